@@ -1,0 +1,81 @@
+//! A system of ordinary differential equations.
+
+use crate::real::Real;
+
+/// A system y' = f(t, y, p), said once for every backend.
+///
+/// ```
+/// use odeum_core::{Real, System};
+///
+/// /// Lotka–Volterra: prey x, predator y; p = (growth, predation, death, conversion).
+/// struct LotkaVolterra;
+///
+/// impl System for LotkaVolterra {
+///     fn dim(&self) -> usize {
+///         2
+///     }
+///     fn n_params(&self) -> usize {
+///         4
+///     }
+///     #[inline(always)]
+///     fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+///         let meetings = y[0] * y[1];
+///         dydt[0] = p[0] * y[0] - p[1] * meetings;
+///         dydt[1] = p[3] * meetings - p[2] * y[1];
+///     }
+/// }
+/// ```
+///
+/// # Speed
+///
+/// [`rhs`](System::rhs) and every function it calls want `#[inline(always)]`. The SIMD
+/// instructions of a lane pack become machine instructions only inside a function compiled for
+/// that instruction set; a right-hand side left out of line calls a function for every addition
+/// instead, some ten times slower and with the same result. The solver times the right-hand side
+/// when it is given a new system and adds a warning to the solution when it looks like that.
+pub trait System: Sync {
+    /// Number of equations n.
+    fn dim(&self) -> usize;
+
+    /// Number of parameters m of each system.
+    fn n_params(&self) -> usize {
+        0
+    }
+
+    /// The right-hand side: from the time `t`, the state `y` [n] and the parameters `p` [m],
+    /// all n components of `dydt` (whose old content means nothing).
+    ///
+    /// Choose between values with [`Real::select`]; a loop whose length depends on `y` cannot
+    /// be written. Constants come from [`Real::lit`].
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]);
+
+    /// An upper bound of the spectral radius of the Jacobian ∂f/∂y, for stabilised methods
+    /// (RKC). Without one they estimate it by a nonlinear power method.
+    #[inline(always)]
+    fn spectral_radius<R: Real>(&self, _t: R, _y: &[R], _p: &[R]) -> Option<R> {
+        None
+    }
+
+    /// How many values of workspace [`rhs_in`](System::rhs_in) wants.
+    fn workspace(&self) -> usize {
+        0
+    }
+
+    /// As [`rhs`](System::rhs), with a workspace of [`workspace`](System::workspace) values
+    /// whose content means nothing before and after. Solvers call this one; a system that needs
+    /// no memory of its own leaves it alone.
+    #[inline(always)]
+    fn rhs_in<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R], _work: &mut [R]) {
+        self.rhs(t, y, p, dydt);
+    }
+
+    /// Names of the components, in order; `y0, y1, …` unless said.
+    fn state_names(&self) -> Vec<String> {
+        (0..self.dim()).map(|i| format!("y{i}")).collect()
+    }
+
+    /// Names of the parameters, in order; `p0, p1, …` unless said.
+    fn param_names(&self) -> Vec<String> {
+        (0..self.n_params()).map(|i| format!("p{i}")).collect()
+    }
+}
