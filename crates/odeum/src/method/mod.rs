@@ -3,6 +3,7 @@
 
 pub mod erk;
 pub mod rkc;
+pub(crate) mod stepper;
 
 pub use erk::Erk;
 pub use rkc::Rkc;

@@ -23,6 +23,7 @@
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NotRun`.
 
+pub(crate) mod stepper;
 mod tableau;
 mod tables;
 
