@@ -73,6 +73,14 @@ impl Method {
         }
     }
 
+    /// Order of the error estimate: it shrinks as h to the power of this plus one.
+    pub fn error_order(&self) -> u32 {
+        match self {
+            Method::Erk(erk) => erk.tableau.embedded_order,
+            Method::Rkc(_) => Rkc::ERROR_ORDER,
+        }
+    }
+
     /// The step-size controller.
     pub fn controller(&self) -> &Controller {
         match self {

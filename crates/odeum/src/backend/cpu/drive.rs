@@ -97,8 +97,11 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
         offered += L::WIDTH as u64;
         if rejected != 0 {
             pack.count_rejections(rejected);
-            let finite = attempt.error.lt(L::lit(f64::INFINITY));
-            spoiled = (spoiled & !rejected) | (rejected & !L::bits(finite));
+            // A step too small to move the time is too small for the cause to show: the cause is
+            // that of the rejection before.
+            let finite = L::bits(attempt.error.lt(L::lit(f64::INFINITY)));
+            let judged = rejected & !L::bits(stuck);
+            spoiled = (spoiled & !judged) | (judged & !finite);
         }
 
         let arrived = L::bits(accepted & whole);
