@@ -35,6 +35,7 @@ pub mod ensemble;
 pub mod error;
 pub mod method;
 pub mod options;
+pub mod problems;
 pub mod solution;
 mod solve;
 pub mod stats;

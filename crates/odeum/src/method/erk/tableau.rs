@@ -33,4 +33,90 @@ impl Tableau {
         let last = self.stages() - 1;
         self.c[last] == 1.0 && self.b[last] == 0.0 && self.a[last] == &self.b[..last]
     }
+
+    /// Coefficients of the stability polynomial R(z) = 1 + Σ zᵏ bᵀAᵏ⁻¹1, lowest power first
+    /// [s + 1]: one step multiplies the solution of y' = λy by R(hλ).
+    ///
+    /// Hairer & Wanner, *Solving ODEs II*, eq. IV.2.11.
+    pub fn stability_polynomial(&self) -> Vec<f64> {
+        let mut powers = vec![1.0; self.stages()];
+        let mut polynomial = vec![1.0];
+        for _ in 0..self.stages() {
+            polynomial.push(dot(self.b, &powers));
+            powers = self.a.iter().map(|row| dot(row, &powers)).collect();
+        }
+        polynomial
+    }
+
+    /// Length of the stability interval on the negative real axis: the largest x with
+    /// |R(−ξ)| ≤ 1 for all ξ in \[0, x\], to about ten digits.
+    pub fn real_stability(&self) -> f64 {
+        let polynomial = self.stability_polynomial();
+        let is_stable = |x: f64| {
+            let r = polynomial.iter().rev().fold(0.0, |sum, coefficient| coefficient - x * sum);
+            r.abs() <= 1.0
+        };
+        // The interval of an s-stage method is at most 2s² (Chebyshev); the grid is fine enough
+        // for polynomials of these degrees.
+        let step = 1.0 / 256.0;
+        let end = 2.0 * (self.stages() * self.stages()) as f64;
+        let mut x = step;
+        while x < end && is_stable(x) {
+            x += step;
+        }
+        let (mut stable, mut unstable) = (x - step, x);
+        for _ in 0..32 {
+            let middle = 0.5 * (stable + unstable);
+            if is_stable(middle) {
+                stable = middle;
+            } else {
+                unstable = middle;
+            }
+        }
+        stable
+    }
+}
+
+/// Σ aᵢxᵢ over the entries of the shorter of the two.
+fn dot(a: &[f64], x: &[f64]) -> f64 {
+    a.iter().zip(x).map(|(a, x)| a * x).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CASH_KARP, DORMAND_PRINCE, TSITOURAS, VERNER7};
+    use super::*;
+
+    #[test]
+    fn fsal_pairs_are_found() {
+        assert!(DORMAND_PRINCE.is_fsal() && TSITOURAS.is_fsal());
+        assert!(!CASH_KARP.is_fsal() && !VERNER7.is_fsal());
+    }
+
+    #[test]
+    fn stability_polynomial_agrees_with_the_exponential_up_to_the_order() {
+        for tableau in [&CASH_KARP, &DORMAND_PRINCE, &TSITOURAS, &VERNER7] {
+            let polynomial = tableau.stability_polynomial();
+            let mut factorial = 1.0;
+            for k in 1..=tableau.order as usize {
+                factorial *= k as f64;
+                let error = polynomial[k] * factorial - 1.0;
+                assert!(error.abs() < 1e-9, "{}: z^{k} off by {error:e}", tableau.name);
+            }
+        }
+    }
+
+    #[test]
+    fn stability_intervals() {
+        // From the roots of R(z)² = 1 computed with 60 digits.
+        for (tableau, expected) in [
+            (&CASH_KARP, 3.73435960723472),
+            (&DORMAND_PRINCE, 3.30656789263495),
+            (&TSITOURAS, 3.50684699380493),
+            (&VERNER7, 4.64002433533755),
+        ] {
+            let found = tableau.real_stability();
+            assert!((found - expected).abs() < 1e-8, "{}: {found}", tableau.name);
+        }
+    }
 }
