@@ -81,6 +81,8 @@ impl Tape {
 }
 
 impl System for Tape {
+    const INTERPRETED: bool = true;
+
     fn dim(&self) -> usize {
         self.graph.n_states()
     }

@@ -1,0 +1,235 @@
+//! The data of many systems: initial states, parameters, time spans.
+
+use crate::error::Error;
+use odeum_core::Scalar;
+use std::ops::Range;
+
+/// Initial states, parameters and time spans of M systems of n equations.
+///
+/// Arrays are component-major: component i of system s lies at `i * M + s`, so neighbours in
+/// memory are the same component of neighbouring systems. The precision `T` of the data is the
+/// precision of the computation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ensemble<T> {
+    dim: usize,
+    n_systems: usize,
+    n_params: usize,
+    states: Vec<T>,
+    params: Params<T>,
+    spans: Spans,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Params<T> {
+    Shared(Vec<T>),
+    PerSystem(Vec<T>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Spans {
+    Shared((f64, f64)),
+    PerSystem(Vec<(f64, f64)>),
+}
+
+impl<T: Scalar> Ensemble<T> {
+    /// Systems of `dim` equations with component-major initial states [dim × M], all integrated
+    /// over `span` = (start, end); an end before the start integrates backward.
+    pub fn new(dim: usize, states: Vec<T>, span: (f64, f64)) -> Result<Self, Error> {
+        if dim == 0 {
+            return Err(Error::input("dim", 0, "a system needs at least one equation"));
+        }
+        if states.is_empty() {
+            return Err(Error::input("states", "no systems", "give at least one initial state"));
+        }
+        if !states.len().is_multiple_of(dim) {
+            return Err(Error::input(
+                "states",
+                format!("{} values", states.len()),
+                format!("must be a multiple of the {dim} components of a system"),
+            ));
+        }
+        let n_systems = states.len() / dim;
+        if let Some(k) = states.iter().position(|y| !y.is_finite()) {
+            return Err(Error::input(
+                format!("initial state of system {}, component {}", k % n_systems, k / n_systems),
+                states[k],
+                "must be finite",
+            ));
+        }
+        check_span(span, "span")?;
+        Ok(Ensemble {
+            dim,
+            n_systems,
+            n_params: 0,
+            states,
+            params: Params::Shared(Vec::new()),
+            spans: Spans::Shared(span),
+        })
+    }
+
+    /// `count` copies of one initial state [n].
+    pub fn repeated(state: &[T], count: usize, span: (f64, f64)) -> Result<Self, Error> {
+        let states = state.iter().flat_map(|&y| std::iter::repeat_n(y, count)).collect();
+        Ensemble::new(state.len(), states, span)
+    }
+
+    /// Component-major parameters [m × M], each system its own.
+    pub fn with_params(mut self, params: Vec<T>) -> Result<Self, Error> {
+        if !params.len().is_multiple_of(self.n_systems) {
+            return Err(Error::input(
+                "params",
+                format!("{} values", params.len()),
+                format!("must be a multiple of the number of systems, {}", self.n_systems),
+            ));
+        }
+        if let Some(k) = params.iter().position(|p| !p.is_finite()) {
+            let (s, j) = (k % self.n_systems, k / self.n_systems);
+            return Err(Error::input(
+                format!("parameter {j} of system {s}"),
+                params[k],
+                "must be finite",
+            ));
+        }
+        self.n_params = params.len() / self.n_systems;
+        self.params = Params::PerSystem(params);
+        Ok(self)
+    }
+
+    /// Parameters [m] that all systems share.
+    pub fn with_shared_params(mut self, params: Vec<T>) -> Result<Self, Error> {
+        if let Some(j) = params.iter().position(|p| !p.is_finite()) {
+            return Err(Error::input(format!("parameter {j}"), params[j], "must be finite"));
+        }
+        self.n_params = params.len();
+        self.params = Params::Shared(params);
+        Ok(self)
+    }
+
+    /// A time span (start, end) for each system [M]; all must run in the same direction.
+    pub fn with_spans(mut self, spans: Vec<(f64, f64)>) -> Result<Self, Error> {
+        if spans.len() != self.n_systems {
+            return Err(Error::input(
+                "spans",
+                format!("{} spans", spans.len()),
+                format!("give one for each of the {} systems", self.n_systems),
+            ));
+        }
+        for (s, &span) in spans.iter().enumerate() {
+            check_span(span, &format!("span of system {s}"))?;
+            if (span.1 < span.0) != (spans[0].1 < spans[0].0) {
+                return Err(Error::input(
+                    format!("span of system {s}"),
+                    format!("{} to {}", span.0, span.1),
+                    "all systems must run in the direction of system 0",
+                ));
+            }
+        }
+        self.spans = Spans::PerSystem(spans);
+        Ok(self)
+    }
+
+    /// Number of equations n of a system.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Number of systems M.
+    pub fn len(&self) -> usize {
+        self.n_systems
+    }
+
+    /// Always false: an ensemble has at least one system.
+    pub fn is_empty(&self) -> bool {
+        self.n_systems == 0
+    }
+
+    /// Number of parameters m of a system.
+    pub fn n_params(&self) -> usize {
+        self.n_params
+    }
+
+    /// All initial states, component-major [n × M].
+    pub fn states(&self) -> &[T] {
+        &self.states
+    }
+
+    /// All parameters: component-major [m × M], or [m] when the systems share them.
+    pub fn params(&self) -> &[T] {
+        match &self.params {
+            Params::Shared(params) | Params::PerSystem(params) => params,
+        }
+    }
+
+    /// True when all systems have the same parameters.
+    pub fn shares_params(&self) -> bool {
+        matches!(self.params, Params::Shared(_))
+    }
+
+    /// True when all systems have the same time span.
+    pub fn shares_span(&self) -> bool {
+        matches!(self.spans, Spans::Shared(_))
+    }
+
+    /// Component `i` of the initial state of system `s`.
+    pub fn state(&self, s: usize, i: usize) -> T {
+        self.states[i * self.n_systems + s]
+    }
+
+    /// Parameter `j` of system `s`.
+    pub fn param(&self, s: usize, j: usize) -> T {
+        match &self.params {
+            Params::Shared(params) => params[j],
+            Params::PerSystem(params) => params[j * self.n_systems + s],
+        }
+    }
+
+    /// Start and end of the time span of system `s`.
+    pub fn span(&self, s: usize) -> (f64, f64) {
+        match &self.spans {
+            Spans::Shared(span) => *span,
+            Spans::PerSystem(spans) => spans[s],
+        }
+    }
+
+    /// The systems of `range` alone, as an ensemble of their own.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let (first, len) = (range.start, range.len());
+        let part = |all: &[T]| -> Vec<T> {
+            all.chunks_exact(self.n_systems).flat_map(|c| &c[first..first + len]).copied().collect()
+        };
+        Ensemble {
+            dim: self.dim,
+            n_systems: len,
+            n_params: self.n_params,
+            states: part(&self.states),
+            params: match &self.params {
+                Params::Shared(params) => Params::Shared(params.clone()),
+                Params::PerSystem(params) => Params::PerSystem(part(params)),
+            },
+            spans: match &self.spans {
+                Spans::Shared(span) => Spans::Shared(*span),
+                Spans::PerSystem(spans) => Spans::PerSystem(spans[range].to_vec()),
+            },
+        }
+    }
+
+    /// The first system whose span does not contain `time`.
+    pub(crate) fn span_outside(&self, time: f64) -> Option<usize> {
+        let outside = |(t0, t1): (f64, f64)| !(t0.min(t1) <= time && time <= t0.max(t1));
+        match &self.spans {
+            Spans::Shared(span) => outside(*span).then_some(0),
+            Spans::PerSystem(spans) => spans.iter().position(|span| outside(*span)),
+        }
+    }
+}
+
+fn check_span((t0, t1): (f64, f64), field: &str) -> Result<(), Error> {
+    let found = || format!("{t0} to {t1}");
+    if !(t0.is_finite() && t1.is_finite()) {
+        return Err(Error::input(field, found(), "start and end must be finite"));
+    }
+    if t0 == t1 {
+        return Err(Error::input(field, found(), "has no length: start and end must differ"));
+    }
+    Ok(())
+}

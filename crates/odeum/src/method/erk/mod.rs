@@ -1,0 +1,49 @@
+//! Explicit Runge–Kutta pairs.
+//!
+//! # Equation
+//! y' = f(t, y), not stiff.
+//!
+//! # Method
+//! k₁ = f(t, y), kᵢ = f(t + cᵢh, y + h Σⱼ aᵢⱼ kⱼ), y⁺ = y + h Σ bᵢ kᵢ, and the error estimate
+//! e = h Σ (bᵢ − b̂ᵢ) kᵢ against the embedded solution of lower order. The step continues with the
+//! solution of higher order (local extrapolation).
+//!
+//! # Order and stability
+//! As the [`Tableau`] says; the stability intervals on the negative real axis are near 3.3 for
+//! the pairs of order 5 and 4.6 for Verner's. Beyond them the step is held down by stability.
+//!
+//! # Reference
+//! Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*, 2nd ed., ch. II.4–II.5;
+//! each tableau names its own source.
+//!
+//! # Options
+//! [`Erk::tableau`]; [`Erk::controller`] (elementary unless said, as in paper A; use `pi` when a
+//! mildly stiff system makes the step size swing).
+//!
+//! # Statuses
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NotRun`.
+
+pub(crate) mod stepper;
+mod tableau;
+mod tables;
+
+pub use tableau::Tableau;
+pub use tables::{CASH_KARP, DORMAND_PRINCE, TSITOURAS, VERNER7};
+
+use crate::controller::Controller;
+
+/// An explicit Runge–Kutta pair and its step-size control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Erk {
+    /// The coefficients.
+    pub tableau: &'static Tableau,
+    /// The step-size controller.
+    pub controller: Controller,
+}
+
+impl Erk {
+    /// A pair with the elementary controller.
+    pub fn new(tableau: &'static Tableau) -> Self {
+        Erk { tableau, controller: Controller::elementary() }
+    }
+}

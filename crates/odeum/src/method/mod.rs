@@ -1,0 +1,109 @@
+//! Integration methods: one family per folder, each with its equation, order, stability,
+//! reference and options at the head of its file.
+
+pub mod erk;
+pub mod rkc;
+pub(crate) mod stepper;
+
+pub use erk::Erk;
+pub use rkc::Rkc;
+
+use crate::controller::Controller;
+use crate::error::Error;
+
+/// A method with its options.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Method {
+    /// Explicit Runge–Kutta: for systems that are not stiff.
+    Erk(Erk),
+    /// Runge–Kutta–Chebyshev: for moderately stiff systems with eigenvalues near the negative
+    /// real axis.
+    Rkc(Rkc),
+}
+
+impl Method {
+    /// Cash–Karp 5(4), as in paper A.
+    pub fn rkck() -> Self {
+        Method::Erk(Erk::new(&erk::CASH_KARP))
+    }
+
+    /// Dormand–Prince 5(4).
+    pub fn dopri5() -> Self {
+        Method::Erk(Erk::new(&erk::DORMAND_PRINCE))
+    }
+
+    /// Tsitouras 5(4).
+    pub fn tsit5() -> Self {
+        Method::Erk(Erk::new(&erk::TSITOURAS))
+    }
+
+    /// Verner 7(6): for tight tolerances.
+    pub fn vern7() -> Self {
+        Method::Erk(Erk::new(&erk::VERNER7))
+    }
+
+    /// Runge–Kutta–Chebyshev of order 2.
+    pub fn rkc() -> Self {
+        Method::Rkc(Rkc::default())
+    }
+
+    /// Every method by its short name, with its default options.
+    pub fn all() -> Vec<Method> {
+        vec![Method::rkck(), Method::dopri5(), Method::tsit5(), Method::vern7(), Method::rkc()]
+    }
+
+    /// The method of this short name; `None` when there is none.
+    pub fn from_name(name: &str) -> Option<Method> {
+        Method::all().into_iter().find(|m| m.name() == name)
+    }
+
+    /// The short name: `rkck`, `dopri5`, `tsit5`, `vern7`, `rkc`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Erk(erk) => erk.tableau.name,
+            Method::Rkc(_) => "rkc",
+        }
+    }
+
+    /// Order of the solution.
+    pub fn order(&self) -> u32 {
+        match self {
+            Method::Erk(erk) => erk.tableau.order,
+            Method::Rkc(_) => 2,
+        }
+    }
+
+    /// Order of the error estimate: it shrinks as h to the power of this plus one.
+    pub fn error_order(&self) -> u32 {
+        match self {
+            Method::Erk(erk) => erk.tableau.embedded_order,
+            Method::Rkc(_) => Rkc::ERROR_ORDER,
+        }
+    }
+
+    /// The step-size controller.
+    pub fn controller(&self) -> &Controller {
+        match self {
+            Method::Erk(erk) => &erk.controller,
+            Method::Rkc(rkc) => &rkc.controller,
+        }
+    }
+
+    /// The same method with another controller.
+    pub fn with_controller(mut self, controller: Controller) -> Self {
+        match &mut self {
+            Method::Erk(erk) => erk.controller = controller,
+            Method::Rkc(rkc) => rkc.controller = controller,
+        }
+        self
+    }
+
+    /// Refuses options that have no meaning.
+    pub fn check(&self) -> Result<(), Error> {
+        self.controller().check()?;
+        match self {
+            Method::Erk(_) => Ok(()),
+            Method::Rkc(rkc) => rkc.check(),
+        }
+    }
+}

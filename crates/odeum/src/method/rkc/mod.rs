@@ -1,0 +1,78 @@
+//! Runge–Kutta–Chebyshev, order 2.
+//!
+//! # Equation
+//! y' = f(t, y), moderately stiff, with eigenvalues of ∂f/∂y near the negative real axis
+//! (diffusion, slow chemistry).
+//!
+//! # Method
+//! s stages joined by the three-term recurrence of the Chebyshev polynomials, with s chosen in
+//! each step so that the step is stable for the spectral radius σ of ∂f/∂y:
+//! s = 1 + ⌊√(1 + 1.54 h σ)⌋. Work grows with √(hσ) where that of an ordinary explicit method
+//! grows with hσ; only a few vectors are stored whatever s. Coefficients are computed for any s
+//! from their closed formulas.
+//!
+//! # Order and stability
+//! Order 2; real stability interval 0.653 (s + 1)² with damping κ = 2/13, which leaves a narrow
+//! strip around the axis.
+//!
+//! # Reference
+//! Sommeijer, Shampine & Verwer, *RKC: an explicit solver for parabolic PDEs*, J. Comput. Appl.
+//! Math. 88 (1997) 315–326; Niemeyer & Sung 2014, eqs. 13–33 (in eq. 15 the factor νⱼ multiplies
+//! wⱼ₋₂).
+//!
+//! # Options
+//! [`Rkc::radius_bound`]: a bound of σ you know; or let the system give one
+//! ([`System::spectral_radius`](odeum_core::System::spectral_radius)); without either σ is
+//! estimated by a nonlinear power method, again every [`Rkc::RADIUS_EVERY`] steps and after each
+//! rejection. [`Rkc::max_stages`]: where a step would need more stages it is shortened instead;
+//! lower it when rounding of the many stages shows.
+//!
+//! # Statuses
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `NotRun`.
+
+mod radius;
+pub(crate) mod stepper;
+
+use crate::controller::Controller;
+use crate::error::Error;
+
+/// Runge–Kutta–Chebyshev of order 2 and its options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rkc {
+    /// A bound of the spectral radius that holds for every system all the time [1 / units of t].
+    pub radius_bound: Option<f64>,
+    /// Most stages in a step, at least 2; by default √(rtol / (10 ε)) with ε the rounding unit,
+    /// as SSV prescribe, so that the rounding errors of the stages stay below the tolerance.
+    pub max_stages: Option<u32>,
+    /// The step-size controller.
+    pub controller: Controller,
+}
+
+impl Default for Rkc {
+    fn default() -> Self {
+        Rkc { radius_bound: None, max_stages: None, controller: Controller::predictive() }
+    }
+}
+
+impl Rkc {
+    /// Accepted steps after which the spectral radius is estimated anew.
+    pub const RADIUS_EVERY: u32 = 25;
+    /// Most iterations of the power method.
+    pub const POWER_ITERATIONS: u32 = 50;
+    /// Order of the error estimate.
+    pub const ERROR_ORDER: u32 = 2;
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if let Some(bound) = self.radius_bound
+            && !(bound > 0.0 && bound.is_finite())
+        {
+            return Err(Error::input("radius_bound", bound, "must be positive and finite"));
+        }
+        if let Some(stages) = self.max_stages
+            && stages < 2
+        {
+            return Err(Error::input("max_stages", stages, "must be at least 2"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! What a caller may ask of an integration, whatever the method.
+
+use crate::ensemble::Ensemble;
+use crate::error::Error;
+use crate::tolerance::Tolerance;
+use odeum_core::Scalar;
+
+/// Which states to keep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum SaveAt {
+    /// The state at the end of each span.
+    #[default]
+    End,
+    /// The states at these times too, in the order of integration, inside every system's span.
+    ///
+    /// Steps are cut to land on the times, so a saved state has the accuracy of the method
+    /// itself, whichever the method; the step proposed before the cut is taken up again after it.
+    Times(Vec<f64>),
+}
+
+/// How the first step of a span (and after each restart) is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum FirstStep {
+    /// From the size of the slope and of its change: Hairer, Nørsett & Wanner I, sec. II.4, for
+    /// Runge–Kutta; from the spectral radius and a trial Euler step for RKC.
+    #[default]
+    Automatic,
+    /// This size [units of t].
+    Size(f64),
+    /// This share of the span, or of the piece of it between restarts. Paper A uses 0.5.
+    Share(f64),
+}
+
+/// Options of an integration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Tolerance of the local error.
+    pub tolerance: Tolerance,
+    /// Step attempts a system may make over its whole span before it ends with
+    /// [`Status::MaxSteps`](crate::Status::MaxSteps). Default 100 000. Raise for long spans.
+    pub max_steps: u32,
+    /// Choice of the first step.
+    pub first_step: FirstStep,
+    /// Largest step [units of t]. Default none. Set it when a short event could be stepped over.
+    pub largest_step: Option<f64>,
+    /// Which states to keep.
+    pub save_at: SaveAt,
+    /// Into how many equal pieces each span is cut; at each cut the integrator forgets its step
+    /// size and history, as an operator-splitting host code makes it (paper A's global time
+    /// steps). Default 1.
+    pub restarts: u32,
+    /// Keep step size and history over restarts instead.
+    pub warm_start: bool,
+}
+
+impl Options {
+    /// The defaults with this tolerance, which has none.
+    pub fn new(tolerance: Tolerance) -> Self {
+        Options {
+            tolerance,
+            max_steps: 100_000,
+            first_step: FirstStep::Automatic,
+            largest_step: None,
+            save_at: SaveAt::End,
+            restarts: 1,
+            warm_start: false,
+        }
+    }
+
+    /// Sets the limit on step attempts per system.
+    pub fn max_steps(mut self, attempts: u32) -> Self {
+        self.max_steps = attempts;
+        self
+    }
+
+    /// Sets the choice of the first step.
+    pub fn first_step(mut self, first: FirstStep) -> Self {
+        self.first_step = first;
+        self
+    }
+
+    /// Sets the largest step [units of t].
+    pub fn largest_step(mut self, h: f64) -> Self {
+        self.largest_step = Some(h);
+        self
+    }
+
+    /// Keeps the states at these times too.
+    pub fn save_at(mut self, times: Vec<f64>) -> Self {
+        self.save_at = SaveAt::Times(times);
+        self
+    }
+
+    /// Cuts each span into this many pieces with a cold start each.
+    pub fn restarts(mut self, pieces: u32) -> Self {
+        self.restarts = pieces;
+        self
+    }
+
+    /// Keeps step size and history over restarts.
+    pub fn warm_start(mut self) -> Self {
+        self.warm_start = true;
+        self
+    }
+
+    /// The times to save at; empty for the end alone.
+    pub fn save_times(&self) -> &[f64] {
+        match &self.save_at {
+            SaveAt::End => &[],
+            SaveAt::Times(times) => times,
+        }
+    }
+
+    /// Refuses what has no meaning for this ensemble.
+    pub fn check<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<(), Error> {
+        self.tolerance.check::<T>(ensemble.dim())?;
+        if self.max_steps == 0 {
+            return Err(Error::input("max_steps", 0, "must be at least 1"));
+        }
+        if self.restarts == 0 {
+            return Err(Error::input("restarts", 0, "must be at least 1 (1 means no restart)"));
+        }
+        match self.first_step {
+            FirstStep::Size(h) if !(h > 0.0 && h.is_finite()) => {
+                return Err(Error::input("first_step", h, "must be positive and finite"));
+            }
+            FirstStep::Share(share) if !(share > 0.0 && share <= 1.0) => {
+                return Err(Error::input("first_step share", share, "must lie in (0, 1]"));
+            }
+            _ => {}
+        }
+        if let Some(h) = self.largest_step
+            && (h.is_nan() || h <= 0.0)
+        {
+            return Err(Error::input("largest_step", h, "must be positive"));
+        }
+        self.check_save_times(ensemble)
+    }
+
+    fn check_save_times<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<(), Error> {
+        let times = self.save_times();
+        if matches!(self.save_at, SaveAt::Times(_)) && times.is_empty() {
+            return Err(Error::input("save_at", "no times", "list at least one, or save the end"));
+        }
+        let (t0, t1) = ensemble.span(0);
+        let backward = t1 < t0;
+        for (i, pair) in times.windows(2).enumerate() {
+            if !(if backward { pair[1] < pair[0] } else { pair[1] > pair[0] }) {
+                return Err(Error::input(
+                    format!("save_at[{}]", i + 1),
+                    pair[1],
+                    "save times must go strictly in the direction of integration",
+                ));
+            }
+        }
+        for (i, &time) in times.iter().enumerate() {
+            if let Some(s) = ensemble.span_outside(time) {
+                let (t0, t1) = ensemble.span(s);
+                return Err(Error::input(
+                    format!("save_at[{i}]"),
+                    time,
+                    format!("must lie inside every span; system {s} goes from {t0} to {t1}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! What an integration gives back.
+
+use crate::stats::Stats;
+use crate::status::Status;
+use odeum_core::Scalar;
+
+/// Systems that step together in lockstep on a GPU; the divergence measure is defined over them.
+pub const WARP: usize = 32;
+
+/// End states, statuses and statistics of M systems of n equations.
+#[derive(Clone, Debug)]
+pub struct Solution<T> {
+    /// Number of equations n.
+    pub dim: usize,
+    /// Time each system reached [M].
+    pub t: Vec<f64>,
+    /// State at the time reached, component-major [n × M]; of a system that failed, the last
+    /// accepted state, which is finite.
+    pub states: Vec<T>,
+    /// Times of the saved states [K], as asked.
+    pub save_times: Vec<f64>,
+    /// Saved states, [K × n × M]; of system s only the first `n_saved[s]` were reached, the rest
+    /// is NaN.
+    pub saved: Vec<T>,
+    /// How many of the save times each system reached [M]; empty when none were asked for.
+    pub n_saved: Vec<u32>,
+    /// How each system ended [M].
+    pub status: Vec<Status>,
+    /// What each system cost [M].
+    pub stats: Vec<Stats>,
+    /// Remarks on the run as a whole.
+    pub warnings: Vec<String>,
+    /// Share of the lane work of the run that advanced a system (1 = no lane ever idled), where
+    /// the backend measures it.
+    pub busy_lanes: Option<f64>,
+}
+
+/// Counts over a whole ensemble.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Number of systems.
+    pub systems: usize,
+    /// How many systems ended in each status that occurs, most frequent first.
+    pub statuses: Vec<(Status, usize)>,
+    /// Accepted steps: mean and maximum over the systems.
+    pub steps: (f64, u32),
+    /// Rejected steps, all systems together.
+    pub rejected: u64,
+    /// Evaluations of the right-hand side, all systems together.
+    pub nfev: u64,
+    /// Divergence measure D of lockstep execution (see [`Solution::divergence`]).
+    pub divergence: f64,
+}
+
+impl<T: Scalar> Solution<T> {
+    /// A solution in which no system has run yet.
+    pub(crate) fn empty(n_systems: usize, dim: usize, save_times: &[f64]) -> Self {
+        let nan = T::from_f64(f64::NAN);
+        Solution {
+            dim,
+            t: vec![0.0; n_systems],
+            states: vec![T::default(); n_systems * dim],
+            save_times: save_times.to_vec(),
+            saved: vec![nan; n_systems * dim * save_times.len()],
+            n_saved: vec![0; if save_times.is_empty() { 0 } else { n_systems }],
+            status: vec![Status::NotRun; n_systems],
+            stats: vec![Stats::default(); n_systems],
+            warnings: Vec::new(),
+            busy_lanes: None,
+        }
+    }
+
+    /// Number of systems M.
+    pub fn len(&self) -> usize {
+        self.status.len()
+    }
+
+    /// True when there is no system.
+    pub fn is_empty(&self) -> bool {
+        self.status.is_empty()
+    }
+
+    /// The state [n] of system `s` at the time it reached.
+    pub fn y(&self, s: usize) -> Vec<T> {
+        (0..self.dim).map(|i| self.states[i * self.len() + s]).collect()
+    }
+
+    /// The state [n] of system `s` at save time `k`; `None` when it did not get there.
+    pub fn y_at(&self, k: usize, s: usize) -> Option<Vec<T>> {
+        let reached = k < *self.n_saved.get(s)? as usize;
+        reached
+            .then(|| (0..self.dim).map(|i| self.saved[(k * self.dim + i) * self.len() + s]))
+            .map(Iterator::collect)
+    }
+
+    /// True when every system reached its end.
+    pub fn all_succeeded(&self) -> bool {
+        self.status.iter().all(|s| s.is_success())
+    }
+
+    /// The systems that did not reach their end.
+    pub fn failed(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&s| !self.status[s].is_success()).collect()
+    }
+
+    /// Mean over the warps of D = 1 − Σ dᵢ / (32 max dᵢ), where dᵢ is the number of step attempts
+    /// of system i: the share of lane time a lockstep execution in groups of 32 would waste.
+    /// Curtis, Niemeyer & Sung 2017, eq. 3; a last group that is not full counts as it is.
+    pub fn divergence(&self) -> f64 {
+        let warps = self.stats.chunks(WARP).map(|warp| {
+            let total: u64 = warp.iter().map(|s| u64::from(s.attempts())).sum();
+            let most = warp.iter().map(Stats::attempts).max().unwrap_or(0);
+            if most == 0 { 0.0 } else { 1.0 - total as f64 / (warp.len() as f64 * f64::from(most)) }
+        });
+        let count = self.stats.chunks(WARP).len().max(1);
+        warps.sum::<f64>() / count as f64
+    }
+
+    /// Counts over the whole ensemble.
+    pub fn summary(&self) -> Summary {
+        let mut statuses: Vec<_> = Status::ALL
+            .into_iter()
+            .map(|status| (status, self.status.iter().filter(|&&s| s == status).count()))
+            .filter(|&(_, count)| count > 0)
+            .collect();
+        statuses.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        let sum = |count: fn(&Stats) -> u32| -> u64 {
+            self.stats.iter().map(|s| u64::from(count(s))).sum()
+        };
+        Summary {
+            systems: self.len(),
+            statuses,
+            steps: (
+                sum(|s| s.steps) as f64 / self.len().max(1) as f64,
+                self.stats.iter().map(|s| s.steps).max().unwrap_or(0),
+            ),
+            rejected: sum(|s| s.rejected),
+            nfev: sum(|s| s.nfev),
+            divergence: self.divergence(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! How the integration of one system ended.
+
+use std::fmt;
+
+/// How the integration of one system ended; the same number on host and device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Status {
+    /// The end of the time span was reached with a finite state.
+    Success = 0,
+    /// The limit on step attempts was reached before the end.
+    MaxSteps = 1,
+    /// The error test kept failing until a step no longer changed the time.
+    StepTooSmall = 2,
+    /// The right-hand side kept giving NaN or infinity, however small the step.
+    NonFinite = 3,
+    /// The power method found no spectral radius (RKC).
+    SpectralRadius = 4,
+    /// The system was not integrated, or not to its end: the run was stopped.
+    #[default]
+    NotRun = 5,
+}
+
+impl Status {
+    /// Every status, in the order of its number.
+    pub const ALL: [Status; 6] = [
+        Status::Success,
+        Status::MaxSteps,
+        Status::StepTooSmall,
+        Status::NonFinite,
+        Status::SpectralRadius,
+        Status::NotRun,
+    ];
+
+    /// True for [`Status::Success`] alone.
+    pub fn is_success(self) -> bool {
+        self == Status::Success
+    }
+
+    /// The status of a number written by a device; `None` for a number that is none.
+    pub fn from_number(number: u8) -> Option<Status> {
+        Status::ALL.get(usize::from(number)).copied()
+    }
+
+    /// A word or two, for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Success => "success",
+            Status::MaxSteps => "too many steps",
+            Status::StepTooSmall => "step too small",
+            Status::NonFinite => "non-finite",
+            Status::SpectralRadius => "no spectral radius",
+            Status::NotRun => "not run",
+        }
+    }
+
+    /// Common causes and what to do about them.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Status::Success => "nothing to do",
+            Status::MaxSteps => {
+                "raise max_steps if the span is long; if the steps are tiny the system is stiff \
+                 for this method: use rkc, or loosen the tolerance"
+            }
+            Status::StepTooSmall => {
+                "the solution blows up, has a jump or a kink near the time reached, or the \
+                 tolerance is below what the precision can give: look at the right-hand side \
+                 there, loosen rtol, or use f64"
+            }
+            Status::NonFinite => {
+                "the right-hand side gives NaN or infinity at the time reached: a logarithm or \
+                 root of a negative number, a division by zero, or a blow-up; look at the state \
+                 there"
+            }
+            Status::SpectralRadius => {
+                "the power method did not settle: eigenvalues far from the real axis do not suit \
+                 rkc; give a bound of the spectral radius, or use an explicit Runge–Kutta method"
+            }
+            Status::NotRun => "the run was stopped before this system: resume it",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Status;
+
+    #[test]
+    fn numbers_and_order_agree() {
+        for (number, status) in Status::ALL.into_iter().enumerate() {
+            assert_eq!(status as usize, number);
+            assert_eq!(Status::from_number(number as u8), Some(status));
+        }
+        assert_eq!(Status::from_number(Status::ALL.len() as u8), None);
+    }
+}

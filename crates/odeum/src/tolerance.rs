@@ -1,0 +1,133 @@
+//! How accurate a solution must be: the one definition of error weights and norms.
+
+use crate::error::Error;
+use odeum_core::{Lanes, Real, Scalar};
+
+/// Absolute tolerance: one for all components, or one for each.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Atol {
+    /// The same for every component.
+    Scalar(f64),
+    /// One per component [n].
+    PerComponent(Vec<f64>),
+}
+
+/// How the errors of the components become one number, which a step must bring to 1 or below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Norm {
+    /// sqrt( 1/n Σ (eᵢ / (atolᵢ + rtol·max(|yᵢ|, |yᵢ⁺|)))² ), with the state before and after the
+    /// step. Hairer, Nørsett & Wanner, *Solving ODEs I*, eq. II.4.10 and 4.11.
+    #[default]
+    WeightedRms,
+    /// maxᵢ |eᵢ| / (rtol·(|yᵢ| + |h fᵢ| + 1e-30)): a purely relative test on state and slope.
+    /// `atol` is not used. Niemeyer & Sung 2014, eq. 11 (after Press et al., sec. 16.2).
+    StateAndSlope,
+}
+
+/// Tolerance of the local error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tolerance {
+    /// Relative tolerance.
+    pub rtol: f64,
+    /// Absolute tolerance.
+    pub atol: Atol,
+    /// How component errors become one number.
+    pub norm: Norm,
+}
+
+/// Keeps the scale of [`Norm::StateAndSlope`] above zero (paper A's δ).
+pub(crate) const TINY: f64 = 1e-30;
+
+impl Tolerance {
+    /// Relative tolerance and one absolute tolerance, in the weighted RMS norm.
+    pub fn new(rtol: f64, atol: f64) -> Self {
+        Tolerance { rtol, atol: Atol::Scalar(atol), norm: Norm::WeightedRms }
+    }
+
+    /// A relative tolerance and an absolute one for each component [n].
+    pub fn per_component(rtol: f64, atol: Vec<f64>) -> Self {
+        Tolerance { rtol, atol: Atol::PerComponent(atol), norm: Norm::WeightedRms }
+    }
+
+    /// The tolerance ε of paper A, relative to state and slope ([`Norm::StateAndSlope`]).
+    pub fn state_and_slope(eps: f64) -> Self {
+        Tolerance { rtol: eps, atol: Atol::Scalar(0.0), norm: Norm::StateAndSlope }
+    }
+
+    /// The absolute tolerance of every component [n].
+    pub fn atol_of(&self, dim: usize) -> Vec<f64> {
+        match &self.atol {
+            Atol::Scalar(atol) => vec![*atol; dim],
+            Atol::PerComponent(atol) => atol.clone(),
+        }
+    }
+
+    /// Refuses what precision `T` cannot give, and what has no meaning.
+    pub fn check<T: Scalar>(&self, dim: usize) -> Result<(), Error> {
+        let least = 4.0 * T::EPSILON;
+        if !(self.rtol >= least && self.rtol < 1.0) {
+            return Err(Error::input(
+                "rtol",
+                self.rtol,
+                format!("must lie between {least:.1e} (four roundings of {}) and 1", T::NAME),
+            ));
+        }
+        let atol = self.atol_of(dim);
+        if atol.len() != dim {
+            return Err(Error::input(
+                "atol",
+                format!("{} values", atol.len()),
+                format!("give one value, or one for each of the {dim} components"),
+            ));
+        }
+        if let Some(i) = atol.iter().position(|a| !(*a >= 0.0 && a.is_finite())) {
+            return Err(Error::input(
+                format!("atol[{i}]"),
+                atol[i],
+                "must be zero or positive, and finite",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A tolerance made ready for one lane pack: the norm as running sums over components.
+#[derive(Clone, Debug)]
+pub(crate) struct Weights<L> {
+    rtol: L,
+    atol: Vec<L>,
+    norm: Norm,
+}
+
+impl<L: Lanes> Weights<L> {
+    pub(crate) fn new(tolerance: &Tolerance, dim: usize) -> Self {
+        Weights {
+            rtol: L::lit(tolerance.rtol),
+            atol: tolerance.atol_of(dim).into_iter().map(L::lit).collect(),
+            norm: tolerance.norm,
+        }
+    }
+
+    pub(crate) fn norm(&self) -> Norm {
+        self.norm
+    }
+
+    /// The weight of component `i` in the weighted RMS norm.
+    #[inline(always)]
+    pub(crate) fn scale(&self, i: usize, before: L, after: L) -> L {
+        largest(before.abs(), after.abs()).mul_add(self.rtol, self.atol[i])
+    }
+
+    /// |e| over the scale of [`Norm::StateAndSlope`].
+    #[inline(always)]
+    pub(crate) fn slope_ratio(&self, error: L, before: L, step_slope: L) -> L {
+        let scale = before.abs() + step_slope.abs() + L::lit(TINY);
+        error.abs() / (self.rtol * scale)
+    }
+}
+
+/// The larger of two, for values whose NaN is caught elsewhere: cheaper than [`Real::max`].
+#[inline(always)]
+pub(crate) fn largest<R: Real>(a: R, b: R) -> R {
+    R::select(a.lt(b), b, a)
+}
