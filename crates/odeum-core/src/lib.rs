@@ -10,10 +10,19 @@
 //!
 //! This crate does no input or output, starts no threads and knows no device.
 
+mod derive;
+pub mod graph;
 pub mod lanes;
+pub mod pattern;
 pub mod real;
+pub mod symbol;
 pub mod system;
+pub mod tape;
 
+pub use graph::Graph;
 pub use lanes::{Isa, Lanes, Scalar};
+pub use pattern::Pattern;
 pub use real::{Mask, Real};
+pub use symbol::Symbol;
 pub use system::System;
+pub use tape::{NotSquare, Program, Tape};

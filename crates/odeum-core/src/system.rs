@@ -34,6 +34,10 @@ use crate::real::Real;
 /// instead, some ten times slower and with the same result. The solver times the right-hand side
 /// when it is given a new system and adds a warning to the solution when it looks like that.
 pub trait System: Sync {
+    /// True for a system that is interpreted, not compiled: it then runs over wide blocks of
+    /// lanes, so that choosing an operation costs little beside doing it.
+    const INTERPRETED: bool = false;
+
     /// Number of equations n.
     fn dim(&self) -> usize;
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::tolerance::largest;
-use odeum_core::{Lanes, Mask, Real};
+use odeum_core::Lanes;
 
 /// How the next step follows from the errors of the last ones.
 ///

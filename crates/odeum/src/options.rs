@@ -130,7 +130,7 @@ impl Options {
             _ => {}
         }
         if let Some(h) = self.largest_step
-            && !(h > 0.0)
+            && (h.is_nan() || h <= 0.0)
         {
             return Err(Error::input("largest_step", h, "must be positive"));
         }

@@ -1,6 +1,6 @@
 //! One call that integrates an ensemble.
 
-use crate::backend::Device;
+use crate::backend::{Device, cpu};
 use crate::ensemble::Ensemble;
 use crate::error::Error;
 use crate::method::Method;
@@ -76,8 +76,10 @@ pub fn solve_monitored<T: Scalar, S: System>(
     check_sizes(system, ensemble)?;
     method.check()?;
     options.check(ensemble)?;
-    let _ = (device, monitor);
-    todo!()
+    match device {
+        Device::Cpu(cpu) => cpu::solve(system, ensemble, method, cpu, options, monitor),
+        Device::Cuda(_) => todo!(),
+    }
 }
 
 fn check_sizes<T: Scalar, S: System>(system: &S, ensemble: &Ensemble<T>) -> Result<(), Error> {

@@ -4,10 +4,24 @@
 //! type per instruction set, and the set is chosen when the program runs: generic code marked
 //! `#[inline(always)]` is called from a function compiled for the set ([`Isa::dispatch`]), so one
 //! baseline binary runs at the speed of a native build.
+//!
+//! The result in a lane depends on the arguments in that lane alone, bit for bit: not on the
+//! neighbours, nor on the lane's place in the pack.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod isa;
+#[cfg(target_arch = "x86_64")]
+mod pack;
 mod scalar;
+mod wide;
 
 use crate::real::Real;
+
+pub use isa::{Isa, LaneWork, UnknownIsa};
+pub use wide::{Wide, WideMask};
 
 /// A pack of [`WIDTH`](Lanes::WIDTH) numbers of one precision.
 pub trait Lanes: Real {
@@ -22,9 +36,9 @@ pub trait Lanes: Real {
     fn load(from: &[Self::Scalar]) -> Self;
     /// Writes all lanes to the front of `to`.
     fn store(self, to: &mut [Self::Scalar]);
-    /// The number in lane `i`.
+    /// The number in lane `i`, below the width.
     fn lane(self, i: usize) -> Self::Scalar;
-    /// Replaces the number in lane `i`.
+    /// Replaces the number in lane `i`, below the width.
     fn set_lane(&mut self, i: usize, x: Self::Scalar);
     /// One bit per lane, lane 0 lowest; the other bits are zero.
     fn bits(mask: Self::Mask) -> u64;
@@ -55,33 +69,11 @@ pub trait Scalar:
     fn to_f64(self) -> f64;
     /// True unless NaN or infinite.
     fn is_finite(self) -> bool;
-}
 
-/// An instruction set the CPU backend has lanes for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
-    /// No lanes: one system at a time, on any processor.
-    Scalar,
-}
-
-/// Work that is generic over the lane pack; [`Isa::dispatch`] picks the pack.
-pub trait LaneWork<T: Scalar> {
-    /// What the work gives.
-    type Output;
-    /// Does the work. Must be `#[inline(always)]`, as everything it calls.
-    fn run<L: Lanes<Scalar = T>>(self) -> Self::Output;
-}
-
-impl Isa {
-    /// The widest set this processor has.
-    pub fn best() -> Isa {
-        Isa::Scalar
-    }
-
-    /// Runs `work` with the lane pack of this set.
-    pub fn dispatch<T: Scalar, W: LaneWork<T>>(self, work: W) -> W::Output {
-        match self {
-            Isa::Scalar => work.run::<T>(),
-        }
-    }
+    /// [`Isa::dispatch`] for this precision: the one place that knows its packs.
+    #[doc(hidden)]
+    fn dispatch<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output;
+    /// [`Isa::dispatch_wide`] for this precision.
+    #[doc(hidden)]
+    fn dispatch_wide<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output;
 }

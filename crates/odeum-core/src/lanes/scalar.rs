@@ -1,9 +1,32 @@
 //! A single number as a pack of one lane.
 
-use super::{Lanes, Scalar};
+use super::{Isa, LaneWork, Lanes, Scalar, Wide};
+
+#[cfg(target_arch = "x86_64")]
+use super::{
+    avx2::{F32x8, F64x4},
+    avx512::{F32x16, F64x8},
+};
+
+/// Where there are no packs, the sets that would use them are never available.
+#[cfg(not(target_arch = "x86_64"))]
+mod absent {
+    pub(super) type F64x8 = f64;
+    pub(super) type F64x4 = f64;
+    pub(super) type F32x16 = f32;
+    pub(super) type F32x8 = f32;
+}
+#[cfg(not(target_arch = "x86_64"))]
+use absent::{F32x8, F32x16, F64x4, F64x8};
+
+/// Packs in a [`Wide`] block, per instruction set. Four fill the registers' latency without
+/// spilling; single numbers need more to make a block worth an interpreter's while.
+const AVX512_BLOCK: usize = 4;
+const AVX2_BLOCK: usize = 4;
+const SCALAR_BLOCK: usize = 8;
 
 macro_rules! one_lane {
-    ($float:ty, $name:literal) => {
+    ($float:ty, $name:literal, $avx512:ty, $avx2:ty) => {
         impl Lanes for $float {
             type Scalar = $float;
             const WIDTH: usize = 1;
@@ -53,9 +76,23 @@ macro_rules! one_lane {
             fn is_finite(self) -> bool {
                 <$float>::is_finite(self)
             }
+            #[inline]
+            fn dispatch<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output {
+                isa.dispatch_over::<Self, $avx512, $avx2, Self, W>(work)
+            }
+            #[inline]
+            fn dispatch_wide<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output {
+                isa.dispatch_over::<
+                                                                    Self,
+                                                                    Wide<$avx512, AVX512_BLOCK>,
+                                                                    Wide<$avx2, AVX2_BLOCK>,
+                                                                    Wide<Self, SCALAR_BLOCK>,
+                                                                    W,
+                                                                >(work)
+            }
         }
     };
 }
 
-one_lane!(f64, "f64");
-one_lane!(f32, "f32");
+one_lane!(f64, "f64", F64x8, F64x4);
+one_lane!(f32, "f32", F32x16, F32x8);

@@ -3,6 +3,7 @@
 
 pub mod erk;
 pub mod rkc;
+pub(crate) mod stepper;
 
 pub use erk::Erk;
 pub use rkc::Rkc;
@@ -69,6 +70,14 @@ impl Method {
         match self {
             Method::Erk(erk) => erk.tableau.order,
             Method::Rkc(_) => 2,
+        }
+    }
+
+    /// Order of the error estimate: it shrinks as h to the power of this plus one.
+    pub fn error_order(&self) -> u32 {
+        match self {
+            Method::Erk(erk) => erk.tableau.embedded_order,
+            Method::Rkc(_) => Rkc::ERROR_ORDER,
         }
     }
 

@@ -1,6 +1,28 @@
 //! SIMD lanes × threads.
+//!
+//! One system per lane; every lane has its own time and step. A lane whose system ends stores
+//! the result and takes the next system from one queue, so nobody waits for a slow neighbour;
+//! threads draw from the same queue. All systems go through the same lane code, whatever their
+//! place, so the answer of a system never depends on the others.
 
-use odeum_core::Isa;
+mod drive;
+mod pack;
+mod queue;
+mod results;
+
+use crate::ensemble::Ensemble;
+use crate::error::Error;
+use crate::method::Method;
+use crate::method::erk::stepper::ErkStepper;
+use crate::method::rkc::stepper::RkcStepper;
+use crate::options::Options;
+use crate::solution::Solution;
+use crate::solve::Monitor;
+use drive::{Task, drive};
+use odeum_core::lanes::LaneWork;
+use odeum_core::{Isa, Lanes, Scalar, System};
+use queue::Queue;
+use results::Results;
 
 /// How to use the processor.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,5 +36,83 @@ pub struct Cpu {
 impl Default for Cpu {
     fn default() -> Self {
         Cpu { threads: None, isa: Isa::best() }
+    }
+}
+
+impl Cpu {
+    /// Number of threads that will run.
+    pub fn thread_count(&self) -> usize {
+        self.threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+            .max(1)
+    }
+}
+
+/// Integrates an ensemble on the processor.
+pub(crate) fn solve<T: Scalar, S: System>(
+    system: &S,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    cpu: &Cpu,
+    options: &Options,
+    monitor: &Monitor,
+) -> Result<Solution<T>, Error> {
+    if cpu.threads == Some(0) {
+        return Err(Error::input("threads", 0, "must be at least 1"));
+    }
+    if !cpu.isa.is_available() {
+        let names: Vec<_> = Isa::available().into_iter().map(Isa::name).collect();
+        return Err(Error::input(
+            "isa",
+            cpu.isa,
+            format!("this processor has no such instructions; it has {}", names.join(", ")),
+        ));
+    }
+    let threads = cpu.thread_count().min(ensemble.len());
+    let mut solution = Solution::empty(ensemble.len(), ensemble.dim(), options.save_times());
+    let queue = Queue::new(ensemble.len(), threads);
+    let results = Results::new(&mut solution);
+    let task = Task { ensemble, options, queue: &queue, results: &results, monitor };
+    let run = || {
+        let work = Worker { system, method, task: &task };
+        if S::INTERPRETED { cpu.isa.dispatch_wide(work) } else { cpu.isa.dispatch(work) }
+    };
+    if threads == 1 {
+        run();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(run);
+            }
+        });
+    }
+    let busy_lanes = results.busy_lanes();
+    solution.busy_lanes = Some(busy_lanes);
+    Ok(solution)
+}
+
+/// What one thread does, whatever its lanes.
+struct Worker<'a, T, S> {
+    system: &'a S,
+    method: &'a Method,
+    task: &'a Task<'a, T>,
+}
+
+impl<T: Scalar, S: System> LaneWork<T> for Worker<'_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) {
+        let tolerance = &self.task.options.tolerance;
+        match self.method {
+            Method::Erk(erk) => {
+                let stepper = ErkStepper::<L>::new(erk, tolerance, self.system);
+                drive(self.system, stepper, erk.controller, self.task);
+            }
+            Method::Rkc(rkc) => {
+                let stepper = RkcStepper::<L>::new(rkc, tolerance, self.system);
+                drive(self.system, stepper, rkc.controller, self.task);
+            }
+        }
     }
 }

@@ -26,6 +26,7 @@
 
 #[cfg(test)]
 mod order_conditions;
+pub(crate) mod stepper;
 mod tableau;
 mod tables;
 

@@ -30,6 +30,9 @@
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `NotRun`.
 
+mod radius;
+pub(crate) mod stepper;
+
 use crate::controller::Controller;
 use crate::error::Error;
 

@@ -1,0 +1,291 @@
+//! Exact derivatives of a graph, and which of them can differ from zero.
+
+use crate::graph::{Builder, Graph, Node, NodeId, Op, Rule};
+use crate::pattern::Pattern;
+use crate::real::Real;
+use crate::symbol::{self, Symbol, SymbolMask};
+
+/// The nonzero derivatives of one node: (variable, derivative), variables ascending.
+type Gradient = Vec<(usize, Symbol)>;
+
+impl Graph {
+    /// The Jacobian ∂f/∂y: a graph of its structural nonzeros, and where they stand.
+    ///
+    /// Output k of the graph is entry number k of the pattern (`outputs` rows × n columns). An
+    /// entry is left out only when it is zero for every state. Where f has a kink the derivative
+    /// is that of the branch that f takes; a step function has derivative zero.
+    ///
+    /// ```
+    /// use odeum_core::Graph;
+    ///
+    /// let graph = Graph::record(2, 1, |_t, y, p| vec![y[1], p[0] * y[0] * y[1]]);
+    /// let (entries, pattern) = graph.jacobian();
+    /// assert_eq!(pattern.to_string(), ".x\nxx\n");
+    /// assert_eq!(entries.eval(0.0, &[2.0, 3.0], &[10.0]), [1.0, 30.0, 20.0]);
+    /// ```
+    pub fn jacobian(&self) -> (Graph, Pattern) {
+        self.derivatives(self.n_states(), |node| match node {
+            Node::State(i) => Some(i as usize),
+            _ => None,
+        })
+    }
+
+    /// The derivatives ∂f/∂p by the parameters, as [`jacobian`](Graph::jacobian).
+    pub fn param_jacobian(&self) -> (Graph, Pattern) {
+        self.derivatives(self.n_params(), |node| match node {
+            Node::Param(j) => Some(j as usize),
+            _ => None,
+        })
+    }
+
+    /// The derivatives ∂f/∂t, one for every output.
+    pub fn time_derivative(&self) -> Graph {
+        let (gradients, mut builder) = self.gradients(|node| (node == Node::Time).then_some(0));
+        let zero = builder.constant(0.0);
+        let outputs: Vec<NodeId> = gradients
+            .iter()
+            .map(|gradient| gradient.first().map_or(zero, |(_, symbol)| symbol.id()))
+            .collect();
+        self.reassemble(&builder, &outputs)
+    }
+
+    /// The derivatives by `n` leaves, numbered by `variable`.
+    fn derivatives(&self, n: usize, variable: impl Fn(Node) -> Option<usize>) -> (Graph, Pattern) {
+        let (gradients, builder) = self.gradients(variable);
+        let nonzero = |symbol: &Symbol| builder.value(symbol.id()) != Some(0.0);
+        let entries: Vec<Gradient> = gradients
+            .into_iter()
+            .map(|gradient| gradient.into_iter().filter(|(_, d)| nonzero(d)).collect())
+            .collect();
+        let rows: Vec<Vec<usize>> =
+            entries.iter().map(|row| row.iter().map(|&(variable, _)| variable).collect()).collect();
+        let outputs: Vec<NodeId> = entries.iter().flatten().map(|(_, d)| d.id()).collect();
+        (self.reassemble(&builder, &outputs), Pattern::from_rows(n, &rows))
+    }
+
+    /// Sparse forward differentiation: the gradient of every output, and the builder that holds
+    /// the function and its derivatives.
+    ///
+    /// Gradients of intermediate nodes are dropped after their last use, so that a long sum
+    /// needs the memory of one gradient and not of one per term.
+    fn gradients(&self, variable: impl Fn(Node) -> Option<usize>) -> (Vec<Gradient>, Builder) {
+        let mut builder = Builder::default();
+        let place = builder.load(self);
+        symbol::recording(builder, || {
+            let at = |id: NodeId| Symbol::new(place[id.index()]);
+            let mut uses = self.use_counts();
+            let mut gradients: Vec<Gradient> = vec![Gradient::new(); self.nodes().len()];
+            for (index, &node) in self.nodes().iter().enumerate() {
+                let value = at(NodeId::new(index));
+                gradients[index] = match node {
+                    Node::Powi(base, exponent) => {
+                        // The exponent below the smallest one does not exist.
+                        let power = match exponent.checked_sub(1) {
+                            Some(lower) => at(base).powi(lower),
+                            None => value / at(base),
+                        };
+                        let slope = Symbol::lit(f64::from(exponent)) * power;
+                        combine(&[&gradients[base.index()]], &[slope])
+                    }
+                    Node::Op(op, _) => {
+                        let of = |k: usize| &gradients[node.args()[k].index()];
+                        let operands: Vec<Symbol> = node.args().iter().map(|&id| at(id)).collect();
+                        let all: Vec<&Gradient> = (0..operands.len()).map(of).collect();
+                        if all.iter().all(|gradient| gradient.is_empty()) {
+                            Gradient::new()
+                        } else if op == Op::Select {
+                            // The table knows the condition as a number; here it is a mask.
+                            choose(SymbolMask::new(operands[0].id()), of(1), of(2))
+                        } else {
+                            match op.rule(&operands, value) {
+                                Rule::Partials(partials) => combine(&all, &partials),
+                                Rule::Choice(mask) => choose(mask, of(0), of(1)),
+                                Rule::Constant => Gradient::new(),
+                            }
+                        }
+                    }
+                    leaf => variable(leaf).map(|k| (k, Symbol::lit(1.0))).into_iter().collect(),
+                };
+                for id in node.args() {
+                    uses[id.index()] -= 1;
+                    if uses[id.index()] == 0 {
+                        gradients[id.index()] = Gradient::new();
+                    }
+                }
+            }
+            self.outputs().iter().map(|id| gradients[id.index()].clone()).collect()
+        })
+    }
+}
+
+/// Σ partial × gradient.
+fn combine(gradients: &[&Gradient], partials: &[Symbol]) -> Gradient {
+    let mut sum = Gradient::new();
+    for (gradient, &partial) in gradients.iter().zip(partials) {
+        let term: Gradient = gradient.iter().map(|&(k, d)| (k, partial * d)).collect();
+        sum = merge(&sum, &term, |a, b| match (a, b) {
+            (Some(a), Some(b)) => a + b,
+            (Some(a), None) | (None, Some(a)) => a,
+            (None, None) => Symbol::lit(0.0),
+        });
+    }
+    sum
+}
+
+/// The gradient of the branch taken.
+fn choose(mask: SymbolMask, a: &Gradient, b: &Gradient) -> Gradient {
+    let or_zero = |d: Option<Symbol>| d.unwrap_or_else(|| Symbol::lit(0.0));
+    merge(a, b, |a, b| Symbol::select(mask, or_zero(a), or_zero(b)))
+}
+
+/// Both gradients variable by variable.
+fn merge(
+    a: &Gradient,
+    b: &Gradient,
+    both: impl Fn(Option<Symbol>, Option<Symbol>) -> Symbol,
+) -> Gradient {
+    let mut merged = Gradient::with_capacity(a.len().max(b.len()));
+    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let k = match (left.peek(), right.peek()) {
+            (Some((i, _)), Some((j, _))) => *i.min(j),
+            (Some((k, _)), None) | (None, Some((k, _))) => *k,
+            (None, None) => return merged,
+        };
+        let take = |&&(j, _): &&(usize, Symbol)| j == k;
+        let (x, y) = (left.next_if(take), right.next_if(take));
+        merged.push((k, both(x.map(|&(_, d)| d), y.map(|&(_, d)| d))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every entry against central differences, and everything outside the pattern against zero.
+    fn check(graph: &Graph, t: f64, y: &[f64], p: &[f64]) {
+        let (entries, pattern) = graph.jacobian();
+        let values = entries.eval(t, y, p);
+        for col in 0..y.len() {
+            let h = 1e-6 * y[col].abs().max(1.0);
+            let at = |shift: f64| {
+                let mut moved = y.to_vec();
+                moved[col] += shift;
+                graph.eval(t, &moved, p)
+            };
+            let (above, below) = (at(h), at(-h));
+            for row in 0..pattern.rows() {
+                let difference = (above[row] - below[row]) / (2.0 * h);
+                let value = pattern.find(row, col).map_or(0.0, |k| values[k]);
+                let scale = 1e-7 * value.abs().max(1.0);
+                assert!((value - difference).abs() < scale, "({row}, {col}): {value} {difference}");
+            }
+        }
+    }
+
+    #[test]
+    fn elementary_functions_differentiate() {
+        let functions: [fn(Symbol) -> Symbol; 23] = [
+            |x| -x,
+            |x| x.recip(),
+            |x| x.rsqrt(),
+            |x| x.sqrt(),
+            |x| x.cbrt(),
+            |x| x.abs(),
+            |x| x.floor(),
+            |x| x.exp(),
+            |x| x.ln(),
+            |x| x.sin(),
+            |x| x.cos(),
+            |x| x.tan(),
+            |x| x.asin(),
+            |x| x.acos(),
+            |x| x.atan(),
+            |x| x.sinh(),
+            |x| x.cosh(),
+            |x| x.tanh(),
+            |x| x.powi(5),
+            |x| x.powi(-3),
+            |x| x.powf(Symbol::lit(2.5)),
+            |x| Symbol::lit(2.5).powf(x),
+            |x| x.powf(x),
+        ];
+        for f in functions {
+            let graph = Graph::record(2, 0, |_, y, _| vec![f(y[0] * y[1]), f(y[1])]);
+            check(&graph, 0.0, &[0.7, 0.6], &[]);
+        }
+    }
+
+    #[test]
+    fn choices_take_the_derivative_of_their_branch() {
+        let graph = Graph::record(3, 0, |_, y, _| {
+            let two = Symbol::lit(2.0);
+            vec![
+                Symbol::select(y[0].lt(y[1]), y[0] * y[2], y[1].exp()),
+                y[0].min(two * y[1]),
+                y[0].max(two * y[1]),
+                y[2].abs(),
+            ]
+        });
+        check(&graph, 0.0, &[0.3, 0.9, -0.4], &[]);
+        check(&graph, 0.0, &[2.3, 0.9, 0.4], &[]);
+    }
+
+    #[test]
+    fn the_branch_not_taken_lets_no_nan_through() {
+        let graph = Graph::record(1, 0, |_, y, _| {
+            vec![Symbol::select(y[0].le(Symbol::lit(0.0)), y[0], y[0] * y[0].ln())]
+        });
+        assert_eq!(graph.jacobian().0.eval(0.0, &[-1.0], &[]), [1.0]);
+    }
+
+    #[test]
+    fn powers_at_zero_are_finite() {
+        let graph = Graph::record(1, 1, |_, y, p| {
+            vec![y[0].powf(Symbol::lit(2.5)), y[0].powf(p[0]), y[0].powi(2), y[0].powi(3)]
+        });
+        let (entries, _) = graph.jacobian();
+        assert_eq!(entries.eval(0.0, &[0.0], &[1.5]), [0.0; 4]);
+    }
+
+    #[test]
+    fn robertson_by_hand() {
+        // Hairer & Wanner, Solving Ordinary Differential Equations II, section IV.1.
+        let graph = Graph::record(3, 3, |_, y, k| {
+            let (a, b, c) = (k[0] * y[0], k[1] * y[1] * y[2], k[2] * y[1] * y[1]);
+            vec![b - a, a - b - c, c]
+        });
+        let (y, k) = ([0.8, 2e-5, 0.2], [0.04, 1e4, 3e7]);
+        let (entries, pattern) = graph.jacobian();
+        assert_eq!(pattern.to_string(), "xxx\nxxx\n.x.\n");
+        let expected = [
+            [-k[0], k[1] * y[2], k[1] * y[1]],
+            [k[0], -k[1] * y[2] - 2.0 * k[2] * y[1], -k[1] * y[1]],
+            [0.0, 2.0 * k[2] * y[1], 0.0],
+        ];
+        for ((row, col), value) in pattern.iter().zip(entries.eval(0.0, &y, &k)) {
+            assert!((value - expected[row][col]).abs() <= 1e-15 * value.abs());
+        }
+        check(&graph, 0.0, &[0.8, 0.3, 0.2], &[0.04, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn time_and_parameters_differentiate_too() {
+        let graph = Graph::record(1, 2, |t, y, p| vec![p[1] * (p[1] * t).sin() * y[0], y[0]]);
+        let (t, y, p) = (0.3, [2.0], [7.0, 1.7]);
+        let rates = graph.time_derivative().eval(t, &y, &p);
+        assert_eq!(rates[1], 0.0);
+        assert!((rates[0] - p[1] * p[1] * (p[1] * t).cos() * y[0]).abs() < 1e-14);
+        let (entries, pattern) = graph.param_jacobian();
+        assert_eq!(pattern.to_string(), ".x\n..\n");
+        let expected = ((p[1] * t).sin() + p[1] * t * (p[1] * t).cos()) * y[0];
+        assert!((entries.eval(t, &y, &p)[0] - expected).abs() < 1e-14);
+    }
+
+    #[test]
+    fn integer_powers_at_the_ends_of_their_range() {
+        let graph = Graph::record(1, 0, |_, y, _| vec![y[0].powi(i32::MIN), y[0].powi(i32::MAX)]);
+        let slopes = graph.jacobian().0.eval(0.0, &[1.0], &[]);
+        assert_eq!(slopes, [f64::from(i32::MIN), f64::from(i32::MAX)]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Expression graphs: a right-hand side written down as data.
+//!
+//! A graph is an array of nodes, operands before their users, in which equal expressions are one
+//! node. From it come the derivatives and the sparsity pattern ([`Graph::jacobian`]), the tape
+//! that runs it over lanes ([`Tape`](crate::Tape)) and CUDA C.
+
+mod build;
+mod lower;
+mod node;
+mod op;
+mod schedule;
+
+pub use node::{Counts, Node, NodeId};
+pub use op::{Class, Op, OpInfo};
+
+pub(crate) use build::Builder;
+pub(crate) use op::{Operands, Rule};
+
+use crate::real::Real;
+use crate::symbol::{self, Symbol};
+use crate::system::System;
+use std::fmt;
+
+/// Functions of time, states and parameters, as an expression graph.
+///
+/// ```
+/// use odeum_core::{Graph, Real};
+///
+/// // y' = -p y and the square of y, of one state and one parameter.
+/// let graph = Graph::record(1, 1, |_t, y, p| vec![-p[0] * y[0], y[0].powi(2)]);
+/// assert_eq!(graph.eval(0.0, &[3.0], &[2.0]), [-6.0, 9.0]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    outputs: Vec<NodeId>,
+    spectral_radius: Option<Box<Graph>>,
+    state_names: Vec<String>,
+    param_names: Vec<String>,
+}
+
+impl Graph {
+    /// Writes a system down by running its right-hand side once over recording symbols.
+    ///
+    /// A component that the right-hand side never sets becomes NaN, so that the slip shows.
+    pub fn trace(system: &impl System) -> Graph {
+        let (n, m) = (system.dim(), system.n_params());
+        let ((rhs, radius), builder) = symbol::recording(Builder::default(), || {
+            let (t, y, p) = symbol::inputs(n, m);
+            let mut dydt = vec![Symbol::lit(f64::NAN); n];
+            system.rhs(t, &y, &p, &mut dydt);
+            (dydt, system.spectral_radius(t, &y, &p))
+        });
+        let names = (system.state_names(), system.param_names());
+        let radius = radius.map(|radius| Graph::assemble(&builder, &[radius.id()], names.clone()));
+        let rhs: Vec<NodeId> = rhs.iter().map(|symbol| symbol.id()).collect();
+        Graph::assemble(&builder, &rhs, names).with_spectral_radius(radius)
+    }
+
+    /// Writes down the values `f(t, y, p)` returns, for `n_states` states and `n_params`
+    /// parameters.
+    pub fn record(
+        n_states: usize,
+        n_params: usize,
+        f: impl FnOnce(Symbol, &[Symbol], &[Symbol]) -> Vec<Symbol>,
+    ) -> Graph {
+        let (values, builder) = symbol::recording(Builder::default(), || {
+            let (t, y, p) = symbol::inputs(n_states, n_params);
+            f(t, &y, &p)
+        });
+        let outputs: Vec<NodeId> = values.iter().map(|symbol| symbol.id()).collect();
+        let states = (0..n_states).map(|i| format!("y{i}")).collect();
+        let params = (0..n_params).map(|j| format!("p{j}")).collect();
+        Graph::assemble(&builder, &outputs, (states, params))
+    }
+
+    /// The part of a builder behind `outputs`, with the names of states and parameters.
+    pub(crate) fn assemble(
+        builder: &Builder,
+        outputs: &[NodeId],
+        (state_names, param_names): (Vec<String>, Vec<String>),
+    ) -> Graph {
+        let (nodes, outputs) = builder.finish(outputs);
+        Graph { nodes, outputs, spectral_radius: None, state_names, param_names }
+    }
+
+    /// The same inputs with other outputs, taken from a builder.
+    pub(crate) fn reassemble(&self, builder: &Builder, outputs: &[NodeId]) -> Graph {
+        Graph::assemble(builder, outputs, (self.state_names.clone(), self.param_names.clone()))
+    }
+
+    pub(crate) fn with_spectral_radius(self, radius: Option<Graph>) -> Graph {
+        Graph { spectral_radius: radius.map(Box::new), ..self }
+    }
+
+    /// Number of states n the graph is a function of.
+    pub fn n_states(&self) -> usize {
+        self.state_names.len()
+    }
+
+    /// Number of parameters m the graph is a function of.
+    pub fn n_params(&self) -> usize {
+        self.param_names.len()
+    }
+
+    /// Names of the states [n].
+    pub fn state_names(&self) -> &[String] {
+        &self.state_names
+    }
+
+    /// Names of the parameters [m].
+    pub fn param_names(&self) -> &[String] {
+        &self.param_names
+    }
+
+    /// The nodes, operands before users; every one is used.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node at a place.
+    pub fn node(&self, id: NodeId) -> Node {
+        self.nodes[id.index()]
+    }
+
+    /// Where the outputs are; for a system, the components of dy/dt in order.
+    pub fn outputs(&self) -> &[NodeId] {
+        &self.outputs
+    }
+
+    /// The bound of the spectral radius, a graph with one output, if the system gives one.
+    pub fn spectral_radius(&self) -> Option<&Graph> {
+        self.spectral_radius.as_deref()
+    }
+
+    /// True when an output depends on the time.
+    pub fn uses_time(&self) -> bool {
+        self.nodes.contains(&Node::Time)
+    }
+
+    /// The parameters some output depends on, ascending.
+    pub fn used_params(&self) -> Vec<usize> {
+        let mut used: Vec<usize> = self
+            .nodes
+            .iter()
+            .filter_map(|node| if let Node::Param(j) = node { Some(*j as usize) } else { None })
+            .collect();
+        used.sort_unstable();
+        used
+    }
+
+    /// The state j when output `i` is exactly y[j], as in the first half of a second-order
+    /// system.
+    pub fn output_is_state(&self, i: usize) -> Option<usize> {
+        match self.node(*self.outputs.get(i)?) {
+            Node::State(j) => Some(j as usize),
+            _ => None,
+        }
+    }
+
+    /// How many operations the graph has.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts { nodes: self.nodes.len(), ..Counts::default() };
+        for node in &self.nodes {
+            match node {
+                Node::Op(Op::MulAdd | Op::MulSub | Op::NegMulAdd, _) => counts.flops += 2,
+                Node::Op(op, _) => match op.info().class {
+                    Class::Arithmetic | Class::Condition => counts.flops += 1,
+                    Class::Root => counts.roots += 1,
+                    Class::Function => counts.functions += 1,
+                },
+                Node::Powi(_, exponent) => {
+                    counts.flops += node::powi_multiplications(*exponent);
+                    counts.roots += usize::from(*exponent < 0);
+                }
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    /// The graph of some outputs, in the order given, without the spectral radius.
+    ///
+    /// # Panics
+    ///
+    /// When an index is not that of an output.
+    pub fn subset(&self, outputs: &[usize]) -> Graph {
+        let mut builder = Builder::default();
+        let place = builder.load(self);
+        let kept: Vec<NodeId> = outputs.iter().map(|&i| place[self.outputs[i].index()]).collect();
+        self.reassemble(&builder, &kept)
+    }
+
+    /// The outputs at one point, node by node, every operation rounded by itself.
+    ///
+    /// The plain meaning of the graph; a [`Tape`](crate::Tape) is the fast way.
+    ///
+    /// # Panics
+    ///
+    /// When `y` or `p` is shorter than the states or parameters the graph uses.
+    pub fn eval<R: Real>(&self, t: R, y: &[R], p: &[R]) -> Vec<R> {
+        let mut values: Vec<R> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let value = match *node {
+                Node::Const(bits) => R::lit(f64::from_bits(bits)),
+                Node::Time => t,
+                Node::State(i) => y[i as usize],
+                Node::Param(j) => p[j as usize],
+                Node::Powi(base, exponent) => values[base.index()].powi(exponent),
+                Node::Op(op, args) => {
+                    let arity = op.info().arity;
+                    let x = args.map(|id| values[if id == NodeId::NONE { 0 } else { id.index() }]);
+                    op.eval(&x[..arity])
+                }
+            };
+            values.push(value);
+        }
+        self.outputs.iter().map(|id| values[id.index()]).collect()
+    }
+}
+
+/// The graph as text, one node a line: equal texts, equal functions of t, y and p. The names of
+/// states and parameters are not part of it.
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "graph of {} states, {} params", self.n_states(), self.n_params())?;
+        for (index, node) in self.nodes.iter().enumerate() {
+            match node {
+                Node::Const(bits) => writeln!(f, "v{index} = {:?}", f64::from_bits(*bits))?,
+                Node::Time => writeln!(f, "v{index} = t")?,
+                Node::State(i) => writeln!(f, "v{index} = y[{i}]")?,
+                Node::Param(j) => writeln!(f, "v{index} = p[{j}]")?,
+                Node::Powi(base, exponent) => {
+                    writeln!(f, "v{index} = Powi v{} {exponent}", base.index())?;
+                }
+                Node::Op(op, _) => {
+                    write!(f, "v{index} = {}", op.info().name)?;
+                    node.args().iter().try_for_each(|id| write!(f, " v{}", id.index()))?;
+                    writeln!(f)?;
+                }
+            }
+        }
+        for (i, id) in self.outputs.iter().enumerate() {
+            writeln!(f, "out {i} = v{}", id.index())?;
+        }
+        match &self.spectral_radius {
+            Some(radius) => write!(f, "spectral radius: {radius}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_form_is_stable() {
+        let graph = Graph::record(2, 1, |_, y, p| vec![y[1], -p[0] * y[0] + y[1].powi(3)]);
+        let expected = "graph of 2 states, 1 params\n\
+            v0 = y[0]\nv1 = y[1]\nv2 = p[0]\nv3 = Neg v2\nv4 = Mul v0 v3\n\
+            v5 = Powi v1 3\nv6 = Add v4 v5\nout 0 = v1\nout 1 = v6\n";
+        assert_eq!(graph.to_string(), expected);
+    }
+
+    #[test]
+    fn queries_see_only_what_is_used() {
+        let graph = Graph::record(3, 3, |t, y, p| vec![y[2], y[0] * p[2].exp() / t, p[0]]);
+        assert_eq!(graph.output_is_state(0), Some(2));
+        assert_eq!(graph.output_is_state(1), None);
+        assert_eq!(graph.output_is_state(9), None);
+        assert_eq!(graph.used_params(), [0, 2]);
+        assert!(graph.uses_time());
+        let counts = graph.counts();
+        assert_eq!((counts.flops, counts.roots, counts.functions), (1, 1, 1));
+        let first = graph.subset(&[2, 0]);
+        assert_eq!((first.nodes().len(), first.uses_time()), (2, false));
+        assert_eq!(first.eval(0.0, &[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), [4.0, 3.0]);
+    }
+}

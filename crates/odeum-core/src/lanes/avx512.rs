@@ -1,0 +1,114 @@
+//! Packs in AVX-512 registers, compared into mask registers.
+
+use std::arch::x86_64::*;
+
+use super::pack::{functions_per_lane, pack};
+
+pack! {
+    /// Eight `f64`.
+    F64x8 = [f64; 8] in __m512d;
+    /// One bit for each lane of an [`F64x8`].
+    Mask8 in __mmask8;
+
+    splat(x) = _mm512_set1_pd(x);
+    load(p) = _mm512_loadu_pd(p);
+    store(p, a) = _mm512_storeu_pd(p, a);
+    add(a, b) = _mm512_add_pd(a, b);
+    sub(a, b) = _mm512_sub_pd(a, b);
+    mul(a, b) = _mm512_mul_pd(a, b);
+    div(a, b) = _mm512_div_pd(a, b);
+    neg(a) = _mm512_xor_pd(a, _mm512_set1_pd(-0.0));
+    abs(a) = _mm512_andnot_pd(_mm512_set1_pd(-0.0), a);
+    mul_add(a, b, c) = _mm512_fmadd_pd(a, b, c);
+    sqrt(a) = _mm512_sqrt_pd(a);
+    rsqrt(a) = rsqrt_pd(a);
+    floor(a) = _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(a);
+    // The instruction gives its second operand when either is NaN.
+    min(a, b) = _mm512_mask_min_pd(a, _mm512_cmp_pd_mask::<_CMP_ORD_Q>(a, a), a, b);
+    max(a, b) = _mm512_mask_max_pd(a, _mm512_cmp_pd_mask::<_CMP_ORD_Q>(a, a), a, b);
+    lt(a, b) = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b);
+    le(a, b) = _mm512_cmp_pd_mask::<_CMP_LE_OQ>(a, b);
+    eq(a, b) = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a, b);
+    ne(a, b) = _mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(a, b);
+    select(m, a, b) = _mm512_mask_blend_pd(m, b, a);
+    bits(m) = _cvtmask8_u32(m) as u64;
+    from_bits(bits) = _cvtu32_mask8(bits as u32);
+    and(a, b) = _kand_mask8(a, b);
+    or(a, b) = _kor_mask8(a, b);
+    not(a) = _knot_mask8(a);
+    functions = functions_per_lane;
+}
+
+pack! {
+    /// Sixteen `f32`.
+    F32x16 = [f32; 16] in __m512;
+    /// One bit for each lane of an [`F32x16`].
+    Mask16 in __mmask16;
+
+    splat(x) = _mm512_set1_ps(x);
+    load(p) = _mm512_loadu_ps(p);
+    store(p, a) = _mm512_storeu_ps(p, a);
+    add(a, b) = _mm512_add_ps(a, b);
+    sub(a, b) = _mm512_sub_ps(a, b);
+    mul(a, b) = _mm512_mul_ps(a, b);
+    div(a, b) = _mm512_div_ps(a, b);
+    neg(a) = _mm512_xor_ps(a, _mm512_set1_ps(-0.0));
+    abs(a) = _mm512_andnot_ps(_mm512_set1_ps(-0.0), a);
+    mul_add(a, b, c) = _mm512_fmadd_ps(a, b, c);
+    sqrt(a) = _mm512_sqrt_ps(a);
+    rsqrt(a) = rsqrt_ps(a);
+    floor(a) = _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(a);
+    min(a, b) = _mm512_mask_min_ps(a, _mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, a), a, b);
+    max(a, b) = _mm512_mask_max_ps(a, _mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, a), a, b);
+    lt(a, b) = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b);
+    le(a, b) = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b);
+    eq(a, b) = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b);
+    ne(a, b) = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, b);
+    select(m, a, b) = _mm512_mask_blend_ps(m, b, a);
+    bits(m) = _cvtmask16_u32(m) as u64;
+    from_bits(bits) = _cvtu32_mask16(bits as u32);
+    and(a, b) = _kand_mask16(a, b);
+    or(a, b) = _kor_mask16(a, b);
+    not(a) = _knot_mask16(a);
+    functions = functions_per_lane;
+}
+
+/// `1 / sqrt(a)` from the 14-bit estimate and two Newton steps, y ← y + y (1 − a y²) / 2.
+///
+/// At zero and infinity the estimate is already the result (±∞ and 0) and 1 − a y² is NaN; the
+/// last step is left out there. Below zero the estimate is NaN.
+///
+/// # Safety
+///
+/// The processor must have AVX-512 F.
+#[inline(always)]
+unsafe fn rsqrt_pd(a: __m512d) -> __m512d {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (one, half) = (_mm512_set1_pd(1.0), _mm512_set1_pd(0.5));
+        let estimate = _mm512_rsqrt14_pd(a);
+        let rest = _mm512_fnmadd_pd(_mm512_mul_pd(a, estimate), estimate, one);
+        let y = _mm512_fmadd_pd(_mm512_mul_pd(estimate, half), rest, estimate);
+        let rest = _mm512_fnmadd_pd(_mm512_mul_pd(a, y), y, one);
+        let regular = _mm512_cmp_pd_mask::<_CMP_ORD_Q>(rest, rest);
+        let y = _mm512_fmadd_pd(_mm512_mul_pd(y, half), rest, y);
+        _mm512_mask_mov_pd(estimate, regular, y)
+    }
+}
+
+/// As [`rsqrt_pd`], with the one Newton step that 24 bits need.
+///
+/// # Safety
+///
+/// The processor must have AVX-512 F.
+#[inline(always)]
+unsafe fn rsqrt_ps(a: __m512) -> __m512 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (one, half) = (_mm512_set1_ps(1.0), _mm512_set1_ps(0.5));
+        let estimate = _mm512_rsqrt14_ps(a);
+        let rest = _mm512_fnmadd_ps(_mm512_mul_ps(a, estimate), estimate, one);
+        let regular = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(rest, rest);
+        _mm512_mask_fmadd_ps(estimate, regular, _mm512_mul_ps(rest, half), estimate)
+    }
+}

@@ -1,0 +1,95 @@
+//! Where threads write what their systems gave.
+
+use crate::solution::Solution;
+use crate::stats::Stats;
+use crate::status::Status;
+use odeum_core::Scalar;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The arrays of a solution, written by many threads at once, each system by one.
+pub(super) struct Results<T> {
+    n_systems: usize,
+    t: *mut f64,
+    states: *mut T,
+    saved: *mut T,
+    n_saved: *mut u32,
+    status: *mut Status,
+    stats: *mut Stats,
+    busy: AtomicU64,
+    offered: AtomicU64,
+}
+
+// SAFETY: the pointers come from arrays that outlive the threads (`solve` joins them before it
+// touches the solution again), and every element belongs to one system, which the queue hands to
+// one thread only.
+unsafe impl<T: Send> Sync for Results<T> {}
+
+impl<T: Scalar> Results<T> {
+    pub(super) fn new(solution: &mut Solution<T>) -> Self {
+        Results {
+            n_systems: solution.len(),
+            t: solution.t.as_mut_ptr(),
+            states: solution.states.as_mut_ptr(),
+            saved: solution.saved.as_mut_ptr(),
+            n_saved: solution.n_saved.as_mut_ptr(),
+            status: solution.status.as_mut_ptr(),
+            stats: solution.stats.as_mut_ptr(),
+            busy: AtomicU64::new(0),
+            offered: AtomicU64::new(0),
+        }
+    }
+
+    /// Writes component `i` of the state system `s` ended with.
+    ///
+    /// # Safety
+    /// `s` was drawn from the queue by this thread, and `i` is a component.
+    #[inline(always)]
+    pub(super) unsafe fn write_state(&self, s: usize, i: usize, y: T) {
+        // SAFETY: inside the array [n × M], and this thread's own by the caller's word.
+        unsafe { *self.states.add(i * self.n_systems + s) = y }
+    }
+
+    /// Writes a value at `row` of the saved states [(K n) × M] of system `s`.
+    ///
+    /// # Safety
+    /// As [`Results::write_state`]; `row` is below K n.
+    #[inline(always)]
+    pub(super) unsafe fn write_saved(&self, s: usize, row: usize, y: T) {
+        // SAFETY: inside the array, and this thread's own by the caller's word.
+        unsafe { *self.saved.add(row * self.n_systems + s) = y }
+    }
+
+    /// Writes how many save times system `s` has reached.
+    ///
+    /// # Safety
+    /// As [`Results::write_state`]; save times were asked for.
+    pub(super) unsafe fn write_n_saved(&self, s: usize, count: u32) {
+        // SAFETY: inside the array [M], and this thread's own by the caller's word.
+        unsafe { *self.n_saved.add(s) = count }
+    }
+
+    /// Writes how and when system `s` ended, and what it cost.
+    ///
+    /// # Safety
+    /// As [`Results::write_state`].
+    pub(super) unsafe fn write_end(&self, s: usize, t: f64, status: Status, stats: Stats) {
+        // SAFETY: inside the arrays [M], and this thread's own by the caller's word.
+        unsafe {
+            *self.t.add(s) = t;
+            *self.status.add(s) = status;
+            *self.stats.add(s) = stats;
+        }
+    }
+
+    /// Adds the lane work of a thread: attempts that advanced a system, and all there was room
+    /// for.
+    pub(super) fn add_lane_work(&self, busy: u64, offered: u64) {
+        self.busy.fetch_add(busy, Ordering::Relaxed);
+        self.offered.fetch_add(offered, Ordering::Relaxed);
+    }
+
+    pub(super) fn busy_lanes(&self) -> f64 {
+        let offered = self.offered.load(Ordering::Relaxed).max(1);
+        self.busy.load(Ordering::Relaxed) as f64 / offered as f64
+    }
+}

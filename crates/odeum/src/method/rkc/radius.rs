@@ -1,0 +1,117 @@
+//! The spectral radius of ∂f/∂y by a nonlinear power method, on a pack of lanes.
+//!
+//! From a direction v the iteration repeats v ← y + δ (f(v) − f(y)) / |f(v) − f(y)| at a small
+//! fixed distance δ from y; the growth |f(v) − f(y)| / δ settles at the largest |λ|. Sommeijer,
+//! Shampine & Verwer 1997, sec. 3.2; paper A, appendix, whose test of convergence compares with a
+//! value already overwritten: here it is |σ − σ_old| ≤ 0.01 max(σ, 1/h), as SSV have it.
+
+use super::Rkc;
+use crate::method::stepper::{Cost, Point, set_bits};
+use crate::tolerance::largest;
+use odeum_core::{Lanes, Scalar, System};
+
+/// The estimate is enlarged by this, since the iteration comes from below.
+const MARGIN: f64 = 1.2;
+/// Relative change between two iterations at which the estimate stands.
+const SETTLED: f64 = 0.01;
+
+pub(crate) struct PowerMethod<L: Lanes> {
+    /// The direction found last [n], the start of the next estimate.
+    direction: Vec<L>,
+    /// Point of the iteration and f there [n].
+    v: Vec<L>,
+    fv: Vec<L>,
+}
+
+pub(crate) struct Estimate<L: Lanes> {
+    pub(crate) radius: L,
+    pub(crate) failed: L::Mask,
+}
+
+impl<L: Lanes> PowerMethod<L> {
+    pub(crate) fn new(n: usize) -> Self {
+        let zeros = || vec![L::lit(0.0); n];
+        PowerMethod { direction: zeros(), v: zeros(), fv: zeros() }
+    }
+
+    /// Starts from the slope in the lanes of `fresh`.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self, slope: &[L], fresh: L::Mask) {
+        for i in 0..slope.len() {
+            self.direction[i] = L::select(fresh, slope[i], self.direction[i]);
+        }
+    }
+
+    /// σ in the lanes of `wanted`; `slope` is f at the point, `longest` the largest step.
+    #[inline(always)]
+    pub(crate) fn estimate<S: System>(
+        &mut self,
+        system: &S,
+        at: &Point<L>,
+        slope: &[L],
+        longest: L,
+        wanted: L::Mask,
+        work: &mut [L],
+        cost: &mut Cost,
+    ) -> Estimate<L> {
+        let n = at.y.len();
+        let zero = L::lit(0.0);
+        let epsilon = L::lit(L::Scalar::EPSILON);
+        let root_epsilon = L::lit(L::Scalar::EPSILON.sqrt());
+
+        let y_norm = euclid(n, |i| at.y[i]);
+        let d_norm = euclid(n, |i| self.direction[i]);
+        let (has_y, has_d) = (y_norm.gt(zero), d_norm.gt(zero));
+        let distance = L::select(has_y, y_norm * root_epsilon, epsilon);
+        let stretch = L::select(has_d, distance / d_norm, zero);
+        for i in 0..n {
+            let along = self.direction[i].mul_add(stretch, at.y[i]);
+            let blind = L::select(has_y, at.y[i].mul_add(root_epsilon, at.y[i]), epsilon);
+            self.v[i] = L::select(has_d, along, blind);
+        }
+        let least = L::lit(1.0) / longest;
+        let (mut sigma, mut open) = (zero, wanted);
+        for iteration in 1..=Rkc::POWER_ITERATIONS {
+            system.rhs_in(at.t, &self.v[..n], at.p, &mut self.fv[..n], work);
+            for lane in set_bits(L::bits(open)) {
+                cost.nfev[lane] += 1;
+                cost.nfev_radius[lane] += 1;
+            }
+            let change = euclid(n, |i| self.fv[i] - slope[i]);
+            let before = sigma;
+            sigma = L::select(open, change / distance, sigma);
+            if iteration >= 2 {
+                let near = L::lit(SETTLED) * largest(sigma, least);
+                let settled = open & (sigma - before).abs().le(near);
+                for i in 0..n {
+                    let direction = self.v[i] - at.y[i];
+                    self.direction[i] = L::select(settled, direction, self.direction[i]);
+                }
+                open = open & !settled;
+                if L::bits(open) == 0 {
+                    break;
+                }
+            }
+            // A direction f does not feel is left by mirroring one component.
+            let moves = change.gt(zero);
+            let stretch = L::select(moves, distance / change, zero);
+            let mirrored = iteration as usize % n;
+            for i in 0..n {
+                let along = (self.fv[i] - slope[i]).mul_add(stretch, at.y[i]);
+                let still = if i == mirrored { at.y[i] - (self.v[i] - at.y[i]) } else { self.v[i] };
+                self.v[i] = L::select(open, L::select(moves, along, still), self.v[i]);
+            }
+        }
+        Estimate { radius: sigma * L::lit(MARGIN), failed: open }
+    }
+}
+
+/// Euclidean norm of a vector of n components.
+#[inline(always)]
+fn euclid<L: Lanes>(n: usize, x: impl Fn(usize) -> L) -> L {
+    let mut sum = L::lit(0.0);
+    for i in 0..n {
+        sum = x(i).mul_add(x(i), sum);
+    }
+    sum.sqrt()
+}

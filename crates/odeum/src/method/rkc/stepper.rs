@@ -1,0 +1,293 @@
+//! One step of Runge–Kutta–Chebyshev on a pack of lanes.
+
+use super::Rkc;
+use super::radius::PowerMethod;
+use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
+use crate::options::FirstStep;
+use crate::tolerance::{Norm, Tolerance, Weights, largest};
+use odeum_core::{Lanes, Scalar, System};
+
+/// Damping κ of the stability polynomial (SSV, sec. 2).
+const DAMPING: f64 = 2.0 / 13.0;
+/// The step of s stages is stable for hσ up to (s² − 1) / this (SSV, sec. 3).
+const STABILITY: f64 = 1.54;
+
+/// Memory of RKC for one pack of systems of n equations.
+pub(crate) struct RkcStepper<L: Lanes> {
+    weights: Weights<L>,
+    max_stages: L,
+    radius_bound: Option<f64>,
+    power: PowerMethod<L>,
+    /// Spectral radius σ.
+    radius: L,
+    /// Length of the piece being integrated, the longest step there can be.
+    longest: L,
+    /// Accepted steps since σ was estimated.
+    age: L,
+    /// Lanes that must estimate σ before their next step.
+    stale: L::Mask,
+    /// f(t, y) [n].
+    slope: Vec<L>,
+    /// Stage vectors w_{j-2}, w_{j-1}, w_j [n].
+    w: [Vec<L>; 3],
+    /// f at a stage, and at the new state at the end of an attempt [n].
+    f: Vec<L>,
+    work: Vec<L>,
+}
+
+impl<L: Lanes> RkcStepper<L> {
+    pub(crate) fn new<S: System>(rkc: &Rkc, tolerance: &Tolerance, system: &S) -> Self {
+        let n = system.dim();
+        let zeros = || vec![L::lit(0.0); n];
+        let by_rounding = (tolerance.rtol / (10.0 * L::Scalar::EPSILON)).sqrt().round();
+        let max_stages = rkc.max_stages.map_or(by_rounding, f64::from).max(2.0);
+        RkcStepper {
+            weights: Weights::new(tolerance, n),
+            max_stages: L::lit(max_stages),
+            radius_bound: rkc.radius_bound,
+            power: PowerMethod::new(n),
+            radius: L::lit(1.0),
+            longest: L::lit(1.0),
+            age: L::lit(0.0),
+            stale: L::from_bits(0),
+            slope: zeros(),
+            w: [zeros(), zeros(), zeros()],
+            f: zeros(),
+            work: vec![L::lit(0.0); system.workspace()],
+        }
+    }
+
+    /// A bound of σ that needs no estimate: the option, or else what the system says.
+    #[inline(always)]
+    fn known_bound<S: System>(&self, system: &S, at: &Point<L>) -> Option<L> {
+        match self.radius_bound {
+            Some(bound) => Some(L::lit(bound)),
+            None => system.spectral_radius(at.t, at.y, at.p),
+        }
+    }
+
+    /// Brings σ up to date: from a known bound everywhere, else by the power method in the lanes
+    /// of `wanted`. Gives the lanes where that failed.
+    #[inline(always)]
+    fn update_radius<S: System>(
+        &mut self,
+        system: &S,
+        at: &Point<L>,
+        wanted: L::Mask,
+        cost: &mut Cost,
+    ) -> L::Mask {
+        if let Some(bound) = self.known_bound(system, at) {
+            self.radius = bound;
+            return !(bound.ge(L::lit(0.0)) & bound.lt(L::lit(f64::INFINITY)));
+        }
+        if L::bits(wanted) == 0 {
+            return wanted;
+        }
+        let (longest, work) = (self.longest, &mut self.work);
+        let found = self.power.estimate(system, at, &self.slope, longest, wanted, work, cost);
+        self.radius = L::select(wanted, found.radius, self.radius);
+        self.age = L::select(wanted, L::lit(0.0), self.age);
+        found.failed
+    }
+
+    /// The weighted error of an Euler step of size `h`, from f at its end in `self.f`.
+    #[inline(always)]
+    fn euler_error(&self, y: &[L], h: L) -> L {
+        let mut sum = L::lit(0.0);
+        for i in 0..y.len() {
+            let change = self.f[i] - self.slope[i];
+            let ratio = match self.weights.norm() {
+                Norm::WeightedRms => change / self.weights.scale(i, y[i], y[i]),
+                Norm::StateAndSlope => self.weights.slope_ratio(change, y[i], h * self.slope[i]),
+            };
+            sum = ratio.mul_add(ratio, sum);
+        }
+        h * (sum / L::lit(y.len() as f64)).sqrt()
+    }
+
+    /// The recurrence over the stages: from y over `h` to `self.w[2]`, with `stages` stages in
+    /// each lane. SSV, eqs. 2.1–2.2; paper A, eqs. 13–23.
+    #[inline(always)]
+    fn stages<S: System>(&mut self, system: &S, at: &Point<L>, h: L, stages: L, cost: &mut Cost) {
+        let n = at.y.len();
+        let (one, two) = (L::lit(1.0), L::lit(2.0));
+        let w0 = one + L::lit(DAMPING) / (stages * stages);
+        let w0_excess = w0 * w0 - one;
+        let root = w0_excess.sqrt();
+        let angle = stages * (w0 + root).ln();
+        let (sinh, cosh) = (angle.sinh(), angle.cosh());
+        let w1 = sinh * w0_excess / (cosh * stages * root - w0 * sinh);
+
+        // b₀ = b₁ = b₂ = T₂''/T₂'² at w₀.
+        let mut b = [one / (L::lit(4.0) * w0 * w0); 2];
+        // Tⱼ and its derivatives for j − 2 and j − 1.
+        let (mut z, mut dz, mut ddz) = ([one, w0], [L::lit(0.0), one], [L::lit(0.0); 2]);
+        let mut mu_tilde = w1 * b[1];
+        // Stage times as fractions of the step.
+        let mut theta = [L::lit(0.0), mu_tilde];
+        let first = h * mu_tilde;
+        for i in 0..n {
+            self.w[1][i] = at.y[i];
+            self.w[2][i] = self.slope[i].mul_add(first, at.y[i]);
+        }
+        let mut most = 0.0_f64;
+        for lane in 0..L::WIDTH {
+            most = most.max(stages.lane(lane).to_f64());
+        }
+        for lane in 0..L::WIDTH {
+            cost.nfev[lane] += stages.lane(lane).to_f64() as u32 - 1;
+        }
+        for j in 2..=most as u32 {
+            // A lane with fewer stages is finished: its newest stage is copied on.
+            let live = L::lit(f64::from(j)).le(stages);
+            let twice_w0 = two * w0;
+            let zj = twice_w0 * z[1] - z[0];
+            let dzj = twice_w0 * dz[1] - dz[0] + two * z[1];
+            let ddzj = twice_w0 * ddz[1] - ddz[0] + L::lit(4.0) * dz[1];
+            let bj = ddzj / (dzj * dzj);
+            let a = one - z[1] * b[1];
+            let mu = twice_w0 * bj / b[1];
+            let nu = -(bj / b[0]);
+            mu_tilde = mu * w1 / w0;
+            let rest = one - mu - nu;
+            self.w.rotate_left(1);
+            let t = h.mul_add(theta[1], at.t);
+            system.rhs_in(t, &self.w[1][..n], at.p, &mut self.f[..n], &mut self.work);
+            let step = h * mu_tilde;
+            let [w_jm2, w_jm1, w_j] = &mut self.w;
+            // After the rotation w_j holds the stage before the last two: it is overwritten.
+            for i in 0..n {
+                let slope = self.f[i] - a * self.slope[i];
+                let old = nu.mul_add(w_jm2[i], rest * at.y[i]);
+                let next = slope.mul_add(step, mu.mul_add(w_jm1[i], old));
+                w_j[i] = L::select(live, next, w_jm1[i]);
+            }
+            let theta_j = mu * theta[1] + nu * theta[0] + mu_tilde * (one - a);
+            theta = [theta[1], theta_j];
+            b = [b[1], bj];
+            (z, dz, ddz) = ([z[1], zj], [dz[1], dzj], [ddz[1], ddzj]);
+        }
+    }
+
+    /// The error norm of the attempt (paper A, eqs. 24–26); NaN unless the new state is finite.
+    #[inline(always)]
+    fn norm(&self, y: &[L], h: L) -> L {
+        let zero = L::lit(0.0);
+        let (mut spoiled, mut norm) = (zero, zero);
+        let half_step = h * L::lit(0.4);
+        for i in 0..y.len() {
+            let new = self.w[2][i];
+            let error = (self.slope[i] + self.f[i]).mul_add(half_step, L::lit(0.8) * (y[i] - new));
+            spoiled = new.mul_add(zero, error.mul_add(zero, spoiled));
+            match self.weights.norm() {
+                Norm::WeightedRms => {
+                    let ratio = error / self.weights.scale(i, y[i], new);
+                    norm = ratio.mul_add(ratio, norm);
+                }
+                Norm::StateAndSlope => {
+                    let ratio = self.weights.slope_ratio(error, y[i], h * self.slope[i]);
+                    norm = largest(norm, ratio);
+                }
+            }
+        }
+        if self.weights.norm() == Norm::WeightedRms {
+            norm = (norm / L::lit(y.len() as f64)).sqrt();
+        }
+        norm + spoiled
+    }
+}
+
+impl<L: Lanes> Stepper<L> for RkcStepper<L> {
+    fn error_order(&self) -> u32 {
+        Rkc::ERROR_ORDER
+    }
+
+    #[inline(always)]
+    fn begin<S: System>(
+        &mut self,
+        system: &S,
+        at: &Point<L>,
+        start: &Start<L>,
+        fresh: L::Mask,
+        cost: &mut Cost,
+    ) -> L {
+        let n = at.y.len();
+        let (zero, length) = (L::lit(0.0), start.length.abs());
+        system.rhs_in(at.t, at.y, at.p, &mut self.f[..n], &mut self.work);
+        cost.add_fresh::<L>(fresh, 1);
+        for i in 0..n {
+            self.slope[i] = L::select(fresh, self.f[i], self.slope[i]);
+        }
+        self.power.forget(&self.slope, fresh);
+        self.longest = L::select(fresh, length, self.longest);
+        // Where this fails the first attempt tries again, and reports it.
+        let failed = self.update_radius(system, at, fresh, cost);
+        self.stale = (self.stale & !fresh) | (failed & fresh);
+        let size = match start.first {
+            FirstStep::Size(h) => L::lit(h),
+            FirstStep::Share(share) => length * L::lit(share),
+            FirstStep::Automatic => {
+                let stable = L::lit(1.0) / self.radius;
+                let trial = L::select(stable.lt(length), stable, length);
+                let signed = L::select(start.length.lt(zero), -trial, trial);
+                for i in 0..n {
+                    self.w[0][i] = self.slope[i].mul_add(signed, at.y[i]);
+                }
+                let t = at.t + signed;
+                system.rhs_in(t, &self.w[0][..n], at.p, &mut self.f[..n], &mut self.work);
+                cost.add_fresh::<L>(fresh, 1);
+                let root = self.euler_error(at.y, trial).sqrt();
+                let cautious = L::lit(0.1) * trial;
+                L::select(cautious.lt(length * root), cautious / root, length)
+            }
+        };
+        // A spoiled estimate must not become the step: the attempt then meets the cause itself.
+        let size = L::select(size.gt(zero) & size.lt(length), size, length);
+        L::select(start.length.lt(zero), -size, size)
+    }
+
+    #[inline(always)]
+    fn attempt<S: System>(
+        &mut self,
+        system: &S,
+        at: &Point<L>,
+        h: L,
+        cost: &mut Cost,
+    ) -> Attempt<L> {
+        let n = at.y.len();
+        let (zero, one) = (L::lit(0.0), L::lit(1.0));
+        let no_radius = self.update_radius(system, at, self.stale, cost);
+        self.stale = L::from_bits(0);
+        let by_radius = (h.abs() * self.radius).mul_add(L::lit(STABILITY), one).sqrt().floor();
+        let wanted = largest(by_radius + one, L::lit(2.0));
+        let too_many = wanted.gt(self.max_stages);
+        let stages = L::select(too_many, self.max_stages, wanted);
+        let stable = (stages * stages - one) / (self.radius * L::lit(STABILITY));
+        let shortened = L::select(h.lt(zero), -stable, stable);
+        let h = L::select(too_many, shortened, h);
+        // A spoiled radius gives no number of stages: two, and a NaN error, which rejects.
+        let sound = stages.ge(L::lit(2.0));
+        let stages = L::select(sound, stages, L::lit(2.0));
+
+        self.stages(system, at, h, stages, cost);
+        system.rhs_in(at.t + h, &self.w[2][..n], at.p, &mut self.f[..n], &mut self.work);
+        cost.add_all(L::WIDTH, 1);
+        let error = L::select(sound, self.norm(at.y, h), L::lit(f64::NAN));
+        Attempt { h, error, no_radius }
+    }
+
+    #[inline(always)]
+    fn state(&self) -> &[L] {
+        &self.w[2]
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, accepted: L::Mask) {
+        for i in 0..self.slope.len() {
+            self.slope[i] = L::select(accepted, self.f[i], self.slope[i]);
+        }
+        self.age = L::select(accepted, self.age + L::lit(1.0), self.age);
+        let old = self.age.ge(L::lit(f64::from(Rkc::RADIUS_EVERY)));
+        self.stale = self.stale | !accepted | old;
+    }
+}

@@ -1,0 +1,112 @@
+//! What a method must do for the loop that drives it, on a pack of lanes.
+
+use crate::options::FirstStep;
+use odeum_core::{Lanes, System};
+
+/// Where the lanes are: one system per lane.
+pub(crate) struct Point<'a, L> {
+    /// Time.
+    pub(crate) t: L,
+    /// State [n].
+    pub(crate) y: &'a [L],
+    /// Parameters [m].
+    pub(crate) p: &'a [L],
+}
+
+/// What one step attempt gave.
+pub(crate) struct Attempt<L: Lanes> {
+    /// Size of the step taken; a method may shorten the one it was asked for.
+    pub(crate) h: L,
+    /// Error norm of the step: acceptable up to 1, NaN when the new state is not finite.
+    pub(crate) error: L,
+    /// Lanes that cannot go on, for want of a spectral radius.
+    pub(crate) no_radius: L::Mask,
+}
+
+/// What bounds the first step of a span.
+pub(crate) struct Start<L> {
+    /// Signed length of the piece to integrate.
+    pub(crate) length: L,
+    /// How the first step is chosen.
+    pub(crate) first: FirstStep,
+}
+
+/// A method at work on a pack of lanes. Lanes never mix: what a lane gives depends on what it
+/// was given alone, and a lane that is not meant keeps its memory to the bit.
+pub(crate) trait Stepper<L: Lanes> {
+    /// Order of the error estimate.
+    fn error_order(&self) -> u32;
+
+    /// Begins anew in the lanes of `fresh` and gives the signed size of the first step there,
+    /// no longer than the piece.
+    fn begin<S: System>(
+        &mut self,
+        system: &S,
+        at: &Point<L>,
+        start: &Start<L>,
+        fresh: L::Mask,
+        cost: &mut Cost,
+    ) -> L;
+
+    /// Attempts a step of signed size `h` in all lanes; the new state is [`Stepper::state`].
+    fn attempt<S: System>(
+        &mut self,
+        system: &S,
+        at: &Point<L>,
+        h: L,
+        cost: &mut Cost,
+    ) -> Attempt<L>;
+
+    /// The state [n] the last attempt led to.
+    fn state(&self) -> &[L];
+
+    /// Learns which lanes accepted the attempt.
+    fn settle(&mut self, accepted: L::Mask);
+}
+
+/// Evaluations of the right-hand side, per lane.
+pub(crate) struct Cost {
+    /// All of them.
+    pub(crate) nfev: [u32; 64],
+    /// Those for spectral radii.
+    pub(crate) nfev_radius: [u32; 64],
+}
+
+impl Cost {
+    pub(crate) fn new() -> Self {
+        Cost { nfev: [0; 64], nfev_radius: [0; 64] }
+    }
+
+    pub(crate) fn reset(&mut self, lane: usize) {
+        self.nfev[lane] = 0;
+        self.nfev_radius[lane] = 0;
+    }
+
+    /// Counts `evaluations` in every lane of a pack of `width`; of idle lanes the count is not
+    /// read.
+    #[inline(always)]
+    pub(crate) fn add_all(&mut self, width: usize, evaluations: u32) {
+        for count in &mut self.nfev[..width] {
+            *count += evaluations;
+        }
+    }
+
+    /// Counts `evaluations` in the lanes of `mask`.
+    #[inline(always)]
+    pub(crate) fn add_fresh<L: Lanes>(&mut self, mask: L::Mask, evaluations: u32) {
+        for lane in set_bits(L::bits(mask)) {
+            self.nfev[lane] += evaluations;
+        }
+    }
+}
+
+/// The numbers of the lanes whose bit is set, lowest first.
+pub(crate) fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (bits != 0).then(|| {
+            let lane = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            lane
+        })
+    })
+}

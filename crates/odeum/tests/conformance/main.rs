@@ -1,0 +1,54 @@
+//! The conformance suite: one line per method × backend × precision.
+//!
+//! A new method joins with one line per backend it runs on.
+
+mod suite;
+mod systems;
+
+/// Instantiates the suite.
+macro_rules! conforms {
+    ($name:ident, $method:expr, $device:expr, $precision:ty $(, #[$attribute:meta])?) => {
+        mod $name {
+            use crate::suite::{self, Subject};
+            #[allow(unused_imports)]
+            use odeum::{Cpu, Device, Isa, Method};
+
+            fn subject() -> Subject {
+                Subject { method: $method, device: $device }
+            }
+
+            conforms!(@test has_its_order, , $($attribute)?);
+            conforms!(@test error_follows_tolerance, $precision, $($attribute)?);
+            conforms!(@test every_fate_has_its_status, $precision, $($attribute)?);
+            conforms!(@test neighbours_do_not_matter, $precision, $($attribute)?);
+            conforms!(@test goes_backward, $precision, $($attribute)?);
+            conforms!(@test saves_at_times, $precision, $($attribute)?);
+            conforms!(@test restarts_are_fresh_starts, $precision, $($attribute)?);
+            conforms!(@test spans_and_parameters_are_per_system, $precision, $($attribute)?);
+        }
+    };
+    (@test $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
+        #[test]
+        $(#[$attribute])?
+        fn $test() {
+            suite::$test$(::<$precision>)?(&subject());
+        }
+    };
+}
+
+/// The processor with these lanes and threads; with the widest lanes it has, where it lacks these.
+fn cpu(isa: odeum::Isa, threads: usize) -> odeum::Device {
+    let isa = if isa.is_available() { isa } else { odeum::Isa::best() };
+    odeum::Device::Cpu(odeum::Cpu { threads: Some(threads), isa })
+}
+
+conforms!(rkck_avx512_f64, Method::rkck(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(rkck_avx2_f64, Method::rkck(), crate::cpu(Isa::Avx2, 3), f64);
+conforms!(rkck_scalar_f64, Method::rkck(), crate::cpu(Isa::Scalar, 1), f64);
+conforms!(rkck_avx512_f32, Method::rkck(), crate::cpu(Isa::Avx512, 2), f32);
+conforms!(dopri5_avx512_f64, Method::dopri5(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(dopri5_avx2_f32, Method::dopri5(), crate::cpu(Isa::Avx2, 2), f32);
+conforms!(rkc_avx512_f64, Method::rkc(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(rkc_avx2_f64, Method::rkc(), crate::cpu(Isa::Avx2, 1), f64);
+conforms!(rkc_scalar_f64, Method::rkc(), crate::cpu(Isa::Scalar, 2), f64);
+conforms!(rkc_avx512_f32, Method::rkc(), crate::cpu(Isa::Avx512, 1), f32);

@@ -1,0 +1,214 @@
+//! What every method must do on every backend in every precision.
+
+use crate::systems::{Fate, Fates, Smooth};
+use odeum::{
+    Controller, Device, Ensemble, FirstStep, Method, Options, Scalar, Solution, Status, Tolerance,
+    solve,
+};
+
+/// One instance of the suite.
+pub(crate) struct Subject {
+    pub(crate) method: Method,
+    pub(crate) device: Device,
+}
+
+impl Subject {
+    fn smooth<T: Scalar>(&self, method: &Method, span: (f64, f64), options: &Options) -> [f64; 2] {
+        let start: Vec<T> = Smooth::exact(span.0).map(T::from_f64).to_vec();
+        let ensemble = Ensemble::new(2, start, span).unwrap();
+        let solution = solve(&Smooth, &ensemble, method, &self.device, options).unwrap();
+        assert!(solution.all_succeeded(), "{:?}", solution.status);
+        assert_eq!(solution.t[0], T::from_f64(span.1).to_f64());
+        [0, 1].map(|i| solution.y(0)[i].to_f64())
+    }
+
+    fn error<T: Scalar>(&self, method: &Method, span: (f64, f64), options: &Options) -> f64 {
+        let (found, exact) = (self.smooth::<T>(method, span, options), Smooth::exact(span.1));
+        (0..2).map(|i| ((found[i] - exact[i]) / exact[i]).abs()).fold(0.0, f64::max)
+    }
+
+    fn fates<T: Scalar>(&self, fates: &[Fate], options: &Options) -> Solution<T> {
+        let count = fates.len();
+        let mut states = vec![T::from_f64(1.0); count];
+        states.extend(vec![T::from_f64(0.5); count]);
+        let mut params: Vec<T> = fates.iter().map(|f| T::from_f64(f.param())).collect();
+        params.extend((0..count).map(|s| T::from_f64(1.0 + (s % 7) as f64 / 3.0)));
+        let ensemble = Ensemble::new(2, states, (0.0, 1.0)).unwrap().with_params(params).unwrap();
+        solve(&Fates, &ensemble, &self.method, &self.device, options).unwrap()
+    }
+}
+
+fn options<T: Scalar>() -> Options {
+    // RKC is of order 2: at 1e-6 it takes thousands of steps where the others take tens.
+    let rtol = 1e-5_f64.max(40.0 * T::EPSILON);
+    Options::new(Tolerance::new(rtol, rtol)).max_steps(2000)
+}
+
+/// R6: the observed order of fixed steps is the stated one within 0.2.
+pub(crate) fn has_its_order(subject: &Subject) {
+    let order = subject.method.order();
+    let span = (0.0, 2.0);
+    // Errors well above rounding for every order.
+    let steps = match order {
+        7.. => [8, 16],
+        5..7 => [40, 80],
+        _ => [320, 640],
+    };
+    let errors = steps.map(|count| {
+        let fixed = Controller::fixed(2.0 / f64::from(count));
+        let method = subject.method.clone().with_controller(fixed);
+        subject.error::<f64>(&method, span, &options::<f64>())
+    });
+    let observed = (errors[0] / errors[1]).log2();
+    assert!((observed - f64::from(order)).abs() < 0.35, "order {observed:.2} from {errors:?}");
+}
+
+/// R7: the error follows the tolerance. With a solution of order p and an error estimate of order
+/// q the step is h ~ tol^(1/(q+1)), hence the global error tol^(p/(q+1)): slope 1 for pairs with
+/// local extrapolation, 2/3 for RKC.
+pub(crate) fn error_follows_tolerance<T: Scalar>(subject: &Subject) {
+    let (p, q) = (subject.method.order(), subject.method.error_order());
+    let expected = f64::from(p) / f64::from(q + 1);
+    let double = T::EPSILON < 1e-10;
+    let finest = if double { if p > 2 { -10 } else { -8 } } else { -5 };
+    let exponents: Vec<i32> = (finest..=-3).rev().collect();
+    let digits: Vec<f64> = exponents
+        .iter()
+        .map(|&e| {
+            let tol = 10f64.powi(e);
+            let options = Options::new(Tolerance::new(tol, tol));
+            -subject.error::<T>(&subject.method, (0.0, 3.0), &options).max(T::EPSILON).log10()
+        })
+        .collect();
+    for (pair, e) in digits.windows(2).zip(&exponents) {
+        assert!(pair[1] > pair[0] - 1.0, "digits fall from {pair:?} after 1e{e}");
+    }
+    let last = digits[digits.len() - 1];
+    let slope = (last - digits[0]) / f64::from(exponents[0] - finest);
+    if double {
+        assert!((slope - expected).abs() < 0.3, "slope {slope:.2}, not {expected:.2}: {digits:?}");
+    }
+    assert!(last > -expected * f64::from(finest) - 1.5, "{last:.1} digits at 1e{finest}");
+}
+
+/// R1, R3, R4, R5: every fate has its status, no NaN is given as an answer, nothing hangs.
+pub(crate) fn every_fate_has_its_status<T: Scalar>(subject: &Subject) {
+    let solution = subject.fates::<T>(&Fate::ALL, &options::<T>().max_steps(1000));
+    for (s, fate) in Fate::ALL.into_iter().enumerate() {
+        let status = solution.status[s];
+        let good: &[Status] = match fate {
+            Fate::Decays => &[Status::Success],
+            Fate::TurnsNan | Fate::IsNan => &[Status::NonFinite, Status::SpectralRadius],
+            Fate::BlowsUp => {
+                &[Status::NonFinite, Status::StepTooSmall, Status::MaxSteps, Status::SpectralRadius]
+            }
+            Fate::Spins => &[Status::MaxSteps],
+        };
+        assert!(good.contains(&status), "{fate:?} ended with {status}");
+        assert!(solution.y(s).iter().all(|y| y.is_finite()), "{fate:?}: {:?}", solution.y(s));
+        let t = solution.t[s];
+        match fate {
+            Fate::Decays => assert_eq!(t, 1.0),
+            Fate::TurnsNan | Fate::BlowsUp => assert!((0.4..=0.51).contains(&t), "{fate:?} at {t}"),
+            Fate::Spins => assert!(t > 0.0 && t < 1.0),
+            Fate::IsNan => assert_eq!(t, 0.0),
+        }
+        let stats = solution.stats[s];
+        assert!(stats.attempts() <= 1000 && stats.nfev > 0, "{fate:?}: {stats:?}");
+        assert!(stats.nfev >= stats.nfev_radius);
+    }
+    assert_eq!(solution.failed().len(), Fate::ALL.len() - 1);
+}
+
+/// R2: the same bits alone and in a crowd, in any place, in ensembles of any size.
+pub(crate) fn neighbours_do_not_matter<T: Scalar>(subject: &Subject) {
+    let crowd: Vec<Fate> = (0..133).map(|s| Fate::ALL[s * s % 5]).collect();
+    let options = options::<T>().max_steps(300).save_at(vec![0.25, 0.5]).restarts(2);
+    let together = subject.fates::<T>(&crowd, &options);
+    let same = |a: &Solution<T>, i: usize, b: &Solution<T>, j: usize, what: &str| {
+        let bits = |y: &[T]| -> Vec<u64> { y.iter().map(|y| y.to_f64().to_bits()).collect() };
+        assert_eq!(bits(&a.y(i)), bits(&b.y(j)), "{what}: state of {i}");
+        assert_eq!((a.status[i], a.stats[i]), (b.status[j], b.stats[j]), "{what}: cost of {i}");
+        assert_eq!(a.n_saved[i], b.n_saved[j], "{what}: saved of {i}");
+        for k in 0..a.n_saved[i] as usize {
+            let saved = [a.y_at(k, i).unwrap(), b.y_at(k, j).unwrap()];
+            assert_eq!(bits(&saved[0]), bits(&saved[1]), "{what}: saved state of {i}");
+        }
+    };
+    // Rates repeat every seven systems, so a shift by a multiple of seven keeps the data.
+    for (first, count) in [(0, 1), (7, 1), (14, 31), (35, 32), (7, 33), (28, 90)] {
+        let part = subject.fates::<T>(&crowd[first..first + count], &options);
+        for s in 0..count {
+            same(&together, first + s, &part, s, &format!("{count} systems from {first}"));
+        }
+    }
+    let healthy: Vec<Fate> = crowd.iter().map(|_| Fate::Decays).collect();
+    let without = subject.fates::<T>(&healthy, &options);
+    for s in (0..crowd.len()).filter(|&s| crowd[s] == Fate::Decays) {
+        same(&together, s, &without, s, "without failing neighbours");
+    }
+}
+
+/// Backward integration comes back to where it began.
+pub(crate) fn goes_backward<T: Scalar>(subject: &Subject) {
+    let error = subject.error::<T>(&subject.method, (2.0, 0.0), &options::<T>());
+    assert!(error < 2e-3, "{error:e}");
+}
+
+/// Saved states have the accuracy of the solution, and the end is unchanged where no step is cut.
+pub(crate) fn saves_at_times<T: Scalar>(subject: &Subject) {
+    let times = vec![0.0, 0.1, 0.7, 1.3, 2.0];
+    let start: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
+    let ensemble = Ensemble::repeated(&start, 3, (0.0, 2.0)).unwrap();
+    let with = options::<T>().save_at(times.clone());
+    let solution = solve(&Smooth, &ensemble, &subject.method, &subject.device, &with).unwrap();
+    for s in 0..3 {
+        assert_eq!(solution.n_saved[s] as usize, times.len());
+        for (k, &t) in times.iter().enumerate() {
+            let (found, exact) = (solution.y_at(k, s).unwrap(), Smooth::exact(t));
+            for i in 0..2 {
+                let error = (found[i].to_f64() - exact[i]).abs();
+                assert!(error < 2e-3 * exact[i], "{error:e} at {t}");
+            }
+        }
+        assert_eq!(solution.y_at(times.len() - 1, s).unwrap(), solution.y(s));
+    }
+}
+
+/// A run with restarts is, to the bit, the chain of runs over the pieces.
+pub(crate) fn restarts_are_fresh_starts<T: Scalar>(subject: &Subject) {
+    let mut state: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
+    let options = options::<T>().first_step(FirstStep::Share(0.5));
+    let ensemble = Ensemble::new(2, state.clone(), (0.0, 2.0)).unwrap();
+    let run = |ensemble: &Ensemble<T>, options: &Options| {
+        solve(&Smooth, ensemble, &subject.method, &subject.device, options).unwrap()
+    };
+    let at_once = run(&ensemble, &options.clone().restarts(4));
+    let mut steps = 0;
+    for piece in 0..4 {
+        let span = (0.5 * f64::from(piece), 0.5 * f64::from(piece + 1));
+        let solution = run(&Ensemble::new(2, state, span).unwrap(), &options);
+        steps += solution.stats[0].steps;
+        state = solution.y(0);
+    }
+    assert_eq!(at_once.y(0), state);
+    assert_eq!(at_once.stats[0].steps, steps);
+    let cautious = options.restarts(4).first_step(FirstStep::Size(1e-5));
+    let (cold, warm) = (run(&ensemble, &cautious), run(&ensemble, &cautious.clone().warm_start()));
+    assert!(warm.all_succeeded() && warm.stats[0].steps + 3 <= cold.stats[0].steps);
+}
+
+/// Each system may have its own span and parameters.
+pub(crate) fn spans_and_parameters_are_per_system<T: Scalar>(subject: &Subject) {
+    let spans: Vec<(f64, f64)> = (0..40).map(|s| (0.0, 0.1 + 0.05 * f64::from(s))).collect();
+    let start: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
+    let ensemble =
+        Ensemble::repeated(&start, 40, (0.0, 1.0)).unwrap().with_spans(spans.clone()).unwrap();
+    let solution =
+        solve(&Smooth, &ensemble, &subject.method, &subject.device, &options::<T>()).unwrap();
+    for (s, (_, end)) in spans.into_iter().enumerate() {
+        let exact = Smooth::exact(end);
+        assert_eq!(solution.t[s], T::from_f64(end).to_f64());
+        assert!((solution.y(s)[1].to_f64() - exact[1]).abs() < 2e-3);
+    }
+}
