@@ -11,6 +11,7 @@
 //! This crate does no input or output, starts no threads and knows no device.
 
 mod derive;
+pub mod emit;
 pub mod graph;
 pub mod lanes;
 pub mod pattern;

@@ -183,6 +183,16 @@ impl<T: Scalar> Ensemble<T> {
         }
     }
 
+    /// The initial state [n] of system `s`.
+    pub fn initial_state(&self, s: usize) -> Vec<T> {
+        (0..self.dim).map(|i| self.state(s, i)).collect()
+    }
+
+    /// The parameters [m] of system `s`.
+    pub fn params_of(&self, s: usize) -> Vec<T> {
+        (0..self.n_params).map(|j| self.param(s, j)).collect()
+    }
+
     /// Start and end of the time span of system `s`.
     pub fn span(&self, s: usize) -> (f64, f64) {
         match &self.spans {

@@ -2,7 +2,7 @@
 //!
 //! A graph is an array of nodes, operands before their users, in which equal expressions are one
 //! node. From it come the derivatives and the sparsity pattern ([`Graph::jacobian`]), the tape
-//! that runs it over lanes ([`Tape`](crate::Tape)) and CUDA C.
+//! that runs it over lanes ([`Tape`](crate::Tape)) and CUDA C ([`emit`](crate::emit)).
 
 mod build;
 mod lower;

@@ -48,6 +48,8 @@ conforms!(rkck_scalar_f64, Method::rkck(), crate::cpu(Isa::Scalar, 1), f64);
 conforms!(rkck_avx512_f32, Method::rkck(), crate::cpu(Isa::Avx512, 2), f32);
 conforms!(dopri5_avx512_f64, Method::dopri5(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(dopri5_avx2_f32, Method::dopri5(), crate::cpu(Isa::Avx2, 2), f32);
+conforms!(tsit5_avx512_f64, Method::tsit5(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(vern7_avx512_f64, Method::vern7(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(rkc_avx512_f64, Method::rkc(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(rkc_avx2_f64, Method::rkc(), crate::cpu(Isa::Avx2, 1), f64);
 conforms!(rkc_scalar_f64, Method::rkc(), crate::cpu(Isa::Scalar, 2), f64);

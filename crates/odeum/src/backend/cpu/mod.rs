@@ -6,6 +6,7 @@
 //! place, so the answer of a system never depends on the others.
 
 mod drive;
+mod inlining;
 mod pack;
 mod queue;
 mod results;
@@ -88,6 +89,8 @@ pub(crate) fn solve<T: Scalar, S: System>(
     }
     let busy_lanes = results.busy_lanes();
     solution.busy_lanes = Some(busy_lanes);
+    let (state, params) = (ensemble.initial_state(0), ensemble.params_of(0));
+    solution.warnings.extend(inlining::warning(system, cpu.isa, &state, &params, ensemble.len()));
     Ok(solution)
 }
 

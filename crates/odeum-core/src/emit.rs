@@ -1,0 +1,329 @@
+//! CUDA C from a graph: one straight-line function, or one per member of a team of threads.
+//!
+//! # What the text expects of its surroundings
+//!
+//! - a type `real`, `double` or `float`, and a macro `R(x)` that gives a decimal literal the
+//!   suffix of that type, so that single precision contains no double arithmetic;
+//! - the accessors of the [`Signature`]: by default macros `Y(i)`, `P(j)` and `DYDT(i)` with
+//!   literal indices. States and parameters are read where first needed and outputs written as
+//!   soon as they are known, so what is written must not overlap what is read;
+//! - functions of `real` with the meaning of the methods of [`Real`](crate::Real):
+//!   `od_abs od_floor od_min od_max od_fma od_recip od_sqrt od_rsqrt od_cbrt od_exp od_ln
+//!   od_sin od_cos od_tan od_asin od_acos od_atan od_sinh od_cosh od_tanh od_pow`, and
+//!   `od_inf()` and `od_nan()` ([`helpers`] lists all);
+//! - for every elementary function a twin that is not inlined: `od_exp_call`, `od_pow_call`, …
+//!   A function with more than [`INLINE_CALLS`] elementary functions calls the twins.
+//!
+//! Everything else is `+ - * /`, comparisons, `&& || !` and `?:`. Integer powers are written as
+//! the multiplications of [`Real::powi`](crate::Real::powi). Every value has a name of its own
+//! and is assigned once, in the order of the tape. Equal graphs give equal text.
+
+mod partition;
+mod team;
+
+pub use partition::partition;
+pub use team::team;
+
+use crate::graph::{Class, Graph, Node, NodeId, Op};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Elementary functions a function may contain inline.
+///
+/// Inlined, a hundred of them cost minutes of compilation and overflow the instruction cache;
+/// called, they cost a jump each.
+pub const INLINE_CALLS: usize = 50;
+
+/// How an emitted function looks from outside, and how it reaches its data.
+///
+/// In the spellings of states, parameters and outputs `{}` stands for the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// What stands before the name.
+    pub qualifiers: String,
+    /// Type and name of each argument.
+    pub arguments: Vec<(String, String)>,
+    /// The time.
+    pub time: String,
+    /// A state, to read.
+    pub state: String,
+    /// A parameter, to read.
+    pub param: String,
+    /// An output, to assign to.
+    pub output: String,
+}
+
+/// Arguments `t, y, p, dydt`, reached through the macros `Y(i)`, `P(j)` and `DYDT(i)`.
+impl Default for Signature {
+    fn default() -> Signature {
+        let argument = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
+        Signature {
+            qualifiers: "__device__ __forceinline__ void".to_owned(),
+            arguments: vec![
+                argument("const real", "t"),
+                argument("const real*", "y"),
+                argument("const real*", "p"),
+                argument("real*", "dydt"),
+            ],
+            time: "t".to_owned(),
+            state: "Y({})".to_owned(),
+            param: "P({})".to_owned(),
+            output: "DYDT({})".to_owned(),
+        }
+    }
+}
+
+impl Signature {
+    /// Arguments `t, y, p, dydt`, reached as plain arrays: text that needs no macros.
+    pub fn arrays() -> Signature {
+        Signature {
+            state: "y[{}]".to_owned(),
+            param: "p[{}]".to_owned(),
+            output: "dydt[{}]".to_owned(),
+            ..Signature::default()
+        }
+    }
+
+    /// The line that opens a function.
+    fn open(&self, name: &str, first: Option<&str>) -> String {
+        let arguments: Vec<String> = first
+            .map(str::to_owned)
+            .into_iter()
+            .chain(self.arguments.iter().map(|(kind, name)| format!("{kind} {name}")))
+            .collect();
+        format!("{} {name}({}) {{\n", self.qualifiers, arguments.join(", "))
+    }
+}
+
+/// The whole graph as one function.
+///
+/// ```
+/// use odeum_core::emit::{self, Signature};
+/// use odeum_core::Graph;
+///
+/// let graph = Graph::record(1, 1, |_t, y, p| vec![-p[0] * y[0]]);
+/// let text = emit::function(&graph, "rhs", &Signature::arrays());
+/// assert!(text.ends_with("    dydt[0] = v1;  // y0\n}\n"));
+/// ```
+pub fn function(graph: &Graph, name: &str, signature: &Signature) -> String {
+    let all: Vec<usize> = (0..graph.outputs().len()).collect();
+    part(graph, &all, name, signature)
+}
+
+/// Names of all functions of `real` that emitted text may call, without the `_call` twins of
+/// the elementary functions; the second part tells whether there is a twin.
+pub fn helpers() -> Vec<(&'static str, bool)> {
+    let operations = Op::ALL.iter().filter_map(|op| {
+        let (name, _) = op.info().c.strip_prefix("od_")?.split_once('(')?;
+        let full = &op.info().c[..name.len() + "od_".len()];
+        Some((full, op.info().class == Class::Function))
+    });
+    let mut helpers: Vec<_> = operations.chain([("od_inf", false), ("od_nan", false)]).collect();
+    helpers.sort_unstable();
+    helpers.dedup();
+    helpers
+}
+
+/// Some outputs of a graph as one function.
+fn part(graph: &Graph, outputs: &[usize], name: &str, signature: &Signature) -> String {
+    let wanted = graph.subset(outputs).expand_powers();
+    let mut printer = Printer::new(&wanted, outputs, signature);
+    let mut text = signature.open(name, None);
+    printer.outputs_at(|node| node.is_leaf());
+    for id in wanted.schedule() {
+        printer.operation(id);
+    }
+    text.push_str(&printer.text);
+    text.push_str("}\n");
+    text
+}
+
+struct Printer<'a> {
+    graph: &'a Graph,
+    signature: &'a Signature,
+    text: String,
+    /// What each node is called, once it has a name.
+    names: Vec<Option<String>>,
+    uses: Vec<u32>,
+    n_values: usize,
+    /// The outputs each node gives, by their index in the whole graph.
+    gives: HashMap<NodeId, Vec<usize>>,
+    /// Whether elementary functions are called out of line.
+    out_of_line: bool,
+}
+
+impl<'a> Printer<'a> {
+    fn new(graph: &'a Graph, outputs: &[usize], signature: &'a Signature) -> Printer<'a> {
+        let mut gives: HashMap<NodeId, Vec<usize>> = HashMap::new();
+        for (&id, &output) in graph.outputs().iter().zip(outputs) {
+            gives.entry(id).or_default().push(output);
+        }
+        Printer {
+            graph,
+            signature,
+            text: String::new(),
+            names: vec![None; graph.nodes().len()],
+            uses: graph.use_counts(),
+            n_values: 0,
+            gives,
+            out_of_line: graph.counts().functions > INLINE_CALLS,
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.text, "    {line}");
+    }
+
+    /// The line that computes a node, and those that assign the outputs it gives.
+    fn operation(&mut self, id: NodeId) {
+        let Node::Op(op, _) = self.graph.node(id) else { return };
+        let info = op.info();
+        let mut expression = info.c.to_owned();
+        if self.out_of_line && info.class == Class::Function {
+            expression = expression.replacen('(', "_call(", 1);
+        }
+        for (k, &operand) in self.graph.node(id).args().iter().enumerate() {
+            let name = self.name(operand);
+            expression = expression.replace(&format!("{{{k}}}"), &name);
+        }
+        let kind = if info.class == Class::Condition { "bool" } else { "real" };
+        let name = format!("v{}", self.n_values);
+        self.n_values += 1;
+        self.line(&format!("const {kind} {name} = {expression};"));
+        self.names[id.index()] = Some(name);
+        self.assign(id);
+    }
+
+    /// Assigns the outputs that come from nodes of one kind.
+    fn outputs_at(&mut self, kind: impl Fn(&Node) -> bool) {
+        let outputs: Vec<NodeId> = self.graph.outputs().to_vec();
+        for id in outputs.into_iter().filter(|&id| kind(&self.graph.node(id))) {
+            self.assign(id);
+        }
+    }
+
+    /// Assigns the outputs that a node gives, once.
+    fn assign(&mut self, id: NodeId) {
+        for output in self.gives.remove(&id).unwrap_or_default() {
+            let value = self.name(id);
+            let place = spell(&self.signature.output, output);
+            let comment = match self.graph.state_names().get(output) {
+                Some(name) => format!("  // {}", printable(name)),
+                None => String::new(),
+            };
+            self.line(&format!("{place} = {value};{comment}"));
+        }
+    }
+
+    /// What a node is called. A state or parameter that is used more than once is read into a
+    /// variable the first time.
+    fn name(&mut self, id: NodeId) -> String {
+        if let Some(name) = &self.names[id.index()] {
+            return name.clone();
+        }
+        let (read, variable) = match self.graph.node(id) {
+            Node::Const(bits) => return literal(f64::from_bits(bits)),
+            Node::Time => return self.signature.time.clone(),
+            Node::State(i) => (spell(&self.signature.state, i as usize), format!("y{i}")),
+            Node::Param(j) => (spell(&self.signature.param, j as usize), format!("p{j}")),
+            Node::Powi(..) | Node::Op(..) => unreachable!("operands are emitted before users"),
+        };
+        if self.uses[id.index()] < 2 {
+            return read;
+        }
+        self.line(&format!("const real {variable} = {read};"));
+        self.names[id.index()] = Some(variable.clone());
+        variable
+    }
+}
+
+fn spell(template: &str, index: usize) -> String {
+    template.replace("{}", &index.to_string())
+}
+
+/// A number that reads back to the same bits: the shortest decimal that does.
+fn literal(x: f64) -> String {
+    if x.is_nan() {
+        "od_nan()".to_owned()
+    } else if x.is_infinite() {
+        if x > 0.0 { "od_inf()".to_owned() } else { "-od_inf()".to_owned() }
+    } else {
+        format!("R({x:?})")
+    }
+}
+
+/// A name as it may stand in a C comment: nothing that could end it or continue the line.
+fn printable(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_ascii_graphic() && c != '\\' && c != '?' { c } else { '_' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Real, Symbol};
+
+    #[test]
+    fn text_is_readable_and_stable() {
+        let graph = Graph::record(2, 2, |t, y, p| {
+            let wave = (p[0] * t).sin();
+            let low = y[0].lt(p[1]);
+            vec![y[1], Real::select(low, wave, y[0].powi(3)) - Symbol::lit(0.1) * y[1]]
+        });
+        let expected = "\
+__device__ __forceinline__ void rhs(const real t, const real* y, const real* p, real* dydt) {
+    const real y1 = Y(1);
+    DYDT(0) = y1;  // y0
+    const real v0 = t * P(0);
+    const real v1 = od_sin(v0);
+    const real y0 = Y(0);
+    const bool v2 = y0 < P(1);
+    const real v3 = y0 * y0;
+    const real v4 = y0 * v3;
+    const real v5 = v2 ? v1 : v4;
+    const real v6 = y1 * R(0.1);
+    const real v7 = v5 - v6;
+    DYDT(1) = v7;  // y1
+}
+";
+        assert_eq!(function(&graph, "rhs", &Signature::default()), expected);
+    }
+
+    #[test]
+    fn many_elementary_functions_are_called_out_of_line() {
+        let functions = |n: usize| {
+            let graph =
+                Graph::record(1, 0, |_, y, _| vec![(0..n).fold(y[0], |x, _| x.exp().sqrt())]);
+            function(&graph, "rhs", &Signature::default())
+        };
+        assert!(!functions(INLINE_CALLS).contains("_call("));
+        let text = functions(INLINE_CALLS + 1);
+        assert!(text.contains("od_exp_call(") && !text.contains("od_exp("));
+        assert!(text.contains("od_sqrt("));
+    }
+
+    #[test]
+    fn literals_read_back_exactly() {
+        for x in [0.1, 1.0 / 3.0, 6.02214076e23, 5e-324, -0.0, f64::MAX] {
+            let text = literal(x);
+            let digits = text.trim_start_matches("R(").trim_end_matches(')');
+            assert_eq!(digits.parse::<f64>().map(f64::to_bits), Ok(x.to_bits()));
+            assert!(digits.contains(['.', 'e']), "{digits} would be an integer");
+        }
+        assert_eq!(literal(f64::NEG_INFINITY), "-od_inf()");
+    }
+
+    #[test]
+    fn names_cannot_leave_their_comment() {
+        assert_eq!(printable("CH4 + O2\\\n*/??/"), "CH4_+_O2__*/__/");
+    }
+
+    #[test]
+    fn helpers_are_listed_once() {
+        let helpers = helpers();
+        assert!(helpers.contains(&("od_fma", false)) && helpers.contains(&("od_pow", true)));
+        assert_eq!(helpers.len(), 23);
+    }
+}

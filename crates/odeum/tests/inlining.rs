@@ -1,0 +1,55 @@
+//! A right-hand side that was not inlined is slow; the solution says so.
+
+use odeum::{Device, Ensemble, Method, Options, Real, Solution, System, Tolerance, solve};
+
+const N: usize = 16;
+
+#[inline(always)]
+fn chain<R: Real>(y: &[R], dydt: &mut [R]) {
+    for i in 0..N {
+        let next = y[(i + 1) % N];
+        dydt[i] = next * (y[i] - next) * R::lit(0.1) + (next - y[i]) * y[(i + 2) % N];
+    }
+}
+
+struct Inlined;
+
+impl System for Inlined {
+    fn dim(&self) -> usize {
+        N
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        chain(y, dydt);
+    }
+}
+
+struct Forgotten;
+
+impl System for Forgotten {
+    fn dim(&self) -> usize {
+        N
+    }
+    #[inline(never)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        chain(y, dydt);
+    }
+}
+
+fn run<S: System>(system: &S) -> Solution<f64> {
+    let ensemble = Ensemble::repeated(&[0.5; N], 1000, (0.0, 0.1)).unwrap();
+    let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    solve(system, &ensemble, &Method::rkck(), &Device::cpu(), &options).unwrap()
+}
+
+#[test]
+fn a_forgotten_inline_attribute_is_reported() {
+    if odeum::Isa::best() == odeum::Isa::Scalar {
+        eprintln!("skipped: this processor has no lanes");
+        return;
+    }
+    assert!(run(&Inlined).warnings.is_empty());
+    let warnings = run(&Forgotten).warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("#[inline(always)]"), "{warnings:?}");
+}
