@@ -83,12 +83,12 @@ macro_rules! one_lane {
             #[inline]
             fn dispatch_wide<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output {
                 isa.dispatch_over::<
-                                                    Self,
-                                                    Wide<$avx512, AVX512_BLOCK>,
-                                                    Wide<$avx2, AVX2_BLOCK>,
-                                                    Wide<Self, SCALAR_BLOCK>,
-                                                    W,
-                                                >(work)
+                                                                    Self,
+                                                                    Wide<$avx512, AVX512_BLOCK>,
+                                                                    Wide<$avx2, AVX2_BLOCK>,
+                                                                    Wide<Self, SCALAR_BLOCK>,
+                                                                    W,
+                                                                >(work)
             }
         }
     };
