@@ -2,7 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::pack::{functions_per_lane, pack};
+use super::math::{Halves, Pack64, functions_of_f32, functions_of_f64};
+use super::pack::pack;
+use crate::real::Real;
 
 pack! {
     /// Four `f64`.
@@ -40,7 +42,7 @@ pack! {
     and(a, b) = _mm256_and_pd(a, b);
     or(a, b) = _mm256_or_pd(a, b);
     not(a) = _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi64x(-1)));
-    functions = functions_per_lane;
+    functions = functions_of_f64;
 }
 
 pack! {
@@ -78,5 +80,91 @@ pack! {
     and(a, b) = _mm256_and_ps(a, b);
     or(a, b) = _mm256_or_ps(a, b);
     not(a) = _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
-    functions = functions_per_lane;
+    functions = functions_of_f32;
+}
+
+/// 1.5 · 2⁵², whose last bit counts ones: added to a small integral number, it leaves that number
+/// in the low bits, in two's complement.
+const ONES: f64 = 6_755_399_441_055_744.0;
+
+/// Two to the integral power `n`, |n| ≤ 1022.
+///
+/// # Safety
+///
+/// The processor must have AVX2.
+#[inline(always)]
+unsafe fn power_of_two(n: __m256d) -> __m256d {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let biased = _mm256_add_pd(n, _mm256_set1_pd(ONES + 1023.0));
+        _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(biased)))
+    }
+}
+
+impl Pack64 for F64x4 {
+    #[inline(always)]
+    fn round(self) -> Self {
+        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe { _mm256_round_pd::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    fn clamp(self, low: f64, high: f64) -> Self {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe {
+            // Of two operands the instructions give the second when one is NaN.
+            let raised = _mm256_max_pd(_mm256_set1_pd(low), self.0);
+            _mm256_min_pd(_mm256_set1_pd(high), raised)
+        })
+    }
+    #[inline(always)]
+    fn scale(self, n: Self) -> Self {
+        // Two factors, as 2ⁿ itself may be neither finite nor normal; the first product is exact.
+        let half = (n * Self::lit(0.5)).round();
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        unsafe { self * Self(power_of_two(half.0)) * Self(power_of_two((n - half).0)) }
+    }
+    #[inline(always)]
+    fn mantissa_exponent(self) -> (Self, Self) {
+        let subnormal = self.lt(Self::lit(f64::MIN_POSITIVE));
+        let normal = Self::select(subnormal, self * Self::lit(18_014_398_509_481_984.0), self);
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        let (mantissa, biased) = unsafe {
+            let bits = _mm256_castpd_si256(normal.0);
+            let fraction = _mm256_and_si256(bits, _mm256_set1_epi64x((1 << 52) - 1));
+            let one = _mm256_castpd_si256(_mm256_set1_pd(1.0));
+            let ones = _mm256_castpd_si256(_mm256_set1_pd(ONES));
+            let biased = _mm256_or_si256(_mm256_srli_epi64::<52>(bits), ones);
+            (
+                Self(_mm256_castsi256_pd(_mm256_or_si256(fraction, one))),
+                Self(_mm256_castsi256_pd(biased)),
+            )
+        };
+        // 2⁵⁴ above, so 54 below.
+        let bias =
+            Self::select(subnormal, Self::lit(ONES + 1023.0 + 54.0), Self::lit(ONES + 1023.0));
+        (mantissa, biased - bias)
+    }
+    #[inline(always)]
+    fn flip_sign(self, other: Self) -> Self {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe { _mm256_xor_pd(self.0, _mm256_and_pd(other.0, _mm256_set1_pd(-0.0))) })
+    }
+}
+
+impl Halves for F32x8 {
+    type Half = F64x4;
+    #[inline(always)]
+    fn halves(self) -> (F64x4, F64x4) {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        unsafe {
+            let (low, high) = (_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
+            (F64x4(_mm256_cvtps_pd(low)), F64x4(_mm256_cvtps_pd(high)))
+        }
+    }
+    #[inline(always)]
+    fn join(low: F64x4, high: F64x4) -> Self {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe { _mm256_set_m128(_mm256_cvtpd_ps(high.0), _mm256_cvtpd_ps(low.0)) })
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::pack::{functions_per_lane, pack};
+use super::math::{Halves, Pack64, functions_of_f32, functions_of_f64};
+use super::pack::pack;
 
 pack! {
     /// Eight `f64`.
@@ -36,7 +37,7 @@ pack! {
     and(a, b) = _kand_mask8(a, b);
     or(a, b) = _kor_mask8(a, b);
     not(a) = _knot_mask8(a);
-    functions = functions_per_lane;
+    functions = functions_of_f64;
 }
 
 pack! {
@@ -70,7 +71,7 @@ pack! {
     and(a, b) = _kand_mask16(a, b);
     or(a, b) = _kor_mask16(a, b);
     not(a) = _knot_mask16(a);
-    functions = functions_per_lane;
+    functions = functions_of_f32;
 }
 
 /// `1 / sqrt(a)` from the 14-bit estimate and two Newton steps, y ← y + y (1 − a y²) / 2.
@@ -110,5 +111,61 @@ unsafe fn rsqrt_ps(a: __m512) -> __m512 {
         let rest = _mm512_fnmadd_ps(_mm512_mul_ps(a, estimate), estimate, one);
         let regular = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(rest, rest);
         _mm512_mask_fmadd_ps(estimate, regular, _mm512_mul_ps(rest, half), estimate)
+    }
+}
+
+impl Pack64 for F64x8 {
+    #[inline(always)]
+    fn round(self) -> Self {
+        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe { _mm512_roundscale_pd::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    fn clamp(self, low: f64, high: f64) -> Self {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe {
+            // Of two operands the instructions give the second when one is NaN.
+            let raised = _mm512_max_pd(_mm512_set1_pd(low), self.0);
+            _mm512_min_pd(_mm512_set1_pd(high), raised)
+        })
+    }
+    #[inline(always)]
+    fn scale(self, n: Self) -> Self {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe { _mm512_scalef_pd(self.0, n.0) })
+    }
+    #[inline(always)]
+    fn mantissa_exponent(self) -> (Self, Self) {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        unsafe {
+            let mantissa = _mm512_getmant_pd::<_MM_MANT_NORM_1_2, _MM_MANT_SIGN_ZERO>(self.0);
+            (Self(mantissa), Self(_mm512_getexp_pd(self.0)))
+        }
+    }
+    #[inline(always)]
+    fn flip_sign(self, other: Self) -> Self {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe { _mm512_xor_pd(self.0, _mm512_and_pd(other.0, _mm512_set1_pd(-0.0))) })
+    }
+}
+
+impl Halves for F32x16 {
+    type Half = F64x8;
+    #[inline(always)]
+    fn halves(self) -> (F64x8, F64x8) {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        unsafe {
+            let (low, high) = (_mm512_castps512_ps256(self.0), _mm512_extractf32x8_ps::<1>(self.0));
+            (F64x8(_mm512_cvtps_pd(low)), F64x8(_mm512_cvtps_pd(high)))
+        }
+    }
+    #[inline(always)]
+    fn join(low: F64x8, high: F64x8) -> Self {
+        // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+        Self(unsafe {
+            let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(low.0));
+            _mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(high.0))
+        })
     }
 }

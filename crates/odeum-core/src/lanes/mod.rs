@@ -14,6 +14,8 @@ mod avx2;
 mod avx512;
 mod isa;
 #[cfg(target_arch = "x86_64")]
+mod math;
+#[cfg(target_arch = "x86_64")]
 mod pack;
 mod scalar;
 mod wide;

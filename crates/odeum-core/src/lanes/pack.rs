@@ -175,32 +175,4 @@ macro_rules! pack {
     };
 }
 
-/// Elementary functions lane by lane through the standard library.
-macro_rules! functions_per_lane {
-    (@unary $($name:ident)*) => {
-        $(#[inline(always)]
-        fn $name(mut self) -> Self {
-            for i in 0..<Self as $crate::Lanes>::WIDTH {
-                let y = $crate::Real::$name($crate::Lanes::lane(self, i));
-                $crate::Lanes::set_lane(&mut self, i, y);
-            }
-            self
-        })*
-    };
-    () => {
-        functions_per_lane!(@unary cbrt exp ln sin cos tan asin acos atan sinh cosh tanh);
-        #[inline(always)]
-        fn powf(mut self, exponent: Self) -> Self {
-            for i in 0..<Self as $crate::Lanes>::WIDTH {
-                let y = $crate::Real::powf(
-                    $crate::Lanes::lane(self, i),
-                    $crate::Lanes::lane(exponent, i),
-                );
-                $crate::Lanes::set_lane(&mut self, i, y);
-            }
-            self
-        }
-    };
-}
-
-pub(super) use {functions_per_lane, pack};
+pub(super) use pack;
