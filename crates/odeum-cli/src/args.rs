@@ -1,0 +1,155 @@
+//! The command line.
+
+use crate::device;
+use clap::{Parser, Subcommand};
+use odeum::Device;
+use std::path::PathBuf;
+
+/// Integrates very large numbers of independent ODE systems on SIMD lanes, threads and GPUs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "odeum",
+    version,
+    after_help = "\
+Examples:
+  odeum run cases/pleiades.toml            integrate the ensemble of a case file
+  odeum check cases/lorenz_sweep.toml      show what would be run, and everything that is wrong
+  odeum problems van_der_pol               what a built-in problem is
+
+Exit codes:
+  0  done   1  systems failed (with --strict)   2  bad input   3  the run broke   130  Ctrl-C"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Integrate the ensemble of a case file
+    Run(RunArgs),
+    /// Read a case file and its tables, report everything that is wrong, show what would be run
+    Check(CheckArgs),
+    /// List the devices of this machine
+    Devices,
+    /// List the built-in problems, or describe one
+    Problems(ProblemsArgs),
+    /// Measure speed on a built-in problem
+    Bench(BenchArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The result NAME.npz opens with numpy.load. Its arrays have one row for each system:
+
+  t [M], y [M, n]             time reached and state there (of a failed system: the last good one)
+  status [M], status_names    how each system ended; 0 is success
+  saved [M, K, n], save_times [K], n_saved [M]   where the case file asks for saved states
+  system [M], y0 [M, n], params [M, m], span [M, 2]   what each system started from
+  steps, rejected, nfev, nfev_radius [M]   what it cost
+  state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
+
+An existing result is never replaced without --overwrite. A run that is stopped, by Ctrl-C or
+otherwise, leaves NAME.checkpoint; --resume takes it up and gives the same bits as a run that was
+never stopped.
+
+Examples:
+  odeum run cases/pleiades.toml
+  odeum run case.toml --device cuda:0,1 --output results/
+  odeum run case.toml --resume")]
+pub(crate) struct RunArgs {
+    /// Case file (TOML)
+    pub(crate) case: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: DeviceArgs,
+    /// Where the result goes: a folder (made when missing), or a file name ending in .npz
+    /// [default: the current folder, under the name of the case file]
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on from the checkpoint of a run that was stopped
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Replace an existing result or checkpoint
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// End with exit code 1 when a system failed
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// No progress, no summary; only problems are shown
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Write the checkpoint at most this often
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    pub(crate) checkpoint_every: f64,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  odeum check cases/lorenz_sweep.toml")]
+pub(crate) struct CheckArgs {
+    /// Case file (TOML)
+    pub(crate) case: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: DeviceArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DeviceArgs {
+    /// cpu, cuda, cuda:N or cuda:N,M,… [default: as the case file says, else cpu]
+    #[arg(long, value_parser = device::parse)]
+    pub(crate) device: Option<Device>,
+    /// Threads of the CPU [default: as the case file says, else one for each core]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  odeum problems pleiades")]
+pub(crate) struct ProblemsArgs {
+    /// Name of one problem
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  odeum bench pleiades --systems 1024,65536 --json pleiades.json")]
+pub(crate) struct BenchArgs {
+    /// What to measure
+    pub(crate) name: String,
+    /// Numbers of systems, separated by commas
+    #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
+    pub(crate) systems: Vec<usize>,
+    /// Only these variants, separated by commas: scalar, lanes, cuda…
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) variants: Vec<String>,
+    #[command(flatten)]
+    pub(crate) place: DeviceArgs,
+    /// Write the rows as one JSON document; without a file name to the standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds >= 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("give a number of seconds, zero or more".to_owned()),
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=65_536) => Ok(n),
+        _ => Err("give a number of threads from 1 to 65536".to_owned()),
+    }
+}
+
+fn systems(text: &str) -> Result<usize, String> {
+    match text.replace('_', "").parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("give a number of systems, at least 1".to_owned()),
+    }
+}

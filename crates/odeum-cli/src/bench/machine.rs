@@ -1,0 +1,39 @@
+//! The machine a figure was measured on: what matters to speed, and nothing else.
+
+use odeum::Isa;
+use serde::Serialize;
+
+/// A machine in words.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Machine {
+    /// Model of the processor.
+    pub(crate) cpu: String,
+    /// Hardware threads this process may use.
+    pub(crate) threads: usize,
+    /// Widest lanes of the processor.
+    pub(crate) isa: String,
+    /// Names of the GPUs.
+    pub(crate) gpus: Vec<String>,
+    /// Why there is no GPU, where there is none.
+    #[serde(skip)]
+    pub(crate) no_gpu: Option<String>,
+}
+
+impl Machine {
+    /// This machine.
+    pub(crate) fn here() -> Machine {
+        Machine {
+            cpu: cpu_model().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            isa: Isa::best().to_string(),
+            gpus: Vec::new(),
+            no_gpu: None,
+        }
+    }
+}
+
+fn cpu_model() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}

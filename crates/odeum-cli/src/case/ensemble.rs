@@ -1,0 +1,204 @@
+//! `[ensemble]`: which systems there are.
+//!
+//! The systems are the product of table rows, sweep points and copies, numbered like the entries
+//! of an array whose first axis is the table, whose next axes are the sweeps in the order
+//! written, and whose last and fastest axis is the copies.
+
+use super::range;
+use super::reader::{Field, Section, Spot};
+use super::table::{self, TableData};
+use super::{names, reader};
+use crate::finding::Findings;
+use crate::model::Model;
+use std::path::Path;
+
+/// Random change of some states and parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Perturbation {
+    /// States and parameters, numbered together.
+    pub(crate) of: Vec<usize>,
+    /// Half-width of the uniform, standard deviation of the normal distribution.
+    pub(crate) size: f64,
+    /// The size is a share of the value.
+    pub(crate) relative: bool,
+    pub(crate) normal: bool,
+    pub(crate) spot: Spot,
+}
+
+/// One axis of a sweep.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub(crate) name: String,
+    /// State or parameter, numbered together.
+    pub(crate) variable: usize,
+    pub(crate) values: Vec<f64>,
+    pub(crate) spot: Spot,
+}
+
+/// The whole section.
+#[derive(Clone, Debug)]
+pub(crate) struct EnsembleSpec {
+    pub(crate) count: usize,
+    pub(crate) seed: u64,
+    pub(crate) perturb: Vec<Perturbation>,
+    pub(crate) sweep: Vec<Axis>,
+    pub(crate) table: Option<TableData>,
+}
+
+impl Default for EnsembleSpec {
+    fn default() -> Self {
+        EnsembleSpec { count: 1, seed: 0, perturb: Vec::new(), sweep: Vec::new(), table: None }
+    }
+}
+
+/// Reads the section; without a model, names are not looked up.
+pub(crate) fn read(
+    section: &Section<'_>,
+    model: Option<&Model>,
+    folder: &Path,
+    findings: &Findings,
+) -> Option<EnsembleSpec> {
+    let count = section.get("count").map(|f| f.whole(1, u64::from(u32::MAX)));
+    let seed = section.get("seed").map(|f| f.whole(0, u64::MAX));
+    let perturb = section.get("perturb").map(|f| read_perturb(&f, model, findings));
+    let sweep = section.get("sweep").map(|f| read_sweep(&f, model, findings));
+    let table_field = section.get("table");
+    let columns = section.get("columns");
+    let table = match (table_field, model) {
+        (Some(field), Some(model)) => Some(table::read(&field, columns, model, folder, findings)),
+        (Some(field), None) => {
+            field.text();
+            None
+        }
+        (None, _) => {
+            if let Some(columns) = columns {
+                columns.refuse::<()>("`columns` without a `table`", "give the table it is about");
+            }
+            None
+        }
+    };
+    section.finish();
+    // `None` inside means: was given, and is wrong.
+    let spec = EnsembleSpec {
+        count: count.map_or(Some(1), |c| c.map(|c| c as usize))?,
+        seed: seed.unwrap_or(Some(0))?,
+        perturb: perturb.unwrap_or(Some(Vec::new()))?,
+        sweep: sweep.unwrap_or(Some(Vec::new()))?,
+        table: table.map_or(Some(None), |t| t.map(Some))?,
+    };
+    model
+        .and_then(|model| no_conflicts(&spec, model, findings))
+        .or(model.is_none().then_some(()))?;
+    Some(spec)
+}
+
+fn read_perturb(
+    field: &Field<'_>,
+    model: Option<&Model>,
+    findings: &Findings,
+) -> Option<Vec<Perturbation>> {
+    let items = if field.is_table() { vec![field.clone()] } else { field.list()? };
+    let read: Vec<_> = items.iter().map(|item| perturbation(item, model, findings)).collect();
+    read.into_iter().collect()
+}
+
+const PERTURB_HELP: &str = "as { of = \"states\", relative = 1e-3 }, or { of = [\"x\", \"k\"], \
+                            absolute = 0.1, distribution = \"normal\" }";
+
+fn perturbation(
+    field: &Field<'_>,
+    model: Option<&Model>,
+    findings: &Findings,
+) -> Option<Perturbation> {
+    let section = field.section()?;
+    let of = section.need("of", PERTURB_HELP);
+    let of = of.and_then(|of| selection(&of, model, findings));
+    let size = match (section.get("relative"), section.get("absolute")) {
+        (Some(size), None) => size.number().map(|x| (size, x, true)),
+        (None, Some(size)) => size.number().map(|x| (size, x, false)),
+        (None, None) => {
+            findings.push(section.here("how large is the perturbation?").help(PERTURB_HELP));
+            None
+        }
+        (Some(_), Some(absolute)) => {
+            absolute.refuse("`relative` and `absolute` together", "give one of the two")
+        }
+    };
+    let normal = match section.get("distribution") {
+        Some(field) => field.choice("distributions", &[("uniform", false), ("normal", true)]),
+        None => Some(false),
+    };
+    section.finish();
+    let (size_field, size, relative) = size?;
+    if size < 0.0 {
+        return size_field.refuse("a perturbation cannot be negative", "give zero or more");
+    }
+    Some(Perturbation { of: of?, size, relative, normal: normal?, spot: field.spot() })
+}
+
+/// `"states"`, `"parameters"`, one name, or a list of names.
+fn selection(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> Option<Vec<usize>> {
+    let items = if field.is_text() { vec![field.clone()] } else { field.list()? };
+    let mut of = Vec::new();
+    let mut good = true;
+    for item in items {
+        let (Some(name), Some(model)) = (item.text(), model) else {
+            good = false;
+            continue;
+        };
+        match name {
+            "states" => of.extend(0..model.dim()),
+            "parameters" => of.extend(model.dim()..model.names().count()),
+            _ => match findings.ok(names::variable(model, name, &item.spot())) {
+                Some(variable) => of.push(variable),
+                None => good = false,
+            },
+        }
+    }
+    good.then_some(of)
+}
+
+fn read_sweep(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> Option<Vec<Axis>> {
+    let section = field.section()?;
+    let axes: Vec<Option<Axis>> = section
+        .entries()
+        .into_iter()
+        .map(|(name, spot, field): (String, reader::Spot, Field<'_>)| {
+            let values = range::read(&field, None);
+            let variable = findings.ok(names::variable(model?, &name, &spot));
+            Some(Axis { name, variable: variable?, values: values?, spot })
+        })
+        .collect();
+    axes.into_iter().collect()
+}
+
+/// A value must come from one place only.
+fn no_conflicts(spec: &EnsembleSpec, model: &Model, findings: &Findings) -> Option<()> {
+    let names: Vec<&str> = model.names().collect();
+    let mut good = true;
+    let mut seen = vec![false; names.len()];
+    for variable in spec.table.iter().flat_map(TableData::variables) {
+        seen[variable] = true;
+    }
+    for axis in &spec.sweep {
+        if std::mem::replace(&mut seen[axis.variable], true) {
+            good = false;
+            findings.push(
+                axis.spot
+                    .error(format!("`{}` is both in the table and in the sweep", axis.name))
+                    .help("leave it out of one of the two"),
+            );
+        }
+    }
+    let mut perturbed = vec![false; names.len()];
+    for perturbation in &spec.perturb {
+        for &variable in &perturbation.of {
+            if std::mem::replace(&mut perturbed[variable], true) {
+                good = false;
+                let message = format!("`{}` is perturbed twice", names[variable]);
+                findings.push(perturbation.spot.error(message).help("name it once"));
+            }
+        }
+    }
+    good.then_some(())
+}

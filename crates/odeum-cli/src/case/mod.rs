@@ -1,0 +1,137 @@
+//! Case files: a TOML document that says what to integrate.
+//!
+//! One file here reads one section. Everything that is wrong is gathered in [`Findings`] with
+//! its place, so that a user sees all of it at once.
+
+mod ensemble;
+mod method;
+mod names;
+mod range;
+mod reader;
+mod run;
+mod spots;
+mod system;
+mod table;
+mod text;
+mod time;
+
+pub(crate) use ensemble::EnsembleSpec;
+pub(crate) use method::MethodSpec;
+pub(crate) use run::{OutputSpec, Precision, RunSpec};
+pub(crate) use spots::Spots;
+pub(crate) use table::Target;
+pub(crate) use time::TimeSpec;
+
+use crate::finding::{Finding, Findings};
+use crate::model::Model;
+use crate::source::Source;
+use odeum::Tolerance;
+use reader::Section;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use toml::de::DeTable;
+
+/// A case file that could be read.
+pub(crate) struct Case {
+    pub(crate) path: PathBuf,
+    pub(crate) source: Rc<Source>,
+    pub(crate) title: Option<String>,
+    pub(crate) model: Model,
+    pub(crate) ensemble: EnsembleSpec,
+    pub(crate) time: TimeSpec,
+    pub(crate) method: MethodSpec,
+    pub(crate) tolerance: Tolerance,
+    pub(crate) run: RunSpec,
+    pub(crate) output: OutputSpec,
+    pub(crate) spots: Spots,
+}
+
+/// Most bytes of a case file: it is written by hand, and large data goes into tables.
+const LARGEST: u64 = 16 << 20;
+/// Above this size only the first slip of syntax is reported: a file of junk has millions.
+const LARGE: usize = 1 << 20;
+
+/// Reads a case file; `None` after reporting what is wrong with it.
+pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
+    let source = findings.ok(Source::read(path, "case file", LARGEST))?;
+    let document = parse(&source, findings)?;
+    let root = Section::root(document.get_ref(), &source, findings);
+    let title = root.get("title").map(|field| field.text().map(str::to_owned));
+    let mut spots = Spots::default();
+
+    let help = "add [system] with problem = \"lorenz\" (see `odeum problems`), or with states, \
+                parameters and equations";
+    let system = root.need("system", help).and_then(|field| field.section());
+    let model = system.and_then(|section| system::read(&section, findings));
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let ensemble = match root.get("ensemble") {
+        Some(field) => field
+            .section()
+            .and_then(|section| ensemble::read(&section, model.as_ref(), folder, findings)),
+        None => Some(EnsembleSpec::default()),
+    };
+    let usual_span = model.as_ref().and_then(|model| model.span);
+    let time = match root.get("time") {
+        Some(field) => {
+            spots.put("span", field.spot());
+            field.section().and_then(|section| time::read(&section, usual_span, &mut spots))
+        }
+        None => Some(TimeSpec::new(usual_span)),
+    };
+    let help = "add [method] with name = \"dopri5\" (also: rkck, tsit5, vern7, rkc)";
+    let method = root.need("method", help).and_then(|field| field.section());
+    let method = method.and_then(|section| method::read(&section, &mut spots));
+    let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";
+    let tolerance = root.need("tolerance", help).and_then(|field| field.section());
+    let tolerance = tolerance
+        .and_then(|section| method::read_tolerance(&section, model.as_ref(), &mut spots, findings));
+    let run = match root.get("run") {
+        Some(field) => field.section().and_then(|section| run::read(&section, findings)),
+        None => Some(RunSpec::default()),
+    };
+    let output = match root.get("output") {
+        Some(field) => field.section().and_then(|section| run::read_output(&section)),
+        None => Some(OutputSpec::default()),
+    };
+    root.finish();
+    Some(Case {
+        path: path.to_owned(),
+        title: title.map_or(Some(None), |t| t.map(Some))?,
+        model: model?,
+        ensemble: ensemble?,
+        time: time?,
+        method: method?,
+        tolerance: tolerance?,
+        run: run?,
+        output: output?,
+        spots,
+        source: Rc::clone(&source),
+    })
+}
+
+fn parse<'a>(source: &'a Rc<Source>, findings: &Findings) -> Option<toml::Spanned<DeTable<'a>>> {
+    let text = source.text();
+    let (document, errors) = if text.len() > LARGE {
+        match DeTable::parse(text) {
+            Ok(document) => (Some(document), Vec::new()),
+            Err(error) => (None, vec![error]),
+        }
+    } else {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        (Some(document), errors)
+    };
+    for error in &errors {
+        let finding = Finding::error(format!("not TOML: {}", error.message()));
+        let finding = match error.span() {
+            Some(span) => finding.at(source, span),
+            None => finding.in_file(source.name()),
+        };
+        let help = if error.message().contains("recur") {
+            "a case file nests tables and lists a few levels deep at most"
+        } else {
+            "see https://toml.io for the syntax; text stands in quotes, lists in [ ]"
+        };
+        findings.push(finding.help(help));
+    }
+    document.filter(|_| errors.is_empty())
+}

@@ -1,0 +1,41 @@
+//! Names of states and parameters in a case file.
+
+use super::reader::Spot;
+use crate::finding::Finding;
+use crate::model::Model;
+use crate::suggest;
+
+/// The variable of this name (states first, then parameters), or what is wrong with it.
+pub(crate) fn variable(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {
+    model.variable(name).ok_or_else(|| {
+        spot.error(format!("the system has no state or parameter `{name}`")).help(suggest::remedy(
+            name,
+            "names",
+            model.names(),
+        ))
+    })
+}
+
+/// The number of the state of this name, or what is wrong with it.
+pub(crate) fn state(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {
+    let known = model.state_names.iter().position(|n| n == name);
+    known.ok_or_else(|| {
+        spot.error(format!("the system has no state `{name}`")).help(suggest::remedy(
+            name,
+            "states",
+            model.state_names.iter().map(String::as_str),
+        ))
+    })
+}
+
+/// The number of the parameter of this name, or what is wrong with it.
+pub(crate) fn param(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {
+    let known = model.param_names.iter().position(|n| n == name);
+    known.ok_or_else(|| {
+        spot.error(format!("the system has no parameter `{name}`")).help(suggest::remedy(
+            name,
+            "parameters",
+            model.param_names.iter().map(String::as_str),
+        ))
+    })
+}

@@ -1,0 +1,79 @@
+//! Values along an axis: a list, or evenly or logarithmically spaced numbers.
+
+use super::reader::Field;
+
+/// Most values an axis may have.
+const MOST: u64 = 100_000_000;
+
+/// The values of `[1.0, 2.0]` or `{ from = 0.0, to = 1.0, count = 11, spacing = "linear" }`.
+/// Where `ends` are given, `from` and `to` may be left out.
+pub(crate) fn read(field: &Field<'_>, ends: Option<(f64, f64)>) -> Option<Vec<f64>> {
+    if field.is_list() {
+        let items = field.list()?;
+        if items.is_empty() {
+            return field.refuse(format!("`{}` is empty", field.name), "list at least one value");
+        }
+        // Every element is read before giving up, so that every slip is reported.
+        let values: Vec<Option<f64>> = items.iter().map(Field::number).collect();
+        return values.into_iter().collect();
+    }
+    if !field.is_table() {
+        return field.refuse(
+            format!("`{}` is neither a list nor a range", field.name),
+            "give a list, as [1.0, 2.0], or a range, as { from = 0.0, to = 1.0, count = 11 }",
+        );
+    }
+    let section = field.section()?;
+    let help = "a range is { from = 0.0, to = 1.0, count = 11 }, with spacing = \"log\" if wanted";
+    let end = |key| match (section.get(key), ends) {
+        (Some(end), _) => end.number().map(|x| (x, Some(end))),
+        (None, Some((from, to))) => Some((if key == "from" { from } else { to }, None)),
+        (None, None) => section.need(key, help)?.number().map(|x| (x, None)),
+    };
+    let (from, to) = (end("from"), end("to"));
+    let count = section.need("count", help).and_then(|count| count.whole(1, MOST));
+    let log = match section.get("spacing") {
+        Some(spacing) => spacing.choice("spacings", &[("linear", false), ("log", true)]),
+        None => Some(false),
+    };
+    section.finish();
+    let ((from, from_field), (to, to_field), count, log) = (from?, to?, count?, log?);
+    if log && !(from > 0.0 && to > 0.0) {
+        let worst = if from > 0.0 { to_field } else { from_field };
+        return worst.unwrap_or_else(|| field.clone()).refuse(
+            "a logarithmic range needs positive ends",
+            "use positive ends, or spacing = \"linear\"",
+        );
+    }
+    Some(spaced(from, to, count as usize, log))
+}
+
+/// `count` values from `from` to `to`, both ends exact.
+pub(crate) fn spaced(from: f64, to: f64, count: usize, log: bool) -> Vec<f64> {
+    let last = count.saturating_sub(1).max(1);
+    let value = |i: usize| {
+        if i == 0 {
+            from
+        } else if i == last {
+            to
+        } else {
+            let share = i as f64 / last as f64;
+            if log { from * (to / from).powf(share) } else { from + (to - from) * share }
+        }
+    };
+    (0..count).map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spaced;
+
+    #[test]
+    fn ends_are_exact() {
+        assert_eq!(spaced(0.0, 1.0, 5, false), [0.0, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(spaced(0.1, 0.3, 1, false), [0.1]);
+        let decades = spaced(1e-2, 1e2, 5, true);
+        assert_eq!((decades[0], decades[4]), (1e-2, 1e2));
+        assert!((decades[2] - 1.0).abs() < 1e-15);
+    }
+}

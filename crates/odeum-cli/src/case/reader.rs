@@ -1,0 +1,281 @@
+//! Typed reading of a TOML tree that keeps every span and reports every slip.
+//!
+//! A [`Section`] is asked for its keys one by one; what it was never asked for is an unknown key.
+//! Readers return `None` after reporting, so that reading goes on and one run shows all slips.
+
+use crate::finding::{Finding, Findings};
+use crate::source::Source;
+use crate::suggest;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A table of the case file.
+pub(crate) struct Section<'a> {
+    name: String,
+    table: &'a DeTable<'a>,
+    span: Range<usize>,
+    source: Rc<Source>,
+    findings: &'a Findings,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+/// One value of the case file.
+#[derive(Clone)]
+pub(crate) struct Field<'a> {
+    /// As `tolerance.rtol`.
+    pub(crate) name: String,
+    value: &'a DeValue<'a>,
+    span: Range<usize>,
+    source: Rc<Source>,
+    findings: &'a Findings,
+}
+
+/// Where a value stands in a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot {
+    pub(crate) source: Rc<Source>,
+    pub(crate) span: Range<usize>,
+    pub(crate) field: String,
+}
+
+impl Spot {
+    /// An error here that quotes what stands here.
+    pub(crate) fn error(&self, message: impl Into<String>) -> Finding {
+        let found = self.source.slice(&self.span);
+        let finding = Finding::error(message).at(&self.source, self.span.clone());
+        let finding = if found.is_empty() { finding } else { finding.found(found) };
+        finding.field(&self.field)
+    }
+}
+
+impl<'a> Section<'a> {
+    /// The whole document.
+    pub(crate) fn root(
+        table: &'a DeTable<'a>,
+        source: &Rc<Source>,
+        findings: &'a Findings,
+    ) -> Section<'a> {
+        let source = Rc::clone(source);
+        Section {
+            name: String::new(),
+            table,
+            span: 0..0,
+            source,
+            findings,
+            asked: RefCell::default(),
+        }
+    }
+
+    /// The value of a key, if it is there.
+    pub(crate) fn get(&self, key: &'static str) -> Option<Field<'a>> {
+        self.asked.borrow_mut().push(key);
+        let (key, value) = self.table.iter().find(|(k, _)| k.get_ref() == key)?;
+        Some(self.field(key.get_ref(), value))
+    }
+
+    /// The value of a key that must be there.
+    pub(crate) fn need(&self, key: &'static str, help: &str) -> Option<Field<'a>> {
+        let field = self.get(key);
+        if field.is_none() {
+            let full = self.full(key);
+            let message = format!("`{key}` is missing");
+            self.findings.push(self.here(&message).field(full).help(help));
+        }
+        field
+    }
+
+    /// All entries in the order written, for tables whose keys are the user's own names.
+    pub(crate) fn entries(&self) -> Vec<(String, Spot, Field<'a>)> {
+        let entries = self.table.iter().map(|(key, value)| {
+            let spot = Spot {
+                source: Rc::clone(&self.source),
+                span: key.span(),
+                field: self.full(key.get_ref()),
+            };
+            (key.get_ref().to_string(), spot, self.field(key.get_ref(), value))
+        });
+        entries.collect()
+    }
+
+    /// An error about the section as a whole.
+    pub(crate) fn here(&self, message: &str) -> Finding {
+        let finding = Finding::error(message);
+        match self.name.as_str() {
+            "" => finding.in_file(self.source.name()),
+            name => finding.at(&self.source, self.span.clone()).field(name),
+        }
+    }
+
+    /// Reports the keys nobody asked for.
+    pub(crate) fn finish(&self) {
+        let asked = self.asked.borrow();
+        for (key, spot, _) in self.entries() {
+            if !asked.contains(&key.as_str()) {
+                let place = match self.name.as_str() {
+                    "" => "at the top of the case file".to_owned(),
+                    name => format!("in [{name}]"),
+                };
+                let mut names: Vec<&str> = asked.clone();
+                names.dedup();
+                self.findings.push(
+                    Finding::error(format!("unknown key `{key}` {place}"))
+                        .at(&spot.source, spot.span)
+                        .field(spot.field)
+                        .help(suggest::remedy(&key, "known keys", names)),
+                );
+            }
+        }
+    }
+
+    fn full(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+    }
+
+    fn field(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Field<'a> {
+        Field {
+            name: self.full(key),
+            value: value.get_ref(),
+            span: value.span(),
+            source: Rc::clone(&self.source),
+            findings: self.findings,
+        }
+    }
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn spot(&self) -> Spot {
+        Spot { source: Rc::clone(&self.source), span: self.span.clone(), field: self.name.clone() }
+    }
+
+    /// Reports an error about this value; gives `None` for the caller to return.
+    pub(crate) fn refuse<T>(&self, message: impl Into<String>, help: &str) -> Option<T> {
+        self.findings.push(self.spot().error(message).help(help));
+        None
+    }
+
+    fn wrong_kind<T>(&self, wanted: &str) -> Option<T> {
+        let kind = match self.value {
+            DeValue::String(_) => "text",
+            DeValue::Integer(_) => "a whole number",
+            DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        self.refuse(format!("`{}` is {kind}", self.name), &format!("give {wanted}"))
+    }
+
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.value, DeValue::String(_))
+    }
+
+    /// A finite number.
+    pub(crate) fn number(&self) -> Option<f64> {
+        let number = match self.value {
+            DeValue::Integer(integer) => {
+                match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                    Ok(integer) => integer as f64,
+                    Err(_) => return self.refuse("the number is too large", "write it as 1e30"),
+                }
+            }
+            DeValue::Float(float) => match float.as_str().parse::<f64>() {
+                Ok(number) => number,
+                Err(_) => return self.wrong_kind("a number"),
+            },
+            _ => return self.wrong_kind("a number"),
+        };
+        if number.is_finite() {
+            Some(number)
+        } else {
+            self.refuse(format!("`{}` must be finite", self.name), "give a finite number")
+        }
+    }
+
+    /// A whole number of at least `least`.
+    pub(crate) fn whole(&self, least: u64, most: u64) -> Option<u64> {
+        let DeValue::Integer(integer) = self.value else {
+            return self.wrong_kind("a whole number");
+        };
+        match i128::from_str_radix(integer.as_str(), integer.radix()) {
+            Ok(n) if n >= i128::from(least) && n <= i128::from(most) => u64::try_from(n).ok(),
+            _ => {
+                let bounds = if most == u64::MAX {
+                    format!("at least {least}")
+                } else {
+                    format!("between {least} and {most}")
+                };
+                self.refuse(
+                    format!("`{}` must be {bounds}", self.name),
+                    &format!("give a whole number {bounds}"),
+                )
+            }
+        }
+    }
+
+    pub(crate) fn truth(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(truth) => Some(*truth),
+            _ => self.wrong_kind("true or false"),
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&'a str> {
+        match self.value {
+            DeValue::String(text) => Some(text),
+            _ => self.wrong_kind("text in quotes"),
+        }
+    }
+
+    /// One of some words, with the value each stands for.
+    pub(crate) fn choice<T: Clone>(&self, what: &str, choices: &[(&str, T)]) -> Option<T> {
+        let word = self.text()?;
+        let known = choices.iter().find(|(name, _)| *name == word);
+        match known {
+            Some((_, value)) => Some(value.clone()),
+            None => {
+                let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+                let help = suggest::remedy(word, what, names);
+                self.refuse(format!("`{}` cannot be `{word}`", self.name), &help)
+            }
+        }
+    }
+
+    /// The elements of a list.
+    pub(crate) fn list(&self) -> Option<Vec<Field<'a>>> {
+        let DeValue::Array(items) = self.value else { return self.wrong_kind("a list in [ ]") };
+        let element = |(i, item): (usize, &'a Spanned<DeValue<'a>>)| Field {
+            name: format!("{}[{i}]", self.name),
+            value: item.get_ref(),
+            span: item.span(),
+            source: Rc::clone(&self.source),
+            findings: self.findings,
+        };
+        Some(items.iter().enumerate().map(element).collect())
+    }
+
+    pub(crate) fn section(&self) -> Option<Section<'a>> {
+        let DeValue::Table(table) = self.value else {
+            return self.wrong_kind("a table: [name] or { key = value }");
+        };
+        Some(Section {
+            name: self.name.clone(),
+            table,
+            span: self.span.clone(),
+            source: Rc::clone(&self.source),
+            findings: self.findings,
+            asked: RefCell::default(),
+        })
+    }
+}

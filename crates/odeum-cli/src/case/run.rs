@@ -1,0 +1,120 @@
+//! `[run]` and `[output]`: where to compute, and what to write.
+
+use super::reader::Section;
+use crate::device;
+use crate::finding::Findings;
+use odeum::Device;
+use std::path::PathBuf;
+
+/// Number format of states and parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    F64,
+    F32,
+}
+
+impl Precision {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+        }
+    }
+
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Precision::F64 => 8,
+            Precision::F32 => 4,
+        }
+    }
+}
+
+/// `[run]`.
+#[derive(Clone, Debug)]
+pub(crate) struct RunSpec {
+    pub(crate) precision: Precision,
+    pub(crate) device: Device,
+    /// Systems between two entries of the checkpoint.
+    pub(crate) batch: usize,
+}
+
+/// Systems between two entries of the checkpoint unless the case says otherwise: about a second
+/// of a common ensemble on two cores, and enough to fill a GPU.
+const BATCH: usize = 65_536;
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        RunSpec { precision: Precision::F64, device: Device::cpu(), batch: BATCH }
+    }
+}
+
+/// Reads `[run]`.
+pub(crate) fn read(section: &Section<'_>, findings: &Findings) -> Option<RunSpec> {
+    let choices = [("f64", Precision::F64), ("f32", Precision::F32)];
+    let precision = section
+        .get("precision")
+        .map_or(Some(Precision::F64), |field| field.choice("precisions", &choices));
+    let threads = section.get("threads").map(|field| field.whole(1, 65_536));
+    let device = section.get("device").map_or(Some(Device::cpu()), |field| {
+        let parsed = device::parse(field.text()?);
+        findings
+            .ok(parsed
+                .map_err(|help| field.spot().error("there is no such kind of device").help(help)))
+    });
+    let batch = section
+        .get("batch")
+        .map_or(Some(BATCH as u64), |field| field.whole(1, u64::from(u32::MAX)));
+    section.finish();
+    let mut device = device?;
+    if let (Device::Cpu(cpu), Some(threads)) = (&mut device, threads) {
+        cpu.threads = Some(threads? as usize);
+    }
+    Some(RunSpec { precision: precision?, device, batch: batch? as usize })
+}
+
+/// `[output]`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OutputSpec {
+    /// Name of the result without folder and extension.
+    pub(crate) name: Option<String>,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) csv: bool,
+    pub(crate) parquet: bool,
+}
+
+/// Reads `[output]`.
+pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
+    let name = section.get("name").map(|field| {
+        let name = field.text()?;
+        let bad = name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']);
+        if bad {
+            return field.refuse(
+                "the name of the result is not a plain file name",
+                "give a name without folder and extension; the folder goes into `folder`",
+            );
+        }
+        Some(name.strip_suffix(".npz").unwrap_or(name).to_owned())
+    });
+    let folder = section.get("folder").map(|field| field.text().map(PathBuf::from));
+    let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
+        let known = [("npz", Format::Npz), ("csv", Format::Csv), ("parquet", Format::Parquet)];
+        let items: Vec<_> = field.list()?.iter().map(|f| f.choice("formats", &known)).collect();
+        items.into_iter().collect()
+    });
+    section.finish();
+    let formats: Vec<Format> = formats?;
+    Some(OutputSpec {
+        name: name.map_or(Some(None), |n| n.map(Some))?,
+        folder: folder.map_or(Some(None), |f| f.map(Some))?,
+        csv: formats.contains(&Format::Csv),
+        parquet: formats.contains(&Format::Parquet),
+    })
+}
+
+/// A format that can be asked for; NPZ is always written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Npz,
+    Csv,
+    Parquet,
+}

@@ -1,0 +1,201 @@
+//! Tables of initial states, parameters and time spans: CSV, NPY, NPZ.
+
+mod csv;
+mod numpy;
+
+use super::names;
+use super::reader::{Field, Spot};
+use crate::finding::{Finding, Findings};
+use crate::model::Model;
+use crate::suggest;
+use std::path::Path;
+
+/// What a column of a table gives to the systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A state or parameter, numbered together.
+    Variable(usize),
+    /// The start of the time span: a column called `t_start`.
+    Start,
+    /// The end of the time span: a column called `t_end`.
+    End,
+}
+
+/// The columns of a table that are used, one row a system.
+#[derive(Clone, Debug)]
+pub(crate) struct TableData {
+    /// The name of the file.
+    pub(crate) name: String,
+    pub(crate) rows: usize,
+    pub(crate) columns: Vec<(Target, Vec<f64>)>,
+    pub(crate) spot: Spot,
+}
+
+impl TableData {
+    /// The states and parameters the table gives.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = usize> + '_ {
+        self.columns.iter().filter_map(|(target, _)| match target {
+            Target::Variable(variable) => Some(*variable),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn column(&self, wanted: Target) -> Option<&[f64]> {
+        self.columns.iter().find(|(target, _)| *target == wanted).map(|(_, values)| &values[..])
+    }
+}
+
+/// A file of columns, not yet bound to a system.
+pub(super) struct RawTable {
+    pub(super) rows: usize,
+    /// Names of the columns; `None` where the format has none (a plain NPY array).
+    pub(super) names: Option<Vec<String>>,
+    /// Values by column; a column that is not wholly numbers says what is wrong with it.
+    pub(super) columns: Vec<Result<Vec<f64>, Vec<Finding>>>,
+    /// How messages call the names: `header`, `arrays`.
+    pub(super) names_are: &'static str,
+    /// The place of a name, where there is one.
+    pub(super) name_spots: Vec<Spot>,
+}
+
+/// Which column is wanted for what, and where that is said.
+struct Wanted {
+    column: usize,
+    target: Target,
+    spot: Spot,
+}
+
+/// Reads the table a case file names.
+pub(crate) fn read(
+    field: &Field<'_>,
+    columns: Option<Field<'_>>,
+    model: &Model,
+    folder: &Path,
+    findings: &Findings,
+) -> Option<TableData> {
+    let path = folder.join(field.text()?);
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+    let raw = match extension.as_str() {
+        "csv" => csv::read(&path),
+        "npy" => numpy::read_npy(&path, &field.spot()),
+        "npz" => numpy::read_npz(&path, &field.spot()),
+        _ => {
+            let help = "tables are .csv (with a header), .npy or .npz files";
+            return field.refuse("the kind of the table is not known", help);
+        }
+    };
+    let raw = match raw {
+        Ok(raw) => raw,
+        Err(list) => {
+            list.into_iter().for_each(|finding| findings.push(finding));
+            return None;
+        }
+    };
+    if raw.rows == 0 {
+        let message = format!("the table {} has no rows: zero systems", path.display());
+        return field.refuse(message, "give at least one row");
+    }
+    let wanted = match columns {
+        Some(columns) => chosen(&raw, &columns, model, findings)?,
+        None => by_name(&raw, field, model, findings)?,
+    };
+    let mut used = Vec::new();
+    let mut good = true;
+    for Wanted { column, target, spot } in wanted {
+        if used.iter().any(|(t, _)| *t == target) {
+            good = false;
+            findings.push(spot.error("this is given twice").help("name it once"));
+        }
+        match &raw.columns[column] {
+            Ok(values) => used.push((target, values.clone())),
+            Err(list) => {
+                good = false;
+                list.iter().cloned().for_each(|finding| findings.push(finding));
+            }
+        }
+    }
+    let name = path.display().to_string();
+    good.then(|| TableData { name, rows: raw.rows, columns: used, spot: field.spot() })
+}
+
+fn target(model: &Model, name: &str, spot: &Spot) -> Result<Target, Finding> {
+    match (model.variable(name), name) {
+        (Some(variable), _) => Ok(Target::Variable(variable)),
+        (None, "t_start") => Ok(Target::Start),
+        (None, "t_end") => Ok(Target::End),
+        _ => names::variable(model, name, spot).map(Target::Variable),
+    }
+}
+
+/// Every column by its own name.
+fn by_name(
+    raw: &RawTable,
+    field: &Field<'_>,
+    model: &Model,
+    findings: &Findings,
+) -> Option<Vec<Wanted>> {
+    let Some(names) = &raw.names else {
+        return field.refuse(
+            "a plain array has no column names",
+            "name its columns in order: columns = [\"x\", \"y\"]",
+        );
+    };
+    let wanted: Vec<Option<Wanted>> = names
+        .iter()
+        .enumerate()
+        .map(|(column, name)| {
+            let spot = raw.name_spots[column].clone();
+            let found = target(model, name, &spot).map_err(|finding| {
+                let help = finding.help.clone().unwrap_or_default();
+                finding.help(format!(
+                    "{help}; to read some columns only, list them: columns = [\"x\"], or map them: \
+                     columns = {{ x = \"column\" }}"
+                ))
+            });
+            let target = findings.ok(found)?;
+            Some(Wanted { column, target, spot })
+        })
+        .collect();
+    wanted.into_iter().collect()
+}
+
+/// The columns the case file lists, `["x", "y"]`, or maps, `{ x = "column" }`.
+fn chosen(
+    raw: &RawTable,
+    field: &Field<'_>,
+    model: &Model,
+    findings: &Findings,
+) -> Option<Vec<Wanted>> {
+    let pairs: Vec<(String, Spot, Field<'_>)> = if field.is_table() {
+        field.section()?.entries()
+    } else {
+        let items = field.list()?;
+        items.into_iter().filter_map(|f| Some((f.text()?.to_owned(), f.spot(), f))).collect()
+    };
+    if raw.names.is_none() && pairs.len() != raw.columns.len() {
+        let message = format!("{} names for {} columns", pairs.len(), raw.columns.len());
+        return field.refuse(message, "give one name for each column of the array");
+    }
+    let wanted: Vec<Option<Wanted>> = pairs
+        .into_iter()
+        .enumerate()
+        .map(|(k, (name, spot, value))| {
+            let target = findings.ok(target(model, &name, &spot));
+            let column_name = value.text()?;
+            let column = match &raw.names {
+                None => k,
+                Some(names) => match names.iter().position(|n| n == column_name) {
+                    Some(column) => column,
+                    None => {
+                        let known = names.iter().map(String::as_str);
+                        let help = suggest::remedy(column_name, raw.names_are, known);
+                        return value
+                            .refuse(format!("the table has no column `{column_name}`"), &help);
+                    }
+                },
+            };
+            Some(Wanted { column, target: target?, spot })
+        })
+        .collect();
+    wanted.into_iter().collect()
+}

@@ -1,0 +1,143 @@
+//! `[system]` with equations as text.
+
+use super::reader::{Field, Section, Spot};
+use crate::finding::{Finding, Findings};
+use crate::model::Model;
+use odeum::core::text::{Diagnostic, Part, TextSource};
+use odeum_compiled::Rhs;
+
+/// A name, where it stands, and what it stands for.
+struct Entry<'a, T> {
+    name: String,
+    spot: Spot,
+    value: T,
+    field: Field<'a>,
+}
+
+/// Reads states, parameters, definitions and equations.
+pub(super) fn read(
+    section: &Section<'_>,
+    equations: &Field<'_>,
+    findings: &Findings,
+) -> Option<Model> {
+    let states = section
+        .need("states", "name each state with its initial value: states = { x = 1.0, y = 0.0 }")
+        .and_then(|field| entries(&field, number));
+    let params = optional(section, "parameters", number);
+    let definitions = optional(section, "definitions", |field| field.text());
+    let equations = entries(equations, |field| field.text());
+    let radius_field = section.get("spectral_radius");
+    let radius = match &radius_field {
+        Some(field) => field.text().map(Some),
+        None => Some(None),
+    };
+    section.finish();
+    let (states, params) = (states?, params?);
+    let (definitions, equations, radius) = (definitions?, equations?, radius?);
+    let source = TextSource {
+        states: states.iter().map(|e| e.name.as_str()).collect(),
+        params: params.iter().map(|e| e.name.as_str()).collect(),
+        definitions: definitions.iter().map(|e| (e.name.as_str(), e.value)).collect(),
+        equations: equations.iter().map(|e| (e.name.as_str(), e.value)).collect(),
+        spectral_radius: radius,
+    };
+    let place = |diagnostic: &Diagnostic, finding: Finding| {
+        let finding = match diagnostic.part {
+            Part::StateName(i) => at_spot(finding, &states[i].spot),
+            Part::ParamName(j) => at_spot(finding, &params[j].spot),
+            Part::DefinitionName(k) => at_spot(finding, &definitions[k].spot),
+            Part::EquationName(k) => at_spot(finding, &equations[k].spot),
+            Part::Definition(k) => within(finding, &definitions[k].field, diagnostic),
+            Part::Equation(k) => within(finding, &equations[k].field, diagnostic),
+            Part::SpectralRadius => match &radius_field {
+                Some(field) => within(finding, field, diagnostic),
+                None => finding,
+            },
+        };
+        findings.push(match &diagnostic.help {
+            Some(help) => finding.help(help),
+            None => finding,
+        });
+    };
+    let system = match source.read() {
+        Ok(system) => system,
+        Err(errors) => {
+            errors.0.iter().for_each(|d| place(d, Finding::error(&d.message)));
+            return None;
+        }
+    };
+    system.warnings().iter().for_each(|d| place(d, Finding::warning(&d.message)));
+    let mut lines: Vec<String> =
+        definitions.iter().map(|e| format!("{} = {}", e.name, one_line(e.value))).collect();
+    lines.extend(equations.iter().map(|e| format!("{}' = {}", e.name, one_line(e.value))));
+    let identity = format!("text {source:?}");
+    // A value that is no number was reported; the equations have been looked at all the same.
+    let values = |entries: &[Entry<'_, Option<f64>>]| entries.iter().map(|e| e.value).collect();
+    let (states_start, params_start): (Option<Vec<f64>>, Option<Vec<f64>>) =
+        (values(&states), values(&params));
+    Some(Model {
+        title: "equations of the case file".to_owned(),
+        identity,
+        lines,
+        state_names: states.iter().map(|e| e.name.clone()).collect(),
+        param_names: params.iter().map(|e| e.name.clone()).collect(),
+        states: states_start?,
+        params: params_start?,
+        span: None,
+        rhs: Rhs::of_tape(system.tape()),
+    })
+}
+
+/// The entries of a table, each read by `read`; `None` when one is wrong.
+fn entries<'a, T>(
+    field: &Field<'a>,
+    read: impl Fn(&Field<'a>) -> Option<T>,
+) -> Option<Vec<Entry<'a, T>>> {
+    let all: Vec<Option<Entry<'a, T>>> = field
+        .section()?
+        .entries()
+        .into_iter()
+        .map(|(name, spot, field)| Some(Entry { name, spot, value: read(&field)?, field }))
+        .collect();
+    all.into_iter().collect()
+}
+
+/// As [`entries`]; none when the key is missing.
+fn optional<'a, T>(
+    section: &Section<'a>,
+    key: &'static str,
+    read: impl Fn(&Field<'a>) -> Option<T>,
+) -> Option<Vec<Entry<'a, T>>> {
+    match section.get(key) {
+        Some(field) => entries(&field, read),
+        None => Some(Vec::new()),
+    }
+}
+
+/// A number, or `None` after reporting that it is none.
+fn number(field: &Field<'_>) -> Option<Option<f64>> {
+    Some(field.number())
+}
+
+fn at_spot(finding: Finding, spot: &Spot) -> Finding {
+    finding.at(&spot.source, spot.span.clone()).field(&spot.field)
+}
+
+/// The place of a diagnostic inside the text of a field. Where the text as written differs from
+/// what it stands for (escapes), the whole field is the place.
+fn within(finding: Finding, field: &Field<'_>, diagnostic: &Diagnostic) -> Finding {
+    let spot = field.spot();
+    let written = spot.source.slice(&spot.span);
+    let start = field.text().and_then(|text| written.find(text));
+    match start {
+        Some(start) => {
+            let from = spot.span.start + start + diagnostic.offset;
+            finding.at(&spot.source, from..from + diagnostic.len).field(&spot.field)
+        }
+        None => at_spot(finding, &spot),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,131 @@
+//! `odeum check`: everything that is wrong with a case, and what would be run.
+
+use crate::args::CheckArgs;
+use crate::case::{self, Case};
+use crate::finding::Findings;
+use crate::plan::{Overrides, Plan};
+use crate::report::{Style, Table, bytes, count, wrap};
+use crate::{Exit, device, show};
+use odeum::method::Method;
+use odeum::{Atol, FirstStep, Norm, SaveAt};
+
+/// Most equations listed.
+const EQUATIONS: usize = 40;
+
+pub(crate) fn command(args: &CheckArgs) -> Exit {
+    let findings = Findings::default();
+    let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
+    let case = case::read(&args.case, &findings);
+    let plan = case.as_ref().and_then(|case| Plan::new(case, &overrides, &findings));
+    if let Some(exit) = show(&findings.take(), Exit::BadInput) {
+        return exit;
+    }
+    match plan {
+        Some(plan) => {
+            print!("{}", describe(&plan, Style::stdout()));
+            Exit::Success
+        }
+        None => Exit::BadInput,
+    }
+}
+
+/// What would be run.
+fn describe(plan: &Plan<'_>, style: Style) -> String {
+    let case = plan.case;
+    let mut text = format!("{}", style.bold(&case.path.display().to_string()));
+    if let Some(title) = &case.title {
+        text += &format!(" — {title}");
+    }
+    text += &format!("\n\n{}\n", style.bold(&case.model.title));
+    for line in case.model.lines.iter().take(EQUATIONS) {
+        for part in wrap(line, 92) {
+            text += &format!("  {part}\n");
+        }
+    }
+    if case.model.lines.len() > EQUATIONS {
+        text += &format!("  … {} more\n", case.model.lines.len() - EQUATIONS);
+    }
+    text += &format!("\n{}", table(plan).render(style));
+    text += &format!("\n{} nothing is wrong\n", style.green("ok:"));
+    text
+}
+
+fn table(plan: &Plan<'_>) -> Table {
+    let Plan { case, members, options, .. } = plan;
+    let mut table = Table::pairs();
+    let shape: Vec<String> = members
+        .shape()
+        .iter()
+        .map(|(name, len)| format!("{} ({name})", count(*len as u64)))
+        .collect();
+    let systems = count(members.len() as u64);
+    table.row([
+        "systems".to_owned(),
+        if shape.len() > 1 || members.len() == 1 {
+            format!("{systems} = {}", shape.join(" × "))
+        } else {
+            systems
+        },
+    ]);
+    let (n, m) = (case.model.dim(), case.model.param_names.len());
+    table.row([
+        "equations".to_owned(),
+        format!(
+            "{n}, {m} parameters{}",
+            if members.shares_params() { "" } else { ", each system its own" }
+        ),
+    ]);
+    let (start, end) = members.span(0);
+    let own = if members.has_own_spans() {
+        " (the first system; the table gives each its own)"
+    } else {
+        ""
+    };
+    table.row(["span".to_owned(), format!("{start} to {end}{own}")]);
+    if options.restarts > 1 {
+        let warm = if options.warm_start { "the step size is kept" } else { "cold starts" };
+        table.row(["restarts".to_owned(), format!("{} pieces, {warm}", options.restarts)]);
+    }
+    table.row(["method".to_owned(), method(&case.method.method)]);
+    table.row(["tolerance".to_owned(), tolerance(case)]);
+    match options.first_step {
+        FirstStep::Automatic => {}
+        FirstStep::Size(h) => drop(table.row(["first step".to_owned(), h.to_string()])),
+        FirstStep::Share(s) => {
+            table.row(["first step".to_owned(), format!("{s} of each piece of the span")]);
+        }
+    }
+    if let Some(h) = options.largest_step {
+        table.row(["largest step".to_owned(), h.to_string()]);
+    }
+    table.row(["step limit".to_owned(), count(u64::from(options.max_steps))]);
+    table.row([
+        "saved".to_owned(),
+        match &options.save_at {
+            SaveAt::End => "the state at the end".to_owned(),
+            SaveAt::Times(times) => format!("the end, and {} times", count(times.len() as u64)),
+        },
+    ]);
+    table.row(["precision", case.run.precision.name()]);
+    table.row(["device".to_owned(), device::describe(&plan.device)]);
+    table.row(["memory".to_owned(), bytes(plan.memory)]);
+    table
+}
+
+fn method(method: &Method) -> String {
+    let order = format!("{}, order {}", method.name(), method.order());
+    match method.controller().fixed_step() {
+        Some(h) => format!("{order}, steps of {h}"),
+        None => order,
+    }
+}
+
+fn tolerance(case: &Case) -> String {
+    let tolerance = &case.tolerance;
+    let rtol = format!("rtol {:e}", tolerance.rtol);
+    match (&tolerance.norm, &tolerance.atol) {
+        (Norm::StateAndSlope, _) => format!("{rtol} of state and slope"),
+        (Norm::WeightedRms, Atol::Scalar(atol)) => format!("{rtol}, atol {atol:e}"),
+        (Norm::WeightedRms, Atol::PerComponent(_)) => format!("{rtol}, atol by state"),
+    }
+}

@@ -1,0 +1,125 @@
+//! What is wrong with what a user gave: where, which field, what was found, what helps.
+
+use crate::source::Source;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Severity {
+    /// Nothing can be run.
+    Error,
+    /// It can be run, but is probably not what was meant.
+    Warning,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) severity: Severity,
+    /// One sentence.
+    pub(crate) message: String,
+    /// The name of the file when the place in it is not known.
+    pub(crate) file: Option<String>,
+    /// The place.
+    pub(crate) span: Option<(Rc<Source>, Range<usize>)>,
+    /// The field, as `tolerance.rtol`.
+    pub(crate) field: Option<String>,
+    /// The value found.
+    pub(crate) found: Option<String>,
+    /// What to do.
+    pub(crate) help: Option<String>,
+}
+
+impl Finding {
+    pub(crate) fn error(message: impl Into<String>) -> Finding {
+        Finding {
+            severity: Severity::Error,
+            message: message.into(),
+            file: None,
+            span: None,
+            field: None,
+            found: None,
+            help: None,
+        }
+    }
+
+    pub(crate) fn warning(message: impl Into<String>) -> Finding {
+        Finding { severity: Severity::Warning, ..Finding::error(message) }
+    }
+
+    /// At a place in a text.
+    pub(crate) fn at(mut self, source: &Rc<Source>, span: Range<usize>) -> Finding {
+        self.span = Some((Rc::clone(source), span));
+        self
+    }
+
+    /// In a file, the place in it unknown.
+    pub(crate) fn in_file(mut self, name: impl Into<String>) -> Finding {
+        self.file = Some(name.into());
+        self
+    }
+
+    pub(crate) fn field(mut self, field: impl Into<String>) -> Finding {
+        self.field = Some(field.into());
+        self
+    }
+
+    /// The value that was found, cut when it is long.
+    pub(crate) fn found(mut self, found: impl std::fmt::Display) -> Finding {
+        let text = found.to_string().replace('\n', "⏎");
+        let mut short: String = text.chars().take(60).collect();
+        if short.len() < text.len() {
+            short.push('…');
+        }
+        self.found = Some(short);
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Finding {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Findings gathered while reading goes on, so that all are reported at once.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(RefCell<Vec<Finding>>);
+
+impl Findings {
+    pub(crate) fn push(&self, finding: Finding) {
+        self.0.borrow_mut().push(finding);
+    }
+
+    /// Keeps the value, or the finding.
+    pub(crate) fn ok<T>(&self, result: Result<T, Finding>) -> Option<T> {
+        result.map_err(|finding| self.push(finding)).ok()
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.0.borrow().iter().any(|f| f.severity == Severity::Error)
+    }
+
+    /// All of them, in the order of their places.
+    pub(crate) fn take(&self) -> Vec<Finding> {
+        let mut all = self.0.take();
+        all.sort_by_key(|f| f.span.as_ref().map_or(usize::MAX, |(_, span)| span.start));
+        all
+    }
+}
+
+impl From<odeum::Error> for Finding {
+    fn from(error: odeum::Error) -> Finding {
+        match error {
+            odeum::Error::Input { field, found, remedy } => {
+                Finding::error(format!("{field}: {remedy}")).field(field).found(found)
+            }
+            odeum::Error::Device { device, reason, remedy } => {
+                Finding::error(format!("the device {device} is not to be had: {reason}"))
+                    .help(remedy)
+            }
+            other => Finding::error(other.to_string()),
+        }
+    }
+}

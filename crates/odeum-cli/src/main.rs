@@ -1,0 +1,72 @@
+//! The `odeum` command: integrates ensembles of ODE systems described in case files.
+
+// This crate is the one that speaks to the terminal.
+#![allow(clippy::print_stdout)]
+
+mod args;
+mod bench;
+mod case;
+mod check;
+mod checkpoint;
+mod device;
+mod devices;
+mod finding;
+mod members;
+mod model;
+mod npy;
+mod output;
+mod plan;
+mod problems;
+mod random;
+mod report;
+mod results;
+mod run;
+mod source;
+mod suggest;
+
+use args::{Args, Command};
+use clap::Parser;
+use finding::{Finding, Severity};
+use report::{Style, report};
+use std::process::ExitCode;
+
+/// How a command ended, as the exit code says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All done.
+    Success = 0,
+    /// The run is complete, but systems failed, and `--strict` was given.
+    SystemsFailed = 1,
+    /// Something the user gave cannot be used; nothing was computed.
+    BadInput = 2,
+    /// The run broke: the device failed, or the result could not be written.
+    Broken = 3,
+    /// Stopped by Ctrl-C (128 + SIGINT).
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let exit = match args.command {
+        Command::Run(args) => run::command(&args),
+        Command::Check(args) => check::command(&args),
+        Command::Devices => devices::command(),
+        Command::Problems(args) => problems::command(&args),
+        Command::Bench(args) => bench::command(&args),
+    };
+    exit.into()
+}
+
+/// Shows findings; the exit code they deserve, if any is an error.
+pub(crate) fn show(findings: &[Finding], exit: Exit) -> Option<Exit> {
+    if !findings.is_empty() {
+        eprint!("{}", report(findings, Style::stderr()));
+    }
+    findings.iter().any(|f| f.severity == Severity::Error).then_some(exit)
+}

@@ -1,0 +1,201 @@
+//! The systems of an ensemble, made when they are needed.
+//!
+//! What a system starts from depends on its number alone, so any part of an ensemble can be made
+//! at any time, with the same bits: nothing but results is ever held for all systems.
+
+use crate::case::{Case, Precision, Target};
+use crate::random;
+use odeum::{Ensemble, Error, Scalar};
+use sha2::{Digest, Sha256};
+
+/// The systems of a case.
+pub(crate) struct Members<'a> {
+    case: &'a Case,
+    /// Length of the axes: table, sweeps, copies.
+    shape: Vec<(String, usize)>,
+    systems: usize,
+    variables: Vec<Variable<'a>>,
+}
+
+/// Where the values of one state or parameter come from.
+struct Variable<'a> {
+    base: Base<'a>,
+    change: Option<Change>,
+}
+
+enum Base<'a> {
+    Fixed(f64),
+    /// Along one axis: values, and how many systems share each before the next comes.
+    Along(&'a [f64], usize),
+}
+
+#[derive(Clone, Copy)]
+struct Change {
+    size: f64,
+    relative: bool,
+    normal: bool,
+}
+
+impl<'a> Members<'a> {
+    /// The systems of a case; `None` when there are more than can be counted.
+    pub(crate) fn new(case: &'a Case) -> Option<Members<'a>> {
+        let spec = &case.ensemble;
+        let mut shape = Vec::new();
+        if let Some(table) = &spec.table {
+            shape.push(("table".to_owned(), table.rows));
+        }
+        shape.extend(spec.sweep.iter().map(|axis| (axis.name.clone(), axis.values.len())));
+        if spec.count > 1 || shape.is_empty() {
+            shape.push(("copy".to_owned(), spec.count));
+        }
+        let systems = shape.iter().try_fold(1_usize, |m, (_, len)| m.checked_mul(*len))?;
+        let mut variables: Vec<Variable<'a>> = case
+            .model
+            .values()
+            .map(|value| Variable { base: Base::Fixed(value), change: None })
+            .collect();
+        // How many neighbouring systems share a place on an axis: the axes after it.
+        let mut stride = systems;
+        if let Some(table) = &spec.table {
+            stride /= table.rows;
+            for (target, values) in &table.columns {
+                if let Target::Variable(variable) = target {
+                    variables[*variable].base = Base::Along(values, stride);
+                }
+            }
+        }
+        for axis in &spec.sweep {
+            stride /= axis.values.len();
+            variables[axis.variable].base = Base::Along(&axis.values, stride);
+        }
+        for perturbation in &spec.perturb {
+            let (size, relative, normal) =
+                (perturbation.size, perturbation.relative, perturbation.normal);
+            for &variable in &perturbation.of {
+                variables[variable].change = Some(Change { size, relative, normal });
+            }
+        }
+        Some(Members { case, shape, systems, variables })
+    }
+
+    /// Number of systems M.
+    pub(crate) fn len(&self) -> usize {
+        self.systems
+    }
+
+    /// Names and lengths of the axes; their product is the number of systems.
+    pub(crate) fn shape(&self) -> &[(String, usize)] {
+        &self.shape
+    }
+
+    /// A state or parameter (numbered together) of one system.
+    pub(crate) fn value(&self, variable: usize, system: usize) -> f64 {
+        let Variable { base, change } = &self.variables[variable];
+        let value = match base {
+            Base::Fixed(value) => *value,
+            Base::Along(values, stride) => values[system / stride % values.len()],
+        };
+        let Some(change) = change else { return value };
+        let (seed, component) = (self.case.ensemble.seed, variable as u64);
+        let draw = if change.normal { random::normal } else { random::uniform };
+        let shift = change.size * draw(seed, system as u64, component);
+        if change.relative { value * (1.0 + shift) } else { value + shift }
+    }
+
+    /// Start and end of the time of one system. A span must be known (see the plan).
+    pub(crate) fn span(&self, system: usize) -> (f64, f64) {
+        let (start, end) = self.case.time.span.unwrap_or((f64::NAN, f64::NAN));
+        let Some(table) = &self.case.ensemble.table else { return (start, end) };
+        let row = system / (self.systems / table.rows);
+        let of = |target, usual: f64| table.column(target).map_or(usual, |values| values[row]);
+        (of(Target::Start, start), of(Target::End, end))
+    }
+
+    /// True when all systems have the same parameters.
+    pub(crate) fn shares_params(&self) -> bool {
+        let params = &self.variables[self.case.model.dim()..];
+        params.iter().all(|v| matches!(v.base, Base::Fixed(_)) && v.change.is_none())
+    }
+
+    /// True when a table gives time spans.
+    pub(crate) fn has_own_spans(&self) -> bool {
+        self.case.ensemble.table.as_ref().is_some_and(|table| {
+            table.column(Target::Start).or(table.column(Target::End)).is_some()
+        })
+    }
+
+    /// These systems, ready to integrate.
+    pub(crate) fn ensemble<T: Scalar>(&self, systems: &[usize]) -> Result<Ensemble<T>, Error> {
+        let dim = self.case.model.dim();
+        let all = |variables: std::ops::Range<usize>| -> Vec<T> {
+            let of = |v| systems.iter().map(move |&s| T::from_f64(self.value(v, s)));
+            variables.flat_map(of).collect()
+        };
+        let first = systems.first().copied().unwrap_or(0);
+        let ensemble = Ensemble::new(dim, all(0..dim), self.span(first))?;
+        let params = dim..self.variables.len();
+        let ensemble = if self.shares_params() {
+            ensemble.with_shared_params(params.map(|v| T::from_f64(self.value(v, 0))).collect())?
+        } else {
+            ensemble.with_params(all(params))?
+        };
+        if self.has_own_spans() {
+            ensemble.with_spans(systems.iter().map(|&s| self.span(s)).collect())
+        } else {
+            Ok(ensemble)
+        }
+    }
+
+    /// The first variable that may leave the range of the precision, with its largest size.
+    pub(crate) fn overflow(&self, precision: Precision) -> Option<(usize, f64)> {
+        let most = match precision {
+            Precision::F64 => f64::MAX,
+            Precision::F32 => f64::from(f32::MAX),
+        };
+        let largest = |v: &Variable<'_>| {
+            let base = match v.base {
+                Base::Fixed(value) => value.abs(),
+                Base::Along(values, _) => values.iter().fold(0.0, |m: f64, x| m.max(x.abs())),
+            };
+            let Some(change) = v.change else { return base };
+            let shift = change.size * if change.normal { random::LARGEST_NORMAL } else { 1.0 };
+            if change.relative { base * (1.0 + shift) } else { base + shift }
+        };
+        let sizes = self.variables.iter().map(largest).enumerate();
+        sizes.into_iter().find(|(_, size)| *size > most)
+    }
+
+    /// Fingerprint of the data of all systems.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        let put = |hash: &mut Sha256, values: &[f64]| {
+            hash.update((values.len() as u64).to_le_bytes());
+            values.iter().for_each(|x| hash.update(x.to_bits().to_le_bytes()));
+        };
+        hash.update(self.case.ensemble.seed.to_le_bytes());
+        for (_, len) in &self.shape {
+            hash.update((*len as u64).to_le_bytes());
+        }
+        for variable in &self.variables {
+            match variable.base {
+                Base::Fixed(value) => put(&mut hash, &[value]),
+                Base::Along(values, stride) => {
+                    hash.update((stride as u64).to_le_bytes());
+                    put(&mut hash, values);
+                }
+            }
+            if let Some(Change { size, relative, normal }) = variable.change {
+                put(&mut hash, &[size, f64::from(relative), f64::from(normal)]);
+            }
+        }
+        if let Some((start, end)) = self.case.time.span {
+            put(&mut hash, &[start, end]);
+        }
+        if let Some(table) = &self.case.ensemble.table {
+            for target in [Target::Start, Target::End] {
+                put(&mut hash, table.column(target).unwrap_or(&[]));
+            }
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

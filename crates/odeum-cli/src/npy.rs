@@ -1,0 +1,231 @@
+//! The NPY format of NumPy, version 1.0 to 3.0: headers both ways, numeric arrays in.
+//!
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// A number format of NumPy: kind, size in bytes, byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind {
+    letter: u8,
+    size: usize,
+    big_endian: bool,
+}
+
+/// A numeric array as it was read: one or two axes, or one axis of records.
+#[derive(Debug)]
+pub(crate) struct Array {
+    /// Length of the first axis.
+    pub(crate) rows: usize,
+    /// Names of the fields of a record array.
+    pub(crate) names: Option<Vec<String>>,
+    /// The columns: fields of records, or the second axis.
+    pub(crate) columns: Vec<Vec<f64>>,
+}
+
+/// The bytes before the data of an array in C order, padded to a multiple of 64.
+///
+/// `descr` is the number format, as `<f8`.
+pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let shape = match shape {
+        [single] => format!("({single},)"),
+        _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let unpadded = MAGIC.len() + 4 + dict.len() + 1;
+    dict.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
+    dict.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    // Shapes have a handful of axes: the dictionary is far below 64 KiB.
+    bytes.extend((dict.len() as u16).to_le_bytes());
+    bytes.extend(dict.as_bytes());
+    bytes
+}
+
+/// Reads a numeric array of one or two axes; the error says what is wrong.
+pub(crate) fn read(bytes: &[u8]) -> Result<Array, String> {
+    if !bytes.starts_with(MAGIC) {
+        return Err("it does not start with the NPY signature".into());
+    }
+    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
+    let dict = String::from_utf8_lossy(dict);
+    let shape = shape(&dict).ok_or("its header has no readable shape")?;
+    let fortran = match value(&dict, "fortran_order").map(|v| v.starts_with("True")) {
+        Some(fortran) => fortran,
+        None => return Err("its header has no memory order".into()),
+    };
+    let descr = value(&dict, "descr").ok_or("its header has no number format")?;
+    let (names, kinds) = formats(descr)?;
+    let (rows, width) = match (shape[..].as_ref(), names.is_some()) {
+        (&[rows], _) => (rows, 1),
+        (&[rows, width], false) => (rows, width),
+        _ => {
+            let axes = shape.len();
+            return Err(format!("it has {axes} axes; a table has one (records) or two"));
+        }
+    };
+    let record: usize = kinds.iter().map(|k| k.size).sum();
+    let needed = rows.checked_mul(width).and_then(|n| n.checked_mul(record));
+    if needed != Some(data.len()) {
+        return Err(format!(
+            "its shape ({rows}, {width}) does not fit its {} bytes of data",
+            data.len()
+        ));
+    }
+    let item = |at: usize, kind: Kind| kind.decode(&data[at..at + kind.size]);
+    let columns = if names.is_some() {
+        let mut offset = 0;
+        let starts = kinds.iter().map(|kind| {
+            offset += kind.size;
+            (*kind, offset - kind.size)
+        });
+        starts.map(|(kind, at)| (0..rows).map(|r| item(r * record + at, kind)).collect()).collect()
+    } else {
+        let (row_stride, column_stride) = if fortran { (1, rows) } else { (width, 1) };
+        (0..width)
+            .map(|c| {
+                let at = |r: usize| (r * row_stride + c * column_stride) * record;
+                (0..rows).map(|r| item(at(r), kinds[0])).collect()
+            })
+            .collect()
+    };
+    Ok(Array { rows, names, columns })
+}
+
+/// Header dictionary and data.
+fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (start, length): (usize, usize) = match *bytes.get(6)? {
+        1 => (10, usize::from(u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]))),
+        _ => {
+            let length = bytes.get(8..12)?.try_into().ok()?;
+            (12, usize::try_from(u32::from_le_bytes(length)).ok()?)
+        }
+    };
+    let end = start.checked_add(length)?;
+    Some((bytes.get(start..end)?, &bytes[end..]))
+}
+
+/// The text after `'key':`.
+fn value<'a>(dict: &'a str, key: &str) -> Option<&'a str> {
+    let at = dict.find(&format!("'{key}'"))? + key.len() + 2;
+    Some(dict[at..].trim_start().strip_prefix(':')?.trim_start())
+}
+
+fn shape(dict: &str) -> Option<Vec<usize>> {
+    let text = value(dict, "shape")?.strip_prefix('(')?;
+    let text = &text[..text.find(')')?];
+    text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(|s| s.parse().ok()).collect()
+}
+
+/// The format of the numbers, or the names and formats of the fields of a record.
+fn formats(descr: &str) -> Result<(Option<Vec<String>>, Vec<Kind>), String> {
+    let quoted = |text: &str| -> Vec<String> {
+        text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    if let Some(list) = descr.strip_prefix('[') {
+        let list = &list[..list.find(']').ok_or("its record format is cut off")?];
+        let words = quoted(list);
+        if words.len() % 2 != 0 || words.is_empty() || list.matches('(').count() * 2 != words.len()
+        {
+            return Err("its records hold more than plain numbers".into());
+        }
+        let names = words.iter().step_by(2).cloned().collect();
+        let kinds: Result<_, _> = words.iter().skip(1).step_by(2).map(|w| Kind::read(w)).collect();
+        return Ok((Some(names), kinds?));
+    }
+    let word = quoted(descr).into_iter().next().ok_or("its number format is not readable")?;
+    Ok((None, vec![Kind::read(&word)?]))
+}
+
+impl Kind {
+    fn read(word: &str) -> Result<Kind, String> {
+        let bytes = word.as_bytes();
+        let (order, rest) = match bytes.first() {
+            Some(b'<' | b'>' | b'|' | b'=') => (bytes[0], &bytes[1..]),
+            _ => (b'<', bytes),
+        };
+        match rest {
+            [letter @ (b'f' | b'i' | b'u' | b'b'), size @ (b'1' | b'2' | b'4' | b'8')]
+                if !matches!((letter, size), (b'f', b'1' | b'2')) =>
+            {
+                let size = usize::from(size - b'0');
+                Ok(Kind { letter: *letter, size, big_endian: order == b'>' })
+            }
+            _ => Err(format!("it holds `{word}`, which is not a plain number (f8, f4, i8, …)")),
+        }
+    }
+
+    fn decode(self, bytes: &[u8]) -> f64 {
+        let mut little = [0_u8; 8];
+        for (k, &byte) in bytes.iter().enumerate() {
+            little[if self.big_endian { self.size - 1 - k } else { k }] = byte;
+        }
+        let bits = u64::from_le_bytes(little);
+        match self.letter {
+            b'f' if self.size == 8 => f64::from_bits(bits),
+            b'f' => f64::from(f32::from_bits(bits as u32)),
+            b'i' => {
+                let unused = 64 - 8 * self.size as u32;
+                ((bits << unused) as i64 >> unused) as f64
+            }
+            _ => bits as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(dict: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([1, 0]);
+        bytes.extend((dict.len() as u16).to_le_bytes());
+        bytes.extend(dict.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn headers_are_aligned_and_read_back() {
+        let mut bytes = header("<f8", &[2, 3]);
+        assert_eq!(bytes.len() % 64, 0);
+        (0..6).for_each(|i| bytes.extend(f64::from(i).to_le_bytes()));
+        let array = read(&bytes).unwrap();
+        assert_eq!(array.columns, [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]);
+    }
+
+    #[test]
+    fn orders_and_kinds() {
+        let data: Vec<u8> = [1_i16, -2, 3, -4].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let dict = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }";
+        assert_eq!(read(&file(dict, &data)).unwrap().columns, [[1.0, -2.0], [3.0, -4.0]]);
+    }
+
+    #[test]
+    fn records_have_names() {
+        let dict =
+            "{'descr': [('x', '<f8'), ('k', '<f4')], 'fortran_order': False, 'shape': (1,), }";
+        let mut data = 1.5_f64.to_le_bytes().to_vec();
+        data.extend(2.5_f32.to_le_bytes());
+        let array = read(&file(dict, &data)).unwrap();
+        assert_eq!(array.names.unwrap(), ["x", "k"]);
+        assert_eq!(array.columns, [[1.5], [2.5]]);
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let good = header("<f8", &[1_000_000_000_000]);
+        for (bytes, part) in [
+            (b"PK".to_vec(), "signature"),
+            (good[..20].to_vec(), "cut off"),
+            (good, "does not fit"),
+            (file("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", b""), "|O"),
+            (file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,2,3), }", b""), "3 axes"),
+        ] {
+            let error = read(&bytes).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

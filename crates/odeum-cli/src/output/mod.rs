@@ -1,0 +1,58 @@
+//! Result files: NPZ always, CSV and Parquet where asked. A file appears under its name only
+//! when it is complete.
+
+mod atomic;
+mod columns;
+mod csv;
+mod npz;
+mod parquet;
+mod target;
+
+pub(crate) use atomic::write_whole;
+pub(crate) use target::Target;
+
+use crate::finding::Finding;
+use crate::results::Results;
+use odeum::Scalar;
+use std::path::PathBuf;
+
+/// Writes every file the case asks for; gives their names.
+pub(crate) fn write<T: Scalar>(
+    results: &Results<'_, T>,
+    target: &Target,
+) -> Result<Vec<PathBuf>, Finding> {
+    let mut written = vec![target.npz()];
+    atomic::write_whole(&target.npz(), |file| npz::write(results, file))?;
+    let saves = !results.plan.options.save_times().is_empty();
+    if target.csv {
+        written.push(target.file("csv"));
+        let table = columns::systems(results);
+        atomic::write_whole(&target.file("csv"), |file| csv::write(&table, file))?;
+        if saves {
+            written.push(target.file("saved.csv"));
+            let table = columns::saved(results);
+            atomic::write_whole(&target.file("saved.csv"), |file| csv::write(&table, file))?;
+        }
+    }
+    if target.parquet {
+        written.push(target.file("parquet"));
+        let table = columns::systems(results);
+        atomic::write_whole(&target.file("parquet"), |file| parquet::write(&table, file))?;
+        if saves {
+            written.push(target.file("saved.parquet"));
+            let table = columns::saved(results);
+            let path = target.file("saved.parquet");
+            atomic::write_whole(&path, |file| parquet::write(&table, file))?;
+        }
+    }
+    Ok(written)
+}
+
+/// Writes what a stopped run has finished.
+pub(crate) fn write_partial<T: Scalar>(
+    results: &Results<'_, T>,
+    target: &Target,
+) -> Result<PathBuf, Finding> {
+    atomic::write_whole(&target.partial(), |file| npz::write(results, file))?;
+    Ok(target.partial())
+}

@@ -1,0 +1,185 @@
+//! From a case file to a run: what the library and this machine say to it.
+
+use crate::case::{Case, Precision};
+use crate::finding::{Finding, Findings};
+use crate::members::Members;
+use crate::report::bytes;
+use odeum::{Device, Ensemble, Options, Scalar};
+
+/// What the command line says over the case file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overrides {
+    pub(crate) device: Option<Device>,
+    pub(crate) threads: Option<usize>,
+}
+
+/// A run that is ready to start.
+pub(crate) struct Plan<'a> {
+    pub(crate) case: &'a Case,
+    pub(crate) members: Members<'a>,
+    pub(crate) options: Options,
+    pub(crate) device: Device,
+    /// Memory the results need [bytes].
+    pub(crate) memory: u128,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks everything that can be checked without computing; `None` after reporting.
+    pub(crate) fn new(
+        case: &'a Case,
+        overrides: &Overrides,
+        findings: &Findings,
+    ) -> Option<Plan<'a>> {
+        let mut device = overrides.device.clone().unwrap_or_else(|| case.run.device.clone());
+        if let Some(threads) = overrides.threads {
+            match &mut device {
+                Device::Cpu(cpu) => cpu.threads = Some(threads),
+                other => findings.push(
+                    Finding::warning(format!("--threads means nothing to {other}"))
+                        .help("leave it out, or use --device cpu"),
+                ),
+            }
+        }
+        let Some(members) = Members::new(case) else {
+            findings.push(Finding::error("there are more systems than can be counted"));
+            return None;
+        };
+        let options = options(case);
+        check_span(case, findings)?;
+        match case.run.precision {
+            Precision::F64 => check::<f64>(case, &members, &options, findings),
+            Precision::F32 => check::<f32>(case, &members, &options, findings),
+        }
+        let memory = memory(case, members.len(), options.save_times().len());
+        check_memory(case, memory, members.len(), findings);
+        if findings.has_errors() {
+            return None;
+        }
+        Some(Plan { case, members, options, device, memory })
+    }
+
+    /// What a result depends on, as (name, value) pairs; equal pairs mean equal bits.
+    pub(crate) fn identity(&self) -> Vec<(&'static str, String)> {
+        let Case { model, method, run, .. } = self.case;
+        let device = match &self.device {
+            Device::Cpu(cpu) => format!("cpu, {} lanes", cpu.isa),
+            Device::Cuda(_) => "cuda".to_owned(),
+        };
+        vec![
+            ("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
+            ("system", model.identity.clone()),
+            ("ensemble", self.members.fingerprint()),
+            ("method", format!("{:?}", method.method)),
+            ("options", format!("{:?}", self.options)),
+            ("precision", run.precision.name().to_owned()),
+            ("kind of device", device),
+        ]
+    }
+}
+
+fn options(case: &Case) -> Options {
+    let mut options = Options::new(case.tolerance.clone());
+    if let Some(max_steps) = case.method.max_steps {
+        options.max_steps = max_steps;
+    }
+    options.first_step = case.method.first_step;
+    options.largest_step = case.method.largest_step;
+    options.save_at = case.time.save_at.clone();
+    options.restarts = case.time.restarts;
+    options.warm_start = case.time.warm_start;
+    options
+}
+
+/// Every system must have a span, from the case file, the table or the problem.
+fn check_span(case: &Case, findings: &Findings) -> Option<()> {
+    use crate::case::Target::{End, Start};
+    let table = case.ensemble.table.as_ref();
+    let given = |target| table.is_some_and(|table| table.column(target).is_some());
+    if case.time.span.is_some() || (given(Start) && given(End)) {
+        return Some(());
+    }
+    let finding = Finding::error("over what time span?").field("time.span");
+    let finding = match case.spots.find("span") {
+        Some(spot) => finding.at(&spot.source, spot.span.clone()),
+        None => finding.in_file(case.source.name()),
+    };
+    let help = "add [time] with span = [0.0, 10.0], or columns `t_start` and `t_end` to the table";
+    findings.push(finding.help(help));
+    None
+}
+
+/// What the library refuses, at the place in the case file it is about.
+fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findings: &Findings) {
+    let place = |error: odeum::Error| findings.push(case.spots.place(error));
+    let _ = case.method.method.check().map_err(place);
+    if let Err(error) = case.tolerance.check::<T>(case.model.dim()) {
+        place(error);
+        return;
+    }
+    if let Some((variable, size)) = members.overflow(case.run.precision) {
+        let name = case.model.names().nth(variable).unwrap_or_default();
+        findings.push(
+            Finding::error(format!("`{name}` may be too large for {}", T::NAME))
+                .in_file(case.source.name())
+                .field(name)
+                .found(size)
+                .help("scale it, perturb it less, or use precision = \"f64\""),
+        );
+        return;
+    }
+    // Spans differ between rows of the table at most: one system of each row stands for all.
+    let rows = case.ensemble.table.as_ref().map_or(1, |table| table.rows);
+    let stride = members.len() / rows;
+    let spans: Vec<(f64, f64)> = (0..rows).map(|row| members.span(row * stride)).collect();
+    let state = vec![T::default(); case.model.dim()];
+    let checked = Ensemble::repeated(&state, rows, spans[0]).and_then(|ensemble| {
+        let ensemble = if members.has_own_spans() { ensemble.with_spans(spans)? } else { ensemble };
+        options.check(&ensemble)
+    });
+    if let Err(error) = checked {
+        findings.push(match &case.ensemble.table {
+            Some(table) if error.to_string().contains("span of system") => {
+                let error = error.to_string().replace("system", "table row");
+                table.spot.error(error).help(format!(
+                    "look at the columns t_start and t_end of {} (rows from 0)",
+                    table.name
+                ))
+            }
+            _ => case.spots.place(error),
+        });
+    }
+}
+
+/// Memory for the results of all systems [bytes].
+fn memory(case: &Case, systems: usize, save_times: usize) -> u128 {
+    let state = (case.model.dim() * case.run.precision.size()) as u128;
+    // Time, status, statistics and number of saved states.
+    let fixed = 8 + 1 + 16 + 4;
+    systems as u128 * (state * (1 + save_times as u128) + fixed)
+}
+
+fn check_memory(case: &Case, need: u128, systems: usize, findings: &Findings) {
+    let Some(available) = available_memory() else { return };
+    if need <= available {
+        return;
+    }
+    let message = format!(
+        "the results of {systems} systems need {}, and {} are free",
+        bytes(need),
+        bytes(available)
+    );
+    findings.push(
+        Finding::error(message)
+            .in_file(case.source.name())
+            .field("ensemble")
+            .help("take fewer systems or save times, or split the case"),
+    );
+}
+
+/// Memory the system can still give [bytes], where it says so.
+fn available_memory() -> Option<u128> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u128 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,15 @@
+//! What the terminal shows: findings with their source, tables, progress.
+
+mod number;
+mod progress;
+mod snippet;
+mod style;
+mod summary;
+mod table;
+
+pub(crate) use number::{bytes, count};
+pub(crate) use progress::{Progress, TICK};
+pub(crate) use snippet::report;
+pub(crate) use style::Style;
+pub(crate) use summary::{Outcome, print_summary};
+pub(crate) use table::{Align, Table, wrap};

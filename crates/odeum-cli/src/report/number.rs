@@ -1,0 +1,77 @@
+//! Numbers as people read them.
+
+use std::time::Duration;
+
+/// A whole number with thin groups of three: `1 048 576`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A positive number with about three significant digits: `0.0123`, `45.6`, `1 230 000`.
+pub(crate) fn significant(x: f64) -> String {
+    if !x.is_finite() || x == 0.0 {
+        return x.to_string();
+    }
+    let magnitude = x.abs().log10().floor() as i32;
+    match magnitude {
+        ..=-5 | 15.. => format!("{x:.2e}"),
+        -4..=1 => format!("{x:.*}", (2 - magnitude) as usize),
+        2 => format!("{x:.0}"),
+        _ => {
+            let unit = 10f64.powi(magnitude - 2);
+            count(((x / unit).round() * unit) as u64)
+        }
+    }
+}
+
+/// A time span: `12 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`.
+pub(crate) fn duration(span: Duration) -> String {
+    let seconds = span.as_secs_f64();
+    let whole = span.as_secs();
+    if seconds < 0.9995 {
+        format!("{} ms", significant(seconds * 1e3))
+    } else if seconds < 59.95 {
+        format!("{seconds:.1} s")
+    } else if seconds < 3600.0 {
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// An amount of memory: `512 B`, `1.5 MiB`.
+pub(crate) fn bytes(n: u128) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut amount = n as f64;
+    let mut unit = 0;
+    while amount >= 1024.0 && unit + 1 < units.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n} B") } else { format!("{amount:.1} {}", units[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1_048_576), "1 048 576");
+        assert_eq!(count(12), "12");
+        assert_eq!(significant(0.012_345), "0.0123");
+        assert_eq!(significant(1_234_567.0), "1 230 000");
+        assert_eq!(significant(45.67), "45.7");
+        assert_eq!(duration(Duration::from_millis(12)), "12.0 ms");
+        assert_eq!(duration(Duration::from_secs(125)), "2 min 05 s");
+        assert_eq!(bytes(1_572_864), "1.5 MiB");
+    }
+}

@@ -1,0 +1,89 @@
+//! What a run gave, in one screen.
+
+use super::Style;
+use super::number::{count, duration, significant};
+use super::table::{Align, Table, wrap};
+use odeum::solution::Summary;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A run that ended.
+pub(crate) struct Outcome {
+    pub(crate) summary: Summary,
+    /// Systems computed in this run: without those from a checkpoint.
+    pub(crate) computed: usize,
+    /// Right-hand sides of the systems computed in this run.
+    pub(crate) nfev: u64,
+    pub(crate) elapsed: Duration,
+    pub(crate) busy_lanes: Option<f64>,
+    /// The first systems that failed, with the time they reached.
+    pub(crate) failed: Vec<(usize, f64)>,
+    pub(crate) device: String,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// The summary on the standard output.
+pub(crate) fn print_summary(outcome: &Outcome) {
+    print!("{}", render(outcome, Style::stdout()));
+}
+
+fn render(outcome: &Outcome, style: Style) -> String {
+    let Outcome { summary, .. } = outcome;
+    let systems = summary.systems as f64;
+    let mut statuses =
+        Table::new(&[("status", Align::Left), ("systems", Align::Right), ("share", Align::Right)]);
+    for &(status, n) in &summary.statuses {
+        let share = 100.0 * n as f64 / systems;
+        let share = if n as f64 == systems {
+            "100 %".to_owned()
+        } else {
+            // Neither a failure nor a success may be rounded away.
+            format!("{:.2} %", share.clamp(0.01, 99.99))
+        };
+        statuses.row([status.name().to_owned(), count(n as u64), share]);
+    }
+    let mut text = format!("{}\n", statuses.render(style));
+    let seconds = outcome.elapsed.as_secs_f64().max(1e-9);
+    let mut facts = Table::pairs();
+    facts.row([
+        "steps".to_owned(),
+        format!(
+            "{} on average, {} at most",
+            significant(summary.steps.0),
+            count(summary.steps.1.into())
+        ),
+    ]);
+    facts.row(["rejected".to_owned(), count(summary.rejected)]);
+    facts.row(["right-hand sides".to_owned(), count(summary.nfev)]);
+    facts.row(["divergence D".to_owned(), format!("{:.4}", summary.divergence)]);
+    if let Some(busy) = outcome.busy_lanes {
+        facts.row(["lanes busy".to_owned(), format!("{:.1} %", 100.0 * busy)]);
+    }
+    facts.row(["device".to_owned(), outcome.device.clone()]);
+    facts.row(["time".to_owned(), duration(outcome.elapsed)]);
+    if outcome.computed > 0 {
+        let rate = format!(
+            "{} systems/s, {} right-hand sides/s",
+            significant(outcome.computed as f64 / seconds),
+            significant(outcome.nfev as f64 / seconds)
+        );
+        facts.row(["rate".to_owned(), rate]);
+    }
+    for (k, file) in outcome.files.iter().enumerate() {
+        facts.row([if k == 0 { "result" } else { "" }.to_owned(), file.display().to_string()]);
+    }
+    text += &facts.render(style);
+    for &(status, n) in summary.statuses.iter().filter(|(status, _)| !status.is_success()) {
+        let head = format!("\n{} {}: ", count(n as u64), status.name());
+        text += &style.yellow(&head);
+        let lines = wrap(status.advice(), 84);
+        text += &lines.join("\n    ");
+        text.push('\n');
+    }
+    if !outcome.failed.is_empty() {
+        let first: Vec<String> =
+            outcome.failed.iter().map(|(s, t)| format!("{s} (t = {t})")).collect();
+        text += &format!("\nfirst to look at: system {}\n", first.join(", "));
+    }
+    text
+}

@@ -1,0 +1,277 @@
+//! `odeum run`: integrates the ensemble of a case, batch by batch.
+
+mod batches;
+mod store;
+
+use crate::args::RunArgs;
+use crate::case::{self, Precision};
+use crate::finding::{Finding, Findings};
+use crate::output::{self, Target};
+use crate::plan::{Overrides, Plan};
+use crate::report::{Outcome, Progress, Style, TICK, print_summary};
+use crate::results::Results;
+use crate::{Exit, device, show};
+use batches::Batches;
+use odeum::Monitor;
+use odeum_compiled::Compiled;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use store::Store;
+
+/// Failed systems named in the summary.
+const NAMED: usize = 5;
+
+pub(crate) fn command(args: &RunArgs) -> Exit {
+    let findings = Findings::default();
+    let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
+    let case = case::read(&args.case, &findings);
+    let plan = case.as_ref().and_then(|case| Plan::new(case, &overrides, &findings));
+    if let Some(exit) = show(&findings.take(), Exit::BadInput) {
+        return exit;
+    }
+    let Some(plan) = plan else { return Exit::BadInput };
+    let target = Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path);
+    match plan.case.run.precision {
+        Precision::F64 => run::<f64>(&plan, &target, args),
+        Precision::F32 => run::<f32>(&plan, &target, args),
+    }
+}
+
+/// A run that cannot go on, and how it ends.
+struct Stop(Finding, Exit);
+
+fn run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Exit {
+    match try_run::<T>(plan, target, args) {
+        Ok(exit) => exit,
+        Err(Stop(finding, exit)) => show(&[finding], exit).unwrap_or(exit),
+    }
+}
+
+fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Result<Exit, Stop> {
+    let bad_input = |finding| Stop(finding, Exit::BadInput);
+    refuse_to_replace(target, args).map_err(bad_input)?;
+    target.probe(disk_space(plan)).map_err(bad_input)?;
+    let (mut store, loaded) =
+        Store::open::<T>(plan, target, args.resume, args.checkpoint_every).map_err(bad_input)?;
+    let mut batches = Batches::new(plan, store.header(), loaded.batches);
+    let before = batches.finished();
+    if args.resume && !args.quiet {
+        describe_resume(&loaded.damaged, before, plan.members.len(), store.header().batch, target);
+    }
+
+    let monitor = Arc::new(Monitor::new());
+    stop_on_ctrl_c(&monitor, args.quiet);
+    let mut progress = Progress::new(plan.members.len(), before, args.quiet);
+    let start = Instant::now();
+    let ran = watched(&monitor, &mut progress, || batches.run(&monitor, &mut store));
+    let elapsed = start.elapsed();
+    progress.end();
+    show(store.warnings(), Exit::Broken);
+
+    if let Err(error) = ran {
+        // Nothing computed and nothing kept: what was asked for cannot be had.
+        let exit = if batches.computed() == 0 { Exit::BadInput } else { Exit::Broken };
+        let kept = store.save_all(&batches);
+        let finding = plan.case.spots.place(error);
+        return Err(Stop(with_resume(finding, kept, args), exit));
+    }
+    if monitor.is_stopped() && batches.finished() < plan.members.len() {
+        return Ok(interrupted(plan, target, args, &mut store, &batches));
+    }
+    finish(plan, target, args, &mut store, &batches, elapsed)
+}
+
+/// Writes the result and says how the run went.
+fn finish<T: Compiled>(
+    plan: &Plan<'_>,
+    target: &Target,
+    args: &RunArgs,
+    store: &mut Store,
+    batches: &Batches<'_, T>,
+    elapsed: Duration,
+) -> Result<Exit, Stop> {
+    let results = Results::new(plan, batches.solutions(), store.header().batch);
+    let files = output::write(&results, target).map_err(|finding| {
+        let kept = store.save_all(batches);
+        Stop(with_resume(finding, kept, args), Exit::Broken)
+    })?;
+    store.remove();
+    let _ = std::fs::remove_file(target.partial());
+    let summary = results.summary();
+    let failures = summary.statuses.iter().any(|(status, _)| !status.is_success());
+    if !args.quiet || failures {
+        let warnings: Vec<Finding> = batches.warnings().iter().map(Finding::warning).collect();
+        show(&warnings, Exit::Broken);
+    }
+    if !args.quiet {
+        let failed = (0..results.len()).map(|r| results.row(r));
+        let failed = failed.filter(|row| !row.status().is_success()).take(NAMED);
+        print_summary(&Outcome {
+            summary,
+            computed: batches.computed(),
+            nfev: batches.nfev(),
+            elapsed,
+            busy_lanes: batches.busy_lanes(),
+            failed: failed.map(|row| (row.system, row.t())).collect(),
+            device: device::describe(&plan.device),
+            files,
+        });
+    } else if failures {
+        let failed: usize =
+            summary.statuses.iter().filter(|(s, _)| !s.is_success()).map(|(_, n)| n).sum();
+        let message = format!("{failed} of {} systems failed", summary.systems);
+        show(&[Finding::warning(message).help("run without --quiet to see why")], Exit::Broken);
+    }
+    Ok(if failures && args.strict { Exit::SystemsFailed } else { Exit::Success })
+}
+
+/// Keeps what is finished, and says how to go on.
+fn interrupted<T: Compiled>(
+    plan: &Plan<'_>,
+    target: &Target,
+    args: &RunArgs,
+    store: &mut Store,
+    batches: &Batches<'_, T>,
+) -> Exit {
+    let results = Results::new(plan, batches.solutions(), store.header().batch);
+    let style = Style::stderr();
+    let (done, all) = (results.len(), plan.members.len());
+    eprintln!("{} {done} of {all} systems are finished", style.yellow("stopped:"));
+    if done == 0 {
+        return Exit::Interrupted;
+    }
+    match output::write_partial(&results, target) {
+        Ok(path) => eprintln!("  their results:    {}", path.display()),
+        Err(finding) => {
+            show(&[finding], Exit::Broken);
+        }
+    }
+    match store.save_all(batches) {
+        Ok(path) => {
+            eprintln!("  the checkpoint:   {}", path.display());
+            eprintln!("  to go on from it: {}", resume_command(args));
+        }
+        Err(finding) => {
+            show(&[finding], Exit::Broken);
+        }
+    }
+    Exit::Interrupted
+}
+
+/// The command that takes a stopped run up again.
+fn resume_command(args: &RunArgs) -> String {
+    let mut command = format!("odeum run {}", args.case.display());
+    if let Some(output) = &args.output {
+        command += &format!(" --output {}", output.display());
+    }
+    if let Some(device) = &args.place.device {
+        command += &format!(" --device {device}");
+    }
+    if let Some(threads) = args.place.threads {
+        command += &format!(" --threads {threads}");
+    }
+    command + " --resume"
+}
+
+fn with_resume(
+    finding: Finding,
+    kept: Result<std::path::PathBuf, Finding>,
+    args: &RunArgs,
+) -> Finding {
+    match kept {
+        Ok(path) => {
+            let help = finding.help.clone().unwrap_or_default();
+            let keeps = format!("what is computed is kept in {}", path.display());
+            finding.help(format!("{help}; {keeps}: {}", resume_command(args)))
+        }
+        Err(_) => finding,
+    }
+}
+
+/// An existing result stays, unless the user says otherwise.
+fn refuse_to_replace(target: &Target, args: &RunArgs) -> Result<(), Finding> {
+    if args.overwrite && args.resume {
+        return Err(Finding::error("--overwrite and --resume together")
+            .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
+    }
+    if args.overwrite {
+        return Ok(());
+    }
+    if let Some(path) = target.existing() {
+        return Err(Finding::error("the result exists already")
+            .in_file(path.display().to_string())
+            .help("replace it with --overwrite, or choose another place with --output"));
+    }
+    let checkpoint = target.checkpoint();
+    if checkpoint.exists() && !args.resume {
+        return Err(Finding::error("there is a checkpoint of a run that was stopped")
+            .in_file(checkpoint.display().to_string())
+            .help("go on from it with --resume, or start anew with --overwrite"));
+    }
+    Ok(())
+}
+
+fn describe_resume(damaged: &[usize], before: usize, all: usize, batch: usize, target: &Target) {
+    let style = Style::stderr();
+    let path = target.checkpoint();
+    for b in damaged {
+        let message = format!(
+            "batch {b} (systems from {}) of the checkpoint is damaged or cut off",
+            b * batch
+        );
+        let finding = Finding::warning(message).in_file(path.display().to_string());
+        show(&[finding.help("nothing to do: it is computed again")], Exit::Broken);
+    }
+    if path.exists() {
+        let left = all - before;
+        eprintln!("{} {before} systems are finished, {left} are left", style.bold("resuming:"));
+    } else {
+        eprintln!("{} there is no checkpoint, starting from the beginning", style.bold("note:"));
+    }
+}
+
+/// Bytes on the disk: result and checkpoint, and what other formats take.
+fn disk_space(plan: &Plan<'_>) -> u128 {
+    let starts = plan.case.model.names().count() * plan.case.run.precision.size() + 32;
+    let npz = plan.memory + (plan.members.len() * starts) as u128;
+    let spec = &plan.case.output;
+    // A number takes about 20 characters as text.
+    let others = u128::from(spec.parquet) + 5 * u128::from(spec.csv) / 2;
+    2 * npz + others * npz + (1 << 16)
+}
+
+/// The first Ctrl-C stops the run in an orderly way, the second at once.
+fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
+    let monitor = Arc::clone(monitor);
+    let handler = move || {
+        if monitor.is_stopped() {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        monitor.stop();
+        if !quiet {
+            eprintln!("\nstopping; press Ctrl-C again to leave at once");
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        let message = format!("Ctrl-C will not stop this run in an orderly way: {error}");
+        show(&[Finding::warning(message)], Exit::Broken);
+    }
+}
+
+/// Does the work while another thread shows how far it is.
+fn watched<R>(monitor: &Monitor, progress: &mut Progress, work: impl FnOnce() -> R) -> R {
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                progress.update(monitor.finished());
+                std::thread::park_timeout(TICK);
+            }
+        });
+        let result = work();
+        ended.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
+        result
+    })
+}

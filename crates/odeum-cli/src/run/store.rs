@@ -1,0 +1,141 @@
+//! The checkpoint of a run as it goes: made when there is something worth keeping.
+
+use super::batches::Batches;
+use crate::checkpoint::{Checkpoint, Header, Loaded};
+use crate::finding::Finding;
+use crate::output::Target;
+use crate::plan::Plan;
+use crate::source::reason;
+use odeum::{Scalar, Solution, Status};
+use odeum_compiled::Compiled;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Writes batches to the checkpoint, not too often.
+pub(super) struct Store {
+    header: Header,
+    path: PathBuf,
+    file: Option<Checkpoint>,
+    every: Duration,
+    last: Instant,
+    /// Batches that are finished but not stored.
+    waiting: Vec<usize>,
+    warnings: Vec<Finding>,
+}
+
+impl Store {
+    /// Of a new run, or of one that goes on.
+    pub(super) fn open<T: Scalar>(
+        plan: &Plan<'_>,
+        target: &Target,
+        resume: bool,
+        every: f64,
+    ) -> Result<(Store, Loaded<T>), Finding> {
+        let systems = plan.members.len();
+        let header = Header {
+            systems,
+            batch: plan.case.run.batch.min(systems),
+            dim: plan.case.model.dim(),
+            saves: plan.options.save_times().len(),
+            real: plan.case.run.precision.size(),
+            identity: plan.identity().into_iter().map(|(n, v)| (n.to_owned(), v)).collect(),
+        };
+        let path = target.checkpoint();
+        let mut store = Store {
+            header,
+            path,
+            file: None,
+            every: Duration::from_secs_f64(every),
+            last: Instant::now(),
+            waiting: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut loaded = Loaded { batches: Vec::new(), damaged: Vec::new() };
+        if resume && store.path.exists() {
+            let mut file = Checkpoint::open(&store.path, &store.header)?;
+            store.header = file.header().clone();
+            loaded = file.load(plan.options.save_times()).map_err(|error| {
+                Finding::error(format!("cannot read the checkpoint: {}", reason(&error)))
+                    .in_file(store.path.display().to_string())
+            })?;
+            store.file = Some(file);
+        }
+        Ok((store, loaded))
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// A batch has come to its end, or was stopped.
+    pub(super) fn finished<T: Scalar>(&mut self, b: usize, solutions: &[Option<Solution<T>>]) {
+        self.waiting.push(b);
+        let is_last = b + 1 == self.header.batches();
+        if self.last.elapsed() >= self.every && !is_last {
+            // The run itself is worth more than its checkpoint: it goes on without.
+            if let Err(finding) = self.write(solutions) {
+                self.every = Duration::MAX;
+                let help = "the run went on without a checkpoint";
+                self.warnings.push(Finding {
+                    severity: crate::finding::Severity::Warning,
+                    ..finding.help(help)
+                });
+            }
+        }
+    }
+
+    /// Stores everything that waits.
+    fn write<T: Scalar>(&mut self, solutions: &[Option<Solution<T>>]) -> Result<(), Finding> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(Checkpoint::create(&self.path, self.header.clone())?),
+        };
+        let stored = self
+            .waiting
+            .iter()
+            .filter_map(|&b| Some((b, solutions[b].as_ref()?)))
+            .try_for_each(|(b, solution)| file.store(b, solution))
+            .and_then(|()| file.sync());
+        stored.map_err(|error| {
+            Finding::error(format!("cannot write the checkpoint: {}", reason(&error)))
+                .in_file(self.path.display().to_string())
+        })?;
+        self.waiting.clear();
+        self.last = Instant::now();
+        Ok(())
+    }
+
+    /// Stores every batch in which a system has ended; where to.
+    pub(super) fn save_all<T: Compiled>(
+        &mut self,
+        batches: &Batches<'_, T>,
+    ) -> Result<PathBuf, Finding> {
+        let solutions = batches.solutions();
+        let any = |b: &usize| {
+            let solution = solutions[*b].as_ref();
+            solution.is_some_and(|s| s.status.iter().any(|s| *s != Status::NotRun))
+        };
+        self.waiting.retain(any);
+        if self.waiting.is_empty() && self.file.is_none() {
+            return Err(Finding::warning("nothing was computed, so there is no checkpoint"));
+        }
+        self.write(solutions)?;
+        Ok(self.path.clone())
+    }
+
+    /// The run is complete and its result is written.
+    pub(super) fn remove(&mut self) {
+        let had = self.file.take().is_some();
+        // One of an earlier run that is now overwritten goes too.
+        if let Err(error) = std::fs::remove_file(&self.path)
+            && had
+        {
+            let message = format!("cannot remove the checkpoint: {}", reason(&error));
+            self.warnings.push(Finding::warning(message).in_file(self.path.display().to_string()));
+        }
+    }
+
+    pub(super) fn warnings(&self) -> &[Finding] {
+        &self.warnings
+    }
+}
