@@ -22,9 +22,11 @@ pub enum Isa {
 /// Work that is generic over the lane pack; [`Isa::dispatch`] picks the pack.
 ///
 /// [`run`](LaneWork::run) and all it calls in its inner loops want `#[inline(always)]`: only what
-/// is inlined into the function compiled for the instruction set becomes its instructions.
-/// Closures are never marked so, and what takes closures (`map`, `array::from_fn`, `fold`, …)
-/// is inlined when the compiler pleases; write hot loops as `for i in 0..n`.
+/// is inlined into the function compiled for the instruction set becomes its instructions. Three
+/// things are known to stay outside, and then call a function for every operation: a generic
+/// function without the attribute, a closure that is long or called from several places (closures
+/// cannot carry it), and `array::map`. Iterators, `array::from_fn` and short closures called from
+/// one place are inlined, but at the compiler's pleasure; `for i in 0..n` always is.
 pub trait LaneWork<T: Scalar> {
     /// What the work gives.
     type Output;
@@ -113,7 +115,11 @@ impl Isa {
             // SAFETY: the processor has the instructions, as just asserted.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => unsafe { run_avx2::<T, B, W>(work) },
-            _ => work.run::<C>(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx512 => work.run::<A>(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx2 => work.run::<B>(),
+            Isa::Scalar => work.run::<C>(),
         }
     }
 }
