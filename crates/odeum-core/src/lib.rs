@@ -19,6 +19,7 @@ pub mod real;
 pub mod symbol;
 pub mod system;
 pub mod tape;
+pub mod text;
 
 pub use graph::Graph;
 pub use lanes::{Isa, Lanes, Scalar};

@@ -64,9 +64,19 @@ impl Tape {
         if states != outputs {
             return Err(NotSquare { states, outputs });
         }
+        Ok(Tape::compile(graph))
+    }
+
+    /// Traces a system and compiles its graph.
+    pub fn trace(system: &impl System) -> Tape {
+        Tape::compile(Graph::trace(system))
+    }
+
+    /// Compiles a graph that is known to be that of a system.
+    pub(crate) fn compile(graph: Graph) -> Tape {
         let rhs = Program::new(&graph);
         let spectral_radius = graph.spectral_radius().map(Program::new);
-        Ok(Tape { graph, rhs, spectral_radius })
+        Tape { graph, rhs, spectral_radius }
     }
 
     /// The graph the tape was compiled from.

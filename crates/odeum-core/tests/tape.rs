@@ -5,10 +5,6 @@ mod systems;
 use odeum_core::{Graph, Program, Real, System, Tape};
 use systems::{Everything, Pleiades, same};
 
-fn tape(system: &impl System) -> Tape {
-    Tape::new(Graph::trace(system)).expect("a traced system has one derivative per state")
-}
-
 fn compare(system: &impl System, tape: &Tape, t: f64, y: &[f64], p: &[f64]) {
     let (mut direct, mut taped) = (vec![0.0; y.len()], vec![0.0; y.len()]);
     let mut work = vec![f64::NAN; tape.workspace()];
@@ -30,7 +26,7 @@ fn compare(system: &impl System, tape: &Tape, t: f64, y: &[f64], p: &[f64]) {
 
 #[test]
 fn pleiades_is_the_same_on_tape() {
-    let tape = tape(&Pleiades);
+    let tape = Tape::trace(&Pleiades);
     compare(&Pleiades, &tape, 0.0, &Pleiades::START, &[]);
     assert_eq!(tape.graph().output_is_state(3), Some(17));
     assert!(tape.graph().output_is_state(14).is_none());
@@ -41,7 +37,7 @@ fn pleiades_is_the_same_on_tape() {
 
 #[test]
 fn every_operation_is_the_same_on_tape() {
-    let tape = tape(&Everything);
+    let tape = Tape::trace(&Everything);
     for (t, y, p) in Everything::points() {
         compare(&Everything, &tape, t, &y, &p);
     }
@@ -49,8 +45,8 @@ fn every_operation_is_the_same_on_tape() {
 
 #[test]
 fn a_tape_can_be_traced_again() {
-    let first = tape(&Everything);
-    let second = tape(&first);
+    let first = Tape::trace(&Everything);
+    let second = Tape::trace(&first);
     for (t, y, p) in Everything::points() {
         compare(&first, &second, t, &y, &p);
     }
@@ -58,7 +54,7 @@ fn a_tape_can_be_traced_again() {
 
 #[test]
 fn single_precision_runs_the_same_tape() {
-    let tape = tape(&Pleiades);
+    let tape = Tape::trace(&Pleiades);
     let y = Pleiades::START.map(|x| x as f32);
     let (mut direct, mut taped) = ([0.0_f32; 28], [0.0_f32; 28]);
     Pleiades.rhs(0.0, &y, &[], &mut direct);

@@ -1,0 +1,212 @@
+//! What names mean.
+
+use super::TextSource;
+use super::diagnostic::{Diagnostic, Part};
+use super::token::is_name;
+use crate::graph::Op;
+use std::collections::HashMap;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meaning {
+    State(usize),
+    Param(usize),
+    Definition(usize),
+    Time,
+    Constant(f64),
+    Function(Function),
+}
+
+/// What a call computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Function {
+    /// An operation of the graph on numbers.
+    Op(Op),
+    Log10,
+    /// `a^b` with the name of a function.
+    Power,
+    /// The second argument where the first holds, the third elsewhere.
+    Choice,
+}
+
+impl Function {
+    pub(super) fn arity(self) -> usize {
+        match self {
+            Function::Op(op) => op.info().arity,
+            Function::Log10 => 1,
+            Function::Power => 2,
+            Function::Choice => 3,
+        }
+    }
+}
+
+/// The names that every system has.
+const BUILT_IN: [(&str, Meaning); 24] = {
+    use Function::{Choice, Log10, Power};
+    use Meaning::Function as F;
+    const fn op(op: Op) -> Meaning {
+        F(Function::Op(op))
+    }
+    [
+        ("t", Meaning::Time),
+        ("pi", Meaning::Constant(std::f64::consts::PI)),
+        ("exp", op(Op::Exp)),
+        ("ln", op(Op::Ln)),
+        ("log10", F(Log10)),
+        ("sqrt", op(Op::Sqrt)),
+        ("cbrt", op(Op::Cbrt)),
+        ("abs", op(Op::Abs)),
+        ("floor", op(Op::Floor)),
+        ("sin", op(Op::Sin)),
+        ("cos", op(Op::Cos)),
+        ("tan", op(Op::Tan)),
+        ("asin", op(Op::Asin)),
+        ("acos", op(Op::Acos)),
+        ("atan", op(Op::Atan)),
+        ("sinh", op(Op::Sinh)),
+        ("cosh", op(Op::Cosh)),
+        ("tanh", op(Op::Tanh)),
+        ("min", op(Op::Min)),
+        ("max", op(Op::Max)),
+        ("pow", F(Power)),
+        ("select", F(Choice)),
+        ("if", F(Choice)),
+        // Known so that it is not given another meaning; using it is an error with advice.
+        ("log", F(Log10)),
+    ]
+};
+
+/// All names of a source.
+pub(super) struct Scope<'a> {
+    names: HashMap<&'a str, Meaning>,
+}
+
+impl<'a> Scope<'a> {
+    /// Collects the names, and what is wrong with them.
+    pub(super) fn new(source: &TextSource<'a>, errors: &mut Vec<Diagnostic>) -> Scope<'a> {
+        let mut names: HashMap<&'a str, Meaning> = BUILT_IN.into_iter().collect();
+        let states = (0..source.states.len()).map(|i| (Part::StateName(i), Meaning::State(i)));
+        let params = (0..source.params.len()).map(|j| (Part::ParamName(j), Meaning::Param(j)));
+        let definitions = (0..source.definitions.len())
+            .map(|k| (Part::DefinitionName(k), Meaning::Definition(k)));
+        for (part, meaning) in states.chain(params).chain(definitions) {
+            let name = part.text(source);
+            let mut report = |message: String, help: Option<String>| {
+                errors.push(Diagnostic::new(source, part, (0, name.len()), message, help));
+            };
+            if !is_name(name) {
+                let help = "a name is letters, digits and `_`, not starting with a digit";
+                let shown: String = name.chars().take(40).flat_map(char::escape_debug).collect();
+                report(format!("`{shown}` is not a name"), Some(help.to_owned()));
+                continue;
+            }
+            match names.get(name) {
+                None => {
+                    names.insert(name, meaning);
+                }
+                Some(other) => report(clash(name, *other), Some("choose another name".to_owned())),
+            }
+        }
+        Scope { names }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Meaning> {
+        self.names.get(name).copied()
+    }
+
+    /// The name most like `name` among those with a suitable meaning, if one is like it at all.
+    pub(super) fn similar(&self, name: &str, suitable: fn(Meaning) -> bool) -> Option<String> {
+        let length = name.chars().count();
+        if length > 64 {
+            return None;
+        }
+        // A third of the letters may be wrong; of short names, one.
+        let allowed = (length / 3).max(1);
+        self.names
+            .iter()
+            .filter(|(other, meaning)| suitable(**meaning) && **other != "log")
+            .filter(|(other, _)| other.chars().count().abs_diff(length) <= allowed)
+            .map(|(other, _)| (distance(name, other), *other))
+            .filter(|(distance, other)| *distance <= allowed && *distance < other.chars().count())
+            .min()
+            .map(|(_, other)| format!("did you mean `{other}`?"))
+    }
+}
+
+fn clash(name: &str, other: Meaning) -> String {
+    match other {
+        Meaning::Time => format!("`{name}` is the time"),
+        Meaning::Constant(_) => format!("`{name}` is a constant"),
+        Meaning::Function(_) => format!("`{name}` is a function"),
+        Meaning::State(_) => format!("there is a state called `{name}` already"),
+        Meaning::Param(_) => format!("there is a parameter called `{name}` already"),
+        Meaning::Definition(_) => format!("there is a definition of `{name}` already"),
+    }
+}
+
+/// Letters to insert, delete, replace or exchange with a neighbour to get from one name to the
+/// other; a letter in the other case counts nothing. (Damerau, Comm. ACM 7 (1964) 171.)
+fn distance(a: &str, b: &str) -> usize {
+    let letters = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
+    let (a, b) = (letters(a), letters(b));
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_count_single_slips() {
+        for (a, b, expected) in [
+            ("rate", "rate", 0),
+            ("Rate", "rATE", 0),
+            ("rte", "rate", 1),
+            ("raet", "rate", 1),
+            ("rates", "rate", 1),
+            ("rape", "rate", 1),
+            ("", "ab", 2),
+            ("sin", "exp", 3),
+        ] {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn names_of_functions_and_of_each_other_are_taken() {
+        let source = TextSource {
+            states: vec!["x", "t", "x", "2y"],
+            params: vec!["exp", "log", "x"],
+            definitions: vec![("pi", "1"), ("x", "2"), ("fine", "3")],
+            ..TextSource::default()
+        };
+        let mut errors = Vec::new();
+        Scope::new(&source, &mut errors);
+        let parts: Vec<Part> = errors.iter().map(|error| error.part).collect();
+        use Part::*;
+        let expected = [
+            StateName(1),
+            StateName(2),
+            StateName(3),
+            ParamName(0),
+            ParamName(1),
+            ParamName(2),
+            DefinitionName(0),
+            DefinitionName(1),
+        ];
+        assert_eq!(parts, expected);
+    }
+}
