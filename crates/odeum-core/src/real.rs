@@ -68,11 +68,11 @@ pub trait Real:
     fn cos(self) -> Self;
     /// Tangent of an angle in radians.
     fn tan(self) -> Self;
-    /// Inverse sine [rad].
+    /// Inverse sine (radians).
     fn asin(self) -> Self;
-    /// Inverse cosine [rad].
+    /// Inverse cosine (radians).
     fn acos(self) -> Self;
-    /// Inverse tangent [rad].
+    /// Inverse tangent (radians).
     fn atan(self) -> Self;
     /// Hyperbolic sine.
     fn sinh(self) -> Self;
