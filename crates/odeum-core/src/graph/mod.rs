@@ -163,7 +163,9 @@ impl Graph {
         let mut counts = Counts { nodes: self.nodes.len(), ..Counts::default() };
         for node in &self.nodes {
             match node {
-                Node::Op(Op::MulAdd | Op::MulSub | Op::NegMulAdd, _) => counts.flops += 2,
+                Node::Op(Op::MulAdd | Op::MulSub | Op::NegMulAdd | Op::Add3 | Op::Mul3, _) => {
+                    counts.flops += 2
+                }
                 Node::Op(op, _) => match op.info().class {
                     Class::Arithmetic | Class::Condition => counts.flops += 1,
                     Class::Root => counts.roots += 1,
