@@ -103,12 +103,12 @@ impl Graph {
         self.param_names.len()
     }
 
-    /// Names of the states [n].
+    /// Names of the n states, in order.
     pub fn state_names(&self) -> &[String] {
         &self.state_names
     }
 
-    /// Names of the parameters [m].
+    /// Names of the m parameters, in order.
     pub fn param_names(&self) -> &[String] {
         &self.param_names
     }
@@ -149,7 +149,7 @@ impl Graph {
         used
     }
 
-    /// The state j when output `i` is exactly y[j], as in the first half of a second-order
+    /// The state j when output `i` is exactly `y[j]`, as in the first half of a second-order
     /// system.
     pub fn output_is_state(&self, i: usize) -> Option<usize> {
         match self.node(*self.outputs.get(i)?) {
