@@ -14,7 +14,9 @@ use std::fmt;
 ///
 /// This is how systems that are read as text or traced run on the CPU. One pass over the
 /// instructions serves a whole pack of lanes, so wide packs (32 lanes) make the cost of stepping
-/// from instruction to instruction small.
+/// from instruction to instruction small: Pleiades (28 equations, 246 instructions) runs at 0.4
+/// of the speed of the compiled right-hand side under AVX-512, a system with an exponential in
+/// four equations at 0.9 (`examples/tape_speed.rs`).
 ///
 /// Products that are used once are fused with the sum or difference that uses them. Over a
 /// scalar whose [`mul_add`](Real::mul_add) rounds once, results therefore differ from the
