@@ -14,9 +14,10 @@
 //! - for every elementary function a twin that is not inlined: `od_exp_call`, `od_pow_call`, …
 //!   A function with more than [`INLINE_CALLS`] elementary functions calls the twins.
 //!
-//! Everything else is `+ - * /`, comparisons, `&& || !` and `?:`. Integer powers are written as
+//! Names of the form `v0`, `y0` and `p0` belong to the function: accessors must not expand to
+//! them. Everything else is `+ - * /`, comparisons, `&& || !` and `?:`. Integer powers are written as
 //! the multiplications of [`Real::powi`](crate::Real::powi). Every value has a name of its own
-//! and is assigned once, in the order of the tape. Equal graphs give equal text.
+//! and is assigned once, in an order that keeps few alive. Equal graphs give equal text.
 
 mod partition;
 mod team;
@@ -130,7 +131,7 @@ fn part(graph: &Graph, outputs: &[usize], name: &str, signature: &Signature) -> 
     let mut printer = Printer::new(&wanted, outputs, signature);
     let mut text = signature.open(name, None);
     printer.outputs_at(|node| node.is_leaf());
-    for id in wanted.schedule() {
+    for id in wanted.narrow_schedule() {
         printer.operation(id);
     }
     text.push_str(&printer.text);

@@ -68,11 +68,11 @@ pub trait Real:
     fn cos(self) -> Self;
     /// Tangent of an angle in radians.
     fn tan(self) -> Self;
-    /// Inverse sine [rad].
+    /// Inverse sine (radians).
     fn asin(self) -> Self;
-    /// Inverse cosine [rad].
+    /// Inverse cosine (radians).
     fn acos(self) -> Self;
-    /// Inverse tangent [rad].
+    /// Inverse tangent (radians).
     fn atan(self) -> Self;
     /// Hyperbolic sine.
     fn sinh(self) -> Self;
@@ -127,6 +127,18 @@ pub trait Real:
     /// `a` where `mask` holds, `b` elsewhere. Both are computed.
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
 
+    /// Does `work` in a function of its own, compiled for this scalar's instruction set: for long
+    /// code that several places call, which would otherwise be copied into each.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn outline<W: Outlined>(work: W) {
+        #[inline(never)]
+        fn outlined<W: Outlined>(work: W) {
+            work.run();
+        }
+        outlined(work);
+    }
+
     /// The smaller of two; NaN when either is NaN.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
@@ -137,6 +149,14 @@ pub trait Real:
     fn max(self, other: Self) -> Self {
         Self::select(other.lt(self) | self.ne(self), self, other)
     }
+}
+
+/// Work for [`Real::outline`]. A trait rather than a closure, because only a method can be made
+/// to inline.
+#[doc(hidden)]
+pub trait Outlined {
+    /// Does the work. Must be `#[inline(always)]`.
+    fn run(self);
 }
 
 /// Implements [`Real`] for a primitive float by the standard library's functions.

@@ -9,23 +9,27 @@ use odeum_core::lanes::LaneWork;
 use odeum_core::{Isa, Lanes, Scalar};
 
 /// Each function with the largest error [ulp] allowed on packs of `f64`; the documentation of
-/// `lanes::math` has the same table.
+/// `lanes` has the same table.
 const FUNCTIONS: [(&str, f64); 14] = [
-    ("exp", 2.0),
-    ("ln", 2.0),
-    ("powf", 2.0),
-    ("sin", 2.0),
-    ("cos", 2.0),
-    ("tan", 2.0),
-    ("asin", 2.0),
-    ("acos", 2.0),
-    ("atan", 2.0),
-    ("sinh", 2.0),
-    ("cosh", 2.0),
-    ("tanh", 2.0),
-    ("cbrt", 2.0),
-    ("rsqrt", 2.0),
+    ("exp", 0.8),
+    ("ln", 0.9),
+    ("powf", 1.1),
+    ("sin", 0.8),
+    ("cos", 0.8),
+    ("tan", 0.9),
+    ("asin", 0.7),
+    ("acos", 0.7),
+    ("atan", 0.8),
+    ("sinh", 0.8),
+    ("cosh", 0.9),
+    ("tanh", 0.9),
+    ("cbrt", 0.6),
+    ("rsqrt", 1.5),
 ];
+
+/// What the standard library's functions, those of the C library for the most part, may err by
+/// themselves [ulp]; most stay below one.
+const STANDARD: f64 = 2.0;
 
 /// A function of `x` (and `y`), evaluated pack by pack into a list as long.
 struct Evaluate<'a, T> {
@@ -91,15 +95,16 @@ fn references() -> BTreeMap<String, Reference> {
     let path = std::env::var("ODEUM_ELEMENTARY").unwrap_or_else(|_| {
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/elementary.txt").to_owned()
     });
-    let number = |hex: &str| f64::from_bits(u64::from_str_radix(hex, 16).unwrap());
+    let number =
+        |hex: &str| f64::from_bits(u64::from_str_radix(hex, 16).expect("bits in hexadecimal"));
     let mut references = BTreeMap::<String, Reference>::new();
-    for line in std::fs::read_to_string(path).unwrap().lines() {
+    for line in std::fs::read_to_string(path).expect("the reference").lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let reference = references.entry(words[0].to_owned()).or_default();
         reference.x.push(number(words[1]));
         reference.y.push(number(words[words.len() - 3]));
         reference.value.push(number(words[words.len() - 2]));
-        reference.rest.push(words[words.len() - 1].parse::<f64>().unwrap() / 1024.0);
+        reference.rest.push(words[words.len() - 1].parse::<f64>().expect("the rest") / 1024.0);
     }
     references
 }
@@ -177,10 +182,9 @@ fn millions_of_numbers_against_the_standard_library() {
             sets.iter().map(|isa| evaluate(*isa, function, &x, &y)).collect();
         for (isa, found) in sets.iter().zip(&found) {
             for i in 0..x.len() {
-                // The standard library may itself be one unit off.
                 let error = ulps(found[i], expected[i]).abs();
                 assert!(
-                    error <= bound + 1.0,
+                    error <= bound + STANDARD,
                     "{isa} {function}({:e}, {:e}) = {:e}, not {:e}",
                     x[i],
                     y[i],
@@ -258,7 +262,7 @@ fn special_values() {
             for i in 0..x.len() {
                 let (found, expected) = (found[i], expected[i]);
                 let exact = expected == 0.0 || !expected.is_finite();
-                let allowed = if exact { 0.0 } else { bound + 1.0 };
+                let allowed = if exact { 0.0 } else { bound + STANDARD };
                 assert!(
                     ulps(found, expected).abs() <= allowed
                         && (found.is_nan()
@@ -346,7 +350,7 @@ fn single_precision() {
                     1.0
                 };
                 // The reciprocal root is computed in f32.
-                let bound = if function == "rsqrt" { 2.0 } else { 0.501 };
+                let bound = if function == "rsqrt" { 1.5 } else { 0.501 };
                 let close = (found[i] as f64 - expected[i]).abs() <= bound * unit;
                 assert!(
                     close || found[i] == rounded || found[i].is_nan() && rounded.is_nan(),

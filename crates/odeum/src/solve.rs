@@ -4,44 +4,10 @@ use crate::backend::{Device, cpu};
 use crate::ensemble::Ensemble;
 use crate::error::Error;
 use crate::method::Method;
+use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
 use odeum_core::{Scalar, System};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// A window on a running integration for another thread: how far it is, and a way to stop it.
-#[derive(Debug, Default)]
-pub struct Monitor {
-    finished: AtomicUsize,
-    stop: AtomicBool,
-}
-
-impl Monitor {
-    /// A monitor of a run that has not begun.
-    pub fn new() -> Self {
-        Monitor::default()
-    }
-
-    /// Systems that have ended so far, in whatever status.
-    pub fn finished(&self) -> usize {
-        self.finished.load(Ordering::Relaxed)
-    }
-
-    /// Asks the run to stop: systems that have not ended get
-    /// [`Status::NotRun`](crate::Status::NotRun).
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// True once [`stop`](Monitor::stop) was called.
-    pub fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn add_finished(&self, systems: usize) {
-        self.finished.fetch_add(systems, Ordering::Relaxed);
-    }
-}
 
 /// Integrates every system of the ensemble.
 ///

@@ -6,40 +6,64 @@ impl Graph {
     /// Integer powers written out as the multiplications of [`Real::powi`](crate::Real::powi),
     /// in the same order; powers of one base share their squares.
     pub(crate) fn expand_powers(&self) -> Graph {
-        self.rewrite(|builder, node| match node {
+        self.rewrite(|builder, place, node| match node.map(|id| place[id.index()]) {
             Node::Powi(base, exponent) => expand_power(builder, base, exponent),
             other => builder.intern(other),
         })
     }
 
-    /// Products that are used once, by a sum or difference, fused with it into one operation.
-    pub(crate) fn fuse_products(&self) -> Graph {
+    /// Operations fused with an operand that nothing else uses: a product with the sum or
+    /// difference it goes into, then what is left of products of three and sums of three.
+    ///
+    /// Only the first changes rounding, and only over scalars whose `mul_add` rounds once.
+    pub(crate) fn fuse(&self) -> Graph {
         let uses = self.use_counts();
-        let product = |old: NodeId| match self.node(old) {
-            Node::Op(Op::Mul, [a, b, _]) if uses[old.index()] == 1 => Some((a, b)),
+        let n = self.nodes.len();
+        let mut fused: Vec<Option<(Op, [NodeId; 3])>> = vec![None; n];
+        let mut gone = vec![false; n];
+        let single = |id: NodeId, wanted: Op| match self.node(id) {
+            Node::Op(op, [a, b, _]) if op == wanted && uses[id.index()] == 1 => Some((a, b)),
             _ => None,
         };
-        let mut builder = Builder::default();
-        let mut place: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
-            let fused = match *node {
-                Node::Op(Op::Add, [a, b, _]) => match (product(b), product(a)) {
-                    (Some((x, y)), _) => Some((Op::MulAdd, [x, y, a])),
-                    (None, Some((x, y))) => Some((Op::MulAdd, [x, y, b])),
-                    _ => None,
-                },
-                Node::Op(Op::Sub, [a, b, _]) => match (product(b), product(a)) {
-                    (Some((x, y)), _) => Some((Op::NegMulAdd, [x, y, a])),
-                    (None, Some((x, y))) => Some((Op::MulSub, [x, y, b])),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let node = fused.map_or(*node, |(op, args)| Node::Op(op, args));
-            place.push(builder.intern(node.map(|id| place[id.index()])));
+        for (index, node) in self.nodes.iter().enumerate() {
+            let &Node::Op(op @ (Op::Add | Op::Sub), [a, b, _]) = node else { continue };
+            let (first, second) =
+                if op == Op::Add { (Op::MulAdd, Op::MulAdd) } else { (Op::MulSub, Op::NegMulAdd) };
+            if let Some((x, y)) = single(b, Op::Mul) {
+                fused[index] = Some((second, [x, y, a]));
+                gone[b.index()] = true;
+            } else if let Some((x, y)) = single(a, Op::Mul) {
+                fused[index] = Some((first, [x, y, b]));
+                gone[a.index()] = true;
+            }
         }
-        let outputs: Vec<NodeId> = self.outputs.iter().map(|id| place[id.index()]).collect();
-        self.reassemble(&builder, &outputs)
+        for (index, node) in self.nodes.iter().enumerate() {
+            let &Node::Op(op, [a, b, _]) = node else { continue };
+            let of_three = match op {
+                Op::Mul => Op::Mul3,
+                Op::Add => Op::Add3,
+                _ => continue,
+            };
+            if gone[index] || fused[index].is_some() {
+                continue;
+            }
+            let plain = |id: NodeId| {
+                single(id, op).filter(|_| fused[id.index()].is_none() && !gone[id.index()])
+            };
+            let (inner, (x, y), other) = match (plain(a), plain(b)) {
+                (Some(pair), _) => (a, pair, b),
+                (None, Some(pair)) => (b, pair, a),
+                (None, None) => continue,
+            };
+            fused[index] = Some((of_three, [x, y, other]));
+            gone[inner.index()] = true;
+        }
+        let mut index = 0;
+        self.rewrite(|builder, place, node| {
+            let node = fused[index].map_or(node, |(op, args)| Node::Op(op, args));
+            index += 1;
+            builder.intern(node.map(|id| place[id.index()]))
+        })
     }
 
     /// How many operations and outputs read each node.
@@ -50,12 +74,13 @@ impl Graph {
         uses
     }
 
-    /// Rebuilds the graph node by node; `make` gets each node with its new operands.
-    fn rewrite(&self, make: impl Fn(&mut Builder, Node) -> NodeId) -> Graph {
+    /// Rebuilds the graph node by node; `make` gets the places of the nodes so far and the next
+    /// node with its old operands.
+    fn rewrite(&self, mut make: impl FnMut(&mut Builder, &[NodeId], Node) -> NodeId) -> Graph {
         let mut builder = Builder::default();
         let mut place: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
-            let id = make(&mut builder, node.map(|id| place[id.index()]));
+        for &node in &self.nodes {
+            let id = make(&mut builder, &place, node);
             place.push(id);
         }
         let outputs: Vec<NodeId> = self.outputs.iter().map(|id| place[id.index()]).collect();
@@ -103,16 +128,24 @@ mod tests {
     }
 
     #[test]
-    fn only_products_used_once_fuse() {
+    fn only_operands_used_once_fuse() {
         let graph = Graph::record(3, 0, |_, y, _| {
             let shared = y[0] * y[1];
-            vec![shared + y[2], shared - y[2], y[2] - y[1] * y[2], y[0] * y[2] - y[1]]
+            vec![
+                shared + y[2],
+                shared - y[2],
+                y[2] - y[1] * y[2],
+                y[0] * y[2] - y[1],
+                y[0].exp() * y[1] * y[2],
+                y[0].sin() + y[1] + y[2] + y[0].cos() + y[1].cos(),
+            ]
         });
-        let fused = graph.fuse_products();
+        let fused = graph.fuse();
         let count = |op| {
             fused.nodes().iter().filter(|n| matches!(n, Node::Op(found, _) if *found == op)).count()
         };
         assert_eq!((count(Op::Mul), count(Op::NegMulAdd), count(Op::MulSub)), (1, 1, 1));
+        assert_eq!((count(Op::Mul3), count(Op::Add3), count(Op::Add)), (1, 2, 1));
         let y = [1.5, -2.25, 0.75];
         assert_eq!(graph.eval(0.0, &y, &[]), fused.eval(0.0, &y, &[]));
     }

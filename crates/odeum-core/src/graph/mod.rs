@@ -103,12 +103,12 @@ impl Graph {
         self.param_names.len()
     }
 
-    /// Names of the states [n].
+    /// Names of the n states, in order.
     pub fn state_names(&self) -> &[String] {
         &self.state_names
     }
 
-    /// Names of the parameters [m].
+    /// Names of the m parameters, in order.
     pub fn param_names(&self) -> &[String] {
         &self.param_names
     }
@@ -149,7 +149,7 @@ impl Graph {
         used
     }
 
-    /// The state j when output `i` is exactly y[j], as in the first half of a second-order
+    /// The state j when output `i` is exactly `y[j]`, as in the first half of a second-order
     /// system.
     pub fn output_is_state(&self, i: usize) -> Option<usize> {
         match self.node(*self.outputs.get(i)?) {
@@ -163,7 +163,9 @@ impl Graph {
         let mut counts = Counts { nodes: self.nodes.len(), ..Counts::default() };
         for node in &self.nodes {
             match node {
-                Node::Op(Op::MulAdd | Op::MulSub | Op::NegMulAdd, _) => counts.flops += 2,
+                Node::Op(Op::MulAdd | Op::MulSub | Op::NegMulAdd | Op::Add3 | Op::Mul3, _) => {
+                    counts.flops += 2
+                }
                 Node::Op(op, _) => match op.info().class {
                     Class::Arithmetic | Class::Condition => counts.flops += 1,
                     Class::Root => counts.roots += 1,

@@ -169,6 +169,11 @@ op_table! {
     /// c − a b
     NegMulAdd(a, b, c) -> u: Arithmetic, "od_fma(-{0}, {1}, {2})",
         (-a).mul_add(b, c), partials[-b, -a, R::lit(1.0)];
+    /// (a + b) + c
+    Add3(a, b, c) -> u: Arithmetic, "{0} + {1} + {2}",
+        a + b + c, partials[R::lit(1.0), R::lit(1.0), R::lit(1.0)];
+    /// (a b) c
+    Mul3(a, b, c) -> u: Arithmetic, "{0} * {1} * {2}", a * b * c, partials[b * c, a * c, a * b];
     /// −a
     Neg(a) -> u: Arithmetic, "-{0}", -a, partials[R::lit(-1.0)];
     /// |a|
@@ -238,7 +243,7 @@ impl Op {
     /// True when exchanging the first two operands changes no bit of the result.
     pub(crate) fn commutes(self) -> bool {
         use Op::*;
-        matches!(self, Add | Mul | MulAdd | MulSub | Eq | And | Or)
+        matches!(self, Add | Mul | Add3 | Mul3 | MulAdd | MulSub | NegMulAdd | Eq | And | Or)
     }
 
     /// The operation on given numbers.

@@ -37,6 +37,7 @@ pack! {
     and(a, b) = _kand_mask8(a, b);
     or(a, b) = _kor_mask8(a, b);
     not(a) = _knot_mask8(a);
+    outline = super::isa::outlined_avx512;
     functions = functions_of_f64;
 }
 
@@ -71,6 +72,7 @@ pack! {
     and(a, b) = _kand_mask16(a, b);
     or(a, b) = _kor_mask16(a, b);
     not(a) = _knot_mask16(a);
+    outline = super::isa::outlined_avx512;
     functions = functions_of_f32;
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Lanes, Scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::real::Outlined;
 
 /// An instruction set the CPU backend has lanes for.
 ///
@@ -22,9 +24,11 @@ pub enum Isa {
 /// Work that is generic over the lane pack; [`Isa::dispatch`] picks the pack.
 ///
 /// [`run`](LaneWork::run) and all it calls in its inner loops want `#[inline(always)]`: only what
-/// is inlined into the function compiled for the instruction set becomes its instructions.
-/// Closures are never marked so, and what takes closures (`map`, `array::from_fn`, `fold`, …)
-/// is inlined when the compiler pleases; write hot loops as `for i in 0..n`.
+/// is inlined into the function compiled for the instruction set becomes its instructions. Three
+/// things are known to stay outside, and then call a function for every operation: a generic
+/// function without the attribute, a closure that is long or called from several places (closures
+/// cannot carry it), and `array::map`. Iterators, `array::from_fn` and short closures called from
+/// one place are inlined, but at the compiler's pleasure; `for i in 0..n` always is.
 pub trait LaneWork<T: Scalar> {
     /// What the work gives.
     type Output;
@@ -113,7 +117,11 @@ impl Isa {
             // SAFETY: the processor has the instructions, as just asserted.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => unsafe { run_avx2::<T, B, W>(work) },
-            _ => work.run::<C>(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx512 => work.run::<A>(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx2 => work.run::<B>(),
+            Isa::Scalar => work.run::<C>(),
         }
     }
 }
@@ -130,6 +138,22 @@ fn run_avx512<T: Scalar, L: Lanes<Scalar = T>, W: LaneWork<T>>(work: W) -> W::Ou
 #[target_feature(enable = "avx2,fma")]
 fn run_avx2<T: Scalar, L: Lanes<Scalar = T>, W: LaneWork<T>>(work: W) -> W::Output {
     work.run::<L>()
+}
+
+/// `work` in a function of its own, compiled for AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+#[inline(never)]
+pub(super) fn outlined_avx512<W: Outlined>(work: W) {
+    work.run();
+}
+
+/// `work` in a function of its own, compiled for AVX2 with FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+#[inline(never)]
+pub(super) fn outlined_avx2<W: Outlined>(work: W) {
+    work.run();
 }
 
 impl fmt::Display for Isa {

@@ -40,6 +40,7 @@ macro_rules! pack {
         and($and_a:ident, $and_b:ident) = $and:expr;
         or($or_a:ident, $or_b:ident) = $or:expr;
         not($not_a:ident) = $not:expr;
+        outline = $outline:path;
         functions = $functions:ident;
     ) => {
         $(#[$doc])*
@@ -97,6 +98,11 @@ macro_rules! pack {
                 let ($sel_m, $sel_a, $sel_b) = (mask.0, a.0, b.0);
                 // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
                 Self(unsafe { $select })
+            }
+            #[inline(always)]
+            fn outline<W: $crate::real::Outlined>(work: W) {
+                // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
+                unsafe { $outline(work) };
             }
             $functions!();
         }

@@ -3,7 +3,7 @@
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use super::{Lanes, Scalar};
-use crate::real::{Mask, Real};
+use crate::real::{Mask, Outlined, Real};
 
 /// A block of `K` packs, itself a pack of `K * L::WIDTH` lanes (at most 64).
 ///
@@ -132,6 +132,10 @@ impl<L: Lanes, const K: usize> Real for Wide<L, K> {
         powf min max
     }
     comparison!(lt le eq gt ge ne);
+    #[inline(always)]
+    fn outline<W: Outlined>(work: W) {
+        L::outline(work);
+    }
     #[inline(always)]
     fn select(mask: Self::Mask, mut a: Self, b: Self) -> Self {
         for k in 0..K {

@@ -4,10 +4,10 @@ use super::program::{Array, Instruction, Place, Program};
 use crate::graph::{Graph, Node, NodeId};
 
 impl Program {
-    /// Compiles a graph: integer powers are written out, products used once are fused, and
-    /// values share slots as soon as one is no longer needed.
+    /// Compiles a graph: integer powers are written out, operands used once are fused into what
+    /// uses them, and values share slots as soon as one is no longer needed.
     pub fn new(graph: &Graph) -> Program {
-        let graph = graph.expand_powers().fuse_products();
+        let graph = graph.expand_powers().fuse();
         let mut compiler = Compiler::new(&graph);
         for id in graph.schedule() {
             compiler.emit(id);
@@ -96,7 +96,7 @@ impl<'a> Compiler<'a> {
         };
         self.places[id.index()] = Some(result);
         let operands = operands.map(|place| place.unwrap_or(first));
-        self.instructions.push(Instruction { op, result, operands });
+        self.instructions.push(Instruction::new(op, result, operands));
     }
 
     fn finish(self) -> Program {

@@ -4,12 +4,16 @@ use crate::graph::{Op, Operands};
 use crate::real::Real;
 use std::mem::MaybeUninit;
 
-/// Where a value lies: an array in the top two bits, an index in the others.
+/// Where a value lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(u32);
+pub(super) struct Place {
+    array: Array,
+    index: u32,
+}
 
 /// The arrays an instruction reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Array {
     /// Constants, then the time if it is used, then slots for intermediate values.
     Work = 0,
@@ -19,35 +23,53 @@ pub(super) enum Array {
 }
 
 impl Place {
-    /// Indices below this can be told apart from the array.
-    pub(super) const LIMIT: usize = 1 << 30;
-
+    /// # Panics
+    ///
+    /// When a tape has more than 2³² values of a kind.
     pub(super) fn new(array: Array, index: usize) -> Place {
-        assert!(index < Place::LIMIT, "a tape has at most 2^30 values of a kind");
-        Place((array as u32) << 30 | index as u32)
+        assert!(u32::try_from(index).is_ok(), "a tape has at most 2^32 values of a kind");
+        Place { array, index: index as u32 }
     }
 
     pub(super) fn is_work(self) -> bool {
-        self.array() == Array::Work as usize
+        self.array == Array::Work
     }
 
     #[inline(always)]
     fn array(self) -> usize {
-        (self.0 >> 30) as usize
+        self.array as usize
     }
 
     #[inline(always)]
     fn index(self) -> usize {
-        (self.0 & ((1 << 30) - 1)) as usize
+        self.index as usize
     }
 }
 
 /// `result = op(operands)`. Places beyond the operation's arity repeat the first.
+///
+/// Arrays and indices lie apart: that packs them into 24 bytes, and an address then takes two
+/// loads and a shift to find.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction {
-    pub(super) op: Op,
-    pub(super) result: Place,
-    pub(super) operands: [Place; 3],
+    op: Op,
+    /// Of the result, then of the operands.
+    arrays: [Array; 4],
+    indices: [u32; 4],
+}
+
+impl Instruction {
+    pub(super) fn new(op: Op, result: Place, operands: [Place; 3]) -> Instruction {
+        let [a, b, c] = operands;
+        let places = [result, a, b, c];
+        Instruction { op, arrays: places.map(|p| p.array), indices: places.map(|p| p.index) }
+    }
+
+    /// The result (0) or operand `k - 1`.
+    #[inline(always)]
+    fn place(&self, k: usize) -> Place {
+        Place { array: self.arrays[k], index: self.indices[k] }
+    }
 }
 
 /// A compiled graph with any number of outputs: right-hand side, Jacobian entries, …
@@ -101,10 +123,10 @@ impl Program {
         written[1].fill(true);
         written[2].fill(true);
         for instruction in &self.instructions {
-            for place in &instruction.operands {
-                assert!(within(*place) && written[place.array()][place.index()]);
+            for place in (1..4).map(|k| instruction.place(k)) {
+                assert!(within(place) && written[place.array()][place.index()]);
             }
-            let result = instruction.result;
+            let result = instruction.place(0);
             assert!(within(result) && writable(result));
             written[result.array()][result.index()] = true;
         }
@@ -176,7 +198,7 @@ impl Program {
             unsafe { arrays.0[0].add(self.constants.len()).write(t) };
         }
         for instruction in &self.instructions {
-            instruction.op.run(Step { arrays, instruction });
+            instruction.op.run(Step { arrays: &arrays, instruction });
         }
         for &(to, from) in &self.copies {
             // SAFETY: checked by `validate`.
@@ -186,7 +208,6 @@ impl Program {
 }
 
 /// The arrays of a run, in the order of [`Array`].
-#[derive(Clone, Copy)]
 struct Arrays<R>([*mut R; 4]);
 
 impl<R> Arrays<R> {
@@ -195,14 +216,14 @@ impl<R> Arrays<R> {
     /// The place must lie within its array.
     #[inline(always)]
     unsafe fn at(&self, place: Place) -> *mut R {
-        // SAFETY: the caller's promise; a place has two bits for the array.
+        // SAFETY: the caller's promise; an array is one of four.
         unsafe { self.0.get_unchecked(place.array()).add(place.index()) }
     }
 }
 
 /// One instruction of a run. Made only by [`Program::execute`], whose promises it relies on.
 struct Step<'a, R> {
-    arrays: Arrays<R>,
+    arrays: &'a Arrays<R>,
     instruction: &'a Instruction,
 }
 
@@ -210,12 +231,12 @@ impl<R: Real> Operands<R> for Step<'_, R> {
     #[inline(always)]
     fn operand(&self, k: usize) -> R {
         // SAFETY: operands lie within their arrays and are written before they are read.
-        unsafe { self.arrays.at(self.instruction.operands[k]).read() }
+        unsafe { self.arrays.at(self.instruction.place(k + 1)).read() }
     }
 
     #[inline(always)]
     fn result(&mut self, value: R) {
         // SAFETY: results lie within the workspace or the outputs.
-        unsafe { self.arrays.at(self.instruction.result).write(value) }
+        unsafe { self.arrays.at(self.instruction.place(0)).write(value) }
     }
 }

@@ -57,11 +57,11 @@ pub struct Diagnostic {
     pub name: String,
     /// First byte within the text.
     pub offset: usize,
-    /// Length [bytes]; zero at the end of the text.
+    /// Length in bytes; zero at the end of the text.
     pub len: usize,
     /// Line within the text, from 1.
     pub line: usize,
-    /// Column within the line [characters], from 1.
+    /// Column within the line, in characters from 1.
     pub column: usize,
     /// What is wrong.
     pub message: String,

@@ -41,12 +41,12 @@ pub(super) fn centred<P: Pack64>(x: P) -> (P, P) {
     (P::select(above, m * P::lit(0.5), m), P::select(above, e + P::lit(1.0), e))
 }
 
-/// ln x.
+/// ln x for positive finite x.
 ///
 /// With f = m − 1 and s = f / (2 + f): ln m = f − (f²/2 − s (f²/2 + s² R(s²))), in which the
 /// rounding errors of the small terms do not matter (the arrangement is FreeBSD's, `e_log.c`).
 #[inline(always)]
-pub(in crate::lanes) fn ln<P: Pack64>(x: P) -> P {
+pub(super) fn ln_regular<P: Pack64>(x: P) -> P {
     let (m, e) = centred(x);
     let f = m - P::lit(1.0);
     let s = f / (P::lit(2.0) + f);
@@ -56,13 +56,17 @@ pub(in crate::lanes) fn ln<P: Pack64>(x: P) -> P {
     let below = half_square - s.mul_add(inner, e * P::lit(LN_2_SHORT.1));
     let (mantissa, rest) = ordered_sum(f, -below);
     let (high, low) = ordered_sum(e * P::lit(LN_2_SHORT.0), mantissa);
-    let regular = high + (low + rest);
+    high + (low + rest)
+}
 
+/// ln x.
+#[inline(always)]
+pub(in crate::lanes) fn ln<P: Pack64>(x: P) -> P {
     let zero = P::lit(0.0);
     let infinity = P::lit(f64::INFINITY);
     let special = P::select(x.lt(zero), P::lit(f64::NAN), x);
     let special = P::select(x.eq(zero), -infinity, special);
-    P::select(x.gt(zero) & x.lt(infinity), regular, special)
+    P::select(x.gt(zero) & x.lt(infinity), ln_regular(x), special)
 }
 
 /// ln x for positive finite x as a double-double with a relative error below 2⁻⁶⁴.
@@ -74,12 +78,12 @@ pub(super) fn ln_long<P: Pack64>(x: P) -> (P, P) {
     let f = m - one;
     let d = m + one;
     let s = quotient((f, P::lit(0.0)), (d, m - (d - one)));
-    let s = ordered_sum(s.0, s.1);
     let (square, square_rest) = product(s.0, s.0);
     let z = (square, (s.0 + s.0).mul_add(s.1, square_rest));
     // artanh s = s + s z (1/3 + z T(z))
-    let (sum, rest) = ordered_sum(P::lit(THIRD.0), z.0 * polynomial(z.0, &ATANH_LONG_TAIL));
-    let cubic = times(s, times(z, (sum, rest + P::lit(THIRD.1))));
+    let (tail, tail_rest) = product(z.0, polynomial(z.0, &ATANH_LONG_TAIL));
+    let (sum, rest) = ordered_sum(P::lit(THIRD.0), tail);
+    let cubic = times(s, times(z, (sum, rest + (tail_rest + P::lit(THIRD.1)))));
     let (artanh, rest) = ordered_sum(s.0, cubic.0);
     let rest = rest + (s.1 + cubic.1);
     // ln m = 2 artanh s

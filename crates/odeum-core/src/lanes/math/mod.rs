@@ -3,6 +3,7 @@
 //! None of them branches on values, but for arguments of the circular functions beyond
 //! [`trig`]'s range, whose lanes go to the standard library one by one. Every pack has fused
 //! multiply-add and the same sequence of roundings, so all instruction sets give the same bits.
+//! Accuracy: see [`lanes`](super).
 //! Packs of `f32` compute in two packs of `f64` and round once.
 //!
 //! The polynomials are minimax approximations computed for this crate by the Remez exchange in
@@ -26,7 +27,7 @@ pub(super) use exp::exp;
 pub(super) use hyperbolic::{cosh, sinh, tanh};
 pub(super) use inverse_trig::{acos, asin, atan};
 pub(super) use ln::ln;
-pub(super) use pow::powf;
+pub(super) use pow::{powf, powf_single};
 pub(super) use trig::{cos, sin, tan};
 
 /// What the elementary functions ask of a pack of `f64` besides [`Lanes`].
@@ -113,8 +114,8 @@ macro_rules! functions_of_f32 {
             let (low, high) = $crate::lanes::math::Halves::halves(self);
             let (exponent_low, exponent_high) = $crate::lanes::math::Halves::halves(exponent);
             $crate::lanes::math::Halves::join(
-                $crate::lanes::math::powf(low, exponent_low),
-                $crate::lanes::math::powf(high, exponent_high),
+                $crate::lanes::math::powf_single(low, exponent_low),
+                $crate::lanes::math::powf_single(high, exponent_high),
             )
         }
     };

@@ -2,15 +2,28 @@
 
 use super::Pack64;
 use super::exp::exp_parts;
-use super::ln::ln_long;
+use super::ln::{ln_long, ln_regular};
 
-/// `x` to the power `y`, by e to the `y ln |x|` in double-double; the rules of IEEE 754 `pow`.
+/// `x` to the power `y`.
+///
+/// A relative error of the logarithm counts up to 745 times, so it is a double-double.
 #[inline(always)]
 pub(in crate::lanes) fn powf<P: Pack64>(x: P, y: P) -> P {
+    power(x, y, ln_long(x.abs()))
+}
+
+/// `x` to the power `y`, accurate enough to be rounded to `f32`.
+#[inline(always)]
+pub(in crate::lanes) fn powf_single<P: Pack64>(x: P, y: P) -> P {
+    power(x, y, (ln_regular(x.abs()), P::lit(0.0)))
+}
+
+/// e to the `y ln |x|` with the sign and the exceptions of IEEE 754 `pow`. The logarithm counts
+/// where |x| is positive and finite.
+#[inline(always)]
+fn power<P: Pack64>(x: P, y: P, (high, low): (P, P)) -> P {
     let (zero, one, infinity) = (P::lit(0.0), P::lit(1.0), P::lit(f64::INFINITY));
     let base = x.abs();
-
-    let (high, low) = ln_long(base);
     // What the logarithm does not know: the ends of the line, and NaN.
     let special = P::select(base.eq(zero), -infinity, base);
     let regular = base.gt(zero) & base.lt(infinity);

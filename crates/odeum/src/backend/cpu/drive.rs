@@ -6,8 +6,8 @@ use super::results::Results;
 use crate::controller::{Control, Controller};
 use crate::ensemble::Ensemble;
 use crate::method::stepper::{Point, Start, Stepper, set_bits};
+use crate::monitor::Monitor;
 use crate::options::{FirstStep, Options};
-use crate::solve::Monitor;
 use crate::status::Status;
 use odeum_core::{Lanes, System};
 

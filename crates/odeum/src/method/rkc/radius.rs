@@ -8,6 +8,7 @@
 use super::Rkc;
 use crate::method::stepper::{Cost, Point, set_bits};
 use crate::tolerance::largest;
+use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar, System};
 
 /// The estimate is enlarged by this, since the iteration comes from below.
@@ -23,11 +24,6 @@ pub(crate) struct PowerMethod<L: Lanes> {
     fv: Vec<L>,
 }
 
-pub(crate) struct Estimate<L: Lanes> {
-    pub(crate) radius: L,
-    pub(crate) failed: L::Mask,
-}
-
 impl<L: Lanes> PowerMethod<L> {
     pub(crate) fn new(n: usize) -> Self {
         let zeros = || vec![L::lit(0.0); n];
@@ -41,51 +37,63 @@ impl<L: Lanes> PowerMethod<L> {
             self.direction[i] = L::select(fresh, slope[i], self.direction[i]);
         }
     }
+}
 
-    /// σ in the lanes of `wanted`; `slope` is f at the point, `longest` the largest step.
+/// One estimate of σ, kept out of line: it is long, asked for in two places, and seldom.
+pub(crate) struct Estimation<'a, L: Lanes, S> {
+    pub(crate) power: &'a mut PowerMethod<L>,
+    pub(crate) system: &'a S,
+    pub(crate) at: &'a Point<'a, L>,
+    /// f at the point [n].
+    pub(crate) slope: &'a [L],
+    /// Length of the longest step there can be.
+    pub(crate) longest: L,
+    /// The lanes that ask; the others keep their σ.
+    pub(crate) wanted: L::Mask,
+    /// σ, where it is found.
+    pub(crate) radius: &'a mut L,
+    /// The lanes in which the iteration did not settle.
+    pub(crate) failed: &'a mut L::Mask,
+    pub(crate) work: &'a mut [L],
+    pub(crate) cost: &'a mut Cost,
+}
+
+impl<L: Lanes, S: System> Outlined for Estimation<'_, L, S> {
     #[inline(always)]
-    pub(crate) fn estimate<S: System>(
-        &mut self,
-        system: &S,
-        at: &Point<L>,
-        slope: &[L],
-        longest: L,
-        wanted: L::Mask,
-        work: &mut [L],
-        cost: &mut Cost,
-    ) -> Estimate<L> {
+    fn run(self) {
+        let Estimation { system, at, slope, wanted, cost, .. } = self;
+        let PowerMethod { direction, v, fv } = self.power;
         let n = at.y.len();
         let zero = L::lit(0.0);
         let epsilon = L::lit(L::Scalar::EPSILON);
         let root_epsilon = L::lit(L::Scalar::EPSILON.sqrt());
 
         let y_norm = euclid(n, |i| at.y[i]);
-        let d_norm = euclid(n, |i| self.direction[i]);
+        let d_norm = euclid(n, |i| direction[i]);
         let (has_y, has_d) = (y_norm.gt(zero), d_norm.gt(zero));
         let distance = L::select(has_y, y_norm * root_epsilon, epsilon);
         let stretch = L::select(has_d, distance / d_norm, zero);
         for i in 0..n {
-            let along = self.direction[i].mul_add(stretch, at.y[i]);
+            let along = direction[i].mul_add(stretch, at.y[i]);
             let blind = L::select(has_y, at.y[i].mul_add(root_epsilon, at.y[i]), epsilon);
-            self.v[i] = L::select(has_d, along, blind);
+            v[i] = L::select(has_d, along, blind);
         }
-        let least = L::lit(1.0) / longest;
+        let least = L::lit(1.0) / self.longest;
         let (mut sigma, mut open) = (zero, wanted);
         for iteration in 1..=Rkc::POWER_ITERATIONS {
-            system.rhs_in(at.t, &self.v[..n], at.p, &mut self.fv[..n], work);
+            system.rhs_in(at.t, &v[..n], at.p, &mut fv[..n], self.work);
             for lane in set_bits(L::bits(open)) {
                 cost.nfev[lane] += 1;
                 cost.nfev_radius[lane] += 1;
             }
-            let change = euclid(n, |i| self.fv[i] - slope[i]);
+            let change = euclid(n, |i| fv[i] - slope[i]);
             let before = sigma;
             sigma = L::select(open, change / distance, sigma);
             if iteration >= 2 {
                 let near = L::lit(SETTLED) * largest(sigma, least);
                 let settled = open & (sigma - before).abs().le(near);
                 for i in 0..n {
-                    let direction = self.v[i] - at.y[i];
-                    self.direction[i] = L::select(settled, direction, self.direction[i]);
+                    direction[i] = L::select(settled, v[i] - at.y[i], direction[i]);
                 }
                 open = open & !settled;
                 if L::bits(open) == 0 {
@@ -97,12 +105,13 @@ impl<L: Lanes> PowerMethod<L> {
             let stretch = L::select(moves, distance / change, zero);
             let mirrored = iteration as usize % n;
             for i in 0..n {
-                let along = (self.fv[i] - slope[i]).mul_add(stretch, at.y[i]);
-                let still = if i == mirrored { at.y[i] - (self.v[i] - at.y[i]) } else { self.v[i] };
-                self.v[i] = L::select(open, L::select(moves, along, still), self.v[i]);
+                let along = (fv[i] - slope[i]).mul_add(stretch, at.y[i]);
+                let still = if i == mirrored { at.y[i] - (v[i] - at.y[i]) } else { v[i] };
+                v[i] = L::select(open, L::select(moves, along, still), v[i]);
             }
         }
-        Estimate { radius: sigma * L::lit(MARGIN), failed: open }
+        *self.radius = L::select(wanted, sigma * L::lit(MARGIN), *self.radius);
+        *self.failed = open;
     }
 }
 

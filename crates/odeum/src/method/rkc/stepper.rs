@@ -1,7 +1,7 @@
 //! One step of Runge–Kutta–Chebyshev on a pack of lanes.
 
 use super::Rkc;
-use super::radius::PowerMethod;
+use super::radius::{Estimation, PowerMethod};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Norm, Tolerance, Weights, largest};
@@ -83,11 +83,21 @@ impl<L: Lanes> RkcStepper<L> {
         if L::bits(wanted) == 0 {
             return wanted;
         }
-        let (longest, work) = (self.longest, &mut self.work);
-        let found = self.power.estimate(system, at, &self.slope, longest, wanted, work, cost);
-        self.radius = L::select(wanted, found.radius, self.radius);
+        let mut failed = wanted;
+        L::outline(Estimation {
+            power: &mut self.power,
+            system,
+            at,
+            slope: &self.slope,
+            longest: self.longest,
+            wanted,
+            radius: &mut self.radius,
+            failed: &mut failed,
+            work: &mut self.work,
+            cost,
+        });
         self.age = L::select(wanted, L::lit(0.0), self.age);
-        found.failed
+        failed
     }
 
     /// The weighted error of an Euler step of size `h`, from f at its end in `self.f`.

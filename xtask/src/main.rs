@@ -1,0 +1,38 @@
+//! Odeum's own tasks, run as `cargo xtask TASK`.
+
+mod layering;
+mod python;
+mod source;
+mod steps;
+mod tasks;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask TASK
+
+  test           every check and test; needs Rust, gcc and Python only
+  test --quick   the same without documentation, Python and CUDA kernels
+  check          format, lints, layering: what a commit must pass
+  layering       which module imports which, against docs/decisions/0001
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let plan = match words[..] {
+        ["test"] => tasks::test(),
+        ["test", "--quick"] => tasks::quick_test(),
+        ["check"] => tasks::check(),
+        ["layering"] => vec![tasks::layering()],
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("cargo xtask: what is to be done?\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    steps::run(plan)
+}

@@ -1,0 +1,117 @@
+//! The plans behind the tasks.
+
+use crate::layering as rules;
+use crate::python;
+use crate::steps::{Outcome, Step, call, cargo, root};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+/// Everything a change must pass.
+pub(crate) fn test() -> Vec<Step> {
+    let mut plan = check();
+    plan.push(python());
+    plan.push(Step::new("tests", || {
+        // With the run-time compiler at hand the tests translate every CUDA kernel, and fail
+        // rather than skip when they cannot.
+        let mut command = cargo("test --workspace --all-targets");
+        command.env("LD_LIBRARY_PATH", python::libraries()?).env("ODEUM_NEED_NVRTC", "1");
+        command.env("ODEUM_PYTHON", python::interpreter());
+        counted(command)
+    }));
+    plan.push(Step::new("documentation tests", || counted(cargo("test --workspace --doc"))));
+    plan.push(documentation());
+    plan
+}
+
+/// As [`test`], without what takes long or downloads something.
+pub(crate) fn quick_test() -> Vec<Step> {
+    let mut plan = check();
+    plan.push(Step::new("tests", || counted(cargo("test --workspace --all-targets"))));
+    plan
+}
+
+/// Format, lints, layering.
+pub(crate) fn check() -> Vec<Step> {
+    vec![
+        Step::new("rustfmt", || call(&mut cargo("fmt --all --check"))),
+        layering(),
+        Step::new("clippy", || {
+            call(&mut cargo("clippy --quiet --workspace --all-targets -- -D warnings"))
+        }),
+    ]
+}
+
+/// Imports point down, rooms are small.
+pub(crate) fn layering() -> Step {
+    Step::new("layering", || {
+        let report = rules::check(&root())?;
+        if report.findings.is_empty() {
+            Ok(format!("{} files, {} imports", report.files, report.imports))
+        } else {
+            Err(format!("{} findings\n{}", report.findings.len(), report.findings.join("\n")))
+        }
+    })
+}
+
+fn python() -> Step {
+    Step::new("python environment", python::prepare)
+}
+
+fn documentation() -> Step {
+    Step::new("documentation", || {
+        let mut command = cargo("doc --quiet --workspace --no-deps --document-private-items");
+        call(command.env("RUSTDOCFLAGS", "-D warnings"))
+    })
+}
+
+/// Runs tests, passing their output on, and adds up the result lines.
+fn counted(mut command: std::process::Command) -> Outcome {
+    let shown = crate::steps::words(&command);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|reason| format!("`{shown}` could not be started: {reason}"))?;
+    let mut totals = [0_u64; 3];
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            // Passed tests one by one would bury what matters.
+            if !(line.starts_with("test ") && line.ends_with("... ok")) && !line.is_empty() {
+                println!("{line}");
+            }
+            for (total, what) in totals.iter_mut().zip(["passed", "failed", "ignored"]) {
+                *total += count_of(&line, what);
+            }
+        }
+    }
+    let status = child.wait().map_err(|reason| reason.to_string())?;
+    let [passed, failed, ignored] = totals;
+    let summary = format!("{passed} tests passed; {failed} failed; {ignored} ignored");
+    match status.success() {
+        true if passed > 0 => Ok(summary),
+        true => Err(format!("`{shown}` ran no test")),
+        false => Err(format!("{summary} (`{shown}` ended with {status})")),
+    }
+}
+
+/// The number before `what` in a line `test result: ok. 3 passed; 0 failed; …`.
+fn count_of(line: &str, what: &str) -> u64 {
+    let number = || {
+        let counts = line.strip_prefix("test result: ")?;
+        let before = counts.split(';').find_map(|part| part.trim().strip_suffix(what))?;
+        before.trim().rsplit(' ').next()?.parse().ok()
+    };
+    number().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count_of;
+
+    #[test]
+    fn result_lines_are_counted() {
+        let line =
+            "test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out";
+        assert_eq!(["passed", "failed", "ignored"].map(|what| count_of(line, what)), [12, 3, 1]);
+        assert_eq!(count_of("test a::passed ... ok", "passed"), 0);
+    }
+}
