@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 4] = [
+const CRATES: [(&str, &[&str]); 5] = [
     ("odeum-core", &[]),
     ("odeum-kinetics", &["odeum_core"]),
     ("odeum", &["odeum_core", "odeum_kinetics"]),
-    ("odeum-cli", &["odeum"]),
+    ("odeum-compiled", &["odeum"]),
+    ("odeum-cli", &["odeum", "odeum_compiled"]),
 ];
 
 /// Modules of the `odeum` crate from the ground up; a module imports from its own level and

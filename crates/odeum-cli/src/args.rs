@@ -79,7 +79,8 @@ pub(crate) struct RunArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Write the checkpoint at most this often
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds,
+          allow_negative_numbers = true)]
     pub(crate) checkpoint_every: f64,
 }
 

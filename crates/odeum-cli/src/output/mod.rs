@@ -6,6 +6,7 @@ mod columns;
 mod csv;
 mod npz;
 mod parquet;
+mod steady;
 mod target;
 
 pub(crate) use atomic::write_whole;

@@ -3,6 +3,7 @@
 //! Every array has one row for each system. Nothing in the file depends on the time of day or on
 //! how long the run took, so equal results are equal files.
 
+use super::steady::Steady;
 use crate::npy;
 use crate::results::{Results, Row};
 use odeum::{Scalar, Status};
@@ -15,6 +16,15 @@ use zip::{CompressionMethod, ZipWriter};
 pub(super) fn write<T: Scalar>(
     results: &Results<'_, T>,
     file: &mut (impl Write + Seek),
+) -> io::Result<()> {
+    let mut steady = Steady::new(file);
+    write_arrays(results, &mut steady)?;
+    steady.finish()
+}
+
+fn write_arrays<T: Scalar>(
+    results: &Results<'_, T>,
+    file: &mut Steady<impl Write + Seek>,
 ) -> io::Result<()> {
     let plan = results.plan;
     let model = &plan.case.model;

@@ -139,6 +139,7 @@ fn interrupted<T: Compiled>(
     let (done, all) = (results.len(), plan.members.len());
     eprintln!("{} {done} of {all} systems are finished", style.yellow("stopped:"));
     if done == 0 {
+        eprintln!("  nothing is kept: there is nothing to go on from");
         return Exit::Interrupted;
     }
     match output::write_partial(&results, target) {

@@ -16,6 +16,8 @@ pub(super) struct Store {
     header: Header,
     path: PathBuf,
     file: Option<Checkpoint>,
+    /// The file holds a batch: it is worth keeping.
+    has_content: bool,
     every: Duration,
     last: Instant,
     /// Batches that are finished but not stored.
@@ -45,6 +47,7 @@ impl Store {
             header,
             path,
             file: None,
+            has_content: false,
             every: Duration::from_secs_f64(every),
             last: Instant::now(),
             waiting: Vec::new(),
@@ -59,6 +62,7 @@ impl Store {
                     .in_file(store.path.display().to_string())
             })?;
             store.file = Some(file);
+            store.has_content = true;
         }
         Ok((store, loaded))
     }
@@ -97,9 +101,14 @@ impl Store {
             .try_for_each(|(b, solution)| file.store(b, solution))
             .and_then(|()| file.sync());
         stored.map_err(|error| {
+            if !self.has_content {
+                self.file = None;
+                let _ = std::fs::remove_file(&self.path);
+            }
             Finding::error(format!("cannot write the checkpoint: {}", reason(&error)))
                 .in_file(self.path.display().to_string())
         })?;
+        self.has_content = true;
         self.waiting.clear();
         self.last = Instant::now();
         Ok(())
