@@ -132,6 +132,9 @@ pub(crate) struct BenchArgs {
     /// Write the rows as one JSON document; without a file name to the standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
+    /// Draw systems per second over the number of systems
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -1,43 +1,42 @@
-//! The JSON document of a benchmark.
+//! The document a study writes.
 
-use super::Machine;
+use super::machine::Machine;
 use serde::Serialize;
 
-/// One benchmark on one machine.
-#[derive(Clone, Debug, Serialize)]
+/// Everything a study measured.
+#[derive(Debug, Serialize)]
 pub(crate) struct Document {
-    /// Name of the benchmark.
-    pub(crate) bench: &'static str,
+    /// Name of the study.
+    pub(crate) bench: String,
     pub(crate) machine: Machine,
     pub(crate) rows: Vec<Row>,
 }
 
-/// One measurement.
+/// One variant on one ensemble.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
-    /// `scalar`, `lanes`, `cuda`, …
+    pub(crate) workload: &'static str,
+    /// `scalar`, `lanes`, `tape`, `cuda…`.
     pub(crate) variant: String,
-    /// As `cpu` or `cuda:0`.
+    /// `cpu`, `cuda:0`, …
     pub(crate) device: String,
-    /// `f64` or `f32`.
     pub(crate) precision: &'static str,
-    /// Threads of the CPU.
+    /// Threads of the CPU that computed.
     pub(crate) threads: usize,
-    /// Number of systems M.
     pub(crate) systems: usize,
-    /// Time of one run [s].
+    /// Median of the runs [s].
     pub(crate) seconds: f64,
+    pub(crate) runs: usize,
     pub(crate) systems_per_second: f64,
     pub(crate) rhs_per_second: f64,
-    /// Largest error of a component against the reference, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) max_error: Option<f64>,
-    /// Divergence measure D.
+    /// Largest error of the first systems against a tight reference, relative to max(1, |y|).
+    pub(crate) max_error: f64,
+    /// Divergence measure D of lockstep execution.
     pub(crate) divergence: f64,
-    /// Share of the lane work that advanced a system, where it is measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Share of lane work that advanced a system, where it is measured.
     pub(crate) busy_lanes: Option<f64>,
-    /// What only some benchmarks measure, by name.
-    #[serde(flatten)]
-    pub(crate) more: serde_json::Map<String, serde_json::Value>,
+    /// Operations per second over the most the hardware can issue, where that is known.
+    pub(crate) share_of_limit: Option<f64>,
+    /// Systems that did not reach their end.
+    pub(crate) failed: usize,
 }

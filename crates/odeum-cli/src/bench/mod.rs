@@ -1,31 +1,150 @@
-//! `odeum bench`: speed on built-in problems, as a table and as one JSON document.
+//! `odeum bench`: studies of speed, each one command.
 
 mod document;
+mod limit;
 mod machine;
+mod measure;
+mod plot;
+mod workload;
 
 pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
 use crate::finding::Finding;
+use crate::report::{Align, Style, Table, count, significant};
 use crate::{Exit, show, suggest};
+use document::{Document, Row};
+use measure::{Variant, measure};
+use odeum::{Device, Error};
+use std::path::Path;
+use workload::{Precision, STUDIES, Workload};
 
-/// A benchmark by its name.
-struct Bench {
-    name: &'static str,
-    run: fn(&BenchArgs) -> Exit,
+/// Numbers of systems measured on a processor unless said.
+const CPU_SYSTEMS: [usize; 3] = [1024, 8192, 32_768];
+/// Numbers of systems measured on a GPU unless said.
+const GPU_SYSTEMS: [usize; 6] = [1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
+
+/// Runs a study.
+pub(crate) fn command(args: &BenchArgs) -> Exit {
+    match run(args) {
+        Ok(()) => Exit::Success,
+        Err((finding, exit)) => show(&[finding], exit).unwrap_or(exit),
+    }
 }
 
-/// Every benchmark.
-const ALL: &[Bench] = &[];
+fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
+    let bad = |finding| (finding, Exit::BadInput);
+    let names = || STUDIES.iter().map(|(name, _)| *name);
+    let workloads = workload::study(&args.name).ok_or_else(|| {
+        let help = suggest::remedy(&args.name, "studies", names());
+        bad(Finding::error(format!("there is no study `{}`", args.name)).help(help))
+    })?;
+    let variants = chosen(args).map_err(bad)?;
+    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
+    let mut document =
+        Document { bench: args.name.clone(), machine: Machine::here(), rows: Vec::new() };
+    for workload in &workloads {
+        if !to_stdout {
+            println!("{}: {}", workload.name, workload.about);
+        }
+        let rows = measured(workload, args, &variants)
+            .map_err(|error| (Finding::error(error.to_string()), Exit::Broken))?;
+        if !to_stdout {
+            println!("{}", table(&rows).render(Style::stdout()));
+        }
+        document.rows.extend(rows);
+    }
+    if let Some(path) = &args.json {
+        write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken))?;
+    }
+    if let Some(path) = &args.plot {
+        plot::draw(&document, path).map_err(|error| {
+            let finding = Finding::error(format!("cannot draw the plot: {error}"))
+                .in_file(path.display().to_string());
+            (finding, Exit::Broken)
+        })?;
+    }
+    Ok(())
+}
 
-pub(crate) fn command(args: &BenchArgs) -> Exit {
-    match ALL.iter().find(|bench| bench.name == args.name) {
-        Some(bench) => (bench.run)(args),
-        None => {
-            let names = ALL.iter().map(|bench| bench.name);
-            let finding = Finding::error(format!("there is no benchmark `{}`", args.name))
-                .help(suggest::remedy(&args.name, "benchmarks", names));
-            show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput)
+/// The variants asked for, on the device asked for.
+fn chosen(args: &BenchArgs) -> Result<Vec<Variant>, Finding> {
+    let all = match &args.place.device {
+        None | Some(Device::Cpu(_)) => Variant::of_cpu(args.place.threads),
+        Some(device) => vec![Variant { name: "cuda", device: device.clone(), tape: true }],
+    };
+    for wanted in &args.variants {
+        if !all.iter().any(|variant| variant.name == wanted) {
+            let help = suggest::remedy(wanted, "variants", all.iter().map(|v| v.name));
+            return Err(Finding::error(format!("there is no variant `{wanted}`")).help(help));
         }
     }
+    let asked = |v: &Variant| args.variants.is_empty() || args.variants.iter().any(|w| w == v.name);
+    Ok(all.into_iter().filter(asked).collect())
+}
+
+fn measured(
+    workload: &Workload,
+    args: &BenchArgs,
+    variants: &[Variant],
+) -> Result<Vec<Row>, Error> {
+    let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
+    let usual: &[usize] = if on_gpu { &GPU_SYSTEMS } else { &CPU_SYSTEMS };
+    let sizes = if args.systems.is_empty() { usual } else { &args.systems };
+    let mut rows = Vec::new();
+    for &systems in sizes {
+        match workload.precision {
+            Precision::F64 => measure::<f64>(workload, variants, systems, &mut rows)?,
+            Precision::F32 => measure::<f32>(workload, variants, systems, &mut rows)?,
+        }
+    }
+    Ok(rows)
+}
+
+fn table(rows: &[Row]) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("variant", Left),
+        ("device", Left),
+        ("threads", Right),
+        ("systems", Right),
+        ("time [s]", Right),
+        ("systems/s", Right),
+        ("rhs/s", Right),
+        ("max error", Right),
+        ("D", Right),
+        ("busy", Right),
+        ("of limit", Right),
+    ]);
+    let percent =
+        |share: Option<f64>| share.map_or(String::new(), |x| format!("{:.1} %", 100.0 * x));
+    for row in rows {
+        table.row([
+            row.variant.clone(),
+            row.device.clone(),
+            row.threads.to_string(),
+            count(row.systems as u64),
+            significant(row.seconds),
+            significant(row.systems_per_second),
+            format!("{:.2e}", row.rhs_per_second),
+            format!("{:.1e}", row.max_error),
+            format!("{:.3}", row.divergence),
+            percent(row.busy_lanes),
+            percent(row.share_of_limit),
+        ]);
+    }
+    table
+}
+
+fn write_json(document: &Document, path: &Path, to_stdout: bool) -> Result<(), Finding> {
+    let text = serde_json::to_string_pretty(document)
+        .map_err(|error| Finding::error(format!("cannot write the document: {error}")))?;
+    if to_stdout {
+        println!("{text}");
+        return Ok(());
+    }
+    crate::output::write_whole(path, |file| {
+        use std::io::Write;
+        writeln!(file, "{text}")
+    })
 }

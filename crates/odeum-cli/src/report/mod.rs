@@ -7,7 +7,7 @@ mod style;
 mod summary;
 mod table;
 
-pub(crate) use number::{bytes, count};
+pub(crate) use number::{bytes, count, significant};
 pub(crate) use progress::{Progress, TICK};
 pub(crate) use snippet::report;
 pub(crate) use style::Style;

@@ -1,0 +1,90 @@
+//! The picture of a study: systems per second over the number of systems.
+
+use super::document::{Document, Row};
+use plotters::prelude::*;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Colours that stay apart for the colour-blind (Okabe & Ito).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+];
+
+/// Draws the rows of a study as an SVG file, one line for each variant.
+pub(crate) fn draw(document: &Document, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in &document.rows {
+        let points = lines.entry(label(row, &document.rows)).or_default();
+        points.push((row.systems as f64, row.systems_per_second));
+    }
+    let range = |value: fn(&Row) -> f64| {
+        let values = document.rows.iter().map(value);
+        let (least, most) =
+            values.fold((f64::MAX, 0.0), |(a, b): (f64, f64), v| (a.min(v), b.max(v)));
+        least / 1.5..most * 1.5
+    };
+    let root = SVGBackend::new(path, (860, 520)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .margin(16)
+        .caption(format!("odeum bench {}", document.bench), ("sans-serif", 20))
+        .x_label_area_size(44)
+        .y_label_area_size(76)
+        .build_cartesian_2d(
+            range(|r| r.systems as f64).log_scale(),
+            range(|r| r.systems_per_second).log_scale(),
+        )?;
+    chart
+        .configure_mesh()
+        .light_line_style(WHITE)
+        .x_desc("systems")
+        .y_desc("systems per second")
+        .x_label_formatter(&|x| power(*x))
+        .y_label_formatter(&|y| power(*y))
+        .label_style(("sans-serif", 14))
+        .draw()?;
+    for (i, (name, mut points)) in lines.into_iter().enumerate() {
+        let colour = COLOURS[i % COLOURS.len()];
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        chart
+            .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
+            .label(name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+        chart.draw_series(points.iter().map(|p| Circle::new(*p, 3, colour.filled())))?;
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(RGBColor(200, 200, 200))
+        .label_font(("sans-serif", 14))
+        .draw()?;
+    root.present()?;
+    Ok(())
+}
+
+/// What tells a line from the others.
+fn label(row: &Row, rows: &[Row]) -> String {
+    let mut label = row.variant.clone();
+    if row.device == "cpu" {
+        label += if row.threads == 1 { ", 1 thread" } else { ", all threads" };
+    }
+    if rows.iter().any(|other| other.workload != row.workload) {
+        label = format!("{}: {label}", row.workload);
+    }
+    label
+}
+
+fn power(x: f64) -> String {
+    match x {
+        x if x >= 1e6 => format!("{} M", x / 1e6),
+        x if x >= 1e3 => format!("{} k", x / 1e3),
+        x => x.to_string(),
+    }
+}
