@@ -139,7 +139,7 @@ pub(crate) struct BenchArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if seconds >= 0.0 && seconds <= 1e9 => Ok(seconds),
+        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
         _ => Err("give a number of seconds, zero or more".to_owned()),
     }
 }

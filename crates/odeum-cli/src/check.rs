@@ -32,7 +32,7 @@ pub(crate) fn command(args: &CheckArgs) -> Exit {
 /// What would be run.
 fn describe(plan: &Plan<'_>, style: Style) -> String {
     let case = plan.case;
-    let mut text = format!("{}", style.bold(&case.path.display().to_string()));
+    let mut text = style.bold(&case.path.display().to_string());
     if let Some(title) = &case.title {
         text += &format!(" — {title}");
     }

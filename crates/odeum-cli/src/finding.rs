@@ -14,9 +14,13 @@ pub(crate) enum Severity {
     Warning,
 }
 
-/// One thing that is wrong.
+/// One thing that is wrong: a pointer wide, because most results are good.
 #[derive(Clone, Debug)]
-pub(crate) struct Finding {
+pub(crate) struct Finding(Box<Parts>);
+
+/// The parts of a [`Finding`].
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
     pub(crate) severity: Severity,
     /// One sentence.
     pub(crate) message: String,
@@ -34,7 +38,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) fn error(message: impl Into<String>) -> Finding {
-        Finding {
+        Finding(Box::new(Parts {
             severity: Severity::Error,
             message: message.into(),
             file: None,
@@ -42,11 +46,17 @@ impl Finding {
             field: None,
             found: None,
             help: None,
-        }
+        }))
     }
 
     pub(crate) fn warning(message: impl Into<String>) -> Finding {
-        Finding { severity: Severity::Warning, ..Finding::error(message) }
+        Finding::error(message).into_warning()
+    }
+
+    /// The same, but no reason to stop.
+    pub(crate) fn into_warning(mut self) -> Finding {
+        self.severity = Severity::Warning;
+        self
     }
 
     /// At a place in a text.
@@ -80,6 +90,19 @@ impl Finding {
     pub(crate) fn help(mut self, help: impl Into<String>) -> Finding {
         self.help = Some(help.into());
         self
+    }
+}
+
+impl std::ops::Deref for Finding {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Finding {
+    fn deref_mut(&mut self) -> &mut Parts {
+        &mut self.0
     }
 }
 

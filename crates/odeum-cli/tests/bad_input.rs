@@ -260,7 +260,7 @@ fn arguments_are_checked() {
         (&["run", "a.toml", "--resume", "--overwrite"], "--resume goes on"),
         (&["run"], "CASE"),
         (&["problems", "lorentz"], "did you mean `lorenz`?"),
-        (&["bench", "nothing"], "there is no benchmark `nothing`"),
+        (&["bench", "nothing"], "there is no study `nothing`"),
     ] {
         folder.odeum(args).refused(&[part]);
     }

@@ -1,5 +1,8 @@
 //! Runs of small cases, and what they write.
 
+// Helpers outside of tests fail the test they are called from.
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{DECAY, Folder, cases, npz};

@@ -22,6 +22,9 @@ pub(super) fn write<T: Scalar>(
     steady.finish()
 }
 
+/// One of the counts of a system.
+type Count = fn(odeum::Stats) -> u32;
+
 fn write_arrays<T: Scalar>(
     results: &Results<'_, T>,
     file: &mut Steady<impl Write + Seek>,
@@ -51,7 +54,7 @@ fn write_arrays<T: Scalar>(
             }
         })?;
     }
-    let counts: [(&str, fn(odeum::Stats) -> u32); 4] = [
+    let counts: [(&str, Count); 4] = [
         ("steps", |stats| stats.steps),
         ("rejected", |stats| stats.rejected),
         ("nfev", |stats| stats.nfev),

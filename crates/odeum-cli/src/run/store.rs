@@ -80,10 +80,7 @@ impl Store {
             if let Err(finding) = self.write(solutions) {
                 self.every = Duration::MAX;
                 let help = "the run went on without a checkpoint";
-                self.warnings.push(Finding {
-                    severity: crate::finding::Severity::Warning,
-                    ..finding.help(help)
-                });
+                self.warnings.push(finding.help(help).into_warning());
             }
         }
     }

@@ -1,26 +1,27 @@
 //! Runs the binary in a folder of its own, and reads what it writes.
 
-#![allow(dead_code)] // Each test file uses a part.
+// Each test file uses a part; a helper that cannot go on fails the test.
+#![allow(dead_code, clippy::unwrap_used)]
 
-pub mod npz;
+pub(crate) mod npz;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that goes with the test.
-pub struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 /// What a command said.
 #[derive(Debug)]
-pub struct Said {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("odeum-test-{}-{number}", std::process::id());
@@ -29,25 +30,25 @@ impl Folder {
         Folder(folder)
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Folder {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Folder {
         std::fs::write(self.path(name), content).unwrap();
         self
     }
 
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.path(name).exists()
     }
 
     /// Everything in the folder, hidden files included.
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -57,13 +58,13 @@ impl Folder {
     }
 
     /// `odeum` with these arguments, in this folder.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_odeum"));
         command.args(args).current_dir(&self.0).env("NO_COLOR", "1").stdin(Stdio::null());
         command
     }
 
-    pub fn odeum(&self, args: &[&str]) -> Said {
+    pub(crate) fn odeum(&self, args: &[&str]) -> Said {
         let output = self.command(args).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Said {
@@ -83,14 +84,14 @@ impl Drop for Folder {
 impl Said {
     /// Fails unless the command ended well.
     #[track_caller]
-    pub fn well(self) -> Said {
+    pub(crate) fn well(self) -> Said {
         assert_eq!(self.code, 0, "{}\n{}", self.out, self.err);
         self
     }
 
     /// Fails unless the input was refused, with all of these in what was said.
     #[track_caller]
-    pub fn refused(self, parts: &[&str]) -> Said {
+    pub(crate) fn refused(self, parts: &[&str]) -> Said {
         assert_eq!(self.code, 2, "{}\n{}", self.out, self.err);
         for part in parts {
             assert!(self.err.contains(part), "`{part}` is not in:\n{}", self.err);
@@ -100,12 +101,12 @@ impl Said {
 }
 
 /// The folder of the case files.
-pub fn cases() -> PathBuf {
+pub(crate) fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases")
 }
 
 /// A small case: decay in two compartments.
-pub const DECAY: &str = r#"
+pub(crate) const DECAY: &str = r#"
 [system]
 states = { a = 1.0, b = 0.0 }
 parameters = { k = 2.0 }

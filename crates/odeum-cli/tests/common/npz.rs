@@ -6,14 +6,14 @@ use std::path::Path;
 
 /// One array.
 #[derive(Debug, PartialEq)]
-pub struct Array {
-    pub descr: String,
-    pub shape: Vec<usize>,
-    pub data: Vec<u8>,
+pub(crate) struct Array {
+    pub(crate) descr: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) data: Vec<u8>,
 }
 
 /// All arrays by name.
-pub fn read(path: &Path) -> BTreeMap<String, Array> {
+pub(crate) fn read(path: &Path) -> BTreeMap<String, Array> {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
     let mut arrays = BTreeMap::new();
@@ -57,7 +57,7 @@ impl Array {
         if self.descr.starts_with("<U") { 4 * size } else { size }
     }
 
-    pub fn f64(&self) -> Vec<f64> {
+    pub(crate) fn f64(&self) -> Vec<f64> {
         match self.descr.as_str() {
             "<f8" => {
                 self.data.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
@@ -71,7 +71,7 @@ impl Array {
         }
     }
 
-    pub fn whole(&self) -> Vec<i64> {
+    pub(crate) fn whole(&self) -> Vec<i64> {
         match self.descr.as_str() {
             "|u1" => self.data.iter().map(|&b| i64::from(b)).collect(),
             "<u4" => self
@@ -86,7 +86,7 @@ impl Array {
         }
     }
 
-    pub fn texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         let words = self.data.chunks(self.item());
         words
             .map(|word| {
