@@ -53,62 +53,50 @@ fn describe(plan: &Plan<'_>, style: Style) -> String {
 fn table(plan: &Plan<'_>) -> Table {
     let Plan { case, members, options, .. } = plan;
     let mut table = Table::pairs();
-    let shape: Vec<String> = members
-        .shape()
-        .iter()
-        .map(|(name, len)| format!("{} ({name})", count(*len as u64)))
-        .collect();
     let systems = count(members.len() as u64);
-    table.row([
-        "systems".to_owned(),
-        if shape.len() > 1 || members.len() == 1 {
-            format!("{systems} = {}", shape.join(" × "))
-        } else {
-            systems
-        },
-    ]);
+    let axis = |(name, len): &(String, usize)| format!("{} ({name})", count(*len as u64));
+    let axes: Vec<String> = members.shape().iter().map(axis).collect();
+    match axes.len() {
+        1 => table.pair("systems", systems),
+        _ => table.pair("systems", format!("{systems} = {}", axes.join(" × "))),
+    }
     let (n, m) = (case.model.dim(), case.model.param_names.len());
-    table.row([
-        "equations".to_owned(),
-        format!(
-            "{n}, {m} parameters{}",
-            if members.shares_params() { "" } else { ", each system its own" }
-        ),
-    ]);
+    let plural = if m == 1 { "" } else { "s" };
+    let own = if members.shares_params() { "" } else { ", each system its own" };
+    table.pair("equations", format!("{n}, with {m} parameter{plural}{own}"));
     let (start, end) = members.span(0);
     let own = if members.has_own_spans() {
-        " (the first system; the table gives each its own)"
+        " for the first system; the table gives each its own"
     } else {
         ""
     };
-    table.row(["span".to_owned(), format!("{start} to {end}{own}")]);
+    table.pair("span", format!("{start} to {end}{own}"));
     if options.restarts > 1 {
         let warm = if options.warm_start { "the step size is kept" } else { "cold starts" };
-        table.row(["restarts".to_owned(), format!("{} pieces, {warm}", options.restarts)]);
+        table.pair("restarts", format!("{} pieces, {warm}", options.restarts));
     }
-    table.row(["method".to_owned(), method(&case.method.method)]);
-    table.row(["tolerance".to_owned(), tolerance(case)]);
+    table.pair("method", method(&case.method.method));
+    table.pair("tolerance", tolerance(case));
     match options.first_step {
         FirstStep::Automatic => {}
-        FirstStep::Size(h) => drop(table.row(["first step".to_owned(), h.to_string()])),
+        FirstStep::Size(h) => table.pair("first step", h.to_string()),
         FirstStep::Share(s) => {
-            table.row(["first step".to_owned(), format!("{s} of each piece of the span")]);
+            table.pair("first step", format!("{s} of each piece of the span"));
         }
     }
     if let Some(h) = options.largest_step {
-        table.row(["largest step".to_owned(), h.to_string()]);
+        table.pair("largest step", h.to_string());
     }
-    table.row(["step limit".to_owned(), count(u64::from(options.max_steps))]);
-    table.row([
-        "saved".to_owned(),
-        match &options.save_at {
-            SaveAt::End => "the state at the end".to_owned(),
-            SaveAt::Times(times) => format!("the end, and {} times", count(times.len() as u64)),
-        },
-    ]);
-    table.row(["precision", case.run.precision.name()]);
-    table.row(["device".to_owned(), device::describe(&plan.device)]);
-    table.row(["memory".to_owned(), bytes(plan.memory)]);
+    table.pair("step limit", count(u64::from(options.max_steps)));
+    match &options.save_at {
+        SaveAt::End => table.pair("saved", "the state at the end"),
+        SaveAt::Times(times) => {
+            table.pair("saved", format!("the end, and {} times", count(times.len() as u64)));
+        }
+    }
+    table.pair("precision", case.run.precision.name());
+    table.pair("device", device::describe(&plan.device));
+    table.pair("memory", bytes(plan.memory));
     table
 }
 

@@ -57,11 +57,11 @@ fn describe(problem: &Problem, style: Style) -> String {
         text += &format!("  {line}\n");
     }
     let mut facts = Table::pairs();
-    facts.row(["source", problem.source]);
-    facts.row(["method", problem.method.unwrap_or("an implicit one: it is very stiff")]);
-    facts.row(["span".to_owned(), format!("{} to {}", problem.span.0, problem.span.1)]);
+    facts.pair("source", problem.source);
+    facts.pair("method", problem.method.unwrap_or("an implicit one: it is very stiff"));
+    facts.pair("span", format!("{} to {}", problem.span.0, problem.span.1));
     if let Some(size) = problem.size() {
-        facts.row(["size".to_owned(), format!("{size} (set with size = … in [system])")]);
+        facts.pair("size", format!("{size} (set with size = … in [system])"));
     }
     text += &format!("\n{}", facts.render(style));
     text += &format!("\n{}", values("state", &problem.state_names(), &problem.y0, style));
@@ -70,13 +70,11 @@ fn describe(problem: &Problem, style: Style) -> String {
         text += &format!("\n{}", values("parameter", &names, &problem.params, style));
     }
     for reference in problem.references {
-        text += &format!(
-            "\n{} t = {}, {} digits ({})\n",
-            style.bold("Reference at"),
-            reference.t,
-            reference.digits,
-            reference.source
-        );
+        let head = format!("Reference at t = {}", reference.t);
+        text += &format!("\n{}, {} digits\n", style.bold(&head), reference.digits);
+        for line in wrap(reference.source, 88) {
+            text += &format!("  {line}\n");
+        }
         let mut table = Table::new(&[("state", Align::Left), ("value", Align::Right)]);
         for (name, y) in problem.state_names().iter().zip(reference.y).take(COMPONENTS) {
             table.row([name.clone(), format!("{y:.16e}")]);

@@ -81,7 +81,7 @@ impl Progress {
 
 fn bar(total: u64, before: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
-    let template = "{bar:36.cyan/dim} {percent:>3} %  {done} of {all} systems  {rate}  {left} left";
+    let template = "{bar:20.cyan/dim} {percent:>3} %  {done} of {all} systems{rate}{left}";
     let write_count = |n: u64| {
         move |_: &ProgressState, w: &mut dyn std::fmt::Write| {
             let _ = w.write_str(&count(n));
@@ -95,10 +95,14 @@ fn bar(total: u64, before: u64) -> ProgressBar {
         })
         .with_key("all", write_count(total))
         .with_key("rate", |state: &ProgressState, w: &mut dyn std::fmt::Write| {
-            let _ = write!(w, "{}/s", significant(state.per_sec()));
+            if state.per_sec() > 0.0 {
+                let _ = write!(w, "  {}/s", significant(state.per_sec()));
+            }
         })
         .with_key("left", |state: &ProgressState, w: &mut dyn std::fmt::Write| {
-            let _ = w.write_str(&duration(Duration::from_secs(state.eta().as_secs())));
+            if state.per_sec() > 0.0 {
+                let _ = write!(w, "  {} left", duration(state.eta()));
+            }
         });
     bar.set_style(style);
     bar.set_position(before);

@@ -18,6 +18,7 @@ pub(crate) struct Outcome {
     pub(crate) busy_lanes: Option<f64>,
     /// The first systems that failed, with the time they reached.
     pub(crate) failed: Vec<(usize, f64)>,
+    pub(crate) system: String,
     pub(crate) device: String,
     pub(crate) files: Vec<PathBuf>,
 }
@@ -45,45 +46,47 @@ fn render(outcome: &Outcome, style: Style) -> String {
     let mut text = format!("{}\n", statuses.render(style));
     let seconds = outcome.elapsed.as_secs_f64().max(1e-9);
     let mut facts = Table::pairs();
-    facts.row([
-        "steps".to_owned(),
-        format!(
-            "{} on average, {} at most",
-            significant(summary.steps.0),
-            count(summary.steps.1.into())
-        ),
-    ]);
-    facts.row(["rejected".to_owned(), count(summary.rejected)]);
-    facts.row(["right-hand sides".to_owned(), count(summary.nfev)]);
-    facts.row(["divergence D".to_owned(), format!("{:.4}", summary.divergence)]);
+    facts.pair("system", &outcome.system);
+    let (mean, most) = summary.steps;
+    let steps = format!("{} on average, {} at most", significant(mean), count(most.into()));
+    facts.pair("steps", steps);
+    facts.pair("rejected", count(summary.rejected));
+    facts.pair("right-hand sides", count(summary.nfev));
+    facts.pair("divergence D", format!("{:.4}", summary.divergence));
     if let Some(busy) = outcome.busy_lanes {
-        facts.row(["lanes busy".to_owned(), format!("{:.1} %", 100.0 * busy)]);
+        facts.pair("lanes busy", format!("{:.1} %", 100.0 * busy));
     }
-    facts.row(["device".to_owned(), outcome.device.clone()]);
-    facts.row(["time".to_owned(), duration(outcome.elapsed)]);
+    facts.pair("device", &outcome.device);
+    facts.pair("time", duration(outcome.elapsed));
     if outcome.computed > 0 {
         let rate = format!(
             "{} systems/s, {} right-hand sides/s",
             significant(outcome.computed as f64 / seconds),
             significant(outcome.nfev as f64 / seconds)
         );
-        facts.row(["rate".to_owned(), rate]);
+        facts.pair("rate", rate);
     }
     for (k, file) in outcome.files.iter().enumerate() {
         facts.row([if k == 0 { "result" } else { "" }.to_owned(), file.display().to_string()]);
     }
     text += &facts.render(style);
     for &(status, n) in summary.statuses.iter().filter(|(status, _)| !status.is_success()) {
-        let head = format!("\n{} {}: ", count(n as u64), status.name());
-        text += &style.yellow(&head);
-        let lines = wrap(status.advice(), 84);
-        text += &lines.join("\n    ");
-        text.push('\n');
+        let head = format!("{} {}:", count(n as u64), status.name());
+        text += &format!("\n  {}\n", style.yellow(&head));
+        for line in wrap(status.advice(), 84) {
+            text += &format!("    {line}\n");
+        }
     }
     if !outcome.failed.is_empty() {
         let first: Vec<String> =
-            outcome.failed.iter().map(|(s, t)| format!("{s} (t = {t})")).collect();
-        text += &format!("\nfirst to look at: system {}\n", first.join(", "));
+            outcome.failed.iter().map(|&(s, t)| format!("{s} (t = {})", time(t))).collect();
+        text += &format!("\n  first to look at: system {}\n", first.join(", "));
     }
     text
+}
+
+/// A time to six digits: enough to look there.
+fn time(t: f64) -> String {
+    let digits = 6 - t.abs().max(1e-300).log10().floor() as i32 - 1;
+    if (0..=9).contains(&digits) { format!("{t:.*}", digits as usize) } else { format!("{t:.5e}") }
 }

@@ -9,6 +9,9 @@ pub(crate) enum Align {
     Right,
 }
 
+/// Columns of the value of a pair.
+const VALUE: usize = 80;
+
 /// Rows of text cells under an optional heading.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -35,6 +38,13 @@ impl Table {
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
         self.rows.push(cells.into_iter().map(Into::into).collect());
         self
+    }
+
+    /// A name and its value; a long value goes on in the next line.
+    pub(crate) fn pair(&mut self, name: &str, value: impl AsRef<str>) {
+        for (k, line) in wrap(value.as_ref(), VALUE).into_iter().enumerate() {
+            self.row([if k == 0 { name } else { "" }.to_owned(), line]);
+        }
     }
 
     /// The table, every line indented by two spaces and ended.

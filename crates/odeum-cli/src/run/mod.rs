@@ -114,6 +114,7 @@ fn finish<T: Compiled>(
             elapsed,
             busy_lanes: batches.busy_lanes(),
             failed: failed.map(|row| (row.system, row.t())).collect(),
+            system: plan.case.model.title.clone(),
             device: device::describe(&plan.device),
             files,
         });
