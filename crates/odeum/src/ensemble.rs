@@ -1,7 +1,7 @@
 //! The data of many systems: initial states, parameters, time spans.
 
 use crate::error::Error;
-use odeum_core::Scalar;
+use odeum_core::{Scalar, System};
 use std::ops::Range;
 
 /// Initial states, parameters and time spans of M systems of n equations.
@@ -233,13 +233,35 @@ impl<T: Scalar> Ensemble<T> {
     }
 }
 
-fn check_span((t0, t1): (f64, f64), field: &str) -> Result<(), Error> {
+pub(crate) fn check_span((t0, t1): (f64, f64), field: &str) -> Result<(), Error> {
     let found = || format!("{t0} to {t1}");
     if !(t0.is_finite() && t1.is_finite()) {
         return Err(Error::input(field, found(), "start and end must be finite"));
     }
     if t0 == t1 {
         return Err(Error::input(field, found(), "has no length: start and end must differ"));
+    }
+    Ok(())
+}
+
+/// Refuses an ensemble whose systems have other sizes than the system says.
+pub(crate) fn check_sizes<T: Scalar, S: System>(
+    system: &S,
+    ensemble: &Ensemble<T>,
+) -> Result<(), Error> {
+    if ensemble.dim() != system.dim() {
+        return Err(Error::input(
+            "states",
+            format!("{} components", ensemble.dim()),
+            format!("the system has {} equations", system.dim()),
+        ));
+    }
+    if ensemble.n_params() != system.n_params() {
+        return Err(Error::input(
+            "params",
+            format!("{} parameters per system", ensemble.n_params()),
+            format!("the system has {}", system.n_params()),
+        ));
     }
     Ok(())
 }

@@ -33,6 +33,23 @@ pub struct Solution<T> {
     /// Share of the lane work of the run that advanced a system (1 = no lane ever idled), where
     /// the backend measures it.
     pub busy_lanes: Option<f64>,
+    /// Where the time of a run on GPUs went.
+    pub gpu_times: Option<GpuTimes>,
+}
+
+/// Where the time of a run on GPUs went. Batches overlap, so the sums over batches may exceed
+/// the whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GpuTimes {
+    /// Time of the kernels, summed over the batches, in ms.
+    pub kernels_ms: f64,
+    /// Time of the batches from the start of their upload to the end of their download, pinned
+    /// memory to pinned memory, summed over the batches, in ms.
+    pub batches_ms: f64,
+    /// The whole run, from the caller's arrays to the solution's, in ms.
+    pub total_ms: f64,
+    /// Number of batches.
+    pub batches: usize,
 }
 
 /// Counts over a whole ensemble.
@@ -64,9 +81,10 @@ impl<T: Scalar> Solution<T> {
             saved: vec![nan; n_systems * dim * save_times.len()],
             n_saved: vec![0; if save_times.is_empty() { 0 } else { n_systems }],
             status: vec![Status::NotRun; n_systems],
-            stats: vec![Stats::default(); n_systems],
+            stats: Stats::zeros(n_systems),
             warnings: Vec::new(),
             busy_lanes: None,
+            gpu_times: None,
         }
     }
 

@@ -1,13 +1,13 @@
 //! One call that integrates an ensemble.
 
-use crate::backend::{Device, cpu};
-use crate::ensemble::Ensemble;
+use crate::backend::{Device, cpu, cuda};
+use crate::ensemble::{Ensemble, check_sizes};
 use crate::error::Error;
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
-use odeum_core::{Scalar, System};
+use odeum_core::{Graph, Scalar, System};
 
 /// Integrates every system of the ensemble.
 ///
@@ -44,24 +44,9 @@ pub fn solve_monitored<T: Scalar, S: System>(
     options.check(ensemble)?;
     match device {
         Device::Cpu(cpu) => cpu::solve(system, ensemble, method, cpu, options, monitor),
-        Device::Cuda(_) => todo!(),
+        Device::Cuda(cuda) => {
+            let graph = Graph::trace(system);
+            cuda::solve(&graph, ensemble, method, cuda, options, monitor)
+        }
     }
-}
-
-fn check_sizes<T: Scalar, S: System>(system: &S, ensemble: &Ensemble<T>) -> Result<(), Error> {
-    if ensemble.dim() != system.dim() {
-        return Err(Error::input(
-            "states",
-            format!("{} components", ensemble.dim()),
-            format!("the system has {} equations", system.dim()),
-        ));
-    }
-    if ensemble.n_params() != system.n_params() {
-        return Err(Error::input(
-            "params",
-            format!("{} parameters per system", ensemble.n_params()),
-            format!("the system has {}", system.n_params()),
-        ));
-    }
-    Ok(())
 }

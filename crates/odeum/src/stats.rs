@@ -15,6 +15,14 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// `count` empty statistics, in memory that is not touched before it is used: a million
+    /// systems have 16 MB of them, and the first write to a page is the slow one.
+    pub(crate) fn zeros(count: usize) -> Vec<Stats> {
+        let mut zeros = std::mem::ManuallyDrop::new(vec![[0_u32; 4]; count]);
+        // SAFETY: `Stats` is four `u32` in C layout: same size, same alignment, any bits valid.
+        unsafe { Vec::from_raw_parts(zeros.as_mut_ptr().cast(), zeros.len(), zeros.capacity()) }
+    }
+
     /// Accepted and rejected steps together.
     pub fn attempts(&self) -> u32 {
         self.steps + self.rejected

@@ -3,6 +3,13 @@
 use super::{Builder, Graph, Node, NodeId, Op};
 
 impl Graph {
+    /// The same functions with integer powers written out and operations fused, as tapes and
+    /// device code compute them. What is computed for an output no longer depends on which other
+    /// outputs stand beside it: subsets of a fused graph give the same bits.
+    pub fn fused(&self) -> Graph {
+        self.expand_powers().fuse()
+    }
+
     /// Integer powers written out as the multiplications of [`Real::powi`](crate::Real::powi),
     /// in the same order; powers of one base share their squares.
     pub(crate) fn expand_powers(&self) -> Graph {

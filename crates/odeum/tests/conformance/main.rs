@@ -2,19 +2,20 @@
 //!
 //! A new method joins with one line per backend it runs on.
 
+mod shim;
 mod suite;
 mod systems;
 
 /// Instantiates the suite.
 macro_rules! conforms {
-    ($name:ident, $method:expr, $device:expr, $precision:ty $(, #[$attribute:meta])?) => {
+    ($name:ident, $method:expr, $place:expr, $precision:ty $(, #[$attribute:meta])?) => {
         mod $name {
-            use crate::suite::{self, Subject};
+            use crate::suite::{self, Place, Subject};
             #[allow(unused_imports)]
-            use odeum::{Cpu, Device, Isa, Method};
+            use odeum::{Device, Isa, Method};
 
             fn subject() -> Subject {
-                Subject { method: $method, device: $device }
+                Subject { method: $method, place: $place }
             }
 
             conforms!(@test has_its_order, , $($attribute)?);
@@ -31,15 +32,18 @@ macro_rules! conforms {
         #[test]
         $(#[$attribute])?
         fn $test() {
-            suite::$test$(::<$precision>)?(&subject());
+            let subject = subject();
+            if subject.can_run() {
+                suite::$test$(::<$precision>)?(&subject);
+            }
         }
     };
 }
 
 /// The processor with these lanes and threads; with the widest lanes it has, where it lacks these.
-fn cpu(isa: odeum::Isa, threads: usize) -> odeum::Device {
+fn cpu(isa: odeum::Isa, threads: usize) -> suite::Place {
     let isa = if isa.is_available() { isa } else { odeum::Isa::best() };
-    odeum::Device::Cpu(odeum::Cpu { threads: Some(threads), isa })
+    suite::Place::Device(odeum::Device::Cpu(odeum::Cpu { threads: Some(threads), isa }))
 }
 
 conforms!(rkck_avx512_f64, Method::rkck(), crate::cpu(Isa::Avx512, 2), f64);
@@ -54,3 +58,18 @@ conforms!(rkc_avx512_f64, Method::rkc(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(rkc_avx2_f64, Method::rkc(), crate::cpu(Isa::Avx2, 1), f64);
 conforms!(rkc_scalar_f64, Method::rkc(), crate::cpu(Isa::Scalar, 2), f64);
 conforms!(rkc_avx512_f32, Method::rkc(), crate::cpu(Isa::Avx512, 1), f32);
+
+conforms!(rkck_cuda_f64, Method::rkck(), Place::Shim("od_erk"), f64);
+conforms!(rkck_cuda_f32, Method::rkck(), Place::Shim("od_erk"), f32);
+conforms!(dopri5_cuda_f64, Method::dopri5(), Place::Shim("od_erk"), f64);
+conforms!(tsit5_cuda_f32, Method::tsit5(), Place::Shim("od_erk"), f32);
+conforms!(vern7_cuda_f64, Method::vern7(), Place::Shim("od_erk"), f64);
+conforms!(rkc_cuda_f64, Method::rkc(), Place::Shim("od_rkc"), f64);
+conforms!(rkc_cuda_f32, Method::rkc(), Place::Shim("od_rkc"), f32);
+
+conforms!(rkck_gpu_f64, Method::rkck(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(rkck_gpu_f32, Method::rkck(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
+conforms!(tsit5_gpu_f64, Method::tsit5(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(vern7_gpu_f64, Method::vern7(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(rkc_gpu_f64, Method::rkc(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(rkc_gpu_f32, Method::rkc(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);

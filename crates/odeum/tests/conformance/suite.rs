@@ -1,22 +1,56 @@
 //! What every method must do on every backend in every precision.
 
+use crate::shim;
 use crate::systems::{Fate, Fates, Smooth};
+use odeum::core::Graph;
 use odeum::{
-    Controller, Device, Ensemble, FirstStep, Method, Options, Scalar, Solution, Status, Tolerance,
-    solve,
+    Controller, Device, Ensemble, FirstStep, Method, Options, Scalar, Solution, Status, System,
+    Tolerance, solve,
 };
 
 /// One instance of the suite.
 pub(crate) struct Subject {
     pub(crate) method: Method,
-    pub(crate) device: Device,
+    pub(crate) place: Place,
+}
+
+/// Where an instance of the suite runs.
+pub(crate) enum Place {
+    /// A device of the library.
+    Device(Device),
+    /// The device code of this kernel, executed on this machine; of the kernel with a thread per
+    /// system where there is none of this name.
+    Shim(&'static str),
 }
 
 impl Subject {
+    /// False where this machine cannot run the instance.
+    pub(crate) fn can_run(&self) -> bool {
+        matches!(self.place, Place::Device(_)) || shim::is_available()
+    }
+
+    fn solve<T: Scalar, S: System>(
+        &self,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Solution<T> {
+        match &self.place {
+            Place::Device(device) => solve(system, ensemble, method, device, options).unwrap(),
+            Place::Shim(kernel) => {
+                let graph = Graph::trace(system);
+                shim::solve(kernel, &graph, ensemble, method, options)
+                    .or_else(|| shim::solve("od_erk", &graph, ensemble, method, options))
+                    .unwrap()
+            }
+        }
+    }
+
     fn smooth<T: Scalar>(&self, method: &Method, span: (f64, f64), options: &Options) -> [f64; 2] {
         let start: Vec<T> = Smooth::exact(span.0).map(T::from_f64).to_vec();
         let ensemble = Ensemble::new(2, start, span).unwrap();
-        let solution = solve(&Smooth, &ensemble, method, &self.device, options).unwrap();
+        let solution = self.solve(&Smooth, &ensemble, method, options);
         assert!(solution.all_succeeded(), "{:?}", solution.status);
         assert_eq!(solution.t[0], T::from_f64(span.1).to_f64());
         [0, 1].map(|i| solution.y(0)[i].to_f64())
@@ -34,7 +68,7 @@ impl Subject {
         let mut params: Vec<T> = fates.iter().map(|f| T::from_f64(f.param())).collect();
         params.extend((0..count).map(|s| T::from_f64(1.0 + (s % 7) as f64 / 3.0)));
         let ensemble = Ensemble::new(2, states, (0.0, 1.0)).unwrap().with_params(params).unwrap();
-        solve(&Fates, &ensemble, &self.method, &self.device, options).unwrap()
+        self.solve(&Fates, &ensemble, &self.method, options)
     }
 }
 
@@ -161,7 +195,7 @@ pub(crate) fn saves_at_times<T: Scalar>(subject: &Subject) {
     let start: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
     let ensemble = Ensemble::repeated(&start, 3, (0.0, 2.0)).unwrap();
     let with = options::<T>().save_at(times.clone());
-    let solution = solve(&Smooth, &ensemble, &subject.method, &subject.device, &with).unwrap();
+    let solution = subject.solve(&Smooth, &ensemble, &subject.method, &with);
     for s in 0..3 {
         assert_eq!(solution.n_saved[s] as usize, times.len());
         for (k, &t) in times.iter().enumerate() {
@@ -181,7 +215,7 @@ pub(crate) fn restarts_are_fresh_starts<T: Scalar>(subject: &Subject) {
     let options = options::<T>().first_step(FirstStep::Share(0.5));
     let ensemble = Ensemble::new(2, state.clone(), (0.0, 2.0)).unwrap();
     let run = |ensemble: &Ensemble<T>, options: &Options| {
-        solve(&Smooth, ensemble, &subject.method, &subject.device, options).unwrap()
+        subject.solve(&Smooth, ensemble, &subject.method, options)
     };
     let at_once = run(&ensemble, &options.clone().restarts(4));
     let mut steps = 0;
@@ -204,8 +238,7 @@ pub(crate) fn spans_and_parameters_are_per_system<T: Scalar>(subject: &Subject) 
     let start: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
     let ensemble =
         Ensemble::repeated(&start, 40, (0.0, 1.0)).unwrap().with_spans(spans.clone()).unwrap();
-    let solution =
-        solve(&Smooth, &ensemble, &subject.method, &subject.device, &options::<T>()).unwrap();
+    let solution = subject.solve(&Smooth, &ensemble, &subject.method, &options::<T>());
     for (s, (_, end)) in spans.into_iter().enumerate() {
         let exact = Smooth::exact(end);
         assert_eq!(solution.t[s], T::from_f64(end).to_f64());

@@ -1,4 +1,40 @@
 //! NVIDIA GPUs: the only place that knows CUDA.
+//!
+//! A system becomes a kernel: its graph is printed as CUDA C++, the method's device header and
+//! the sizes of the problem make it a complete source (`source`), and the run-time compiler
+//! turns that into machine code for the GPU at hand (`compile`), once per machine (`cache`).
+//! Which kernel, and how it is laid out, follows from the system and the GPU (`plan`,
+//! `layout`); who runs what from the ensemble (`run`). Nothing CUDA is linked: without a
+//! driver the library works, and asking for a GPU is an error that says what is missing
+//! (`library`).
+//!
+//! The answer of a system is the same to the bit whatever the ensemble, the batch and the kernel
+//! it falls to. Products and sums are fused where the source says so, never by the compiler.
+
+mod arena;
+mod cache;
+mod compile;
+mod gpu;
+#[doc(hidden)]
+pub mod inspect;
+mod lane;
+mod launch;
+mod layout;
+mod library;
+mod paper;
+mod plan;
+mod run;
+mod session;
+mod sink;
+mod slots;
+mod source;
+mod task;
+
+pub use gpu::{DeviceInfo, devices};
+#[doc(hidden)]
+pub use paper::pleiades_as_published;
+pub(crate) use run::solve;
+pub use session::Session;
 
 /// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,174 @@
+//! CUDA C++ text to machine code, by NVRTC. Needs no GPU.
+
+use super::cache::Cache;
+use super::library::need_compiler;
+use crate::error::Error;
+use cudarc::nvrtc::{result as nvrtc, sys};
+use std::ffi::{CStr, CString, c_char};
+
+/// Machine code of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cubin {
+    pub(crate) code: Vec<u8>,
+    /// The compiler's log: registers, stack and spills of the kernel.
+    pub(crate) log: String,
+}
+
+/// What the compiler is told besides the architecture. Contraction is off because the sources
+/// say themselves what is to be fused: see real.cuh.
+const OPTIONS: [&str; 4] =
+    ["--std=c++17", "--fmad=false", "--extra-device-vectorization", "--ptxas-options=-v"];
+
+/// Machine code of `kernel` in `source` for an architecture such as `sm_90`, from the cache when
+/// it is there.
+pub(crate) fn compile(kernel: &str, source: &str, arch: &str) -> Result<Cubin, Error> {
+    let cache = Cache::of_user();
+    let version = version();
+    let mut key = vec![source.to_owned(), kernel.to_owned(), arch.to_owned()];
+    key.extend(OPTIONS.map(str::to_owned));
+    // A program without the compiler can still run what it has compiled before.
+    if let Some(version) = &version {
+        key.push(version.clone());
+        if let Some(cubin) = cache.get(&key) {
+            return Ok(cubin);
+        }
+    }
+    need_compiler("cuda")?;
+    let cubin = translate(kernel, source, arch)?;
+    if version.is_some() {
+        cache.put(&key, &cubin);
+    }
+    Ok(cubin)
+}
+
+/// The compiler's version, when it is there.
+fn version() -> Option<String> {
+    need_compiler("cuda").ok()?;
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: the library is present; both pointers are to live integers.
+    unsafe { sys::nvrtcVersion(&mut major, &mut minor) }.result().ok()?;
+    Some(format!("nvrtc {major}.{minor}"))
+}
+
+/// A program in the compiler; freed on every way out.
+struct Program(sys::nvrtcProgram);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the handle comes from nvrtcCreateProgram and is freed once.
+        let _ = unsafe { nvrtc::destroy_program(self.0) };
+    }
+}
+
+fn refused(kernel: &str, source: &str, log: String) -> Error {
+    Error::Compile { kernel: kernel.to_owned(), log, source_text: source.to_owned() }
+}
+
+/// A compiled program and the compiler's log.
+fn compiled(kernel: &str, source: &str, arch: &str) -> Result<(Program, String), Error> {
+    let failed = |log: String| refused(kernel, source, log);
+    let text = CString::new(source).map_err(|e| failed(e.to_string()))?;
+    let name = CString::new(format!("{kernel}.cu")).map_err(|e| failed(e.to_string()))?;
+    let program = nvrtc::create_program(&text, Some(&name)).map_err(|e| failed(e.to_string()))?;
+    let program = Program(program);
+    let mut options: Vec<String> = OPTIONS.map(str::to_owned).to_vec();
+    options.push(format!("--gpu-architecture={arch}"));
+    // SAFETY: the program is live.
+    let result = unsafe { nvrtc::compile_program(program.0, &options) };
+    // SAFETY: the program is live.
+    let log = unsafe { nvrtc::get_program_log(program.0) }.map_or_else(|e| e.to_string(), text_of);
+    match result {
+        Ok(()) => Ok((program, log)),
+        Err(error) => Err(failed(format!("{error}\n{log}"))),
+    }
+}
+
+fn translate(kernel: &str, source: &str, arch: &str) -> Result<Cubin, Error> {
+    let (program, log) = compiled(kernel, source, arch)?;
+    let failed = |e: nvrtc::NvrtcError| refused(kernel, source, e.to_string());
+    let mut size = 0;
+    // SAFETY: the program is compiled; the pointer is to a live integer.
+    unsafe { sys::nvrtcGetCUBINSize(program.0, &mut size) }.result().map_err(failed)?;
+    let mut code = vec![0_u8; size];
+    // SAFETY: the buffer has the size that the compiler asked for.
+    unsafe { sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast::<c_char>()) }
+        .result()
+        .map_err(failed)?;
+    Ok(Cubin { code, log })
+}
+
+fn text_of(bytes: Vec<c_char>) -> String {
+    let bytes: Vec<u8> = bytes.into_iter().map(|b| b as u8).collect();
+    match CStr::from_bytes_until_nul(&bytes) {
+        Ok(text) => text.to_string_lossy().into_owned(),
+        Err(_) => String::from_utf8_lossy(&bytes).into_owned(),
+    }
+}
+
+/// What ptxas says of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Stack of a thread, in bytes.
+    pub stack: u32,
+    /// Bytes a thread stores to memory for want of registers.
+    pub spill_stores: u32,
+    /// Bytes it loads back.
+    pub spill_loads: u32,
+}
+
+impl Cubin {
+    /// The resources of the kernel, read from the log.
+    pub(crate) fn resources(&self, kernel: &str) -> Resources {
+        let mut resources = Resources::default();
+        let mut mine = false;
+        for line in self.log.lines() {
+            if line.contains("Compiling entry function") || line.contains("Function properties for")
+            {
+                // A second block follows for functions that are called: it is not the kernel's.
+                mine = line.contains(kernel);
+            }
+            let before = |word: &str| -> Option<u32> {
+                let (head, _) = line.split_once(word)?;
+                head.trim_end().rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+            };
+            if let (true, Some(stack)) = (mine, before(" bytes stack frame")) {
+                resources.stack = stack;
+                resources.spill_stores = before(" bytes spill stores").unwrap_or(0);
+                resources.spill_loads = before(" bytes spill loads").unwrap_or(0);
+            }
+            if let (0, Some(registers)) = (resources.registers, before(" registers")) {
+                resources.registers = registers;
+            }
+        }
+        resources
+    }
+}
+
+/// Compiles without the cache, for checks: resources, and machine code.
+///
+/// # Errors
+/// No compiler, or a text that it refuses.
+#[doc(hidden)]
+pub fn check(kernel: &str, source: &str, arch: &str) -> Result<(Resources, Vec<u8>), Error> {
+    need_compiler("cuda")?;
+    let cubin = translate(kernel, source, arch)?;
+    Ok((cubin.resources(kernel), cubin.code))
+}
+
+/// The text before machine code (PTX), in which the types of all operations can be read.
+///
+/// # Errors
+/// As [`check`].
+#[doc(hidden)]
+pub fn assembly(kernel: &str, source: &str) -> Result<String, Error> {
+    need_compiler("cuda")?;
+    let program = compiled(kernel, source, "compute_90")?.0;
+    // SAFETY: the program is compiled.
+    unsafe { nvrtc::get_ptx(program.0) }.map(text_of).map_err(|e| Error::Compile {
+        kernel: kernel.to_owned(),
+        log: e.to_string(),
+        source_text: source.to_owned(),
+    })
+}

@@ -1,0 +1,30 @@
+// Runs a kernel that host_shim.h made plain C++: stands after the kernel's text. The test suite
+// compiles with -DOD_HOST_KERNEL=od_erk (or another name) and -DOD_HOST_WARPS for the warps of a
+// block.
+#include <thread>
+#include <vector>
+
+static_assert(sizeof(OdTask) % alignof(void *) == 0, "the host's structure has no padding either");
+
+extern "C" unsigned long od_host_task_size() { return sizeof(OdTask); }
+
+extern "C" void od_host_run(const OdTask *task, unsigned blocks, unsigned long shared_bytes) {
+    for (unsigned block = 0; block < blocks; ++block) {
+        std::vector<double> shared(shared_bytes / sizeof(double) + 1, NAN);
+        OdHostBarrier barrier;
+        barrier.members = OD_HOST_WARPS;
+        std::vector<std::thread> threads;
+        for (unsigned warp = 0; warp < OD_HOST_WARPS; ++warp) {
+            threads.emplace_back([&, block, warp] {
+                threadIdx.x = warp;
+                blockIdx.x = block;
+                blockDim.x = OD_HOST_WARPS;
+                gridDim.x = blocks;
+                od_host_shared = shared.data();
+                od_host_barrier = &barrier;
+                OD_HOST_KERNEL(*task);
+            });
+        }
+        for (std::thread &thread : threads) thread.join();
+    }
+}

@@ -1,0 +1,138 @@
+// The scalar of device code and the functions that generated right-hand sides call.
+//
+// `real` is double or float throughout, time included: a build for float contains no double
+// arithmetic. Contraction is off (`--fmad=false`); what should be fused says od_fma, so that an
+// expression has the same bits in whichever kernel it stands.
+
+#if OD_FLOAT
+typedef float real;
+#else
+typedef double real;
+#endif
+
+#define OD_FN static __device__ __forceinline__
+#define OD_FN_MEMBER __device__ __forceinline__
+
+#if OD_FLOAT
+#define OD_CALL(name) name##f
+#else
+#define OD_CALL(name) name
+#endif
+
+OD_FN real od_fma(real a, real b, real c) { return OD_CALL(fma)(a, b, c); }
+OD_FN real od_abs(real a) { return OD_CALL(fabs)(a); }
+OD_FN real od_floor(real a) { return OD_CALL(floor)(a); }
+OD_FN real od_sqrt(real a) { return OD_CALL(sqrt)(a); }
+OD_FN real od_cbrt(real a) { return OD_CALL(cbrt)(a); }
+OD_FN real od_exp(real a) { return OD_CALL(exp)(a); }
+OD_FN real od_ln(real a) { return OD_CALL(log)(a); }
+OD_FN real od_sin(real a) { return OD_CALL(sin)(a); }
+OD_FN real od_cos(real a) { return OD_CALL(cos)(a); }
+OD_FN real od_tan(real a) { return OD_CALL(tan)(a); }
+OD_FN real od_asin(real a) { return OD_CALL(asin)(a); }
+OD_FN real od_acos(real a) { return OD_CALL(acos)(a); }
+OD_FN real od_atan(real a) { return OD_CALL(atan)(a); }
+OD_FN real od_sinh(real a) { return OD_CALL(sinh)(a); }
+OD_FN real od_cosh(real a) { return OD_CALL(cosh)(a); }
+OD_FN real od_tanh(real a) { return OD_CALL(tanh)(a); }
+OD_FN real od_pow(real a, real b) { return OD_CALL(pow)(a, b); }
+
+// NaN when either is NaN, so that no failure is masked (fmin and fmax drop it).
+OD_FN real od_min(real a, real b) { return (a < b || a != a) ? a : b; }
+OD_FN real od_max(real a, real b) { return (b < a || a != a) ? a : b; }
+// For values whose NaN is caught elsewhere.
+OD_FN real od_larger(real a, real b) { return a < b ? b : a; }
+
+// The leading 32 bits without the sign: ordered as |a| is, and not below OD_NOT_FINITE for NaN
+// and infinity. Integer work leaves the floating-point units to the right-hand side.
+#if OD_FLOAT
+#define OD_NOT_FINITE 0x7f800000
+OD_FN int od_magnitude(real a) { return __float_as_int(a) & 0x7fffffff; }
+#else
+#define OD_NOT_FINITE 0x7ff00000
+OD_FN int od_magnitude(real a) { return __double2hiint(a) & 0x7fffffff; }
+#endif
+
+// Elementary functions out of line, for right-hand sides with very many of them.
+#define OD_CALLED(name) \
+    static __device__ __noinline__ real name##_call(real a) { return name(a); }
+OD_CALLED(od_cbrt) OD_CALLED(od_exp) OD_CALLED(od_ln) OD_CALLED(od_sin) OD_CALLED(od_cos)
+OD_CALLED(od_tan) OD_CALLED(od_asin) OD_CALLED(od_acos) OD_CALLED(od_atan) OD_CALLED(od_sinh)
+OD_CALLED(od_cosh) OD_CALLED(od_tanh)
+static __device__ __noinline__ real od_pow_call(real a, real b) { return od_pow(a, b); }
+
+#if OD_FLOAT
+#define R(x) x##f
+OD_FN real od_inf() { return __int_as_float(0x7f800000); }
+#else
+#define R(x) x
+OD_FN real od_inf() { return __longlong_as_double(0x7ff0000000000000ll); }
+#endif
+#if OD_FLOAT
+OD_FN real od_nan() { return __int_as_float(0x7fc00000); }
+#else
+OD_FN real od_nan() { return __longlong_as_double(0x7ff8000000000000ll); }
+#endif
+
+// 1/a and 1/sqrt(a) to about one unit in the last place, without a branch: the hardware's seed
+// (20 bits) and one step of third order. Both are infinite at zero. 1/sqrt is NaN at infinity and
+// not finite below zero: to tell these apart would cost a tenth of an n-body right-hand side.
+// Subnormal operands count as zero. od_near_recip: 1/a to 12 digits, for error norms.
+#if defined(__CUDA_ARCH__) && !OD_FLOAT
+OD_FN double od_seed_recip(double a) {
+    double x;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(x) : "d"(a));
+    return x;
+}
+OD_FN double od_seed_rsqrt(double a) {
+    double x;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(x) : "d"(a));
+    return x;
+}
+// The seed made finite: at zero the step of third order then overflows to the right infinity.
+OD_FN double od_tamed(double x) {
+    const int high = __double2hiint(x);
+    return __hiloint2double(high < 0x7fefffff ? high : 0x7fefffff, __double2loint(x));
+}
+OD_FN real od_recip(real a) {
+    const double x = od_seed_recip(a);
+    const double e = od_fma(-a, x, 1.0);
+    const double refined = od_fma(x, od_fma(e, e, e), x);
+    // Zero and infinity: the seed is the answer, and e is NaN.
+    return e == e || a != a ? refined : x;
+}
+OD_FN real od_rsqrt(real a) {
+    const double x = od_tamed(od_seed_rsqrt(a));
+    const double e = od_fma(-(a * x), x, 1.0);
+    return od_fma(od_fma(0.375, e, 0.5), x * e, x);
+}
+OD_FN real od_near_recip(real a) {
+    const double x = od_seed_recip(a);
+    return od_fma(x, od_fma(-a, x, 1.0), x);
+}
+#elif defined(__CUDA_ARCH__)
+OD_FN real od_recip(real a) { return __frcp_rn(a); }
+OD_FN real od_rsqrt(real a) { return rsqrtf(a); }
+OD_FN real od_near_recip(real a) { return __frcp_rn(a); }
+#else
+OD_FN real od_recip(real a) { return real(1) / a; }
+OD_FN real od_rsqrt(real a) { return real(1) / od_sqrt(a); }
+OD_FN real od_near_recip(real a) { return real(1) / a; }
+#endif
+
+// Logarithm and power of two for step-size control: six digits are plenty there.
+#ifdef __CUDA_ARCH__
+OD_FN float od_log2(real a) {
+    float x;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(x) : "f"((float)a));
+    return x;
+}
+OD_FN real od_exp2(float a) {
+    float x;
+    asm("ex2.approx.f32 %0, %1;" : "=f"(x) : "f"(a));
+    return (real)x;
+}
+#else
+OD_FN float od_log2(real a) { return log2f((float)a); }
+OD_FN real od_exp2(float a) { return (real)exp2f(a); }
+#endif

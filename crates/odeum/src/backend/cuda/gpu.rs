@@ -1,0 +1,197 @@
+//! One GPU: its context, its limits, and what is kept of it between calls.
+
+use super::compile::compile;
+use super::lane::Lane;
+use super::layout::Limits;
+use super::library::need_driver;
+use super::plan::Kernel;
+use crate::error::Error;
+use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
+use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
+use cudarc::driver::{CudaContext, CudaFunction, DriverError};
+use cudarc::nvrtc::Ptx;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A driver error with what was being done.
+pub(super) fn failed(doing: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
+    let doing = doing.into();
+    move |error| Error::Cuda { doing, reason: error.to_string() }
+}
+
+/// A lock that a panic elsewhere does not close: what it guards is a cache.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An opened GPU. Opening takes a tenth of a second, so it is done once per process.
+pub(super) struct Gpu {
+    pub(super) context: Arc<CudaContext>,
+    pub(super) limits: Limits,
+    pub(super) ordinal: usize,
+    /// `sm_90`.
+    arch: String,
+    loaded: Mutex<HashMap<String, Loaded>>,
+    /// Streams and their memory that no run is using.
+    pub(super) idle: Mutex<Vec<Lane>>,
+}
+
+/// A kernel in the memory of a GPU.
+#[derive(Clone)]
+pub(super) struct Loaded {
+    pub(super) function: CudaFunction,
+    /// Blocks that a multiprocessor holds at once.
+    pub(super) resident: usize,
+}
+
+impl Gpu {
+    /// The GPU of this number.
+    pub(super) fn open(ordinal: usize) -> Result<Arc<Gpu>, Error> {
+        static OPEN: OnceLock<Mutex<HashMap<usize, Arc<Gpu>>>> = OnceLock::new();
+        let device = format!("cuda:{ordinal}");
+        need_driver(&device)?;
+        let mut open = lock(OPEN.get_or_init(Mutex::default));
+        if let Some(gpu) = open.get(&ordinal) {
+            return Ok(gpu.clone());
+        }
+        let count = device_count()?;
+        if ordinal >= count {
+            return Err(Error::Device {
+                device,
+                reason: format!("the driver sees {count} GPU(s), numbered from 0"),
+                remedy: "choose one of these; CUDA_VISIBLE_DEVICES may hide others".to_owned(),
+            });
+        }
+        let context = CudaContext::new(ordinal).map_err(failed(format!("opening {device}")))?;
+        let attribute = |attribute| -> Result<usize, Error> {
+            let value = context.attribute(attribute).map_err(failed("reading attributes"))?;
+            Ok(usize::try_from(value).unwrap_or(0))
+        };
+        let limits = Limits {
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            shared_per_multiprocessor: attribute(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+            )?,
+            shared_per_block: attribute(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            )?,
+        };
+        let (major, minor) =
+            context.compute_capability().map_err(failed("reading the compute capability"))?;
+        let gpu = Arc::new(Gpu {
+            context,
+            limits,
+            ordinal,
+            arch: format!("sm_{major}{minor}"),
+            loaded: Mutex::default(),
+            idle: Mutex::default(),
+        });
+        open.insert(ordinal, gpu.clone());
+        Ok(gpu)
+    }
+
+    /// Makes the GPU the one that this thread's driver calls mean.
+    pub(super) fn bind(&self) -> Result<(), Error> {
+        self.context.bind_to_thread().map_err(failed(format!("binding cuda:{}", self.ordinal)))
+    }
+
+    /// Compiles and loads a kernel, unless that has been done.
+    pub(super) fn load(&self, kernel: &Kernel) -> Result<Loaded, Error> {
+        let mut loaded = lock(&self.loaded);
+        if let Some(kernel) = loaded.get(&kernel.source) {
+            return Ok(kernel.clone());
+        }
+        let cubin = compile(kernel.name, &kernel.source, &self.arch)?;
+        let doing = || failed(format!("loading {}", kernel.name));
+        let module = self.context.load_module(Ptx::from_binary(cubin.code)).map_err(doing())?;
+        let function = module.load_function(kernel.name).map_err(doing())?;
+        let layout = &kernel.layout;
+        if layout.shared > 0 {
+            let bytes = layout.shared as i32;
+            let most = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            function.set_attribute(most, bytes).map_err(doing())?;
+            // All of the memory that is shared memory or cache, in percent.
+            let share = FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+            function.set_attribute(share, 100).map_err(doing())?;
+        }
+        let resident = function
+            .occupancy_max_active_blocks_per_multiprocessor(
+                layout.block as u32,
+                layout.shared,
+                None,
+            )
+            .map_err(doing())?;
+        let kernel_loaded = Loaded { function, resident: (resident as usize).max(1) };
+        loaded.insert(kernel.source.clone(), kernel_loaded.clone());
+        Ok(kernel_loaded)
+    }
+
+    /// Bytes of device memory that may be used: what is free, or less where
+    /// `ODEUM_CUDA_MEMORY_LIMIT` (bytes) says so, which is how small GPUs are tried on large ones.
+    pub(super) fn free_memory(&self) -> Result<usize, Error> {
+        let (free, _) = self.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        let kept: usize = lock(&self.idle).iter().map(|lane| lane.arena.bytes()).sum();
+        let limit = std::env::var("ODEUM_CUDA_MEMORY_LIMIT").ok().and_then(|l| l.parse().ok());
+        Ok((free + kept).min(limit.unwrap_or(usize::MAX)))
+    }
+}
+
+fn device_count() -> Result<usize, Error> {
+    let count = CudaContext::device_count().map_err(|error| Error::Device {
+        device: "cuda".to_owned(),
+        reason: format!("the NVIDIA driver does not start: {error}"),
+        remedy: "see that `nvidia-smi` lists a GPU for this user".to_owned(),
+    })?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// What a GPU is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    /// Number of the GPU, as [`Cuda::ordinals`](super::Cuda::ordinals) takes it.
+    pub ordinal: usize,
+    /// Name, as the driver gives it.
+    pub name: String,
+    /// Compute capability.
+    pub compute_capability: (i32, i32),
+    /// Memory, in bytes, all and free.
+    pub memory: (usize, usize),
+    /// Number of multiprocessors.
+    pub multiprocessors: usize,
+    /// Highest clock of the multiprocessors, in MHz.
+    pub clock_mhz: f64,
+    /// Newest CUDA version the driver supports, as 13.0.
+    pub driver: (i32, i32),
+}
+
+/// The GPUs of this computer.
+///
+/// # Errors
+/// When there is no NVIDIA driver; the error says what was looked for, and where.
+pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
+    need_driver("cuda")?;
+    (0..device_count()?)
+        .map(|ordinal| {
+            let gpu = Gpu::open(ordinal)?;
+            let context = &gpu.context;
+            let doing = || failed(format!("describing cuda:{ordinal}"));
+            let (free, all) = context.mem_get_info().map_err(doing())?;
+            let clock =
+                context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).map_err(doing())?;
+            let mut version = 0;
+            // SAFETY: the library is present; the pointer is to a live integer.
+            unsafe { cudarc::driver::sys::cuDriverGetVersion(&mut version) }
+                .result()
+                .map_err(doing())?;
+            Ok(DeviceInfo {
+                ordinal,
+                name: context.name().map_err(doing())?,
+                compute_capability: context.compute_capability().map_err(doing())?,
+                memory: (all, free),
+                multiprocessors: gpu.limits.multiprocessors,
+                clock_mhz: f64::from(clock) / 1e3,
+                driver: (version / 1000, version % 1000 / 10),
+            })
+        })
+        .collect()
+}

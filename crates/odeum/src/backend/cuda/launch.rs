@@ -1,0 +1,44 @@
+//! Starting a kernel.
+
+use super::gpu::{Gpu, Loaded, failed};
+use super::layout::{Layout, Storage, WARP};
+use super::task::Task;
+use crate::error::Error;
+use cudarc::driver::{CudaStream, result};
+use std::ffi::c_void;
+
+/// Starts a kernel over the systems of a task, on one part in `share` of the GPU.
+///
+/// # Safety
+/// The arrays of the task must be live memory of the GPU until the stream has done its work.
+pub(super) unsafe fn launch<T>(
+    gpu: &Gpu,
+    loaded: &Loaded,
+    layout: &Layout,
+    share: usize,
+    task: &Task<T>,
+    stream: &CudaStream,
+) -> Result<(), Error> {
+    let systems = task.n_systems as usize;
+    let blocks = if layout.storage == Storage::Team {
+        systems.div_ceil(WARP)
+    } else {
+        // A persistent grid: as many blocks as the GPU, or its share, holds at once.
+        let held = gpu.limits.multiprocessors * loaded.resident;
+        systems.div_ceil(layout.block).min(held.div_ceil(share))
+    };
+    let mut arguments = [(task as *const Task<T>).cast_mut().cast::<c_void>()];
+    // SAFETY: the kernel takes one argument, the structure that `Task` mirrors; the driver copies
+    // it before it returns. Of the arrays the caller answers for.
+    unsafe {
+        result::launch_kernel(
+            loaded.function.cu_function(),
+            (blocks as u32, 1, 1),
+            (layout.block as u32, 1, 1),
+            layout.shared as u32,
+            stream.cu_stream(),
+            &mut arguments,
+        )
+    }
+    .map_err(failed("starting a kernel"))
+}

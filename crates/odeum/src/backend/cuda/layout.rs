@@ -1,0 +1,149 @@
+//! How a kernel is laid out on a GPU: where slopes are kept, how large blocks are.
+
+use super::slots::Slots;
+
+/// Components up to which loops over them are unrolled.
+pub(crate) const UNROLLED_COMPONENTS: usize = 64;
+
+/// Vectors that RKC keeps outside of registers.
+pub(crate) const RKC_VECTORS: usize = 4;
+
+/// Lanes of a warp.
+pub(crate) const WARP: usize = 32;
+
+/// Shared memory the hardware keeps of each block.
+const RESERVED: usize = 1024;
+
+/// Registers of a multiprocessor, on every GPU since 2012.
+const REGISTERS: usize = 65536;
+
+/// What of a GPU decides a layout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limits {
+    /// Multiprocessors.
+    pub(crate) multiprocessors: usize,
+    /// Shared memory of a multiprocessor, in bytes.
+    pub(crate) shared_per_multiprocessor: usize,
+    /// Largest shared memory of a block, in bytes.
+    pub(crate) shared_per_block: usize,
+}
+
+impl Limits {
+    /// An H100 or H200.
+    pub(crate) const HOPPER: Limits = Limits {
+        multiprocessors: 132,
+        shared_per_multiprocessor: 228 * 1024,
+        shared_per_block: 227 * 1024,
+    };
+}
+
+/// Where the slopes of the stages are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// Registers, everything unrolled: small systems.
+    Registers,
+    /// Shared memory, stages in a loop.
+    Shared,
+    /// Local memory: systems too large for the others.
+    Local,
+    /// Shared memory, a team of warps for every 32 systems.
+    Team,
+}
+
+/// A launch shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) storage: Storage,
+    /// Threads of a block.
+    pub(crate) block: usize,
+    /// Blocks that are to fit on a multiprocessor, which bounds their registers.
+    pub(crate) blocks_per_sm: usize,
+    /// Dynamic shared memory of a block, in bytes.
+    pub(crate) shared: usize,
+}
+
+impl Layout {
+    /// One thread per system, for an explicit pair of `stages` stages.
+    pub(crate) fn erk(
+        slots: &Slots,
+        dim: usize,
+        stages: usize,
+        nodes: usize,
+        word: usize,
+        limits: &Limits,
+    ) -> Self {
+        let words = word / 4;
+        let unrolled = (2 * dim + stages * slots.len()) * words + 32;
+        if unrolled <= 160 && nodes * stages <= 1500 {
+            let warps = warps_by_registers(unrolled + 24).min(32);
+            return Layout {
+                storage: Storage::Registers,
+                block: 128,
+                blocks_per_sm: warps / 4,
+                shared: 0,
+            };
+        }
+        let bytes = (stages - 1) * slots.len() * word;
+        if dim <= UNROLLED_COMPONENTS
+            && let Some(layout) = shared(bytes, (2 * dim + slots.len()) * words + 40, limits)
+        {
+            return layout;
+        }
+        Layout { storage: Storage::Local, block: 64, blocks_per_sm: 4, shared: 0 }
+    }
+
+    /// One thread per system, for RKC: six vectors of n components.
+    pub(crate) fn rkc(dim: usize, word: usize, limits: &Limits) -> Self {
+        let words = word / 4;
+        if 7 * dim * words + 48 <= 160 {
+            let blocks_per_sm = warps_by_registers(7 * dim * words + 72).min(32) / 4;
+            return Layout { storage: Storage::Registers, block: 128, blocks_per_sm, shared: 0 };
+        }
+        let registers = 2 * dim * words + 60;
+        let fits = dim <= UNROLLED_COMPONENTS;
+        fits.then(|| shared(RKC_VECTORS * dim * word, registers, limits))
+            .flatten()
+            .unwrap_or(Layout { storage: Storage::Local, block: 64, blocks_per_sm: 4, shared: 0 })
+    }
+
+    /// A team of warps for every 32 systems.
+    pub(crate) fn erk_team(slots: &Slots, dim: usize, word: usize) -> Self {
+        let groups = slots.n_groups();
+        // Two buffers of stage states, and the parts of three norms.
+        let shared = ((2 * dim + 3 * groups) * word + 3 * groups * 4) * WARP;
+        Layout { storage: Storage::Team, block: groups * WARP, blocks_per_sm: 1, shared }
+    }
+}
+
+/// The shape where each thread keeps `bytes` in shared memory and wants about `registers`; `None`
+/// when not even four warps fit on a multiprocessor.
+///
+/// Two warps for each scheduler with all the registers they want are faster than three that are
+/// short of them (Pleiades, H200: 4.91 against 5.14 ms).
+pub(crate) fn shared(bytes: usize, registers: usize, limits: &Limits) -> Option<Layout> {
+    let most = warps_by_registers(registers).max(8);
+    let mut best: Option<(usize, Layout)> = None;
+    for warps in [2, 4, 3, 6, 1] {
+        let block = warps * WARP;
+        let size = block * bytes;
+        let blocks =
+            (limits.shared_per_multiprocessor / (size + RESERVED)).min(most / warps).min(16);
+        if size > limits.shared_per_block || blocks == 0 {
+            continue;
+        }
+        let resident = blocks * warps;
+        if best.is_none_or(|(most, _)| resident > most) {
+            let layout =
+                Layout { storage: Storage::Shared, block, blocks_per_sm: blocks, shared: size };
+            best = Some((resident, layout));
+        }
+    }
+    best.filter(|(resident, _)| *resident >= 4).map(|(_, layout)| layout)
+}
+
+/// Warps on a multiprocessor when each thread has this many registers.
+fn warps_by_registers(registers: usize) -> usize {
+    // Each of the four schedulers has its own quarter; registers of a thread come in eights, and
+    // there are at most 255.
+    4 * (REGISTERS / 4 / (WARP * registers.min(255).next_multiple_of(8)))
+}

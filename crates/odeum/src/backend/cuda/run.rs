@@ -1,0 +1,264 @@
+//! Integrating an ensemble: batches, drawn from one queue by workers of all GPUs.
+//!
+//! A worker copies its batch into pinned memory, starts upload, kernel and download on a stream
+//! of its own, and copies the results out. With several workers on a GPU, copies of some overlap
+//! the kernels of others; a batch is small enough for that, and for the memory of the GPU.
+
+use super::Cuda;
+use super::arena::{Places, Shape};
+use super::gpu::{Gpu, Loaded, failed, lock};
+use super::lane::Lane;
+use super::launch::launch;
+use super::layout::WARP;
+use super::plan::{Kernel, plan};
+use super::sink::Sink;
+use super::source::Traits;
+use super::task::{self, Task};
+use crate::ensemble::Ensemble;
+use crate::error::Error;
+use crate::method::Method;
+use crate::monitor::Monitor;
+use crate::options::Options;
+use crate::solution::{GpuTimes, Solution};
+use cudarc::driver::result;
+use odeum_core::{Graph, Scalar};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+
+/// Workers for each GPU, at most: enough for copies to hide behind kernels.
+const WORKERS: usize = 8;
+/// Batches for each worker, about: more hide copies better, fewer fill the GPU better.
+const BATCHES: usize = 2;
+/// A batch smaller than this is not worth a launch, in bytes.
+const SMALL_BATCH: usize = 1 << 20;
+/// A larger one makes the GPU wait for the first copies and the caller for the last, in bytes.
+const LARGE_BATCH: usize = 12 << 20;
+
+/// Integrates an ensemble on GPUs. The arguments have been checked.
+pub(crate) fn solve<T: Scalar>(
+    graph: &Graph,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    cuda: &Cuda,
+    options: &Options,
+    monitor: &Monitor,
+) -> Result<Solution<T>, Error> {
+    let begun = Instant::now();
+    if cuda.ordinals.is_empty() {
+        return Err(Error::input("cuda", "no GPU", "name at least one, as cuda:0"));
+    }
+    if ensemble.len() > u32::MAX as usize {
+        return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
+    }
+    let gpus: Vec<_> = cuda.ordinals.iter().map(|&o| Gpu::open(o)).collect::<Result<_, _>>()?;
+    let mut solution = Solution::empty(ensemble.len(), ensemble.dim(), options.save_times());
+    let shape = Shape::of(ensemble, options.save_times().len());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = WORKERS.min((cores / gpus.len()).max(1));
+    let batch = batch_size(&gpus, &shape, ensemble.len(), workers)?;
+    let n_batches = ensemble.len().div_ceil(batch);
+
+    let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
+    let job = Job {
+        ensemble,
+        method,
+        options,
+        shape,
+        constants: task::constants(&traits, options, ensemble.dim()),
+        batch,
+        // Where batches follow each other, the threads of each take several systems one after
+        // the other, which evens out their lengths; other batches fill the rest of the GPU.
+        share: if n_batches > 2 * gpus.len() { 2 } else { 1 },
+        next: AtomicUsize::new(0),
+        sink: Sink::new(&mut solution),
+        monitor,
+        failure: Mutex::new(None),
+        times: Mutex::new(GpuTimes::default()),
+    };
+    let each = workers.min(n_batches.div_ceil(gpus.len()));
+    std::thread::scope(|scope| {
+        for gpu in &gpus {
+            let (job, traits) = (&job, &traits);
+            scope.spawn(move || {
+                let ready = Ready::new(gpu, graph, method, traits, ensemble.len());
+                match ready {
+                    Err(error) => job.fail(error),
+                    Ok(ready) => std::thread::scope(|scope| {
+                        for _ in 1..each {
+                            scope.spawn(|| job.work(gpu, &ready));
+                        }
+                        job.work(gpu, &ready);
+                    }),
+                }
+            });
+        }
+    });
+    let Job { failure, times, .. } = job;
+    if let Some(error) = failure.into_inner().unwrap_or_default() {
+        return Err(error);
+    }
+    let mut times = times.into_inner().unwrap_or_default();
+    times.total_ms = begun.elapsed().as_secs_f64() * 1e3;
+    times.batches = n_batches;
+    solution.gpu_times = Some(times);
+    Ok(solution)
+}
+
+/// Systems of a batch.
+fn batch_size(
+    gpus: &[Arc<Gpu>],
+    shape: &Shape,
+    systems: usize,
+    workers: usize,
+) -> Result<usize, Error> {
+    let per_system = (shape.bytes(1024) - shape.bytes(0)).div_ceil(1024);
+    let by_overlap = systems.div_ceil(gpus.len() * workers * BATCHES);
+    let by_size =
+        by_overlap.clamp(SMALL_BATCH.div_ceil(per_system), LARGE_BATCH.div_ceil(per_system));
+    let mut batch = by_size.next_multiple_of(WARP).min(systems);
+    for gpu in gpus {
+        // A quarter is left to others, and to the local memory of the kernel.
+        let free = gpu.free_memory()?;
+        while shape.bytes(batch) * workers.min(systems.div_ceil(batch)) > free / 4 * 3 {
+            if batch <= WARP {
+                return Err(Error::Device {
+                    device: format!("cuda:{}", gpu.ordinal),
+                    reason: format!(
+                        "not enough memory: {batch} systems need {} bytes for each of {workers} \
+                         batches, {free} are free",
+                        shape.bytes(batch)
+                    ),
+                    remedy: "free memory of the GPU, or save fewer times".to_owned(),
+                });
+            }
+            batch = (batch / 2).next_multiple_of(WARP);
+        }
+    }
+    Ok(batch)
+}
+
+/// A kernel, planned for and loaded on one GPU.
+pub(super) struct Ready {
+    pub(super) kernel: Arc<Kernel>,
+    pub(super) loaded: Loaded,
+}
+
+impl Ready {
+    pub(super) fn new(
+        gpu: &Gpu,
+        graph: &Graph,
+        method: &Method,
+        traits: &Traits,
+        systems: usize,
+    ) -> Result<Self, Error> {
+        // Planning takes milliseconds, which counts where an integration takes few.
+        static PLANNED: OnceLock<Mutex<HashMap<String, Arc<Kernel>>>> = OnceLock::new();
+        gpu.bind()?;
+        let team = super::plan::wants_team(&gpu.limits, systems);
+        let key = format!("{graph}{method:?}{traits:?}{:?}{team}", gpu.limits);
+        let mut planned = lock(PLANNED.get_or_init(Mutex::default));
+        let kernel = planned
+            .entry(key)
+            .or_insert_with(|| Arc::new(plan(graph, method, traits, &gpu.limits, systems)))
+            .clone();
+        drop(planned);
+        let loaded = gpu.load(&kernel)?;
+        Ok(Ready { kernel, loaded })
+    }
+}
+
+/// What the workers of a run share.
+struct Job<'a, T> {
+    ensemble: &'a Ensemble<T>,
+    method: &'a Method,
+    options: &'a Options,
+    shape: Shape,
+    /// Absolute tolerances and save times.
+    constants: (Vec<T>, Vec<T>),
+    batch: usize,
+    /// Of the GPU, what the kernel of one batch may take: one over this.
+    share: usize,
+    /// The next batch to take.
+    next: AtomicUsize,
+    sink: Sink<T>,
+    monitor: &'a Monitor,
+    failure: Mutex<Option<Error>>,
+    times: Mutex<GpuTimes>,
+}
+
+impl<T: Scalar> Job<'_, T> {
+    /// The first error is the one that is told; it stops all workers.
+    fn fail(&self, error: Error) {
+        lock(&self.failure).get_or_insert(error);
+    }
+
+    /// Takes batches until there are none.
+    fn work(&self, gpu: &Gpu, ready: &Ready) {
+        let mut lane = match Lane::take(gpu, self.shape.bytes(self.batch)) {
+            Ok(lane) => lane,
+            Err(error) => return self.fail(error),
+        };
+        loop {
+            let first = self.next.fetch_add(1, Ordering::Relaxed) * self.batch;
+            if first >= self.ensemble.len()
+                || self.monitor.is_stopped()
+                || lock(&self.failure).is_some()
+            {
+                break;
+            }
+            let range = first..(first + self.batch).min(self.ensemble.len());
+            let count = range.len();
+            match self.run_batch(gpu, ready, &mut lane, range) {
+                Ok(()) => self.monitor.add_finished(count),
+                Err(error) => self.fail(error),
+            }
+        }
+        lane.keep(gpu);
+    }
+
+    fn run_batch(
+        &self,
+        gpu: &Gpu,
+        ready: &Ready,
+        lane: &mut Lane,
+        range: Range<usize>,
+    ) -> Result<(), Error> {
+        let stream = lane.stream.clone();
+        let places = Places::new(&self.shape, range.len());
+        lane.arena.fill(&places, self.ensemble, &range, &self.constants);
+        lane.mark(0)?;
+        lane.arena.upload(0..places.results, &stream)?;
+        if self.shape.n_saves > 0 {
+            // All bits set is NaN: what a system that ended early never reached.
+            let to = lane.arena.device + places.saved as u64;
+            // SAFETY: the places of the saved states lie in the arena.
+            unsafe {
+                result::memset_d8_async(to, 0xff, places.stats - places.saved, stream.cu_stream())
+            }
+            .map_err(failed("clearing memory of the GPU"))?;
+        }
+        let arrays = places.arrays::<T>(lane.arena.device);
+        let span = self.ensemble.span(range.start);
+        let task = Task::new(arrays, span, range.len(), range.len(), self.method, self.options);
+        lane.mark(1)?;
+        // SAFETY: the arena is live until the stream has been waited for, here or in `Lane::keep`.
+        unsafe { launch(gpu, &ready.loaded, &ready.kernel.layout, self.share, &task, &stream)? };
+        lane.mark(2)?;
+        lane.arena.download(places.results..places.end, &stream)?;
+        lane.mark(3)?;
+        // While the GPU works: the pages of the results come into being.
+        // SAFETY: this worker alone has taken the batch.
+        unsafe { self.sink.touch(&range) };
+        stream.synchronize().map_err(failed("waiting for a kernel"))?;
+        // SAFETY: as above.
+        unsafe { self.sink.take(&mut lane.arena, &places, &range) };
+        let (kernel, whole) = (lane.between(1, 2)?, lane.between(0, 3)?);
+        let mut times = lock(&self.times);
+        times.kernels_ms += kernel;
+        times.batches_ms += whole;
+        Ok(())
+    }
+}

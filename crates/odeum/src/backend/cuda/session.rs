@@ -1,0 +1,193 @@
+//! An ensemble that stays on a GPU over many calls.
+
+use super::arena::{Places, Shape};
+use super::gpu::{Gpu, failed};
+use super::lane::Lane;
+use super::launch::launch;
+use super::run::Ready;
+use super::source::Traits;
+use super::task::{self, Task};
+use crate::ensemble::{Ensemble, check_sizes, check_span};
+use crate::error::Error;
+use crate::method::Method;
+use crate::options::Options;
+use crate::stats::Stats;
+use crate::status::Status;
+use cudarc::driver::{result, sys};
+use odeum_core::{Graph, Scalar, System};
+use std::sync::Arc;
+
+/// An ensemble whose states stay on a GPU: uploaded once, advanced many times, downloaded when
+/// wanted. For codes that split operators and integrate the same cells over and over.
+///
+/// With [`Options::warm_start`] every system begins an advance with the step size with which it
+/// ended the one before. A system that failed stands at its last accepted state and is advanced
+/// from there like the others: look at [`statuses`](Session::statuses) after each advance.
+pub struct Session<T> {
+    gpu: Arc<Gpu>,
+    ready: Ready,
+    /// There until the session ends.
+    lane: Option<Lane>,
+    places: Places,
+    /// Step sizes, where they are kept [M].
+    steps: Option<Steps>,
+    dim: usize,
+    systems: usize,
+    method: Method,
+    options: Options,
+    precision: std::marker::PhantomData<T>,
+}
+
+/// Device memory for step sizes.
+struct Steps {
+    address: sys::CUdeviceptr,
+    gpu: Arc<Gpu>,
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: allocated by `Session::new`, freed once; the session has waited for its
+            // stream.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
+    }
+}
+
+impl<T: Scalar> Session<T> {
+    /// Uploads an ensemble to the GPU of this number. The spans of the ensemble are not used:
+    /// [`advance`](Session::advance) says where to go.
+    ///
+    /// # Errors
+    /// Arguments that cannot be used (save times among them: a session saves nothing), a GPU
+    /// that is not there, or too little memory on it.
+    pub fn new<S: System>(
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        ordinal: usize,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        method.check()?;
+        options.check(ensemble)?;
+        check_sizes(system, ensemble)?;
+        if !options.save_times().is_empty() {
+            return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
+        }
+        let graph = Graph::trace(system);
+        let gpu = Gpu::open(ordinal)?;
+        gpu.bind()?;
+        let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
+        let ready = Ready::new(&gpu, &graph, method, &traits, ensemble.len())?;
+        let shape = Shape { shared_span: true, ..Shape::of(ensemble, 0) };
+        let places = Places::new(&shape, ensemble.len());
+        let mut lane = Lane::take(&gpu, places.end)?;
+        let stream = lane.stream.clone();
+        let constants = task::constants(&traits, options, ensemble.dim());
+        lane.arena.fill(&places, ensemble, &(0..ensemble.len()), &constants);
+        lane.arena.upload(0..places.results, &stream)?;
+        let steps = if options.warm_start {
+            let bytes = ensemble.len() * size_of::<T>();
+            // SAFETY: the context is bound.
+            let address = unsafe { result::malloc_sync(bytes) }
+                .map_err(failed(format!("reserving {bytes} bytes of GPU memory")))?;
+            let steps = Steps { address, gpu: gpu.clone() };
+            // Zero: no step yet.
+            // SAFETY: the memory was reserved with this size.
+            unsafe { result::memset_d8_async(address, 0, bytes, stream.cu_stream()) }
+                .map_err(failed("clearing memory of the GPU"))?;
+            Some(steps)
+        } else {
+            None
+        };
+        stream.synchronize().map_err(failed("copying to the GPU"))?;
+        Ok(Session {
+            gpu,
+            ready,
+            lane: Some(lane),
+            places,
+            steps,
+            dim: ensemble.dim(),
+            systems: ensemble.len(),
+            method: method.clone(),
+            options: options.clone(),
+            precision: std::marker::PhantomData,
+        })
+    }
+
+    /// Integrates every system over `span`; gives the time on the GPU, in ms.
+    ///
+    /// # Errors
+    /// A span that cannot be used, or a driver that fails.
+    pub fn advance(&mut self, span: (f64, f64)) -> Result<f64, Error> {
+        check_span(span, "span")?;
+        self.gpu.bind()?;
+        let Some(lane) = &self.lane else { return Ok(0.0) };
+        let mut arrays = self.places.arrays::<T>(lane.arena.device);
+        // In place: a system is read when it begins and written when it ends, by the same thread.
+        arrays.end_states = arrays.states.cast_mut();
+        if let Some(steps) = &self.steps {
+            arrays.first_steps = steps.address as *const T;
+            arrays.end_steps = steps.address as *mut T;
+        }
+        let systems = self.systems;
+        let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
+        // SAFETY: the queue's counter lies in the arena.
+        unsafe {
+            let counter = task.arrays.next as sys::CUdeviceptr;
+            result::memset_d8_async(counter, 0, size_of::<u32>(), lane.stream.cu_stream())
+        }
+        .map_err(failed("clearing memory of the GPU"))?;
+        lane.mark(1)?;
+        let Ready { kernel, loaded } = &self.ready;
+        // SAFETY: the arena and the step sizes live as long as the session, which waits here.
+        unsafe { launch(&self.gpu, loaded, &kernel.layout, 1, &task, &lane.stream)? };
+        lane.mark(2)?;
+        lane.stream.synchronize().map_err(failed("waiting for a kernel"))?;
+        lane.between(1, 2)
+    }
+
+    /// Downloads part of the arena.
+    fn get<V: Copy>(&mut self, place: usize, count: usize) -> Result<Vec<V>, Error> {
+        let bytes = place..place + count * size_of::<V>();
+        self.gpu.bind()?;
+        let Some(lane) = &mut self.lane else { return Ok(Vec::new()) };
+        let stream = lane.stream.clone();
+        lane.arena.download(bytes, &stream)?;
+        stream.synchronize().map_err(failed("copying from the GPU"))?;
+        Ok(lane.arena.values(place, count).to_vec())
+    }
+
+    /// The states, component-major [n × M].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn states(&mut self) -> Result<Vec<T>, Error> {
+        self.get(self.places.states, self.dim * self.systems)
+    }
+
+    /// How each system ended the last advance [M].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn statuses(&mut self) -> Result<Vec<Status>, Error> {
+        let numbers: Vec<u8> = self.get(self.places.status, self.systems)?;
+        Ok(numbers.into_iter().map(|n| Status::from_number(n).unwrap_or_default()).collect())
+    }
+
+    /// What each system cost in the last advance [M].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
+        self.get(self.places.stats, self.systems)
+    }
+}
+
+impl<T> Drop for Session<T> {
+    fn drop(&mut self) {
+        if let Some(lane) = self.lane.take() {
+            lane.keep(&self.gpu);
+        }
+    }
+}

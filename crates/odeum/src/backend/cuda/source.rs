@@ -1,0 +1,293 @@
+//! The complete text of a kernel: generated parts, then the device headers.
+
+use super::layout::{Layout, Storage, UNROLLED_COMPONENTS};
+use super::slots::Slots;
+use crate::controller::Law;
+use crate::method::erk::Tableau;
+use crate::method::{Erk, Method, Rkc};
+use crate::options::{FirstStep, Options};
+use crate::status::Status;
+use crate::tolerance::{Atol, Norm};
+use odeum_core::Graph;
+use odeum_core::emit::{self, Signature};
+use std::fmt::{Display, Write};
+
+/// The headers, in the order in which they stand in a source.
+const CUDA: &str = include_str!("device/cuda.cuh");
+const COMMON: [&str; 5] = [
+    include_str!("device/real.cuh"),
+    include_str!("device/task.cuh"),
+    include_str!("device/norm.cuh"),
+    include_str!("device/controller.cuh"),
+    include_str!("device/course.cuh"),
+];
+const ERK: &str = include_str!("../../method/erk/erk.cuh");
+const ERK_SINGLE: &str = include_str!("../../method/erk/erk_single.cuh");
+const ERK_TEAM: &str = include_str!("../../method/erk/erk_team.cuh");
+const RKC: &str = include_str!("../../method/rkc/rkc.cuh");
+
+/// What of an integration is compiled into its kernel. Numbers that change from call to call
+/// (tolerances, spans, step sizes) are not, so that a cached kernel serves them all.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Traits {
+    pub(crate) float: bool,
+    pub(crate) shared_params: bool,
+    pub(crate) saves: bool,
+    pub(crate) automatic: bool,
+    pub(crate) norm: Norm,
+    pub(crate) atol_each: bool,
+}
+
+impl Traits {
+    pub(crate) fn new(
+        float: bool,
+        shared_params: bool,
+        method: &Method,
+        options: &Options,
+    ) -> Self {
+        let fixed = method.controller().fixed_step().is_some();
+        Traits {
+            float,
+            shared_params,
+            saves: !options.save_times().is_empty(),
+            automatic: options.first_step == FirstStep::Automatic && !fixed,
+            norm: options.tolerance.norm,
+            atol_each: matches!(options.tolerance.atol, Atol::PerComponent(_)),
+        }
+    }
+
+    /// Size of a number, in bytes.
+    pub(crate) fn word(&self) -> usize {
+        if self.float { 4 } else { 8 }
+    }
+}
+
+/// A text under construction.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, line: impl Display) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn define(&mut self, name: &str, value: impl Display) {
+        self.line(format_args!("#define {name} {value}"));
+    }
+
+    /// A table and the function that reads it. In memory when its index is known only when the
+    /// program runs; else a local constant, which the compiler folds away.
+    fn table(&mut self, kind: &str, name: &str, index: &str, values: &[String], in_memory: bool) {
+        let (_, expression) = index.split_once(" -> ").unwrap_or(("", index));
+        let arguments = index.split_once(" -> ").map_or(index, |(arguments, _)| arguments);
+        let list = values.join(", ");
+        let n = values.len().max(1);
+        if in_memory {
+            self.line(format_args!("__constant__ {kind} {name}_table[{n}] = {{{list}}};"));
+            self.line(format_args!(
+                "OD_FN {kind} {name}({arguments}) {{ return {name}_table[{expression}]; }}"
+            ));
+        } else {
+            self.line(format_args!(
+                "OD_FN {kind} {name}({arguments}) {{ const {kind} values[{n}] = {{{list}}}; \
+                 return values[{expression}]; }}"
+            ));
+        }
+    }
+}
+
+/// The text of the kernel `od_erk`, or of `od_erk_team` when the layout is a team's.
+pub(crate) fn erk(
+    graph: &Graph,
+    erk: &Erk,
+    traits: &Traits,
+    slots: &Slots,
+    layout: &Layout,
+) -> String {
+    let tableau = erk.tableau;
+    let mut text = Text::default();
+    head(&mut text, graph, traits, erk.controller.law, tableau.embedded_order, layout);
+    text.define("OD_STAGES", tableau.stages());
+    text.define("OD_FSAL", i32::from(tableau.is_fsal()));
+    text.define("OD_SLOTS", slots.len());
+    text.define("OD_TWINS", slots.has_twins());
+    text.define("OD_FULL_STAGES", i32::from(slots.full_stages));
+    common(&mut text);
+    coefficients(&mut text, tableau, layout.storage);
+    let integers = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>();
+    let component = integers(&slots.component);
+    let twin: Vec<_> =
+        slots.twin.iter().map(|t| t.map_or("-1".to_owned(), |i| i.to_string())).collect();
+    let closes: Vec<_> =
+        (1..=slots.len()).map(|q| i32::from(slots.group_first.contains(&q)).to_string()).collect();
+    if layout.storage == Storage::Local {
+        text.line("OD_FN int od_component(int q) { return q; }");
+        text.line("OD_FN int od_twin(int) { return -1; }");
+        text.line("OD_FN bool od_closes_group(int q) { return q == OD_SLOTS - 1; }");
+    } else {
+        text.table("int", "od_component", "int q -> q", &component, false);
+        text.table("int", "od_twin", "int q -> q", &twin, false);
+        text.table("bool", "od_closes_group", "int q -> q", &closes, false);
+    }
+    let graph = graph.fused();
+    if layout.storage == Storage::Team {
+        text.define("OD_GROUPS", slots.n_groups());
+        text.define("OD_GROUP_SLOTS", slots.largest_group());
+        text.define("OD_TEAM", "(OD_GROUPS * OD_LANES)");
+        text.table("int", "od_component_at", "int q -> q", &component, true);
+        text.table("int", "od_twin_at", "int q -> q", &twin, true);
+        text.table("int", "od_group_first", "int g -> g", &integers(&slots.group_first), true);
+        team_slopes(&mut text, &graph, slots);
+        text.line(ERK);
+        text.line(ERK_TEAM);
+    } else {
+        text.line(emit::function(&graph, "od_rhs", &signature()));
+        text.line(ERK);
+        text.line(ERK_SINGLE);
+    }
+    text.0
+}
+
+/// The text of the kernel `od_rkc`.
+pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) -> String {
+    let mut text = Text::default();
+    head(&mut text, graph, traits, rkc.controller.law, Rkc::ERROR_ORDER, layout);
+    let bound = if rkc.radius_bound.is_some() {
+        1
+    } else if graph.spectral_radius().is_some() {
+        2
+    } else {
+        0
+    };
+    text.define("OD_RADIUS_BOUND", bound);
+    let epsilon = if traits.float { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    text.define("OD_EPSILON", literal(epsilon));
+    text.define("OD_ROOT_EPSILON", literal(epsilon.sqrt()));
+    text.define("OD_RADIUS_EVERY", Rkc::RADIUS_EVERY);
+    text.define("OD_POWER_ITERATIONS", Rkc::POWER_ITERATIONS);
+    common(&mut text);
+    let fused = graph.fused();
+    text.line(emit::function(&fused, "od_rhs", &signature()));
+    if let (2, Some(radius)) = (bound, graph.spectral_radius()) {
+        let radius = radius.fused();
+        text.line(emit::function(&radius, "od_radius", &signature()));
+    }
+    text.line(RKC);
+    text.0
+}
+
+/// Sizes and choices.
+fn head(
+    text: &mut Text,
+    graph: &Graph,
+    traits: &Traits,
+    law: Law,
+    error_order: u32,
+    layout: &Layout,
+) {
+    text.define("OD_FLOAT", i32::from(traits.float));
+    text.define("OD_N", graph.outputs().len());
+    text.define("OD_PARAMS", graph.n_params());
+    text.define("OD_SHARED_PARAMS", i32::from(traits.shared_params));
+    text.define("OD_PARAMS_IN_REGISTERS", i32::from(graph.n_params() <= 8));
+    text.define("OD_SAVES", i32::from(traits.saves));
+    text.define("OD_PROBE", i32::from(traits.automatic));
+    text.define("OD_NORM", if traits.norm == Norm::WeightedRms { 0 } else { 1 });
+    text.define("OD_ATOL_EACH", i32::from(traits.atol_each));
+    let law = match law {
+        Law::Fixed(_) => "OD_LAW_FIXED",
+        Law::I => "OD_LAW_I",
+        Law::Pi => "OD_LAW_PI",
+        Law::Pid => "OD_LAW_PID",
+        Law::Predictive => "OD_LAW_PREDICTIVE",
+    };
+    text.define("OD_LAW", law);
+    text.define("OD_ERROR_ORDER", error_order);
+    text.define("OD_BLOCK", layout.block);
+    text.define("OD_BLOCKS_PER_SM", layout.blocks_per_sm);
+    text.define("OD_IN_REGISTERS", i32::from(layout.storage == Storage::Registers));
+    text.define("OD_IN_SHARED", i32::from(layout.storage == Storage::Shared));
+    // What lies in local memory anyway gains nothing from straight code.
+    let unrolled = if layout.storage == Storage::Local { 0 } else { UNROLLED_COMPONENTS };
+    text.define("OD_UNROLLED_COMPONENTS", unrolled);
+    for (name, status) in [
+        ("OD_SUCCESS", Status::Success),
+        ("OD_MAX_STEPS", Status::MaxSteps),
+        ("OD_STEP_TOO_SMALL", Status::StepTooSmall),
+        ("OD_NON_FINITE", Status::NonFinite),
+        ("OD_SPECTRAL_RADIUS", Status::SpectralRadius),
+    ] {
+        text.define(name, status as u8);
+    }
+}
+
+fn common(text: &mut Text) {
+    text.line("#ifdef __CUDACC__");
+    text.line(CUDA);
+    text.line("#endif");
+    for header in COMMON {
+        text.line(header);
+    }
+}
+
+/// How right-hand sides reach their data: by `[]`, whatever holds it.
+fn signature() -> Signature {
+    let argument = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
+    Signature {
+        qualifiers: "template <class OdY, class OdP, class OdF> OD_FN void".to_owned(),
+        arguments: vec![
+            argument("const real", "t"),
+            argument("const OdY &", "y"),
+            argument("const OdP &", "p"),
+            argument("OdF &", "dydt"),
+        ],
+        ..Signature::arrays()
+    }
+}
+
+/// One function per group, whose output r is the slope of its slot r, and the choice of them.
+fn team_slopes(text: &mut Text, graph: &Graph, slots: &Slots) {
+    let mut cases = String::new();
+    for group in 0..slots.n_groups() {
+        let range = slots.group_first[group]..slots.group_first[group + 1];
+        let part = graph.subset(&slots.component[range]);
+        let name = format!("od_rhs_{group}");
+        text.line(emit::function(&part, &name, &signature()));
+        let _ = writeln!(cases, "    case {group}: {name}(t, y, p, dydt); break;");
+    }
+    text.line(
+        "template <class OdY, class OdP, class OdF>\n\
+         OD_FN void od_rhs_group(int group, real t, const OdY &y, const OdP &p, OdF &dydt) {\n    \
+         switch (group) {",
+    );
+    text.line(format_args!("{cases}    }}\n}}"));
+}
+
+/// The coefficients of a pair, and those of its twins: A², bA, eA.
+fn coefficients(text: &mut Text, tableau: &Tableau, storage: Storage) {
+    // In rolled loops the index is known only at run time.
+    let rolled = matches!(storage, Storage::Shared | Storage::Local);
+    let s = tableau.stages();
+    let a = |row: usize, m: usize| tableau.a[row].get(m).copied().unwrap_or(0.0);
+    let through = |left: &dyn Fn(usize) -> f64, m: usize| (0..s).map(|l| left(l) * a(l, m)).sum();
+    let square = |f: &dyn Fn(usize, usize) -> f64| -> Vec<String> {
+        (0..s * s).map(|k| literal(f(k / s, k % s))).collect()
+    };
+    let row = |f: &dyn Fn(usize) -> f64| -> Vec<String> { (0..s).map(|m| literal(f(m))).collect() };
+    let (b, e) = (|l: usize| tableau.b[l], |l: usize| tableau.e[l]);
+    let (two, one) = ("int s, int m -> s * OD_STAGES + m", "int m -> m");
+    text.table("real", "od_c", one, &row(&|m| tableau.c[m]), rolled);
+    text.table("real", "od_a", two, &square(&a), rolled);
+    let a2 = square(&|row, m| through(&|l| a(row, l), m));
+    text.table("real", "od_a2", two, &a2, rolled);
+    text.table("real", "od_b", one, &row(&b), false);
+    text.table("real", "od_e", one, &row(&e), false);
+    text.table("real", "od_b2", one, &row(&|m| through(&b, m)), false);
+    text.table("real", "od_e2", one, &row(&|m| through(&e, m)), false);
+}
+
+/// The shortest decimal that reads back to the same bits.
+fn literal(x: f64) -> String {
+    format!("R({x:?})")
+}

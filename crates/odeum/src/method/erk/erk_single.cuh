@@ -1,0 +1,188 @@
+// Explicit Runge-Kutta, one system per thread.
+//
+// A persistent grid: a thread whose system ends takes the next one from the queue. For small
+// systems everything is unrolled and stays in registers (OD_IN_REGISTERS). For larger ones the
+// loop over the stages is rolled, so that there is one copy of the right-hand side in the
+// instruction cache, and the slopes of all stages but the last lie in shared memory at
+// [(stage * OD_SLOTS + slot) * OD_BLOCK + thread], free of bank conflicts (OD_IN_SHARED), or,
+// when they do not fit, in local memory, which the hardware interleaves in the same way.
+
+#if OD_IN_REGISTERS
+#define OD_UNROLL_STAGES _Pragma("unroll")
+#else
+#define OD_UNROLL_STAGES _Pragma("unroll 1")
+#endif
+#if OD_N <= OD_UNROLLED_COMPONENTS
+#define OD_UNROLL _Pragma("unroll")
+#else
+#define OD_UNROLL _Pragma("unroll 1")
+#endif
+
+// Slopes of the stages before the last.
+#if OD_IN_SHARED
+struct OdSlopes {
+    real *mine;
+    OD_FN_MEMBER real get(int m, int q) const { return mine[(m * OD_SLOTS + q) * OD_BLOCK]; }
+    OD_FN_MEMBER void set(int m, int q, real k) { mine[(m * OD_SLOTS + q) * OD_BLOCK] = k; }
+};
+#else
+struct OdSlopes {
+    real k[(OD_STAGES - 1) * OD_SLOTS];
+    OD_FN_MEMBER real get(int m, int q) const { return k[m * OD_SLOTS + q]; }
+    OD_FN_MEMBER void set(int m, int q, real x) { k[m * OD_SLOTS + q] = x; }
+};
+#endif
+
+// The state of stage e; gives its time as a share of the step. Where stages are in a loop, so are
+// the slopes before them: straight code for each stage is larger and slower (measured).
+OD_FN real od_stage_state(const real (&y)[OD_N], real (&out)[OD_N], const OdSlopes &slopes, int e,
+                          real h, bool euler) {
+    const real at = od_reach(e, euler);
+    const real reach = h * at;
+    OD_UNROLL
+    for (int q = 0; q < OD_SLOTS; ++q) {
+        const int j = od_component(q), i = od_twin(q);
+        out[j] = y[j];
+        if (i >= 0) out[i] = od_fma(reach, y[j], y[i]);
+    }
+    OD_UNROLL_STAGES
+    for (int m = 0; m < od_stage_end(e); ++m) {
+        const real a = h * od_share(e, m, euler);
+        const real a2 = (h * h) * od_a2(e, m);
+        OD_UNROLL
+        for (int q = 0; q < OD_SLOTS; ++q) {
+            const int j = od_component(q), i = od_twin(q);
+            const real k = slopes.get(m, q);
+            out[j] = od_fma(a, k, out[j]);
+            if (i >= 0) out[i] = od_fma(a2, k, out[i]);
+        }
+    }
+    return at;
+}
+
+extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
+od_erk(const OdTask task) {
+#if OD_IN_SHARED
+    OD_SHARED(real, slab);
+    OdSlopes slopes{slab + threadIdx.x};
+#else
+    OdSlopes slopes;
+#endif
+    real y[OD_N];
+    OdCourse c;
+    const auto save = [&](unsigned k) {
+        OD_UNROLL
+        for (int i = 0; i < OD_N; ++i)
+            task.saved[((size_t)k * OD_N + i) * task.stride + c.system] = y[i];
+    };
+    OdParams p;
+    bool busy = false, probing = false, have_slope = false;
+
+    // One attempt, or one probe for a first step, in every turn: a flat loop, so that a thread
+    // that takes a new system does not wait for its neighbours. It ends, because every attempt
+    // counts and od_proceed ends a system at max_steps.
+    for (;;) {
+        if (!busy) {
+            const unsigned s = atomicAdd(task.next, 1u);
+            if (s >= task.n_systems) break;
+            p = od_params(task, s);
+            OD_UNROLL
+            for (int i = 0; i < OD_N; ++i) y[i] = task.states[(size_t)i * task.stride + s];
+            od_load(task, c, s, save);
+            probing = OD_PROBE && !c.resumed;
+            have_slope = false;
+            busy = true;
+        }
+        bool whole;
+        const real wanted = od_propose(c, whole);
+        real step = probing ? c.length : wanted;
+        real last[OD_N], f[OD_N];
+#if OD_PROBE
+        OdStart start;
+#endif
+        OD_UNROLL_STAGES
+        for (int e = 0; e < OD_STAGES; ++e) {
+            if (OD_FSAL && e == 0 && have_slope) continue;
+            const real at = od_stage_state(y, last, slopes, e, step, probing);
+            od_rhs(od_fma(at, step, c.t), last, p, f);
+            ++c.nfev;
+#if OD_PROBE
+            if (probing) {
+                od_start_clear(start);
+                OD_UNROLL
+                for (int q = 0; q < OD_SLOTS; ++q) {
+                    const int j = od_component(q), i = od_twin(q);
+                    const real f0 = e == 0 ? f[j] : slopes.get(0, q);
+                    od_start_add(task, start, j, y[j], f0, f[j], c.length);
+                    if (i >= 0)
+                        od_start_add(task, start, i, y[i], y[j], last[j], c.length);
+                    if (od_closes_group(q)) od_start_close_group(start);
+                }
+                if (e == 1) break;
+                step = od_probe_step(task, start, c.length);
+            }
+#endif
+            if (e < OD_STAGES - 1) {
+                OD_UNROLL
+                for (int q = 0; q < OD_SLOTS; ++q) slopes.set(e, q, f[od_component(q)]);
+            }
+        }
+#if OD_PROBE
+        if (probing) {
+            c.h = od_first(task, c, od_automatic_step(task, start, step));
+            probing = false;
+            have_slope = true;
+            continue;
+        }
+#endif
+        OdNorm norm;
+        od_norm_clear(norm);
+        OD_UNROLL
+        for (int q = 0; q < OD_SLOTS; ++q) {
+            const int j = od_component(q), i = od_twin(q);
+            OdSums sums = {real(0), real(0), real(0), real(0)};
+            const real k0 = slopes.get(0, q);
+#pragma unroll
+            for (int m = 0; m < OD_STAGES - 1; ++m)
+                od_sum_stage<OD_TWINS>(sums, m, slopes.get(m, q));
+            od_sum_stage<OD_TWINS>(sums, OD_STAGES - 1, f[j]);
+            if (i >= 0) {
+                const OdPair after =
+                    od_close_slot<true>(task, norm, j, i, sums, OdPair{y[j], y[i]},
+                                        OdPair{last[j], last[i]}, k0, step);
+                last[j] = after.y;
+                last[i] = after.twin;
+            } else {
+                last[j] = od_close_slot<false>(task, norm, j, j, sums, OdPair{y[j], y[j]},
+                                               OdPair{last[j], last[j]}, k0, step)
+                              .y;
+            }
+            if (od_closes_group(q)) od_norm_close_group(norm);
+        }
+        bool lost;
+        const real size = od_norm_size(task, norm);
+        const bool accepted = od_settle(task, c, step, whole, size, lost);
+        if (accepted) {
+            OD_UNROLL
+            for (int i = 0; i < OD_N; ++i) y[i] = last[i];
+            if (OD_FSAL) {
+                OD_UNROLL
+                for (int q = 0; q < OD_SLOTS; ++q) slopes.set(0, q, f[od_component(q)]);
+            }
+        }
+        have_slope = OD_FSAL;
+        int status;
+        const OdNext next = od_proceed(task, c, accepted && whole, lost, status, save);
+        if (next == OD_BEGIN) {
+            probing = OD_PROBE;
+            have_slope = false;
+        }
+        if (next == OD_END) {
+            OD_UNROLL
+            for (int i = 0; i < OD_N; ++i)
+                task.end_states[(size_t)i * task.stride + c.system] = y[i];
+            od_finish(task, c, status);
+            busy = false;
+        }
+    }
+}

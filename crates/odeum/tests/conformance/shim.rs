@@ -1,0 +1,96 @@
+//! Device code executed on this machine: the kernel's text, made plain C++ by the host shim,
+//! compiled by g++ and called over the arrays of an ensemble.
+
+use libloading::{Library, Symbol};
+use odeum::backend::cuda::inspect::{self, KernelText};
+use odeum::core::Graph;
+use odeum::{Ensemble, Method, Options, Scalar, Solution};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// False where there is no g++ to compile device code with.
+pub(crate) fn is_available() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let found = Command::new("g++").arg("--version").output().is_ok_and(|o| o.status.success());
+        if !found {
+            eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
+        }
+        found
+    })
+}
+
+/// Integrates by the kernel of this name, `od_erk`, `od_erk_team` or `od_rkc`; `None` when the
+/// system has no such kernel.
+pub(crate) fn solve<T: Scalar>(
+    kernel: &str,
+    graph: &Graph,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    options: &Options,
+) -> Option<Solution<T>> {
+    method.check().unwrap();
+    options.check(ensemble).unwrap();
+    let kernel = inspect::kernels::<T>(graph, method, options, ensemble.shares_params())
+        .into_iter()
+        .find(|k| k.name == kernel)?;
+    let library = library(&kernel);
+    let team = kernel.name.ends_with("_team");
+    let blocks = if team { ensemble.len() as u32 } else { 1 };
+    let mut run = |task: *const c_void| {
+        // SAFETY: the library exports this function, and `task` is what it expects.
+        unsafe {
+            let entry: Symbol<unsafe extern "C" fn(*const c_void, u32, u64)> =
+                library.get(b"od_host_run").unwrap();
+            entry(task, blocks, kernel.shared as u64);
+        }
+    };
+    Some(inspect::run_on_host(&mut run, ensemble, method, options))
+}
+
+/// The kernel as a shared library, compiled once per text.
+fn library(kernel: &KernelText) -> Arc<Library> {
+    static LOADED: OnceLock<Mutex<HashMap<String, Arc<Library>>>> = OnceLock::new();
+    let mut loaded = LOADED.get_or_init(Mutex::default).lock().unwrap();
+    if let Some(library) = loaded.get(&kernel.source) {
+        return library.clone();
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let name = format!("kernel-{}-{}", std::process::id(), loaded.len());
+    let (text, object) = (folder.join(format!("{name}.cpp")), folder.join(format!("{name}.so")));
+    let source = format!("{}\n{}\n{}", inspect::HOST_SHIM, kernel.source, inspect::HOST_MAIN);
+    // Blocks of one lane: the layout of shared memory goes by OD_BLOCK.
+    let source =
+        source.replace(&format!("#define OD_BLOCK {}\n", kernel.block), "#define OD_BLOCK 1\n");
+    std::fs::write(&text, source).unwrap();
+    let warps = if kernel.name.ends_with("_team") { kernel.block / 32 } else { 1 };
+    let output = Command::new("g++")
+        .args(["-std=c++17", "-O0", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"])
+        .args([
+            "-Wall",
+            "-Werror",
+            "-Wno-unused",
+            "-Wno-unknown-pragmas",
+            "-Wno-maybe-uninitialized",
+        ])
+        .arg(format!("-DOD_HOST_KERNEL={}", kernel.name))
+        .arg(format!("-DOD_HOST_WARPS={warps}"))
+        .arg(&text)
+        .arg("-o")
+        .arg(&object)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{} does not compile:\n{}",
+        text.display(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    // SAFETY: the library has no initialisers but those of the C++ run time.
+    let library = Arc::new(unsafe { Library::new(&object) }.unwrap());
+    loaded.insert(kernel.source.clone(), library.clone());
+    library
+}
