@@ -311,6 +311,7 @@ fn decode<T: Scalar>(
         stats,
         warnings: Vec::new(),
         busy_lanes: None,
+        gpu_times: None,
     }
 }
 

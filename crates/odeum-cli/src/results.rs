@@ -71,6 +71,7 @@ impl<'a, T: Scalar> Results<'a, T> {
             stats: vec![odeum::Stats::default(); all],
             warnings: Vec::new(),
             busy_lanes: None,
+            gpu_times: None,
         };
         for (b, solution) in self.batches.iter().enumerate() {
             let Some(solution) = solution else { continue };

@@ -4,9 +4,10 @@
 //! reciprocal root or an exponential each count once. Since the costly ones take more than one
 //! issue slot, the share of the limit computed from this count is a lower bound.
 
+use odeum::backend::cuda::devices;
 use odeum::core::lanes::LaneWork;
 use odeum::core::{Graph, Lanes, Tape};
-use odeum::{Isa, Method, Rkc, Scalar, Solution};
+use odeum::{Cuda, Isa, Method, Rkc, Scalar, Solution};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -49,6 +50,26 @@ impl<T: Scalar> LaneWork<T> for Chains {
         black_box(&chains);
         (CHAINS * LENGTH * L::WIDTH) as f64
     }
+}
+
+/// Lane operations per second that GPUs can issue: multiprocessors × lanes × clock; `None` when
+/// they do not answer.
+pub(crate) fn of_gpus<T: Scalar>(cuda: &Cuda) -> Option<f64> {
+    let gpus = devices().ok()?;
+    let issued = cuda.ordinals.iter().map(|&ordinal| {
+        let gpu = gpus.iter().find(|gpu| gpu.ordinal == ordinal)?;
+        // CUDA C++ Programming Guide, table of arithmetic throughput, per clock and
+        // multiprocessor: (double, single).
+        let (double, single) = match gpu.compute_capability {
+            (6..=8, 0) => (32, 64),
+            (9 | 10, 0) => (64, 128),
+            (7, _) => (2, 64),
+            _ => (2, 128),
+        };
+        let lanes = if T::NAME == "f64" { double } else { single };
+        Some(gpu.multiprocessors as f64 * f64::from(lanes) * gpu.clock_mhz * 1e6)
+    });
+    issued.sum()
 }
 
 /// Lane operations of all systems of a run together.

@@ -1,6 +1,7 @@
 //! The machine a figure was measured on: what matters to speed, and nothing else.
 
 use odeum::Isa;
+use odeum::backend::cuda::{self, DeviceInfo};
 use serde::Serialize;
 
 /// A machine in words.
@@ -22,14 +23,28 @@ pub(crate) struct Machine {
 impl Machine {
     /// This machine.
     pub(crate) fn here() -> Machine {
+        let (gpus, no_gpu) = match cuda::devices() {
+            Ok(gpus) => (gpus.iter().map(name).collect(), None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
         Machine {
             cpu: cpu_model().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             isa: Isa::best().to_string(),
-            gpus: Vec::new(),
-            no_gpu: None,
+            gpus,
+            no_gpu,
         }
     }
+}
+
+/// A GPU in words: `NVIDIA H200, 132 multiprocessors at 1980 MHz, 140 GiB, CUDA 13.0`.
+fn name(gpu: &DeviceInfo) -> String {
+    let gibibytes = gpu.memory.0 >> 30;
+    let (major, minor) = gpu.driver;
+    format!(
+        "{}, {} multiprocessors at {:.0} MHz, {gibibytes} GiB, CUDA {major}.{minor}",
+        gpu.name, gpu.multiprocessors, gpu.clock_mhz
+    )
 }
 
 fn cpu_model() -> Option<String> {

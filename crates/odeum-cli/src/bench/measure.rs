@@ -3,10 +3,11 @@
 use super::document::Row;
 use super::limit;
 use super::workload::Workload;
+use odeum::backend::cuda;
 use odeum::core::{Graph, Tape};
 use odeum::problems::WithSystem;
 use odeum::{
-    Cpu, Device, Ensemble, Error, FirstStep, Isa, Method, Monitor, Options, Scalar, Solution,
+    Cpu, Cuda, Device, Ensemble, Error, FirstStep, Isa, Method, Monitor, Options, Scalar, Solution,
     System, Tolerance,
 };
 use odeum_compiled::{Compiled, Rhs};
@@ -48,6 +49,11 @@ impl Variant {
         variants
     }
 
+    /// The variant of a GPU; each run of it gives several rows.
+    pub(crate) fn of_cuda(cuda: &Cuda) -> Vec<Variant> {
+        vec![Variant { name: "cuda", device: Device::Cuda(cuda.clone()), tape: false }]
+    }
+
     fn threads(&self) -> usize {
         match &self.device {
             Device::Cpu(cpu) => cpu.thread_count(),
@@ -73,7 +79,10 @@ pub(crate) fn measure<T: Compiled>(
     for variant in variants {
         let rhs = if variant.tape { &interpreted } else { &compiled };
         let timed = time(rhs, workload, &ensemble, &variant.device)?;
-        rows.push(timed.row(workload, variant, &graph, &reference));
+        timed.add_rows(workload, variant, &graph, &reference, rows);
+        if let (Device::Cuda(cuda), "pleiades") = (&variant.device, workload.problem.name) {
+            rows.extend(published(workload, &ensemble, cuda.ordinals[0], &timed, &reference)?);
+        }
     }
     Ok(())
 }
@@ -87,9 +96,14 @@ impl WithSystem for Trace {
     }
 }
 
+/// The runs of one variant on one ensemble.
 struct Timed<T> {
-    seconds: f64,
-    runs: usize,
+    /// From the caller's arrays to the solution's [s], sorted.
+    seconds: Vec<f64>,
+    /// Of the kernels alone, and of the kernels with transfers from and to pinned memory [s],
+    /// sorted; empty on processors.
+    kernels: Vec<f64>,
+    transfers: Vec<f64>,
     solution: Solution<T>,
 }
 
@@ -100,52 +114,116 @@ fn time<T: Compiled>(
     device: &Device,
 ) -> Result<Timed<T>, Error> {
     let (method, options) = (&workload.method, &workload.options);
-    let mut times = Vec::new();
+    let run = || rhs.integrate(ensemble, method, device, options, &Monitor::new());
+    if matches!(device, Device::Cuda(_)) {
+        // The first run compiles the kernel or loads it from the cache, and takes the memory.
+        run()?;
+    }
+    let (mut seconds, mut kernels, mut transfers) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         let start = Instant::now();
-        let solution = rhs.integrate(ensemble, method, device, options, &Monitor::new())?;
-        let seconds = start.elapsed().as_secs_f64();
-        times.push(seconds);
-        if times.len() >= RUNS || seconds > LONG_RUN {
-            times.sort_by(f64::total_cmp);
-            let seconds = times[times.len() / 2];
-            return Ok(Timed { seconds, runs: times.len(), solution });
+        let solution = run()?;
+        let taken = start.elapsed().as_secs_f64();
+        seconds.push(taken);
+        if let Some(times) = solution.gpu_times {
+            kernels.push(times.kernels_ms / 1e3);
+            transfers.push(times.batches_ms / 1e3);
+        }
+        if seconds.len() >= RUNS || taken > LONG_RUN {
+            for times in [&mut seconds, &mut kernels, &mut transfers] {
+                times.sort_by(f64::total_cmp);
+            }
+            return Ok(Timed { seconds, kernels, transfers, solution });
         }
     }
 }
 
+/// The middle one of sorted times; the lower of two.
+fn median(times: &[f64]) -> Option<f64> {
+    times.get((times.len().max(1) - 1) / 2).copied()
+}
+
 impl<T: Scalar> Timed<T> {
-    fn row(
+    fn add_rows(
         &self,
         workload: &Workload,
         variant: &Variant,
         graph: &Graph,
         reference: &Solution<f64>,
-    ) -> Row {
+        rows: &mut Vec<Row>,
+    ) {
         let summary = self.solution.summary();
         let limit = match &variant.device {
             Device::Cpu(cpu) => Some(limit::measured::<T>(cpu.isa, cpu.thread_count())),
-            Device::Cuda(_) => None,
+            Device::Cuda(cuda) => limit::of_gpus::<T>(cuda),
         };
         let operations = limit::operations(graph, &workload.method, &self.solution);
-        Row {
+        let row = |name: &str, seconds: f64| Row {
             workload: workload.name,
-            variant: variant.name.to_owned(),
+            variant: name.to_owned(),
             device: variant.device.to_string(),
             precision: workload.precision.name(),
             threads: variant.threads(),
             systems: summary.systems,
-            seconds: self.seconds,
-            runs: self.runs,
-            systems_per_second: summary.systems as f64 / self.seconds,
-            rhs_per_second: summary.nfev as f64 / self.seconds,
+            seconds,
+            runs: self.seconds.len(),
+            systems_per_second: summary.systems as f64 / seconds,
+            rhs_per_second: summary.nfev as f64 / seconds,
             max_error: max_error(&self.solution, reference),
             divergence: summary.divergence,
             busy_lanes: self.solution.busy_lanes,
-            share_of_limit: limit.map(|limit| operations / self.seconds / limit),
+            share_of_limit: limit.map(|limit| operations / seconds / limit),
             failed: self.solution.failed().len(),
-        }
+        };
+        rows.extend(median(&self.kernels).map(|seconds| row("cuda_kernel", seconds)));
+        rows.extend(median(&self.transfers).map(|seconds| row("cuda_transfers", seconds)));
+        rows.extend(median(&self.seconds).map(|seconds| row(variant.name, seconds)));
     }
+}
+
+/// The kernel of paper A as published, on the same ensemble; of the counts it keeps none, those
+/// of our own run of the same method stand in.
+fn published<T: Scalar>(
+    workload: &Workload,
+    ensemble: &Ensemble<T>,
+    ordinal: usize,
+    ours: &Timed<T>,
+    reference: &Solution<f64>,
+) -> Result<Option<Row>, Error> {
+    let wide = ensemble.states().iter().map(|y| y.to_f64()).collect();
+    let ensemble = Ensemble::new(ensemble.dim(), wide, ensemble.span(0))?;
+    let (restarts, eps) = (workload.options.restarts, workload.options.tolerance.rtol);
+    let mut times = Vec::new();
+    let mut states = Vec::new();
+    for _ in 0..3 {
+        let (end, ms) = cuda::pleiades_as_published(&ensemble, restarts, eps, ordinal)?;
+        times.push(ms / 1e3);
+        states = end;
+    }
+    times.sort_by(f64::total_cmp);
+    let (systems, summary) = (ensemble.len(), ours.solution.summary());
+    let error = |s: usize, i: usize, exact: f64| {
+        (states[i * systems + s] - exact).abs() / exact.abs().max(1.0)
+    };
+    let errors = (0..reference.len())
+        .flat_map(|s| reference.y(s).into_iter().enumerate().map(move |(i, y)| (s, i, y)));
+    Ok(median(&times).map(|seconds| Row {
+        workload: workload.name,
+        variant: "cuda_paper".to_owned(),
+        device: format!("cuda:{ordinal}"),
+        precision: "f64",
+        threads: 1,
+        systems,
+        seconds,
+        runs: times.len(),
+        systems_per_second: systems as f64 / seconds,
+        rhs_per_second: summary.nfev as f64 / seconds,
+        max_error: errors.map(|(s, i, y)| error(s, i, y)).fold(0.0, f64::max),
+        divergence: summary.divergence,
+        busy_lanes: None,
+        share_of_limit: None,
+        failed: 0,
+    }))
 }
 
 /// The first systems, solved as tightly as double precision allows from the same numbers.

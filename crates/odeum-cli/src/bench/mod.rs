@@ -71,7 +71,7 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
 fn chosen(args: &BenchArgs) -> Result<Vec<Variant>, Finding> {
     let all = match &args.place.device {
         None | Some(Device::Cpu(_)) => Variant::of_cpu(args.place.threads),
-        Some(device) => vec![Variant { name: "cuda", device: device.clone(), tape: true }],
+        Some(Device::Cuda(cuda)) => Variant::of_cuda(cuda),
     };
     for wanted in &args.variants {
         if !all.iter().any(|variant| variant.name == wanted) {

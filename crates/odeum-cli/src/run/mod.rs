@@ -263,6 +263,16 @@ fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
 
 /// Does the work while another thread shows how far it is.
 fn watched<R>(monitor: &Monitor, progress: &mut Progress, work: impl FnOnce() -> R) -> R {
+    /// Ends the watching however the work ends, by a panic too.
+    struct Ending<'a>(&'a AtomicBool, std::thread::Thread);
+
+    impl Drop for Ending<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+            self.1.unpark();
+        }
+    }
+
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
@@ -271,9 +281,7 @@ fn watched<R>(monitor: &Monitor, progress: &mut Progress, work: impl FnOnce() ->
                 std::thread::park_timeout(TICK);
             }
         });
-        let result = work();
-        ended.store(true, Ordering::Relaxed);
-        watcher.thread().unpark();
-        result
+        let _ending = Ending(&ended, watcher.thread().clone());
+        work()
     })
 }
