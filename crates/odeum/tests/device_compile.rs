@@ -4,6 +4,9 @@
 //! `ODEUM_BLESS=1` writes the snapshot anew. The compiler comes as a wheel, see the error message
 //! of the library; without it the tests are skipped.
 
+// Helpers of tests are tests too; clippy exempts only functions marked as such.
+#![allow(clippy::unwrap_used)]
+
 use odeum::backend::cuda::inspect::{self, KernelText};
 use odeum::core::Graph;
 use odeum::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};

@@ -1,5 +1,8 @@
 //! Device code executed on this machine through the host shim, against the CPU backend.
 
+// Helpers of tests are tests too; clippy exempts only functions marked as such.
+#![allow(clippy::unwrap_used)]
+
 #[path = "conformance/shim.rs"]
 mod shim;
 

@@ -2,6 +2,9 @@
 //!
 //! A new method joins with one line per backend it runs on.
 
+// Helpers of tests are tests too; clippy exempts only functions marked as such.
+#![allow(clippy::unwrap_used)]
+
 mod shim;
 mod suite;
 mod systems;
@@ -10,6 +13,8 @@ mod systems;
 macro_rules! conforms {
     ($name:ident, $method:expr, $place:expr, $precision:ty $(, #[$attribute:meta])?) => {
         mod $name {
+            // Not every place of an instance needs all of these names.
+            #[allow(unused_imports)]
             use crate::suite::{self, Place, Subject};
             #[allow(unused_imports)]
             use odeum::{Device, Isa, Method};
