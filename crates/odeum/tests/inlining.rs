@@ -1,5 +1,8 @@
 //! A right-hand side that was not inlined is slow; the solution says so.
 
+// A test that cannot go on fails.
+#![allow(clippy::unwrap_used)]
+
 use odeum::{Device, Ensemble, Method, Options, Real, Solution, System, Tolerance, solve};
 
 const N: usize = 16;

@@ -1,5 +1,8 @@
 //! The step loop allocates nothing: a run of many systems allocates as often as a run of few.
 
+// A test that cannot go on fails.
+#![allow(clippy::unwrap_used)]
+
 use odeum::core::{Graph, Tape};
 use odeum::{Cpu, Device, Ensemble, Isa, Method, Options, Real, System, Tolerance, solve};
 use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};

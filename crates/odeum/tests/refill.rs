@@ -1,5 +1,8 @@
 //! A lane never waits for a slow neighbour, nor does the answer depend on the threads.
 
+// A test that cannot go on fails.
+#![allow(clippy::unwrap_used)]
+
 use odeum::{
     Cpu, Device, Ensemble, Isa, Method, Options, Real, Solution, System, Tolerance, solve,
 };

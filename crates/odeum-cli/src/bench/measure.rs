@@ -3,7 +3,7 @@
 use super::document::Row;
 use super::limit;
 use super::workload::Workload;
-use odeum::backend::cuda;
+use odeum::backend::cuda::{self, Session};
 use odeum::core::{Graph, Tape};
 use odeum::problems::WithSystem;
 use odeum::{
@@ -78,7 +78,14 @@ pub(crate) fn measure<T: Compiled>(
     let reference = reference(&interpreted, workload, &ensemble)?;
     for variant in variants {
         let rhs = if variant.tape { &interpreted } else { &compiled };
-        let timed = time(rhs, workload, &ensemble, &variant.device)?;
+        let mut timed = time(rhs, workload, &ensemble, &variant.device)?;
+        if let Device::Cuda(cuda) = &variant.device
+            && cuda.ordinals.len() == 1
+        {
+            let (ordinal, ensemble) = (cuda.ordinals[0], &ensemble);
+            timed.kernels =
+                workload.problem.with_system(Kernels { workload, ensemble, ordinal })?;
+        }
         timed.add_rows(workload, variant, &graph, &reference, rows);
         if let (Device::Cuda(cuda), "pleiades") = (&variant.device, workload.problem.name) {
             rows.extend(published(workload, &ensemble, cuda.ordinals[0], &timed, &reference)?);
@@ -100,10 +107,8 @@ impl WithSystem for Trace {
 struct Timed<T> {
     /// From the caller's arrays to the solution's [s], sorted.
     seconds: Vec<f64>,
-    /// Of the kernels alone, and of the kernels with transfers from and to pinned memory [s],
-    /// sorted; empty on processors.
+    /// Of the kernel alone, over states that lie on the GPU [s], sorted; of one GPU only.
     kernels: Vec<f64>,
-    transfers: Vec<f64>,
     solution: Solution<T>,
 }
 
@@ -119,22 +124,38 @@ fn time<T: Compiled>(
         // The first run compiles the kernel or loads it from the cache, and takes the memory.
         run()?;
     }
-    let (mut seconds, mut kernels, mut transfers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seconds = Vec::new();
     loop {
         let start = Instant::now();
         let solution = run()?;
         let taken = start.elapsed().as_secs_f64();
         seconds.push(taken);
-        if let Some(times) = solution.gpu_times {
-            kernels.push(times.kernels_ms / 1e3);
-            transfers.push(times.batches_ms / 1e3);
-        }
         if seconds.len() >= RUNS || taken > LONG_RUN {
-            for times in [&mut seconds, &mut kernels, &mut transfers] {
-                times.sort_by(f64::total_cmp);
-            }
-            return Ok(Timed { seconds, kernels, transfers, solution });
+            seconds.sort_by(f64::total_cmp);
+            return Ok(Timed { seconds, kernels: Vec::new(), solution });
         }
+    }
+}
+
+/// Times of the kernel alone [s], sorted.
+struct Kernels<'a, T> {
+    workload: &'a Workload,
+    ensemble: &'a Ensemble<T>,
+    ordinal: usize,
+}
+
+impl<T: Scalar> WithSystem for Kernels<'_, T> {
+    type Output = Result<Vec<f64>, Error>;
+
+    fn run<S: System>(self, system: &S) -> Self::Output {
+        let Workload { method, options, .. } = self.workload;
+        let mut times = Vec::new();
+        for _ in 0..RUNS {
+            let mut session = Session::new(system, self.ensemble, method, self.ordinal, options)?;
+            times.push(session.advance(self.ensemble.span(0))? / 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        Ok(times)
     }
 }
 
@@ -154,6 +175,8 @@ impl<T: Scalar> Timed<T> {
     ) {
         let summary = self.solution.summary();
         let limit = match &variant.device {
+            // The compiler packs scalar code as it pleases: there is no limit to compare with.
+            Device::Cpu(cpu) if cpu.isa == Isa::Scalar => None,
             Device::Cpu(cpu) => Some(limit::measured::<T>(cpu.isa, cpu.thread_count())),
             Device::Cuda(cuda) => limit::of_gpus::<T>(cuda),
         };
@@ -176,7 +199,6 @@ impl<T: Scalar> Timed<T> {
             failed: self.solution.failed().len(),
         };
         rows.extend(median(&self.kernels).map(|seconds| row("cuda_kernel", seconds)));
-        rows.extend(median(&self.transfers).map(|seconds| row("cuda_transfers", seconds)));
         rows.extend(median(&self.seconds).map(|seconds| row(variant.name, seconds)));
     }
 }
