@@ -27,6 +27,7 @@ fn solution(systems: usize, seed: f32) -> Solution<f32> {
         stats: vec![Stats { steps: 1, rejected: 2, nfev: 3, nfev_radius: 4 }; systems],
         warnings: Vec::new(),
         busy_lanes: None,
+        gpu_times: None,
     }
 }
 
