@@ -17,12 +17,14 @@ impl E5 {
         Problem {
             name: "e5",
             title: "Pyrolysis problem E5",
-            about: "Concentrations of 1e-3 down to 1e-24 over thirteen decades of time: an absolute tolerance of 1e-24 is needed, and an implicit method.",
-            source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), sec. IV.10; Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
+            about: "Concentrations of 1e-3 down to 1e-24 over thirteen decades of time: an \
+                    absolute tolerance of 1e-24 is needed, and an implicit method.",
+            source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), sec. IV.10; Mazzia & \
+                     Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
             method: None,
             y0: vec![1.76e-3, 0.0, 0.0, 0.0],
             params: vec![7.89e-10, 1.1e7, 1.13e3, 1e6],
-            span: (0.0, 1e11),
+            span: (0.0, 1e13),
             references: references::E5,
             system: Builtin::E5(E5),
         }

@@ -15,7 +15,9 @@ impl Lorenz {
         Problem {
             name: "lorenz",
             title: "Lorenz equations",
-            about: "Chaotic for rho = 28: errors grow by e every 1.1 units of time, so the span is short. With rho below 24.74 most systems fall to a fixed point; the usual benchmark sweeps rho from 0 to 21 for t from 0 to 1.",
+            about: "Chaotic for rho = 28: errors grow by e every 1.1 units of time, so the span \
+                    is short. With rho below 24.74 most systems fall to a fixed point; the usual \
+                    benchmark sweeps rho from 0 to 21 for t from 0 to 1.",
             source: "E. N. Lorenz, J. Atmos. Sci. 20 (1963) 130-141",
             method: Some("tsit5"),
             y0: vec![1.0, 0.0, 0.0],

@@ -16,8 +16,10 @@ impl LotkaVolterra {
         Problem {
             name: "lotka_volterra",
             title: "Lotka-Volterra equations",
-            about: "Prey and predator on a closed orbit: d x - c ln x + b y - a ln y stays constant, so a drift of the method shows.",
-            source: "A. J. Lotka, Elements of Physical Biology (1925); V. Volterra, Nature 118 (1926) 558-560",
+            about: "Prey and predator on a closed orbit: d x - c ln x + b y - a ln y stays \
+                    constant, so a drift of the method shows.",
+            source: "A. J. Lotka, Elements of Physical Biology (1925); V. Volterra, Nature 118 \
+                     (1926) 558-560",
             method: Some("tsit5"),
             y0: vec![1.0, 1.0],
             params: vec![1.5, 1.0, 3.0, 1.0],

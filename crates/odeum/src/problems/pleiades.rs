@@ -20,8 +20,10 @@ impl Pleiades {
         Problem {
             name: "pleiades",
             title: "Pleiades",
-            about: "Not stiff, but with close encounters of the stars: the step must shrink and grow again. Each right-hand side costs 21 distances.",
-            source: "Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed. (1993), eqs. II.10.2 and II.10.3; Niemeyer & Sung (2014), sec. 5.1",
+            about: "Not stiff, but with close encounters of the stars: the step must shrink and \
+                    grow again. Each right-hand side costs 21 distances.",
+            source: "Hairer, Nørsett & Wanner, Solving ODEs I, 2nd ed. (1993), eqs. II.10.2 and \
+                     II.10.3; Niemeyer & Sung (2014), sec. 5.1",
             method: Some("rkck"),
             y0: vec![
                 3.0, 3.0, -1.0, -3.0, 2.0, -2.0, 2.0, // x

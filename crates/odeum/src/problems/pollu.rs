@@ -17,8 +17,10 @@ impl Pollu {
         Problem {
             name: "pollu",
             title: "Air pollution POLLU",
-            about: "Atmospheric chemistry of twenty species; the excited oxygen atom decays at 4e11 per minute, so an implicit method is needed.",
-            source: "J. G. Verwer, SIAM J. Sci. Comput. 15 (1994) 1243-1250; Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
+            about: "Atmospheric chemistry of twenty species; the excited oxygen atom decays at \
+                    4e11 per minute, so an implicit method is needed.",
+            source: "J. G. Verwer, SIAM J. Sci. Comput. 15 (1994) 1243-1250; Mazzia & Magherini, \
+                     Test Set for IVP Solvers, release 2.4 (2008)",
             method: None,
             y0: vec![
                 0.0, 0.2, 0.0, 0.04, 0.0, 0.0, 0.1, 0.3, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,

@@ -17,8 +17,12 @@ impl Robertson {
         Problem {
             name: "robertson",
             title: "Robertson reactions",
-            about: "Rate constants over nine decades; a + b + c is conserved. Up to t = 40 it is stiff enough for RKC; the usual end for stiff codes, t = 1e11, wants an implicit method and an absolute tolerance for b well below 1e-6 (a code that lets c overshoot diverges).",
-            source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.1.4; Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
+            about: "Rate constants over nine decades; a + b + c is conserved. Up to t = 40 it is \
+                    stiff enough for RKC; the usual end for stiff codes, t = 1e11, wants an \
+                    implicit method and an absolute tolerance for b well below 1e-6 (a code that \
+                    lets c overshoot diverges).",
+            source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.1.4; Mazzia & \
+                     Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
             method: Some("rkc"),
             y0: vec![1.0, 0.0, 0.0],
             params: vec![0.04, 1e4, 3e7],

@@ -32,8 +32,10 @@ impl VanDerPol {
         Problem {
             name: "van_der_pol_stiff",
             title: "Van der Pol oscillator, mu = 1000",
-            about: "The stiff case: relaxation oscillations of period 1614.3 whose jumps last some 1e-3.",
-            source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.1.5, in unscaled time; Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
+            about: "The stiff case: relaxation oscillations of period 1614.3 whose jumps last \
+                    some 1e-3.",
+            source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.1.5, in unscaled \
+                     time; Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
             method: Some("rkc"),
             y0: vec![2.0, 0.0],
             params: vec![1000.0],
