@@ -1,6 +1,9 @@
 //! The built-in problems: their data, their references, and whether the suggested methods solve
 //! them.
 
+// A test that cannot go on fails.
+#![allow(clippy::unwrap_used)]
+
 use odeum::core::{Graph, Tape};
 use odeum::problems::{self, Problem, WithSystem};
 use odeum::{Device, Method, Options, System, Tolerance, solve};

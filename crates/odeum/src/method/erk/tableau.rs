@@ -85,7 +85,6 @@ fn dot(a: &[f64], x: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::{CASH_KARP, DORMAND_PRINCE, TSITOURAS, VERNER7};
-    use super::*;
 
     #[test]
     fn fsal_pairs_are_found() {
