@@ -117,7 +117,7 @@ fn check_levels(shown: &str, module: &[String], code: &str, report: &mut Report)
                 report.findings.push(format!("{shown}: imports `{name}`, which stands above it"));
             }
             // Names passed on by the root hide where they come from.
-            None if module.first().is_some() && name != "core" => report
+            None if !module.is_empty() && name != "core" => report
                 .findings
                 .push(format!("{shown}: imports `crate::{name}`; name the module it lives in")),
             _ => {}

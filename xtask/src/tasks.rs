@@ -23,7 +23,7 @@ pub(crate) fn test() -> Vec<Step> {
     plan
 }
 
-/// As [`test`], without what takes long or downloads something.
+/// As [`test()`], without what takes long or downloads something.
 pub(crate) fn quick_test() -> Vec<Step> {
     let mut plan = check();
     plan.push(Step::new("tests", || counted(cargo("test --workspace --all-targets"))));
@@ -75,7 +75,8 @@ fn counted(mut command: std::process::Command) -> Outcome {
     if let Some(output) = child.stdout.take() {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             // Passed tests one by one would bury what matters.
-            if !(line.starts_with("test ") && line.ends_with("... ok")) && !line.is_empty() {
+            let passed = line.starts_with("test ") && line.ends_with("... ok");
+            if !passed && !line.is_empty() {
                 println!("{line}");
             }
             for (total, what) in totals.iter_mut().zip(["passed", "failed", "ignored"]) {

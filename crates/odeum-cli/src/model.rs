@@ -13,9 +13,9 @@ pub(crate) struct Model {
     pub(crate) lines: Vec<String>,
     pub(crate) state_names: Vec<String>,
     pub(crate) param_names: Vec<String>,
-    /// Initial state [n].
+    /// Initial state \[n\].
     pub(crate) states: Vec<f64>,
-    /// Parameters [m].
+    /// Parameters \[m\].
     pub(crate) params: Vec<f64>,
     /// The time span the problem is usually run over.
     pub(crate) span: Option<(f64, f64)>,

@@ -20,7 +20,7 @@ pub struct Pattern {
     cols: usize,
     /// Entry numbers where rows start, and the number of entries. [rows + 1]
     starts: Vec<usize>,
-    /// Column of each entry. [nnz]
+    /// Column of each entry. \[nnz\]
     columns: Vec<usize>,
 }
 

@@ -46,7 +46,7 @@ pub trait System: Sync {
         0
     }
 
-    /// The right-hand side: from the time `t`, the state `y` [n] and the parameters `p` [m],
+    /// The right-hand side: from the time `t`, the state `y` \[n\] and the parameters `p` \[m\],
     /// all n components of `dydt` (whose old content means nothing).
     ///
     /// Choose between values with [`Real::select`]; a loop whose length depends on `y` cannot

@@ -67,7 +67,7 @@ impl<T: Scalar> Ensemble<T> {
         })
     }
 
-    /// `count` copies of one initial state [n].
+    /// `count` copies of one initial state \[n\].
     pub fn repeated(state: &[T], count: usize, span: (f64, f64)) -> Result<Self, Error> {
         let states = state.iter().flat_map(|&y| std::iter::repeat_n(y, count)).collect();
         Ensemble::new(state.len(), states, span)
@@ -95,7 +95,7 @@ impl<T: Scalar> Ensemble<T> {
         Ok(self)
     }
 
-    /// Parameters [m] that all systems share.
+    /// Parameters \[m\] that all systems share.
     pub fn with_shared_params(mut self, params: Vec<T>) -> Result<Self, Error> {
         if let Some(j) = params.iter().position(|p| !p.is_finite()) {
             return Err(Error::input(format!("parameter {j}"), params[j], "must be finite"));
@@ -105,7 +105,7 @@ impl<T: Scalar> Ensemble<T> {
         Ok(self)
     }
 
-    /// A time span (start, end) for each system [M]; all must run in the same direction.
+    /// A time span (start, end) for each system \[M\]; all must run in the same direction.
     pub fn with_spans(mut self, spans: Vec<(f64, f64)>) -> Result<Self, Error> {
         if spans.len() != self.n_systems {
             return Err(Error::input(
@@ -153,7 +153,7 @@ impl<T: Scalar> Ensemble<T> {
         &self.states
     }
 
-    /// All parameters: component-major [m × M], or [m] when the systems share them.
+    /// All parameters: component-major [m × M], or \[m\] when the systems share them.
     pub fn params(&self) -> &[T] {
         match &self.params {
             Params::Shared(params) | Params::PerSystem(params) => params,
@@ -183,12 +183,12 @@ impl<T: Scalar> Ensemble<T> {
         }
     }
 
-    /// The initial state [n] of system `s`.
+    /// The initial state \[n\] of system `s`.
     pub fn initial_state(&self, s: usize) -> Vec<T> {
         (0..self.dim).map(|i| self.state(s, i)).collect()
     }
 
-    /// The parameters [m] of system `s`.
+    /// The parameters \[m\] of system `s`.
     pub fn params_of(&self, s: usize) -> Vec<T> {
         (0..self.n_params).map(|j| self.param(s, j)).collect()
     }

@@ -2,7 +2,7 @@
 //! threads of a CPU and on NVIDIA GPUs.
 //!
 //! A [`System`] is written once over [`Real`]. An [`Ensemble`] holds the data of many of them:
-//! initial states, parameters, time spans. [`solve`] integrates every one with its own step
+//! initial states, parameters, time spans. [`solve()`] integrates every one with its own step
 //! size, [`Status`] and [`Stats`]; a system that fails says why and disturbs no other.
 //!
 //! ```

@@ -12,21 +12,21 @@ pub const WARP: usize = 32;
 pub struct Solution<T> {
     /// Number of equations n.
     pub dim: usize,
-    /// Time each system reached [M].
+    /// Time each system reached \[M\].
     pub t: Vec<f64>,
     /// State at the time reached, component-major [n × M]; of a system that failed, the last
     /// accepted state, which is finite.
     pub states: Vec<T>,
-    /// Times of the saved states [K], as asked.
+    /// Times of the saved states \[K\], as asked.
     pub save_times: Vec<f64>,
     /// Saved states, [K × n × M]; of system s only the first `n_saved[s]` were reached, the rest
     /// is NaN.
     pub saved: Vec<T>,
-    /// How many of the save times each system reached [M]; empty when none were asked for.
+    /// How many of the save times each system reached \[M\]; empty when none were asked for.
     pub n_saved: Vec<u32>,
-    /// How each system ended [M].
+    /// How each system ended \[M\].
     pub status: Vec<Status>,
-    /// What each system cost [M].
+    /// What each system cost \[M\].
     pub stats: Vec<Stats>,
     /// Remarks on the run as a whole.
     pub warnings: Vec<String>,
@@ -98,12 +98,12 @@ impl<T: Scalar> Solution<T> {
         self.status.is_empty()
     }
 
-    /// The state [n] of system `s` at the time it reached.
+    /// The state \[n\] of system `s` at the time it reached.
     pub fn y(&self, s: usize) -> Vec<T> {
         (0..self.dim).map(|i| self.states[i * self.len() + s]).collect()
     }
 
-    /// The state [n] of system `s` at save time `k`; `None` when it did not get there.
+    /// The state \[n\] of system `s` at save time `k`; `None` when it did not get there.
     pub fn y_at(&self, k: usize, s: usize) -> Option<Vec<T>> {
         let reached = k < *self.n_saved.get(s)? as usize;
         reached

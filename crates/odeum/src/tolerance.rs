@@ -8,7 +8,7 @@ use odeum_core::{Lanes, Real, Scalar};
 pub enum Atol {
     /// The same for every component.
     Scalar(f64),
-    /// One per component [n].
+    /// One per component \[n\].
     PerComponent(Vec<f64>),
 }
 
@@ -44,7 +44,7 @@ impl Tolerance {
         Tolerance { rtol, atol: Atol::Scalar(atol), norm: Norm::WeightedRms }
     }
 
-    /// A relative tolerance and an absolute one for each component [n].
+    /// A relative tolerance and an absolute one for each component \[n\].
     pub fn per_component(rtol: f64, atol: Vec<f64>) -> Self {
         Tolerance { rtol, atol: Atol::PerComponent(atol), norm: Norm::WeightedRms }
     }
@@ -54,7 +54,7 @@ impl Tolerance {
         Tolerance { rtol: eps, atol: Atol::Scalar(0.0), norm: Norm::StateAndSlope }
     }
 
-    /// The absolute tolerance of every component [n].
+    /// The absolute tolerance of every component \[n\].
     pub fn atol_of(&self, dim: usize) -> Vec<f64> {
         match &self.atol {
             Atol::Scalar(atol) => vec![*atol; dim],

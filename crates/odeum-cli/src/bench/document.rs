@@ -24,7 +24,7 @@ pub(crate) struct Row {
     /// Threads of the CPU that computed.
     pub(crate) threads: usize,
     pub(crate) systems: usize,
-    /// Median of the runs [s].
+    /// Median of the runs \[s\].
     pub(crate) seconds: f64,
     pub(crate) runs: usize,
     pub(crate) systems_per_second: f64,

@@ -105,9 +105,9 @@ impl WithSystem for Trace {
 
 /// The runs of one variant on one ensemble.
 struct Timed<T> {
-    /// From the caller's arrays to the solution's [s], sorted.
+    /// From the caller's arrays to the solution's \[s\], sorted.
     seconds: Vec<f64>,
-    /// Of the kernel alone, over states that lie on the GPU [s], sorted; of one GPU only.
+    /// Of the kernel alone, over states that lie on the GPU \[s\], sorted; of one GPU only.
     kernels: Vec<f64>,
     solution: Solution<T>,
 }
@@ -137,7 +137,7 @@ fn time<T: Compiled>(
     }
 }
 
-/// Times of the kernel alone [s], sorted.
+/// Times of the kernel alone \[s\], sorted.
 struct Kernels<'a, T> {
     workload: &'a Workload,
     ensemble: &'a Ensemble<T>,

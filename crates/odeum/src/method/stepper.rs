@@ -7,9 +7,9 @@ use odeum_core::{Lanes, System};
 pub(crate) struct Point<'a, L> {
     /// Time.
     pub(crate) t: L,
-    /// State [n].
+    /// State \[n\].
     pub(crate) y: &'a [L],
-    /// Parameters [m].
+    /// Parameters \[m\].
     pub(crate) p: &'a [L],
 }
 
@@ -57,7 +57,7 @@ pub(crate) trait Stepper<L: Lanes> {
         cost: &mut Cost,
     ) -> Attempt<L>;
 
-    /// The state [n] the last attempt led to.
+    /// The state \[n\] the last attempt led to.
     fn state(&self) -> &[L];
 
     /// Learns which lanes accepted the attempt.

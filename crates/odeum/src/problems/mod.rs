@@ -64,7 +64,7 @@ use odeum_core::{Scalar, System};
 pub struct Reference {
     /// Time.
     pub t: f64,
-    /// State [n], each component rounded to the nearest double.
+    /// State \[n\], each component rounded to the nearest double.
     pub y: &'static [f64],
     /// Significant decimal digits of every component in which two independent computations
     /// agree, at most 16.
@@ -88,9 +88,9 @@ pub struct Problem {
     /// Short name of the method of this library that suits it; `None` when it is so stiff that
     /// it wants an implicit one.
     pub method: Option<&'static str>,
-    /// Initial state [n].
+    /// Initial state \[n\].
     pub y0: Vec<f64>,
-    /// Parameters [m].
+    /// Parameters \[m\].
     pub params: Vec<f64>,
     /// Start and end of the time span.
     pub span: (f64, f64),
@@ -157,12 +157,12 @@ impl Problem {
         self.y0.len()
     }
 
-    /// Names of the states [n].
+    /// Names of the states \[n\].
     pub fn state_names(&self) -> Vec<String> {
         self.with_system(StateNames)
     }
 
-    /// Names of the parameters [m].
+    /// Names of the parameters \[m\].
     pub fn param_names(&self) -> Vec<String> {
         self.with_system(ParamNames)
     }

@@ -4,7 +4,7 @@ use super::{Builtin, Problem, fixed, fixed_mut, names, references};
 use odeum_core::{Real, System};
 
 /// Twenty species and 25 reactions of the lower atmosphere, after the Dutch national institute
-/// of public health; p = (k₁ … k₂₅) [1/min, 1/(ppm min)], states [ppm].
+/// of public health; p = (k₁ … k₂₅) [1/min, 1/(ppm min)], states \[ppm\].
 ///
 /// J. G. Verwer, SIAM J. Sci. Comput. 15 (1994) 1243–1250; Mazzia & Magherini, *Test Set for IVP
 /// Solvers*, problem POLLU.

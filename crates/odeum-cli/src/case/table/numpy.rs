@@ -20,7 +20,7 @@ pub(super) fn read_npy(path: &Path, spot: &Spot) -> Result<RawTable, Vec<Finding
     Ok(RawTable { rows: array.rows, names: array.names, columns, names_are: "fields", name_spots })
 }
 
-/// Named arrays of one axis [systems].
+/// Named arrays of one axis \[systems\].
 pub(super) fn read_npz(path: &Path, spot: &Spot) -> Result<RawTable, Vec<Finding>> {
     let bytes = read_bytes(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
     let damaged = |error: zip::result::ZipError| vec![broken(path, spot, &error.to_string())];

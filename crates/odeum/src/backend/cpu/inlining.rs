@@ -48,7 +48,7 @@ struct Timing<'a, T, S> {
 
 struct Timed {
     width: usize,
-    /// Of one evaluation of a pack [s].
+    /// Of one evaluation of a pack \[s\].
     seconds: f64,
 }
 

@@ -29,7 +29,7 @@ pub struct Session<T> {
     /// There until the session ends.
     lane: Option<Lane>,
     places: Places,
-    /// Step sizes, where they are kept [M].
+    /// Step sizes, where they are kept \[M\].
     steps: Option<Steps>,
     dim: usize,
     systems: usize,
@@ -166,7 +166,7 @@ impl<T: Scalar> Session<T> {
         self.get(self.places.states, self.dim * self.systems)
     }
 
-    /// How each system ended the last advance [M].
+    /// How each system ended the last advance \[M\].
     ///
     /// # Errors
     /// When the driver fails.
@@ -175,7 +175,7 @@ impl<T: Scalar> Session<T> {
         Ok(numbers.into_iter().map(|n| Status::from_number(n).unwrap_or_default()).collect())
     }
 
-    /// What each system cost in the last advance [M].
+    /// What each system cost in the last advance \[M\].
     ///
     /// # Errors
     /// When the driver fails.

@@ -30,10 +30,10 @@ pub(crate) struct ErkStepper<L> {
     weights: Weights<L>,
     /// Slopes of the stages [s × n].
     k: Vec<L>,
-    /// State of a stage [n].
+    /// State of a stage \[n\].
     stage: Vec<L>,
     candidate: Vec<L>,
-    /// Estimated error of each component [n].
+    /// Estimated error of each component \[n\].
     deviation: Vec<L>,
     work: Vec<L>,
 }

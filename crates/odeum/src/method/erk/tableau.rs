@@ -9,13 +9,13 @@ pub struct Tableau {
     pub order: u32,
     /// Order of the embedded solution: the error estimate is h^(order + 1) of this.
     pub embedded_order: u32,
-    /// Stage times cᵢ [s].
+    /// Stage times cᵢ \[s\].
     pub c: &'static [f64],
     /// Rows of aᵢⱼ for j < i; row 0 is empty.
     pub a: &'static [&'static [f64]],
-    /// Weights bᵢ [s].
+    /// Weights bᵢ \[s\].
     pub b: &'static [f64],
-    /// Error weights bᵢ − b̂ᵢ [s].
+    /// Error weights bᵢ − b̂ᵢ \[s\].
     pub e: &'static [f64],
     /// Where the coefficients come from.
     pub reference: &'static str,

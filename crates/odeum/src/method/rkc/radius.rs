@@ -17,9 +17,9 @@ const MARGIN: f64 = 1.2;
 const SETTLED: f64 = 0.01;
 
 pub(crate) struct PowerMethod<L: Lanes> {
-    /// The direction found last [n], the start of the next estimate.
+    /// The direction found last \[n\], the start of the next estimate.
     direction: Vec<L>,
-    /// Point of the iteration and f there [n].
+    /// Point of the iteration and f there \[n\].
     v: Vec<L>,
     fv: Vec<L>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Estimation<'a, L: Lanes, S> {
     pub(crate) power: &'a mut PowerMethod<L>,
     pub(crate) system: &'a S,
     pub(crate) at: &'a Point<'a, L>,
-    /// f at the point [n].
+    /// f at the point \[n\].
     pub(crate) slope: &'a [L],
     /// Length of the longest step there can be.
     pub(crate) longest: L,

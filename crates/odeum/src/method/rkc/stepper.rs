@@ -26,11 +26,11 @@ pub(crate) struct RkcStepper<L: Lanes> {
     age: L,
     /// Lanes that must estimate σ before their next step.
     stale: L::Mask,
-    /// f(t, y) [n].
+    /// f(t, y) \[n\].
     slope: Vec<L>,
-    /// Stage vectors w_{j-2}, w_{j-1}, w_j [n].
+    /// Stage vectors w_{j-2}, w_{j-1}, w_j \[n\].
     w: [Vec<L>; 3],
-    /// f at a stage, and at the new state at the end of an attempt [n].
+    /// f at a stage, and at the new state at the end of an attempt \[n\].
     f: Vec<L>,
     work: Vec<L>,
 }
