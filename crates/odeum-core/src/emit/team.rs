@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// `name(const int rank, …)` by which member `rank` of the team computes its group.
 ///
 /// Members of the team share nothing but what they read: an expression that two groups need is
-/// computed by both. [`partition`](super::partition) finds groups that keep this small.
+/// computed by both. [`partition`](super::partition()) finds groups that keep this small.
 ///
 /// # Panics
 ///
