@@ -134,7 +134,7 @@ fn suggested_methods_reach_the_references() {
         let began = std::time::Instant::now();
         let solution = solve(&tape, &ensemble, &method, &Device::cpu(), &options).unwrap();
         let status = solution.status[0];
-        assert!(status.is_success(), "{}: {status:?}", problem.name);
+        assert!(status.is_success(), "{}: {status} at {}", problem.name, solution.t[0]);
         let error = error(&solution.y(0), problem.reference().unwrap().y);
         println!("{}: {error:.1e} {:?} {:?}", problem.name, solution.stats[0], began.elapsed());
         assert!(error < bound, "{}: {error:e}", problem.name);

@@ -70,14 +70,16 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
 
         let remaining = pack.stop - pack.t;
         let cut = (pack.h.abs() * L::lit(REACH)).ge(remaining.abs());
-        let wanted = L::select(cut, remaining, pack.h);
+        let active = L::from_bits(pack.active);
+        // An idle lane attempts a step of no length, the cheapest there is (RKC takes as many
+        // stages as the lane that wants most).
+        let wanted = L::select(active, L::select(cut, remaining, pack.h), zero);
         let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
         let attempt = stepper.attempt(system, &at, wanted, &mut pack.cost);
         let whole = cut & attempt.h.eq(wanted);
         let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
         let stuck = t_new.eq(pack.t);
         let (passed, factor) = control.judge(attempt.h, attempt.error);
-        let active = L::from_bits(pack.active);
         let accepted = passed & active & !stuck & !attempt.no_radius;
 
         let state = stepper.state();
