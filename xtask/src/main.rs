@@ -14,7 +14,7 @@ cargo xtask TASK
   test           every check and test; needs Rust, gcc and Python only
   test --quick   the same without documentation, Python and CUDA kernels
   check          format, lints, layering: what a commit must pass
-  layering       which module imports which, against docs/decisions/0001
+  layering       which module imports which, as CONTRIBUTING.md says
 ";
 
 fn main() -> ExitCode {
