@@ -10,6 +10,7 @@ mod workload;
 pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
+use crate::case::Precision;
 use crate::finding::Finding;
 use crate::report::{Align, Style, Table, count, significant};
 use crate::{Exit, show, suggest};
@@ -17,7 +18,7 @@ use document::{Document, Row};
 use measure::{Variant, measure};
 use odeum::{Device, Error};
 use std::path::Path;
-use workload::{Precision, STUDIES, Workload};
+use workload::{STUDIES, Workload};
 
 /// Numbers of systems measured on a processor unless said.
 const CPU_SYSTEMS: [usize; 3] = [1024, 8192, 32_768];

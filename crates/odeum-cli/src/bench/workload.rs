@@ -1,27 +1,12 @@
 //! What is measured: a problem, how its systems differ, how they are integrated.
 
+use crate::case::Precision;
 use crate::random;
 use odeum::problems::{self, Problem};
 use odeum::{Controller, Ensemble, Error, FirstStep, Method, Options, Scalar, Tolerance};
 
 /// The seed of every random ensemble here.
 const SEED: u64 = 42;
-
-/// Precision of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Precision {
-    F64,
-    F32,
-}
-
-impl Precision {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Precision::F64 => "f64",
-            Precision::F32 => "f32",
-        }
-    }
-}
 
 /// One ensemble and how it is integrated.
 pub(crate) struct Workload {

@@ -1,24 +1,12 @@
 //! The loop that takes a pack of systems through their spans.
 
+use super::Task;
 use super::pack::{Arrival, Pack};
-use super::queue::Queue;
-use super::results::Results;
 use crate::controller::{Control, Controller};
-use crate::ensemble::Ensemble;
 use crate::method::stepper::{Point, Start, Stepper, set_bits};
-use crate::monitor::Monitor;
-use crate::options::{FirstStep, Options};
+use crate::options::FirstStep;
 use crate::status::Status;
 use odeum_core::{Lanes, System};
-
-/// What the threads of a run share.
-pub(super) struct Task<'a, T> {
-    pub(super) ensemble: &'a Ensemble<T>,
-    pub(super) options: &'a Options,
-    pub(super) queue: &'a Queue,
-    pub(super) results: &'a Results<T>,
-    pub(super) monitor: &'a Monitor,
-}
 
 /// A step that would leave less than this share of itself to the stop goes there at once, so
 /// that rounding never leaves a sliver (Hairer, Nørsett & Wanner's DOPRI5 does the same).

@@ -19,7 +19,7 @@ use crate::method::rkc::stepper::RkcStepper;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
-use drive::{Task, drive};
+use drive::drive;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Isa, Lanes, Scalar, System};
 use queue::Queue;
@@ -92,6 +92,15 @@ pub(crate) fn solve<T: Scalar, S: System>(
     let (state, params) = (ensemble.initial_state(0), ensemble.params_of(0));
     solution.warnings.extend(inlining::warning(system, cpu.isa, &state, &params, ensemble.len()));
     Ok(solution)
+}
+
+/// What the threads of a run share.
+struct Task<'a, T> {
+    ensemble: &'a Ensemble<T>,
+    options: &'a Options,
+    queue: &'a Queue,
+    results: &'a Results<T>,
+    monitor: &'a Monitor,
 }
 
 /// What one thread does, whatever its lanes.

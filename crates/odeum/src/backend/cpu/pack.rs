@@ -1,6 +1,6 @@
 //! The systems in the lanes of one pack: loading, storing, and what each is to reach next.
 
-use super::drive::Task;
+use super::Task;
 use crate::method::stepper::{Cost, set_bits};
 use crate::stats::Stats;
 use crate::status::Status;

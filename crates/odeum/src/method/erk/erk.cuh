@@ -37,12 +37,15 @@ struct OdSums {
 };
 
 // Adds the slope k of stage m. Coefficients that are zero are left out at compile time.
+// A fixed step is accepted when everything is finite: the last slope stands for the error.
 template <bool HAS_TWIN> OD_FN void od_sum_stage(OdSums &s, int m, real k) {
+    const bool judged = OD_LAW != OD_LAW_FIXED;
     if (!OD_FSAL && od_b(m) != real(0)) s.y = od_fma(od_b(m), k, s.y);
-    if (od_e(m) != real(0)) s.error = od_fma(od_e(m), k, s.error);
+    if (judged && od_e(m) != real(0)) s.error = od_fma(od_e(m), k, s.error);
+    if (!judged && m == OD_STAGES - 1) s.error = k;
     if (HAS_TWIN) {
         if (!OD_FSAL && od_b2(m) != real(0)) s.twin = od_fma(od_b2(m), k, s.twin);
-        if (od_e2(m) != real(0)) s.twin_error = od_fma(od_e2(m), k, s.twin_error);
+        if (judged && od_e2(m) != real(0)) s.twin_error = od_fma(od_e2(m), k, s.twin_error);
     }
 }
 
@@ -54,16 +57,20 @@ OD_FN OdPair od_close_slot(const OdTask &task, OdNorm &norm, int component, int 
     OdPair after = last;
     if (!OD_FSAL) after.y = od_fma(h, sums.y, y.y);
     const real error = h * sums.error;
-    const real weight = od_weight(task, component, y.y, after.y, h * k0);
-    od_norm_ratio(norm, error * weight);
+    if (OD_LAW != OD_LAW_FIXED) {
+        const real weight = od_weight(task, component, y.y, after.y, h * k0);
+        od_norm_ratio(norm, error * weight);
+    }
     od_norm_finite(norm, after.y);
     od_norm_finite(norm, error);
     if (HAS_TWIN) {
         const real step = h * y.y;
         if (!OD_FSAL) after.twin = od_fma(h, od_fma(h, sums.twin, y.y), y.twin);
         const real twin_error = h * (h * sums.twin_error);
-        const real twin_weight = od_weight(task, twin, y.twin, after.twin, step);
-        od_norm_ratio(norm, twin_error * twin_weight);
+        if (OD_LAW != OD_LAW_FIXED) {
+            const real twin_weight = od_weight(task, twin, y.twin, after.twin, step);
+            od_norm_ratio(norm, twin_error * twin_weight);
+        }
         od_norm_finite(norm, after.twin);
         od_norm_finite(norm, twin_error);
     }
