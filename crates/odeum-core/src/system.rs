@@ -1,5 +1,6 @@
 //! A system of ordinary differential equations.
 
+use crate::pattern::Pattern;
 use crate::real::Real;
 
 /// A system y' = f(t, y, p), said once for every backend.
@@ -71,6 +72,28 @@ pub trait System: Sync {
     #[inline(always)]
     fn rhs_in<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R], _work: &mut [R]) {
         self.rhs(t, y, p, dydt);
+    }
+
+    /// Which entries of the Jacobian ∂f/∂y may differ from zero, of a system that computes its
+    /// own by [`jacobian_in`](System::jacobian_in). `None`: implicit methods derive it from the
+    /// recorded right-hand side.
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        None
+    }
+
+    /// The Jacobian ∂f/∂y, entry by entry in the order of
+    /// [`jacobian_pattern`](System::jacobian_pattern) \[nnz\], and the derivative ∂f/∂t \[n\];
+    /// workspace as for [`rhs_in`](System::rhs_in). Called only where there is a pattern.
+    #[inline(always)]
+    fn jacobian_in<R: Real>(
+        &self,
+        _t: R,
+        _y: &[R],
+        _p: &[R],
+        _jacobian: &mut [R],
+        _dfdt: &mut [R],
+        _work: &mut [R],
+    ) {
     }
 
     /// Names of the components, in order; `y0, y1, …` unless said.
