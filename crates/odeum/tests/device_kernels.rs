@@ -117,6 +117,36 @@ fn small_systems_in_registers_agree_with_the_processor() {
     agrees("od_erk", &VanDerPol, &ensemble, &Method::rkck(), &options_for(2), 1e-6);
 }
 
+/// Fixed steps are taken many at a time; where a system ends in between, it ends as on the
+/// processor, to the step.
+#[test]
+fn fixed_steps_end_where_they_end_on_the_processor() {
+    // y' = −√y from c² is (c − t/2)²: the step past its zero takes the root of a negative number.
+    let starts: Vec<f64> = [0.151, 0.37, 0.65, 50.0].iter().map(|c| c * c).collect();
+    let ensemble = Ensemble::new(1, starts, (0.0, 2.0)).unwrap();
+    let loose = Options::new(Tolerance::new(1e-6, 1e-6));
+    for method in [Method::rkck(), Method::dopri5(), Method::vern7()] {
+        let fixed = method.with_controller(Controller::fixed(0.003));
+        agrees("od_erk", &Drain, &ensemble, &fixed, &loose, 1e-9);
+        let (short, saved) = (loose.clone().max_steps(407), loose.clone().save_at(vec![0.3, 1.1]));
+        agrees("od_erk", &Drain, &ensemble, &fixed, &short, 1e-9);
+        agrees("od_erk", &Drain, &ensemble, &fixed, &saved.restarts(3), 1e-9);
+    }
+}
+
+/// y' = −√y.
+struct Drain;
+
+impl System for Drain {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = -y[0].sqrt();
+    }
+}
+
 fn options_for(dim: usize) -> Options {
     Options::new(Tolerance::per_component(1e-6, vec![1e-8; dim])).largest_step(0.2)
 }

@@ -75,7 +75,7 @@ impl Layout {
         let words = word / 4;
         let unrolled = (2 * dim + stages * slots.len()) * words + 32;
         if unrolled <= 160 && nodes * stages <= 1500 {
-            let warps = warps_by_registers(unrolled + 24).min(32);
+            let warps = warps_by_registers(unrolled + 8 * words).min(48);
             return Layout {
                 storage: Storage::Registers,
                 block: 128,

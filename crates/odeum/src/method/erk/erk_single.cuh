@@ -60,6 +60,110 @@ OD_FN real od_stage_state(const real (&y)[OD_N], real (&out)[OD_N], const OdSlop
     return at;
 }
 
+// The slopes f at stage e, whose state goes to `out`.
+OD_FN void od_stage(const real (&y)[OD_N], real (&out)[OD_N], real (&f)[OD_N],
+                    const OdSlopes &slopes, const OdParams &p, int e, real t, real h, bool euler) {
+    const real at = od_stage_state(y, out, slopes, e, h, euler);
+    od_rhs(od_fma(at, h, t), out, p, f);
+}
+
+OD_FN void od_keep_slopes(OdSlopes &slopes, int m, const real (&f)[OD_N]) {
+    OD_UNROLL
+    for (int q = 0; q < OD_SLOTS; ++q) slopes.set(m, q, f[od_component(q)]);
+}
+
+// The new state, from that of the last stage and its slopes f; its error is added to the norm.
+OD_FN void od_close(const OdTask &task, OdNorm &norm, const real (&y)[OD_N], real (&last)[OD_N],
+                    const OdSlopes &slopes, const real (&f)[OD_N], real h) {
+    OD_UNROLL
+    for (int q = 0; q < OD_SLOTS; ++q) {
+        const int j = od_component(q), i = od_twin(q);
+        OdSums sums = {real(0), real(0), real(0), real(0)};
+        const real k0 = slopes.get(0, q);
+#pragma unroll
+        for (int m = 0; m < OD_STAGES - 1; ++m)
+            od_sum_stage<OD_TWINS>(sums, m, slopes.get(m, q));
+        od_sum_stage<OD_TWINS>(sums, OD_STAGES - 1, f[j]);
+        if (i >= 0) {
+            const OdPair after = od_close_slot<true>(task, norm, j, i, sums, OdPair{y[j], y[i]},
+                                                     OdPair{last[j], last[i]}, k0, h);
+            last[j] = after.y;
+            last[i] = after.twin;
+        } else {
+            last[j] = od_close_slot<false>(task, norm, j, j, sums, OdPair{y[j], y[j]},
+                                           OdPair{last[j], last[j]}, k0, h)
+                          .y;
+        }
+        if (od_closes_group(q)) od_norm_close_group(norm);
+    }
+}
+
+#if OD_LAW == OD_LAW_FIXED && OD_IN_REGISTERS
+#define OD_SPRINTS 1
+// Steps of one size far from the next stop are taken in sprints, with nothing judged in between:
+// they are accepted when they are finite, and a state that is not finite stays so, for
+// y+ = y + h (...). A sprint that ends so is forgotten, and its system goes on step by step. The
+// size OD_STEP is known to the compiler, so that the products h a_sm are part of its
+// instructions instead of lying in registers. Backward in time there are no sprints.
+#define OD_SPRINT 250
+
+// How many steps are sure to stay short of the stop and of max_steps.
+OD_FN unsigned od_sprint_length(const OdTask &task, const OdCourse &c) {
+    // Rounding of the times of a sprint is to stay below half a step.
+    const real rounding = od_larger(od_abs(c.t), od_abs(c.stop)) * (real(OD_SPRINT) * OD_EPSILON);
+    if (c.h != OD_STEP || !(OD_STEP > rounding)) return 0;
+    const real fit = (c.stop - c.t) * (real(1) / OD_STEP) - real(3);
+    const unsigned left = task.max_steps - c.attempts - 1;
+    const unsigned most = left < OD_SPRINT ? left : OD_SPRINT;
+    return fit < real(most) ? (fit > real(0) ? (unsigned)fit : 0) : most;
+}
+
+// Takes n steps; false, and nothing changed, when they end at what is not finite.
+OD_FN bool od_sprint(const OdTask &task, OdCourse &c, real (&y)[OD_N], OdSlopes &slopes,
+                     const OdParams &p, bool &have_slope, unsigned n) {
+    const real h = OD_STEP;
+    real from[OD_N], last[OD_N], f[OD_N];
+    OdNorm norm;
+    if (OD_FSAL && !have_slope) {
+        od_stage(y, last, f, slopes, p, 0, c.t, h, false);
+        od_keep_slopes(slopes, 0, f);
+        ++c.nfev;
+    }
+    const OdSlopes first = slopes;
+    const real t = c.t;
+#pragma unroll
+    for (int i = 0; i < OD_N; ++i) from[i] = y[i];
+    for (unsigned k = 0; k < n; ++k) {
+#pragma unroll
+        for (int e = OD_FSAL; e < OD_STAGES; ++e) {
+            od_stage(y, last, f, slopes, p, e, c.t, h, false);
+            if (e < OD_STAGES - 1) od_keep_slopes(slopes, e, f);
+        }
+        // What the last slope spoils shows in the next state, unless that does not use it.
+        const bool shows = OD_FSAL || od_b(OD_STAGES - 1) != real(0);
+        if (k == 0 || shows) od_norm_clear(norm);
+        od_close(task, norm, y, last, slopes, f, h);
+#pragma unroll
+        for (int i = 0; i < OD_N; ++i) y[i] = last[i];
+        if (OD_FSAL) od_keep_slopes(slopes, 0, f);
+        c.t = c.t + h;
+    }
+    have_slope = OD_FSAL;
+    if (norm.magnitude < OD_NOT_FINITE) {
+        c.attempts += n;
+        c.nfev += n * (OD_STAGES - OD_FSAL);
+        return true;
+    }
+#pragma unroll
+    for (int i = 0; i < OD_N; ++i) y[i] = from[i];
+    slopes = first;
+    c.t = t;
+    return false;
+}
+#else
+#define OD_SPRINTS 0
+#endif
+
 extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
 od_erk(const OdTask task) {
 #if OD_IN_SHARED
@@ -77,6 +181,9 @@ od_erk(const OdTask task) {
     };
     OdParams p;
     bool busy = false, probing = false, have_slope = false;
+#if OD_SPRINTS
+    bool careful = false;       // the last sprint of this system was forgotten
+#endif
 
     // One attempt, or one probe for a first step, in every turn: a flat loop, so that a thread
     // that takes a new system does not wait for its neighbours. It ends, because every attempt
@@ -92,7 +199,17 @@ od_erk(const OdTask task) {
             probing = OD_PROBE && !c.resumed;
             have_slope = false;
             busy = true;
+#if OD_SPRINTS
+            careful = false;
+#endif
         }
+#if OD_SPRINTS
+        const unsigned sprint = careful ? 0 : od_sprint_length(task, c);
+        if (sprint > 0) {
+            careful = !od_sprint(task, c, y, slopes, p, have_slope, sprint);
+            continue;
+        }
+#endif
         bool whole;
         const real wanted = od_propose(c, whole);
         real step = probing ? c.length : wanted;
@@ -103,8 +220,7 @@ od_erk(const OdTask task) {
         OD_UNROLL_STAGES
         for (int e = 0; e < OD_STAGES; ++e) {
             if (OD_FSAL && e == 0 && have_slope) continue;
-            const real at = od_stage_state(y, last, slopes, e, step, probing);
-            od_rhs(od_fma(at, step, c.t), last, p, f);
+            od_stage(y, last, f, slopes, p, e, c.t, step, probing);
             ++c.nfev;
 #if OD_PROBE
             if (probing) {
@@ -122,10 +238,7 @@ od_erk(const OdTask task) {
                 step = od_probe_step(task, start, c.length);
             }
 #endif
-            if (e < OD_STAGES - 1) {
-                OD_UNROLL
-                for (int q = 0; q < OD_SLOTS; ++q) slopes.set(e, q, f[od_component(q)]);
-            }
+            if (e < OD_STAGES - 1) od_keep_slopes(slopes, e, f);
         }
 #if OD_PROBE
         if (probing) {
@@ -137,38 +250,14 @@ od_erk(const OdTask task) {
 #endif
         OdNorm norm;
         od_norm_clear(norm);
-        OD_UNROLL
-        for (int q = 0; q < OD_SLOTS; ++q) {
-            const int j = od_component(q), i = od_twin(q);
-            OdSums sums = {real(0), real(0), real(0), real(0)};
-            const real k0 = slopes.get(0, q);
-#pragma unroll
-            for (int m = 0; m < OD_STAGES - 1; ++m)
-                od_sum_stage<OD_TWINS>(sums, m, slopes.get(m, q));
-            od_sum_stage<OD_TWINS>(sums, OD_STAGES - 1, f[j]);
-            if (i >= 0) {
-                const OdPair after =
-                    od_close_slot<true>(task, norm, j, i, sums, OdPair{y[j], y[i]},
-                                        OdPair{last[j], last[i]}, k0, step);
-                last[j] = after.y;
-                last[i] = after.twin;
-            } else {
-                last[j] = od_close_slot<false>(task, norm, j, j, sums, OdPair{y[j], y[j]},
-                                               OdPair{last[j], last[j]}, k0, step)
-                              .y;
-            }
-            if (od_closes_group(q)) od_norm_close_group(norm);
-        }
+        od_close(task, norm, y, last, slopes, f, step);
         bool lost;
         const real size = od_norm_size(task, norm);
         const bool accepted = od_settle(task, c, step, whole, size, lost);
         if (accepted) {
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) y[i] = last[i];
-            if (OD_FSAL) {
-                OD_UNROLL
-                for (int q = 0; q < OD_SLOTS; ++q) slopes.set(0, q, f[od_component(q)]);
-            }
+            if (OD_FSAL) od_keep_slopes(slopes, 0, f);
         }
         have_slope = OD_FSAL;
         int status;
