@@ -1,4 +1,4 @@
-//! CUDA C from a graph: one straight-line function, or one per member of a team of threads.
+//! CUDA C from a graph: straight-line functions.
 //!
 //! # What the text expects of its surroundings
 //!
@@ -20,10 +20,8 @@
 //! and is assigned once, in an order that keeps few alive. Equal graphs give equal text.
 
 mod partition;
-mod team;
 
 pub use partition::partition;
-pub use team::team;
 
 use crate::graph::{Class, Graph, Node, NodeId, Op};
 use std::collections::HashMap;
@@ -86,12 +84,9 @@ impl Signature {
     }
 
     /// The line that opens a function.
-    fn open(&self, name: &str, first: Option<&str>) -> String {
-        let arguments: Vec<String> = first
-            .map(str::to_owned)
-            .into_iter()
-            .chain(self.arguments.iter().map(|(kind, name)| format!("{kind} {name}")))
-            .collect();
+    fn open(&self, name: &str) -> String {
+        let arguments: Vec<String> =
+            self.arguments.iter().map(|(kind, name)| format!("{kind} {name}")).collect();
         format!("{} {name}({}) {{\n", self.qualifiers, arguments.join(", "))
     }
 }
@@ -129,7 +124,7 @@ pub fn helpers() -> Vec<(&'static str, bool)> {
 fn part(graph: &Graph, outputs: &[usize], name: &str, signature: &Signature) -> String {
     let wanted = graph.subset(outputs).expand_powers();
     let mut printer = Printer::new(&wanted, outputs, signature);
-    let mut text = signature.open(name, None);
+    let mut text = signature.open(name);
     printer.outputs_at(|node| node.is_leaf());
     for id in wanted.narrow_schedule() {
         printer.operation(id);

@@ -2,7 +2,7 @@
 //!
 //! `cargo build --release --example gpu_suite`, then run the program where the GPU is. It ends
 //! with an error when a check fails. Arguments: the numbers of the GPUs to use, and `--checks` to
-//! leave the timings out.
+//! leave the timings out, or `--first-call` to time nothing but the wait for a first step.
 
 #![allow(clippy::print_stdout)]
 
@@ -13,6 +13,7 @@ use odeum::{
     System, Tolerance, solve,
 };
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Numbers in (−1/2, 1/2) that depend on their place alone.
 fn noise(system: usize, component: usize) -> f64 {
@@ -233,6 +234,28 @@ impl Suite {
     }
 }
 
+/// What a program waits for before its first step: the driver, then the kernel's compilation or,
+/// where the cache has it (`ODEUM_CACHE_DIR`), its loading.
+fn first_call(ordinal: usize) -> Result<(), Error> {
+    let milliseconds = |begun: Instant| begun.elapsed().as_secs_f64() * 1e3;
+    let begun = Instant::now();
+    let narrow = scattered::<f32>(&VanDerPol::problem().y0, 1, (0.0, 0.1))?
+        .with_shared_params(VanDerPol::problem().params.iter().map(|&p| p as f32).collect())?;
+    let options = Options::new(Tolerance::new(1e-3, 1e-3));
+    solve(&VanDerPol, &narrow, &Method::dopri5(), &Device::cuda(ordinal), &options)?;
+    println!("driver and a first small system: {:.0} ms", milliseconds(begun));
+    let one = scattered::<f64>(&Pleiades::problem().y0, 1, (0.0, 0.01))?;
+    let many = scattered::<f64>(&Pleiades::problem().y0, 20_000, (0.0, 0.01))?;
+    for (name, ensemble) in [("1 system, several lanes", &one), ("20,000 systems", &many)] {
+        for call in ["first", "second"] {
+            let begun = Instant::now();
+            solve(&Pleiades, ensemble, &Method::dopri5(), &Device::cuda(ordinal), &options)?;
+            println!("pleiades, {name}: {call} call {:.1} ms", milliseconds(begun));
+        }
+    }
+    Ok(())
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -245,6 +268,10 @@ fn run() -> Result<usize, Error> {
         println!("{device:?}");
     }
     let first = ordinals[0];
+    if std::env::args().any(|a| a == "--first-call") {
+        first_call(first)?;
+        return Ok(0);
+    }
     let mut suite = Suite { cuda: Device::Cuda(Cuda { ordinals }), failures: 0 };
     suite.against_cpu()?;
     suite.same_bits()?;

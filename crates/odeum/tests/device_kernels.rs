@@ -200,9 +200,9 @@ fn bits<T: Scalar>(solution: &Solution<T>) -> Vec<u64> {
     all.map(|y| y.to_f64().to_bits()).collect()
 }
 
-/// The kernel that gives a system to a team of warps and the one that gives it to a thread.
+/// The kernel that gives a system to several lanes and the one that gives it to a thread.
 #[test]
-fn a_team_gives_the_bits_of_a_thread() {
+fn lanes_give_the_bits_of_a_thread() {
     if !shim::is_available() {
         return;
     }
@@ -216,20 +216,20 @@ fn a_team_gives_the_bits_of_a_thread() {
                 let run = |kernel| shim::solve(kernel, &system, &ensemble, &method, &options);
                 let what = format!("{} twins {twins} {:?}", method.name(), options.tolerance.norm);
                 let thread = run("od_erk").unwrap();
-                let Some(team) = run("od_erk_team") else {
+                let Some(lanes) = run("od_erk_lanes") else {
                     // Ten stages of 28 slopes do not fit into shared memory.
                     assert_eq!((method.name(), twins), ("vern7", false));
                     continue;
                 };
                 assert!(thread.all_succeeded());
-                assert_eq!(bits(&thread), bits(&team), "{what}");
-                assert_eq!(thread.stats, team.stats, "{what}");
-                assert_eq!(thread.n_saved, team.n_saved, "{what}");
+                assert_eq!(bits(&thread), bits(&lanes), "{what}");
+                assert_eq!(thread.stats, lanes.stats, "{what}");
+                assert_eq!(thread.n_saved, lanes.n_saved, "{what}");
             }
         }
         let run =
             |kernel| shim::solve(kernel, &system, &narrow, &Method::tsit5(), &automatic).unwrap();
-        assert_eq!(bits(&run("od_erk")), bits(&run("od_erk_team")));
+        assert_eq!(bits(&run("od_erk")), bits(&run("od_erk_lanes")));
     }
 }
 
@@ -249,7 +249,7 @@ fn a_failing_system_changes_no_bit_of_its_neighbours() {
     let broken = Ensemble::new(28, states, (0.0, 0.2)).unwrap();
     let graph = Graph::trace(&Pleiades);
     let options = Options::new(Tolerance::new(1e-7, 1e-9)).max_steps(500);
-    for kernel in ["od_erk", "od_erk_team"] {
+    for kernel in ["od_erk", "od_erk_lanes"] {
         let run =
             |ensemble| shim::solve(kernel, &graph, ensemble, &Method::rkck(), &options).unwrap();
         let (with, without) = (run(&broken), run(&healthy));

@@ -69,7 +69,9 @@ impl Graph {
         self.rewrite(|builder, place, node| {
             let node = fused[index].map_or(node, |(op, args)| Node::Op(op, args));
             index += 1;
-            builder.intern(node.map(|id| place[id.index()]))
+            let node = node.map(|id| place[id.index()]);
+            let node = sign_into_constant(builder, node);
+            builder.intern(node)
         })
     }
 
@@ -92,6 +94,17 @@ impl Graph {
         }
         let outputs: Vec<NodeId> = self.outputs.iter().map(|id| place[id.index()]).collect();
         self.reassemble(&builder, &outputs)
+    }
+}
+
+/// a − c x as a + (−c) x, which has the same bits: what is added and what is subtracted then are
+/// one operation ([`Graph::alike`]).
+fn sign_into_constant(builder: &mut Builder, node: Node) -> Node {
+    let Node::Op(Op::NegMulAdd, [x, y, a]) = node else { return node };
+    match (builder.value(x), builder.value(y)) {
+        (Some(c), _) => Node::Op(Op::MulAdd, [builder.constant(-c), y, a]),
+        (_, Some(c)) => Node::Op(Op::MulAdd, [x, builder.constant(-c), a]),
+        _ => node,
     }
 }
 

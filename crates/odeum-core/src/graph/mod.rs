@@ -4,12 +4,14 @@
 //! node. From it come the derivatives and the sparsity pattern ([`Graph::jacobian`]), the tape
 //! that runs it over lanes ([`Tape`](crate::Tape)) and CUDA C ([`emit`](crate::emit)).
 
+mod alike;
 mod build;
 mod lower;
 mod node;
 mod op;
 mod schedule;
 
+pub use alike::Alike;
 pub use node::{Counts, Node, NodeId};
 pub use op::{Class, Op, OpInfo};
 

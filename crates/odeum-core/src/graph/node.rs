@@ -61,7 +61,7 @@ impl Node {
     }
 
     /// The same node with every operand replaced.
-    pub(crate) fn map(self, f: impl Fn(NodeId) -> NodeId) -> Node {
+    pub(crate) fn map(self, mut f: impl FnMut(NodeId) -> NodeId) -> Node {
         match self {
             Node::Powi(base, exponent) => Node::Powi(f(base), exponent),
             Node::Op(op, mut args) => {

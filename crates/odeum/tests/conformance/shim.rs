@@ -23,7 +23,7 @@ pub(crate) fn is_available() -> bool {
     })
 }
 
-/// Integrates by the kernel of this name, `od_erk`, `od_erk_team` or `od_rkc`; `None` when the
+/// Integrates by the kernel of this name, `od_erk`, `od_erk_lanes` or `od_rkc`; `None` when the
 /// system has no such kernel.
 pub(crate) fn solve<T: Scalar>(
     kernel: &str,
@@ -38,8 +38,7 @@ pub(crate) fn solve<T: Scalar>(
         .into_iter()
         .find(|k| k.name == kernel)?;
     let library = library(&kernel);
-    let team = kernel.name.ends_with("_team");
-    let blocks = if team { ensemble.len() as u32 } else { 1 };
+    let blocks = if is_lanes(&kernel) { ensemble.len() as u32 } else { 1 };
     let mut run = |task: *const c_void| {
         // SAFETY: the library exports this function, and `task` is what it expects.
         unsafe {
@@ -49,6 +48,17 @@ pub(crate) fn solve<T: Scalar>(
         }
     };
     Some(inspect::run_on_host(&mut run, ensemble, method, options))
+}
+
+/// True of the kernel that gives a system to several threads: there a block is one system.
+fn is_lanes(kernel: &KernelText) -> bool {
+    kernel.name.ends_with("_lanes")
+}
+
+/// The value that a kernel's text defines for a name.
+fn defined(kernel: &KernelText, name: &str) -> usize {
+    let line = kernel.source.lines().find_map(|l| l.strip_prefix(&format!("#define {name} ")));
+    line.unwrap().parse().unwrap()
 }
 
 /// The kernel as a shared library, compiled once per text.
@@ -62,11 +72,11 @@ fn library(kernel: &KernelText) -> Arc<Library> {
     let name = format!("kernel-{}-{}", std::process::id(), loaded.len());
     let (text, object) = (folder.join(format!("{name}.cpp")), folder.join(format!("{name}.so")));
     let source = format!("{}\n{}\n{}", inspect::HOST_SHIM, kernel.source, inspect::HOST_MAIN);
-    // Blocks of one lane: the layout of shared memory goes by OD_BLOCK.
-    let source =
-        source.replace(&format!("#define OD_BLOCK {}\n", kernel.block), "#define OD_BLOCK 1\n");
+    // A block is one system, of which shared memory is laid out for OD_BLOCK threads.
+    let threads = if is_lanes(kernel) { defined(kernel, "OD_WIDTH") } else { 1 };
+    let block = |threads: usize| format!("#define OD_BLOCK {threads}\n");
+    let source = source.replace(&block(kernel.block), &block(threads));
     std::fs::write(&text, source).unwrap();
-    let warps = if kernel.name.ends_with("_team") { kernel.block / 32 } else { 1 };
     let output = Command::new("g++")
         .args(["-std=c++17", "-O0", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"])
         .args([
@@ -77,7 +87,7 @@ fn library(kernel: &KernelText) -> Arc<Library> {
             "-Wno-maybe-uninitialized",
         ])
         .arg(format!("-DOD_HOST_KERNEL={}", kernel.name))
-        .arg(format!("-DOD_HOST_WARPS={warps}"))
+        .arg(format!("-DOD_HOST_THREADS={threads}"))
         .arg(&text)
         .arg("-o")
         .arg(&object)

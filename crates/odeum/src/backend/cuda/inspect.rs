@@ -26,8 +26,8 @@ pub struct KernelText {
     pub blocks_per_sm: usize,
 }
 
-/// Every kernel for this system, method and options on an H200: one thread per system, and a
-/// team per system where there is one.
+/// Every kernel for this system, method and options on an H200: one thread per system, and
+/// several lanes per system where there is such a kernel.
 pub fn kernels<T: Scalar>(
     graph: &Graph,
     method: &Method,
@@ -37,9 +37,9 @@ pub fn kernels<T: Scalar>(
     let traits = Traits::new(T::NAME == "f32", shared_params, method, options);
     let limits = Limits::HOPPER;
     let single = plan::single(graph, method, &traits, &limits);
-    let team = plan::team(graph, method, &traits, &limits);
+    let lanes = plan::lanes(graph, method, &traits, &limits);
     std::iter::once(single)
-        .chain(team)
+        .chain(lanes)
         .map(|kernel| KernelText {
             name: kernel.name,
             source: kernel.source,

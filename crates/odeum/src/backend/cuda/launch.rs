@@ -1,7 +1,7 @@
 //! Starting a kernel.
 
 use super::gpu::{Gpu, Loaded, failed};
-use super::layout::{Layout, Storage, WARP};
+use super::layout::{Layout, Storage};
 use super::task::Task;
 use crate::error::Error;
 use cudarc::driver::{CudaStream, result};
@@ -20,8 +20,8 @@ pub(super) unsafe fn launch<T>(
     stream: &CudaStream,
 ) -> Result<(), Error> {
     let systems = task.n_systems as usize;
-    let blocks = if layout.storage == Storage::Team {
-        systems.div_ceil(WARP)
+    let blocks = if let Storage::Lanes(width) = layout.storage {
+        systems.div_ceil(layout.block / width)
     } else {
         // A persistent grid: as many blocks as the GPU, or its share, holds at once.
         let held = gpu.limits.multiprocessors * loaded.resident;

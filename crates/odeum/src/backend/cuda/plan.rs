@@ -1,6 +1,6 @@
 //! Which kernel integrates an ensemble.
 
-use super::layout::{self, Layout, Limits, Storage};
+use super::layout::{Layout, Limits, Storage};
 use super::slots::Slots;
 use super::source::{self, Traits};
 use crate::method::Method;
@@ -14,16 +14,16 @@ pub(crate) struct Kernel {
     pub(crate) layout: Layout,
 }
 
-/// Systems per multiprocessor up to which a team of warps for every 32 systems is faster than a
-/// thread for each: below, threads would leave most of the GPU idle.
-const TEAM_SYSTEMS: usize = 32;
+/// Systems per multiprocessor up to which several lanes for a system are faster than a thread:
+/// below, threads would leave most of the GPU idle.
+const LANE_SYSTEMS: usize = 64;
 
-/// True where a team for every 32 systems is the faster way.
-pub(crate) fn wants_team(limits: &Limits, n_systems: usize) -> bool {
-    n_systems <= TEAM_SYSTEMS * limits.multiprocessors
+/// True where several lanes for a system are the faster way.
+pub(crate) fn wants_lanes(limits: &Limits, n_systems: usize) -> bool {
+    n_systems <= LANE_SYSTEMS * limits.multiprocessors
 }
 
-/// The kernel for `n_systems` systems. A team's gives the same bits as a thread's.
+/// The kernel for `n_systems` systems. That of lanes gives the same bits as that of threads.
 pub(crate) fn plan(
     graph: &Graph,
     method: &Method,
@@ -31,10 +31,10 @@ pub(crate) fn plan(
     limits: &Limits,
     n_systems: usize,
 ) -> Kernel {
-    if wants_team(limits, n_systems)
-        && let Some(team) = team(graph, method, traits, limits)
+    if wants_lanes(limits, n_systems)
+        && let Some(lanes) = lanes(graph, method, traits, limits)
     {
-        return team;
+        return lanes;
     }
     single(graph, method, traits, limits)
 }
@@ -61,9 +61,9 @@ pub(crate) fn single(graph: &Graph, method: &Method, traits: &Traits, limits: &L
     }
 }
 
-/// The kernel with a team of warps for every 32 systems, where there is one: a Runge–Kutta
-/// method on a system that falls into groups and is kept in shared memory.
-pub(crate) fn team(
+/// The kernel with several lanes for a system, where there is one: a Runge–Kutta method on a
+/// system whose stages a thread keeps in shared memory and which falls into groups that are alike.
+pub(crate) fn lanes(
     graph: &Graph,
     method: &Method,
     traits: &Traits,
@@ -73,11 +73,13 @@ pub(crate) fn team(
     let (dim, word, stages) = (graph.outputs().len(), traits.word(), erk.tableau.stages());
     let slots = Slots::find(graph, erk.tableau.is_fsal());
     let alone = Layout::erk(&slots, dim, stages, graph.nodes().len(), word, limits);
-    let layout = Layout::erk_team(&slots, dim, word);
-    let fits = layout.shared <= limits.shared_per_block && dim <= layout::UNROLLED_COMPONENTS;
-    if alone.storage != Storage::Shared || slots.n_groups() < 2 || !fits {
+    if alone.storage != Storage::Shared || slots.alike.is_none() {
+        return None;
+    }
+    let layout = Layout::erk_lanes(&slots, dim, word);
+    if layout.shared > limits.shared_per_block {
         return None;
     }
     let source = source::erk(graph, erk, traits, &slots, &layout);
-    Some(Kernel { name: "od_erk_team", source, layout })
+    Some(Kernel { name: "od_erk_lanes", source, layout })
 }

@@ -157,8 +157,8 @@ impl Ready {
         // Planning takes milliseconds, which counts where an integration takes few.
         static PLANNED: OnceLock<Mutex<HashMap<String, Arc<Kernel>>>> = OnceLock::new();
         gpu.bind()?;
-        let team = super::plan::wants_team(&gpu.limits, systems);
-        let key = format!("{graph}{method:?}{traits:?}{:?}{team}", gpu.limits);
+        let lanes = super::plan::wants_lanes(&gpu.limits, systems);
+        let key = format!("{graph}{method:?}{traits:?}{:?}{lanes}", gpu.limits);
         let mut planned = lock(PLANNED.get_or_init(Mutex::default));
         let kernel = planned
             .entry(key)

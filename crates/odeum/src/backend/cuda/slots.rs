@@ -1,11 +1,10 @@
 //! Which slopes a Runge–Kutta kernel stores, and in which groups components come.
 
-use odeum_core::graph::Node;
+use odeum_core::graph::{Alike, Node};
 use odeum_core::{Graph, emit};
 
-/// Warps a team may have: one for each scheduler of a multiprocessor. More only wait for each
-/// other: seven warps for the seven stars of the Pleiades take 0.34 ms where four take 0.30 (H200).
-const MOST_GROUPS: usize = 4;
+/// Lanes that may share a system: those of a warp.
+const MOST_GROUPS: usize = 32;
 
 /// Components of a system in the order of the kernel.
 ///
@@ -21,6 +20,8 @@ pub(crate) struct Slots {
     pub(crate) group_first: Vec<usize>,
     /// True when a stage needs the states of components with stored slopes.
     pub(crate) full_stages: bool,
+    /// The slopes of a group, where all groups are one function of other states and constants.
+    pub(crate) alike: Option<Alike>,
 }
 
 impl Slots {
@@ -31,10 +32,11 @@ impl Slots {
             twin: vec![None; dim],
             group_first: vec![0, dim],
             full_stages: true,
+            alike: None,
         }
     }
 
-    /// Twins found, slots in groups of about equal cost. `graph` is a right-hand side.
+    /// Twins found, slots in groups that are alike if there are such. `graph` is a right-hand side.
     pub(crate) fn find(graph: &Graph, fsal: bool) -> Self {
         let dim = graph.outputs().len();
         let mut twin_of = vec![None; dim];
@@ -51,7 +53,7 @@ impl Slots {
             }
         }
         let stored: Vec<usize> = (0..dim).filter(|&i| !is_twin[i]).collect();
-        let groups = groups(graph, &stored);
+        let (groups, alike) = groups(graph, &stored);
         let component = groups.concat();
         let mut group_first = vec![0];
         for group in &groups {
@@ -64,7 +66,9 @@ impl Slots {
             .any(|node| matches!(node, Node::State(j) if twin_of[*j as usize].is_some()));
         let twin: Vec<_> = component.iter().map(|&j| twin_of[j]).collect();
         let full_stages = fsal || reads_paired || twin.iter().any(Option::is_none);
-        Slots { component, twin, group_first, full_stages }
+        // Lanes run one code: all of their slots have twins, or none.
+        let even = twin.iter().all(Option::is_some) || twin.iter().all(Option::is_none);
+        Slots { component, twin, group_first, full_stages, alike: alike.filter(|_| even) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -75,37 +79,36 @@ impl Slots {
         self.twin.iter().any(Option::is_some)
     }
 
-    /// Number of groups, one per warp of a team.
+    /// Number of groups.
     pub(crate) fn n_groups(&self) -> usize {
         self.group_first.len() - 1
     }
-
-    /// Slots of the largest group.
-    pub(crate) fn largest_group(&self) -> usize {
-        self.group_first.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
-    }
 }
 
-/// The number of groups, and the groups, that make the costliest one cheapest.
-fn groups(graph: &Graph, stored: &[usize]) -> Vec<Vec<usize>> {
-    let slopes = graph.subset(stored);
-    let cost = |group: &Vec<usize>| {
-        let counts = slopes.subset(group).counts();
-        // Every slot costs stage arithmetic besides its right-hand side.
-        counts.flops + 8 * counts.roots + 20 * counts.functions + 20 * group.len()
+/// The groups that are alike and make each of them cheapest, with their function; one group
+/// when none are.
+fn groups(graph: &Graph, stored: &[usize]) -> (Vec<Vec<usize>>, Option<Alike>) {
+    let slopes = graph.fused().subset(stored);
+    // Every slot costs stage arithmetic besides its right-hand side.
+    let cost = |function: &Graph| {
+        let counts = function.counts();
+        counts.flops + 8 * counts.roots + 20 * counts.functions + 20 * function.outputs().len()
     };
-    let mut best = vec![(0..stored.len()).collect::<Vec<_>>()];
-    let mut least = cost(&best[0]);
-    for n_groups in 2..=MOST_GROUPS.min(stored.len()) {
-        let candidate = emit::partition(&slopes, n_groups);
-        let candidate: Vec<_> = candidate.into_iter().filter(|group| !group.is_empty()).collect();
-        let costliest = candidate.iter().map(cost).max().unwrap_or(usize::MAX);
-        // A larger team must be worth its barriers.
-        if costliest * 20 < least * 19 {
-            (best, least) = (candidate, costliest);
+    let mut best: Option<(Vec<Vec<usize>>, Alike)> = None;
+    for n_groups in (2..=MOST_GROUPS.min(stored.len())).filter(|&n| stored.len().is_multiple_of(n)) {
+        let groups = emit::partition(&slopes, n_groups);
+        let Some(alike) = slopes.alike(&groups) else { continue };
+        if best.as_ref().is_none_or(|(_, known)| cost(&alike.function) < cost(&known.function)) {
+            best = Some((groups, alike));
         }
     }
-    best.into_iter().map(|group| group.into_iter().map(|k| stored[k]).collect()).collect()
+    match best {
+        Some((groups, alike)) => {
+            let named = |group: Vec<usize>| group.into_iter().map(|k| stored[k]).collect();
+            (groups.into_iter().map(named).collect(), Some(alike))
+        }
+        None => (vec![stored.to_vec()], None),
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +124,17 @@ mod tests {
         let damped = Graph::record(2, 1, |_, y, p| vec![y[1], -p[0] * y[0] - y[1]]);
         assert!(Slots::find(&damped, false).full_stages);
         assert!(Slots::find(&oscillator, true).full_stages);
+    }
+
+    #[test]
+    fn oscillators_in_a_ring_are_alike() {
+        let ring = Graph::record(8, 0, |_, y, _| {
+            let pull = |i: usize| y[4 + (i + 1) % 4] + y[4 + (i + 3) % 4] - y[4 + i] * y[4 + i];
+            (0..8).map(|i| if i < 4 { y[4 + i] } else { pull(i - 4) }).collect()
+        });
+        let slots = Slots::find(&ring, false);
+        assert_eq!((slots.n_groups(), slots.len(), slots.has_twins()), (4, 4, true));
+        assert_eq!(slots.alike.map(|alike| alike.states.len()), Some(4));
     }
 
     #[test]

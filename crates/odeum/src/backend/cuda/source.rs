@@ -1,6 +1,6 @@
 //! The complete text of a kernel: generated parts, then the device headers.
 
-use super::layout::{Layout, Storage, UNROLLED_COMPONENTS};
+use super::layout::{self, Layout, Storage, UNROLLED_COMPONENTS};
 use super::slots::Slots;
 use crate::controller::Law;
 use crate::method::erk::Tableau;
@@ -23,7 +23,7 @@ const COMMON: [&str; 5] = [
 ];
 const ERK: &str = include_str!("../../method/erk/erk.cuh");
 const ERK_SINGLE: &str = include_str!("../../method/erk/erk_single.cuh");
-const ERK_TEAM: &str = include_str!("../../method/erk/erk_team.cuh");
+const ERK_LANES: &str = include_str!("../../method/erk/erk_lanes.cuh");
 const RKC: &str = include_str!("../../method/rkc/rkc.cuh");
 
 /// What of an integration is compiled into its kernel. Numbers that change from call to call
@@ -98,7 +98,7 @@ impl Text {
     }
 }
 
-/// The text of the kernel `od_erk`, or of `od_erk_team` when the layout is a team's.
+/// The text of the kernel `od_erk`, or of `od_erk_lanes` when that is the layout.
 pub(crate) fn erk(
     graph: &Graph,
     erk: &Erk,
@@ -132,16 +132,24 @@ pub(crate) fn erk(
         text.table("bool", "od_closes_group", "int q -> q", &closes, false);
     }
     let graph = graph.fused();
-    if layout.storage == Storage::Team {
-        text.define("OD_GROUPS", slots.n_groups());
-        text.define("OD_GROUP_SLOTS", slots.largest_group());
-        text.define("OD_TEAM", "(OD_GROUPS * OD_LANES)");
+    if let (Storage::Lanes(width), Some(alike)) = (layout.storage, &slots.alike) {
+        let groups = slots.n_groups();
+        text.define("OD_GROUPS", groups);
+        text.define("OD_GROUP_SLOTS", slots.len() / groups);
+        text.define("OD_WIDTH", width);
+        text.define("OD_EXCHANGE", layout::exchange(slots, graph.outputs().len(), traits.word()));
+        text.define("OD_PLACES", alike.states[0].len());
+        text.define("OD_CONSTANTS", alike.constants[0].len());
+        let states: Vec<_> = alike.states.iter().flat_map(|row| integers(row)).collect();
+        let constants: Vec<_> = alike.constants.iter().flatten().map(|&c| literal(c)).collect();
         text.table("int", "od_component_at", "int q -> q", &component, true);
         text.table("int", "od_twin_at", "int q -> q", &twin, true);
-        text.table("int", "od_group_first", "int g -> g", &integers(&slots.group_first), true);
-        team_slopes(&mut text, &graph, slots);
+        text.table("int", "od_state_at", "int g, int k -> g * OD_PLACES + k", &states, true);
+        let index = "int g, int k -> g * OD_CONSTANTS + k";
+        text.table("real", "od_constant_at", index, &constants, true);
+        text.line(emit::function(&alike.function, "od_rhs", &signature()));
         text.line(ERK);
-        text.line(ERK_TEAM);
+        text.line(ERK_LANES);
     } else {
         text.line(emit::function(&graph, "od_rhs", &signature()));
         text.line(ERK);
@@ -249,24 +257,6 @@ fn signature() -> Signature {
         ],
         ..Signature::arrays()
     }
-}
-
-/// One function per group, whose output r is the slope of its slot r, and the choice of them.
-fn team_slopes(text: &mut Text, graph: &Graph, slots: &Slots) {
-    let mut cases = String::new();
-    for group in 0..slots.n_groups() {
-        let range = slots.group_first[group]..slots.group_first[group + 1];
-        let part = graph.subset(&slots.component[range]);
-        let name = format!("od_rhs_{group}");
-        text.line(emit::function(&part, &name, &signature()));
-        let _ = writeln!(cases, "    case {group}: {name}(t, y, p, dydt); break;");
-    }
-    text.line(
-        "template <class OdY, class OdP, class OdF>\n\
-         OD_FN void od_rhs_group(int group, real t, const OdY &y, const OdP &p, OdF &dydt) {\n    \
-         switch (group) {",
-    );
-    text.line(format_args!("{cases}    }}\n}}"));
 }
 
 /// The coefficients of a pair, and those of its twins: A², bA, eA.

@@ -1,8 +1,7 @@
 // What plain C++ (host_shim.h) spells differently.
 
-#define OD_LANES 32
 #define OD_SHARED(type, name) \
     extern __shared__ unsigned char od_shared_bytes[]; \
     type *name = reinterpret_cast<type *>(od_shared_bytes)
-#define OD_BARRIER() __syncthreads()
+#define OD_LANE_BARRIER() __syncwarp()
 static __device__ __forceinline__ bool od_any_lane(bool x) { return __any_sync(0xffffffffu, x); }

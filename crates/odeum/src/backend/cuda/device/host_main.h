@@ -1,6 +1,6 @@
 // Runs a kernel that host_shim.h made plain C++: stands after the kernel's text. The test suite
-// compiles with -DOD_HOST_KERNEL=od_erk (or another name) and -DOD_HOST_WARPS for the warps of a
-// block.
+// compiles with -DOD_HOST_KERNEL=od_erk (or another name) and -DOD_HOST_THREADS for the threads
+// of a block.
 #include <thread>
 #include <vector>
 
@@ -12,13 +12,13 @@ extern "C" void od_host_run(const OdTask *task, unsigned blocks, unsigned long s
     for (unsigned block = 0; block < blocks; ++block) {
         std::vector<double> shared(shared_bytes / sizeof(double) + 1, NAN);
         OdHostBarrier barrier;
-        barrier.members = OD_HOST_WARPS;
+        barrier.members = OD_HOST_THREADS;
         std::vector<std::thread> threads;
-        for (unsigned warp = 0; warp < OD_HOST_WARPS; ++warp) {
-            threads.emplace_back([&, block, warp] {
-                threadIdx.x = warp;
+        for (unsigned thread = 0; thread < OD_HOST_THREADS; ++thread) {
+            threads.emplace_back([&, block, thread] {
+                threadIdx.x = thread;
                 blockIdx.x = block;
-                blockDim.x = OD_HOST_WARPS;
+                blockDim.x = OD_HOST_THREADS;
                 gridDim.x = blocks;
                 od_host_shared = shared.data();
                 od_host_barrier = &barrier;

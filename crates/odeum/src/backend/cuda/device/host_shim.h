@@ -1,5 +1,5 @@
 // Compiles device code as plain C++, so that the test suite executes it on machines without a
-// GPU. A warp has one lane (OD_LANES) and a block as many threads as the harness starts.
+// GPU. A block has as many threads as the harness starts: the lanes of one system.
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,6 @@
 #define __launch_bounds__(...)
 #define __restrict__
 #define __ldg(pointer) (*(pointer))
-#define OD_LANES 1
 
 struct uint3_ { unsigned x, y, z; };
 struct uint4 { unsigned x, y, z, w; };
@@ -65,5 +64,5 @@ struct OdHostBarrier {
     }
 };
 static thread_local OdHostBarrier *od_host_barrier;
-#define OD_BARRIER() od_host_barrier->wait()
+#define OD_LANE_BARRIER() od_host_barrier->wait()
 static inline bool od_any_lane(bool x) { return x; }
