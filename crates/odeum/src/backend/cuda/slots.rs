@@ -95,7 +95,8 @@ fn groups(graph: &Graph, stored: &[usize]) -> (Vec<Vec<usize>>, Option<Alike>) {
         counts.flops + 8 * counts.roots + 20 * counts.functions + 20 * function.outputs().len()
     };
     let mut best: Option<(Vec<Vec<usize>>, Alike)> = None;
-    for n_groups in (2..=MOST_GROUPS.min(stored.len())).filter(|&n| stored.len().is_multiple_of(n)) {
+    for n_groups in (2..=MOST_GROUPS.min(stored.len())).filter(|&n| stored.len().is_multiple_of(n))
+    {
         let groups = emit::partition(&slopes, n_groups);
         let Some(alike) = slopes.alike(&groups) else { continue };
         if best.as_ref().is_none_or(|(_, known)| cost(&alike.function) < cost(&known.function)) {
