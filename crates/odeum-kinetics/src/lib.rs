@@ -5,6 +5,7 @@
 //! thermodynamics and rates from it, over any [`odeum_core::Real`]; a [`Reactor`] is the
 //! [`odeum_core::System`] of a closed volume of gas, with its exact sparse Jacobian.
 
+pub(crate) mod check;
 pub mod constants;
 mod error;
 mod gather;
@@ -13,6 +14,7 @@ pub mod mechanism;
 mod properties;
 mod rate;
 pub mod reactor;
+pub mod read;
 mod scratch;
 mod thermo;
 
