@@ -1,7 +1,6 @@
 //! Physical constants.
 
-/// Molar gas constant R [J/(kmol K)], exact in the SI of 2019.
-pub const GAS_CONSTANT: f64 = 8314.46261815324;
+pub use crate::read::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
 
 /// Pressure of the standard state \[Pa\]: one atmosphere, as in the published NASA polynomials.
-pub const REFERENCE_PRESSURE: f64 = 101_325.0;
+pub const REFERENCE_PRESSURE: f64 = ONE_ATM;

@@ -188,3 +188,37 @@ fn a_temperature_that_is_none_gives_nan_not_a_panic() {
         assert!(f[0].is_nan());
     }
 }
+
+/// Number of entries of the exact pattern at constant volume, and of its approximation.
+fn entries(name: &str) -> Option<(usize, usize)> {
+    let kinetics = Arc::new(Kinetics::new(&common::load(name)?).unwrap());
+    let count = |form| {
+        let (constraint, energy) = (Constraint::ConstantVolume, Energy::Adiabatic);
+        let reactor = Reactor::new(Arc::clone(&kinetics), constraint, energy, form);
+        reactor.jacobian_pattern().unwrap().nnz()
+    };
+    Some((count(JacobianForm::Exact), count(JacobianForm::Approximate)))
+}
+
+#[test]
+fn published_mechanisms_have_exact_and_sparse_jacobians() {
+    for name in ["rate-laws", "burke-h2-2012", "grimech30", "marinov-ethanol-1999"] {
+        let Some(mechanism) = common::load(name) else { continue };
+        let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
+        println!("{name}: {:?} entries", entries(name));
+        for reactor in reactors(&kinetics, JacobianForm::Exact) {
+            let low = 300.0_f64.max(kinetics.temperature_bounds().0);
+            for (t, p, mut fractions) in states(kinetics.n_species()) {
+                let (y, parameter) = reactor.state(t.max(low), p, &fractions).unwrap();
+                compare(&reactor, &y, &parameter, 1e-9);
+                for k in (0..fractions.len()).step_by(3) {
+                    fractions[k] = 0.0;
+                }
+                let sum: f64 = fractions.iter().sum();
+                fractions.iter_mut().for_each(|y| *y /= sum);
+                let (y, parameter) = reactor.state(t.max(low), p, &fractions).unwrap();
+                compare(&reactor, &y, &parameter, 1e-9);
+            }
+        }
+    }
+}
