@@ -98,7 +98,6 @@ fn against_cantera(name: &str) {
                         found[i],
                         state[what][i]
                     );
-                    println!("{name} {isa} {t:6.1} K {what}: {error:e}");
                 };
             let of = |what: &str| numbers(&state[what]);
             let (forward, reverse) =
