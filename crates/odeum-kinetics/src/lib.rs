@@ -1,8 +1,24 @@
 //! Chemical mechanisms, and the reactors that run them.
 //!
 //! A mechanism file, Cantera YAML or Chemkin, is read into one [`Mechanism`] in SI units with
-//! kmol as the amount of substance: the units of Cantera's own interfaces.
+//! kmol as the amount of substance: the units of Cantera's own interfaces. [`Kinetics`] computes
+//! thermodynamics and rates from it, over any [`odeum_core::Real`]; a [`Reactor`] is the
+//! [`odeum_core::System`] of a closed volume of gas, with its exact sparse Jacobian.
 
+pub(crate) mod check;
+pub mod constants;
+mod error;
+mod gather;
+mod kinetics;
 pub mod mechanism;
+mod properties;
+mod rate;
+pub mod reactor;
+pub mod read;
+mod scratch;
+mod thermo;
 
+pub use error::{KineticsError, StateError};
+pub use kinetics::Kinetics;
 pub use mechanism::Mechanism;
+pub use reactor::{Constraint, Energy, JacobianForm, Reactor};

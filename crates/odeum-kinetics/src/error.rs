@@ -1,0 +1,149 @@
+//! What can be wrong with a mechanism or a state.
+
+use std::fmt;
+
+/// A mechanism from which no rates can be computed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum KineticsError {
+    /// The mechanism has no species.
+    NoSpecies,
+    /// Index of a species that the mechanism does not have.
+    UnknownSpecies {
+        /// Index of the reaction.
+        reaction: usize,
+        /// Line of the reaction in its file.
+        line: usize,
+        /// The index it names.
+        species: usize,
+    },
+    /// A reaction makes or destroys an element.
+    Unbalanced {
+        /// The equation.
+        equation: String,
+        /// Line of the reaction in its file.
+        line: usize,
+        /// The element.
+        element: String,
+        /// Atoms among the products less atoms among the reactants.
+        excess: f64,
+    },
+    /// A number that has no meaning where it stands.
+    BadNumber {
+        /// The species or the equation.
+        item: String,
+        /// Its line in the file.
+        line: usize,
+        /// What the number is.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+}
+
+impl fmt::Display for KineticsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KineticsError::NoSpecies => f.write_str("the mechanism has no species"),
+            KineticsError::UnknownSpecies { reaction, line, species } => {
+                write!(f, "line {line}: reaction {reaction} names species {species}, which is none")
+            }
+            KineticsError::Unbalanced { equation, line, element, excess } => write!(
+                f,
+                "line {line}: {equation} does not conserve {element}: the products have {excess} \
+                 atoms more than the reactants"
+            ),
+            KineticsError::BadNumber { item, line, what, value } => {
+                write!(f, "line {line}: {item}: {what} cannot be {value}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for KineticsError {}
+
+/// A state in which no reactor can be.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The temperature is outside the range of the thermodynamic data, or not a number.
+    Temperature {
+        /// The temperature \[K\].
+        value: f64,
+        /// Lowest and highest temperature \[K\].
+        bounds: (f64, f64),
+    },
+    /// The pressure or density is not a positive number.
+    NotPositive {
+        /// `"pressure"` or `"density"`.
+        what: &'static str,
+        /// The value.
+        value: f64,
+    },
+    /// The composition has not one number per species.
+    Length {
+        /// Number of species.
+        expected: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// A negative fraction, or one that is not a number.
+    Fraction {
+        /// Name of the species.
+        species: String,
+        /// The fraction.
+        value: f64,
+    },
+    /// The mass fractions do not sum to one.
+    Sum(f64),
+    /// A species that the mechanism does not have.
+    UnknownSpecies(String),
+    /// A fuel that takes no oxygen, or an oxidizer that gives none: there is no stoichiometric
+    /// mixture.
+    NoStoichiometricMixture,
+    /// A state of a system of an ensemble.
+    Of {
+        /// Index of the system.
+        system: usize,
+        /// What is wrong with it.
+        error: Box<StateError>,
+    },
+}
+
+impl StateError {
+    /// The same, of this system of an ensemble.
+    pub fn of(self, system: usize) -> StateError {
+        StateError::Of { system, error: Box::new(self) }
+    }
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StateError::Temperature { value, bounds: (low, high) } => {
+                write!(
+                    f,
+                    "temperature {value} K is outside the thermodynamic data, {low} to {high} K"
+                )
+            }
+            StateError::NotPositive { what, value } => {
+                write!(f, "{what} {value}: expected a positive number")
+            }
+            StateError::Length { expected, found } => {
+                write!(f, "{found} fractions for {expected} species")
+            }
+            StateError::Fraction { species, value } => {
+                write!(f, "fraction {value} of {species}: expected a number not below zero")
+            }
+            StateError::Sum(sum) => write!(f, "the mass fractions sum to {sum}, not to one"),
+            StateError::UnknownSpecies(name) => write!(f, "no species {name:?} in the mechanism"),
+            StateError::NoStoichiometricMixture => f.write_str(
+                "the fuel takes no oxygen or the oxidizer gives none: there is no stoichiometric \
+                 mixture",
+            ),
+            StateError::Of { system, error } => write!(f, "system {system}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StateError {}

@@ -1,0 +1,359 @@
+//! A mechanism made ready for evaluation: tables grouped by rate law.
+
+use odeum_core::Real;
+
+use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
+use crate::error::KineticsError;
+use crate::gather::Gather;
+use crate::mechanism::{Blending, Mechanism, Rate, Reaction};
+use crate::rate::arrhenius::ArrheniusTable;
+use crate::rate::chebyshev::Chebyshev;
+use crate::rate::falloff::{FalloffTable, Falloffs};
+use crate::rate::mass_action::{Factors, MassAction, Progress, class};
+use crate::rate::plog::Plog;
+use crate::rate::third_body::ThirdBodies;
+use crate::rate::{Conditions, Constants};
+use crate::scratch::Scratch;
+use crate::thermo::{Functions, Temperature, ThermoTables};
+
+/// Largest difference of the atoms on both sides of a reaction, relative to their number.
+const BALANCE: f64 = 1e-4;
+
+/// Thermodynamics and rates of a mechanism, for any [`Real`]: one state, or one per SIMD lane.
+///
+/// Reactions are kept in an order of their own, grouped by how they are evaluated; public
+/// functions take and give the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kinetics {
+    pub(crate) species_names: Vec<String>,
+    pub(crate) element_names: Vec<String>,
+    /// (element, count) of each species.
+    pub(crate) composition: Vec<Vec<(usize, f64)>>,
+    /// Molar masses [kg/kmol] and their reciprocals.
+    pub(crate) weight: Vec<f64>,
+    pub(crate) recip_weight: Vec<f64>,
+    pub(crate) thermo: ThermoTables,
+    /// Index in the file of each reaction, in the order of evaluation.
+    pub(crate) order: Vec<u32>,
+    /// Net stoichiometric coefficients of each reaction in the order of evaluation.
+    pub(crate) net: Vec<Vec<(usize, f64)>>,
+    pub(crate) arrhenius: ArrheniusTable,
+    pub(crate) bodies: ThirdBodies,
+    pub(crate) falloffs: Falloffs,
+    pub(crate) plog: Plog,
+    pub(crate) chebyshev: Chebyshev,
+    pub(crate) mass_action: MassAction,
+    /// Production of each species from the progress of the reactions.
+    pub(crate) production: Gather,
+}
+
+impl Kinetics {
+    /// Groups the species and reactions of a mechanism into tables.
+    ///
+    /// # Errors
+    ///
+    /// [`KineticsError`] when there is no species, a reaction names one that is not there or does
+    /// not conserve the elements, or a number makes no sense (a molar mass of zero, a
+    /// falloff parameter that is NaN).
+    pub fn new(mechanism: &Mechanism) -> Result<Kinetics, KineticsError> {
+        check(mechanism)?;
+        let thermo = ThermoTables::new(&mechanism.species, mechanism.elements.len());
+        let gamma = thermo.gamma_at_lowest(mechanism.n_species());
+        let mut order: Vec<usize> = (0..mechanism.n_reactions()).collect();
+        order.sort_by_key(|&r| class(&mechanism.reactions[r], &gamma));
+        let reactions: Vec<&Reaction> = order.iter().map(|&r| &mechanism.reactions[r]).collect();
+        let net: Vec<Vec<(usize, f64)>> = reactions.iter().map(|r| net_coefficients(r)).collect();
+
+        let mut production = vec![Vec::new(); mechanism.n_species()];
+        for (r, net) in net.iter().enumerate() {
+            for &(species, nu) in net {
+                production[species].push((r, nu));
+            }
+        }
+        let weight: Vec<f64> = mechanism.species.iter().map(|s| s.weight).collect();
+        let laws = Laws::new(&reactions);
+        Ok(Kinetics {
+            species_names: mechanism.species.iter().map(|s| s.name.clone()).collect(),
+            element_names: mechanism.elements.iter().map(|e| e.name.clone()).collect(),
+            composition: mechanism.species.iter().map(|s| s.composition.clone()).collect(),
+            recip_weight: weight.iter().map(|w| 1.0 / w).collect(),
+            weight,
+            mass_action: MassAction::new(&reactions, &net, &gamma, &thermo.shift),
+            thermo,
+            order: order.iter().map(|r| *r as u32).collect(),
+            net,
+            arrhenius: laws.arrhenius,
+            bodies: laws.bodies,
+            falloffs: laws.falloffs,
+            plog: laws.plog,
+            chebyshev: laws.chebyshev,
+            production: Gather::new(&production),
+        })
+    }
+
+    /// Number of species.
+    pub fn n_species(&self) -> usize {
+        self.weight.len()
+    }
+
+    /// Number of reactions.
+    pub fn n_reactions(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Names of the species.
+    pub fn species_names(&self) -> &[String] {
+        &self.species_names
+    }
+
+    /// Index of the species of this name.
+    pub fn species_index(&self, name: &str) -> Option<usize> {
+        self.species_names.iter().position(|other| other == name)
+    }
+
+    /// Molar masses of the species [kg/kmol].
+    pub fn molecular_weights(&self) -> &[f64] {
+        &self.weight
+    }
+
+    /// Lowest and highest temperature at which the data of all species hold \[K\].
+    pub fn temperature_bounds(&self) -> (f64, f64) {
+        self.thermo.bounds
+    }
+
+    /// Thermodynamic functions of all species; with `D` d cp/dT too. Wants `at` alone.
+    #[inline(always)]
+    pub(crate) fn standard_state<R: Real, const D: bool>(
+        &self,
+        at: &Temperature<R>,
+        s: &mut Scratch<'_, R>,
+    ) {
+        let mut out = Functions { cp: s.cp, h: s.h, gamma: s.gamma, dcp: s.dcp };
+        self.thermo.evaluate::<R, D>(at, &mut out);
+    }
+
+    /// e, z = C/e, and with `D` 1/e and u/RT, of all species.
+    #[inline(always)]
+    pub(crate) fn activities<R: Real, const D: bool>(
+        &self,
+        at: &Temperature<R>,
+        s: &mut Scratch<'_, R>,
+    ) {
+        let n = self.n_species();
+        let one = R::lit(1.0);
+        let standard = R::lit(REFERENCE_PRESSURE / GAS_CONSTANT) * at.recip;
+        for k in 0..n {
+            let e = (-s.gamma[k]).exp() * standard;
+            let recip = e.recip();
+            s.e[k] = e;
+            s.z[k] = s.c[k] * recip;
+            if D {
+                s.recip_e[k] = recip;
+            }
+            s.u[k] = s.h[k] - one;
+        }
+        s.c[n] = one;
+        s.e[n] = one;
+        s.z[n] = one;
+        s.u[n] = R::lit(0.0);
+        if D {
+            s.recip_e[n] = one;
+        }
+    }
+
+    /// Forward rate constants of all reactions, without the third-body concentration of
+    /// three-body reactions unless `collide`.
+    #[inline(always)]
+    pub(crate) fn constants<R: Real, const D: bool>(
+        &self,
+        with: &Conditions<R>,
+        collide: bool,
+        s: &mut Scratch<'_, R>,
+    ) {
+        self.arrhenius.evaluate::<R, D>(&with.at, s.k, s.dlnk);
+        self.bodies.concentrations(with, s.c, s.x);
+        let mut rates =
+            Constants { k: s.k, dlnk: s.dlnk, x: s.x, dk_dx: s.dk_dx, dlnk_dlnp: s.dlnk_dlnp };
+        if collide {
+            self.bodies.multiply::<R, D>(&mut rates);
+        }
+        self.falloffs.evaluate::<R, D>(with, &self.bodies, &mut rates);
+        self.plog.evaluate::<R, D>(with, &mut rates);
+        self.chebyshev.evaluate::<R, D>(with, self.plog.reaction.len(), &mut rates);
+    }
+
+    /// Progress of all reactions from the rate constants.
+    #[inline(always)]
+    pub(crate) fn progress<R: Real, const D: bool>(
+        &self,
+        at: &Temperature<R>,
+        s: &mut Scratch<'_, R>,
+    ) {
+        let ln_standard = R::lit((REFERENCE_PRESSURE / GAS_CONSTANT).ln()) - at.ln;
+        let with = Factors { c: s.c, e: s.e, z: s.z, recip_e: s.recip_e, u: s.u, gamma: s.gamma };
+        let mut out = Progress {
+            q: s.q,
+            forward: s.forward,
+            reverse: s.reverse,
+            equilibrium: s.equilibrium,
+            net: s.net,
+            scaled: s.scaled,
+            slots: s.slots,
+        };
+        self.mass_action.evaluate::<R, D>(at, &with, ln_standard, s.k, &mut out);
+    }
+
+    /// True when a rate depends on pressure by a table.
+    pub(crate) fn needs_pressure(&self) -> bool {
+        !self.plog.reaction.is_empty() || !self.chebyshev.reaction.is_empty()
+    }
+}
+
+/// Rate laws of the reactions in the order of evaluation.
+#[derive(Default)]
+struct Laws {
+    arrhenius: ArrheniusTable,
+    bodies: ThirdBodies,
+    falloffs: Falloffs,
+    plog: Plog,
+    chebyshev: Chebyshev,
+}
+
+impl Laws {
+    fn new(reactions: &[&Reaction]) -> Laws {
+        let mut laws = Laws::default();
+        let mut expressions = Vec::new();
+        let mut falloffs = Vec::new();
+        for (r, reaction) in reactions.iter().enumerate() {
+            match &reaction.rate {
+                Rate::Arrhenius(k) => {
+                    expressions.push((r, *k));
+                    if let Some(third_body) = &reaction.third_body {
+                        laws.bodies.push(r, Some(third_body));
+                    }
+                }
+                Rate::Falloff { low, high, blending, activated } => {
+                    let k0 = reactions.len() + falloffs.len();
+                    expressions.extend([(r, *high), (k0, *low)]);
+                    falloffs.push((r, k0, blending, *activated));
+                }
+                Rate::Plog(points) => laws.plog.push(r, points),
+                Rate::Chebyshev(table) => laws.chebyshev.push(r, table),
+            }
+        }
+        laws.bodies.n_three_body = laws.bodies.reaction.len();
+        falloffs.sort_by_key(|(_, _, blending, _)| match blending {
+            Blending::Lindemann => 0,
+            Blending::Troe { .. } => 1,
+            Blending::Sri { .. } => 2,
+            Blending::Tsang { .. } => 3,
+        });
+        for (r, k0, blending, activated) in falloffs {
+            let number = laws.bodies.push(r, reactions[r].third_body.as_ref());
+            let all = &mut laws.falloffs;
+            let table: &mut FalloffTable = match *blending {
+                Blending::Lindemann => &mut all.lindemann,
+                Blending::Troe { a, t3, t1, t2 } => {
+                    all.troe_blending.push(a, t3, t1, t2);
+                    &mut all.troe
+                }
+                Blending::Sri { a, b, c, d, e } => {
+                    all.sri_blending.push(a, b, c, d, e);
+                    &mut all.sri
+                }
+                Blending::Tsang { a, b } => {
+                    all.tsang_blending.a.push(a);
+                    all.tsang_blending.b.push(b);
+                    &mut all.tsang
+                }
+            };
+            if table.low.is_empty() {
+                table.first = number;
+            }
+            table.low.push(k0 as u32);
+            table.activated.push(activated);
+        }
+        laws.arrhenius = ArrheniusTable::new(&expressions);
+        laws
+    }
+}
+
+/// Net stoichiometric coefficients, without zeros, by species.
+fn net_coefficients(reaction: &Reaction) -> Vec<(usize, f64)> {
+    let mut net: Vec<(usize, f64)> = Vec::new();
+    let reactants = reaction.reactants.iter().map(|(species, n)| (*species, -n));
+    for (species, n) in reactants.chain(reaction.products.iter().copied()) {
+        match net.iter_mut().find(|(other, _)| *other == species) {
+            Some((_, sum)) => *sum += n,
+            None => net.push((species, n)),
+        }
+    }
+    net.retain(|(_, n)| *n != 0.0);
+    net.sort_by_key(|(species, _)| *species);
+    net
+}
+
+fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
+    if mechanism.species.is_empty() {
+        return Err(KineticsError::NoSpecies);
+    }
+    for species in &mechanism.species {
+        if !(species.weight > 0.0 && species.weight.is_finite()) {
+            return Err(KineticsError::BadNumber {
+                item: species.name.clone(),
+                line: species.line,
+                what: "the molar mass",
+                value: species.weight,
+            });
+        }
+    }
+    for (index, reaction) in mechanism.reactions.iter().enumerate() {
+        let third = reaction.third_body.iter().flat_map(|body| &body.efficiencies);
+        let sides = reaction.reactants.iter().chain(&reaction.products);
+        for &(species, value) in sides.chain(&reaction.orders).chain(third) {
+            if species >= mechanism.n_species() {
+                let line = reaction.line;
+                return Err(KineticsError::UnknownSpecies { reaction: index, line, species });
+            }
+            if !value.is_finite() {
+                return Err(KineticsError::BadNumber {
+                    item: reaction.equation.clone(),
+                    line: reaction.line,
+                    what: "a stoichiometric coefficient, order or efficiency",
+                    value,
+                });
+            }
+        }
+        balance(mechanism, reaction)?;
+    }
+    Ok(())
+}
+
+/// A reaction conserves every element.
+fn balance(mechanism: &Mechanism, reaction: &Reaction) -> Result<(), KineticsError> {
+    let mut excess = vec![0.0; mechanism.elements.len()];
+    let mut atoms = vec![0.0; mechanism.elements.len()];
+    for (sign, side) in [(-1.0, &reaction.reactants), (1.0, &reaction.products)] {
+        for &(species, n) in side {
+            for &(element, count) in &mechanism.species[species].composition {
+                if let (Some(excess), Some(atoms)) =
+                    (excess.get_mut(element), atoms.get_mut(element))
+                {
+                    *excess += sign * n * count;
+                    *atoms += (n * count).abs();
+                }
+            }
+        }
+    }
+    for (element, (excess, atoms)) in excess.iter().zip(&atoms).enumerate() {
+        if excess.abs() > BALANCE * atoms {
+            return Err(KineticsError::Unbalanced {
+                equation: reaction.equation.clone(),
+                line: reaction.line,
+                element: mechanism.elements[element].name.clone(),
+                excess: *excess,
+            });
+        }
+    }
+    Ok(())
+}

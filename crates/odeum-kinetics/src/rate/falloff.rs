@@ -1,0 +1,148 @@
+//! Rate constants between a low-pressure and a high-pressure limit.
+//!
+//! With Pr = k₀ X / k∞ and the blending function F, k = k₀ X F / (1 + Pr), which is k∞ F Pr /
+//! (1 + Pr) without the division by a k∞ that may vanish; of a chemically activated reaction
+//! k = k₀ F / (1 + Pr). With φ = ∂ ln F/∂ ln Pr,
+//!
+//! - ∂ ln k/∂T = d ln k₀/dT + (φ − Pr/(1 + Pr)) d ln(k₀/k∞)/dT + ∂ ln F/∂T
+//! - ∂k/∂X = k₀ F / (1 + Pr) · (φ + 1/(1 + Pr)), finite at X = 0.
+//!
+//! Logarithms of Pr stop at 1e−300. Elsewhere X is taken as it is, though a solver may have made
+//! it slightly negative, so that k stays differentiable in zero.
+
+use odeum_core::Real;
+
+use super::third_body::ThirdBodies;
+use super::{Conditions, Constants, sri::Sri, troe::Troe, tsang::Tsang};
+
+/// Where logarithms of Pr and of the centre of F stop.
+pub(crate) const TINY: f64 = 1e-300;
+
+/// F and its derivatives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blend<R> {
+    pub(crate) f: R,
+    /// ∂ ln F/∂T at constant Pr [1/K].
+    pub(crate) dlnf_dt: R,
+    /// φ = ∂ ln F/∂ ln Pr.
+    pub(crate) phi: R,
+}
+
+/// Falloff reactions with the same form of F, one after the other among the reactions with a third
+/// body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FalloffTable {
+    /// Number of the first among the reactions with a third body.
+    pub(crate) first: usize,
+    /// Where k₀ of each reaction stands.
+    pub(crate) low: Vec<u32>,
+    /// Chemically activated.
+    pub(crate) activated: Vec<bool>,
+}
+
+/// All falloff reactions by the form of F.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Falloffs {
+    pub(crate) lindemann: FalloffTable,
+    pub(crate) troe: FalloffTable,
+    pub(crate) troe_blending: Troe,
+    pub(crate) sri: FalloffTable,
+    pub(crate) sri_blending: Sri,
+    pub(crate) tsang: FalloffTable,
+    pub(crate) tsang_blending: Tsang,
+}
+
+impl Falloffs {
+    #[inline(always)]
+    pub(crate) fn evaluate<R: Real, const D: bool>(
+        &self,
+        with: &Conditions<R>,
+        bodies: &ThirdBodies,
+        rates: &mut Constants<'_, R>,
+    ) {
+        let unity = Blend { f: R::lit(1.0), dlnf_dt: R::lit(0.0), phi: R::lit(0.0) };
+        for i in 0..self.lindemann.low.len() {
+            let (case, r) = self.lindemann.case(i, bodies, rates);
+            case.finish::<D>(unity, r, rates);
+        }
+        for i in 0..self.troe.low.len() {
+            let (case, r) = self.troe.case(i, bodies, rates);
+            let blend = self.troe_blending.evaluate::<R, D>(i, &with.at, case.log10_pr());
+            case.finish::<D>(blend, r, rates);
+        }
+        for i in 0..self.sri.low.len() {
+            let (case, r) = self.sri.case(i, bodies, rates);
+            let blend = self.sri_blending.evaluate::<R, D>(i, &with.at, case.log10_pr());
+            case.finish::<D>(blend, r, rates);
+        }
+        for i in 0..self.tsang.low.len() {
+            let (case, r) = self.tsang.case(i, bodies, rates);
+            let blend = self.tsang_blending.evaluate::<R, D>(i, &with.at, case.log10_pr());
+            case.finish::<D>(blend, r, rates);
+        }
+    }
+}
+
+/// One reaction at one state.
+struct Case<R> {
+    /// Number among the reactions with a third body.
+    number: usize,
+    activated: bool,
+    k0: R,
+    dlnk0: R,
+    /// d ln k∞/dT.
+    dlnk_high: R,
+    /// k₀ / k∞.
+    ratio: R,
+    x: R,
+    pr: R,
+}
+
+impl FalloffTable {
+    /// The i-th reaction of the table and its index.
+    #[inline(always)]
+    fn case<R: Real>(
+        &self,
+        i: usize,
+        bodies: &ThirdBodies,
+        rates: &Constants<'_, R>,
+    ) -> (Case<R>, usize) {
+        let number = self.first + i;
+        let (r, low) = (bodies.reaction[number] as usize, self.low[i] as usize);
+        let x = rates.x[bodies.set[number] as usize];
+        let k0 = rates.k[low];
+        let ratio = k0 / (rates.k[r] + R::lit(TINY));
+        let activated = self.activated[i];
+        let (dlnk0, dlnk_high) = (rates.dlnk[low], rates.dlnk[r]);
+        (Case { number, activated, k0, dlnk0, dlnk_high, ratio, x, pr: ratio * x }, r)
+    }
+}
+
+impl<R: Real> Case<R> {
+    #[inline(always)]
+    fn log10_pr(&self) -> R {
+        let clipped = R::select(self.pr.lt(R::lit(TINY)), R::lit(TINY), self.pr);
+        clipped.ln() * R::lit(std::f64::consts::LOG10_E)
+    }
+
+    #[inline(always)]
+    fn finish<const D: bool>(self, blend: Blend<R>, r: usize, rates: &mut Constants<'_, R>) {
+        let share = (R::lit(1.0) + self.pr).recip();
+        let base = self.k0 * blend.f * share;
+        rates.k[r] = if self.activated { base } else { base * self.x };
+        if D {
+            // Below the smallest Pr a logarithm is taken of, F does not depend on Pr.
+            let low = self.pr.lt(R::lit(TINY));
+            let phi = R::select(low, R::lit(0.0), blend.phi);
+            let slope = phi - self.pr * share;
+            let change = self.dlnk0 - self.dlnk_high;
+            rates.dlnk[r] = slope.mul_add(change, self.dlnk0) + blend.dlnf_dt;
+            rates.dk_dx[self.number] = if self.activated {
+                let safe = R::select(low, R::lit(1.0), self.x);
+                base * (phi / safe - self.ratio * share)
+            } else {
+                base * (phi + share)
+            };
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Where everything goes in the Jacobian of a reactor: found once per mechanism.
+
+use odeum_core::Pattern;
+
+use super::{Constraint, Energy, JacobianForm};
+use crate::gather::Gather;
+use crate::kinetics::Kinetics;
+
+/// Position of an entry that is not in the pattern.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The pattern, and the lists from which its values are summed.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) pattern: Pattern,
+    /// Entries ∂f/∂Yⱼ of the species rows, column by column: columns\[j\]..columns\[j + 1\].
+    pub(super) columns: Vec<u32>,
+    /// Species of the row, position in the matrix, and Wₖ/Wⱼ of each of them.
+    pub(super) row: Vec<u32>,
+    pub(super) position: Vec<u32>,
+    pub(super) scale: Vec<f64>,
+    /// ∂ωₖ/∂Cⱼ of each of them from ∂q/∂C and ∂q/∂X.
+    pub(super) block: Gather,
+    /// ∂ωₖ/∂m from ∂q/∂m.
+    pub(super) by_m: Gather,
+    /// Positions in columns T and m, of the species rows and then of the row m.
+    pub(super) in_t: Vec<u32>,
+    pub(super) in_m: Vec<u32>,
+    /// Positions in row m, columns Y.
+    pub(super) moles: Vec<u32>,
+    /// α₀ of each reaction with a third body.
+    pub(super) default_efficiency: Vec<f64>,
+}
+
+impl Plan {
+    pub(super) fn new(
+        kinetics: &Kinetics,
+        constraint: Constraint,
+        energy: Energy,
+        form: JacobianForm,
+    ) -> Plan {
+        let (n, n_slots) = (kinetics.n_species(), kinetics.mass_action.n_slots());
+        let bodies = &kinetics.bodies;
+        let default_efficiency: Vec<f64> =
+            bodies.set.iter().map(|set| bodies.default[*set as usize]).collect();
+
+        // What each reaction depends on: (species, source, coefficient).
+        let mut depends: Vec<Vec<(usize, usize, f64)>> = (0..kinetics.n_reactions())
+            .map(|r| {
+                let slots = kinetics.mass_action.slots_of(r);
+                let real = slots.into_iter().filter(|(_, species)| *species < n);
+                real.map(|(slot, species)| (species, slot, 1.0)).collect()
+            })
+            .collect();
+        let mut feels_m = vec![constraint == Constraint::ConstantPressure; kinetics.n_reactions()];
+        for (j, r) in bodies.reaction.iter().enumerate() {
+            if form == JacobianForm::Exact {
+                let listed = bodies.listed(bodies.set[j] as usize);
+                let terms = listed.map(|(species, excess)| (species as usize, n_slots + j, excess));
+                depends[*r as usize].extend(terms);
+            }
+            feels_m[*r as usize] |= default_efficiency[j] != 0.0;
+        }
+        for r in kinetics.plog.reaction.iter().chain(&kinetics.chebyshev.reaction) {
+            feels_m[*r as usize] = true;
+        }
+
+        // Terms of each entry of the species block, [row][column], and who feels T, m and moles.
+        let mut terms = vec![vec![Vec::new(); n]; n];
+        let mut by_m = vec![Vec::new(); n];
+        let (mut row_t, mut row_m) = (vec![false; n], vec![false; n]);
+        let mut moles = vec![false; n + 2];
+        for (r, net) in kinetics.net.iter().enumerate() {
+            let change: f64 = net.iter().map(|(_, nu)| nu).sum();
+            for &(row, nu) in net {
+                for &(column, source, coefficient) in &depends[r] {
+                    terms[row][column].push((source, nu * coefficient));
+                }
+                row_t[row] = true;
+                if feels_m[r] {
+                    by_m[row].push((r, nu));
+                    row_m[row] = true;
+                }
+            }
+            if change != 0.0 {
+                for &(column, ..) in &depends[r] {
+                    moles[1 + column] = true;
+                }
+                moles[0] = true;
+                moles[n + 1] |= feels_m[r];
+            }
+        }
+
+        let mut rows = vec![match energy {
+            Energy::Adiabatic => (0..n + 2).collect(),
+            Energy::Isothermal => Vec::new(),
+        }];
+        for k in 0..n {
+            let species = (0..n).filter(|j| !terms[k][*j].is_empty()).map(|j| j + 1);
+            let first = row_t[k].then_some(0);
+            let last = row_m[k].then_some(n + 1);
+            rows.push(first.into_iter().chain(species).chain(last).collect());
+        }
+        rows.push((0..n + 2).filter(|j| moles[*j]).collect());
+        let pattern = Pattern::from_rows(n + 2, &rows);
+        let position = |row, column| pattern.find(row, column).map_or(NONE, |k| k as u32);
+
+        let mut plan = Plan {
+            columns: vec![0],
+            row: Vec::new(),
+            position: Vec::new(),
+            scale: Vec::new(),
+            block: Gather::default(),
+            by_m: Gather::new(&by_m),
+            in_t: (1..n + 2).map(|row| position(row, 0)).collect(),
+            in_m: (1..n + 2).map(|row| position(row, n + 1)).collect(),
+            moles: (1..n + 1).map(|column| position(n + 1, column)).collect(),
+            default_efficiency,
+            pattern: Pattern::dense(0, 0),
+        };
+        let mut lists = Vec::new();
+        for column in 0..n {
+            for row in (0..n).filter(|row| !terms[*row][column].is_empty()) {
+                plan.row.push(row as u32);
+                plan.position.push(position(1 + row, 1 + column));
+                plan.scale.push(kinetics.weight[row] * kinetics.recip_weight[column]);
+                lists.push(terms[row][column].clone());
+            }
+            plan.columns.push(plan.row.len() as u32);
+        }
+        plan.block = Gather::new(&lists);
+        plan.pattern = pattern;
+        plan
+    }
+}

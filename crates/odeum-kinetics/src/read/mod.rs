@@ -1,0 +1,194 @@
+//! Reading mechanisms: Cantera YAML and Chemkin.
+//!
+//! All numbers become SI with kmol here. What cannot be read, or is not supported, is an error
+//! with file, line and remedy, and all errors of a file come at once; nothing is dropped in
+//! silence. [`support::FEATURES`] lists what is taken and what refused.
+//!
+//! ```
+//! let text = "
+//! phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]
+//! species:
+//! - {name: H2, composition: {H: 2}, thermo: {model: constant-cp}}
+//! - {name: H, composition: {H: 1}, thermo: {model: constant-cp, h0: 218 kJ/mol}}
+//! reactions:
+//! - {equation: H2 + M <=> 2 H + M, rate-constant: [4.6e19 cm^3/mol/s, -1.4, 104 kcal/mol]}
+//! ";
+//! let read = odeum_kinetics::read::yaml("example.yaml", text, None)?;
+//! assert_eq!(read.mechanism.n_species(), 2);
+//! # Ok::<(), odeum_kinetics::read::ReadErrors>(())
+//! ```
+
+mod draft;
+mod elements;
+mod equation;
+mod number;
+mod problem;
+pub mod support;
+mod units;
+mod yaml;
+
+pub use elements::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
+pub use problem::{Problem, ReadErrors};
+
+pub(crate) use problem::Log;
+use problem::quote;
+
+use crate::mechanism::{Arrhenius, Element, Mechanism, PlogPoint, Rate, Reaction, Species, Thermo};
+
+/// Largest file that is read [bytes]: the largest published mechanisms have a tenth of it.
+const MAX_BYTES: usize = 64 << 20;
+
+/// A mechanism and what is doubtful in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// What a user should know, but does not keep the mechanism from being used.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads Cantera YAML: the phase of this name, or the first phase of an ideal gas.
+///
+/// `file` names the text in messages.
+///
+/// # Errors
+///
+/// All problems of the text.
+pub fn yaml(file: &str, text: &str, phase: Option<&str>) -> Result<Read, ReadErrors> {
+    let mut log = Log::new(file);
+    let mechanism = if small(text, &mut log) { yaml::read(text, phase, &mut log) } else { None };
+    finish(mechanism, log)
+}
+
+/// False, with the problem told, where a text is too large to read.
+fn small(text: &str, log: &mut Log) -> bool {
+    if text.len() <= MAX_BYTES {
+        return true;
+    }
+    let found = format!("{} MB", text.len() >> 20);
+    log.error(0, "", found, "give a file of at most 64 MB");
+    false
+}
+
+fn finish(mechanism: Option<Mechanism>, mut log: Log) -> Result<Read, ReadErrors> {
+    if let Some(mechanism) = &mechanism {
+        crate::check::reading(mechanism, &mut log);
+    } else if !log.has_errors() {
+        log.error(0, "", "nothing could be read".to_owned(), "give a mechanism");
+    }
+    let warnings = log.finish()?;
+    Ok(Read { mechanism: mechanism.unwrap_or_default(), warnings })
+}
+
+/// A species with its molar mass; `None` with the problem told where that is not positive.
+fn species(
+    name: String,
+    line: usize,
+    composition: Vec<(usize, f64)>,
+    elements: &[Element],
+    thermo: Thermo,
+    log: &mut Log,
+) -> Option<Species> {
+    let weight: f64 = composition.iter().map(|&(e, count)| count * elements[e].weight).sum();
+    if weight > 0.0 && weight.is_finite() {
+        return Some(Species { name, composition, weight, thermo, line });
+    }
+    let found = format!("a molar mass of {weight} kg/kmol");
+    log.error(line, &name, found, "give the atoms of the species");
+    None
+}
+
+/// The points of a PLOG table by ascending pressure, rates of one pressure together.
+fn plog_table(mut rows: Vec<(f64, Arrhenius)>) -> Result<Vec<PlogPoint>, String> {
+    if rows.is_empty() {
+        return Err("a table without rows".to_owned());
+    }
+    if let Some((pressure, _)) = rows.iter().find(|row| row.0 <= 0.0) {
+        return Err(format!("a pressure of {pressure} Pa"));
+    }
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut points: Vec<PlogPoint> = Vec::new();
+    for (pressure, rate) in rows {
+        match points.last_mut() {
+            Some(point) if point.pressure == pressure => point.rates.push(rate),
+            _ => points.push(PlogPoint { pressure, rates: vec![rate] }),
+        }
+    }
+    Ok(points)
+}
+
+/// What a reaction says is meant, and would be an error otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Allowed {
+    negative_a: bool,
+    negative_orders: bool,
+    nonreactant_orders: bool,
+}
+
+/// Tells of signs and orders that are most often mistakes.
+fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, log: &mut Log) {
+    let mut tell = |found: String, remedy: &str| {
+        log.error(reaction.line, &reaction.equation, found, remedy);
+    };
+    let negative = match &reaction.rate {
+        Rate::Arrhenius(k) => k.a < 0.0,
+        Rate::Falloff { low, high, .. } => {
+            if low.a * high.a < 0.0 {
+                tell("limits of opposite sign".to_owned(), "correct one of them");
+            }
+            low.a < 0.0 || high.a < 0.0
+        }
+        _ => false,
+    };
+    if negative && !allowed.negative_a {
+        let remedy = "correct it, or say 'negative-A: true' (Chemkin: mark the reaction DUPLICATE)";
+        tell("a negative pre-exponential factor".to_owned(), remedy);
+    }
+    if !draft.orders.is_empty() && reaction.reversible {
+        let remedy = "write => and give the reverse rate as a reaction of its own";
+        tell("orders of a reversible reaction".to_owned(), remedy);
+    }
+    for (name, order) in &draft.orders {
+        if *order < 0.0 && !allowed.negative_orders {
+            let found = format!("the negative order {order} of {}", quote(name));
+            tell(found, "correct it, or say 'negative-orders: true'");
+        }
+        let reacts = draft.equation.reactants.iter().any(|term| term.0 == *name);
+        if !reacts && !allowed.nonreactant_orders {
+            let found = format!("an order of {}, which is no reactant", quote(name));
+            tell(found, "correct it, or say 'nonreactant-orders: true'");
+        }
+        if order.abs() > 100.0 {
+            tell(format!("the order {order} of {}", quote(name)), "give a smaller one");
+        }
+    }
+}
+
+/// Reactions with a named collider beside the same reaction with `M`: what Cantera's
+/// `explicit-third-body-duplicates` says of them.
+fn third_body_duplicates(mechanism: &mut Mechanism, choice: &str, log: &mut Log) {
+    let pairs = crate::check::generic_and_named(mechanism);
+    for (generic, named, collider) in pairs {
+        match choice {
+            "mark-duplicate" => {
+                mechanism.reactions[generic].duplicate = true;
+                mechanism.reactions[named].duplicate = true;
+            }
+            "modify-efficiency" => {
+                if let Some(body) = &mut mechanism.reactions[generic].third_body {
+                    body.efficiencies.retain(|entry| entry.0 != collider);
+                    body.efficiencies.push((collider, 0.0));
+                }
+            }
+            _ => {
+                let reaction = &mechanism.reactions[named];
+                let found = format!(
+                    "{} counts as collider here and in the reaction with M at line {}",
+                    mechanism.species[collider].name, mechanism.reactions[generic].line
+                );
+                let remedy = "give it efficiency 0 there if it should count once";
+                log.warn(reaction.line, &reaction.equation, found, remedy);
+            }
+        }
+    }
+}

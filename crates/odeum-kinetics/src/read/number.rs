@@ -1,0 +1,40 @@
+//! Numbers as mechanism files write them.
+
+/// A finite number; `D` stands for `E` where `fortran`.
+///
+/// `inf`, `nan` and what overflows are refused: no quantity of a mechanism may be one.
+pub(crate) fn parse(text: &str, fortran: bool) -> Result<f64, String> {
+    let text = text.trim();
+    let plain = |c: char| {
+        c.is_ascii_digit()
+            || matches!(c, '+' | '-' | '.' | 'e' | 'E')
+            || (fortran && matches!(c, 'd' | 'D'))
+    };
+    if text.is_empty() || text.len() > 60 || !text.chars().all(plain) {
+        return Err(format!("'{}' is not a number", super::problem::quote(text)));
+    }
+    let value = if fortran && text.contains(['d', 'D']) {
+        text.replace(['d', 'D'], "e").parse::<f64>()
+    } else {
+        text.parse::<f64>()
+    };
+    match value {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err(format!("{text} is beyond the range of double precision")),
+        Err(_) => Err(format!("'{text}' is not a number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_and_fortran() {
+        assert_eq!(parse(" 1.5e+3 ", false), Ok(1500.0));
+        assert_eq!(parse("1.5D3", true), Ok(1500.0));
+        for bad in ["", "nan", "inf", "1e400", "1d3", "0x10", "1e", "--1", "1_000", "."] {
+            assert!(parse(bad, false).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The phase of a YAML mechanism: which elements, species and reactions it takes from where.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::field::{Fields, units_of};
+use super::node::Node;
+use crate::read::problem::{Log, quote};
+use crate::read::support;
+use crate::read::units::UnitSystem;
+
+/// A part of the file and what the phase takes of it.
+pub(super) struct Source<'a> {
+    pub(super) section: String,
+    pub(super) line: usize,
+    pub(super) take: Take<'a>,
+}
+
+/// What is taken of a section.
+pub(super) enum Take<'a> {
+    All,
+    /// Reactions whose species are all in the phase.
+    Declared,
+    /// (name, line).
+    Names(Vec<(&'a str, usize)>),
+}
+
+/// The phase called `wanted`, or the first of an ideal gas.
+pub(super) fn choose<'a>(
+    root: &'a Node,
+    units: UnitSystem,
+    wanted: Option<&str>,
+    log: &mut Log,
+) -> Option<Fields<'a>> {
+    let Some(phases) = root.get("phases").and_then(|node| node.sequence()) else {
+        log.error(root.line, "", "no list 'phases'".to_owned(), "describe the gas phase there");
+        return None;
+    };
+    let text = |phase: &'a Node, key: &str| phase.get(key).and_then(|value| value.scalar());
+    let mut named = Vec::new();
+    for phase in phases {
+        let (name, model) = (text(phase, "name"), text(phase, "thermo").unwrap_or("none"));
+        let chosen = match wanted {
+            Some(wanted) => name == Some(wanted),
+            None => model == "ideal-gas",
+        };
+        if !chosen {
+            named.push(format!("{} ({})", quote(name.unwrap_or("?")), quote(model)));
+            continue;
+        }
+        let fields = Fields::new(phase, units, name.unwrap_or("phase"), log);
+        if model != "ideal-gas" {
+            let found = format!("the phase model '{}' is not supported", quote(model));
+            log.error(phase.line, fields.subject, found, &support::advice(model));
+            return None;
+        }
+        return Some(fields);
+    }
+    let found = match wanted {
+        Some(wanted) => {
+            format!("no phase '{}'; there are {}", quote(wanted), quote(&named.join(", ")))
+        }
+        None => format!("no phase of an ideal gas; there are {}", quote(&named.join(", "))),
+    };
+    log.error(root.line, "phases", found, "choose one of them, with 'thermo: ideal-gas'");
+    None
+}
+
+/// The sources under `key` of a phase; `default` where the key is absent.
+pub(super) fn sources<'a>(
+    phase: &Fields<'a>,
+    key: &'static str,
+    log: &mut Log,
+) -> Option<Vec<Source<'a>>> {
+    let Some(node) = phase.get(key) else {
+        return Some(vec![Source {
+            section: key.to_owned(),
+            line: phase.node.line,
+            take: Take::All,
+        }]);
+    };
+    let word = |text: &str| match text {
+        "all" => Some(Take::All),
+        "declared-species" => Some(Take::Declared),
+        "none" => Some(Take::Names(Vec::new())),
+        _ => None,
+    };
+    if let Some(text) = node.scalar() {
+        let Some(take) = word(text) else {
+            let found = format!("'{}' as '{key}'", quote(text));
+            log.error(node.line, phase.subject, found, "give a list, or 'all'");
+            return None;
+        };
+        return Some(vec![Source { section: key.to_owned(), line: node.line, take }]);
+    }
+    let Some(items) = node.sequence() else {
+        let found = format!("{} as '{key}'", node.what());
+        log.error(node.line, phase.subject, found, "give a list, or 'all'");
+        return None;
+    };
+    let names_of = |items: &'a [Rc<Node>], log: &mut Log| {
+        let mut names = Vec::with_capacity(items.len());
+        for item in items {
+            match item.scalar() {
+                Some(name) => names.push((name, item.line)),
+                None => {
+                    let found = format!("{} in a list of names", item.what());
+                    log.error(item.line, phase.subject, found, "give names only");
+                }
+            }
+        }
+        names
+    };
+    // A list of names: species and elements of the default section, but sections of reactions.
+    if !items.is_empty() && items.iter().all(|item| item.scalar().is_some()) {
+        let names = names_of(items, log);
+        if key == "reactions" {
+            let whole = |&(name, line): &(&str, usize)| Source {
+                section: name.to_owned(),
+                line,
+                take: Take::All,
+            };
+            return Some(names.iter().map(whole).collect());
+        }
+        return Some(vec![Source {
+            section: key.to_owned(),
+            line: node.line,
+            take: Take::Names(names),
+        }]);
+    }
+    let mut sources = Vec::new();
+    for item in items {
+        let entries = item.mapping().unwrap_or(&[]);
+        if let (Some(name), "reactions") = (item.scalar(), key) {
+            sources.push(Source { section: name.to_owned(), line: item.line, take: Take::All });
+            continue;
+        }
+        let [entry] = entries else {
+            let found = format!("{} in '{key}'", item.what());
+            log.error(item.line, phase.subject, found, "give '- section: [names]'");
+            continue;
+        };
+        let take = match (entry.value.scalar(), entry.value.sequence()) {
+            (Some(text), _) => word(text),
+            (_, Some(names)) => Some(Take::Names(names_of(names, log))),
+            _ => None,
+        };
+        match take {
+            Some(take) => {
+                sources.push(Source { section: entry.key.clone(), line: entry.line, take })
+            }
+            None => {
+                let found = format!("{} taken of '{}'", entry.value.what(), quote(&entry.key));
+                log.error(entry.line, phase.subject, found, "give a list of names, or 'all'");
+            }
+        }
+    }
+    Some(sources)
+}
+
+/// The entries of a section of the file and the units that hold in it.
+pub(super) fn section<'a>(
+    root: &'a Node,
+    units: UnitSystem,
+    source: &Source<'_>,
+    log: &mut Log,
+) -> Option<(&'a [Rc<Node>], UnitSystem)> {
+    let name = source.section.as_str();
+    if name.contains(".yaml") || name.contains(".yml") || name.contains('/') {
+        let found = format!("'{}' refers to another file", quote(name));
+        let remedy = "copy that section into this file and name it here";
+        log.error(source.line, "phases", found, remedy);
+        return None;
+    }
+    let Some(node) = root.get(name) else {
+        let found = format!("no section '{}' in the file", quote(name));
+        log.error(source.line, "phases", found, "add it, or correct its name");
+        return None;
+    };
+    let empty = matches!(node.scalar(), Some("" | "~" | "null"));
+    let Some(items) = node.sequence().or(empty.then_some(&[][..])) else {
+        let found = format!("the section is {}", node.what());
+        log.error(node.line, name, found, "make it a list");
+        return None;
+    };
+    // A first entry with nothing but units sets them for the whole list.
+    match items.first() {
+        Some(first) if first.mapping().is_some_and(|m| m.len() == 1 && m[0].key == "units") => {
+            Some((&items[1..], units_of(first, units, log)))
+        }
+        _ => Some((items, units)),
+    }
+}
+
+/// Tells of names that occur twice.
+pub(super) fn once<'a>(
+    seen: &mut HashSet<&'a str>,
+    name: &'a str,
+    line: usize,
+    log: &mut Log,
+) -> bool {
+    if seen.insert(name) {
+        return true;
+    }
+    log.error(line, name, "declared twice".to_owned(), "keep one of the two");
+    false
+}

@@ -1,0 +1,202 @@
+//! Reactions of a YAML mechanism.
+
+use std::collections::HashMap;
+
+use super::field::Fields;
+use super::node::Node;
+use super::rate;
+use crate::mechanism::Reaction;
+use crate::read::draft::Draft;
+use crate::read::equation;
+use crate::read::problem::{Log, quote};
+use crate::read::support;
+use crate::read::units::UnitSystem;
+
+const KNOWN: &[&str] = &[
+    "equation",
+    "type",
+    "units",
+    "rate-constant",
+    "rate-constants",
+    "low-P-rate-constant",
+    "high-P-rate-constant",
+    "Troe",
+    "SRI",
+    "Tsang",
+    "temperature-range",
+    "pressure-range",
+    "data",
+    "efficiencies",
+    "default-efficiency",
+    "duplicate",
+    "orders",
+    "negative-A",
+    "negative-orders",
+    "nonreactant-orders",
+    "note",
+    "id",
+    "reference",
+    "comment",
+];
+
+/// Which rate law a `type` names.
+#[derive(Clone, Copy, PartialEq)]
+enum Law {
+    Elementary,
+    /// `three-body` said, or not.
+    MassAction(bool),
+    Falloff(bool),
+    Plog,
+    Chebyshev,
+}
+
+fn law(kind: &str) -> Option<Law> {
+    Some(match kind {
+        "" | "Arrhenius" => Law::MassAction(false),
+        "elementary" => Law::Elementary,
+        "three-body" | "three-body-Arrhenius" => Law::MassAction(true),
+        "falloff" | "falloff-Lindemann" | "falloff-Troe" | "falloff-SRI" | "falloff-Tsang" => {
+            Law::Falloff(false)
+        }
+        "chemically-activated"
+        | "chemically-activated-Lindemann"
+        | "chemically-activated-Troe"
+        | "chemically-activated-SRI"
+        | "chemically-activated-Tsang" => Law::Falloff(true),
+        "pressure-dependent-Arrhenius" => Law::Plog,
+        "Chebyshev" => Law::Chebyshev,
+        _ => return None,
+    })
+}
+
+/// The reaction at `node`; `None` with the problems told.
+pub(super) fn read(
+    node: &Node,
+    units: UnitSystem,
+    species: &HashMap<String, usize>,
+    skip_unknown_colliders: bool,
+    log: &mut Log,
+) -> Option<Reaction> {
+    if node.mapping().is_none() {
+        let found = format!("{} in place of a reaction", node.what());
+        log.error(node.line, "reactions", found, "give a mapping with an equation");
+        return None;
+    }
+    let text = Fields { node, units, subject: "reaction" };
+    text.require("equation", log)?;
+    let text = text.text("equation", log)?;
+    let fields = Fields::new(node, units, text, log);
+    let kind = fields.text("type", log).unwrap_or("");
+    let Some(law) = law(kind) else {
+        let remedy = support::advice(kind);
+        log.error(
+            node.line,
+            text,
+            format!("the rate law '{}' is not supported", quote(kind)),
+            &remedy,
+        );
+        return None;
+    };
+    fields.warn_unknown(KNOWN, log);
+    let mut equation = match equation::spaced(text) {
+        Ok(equation) => equation,
+        Err(found) => {
+            log.error(node.line, text, found, "write it as in 'H + O2 (+M) <=> HO2 (+M)'");
+            return None;
+        }
+    };
+    let efficiencies = fields.numbers("efficiencies", log)?;
+    let mut default_efficiency = None;
+    if let Some(node) = fields.get("default-efficiency") {
+        default_efficiency = Some(fields.plain(node, "default-efficiency", log)?);
+    }
+    let falloff = equation.falloff.take();
+    let collider = match (law, falloff) {
+        (Law::Falloff(_), Some(name)) => Some(name),
+        (Law::Falloff(_), None) => {
+            let found = "a pressure-dependent reaction without (+M)".to_owned();
+            log.error(node.line, text, found, "write (+M) on both sides");
+            return None;
+        }
+        // Cantera 3.2 takes (+M) here for M; it never is what was meant.
+        (Law::MassAction(_) | Law::Elementary, Some(name)) => {
+            let found = format!("(+{}) in a reaction that is not of type falloff", quote(&name));
+            log.error(
+                node.line,
+                text,
+                found,
+                "give 'type: falloff' and its two limits, or write + M",
+            );
+            return None;
+        }
+        (Law::Chebyshev, Some(name)) if name == "M" => None,
+        (Law::Plog | Law::Chebyshev, Some(name)) => {
+            let found = format!("(+{}) in a tabulated rate", quote(&name));
+            log.error(node.line, text, found, "remove it: the table holds the pressure dependence");
+            return None;
+        }
+        (Law::Elementary, None) => None,
+        (Law::Plog | Law::Chebyshev, None) => {
+            // A species on both sides is one more factor of the rate; M has no place here.
+            let generic = |terms: &equation::Terms| terms.iter().any(|term| term.0 == "M");
+            if generic(&equation.reactants) && generic(&equation.products) {
+                let found = "M in a tabulated rate".to_owned();
+                log.error(
+                    node.line,
+                    text,
+                    found,
+                    "remove it: the table holds the pressure dependence",
+                );
+                return None;
+            }
+            None
+        }
+        (Law::MassAction(three_body), None) => {
+            match equation::take_collider(&mut equation, three_body, &efficiencies) {
+                Ok(collider) => collider,
+                Err(found) => {
+                    let remedy = "name one collider on both sides, or 'type: elementary'";
+                    log.error(node.line, text, found, remedy);
+                    return None;
+                }
+            }
+        }
+    };
+    if collider.is_none() && (!efficiencies.is_empty() || default_efficiency.is_some()) {
+        let found = "efficiencies in a reaction without third body".to_owned();
+        log.error(node.line, text, found, "write M on both sides, or remove them");
+        return None;
+    }
+    let draft = Draft {
+        line: node.line,
+        text: text.to_owned(),
+        equation,
+        collider,
+        efficiencies,
+        default_efficiency,
+        orders: fields.numbers("orders", log)?,
+        duplicate: fields.flag("duplicate", log),
+        skip_unknown_colliders,
+    };
+    let allowed = crate::read::Allowed {
+        negative_a: fields.flag("negative-A", log),
+        negative_orders: fields.flag("negative-orders", log),
+        nonreactant_orders: fields.flag("nonreactant-orders", log),
+    };
+    let order = draft.order();
+    let rate = match law {
+        Law::Elementary => rate::elementary(&fields, order, log),
+        Law::MassAction(_) => {
+            let third = f64::from(u8::from(draft.collider.is_some()));
+            rate::elementary(&fields, order + third, log)
+        }
+        // The equation of a chemically activated reaction has its order without collider; its
+        // low-pressure limit is of that order.
+        Law::Falloff(activated) => rate::falloff(&fields, order, activated, log),
+        Law::Plog => rate::plog(&fields, order, log),
+        Law::Chebyshev => rate::chebyshev(&fields, order, log),
+    };
+    let reaction = draft.resolve(rate?, species, log)?;
+    crate::read::check_allowed(&draft, &reaction, allowed, log);
+    Some(reaction)
+}
