@@ -11,6 +11,8 @@ mod checkpoint;
 mod device;
 mod devices;
 mod finding;
+mod gas;
+mod mechanism;
 mod members;
 mod model;
 mod npy;

@@ -4,6 +4,7 @@
 //! at any time, with the same bits: nothing but results is ever held for all systems.
 
 use crate::case::{Case, Precision, Target};
+use crate::model::Start;
 use crate::random;
 use odeum::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
@@ -17,7 +18,7 @@ pub(crate) struct Members<'a> {
     variables: Vec<Variable<'a>>,
 }
 
-/// Where the values of one state or parameter come from.
+/// Where the values of one variable come from.
 struct Variable<'a> {
     base: Base<'a>,
     change: Option<Change>,
@@ -51,7 +52,9 @@ impl<'a> Members<'a> {
         let systems = shape.iter().try_fold(1_usize, |m, (_, len)| m.checked_mul(*len))?;
         let mut variables: Vec<Variable<'a>> = case
             .model
-            .values()
+            .variables
+            .iter()
+            .map(|variable| variable.value)
             .map(|value| Variable { base: Base::Fixed(value), change: None })
             .collect();
         // How many neighbouring systems share a place on an axis: the axes after it.
@@ -88,7 +91,18 @@ impl<'a> Members<'a> {
         &self.shape
     }
 
-    /// A state or parameter (numbered together) of one system.
+    /// What one system starts from: states, then parameters \[n + m\]; or why there is no such
+    /// state.
+    pub(crate) fn start(&self, system: usize) -> Result<Vec<f64>, String> {
+        let values =
+            || (0..self.variables.len()).map(|v| self.value(v, system)).collect::<Vec<_>>();
+        match &self.case.model.start {
+            Start::Direct => Ok(values()),
+            Start::Gas(gas) => gas.start(&values()).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// A variable of one system.
     pub(crate) fn value(&self, variable: usize, system: usize) -> f64 {
         let Variable { base, change } = &self.variables[variable];
         let value = match base {
@@ -113,8 +127,11 @@ impl<'a> Members<'a> {
 
     /// True when all systems have the same parameters.
     pub(crate) fn shares_params(&self) -> bool {
-        let params = &self.variables[self.case.model.dim()..];
-        params.iter().all(|v| matches!(v.base, Base::Fixed(_)) && v.change.is_none())
+        let fixed = |v: &Variable<'_>| matches!(v.base, Base::Fixed(_)) && v.change.is_none();
+        match self.case.model.start {
+            Start::Direct => self.variables[self.case.model.dim()..].iter().all(fixed),
+            Start::Gas(_) => self.variables.iter().all(fixed),
+        }
     }
 
     /// True when a table gives time spans.
@@ -127,17 +144,24 @@ impl<'a> Members<'a> {
     /// These systems, ready to integrate.
     pub(crate) fn ensemble<T: Scalar>(&self, systems: &[usize]) -> Result<Ensemble<T>, Error> {
         let dim = self.case.model.dim();
-        let all = |variables: std::ops::Range<usize>| -> Vec<T> {
-            let of = |v| systems.iter().map(move |&s| T::from_f64(self.value(v, s)));
-            variables.flat_map(of).collect()
-        };
+        let width = dim + self.case.model.param_names.len();
+        // Component-major, as the library wants it.
+        let mut all = vec![T::default(); width * systems.len()];
+        for (at, &system) in systems.iter().enumerate() {
+            let start = self.start(system);
+            let start = start.map_err(|why| Error::input(format!("system {system}"), "", why))?;
+            for (i, x) in start.into_iter().enumerate() {
+                all[i * systems.len() + at] = T::from_f64(x);
+            }
+        }
         let first = systems.first().copied().unwrap_or(0);
-        let ensemble = Ensemble::new(dim, all(0..dim), self.span(first))?;
-        let params = dim..self.variables.len();
+        let params = all.split_off(dim * systems.len());
+        let ensemble = Ensemble::new(dim, all, self.span(first))?;
         let ensemble = if self.shares_params() {
-            ensemble.with_shared_params(params.map(|v| T::from_f64(self.value(v, 0))).collect())?
+            let shared = params.iter().step_by(systems.len().max(1)).copied();
+            ensemble.with_shared_params(shared.collect())?
         } else {
-            ensemble.with_params(all(params))?
+            ensemble.with_params(params)?
         };
         if self.has_own_spans() {
             ensemble.with_spans(systems.iter().map(|&s| self.span(s)).collect())

@@ -1,5 +1,6 @@
-//! The system of a case: built in or from text, its type erased.
+//! The system of a case: built in, from text or from a mechanism, its type erased.
 
+use crate::gas::Gas;
 use odeum::problems::Problem;
 use odeum_compiled::Rhs;
 
@@ -13,27 +14,54 @@ pub(crate) struct Model {
     pub(crate) lines: Vec<String>,
     pub(crate) state_names: Vec<String>,
     pub(crate) param_names: Vec<String>,
-    /// Initial state \[n\].
-    pub(crate) states: Vec<f64>,
-    /// Parameters \[m\].
-    pub(crate) params: Vec<f64>,
+    /// What an ensemble may vary, and the value every system has unless it does.
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) start: Start,
     /// The time span the problem is usually run over.
     pub(crate) span: Option<(f64, f64)>,
     pub(crate) rhs: Rhs,
 }
 
+/// A named number.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) value: f64,
+}
+
+/// How initial state and parameters follow from the variables.
+#[derive(Clone, Debug)]
+pub(crate) enum Start {
+    /// The variables are the states, then the parameters.
+    Direct,
+    /// They say what a gas is made of and how hot it is.
+    Gas(Box<Gas>),
+}
+
+/// Variables from their names and values.
+pub(crate) fn variables(
+    names: impl IntoIterator<Item = String>,
+    values: impl IntoIterator<Item = f64>,
+) -> Vec<Variable> {
+    names.into_iter().zip(values).map(|(name, value)| Variable { name, value }).collect()
+}
+
 impl Model {
     /// A built-in problem.
     pub(crate) fn built_in(problem: &Problem) -> Model {
+        let (state_names, param_names) = (problem.state_names(), problem.param_names());
+        let names = state_names.iter().chain(&param_names).cloned();
+        let values = problem.y0.iter().chain(&problem.params).copied();
+        let variables = variables(names, values);
         let size = problem.size().map_or(String::new(), |size| format!(", size {size}"));
         Model {
             title: format!("{} (built in{size})", problem.title),
             identity: format!("problem {}{size}", problem.name),
             lines: vec![problem.about.to_owned()],
-            state_names: problem.state_names(),
-            param_names: problem.param_names(),
-            states: problem.y0.clone(),
-            params: problem.params.clone(),
+            state_names,
+            param_names,
+            variables,
+            start: Start::Direct,
             span: Some(problem.span),
             rhs: Rhs::of_problem(problem),
         }
@@ -44,18 +72,18 @@ impl Model {
         self.state_names.len()
     }
 
-    /// States and parameters are numbered together: states first. The number of a name.
+    /// The number of the variable of this name.
     pub(crate) fn variable(&self, name: &str) -> Option<usize> {
         self.names().position(|n| n == name)
     }
 
-    /// The names of all states, then of all parameters.
+    /// The names of all variables.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.state_names.iter().chain(&self.param_names).map(String::as_str)
+        self.variables.iter().map(|variable| variable.name.as_str())
     }
 
-    /// The values of all states, then of all parameters.
-    pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
-        self.states.iter().chain(&self.params).copied()
+    /// True where the variables are states and parameters.
+    pub(crate) fn is_direct(&self) -> bool {
+        matches!(self.start, Start::Direct)
     }
 }

@@ -127,6 +127,9 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
         );
         return;
     }
+    if !case.model.is_direct() {
+        check_starts(case, members, findings);
+    }
     // Spans differ between rows of the table at most: one system of each row stands for all.
     let rows = case.ensemble.table.as_ref().map_or(1, |table| table.rows);
     let stride = members.len() / rows;
@@ -147,6 +150,34 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
             }
             _ => case.spots.place(error),
         });
+    }
+}
+
+/// Every system must have a state to start from.
+fn check_starts(case: &Case, members: &Members<'_>, findings: &Findings) {
+    let mut wrong = 0;
+    for system in 0..members.len() {
+        let Err(why) = members.start(system) else { continue };
+        wrong += 1;
+        if wrong == 1 {
+            let values: Vec<String> = case
+                .model
+                .names()
+                .enumerate()
+                .map(|(v, name)| format!("{name} = {}", members.value(v, system)))
+                .collect();
+            findings.push(
+                Finding::error(format!("system {system} has no state to start from: {why}"))
+                    .in_file(case.source.name())
+                    .field("ensemble")
+                    .found(values.join(", "))
+                    .help("change the range it comes from, or what [system] says"),
+            );
+        }
+    }
+    if wrong > 1 {
+        let message = format!("{} more systems have none either", wrong - 1);
+        findings.push(Finding::error(message).in_file(case.source.name()));
     }
 }
 

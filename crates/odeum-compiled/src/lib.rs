@@ -22,8 +22,10 @@
 //! ```
 
 use odeum::core::{Graph, Tape};
+use odeum::kinetics::Reactor;
 use odeum::problems::{Problem, WithSystem};
 use odeum::{Device, Ensemble, Error, Method, Monitor, Options, Scalar, Solution, System};
+use std::sync::Arc;
 
 /// A right-hand side whose type is not known when the program is compiled.
 #[derive(Clone, Debug)]
@@ -34,6 +36,7 @@ enum Kind {
     /// One the solvers are compiled for in double precision, and its tape.
     Problem(Box<Problem>, Box<Tape>),
     Tape(Box<Tape>),
+    Reactor(Arc<Reactor>),
 }
 
 /// A precision the solvers are compiled for: `f64` and `f32`.
@@ -76,6 +79,11 @@ impl Rhs {
         Rhs(Kind::Tape(Box::new(tape)))
     }
 
+    /// Of a gas that reacts: on the processor, in double precision.
+    pub fn of_reactor(reactor: Arc<Reactor>) -> Rhs {
+        Rhs(Kind::Reactor(reactor))
+    }
+
     /// As [`odeum::solve_monitored`].
     ///
     /// # Errors
@@ -96,6 +104,10 @@ impl Compiled for f64 {
     fn integrate(rhs: &Rhs, run: Run<'_, f64>) -> Result<Solution<f64>, Error> {
         match &rhs.0 {
             Kind::Tape(tape) => run.run(tape.as_ref()),
+            Kind::Reactor(reactor) => match run.device {
+                Device::Cpu(_) => run.run(reactor.as_ref()),
+                other => Err(Error::input("device", other, "mechanisms run on cpu so far")),
+            },
             Kind::Problem(problem, tape) => match problem.with_compiled(run) {
                 Ok(solution) => solution,
                 Err(run) => run.run(tape.as_ref()),
@@ -109,6 +121,9 @@ impl Compiled for f32 {
     fn integrate(rhs: &Rhs, run: Run<'_, f32>) -> Result<Solution<f32>, Error> {
         match &rhs.0 {
             Kind::Tape(tape) | Kind::Problem(_, tape) => run.run(tape.as_ref()),
+            Kind::Reactor(_) => {
+                Err(Error::input("precision", "f32", "mechanisms are integrated in f64"))
+            }
         }
     }
 }

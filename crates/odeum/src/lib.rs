@@ -51,6 +51,7 @@ pub use method::{Erk, Method, Rkc};
 pub use monitor::Monitor;
 pub use odeum_core as core;
 pub use odeum_core::{Isa, Mask, Real, Scalar, System};
+pub use odeum_kinetics as kinetics;
 pub use options::{FirstStep, Options, SaveAt};
 pub use solution::Solution;
 pub use solve::{solve, solve_monitored};

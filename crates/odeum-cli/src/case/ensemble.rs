@@ -15,7 +15,7 @@ use std::path::Path;
 /// Random change of some states and parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Perturbation {
-    /// States and parameters, numbered together.
+    /// Numbers of variables.
     pub(crate) of: Vec<usize>,
     /// Half-width of the uniform, standard deviation of the normal distribution.
     pub(crate) size: f64,
@@ -29,7 +29,7 @@ pub(crate) struct Perturbation {
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) name: String,
-    /// State or parameter, numbered together.
+    /// Number of the variable.
     pub(crate) variable: usize,
     pub(crate) values: Vec<f64>,
     pub(crate) spot: Spot,
@@ -147,8 +147,8 @@ fn selection(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> O
             continue;
         };
         match name {
-            "states" => of.extend(0..model.dim()),
-            "parameters" => of.extend(model.dim()..model.names().count()),
+            "states" if model.is_direct() => of.extend(0..model.dim()),
+            "parameters" if model.is_direct() => of.extend(model.dim()..model.variables.len()),
             _ => match findings.ok(names::variable(model, name, &item.spot())) {
                 Some(variable) => of.push(variable),
                 None => good = false,

@@ -4,6 +4,7 @@
 //! its place, so that a user sees all of it at once.
 
 mod ensemble;
+mod gas;
 mod method;
 mod names;
 mod range;
@@ -59,11 +60,11 @@ pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
     let mut spots = Spots::default();
 
-    let help = "add [system] with problem = \"lorenz\" (see `odeum problems`), or with states, \
-                parameters and equations";
-    let system = root.need("system", help).and_then(|field| field.section());
-    let model = system.and_then(|section| system::read(&section, findings));
+    let help = "add [system] with problem = \"lorenz\" (see `odeum problems`), with states, \
+                parameters and equations, or with mechanism = \"file.yaml\"";
     let folder = path.parent().unwrap_or(Path::new(""));
+    let system = root.need("system", help).and_then(|field| field.section());
+    let model = system.and_then(|section| system::read(&section, folder, findings));
     let ensemble = match root.get("ensemble") {
         Some(field) => field
             .section()

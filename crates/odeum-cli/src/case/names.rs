@@ -1,14 +1,15 @@
-//! Names of states and parameters in a case file.
+//! Names of variables, states and parameters in a case file.
 
 use super::reader::Spot;
 use crate::finding::Finding;
 use crate::model::Model;
 use crate::suggest;
 
-/// The variable of this name (states first, then parameters), or what is wrong with it.
+/// The variable of this name, or what is wrong with it.
 pub(crate) fn variable(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {
     model.variable(name).ok_or_else(|| {
-        spot.error(format!("the system has no state or parameter `{name}`")).help(suggest::remedy(
+        let kind = if model.is_direct() { "state or parameter" } else { "variable" };
+        spot.error(format!("the system has no {kind} `{name}`")).help(suggest::remedy(
             name,
             "names",
             model.names(),

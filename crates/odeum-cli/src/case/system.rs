@@ -1,28 +1,31 @@
-//! `[system]`: a built-in problem by name, or equations as text.
+//! `[system]`: a built-in problem by name, equations as text, or a mechanism.
 
-use super::names;
 use super::reader::{Field, Section};
 use super::text;
+use super::{gas, names};
 use crate::finding::Findings;
 use crate::model::Model;
 use crate::suggest;
 use odeum::problems;
+use std::path::Path;
 
-/// Reads the section.
-pub(crate) fn read(section: &Section<'_>, findings: &Findings) -> Option<Model> {
-    let problem = section.get("problem");
-    let equations = section.get("equations");
-    match (problem, equations) {
-        (Some(problem), None) => built_in(section, &problem, findings),
-        (None, Some(equations)) => text::read(section, &equations, findings),
-        (Some(problem), Some(_)) => {
-            problem.refuse("`problem` and `equations` together", "give one of the two")
-        }
-        (None, None) => {
+/// Reads the section; files it names are looked for from `folder`.
+pub(crate) fn read(section: &Section<'_>, folder: &Path, findings: &Findings) -> Option<Model> {
+    let (problem, equations) = (section.get("problem"), section.get("equations"));
+    match (problem, equations, section.get("mechanism")) {
+        (Some(problem), None, None) => built_in(section, &problem, findings),
+        (None, Some(equations), None) => text::read(section, &equations, findings),
+        (None, None, Some(file)) => gas::read(section, &file, folder, findings),
+        (None, None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"lorenz\" (see `odeum problems`), or states, parameters and \
-                 equations",
+                 equations, or mechanism = \"file.yaml\"",
             ));
+            None
+        }
+        _ => {
+            let message = "more than one of `problem`, `equations` and `mechanism`";
+            findings.push(section.here(message).help("give one of them"));
             None
         }
     }
@@ -50,11 +53,12 @@ fn built_in(section: &Section<'_>, field: &Field<'_>, findings: &Findings) -> Op
         }
     }
     let mut model = Model::built_in(&problem);
+    let n = model.dim();
     let mut good = true;
     if let Some(states) = states {
         for (name, spot, value) in states.section()?.entries() {
             match (findings.ok(names::state(&model, &name, &spot)), value.number()) {
-                (Some(i), Some(value)) => model.states[i] = value,
+                (Some(i), Some(value)) => model.variables[i].value = value,
                 _ => good = false,
             }
         }
@@ -62,7 +66,7 @@ fn built_in(section: &Section<'_>, field: &Field<'_>, findings: &Findings) -> Op
     if let Some(params) = params {
         for (name, spot, value) in params.section()?.entries() {
             match (findings.ok(names::param(&model, &name, &spot)), value.number()) {
-                (Some(j), Some(value)) => model.params[j] = value,
+                (Some(j), Some(value)) => model.variables[n + j].value = value,
                 _ => good = false,
             }
         }

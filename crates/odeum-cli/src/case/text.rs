@@ -2,7 +2,7 @@
 
 use super::reader::{Field, Section, Spot};
 use crate::finding::{Finding, Findings};
-use crate::model::Model;
+use crate::model::{self, Model, Start};
 use odeum::core::text::{Diagnostic, Part, TextSource};
 use odeum_compiled::Rhs;
 
@@ -75,14 +75,20 @@ pub(super) fn read(
     let values = |entries: &[Entry<'_, Option<f64>>]| entries.iter().map(|e| e.value).collect();
     let (states_start, params_start): (Option<Vec<f64>>, Option<Vec<f64>>) =
         (values(&states), values(&params));
+    let (state_names, param_names): (Vec<String>, Vec<String>) = (
+        states.iter().map(|e| e.name.clone()).collect(),
+        params.iter().map(|e| e.name.clone()).collect(),
+    );
+    let names = state_names.iter().chain(&param_names).cloned();
+    let variables = model::variables(names, states_start?.into_iter().chain(params_start?));
     Some(Model {
         title: "equations of the case file".to_owned(),
         identity,
         lines,
-        state_names: states.iter().map(|e| e.name.clone()).collect(),
-        param_names: params.iter().map(|e| e.name.clone()).collect(),
-        states: states_start?,
-        params: params_start?,
+        state_names,
+        param_names,
+        variables,
+        start: Start::Direct,
         span: None,
         rhs: Rhs::of_tape(system.tape()),
     })

@@ -58,13 +58,13 @@ pub(super) fn systems<'a, T: Scalar>(results: &'a Results<'a, T>) -> Columns<'a>
     for (i, name) in model.state_names.iter().enumerate() {
         table.number(name, move |r| results.row(r).y(i));
     }
-    for (j, name) in model.param_names.iter().enumerate() {
-        let variable = model.dim() + j;
-        table.number(name, move |r| T::from_f64(members.value(variable, results.row(r).system)));
-    }
-    for (i, name) in model.state_names.iter().enumerate() {
-        let name = format!("{name}_start");
-        table.number(&name, move |r| T::from_f64(members.value(i, results.row(r).system)));
+    // What states start from is told apart from what they end with.
+    let starts = if model.is_direct() { model.dim() } else { model.variables.len() };
+    let order = (starts..model.variables.len()).chain(0..starts);
+    for variable in order {
+        let name = &model.variables[variable].name;
+        let name = if variable < starts { format!("{name}_start") } else { name.clone() };
+        table.number(&name, move |r| T::from_f64(members.value(variable, results.row(r).system)));
     }
     table.whole("steps", |r| i64::from(results.row(r).stats().steps));
     table.whole("rejected", |r| i64::from(results.row(r).stats().rejected));

@@ -66,12 +66,22 @@ fn write_arrays<T: Scalar>(
     npz.rows("system", "<i8", &[], |buffer, row| {
         buffer.extend((row.system as i64).to_le_bytes());
     })?;
+    // Every system that was run had a start.
+    let start = |row: &Row<'_, T>| members.start(row.system).unwrap_or_default();
     npz.rows("y0", real, &[n], |buffer, row| {
-        (0..n).for_each(|i| number(buffer, members.value(i, row.system)));
+        start(row).iter().take(n).for_each(|x| number(buffer, *x));
     })?;
     npz.rows("params", real, &[m], |buffer, row| {
-        (n..n + m).for_each(|j| number(buffer, members.value(j, row.system)));
+        start(row).iter().skip(n).for_each(|x| number(buffer, *x));
     })?;
+    if !model.is_direct() {
+        let k = model.variables.len();
+        npz.rows("variables", "<f8", &[k], |buffer, row| {
+            (0..k).for_each(|v| buffer.extend(members.value(v, row.system).to_le_bytes()));
+        })?;
+        let names: Vec<String> = model.names().map(str::to_owned).collect();
+        npz.texts("variable_names", &names)?;
+    }
     npz.rows("span", "<f8", &[2], |buffer, row| {
         let (start, end) = members.span(row.system);
         buffer.extend(start.to_le_bytes());

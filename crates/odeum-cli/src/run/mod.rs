@@ -235,7 +235,7 @@ fn describe_resume(damaged: &[usize], before: usize, all: usize, batch: usize, t
 
 /// Bytes on the disk: result and checkpoint, and what other formats take.
 fn disk_space(plan: &Plan<'_>) -> u128 {
-    let starts = plan.case.model.names().count() * plan.case.run.precision.size() + 32;
+    let starts = plan.case.model.variables.len() * plan.case.run.precision.size() + 32;
     let npz = plan.memory + (plan.members.len() * starts) as u128;
     let spec = &plan.case.output;
     // A number takes about 20 characters as text.

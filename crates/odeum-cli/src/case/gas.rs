@@ -1,0 +1,174 @@
+//! `[system]` with a mechanism: a gas that reacts.
+
+use super::reader::{Field, Section};
+use crate::finding::Findings;
+use crate::gas::{Gas, Mixture};
+use crate::mechanism;
+use crate::model::{self, Model, Start};
+use crate::suggest;
+use odeum::kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
+use odeum_compiled::Rhs;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Temperature \[K\] and pressure \[Pa\] where the case says nothing.
+const TEMPERATURE: f64 = 1000.0;
+const PRESSURE: f64 = 101_325.0;
+
+/// Amounts of species, with the field they were given in.
+type Amounts = Option<Option<Vec<f64>>>;
+
+/// Reads the section; the mechanism is looked for from `folder`.
+pub(super) fn read(
+    section: &Section<'_>,
+    file: &Field<'_>,
+    folder: &Path,
+    findings: &Findings,
+) -> Option<Model> {
+    let text_of = |key| section.get(key).map(|field| field.text());
+    let (thermo, phase) = (text_of("thermo"), text_of("phase"));
+    let reactor = section.get("reactor").map_or(Some(Constraint::ConstantVolume), |field| {
+        let choices = [
+            ("constant volume", Constraint::ConstantVolume),
+            ("constant pressure", Constraint::ConstantPressure),
+        ];
+        field.choice("reactors", &choices)
+    });
+    let energy = section.get("energy").map_or(Some(Energy::Adiabatic), |field| {
+        let choices = [("adiabatic", Energy::Adiabatic), ("isothermal", Energy::Isothermal)];
+        field.choice("kinds of reactors", &choices)
+    });
+    let jacobian = section.get("jacobian").map_or(Some(JacobianForm::Exact), |field| {
+        let choices = [("exact", JacobianForm::Exact), ("approximate", JacobianForm::Approximate)];
+        field.choice("Jacobians", &choices)
+    });
+    let number = |key, usual| section.get(key).map_or(Some(usual), |field| field.number());
+    let (temperature, pressure) =
+        (number("temperature", TEMPERATURE), number("pressure", PRESSURE));
+    let ratio = number("equivalence_ratio", 1.0);
+    let keys = ["fuel", "oxidizer", "mole_fractions", "mass_fractions"];
+    let [fuel, oxidizer, moles, masses] = keys.map(|key| section.get(key));
+    section.finish();
+
+    let name = file.text()?;
+    let beside = |name: &str| folder.join(name);
+    let thermo = match thermo {
+        Some(text) => Some(beside(text?)),
+        None => None,
+    };
+    let phase = match phase {
+        Some(text) => Some(text?),
+        None => None,
+    };
+    let found = mechanism::read(&beside(name), thermo.as_deref(), phase);
+    let (mechanism, kinetics) = match found {
+        Ok(read) => {
+            read.warnings.into_iter().for_each(|warning| findings.push(warning));
+            (read.mechanism, Arc::new(read.kinetics))
+        }
+        Err(problems) => {
+            problems.into_iter().for_each(|problem| findings.push(problem));
+            return None;
+        }
+    };
+    let of = |field: &Option<Field<'_>>| match field {
+        Some(field) => amounts(field, &kinetics, findings).map(Some),
+        None => Some(None),
+    };
+    let read = [of(&fuel), of(&oxidizer), of(&moles), of(&masses)];
+    let mixture = mixture(section, read, findings);
+    let (mixture, composition) = mixture?;
+    let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?);
+    let gas = Gas { reactor: Arc::new(reactor), mixture };
+    let mut values = vec![temperature?, pressure?];
+    let ratio = ratio?;
+    values.extend(composition.unwrap_or_else(|| vec![ratio]));
+    Some(model(gas, values, &mechanism, name))
+}
+
+/// The way the composition is given, and its amounts unless that is an equivalence ratio.
+fn mixture(
+    section: &Section<'_>,
+    [fuel, oxidizer, moles, masses]: [Amounts; 4],
+    findings: &Findings,
+) -> Option<(Mixture, Option<Vec<f64>>)> {
+    match (fuel?, oxidizer?, moles?, masses?) {
+        (Some(fuel), Some(oxidizer), None, None) => Some((Mixture::Ratio { fuel, oxidizer }, None)),
+        (None, None, Some(moles), None) => Some((Mixture::Moles, Some(moles))),
+        (None, None, None, Some(masses)) => Some((Mixture::Masses, Some(masses))),
+        _ => {
+            let help = "give fuel = { H2 = 1 } and oxidizer = { O2 = 1, N2 = 3.76 } (the \
+                        equivalence ratio is the variable phi), or mole_fractions, or \
+                        mass_fractions";
+            findings.push(section.here("what is the gas made of?").help(help));
+            None
+        }
+    }
+}
+
+/// Amounts of all species from a table of named ones.
+fn amounts(field: &Field<'_>, kinetics: &Kinetics, findings: &Findings) -> Option<Vec<f64>> {
+    let mut amounts = vec![0.0; kinetics.n_species()];
+    let mut good = true;
+    for (name, spot, value) in field.section()?.entries() {
+        let Some(number) = value.number() else {
+            good = false;
+            continue;
+        };
+        match kinetics.species_index(&name) {
+            Some(k) if number >= 0.0 => amounts[k] = number,
+            Some(_) => {
+                value.refuse::<()>("an amount cannot be negative", "give zero or more");
+                good = false;
+            }
+            None => {
+                let names = kinetics.species_names().iter().map(String::as_str);
+                let help = suggest::remedy(&name, "species", names);
+                let message = format!("the mechanism has no species `{name}`");
+                findings.push(spot.error(message).help(help));
+                good = false;
+            }
+        }
+    }
+    if good && amounts.iter().all(|amount| *amount == 0.0) {
+        return field.refuse("there is nothing in it", "give an amount of a species");
+    }
+    good.then_some(amounts)
+}
+
+fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum::kinetics::Mechanism, file: &str) -> Model {
+    use odeum::System;
+    let reactor = Arc::clone(&gas.reactor);
+    let constraint = match reactor.constraint() {
+        Constraint::ConstantPressure => "constant pressure",
+        Constraint::ConstantVolume => "constant volume",
+    };
+    let energy = match reactor.energy() {
+        Energy::Adiabatic => "adiabatic",
+        Energy::Isothermal => "isothermal",
+    };
+    let (species, reactions) = (mechanism.n_species(), mechanism.n_reactions());
+    let hash = Sha256::digest(format!("{mechanism:?}"));
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let way = match &gas.mixture {
+        Mixture::Ratio { fuel, oxidizer } => format!("{fuel:?} in {oxidizer:?}"),
+        Mixture::Moles => "moles".to_owned(),
+        Mixture::Masses => "masses".to_owned(),
+    };
+    let form = reactor.jacobian_form();
+    Model {
+        title: format!("{file}: {species} species, {reactions} reactions; {constraint}, {energy}"),
+        identity: format!("mechanism {hash}, {constraint}, {energy}, {form:?}, {way}"),
+        lines: vec![
+            "State: temperature T [K], mass fractions, amount of substance per mass m [kmol/kg]"
+                .to_owned(),
+        ],
+        state_names: reactor.state_names(),
+        param_names: reactor.param_names(),
+        variables: model::variables(gas.names(), values),
+        span: None,
+        rhs: Rhs::of_reactor(Arc::clone(&reactor)),
+        start: Start::Gas(Box::new(gas)),
+    }
+}

@@ -1,0 +1,44 @@
+//! Mechanism files as the command meets them: read, made ready, problems as findings.
+
+use crate::finding::Finding;
+use odeum::kinetics::read::{self, Problem};
+use odeum::kinetics::{Kinetics, Mechanism};
+use std::path::Path;
+
+/// A mechanism that was read.
+pub(crate) struct Read {
+    pub(crate) mechanism: Mechanism,
+    pub(crate) kinetics: Kinetics,
+    pub(crate) warnings: Vec<Finding>,
+}
+
+/// Reads a mechanism file, Cantera YAML or Chemkin; `thermo` holds thermodynamic data of Chemkin,
+/// `phase` names a phase of Cantera YAML.
+pub(crate) fn read(
+    path: &Path,
+    thermo: Option<&Path>,
+    phase: Option<&str>,
+) -> Result<Read, Vec<Finding>> {
+    let read = read::from_path(path, thermo, phase).map_err(|errors| {
+        let mut findings: Vec<Finding> = errors.problems.into_iter().map(finding).collect();
+        if errors.more > 0 {
+            let message = format!("there are {} more problems in the mechanism", errors.more);
+            findings.push(Finding::error(message).in_file(path.display().to_string()));
+        }
+        findings
+    })?;
+    let kinetics = Kinetics::new(&read.mechanism).map_err(|error| {
+        vec![Finding::error(error.to_string()).in_file(path.display().to_string())]
+    })?;
+    let warnings = read.warnings.into_iter().map(|p| finding(p).into_warning()).collect();
+    Ok(Read { mechanism: read.mechanism, kinetics, warnings })
+}
+
+/// A problem of a mechanism as a finding.
+fn finding(problem: Problem) -> Finding {
+    let Problem { file, line, subject, found, remedy } = problem;
+    let message = if subject.is_empty() { found } else { format!("{subject}: {found}") };
+    let place = if line > 0 { format!("{file}:{line}") } else { file };
+    let finding = Finding::error(message).in_file(place);
+    if remedy.is_empty() { finding } else { finding.help(remedy) }
+}
