@@ -1,0 +1,14 @@
+//! Linear algebra over lanes: sparse LU of the matrices of implicit methods, one per lane, all
+//! with the same pattern.
+
+mod dense;
+mod entry;
+mod lu;
+mod ordering;
+mod symbolic;
+
+#[cfg(test)]
+pub(crate) use entry::Complex;
+pub(crate) use entry::Entry;
+pub(crate) use lu::{Factor, Lu, Solve};
+pub(crate) use symbolic::Symbolic;
