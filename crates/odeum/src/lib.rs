@@ -54,7 +54,7 @@ pub use odeum_core as core;
 pub use odeum_core::{Isa, Mask, Real, Scalar, System};
 pub use options::{FirstStep, Options, SaveAt};
 pub use solution::Solution;
-pub use solve::{solve, solve_monitored};
+pub use solve::{Solver, solve, solve_monitored};
 pub use stats::Stats;
 pub use status::Status;
 pub use tolerance::{Atol, Norm, Tolerance};

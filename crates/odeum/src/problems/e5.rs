@@ -21,7 +21,7 @@ impl E5 {
                     absolute tolerance of 1e-24 is needed, and an implicit method.",
             source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), sec. IV.10; Mazzia & \
                      Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
-            method: Some("rodas5p"),
+            method: None,
             y0: vec![1.76e-3, 0.0, 0.0, 0.0],
             params: vec![7.89e-10, 1.1e7, 1.13e3, 1e6],
             span: (0.0, 1e13),

@@ -52,11 +52,12 @@ impl Cpu {
     }
 }
 
-/// Integrates an ensemble on the processor.
+/// Integrates an ensemble on the processor; with a plan, where the method needs a Jacobian.
 pub(crate) fn solve<T: Scalar, S: System>(
     system: &S,
     ensemble: &Ensemble<T>,
     method: &Method,
+    plan: Option<&Plan>,
     cpu: &Cpu,
     options: &Options,
     monitor: &Monitor,
@@ -76,10 +77,9 @@ pub(crate) fn solve<T: Scalar, S: System>(
     let mut solution = Solution::empty(ensemble.len(), ensemble.dim(), options.save_times());
     let queue = Queue::new(ensemble.len(), threads);
     let results = Results::new(&mut solution);
-    let plan = method.jacobian_by().map(|by| Plan::new(system, by)).transpose()?;
     let task = Task { ensemble, options, queue: &queue, results: &results, monitor };
     let run = || {
-        let work = Worker { system, method, plan: plan.as_ref(), task: &task };
+        let work = Worker { system, method, plan, task: &task };
         if S::INTERPRETED { cpu.isa.dispatch_wide(work) } else { cpu.isa.dispatch(work) }
     };
     if threads == 1 {
