@@ -48,7 +48,7 @@ pub use backend::{Cpu, Cuda, Device};
 pub use controller::Controller;
 pub use ensemble::Ensemble;
 pub use error::Error;
-pub use method::{Erk, JacobianBy, Method, Rkc, Rosenbrock};
+pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
 pub use monitor::Monitor;
 pub use odeum_core as core;
 pub use odeum_core::{Isa, Mask, Real, Scalar, System};

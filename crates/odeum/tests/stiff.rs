@@ -21,11 +21,14 @@ fn stiff_methods() -> Vec<Method> {
 }
 
 /// Problems with an absolute tolerance that fits their smallest components, relative to rtol.
+///
+/// What E5 ends with, 1e-22, is far below the rounding of what it began with (two components of
+/// 1.5e-4 whose difference is conserved), so only its size can be asked for.
 const PROBLEMS: [(&str, f64); 8] = [
     ("robertson", 1e-5),
     ("hires", 1e-3),
     ("oregonator", 1e-3),
-    ("e5", 1e-14),
+    ("e5", 1e-16),
     ("pollu", 1e-4),
     ("van_der_pol_stiff", 1e-3),
     ("van_der_pol_ring", 1e-3),
@@ -62,7 +65,8 @@ fn references_are_reached_at_every_tolerance() {
                     begun.elapsed()
                 );
                 assert!(status.is_success(), "{name} {}: {status}", method.name());
-                assert!(error < 1e3 * rtol, "{name} {} at {rtol:e}: {error:e}", method.name());
+                let bound = if name == "e5" { 1e-3 } else { 1e3 * rtol };
+                assert!(error < bound, "{name} {} at {rtol:e}: {error:e}", method.name());
             }
         }
     }

@@ -43,14 +43,12 @@ impl<L: Lanes> Entry<L> for L {
 }
 
 /// Complex numbers, one per lane.
-#[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Complex<L> {
     pub(crate) re: L,
     pub(crate) im: L,
 }
 
-#[cfg(test)]
 impl<L: Lanes> Entry<L> for Complex<L> {
     #[inline(always)]
     fn real(x: L) -> Self {

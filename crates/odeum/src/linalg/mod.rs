@@ -7,8 +7,6 @@ mod lu;
 mod ordering;
 mod symbolic;
 
-#[cfg(test)]
-pub(crate) use entry::Complex;
-pub(crate) use entry::Entry;
+pub(crate) use entry::{Complex, Entry};
 pub(crate) use lu::{Factor, Lu, Solve};
 pub(crate) use symbolic::Symbolic;

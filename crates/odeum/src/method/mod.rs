@@ -5,12 +5,14 @@ pub(crate) mod combination;
 pub mod erk;
 pub(crate) mod first_step;
 pub(crate) mod linearised;
+pub mod radau;
 pub mod rkc;
 pub mod rosenbrock;
 pub(crate) mod stepper;
 
 pub use erk::Erk;
 pub use linearised::JacobianBy;
+pub use radau::Radau;
 pub use rkc::Rkc;
 pub use rosenbrock::Rosenbrock;
 
@@ -27,6 +29,8 @@ pub enum Method {
     Rkc(Rkc),
     /// Rosenbrock: for stiff systems.
     Rosenbrock(Rosenbrock),
+    /// Radau IIA of order 5: for stiff systems at tight tolerances.
+    Radau(Radau),
 }
 
 impl Method {
@@ -75,6 +79,11 @@ impl Method {
         Method::Rosenbrock(Rosenbrock::new(&rosenbrock::ROS34PW2))
     }
 
+    /// Radau IIA of order 5: stiff systems at tight tolerances.
+    pub fn radau() -> Self {
+        Method::Radau(Radau::default())
+    }
+
     /// Every method by its short name, with its default options.
     pub fn all() -> Vec<Method> {
         vec![
@@ -87,6 +96,7 @@ impl Method {
             Method::rodas4(),
             Method::rodas5p(),
             Method::ros34pw2(),
+            Method::radau(),
         ]
     }
 
@@ -96,12 +106,13 @@ impl Method {
     }
 
     /// The short name: `rkck`, `dopri5`, `tsit5`, `vern7`, `rkc`, `rodas3`, `rodas4`, `rodas5p`,
-    /// `ros34pw2`.
+    /// `ros34pw2`, `radau`.
     pub fn name(&self) -> &'static str {
         match self {
             Method::Erk(erk) => erk.tableau.name,
             Method::Rkc(_) => "rkc",
             Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.name,
+            Method::Radau(_) => "radau",
         }
     }
 
@@ -111,6 +122,7 @@ impl Method {
             Method::Erk(erk) => erk.tableau.order,
             Method::Rkc(_) => 2,
             Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.order,
+            Method::Radau(_) => 5,
         }
     }
 
@@ -120,6 +132,7 @@ impl Method {
             Method::Erk(erk) => erk.tableau.embedded_order,
             Method::Rkc(_) => Rkc::ERROR_ORDER,
             Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.embedded_order,
+            Method::Radau(_) => Radau::ERROR_ORDER,
         }
     }
 
@@ -129,6 +142,7 @@ impl Method {
             Method::Erk(erk) => &erk.controller,
             Method::Rkc(rkc) => &rkc.controller,
             Method::Rosenbrock(rosenbrock) => &rosenbrock.controller,
+            Method::Radau(radau) => &radau.controller,
         }
     }
 
@@ -138,6 +152,7 @@ impl Method {
             Method::Erk(erk) => erk.controller = controller,
             Method::Rkc(rkc) => rkc.controller = controller,
             Method::Rosenbrock(rosenbrock) => rosenbrock.controller = controller,
+            Method::Radau(radau) => radau.controller = controller,
         }
         self
     }
@@ -147,6 +162,7 @@ impl Method {
         match self {
             Method::Erk(_) | Method::Rkc(_) => None,
             Method::Rosenbrock(rosenbrock) => Some(rosenbrock.jacobian),
+            Method::Radau(radau) => Some(radau.jacobian),
         }
     }
 
@@ -157,6 +173,7 @@ impl Method {
             Method::Erk(_) => Ok(()),
             Method::Rkc(rkc) => rkc.check(),
             Method::Rosenbrock(_) => Ok(()),
+            Method::Radau(radau) => radau.check(),
         }
     }
 }

@@ -71,6 +71,10 @@ conforms!(rodas4_avx512_f32, Method::rodas4(), crate::cpu(Isa::Avx512, 2), f32);
 conforms!(rodas5p_avx512_f64, Method::rodas5p(), crate::cpu(Isa::Avx512, 1), f64);
 conforms!(rodas5p_avx2_f32, Method::rodas5p(), crate::cpu(Isa::Avx2, 2), f32);
 conforms!(ros34pw2_avx512_f64, Method::ros34pw2(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(radau_avx512_f64, Method::radau(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(radau_avx2_f64, Method::radau(), crate::cpu(Isa::Avx2, 1), f64);
+conforms!(radau_scalar_f64, Method::radau(), crate::cpu(Isa::Scalar, 2), f64);
+conforms!(radau_avx512_f32, Method::radau(), crate::cpu(Isa::Avx512, 3), f32);
 
 conforms!(rkck_cuda_f64, Method::rkck(), Place::Shim("od_erk"), f64);
 conforms!(rkck_cuda_f32, Method::rkck(), Place::Shim("od_erk"), f32);

@@ -15,9 +15,10 @@ use crate::ensemble::Ensemble;
 use crate::error::Error;
 use crate::method::erk::stepper::ErkStepper;
 use crate::method::linearised::{Equations, Linearised, Plan};
+use crate::method::radau::stepper::RadauStepper;
 use crate::method::rkc::stepper::RkcStepper;
 use crate::method::rosenbrock::stepper::RosenbrockStepper;
-use crate::method::{Method, Rosenbrock};
+use crate::method::{Method, Radau, Rosenbrock};
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
@@ -138,6 +139,12 @@ impl<T: Scalar, S: System> LaneWork<T> for Worker<'_, T, S> {
                     L::outline(ByRosenbrock { method, equations, task });
                 }
             }
+            Method::Radau(method) => {
+                if let Some(plan) = plan {
+                    let equations: &dyn Equations<L> = &Linearised { system, plan };
+                    L::outline(ByRadau { method, equations, task });
+                }
+            }
         }
     }
 }
@@ -154,6 +161,22 @@ impl<L: Lanes> Outlined for ByRosenbrock<'_, L> {
     fn run(self) {
         let ByRosenbrock { method, equations, task } = self;
         let stepper = RosenbrockStepper::new(method, &task.options.tolerance, equations);
+        drive(stepper, method.controller, task);
+    }
+}
+
+/// A run by Radau IIA: one function for all systems.
+struct ByRadau<'a, L: Lanes> {
+    method: &'a Radau,
+    equations: &'a dyn Equations<L>,
+    task: &'a Task<'a, L::Scalar>,
+}
+
+impl<L: Lanes> Outlined for ByRadau<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let ByRadau { method, equations, task } = self;
+        let stepper = RadauStepper::new(method, &task.options.tolerance, equations);
         drive(stepper, method.controller, task);
     }
 }

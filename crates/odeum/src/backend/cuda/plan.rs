@@ -44,7 +44,7 @@ pub(crate) fn plan(
 pub(crate) fn refuse(method: &Method, ordinal: usize) -> Result<(), Error> {
     match method {
         Method::Erk(_) | Method::Rkc(_) => Ok(()),
-        Method::Rosenbrock(_) => Err(Error::Device {
+        Method::Rosenbrock(_) | Method::Radau(_) => Err(Error::Device {
             device: format!("cuda:{ordinal}"),
             reason: format!("{} does not run on GPUs yet", method.name()),
             remedy: "use the CPU, or an explicit method (rkc for moderate stiffness)".to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn single(graph: &Graph, method: &Method, traits: &Traits, limits: &L
             let layout = Layout::rkc(dim, word, limits);
             Kernel { name: "od_rkc", source: source::rkc(graph, rkc, traits, &layout), layout }
         }
-        Method::Rosenbrock(_) => unreachable!("refused before"),
+        Method::Rosenbrock(_) | Method::Radau(_) => unreachable!("refused before"),
     }
 }
 

@@ -92,7 +92,7 @@ impl<T: Scalar> Task<T> {
             Atol::PerComponent(_) => 0.0,
         };
         let (radius_bound, max_stages) = match method {
-            Method::Erk(_) | Method::Rosenbrock(_) => (0.0, 0.0),
+            Method::Erk(_) | Method::Rosenbrock(_) | Method::Radau(_) => (0.0, 0.0),
             Method::Rkc(rkc) => {
                 let by_rounding = (options.tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round();
                 let most = rkc.max_stages.map_or(by_rounding, f64::from).max(2.0);
