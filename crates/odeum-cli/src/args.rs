@@ -46,7 +46,7 @@ The result NAME.npz opens with numpy.load. Its arrays have one row for each syst
   status [M], status_names    how each system ended; 0 is success
   saved [M, K, n], save_times [K], n_saved [M]   where the case file asks for saved states
   system [M], y0 [M, n], params [M, m], span [M, 2]   what each system started from
-  steps, rejected, nfev, nfev_radius [M]   what it cost
+  steps, rejected, nfev, nfev_radius, njev, nlu [M]   what it cost
   state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
 
 An existing result is never replaced without --overwrite. A run that is stopped, by Ctrl-C or

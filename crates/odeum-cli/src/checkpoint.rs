@@ -3,7 +3,7 @@
 //! A file is a header and then one slot for each batch, at a place known from its number:
 //!
 //! ```text
-//! header: "ODEUMCK1", length of the text (u64), text (JSON), SHA-256 of all before
+//! header: "ODEUMCK2", length of the text (u64), text (JSON), SHA-256 of all before
 //! slot:   "ODEUMBAT", number of the batch (u64), results, SHA-256 of all before; zeros to its end
 //! ```
 //!
@@ -22,7 +22,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"ODEUMCK1";
+const MAGIC: &[u8; 8] = b"ODEUMCK2";
 const SLOT: &[u8; 8] = b"ODEUMBAT";
 const HASH: usize = 32;
 /// No header is longer: it holds a case's equations at most.
@@ -74,7 +74,7 @@ impl Header {
 
     /// Bytes of the results of some systems.
     fn payload(&self, systems: usize) -> usize {
-        let fixed = 8 + 1 + 16 + if self.saves > 0 { 4 } else { 0 };
+        let fixed = 8 + 1 + 24 + if self.saves > 0 { 4 } else { 0 };
         systems * (fixed + self.dim * self.real * (1 + self.saves))
     }
 
@@ -254,8 +254,8 @@ fn encode<T: Scalar>(solution: &Solution<T>, bytes: &mut Vec<u8>) {
     solution.n_saved.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
     bytes.extend(solution.status.iter().map(|status| *status as u8));
     for stats in &solution.stats {
-        let Stats { steps, rejected, nfev, nfev_radius } = *stats;
-        for count in [steps, rejected, nfev, nfev_radius] {
+        let Stats { steps, rejected, nfev, nfev_radius, njev, nlu } = *stats;
+        for count in [steps, rejected, nfev, nfev_radius, njev, nlu] {
             bytes.extend(count.to_le_bytes());
         }
     }
@@ -292,12 +292,14 @@ fn decode<T: Scalar>(
     let status = take(systems, 1)
         .map(|byte| Status::from_number(byte[0]).unwrap_or(Status::NotRun))
         .collect();
-    let stats = take(systems, 16)
+    let stats = take(systems, 24)
         .map(|bytes| Stats {
             steps: count(&bytes[0..4]),
             rejected: count(&bytes[4..8]),
             nfev: count(&bytes[8..12]),
             nfev_radius: count(&bytes[12..16]),
+            njev: count(&bytes[16..20]),
+            nlu: count(&bytes[20..24]),
         })
         .collect();
     Solution {

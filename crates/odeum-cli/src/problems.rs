@@ -58,7 +58,7 @@ fn describe(problem: &Problem, style: Style) -> String {
     }
     let mut facts = Table::pairs();
     facts.pair("source", problem.source);
-    facts.pair("method", problem.method.unwrap_or("an implicit one: it is very stiff"));
+    facts.pair("method", problem.method.unwrap_or("an implicit one, with care: it is very stiff"));
     facts.pair("span", format!("{} to {}", problem.span.0, problem.span.1));
     if let Some(size) = problem.size() {
         facts.pair("size", format!("{size} (set with size = … in [system])"));

@@ -65,6 +65,10 @@ pub struct Summary {
     pub rejected: u64,
     /// Evaluations of the right-hand side, all systems together.
     pub nfev: u64,
+    /// Evaluations of the Jacobian, all systems together.
+    pub njev: u64,
+    /// LU factorisations, all systems together.
+    pub nlu: u64,
     /// Divergence measure D of lockstep execution (see [`Solution::divergence`]).
     pub divergence: f64,
 }
@@ -154,6 +158,8 @@ impl<T: Scalar> Solution<T> {
             ),
             rejected: sum(|s| s.rejected),
             nfev: sum(|s| s.nfev),
+            njev: sum(|s| s.njev),
+            nlu: sum(|s| s.nlu),
             divergence: self.divergence(),
         }
     }

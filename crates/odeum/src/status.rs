@@ -19,17 +19,23 @@ pub enum Status {
     /// The system was not integrated, or not to its end: the run was stopped.
     #[default]
     NotRun = 5,
+    /// Newton's iteration kept failing, however small the step (Radau).
+    NewtonDiverged = 6,
+    /// The matrix of the method stayed singular, however small the step (Rosenbrock, Radau).
+    SingularMatrix = 7,
 }
 
 impl Status {
     /// Every status, in the order of its number.
-    pub const ALL: [Status; 6] = [
+    pub const ALL: [Status; 8] = [
         Status::Success,
         Status::MaxSteps,
         Status::StepTooSmall,
         Status::NonFinite,
         Status::SpectralRadius,
         Status::NotRun,
+        Status::NewtonDiverged,
+        Status::SingularMatrix,
     ];
 
     /// True for [`Status::Success`] alone.
@@ -51,6 +57,8 @@ impl Status {
             Status::NonFinite => "non-finite",
             Status::SpectralRadius => "no spectral radius",
             Status::NotRun => "not run",
+            Status::NewtonDiverged => "Newton diverged",
+            Status::SingularMatrix => "singular matrix",
         }
     }
 
@@ -60,7 +68,7 @@ impl Status {
             Status::Success => "nothing to do",
             Status::MaxSteps => {
                 "raise max_steps if the span is long; if the steps are tiny the system is stiff \
-                 for this method: use rkc, or loosen the tolerance"
+                 for this method: use rodas5p, or loosen the tolerance"
             }
             Status::StepTooSmall => {
                 "the solution blows up, has a jump or a kink near the time reached, or the \
@@ -77,6 +85,14 @@ impl Status {
                  rkc; give a bound of the spectral radius, or use an explicit Runge–Kutta method"
             }
             Status::NotRun => "the run was stopped before this system: resume it",
+            Status::NewtonDiverged => {
+                "the right-hand side jumps or has a kink at the time reached, or its Jacobian is \
+                 not its derivative: look at both there, or use a Rosenbrock method"
+            }
+            Status::SingularMatrix => {
+                "entries of the Jacobian are so large at the time reached that no step helps: \
+                 look at the state and the Jacobian there"
+            }
         }
     }
 }

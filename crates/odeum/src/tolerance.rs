@@ -124,6 +124,43 @@ impl<L: Lanes> Weights<L> {
         let scale = before.abs() + step_slope.abs() + L::lit(TINY);
         error.abs() / (self.rtol * scale)
     }
+
+    /// The error norm of a step of size `h` from `y`, where the slope is `slope`, to `candidate`
+    /// with errors `deviation` (all \[n\]); NaN unless the new state and every error are finite.
+    #[inline(always)]
+    pub(crate) fn error_norm(
+        &self,
+        y: &[L],
+        candidate: &[L],
+        deviation: &[L],
+        slope: &[L],
+        h: L,
+    ) -> L {
+        let n = y.len();
+        let (candidate, deviation, slope) = (&candidate[..n], &deviation[..n], &slope[..n]);
+        let zero = L::lit(0.0);
+        let (mut spoiled, mut norm) = (zero, zero);
+        for i in 0..n {
+            // Zero times a number is zero unless the number is NaN or infinite.
+            spoiled = candidate[i].mul_add(zero, deviation[i].mul_add(zero, spoiled));
+        }
+        match self.norm {
+            Norm::WeightedRms => {
+                for i in 0..n {
+                    let ratio = deviation[i] / self.scale(i, y[i], candidate[i]);
+                    norm = ratio.mul_add(ratio, norm);
+                }
+                norm = (norm / L::lit(n as f64)).sqrt();
+            }
+            Norm::StateAndSlope => {
+                for i in 0..n {
+                    let ratio = self.slope_ratio(deviation[i], y[i], h * slope[i]);
+                    norm = largest(norm, ratio);
+                }
+            }
+        }
+        norm + spoiled
+    }
 }
 
 /// The larger of two, for values whose NaN is caught elsewhere: cheaper than [`Real::max`].

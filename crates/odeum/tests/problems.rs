@@ -127,8 +127,12 @@ fn suggested_methods_reach_the_references() {
     for problem in problems::all() {
         let Some(method) = problem.method.and_then(Method::from_name) else { continue };
         let stabilised = method.name() == "rkc";
-        let (rtol, bound) = if stabilised { (1e-7, 1e-3) } else { (1e-11, 1e-5) };
-        let options = Options::new(Tolerance::new(rtol, rtol * 1e-4)).max_steps(10_000_000);
+        let (rtol, floor, bound) = match method.jacobian_by() {
+            Some(_) => (1e-8, 1e-14, 1e-5),
+            None if stabilised => (1e-7, 1e-4, 1e-3),
+            None => (1e-11, 1e-4, 1e-5),
+        };
+        let options = Options::new(Tolerance::new(rtol, rtol * floor)).max_steps(10_000_000);
         let ensemble = problem.ensemble::<f64>(1).unwrap();
         let tape = problem.with_system(Trace);
         let began = std::time::Instant::now();

@@ -24,7 +24,10 @@ fn solution(systems: usize, seed: f32) -> Solution<f32> {
         saved: (0..2 * systems).map(|i| if i == 0 { f32::NAN } else { value(i) }).collect(),
         n_saved: vec![1; systems],
         status: (0..systems).map(|i| Status::ALL[i % 3]).collect(),
-        stats: vec![Stats { steps: 1, rejected: 2, nfev: 3, nfev_radius: 4 }; systems],
+        stats: vec![
+            Stats { steps: 1, rejected: 2, nfev: 3, nfev_radius: 4, njev: 5, nlu: 6 };
+            systems
+        ],
         warnings: Vec::new(),
         busy_lanes: None,
         gpu_times: None,

@@ -69,6 +69,8 @@ pub(super) fn systems<'a, T: Scalar>(results: &'a Results<'a, T>) -> Columns<'a>
     table.whole("steps", |r| i64::from(results.row(r).stats().steps));
     table.whole("rejected", |r| i64::from(results.row(r).stats().rejected));
     table.whole("nfev", |r| i64::from(results.row(r).stats().nfev));
+    table.whole("njev", |r| i64::from(results.row(r).stats().njev));
+    table.whole("nlu", |r| i64::from(results.row(r).stats().nlu));
     table
 }
 

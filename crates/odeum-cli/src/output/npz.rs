@@ -54,11 +54,13 @@ fn write_arrays<T: Scalar>(
             }
         })?;
     }
-    let counts: [(&str, Count); 4] = [
+    let counts: [(&str, Count); 6] = [
         ("steps", |stats| stats.steps),
         ("rejected", |stats| stats.rejected),
         ("nfev", |stats| stats.nfev),
         ("nfev_radius", |stats| stats.nfev_radius),
+        ("njev", |stats| stats.njev),
+        ("nlu", |stats| stats.nlu),
     ];
     for (name, count) in counts {
         npz.rows(name, "<u4", &[], |buffer, row| buffer.extend(count(row.stats()).to_le_bytes()))?;

@@ -52,6 +52,10 @@ fn render(outcome: &Outcome, style: Style) -> String {
     facts.pair("steps", steps);
     facts.pair("rejected", count(summary.rejected));
     facts.pair("right-hand sides", count(summary.nfev));
+    if summary.nlu > 0 {
+        facts.pair("Jacobians", count(summary.njev));
+        facts.pair("factorisations", count(summary.nlu));
+    }
     facts.pair("divergence D", format!("{:.4}", summary.divergence));
     if let Some(busy) = outcome.busy_lanes {
         facts.pair("lanes busy", format!("{:.1} %", 100.0 * busy));

@@ -1,12 +1,20 @@
 //! Integration methods: one family per folder, each with its equation, order, stability,
 //! reference and options at the head of its file.
 
+pub(crate) mod combination;
 pub mod erk;
+pub(crate) mod first_step;
+pub(crate) mod linearised;
+pub mod radau;
 pub mod rkc;
+pub mod rosenbrock;
 pub(crate) mod stepper;
 
 pub use erk::Erk;
+pub use linearised::JacobianBy;
+pub use radau::Radau;
 pub use rkc::Rkc;
+pub use rosenbrock::Rosenbrock;
 
 use crate::controller::Controller;
 use crate::error::Error;
@@ -19,6 +27,10 @@ pub enum Method {
     /// Runge–Kutta–Chebyshev: for moderately stiff systems with eigenvalues near the negative
     /// real axis.
     Rkc(Rkc),
+    /// Rosenbrock: for stiff systems.
+    Rosenbrock(Rosenbrock),
+    /// Radau IIA of order 5: for stiff systems at tight tolerances.
+    Radau(Radau),
 }
 
 impl Method {
@@ -47,9 +59,45 @@ impl Method {
         Method::Rkc(Rkc::default())
     }
 
+    /// Rodas3, order 3(2): stiff systems at loose tolerances.
+    pub fn rodas3() -> Self {
+        Method::Rosenbrock(Rosenbrock::new(&rosenbrock::RODAS3))
+    }
+
+    /// Rodas4, order 4(3): stiff systems.
+    pub fn rodas4() -> Self {
+        Method::Rosenbrock(Rosenbrock::new(&rosenbrock::RODAS4))
+    }
+
+    /// Rodas5P, order 5(4): stiff systems at tight tolerances.
+    pub fn rodas5p() -> Self {
+        Method::Rosenbrock(Rosenbrock::new(&rosenbrock::RODAS5P))
+    }
+
+    /// ROS34PW2, order 3(2): stiff systems whose Jacobian is not exact.
+    pub fn ros34pw2() -> Self {
+        Method::Rosenbrock(Rosenbrock::new(&rosenbrock::ROS34PW2))
+    }
+
+    /// Radau IIA of order 5: stiff systems at tight tolerances.
+    pub fn radau() -> Self {
+        Method::Radau(Radau::default())
+    }
+
     /// Every method by its short name, with its default options.
     pub fn all() -> Vec<Method> {
-        vec![Method::rkck(), Method::dopri5(), Method::tsit5(), Method::vern7(), Method::rkc()]
+        vec![
+            Method::rkck(),
+            Method::dopri5(),
+            Method::tsit5(),
+            Method::vern7(),
+            Method::rkc(),
+            Method::rodas3(),
+            Method::rodas4(),
+            Method::rodas5p(),
+            Method::ros34pw2(),
+            Method::radau(),
+        ]
     }
 
     /// The method of this short name; `None` when there is none.
@@ -57,11 +105,14 @@ impl Method {
         Method::all().into_iter().find(|m| m.name() == name)
     }
 
-    /// The short name: `rkck`, `dopri5`, `tsit5`, `vern7`, `rkc`.
+    /// The short name: `rkck`, `dopri5`, `tsit5`, `vern7`, `rkc`, `rodas3`, `rodas4`, `rodas5p`,
+    /// `ros34pw2`, `radau`.
     pub fn name(&self) -> &'static str {
         match self {
             Method::Erk(erk) => erk.tableau.name,
             Method::Rkc(_) => "rkc",
+            Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.name,
+            Method::Radau(_) => "radau",
         }
     }
 
@@ -70,6 +121,8 @@ impl Method {
         match self {
             Method::Erk(erk) => erk.tableau.order,
             Method::Rkc(_) => 2,
+            Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.order,
+            Method::Radau(_) => 5,
         }
     }
 
@@ -78,6 +131,8 @@ impl Method {
         match self {
             Method::Erk(erk) => erk.tableau.embedded_order,
             Method::Rkc(_) => Rkc::ERROR_ORDER,
+            Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.embedded_order,
+            Method::Radau(_) => Radau::ERROR_ORDER,
         }
     }
 
@@ -86,6 +141,8 @@ impl Method {
         match self {
             Method::Erk(erk) => &erk.controller,
             Method::Rkc(rkc) => &rkc.controller,
+            Method::Rosenbrock(rosenbrock) => &rosenbrock.controller,
+            Method::Radau(radau) => &radau.controller,
         }
     }
 
@@ -94,8 +151,19 @@ impl Method {
         match &mut self {
             Method::Erk(erk) => erk.controller = controller,
             Method::Rkc(rkc) => rkc.controller = controller,
+            Method::Rosenbrock(rosenbrock) => rosenbrock.controller = controller,
+            Method::Radau(radau) => radau.controller = controller,
         }
         self
+    }
+
+    /// Where the Jacobian comes from, of a method that needs one.
+    pub fn jacobian_by(&self) -> Option<JacobianBy> {
+        match self {
+            Method::Erk(_) | Method::Rkc(_) => None,
+            Method::Rosenbrock(rosenbrock) => Some(rosenbrock.jacobian),
+            Method::Radau(radau) => Some(radau.jacobian),
+        }
     }
 
     /// Refuses options that have no meaning.
@@ -104,6 +172,8 @@ impl Method {
         match self {
             Method::Erk(_) => Ok(()),
             Method::Rkc(rkc) => rkc.check(),
+            Method::Rosenbrock(_) => Ok(()),
+            Method::Radau(radau) => radau.check(),
         }
     }
 }

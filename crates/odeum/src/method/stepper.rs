@@ -1,7 +1,7 @@
 //! What a method must do for the loop that drives it, on a pack of lanes.
 
 use crate::options::FirstStep;
-use odeum_core::{Lanes, System};
+use odeum_core::Lanes;
 
 /// Where the lanes are: one system per lane.
 pub(crate) struct Point<'a, L> {
@@ -21,6 +21,19 @@ pub(crate) struct Attempt<L: Lanes> {
     pub(crate) error: L,
     /// Lanes that cannot go on, for want of a spectral radius.
     pub(crate) no_radius: L::Mask,
+    /// Lanes whose matrix could not be factored; their error is NaN.
+    pub(crate) singular: L::Mask,
+    /// Lanes whose Newton iteration did not converge; their error is NaN.
+    pub(crate) diverged: L::Mask,
+}
+
+impl<L: Lanes> Attempt<L> {
+    /// An attempt that nothing stood in the way of.
+    #[inline(always)]
+    pub(crate) fn new(h: L, error: L) -> Self {
+        let none = L::from_bits(0);
+        Attempt { h, error, no_radius: none, singular: none, diverged: none }
+    }
 }
 
 /// What bounds the first step of a span.
@@ -39,47 +52,47 @@ pub(crate) trait Stepper<L: Lanes> {
 
     /// Begins anew in the lanes of `fresh` and gives the signed size of the first step there,
     /// no longer than the piece.
-    fn begin<S: System>(
-        &mut self,
-        system: &S,
-        at: &Point<L>,
-        start: &Start<L>,
-        fresh: L::Mask,
-        cost: &mut Cost,
-    ) -> L;
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L;
 
     /// Attempts a step of signed size `h` in all lanes; the new state is [`Stepper::state`].
-    fn attempt<S: System>(
-        &mut self,
-        system: &S,
-        at: &Point<L>,
-        h: L,
-        cost: &mut Cost,
-    ) -> Attempt<L>;
+    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L>;
 
     /// The state \[n\] the last attempt led to.
     fn state(&self) -> &[L];
+
+    /// The signed size of the next step, after one of size `h` for which the controller gave
+    /// `factor`.
+    #[inline(always)]
+    fn next_step(&self, h: L, factor: L) -> L {
+        h * factor
+    }
 
     /// Learns which lanes accepted the attempt.
     fn settle(&mut self, accepted: L::Mask);
 }
 
-/// Evaluations of the right-hand side, per lane.
+/// What the systems in the lanes have cost so far.
 pub(crate) struct Cost {
-    /// All of them.
+    /// Evaluations of the right-hand side.
     pub(crate) nfev: [u32; 64],
     /// Those for spectral radii.
     pub(crate) nfev_radius: [u32; 64],
+    /// Evaluations of the Jacobian.
+    pub(crate) njev: [u32; 64],
+    /// Factorisations.
+    pub(crate) nlu: [u32; 64],
 }
 
 impl Cost {
     pub(crate) fn new() -> Self {
-        Cost { nfev: [0; 64], nfev_radius: [0; 64] }
+        Cost { nfev: [0; 64], nfev_radius: [0; 64], njev: [0; 64], nlu: [0; 64] }
     }
 
     pub(crate) fn reset(&mut self, lane: usize) {
         self.nfev[lane] = 0;
         self.nfev_radius[lane] = 0;
+        self.njev[lane] = 0;
+        self.nlu[lane] = 0;
     }
 
     /// Counts `evaluations` in every lane of a pack of `width`; of idle lanes the count is not
@@ -96,6 +109,22 @@ impl Cost {
     pub(crate) fn add_fresh<L: Lanes>(&mut self, mask: L::Mask, evaluations: u32) {
         for lane in set_bits(L::bits(mask)) {
             self.nfev[lane] += evaluations;
+        }
+    }
+
+    /// Counts a Jacobian in the lanes of `mask`.
+    #[inline(always)]
+    pub(crate) fn add_jacobian<L: Lanes>(&mut self, mask: L::Mask) {
+        for lane in set_bits(L::bits(mask)) {
+            self.njev[lane] += 1;
+        }
+    }
+
+    /// Counts `factorisations` in the lanes of `mask`.
+    #[inline(always)]
+    pub(crate) fn add_factors<L: Lanes>(&mut self, mask: L::Mask, factorisations: u32) {
+        for lane in set_bits(L::bits(mask)) {
+            self.nlu[lane] += factorisations;
         }
     }
 }

@@ -85,8 +85,8 @@ pub struct Problem {
     pub about: &'static str,
     /// Where the equations and data come from.
     pub source: &'static str,
-    /// Short name of the method of this library that suits it; `None` when it is so stiff that
-    /// it wants an implicit one.
+    /// Short name of the method of this library that suits it; `None` when none reaches its end
+    /// to several digits.
     pub method: Option<&'static str>,
     /// Initial state \[n\].
     pub y0: Vec<f64>,

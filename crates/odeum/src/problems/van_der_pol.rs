@@ -36,7 +36,7 @@ impl VanDerPol {
                     some 1e-3.",
             source: "Hairer & Wanner, Solving ODEs II, 2nd ed. (1996), eq. IV.1.5, in unscaled \
                      time; Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008)",
-            method: None,
+            method: Some("rodas5p"),
             y0: vec![2.0, 0.0],
             params: vec![1000.0],
             span: (0.0, 2000.0),

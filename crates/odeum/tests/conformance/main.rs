@@ -63,6 +63,18 @@ conforms!(rkc_avx512_f64, Method::rkc(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(rkc_avx2_f64, Method::rkc(), crate::cpu(Isa::Avx2, 1), f64);
 conforms!(rkc_scalar_f64, Method::rkc(), crate::cpu(Isa::Scalar, 2), f64);
 conforms!(rkc_avx512_f32, Method::rkc(), crate::cpu(Isa::Avx512, 1), f32);
+conforms!(rodas3_avx512_f64, Method::rodas3(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(rodas4_avx512_f64, Method::rodas4(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(rodas4_avx2_f64, Method::rodas4(), crate::cpu(Isa::Avx2, 3), f64);
+conforms!(rodas4_scalar_f64, Method::rodas4(), crate::cpu(Isa::Scalar, 1), f64);
+conforms!(rodas4_avx512_f32, Method::rodas4(), crate::cpu(Isa::Avx512, 2), f32);
+conforms!(rodas5p_avx512_f64, Method::rodas5p(), crate::cpu(Isa::Avx512, 1), f64);
+conforms!(rodas5p_avx2_f32, Method::rodas5p(), crate::cpu(Isa::Avx2, 2), f32);
+conforms!(ros34pw2_avx512_f64, Method::ros34pw2(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(radau_avx512_f64, Method::radau(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(radau_avx2_f64, Method::radau(), crate::cpu(Isa::Avx2, 1), f64);
+conforms!(radau_scalar_f64, Method::radau(), crate::cpu(Isa::Scalar, 2), f64);
+conforms!(radau_avx512_f32, Method::radau(), crate::cpu(Isa::Avx512, 3), f32);
 
 conforms!(rkck_cuda_f64, Method::rkck(), Place::Shim("od_erk"), f64);
 conforms!(rkck_cuda_f32, Method::rkck(), Place::Shim("od_erk"), f32);

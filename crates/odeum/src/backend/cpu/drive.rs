@@ -3,10 +3,10 @@
 use super::Task;
 use super::pack::{Arrival, Pack};
 use crate::controller::{Control, Controller};
-use crate::method::stepper::{Point, Start, Stepper, set_bits};
+use crate::method::stepper::{Attempt, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
-use odeum_core::{Lanes, System};
+use odeum_core::Lanes;
 
 /// A step that would leave less than this share of itself to the stop goes there at once, so
 /// that rounding never leaves a sliver (Hairer, Nørsett & Wanner's DOPRI5 does the same).
@@ -14,14 +14,13 @@ const REACH: f64 = 1.01;
 
 /// Integrates systems from the queue until it is empty.
 #[inline(always)]
-pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
-    system: &S,
+pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     mut stepper: M,
     controller: Controller,
     task: &Task<L::Scalar>,
 ) {
     let options = task.options;
-    let mut pack = Pack::<L>::new(system.dim(), system.n_params());
+    let mut pack = Pack::<L>::new(task.ensemble.dim(), task.ensemble.n_params());
     let mut control = Control::<L>::new(controller, stepper.error_order());
     let first = controller.fixed_step().map_or(options.first_step, FirstStep::Size);
     let largest = L::lit(options.largest_step.unwrap_or(f64::INFINITY));
@@ -29,8 +28,7 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
     // Attempts the pack has made: every lane counts its own from the value at which it began.
     let mut clock = 0_u64;
     let (mut busy, mut offered) = (0_u64, 0_u64);
-    // Lanes whose last rejection was for a state that was not finite.
-    let mut spoiled = 0_u64;
+    let mut causes = Causes::default();
 
     let mut restarting = 0_u64;
     for l in 0..L::WIDTH {
@@ -48,9 +46,9 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
             control.reset(fresh);
             let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
             let start = Start { length: pack.length, first };
-            let h = stepper.begin(system, &at, &start, fresh, &mut pack.cost);
+            let h = stepper.begin(&at, &start, fresh, &mut pack.cost);
             pack.h = L::select(fresh, bounded(h, largest), pack.h);
-            spoiled &= !restarting;
+            causes.forget(restarting);
         }
         if pack.active == 0 || task.monitor.is_stopped() {
             break;
@@ -63,7 +61,7 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
         // stages as the lane that wants most).
         let wanted = L::select(active, L::select(cut, remaining, pack.h), zero);
         let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
-        let attempt = stepper.attempt(system, &at, wanted, &mut pack.cost);
+        let attempt = stepper.attempt(&at, wanted, &mut pack.cost);
         let whole = cut & attempt.h.eq(wanted);
         let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
         let stuck = t_new.eq(pack.t);
@@ -76,7 +74,7 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
         }
         pack.t = L::select(accepted, t_new, pack.t);
         // The step proposed before a cut is taken up again after it.
-        let proposed = attempt.h * factor;
+        let proposed = stepper.next_step(attempt.h, factor);
         let resumed = accepted & whole & pack.h.abs().gt(proposed.abs());
         pack.h = L::select(active, bounded(L::select(resumed, pack.h, proposed), largest), pack.h);
         stepper.settle(accepted);
@@ -89,9 +87,7 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
             pack.count_rejections(rejected);
             // A step too small to move the time is too small for the cause to show: the cause is
             // that of the rejection before.
-            let finite = L::bits(attempt.error.lt(L::lit(f64::INFINITY)));
-            let judged = rejected & !L::bits(stuck);
-            spoiled = (spoiled & !judged) | (judged & !finite);
+            causes.learn(rejected & !L::bits(stuck), &attempt);
         }
 
         let arrived = L::bits(accepted & whole);
@@ -110,13 +106,8 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
                 }
             }
             for l in set_bits(lost & !arrived) {
-                let status = if L::bits(attempt.no_radius) >> l & 1 == 1 {
-                    Status::SpectralRadius
-                } else if spoiled >> l & 1 == 1 {
-                    Status::NonFinite
-                } else {
-                    Status::StepTooSmall
-                };
+                let no_radius = L::bits(attempt.no_radius) >> l & 1 == 1;
+                let status = if no_radius { Status::SpectralRadius } else { causes.of(l) };
                 pack.finish(l, status, task, clock);
                 ended |= 1 << l;
             }
@@ -136,6 +127,46 @@ pub(super) fn drive<L: Lanes, S: System, M: Stepper<L>>(
         }
     }
     task.results.add_lane_work(busy, offered);
+}
+
+/// Why lanes rejected last, one bit each, where it was not the size of the error.
+#[derive(Default)]
+struct Causes {
+    non_finite: u64,
+    singular: u64,
+    diverged: u64,
+}
+
+impl Causes {
+    fn forget(&mut self, lanes: u64) {
+        for cause in [&mut self.non_finite, &mut self.singular, &mut self.diverged] {
+            *cause &= !lanes;
+        }
+    }
+
+    /// Learns why these lanes rejected the attempt.
+    #[inline(always)]
+    fn learn<L: Lanes>(&mut self, lanes: u64, attempt: &Attempt<L>) {
+        self.forget(lanes);
+        let finite = L::bits(attempt.error.lt(L::lit(f64::INFINITY)));
+        self.singular |= lanes & L::bits(attempt.singular);
+        self.diverged |= lanes & L::bits(attempt.diverged);
+        self.non_finite |= lanes & !finite & !self.singular & !self.diverged;
+    }
+
+    /// How a system ends whose step has become too small.
+    fn of(&self, lane: usize) -> Status {
+        let is = |cause: u64| cause >> lane & 1 == 1;
+        if is(self.singular) {
+            Status::SingularMatrix
+        } else if is(self.diverged) {
+            Status::NewtonDiverged
+        } else if is(self.non_finite) {
+            Status::NonFinite
+        } else {
+            Status::StepTooSmall
+        }
+    }
 }
 
 /// `h`, no longer than `largest` in either direction.

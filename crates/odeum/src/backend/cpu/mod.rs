@@ -13,14 +13,18 @@ mod results;
 
 use crate::ensemble::Ensemble;
 use crate::error::Error;
-use crate::method::Method;
 use crate::method::erk::stepper::ErkStepper;
+use crate::method::linearised::{Equations, Linearised, Plan};
+use crate::method::radau::stepper::RadauStepper;
 use crate::method::rkc::stepper::RkcStepper;
+use crate::method::rosenbrock::stepper::RosenbrockStepper;
+use crate::method::{Method, Radau, Rosenbrock};
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
 use drive::drive;
 use odeum_core::lanes::LaneWork;
+use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar, System};
 use queue::Queue;
 use results::Results;
@@ -49,11 +53,12 @@ impl Cpu {
     }
 }
 
-/// Integrates an ensemble on the processor.
+/// Integrates an ensemble on the processor; with a plan, where the method needs a Jacobian.
 pub(crate) fn solve<T: Scalar, S: System>(
     system: &S,
     ensemble: &Ensemble<T>,
     method: &Method,
+    plan: Option<&Plan>,
     cpu: &Cpu,
     options: &Options,
     monitor: &Monitor,
@@ -75,7 +80,7 @@ pub(crate) fn solve<T: Scalar, S: System>(
     let results = Results::new(&mut solution);
     let task = Task { ensemble, options, queue: &queue, results: &results, monitor };
     let run = || {
-        let work = Worker { system, method, task: &task };
+        let work = Worker { system, method, plan, task: &task };
         if S::INTERPRETED { cpu.isa.dispatch_wide(work) } else { cpu.isa.dispatch(work) }
     };
     if threads == 1 {
@@ -107,6 +112,8 @@ struct Task<'a, T> {
 struct Worker<'a, T, S> {
     system: &'a S,
     method: &'a Method,
+    /// Of a method that needs a Jacobian.
+    plan: Option<&'a Plan>,
     task: &'a Task<'a, T>,
 }
 
@@ -115,16 +122,61 @@ impl<T: Scalar, S: System> LaneWork<T> for Worker<'_, T, S> {
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) {
-        let tolerance = &self.task.options.tolerance;
-        match self.method {
+        let Worker { system, method, plan, task } = self;
+        let tolerance = &task.options.tolerance;
+        match method {
             Method::Erk(erk) => {
-                let stepper = ErkStepper::<L>::new(erk, tolerance, self.system);
-                drive(self.system, stepper, erk.controller, self.task);
+                let stepper = ErkStepper::<L, S>::new(erk, tolerance, system);
+                drive(stepper, erk.controller, task);
             }
             Method::Rkc(rkc) => {
-                let stepper = RkcStepper::<L>::new(rkc, tolerance, self.system);
-                drive(self.system, stepper, rkc.controller, self.task);
+                let stepper = RkcStepper::<L, S>::new(rkc, tolerance, system);
+                drive(stepper, rkc.controller, task);
+            }
+            Method::Rosenbrock(method) => {
+                if let Some(plan) = plan {
+                    let equations: &dyn Equations<L> = &Linearised { system, plan };
+                    L::outline(ByRosenbrock { method, equations, task });
+                }
+            }
+            Method::Radau(method) => {
+                if let Some(plan) = plan {
+                    let equations: &dyn Equations<L> = &Linearised { system, plan };
+                    L::outline(ByRadau { method, equations, task });
+                }
             }
         }
+    }
+}
+
+/// A run by a Rosenbrock method: one function for all systems.
+struct ByRosenbrock<'a, L: Lanes> {
+    method: &'a Rosenbrock,
+    equations: &'a dyn Equations<L>,
+    task: &'a Task<'a, L::Scalar>,
+}
+
+impl<L: Lanes> Outlined for ByRosenbrock<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let ByRosenbrock { method, equations, task } = self;
+        let stepper = RosenbrockStepper::new(method, &task.options.tolerance, equations);
+        drive(stepper, method.controller, task);
+    }
+}
+
+/// A run by Radau IIA: one function for all systems.
+struct ByRadau<'a, L: Lanes> {
+    method: &'a Radau,
+    equations: &'a dyn Equations<L>,
+    task: &'a Task<'a, L::Scalar>,
+}
+
+impl<L: Lanes> Outlined for ByRadau<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let ByRadau { method, equations, task } = self;
+        let stepper = RadauStepper::new(method, &task.options.tolerance, equations);
+        drive(stepper, method.controller, task);
     }
 }

@@ -147,6 +147,8 @@ impl<L: Lanes> Pack<L> {
             rejected: lane.rejected,
             nfev: self.cost.nfev[l],
             nfev_radius: self.cost.nfev_radius[l],
+            njev: self.cost.njev[l],
+            nlu: self.cost.nlu[l],
         };
         // SAFETY: this pack drew `s` from the queue.
         unsafe { task.results.write_end(s, self.t.lane(l).to_f64(), status, stats) };

@@ -3,9 +3,9 @@
 
 use super::gpu::{Gpu, failed};
 use super::task::Arrays;
+use super::task::Counts;
 use crate::ensemble::Ensemble;
 use crate::error::Error;
-use crate::stats::Stats;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, result};
 use odeum_core::Scalar;
@@ -92,7 +92,7 @@ impl Places {
             end_states: place(shape.dim * systems * word),
             end_times: place(systems * word),
             saved: place(shape.n_saves * shape.dim * systems * word),
-            stats: place(systems * size_of::<Stats>()),
+            stats: place(systems * size_of::<Counts>()),
             n_saved: place(systems * size_of::<u32>()),
             status: place(systems),
             end: place(0),
@@ -115,7 +115,7 @@ impl Places {
             saved: at(self.saved) as *mut T,
             n_saved: at(self.n_saved) as *mut u32,
             status: at(self.status) as *mut u8,
-            stats: at(self.stats) as *mut Stats,
+            stats: at(self.stats) as *mut Counts,
             next: at(self.next) as *mut u32,
         }
     }

@@ -3,6 +3,7 @@
 use super::layout::{Layout, Limits, Storage};
 use super::slots::Slots;
 use super::source::{self, Traits};
+use crate::error::Error;
 use crate::method::Method;
 use odeum_core::Graph;
 
@@ -39,6 +40,18 @@ pub(crate) fn plan(
     single(graph, method, traits, limits)
 }
 
+/// Refuses methods that have no kernel.
+pub(crate) fn refuse(method: &Method, ordinal: usize) -> Result<(), Error> {
+    match method {
+        Method::Erk(_) | Method::Rkc(_) => Ok(()),
+        Method::Rosenbrock(_) | Method::Radau(_) => Err(Error::Device {
+            device: format!("cuda:{ordinal}"),
+            reason: format!("{} does not run on GPUs yet", method.name()),
+            remedy: "use the CPU, or an explicit method (rkc for moderate stiffness)".to_owned(),
+        }),
+    }
+}
+
 /// The kernel with one thread per system.
 pub(crate) fn single(graph: &Graph, method: &Method, traits: &Traits, limits: &Limits) -> Kernel {
     let (dim, word) = (graph.outputs().len(), traits.word());
@@ -58,6 +71,7 @@ pub(crate) fn single(graph: &Graph, method: &Method, traits: &Traits, limits: &L
             let layout = Layout::rkc(dim, word, limits);
             Kernel { name: "od_rkc", source: source::rkc(graph, rkc, traits, &layout), layout }
         }
+        Method::Rosenbrock(_) | Method::Radau(_) => unreachable!("refused before"),
     }
 }
 

@@ -10,7 +10,7 @@ use super::gpu::{Gpu, Loaded, failed, lock};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
-use super::plan::{Kernel, plan};
+use super::plan::{Kernel, plan, refuse};
 use super::sink::Sink;
 use super::source::Traits;
 use super::task::{self, Task};
@@ -50,6 +50,7 @@ pub(crate) fn solve<T: Scalar>(
     if cuda.ordinals.is_empty() {
         return Err(Error::input("cuda", "no GPU", "name at least one, as cuda:0"));
     }
+    refuse(method, cuda.ordinals[0])?;
     if ensemble.len() > u32::MAX as usize {
         return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
     }

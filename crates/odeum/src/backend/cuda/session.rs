@@ -4,9 +4,10 @@ use super::arena::{Places, Shape};
 use super::gpu::{Gpu, failed};
 use super::lane::Lane;
 use super::launch::launch;
+use super::plan;
 use super::run::Ready;
 use super::source::Traits;
-use super::task::{self, Task};
+use super::task::{self, Counts, Task};
 use crate::ensemble::{Ensemble, check_sizes, check_span};
 use crate::error::Error;
 use crate::method::Method;
@@ -69,6 +70,7 @@ impl<T: Scalar> Session<T> {
         options: &Options,
     ) -> Result<Self, Error> {
         method.check()?;
+        plan::refuse(method, ordinal)?;
         options.check(ensemble)?;
         check_sizes(system, ensemble)?;
         if !options.save_times().is_empty() {
@@ -180,7 +182,8 @@ impl<T: Scalar> Session<T> {
     /// # Errors
     /// When the driver fails.
     pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
-        self.get(self.places.stats, self.systems)
+        let counts: Vec<Counts> = self.get(self.places.stats, self.systems)?;
+        Ok(counts.into_iter().map(task::stats).collect())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where workers write results.
 
 use super::arena::{Arena, Places};
+use super::task::{self, Counts};
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
@@ -85,7 +86,10 @@ impl<T: Scalar> Sink<T> {
         }
         // SAFETY: as above.
         let stats = unsafe { part(self.stats, self.systems, 0, range) };
-        stats.copy_from_slice(arena.values(places.stats, count));
+        let counts = arena.values::<Counts>(places.stats, count);
+        for (stats, &mut counts) in stats.iter_mut().zip(counts) {
+            *stats = task::stats(counts);
+        }
         if self.n_saves > 0 {
             // SAFETY: as above; there is a row of these when there are save times.
             let n_saved = unsafe { part(self.n_saved, self.systems, 0, range) };

@@ -47,7 +47,7 @@ pub(crate) struct Arrays<T> {
     pub(crate) saved: *mut T,
     pub(crate) n_saved: *mut u32,
     pub(crate) status: *mut u8,
-    pub(crate) stats: *mut Stats,
+    pub(crate) stats: *mut Counts,
     pub(crate) next: *mut u32,
 }
 
@@ -92,7 +92,7 @@ impl<T: Scalar> Task<T> {
             Atol::PerComponent(_) => 0.0,
         };
         let (radius_bound, max_stages) = match method {
-            Method::Erk(_) => (0.0, 0.0),
+            Method::Erk(_) | Method::Rosenbrock(_) | Method::Radau(_) => (0.0, 0.0),
             Method::Rkc(rkc) => {
                 let by_rounding = (options.tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round();
                 let most = rkc.max_stages.map_or(by_rounding, f64::from).max(2.0);
@@ -145,6 +145,13 @@ pub(crate) fn spans<T: Scalar>(ensemble: &Ensemble<T>) -> Vec<T> {
     starts.chain((0..ensemble.len()).map(|s| T::from_f64(ensemble.span(s).1))).collect()
 }
 
+/// What a kernel counts for a system: steps, rejected, nfev, nfev_radius.
+pub(crate) type Counts = [u32; 4];
+
+pub(crate) fn stats([steps, rejected, nfev, nfev_radius]: Counts) -> Stats {
+    Stats { steps, rejected, nfev, nfev_radius, ..Stats::default() }
+}
+
 /// Runs a kernel that was compiled for the host over a whole ensemble, for checks.
 #[doc(hidden)]
 pub(crate) fn run_on_host<T: Scalar>(
@@ -162,6 +169,7 @@ pub(crate) fn run_on_host<T: Scalar>(
     let mut steps = times.clone();
     let mut status = vec![Status::NotRun as u8; count];
     let mut n_saved = vec![0_u32; count];
+    let mut counts = vec![Counts::default(); count];
     let mut next = 0_u32;
     let pointer = |values: &[T]| if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
     let arrays = Arrays {
@@ -177,12 +185,13 @@ pub(crate) fn run_on_host<T: Scalar>(
         saved: solution.saved.as_mut_ptr(),
         n_saved: n_saved.as_mut_ptr(),
         status: status.as_mut_ptr(),
-        stats: solution.stats.as_mut_ptr(),
+        stats: counts.as_mut_ptr(),
         next: &mut next,
     };
     let task = Task::new(arrays, ensemble.span(0), count, count, method, options);
     entry((&raw const task).cast());
     solution.t = times.iter().map(|t| t.to_f64()).collect();
+    solution.stats = counts.into_iter().map(stats).collect();
     solution.status =
         status.iter().map(|&number| Status::from_number(number).unwrap_or_default()).collect();
     if !options.save_times().is_empty() {

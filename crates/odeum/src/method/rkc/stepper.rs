@@ -13,7 +13,8 @@ const DAMPING: f64 = 2.0 / 13.0;
 const STABILITY: f64 = 1.54;
 
 /// Memory of RKC for one pack of systems of n equations.
-pub(crate) struct RkcStepper<L: Lanes> {
+pub(crate) struct RkcStepper<'a, L: Lanes, S> {
+    system: &'a S,
     weights: Weights<L>,
     max_stages: L,
     radius_bound: Option<f64>,
@@ -35,13 +36,14 @@ pub(crate) struct RkcStepper<L: Lanes> {
     work: Vec<L>,
 }
 
-impl<L: Lanes> RkcStepper<L> {
-    pub(crate) fn new<S: System>(rkc: &Rkc, tolerance: &Tolerance, system: &S) -> Self {
+impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
+    pub(crate) fn new(rkc: &Rkc, tolerance: &Tolerance, system: &'a S) -> Self {
         let n = system.dim();
         let zeros = || vec![L::lit(0.0); n];
         let by_rounding = (tolerance.rtol / (10.0 * L::Scalar::EPSILON)).sqrt().round();
         let max_stages = rkc.max_stages.map_or(by_rounding, f64::from).max(2.0);
         RkcStepper {
+            system,
             weights: Weights::new(tolerance, n),
             max_stages: L::lit(max_stages),
             radius_bound: rkc.radius_bound,
@@ -59,24 +61,18 @@ impl<L: Lanes> RkcStepper<L> {
 
     /// A bound of σ that needs no estimate: the option, or else what the system says.
     #[inline(always)]
-    fn known_bound<S: System>(&self, system: &S, at: &Point<L>) -> Option<L> {
+    fn known_bound(&self, at: &Point<L>) -> Option<L> {
         match self.radius_bound {
             Some(bound) => Some(L::lit(bound)),
-            None => system.spectral_radius(at.t, at.y, at.p),
+            None => self.system.spectral_radius(at.t, at.y, at.p),
         }
     }
 
     /// Brings σ up to date: from a known bound everywhere, else by the power method in the lanes
     /// of `wanted`. Gives the lanes where that failed.
     #[inline(always)]
-    fn update_radius<S: System>(
-        &mut self,
-        system: &S,
-        at: &Point<L>,
-        wanted: L::Mask,
-        cost: &mut Cost,
-    ) -> L::Mask {
-        if let Some(bound) = self.known_bound(system, at) {
+    fn update_radius(&mut self, at: &Point<L>, wanted: L::Mask, cost: &mut Cost) -> L::Mask {
+        if let Some(bound) = self.known_bound(at) {
             self.radius = bound;
             return !(bound.ge(L::lit(0.0)) & bound.lt(L::lit(f64::INFINITY)));
         }
@@ -86,7 +82,7 @@ impl<L: Lanes> RkcStepper<L> {
         let mut failed = wanted;
         L::outline(Estimation {
             power: &mut self.power,
-            system,
+            system: self.system,
             at,
             slope: &self.slope,
             longest: self.longest,
@@ -118,7 +114,7 @@ impl<L: Lanes> RkcStepper<L> {
     /// The recurrence over the stages: from y over `h` to `self.w[2]`, with `stages` stages in
     /// each lane. SSV, eqs. 2.1–2.2; paper A, eqs. 13–23.
     #[inline(always)]
-    fn stages<S: System>(&mut self, system: &S, at: &Point<L>, h: L, stages: L, cost: &mut Cost) {
+    fn stages(&mut self, at: &Point<L>, h: L, stages: L, cost: &mut Cost) {
         let n = at.y.len();
         let (one, two) = (L::lit(1.0), L::lit(2.0));
         let w0 = one + L::lit(DAMPING) / (stages * stages);
@@ -162,7 +158,7 @@ impl<L: Lanes> RkcStepper<L> {
             let rest = one - mu - nu;
             self.w.rotate_left(1);
             let t = h.mul_add(theta[1], at.t);
-            system.rhs_in(t, &self.w[1][..n], at.p, &mut self.f[..n], &mut self.work);
+            self.system.rhs_in(t, &self.w[1][..n], at.p, &mut self.f[..n], &mut self.work);
             let step = h * mu_tilde;
             let [w_jm2, w_jm1, w_j] = &mut self.w;
             // After the rotation w_j holds the stage before the last two: it is overwritten.
@@ -207,23 +203,16 @@ impl<L: Lanes> RkcStepper<L> {
     }
 }
 
-impl<L: Lanes> Stepper<L> for RkcStepper<L> {
+impl<L: Lanes, S: System> Stepper<L> for RkcStepper<'_, L, S> {
     fn error_order(&self) -> u32 {
         Rkc::ERROR_ORDER
     }
 
     #[inline(always)]
-    fn begin<S: System>(
-        &mut self,
-        system: &S,
-        at: &Point<L>,
-        start: &Start<L>,
-        fresh: L::Mask,
-        cost: &mut Cost,
-    ) -> L {
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         let n = at.y.len();
         let (zero, length) = (L::lit(0.0), start.length.abs());
-        system.rhs_in(at.t, at.y, at.p, &mut self.f[..n], &mut self.work);
+        self.system.rhs_in(at.t, at.y, at.p, &mut self.f[..n], &mut self.work);
         cost.add_fresh::<L>(fresh, 1);
         for i in 0..n {
             self.slope[i] = L::select(fresh, self.f[i], self.slope[i]);
@@ -231,7 +220,7 @@ impl<L: Lanes> Stepper<L> for RkcStepper<L> {
         self.power.forget(&self.slope, fresh);
         self.longest = L::select(fresh, length, self.longest);
         // Where this fails the first attempt tries again, and reports it.
-        let failed = self.update_radius(system, at, fresh, cost);
+        let failed = self.update_radius(at, fresh, cost);
         self.stale = (self.stale & !fresh) | (failed & fresh);
         let size = match start.first {
             FirstStep::Size(h) => L::lit(h),
@@ -244,7 +233,7 @@ impl<L: Lanes> Stepper<L> for RkcStepper<L> {
                     self.w[0][i] = self.slope[i].mul_add(signed, at.y[i]);
                 }
                 let t = at.t + signed;
-                system.rhs_in(t, &self.w[0][..n], at.p, &mut self.f[..n], &mut self.work);
+                self.system.rhs_in(t, &self.w[0][..n], at.p, &mut self.f[..n], &mut self.work);
                 cost.add_fresh::<L>(fresh, 1);
                 let root = self.euler_error(at.y, trial).sqrt();
                 let cautious = L::lit(0.1) * trial;
@@ -257,16 +246,10 @@ impl<L: Lanes> Stepper<L> for RkcStepper<L> {
     }
 
     #[inline(always)]
-    fn attempt<S: System>(
-        &mut self,
-        system: &S,
-        at: &Point<L>,
-        h: L,
-        cost: &mut Cost,
-    ) -> Attempt<L> {
+    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
         let n = at.y.len();
         let (zero, one) = (L::lit(0.0), L::lit(1.0));
-        let no_radius = self.update_radius(system, at, self.stale, cost);
+        let no_radius = self.update_radius(at, self.stale, cost);
         self.stale = L::from_bits(0);
         let by_radius = (h.abs() * self.radius).mul_add(L::lit(STABILITY), one).sqrt().floor();
         let wanted = largest(by_radius + one, L::lit(2.0));
@@ -279,11 +262,11 @@ impl<L: Lanes> Stepper<L> for RkcStepper<L> {
         let sound = stages.ge(L::lit(2.0));
         let stages = L::select(sound, stages, L::lit(2.0));
 
-        self.stages(system, at, h, stages, cost);
-        system.rhs_in(at.t + h, &self.w[2][..n], at.p, &mut self.f[..n], &mut self.work);
+        self.stages(at, h, stages, cost);
+        self.system.rhs_in(at.t + h, &self.w[2][..n], at.p, &mut self.f[..n], &mut self.work);
         cost.add_all(L::WIDTH, 1);
         let error = L::select(sound, self.norm(at.y, h), L::lit(f64::NAN));
-        Attempt { h, error, no_radius }
+        Attempt { no_radius, ..Attempt::new(h, error) }
     }
 
     #[inline(always)]

@@ -1,0 +1,154 @@
+use super::super::Complex;
+use super::*;
+use odeum_core::lanes::LaneWork;
+use odeum_core::{Isa, Pattern};
+
+/// Numbers in (−1, 1) that look random.
+struct Noise(u64);
+
+impl Noise {
+    fn draw(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+/// A pattern of n equations in which each couples to some `per_row` others.
+fn pattern(n: usize, per_row: usize, noise: &mut Noise) -> Pattern {
+    let mut column = || ((noise.draw() + 1.0) * 0.5 * n as f64) as usize % n;
+    let rows: Vec<Vec<usize>> = (0..n).map(|_| (0..per_row).map(|_| column()).collect()).collect();
+    Pattern::from_rows(n, &rows)
+}
+
+/// The largest residual of σx − Jx = b over the size of its terms, in any lane.
+struct Residual<'a>(&'a Pattern, u64);
+
+impl LaneWork<f64> for Residual<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = f64>>(self) -> (f64, f64) {
+        let Residual(pattern, seed) = self;
+        let mut noise = Noise(seed);
+        let mut random = |count: usize| -> Vec<L> {
+            let numbers = |_| {
+                let lanes: Vec<f64> = (0..L::WIDTH).map(|_| noise.draw()).collect();
+                L::load(&lanes)
+            };
+            (0..count).map(numbers).collect()
+        };
+        let n = pattern.rows();
+        let symbolic = Symbolic::new(pattern);
+        let jacobian = random(pattern.nnz());
+        let (right, right_im) = (random(n), random(n));
+        let shift = L::lit(2.0 + 0.5 * n as f64);
+
+        let mut lu = Lu::<L, L>::new(&symbolic);
+        let mut sound = L::from_bits(0);
+        L::outline(Factor {
+            symbolic: &symbolic,
+            lu: &mut lu,
+            jacobian: &jacobian,
+            shift,
+            sound: &mut sound,
+        });
+        assert_eq!(L::bits(sound), L::bits(L::lit(0.0).eq(L::lit(0.0))));
+        let mut x = right.clone();
+        L::outline(Solve { symbolic: &symbolic, lu: &mut lu, x: &mut x });
+        let mut product: Vec<L> = x.iter().map(|&x| x * shift).collect();
+        for (e, (i, j)) in pattern.iter().enumerate() {
+            product[i] = product[i] - jacobian[e] * x[j];
+        }
+        let mut worst = 0.0_f64;
+        for i in 0..n {
+            for l in 0..L::WIDTH {
+                worst = worst.max((product[i] - right[i]).lane(l).abs());
+            }
+        }
+
+        let shift = Complex { re: shift, im: L::lit(3.0) };
+        let mut lu = Lu::<L, Complex<L>>::new(&symbolic);
+        L::outline(Factor {
+            symbolic: &symbolic,
+            lu: &mut lu,
+            jacobian: &jacobian,
+            shift,
+            sound: &mut sound,
+        });
+        let mut x: Vec<Complex<L>> =
+            right.iter().zip(&right_im).map(|(&re, &im)| Complex { re, im }).collect();
+        L::outline(Solve { symbolic: &symbolic, lu: &mut lu, x: &mut x });
+        let mut product: Vec<Complex<L>> = x.iter().map(|&x| x.mul(shift)).collect();
+        for (e, (i, j)) in pattern.iter().enumerate() {
+            product[i] = product[i].minus_product(Complex::real(jacobian[e]), x[j]);
+        }
+        let mut worst_complex = 0.0_f64;
+        for i in 0..n {
+            let wrong = (product[i].re - right[i]).abs() + (product[i].im - right_im[i]).abs();
+            for l in 0..L::WIDTH {
+                worst_complex = worst_complex.max(wrong.lane(l));
+            }
+        }
+        (worst, worst_complex)
+    }
+}
+
+#[test]
+fn solutions_satisfy_their_equations() {
+    let mut noise = Noise(1);
+    for n in [1, 2, 3, 4, 5, 8, 9, 13, 26, 55, 120] {
+        let mut patterns = vec![Pattern::dense(n, n), Pattern::from_rows(n, &vec![vec![]; n])];
+        for per_row in [1, 3, 7] {
+            patterns.push(pattern(n, per_row, &mut noise));
+        }
+        for pattern in &patterns {
+            for isa in Isa::available() {
+                for (real, complex) in
+                    [isa.dispatch(Residual(pattern, 7)), isa.dispatch_wide(Residual(pattern, 9))]
+                {
+                    assert!(real < 1e-13 && complex < 1e-13, "{n} {isa}: {real:e} {complex:e}");
+                }
+            }
+        }
+    }
+}
+
+/// Factors the matrix −J of one lane.
+fn is_sound(rows: &[&[f64]]) -> bool {
+    let n = rows.len();
+    let symbolic = Symbolic::new(&Pattern::dense(n, n));
+    let jacobian: Vec<f64> = rows.iter().flat_map(|row| row.iter().map(|x| -x)).collect();
+    let mut lu = Lu::<f64, f64>::new(&symbolic);
+    let mut sound = false;
+    f64::outline(Factor {
+        symbolic: &symbolic,
+        lu: &mut lu,
+        jacobian: &jacobian,
+        shift: 0.0,
+        sound: &mut sound,
+    });
+    sound
+}
+
+use odeum_core::Real;
+
+#[test]
+fn growth_and_missing_pivots_are_noticed() {
+    assert!(is_sound(&[&[1.0, 2.0], &[3.0, 4.0]]));
+    assert!(!is_sound(&[&[0.0, 1.0], &[1.0, 0.0]]));
+    assert!(!is_sound(&[&[1.0, 2.0], &[2.0, 4.0]]));
+    // The pivot is a rounding beside the rest of its column: the second row grows to 1e12.
+    assert!(!is_sound(&[&[1e-12, 1.0], &[1.0, 1.0]]));
+    assert!(!is_sound(&[&[f64::NAN, 1.0], &[1.0, 1.0]]));
+    assert!(!is_sound(&[&[0.0]]));
+}
+
+#[test]
+fn order_keeps_an_arrow_sparse() {
+    // The full row and column must be eliminated last.
+    let n = 30;
+    let rows: Vec<Vec<usize>> =
+        (0..n).map(|i| if i == 0 { (0..n).collect() } else { vec![0, i] }).collect();
+    let symbolic = Symbolic::new(&Pattern::from_rows(n, &rows));
+    assert_eq!(symbolic.len(), 3 * n - 2);
+}

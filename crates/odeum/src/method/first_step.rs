@@ -1,0 +1,93 @@
+//! A first step from the slope and its change over an explicit Euler step. Hairer, Nørsett &
+//! Wanner I, sec. II.4, with the norm of the tolerance.
+
+use crate::options::FirstStep;
+use crate::tolerance::{Norm, Weights, largest};
+use odeum_core::Lanes;
+
+/// A first guess, to be tried by an Euler step.
+pub(crate) struct Guess<L> {
+    /// Its size, with the sign of the span.
+    pub(crate) h: L,
+    /// Norm of the slope.
+    d1: L,
+}
+
+/// The guess from state and slope \[n\], over a piece of signed length `length`.
+#[inline(always)]
+pub(crate) fn guess<L: Lanes>(weights: &Weights<L>, y: &[L], slope: &[L], length: L) -> Guess<L> {
+    let (zero, tiny_step) = (L::lit(0.0), L::lit(1e-6));
+    let d0 = start_norm(weights, y, slope, length, |i| y[i]);
+    let d1 = start_norm(weights, y, slope, length, |i| slope[i]);
+    let small = d0.lt(L::lit(1e-5)) | d1.lt(L::lit(1e-5));
+    let mut h0 = L::select(small, tiny_step, L::lit(0.01) * d0 / d1);
+    h0 = L::select(h0.lt(length.abs()), h0, length.abs());
+    // Whatever is not a positive finite number (a spoiled slope) becomes the tiny step.
+    h0 = L::select(h0.gt(zero), h0, tiny_step);
+    Guess { h: L::select(length.lt(zero), -h0, h0), d1 }
+}
+
+/// The size of the first step, from the slope `probe` \[n\] at the end of the Euler step.
+#[inline(always)]
+pub(crate) fn refined<L: Lanes>(
+    weights: &Weights<L>,
+    y: &[L],
+    (slope, probe): (&[L], &[L]),
+    length: L,
+    guess: &Guess<L>,
+    error_order: u32,
+) -> L {
+    let (h0, tiny_step) = (guess.h.abs(), L::lit(1e-6));
+    let change = start_norm(weights, y, slope, length, |i| probe[i] - slope[i]);
+    let d2 = change / h0;
+    let steepest = largest(guess.d1, d2);
+    let exponent = L::lit(-1.0 / f64::from(error_order + 1));
+    let by_slope = ((steepest * L::lit(100.0)).ln() * exponent).exp();
+    let flat = largest(tiny_step, h0 * L::lit(1e-3));
+    let h1 = L::select(steepest.le(L::lit(1e-15)), flat, by_slope);
+    let cap = h0 * L::lit(100.0);
+    let h = L::select(h1.lt(cap), h1, cap);
+    L::select(h.lt(length.abs()), h, length.abs())
+}
+
+/// The signed first step that an option asks for, no longer than the piece; `automatic` is the
+/// size where it is chosen automatically.
+#[inline(always)]
+pub(crate) fn signed<L: Lanes>(first: FirstStep, automatic: L, length: L) -> L {
+    let size = match first {
+        FirstStep::Automatic => automatic,
+        FirstStep::Size(h) => L::lit(h),
+        FirstStep::Share(share) => length.abs() * L::lit(share),
+    };
+    let size = L::select(size.lt(length.abs()), size, length.abs());
+    L::select(length.lt(L::lit(0.0)), -size, size)
+}
+
+/// The tolerance's norm of a vector at the start, where no step size is known yet: there the
+/// whole piece stands for it in [`Norm::StateAndSlope`].
+#[inline(always)]
+fn start_norm<L: Lanes>(
+    weights: &Weights<L>,
+    y: &[L],
+    slope: &[L],
+    length: L,
+    x: impl Fn(usize) -> L,
+) -> L {
+    let mut norm = L::lit(0.0);
+    for i in 0..y.len() {
+        match weights.norm() {
+            Norm::WeightedRms => {
+                let ratio = x(i) / weights.scale(i, y[i], y[i]);
+                norm = ratio.mul_add(ratio, norm);
+            }
+            Norm::StateAndSlope => {
+                let ratio = weights.slope_ratio(x(i), y[i], length * slope[i]);
+                norm = largest(norm, ratio);
+            }
+        }
+    }
+    match weights.norm() {
+        Norm::WeightedRms => (norm / L::lit(y.len() as f64)).sqrt(),
+        Norm::StateAndSlope => norm,
+    }
+}

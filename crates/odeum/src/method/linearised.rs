@@ -1,0 +1,330 @@
+//! A system with its Jacobian, as implicit methods see it: over one kind of lanes, without the
+//! type of the system.
+//!
+//! Implicit methods are long, and most of them is linear algebra that knows no system. So they
+//! are compiled once for each kind of lanes and call the system through a table of functions; a
+//! system adds to a program no more than its right-hand side and its Jacobian.
+
+use crate::error::Error;
+use crate::linalg::Symbolic;
+use crate::method::stepper::Point;
+use odeum_core::graph::Node;
+use odeum_core::real::Outlined;
+use odeum_core::{Graph, Lanes, Pattern, Program, Scalar, System};
+
+/// Where the Jacobian comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JacobianBy {
+    /// The system's own ([`System::jacobian_in`]), else derived from the recorded right-hand
+    /// side: exact to rounding.
+    #[default]
+    Exact,
+    /// Difference quotients, one evaluation of the right-hand side for each group of columns
+    /// that share no row (Curtis, Powell & Reid, J. Inst. Math. Appl. 13 (1974) 117–119) and one
+    /// for ∂f/∂t.
+    Differences,
+}
+
+/// What the threads of a run share about the Jacobian of a system, found once.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    source: Source,
+    pattern: Pattern,
+    symbolic: Symbolic,
+    /// True when ∂f/∂t is zero everywhere.
+    autonomous: bool,
+}
+
+#[derive(Debug)]
+enum Source {
+    System,
+    Programs {
+        jacobian: Program,
+        time: Program,
+    },
+    /// Groups of columns that share no row.
+    Differences(Vec<Vec<usize>>),
+}
+
+impl Plan {
+    /// Finds pattern, derivatives and the order of elimination.
+    ///
+    /// # Errors
+    /// A pattern that is not n × n.
+    pub(crate) fn new<S: System>(system: &S, by: JacobianBy) -> Result<Plan, Error> {
+        let n = system.dim();
+        let mut autonomous = false;
+        let (mut source, pattern) = match system.jacobian_pattern() {
+            Some(pattern) => (Source::System, pattern.clone()),
+            None => {
+                let graph = Graph::trace(system);
+                let (entries, pattern) = graph.jacobian();
+                autonomous = !graph.nodes().contains(&Node::Time);
+                let jacobian = Program::new(&entries);
+                let time = Program::new(&graph.time_derivative());
+                (Source::Programs { jacobian, time }, pattern)
+            }
+        };
+        if (pattern.rows(), pattern.cols()) != (n, n) {
+            let found = format!("{} × {}", pattern.rows(), pattern.cols());
+            let remedy = format!("the Jacobian of {n} equations is {n} × {n}");
+            return Err(Error::input("jacobian_pattern", found, remedy));
+        }
+        if by == JacobianBy::Differences {
+            source = Source::Differences(groups(&pattern));
+        }
+        let symbolic = Symbolic::new(&pattern);
+        Ok(Plan { source, pattern, symbolic, autonomous })
+    }
+
+    /// The plan of factorisation.
+    pub(crate) fn symbolic(&self) -> &Symbolic {
+        &self.symbolic
+    }
+
+    /// Entries of the Jacobian.
+    pub(crate) fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    /// True when ∂f/∂t is zero everywhere.
+    pub(crate) fn is_autonomous(&self) -> bool {
+        self.autonomous
+    }
+
+    /// Evaluations of the right-hand side that one Jacobian takes.
+    pub(crate) fn evaluations(&self) -> u32 {
+        match &self.source {
+            Source::Differences(groups) => groups.len() as u32 + u32::from(!self.autonomous),
+            _ => 0,
+        }
+    }
+
+    fn workspace(&self) -> usize {
+        match &self.source {
+            Source::System => 0,
+            Source::Programs { jacobian, time } => jacobian.workspace().max(time.workspace()),
+            Source::Differences(_) => 2 * self.symbolic.dim(),
+        }
+    }
+}
+
+/// Columns in groups that share no row, each in the first group that has room for it.
+fn groups(pattern: &Pattern) -> Vec<Vec<usize>> {
+    let mut rows_of = vec![Vec::new(); pattern.cols()];
+    for (i, j) in pattern.iter() {
+        rows_of[j].push(i);
+    }
+    let mut groups: Vec<(Vec<usize>, Vec<bool>)> = Vec::new();
+    for (j, rows) in rows_of.iter().enumerate() {
+        let found = groups.iter().position(|(_, taken)| rows.iter().all(|&i| !taken[i]));
+        let g = found.unwrap_or_else(|| {
+            groups.push((Vec::new(), vec![false; pattern.rows()]));
+            groups.len() - 1
+        });
+        groups[g].0.push(j);
+        for &i in rows {
+            groups[g].1[i] = true;
+        }
+    }
+    groups.into_iter().map(|(columns, _)| columns).collect()
+}
+
+/// The derivatives of a right-hand side.
+#[derive(Debug)]
+pub(crate) struct Derivatives<L> {
+    /// Entries of ∂f/∂y in the order of the pattern \[nnz\].
+    pub(crate) jacobian: Vec<L>,
+    /// ∂f/∂t \[n\].
+    pub(crate) dfdt: Vec<L>,
+}
+
+impl<L: Lanes> Derivatives<L> {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let zero = L::lit(0.0);
+        Derivatives { jacobian: vec![zero; plan.nnz()], dfdt: vec![zero; plan.symbolic().dim()] }
+    }
+}
+
+/// A system and its Jacobian over lanes.
+pub(crate) trait Equations<L: Lanes> {
+    fn plan(&self) -> &Plan;
+
+    /// Values of workspace the functions below want.
+    fn workspace(&self) -> usize;
+
+    /// f at a point.
+    fn slope(&self, at: &Point<L>, out: &mut [L], work: &mut [L]);
+
+    /// ∂f/∂y and ∂f/∂t at a point where f is `slope`.
+    fn derivatives(&self, at: &Point<L>, slope: &[L], out: &mut Derivatives<L>, work: &mut [L]);
+}
+
+/// A system with the plan of its Jacobian.
+pub(crate) struct Linearised<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) plan: &'a Plan,
+}
+
+impl<L: Lanes, S: System> Equations<L> for Linearised<'_, S> {
+    fn plan(&self) -> &Plan {
+        self.plan
+    }
+
+    fn workspace(&self) -> usize {
+        self.system.workspace() + self.plan.workspace()
+    }
+
+    fn slope(&self, at: &Point<L>, out: &mut [L], work: &mut [L]) {
+        L::outline(Slope { system: self.system, at, out, work });
+    }
+
+    fn derivatives(&self, at: &Point<L>, slope: &[L], out: &mut Derivatives<L>, work: &mut [L]) {
+        match &self.plan.source {
+            Source::System => L::outline(Own { system: self.system, at, out, work }),
+            Source::Programs { jacobian, time } => {
+                L::outline(Interpreted { program: jacobian, at, out: &mut out.jacobian, work });
+                if !self.plan.autonomous {
+                    L::outline(Interpreted { program: time, at, out: &mut out.dfdt, work });
+                }
+            }
+            Source::Differences(groups) => {
+                differences(self.system, self.plan, groups, at, slope, out, work);
+            }
+        }
+    }
+}
+
+struct Slope<'a, L, S> {
+    system: &'a S,
+    at: &'a Point<'a, L>,
+    out: &'a mut [L],
+    work: &'a mut [L],
+}
+
+impl<L: Lanes, S: System> Outlined for Slope<'_, L, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Slope { system, at, out, work } = self;
+        system.rhs_in(at.t, at.y, at.p, out, work);
+    }
+}
+
+struct Own<'a, L, S> {
+    system: &'a S,
+    at: &'a Point<'a, L>,
+    out: &'a mut Derivatives<L>,
+    work: &'a mut [L],
+}
+
+impl<L: Lanes, S: System> Outlined for Own<'_, L, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Own { system, at, out, work } = self;
+        system.jacobian_in(at.t, at.y, at.p, &mut out.jacobian, &mut out.dfdt, work);
+    }
+}
+
+struct Interpreted<'a, L> {
+    program: &'a Program,
+    at: &'a Point<'a, L>,
+    out: &'a mut [L],
+    work: &'a mut [L],
+}
+
+impl<L: Lanes> Outlined for Interpreted<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Interpreted { program, at, out, work } = self;
+        program.run(at.t, at.y, at.p, out, work);
+    }
+}
+
+/// Where y is changed for a difference quotient: by the root of ε times |y|, or times this.
+const LEAST_SIZE: f64 = 1e-5;
+
+/// Difference quotients, with increments √(ε max(10⁻⁵, |yⱼ|)) as RADAU5 has them.
+fn differences<L: Lanes, S: System>(
+    system: &S,
+    plan: &Plan,
+    groups: &[Vec<usize>],
+    at: &Point<L>,
+    slope: &[L],
+    out: &mut Derivatives<L>,
+    work: &mut [L],
+) {
+    let n = at.y.len();
+    let (work, own) = work.split_at_mut(system.workspace());
+    let (y, changed) = own.split_at_mut(n);
+    y.copy_from_slice(at.y);
+    for group in groups {
+        L::outline(Quotients { system, plan, group, at, slope, y, changed, out, work });
+    }
+    if !plan.autonomous {
+        L::outline(TimeQuotient { system, at, slope, out: &mut out.dfdt, work });
+    }
+}
+
+#[inline(always)]
+fn increment<L: Lanes>(x: L) -> L {
+    let size = L::select(x.abs().lt(L::lit(LEAST_SIZE)), L::lit(LEAST_SIZE), x.abs());
+    (size * L::lit(L::Scalar::EPSILON)).sqrt()
+}
+
+struct Quotients<'a, L, S> {
+    system: &'a S,
+    plan: &'a Plan,
+    group: &'a [usize],
+    at: &'a Point<'a, L>,
+    slope: &'a [L],
+    /// The state, which comes back unchanged.
+    y: &'a mut [L],
+    changed: &'a mut [L],
+    out: &'a mut Derivatives<L>,
+    work: &'a mut [L],
+}
+
+impl<L: Lanes, S: System> Outlined for Quotients<'_, L, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Quotients { system, plan, group, at, slope, y, changed, out, work } = self;
+        let n = slope.len().min(y.len());
+        for &j in group {
+            y[j] = at.y[j] + increment(at.y[j]);
+        }
+        system.rhs_in(at.t, &y[..n], at.p, &mut changed[..n], work);
+        for i in 0..n {
+            let first = plan.pattern.row_start(i);
+            for (e, j) in plan.pattern.row(i).iter().enumerate() {
+                if group.contains(j) {
+                    // The increment as it was after rounding.
+                    let by = y[*j] - at.y[*j];
+                    out.jacobian[first + e] = (changed[i] - slope[i]) / by;
+                }
+            }
+        }
+        for &j in group {
+            y[j] = at.y[j];
+        }
+    }
+}
+
+struct TimeQuotient<'a, L, S> {
+    system: &'a S,
+    at: &'a Point<'a, L>,
+    slope: &'a [L],
+    out: &'a mut [L],
+    work: &'a mut [L],
+}
+
+impl<L: Lanes, S: System> Outlined for TimeQuotient<'_, L, S> {
+    #[inline(always)]
+    fn run(self) {
+        let TimeQuotient { system, at, slope, out, work } = self;
+        let t = at.t + increment(at.t);
+        system.rhs_in(t, at.y, at.p, out, work);
+        for i in 0..slope.len() {
+            out[i] = (out[i] - slope[i]) / (t - at.t);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Radau IIA of order 5: the implicit Runge–Kutta method for stiff systems at tight tolerances.
+//!
+//! # Equation
+//! y' = f(t, y), stiff.
+//!
+//! # Method
+//! Collocation at the three Radau points c = ((4 − √6)/10, (4 + √6)/10, 1): the increments
+//! zᵢ = Yᵢ − y solve z = h (A ⊗ I) f(y + z), and y⁺ = y + z₃. Simplified Newton iterations on the
+//! system transformed by the eigenvectors of A⁻¹, which falls into one real and one complex
+//! system of n equations with the matrices (γ/h) I − J and ((α + iβ)/h) I − J. They start from the
+//! collocation polynomial of the step before. Jacobian and factors stand as long as the iteration
+//! converges fast and the step hardly changes.
+//!
+//! The error estimate is (γ/h I − J)⁻¹ (f(t, y) + Σ eᵢzᵢ/h), solved with the factors of the real
+//! matrix; on a first step or after a rejection it is filtered a second time.
+//!
+//! # Order and stability
+//! Order 5 (stage order 3), error estimate of order 3; A- and L-stable, stiffly accurate.
+//!
+//! # Reference
+//! Hairer & Wanner, *Solving Ordinary Differential Equations II*, 2nd ed., sec. IV.8, and their
+//! code RADAU5.
+//!
+//! # Options
+//! [`Radau::max_iterations`]; [`Radau::jacobian`]; [`Radau::controller`] (predictive, safety 0.9,
+//! factors 0.2 to 8).
+//!
+//! # Statuses
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NewtonDiverged`, `SingularMatrix`, `NotRun`.
+
+mod newton;
+pub(crate) mod stepper;
+mod transform;
+
+use super::JacobianBy;
+use crate::controller::{Controller, Law};
+use crate::error::Error;
+
+/// Radau IIA of order 5 and its options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Radau {
+    /// Most Newton iterations in a step, at least 2; default 7.
+    pub max_iterations: u32,
+    /// Where the Jacobian comes from.
+    pub jacobian: JacobianBy,
+    /// The step-size controller.
+    pub controller: Controller,
+}
+
+impl Default for Radau {
+    fn default() -> Self {
+        let controller =
+            Controller { law: Law::Predictive, safety: 0.9, min_factor: 0.2, max_factor: 8.0 };
+        Radau { max_iterations: 7, jacobian: JacobianBy::Exact, controller }
+    }
+}
+
+impl Radau {
+    /// Order of the error estimate.
+    pub const ERROR_ORDER: u32 = 3;
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.max_iterations < 2 {
+            return Err(Error::input("max_iterations", self.max_iterations, "must be at least 2"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,395 @@
+//! One step of Radau IIA on a pack of lanes.
+//!
+//! Lanes keep their Jacobian and their factors as long as they may. When one lane wants new ones
+//! all are computed, but each lane from its own Jacobian and the step it was factored for: what
+//! was not asked for comes out the same to the bit.
+
+use super::Radau;
+use super::newton::Progress;
+use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
+use crate::linalg::{Complex, Factor, Lu, Solve};
+use crate::method::first_step;
+use crate::method::linearised::{Derivatives, Equations};
+use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
+use crate::options::FirstStep;
+use crate::tolerance::{Norm, Tolerance, Weights};
+use odeum_core::{Lanes, Scalar};
+
+/// The Jacobian is kept while the iteration converges at least as fast as this.
+const FAST: f64 = 1e-3;
+/// The step is kept, and with it the factors, when it would grow by no more than this.
+const SAME_STEP: f64 = 1.2;
+
+/// Memory of Radau IIA for one pack of systems of n equations.
+pub(crate) struct RadauStepper<'a, L: Lanes> {
+    equations: &'a dyn Equations<L>,
+    weights: Weights<L>,
+    max_iterations: u32,
+    /// True unless steps have a fixed size.
+    adaptive: bool,
+    /// Error of the Newton iteration that may be left, in the norm of the tolerance.
+    enough: L,
+    /// Lanes that have moved since f(t, y) was evaluated.
+    moved: L::Mask,
+    /// Lanes that want a new Jacobian; lanes whose Jacobian is that of the present point.
+    stale: L::Mask,
+    current: L::Mask,
+    /// Lanes that have accepted no step yet; lanes whose last attempt was rejected.
+    first: L::Mask,
+    rejected: L::Mask,
+    /// Step for which the matrices of a lane were factored; lanes whose factors can be used.
+    factored: L,
+    sound: L::Mask,
+    progress: Progress<L>,
+    /// Present step, and the last one that was accepted.
+    h: L,
+    last_h: L,
+    /// f(t, y) \[n\].
+    slope: Vec<L>,
+    derivatives: Derivatives<L>,
+    /// Derivatives at the present point in all lanes, of which only some are wanted.
+    everywhere: Derivatives<L>,
+    real: Lu<L, L>,
+    complex: Lu<L, Complex<L>>,
+    /// Increments of the stages, and transformed \[n\] each.
+    z: [Vec<L>; 3],
+    w: [Vec<L>; 3],
+    /// Divided differences of the collocation polynomial of the last accepted step \[n\] each.
+    polynomial: [Vec<L>; 3],
+    /// f at the stages \[n\] each.
+    f: [Vec<L>; 3],
+    pair: Vec<Complex<L>>,
+    stage: Vec<L>,
+    candidate: Vec<L>,
+    /// Estimated error of each component \[n\].
+    deviation: Vec<L>,
+    work: Vec<L>,
+}
+
+impl<'a, L: Lanes> RadauStepper<'a, L> {
+    pub(crate) fn new(
+        radau: &Radau,
+        tolerance: &Tolerance,
+        equations: &'a dyn Equations<L>,
+    ) -> Self {
+        let plan = equations.plan();
+        let n = plan.symbolic().dim();
+        let (zero, one, none) = (L::lit(0.0), L::lit(1.0), L::from_bits(0));
+        let zeros = || vec![zero; n];
+        let three = || [zeros(), zeros(), zeros()];
+        let epsilon = L::Scalar::EPSILON;
+        let enough = (10.0 * epsilon / tolerance.rtol).max(tolerance.rtol.sqrt().min(0.03));
+        RadauStepper {
+            equations,
+            weights: Weights::new(tolerance, n),
+            max_iterations: radau.max_iterations,
+            adaptive: radau.controller.fixed_step().is_none(),
+            enough: L::lit(enough),
+            moved: none,
+            stale: none,
+            current: none,
+            first: none,
+            rejected: none,
+            factored: zero,
+            sound: none,
+            progress: Progress::new(none, one, one, L::lit(epsilon)),
+            h: one,
+            last_h: one,
+            slope: zeros(),
+            derivatives: Derivatives::new(plan),
+            everywhere: Derivatives::new(plan),
+            real: Lu::new(plan.symbolic()),
+            complex: Lu::new(plan.symbolic()),
+            z: three(),
+            w: three(),
+            polynomial: three(),
+            f: three(),
+            pair: vec![Complex { re: zero, im: zero }; n],
+            stage: zeros(),
+            candidate: zeros(),
+            deviation: zeros(),
+            work: vec![zero; equations.workspace()],
+        }
+    }
+
+    /// Brings f, the Jacobians and the factors of all lanes up to date for steps of size `h`.
+    #[inline(always)]
+    fn prepare(&mut self, at: &Point<L>, h: L, cost: &mut Cost) {
+        let plan = self.equations.plan();
+        let none = L::from_bits(0);
+        if L::bits(self.moved) != 0 {
+            self.equations.slope(at, &mut self.slope, &mut self.work);
+            cost.add_fresh::<L>(self.moved, 1);
+            self.moved = none;
+        }
+        let stale = self.stale;
+        if L::bits(stale) != 0 {
+            let (out, work) = (&mut self.everywhere, &mut self.work);
+            self.equations.derivatives(at, &self.slope, out, work);
+            let (kept, new) = (&mut self.derivatives.jacobian, &self.everywhere.jacobian);
+            for e in 0..kept.len() {
+                kept[e] = L::select(stale, new[e], kept[e]);
+            }
+            cost.add_jacobian::<L>(stale);
+            cost.add_fresh::<L>(stale, plan.evaluations());
+            self.current = self.current | stale;
+            self.stale = none;
+        }
+        let wanted = stale | !h.eq(self.factored);
+        if L::bits(wanted) != 0 {
+            self.factored = L::select(wanted, h, self.factored);
+            let (symbolic, jacobian) = (plan.symbolic(), &self.derivatives.jacobian[..]);
+            let by = |x: f64| L::lit(x) / self.factored;
+            let shift = by(GAMMA);
+            let (mut real, mut complex) = (none, none);
+            let (lu, sound) = (&mut self.real, &mut real);
+            L::outline(Factor { symbolic, lu, jacobian, shift, sound });
+            let shift = Complex { re: by(ALPHA), im: by(BETA) };
+            let (lu, sound) = (&mut self.complex, &mut complex);
+            L::outline(Factor { symbolic, lu, jacobian, shift, sound });
+            self.sound = real & complex;
+            cost.add_factors::<L>(wanted, 2);
+        }
+    }
+
+    /// Increments to start from: those of the last collocation polynomial, continued; zero where
+    /// there is none.
+    #[inline(always)]
+    fn start(&mut self, h: L) {
+        let n = self.slope.len();
+        let zero = L::lit(0.0);
+        let ratio = h / self.last_h;
+        for k in 0..3 {
+            let s = ratio * L::lit(C[k]);
+            let (to_second, to_first) = (s - L::lit(C[1] - 1.0), s - L::lit(C[0] - 1.0));
+            let [p, q, r] = &self.polynomial;
+            for i in 0..n {
+                let continued = s * to_second.mul_add(to_first.mul_add(r[i], q[i]), p[i]);
+                self.z[k][i] = L::select(self.first, zero, continued);
+            }
+        }
+        for k in 0..3 {
+            for i in 0..n {
+                self.w[k][i] = combined(&T_INVERSE[k], &self.z, i);
+            }
+        }
+    }
+
+    /// The Newton iteration.
+    #[inline(always)]
+    fn iterate(&mut self, at: &Point<L>, h: L, cost: &mut Cost) {
+        let (n, symbolic) = (at.y.len(), self.equations.plan().symbolic());
+        let epsilon = L::lit(L::Scalar::EPSILON);
+        let (gamma, alpha, beta) = (L::lit(GAMMA) / h, L::lit(ALPHA) / h, L::lit(BETA) / h);
+        let (rest, theta) = (self.progress.rest, L::lit(FAST));
+        self.progress = Progress::new(self.sound, rest, theta, epsilon);
+        for iteration in 1..=self.max_iterations {
+            if L::bits(self.progress.open) == 0 {
+                break;
+            }
+            for k in 0..3 {
+                for i in 0..n {
+                    self.stage[i] = at.y[i] + self.z[k][i];
+                }
+                let point = Point { t: L::lit(C[k]).mul_add(h, at.t), y: &self.stage, p: at.p };
+                self.equations.slope(&point, &mut self.f[k], &mut self.work);
+            }
+            cost.add_fresh::<L>(self.progress.open, 3);
+            for i in 0..n {
+                let [w0, w1, w2] = [self.w[0][i], self.w[1][i], self.w[2][i]];
+                self.stage[i] = combined(&T_INVERSE[0], &self.f, i) - w0 * gamma;
+                let re = combined(&T_INVERSE[1], &self.f, i) - (w1 * alpha - w2 * beta);
+                let im = combined(&T_INVERSE[2], &self.f, i) - (w2 * alpha + w1 * beta);
+                self.pair[i] = Complex { re, im };
+            }
+            L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.stage });
+            L::outline(Solve { symbolic, lu: &mut self.complex, x: &mut self.pair });
+            let change = self.change(at, h);
+            let (most, enough) = (self.max_iterations, self.enough);
+            let taken = self.progress.learn(iteration, most, change, enough, epsilon);
+            for i in 0..n {
+                let steps = [self.stage[i], self.pair[i].re, self.pair[i].im];
+                for k in 0..3 {
+                    let old = self.w[k][i];
+                    self.w[k][i] = L::select(taken, old + steps[k], old);
+                }
+            }
+            for k in 0..3 {
+                for i in 0..n {
+                    self.z[k][i] = combined(&T[k], &self.w, i);
+                }
+            }
+        }
+    }
+
+    /// The norm of a change of the transformed increments.
+    #[inline(always)]
+    fn change(&self, at: &Point<L>, h: L) -> L {
+        let n = at.y.len();
+        let mut sum = L::lit(0.0);
+        for i in 0..n {
+            let scale = match self.weights.norm() {
+                Norm::WeightedRms => self.weights.scale(i, at.y[i], at.y[i]).recip(),
+                Norm::StateAndSlope => {
+                    self.weights.slope_ratio(L::lit(1.0), at.y[i], h * self.slope[i])
+                }
+            };
+            for x in [self.stage[i], self.pair[i].re, self.pair[i].im] {
+                let ratio = x * scale;
+                sum = ratio.mul_add(ratio, sum);
+            }
+        }
+        (sum / L::lit(3.0 * n as f64)).sqrt()
+    }
+
+    /// The error norm of the step.
+    #[inline(always)]
+    fn error(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> L {
+        let (n, symbolic) = (at.y.len(), self.equations.plan().symbolic());
+        for i in 0..n {
+            self.candidate[i] = at.y[i] + self.z[2][i];
+            // Σ eᵢzᵢ/h, wanted twice.
+            self.stage[i] = combined(&ERROR, &self.z, i) / h;
+            self.deviation[i] = self.stage[i] + self.slope[i];
+        }
+        L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.deviation });
+        let norm = |stepper: &Self| {
+            let Self { candidate, deviation, slope, .. } = stepper;
+            stepper.weights.error_norm(at.y, candidate, deviation, slope, h)
+        };
+        let error = norm(self);
+        let again = error.ge(L::lit(1.0)) & (self.first | self.rejected);
+        if L::bits(again) == 0 {
+            return error;
+        }
+        for i in 0..n {
+            self.f[0][i] = at.y[i] + self.deviation[i];
+        }
+        let [filtered, slope, _] = &mut self.f;
+        let point = Point { t: at.t, y: filtered, p: at.p };
+        self.equations.slope(&point, slope, &mut self.work);
+        cost.add_fresh::<L>(again, 1);
+        for i in 0..n {
+            self.deviation[i] = self.stage[i] + self.f[1][i];
+        }
+        L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.deviation });
+        L::select(again, norm(self), error)
+    }
+
+    /// The lanes in which f and J are numbers.
+    #[inline(always)]
+    fn finite(&self) -> L::Mask {
+        let zero = L::lit(0.0);
+        let mut spoiled = zero;
+        for values in [&self.slope, &self.derivatives.jacobian] {
+            for value in values {
+                spoiled = value.mul_add(zero, spoiled);
+            }
+        }
+        spoiled.eq(zero)
+    }
+}
+
+impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
+    fn error_order(&self) -> u32 {
+        Radau::ERROR_ORDER
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
+        let n = at.y.len();
+        self.moved = self.moved | fresh;
+        self.stale = self.stale | fresh;
+        self.current = self.current & !fresh;
+        self.first = self.first | fresh;
+        self.rejected = self.rejected & !fresh;
+        self.progress.rest = L::select(fresh, L::lit(1.0), self.progress.rest);
+        let mut size = start.length;
+        if start.first == FirstStep::Automatic {
+            // The other lanes count their evaluation when their own step asks for it.
+            self.equations.slope(at, &mut self.slope, &mut self.work);
+            self.moved = self.moved & !fresh;
+            let guess = first_step::guess(&self.weights, at.y, &self.slope, start.length);
+            for i in 0..n {
+                self.stage[i] = self.slope[i].mul_add(guess.h, at.y[i]);
+            }
+            let probe = Point { t: at.t + guess.h, y: &self.stage, p: at.p };
+            self.equations.slope(&probe, &mut self.f[0], &mut self.work);
+            cost.add_fresh::<L>(fresh, 2);
+            let slopes = (&self.slope[..], &self.f[0][..]);
+            let (weights, order) = (&self.weights, Radau::ERROR_ORDER);
+            size = first_step::refined(weights, at.y, slopes, start.length, &guess, order);
+        }
+        first_step::signed(start.first, size, start.length)
+    }
+
+    #[inline(always)]
+    fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
+        self.h = h;
+        self.prepare(at, h, cost);
+        self.start(h);
+        self.iterate(at, h, cost);
+        let error = self.error(at, h, cost);
+        let (sound, diverged) = (self.sound, self.progress.diverged);
+        // Increments without convergence mean nothing, nor does their error.
+        let usable = sound & !diverged & !self.progress.spoiled;
+        let mut singular = L::from_bits(0);
+        if L::bits(!sound) != 0 {
+            singular = !sound & self.finite();
+        }
+        let error = L::select(usable, error, L::lit(f64::NAN));
+        Attempt { singular, diverged, ..Attempt::new(h, error) }
+    }
+
+    #[inline(always)]
+    fn state(&self) -> &[L] {
+        &self.candidate
+    }
+
+    #[inline(always)]
+    fn next_step(&self, h: L, factor: L) -> L {
+        if !self.adaptive {
+            return h * factor;
+        }
+        let most = 2.0 * f64::from(self.max_iterations);
+        let caution = L::lit(1.0 + most) / (self.progress.iterations + L::lit(most));
+        let factor = factor * caution;
+        let same = factor.ge(L::lit(1.0))
+            & factor.le(L::lit(SAME_STEP))
+            & self.progress.theta.le(L::lit(FAST));
+        let next = L::select(same, h, h * factor);
+        L::select(self.progress.diverged, h * self.progress.shrink, next)
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, accepted: L::Mask) {
+        let n = self.slope.len();
+        let slow = self.progress.theta.gt(L::lit(FAST));
+        self.stale = self.stale | (accepted & slow) | (!accepted & !self.current);
+        self.current = self.current & !accepted;
+        self.moved = self.moved | accepted;
+        self.first = self.first & !accepted;
+        self.rejected = !accepted;
+        self.last_h = L::select(accepted, self.h, self.last_h);
+        let [c1, c2, _] = C;
+        let over = |x: f64| L::lit(1.0 / x);
+        let [z1, z2, z3] = &self.z;
+        for i in 0..n {
+            let p = (z2[i] - z3[i]) * over(c2 - 1.0);
+            let between = (z1[i] - z2[i]) * over(c1 - c2);
+            let q = (between - p) * over(c1 - 1.0);
+            let r = q - (between - z1[i] * over(c1)) * over(c2);
+            for (kept, new) in self.polynomial.iter_mut().zip([p, q, r]) {
+                kept[i] = L::select(accepted, new, kept[i]);
+            }
+        }
+    }
+}
+
+/// Component `i` of a combination of three vectors.
+#[inline(always)]
+fn combined<L: Lanes>(weights: &[f64; 3], vectors: &[Vec<L>; 3], i: usize) -> L {
+    let [a, b, c] = weights;
+    let sum = vectors[1][i].mul_add(L::lit(*b), vectors[0][i] * L::lit(*a));
+    vectors[2][i].mul_add(L::lit(*c), sum)
+}

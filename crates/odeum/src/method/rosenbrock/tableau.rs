@@ -1,0 +1,51 @@
+//! The coefficients of a Rosenbrock method.
+
+/// Coefficients of a Rosenbrock method of s stages in transformed form, in the notation of
+/// Hairer & Wanner II, eqs. IV.7.16–17: a = αΓ⁻¹, c = diag(1/γ) − Γ⁻¹, m = bᵀΓ⁻¹.
+#[derive(Debug, PartialEq)]
+pub struct Tableau {
+    /// Short name.
+    pub name: &'static str,
+    /// Order of the solution that is continued.
+    pub order: u32,
+    /// Order of the embedded solution: the error estimate is h^(order + 1) of this.
+    pub embedded_order: u32,
+    /// True when the order needs no exact Jacobian.
+    pub is_w_method: bool,
+    /// The diagonal coefficient γ.
+    pub gamma: f64,
+    /// Stage times αᵢ \[s\].
+    pub alpha: &'static [f64],
+    /// Coefficients γᵢ = Σⱼ γᵢⱼ of ∂f/∂t \[s\].
+    pub gamma_sums: &'static [f64],
+    /// Rows of aᵢⱼ for j < i; row 0 is empty.
+    pub a: &'static [&'static [f64]],
+    /// Rows of cᵢⱼ for j < i; row 0 is empty.
+    pub c: &'static [&'static [f64]],
+    /// Weights mᵢ \[s\].
+    pub m: &'static [f64],
+    /// Error weights eᵢ = mᵢ − m̂ᵢ \[s\].
+    pub e: &'static [f64],
+    /// Where the coefficients come from.
+    pub reference: &'static str,
+}
+
+impl Tableau {
+    /// Number of stages s.
+    pub fn stages(&self) -> usize {
+        self.alpha.len()
+    }
+
+    /// True when stage `i` evaluates the right-hand side where the stage before did.
+    pub fn repeats(&self, i: usize) -> bool {
+        let row = |i: usize| self.a[i].iter().copied().chain(std::iter::repeat(0.0));
+        i > 0
+            && self.alpha[i] == self.alpha[i - 1]
+            && row(i).zip(row(i - 1)).take(self.stages()).all(|(x, y)| x == y)
+    }
+
+    /// Evaluations of the right-hand side in one step, that at its start included.
+    pub fn evaluations(&self) -> usize {
+        (0..self.stages()).filter(|&i| !self.repeats(i)).count()
+    }
+}
