@@ -87,7 +87,7 @@ impl Kinetics {
             falloffs: laws.falloffs,
             plog: laws.plog,
             chebyshev: laws.chebyshev,
-            production: Gather::new(&production),
+            production: Gather::new(production.into_iter().enumerate().collect()),
         })
     }
 
