@@ -32,3 +32,44 @@ fn yaml_of_published_mechanisms() {
         }
     }
 }
+
+/// The two readers on the two forms of one mechanism: equal but for names, equations and lines.
+#[test]
+fn chemkin_equals_yaml() {
+    for (yaml, chemkin, thermo) in [
+        ("burke-h2-2012/burke-h2-2012.yaml", "burke-h2-2012/chem.inp", None),
+        ("grimech30/grimech30.yaml", "grimech30/grimech30.dat", Some("grimech30/thermo30.dat")),
+        (
+            "marinov-ethanol-1999/marinov-ethanol-1999.yaml",
+            "marinov-ethanol-1999/ethanol.mech",
+            Some("marinov-ethanol-1999/ethanol_thermo.dat"),
+        ),
+    ] {
+        let Some(path) = shared(yaml) else { return };
+        let mut first = read::from_path(&path, None, None).unwrap().mechanism;
+        let thermo = thermo.map(|file| shared(file).unwrap());
+        let read = read::from_path(&shared(chemkin).unwrap(), thermo.as_deref(), None);
+        let mut second = read.unwrap_or_else(|errors| panic!("{chemkin}: {errors}")).mechanism;
+        for mechanism in [&mut first, &mut second] {
+            mechanism.name.clear();
+            for species in &mut mechanism.species {
+                species.line = 0;
+                species.composition.sort_by_key(|entry| entry.0);
+            }
+            for reaction in &mut mechanism.reactions {
+                reaction.line = 0;
+                reaction.equation.clear();
+            }
+        }
+        assert_eq!(first.elements, second.elements, "{yaml}");
+        for (a, b) in first.species.iter_mut().zip(&mut second.species) {
+            assert!((a.weight - b.weight).abs() < 1e-12 * a.weight);
+            a.weight = b.weight;
+            assert_eq!(a, b, "{yaml}");
+        }
+        for (a, b) in first.reactions.iter().zip(&second.reactions) {
+            assert_eq!(a, b, "{yaml}");
+        }
+        assert_eq!(first.n_reactions(), second.n_reactions());
+    }
+}

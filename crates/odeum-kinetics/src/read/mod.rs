@@ -18,16 +18,20 @@
 //! # Ok::<(), odeum_kinetics::read::ReadErrors>(())
 //! ```
 
+mod chemkin;
 mod draft;
 mod elements;
 mod equation;
+mod file;
 mod number;
 mod problem;
 pub mod support;
 mod units;
 mod yaml;
 
+pub use chemkin::Named;
 pub use elements::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
+pub use file::from_path;
 pub use problem::{Problem, ReadErrors};
 
 pub(crate) use problem::Log;
@@ -58,6 +62,20 @@ pub fn yaml(file: &str, text: &str, phase: Option<&str>) -> Result<Read, ReadErr
     let mut log = Log::new(file);
     let mechanism = if small(text, &mut log) { yaml::read(text, phase, &mut log) } else { None };
     finish(mechanism, log)
+}
+
+/// Reads Chemkin: a mechanism, with thermodynamic data in it or in a second text, or both; of two
+/// entries for a species the first counts, those of the mechanism before those of the second text.
+///
+/// # Errors
+///
+/// All problems of the texts.
+pub fn chemkin(mechanism: Named<'_>, thermo: Option<Named<'_>>) -> Result<Read, ReadErrors> {
+    let mut log = Log::new(mechanism.file);
+    let sizes =
+        small(mechanism.text, &mut log) && thermo.is_none_or(|thermo| small(thermo.text, &mut log));
+    let read = if sizes { chemkin::read(mechanism, thermo, &mut log) } else { None };
+    finish(read, log)
 }
 
 /// False, with the problem told, where a text is too large to read.

@@ -101,6 +101,16 @@ impl Log {
         }
     }
 
+    /// The file that the problems to come belong to.
+    pub(crate) fn enter(&mut self, file: &str) {
+        file.clone_into(&mut self.file);
+    }
+
+    /// True where more problems were found than are listed: reading on would tell nothing.
+    pub(crate) fn is_full(&self) -> bool {
+        self.more > 0
+    }
+
     pub(crate) fn error(&mut self, line: usize, subject: &str, found: String, remedy: &str) {
         if self.problems.len() < LISTED {
             let problem = self.problem(line, subject, found, remedy);

@@ -243,8 +243,12 @@ impl UnitSystem {
         if let Some((number, unit)) = split(text) {
             return Ok(super::number::parse(number, false)? * activation_factor(unit)?);
         }
-        let factor = self.activation.unwrap_or(self.energy / self.quantity / GAS_CONSTANT);
-        Ok(super::number::parse(text, false)? * factor)
+        Ok(super::number::parse(text, false)? * self.activation())
+    }
+
+    /// Factor from an activation energy without unit to a temperature Eₐ/R \[K\].
+    pub(crate) fn activation(&self) -> f64 {
+        self.activation.unwrap_or(self.energy / self.quantity / GAS_CONSTANT)
     }
 }
 

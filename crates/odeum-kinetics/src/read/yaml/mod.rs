@@ -283,6 +283,9 @@ fn read_reactions(
             if matches!(source.take, Take::Declared) && !all_declared(item, &index) {
                 continue;
             }
+            if log.is_full() {
+                return;
+            }
             mechanism.reactions.extend(reaction::read(item, units, &index, skip, log));
         }
     }

@@ -1,0 +1,166 @@
+//! Reader of Chemkin-II mechanisms.
+//!
+//! Kee, Rupley & Miller, Chemkin-II, Sandia report SAND89-8009B (1989), with the later keywords
+//! PLOG, CHEB, TCHEB, PCHEB, FORD, RORD and UNITS. Where the report leaves a choice, the reading
+//! of Cantera's converter is followed, so that both formats of one mechanism give one result.
+
+mod equation;
+mod lines;
+mod reaction;
+mod thermo;
+
+use std::collections::HashMap;
+
+use self::lines::{Line, Sections};
+use super::elements;
+use super::problem::{Log, quote};
+use crate::mechanism::{Element, Mechanism};
+
+/// A text and the name of its file.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// For messages.
+    pub file: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// The mechanism of a Chemkin text, with data from a second one where the first has none.
+pub(super) fn read(
+    mechanism: Named<'_>,
+    thermo: Option<Named<'_>>,
+    log: &mut Log,
+) -> Option<Mechanism> {
+    let mut sections = Sections::default();
+    sections.split(mechanism.text, false, log);
+    let elements = read_elements(&sections.elements, log);
+    let names = read_names(&sections.species, log);
+    if names.is_empty() {
+        log.error(0, "", "no species".to_owned(), "declare them after SPECIES");
+        return None;
+    }
+    let index: HashMap<String, usize> =
+        names.iter().enumerate().map(|(i, name)| (name.0.to_owned(), i)).collect();
+    let wanted = |name: &str| index.contains_key(name);
+    let mut data = HashMap::new();
+    for (header, lines) in &sections.thermo {
+        thermo::read(*header, lines, &wanted, &mut data, log);
+    }
+    // (entry, whether it is of the mechanism's own file).
+    let own: Vec<String> = data.keys().cloned().collect();
+    if let Some(thermo) = thermo {
+        log.enter(thermo.file);
+        let mut second = Sections::default();
+        second.split(thermo.text, true, log);
+        for (header, lines) in &second.thermo {
+            thermo::read(*header, lines, &wanted, &mut data, log);
+        }
+        log.enter(mechanism.file);
+    }
+    let mut found = Mechanism {
+        name: stem(mechanism.file),
+        elements,
+        species: Vec::with_capacity(names.len()),
+        reactions: Vec::new(),
+    };
+    let mut missing = 0;
+    for (name, line) in &names {
+        let Some(entry) = data.remove(*name) else {
+            let remedy = "give its entry after THERMO, or in a file of thermodynamic data";
+            log.error(*line, name, "no thermodynamic data".to_owned(), remedy);
+            missing += 1;
+            continue;
+        };
+        let mut composition = Vec::with_capacity(entry.composition.len());
+        for (symbol, count) in &entry.composition {
+            let mut known = found.elements.iter().position(|element| element.name == *symbol);
+            if known.is_none() && symbol == "E" {
+                found.elements.extend(
+                    elements::weight("E").map(|weight| Element { name: "E".to_owned(), weight }),
+                );
+                known = Some(found.elements.len() - 1);
+            }
+            match known {
+                Some(element) => composition.push((element, *count)),
+                None => {
+                    let foreign = !own.iter().any(|other| other == name);
+                    let at = if foreign { *line } else { entry.line };
+                    log.error(at, name, thermo::undeclared(symbol), "add it to ELEMENTS");
+                }
+            }
+        }
+        match super::species(
+            (*name).to_owned(),
+            *line,
+            composition,
+            &found.elements,
+            entry.thermo,
+            log,
+        ) {
+            Some(species) => found.species.push(species),
+            None => missing += 1,
+        }
+    }
+    found.reactions = reaction::read_all(&sections, &index, log);
+    // Reactions refer to species by place: with one missing, the places are wrong.
+    (missing == 0).then_some(found)
+}
+
+/// A file's name without folder and ending.
+fn stem(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.split_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
+
+fn read_elements(lines: &[Line<'_>], log: &mut Log) -> Vec<Element> {
+    let mut found: Vec<Element> = Vec::new();
+    for &(line, text) in lines {
+        // `D /2.014/`, with or without blanks.
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(rest.len());
+            let symbol = thermo::capitalised(&rest[..end]);
+            rest = rest[end..].trim_start();
+            let mut weight = elements::weight(&symbol);
+            if let Some(tail) = rest.strip_prefix('/') {
+                let (inside, after) = tail.split_once('/').unwrap_or((tail, ""));
+                match super::number::parse(inside, true) {
+                    Ok(value) if value > 0.0 => weight = Some(value),
+                    _ => {
+                        let what = format!("the atomic weight '{}'", quote(inside));
+                        log.error(line, &symbol, what, "write it as in D/2.014/");
+                    }
+                }
+                rest = after.trim_start();
+            }
+            match weight {
+                _ if found.iter().any(|element| element.name == symbol) => {
+                    log.warn(line, &symbol, "an element twice".to_owned(), "remove one of the two");
+                }
+                Some(weight) => found.push(Element { name: symbol, weight }),
+                None => {
+                    let what = "an unknown element".to_owned();
+                    log.error(line, &symbol, what, "give its atomic weight, as in D/2.014/");
+                }
+            }
+        }
+    }
+    found
+}
+
+/// (name, line) of the species.
+fn read_names<'a>(lines: &[Line<'a>], log: &mut Log) -> Vec<(&'a str, usize)> {
+    let mut seen = std::collections::HashSet::new();
+    let mut names = Vec::new();
+    for &(line, text) in lines {
+        for name in text.split_whitespace() {
+            if seen.insert(name) {
+                names.push((name, line));
+            } else {
+                let what = "declared twice".to_owned();
+                log.warn(line, name, what, "the first declaration counts");
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,212 @@
+//! Thermodynamic data of Chemkin: NASA-7 in fixed columns.
+//!
+//! Kee, Rupley & Miller, Chemkin-II, Sandia report SAND89-8009B, table III: name 1-18, atoms
+//! 25-44 and 74-78, temperatures 46-73, the line's number in column 80; five coefficients of 15
+//! columns a line, those of the upper range first.
+
+use std::collections::HashMap;
+
+use super::lines::Line;
+use crate::mechanism::{Range, Thermo};
+use crate::read::number;
+use crate::read::problem::{Log, quote};
+
+/// The data of one species.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) composition: Vec<(String, f64)>,
+    pub(super) thermo: Thermo,
+    pub(super) line: usize,
+}
+
+/// Characters `from .. to` of a line, as far as it goes.
+fn columns(line: &str, from: usize, to: usize) -> &str {
+    let at = |n: usize| line.char_indices().nth(n).map_or(line.len(), |(byte, _)| byte);
+    line[at(from)..at(to)].trim()
+}
+
+/// First letter large, the rest small, as elements are written.
+pub(super) fn capitalised(symbol: &str) -> String {
+    let mut letters = symbol.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters.flat_map(char::to_lowercase)).collect(),
+        None => String::new(),
+    }
+}
+
+/// Atoms in groups of two columns of symbol and the rest of count.
+fn atoms(line: &str, from: usize, groups: usize, width: usize, into: &mut Vec<(String, f64)>) {
+    for i in 0..groups {
+        let start = from + i * width;
+        let symbol = columns(line, start, start + 2);
+        let count = columns(line, start + 2, start + width);
+        let letters = symbol.chars().any(char::is_alphabetic);
+        let Ok(count) = number::parse(count, false) else { continue };
+        if letters && count != 0.0 {
+            let symbol = capitalised(symbol);
+            match into.iter_mut().find(|entry| entry.0 == symbol) {
+                Some(entry) => entry.1 += count,
+                None => into.push((symbol, count)),
+            }
+        }
+    }
+}
+
+/// Default temperatures of a section: (low, middle, high) \[K\].
+fn defaults(line: &str) -> Option<[f64; 3]> {
+    let numbers: Vec<f64> =
+        line.split_whitespace().map_while(|word| number::parse(word, true).ok()).collect();
+    <[f64; 3]>::try_from(numbers).ok()
+}
+
+/// Adds the entries of a section that `wanted` names to `found`; the first of a name wins.
+pub(super) fn read(
+    header: Line<'_>,
+    lines: &[Line<'_>],
+    wanted: &dyn Fn(&str) -> bool,
+    found: &mut HashMap<String, Entry>,
+    log: &mut Log,
+) {
+    if header.1.to_ascii_uppercase().contains("NASA9") {
+        let what = "NASA-9 data in Chemkin's layout are not supported".to_owned();
+        log.error(header.0, "THERMO", what, "give NASA-7 data, or Cantera YAML");
+        return;
+    }
+    let mut rest = lines;
+    let comment = |line: &str| line.trim_start().starts_with('!');
+    let mut temperatures = None;
+    if let Some((first, tail)) = rest.split_first() {
+        temperatures = defaults(first.1.split('!').next().unwrap_or(""));
+        if temperatures.is_some() {
+            rest = tail;
+        }
+    }
+    let mut i = 0;
+    while i < rest.len() {
+        let (number, line) = rest[i];
+        i += 1;
+        if comment(line) {
+            continue;
+        }
+        let name = columns(line, 0, 18).split_whitespace().next().unwrap_or("").to_owned();
+        // Lines of atoms that follow a '&' in column 81.
+        let mut more = Vec::new();
+        let mut head_goes_on = line.trim_end().ends_with('&');
+        while head_goes_on && i < rest.len() {
+            let text = rest[i].1.trim_end();
+            head_goes_on = text.ends_with('&');
+            more.push(text.trim_end_matches('&'));
+            i += 1;
+        }
+        if columns(line, 79, 80) != "1" {
+            // Not the head of an entry; told only where it names a species of the mechanism.
+            if wanted(&name) {
+                let what = "no '1' in column 80 of the first line of its data".to_owned();
+                log.error(number, &name, what, "keep to the columns of the format");
+            }
+            continue;
+        }
+        let body: Vec<&str> = rest[i..].iter().take(3).map(|line| line.1).collect();
+        let complete = body.len() == 3
+            && (2..=4).zip(&body).all(|(k, line)| columns(line, 79, 80) == k.to_string());
+        if !wanted(&name) {
+            i += if complete { 3 } else { 0 };
+            continue;
+        }
+        if !complete {
+            let what = "its data are not four lines, numbered in column 80".to_owned();
+            log.error(number, &name, what, "keep to the columns of the format");
+            continue;
+        }
+        i += 3;
+        if found.contains_key(&name) {
+            let what = "thermodynamic data again".to_owned();
+            log.warn(number, &name, what, "the first entry is used");
+            continue;
+        }
+        match entry(number, line, &more, &body, temperatures) {
+            Ok(entry) => {
+                found.insert(name, entry);
+            }
+            Err(what) => log.error(number, &name, what, "keep to the columns of the format"),
+        }
+    }
+}
+
+fn entry(
+    line: usize,
+    head: &str,
+    more: &[&str],
+    body: &[&str],
+    defaults: Option<[f64; 3]>,
+) -> Result<Entry, String> {
+    let mut composition = Vec::new();
+    if more.is_empty() {
+        atoms(head, 24, 4, 5, &mut composition);
+        // The fifth element shares columns with long middle temperatures: letters tell it.
+        atoms(head, 73, 1, 5, &mut composition);
+        let beyond = head.chars().count().saturating_sub(80) / 10;
+        atoms(head, 80, beyond, 10, &mut composition);
+    } else {
+        let words: Vec<&str> = more.iter().flat_map(|text| text.split_whitespace()).collect();
+        for pair in words.chunks(2) {
+            let [symbol, count] = pair else { return Err("an element without count".to_owned()) };
+            composition.push((capitalised(symbol), number::parse(count, false)?));
+        }
+    }
+    if composition.is_empty() {
+        return Err("no atoms in columns 25 to 44".to_owned());
+    }
+    let temperature = |from, to, default: Option<f64>| match columns(head, from, to) {
+        "" => default.ok_or_else(|| format!("no temperature in columns {} to {to}", from + 1)),
+        text => number::parse(text, true),
+    };
+    let low = temperature(45, 55, defaults.map(|t| t[0]))?;
+    let high = temperature(55, 65, defaults.map(|t| t[2]))?;
+    let mut middle = match columns(head, 65, 73) {
+        "" => defaults.map(|t| t[1]).filter(|&t| low < t && t < high),
+        text => Some(number::parse(text, true)?),
+    };
+    let mut all = [0.0; 14];
+    for (k, value) in all.iter_mut().enumerate() {
+        let (row, column) = (k / 5, 15 * (k % 5));
+        let text = columns(body[row], column, column + 15);
+        if !text.is_empty() {
+            *value = number::parse(&text.replace(' ', ""), true)
+                .map_err(|error| format!("coefficient {}: {error}", k + 1))?;
+        }
+    }
+    let half = |from: usize| std::array::from_fn::<f64, 7, _>(|i| all[from + i]);
+    let (upper, lower) = (half(0), half(7));
+    if middle == Some(low) || middle == Some(high) || upper == lower {
+        middle = None;
+    }
+    let zero = |a: &[f64; 7]| a.iter().all(|&x| x == 0.0);
+    let ranges = match middle {
+        None => {
+            let a = if zero(&lower) || upper == lower {
+                upper
+            } else if zero(&upper) {
+                lower
+            } else {
+                return Err("two sets of coefficients for one range of temperature".to_owned());
+            };
+            if low >= high {
+                return Err(format!("the temperatures {low}, {high} do not ascend"));
+            }
+            vec![Range { low, high, a }]
+        }
+        Some(middle) if low < middle && middle < high => {
+            vec![Range { low, high: middle, a: lower }, Range { low: middle, high, a: upper }]
+        }
+        Some(middle) => {
+            return Err(format!("the temperatures {low}, {middle}, {high} do not ascend"));
+        }
+    };
+    Ok(Entry { composition, thermo: Thermo::Nasa7(ranges), line })
+}
+
+/// Text for an element that is not declared.
+pub(super) fn undeclared(symbol: &str) -> String {
+    format!("the element {} is not declared", quote(symbol))
+}
