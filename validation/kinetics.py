@@ -1,7 +1,7 @@
 """Thermodynamics and rates by Cantera, for the tests of ``odeum-kinetics``.
 
     python3 -m venv target/validation
-    target/validation/bin/pip install cantera==3.2.0 numpy
+    target/validation/bin/pip install -r validation/requirements.txt
     target/validation/bin/python validation/kinetics.py [folder of mechanisms]
 
 Writes ``crates/odeum-kinetics/tests/data/<mechanism>.json``: at states drawn with a fixed seed,
