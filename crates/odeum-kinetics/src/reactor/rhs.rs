@@ -78,7 +78,8 @@ impl Reactor {
         }
     }
 
-    /// ωₖ/ρ [kmol/kg/s] of all species into `q`-free memory: `z` of the scratch, and the sums.
+    /// ωₖ/ρ [kmol/kg/s] of all species into `z` of the scratch, whose old content the progress of
+    /// the reactions no longer needs, and the sums over them.
     #[inline(always)]
     pub(super) fn production<R: Real>(
         &self,
