@@ -5,56 +5,110 @@
 
 use odeum_core::Real;
 
-/// For each target: values to add, values to subtract, and values to add with a coefficient.
+/// Sums of up to this many terms are unrolled.
+const UNROLLED: usize = 8;
+
+/// Targets with the values each sums and their coefficients. Targets with the same number of terms
+/// follow each other, so that loops have no lengths to mispredict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Gather {
-    /// Ends of the three lists of each target, in one array of indices: [3 × targets + 1].
-    pub(crate) starts: Vec<u32>,
-    /// Index of each value.
+    /// Number of terms and of targets of each group.
+    pub(crate) groups: Vec<[u32; 2]>,
+    /// The targets, group by group.
+    pub(crate) target: Vec<u32>,
+    /// Index of each value, target by target.
     pub(crate) index: Vec<u32>,
-    /// Coefficient of each value of a third list; the others have none.
+    /// Its coefficient.
     pub(crate) coefficient: Vec<f64>,
-    /// Where the coefficients of each target begin. \[targets + 1\]
-    pub(crate) coefficient_starts: Vec<u32>,
 }
 
 impl Gather {
-    /// From the (index, coefficient) of the values of each target.
-    pub(crate) fn new(targets: &[Vec<(usize, f64)>]) -> Gather {
-        let mut gather =
-            Gather { starts: vec![0], coefficient_starts: vec![0], ..Gather::default() };
-        for terms in targets {
-            let ones = |wanted: f64| terms.iter().filter(move |(_, c)| *c == wanted);
-            for wanted in [1.0, -1.0] {
-                gather.index.extend(ones(wanted).map(|(i, _)| *i as u32));
-                gather.starts.push(gather.index.len() as u32);
+    /// From (target, (index, coefficient) of its values).
+    pub(crate) fn new(mut targets: Vec<(usize, Vec<(usize, f64)>)>) -> Gather {
+        targets.sort_by_key(|(_, terms)| terms.len());
+        let mut gather = Gather::default();
+        for (target, terms) in &targets {
+            let n = terms.len() as u32;
+            match gather.groups.last_mut() {
+                Some(group) if group[0] == n => group[1] += 1,
+                _ => gather.groups.push([n, 1]),
             }
-            for &(i, c) in terms.iter().filter(|(_, c)| c.abs() != 1.0) {
-                gather.index.push(i as u32);
-                gather.coefficient.push(c);
-            }
-            gather.starts.push(gather.index.len() as u32);
-            gather.coefficient_starts.push(gather.coefficient.len() as u32);
+            gather.target.push(*target as u32);
+            gather.index.extend(terms.iter().map(|(i, _)| *i as u32));
+            gather.coefficient.extend(terms.iter().map(|(_, c)| *c));
         }
         gather
     }
 
-    /// The sum of target `i` over `values`.
+    /// All sums over `values`, into the targets.
     #[inline(always)]
-    pub(crate) fn sum<R: Real>(&self, i: usize, values: &[R]) -> R {
-        let ends = &self.starts[3 * i..3 * i + 4];
-        let mut sum = R::lit(0.0);
-        for &j in &self.index[ends[0] as usize..ends[1] as usize] {
-            sum = sum + values[j as usize];
+    pub(crate) fn sum<R: Real>(&self, values: &[R], targets: &mut [R]) {
+        let (mut first, mut term) = (0, 0);
+        for &[n, count] in &self.groups {
+            let (n, count) = (n as usize, count as usize);
+            let group = &self.target[first..first + count];
+            let index = &self.index[term..term + n * count];
+            let coefficient = &self.coefficient[term..term + n * count];
+            match n {
+                1 => fixed::<R, 1>(group, index, coefficient, values, targets),
+                2 => fixed::<R, 2>(group, index, coefficient, values, targets),
+                3 => fixed::<R, 3>(group, index, coefficient, values, targets),
+                4 => fixed::<R, 4>(group, index, coefficient, values, targets),
+                5 => fixed::<R, 5>(group, index, coefficient, values, targets),
+                6 => fixed::<R, 6>(group, index, coefficient, values, targets),
+                7 => fixed::<R, 7>(group, index, coefficient, values, targets),
+                UNROLLED => fixed::<R, UNROLLED>(group, index, coefficient, values, targets),
+                _ => any(n, group, index, coefficient, values, targets),
+            }
+            (first, term) = (first + count, term + n * count);
         }
-        for &j in &self.index[ends[1] as usize..ends[2] as usize] {
-            sum = sum - values[j as usize];
+    }
+}
+
+/// Sums of N terms.
+#[inline(always)]
+fn fixed<R: Real, const N: usize>(
+    group: &[u32],
+    index: &[u32],
+    coefficient: &[f64],
+    values: &[R],
+    targets: &mut [R],
+) {
+    let (index, _) = index.as_chunks::<N>();
+    let (coefficient, _) = coefficient.as_chunks::<N>();
+    for i in 0..group.len() {
+        let mut sum = R::lit(coefficient[i][0]) * values[index[i][0] as usize];
+        for j in 1..N {
+            sum = R::lit(coefficient[i][j]).mul_add(values[index[i][j] as usize], sum);
         }
-        let scaled = &self.index[ends[2] as usize..ends[3] as usize];
-        let first = self.coefficient_starts[i] as usize;
-        for n in 0..scaled.len() {
-            sum = R::lit(self.coefficient[first + n]).mul_add(values[scaled[n] as usize], sum);
+        targets[group[i] as usize] = sum;
+    }
+}
+
+/// Sums of `n` terms, four at a time.
+#[inline(always)]
+fn any<R: Real>(
+    n: usize,
+    group: &[u32],
+    index: &[u32],
+    coefficient: &[f64],
+    values: &[R],
+    targets: &mut [R],
+) {
+    for i in 0..group.len() {
+        let range = i * n..(i + 1) * n;
+        let (index, rest) = index[range.clone()].as_chunks::<4>();
+        let (coefficient, other) = coefficient[range].as_chunks::<4>();
+        let mut sums = [R::lit(0.0); 4];
+        for chunk in 0..index.len() {
+            for j in 0..4 {
+                let value = values[index[chunk][j] as usize];
+                sums[j] = R::lit(coefficient[chunk][j]).mul_add(value, sums[j]);
+            }
         }
-        sum
+        for j in 0..rest.len() {
+            sums[j] = R::lit(other[j]).mul_add(values[rest[j] as usize], sums[j]);
+        }
+        targets[group[i] as usize] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
 }

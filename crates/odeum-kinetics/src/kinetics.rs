@@ -87,7 +87,7 @@ impl Kinetics {
             falloffs: laws.falloffs,
             plog: laws.plog,
             chebyshev: laws.chebyshev,
-            production: Gather::new(&production),
+            production: Gather::new(production.into_iter().enumerate().collect()),
         })
     }
 
@@ -171,9 +171,15 @@ impl Kinetics {
         s: &mut Scratch<'_, R>,
     ) {
         self.arrhenius.evaluate::<R, D>(&with.at, s.k, s.dlnk);
-        self.bodies.concentrations(with, s.c, s.x);
-        let mut rates =
-            Constants { k: s.k, dlnk: s.dlnk, x: s.x, dk_dx: s.dk_dx, dlnk_dlnp: s.dlnk_dlnp };
+        self.bodies.concentrations(with, s.c, s.x, s.ln_x);
+        let mut rates = Constants {
+            k: s.k,
+            dlnk: s.dlnk,
+            x: s.x,
+            ln_x: s.ln_x,
+            dk_dx: s.dk_dx,
+            dlnk_dlnp: s.dlnk_dlnp,
+        };
         if collide {
             self.bodies.multiply::<R, D>(&mut rates);
         }
@@ -235,21 +241,24 @@ impl Laws {
                 Rate::Falloff { low, high, blending, activated } => {
                     let k0 = reactions.len() + falloffs.len();
                     expressions.extend([(r, *high), (k0, *low)]);
-                    falloffs.push((r, k0, blending, *activated));
+                    falloffs.push((r, k0, blending, *activated, [low, high]));
                 }
                 Rate::Plog(points) => laws.plog.push(r, points),
                 Rate::Chebyshev(table) => laws.chebyshev.push(r, table),
             }
         }
         laws.bodies.n_three_body = laws.bodies.reaction.len();
-        falloffs.sort_by_key(|(_, _, blending, _)| match blending {
+        falloffs.sort_by_key(|(_, _, blending, ..)| match blending {
             Blending::Lindemann => 0,
             Blending::Troe { .. } => 1,
             Blending::Sri { .. } => 2,
             Blending::Tsang { .. } => 3,
         });
-        for (r, k0, blending, activated) in falloffs {
+        for (r, k0, blending, activated, [low, high]) in falloffs {
             let number = laws.bodies.push(r, reactions[r].third_body.as_ref());
+            if *blending != Blending::Lindemann {
+                laws.bodies.want_logarithm(number);
+            }
             let all = &mut laws.falloffs;
             let table: &mut FalloffTable = match *blending {
                 Blending::Lindemann => &mut all.lindemann,
@@ -270,8 +279,7 @@ impl Laws {
             if table.low.is_empty() {
                 table.first = number;
             }
-            table.low.push(k0 as u32);
-            table.activated.push(activated);
+            table.push(k0, activated, low, high);
         }
         laws.arrhenius = ArrheniusTable::new(&expressions);
         laws
@@ -321,6 +329,17 @@ fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
                     line: reaction.line,
                     what: "a stoichiometric coefficient, order or efficiency",
                     value,
+                });
+            }
+        }
+        if let Rate::Falloff { low, high, .. } = &reaction.rate {
+            let ratio = low.a / high.a;
+            if !(ratio > 0.0 && ratio.is_finite()) {
+                return Err(KineticsError::BadNumber {
+                    item: reaction.equation.clone(),
+                    line: reaction.line,
+                    what: "the ratio of the limits of a falloff reaction",
+                    value: ratio,
                 });
             }
         }

@@ -165,8 +165,6 @@ impl Kinetics {
         let (with, mut s) = self.at::<R, false>(t, concentrations, work);
         self.constants::<R, false>(&with, true, &mut s);
         self.progress::<R, false>(&with.at, &mut s);
-        for k in 0..self.n_species() {
-            out[k] = self.production.sum(k, s.q);
-        }
+        self.production.sum(s.q, out);
     }
 }

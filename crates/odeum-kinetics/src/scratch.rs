@@ -16,6 +16,7 @@ pub(crate) struct Scratch<'a, R> {
     pub(crate) gamma: &'a mut [R],
     pub(crate) k: &'a mut [R],
     pub(crate) x: &'a mut [R],
+    pub(crate) ln_x: &'a mut [R],
     pub(crate) q: &'a mut [R],
     // Derivatives only, from here on.
     pub(crate) recip_e: &'a mut [R],
@@ -57,7 +58,7 @@ impl Kinetics {
     /// How many values of workspace the functions of this mechanism want.
     pub fn workspace(&self) -> usize {
         let (n, r) = (self.n_species(), self.n_reactions());
-        let rates = 5 * (n + 1) + 4 * n + 2 * self.n_constants() + self.bodies.default.len();
+        let rates = 5 * (n + 1) + 4 * n + 2 * self.n_constants() + 2 * self.bodies.default.len();
         let tables = self.plog.reaction.len() + self.chebyshev.reaction.len();
         rates + 8 * r + self.bodies.reaction.len() + tables + self.n_partials()
     }
@@ -79,6 +80,7 @@ impl Kinetics {
             gamma: take(&mut rest, n),
             k: take(&mut rest, constants),
             x: take(&mut rest, self.bodies.default.len()),
+            ln_x: take(&mut rest, self.bodies.default.len()),
             q: take(&mut rest, r),
             recip_e: take(&mut rest, n + 1),
             dcp: take(&mut rest, n),

@@ -7,15 +7,18 @@
 //! - ∂ ln k/∂T = d ln k₀/dT + (φ − Pr/(1 + Pr)) d ln(k₀/k∞)/dT + ∂ ln F/∂T
 //! - ∂k/∂X = k₀ F / (1 + Pr) · (φ + 1/(1 + Pr)), finite at X = 0.
 //!
-//! Logarithms of Pr stop at 1e−300. Elsewhere X is taken as it is, though a solver may have made
+//! ln Pr is ln X, which reactions with the same colliders share, and the difference of two ln k,
+//! linear in ln T and 1/T: no reaction takes a logarithm of its own Pr. ln X stops at X = 1e−300.
+//! Elsewhere X is taken as it is, though a solver may have made
 //! it slightly negative, so that k stays differentiable in zero.
 
 use odeum_core::Real;
 
 use super::third_body::ThirdBodies;
 use super::{Conditions, Constants, sri::Sri, troe::Troe, tsang::Tsang};
+use crate::mechanism::Arrhenius;
 
-/// Where logarithms of Pr and of the centre of F stop.
+/// Where logarithms of X and of the centre of F stop.
 pub(crate) const TINY: f64 = 1e-300;
 
 /// F and its derivatives.
@@ -38,6 +41,8 @@ pub(crate) struct FalloffTable {
     pub(crate) low: Vec<u32>,
     /// Chemically activated.
     pub(crate) activated: Vec<bool>,
+    /// ln (k₀/k∞) of each reaction: a constant, and coefficients of ln T and of −1/T.
+    pub(crate) ln_ratio: Vec<[f64; 3]>,
 }
 
 /// All falloff reactions by the form of F.
@@ -62,22 +67,22 @@ impl Falloffs {
     ) {
         let unity = Blend { f: R::lit(1.0), dlnf_dt: R::lit(0.0), phi: R::lit(0.0) };
         for i in 0..self.lindemann.low.len() {
-            let (case, r) = self.lindemann.case(i, bodies, rates);
+            let (case, r) = self.lindemann.case(i, with, bodies, rates);
             case.finish::<D>(unity, r, rates);
         }
         for i in 0..self.troe.low.len() {
-            let (case, r) = self.troe.case(i, bodies, rates);
-            let blend = self.troe_blending.evaluate::<R, D>(i, &with.at, case.log10_pr());
+            let (case, r) = self.troe.case(i, with, bodies, rates);
+            let blend = self.troe_blending.evaluate::<R, D>(i, &with.at, case.log10_pr);
             case.finish::<D>(blend, r, rates);
         }
         for i in 0..self.sri.low.len() {
-            let (case, r) = self.sri.case(i, bodies, rates);
-            let blend = self.sri_blending.evaluate::<R, D>(i, &with.at, case.log10_pr());
+            let (case, r) = self.sri.case(i, with, bodies, rates);
+            let blend = self.sri_blending.evaluate::<R, D>(i, &with.at, case.log10_pr);
             case.finish::<D>(blend, r, rates);
         }
         for i in 0..self.tsang.low.len() {
-            let (case, r) = self.tsang.case(i, bodies, rates);
-            let blend = self.tsang_blending.evaluate::<R, D>(i, &with.at, case.log10_pr());
+            let (case, r) = self.tsang.case(i, with, bodies, rates);
+            let blend = self.tsang_blending.evaluate::<R, D>(i, &with.at, case.log10_pr);
             case.finish::<D>(blend, r, rates);
         }
     }
@@ -92,56 +97,70 @@ struct Case<R> {
     dlnk0: R,
     /// d ln k∞/dT.
     dlnk_high: R,
-    /// k₀ / k∞.
-    ratio: R,
     x: R,
-    pr: R,
+    /// 1/(1 + Pr).
+    share: R,
+    /// k₀/(k∞ (1 + Pr)).
+    turn: R,
+    log10_pr: R,
 }
 
 impl FalloffTable {
+    pub(crate) fn push(&mut self, low: usize, activated: bool, k0: &Arrhenius, high: &Arrhenius) {
+        self.low.push(low as u32);
+        self.activated.push(activated);
+        self.ln_ratio.push([(k0.a / high.a).ln(), k0.b - high.b, k0.ta - high.ta]);
+    }
+
     /// The i-th reaction of the table and its index.
     #[inline(always)]
     fn case<R: Real>(
         &self,
         i: usize,
+        with: &Conditions<R>,
         bodies: &ThirdBodies,
         rates: &Constants<'_, R>,
     ) -> (Case<R>, usize) {
         let number = self.first + i;
         let (r, low) = (bodies.reaction[number] as usize, self.low[i] as usize);
-        let x = rates.x[bodies.set[number] as usize];
-        let k0 = rates.k[low];
-        let ratio = k0 / (rates.k[r] + R::lit(TINY));
-        let activated = self.activated[i];
-        let (dlnk0, dlnk_high) = (rates.dlnk[low], rates.dlnk[r]);
-        (Case { number, activated, k0, dlnk0, dlnk_high, ratio, x, pr: ratio * x }, r)
+        let set = bodies.set[number] as usize;
+        let (x, k0) = (rates.x[set], rates.k[low]);
+        let high = rates.k[r] + R::lit(TINY);
+        let recip = k0.mul_add(x, high).recip();
+        let [constant, b, ta] = self.ln_ratio[i];
+        let ratio = R::lit(b).mul_add(with.at.ln, R::lit(constant)) - R::lit(ta) * with.at.recip;
+        let case = Case {
+            number,
+            activated: self.activated[i],
+            k0,
+            dlnk0: rates.dlnk[low],
+            dlnk_high: rates.dlnk[r],
+            x,
+            share: high * recip,
+            turn: k0 * recip,
+            log10_pr: (ratio + rates.ln_x[set]) * R::lit(std::f64::consts::LOG10_E),
+        };
+        (case, r)
     }
 }
 
 impl<R: Real> Case<R> {
     #[inline(always)]
-    fn log10_pr(&self) -> R {
-        let clipped = R::select(self.pr.lt(R::lit(TINY)), R::lit(TINY), self.pr);
-        clipped.ln() * R::lit(std::f64::consts::LOG10_E)
-    }
-
-    #[inline(always)]
     fn finish<const D: bool>(self, blend: Blend<R>, r: usize, rates: &mut Constants<'_, R>) {
-        let share = (R::lit(1.0) + self.pr).recip();
-        let base = self.k0 * blend.f * share;
+        let base = self.k0 * blend.f * self.share;
         rates.k[r] = if self.activated { base } else { base * self.x };
         if D {
-            // Below the smallest Pr a logarithm is taken of, F does not depend on Pr.
-            let low = self.pr.lt(R::lit(TINY));
+            // Below the smallest X a logarithm is taken of, F does not depend on X.
+            let low = self.x.lt(R::lit(TINY));
             let phi = R::select(low, R::lit(0.0), blend.phi);
-            let slope = phi - self.pr * share;
             let change = self.dlnk0 - self.dlnk_high;
+            let slope = blend.phi - self.turn * self.x;
             rates.dlnk[r] = slope.mul_add(change, self.dlnk0) + blend.dlnf_dt;
             rates.dk_dx[self.number] = if self.activated {
                 let safe = R::select(low, R::lit(1.0), self.x);
-                base * (phi / safe - self.ratio * share)
+                base * (phi / safe - self.turn)
             } else {
-                base * (phi + share)
+                base * (phi + self.share)
             };
         }
     }

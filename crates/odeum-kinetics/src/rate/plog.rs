@@ -50,7 +50,7 @@ impl Plog {
         self.starts.push(self.ln_p.len() as u32);
     }
 
-    /// k of all reactions, and with `D` their derivatives; `dlnk_dlnp` from `first` on.
+    /// k of all reactions, and with `D` their derivatives.
     #[inline(always)]
     pub(crate) fn evaluate<R: Real, const D: bool>(
         &self,

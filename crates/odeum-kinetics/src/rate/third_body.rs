@@ -6,6 +6,7 @@
 
 use odeum_core::Real;
 
+use super::falloff::TINY;
 use super::{Conditions, Constants};
 use crate::mechanism::ThirdBody;
 
@@ -23,6 +24,8 @@ pub(crate) struct ThirdBodies {
     pub(crate) reaction: Vec<u32>,
     /// The set of each.
     pub(crate) set: Vec<u32>,
+    /// The sets of which ln X is wanted.
+    pub(crate) logarithms: Vec<u32>,
     /// How many of them are three-body reactions.
     pub(crate) n_three_body: usize,
 }
@@ -35,6 +38,14 @@ impl ThirdBodies {
         self.reaction.push(reaction as u32);
         self.set.push(set as u32);
         self.reaction.len() - 1
+    }
+
+    /// Asks for ln X of the colliders of the reaction of this number.
+    pub(crate) fn want_logarithm(&mut self, number: usize) {
+        let set = self.set[number];
+        if !self.logarithms.contains(&set) {
+            self.logarithms.push(set);
+        }
     }
 
     /// The number of a set of efficiencies, which is new or one met before.
@@ -75,6 +86,7 @@ impl ThirdBodies {
         with: &Conditions<R>,
         concentrations: &[R],
         x: &mut [R],
+        ln_x: &mut [R],
     ) {
         for set in 0..self.default.len() {
             let mut sum = R::lit(self.default[set]) * with.total;
@@ -83,6 +95,11 @@ impl ThirdBodies {
                 sum = R::lit(self.excess[i]).mul_add(c, sum);
             }
             x[set] = sum;
+        }
+        let tiny = R::lit(TINY);
+        for &set in &self.logarithms {
+            let here = x[set as usize];
+            ln_x[set as usize] = R::select(here.lt(tiny), tiny, here).ln();
         }
     }
 

@@ -85,14 +85,17 @@ pub(crate) fn broaden<R: Real, const D: bool>(centre: R, slope: R, log10_pr: R) 
     let l = safe.ln() * log10_e;
     let x = log10_pr - R::lit(0.67).mul_add(l, R::lit(0.4));
     let n = R::lit(0.75) - R::lit(1.27) * l;
-    let recip = (n - R::lit(0.14) * x).recip();
-    let f1 = x * recip;
-    let width = (f1 * f1 + R::lit(1.0)).recip();
+    // 1/(1 + f²) with f = x/d.
+    let d = n - R::lit(0.14) * x;
+    let d_squared = d * d;
+    let width = d_squared / x.mul_add(x, d_squared);
     let log10_f = l * width;
     let f = (log10_f * R::lit(std::f64::consts::LN_10)).exp();
     if !D {
         return Blend { f, dlnf_dt: R::lit(0.0), phi: R::lit(0.0) };
     }
+    let recip = d.recip();
+    let f1 = x * recip;
     // d log₁₀F / df₁, and df₁ with respect to log₁₀ Pr and to L.
     let by_f1 = R::lit(-2.0) * log10_f * f1 * width;
     let f1_by_pr = n * recip * recip;

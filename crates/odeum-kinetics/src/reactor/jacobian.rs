@@ -101,22 +101,27 @@ impl<R: Real> Outlined for JacobianWork<'_, R> {
         let recip_capacity = heat.capacity.recip();
         let slope = -(t * heat.released * recip_capacity);
         let expansion = R::lit(reactor.expansion());
-        let energies = reactor.energies(&s);
+        let energies: &[R] = match reactor.constraint {
+            Constraint::ConstantPressure => s.h,
+            Constraint::ConstantVolume => s.u,
+        };
 
-        // Columns Y.
+        // Columns Y: first the species rows, then what the rows T and m sum over them.
+        plan.block.sum(s.slots, jacobian);
+        for k in 0..n {
+            s.e[k] = energies[k] * R::lit(kinetics.recip_weight[k]);
+        }
         for j in 0..n {
             let (mut released, mut moles) = (zero, zero);
             for i in plan.columns[j] as usize..plan.columns[j + 1] as usize {
-                let value = plan.block.sum(i, s.slots);
-                jacobian[plan.position[i] as usize] = R::lit(plan.scale[i]) * value;
-                released = energies[plan.row[i] as usize].mul_add(value, released);
-                moles = moles + value;
+                let (value, row) = (jacobian[plan.position[i] as usize], plan.row[i] as usize);
+                released = s.e[row].mul_add(value, released);
+                moles = R::lit(kinetics.recip_weight[row]).mul_add(value, moles);
             }
-            let recip_weight = R::lit(kinetics.recip_weight[j]);
-            put(jacobian, plan.moles[j], recip_weight * moles);
+            put(jacobian, plan.moles[j], moles);
             if adiabatic {
-                let change = t.mul_add(released, slope * (s.cp[j] - expansion));
-                jacobian[1 + j] = -(recip_weight * recip_capacity * change);
+                let capacity = R::lit(kinetics.recip_weight[j]) * (s.cp[j] - expansion);
+                jacobian[1 + j] = -(recip_capacity * t.mul_add(released, slope * capacity));
             }
         }
 
@@ -125,9 +130,11 @@ impl<R: Real> Outlined for JacobianWork<'_, R> {
         let recip_m = m.recip();
         let (mut released_t, mut released_m) = (zero, zero);
         let (mut moles_t, mut moles_m, mut capacity) = (zero, zero, zero);
+        kinetics.production.sum(s.by_t, s.e);
+        plan.by_m.sum(s.by_m, s.recip_e);
         for k in 0..n {
-            let mut by_t = kinetics.production.sum(k, s.by_t) * mixture.recip_density;
-            let mut by_m = plan.by_m.sum(k, s.by_m) * mixture.recip_density;
+            let mut by_t = s.e[k] * mixture.recip_density;
+            let mut by_m = s.recip_e[k] * mixture.recip_density;
             let w = s.z[k];
             if constant_pressure {
                 by_t = w.mul_add(recip_t, by_t);

@@ -15,11 +15,10 @@ pub(super) struct Plan {
     pub(super) pattern: Pattern,
     /// Entries ∂f/∂Yⱼ of the species rows, column by column: columns\[j\]..columns\[j + 1\].
     pub(super) columns: Vec<u32>,
-    /// Species of the row, position in the matrix, and Wₖ/Wⱼ of each of them.
+    /// Species of the row and position in the matrix of each of them.
     pub(super) row: Vec<u32>,
     pub(super) position: Vec<u32>,
-    pub(super) scale: Vec<f64>,
-    /// ∂ωₖ/∂Cⱼ of each of them from ∂q/∂C and ∂q/∂X.
+    /// Their values, Wₖ/Wⱼ ∂ωₖ/∂Cⱼ, from ∂q/∂C and ∂q/∂X.
     pub(super) block: Gather,
     /// ∂ωₖ/∂m from ∂q/∂m.
     pub(super) by_m: Gather,
@@ -109,9 +108,8 @@ impl Plan {
             columns: vec![0],
             row: Vec::new(),
             position: Vec::new(),
-            scale: Vec::new(),
             block: Gather::default(),
-            by_m: Gather::new(&by_m),
+            by_m: Gather::new(by_m.into_iter().enumerate().collect()),
             in_t: (1..n + 2).map(|row| position(row, 0)).collect(),
             in_m: (1..n + 2).map(|row| position(row, n + 1)).collect(),
             moles: (1..n + 1).map(|column| position(n + 1, column)).collect(),
@@ -123,12 +121,13 @@ impl Plan {
             for row in (0..n).filter(|row| !terms[*row][column].is_empty()) {
                 plan.row.push(row as u32);
                 plan.position.push(position(1 + row, 1 + column));
-                plan.scale.push(kinetics.weight[row] * kinetics.recip_weight[column]);
-                lists.push(terms[row][column].clone());
+                let scale = kinetics.weight[row] * kinetics.recip_weight[column];
+                let list = terms[row][column].iter().map(|(i, c)| (*i, c * scale)).collect();
+                lists.push((position(1 + row, 1 + column) as usize, list));
             }
             plan.columns.push(plan.row.len() as u32);
         }
-        plan.block = Gather::new(&lists);
+        plan.block = Gather::new(lists);
         plan.pattern = pattern;
         plan
     }

@@ -78,7 +78,8 @@ impl Reactor {
         }
     }
 
-    /// ωₖ/ρ [kmol/kg/s] of all species into `q`-free memory: `z` of the scratch, and the sums.
+    /// ωₖ/ρ [kmol/kg/s] of all species into `z` of the scratch, whose old content the progress of
+    /// the reactions no longer needs, and the sums over them.
     #[inline(always)]
     pub(super) fn production<R: Real>(
         &self,
@@ -89,8 +90,9 @@ impl Reactor {
         let kinetics = &*self.kinetics;
         let (mut released, mut capacity) = (R::lit(0.0), R::lit(0.0));
         let expansion = R::lit(self.expansion());
+        kinetics.production.sum(s.q, s.z);
         for k in 0..kinetics.n_species() {
-            let w = kinetics.production.sum(k, s.q) * mixture.recip_density;
+            let w = s.z[k] * mixture.recip_density;
             s.z[k] = w;
             released = self.energies(s)[k].mul_add(w, released);
             let amount = y[1 + k] * R::lit(kinetics.recip_weight[k]);
