@@ -5,7 +5,7 @@
 //! thermodynamics and rates from it, over any [`odeum_core::Real`]; a [`Reactor`] is the
 //! [`odeum_core::System`] of a closed volume of gas, with its exact sparse Jacobian.
 
-pub(crate) mod check;
+pub mod check;
 pub mod constants;
 mod error;
 mod gather;

@@ -43,6 +43,9 @@ pub struct Species {
 }
 
 /// Standard-state heat capacity, enthalpy and entropy of a species as functions of temperature.
+///
+/// The standard pressure is 101325 Pa: entropies that a file gives at another reference pressure
+/// are converted where it is read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Thermo {
     /// NASA polynomials of seven coefficients in one or two ranges.
@@ -95,7 +98,8 @@ pub struct Reaction {
     pub reversible: bool,
     /// Forward rate constant.
     pub rate: Rate,
-    /// The colliders, of a three-body or pressure-dependent reaction.
+    /// The colliders, of a three-body (`Rate::Arrhenius`) or falloff reaction; never of a
+    /// tabulated rate.
     pub third_body: Option<ThirdBody>,
     /// Marked as a duplicate of another reaction.
     pub duplicate: bool,
