@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Devices,
     /// List the built-in problems, or describe one
     Problems(ProblemsArgs),
+    /// Read a chemical mechanism, report everything that is wrong, show what it contains
+    Mechanism(MechanismArgs),
     /// Measure speed on a built-in problem
     Bench(BenchArgs),
 }
@@ -112,6 +114,24 @@ Example:
 pub(crate) struct ProblemsArgs {
     /// Name of one problem
     pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The format, Cantera YAML or Chemkin, is found by the content of the file.
+
+Examples:
+  odeum mechanism mechanisms/hydrogen-burke-2012.yaml
+  odeum mechanism chem.inp --thermo therm.dat")]
+pub(crate) struct MechanismArgs {
+    /// Mechanism file, Cantera YAML or Chemkin
+    pub(crate) file: PathBuf,
+    /// Thermodynamic data, of a Chemkin mechanism that has none in it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) thermo: Option<PathBuf>,
+    /// A phase of a YAML file [default: the first ideal gas]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::command(&args),
         Command::Devices => devices::command(),
         Command::Problems(args) => problems::command(&args),
+        Command::Mechanism(args) => mechanism::command(&args),
         Command::Bench(args) => bench::command(&args),
     };
     exit.into()

@@ -1,5 +1,9 @@
 //! Mechanism files as the command meets them: read, made ready, problems as findings.
 
+mod command;
+
+pub(crate) use command::command;
+
 use crate::finding::Finding;
 use odeum::kinetics::read::{self, Problem};
 use odeum::kinetics::{Kinetics, Mechanism};
