@@ -52,7 +52,7 @@ pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
 pub use monitor::Monitor;
 pub use odeum_core as core;
 pub use odeum_core::{Isa, Mask, Real, Scalar, System};
-pub use options::{FirstStep, Options, SaveAt};
+pub use options::{Crossing, FirstStep, Options, SaveAt};
 pub use solution::Solution;
 pub use solve::{Solver, solve, solve_monitored};
 pub use stats::Stats;
