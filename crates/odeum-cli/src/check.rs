@@ -1,7 +1,7 @@
 //! `odeum check`: everything that is wrong with a case, and what would be run.
 
 use crate::args::CheckArgs;
-use crate::case::{self, Case};
+use crate::case::{self, Case, Level, Until};
 use crate::finding::Findings;
 use crate::plan::{Overrides, Plan};
 use crate::report::{Style, Table, bytes, count, wrap};
@@ -71,6 +71,9 @@ fn table(plan: &Plan<'_>) -> Table {
         ""
     };
     table.pair("span", format!("{start} to {end}{own}"));
+    if let Some(until) = &case.time.until {
+        table.pair("or until", describe_until(until, &case.model.state_names));
+    }
     if options.restarts > 1 {
         let warm = if options.warm_start { "the step size is kept" } else { "cold starts" };
         table.pair("restarts", format!("{} pieces, {warm}", options.restarts));
@@ -98,6 +101,15 @@ fn table(plan: &Plan<'_>) -> Table {
     table.pair("device", device::describe(&plan.device));
     table.pair("memory", bytes(plan.memory));
     table
+}
+
+fn describe_until(until: &Until, names: &[String]) -> String {
+    let verb = if until.rises { "rises" } else { "falls" };
+    let level = match until.level {
+        Level::At(level) => format!("to {level}"),
+        Level::By(change) => format!("by {}", change.abs()),
+    };
+    format!("{} {verb} {level}", names[until.component])
 }
 
 fn method(method: &Method) -> String {

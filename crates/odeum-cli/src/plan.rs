@@ -4,7 +4,7 @@ use crate::case::{Case, Precision};
 use crate::finding::{Finding, Findings};
 use crate::members::Members;
 use crate::report::bytes;
-use odeum::{Device, Ensemble, Options, Scalar};
+use odeum::{Crossing, Device, Ensemble, Options, Scalar};
 
 /// What the command line says over the case file.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +58,23 @@ impl<'a> Plan<'a> {
         Some(Plan { case, members, options, device, memory })
     }
 
+    /// The options for these systems: levels that end a system are its own.
+    pub(crate) fn options_of(&self, systems: &[usize]) -> Options {
+        let mut options = self.options.clone();
+        if let Some(until) = &self.case.time.until {
+            let level = |&system: &usize| {
+                // A system without a start is refused before.
+                self.members.start(system).map_or(f64::NAN, |start| until.level(&start))
+            };
+            options.end_at = Some(Crossing {
+                component: until.component,
+                rises: until.rises,
+                levels: systems.iter().map(level).collect(),
+            });
+        }
+        options
+    }
+
     /// What a result depends on, as (name, value) pairs; equal pairs mean equal bits.
     pub(crate) fn identity(&self) -> Vec<(&'static str, String)> {
         let Case { model, method, run, .. } = self.case;
@@ -71,6 +88,7 @@ impl<'a> Plan<'a> {
             ("ensemble", self.members.fingerprint()),
             ("method", format!("{:?}", method.method)),
             ("options", format!("{:?}", self.options)),
+            ("until", format!("{:?}", self.case.time.until)),
             ("precision", run.precision.name().to_owned()),
             ("kind of device", device),
         ]

@@ -53,7 +53,7 @@ pub use monitor::Monitor;
 pub use odeum_core as core;
 pub use odeum_core::{Isa, Mask, Real, Scalar, System};
 pub use odeum_kinetics as kinetics;
-pub use options::{FirstStep, Options, SaveAt};
+pub use options::{Crossing, FirstStep, Options, SaveAt};
 pub use solution::Solution;
 pub use solve::{Solver, solve, solve_monitored};
 pub use stats::Stats;

@@ -31,6 +31,45 @@ pub enum FirstStep {
     Share(f64),
 }
 
+/// A component that comes to a level, from below or from above: there a system ends.
+///
+/// A system that begins at its level or beyond must first leave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// Number of the component.
+    pub component: usize,
+    /// True from below, false from above.
+    pub rises: bool,
+    /// The level, one for all systems or one for each \[M\] [units of the component].
+    pub levels: Vec<f64>,
+}
+
+impl Crossing {
+    /// The level of a system.
+    pub(crate) fn level(&self, system: usize) -> f64 {
+        self.levels[if self.levels.len() == 1 { 0 } else { system }]
+    }
+
+    fn check(&self, dim: usize, systems: usize) -> Result<(), Error> {
+        if self.component >= dim {
+            let remedy = format!("components go from 0 to {}", dim.saturating_sub(1));
+            return Err(Error::input("end_at.component", self.component, remedy));
+        }
+        let count = self.levels.len();
+        if count != 1 && count != systems {
+            let remedy = format!("give one level, or one for each of the {systems} systems");
+            return Err(Error::input("end_at.levels", format!("{count} values"), remedy));
+        }
+        match self.levels.iter().position(|level| !level.is_finite()) {
+            Some(s) => {
+                let field = format!("end_at.levels[{s}]");
+                Err(Error::input(field, self.levels[s], "must be finite"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Options of an integration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -51,6 +90,8 @@ pub struct Options {
     pub restarts: u32,
     /// Keep step size and history over restarts instead.
     pub warm_start: bool,
+    /// Ends systems early, with [`Status::Crossed`](crate::Status::Crossed) (CPU only).
+    pub end_at: Option<Crossing>,
 }
 
 impl Options {
@@ -64,6 +105,7 @@ impl Options {
             save_at: SaveAt::End,
             restarts: 1,
             warm_start: false,
+            end_at: None,
         }
     }
 
@@ -103,6 +145,19 @@ impl Options {
         self
     }
 
+    /// Ends a system where a component rises to its level: `levels` has one, or one for each
+    /// system.
+    pub fn end_when_rises(mut self, component: usize, levels: Vec<f64>) -> Self {
+        self.end_at = Some(Crossing { component, rises: true, levels });
+        self
+    }
+
+    /// Ends a system where a component falls to its level.
+    pub fn end_when_falls(mut self, component: usize, levels: Vec<f64>) -> Self {
+        self.end_at = Some(Crossing { component, rises: false, levels });
+        self
+    }
+
     /// The times to save at; empty for the end alone.
     pub fn save_times(&self) -> &[f64] {
         match &self.save_at {
@@ -133,6 +188,9 @@ impl Options {
             && (h.is_nan() || h <= 0.0)
         {
             return Err(Error::input("largest_step", h, "must be positive"));
+        }
+        if let Some(crossing) = &self.end_at {
+            crossing.check(ensemble.dim(), ensemble.len())?;
         }
         self.check_save_times(ensemble)
     }

@@ -23,11 +23,13 @@ pub enum Status {
     NewtonDiverged = 6,
     /// The matrix of the method stayed singular, however small the step (Rosenbrock, Radau).
     SingularMatrix = 7,
+    /// A component came to the level where the system was to end: a success too.
+    Crossed = 8,
 }
 
 impl Status {
     /// Every status, in the order of its number.
-    pub const ALL: [Status; 8] = [
+    pub const ALL: [Status; 9] = [
         Status::Success,
         Status::MaxSteps,
         Status::StepTooSmall,
@@ -36,11 +38,12 @@ impl Status {
         Status::NotRun,
         Status::NewtonDiverged,
         Status::SingularMatrix,
+        Status::Crossed,
     ];
 
-    /// True for [`Status::Success`] alone.
+    /// True for [`Status::Success`] and [`Status::Crossed`].
     pub fn is_success(self) -> bool {
-        self == Status::Success
+        matches!(self, Status::Success | Status::Crossed)
     }
 
     /// The status of a number written by a device; `None` for a number that is none.
@@ -59,13 +62,14 @@ impl Status {
             Status::NotRun => "not run",
             Status::NewtonDiverged => "Newton diverged",
             Status::SingularMatrix => "singular matrix",
+            Status::Crossed => "level crossed",
         }
     }
 
     /// Common causes and what to do about them.
     pub fn advice(self) -> &'static str {
         match self {
-            Status::Success => "nothing to do",
+            Status::Success | Status::Crossed => "nothing to do",
             Status::MaxSteps => {
                 "raise max_steps if the span is long; if the steps are tiny the system is stiff \
                  for this method: use rodas5p, or loosen the tolerance"

@@ -1,20 +1,10 @@
 //! The picture of a study: systems per second over the number of systems.
 
 use super::document::{Document, Row};
+use crate::report::COLOURS;
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// Colours that stay apart for the colour-blind (Okabe & Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
 
 /// Draws the rows of a study as an SVG file, one line for each variant.
 pub(crate) fn draw(document: &Document, path: &Path) -> Result<(), Box<dyn std::error::Error>> {

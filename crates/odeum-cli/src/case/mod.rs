@@ -21,7 +21,7 @@ pub(crate) use method::MethodSpec;
 pub(crate) use run::{OutputSpec, Precision, RunSpec};
 pub(crate) use spots::Spots;
 pub(crate) use table::Target;
-pub(crate) use time::TimeSpec;
+pub(crate) use time::{Level, TimeSpec, Until};
 
 use crate::finding::{Finding, Findings};
 use crate::model::Model;
@@ -71,15 +71,16 @@ pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
             .and_then(|section| ensemble::read(&section, model.as_ref(), folder, findings)),
         None => Some(EnsembleSpec::default()),
     };
-    let usual_span = model.as_ref().and_then(|model| model.span);
     let time = match root.get("time") {
         Some(field) => {
             spots.put("span", field.spot());
-            field.section().and_then(|section| time::read(&section, usual_span, &mut spots))
+            let model = model.as_ref();
+            field.section().and_then(|section| time::read(&section, model, &mut spots, findings))
         }
-        None => Some(TimeSpec::new(usual_span)),
+        None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
     };
-    let help = "add [method] with name = \"dopri5\" (also: rkck, tsit5, vern7, rkc)";
+    let help = "add [method] with name = \"dopri5\", or \"rodas4\" for a stiff system (also: rkck, tsit5, \
+                vern7, rkc, rodas3, rodas5p, ros34pw2, radau)";
     let method = root.need("method", help).and_then(|field| field.section());
     let method = method.and_then(|section| method::read(&section, &mut spots));
     let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";

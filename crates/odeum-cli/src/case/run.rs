@@ -80,6 +80,8 @@ pub(crate) struct OutputSpec {
     pub(crate) folder: Option<PathBuf>,
     pub(crate) csv: bool,
     pub(crate) parquet: bool,
+    /// A picture of when systems crossed their level.
+    pub(crate) svg: bool,
 }
 
 /// Reads `[output]`.
@@ -97,7 +99,7 @@ pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
     });
     let folder = section.get("folder").map(|field| field.text().map(PathBuf::from));
     let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
-        let known = [("npz", Format::Npz), ("csv", Format::Csv), ("parquet", Format::Parquet)];
+        let known = [("npz", Format::Npz), ("csv", Format::Csv), ("parquet", Format::Parquet), ("svg", Format::Svg)];
         let items: Vec<_> = field.list()?.iter().map(|f| f.choice("formats", &known)).collect();
         items.into_iter().collect()
     });
@@ -108,6 +110,7 @@ pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
         folder: folder.map_or(Some(None), |f| f.map(Some))?,
         csv: formats.contains(&Format::Csv),
         parquet: formats.contains(&Format::Parquet),
+        svg: formats.contains(&Format::Svg),
     })
 }
 
@@ -117,4 +120,5 @@ enum Format {
     Npz,
     Csv,
     Parquet,
+    Svg,
 }

@@ -1,8 +1,10 @@
-//! `[time]`: the span, its restarts, and the times to keep states at.
+//! `[time]`: the span, its restarts, the times to keep states at, and what ends a system early.
 
-use super::range;
 use super::reader::{Field, Section};
 use super::spots::Spots;
+use super::{names, range};
+use crate::finding::Findings;
+use crate::model::Model;
 use odeum::SaveAt;
 
 /// The whole section.
@@ -13,21 +15,51 @@ pub(crate) struct TimeSpec {
     pub(crate) restarts: u32,
     pub(crate) warm_start: bool,
     pub(crate) save_at: SaveAt,
+    pub(crate) until: Option<Until>,
+}
+
+/// A state that ends a system where it comes to a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Until {
+    /// Number of the state.
+    pub(crate) component: usize,
+    pub(crate) rises: bool,
+    pub(crate) level: Level,
+}
+
+/// Where the level of a system is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Level {
+    At(f64),
+    /// Relative to the initial state.
+    By(f64),
+}
+
+impl Until {
+    /// The level for a system that starts from this state.
+    pub(crate) fn level(&self, start: &[f64]) -> f64 {
+        match self.level {
+            Level::At(level) => level,
+            Level::By(change) => start[self.component] + change,
+        }
+    }
 }
 
 impl TimeSpec {
     /// Without the section: the span of the problem.
     pub(crate) fn new(span: Option<(f64, f64)>) -> TimeSpec {
-        TimeSpec { span, restarts: 1, warm_start: false, save_at: SaveAt::End }
+        TimeSpec { span, restarts: 1, warm_start: false, save_at: SaveAt::End, until: None }
     }
 }
 
-/// Reads the section; `usual` is the span of the problem itself.
+/// Reads the section; without a model, names are not looked up.
 pub(crate) fn read(
     section: &Section<'_>,
-    usual: Option<(f64, f64)>,
+    model: Option<&Model>,
     spots: &mut Spots,
+    findings: &Findings,
 ) -> Option<TimeSpec> {
+    let usual = model.and_then(|model| model.span);
     let span = match section.get("span") {
         Some(field) => {
             spots.put("span", field.spot());
@@ -52,8 +84,50 @@ pub(crate) fn read(
             range::read(&field, span.flatten()).map(SaveAt::Times)
         }
     };
+    let until = section.get("until").map(|field| read_until(&field, model, findings));
     section.finish();
-    Some(TimeSpec { span: span?, restarts: restarts?, warm_start: warm_start?, save_at: save_at? })
+    Some(TimeSpec {
+        span: span?,
+        restarts: restarts?,
+        warm_start: warm_start?,
+        save_at: save_at?,
+        until: until.map_or(Some(None), |until| until.map(Some))?,
+    })
+}
+
+const UNTIL_HELP: &str =
+    "as until = { T = { rises_by = 400.0 } }; also rises_to, falls_by, falls_to";
+
+/// `{ T = { rises_by = 400.0 } }`.
+fn read_until(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> Option<Until> {
+    let entries = field.section()?.entries();
+    let [(name, spot, value)] = &entries[..] else {
+        return field.refuse("a system ends by one state", UNTIL_HELP);
+    };
+    let section = value.section()?;
+    let forms = [
+        ("rises_by", true, Level::By as fn(f64) -> Level),
+        ("rises_to", true, Level::At),
+        ("falls_by", false, Level::By),
+        ("falls_to", false, Level::At),
+    ];
+    let given: Vec<_> = forms
+        .into_iter()
+        .filter_map(|(key, rises, level)| Some((section.get(key)?, rises, level)))
+        .collect();
+    section.finish();
+    let [(number, rises, level)] = &given[..] else {
+        return value.refuse("one level is wanted", UNTIL_HELP);
+    };
+    let size = number.number()?;
+    let level = level(if *rises { size } else { -size });
+    let level = match level {
+        Level::At(_) => Level::At(size),
+        Level::By(change) if size > 0.0 => Level::By(change),
+        Level::By(_) => return number.refuse("a change must be positive", UNTIL_HELP),
+    };
+    let component = findings.ok(names::state(model?, name, spot))?;
+    Some(Until { component, rises: *rises, level })
 }
 
 fn read_span(field: &Field<'_>) -> Option<(f64, f64)> {

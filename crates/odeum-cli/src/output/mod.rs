@@ -1,4 +1,4 @@
-//! Result files: NPZ always, CSV and Parquet where asked. A file appears under its name only
+//! Result files: NPZ always, CSV, Parquet and a picture where asked. A file appears under its name only
 //! when it is complete.
 
 mod atomic;
@@ -6,6 +6,7 @@ mod columns;
 mod csv;
 mod npz;
 mod parquet;
+mod picture;
 mod steady;
 mod target;
 
@@ -15,6 +16,7 @@ pub(crate) use target::Target;
 use crate::finding::Finding;
 use crate::results::Results;
 use odeum::Scalar;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Writes every file the case asks for; gives their names.
@@ -45,6 +47,12 @@ pub(crate) fn write<T: Scalar>(
             let path = target.file("saved.parquet");
             atomic::write_whole(&path, |file| parquet::write(&table, file))?;
         }
+    }
+    if target.svg
+        && let Some(picture) = picture::draw(results)
+    {
+        written.push(target.file("svg"));
+        atomic::write_whole(&target.file("svg"), |file| file.write_all(picture.as_bytes()))?;
     }
     Ok(written)
 }

@@ -15,6 +15,7 @@ pub(crate) struct Target {
     name: String,
     pub(super) csv: bool,
     pub(super) parquet: bool,
+    pub(super) svg: bool,
 }
 
 impl Target {
@@ -32,7 +33,7 @@ impl Target {
                 folder = path.to_owned();
             }
         }
-        Target { folder, name, csv: spec.csv, parquet: spec.parquet }
+        Target { folder, name, csv: spec.csv, parquet: spec.parquet, svg: spec.svg }
     }
 
     /// `NAME.extension` in the folder.
@@ -62,6 +63,9 @@ impl Target {
         }
         if self.parquet {
             files.extend([self.file("parquet"), self.file("saved.parquet")]);
+        }
+        if self.svg {
+            files.push(self.file("svg"));
         }
         files.into_iter().find(|file| file.exists())
     }

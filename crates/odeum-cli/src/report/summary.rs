@@ -16,6 +16,8 @@ pub(crate) struct Outcome {
     pub(crate) nfev: u64,
     pub(crate) elapsed: Duration,
     pub(crate) busy_lanes: Option<f64>,
+    /// Times at which systems crossed their level, from their start: least, median, most.
+    pub(crate) crossings: Option<[f64; 3]>,
     /// The first systems that failed, with the time they reached.
     pub(crate) failed: Vec<(usize, f64)>,
     pub(crate) system: String,
@@ -57,6 +59,10 @@ fn render(outcome: &Outcome, style: Style) -> String {
         facts.pair("factorisations", count(summary.nlu));
     }
     facts.pair("divergence D", format!("{:.4}", summary.divergence));
+    if let Some([least, median, most]) = outcome.crossings {
+        let text = format!("{least:.3e} to {most:.3e}, median {median:.3e}");
+        facts.pair("crossings at", text);
+    }
     if let Some(busy) = outcome.busy_lanes {
         facts.pair("lanes busy", format!("{:.1} %", 100.0 * busy));
     }

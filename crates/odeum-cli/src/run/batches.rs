@@ -52,7 +52,7 @@ impl<'a, T: Compiled> Batches<'a, T> {
                 &ensemble,
                 &case.method.method,
                 &self.plan.device,
-                &self.plan.options,
+                &self.plan.options_of(&left),
                 monitor,
             )?;
             self.count(&part);

@@ -12,7 +12,7 @@ use crate::report::{Outcome, Progress, Style, TICK, print_summary};
 use crate::results::Results;
 use crate::{Exit, device, show};
 use batches::Batches;
-use odeum::Monitor;
+use odeum::{Monitor, Status};
 use odeum_compiled::Compiled;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,6 +113,7 @@ fn finish<T: Compiled>(
             nfev: batches.nfev(),
             elapsed,
             busy_lanes: batches.busy_lanes(),
+            crossings: crossings(&results),
             failed: failed.map(|row| (row.system, row.t())).collect(),
             system: plan.case.model.title.clone(),
             device: device::describe(&plan.device),
@@ -125,6 +126,17 @@ fn finish<T: Compiled>(
         show(&[Finding::warning(message).help("run without --quiet to see why")], Exit::Broken);
     }
     Ok(if failures && args.strict { Exit::SystemsFailed } else { Exit::Success })
+}
+
+/// Least, median and largest time from the start to the crossing.
+fn crossings<T: Compiled>(results: &Results<'_, T>) -> Option<[f64; 3]> {
+    let mut times: Vec<f64> = (0..results.len())
+        .map(|r| results.row(r))
+        .filter(|row| row.status() == Status::Crossed)
+        .map(|row| row.t() - results.members().span(row.system).0)
+        .collect();
+    times.sort_by(f64::total_cmp);
+    Some([*times.first()?, times[times.len() / 2], *times.last()?])
 }
 
 /// Keeps what is finished, and says how to go on.

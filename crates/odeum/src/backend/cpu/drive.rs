@@ -1,6 +1,7 @@
 //! The loop that takes a pack of systems through their spans.
 
 use super::Task;
+use super::crossing::{Sight, Watch};
 use super::pack::{Arrival, Pack};
 use crate::controller::{Control, Controller};
 use crate::method::stepper::{Attempt, Point, Start, Stepper, set_bits};
@@ -29,6 +30,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let mut clock = 0_u64;
     let (mut busy, mut offered) = (0_u64, 0_u64);
     let mut causes = Causes::default();
+    let mut watch = options.end_at.as_ref().map(|crossing| Watch::new(crossing, task));
 
     let mut restarting = 0_u64;
     for l in 0..L::WIDTH {
@@ -49,6 +51,9 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             let h = stepper.begin(&at, &start, fresh, &mut pack.cost);
             pack.h = L::select(fresh, bounded(h, largest), pack.h);
             causes.forget(restarting);
+            if let Some(watch) = &mut watch {
+                watch.forget(restarting);
+            }
         }
         if pack.active == 0 || task.monitor.is_stopped() {
             break;
@@ -66,9 +71,14 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
         let stuck = t_new.eq(pack.t);
         let (passed, factor) = control.judge(attempt.h, attempt.error);
-        let accepted = passed & active & !stuck & !attempt.no_radius;
+        let mut accepted = passed & active & !stuck & !attempt.no_radius;
 
         let state = stepper.state();
+        let mut sight = Sight::default();
+        if let Some(watch) = &mut watch {
+            sight = watch.look(&pack, state, t_new, L::bits(accepted));
+            accepted = accepted & !L::from_bits(sight.overshot);
+        }
         for i in 0..pack.y.len() {
             pack.y[i] = L::select(accepted, state[i], pack.y[i]);
         }
@@ -77,6 +87,9 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         let proposed = stepper.next_step(attempt.h, factor);
         let resumed = accepted & whole & pack.h.abs().gt(proposed.abs());
         pack.h = L::select(active, bounded(L::select(resumed, pack.h, proposed), largest), pack.h);
+        if let Some(watch) = &watch {
+            pack.h = watch.aimed(&sight, pack.h);
+        }
         stepper.settle(accepted);
 
         clock += 1;
@@ -90,10 +103,13 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             causes.learn(rejected & !L::bits(stuck), &attempt);
         }
 
-        let arrived = L::bits(accepted & whole);
-        let lost = pack.active & L::bits(stuck | attempt.no_radius | pack.h.eq(zero));
+        let arrived = L::bits(accepted & whole) & !sight.hit;
+        let lost = pack.active & !sight.hit & L::bits(stuck | attempt.no_radius | pack.h.eq(zero));
         restarting = 0;
-        let mut ended = 0_u64;
+        let mut ended = sight.hit;
+        for l in set_bits(sight.hit) {
+            pack.finish(l, Status::Crossed, task, clock);
+        }
         if arrived | lost != 0 {
             for l in set_bits(arrived) {
                 match pack.arrive(l, task) {

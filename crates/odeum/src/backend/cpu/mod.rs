@@ -5,6 +5,7 @@
 //! threads draw from the same queue. All systems go through the same lane code, whatever their
 //! place, so the answer of a system never depends on the others.
 
+mod crossing;
 mod drive;
 mod inlining;
 mod pack;

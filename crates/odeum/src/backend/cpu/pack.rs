@@ -74,6 +74,11 @@ impl<L: Lanes> Pack<L> {
         }
     }
 
+    /// The system in lane `l`.
+    pub(super) fn system(&self, l: usize) -> usize {
+        self.lanes[l].system
+    }
+
     /// Puts the next system of the queue into lane `l`; false when there is none.
     pub(super) fn load(&mut self, l: usize, task: &Task<L::Scalar>, clock: u64) -> bool {
         self.active &= !(1 << l);

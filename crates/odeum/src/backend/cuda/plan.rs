@@ -5,6 +5,7 @@ use super::slots::Slots;
 use super::source::{self, Traits};
 use crate::error::Error;
 use crate::method::Method;
+use crate::options::Options;
 use odeum_core::Graph;
 
 /// A kernel: its text and its launch shape.
@@ -40,8 +41,15 @@ pub(crate) fn plan(
     single(graph, method, traits, limits)
 }
 
-/// Refuses methods that have no kernel.
-pub(crate) fn refuse(method: &Method, ordinal: usize) -> Result<(), Error> {
+/// Refuses what no kernel does.
+pub(crate) fn refuse(method: &Method, options: &Options, ordinal: usize) -> Result<(), Error> {
+    if options.end_at.is_some() {
+        return Err(Error::Device {
+            device: format!("cuda:{ordinal}"),
+            reason: "systems cannot end at a crossing on GPUs yet".to_owned(),
+            remedy: "use the CPU, or leave `end_at` out".to_owned(),
+        });
+    }
     match method {
         Method::Erk(_) | Method::Rkc(_) => Ok(()),
         Method::Rosenbrock(_) | Method::Radau(_) => Err(Error::Device {

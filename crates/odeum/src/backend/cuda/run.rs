@@ -50,7 +50,7 @@ pub(crate) fn solve<T: Scalar>(
     if cuda.ordinals.is_empty() {
         return Err(Error::input("cuda", "no GPU", "name at least one, as cuda:0"));
     }
-    refuse(method, cuda.ordinals[0])?;
+    refuse(method, options, cuda.ordinals[0])?;
     if ensemble.len() > u32::MAX as usize {
         return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
     }

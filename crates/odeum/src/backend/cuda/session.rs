@@ -70,7 +70,7 @@ impl<T: Scalar> Session<T> {
         options: &Options,
     ) -> Result<Self, Error> {
         method.check()?;
-        plan::refuse(method, ordinal)?;
+        plan::refuse(method, options, ordinal)?;
         options.check(ensemble)?;
         check_sizes(system, ensemble)?;
         if !options.save_times().is_empty() {

@@ -1,0 +1,164 @@
+//! A picture of when systems crossed their level, over a sweep: of ignition delays, say.
+
+use crate::report::COLOURS;
+use crate::results::Results;
+use odeum::{Scalar, Status};
+use plotters::prelude::*;
+use std::collections::HashMap;
+
+/// Lines drawn, one for each value of the second axis.
+const LINES: usize = 6;
+
+/// What is drawn along which axis of the sweep.
+struct View {
+    /// Axis from left to right.
+    across: usize,
+    /// Axis with a line for each value.
+    lines: Option<usize>,
+    /// Index on every axis, for those that are neither.
+    fixed: Vec<usize>,
+}
+
+/// The picture as SVG; `None` when there is nothing to draw: no sweep, or nothing crossed.
+pub(super) fn draw<T: Scalar>(results: &Results<'_, T>) -> Option<String> {
+    let case = results.plan.case;
+    let sweep = &case.ensemble.sweep;
+    let across = sweep.iter().position(|axis| axis.name == crate::gas::TEMPERATURE && !case.model.is_direct());
+    let across = across.or((!sweep.is_empty()).then_some(0))?;
+    let view = View {
+        across,
+        lines: (0..sweep.len()).find(|&k| k != across),
+        fixed: sweep.iter().map(|axis| axis.values.len() / 2).collect(),
+    };
+    let times: HashMap<usize, f64> = (0..results.len())
+        .map(|r| results.row(r))
+        .filter(|row| row.status() == Status::Crossed)
+        .map(|row| (row.system, row.t() - results.members().span(row.system).0))
+        .collect();
+    let lines = lines(results, &view, &times);
+    let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
+    points().next()?;
+    let mut text = String::new();
+    // Drawing into a string fails only where there is nothing to draw.
+    render(results, &view, &lines, &mut text).ok()?;
+    Some(text)
+}
+
+type Line = (String, Vec<(f64, f64)>);
+
+/// The points of every line.
+fn lines<T: Scalar>(
+    results: &Results<'_, T>,
+    view: &View,
+    times: &HashMap<usize, f64>,
+) -> Vec<Line> {
+    let case = results.plan.case;
+    let sweep = &case.ensemble.sweep;
+    // How many neighbouring systems share a value: the axes after it, and the copies.
+    let strides: Vec<usize> = (0..sweep.len())
+        .map(|k| sweep[k + 1..].iter().map(|axis| axis.values.len()).product::<usize>())
+        .map(|stride| stride * case.ensemble.count)
+        .collect();
+    let inverse = is_inverse(results, view);
+    let line = |label: String, fixed: &[usize]| -> Line {
+        let values = &sweep[view.across].values;
+        let points = values.iter().enumerate().filter_map(|(i, &x)| {
+            let index = |k: usize| if k == view.across { i } else { fixed[k] };
+            let system = (0..sweep.len()).map(|k| index(k) * strides[k]).sum::<usize>();
+            Some((if inverse { 1000.0 / x } else { x }, *times.get(&system)?))
+        });
+        (label, points.collect())
+    };
+    let Some(second) = view.lines else { return vec![line(String::new(), &view.fixed)] };
+    let values = &sweep[second].values;
+    let n = values.len().min(LINES);
+    (0..n)
+        .map(|i| if n > 1 { i * (values.len() - 1) / (n - 1) } else { 0 })
+        .map(|at| {
+            let mut fixed = view.fixed.clone();
+            fixed[second] = at;
+            line(format!("{} = {}", sweep[second].name, short(values[at])), &fixed)
+        })
+        .filter(|(_, points)| !points.is_empty())
+        .collect()
+}
+
+/// Temperatures are drawn as 1000 K / T: there ignition delays are nearly straight.
+fn is_inverse<T>(results: &Results<'_, T>, view: &View) -> bool {
+    let case = results.plan.case;
+    !case.model.is_direct() && case.ensemble.sweep[view.across].name == crate::gas::TEMPERATURE
+}
+
+fn render<T>(
+    results: &Results<'_, T>,
+    view: &View,
+    lines: &[Line],
+    text: &mut String,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let case = results.plan.case;
+    let sweep = &case.ensemble.sweep;
+    let range = |of: fn(&(f64, f64)) -> f64| {
+        let values = lines.iter().flat_map(|(_, points)| points.iter().map(of));
+        values.fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)))
+    };
+    let (x0, x1) = range(|p| p.0);
+    let (y0, y1) = range(|p| p.1);
+    let margin = 0.03 * (x1 - x0).max(1e-300);
+    let name = &sweep[view.across].name;
+    let x_name =
+        if is_inverse(results, view) { format!("1000 K / {name}") } else { name.clone() };
+    let others: Vec<String> = (0..sweep.len())
+        .filter(|k| *k != view.across && Some(*k) != view.lines)
+        .map(|k| format!("{} = {}", sweep[k].name, short(sweep[k].values[view.fixed[k]])))
+        .collect();
+    let title = case.title.clone().unwrap_or_else(|| case.model.title.clone());
+    let title = if others.is_empty() { title } else { format!("{title}; {}", others.join(", ")) };
+    let root = SVGBackend::with_string(text, (860, 520)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .margin(16)
+        .caption(title, ("sans-serif", 18))
+        .x_label_area_size(44)
+        .y_label_area_size(84)
+        .build_cartesian_2d(x0 - margin..x1 + margin, (y0 / 1.5..y1 * 1.5).log_scale())?;
+    chart
+        .configure_mesh()
+        .light_line_style(WHITE)
+        .x_desc(x_name)
+        .y_desc("time of the crossing")
+        .y_label_formatter(&|y| format!("{y:.0e}"))
+        .label_style(("sans-serif", 14))
+        .draw()?;
+    for (i, (label, points)) in lines.iter().enumerate() {
+        let colour = COLOURS[i % COLOURS.len()];
+        let drawn = chart
+            .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+        if !label.is_empty() {
+            drawn.label(label).legend(move |(x, y)| {
+                PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
+            });
+        }
+    }
+    if view.lines.is_some() {
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .background_style(WHITE.mix(0.85))
+            .border_style(RGBColor(200, 200, 200))
+            .label_font(("sans-serif", 14))
+            .draw()?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+/// A number to three digits.
+fn short(x: f64) -> String {
+    if x == 0.0 || (1e-2..1e4).contains(&x.abs()) {
+        let digits = 2 - x.abs().max(1e-2).log10().floor() as i32;
+        let text = format!("{x:.*}", digits.max(0) as usize);
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    } else {
+        format!("{x:.2e}")
+    }
+}
