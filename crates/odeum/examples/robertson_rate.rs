@@ -1,6 +1,9 @@
 //! How many Robertson systems a core integrates in a second: rate constants perturbed by half,
 //! t from 0 to 1e5.
 
+// An example prints.
+#![allow(clippy::print_stdout)]
+
 use odeum::problems::Robertson;
 use odeum::{Cpu, Device, Ensemble, Error, Isa, Method, Options, Tolerance, solve};
 
