@@ -99,7 +99,12 @@ pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
     });
     let folder = section.get("folder").map(|field| field.text().map(PathBuf::from));
     let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
-        let known = [("npz", Format::Npz), ("csv", Format::Csv), ("parquet", Format::Parquet), ("svg", Format::Svg)];
+        let known = [
+            ("npz", Format::Npz),
+            ("csv", Format::Csv),
+            ("parquet", Format::Parquet),
+            ("svg", Format::Svg),
+        ];
         let items: Vec<_> = field.list()?.iter().map(|f| f.choice("formats", &known)).collect();
         items.into_iter().collect()
     });

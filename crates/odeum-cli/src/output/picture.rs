@@ -23,7 +23,9 @@ struct View {
 pub(super) fn draw<T: Scalar>(results: &Results<'_, T>) -> Option<String> {
     let case = results.plan.case;
     let sweep = &case.ensemble.sweep;
-    let across = sweep.iter().position(|axis| axis.name == crate::gas::TEMPERATURE && !case.model.is_direct());
+    let across = sweep
+        .iter()
+        .position(|axis| axis.name == crate::gas::TEMPERATURE && !case.model.is_direct());
     let across = across.or((!sweep.is_empty()).then_some(0))?;
     let view = View {
         across,
@@ -105,8 +107,7 @@ fn render<T>(
     let (y0, y1) = range(|p| p.1);
     let margin = 0.03 * (x1 - x0).max(1e-300);
     let name = &sweep[view.across].name;
-    let x_name =
-        if is_inverse(results, view) { format!("1000 K / {name}") } else { name.clone() };
+    let x_name = if is_inverse(results, view) { format!("1000 K / {name}") } else { name.clone() };
     let others: Vec<String> = (0..sweep.len())
         .filter(|k| *k != view.across && Some(*k) != view.lines)
         .map(|k| format!("{} = {}", sweep[k].name, short(sweep[k].values[view.fixed[k]])))
@@ -131,8 +132,8 @@ fn render<T>(
         .draw()?;
     for (i, (label, points)) in lines.iter().enumerate() {
         let colour = COLOURS[i % COLOURS.len()];
-        let drawn = chart
-            .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
+        let drawn =
+            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
         if !label.is_empty() {
             drawn.label(label).legend(move |(x, y)| {
                 PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
@@ -157,7 +158,11 @@ fn short(x: f64) -> String {
     if x == 0.0 || (1e-2..1e4).contains(&x.abs()) {
         let digits = 2 - x.abs().max(1e-2).log10().floor() as i32;
         let text = format!("{x:.*}", digits.max(0) as usize);
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
     } else {
         format!("{x:.2e}")
     }
