@@ -61,6 +61,13 @@ pub trait System: Sync {
         None
     }
 
+    /// As [`spectral_radius`](System::spectral_radius), with a workspace as for
+    /// [`rhs_in`](System::rhs_in). Solvers call this one.
+    #[inline(always)]
+    fn spectral_radius_in<R: Real>(&self, t: R, y: &[R], p: &[R], _work: &mut [R]) -> Option<R> {
+        self.spectral_radius(t, y, p)
+    }
+
     /// How many values of workspace [`rhs_in`](System::rhs_in) wants.
     fn workspace(&self) -> usize {
         0

@@ -110,7 +110,8 @@ impl System for Tape {
         R::outline(Interpretation { program: &self.rhs, t, y, p, out: dydt, work: None });
     }
 
-    /// Allocates when the expression needs more than 32 values of workspace.
+    /// Allocates when the expression needs more than 32 values of workspace;
+    /// [`spectral_radius_in`](System::spectral_radius_in) never does.
     #[inline(always)]
     fn spectral_radius<R: Real>(&self, t: R, y: &[R], p: &[R]) -> Option<R> {
         let program = self.spectral_radius.as_ref()?;
@@ -119,8 +120,17 @@ impl System for Tape {
         Some(radius[0])
     }
 
+    #[inline(always)]
+    fn spectral_radius_in<R: Real>(&self, t: R, y: &[R], p: &[R], work: &mut [R]) -> Option<R> {
+        let program = self.spectral_radius.as_ref()?;
+        let mut radius = [t];
+        R::outline(Interpretation { program, t, y, p, out: &mut radius, work: Some(work) });
+        Some(radius[0])
+    }
+
     fn workspace(&self) -> usize {
-        self.rhs.workspace()
+        let radius = self.spectral_radius.as_ref().map_or(0, Program::workspace);
+        self.rhs.workspace().max(radius)
     }
 
     #[inline(always)]

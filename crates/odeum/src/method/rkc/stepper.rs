@@ -61,10 +61,10 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
 
     /// A bound of σ that needs no estimate: the option, or else what the system says.
     #[inline(always)]
-    fn known_bound(&self, at: &Point<L>) -> Option<L> {
+    fn known_bound(&mut self, at: &Point<L>) -> Option<L> {
         match self.radius_bound {
             Some(bound) => Some(L::lit(bound)),
-            None => self.system.spectral_radius(at.t, at.y, at.p),
+            None => self.system.spectral_radius_in(at.t, at.y, at.p, &mut self.work),
         }
     }
 
