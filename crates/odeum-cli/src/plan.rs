@@ -128,12 +128,6 @@ fn check_span(case: &Case, findings: &Findings) -> Option<()> {
 
 /// What the library refuses, at the place in the case file it is about.
 fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findings: &Findings) {
-    let place = |error: odeum::Error| findings.push(case.spots.place(error));
-    let _ = case.method.method.check().map_err(place);
-    if let Err(error) = case.tolerance.check::<T>(case.model.dim()) {
-        place(error);
-        return;
-    }
     if let Some((variable, size)) = members.overflow(case.run.precision) {
         let name = case.model.names().nth(variable).unwrap_or_default();
         findings.push(

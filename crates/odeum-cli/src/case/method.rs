@@ -1,8 +1,8 @@
 //! `[method]` and `[tolerance]`: how to integrate and how accurately.
 
-use super::names;
 use super::reader::{Field, Section};
 use super::spots::Spots;
+use super::{Precision, names};
 use crate::finding::Findings;
 use crate::model::Model;
 use odeum::controller::Law;
@@ -167,6 +167,21 @@ pub(crate) fn read_tolerance(
     };
     section.finish();
     Some(Tolerance { rtol: rtol?, atol: atol?, norm: norm? })
+}
+
+/// What the library refuses in a tolerance; that there is one for each state has been seen to.
+pub(crate) fn check_tolerance(
+    tolerance: &Tolerance,
+    precision: Precision,
+) -> Result<(), odeum::Error> {
+    let dim = match &tolerance.atol {
+        Atol::Scalar(_) => 1,
+        Atol::PerComponent(each) => each.len(),
+    };
+    match precision {
+        Precision::F64 => tolerance.check::<f64>(dim),
+        Precision::F32 => tolerance.check::<f32>(dim),
+    }
 }
 
 /// One number, or a table by state; `others` is for the states it does not name.

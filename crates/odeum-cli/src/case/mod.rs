@@ -47,8 +47,9 @@ pub(crate) struct Case {
     pub(crate) spots: Spots,
 }
 
-/// Most bytes of a case file: it is written by hand, and large data goes into tables.
-const LARGEST: u64 = 16 << 20;
+/// Most bytes of a case file: it is written by hand, and large data goes into tables. The tree of a
+/// hostile one takes a hundred times its size.
+const LARGEST: u64 = 2 << 20;
 /// Above this size only the first slip of syntax is reported: a file of junk has millions.
 const LARGE: usize = 1 << 20;
 
@@ -96,6 +97,11 @@ pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
         None => Some(OutputSpec::default()),
     };
     root.finish();
+    let precision = run.as_ref().map_or(Precision::F64, |run| run.precision);
+    let place = |error: odeum::Error| findings.push(spots.place(error));
+    let method = method.filter(|spec| spec.method.check().map_err(place).is_ok());
+    let tolerance =
+        tolerance.filter(|t| method::check_tolerance(t, precision).map_err(place).is_ok());
     Some(Case {
         path: path.to_owned(),
         title: title.map_or(Some(None), |t| t.map(Some))?,
