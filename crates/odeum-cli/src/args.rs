@@ -155,6 +155,9 @@ pub(crate) struct BenchArgs {
     /// Draw systems per second over the number of systems
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    /// Draw the rows of a JSON document written before too: those of another device, say
+    #[arg(long, value_name = "FILE.json", requires = "plot")]
+    pub(crate) add: Vec<PathBuf>,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

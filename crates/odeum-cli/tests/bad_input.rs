@@ -269,6 +269,8 @@ fn arguments_are_checked() {
         (&["run"], "CASE"),
         (&["problems", "lorentz"], "did you mean `lorenz`?"),
         (&["bench", "nothing"], "there is no study `nothing`"),
+        (&["bench", "lorenz", "--add", "none.json", "--plot", "a.svg"], "cannot read the document"),
+        (&["bench", "lorenz", "--add", "a.toml", "--plot", "a.svg"], "no document of a study"),
     ] {
         folder.odeum(args).refused(&[part]);
     }

@@ -1,10 +1,12 @@
 //! The document a study writes.
 
 use super::machine::Machine;
-use serde::Serialize;
+use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Everything a study measured.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Document {
     /// Name of the study.
     pub(crate) bench: String,
@@ -12,15 +14,33 @@ pub(crate) struct Document {
     pub(crate) rows: Vec<Row>,
 }
 
+impl Document {
+    /// The document of an earlier run of the study `bench`.
+    pub(crate) fn read(path: &Path, bench: &str) -> Result<Document, Finding> {
+        let wrong = |message: String| Finding::error(message).in_file(path.display().to_string());
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| wrong(format!("cannot read the document: {error}")))?;
+        let document: Document = serde_json::from_str(&text).map_err(|error| {
+            wrong(format!("no document of a study: {error}"))
+                .help(format!("write one with odeum bench {bench} --json FILE"))
+        })?;
+        if document.bench != bench {
+            let found = format!("a document of the study `{}`", document.bench);
+            return Err(wrong(found).help(format!("give one of the study `{bench}`")));
+        }
+        Ok(document)
+    }
+}
+
 /// One variant on one ensemble.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
-    pub(crate) workload: &'static str,
+    pub(crate) workload: String,
     /// `scalar`, `lanes`, `tape`, `cuda…`.
     pub(crate) variant: String,
     /// `cpu`, `cuda:0`, …
     pub(crate) device: String,
-    pub(crate) precision: &'static str,
+    pub(crate) precision: String,
     /// Threads of the CPU that computed.
     pub(crate) threads: usize,
     pub(crate) systems: usize,

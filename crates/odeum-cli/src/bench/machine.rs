@@ -2,10 +2,10 @@
 
 use odeum::Isa;
 use odeum::backend::cuda::{self, DeviceInfo};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A machine in words.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
     /// Model of the processor.
     pub(crate) cpu: String,

@@ -182,10 +182,10 @@ impl<T: Scalar> Timed<T> {
         };
         let operations = limit::operations(graph, &workload.method, &self.solution);
         let row = |name: &str, seconds: f64| Row {
-            workload: workload.name,
+            workload: workload.name.to_owned(),
             variant: name.to_owned(),
             device: variant.device.to_string(),
-            precision: workload.precision.name(),
+            precision: workload.precision.name().to_owned(),
             threads: variant.threads(),
             systems: summary.systems,
             seconds,
@@ -230,10 +230,10 @@ fn published<T: Scalar>(
     let errors = (0..reference.len())
         .flat_map(|s| reference.y(s).into_iter().enumerate().map(move |(i, y)| (s, i, y)));
     Ok(median(&times).map(|seconds| Row {
-        workload: workload.name,
+        workload: workload.name.to_owned(),
         variant: "cuda_paper".to_owned(),
         device: format!("cuda:{ordinal}"),
-        precision: "f64",
+        precision: "f64".to_owned(),
         threads: 1,
         systems,
         seconds,

@@ -41,6 +41,9 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         bad(Finding::error(format!("there is no study `{}`", args.name)).help(help))
     })?;
     let variants = chosen(args).map_err(bad)?;
+    let added: Result<Vec<Document>, Finding> =
+        args.add.iter().map(|path| Document::read(path, &args.name)).collect();
+    let added = added.map_err(bad)?;
     let to_stdout = args.json.as_deref() == Some(Path::new("-"));
     let mut document =
         Document { bench: args.name.clone(), machine: Machine::here(), rows: Vec::new() };
@@ -59,7 +62,9 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
-        plot::draw(&document, path).map_err(|error| {
+        let rows: Vec<Row> =
+            document.rows.into_iter().chain(added.into_iter().flat_map(|d| d.rows)).collect();
+        plot::draw(&args.name, &rows, path).map_err(|error| {
             let finding = Finding::error(format!("cannot draw the plot: {error}"))
                 .in_file(path.display().to_string());
             (finding, Exit::Broken)

@@ -1,20 +1,24 @@
 //! The picture of a study: systems per second over the number of systems.
 
-use super::document::{Document, Row};
+use super::document::Row;
 use crate::report::COLOURS;
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Draws the rows of a study as an SVG file, one line for each variant.
-pub(crate) fn draw(document: &Document, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn draw(
+    bench: &str,
+    rows: &[Row],
+    path: &Path,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
-    for row in &document.rows {
-        let points = lines.entry(label(row, &document.rows)).or_default();
+    for row in rows {
+        let points = lines.entry(label(row, rows)).or_default();
         points.push((row.systems as f64, row.systems_per_second));
     }
     let range = |value: fn(&Row) -> f64| {
-        let values = document.rows.iter().map(value);
+        let values = rows.iter().map(value);
         let (least, most) =
             values.fold((f64::MAX, 0.0), |(a, b): (f64, f64), v| (a.min(v), b.max(v)));
         least / 1.5..most * 1.5
@@ -23,7 +27,7 @@ pub(crate) fn draw(document: &Document, path: &Path) -> Result<(), Box<dyn std::
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .margin(16)
-        .caption(format!("odeum bench {}", document.bench), ("sans-serif", 20))
+        .caption(format!("odeum bench {bench}"), ("sans-serif", 20))
         .x_label_area_size(44)
         .y_label_area_size(76)
         .build_cartesian_2d(
