@@ -7,6 +7,7 @@
 
 pub(crate) mod check;
 pub mod constants;
+mod equilibrium;
 mod error;
 mod gather;
 mod kinetics;
@@ -18,6 +19,7 @@ pub mod read;
 mod scratch;
 mod thermo;
 
+pub use equilibrium::EquilibriumError;
 pub use error::{KineticsError, StateError};
 pub use kinetics::Kinetics;
 pub use mechanism::Mechanism;
