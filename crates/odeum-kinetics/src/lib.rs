@@ -7,10 +7,12 @@
 
 pub mod check;
 pub mod constants;
+mod equilibrium;
 mod error;
 mod gather;
 mod kinetics;
 pub mod mechanism;
+pub mod pasr;
 mod properties;
 mod rate;
 pub mod reactor;
@@ -18,7 +20,9 @@ pub mod read;
 mod scratch;
 mod thermo;
 
+pub use equilibrium::EquilibriumError;
 pub use error::{KineticsError, StateError};
 pub use kinetics::Kinetics;
 pub use mechanism::Mechanism;
+pub use pasr::{Pasr, PasrSettings};
 pub use reactor::{Constraint, Energy, JacobianForm, Reactor};

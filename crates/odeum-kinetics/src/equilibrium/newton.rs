@@ -1,0 +1,217 @@
+//! The reduced Newton iteration for the least Gibbs function.
+
+use super::enthalpy::Standard;
+use super::error::EquilibriumError;
+use super::linear;
+use crate::kinetics::Kinetics;
+
+/// A few dozen suffice from any start; more means that there is no convergence.
+const MAX_ITERATIONS: usize = 300;
+/// Convergence is quadratic: a step this small leaves rounding behind it.
+const SMALL: f64 = 1e-9;
+/// Largest lack of an element relative to itself: some times the rounding of its sum.
+const SMALL_LACK: f64 = 1e-13;
+/// Mole fractions below this are traces, which may shrink or grow by orders of magnitude in a
+/// step, and the mole fraction up to which they may grow (RP-1311, eq. 3.2).
+const TRACE: f64 = 1e-8;
+const GROWN: f64 = 1e-4;
+/// Largest changes of the logarithms of temperature, total amount and amounts of species that are
+/// no traces (RP-1311, eq. 3.1).
+const LARGEST: f64 = 0.4;
+const LARGEST_SPECIES: f64 = 2.0;
+/// Temperature from which iterations start \[K\]: at low temperatures amounts differ by so many
+/// orders of magnitude that steps from far away leave nothing of what is needed later.
+const START: f64 = 3000.0;
+/// Largest change of the logarithm of a given temperature on the way to it, and the change of an
+/// iterate that is near enough to its equilibrium to go on.
+const COOLING: f64 = 0.2;
+const NEAR: f64 = 0.1;
+
+/// What is constant beside the pressure.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Held {
+    /// Temperature \[K\].
+    Temperature(f64),
+    /// Enthalpy over the gas constant [K kmol/kg].
+    Enthalpy(f64),
+}
+
+/// Minimise the Gibbs function of the amounts n [kmol/kg] of `species` so that counts · n = atoms.
+pub(super) struct Problem<'a> {
+    /// Atoms in each species. [element × species]
+    pub(super) counts: Vec<Vec<f64>>,
+    /// Amounts of the elements [kmol/kg], all positive.
+    pub(super) atoms: Vec<f64>,
+    /// Which species of the mechanism these are.
+    pub(super) species: &'a [usize],
+    /// Logarithm of the pressure over that of the standard state.
+    pub(super) ln_pressure: f64,
+    pub(super) held: Held,
+}
+
+/// The iterate: logarithms, so that amounts are positive.
+struct Iterate {
+    ln_amounts: Vec<f64>,
+    ln_total: f64,
+    ln_t: f64,
+    /// Element potentials over RT.
+    potentials: Vec<f64>,
+}
+
+/// What one linearisation gives.
+struct Step {
+    ln_amounts: Vec<f64>,
+    ln_total: f64,
+    ln_t: f64,
+    potentials: Vec<f64>,
+    /// Largest change relative to the whole.
+    change: f64,
+    /// Largest lack of an element before the step, relative to itself.
+    lack: f64,
+}
+
+impl Problem<'_> {
+    /// The temperature \[K\] and the amounts of the species [kmol/kg].
+    pub(super) fn solve(&self, kinetics: &Kinetics) -> Result<(f64, Vec<f64>), EquilibriumError> {
+        let mut standard = Standard::new(kinetics.n_species());
+        let mut now = self.start(kinetics.temperature_bounds());
+        let mut change = f64::INFINITY;
+        for iteration in 0..MAX_ITERATIONS {
+            standard.evaluate(kinetics, now.ln_t.exp());
+            let step = self.linearise(&now, &standard, change);
+            change = step.change;
+            if !change.is_finite() {
+                return Err(diverged(iteration + 1, &now, change));
+            }
+            let damping = damping(&now, &step);
+            advance(&mut now, &step, damping);
+            if damping == 1.0 && change <= SMALL && step.lack <= SMALL_LACK {
+                let amounts = now.ln_amounts.iter().map(|n| n.exp()).collect();
+                let t = match self.held {
+                    Held::Temperature(t) => t,
+                    Held::Enthalpy(_) => now.ln_t.exp(),
+                };
+                return Ok((t, amounts));
+            }
+        }
+        Err(diverged(MAX_ITERATIONS, &now, change))
+    }
+
+    /// Every species with its share of the largest amount that the elements allow.
+    fn start(&self, bounds: (f64, f64)) -> Iterate {
+        let n = self.species.len();
+        let largest = |k: usize| {
+            let allowed = self.counts.iter().zip(&self.atoms).filter(|(count, _)| count[k] > 0.0);
+            allowed.fold(f64::INFINITY, |m, (count, atoms)| m.min(atoms / count[k]))
+        };
+        let amounts: Vec<f64> = (0..n).map(|k| largest(k) / n as f64).collect();
+        let t = START.clamp(bounds.0, bounds.1);
+        Iterate {
+            ln_total: amounts.iter().sum::<f64>().ln(),
+            ln_amounts: amounts.iter().map(|n| n.ln()).collect(),
+            ln_t: t.ln(),
+            potentials: vec![0.0; self.atoms.len()],
+        }
+    }
+
+    /// RP-1311, eqs. 2.24, 2.26 and 2.27, for changes of the potentials instead of their values:
+    /// rounding then shrinks with the steps.
+    fn linearise(&self, now: &Iterate, standard: &Standard, last_change: f64) -> Step {
+        let (m, n) = (self.atoms.len(), self.species.len());
+        let adiabatic = matches!(self.held, Held::Enthalpy(_));
+        let given = match self.held {
+            Held::Temperature(t) if last_change < NEAR => {
+                (t.ln() - now.ln_t).clamp(-COOLING, COOLING)
+            }
+            _ => 0.0,
+        };
+        let size = if adiabatic { m + 2 } else { m + 1 };
+        let mut a = vec![vec![0.0; size]; size];
+        let mut b = vec![0.0; size];
+        b[..m].copy_from_slice(&self.atoms);
+        let total = now.ln_total.exp();
+        a[m][m] = -total;
+        b[m] = total;
+        if let Held::Enthalpy(h) = self.held {
+            b[m + 1] = h / now.ln_t.exp();
+        }
+        let mut row = vec![0.0; size];
+        row[m] = 1.0;
+        let mut residuals = vec![0.0; n];
+        let mut lack = self.atoms.clone();
+        for (j, &k) in self.species.iter().enumerate() {
+            let amount = now.ln_amounts[j].exp();
+            let mut residual = standard.g[k] + now.ln_amounts[j] - now.ln_total + self.ln_pressure;
+            for i in 0..m {
+                row[i] = self.counts[i][j];
+                residual -= row[i] * now.potentials[i];
+                lack[i] -= row[i] * amount;
+            }
+            if adiabatic {
+                row[m + 1] = standard.h[k];
+                a[m + 1][m + 1] += amount * standard.cp[k];
+            }
+            residuals[j] = residual;
+            for i in 0..size {
+                b[i] += amount * row[i] * (residual - 1.0 - standard.h[k] * given);
+                for other in 0..size {
+                    a[i][other] += amount * row[i] * row[other];
+                }
+            }
+        }
+        let x = linear::solve(a, b);
+        let ln_t = if adiabatic { x[m + 1] } else { given };
+        let mut change = x[m].abs().max(ln_t.abs());
+        let lack = lack.iter().zip(&self.atoms).fold(0.0_f64, |m, (l, a)| m.max(l.abs() / a));
+        let mut ln_amounts = vec![0.0; n];
+        for (j, &k) in self.species.iter().enumerate() {
+            let mut d = x[m] - residuals[j] + standard.h[k] * ln_t;
+            for i in 0..m {
+                d += self.counts[i][j] * x[i];
+            }
+            ln_amounts[j] = d;
+            // NaN must not be lost, as `max` would.
+            let weighted = d.abs() * (now.ln_amounts[j] - now.ln_total).exp();
+            change = if weighted <= change { change } else { weighted };
+        }
+        Step { ln_amounts, ln_total: x[m], ln_t, potentials: x[..m].to_vec(), change, lack }
+    }
+}
+
+/// The part of the step to take (RP-1311, section 3.3).
+fn damping(now: &Iterate, step: &Step) -> f64 {
+    let mut part = 1.0_f64;
+    let fast = step.ln_t.abs().max(step.ln_total.abs());
+    if fast > LARGEST {
+        part = part.min(LARGEST / fast);
+    }
+    for (ln_n, d) in now.ln_amounts.iter().zip(&step.ln_amounts) {
+        let ln_x = ln_n - now.ln_total;
+        if *d <= 0.0 {
+            continue;
+        }
+        if ln_x > TRACE.ln() {
+            if *d > LARGEST_SPECIES {
+                part = part.min(LARGEST_SPECIES / d);
+            }
+        } else if ln_x + d - step.ln_total > GROWN.ln() {
+            part = part.min((GROWN.ln() - ln_x) / (d - step.ln_total).abs());
+        }
+    }
+    part
+}
+
+fn advance(now: &mut Iterate, step: &Step, part: f64) {
+    for (ln_n, d) in now.ln_amounts.iter_mut().zip(&step.ln_amounts) {
+        *ln_n += part * d;
+    }
+    for (potential, d) in now.potentials.iter_mut().zip(&step.potentials) {
+        *potential += part * d;
+    }
+    now.ln_total += part * step.ln_total;
+    now.ln_t += part * step.ln_t;
+}
+
+fn diverged(iterations: usize, now: &Iterate, change: f64) -> EquilibriumError {
+    EquilibriumError::Diverged { iterations, temperature: now.ln_t.exp(), change }
+}

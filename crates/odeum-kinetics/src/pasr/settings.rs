@@ -1,0 +1,101 @@
+//! What a partially stirred reactor is made of.
+
+use super::error::PasrError;
+use crate::constants::ONE_ATM;
+
+/// How fuel and oxidizer enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Feed {
+    /// Mixed: 95 parts of fresh mixture and 5 parts of its equilibrium, the pilot.
+    Premixed,
+    /// Apart: 85 parts of oxidizer, 5 parts of fuel and 10 parts of pilot.
+    NonPremixed,
+}
+
+/// A partially stirred reactor of constant pressure. Fields are named as in table 2 of Curtis,
+/// Niemeyer & Sung (2017).
+#[derive(Clone, Debug, PartialEq)]
+pub struct PasrSettings {
+    /// How fuel and oxidizer enter.
+    pub feed: Feed,
+    /// Species of the fuel and their amounts \[kmol\], in any multiple.
+    pub fuel: Vec<(String, f64)>,
+    /// Species of the oxidizer and their amounts \[kmol\], in any multiple.
+    pub oxidizer: Vec<(String, f64)>,
+    /// Equivalence ratio φ of the fresh mixture, and of the mixture whose equilibrium is the pilot.
+    pub equivalence_ratio: f64,
+    /// Temperature of what flows in \[K\].
+    pub temperature: f64,
+    /// Pressure \[Pa\].
+    pub pressure: f64,
+    /// Number of particles, even.
+    pub n_particles: usize,
+    /// Residence time \[s\].
+    pub tau_res: f64,
+    /// Mixing time of a pair \[s\].
+    pub tau_mix: f64,
+    /// Time after which a particle has on average met a new partner \[s\].
+    pub tau_pair: f64,
+    /// Duration of the run in residence times.
+    pub n_residence_times: f64,
+    /// Seed of the random choices: the same seed gives the same run.
+    pub seed: u64,
+}
+
+impl PasrSettings {
+    /// Hydrogen and air, premixed, as in table 2 of Curtis, Niemeyer & Sung (2017), who take 400,
+    /// 600 and 800 K and 1, 10 and 25 atm. `temperature` \[K\], `pressure` \[Pa\].
+    pub fn hydrogen(temperature: f64, pressure: f64) -> PasrSettings {
+        PasrSettings::table_2("H2", 0.01, temperature, pressure)
+    }
+
+    /// Methane and air, premixed, as [`hydrogen`](PasrSettings::hydrogen) but with half its
+    /// residence time.
+    pub fn methane(temperature: f64, pressure: f64) -> PasrSettings {
+        PasrSettings::table_2("CH4", 0.005, temperature, pressure)
+    }
+
+    /// Temperatures \[K\] and pressures \[Pa\] of the nine runs of table 2.
+    pub fn published_conditions() -> [(f64, f64); 9] {
+        let [t, p] = [[400.0, 600.0, 800.0], [1.0, 10.0, 25.0]];
+        std::array::from_fn(|i| (t[i / 3], p[i % 3] * ONE_ATM))
+    }
+
+    fn table_2(fuel: &str, tau_res: f64, temperature: f64, pressure: f64) -> PasrSettings {
+        PasrSettings {
+            feed: Feed::Premixed,
+            fuel: vec![(fuel.to_owned(), 1.0)],
+            oxidizer: vec![("O2".to_owned(), 1.0), ("N2".to_owned(), 3.76)],
+            equivalence_ratio: 1.0,
+            temperature,
+            pressure,
+            n_particles: 100,
+            tau_res,
+            tau_mix: 0.001,
+            tau_pair: 0.001,
+            n_residence_times: 10.0,
+            seed: 0,
+        }
+    }
+
+    /// The numbers that nothing else checks.
+    pub(super) fn check(&self) -> Result<(), PasrError> {
+        let times = [
+            ("tau_res", self.tau_res),
+            ("tau_mix", self.tau_mix),
+            ("tau_pair", self.tau_pair),
+            ("n_residence_times", self.n_residence_times),
+        ];
+        for (field, value) in times {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(PasrError::Setting { field, value, expected: "a positive number" });
+            }
+        }
+        if self.n_particles == 0 || !self.n_particles.is_multiple_of(2) {
+            let value = self.n_particles as f64;
+            let expected = "an even number of particles: they mix in pairs";
+            return Err(PasrError::Setting { field: "n_particles", value, expected });
+        }
+        Ok(())
+    }
+}
