@@ -1,6 +1,7 @@
 //! Result files: NPZ always, CSV, Parquet and a picture where asked. A file appears under its name only
 //! when it is complete.
 
+mod archive;
 mod atomic;
 mod columns;
 mod csv;
@@ -10,6 +11,7 @@ mod picture;
 mod steady;
 mod target;
 
+pub(crate) use archive::Archive;
 pub(crate) use atomic::write_whole;
 pub(crate) use target::Target;
 

@@ -1,16 +1,14 @@
-//! The result as NPZ: an uncompressed ZIP of NPY arrays, as `numpy.savez` writes it.
+//! The result as NPZ.
 //!
 //! Every array has one row for each system. Nothing in the file depends on the time of day or on
 //! how long the run took, so equal results are equal files.
 
+use super::archive::Archive;
 use super::steady::Steady;
-use crate::npy;
 use crate::results::{Results, Row};
 use odeum::{Scalar, Status};
 use serde_json::json;
 use std::io::{self, Seek, Write};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
 
 /// Writes all arrays.
 pub(super) fn write<T: Scalar>(
@@ -33,18 +31,18 @@ fn write_arrays<T: Scalar>(
     let model = &plan.case.model;
     let (n, m) = (model.dim(), model.param_names.len());
     let members = results.members();
-    let mut npz = Npz { zip: ZipWriter::new(file), results };
+    let mut npz = Npz { archive: Archive::new(file), results };
     let real = if size_of::<T>() == 8 { "<f8" } else { "<f4" };
     let number = |buffer: &mut Vec<u8>, x: f64| put(buffer, T::from_f64(x));
 
     npz.rows("t", "<f8", &[], |buffer, row| buffer.extend(row.t().to_le_bytes()))?;
     npz.rows("y", real, &[n], |buffer, row| (0..n).for_each(|i| put(buffer, row.y(i))))?;
     npz.rows("status", "|u1", &[], |buffer, row| buffer.push(row.status() as u8))?;
-    npz.texts("status_names", &Status::ALL.map(|status| status.name().to_owned()))?;
+    npz.archive.texts("status_names", &Status::ALL.map(|status| status.name().to_owned()))?;
     let times = plan.options.save_times();
     if !times.is_empty() {
         let all: Vec<u8> = times.iter().flat_map(|t| t.to_le_bytes()).collect();
-        npz.whole("save_times", "<f8", &[times.len()], &all)?;
+        npz.archive.whole("save_times", "<f8", &[times.len()], &all)?;
         npz.rows("n_saved", "<u4", &[], |buffer, row| {
             buffer.extend(row.n_saved().to_le_bytes());
         })?;
@@ -82,20 +80,20 @@ fn write_arrays<T: Scalar>(
             (0..k).for_each(|v| buffer.extend(members.value(v, row.system).to_le_bytes()));
         })?;
         let names: Vec<String> = model.names().map(str::to_owned).collect();
-        npz.texts("variable_names", &names)?;
+        npz.archive.texts("variable_names", &names)?;
     }
     npz.rows("span", "<f8", &[2], |buffer, row| {
         let (start, end) = members.span(row.system);
         buffer.extend(start.to_le_bytes());
         buffer.extend(end.to_le_bytes());
     })?;
-    npz.texts("state_names", &model.state_names)?;
-    npz.texts("param_names", &model.param_names)?;
+    npz.archive.texts("state_names", &model.state_names)?;
+    npz.archive.texts("param_names", &model.param_names)?;
     let axes: Vec<String> = members.shape().iter().map(|(name, _)| name.clone()).collect();
     let shape: Vec<u8> =
         members.shape().iter().flat_map(|(_, len)| (*len as i64).to_le_bytes()).collect();
-    npz.texts("axes", &axes)?;
-    npz.whole("shape", "<i8", &[axes.len()], &shape)?;
+    npz.archive.texts("axes", &axes)?;
+    npz.archive.whole("shape", "<i8", &[axes.len()], &shape)?;
     let about = json!({
         "odeum": env!("CARGO_PKG_VERSION"),
         "title": plan.case.title,
@@ -104,18 +102,14 @@ fn write_arrays<T: Scalar>(
         "precision": plan.case.run.precision.name(),
         "case": plan.case.source.text(),
     });
-    npz.text("about", &about.to_string())?;
-    npz.zip.finish()?;
-    Ok(())
+    npz.archive.text("about", &about.to_string())?;
+    npz.archive.finish()
 }
 
 struct Npz<'a, W: Write + Seek, T> {
-    zip: ZipWriter<W>,
+    archive: Archive<W>,
     results: &'a Results<'a, T>,
 }
-
-/// Bytes gathered before they go to the file.
-const CHUNK: usize = 1 << 20;
 
 impl<W: Write + Seek, T: Scalar> Npz<'_, W, T> {
     /// An array with one row for each system, of shape [systems, `inner`…].
@@ -126,57 +120,11 @@ impl<W: Write + Seek, T: Scalar> Npz<'_, W, T> {
         inner: &[usize],
         mut fill: impl FnMut(&mut Vec<u8>, &Row<'_, T>),
     ) -> io::Result<()> {
-        let mut shape = vec![self.results.len()];
-        shape.extend(inner);
-        self.start(name, descr, &shape)?;
-        let mut buffer = Vec::with_capacity(2 * CHUNK);
-        for r in 0..self.results.len() {
-            fill(&mut buffer, &self.results.row(r));
-            if buffer.len() >= CHUNK {
-                self.zip.write_all(&buffer)?;
-                buffer.clear();
-            }
-        }
-        self.zip.write_all(&buffer)
+        let results = self.results;
+        self.archive.rows(name, descr, results.len(), inner, |buffer, r| {
+            fill(buffer, &results.row(r));
+        })
     }
-
-    fn whole(&mut self, name: &str, descr: &str, shape: &[usize], data: &[u8]) -> io::Result<()> {
-        self.start(name, descr, shape)?;
-        self.zip.write_all(data)
-    }
-
-    fn texts(&mut self, name: &str, texts: &[String]) -> io::Result<()> {
-        let (descr, data) = unicode(texts);
-        self.whole(name, &descr, &[texts.len()], &data)
-    }
-
-    /// One text, as an array without axes.
-    fn text(&mut self, name: &str, text: &str) -> io::Result<()> {
-        let (descr, data) = unicode(&[text.to_owned()]);
-        self.whole(name, &descr, &[], &data)
-    }
-
-    fn start(&mut self, name: &str, descr: &str, shape: &[usize]) -> io::Result<()> {
-        let item = descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8_u64);
-        let size = shape.iter().fold(4 * item, |size, len| size.saturating_mul(*len as u64));
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(zip::DateTime::default())
-            .large_file(size >= u64::from(u32::MAX) / 2);
-        self.zip.start_file(format!("{name}.npy"), options)?;
-        self.zip.write_all(&npy::header(descr, shape))
-    }
-}
-
-/// Texts as NumPy keeps them: UTF-32, all of one length.
-fn unicode(texts: &[String]) -> (String, Vec<u8>) {
-    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-    let mut data = Vec::with_capacity(texts.len() * longest * 4);
-    for text in texts {
-        let padded = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest);
-        data.extend(padded.flat_map(u32::to_le_bytes));
-    }
-    (format!("<U{longest}"), data)
 }
 
 fn put<T: Scalar>(buffer: &mut Vec<u8>, x: T) {
