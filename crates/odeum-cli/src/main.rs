@@ -17,6 +17,7 @@ mod members;
 mod model;
 mod npy;
 mod output;
+mod pasr;
 mod plan;
 mod problems;
 mod random;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Devices => devices::command(),
         Command::Problems(args) => problems::command(&args),
         Command::Mechanism(args) => mechanism::command(&args),
+        Command::Pasr(args) => pasr::command(&args),
         Command::Bench(args) => bench::command(&args),
     };
     exit.into()

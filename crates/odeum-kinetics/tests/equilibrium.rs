@@ -115,6 +115,41 @@ fn every_mixture_from_lean_to_rich_has_one() {
 }
 
 #[test]
+fn any_composition_has_one() {
+    for name in ["burke-h2-2012", "grimech30", "marinov-ethanol-1999"] {
+        let Some(mechanism) = common::load(name) else {
+            return;
+        };
+        let kinetics = Kinetics::new(&mechanism).unwrap();
+        let mut seed = 1_u64;
+        let mut draw = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for case in 0..500 {
+            let mut y: Vec<f64> = vec![0.0; kinetics.n_species()];
+            for y in &mut y {
+                if draw() < 0.3 {
+                    *y = 10_f64.powf(-12.0 * draw());
+                }
+            }
+            let t = 300.0 + 2000.0 * draw();
+            let p = ONE_ATM * 10_f64.powf(4.0 * draw() - 2.0);
+            if y.iter().all(|y| *y == 0.0) {
+                continue;
+            }
+            let what = format!("{name} case {case}");
+            let sum: f64 = y.iter().sum();
+            let y: Vec<f64> = y.iter().map(|y| y / sum).collect();
+            for found in [kinetics.equilibrate_hp(t, p, &y), kinetics.equilibrate_tp(t, p, &y)] {
+                let found = found.unwrap_or_else(|error| panic!("{what} {t} K {p} Pa: {error}"));
+                assert_conserves(&mechanism, &y, &found.mass_fractions, &what);
+            }
+        }
+    }
+}
+
+#[test]
 fn without_reactions_there_is_nothing_to_change() {
     let Some(mechanism) = common::load("grimech30") else {
         return;

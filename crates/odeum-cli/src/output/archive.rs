@@ -1,7 +1,12 @@
 //! An archive of arrays, as `numpy.savez` writes it: an uncompressed ZIP of NPY files.
 
+use super::atomic::write_whole;
+use super::steady::Steady;
+use crate::finding::Finding;
 use crate::npy;
-use std::io::{self, Seek, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -96,4 +101,18 @@ fn unicode(texts: &[String]) -> (String, Vec<u8>) {
         data.extend(padded.flat_map(u32::to_le_bytes));
     }
     (format!("<U{longest}"), data)
+}
+
+/// Writes an archive file, whole or not at all.
+pub(crate) fn write_archive(
+    path: &Path,
+    fill: impl FnOnce(&mut Archive<&mut Steady<&mut BufWriter<File>>>) -> io::Result<()>,
+) -> Result<(), Finding> {
+    write_whole(path, |file| {
+        let mut steady = Steady::new(file);
+        let mut archive = Archive::new(&mut steady);
+        fill(&mut archive)?;
+        archive.finish()?;
+        steady.finish()
+    })
 }

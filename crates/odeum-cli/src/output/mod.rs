@@ -11,8 +11,8 @@ mod picture;
 mod steady;
 mod target;
 
-pub(crate) use archive::Archive;
-pub(crate) use atomic::write_whole;
+pub(crate) use archive::write_archive;
+pub(crate) use atomic::{cannot_write, write_whole};
 pub(crate) use target::Target;
 
 use crate::finding::Finding;

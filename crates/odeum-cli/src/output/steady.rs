@@ -6,7 +6,7 @@
 use std::io::{self, Seek, SeekFrom, Write};
 
 /// See the head of this file.
-pub(super) struct Steady<W> {
+pub(crate) struct Steady<W> {
     file: W,
     error: Option<io::Error>,
     /// Where the next byte would go, and where the file ends: as if nothing had failed.

@@ -256,7 +256,7 @@ fn disk_space(plan: &Plan<'_>) -> u128 {
 }
 
 /// The first Ctrl-C stops the run in an orderly way, the second at once.
-fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
+pub(crate) fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
     let monitor = Arc::clone(monitor);
     let handler = move || {
         if monitor.is_stopped() {

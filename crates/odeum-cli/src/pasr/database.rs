@@ -1,0 +1,143 @@
+//! The states of several runs of a partially stirred reactor, one after the other.
+
+use crate::finding::Finding;
+use odeum::kinetics::Kinetics;
+use odeum::kinetics::Reactor;
+use odeum::kinetics::pasr::{Pasr, PasrSettings, RunError};
+use odeum::{Device, Ensemble, Error, Method, Monitor, Options, Tolerance};
+use odeum_compiled::Rhs;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// States in the order of runs, times, particles.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Database {
+    /// Run of each state.
+    pub(crate) runs: Vec<usize>,
+    /// Time in the run \[s\].
+    pub(crate) times: Vec<f64>,
+    pub(crate) temperatures: Vec<f64>,
+    pub(crate) pressures: Vec<f64>,
+    /// \[states × species\]
+    pub(crate) mass_fractions: Vec<f64>,
+    /// Reactors integrated on the way.
+    pub(crate) integrations: u64,
+}
+
+/// Why a reaction step failed.
+enum Failure {
+    Solver(Error),
+    System(&'static str),
+    Stopped,
+}
+
+impl Database {
+    /// Steps of all runs together.
+    pub(crate) fn steps(
+        kinetics: &Arc<Kinetics>,
+        settings: &[PasrSettings],
+    ) -> Result<usize, Finding> {
+        let steps =
+            |s: &PasrSettings| Pasr::new(Arc::clone(kinetics), s.clone()).map(|p| p.n_steps());
+        settings.iter().map(|s| steps(s).map_err(|e| Finding::error(e.to_string()))).sum()
+    }
+
+    /// Runs them all; `progress` hears of each step that is done. A stopped run ends early.
+    pub(crate) fn compute(
+        kinetics: &Arc<Kinetics>,
+        settings: &[PasrSettings],
+        device: &Device,
+        monitor: &Monitor,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Database, Finding> {
+        let mut database = Database::default();
+        let rhs = Rhs::of_reactor(Arc::new(Reactor::constant_pressure(Arc::clone(kinetics))));
+        let dim = kinetics.n_species() + 2;
+        let mut done = 0;
+        for (run, settings) in settings.iter().enumerate() {
+            let place = |why: String| {
+                Finding::error(format!(
+                    "run {run} ({} K, {} Pa): {why}",
+                    settings.temperature, settings.pressure
+                ))
+            };
+            let mut pasr = Pasr::new(Arc::clone(kinetics), settings.clone())
+                .map_err(|error| place(error.to_string()))?;
+            let mut integrations = 0;
+            let react = |states: &mut [f64], dt: f64| {
+                if monitor.is_stopped() {
+                    return Err(Failure::Stopped);
+                }
+                integrations += (states.len() / dim) as u64;
+                react(&rhs, dim, settings.pressure, device, states, dt)
+            };
+            let ended = pasr.run(react, |pasr| {
+                database.add(run, pasr, kinetics.n_species());
+                progress(done + pasr.steps());
+                ControlFlow::Continue(())
+            });
+            done += pasr.steps();
+            database.integrations += integrations;
+            match ended {
+                Ok(_) => {}
+                Err(RunError::Reaction(Failure::Stopped)) => return Ok(database),
+                Err(RunError::Reaction(Failure::Solver(error))) => {
+                    return Err(place(error.to_string()));
+                }
+                Err(RunError::Reaction(Failure::System(status))) => {
+                    return Err(place(format!("a particle could not be integrated: {status}")));
+                }
+                Err(RunError::Pasr(error)) => return Err(place(error.to_string())),
+            }
+        }
+        Ok(database)
+    }
+
+    fn add(&mut self, run: usize, pasr: &Pasr, n_species: usize) {
+        let states = pasr.states();
+        let n = states.len() / (n_species + 2);
+        for particle in 0..n {
+            self.runs.push(run);
+            self.times.push(pasr.time());
+            self.temperatures.push(states[particle]);
+            self.pressures.push(pasr.settings().pressure);
+            self.mass_fractions.extend((1..=n_species).map(|k| states[k * n + particle]));
+        }
+    }
+
+    /// Number of states.
+    pub(crate) fn len(&self) -> usize {
+        self.temperatures.len()
+    }
+
+    /// Lowest and highest temperature.
+    pub(crate) fn temperatures(&self) -> (f64, f64) {
+        let bounds = (f64::INFINITY, f64::NEG_INFINITY);
+        self.temperatures.iter().fold(bounds, |(low, high), t| (low.min(*t), high.max(*t)))
+    }
+}
+
+/// Integrates all particles over a time.
+fn react(
+    rhs: &Rhs,
+    dim: usize,
+    pressure: f64,
+    device: &Device,
+    states: &mut [f64],
+    dt: f64,
+) -> Result<(), Failure> {
+    let options = Options::new(Tolerance::new(1e-6, 1e-10));
+    let ensemble = Ensemble::new(dim, states.to_vec(), (0.0, dt))
+        .and_then(|ensemble| ensemble.with_shared_params(vec![pressure]))
+        .map_err(Failure::Solver)?;
+    let solution = rhs
+        .integrate(&ensemble, &Method::rodas4(), device, &options, &Monitor::new())
+        .map_err(Failure::Solver)?;
+    match solution.status.iter().find(|status| !status.is_success()) {
+        Some(status) => Err(Failure::System(status.name())),
+        None => {
+            states.copy_from_slice(&solution.states);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `odeum pasr`: states of a partially stirred reactor, as a set to test integrators on.
+
+mod database;
+
+pub(crate) use database::Database;
+
+use crate::args::PasrArgs;
+use crate::finding::Finding;
+use crate::output::{cannot_write, write_archive};
+use crate::report::{Progress, Style, Table, count, significant};
+use crate::{Exit, mechanism, show};
+use odeum::kinetics::Kinetics;
+use odeum::kinetics::constants::ONE_ATM;
+use odeum::kinetics::pasr::{Feed, PasrSettings};
+use odeum::{Device, Monitor};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) fn command(args: &PasrArgs) -> Exit {
+    match run(args) {
+        Ok(exit) => exit,
+        Err((findings, exit)) => show(&findings, exit).unwrap_or(exit),
+    }
+}
+
+fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
+    let bad = |finding| (vec![finding], Exit::BadInput);
+    if args.output.exists() && !args.overwrite {
+        let finding = Finding::error("the result exists already")
+            .in_file(args.output.display().to_string())
+            .help("replace it with --overwrite, or choose another place with --output");
+        return Err(bad(finding));
+    }
+    probe(&args.output).map_err(bad)?;
+    let read = mechanism::read(&args.file, args.thermo.as_deref(), args.phase.as_deref())
+        .map_err(|findings| (findings, Exit::BadInput))?;
+    show(&read.warnings, Exit::Success);
+    let kinetics = Arc::new(read.kinetics);
+    let settings = settings(args, &kinetics).map_err(bad)?;
+    let device = Device::cpu();
+    let device = match (device, args.threads) {
+        (Device::Cpu(cpu), Some(n)) => Device::Cpu(odeum::Cpu { threads: Some(n), ..cpu }),
+        (device, _) => device,
+    };
+    let monitor = Arc::new(Monitor::new());
+    crate::run::stop_on_ctrl_c(&monitor, args.quiet);
+    let begun = Instant::now();
+    let mut progress =
+        Progress::new(Database::steps(&kinetics, &settings).map_err(bad)?, 0, args.quiet);
+    let database = Database::compute(&kinetics, &settings, &device, &monitor, |done| {
+        progress.update(done);
+    });
+    progress.end();
+    let database = database.map_err(|finding| (vec![finding], Exit::Broken))?;
+    if monitor.is_stopped() {
+        let finding = Finding::error("stopped: nothing is written")
+            .help("run it again; the same seed gives the same states");
+        return Err((vec![finding], Exit::Interrupted));
+    }
+    write(&args.output, &kinetics, &settings, &database)
+        .map_err(|finding| (vec![finding], Exit::Broken))?;
+    if !args.quiet {
+        let mut facts = Table::pairs();
+        facts.pair("states", count(database.len() as u64));
+        facts.pair("runs", settings.len().to_string());
+        let (low, high) = database.temperatures();
+        facts.pair("temperatures", format!("{low:.0} to {high:.0} K"));
+        facts.pair("integrations", count(database.integrations));
+        let seconds = begun.elapsed().as_secs_f64();
+        let rate = significant(database.integrations as f64 / seconds);
+        facts.pair("time", format!("{seconds:.1} s, {rate} integrations/s"));
+        facts.pair("result", args.output.display().to_string());
+        print!("{}", facts.render(Style::stdout()));
+    }
+    Ok(Exit::Success)
+}
+
+/// The runs asked for: every temperature at every pressure.
+fn settings(args: &PasrArgs, kinetics: &Kinetics) -> Result<Vec<PasrSettings>, Finding> {
+    let fuel = match &args.fuel {
+        Some(fuel) => fuel.clone(),
+        None => usual_fuel(kinetics)?,
+    };
+    let mut all = Vec::new();
+    for &temperature in &args.temperature {
+        for &pressure in &args.pressure {
+            let pressure = pressure * ONE_ATM;
+            let mut settings = if fuel == "H2" {
+                PasrSettings::hydrogen(temperature, pressure)
+            } else {
+                PasrSettings::methane(temperature, pressure)
+            };
+            settings.fuel = vec![(fuel.clone(), 1.0)];
+            settings.equivalence_ratio = args.phi;
+            settings.n_particles = args.particles;
+            settings.tau_res = args.tau_res.unwrap_or(settings.tau_res);
+            settings.tau_mix = args.tau_mix.unwrap_or(settings.tau_mix);
+            settings.tau_pair = args.tau_pair.unwrap_or(settings.tau_pair);
+            settings.n_residence_times = args.residence_times;
+            settings.feed = if args.non_premixed { Feed::NonPremixed } else { Feed::Premixed };
+            // Runs of one call differ in their random choices too.
+            settings.seed = args.seed.wrapping_add(all.len() as u64);
+            all.push(settings);
+        }
+    }
+    Ok(all)
+}
+
+/// Methane where the mechanism has it, else hydrogen.
+pub(crate) fn usual_fuel(kinetics: &Kinetics) -> Result<String, Finding> {
+    let known = ["CH4", "H2"].into_iter().find(|name| kinetics.species_index(name).is_some());
+    known.map(str::to_owned).ok_or_else(|| {
+        Finding::error("the mechanism has neither CH4 nor H2").help("name a fuel with --fuel")
+    })
+}
+
+/// Tries whether the file can be written before anything is computed.
+fn probe(path: &Path) -> Result<(), Finding> {
+    let existed = path.exists();
+    let tried = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    if !existed {
+        let _ = std::fs::remove_file(path);
+    }
+    tried.map(drop).map_err(|error| cannot_write(path, &error))
+}
+
+fn write(
+    path: &Path,
+    kinetics: &Kinetics,
+    settings: &[PasrSettings],
+    database: &Database,
+) -> Result<(), Finding> {
+    let (m, n) = (database.len(), kinetics.n_species());
+    let about = serde_json::json!({
+        "odeum": env!("CARGO_PKG_VERSION"),
+        "runs": settings.iter().map(|s| format!("{s:?}")).collect::<Vec<_>>(),
+    });
+    write_archive(path, |archive| {
+        archive.numbers("t", &[m], &database.times)?;
+        archive.numbers("T", &[m], &database.temperatures)?;
+        archive.numbers("p", &[m], &database.pressures)?;
+        archive.numbers("Y", &[m, n], &database.mass_fractions)?;
+        archive.rows("run", "<i8", m, &[], |buffer, r| {
+            buffer.extend((database.runs[r] as i64).to_le_bytes());
+        })?;
+        archive.texts("species_names", kinetics.species_names())?;
+        archive.text("about", &about.to_string())
+    })
+}
