@@ -207,7 +207,8 @@ pub(crate) struct PasrArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  odeum bench pleiades --systems 1024,65536 --json pleiades.json")]
+  odeum bench pleiades --systems 1024,65536 --json pleiades.json
+  odeum bench chemistry --mechanism gri30.yaml --json gri30.json --plot gri30.svg")]
 pub(crate) struct BenchArgs {
     /// What to measure
     pub(crate) name: String,
@@ -225,6 +226,15 @@ pub(crate) struct BenchArgs {
     /// Draw systems per second over the number of systems
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    /// Mechanism of the studies `chemistry` and `ethanol`, Cantera YAML or Chemkin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mechanism: Option<PathBuf>,
+    /// Thermodynamic data, of a Chemkin mechanism that has none in it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) thermo: Option<PathBuf>,
+    /// A phase of a YAML mechanism [default: the first ideal gas]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
     /// Draw the rows of a JSON document written before too: those of another device, say
     #[arg(long, value_name = "FILE.json", requires = "plot")]
     pub(crate) add: Vec<PathBuf>,

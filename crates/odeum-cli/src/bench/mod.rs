@@ -1,5 +1,6 @@
 //! `odeum bench`: studies of speed, each one command.
 
+mod chemistry;
 mod document;
 mod limit;
 mod machine;
@@ -35,7 +36,10 @@ pub(crate) fn command(args: &BenchArgs) -> Exit {
 
 fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let bad = |finding| (finding, Exit::BadInput);
-    let names = || STUDIES.iter().map(|(name, _)| *name);
+    if chemistry::STUDIES.iter().any(|(name, _)| *name == args.name) {
+        return chemistry::run(args);
+    }
+    let names = || STUDIES.iter().chain(&chemistry::STUDIES).map(|(name, _)| *name);
     let workloads = workload::study(&args.name).ok_or_else(|| {
         let help = suggest::remedy(&args.name, "studies", names());
         bad(Finding::error(format!("there is no study `{}`", args.name)).help(help))
@@ -142,7 +146,11 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-fn write_json(document: &Document, path: &Path, to_stdout: bool) -> Result<(), Finding> {
+fn write_json(
+    document: &impl serde::Serialize,
+    path: &Path,
+    to_stdout: bool,
+) -> Result<(), Finding> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|error| Finding::error(format!("cannot write the document: {error}")))?;
     if to_stdout {

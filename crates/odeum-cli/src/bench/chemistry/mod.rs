@@ -1,0 +1,174 @@
+//! `odeum bench chemistry` and `odeum bench ethanol`: reactors of one mechanism, by every method.
+//!
+//! `chemistry` has the workloads of Curtis, Niemeyer & Sung (2017): states of partially stirred
+//! reactors, each integrated at constant pressure over a global step of 1e-6 or 1e-4 s. `ethanol`
+//! has that of Niemeyer & Sung (2014): ten steps of 1e-6 s at constant volume, each from a cold
+//! start, from states along an ignition.
+
+mod measure;
+mod picture;
+mod row;
+mod states;
+
+use super::machine::Machine;
+use crate::args::BenchArgs;
+use crate::finding::Finding;
+use crate::report::{Align, Style, Table, count, significant};
+use crate::{Exit, mechanism, show};
+use measure::{Part, Study};
+use odeum::kinetics::{Kinetics, Reactor};
+use row::{Document, Row};
+use states::States;
+use std::path::Path;
+use std::sync::Arc;
+
+/// States of a study unless said.
+const STATES: usize = 8192;
+
+/// The studies of this file, with a line on each.
+pub(crate) const STUDIES: [(&str, &str); 2] = [
+    ("chemistry", "paper C: stiff methods on states of partially stirred reactors"),
+    ("ethanol", "paper A: RKC, Rosenbrock and Radau along the ignition of ethanol"),
+];
+
+/// Runs a study.
+pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
+    let bad = |finding| (finding, Exit::BadInput);
+    let Some(file) = &args.mechanism else {
+        let help = format!("as odeum bench {} --mechanism gri30.yaml", args.name);
+        return Err(bad(Finding::error("which mechanism?").help(help)));
+    };
+    let read = mechanism::read(file, args.thermo.as_deref(), args.phase.as_deref());
+    let read = read.map_err(|findings| {
+        let (last, others) = match findings.split_last() {
+            Some((last, others)) => (last.clone(), others),
+            None => (Finding::error("the mechanism cannot be read"), &[][..]),
+        };
+        show(others, Exit::BadInput);
+        bad(last)
+    })?;
+    let kinetics = Arc::new(read.kinetics);
+    let wanted = args.systems.iter().copied().max().unwrap_or(STATES);
+    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
+    let rows = if args.name == "ethanol" {
+        ethanol(&kinetics, wanted, args, to_stdout)
+    } else {
+        chemistry(&kinetics, wanted, args, to_stdout)
+    }
+    .map_err(|finding| (finding, Exit::Broken))?;
+    let document = Document {
+        bench: args.name.clone(),
+        machine: Machine::here(),
+        mechanism: file.display().to_string(),
+        rows,
+    };
+    if let Some(path) = &args.json {
+        super::write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken))?;
+    }
+    if let Some(path) = &args.plot {
+        picture::draw(&document, path).map_err(|error| {
+            let finding = Finding::error(format!("cannot draw the plot: {error}"))
+                .in_file(path.display().to_string());
+            (finding, Exit::Broken)
+        })?;
+    }
+    Ok(())
+}
+
+fn chemistry(
+    kinetics: &Arc<Kinetics>,
+    wanted: usize,
+    args: &BenchArgs,
+    quiet: bool,
+) -> Result<Vec<Row>, Finding> {
+    let states = States::of_pasr(kinetics, wanted)?;
+    let reactor = Arc::new(Reactor::constant_pressure(Arc::clone(kinetics)));
+    let mut rows = Vec::new();
+    for dt in [1e-6, 1e-4] {
+        let study = Study::new(&reactor, &states, dt, 1)?;
+        for part in Part::OF_CHEMISTRY {
+            // Fixed steps are a matter of the short global step.
+            if part == Part::Convergence && dt > 1e-5 {
+                continue;
+            }
+            let found = study.part(part, args.place.threads)?;
+            show_part(&found, part, dt, quiet);
+            rows.extend(found);
+        }
+    }
+    Ok(rows)
+}
+
+fn ethanol(
+    kinetics: &Arc<Kinetics>,
+    wanted: usize,
+    args: &BenchArgs,
+    quiet: bool,
+) -> Result<Vec<Row>, Finding> {
+    let states = States::along_ignition(kinetics, wanted)?;
+    let reactor = Arc::new(Reactor::constant_volume(Arc::clone(kinetics)));
+    let study = Study::new(&reactor, &states, 1e-5, 10)?;
+    let mut rows = Vec::new();
+    for part in Part::OF_ETHANOL {
+        let found = study.part(part, args.place.threads)?;
+        show_part(&found, part, 1e-5, quiet);
+        rows.extend(found);
+    }
+    Ok(rows)
+}
+
+fn show_part(rows: &[Row], part: Part, dt: f64, quiet: bool) {
+    if !quiet {
+        println!("{}, {dt:.0e} s", part.about());
+        println!("{}", table(rows).render(Style::stdout()));
+    }
+}
+
+fn table(rows: &[Row]) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[
+        ("method", Left),
+        ("variant", Left),
+        ("threads", Right),
+        ("order", Left),
+        ("reactors", Right),
+        ("rtol", Right),
+        ("µs/reactor", Right),
+        ("E median", Right),
+        ("95 %", Right),
+        ("max", Right),
+        ("steps", Right),
+        ("LU", Right),
+        ("rhs", Right),
+        ("D", Right),
+        ("busy", Right),
+        ("failed", Right),
+    ]);
+    for row in rows {
+        let each = |total: u64| significant(total as f64 / row.systems as f64);
+        let step = row.fixed_step.map_or(format!("{:.0e}", row.rtol), |h| format!("h {h:.0e}"));
+        table.row([
+            row.method.clone(),
+            format!(
+                "{}{}",
+                row.variant,
+                if row.jacobian == "exact" { "" } else { ", differences" }
+            ),
+            row.threads.to_string(),
+            row.order.clone(),
+            count(row.systems as u64),
+            step,
+            significant(row.seconds / row.systems as f64 * 1e6),
+            format!("{:.1e}", row.error_median),
+            format!("{:.1e}", row.error_p95),
+            format!("{:.1e}", row.max_error),
+            each(row.steps + row.rejected),
+            each(row.nlu),
+            each(row.nfev),
+            format!("{:.3}", row.divergence),
+            row.busy_lanes.map_or(String::new(), |x| format!("{:.1} %", 100.0 * x)),
+            row.failed.to_string(),
+        ]);
+    }
+    table
+}

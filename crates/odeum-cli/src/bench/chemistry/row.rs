@@ -1,0 +1,60 @@
+//! The document a study of chemistry writes.
+
+use crate::bench::Machine;
+use serde::Serialize;
+
+/// Everything a study measured.
+#[derive(Debug, Serialize)]
+pub(crate) struct Document {
+    pub(crate) bench: String,
+    pub(crate) machine: Machine,
+    /// File of the mechanism.
+    pub(crate) mechanism: String,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// One method with one set of options on one ensemble.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    /// Part of the study.
+    pub(crate) part: &'static str,
+    pub(crate) method: String,
+    /// `scalar` or `lanes`.
+    pub(crate) variant: &'static str,
+    pub(crate) device: String,
+    pub(crate) precision: &'static str,
+    pub(crate) threads: usize,
+    pub(crate) systems: usize,
+    /// Order of the reactors: `random` or `sorted` by temperature.
+    pub(crate) order: String,
+    /// Global step \[s\].
+    pub(crate) dt: f64,
+    pub(crate) rtol: f64,
+    pub(crate) atol: f64,
+    /// Size of fixed steps \[s\], where steps are fixed.
+    pub(crate) fixed_step: Option<f64>,
+    /// `exact` or `differences`.
+    pub(crate) jacobian: &'static str,
+    /// Fastest of the runs \[s\].
+    pub(crate) seconds: f64,
+    pub(crate) runs: usize,
+    pub(crate) systems_per_second: f64,
+    pub(crate) rhs_per_second: f64,
+    /// E of paper C, eq. 1, over T and Y, with its atol 1e-10 and rtol 1e-6: median over the
+    /// reactors.
+    pub(crate) error_median: f64,
+    /// 95 % of the reactors have a smaller E.
+    pub(crate) error_p95: f64,
+    /// The largest E.
+    pub(crate) max_error: f64,
+    /// Sums over all reactors.
+    pub(crate) steps: u64,
+    pub(crate) rejected: u64,
+    pub(crate) nfev: u64,
+    pub(crate) njev: u64,
+    pub(crate) nlu: u64,
+    /// Divergence measure D (paper C, eq. 3).
+    pub(crate) divergence: f64,
+    pub(crate) busy_lanes: Option<f64>,
+    pub(crate) failed: usize,
+}

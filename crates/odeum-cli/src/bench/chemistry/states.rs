@@ -1,0 +1,144 @@
+//! The states reactors start from.
+
+use crate::finding::Finding;
+use crate::pasr::{Database, usual_fuel};
+use crate::random;
+use odeum::kinetics::constants::ONE_ATM;
+use odeum::kinetics::pasr::PasrSettings;
+use odeum::kinetics::{Kinetics, Reactor};
+use odeum::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Tolerance};
+use odeum_compiled::Rhs;
+use std::sync::Arc;
+
+/// States of each run that the papers leave out, for they are near equilibrium.
+const LEFT_OUT: usize = 1000;
+/// Seed of the order of states.
+const SEED: u64 = 2017;
+/// Temperature \[K\] from which ethanol ignites (paper A), and how long that is followed \[s\].
+const IGNITION: (f64, f64) = (1600.0, 4e-5);
+
+/// Temperatures \[K\], pressures \[Pa\] and mass fractions, in random order.
+#[derive(Clone, Debug)]
+pub(crate) struct States(pub(crate) Vec<(f64, f64, Vec<f64>)>);
+
+impl States {
+    /// Of the nine runs of paper C's table 2 for this mechanism, evenly spread over all.
+    pub(crate) fn of_pasr(kinetics: &Arc<Kinetics>, wanted: usize) -> Result<States, Finding> {
+        let fuel = usual_fuel(kinetics)?;
+        let settings: Vec<PasrSettings> = PasrSettings::published_conditions()
+            .into_iter()
+            .zip(0..)
+            .map(|((t, p), seed)| {
+                let settings = if fuel == "H2" {
+                    PasrSettings::hydrogen(t, p)
+                } else {
+                    PasrSettings::methane(t, p)
+                };
+                PasrSettings { seed, ..settings }
+            })
+            .collect();
+        let database =
+            Database::compute(kinetics, &settings, &Device::cpu(), &Monitor::new(), |_| {})?;
+        let per_run = database.len() / settings.len();
+        let kept: Vec<usize> = (0..database.len()).filter(|s| s % per_run >= LEFT_OUT).collect();
+        let n = kinetics.n_species();
+        let state = |s: usize| {
+            let y = database.mass_fractions[s * n..(s + 1) * n].to_vec();
+            (database.temperatures[s], database.pressures[s], y)
+        };
+        // A stride that shares no factor with the number of particles visits all of them.
+        let picked = (0..wanted.min(kept.len()))
+            .map(|i| kept[i * kept.len() / wanted.max(1).min(kept.len())]);
+        Ok(States(shuffled(picked.map(state).collect())))
+    }
+
+    /// Along the ignition of stoichiometric ethanol and air at constant pressure, evenly in time.
+    pub(crate) fn along_ignition(
+        kinetics: &Arc<Kinetics>,
+        wanted: usize,
+    ) -> Result<States, Finding> {
+        let names = kinetics.species_names();
+        let find = |name: &str| {
+            names.iter().position(|n| n.eq_ignore_ascii_case(name)).ok_or_else(|| {
+                Finding::error(format!("the mechanism has no {name}"))
+                    .help("this study wants a mechanism of ethanol, as Marinov's (1999)")
+            })
+        };
+        let amounts = |list: &[(&str, f64)]| -> Result<Vec<f64>, Finding> {
+            let mut all = vec![0.0; names.len()];
+            for (name, amount) in list {
+                all[find(name)?] = *amount;
+            }
+            Ok(all)
+        };
+        let broken = |why: String| Finding::error(format!("the ignition: {why}"));
+        let (fuel, air) = (amounts(&[("c2h5oh", 1.0)])?, amounts(&[("o2", 1.0), ("n2", 3.76)])?);
+        let y =
+            kinetics.at_equivalence_ratio(1.0, &fuel, &air).map_err(|e| broken(e.to_string()))?;
+        let reactor = Arc::new(Reactor::constant_pressure(Arc::clone(kinetics)));
+        let (start, parameter) =
+            reactor.state(IGNITION.0, ONE_ATM, &y).map_err(|e| broken(e.to_string()))?;
+        let dim = start.len();
+        let times = (0..wanted).map(|k| IGNITION.1 * (k + 1) as f64 / wanted as f64).collect();
+        let options = Options::new(Tolerance::new(1e-8, 1e-14)).save_at(times);
+        let solution = Ensemble::new(dim, start, (0.0, IGNITION.1))
+            .and_then(|e| e.with_shared_params(parameter.to_vec()))
+            .and_then(|ensemble| {
+                let device = Device::Cpu(Cpu { threads: Some(1), isa: Isa::best() });
+                let rhs = Rhs::of_reactor(reactor);
+                rhs.integrate(&ensemble, &Method::radau(), &device, &options, &Monitor::new())
+            })
+            .map_err(|error| broken(error.to_string()))?;
+        if !solution.all_succeeded() {
+            return Err(broken(solution.status[0].name().to_owned()));
+        }
+        let clip = |y: f64| if y > 0.0 { y } else { 0.0 };
+        let states = (0..wanted).map(|k| {
+            let row = &solution.saved[k * dim..(k + 1) * dim];
+            let sum: f64 = row[1..dim - 1].iter().map(|y| clip(*y)).sum();
+            (row[0], ONE_ATM, row[1..dim - 1].iter().map(|y| clip(*y) / sum).collect())
+        });
+        Ok(States(states.collect()))
+    }
+
+    /// The same states by temperature.
+    pub(crate) fn sorted(&self) -> States {
+        let mut states = self.0.clone();
+        states.sort_by(|a, b| a.0.total_cmp(&b.0));
+        States(states)
+    }
+
+    /// The first `count` states as an ensemble over `dt`.
+    pub(crate) fn ensemble(
+        &self,
+        reactor: &Reactor,
+        count: usize,
+        dt: f64,
+    ) -> Result<Ensemble<f64>, Finding> {
+        let broken = |why: String| Finding::error(format!("a state to start from: {why}"));
+        let count = count.min(self.0.len());
+        let dim = reactor.kinetics().n_species() + 2;
+        let mut all = vec![0.0; dim * count];
+        let mut params = Vec::with_capacity(count);
+        for (s, (t, p, y)) in self.0[..count].iter().enumerate() {
+            let (state, [parameter]) =
+                reactor.state(*t, *p, y).map_err(|error| broken(error.to_string()))?;
+            for (i, x) in state.into_iter().enumerate() {
+                all[i * count + s] = x;
+            }
+            params.push(parameter);
+        }
+        Ensemble::new(dim, all, (0.0, dt))
+            .and_then(|ensemble| ensemble.with_params(params))
+            .map_err(|error| broken(error.to_string()))
+    }
+}
+
+/// In an order that says nothing (Fisher & Yates).
+fn shuffled<T>(mut items: Vec<T>) -> Vec<T> {
+    for i in (1..items.len()).rev() {
+        let share = 0.5 + 0.5 * random::uniform(SEED, i as u64, 0);
+        items.swap(i, ((i + 1) as f64 * share) as usize % (i + 1));
+    }
+    items
+}
