@@ -85,8 +85,9 @@ impl Status {
                  there"
             }
             Status::SpectralRadius => {
-                "the power method did not settle: eigenvalues far from the real axis do not suit \
-                 rkc; give a bound of the spectral radius, or use an explicit Runge–Kutta method"
+                "the power method did not settle: a complex pair of eigenvalues, or two of opposite \
+                 sign, does not suit rkc; give a bound of the spectral radius, or use rodas4, or \
+                 where the system is not stiff dopri5"
             }
             Status::NotRun => "the run was stopped before this system: resume it",
             Status::NewtonDiverged => {

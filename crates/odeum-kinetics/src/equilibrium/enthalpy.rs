@@ -11,7 +11,9 @@ use crate::thermo::{Functions, Temperature};
 const MARGIN: f64 = 0.05;
 /// Newton's method in a bracket halves it at worst, so that this many halvings reach rounding.
 const MAX_ITERATIONS: usize = 80;
-/// Two spacings of a temperature: the rounding of the enthalpy moves the root by more.
+/// A relative Newton step after which the next would be rounding: it shrinks quadratically.
+const SMALL_STEP: f64 = 1e-9;
+/// Two spacings of a temperature, at which halving ends.
 const SPACINGS: f64 = 2.0 * f64::EPSILON;
 
 /// Standard-state functions of all species at one temperature, without units.
@@ -109,7 +111,7 @@ impl Kinetics {
             let next = if inside { newton } else { 0.5 * (low + high) };
             let change = (next - t).abs();
             t = next;
-            if change <= SPACINGS * t {
+            if change <= (if inside { SMALL_STEP } else { SPACINGS }) * t {
                 break;
             }
         }
@@ -125,6 +127,9 @@ impl Kinetics {
         y: &[f64],
         standard: &mut Standard,
     ) -> Result<f64, EquilibriumError> {
+        if t > ends.0 * (1.0 + SMALL_STEP) && t < ends.1 * (1.0 - SMALL_STEP) {
+            return Ok(t);
+        }
         let low = standard.mixture(self, ends.0, y).0;
         let high = standard.mixture(self, ends.1, y).0;
         if enthalpy >= low && enthalpy <= high {

@@ -20,6 +20,13 @@
 //! Math. 88 (1997) 315–326; Niemeyer & Sung 2014, eqs. 13–33 (in eq. 15 the factor νⱼ multiplies
 //! wⱼ₋₂).
 //!
+//! # Where the estimate of σ fails
+//! The power method wants one real eigenvalue that is larger than the others. A dominant complex
+//! pair makes the growth oscillate for ever; two real eigenvalues of opposite sign and nearly equal
+//! size let it settle too slowly (turning points of the Oregonator, Van der Pol at large μ, the
+//! Brusselator without diffusion). Such a system ends with `SpectralRadius`: give a bound, or take
+//! an implicit method.
+//!
 //! # Options
 //! [`Rkc::radius_bound`]: a bound of σ you know; or let the system give one
 //! ([`System::spectral_radius`](odeum_core::System::spectral_radius)); without either σ is
