@@ -160,10 +160,10 @@ pub(crate) struct PasrArgs {
     /// Species of the fuel; it enters with air [default: CH4, else H2]
     #[arg(long, value_name = "SPECIES")]
     pub(crate) fuel: Option<String>,
-    /// Temperatures of what flows in [K], separated by commas
+    /// Temperatures of what flows in, in K, separated by commas
     #[arg(long, value_name = "T,…", value_delimiter = ',', default_value = "400,600,800")]
     pub(crate) temperature: Vec<f64>,
-    /// Pressures [atm], separated by commas
+    /// Pressures in atm, separated by commas
     #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "1,10,25")]
     pub(crate) pressure: Vec<f64>,
     /// Equivalence ratio
@@ -175,13 +175,13 @@ pub(crate) struct PasrArgs {
     /// Duration of a run in residence times
     #[arg(long, value_name = "N", default_value_t = 10.0)]
     pub(crate) residence_times: f64,
-    /// Residence time [s] [default: 0.01 for H2, else 0.005]
+    /// Residence time in s [default: 0.01 for H2, else 0.005]
     #[arg(long, value_name = "S")]
     pub(crate) tau_res: Option<f64>,
-    /// Mixing time [s] [default: 0.001]
+    /// Mixing time in s [default: 0.001]
     #[arg(long, value_name = "S")]
     pub(crate) tau_mix: Option<f64>,
-    /// Pairing time [s] [default: 0.001]
+    /// Pairing time in s [default: 0.001]
     #[arg(long, value_name = "S")]
     pub(crate) tau_pair: Option<f64>,
     /// Fuel and air enter apart

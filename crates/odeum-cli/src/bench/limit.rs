@@ -83,9 +83,11 @@ pub(crate) fn operations<T: Scalar>(graph: &Graph, method: &Method, run: &Soluti
             let nonzero = |row: &[f64]| row.iter().filter(|a| **a != 0.0).count();
             let tableau = erk.tableau;
             let sums: usize = tableau.a.iter().map(|row| nonzero(row)).sum();
-            // The error norm takes about six operations a component.
             let last = if tableau.is_fsal() { 0 } else { nonzero(tableau.b) };
-            attempts as f64 * n * (sums + last + nonzero(tableau.e) + 6) as f64
+            // The error norm takes about six operations a component; fixed steps ask for no error.
+            let fixed = erk.controller.fixed_step().is_some();
+            let error = if fixed { 0 } else { nonzero(tableau.e) + 6 };
+            attempts as f64 * n * (sums + last + error) as f64
         }
         // A stage of RKC joins five vectors; the error takes about ten operations a component.
         Method::Rkc(Rkc { .. }) => n * (5.0 * evaluations + 10.0 * attempts as f64),

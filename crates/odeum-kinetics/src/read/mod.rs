@@ -39,7 +39,7 @@ use problem::quote;
 
 use crate::mechanism::{Arrhenius, Element, Mechanism, PlogPoint, Rate, Reaction, Species, Thermo};
 
-/// Largest file that is read [bytes]: the largest published mechanisms have a tenth of it.
+/// Largest file that is read \[bytes\]: the largest published mechanisms have a tenth of it.
 const MAX_BYTES: usize = 64 << 20;
 
 /// A mechanism and what is doubtful in it.

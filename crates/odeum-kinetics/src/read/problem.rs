@@ -63,7 +63,7 @@ impl std::error::Error for ReadErrors {}
 /// Problems listed in full; the rest of a hopeless file is only counted.
 const LISTED: usize = 200;
 
-/// Longest piece of a file repeated in a message [characters].
+/// Longest piece of a file repeated in a message \[characters\].
 const QUOTED: usize = 120;
 
 /// Collects the problems and warnings of one file.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::read::equation::{Equation, Terms, add, same_collider};
 use crate::read::problem::quote;
 
-/// Longest name with its coefficient [bytes]: bounds the search for names.
+/// Longest name with its coefficient \[bytes\]: bounds the search for names.
 const LONGEST: usize = 80;
 
 /// What a piece of a side is.
