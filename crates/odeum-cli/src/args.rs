@@ -235,6 +235,12 @@ pub(crate) struct BenchArgs {
     /// A phase of a YAML mechanism [default: the first ideal gas]
     #[arg(long, value_name = "NAME")]
     pub(crate) phase: Option<String>,
+    /// States of the study `chemistry`, as `odeum pasr` saves them [default: computed anew]
+    #[arg(long, value_name = "FILE.npz")]
+    pub(crate) states: Option<PathBuf>,
+    /// Parts of the studies `chemistry` and `ethanol`, separated by commas [default: all]
+    #[arg(long, value_name = "PART,…", value_delimiter = ',')]
+    pub(crate) parts: Vec<String>,
     /// Draw the rows of a JSON document written before too: those of another device, say
     #[arg(long, value_name = "FILE.json", requires = "plot")]
     pub(crate) add: Vec<PathBuf>,

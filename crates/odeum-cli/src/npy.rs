@@ -93,6 +93,31 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, String> {
     Ok(Array { rows, names, columns })
 }
 
+/// Reads an array of texts of one axis, in little-endian UTF-32; the error says what is wrong.
+pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
+    let dict = String::from_utf8_lossy(dict);
+    let count = match shape(&dict).as_deref() {
+        Some(&[count]) => count,
+        _ => return Err("it should have one axis".into()),
+    };
+    let descr = value(&dict, "descr").ok_or("its header has no format")?;
+    let length = descr.strip_prefix("'<U").and_then(|rest| rest.split('\'').next()?.parse().ok());
+    let length: usize = length.ok_or("it does not hold texts (<U…)")?;
+    if count.checked_mul(length).and_then(|n| n.checked_mul(4)) != Some(data.len()) || length == 0 {
+        return Err(format!("{count} texts do not fit its {} bytes of data", data.len()));
+    }
+    let character = |bytes: &[u8]| match *bytes {
+        [a, b, c, d] => char::from_u32(u32::from_le_bytes([a, b, c, d])).unwrap_or('\u{fffd}'),
+        _ => '\u{fffd}',
+    };
+    let text = |bytes: &[u8]| -> String {
+        let all: String = bytes.chunks(4).map(character).collect();
+        all.trim_end_matches('\0').to_owned()
+    };
+    Ok(data.chunks(4 * length).map(text).collect())
+}
+
 /// Header dictionary and data.
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (start, length): (usize, usize) = match *bytes.get(6)? {
@@ -212,6 +237,15 @@ mod tests {
         let array = read(&file(dict, &data)).unwrap();
         assert_eq!(array.names.unwrap(), ["x", "k"]);
         assert_eq!(array.columns, [[1.5], [2.5]]);
+    }
+
+    #[test]
+    fn texts_are_read() {
+        let dict = "{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }";
+        let data: Vec<u8> = "H2\0OHµ".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        assert_eq!(read_texts(&file(dict, &data)).unwrap(), ["H2", "OHµ"]);
+        assert!(read_texts(&file(dict, &data[4..])).unwrap_err().contains("do not fit"));
+        assert!(read_texts(&header("<f8", &[2])).unwrap_err().contains("texts"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `odeum pasr`: states of a partially stirred reactor, as a set to test integrators on.
 
 mod database;
+mod saved;
 
 pub(crate) use database::Database;
 

@@ -53,7 +53,7 @@ impl Part {
     ];
     pub(super) const OF_ETHANOL: [Part; 3] = [Part::Methods, Part::Tolerances, Part::Sizes];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Part::Methods => "methods",
             Part::Tolerances => "tolerances",

@@ -13,6 +13,7 @@ mod states;
 use super::machine::Machine;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
+use crate::pasr::Database;
 use crate::report::{Align, Style, Table, count, significant};
 use crate::{Exit, mechanism, show};
 use measure::{Part, Study};
@@ -48,14 +49,32 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         bad(last)
     })?;
     let kinetics = Arc::new(read.kinetics);
+    let along_ignition = args.name == "ethanol";
+    let parts: &[Part] = if along_ignition { &Part::OF_ETHANOL } else { &Part::OF_CHEMISTRY };
+    let parts = chosen(parts, &args.parts).map_err(bad)?;
+    let saved = match &args.states {
+        Some(_) if along_ignition => {
+            let finding = Finding::error("this study makes its own states")
+                .help("leave --states out, or run `odeum bench chemistry`");
+            return Err(bad(finding));
+        }
+        Some(path) => Some(Database::read(path, &kinetics).map_err(bad)?),
+        None => None,
+    };
     let wanted = args.systems.iter().copied().max().unwrap_or(STATES);
     let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    let rows = if args.name == "ethanol" {
-        ethanol(&kinetics, wanted, args, to_stdout)
+    let threads = args.place.threads;
+    let measured = if along_ignition {
+        States::along_ignition(&kinetics, wanted)
+            .and_then(|states| ethanol(&kinetics, &states, &parts, threads, to_stdout))
     } else {
-        chemistry(&kinetics, wanted, args, to_stdout)
-    }
-    .map_err(|finding| (finding, Exit::Broken))?;
+        match saved {
+            Some(database) => Ok(States::of_database(&database, wanted)),
+            None => States::of_pasr(&kinetics, wanted),
+        }
+        .and_then(|states| chemistry(&kinetics, &states, &parts, threads, to_stdout))
+    };
+    let rows = measured.map_err(|finding| (finding, Exit::Broken))?;
     let document = Document {
         bench: args.name.clone(),
         machine: Machine::here(),
@@ -77,21 +96,21 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
 
 fn chemistry(
     kinetics: &Arc<Kinetics>,
-    wanted: usize,
-    args: &BenchArgs,
+    states: &States,
+    parts: &[Part],
+    threads: Option<usize>,
     quiet: bool,
 ) -> Result<Vec<Row>, Finding> {
-    let states = States::of_pasr(kinetics, wanted)?;
     let reactor = Arc::new(Reactor::constant_pressure(Arc::clone(kinetics)));
     let mut rows = Vec::new();
     for dt in [1e-6, 1e-4] {
-        let study = Study::new(&reactor, &states, dt, 1)?;
-        for part in Part::OF_CHEMISTRY {
+        let study = Study::new(&reactor, states, dt, 1)?;
+        for &part in parts {
             // Fixed steps are a matter of the short global step.
             if part == Part::Convergence && dt > 1e-5 {
                 continue;
             }
-            let found = study.part(part, args.place.threads)?;
+            let found = study.part(part, threads)?;
             show_part(&found, part, dt, quiet);
             rows.extend(found);
         }
@@ -101,20 +120,35 @@ fn chemistry(
 
 fn ethanol(
     kinetics: &Arc<Kinetics>,
-    wanted: usize,
-    args: &BenchArgs,
+    states: &States,
+    parts: &[Part],
+    threads: Option<usize>,
     quiet: bool,
 ) -> Result<Vec<Row>, Finding> {
-    let states = States::along_ignition(kinetics, wanted)?;
     let reactor = Arc::new(Reactor::constant_volume(Arc::clone(kinetics)));
-    let study = Study::new(&reactor, &states, 1e-5, 10)?;
+    let study = Study::new(&reactor, states, 1e-5, 10)?;
     let mut rows = Vec::new();
-    for part in Part::OF_ETHANOL {
-        let found = study.part(part, args.place.threads)?;
+    for &part in parts {
+        let found = study.part(part, threads)?;
         show_part(&found, part, 1e-5, quiet);
         rows.extend(found);
     }
     Ok(rows)
+}
+
+/// The parts that are named, or all.
+fn chosen(parts: &[Part], named: &[String]) -> Result<Vec<Part>, Finding> {
+    if named.is_empty() {
+        return Ok(parts.to_vec());
+    }
+    let find = |name: &String| {
+        parts.iter().copied().find(|part| part.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = parts.iter().map(|part| part.name()).collect();
+            Finding::error(format!("the study has no part `{name}`"))
+                .help(format!("its parts are {}", known.join(", ")))
+        })
+    };
+    named.iter().map(find).collect()
 }
 
 fn show_part(rows: &[Row], part: Part, dt: f64, quiet: bool) {

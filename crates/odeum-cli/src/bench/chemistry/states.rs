@@ -8,6 +8,7 @@ use odeum::kinetics::pasr::PasrSettings;
 use odeum::kinetics::{Kinetics, Reactor};
 use odeum::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Tolerance};
 use odeum_compiled::Rhs;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// States of each run that the papers leave out, for they are near equilibrium.
@@ -39,17 +40,32 @@ impl States {
             .collect();
         let database =
             Database::compute(kinetics, &settings, &Device::cpu(), &Monitor::new(), |_| {})?;
-        let per_run = database.len() / settings.len();
-        let kept: Vec<usize> = (0..database.len()).filter(|s| s % per_run >= LEFT_OUT).collect();
-        let n = kinetics.n_species();
+        Ok(Self::of_database(&database, wanted))
+    }
+
+    /// Evenly spread over all runs, without the first states of each.
+    pub(crate) fn of_database(database: &Database, wanted: usize) -> States {
+        let mut seen = BTreeMap::new();
+        let mut kept: Vec<usize> = Vec::new();
+        for (s, run) in database.runs.iter().enumerate() {
+            let before = seen.entry(run).or_insert(0);
+            if *before >= LEFT_OUT {
+                kept.push(s);
+            }
+            *before += 1;
+        }
+        // A small set is wanted whole.
+        if kept.is_empty() {
+            kept = (0..database.len()).collect();
+        }
+        let n = database.mass_fractions.len() / database.len().max(1);
         let state = |s: usize| {
             let y = database.mass_fractions[s * n..(s + 1) * n].to_vec();
             (database.temperatures[s], database.pressures[s], y)
         };
-        // A stride that shares no factor with the number of particles visits all of them.
-        let picked = (0..wanted.min(kept.len()))
-            .map(|i| kept[i * kept.len() / wanted.max(1).min(kept.len())]);
-        Ok(States(shuffled(picked.map(state).collect())))
+        let count = wanted.min(kept.len());
+        let picked = (0..count).map(|i| kept[i * kept.len() / count]);
+        States(shuffled(picked.map(state).collect()))
     }
 
     /// Along the ignition of stoichiometric ethanol and air at constant pressure, evenly in time.
