@@ -183,11 +183,10 @@ fn table(rows: &[Row]) -> Table {
         let step = row.fixed_step.map_or(format!("{:.0e}", row.rtol), |h| format!("h {h:.0e}"));
         table.row([
             row.method.clone(),
-            format!(
-                "{}{}",
-                row.variant,
-                if row.jacobian == "exact" { "" } else { ", differences" }
-            ),
+            match row.jacobian {
+                "exact" => row.variant.to_owned(),
+                other => format!("{}, {other}", row.variant),
+            },
             row.threads.to_string(),
             row.order.clone(),
             count(row.systems as u64),

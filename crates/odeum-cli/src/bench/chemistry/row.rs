@@ -33,7 +33,7 @@ pub(crate) struct Row {
     pub(crate) atol: f64,
     /// Size of fixed steps \[s\], where steps are fixed.
     pub(crate) fixed_step: Option<f64>,
-    /// `exact` or `differences`.
+    /// `exact`, `differences` or `approximate`.
     pub(crate) jacobian: &'static str,
     /// Fastest of the runs \[s\].
     pub(crate) seconds: f64,
