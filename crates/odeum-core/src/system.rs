@@ -103,6 +103,24 @@ pub trait System: Sync {
     ) {
     }
 
+    /// [`rhs_in`](System::rhs_in) and [`jacobian_in`](System::jacobian_in) at one point, for a
+    /// system that has most of the one when it has computed the other. Called only where there
+    /// is a pattern.
+    #[inline(always)]
+    fn rhs_and_jacobian_in<R: Real>(
+        &self,
+        t: R,
+        y: &[R],
+        p: &[R],
+        dydt: &mut [R],
+        jacobian: &mut [R],
+        dfdt: &mut [R],
+        work: &mut [R],
+    ) {
+        self.rhs_in(t, y, p, dydt, work);
+        self.jacobian_in(t, y, p, jacobian, dfdt, work);
+    }
+
     /// Names of the components, in order; `y0, y1, …` unless said.
     fn state_names(&self) -> Vec<String> {
         (0..self.dim()).map(|i| format!("y{i}")).collect()

@@ -46,11 +46,33 @@ fn by_reactor(reactor: &Reactor, y: &[f64], p: &[f64]) -> Vec<Vec<f64>> {
     let mut work = vec![f64::NAN; reactor.workspace()];
     reactor.jacobian_in(0.0, y, p, &mut values, &mut dfdt, &mut work);
     assert_eq!(dfdt, vec![0.0; n]);
+    with_the_slope(reactor, y, p, &values);
     let mut rows = vec![vec![0.0; n]; n];
     for ((row, column), value) in pattern.iter().zip(values) {
         rows[row][column] = value;
     }
     rows
+}
+
+/// f and ∂f/∂y of one evaluation are those of two, up to roundings of f.
+fn with_the_slope(reactor: &Reactor, y: &[f64], p: &[f64], jacobian: &[f64]) {
+    let n = reactor.dim();
+    let mut work = vec![f64::NAN; reactor.workspace()];
+    let mut f = vec![f64::NAN; n];
+    reactor.rhs_in(0.0, y, p, &mut f, &mut work);
+    let (mut both, mut dfdt) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+    let mut values = vec![f64::NAN; jacobian.len()];
+    work.fill(f64::NAN);
+    reactor.rhs_and_jacobian_in(0.0, y, p, &mut both, &mut values, &mut dfdt, &mut work);
+    assert_eq!((values, dfdt), (jacobian.to_vec(), vec![0.0; n]));
+    // What stands in a row of f is a sum of terms of the size of ∂f/∂y y.
+    let mut size = vec![0.0; n];
+    for ((row, column), value) in reactor.jacobian_pattern().unwrap().iter().zip(jacobian) {
+        size[row] += (value * y[column]).abs();
+    }
+    for i in 0..n {
+        assert!((both[i] - f[i]).abs() <= 1e-14 * size[i], "{i}: {} and {}", both[i], f[i]);
+    }
 }
 
 /// Largest difference relative to the largest entry of the row and column, which is what a

@@ -18,6 +18,8 @@ pub(super) struct JacobianWork<'a, R> {
     pub(super) reactor: &'a Reactor,
     pub(super) y: &'a [R],
     pub(super) p: &'a [R],
+    /// Where the right-hand side goes, if it is wanted too.
+    pub(super) dydt: Option<&'a mut [R]>,
     pub(super) jacobian: &'a mut [R],
     pub(super) dfdt: &'a mut [R],
     pub(super) work: &'a mut [R],
@@ -83,7 +85,7 @@ fn put<R>(jacobian: &mut [R], position: u32, value: R) {
 impl<R: Real> Outlined for JacobianWork<'_, R> {
     #[inline(always)]
     fn run(self) {
-        let JacobianWork { reactor, y, p, jacobian, dfdt, work } = self;
+        let JacobianWork { reactor, y, p, dydt, jacobian, dfdt, work } = self;
         let (kinetics, plan) = (&*reactor.kinetics, &reactor.plan);
         let n = kinetics.n_species();
         let zero = R::lit(0.0);
@@ -94,6 +96,9 @@ impl<R: Real> Outlined for JacobianWork<'_, R> {
         let mut s = kinetics.carve(work);
         let mixture = reactor.evaluate::<R, true>(y, p, &mut s);
         let heat = reactor.production(y, &mixture, &mut s);
+        if let Some(dydt) = dydt {
+            reactor.slopes(y, &heat, &s, dydt);
+        }
         let m = y[n + 1];
         reactor.total_derivatives(m, &mixture, &mut s);
 

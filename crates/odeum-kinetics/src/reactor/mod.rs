@@ -149,7 +149,22 @@ impl System for Reactor {
         dfdt: &mut [R],
         work: &mut [R],
     ) {
-        R::outline(JacobianWork { reactor: self, y, p, jacobian, dfdt, work });
+        R::outline(JacobianWork { reactor: self, y, p, dydt: None, jacobian, dfdt, work });
+    }
+
+    #[inline(always)]
+    fn rhs_and_jacobian_in<R: Real>(
+        &self,
+        _t: R,
+        y: &[R],
+        p: &[R],
+        dydt: &mut [R],
+        jacobian: &mut [R],
+        dfdt: &mut [R],
+        work: &mut [R],
+    ) {
+        let dydt = Some(dydt);
+        R::outline(JacobianWork { reactor: self, y, p, dydt, jacobian, dfdt, work });
     }
 
     fn state_names(&self) -> Vec<String> {

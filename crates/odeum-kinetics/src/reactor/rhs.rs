@@ -100,6 +100,30 @@ impl Reactor {
         }
         Heat { released, capacity }
     }
+
+    /// The right-hand side from what [`production`](Reactor::production) leaves.
+    #[inline(always)]
+    pub(super) fn slopes<R: Real>(
+        &self,
+        y: &[R],
+        heat: &Heat<R>,
+        s: &Scratch<'_, R>,
+        dydt: &mut [R],
+    ) {
+        let kinetics = &*self.kinetics;
+        let n = kinetics.n_species();
+        let mut moles = R::lit(0.0);
+        for k in 0..n {
+            let w = s.z[k];
+            dydt[1 + k] = R::lit(kinetics.weight[k]) * w;
+            moles = moles + w;
+        }
+        dydt[n + 1] = moles;
+        dydt[0] = match self.energy {
+            Energy::Adiabatic => -(y[0] * heat.released / heat.capacity),
+            Energy::Isothermal => R::lit(0.0),
+        };
+    }
 }
 
 /// One evaluation, out of line: it is long, and solvers call it in several places.
@@ -116,20 +140,9 @@ impl<R: Real> Outlined for RhsWork<'_, R> {
     fn run(self) {
         let RhsWork { reactor, y, p, dydt, work } = self;
         let kinetics = &*reactor.kinetics;
-        let n = kinetics.n_species();
         let mut s = kinetics.carve(work);
         let mixture = reactor.evaluate::<R, false>(y, p, &mut s);
         let heat = reactor.production(y, &mixture, &mut s);
-        let mut moles = R::lit(0.0);
-        for k in 0..n {
-            let w = s.z[k];
-            dydt[1 + k] = R::lit(kinetics.weight[k]) * w;
-            moles = moles + w;
-        }
-        dydt[n + 1] = moles;
-        dydt[0] = match reactor.energy {
-            Energy::Adiabatic => -(y[0] * heat.released / heat.capacity),
-            Energy::Isothermal => R::lit(0.0),
-        };
+        reactor.slopes(y, &heat, &s, dydt);
     }
 }

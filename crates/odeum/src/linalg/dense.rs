@@ -6,6 +6,9 @@ use odeum_core::Lanes;
 /// Pivots that are eliminated together, so that an entry is read and written once for all of them.
 const PANEL: usize = 4;
 
+/// Rows that are solved together.
+const ROWS: usize = 4;
+
 /// Factors the m × m matrix in `a`: L with unit diagonal below, U above, the reciprocals of the
 /// pivots on the diagonal.
 #[inline(always)]
@@ -85,7 +88,20 @@ fn update<L: Lanes, E: Entry<L>>(a: &mut [E], m: usize, first: usize) {
 /// Replaces b by the solution of L y = b.
 #[inline(always)]
 pub(super) fn forward<L: Lanes, E: Entry<L>>(a: &[E], m: usize, b: &mut [E]) {
-    for i in 1..m {
+    let b = &mut b[..m];
+    let mut first = 0;
+    while first + ROWS <= m {
+        let mut x = reduced(a, m, first, (0, first), b);
+        for i in 1..ROWS {
+            let row = &a[(first + i) * m + first..(first + i) * m + first + ROWS];
+            for j in 0..i {
+                x[i] = x[i].minus_product(row[j], x[j]);
+            }
+        }
+        b[first..first + ROWS].copy_from_slice(&x);
+        first += ROWS;
+    }
+    for i in first..m {
         let row = &a[i * m..i * m + i];
         let mut x = b[i];
         for j in 0..i {
@@ -98,7 +114,22 @@ pub(super) fn forward<L: Lanes, E: Entry<L>>(a: &[E], m: usize, b: &mut [E]) {
 /// Replaces b by the solution of U x = b.
 #[inline(always)]
 pub(super) fn backward<L: Lanes, E: Entry<L>>(a: &[E], m: usize, b: &mut [E]) {
-    for i in (0..m).rev() {
+    let b = &mut b[..m];
+    let mut end = m;
+    while end >= ROWS {
+        let first = end - ROWS;
+        let mut x = reduced(a, m, first, (end, m), b);
+        for i in (0..ROWS).rev() {
+            let row = &a[(first + i) * m + first..(first + i) * m + end];
+            for j in i + 1..ROWS {
+                x[i] = x[i].minus_product(row[j], x[j]);
+            }
+            x[i] = x[i].mul(row[i]);
+        }
+        b[first..end].copy_from_slice(&x);
+        end = first;
+    }
+    for i in (0..end).rev() {
         let row = &a[i * m..(i + 1) * m];
         let mut x = b[i];
         for j in i + 1..m {
@@ -106,4 +137,27 @@ pub(super) fn backward<L: Lanes, E: Entry<L>>(a: &[E], m: usize, b: &mut [E]) {
         }
         b[i] = x.mul(row[i]);
     }
+}
+
+/// What is left of the right-hand sides of rows `first..first + ROWS` after the unknowns of the
+/// columns `from..to`: sums that do not wait for each other, where one alone would wait for every
+/// product.
+#[inline(always)]
+fn reduced<L: Lanes, E: Entry<L>>(
+    a: &[E],
+    m: usize,
+    first: usize,
+    (from, to): (usize, usize),
+    b: &[E],
+) -> [E; ROWS] {
+    let row = |i: usize| &a[(first + i) * m + from..(first + i) * m + to];
+    let rows = [row(0), row(1), row(2), row(3)];
+    let known = &b[from..to];
+    let mut x = [b[first], b[first + 1], b[first + 2], b[first + 3]];
+    for j in 0..known.len() {
+        for i in 0..ROWS {
+            x[i] = x[i].minus_product(rows[i][j], known[j]);
+        }
+    }
+    x
 }

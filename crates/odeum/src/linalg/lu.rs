@@ -1,14 +1,13 @@
 //! Numeric LU of σI − J over lanes, in place, by the index program of a [`Symbolic`].
 //!
 //! Pivots come from the diagonal in an order fixed beforehand, so that all lanes do the same and
-//! nothing is searched for. What that may cost is watched in every lane: when the entries of a
-//! row of U outgrow those of the same row of the matrix by 1/√ε, or a pivot has no reciprocal,
-//! half the digits are gone and the lane says so. (Growth bounds the backward error of Gaussian
-//! elimination: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., thm 9.5. With
-//! 1/(hγ) on the diagonal a smaller step always helps.)
+//! nothing is searched for. What that may cost is watched in every lane: when a row of U outgrows
+//! the same row of the matrix by 1/√ε, in the sum of the sizes of its entries, or a pivot has no
+//! reciprocal, half the digits are gone and the lane says so. (Growth bounds the backward error of
+//! Gaussian elimination: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., thm
+//! 9.5. With 1/(hγ) on the diagonal a smaller step always helps.)
 
 use super::{Entry, Symbolic, dense};
-use crate::tolerance::largest;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
@@ -16,7 +15,7 @@ use odeum_core::{Lanes, Scalar};
 pub(crate) struct Lu<L, E> {
     /// L and U; pivots as their reciprocals.
     values: Vec<E>,
-    /// Largest entry of each row of the matrix \[n\].
+    /// Sum of the sizes of the entries of each row of the matrix \[n\].
     sizes: Vec<L>,
     /// Right-hand side and solution in the order of elimination \[n\].
     rhs: Vec<E>,
@@ -60,7 +59,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
             for e in symbolic.rows[i] as usize..symbolic.rows[i + 1] as usize {
                 let entry = jacobian[e];
                 values[symbolic.entries[e] as usize] = E::real(-entry);
-                size = largest(size, entry.abs());
+                size = size + entry.abs();
             }
             sizes[i] = size;
             let diagonal = &mut values[symbolic.diagonal[i] as usize];
@@ -79,12 +78,27 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
             block[0] = inverse;
             let (upper, lower) = block[1..].split_at_mut(n_upper);
             for u in upper.iter() {
-                grown = largest(grown, u.size());
+                grown = grown + u.size();
             }
             let size = sizes[symbolic.order[k] as usize];
             good = good & grown.le(limit * size) & inverse.size().lt(infinity);
             let offset = first + n_upper + pivot.n_lower;
-            for l in lower.iter_mut() {
+            // Two rows at a time read the row of U once.
+            let mut pairs = lower.chunks_exact_mut(2);
+            for pair in &mut pairs {
+                let (one, two) = (pair[0].mul(inverse), pair[1].mul(inverse));
+                (pair[0], pair[1]) = (one, two);
+                let (first, second) = symbolic.targets[next..next + 2 * n_upper].split_at(n_upper);
+                for j in 0..n_upper {
+                    let u = upper[j];
+                    let target = &mut after[first[j] as usize - offset];
+                    *target = target.minus_product(one, u);
+                    let target = &mut after[second[j] as usize - offset];
+                    *target = target.minus_product(two, u);
+                }
+                next += 2 * n_upper;
+            }
+            for l in pairs.into_remainder() {
                 let factor = l.mul(inverse);
                 *l = factor;
                 let targets = &symbolic.targets[next..next + n_upper];
@@ -103,7 +117,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
             let inverse = tail[i * m + i];
             let mut grown = inverse.recip().size();
             for j in i + 1..m {
-                grown = largest(grown, tail[i * m + j].size());
+                grown = grown + tail[i * m + j].size();
             }
             let size = sizes[symbolic.order[symbolic.pivots.len() + i] as usize];
             good = good & grown.le(limit * size) & inverse.size().lt(infinity);
@@ -148,11 +162,17 @@ impl<L: Lanes, E: Entry<L>> Outlined for Solve<'_, L, E> {
             let first = pivot.start + 1;
             let factors = &values[first..first + pivot.n_upper];
             let columns = &symbolic.index[first..first + pivot.n_upper];
-            let mut sum = b[k];
-            for j in 0..factors.len() {
-                sum = sum.minus_product(factors[j], b[columns[j] as usize]);
+            // Two sums, of which neither waits for the other.
+            let (mut even, mut odd) = (b[k], E::real(L::lit(0.0)));
+            let pairs = factors.len() / 2;
+            for j in 0..pairs {
+                even = even.minus_product(factors[2 * j], b[columns[2 * j] as usize]);
+                odd = odd.minus_product(factors[2 * j + 1], b[columns[2 * j + 1] as usize]);
             }
-            b[k] = sum.mul(values[pivot.start]);
+            for j in 2 * pairs..factors.len() {
+                even = even.minus_product(factors[j], b[columns[j] as usize]);
+            }
+            b[k] = even.add(odd).mul(values[pivot.start]);
         }
         for k in 0..n {
             x[order[k] as usize] = b[k];

@@ -1,11 +1,13 @@
-//! A first step from the slope and its change over an explicit Euler step. Hairer, Nørsett &
-//! Wanner I, sec. II.4, with the norm of the tolerance.
+//! A first step from slope and curvature. Hairer, Nørsett & Wanner I, sec. II.4, with the norm of
+//! the tolerance: explicit methods estimate the curvature from the change of the slope over an
+//! Euler step, as there; implicit ones have the Jacobian, hence y″ = Jf + ∂f/∂t itself, and save
+//! an evaluation.
 
 use crate::options::FirstStep;
 use crate::tolerance::{Norm, Weights, largest};
 use odeum_core::Lanes;
 
-/// A first guess, to be tried by an Euler step.
+/// A first guess, to be refined by the curvature.
 pub(crate) struct Guess<L> {
     /// Its size, with the sign of the span.
     pub(crate) h: L,
@@ -27,20 +29,36 @@ pub(crate) fn guess<L: Lanes>(weights: &Weights<L>, y: &[L], slope: &[L], length
     Guess { h: L::select(length.lt(zero), -h0, h0), d1 }
 }
 
-/// The size of the first step, from the slope `probe` \[n\] at the end of the Euler step.
+/// Norm of the curvature, from the slope `probe` \[n\] at the end of an Euler step of the guess.
 #[inline(always)]
-pub(crate) fn refined<L: Lanes>(
+pub(crate) fn estimated_curvature<L: Lanes>(
     weights: &Weights<L>,
     y: &[L],
     (slope, probe): (&[L], &[L]),
     length: L,
     guess: &Guess<L>,
-    error_order: u32,
 ) -> L {
+    start_norm(weights, y, slope, length, |i| probe[i] - slope[i]) / guess.h.abs()
+}
+
+/// Norm of the curvature `second` \[n\].
+#[inline(always)]
+pub(crate) fn curvature<L: Lanes>(
+    weights: &Weights<L>,
+    y: &[L],
+    (slope, second): (&[L], &[L]),
+    length: L,
+) -> L {
+    start_norm(weights, y, slope, length, |i| second[i])
+}
+
+/// The size of the first step, from the norm of the curvature.
+#[inline(always)]
+pub(crate) fn refined<L: Lanes>(curvature: L, length: L, guess: &Guess<L>, error_order: u32) -> L {
     let (h0, tiny_step) = (guess.h.abs(), L::lit(1e-6));
-    let change = start_norm(weights, y, slope, length, |i| probe[i] - slope[i]);
-    let d2 = change / h0;
-    let steepest = largest(guess.d1, d2);
+    // A Jacobian that is not finite says nothing of the step; the step itself will say what it is.
+    let finite = curvature.lt(L::lit(f64::INFINITY));
+    let steepest = largest(guess.d1, L::select(finite, curvature, guess.d1));
     let exponent = L::lit(-1.0 / f64::from(error_order + 1));
     let by_slope = ((steepest * L::lit(100.0)).ln() * exponent).exp();
     let flat = largest(tiny_step, h0 * L::lit(1e-3));

@@ -146,6 +146,33 @@ impl<L: Lanes> Derivatives<L> {
     }
 }
 
+/// y″ = (∂f/∂y) f + ∂f/∂t.
+pub(crate) struct Curvature<'a, L> {
+    pub(crate) plan: &'a Plan,
+    /// f \[n\].
+    pub(crate) slope: &'a [L],
+    pub(crate) derivatives: &'a Derivatives<L>,
+    /// y″ \[n\].
+    pub(crate) out: &'a mut [L],
+}
+
+impl<L: Lanes> Outlined for Curvature<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Curvature { plan, slope, derivatives, out } = self;
+        for i in 0..out.len() {
+            let columns = plan.pattern.row(i);
+            let first = plan.pattern.row_start(i);
+            let entries = &derivatives.jacobian[first..first + columns.len()];
+            let mut sum = derivatives.dfdt[i];
+            for e in 0..entries.len() {
+                sum = entries[e].mul_add(slope[columns[e]], sum);
+            }
+            out[i] = sum;
+        }
+    }
+}
+
 /// A system and its Jacobian over lanes.
 pub(crate) trait Equations<L: Lanes> {
     fn plan(&self) -> &Plan;
@@ -155,6 +182,9 @@ pub(crate) trait Equations<L: Lanes> {
 
     /// f at a point.
     fn slope(&self, at: &Point<L>, out: &mut [L], work: &mut [L]);
+
+    /// f, ∂f/∂y and ∂f/∂t at a point.
+    fn linearise(&self, at: &Point<L>, slope: &mut [L], out: &mut Derivatives<L>, work: &mut [L]);
 
     /// ∂f/∂y and ∂f/∂t at a point where f is `slope`.
     fn derivatives(&self, at: &Point<L>, slope: &[L], out: &mut Derivatives<L>, work: &mut [L]);
@@ -177,6 +207,15 @@ impl<L: Lanes, S: System> Equations<L> for Linearised<'_, S> {
 
     fn slope(&self, at: &Point<L>, out: &mut [L], work: &mut [L]) {
         L::outline(Slope { system: self.system, at, out, work });
+    }
+
+    fn linearise(&self, at: &Point<L>, slope: &mut [L], out: &mut Derivatives<L>, work: &mut [L]) {
+        if let Source::System = self.plan.source {
+            L::outline(Both { system: self.system, at, slope, out, work });
+            return;
+        }
+        self.slope(at, slope, work);
+        self.derivatives(at, slope, out, work);
     }
 
     fn derivatives(&self, at: &Point<L>, slope: &[L], out: &mut Derivatives<L>, work: &mut [L]) {
@@ -222,6 +261,23 @@ impl<L: Lanes, S: System> Outlined for Own<'_, L, S> {
     fn run(self) {
         let Own { system, at, out, work } = self;
         system.jacobian_in(at.t, at.y, at.p, &mut out.jacobian, &mut out.dfdt, work);
+    }
+}
+
+struct Both<'a, L, S> {
+    system: &'a S,
+    at: &'a Point<'a, L>,
+    slope: &'a mut [L],
+    out: &'a mut Derivatives<L>,
+    work: &'a mut [L],
+}
+
+impl<L: Lanes, S: System> Outlined for Both<'_, L, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Both { system, at, slope, out, work } = self;
+        let Derivatives { jacobian, dfdt } = out;
+        system.rhs_and_jacobian_in(at.t, at.y, at.p, slope, jacobian, dfdt, work);
     }
 }
 

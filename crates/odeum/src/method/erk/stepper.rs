@@ -74,7 +74,9 @@ impl<'a, L: Lanes, S: System> ErkStepper<'a, L, S> {
         self.system.rhs_in(t, stage, at.p, probe, &mut self.work);
         let slopes = (&self.deviation[..n], &self.candidate[..n]);
         let order = self.tableau.embedded_order;
-        first_step::refined(&self.weights, at.y, slopes, length, &guess, order)
+        let curvature =
+            first_step::estimated_curvature(&self.weights, at.y, slopes, length, &guess);
+        first_step::refined(curvature, length, &guess, order)
     }
 }
 

@@ -9,7 +9,7 @@ use super::newton::Progress;
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
 use crate::linalg::{Complex, Factor, Lu, Solve};
 use crate::method::first_step;
-use crate::method::linearised::{Derivatives, Equations};
+use crate::method::linearised::{Curvature, Derivatives, Equations};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Norm, Tolerance, Weights};
@@ -37,6 +37,8 @@ pub(crate) struct RadauStepper<'a, L: Lanes> {
     /// Lanes that have accepted no step yet; lanes whose last attempt was rejected.
     first: L::Mask,
     rejected: L::Mask,
+    /// Lanes whose Jacobian has changed since their matrices were factored.
+    unfactored: L::Mask,
     /// Step for which the matrices of a lane were factored; lanes whose factors can be used.
     factored: L,
     sound: L::Mask,
@@ -90,6 +92,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             current: none,
             first: none,
             rejected: none,
+            unfactored: none,
             factored: zero,
             sound: none,
             progress: Progress::new(none, one, one, L::lit(epsilon)),
@@ -112,9 +115,9 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         }
     }
 
-    /// Brings f, the Jacobians and the factors of all lanes up to date for steps of size `h`.
+    /// Brings f and the Jacobians of all lanes up to date.
     #[inline(always)]
-    fn prepare(&mut self, at: &Point<L>, h: L, cost: &mut Cost) {
+    fn linearise(&mut self, at: &Point<L>, cost: &mut Cost) {
         let plan = self.equations.plan();
         let none = L::from_bits(0);
         if L::bits(self.moved) != 0 {
@@ -126,18 +129,32 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         if L::bits(stale) != 0 {
             let (out, work) = (&mut self.everywhere, &mut self.work);
             self.equations.derivatives(at, &self.slope, out, work);
-            let (kept, new) = (&mut self.derivatives.jacobian, &self.everywhere.jacobian);
-            for e in 0..kept.len() {
-                kept[e] = L::select(stale, new[e], kept[e]);
+            let pairs = [
+                (&mut self.derivatives.jacobian, &self.everywhere.jacobian),
+                (&mut self.derivatives.dfdt, &self.everywhere.dfdt),
+            ];
+            for (kept, new) in pairs {
+                for e in 0..kept.len() {
+                    kept[e] = L::select(stale, new[e], kept[e]);
+                }
             }
             cost.add_jacobian::<L>(stale);
             cost.add_fresh::<L>(stale, plan.evaluations());
             self.current = self.current | stale;
+            self.unfactored = self.unfactored | stale;
             self.stale = none;
         }
-        let wanted = stale | !h.eq(self.factored);
+    }
+
+    /// Brings f, the Jacobians and the factors of all lanes up to date for steps of size `h`.
+    #[inline(always)]
+    fn prepare(&mut self, at: &Point<L>, h: L, cost: &mut Cost) {
+        self.linearise(at, cost);
+        let (plan, none) = (self.equations.plan(), L::from_bits(0));
+        let wanted = self.unfactored | !h.eq(self.factored);
         if L::bits(wanted) != 0 {
             self.factored = L::select(wanted, h, self.factored);
+            self.unfactored = none;
             let (symbolic, jacobian) = (plan.symbolic(), &self.derivatives.jacobian[..]);
             let by = |x: f64| L::lit(x) / self.factored;
             let shift = by(GAMMA);
@@ -297,7 +314,6 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
 
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
-        let n = at.y.len();
         self.moved = self.moved | fresh;
         self.stale = self.stale | fresh;
         self.current = self.current & !fresh;
@@ -306,19 +322,15 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         self.progress.rest = L::select(fresh, L::lit(1.0), self.progress.rest);
         let mut size = start.length;
         if start.first == FirstStep::Automatic {
-            // The other lanes count their evaluation when their own step asks for it.
-            self.equations.slope(at, &mut self.slope, &mut self.work);
-            self.moved = self.moved & !fresh;
-            let guess = first_step::guess(&self.weights, at.y, &self.slope, start.length);
-            for i in 0..n {
-                self.stage[i] = self.slope[i].mul_add(guess.h, at.y[i]);
-            }
-            let probe = Point { t: at.t + guess.h, y: &self.stage, p: at.p };
-            self.equations.slope(&probe, &mut self.f[0], &mut self.work);
-            cost.add_fresh::<L>(fresh, 2);
-            let slopes = (&self.slope[..], &self.f[0][..]);
-            let (weights, order) = (&self.weights, Radau::ERROR_ORDER);
-            size = first_step::refined(weights, at.y, slopes, start.length, &guess, order);
+            // The step that follows starts at this point in all lanes and finds f and J there.
+            self.linearise(at, cost);
+            let (plan, order) = (self.equations.plan(), Radau::ERROR_ORDER);
+            let (slope, derivatives, out) = (&self.slope, &self.derivatives, &mut self.stage);
+            L::outline(Curvature { plan, slope, derivatives, out });
+            let guess = first_step::guess(&self.weights, at.y, slope, start.length);
+            let both = (&slope[..], &self.stage[..]);
+            let curvature = first_step::curvature(&self.weights, at.y, both, start.length);
+            size = first_step::refined(curvature, start.length, &guess, order);
         }
         first_step::signed(start.first, size, start.length)
     }

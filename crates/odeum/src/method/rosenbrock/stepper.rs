@@ -4,7 +4,7 @@ use super::{Rosenbrock, Tableau};
 use crate::linalg::{Factor, Lu, Solve};
 use crate::method::combination::{Combination, Row};
 use crate::method::first_step;
-use crate::method::linearised::{Derivatives, Equations};
+use crate::method::linearised::{Curvature, Derivatives, Equations};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Tolerance, Weights};
@@ -19,9 +19,8 @@ pub(crate) struct RosenbrockStepper<'a, L: Lanes> {
     solution: Row,
     error: Row,
     weights: Weights<L>,
-    /// Lanes that have moved since f(t, y) was evaluated, and since its derivatives were.
+    /// Lanes that have moved since f(t, y) and its derivatives were evaluated.
     moved: L::Mask,
-    unlinearised: L::Mask,
     /// f(t, y) \[n\].
     slope: Vec<L>,
     derivatives: Derivatives<L>,
@@ -55,7 +54,6 @@ impl<'a, L: Lanes> RosenbrockStepper<'a, L> {
             error: Row::new(tableau.e),
             weights: Weights::new(tolerance, n),
             moved: L::from_bits(0),
-            unlinearised: L::from_bits(0),
             slope: zeros(),
             derivatives: Derivatives::new(plan),
             lu: Lu::new(plan.symbolic()),
@@ -72,18 +70,14 @@ impl<'a, L: Lanes> RosenbrockStepper<'a, L> {
     /// moved comes out the same.
     #[inline(always)]
     fn linearise(&mut self, at: &Point<L>, cost: &mut Cost) {
-        if L::bits(self.moved) != 0 {
-            self.equations.slope(at, &mut self.slope, &mut self.work);
-            cost.add_fresh::<L>(self.moved, 1);
-        }
-        let stale = self.unlinearised;
+        let stale = self.moved;
         if L::bits(stale) != 0 {
-            let (out, work) = (&mut self.derivatives, &mut self.work);
-            self.equations.derivatives(at, &self.slope, out, work);
+            let (slope, out, work) = (&mut self.slope, &mut self.derivatives, &mut self.work);
+            self.equations.linearise(at, slope, out, work);
             cost.add_jacobian::<L>(stale);
-            cost.add_fresh::<L>(stale, self.equations.plan().evaluations());
+            cost.add_fresh::<L>(stale, 1 + self.equations.plan().evaluations());
         }
-        (self.moved, self.unlinearised) = (L::from_bits(0), L::from_bits(0));
+        self.moved = L::from_bits(0);
     }
 
     /// The lanes in which f, J and fₜ are numbers.
@@ -107,23 +101,18 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
 
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
-        let n = at.y.len();
         self.moved = self.moved | fresh;
-        self.unlinearised = self.unlinearised | fresh;
         let mut size = start.length;
         if start.first == FirstStep::Automatic {
-            // The other lanes count their evaluation when their own step asks for it.
-            self.equations.slope(at, &mut self.slope, &mut self.work);
-            self.moved = self.moved & !fresh;
-            let guess = first_step::guess(&self.weights, at.y, &self.slope, start.length);
-            for i in 0..n {
-                self.stage[i] = self.slope[i].mul_add(guess.h, at.y[i]);
-            }
-            let probe = Point { t: at.t + guess.h, y: &self.stage, p: at.p };
-            self.equations.slope(&probe, &mut self.f, &mut self.work);
-            cost.add_fresh::<L>(fresh, 2);
-            let (slopes, order) = ((&self.slope[..], &self.f[..]), self.tableau.embedded_order);
-            size = first_step::refined(&self.weights, at.y, slopes, start.length, &guess, order);
+            // The step that follows starts at this point in all lanes and finds f and J there.
+            self.linearise(at, cost);
+            let (plan, order) = (self.equations.plan(), self.tableau.embedded_order);
+            let (slope, derivatives, out) = (&self.slope, &self.derivatives, &mut self.stage);
+            L::outline(Curvature { plan, slope, derivatives, out });
+            let guess = first_step::guess(&self.weights, at.y, slope, start.length);
+            let both = (&slope[..], &self.stage[..]);
+            let curvature = first_step::curvature(&self.weights, at.y, both, start.length);
+            size = first_step::refined(curvature, start.length, &guess, order);
         }
         first_step::signed(start.first, size, start.length)
     }
@@ -199,6 +188,5 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
     #[inline(always)]
     fn settle(&mut self, accepted: L::Mask) {
         self.moved = self.moved | accepted;
-        self.unlinearised = self.unlinearised | accepted;
     }
 }
