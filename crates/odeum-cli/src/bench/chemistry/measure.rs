@@ -24,7 +24,7 @@ const ATOL_SHARE: f64 = ATOL / RTOL;
 const TOLERANCES: [f64; 11] = [1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 1e-9];
 /// Tolerance of the reference.
 const TIGHT: (f64, f64) = (1e-12, 1e-18);
-/// Reactors of the parts that need few.
+/// Reactors of the part on convergence.
 const FEW: usize = 512;
 
 /// A part of a study.
@@ -162,7 +162,7 @@ impl<'a> Study<'a> {
             Part::Methods => {
                 runs.extend(self.methods().into_iter().map(|m| self.usual(m)));
                 let best = || self.usual(Method::rodas4());
-                runs.push(Run { isa: Isa::Scalar, systems: FEW, ..best() });
+                runs.push(Run { isa: Isa::Scalar, ..best() });
                 let all = Cpu { threads, ..Cpu::default() }.thread_count();
                 if all > 1 {
                     runs.push(Run { threads: all, ..best() });
