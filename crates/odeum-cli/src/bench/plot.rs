@@ -1,7 +1,7 @@
 //! The picture of a study: systems per second over the number of systems.
 
 use super::document::Row;
-use crate::report::COLOURS;
+use crate::report::{COLOURS, legend};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,13 +52,7 @@ pub(crate) fn draw(
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
         chart.draw_series(points.iter().map(|p| Circle::new(*p, 3, colour.filled())))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(RGBColor(200, 200, 200))
-        .label_font(("sans-serif", 14))
-        .draw()?;
+    legend(&mut chart, SeriesLabelPosition::LowerRight)?;
     root.present()?;
     Ok(())
 }

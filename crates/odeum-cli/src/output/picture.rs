@@ -1,6 +1,6 @@
 //! A picture of when systems crossed their level, over a sweep: of ignition delays, say.
 
-use crate::report::COLOURS;
+use crate::report::{COLOURS, legend};
 use crate::results::Results;
 use odeum::{Scalar, Status};
 use plotters::prelude::*;
@@ -141,13 +141,7 @@ fn render<T>(
         }
     }
     if view.lines.is_some() {
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.85))
-            .border_style(RGBColor(200, 200, 200))
-            .label_font(("sans-serif", 14))
-            .draw()?;
+        legend(&mut chart, SeriesLabelPosition::UpperLeft)?;
     }
     root.present()?;
     Ok(())

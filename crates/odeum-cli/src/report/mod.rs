@@ -1,6 +1,6 @@
 //! What the terminal shows: findings with their source, tables, progress.
 
-mod colours;
+mod chart;
 mod number;
 mod progress;
 mod snippet;
@@ -8,7 +8,7 @@ mod style;
 mod summary;
 mod table;
 
-pub(crate) use colours::COLOURS;
+pub(crate) use chart::{COLOURS, legend};
 pub(crate) use number::{bytes, count, significant};
 pub(crate) use progress::{Progress, TICK};
 pub(crate) use snippet::report;

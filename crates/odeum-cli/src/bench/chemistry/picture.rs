@@ -1,7 +1,7 @@
 //! The picture of a study of chemistry: time per reactor over its error.
 
 use super::row::{Document, Row};
-use crate::report::COLOURS;
+use crate::report::{COLOURS, legend};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,13 +56,7 @@ pub(super) fn draw(document: &Document, path: &Path) -> Result<(), Box<dyn std::
         let style = if filled { colour.filled() } else { colour.stroke_width(1) };
         chart.draw_series(points.iter().map(|p| Circle::new(*p, 4, style)))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(RGBColor(200, 200, 200))
-        .label_font(("sans-serif", 14))
-        .draw()?;
+    legend(&mut chart, SeriesLabelPosition::UpperRight)?;
     root.present()?;
     Ok(())
 }
