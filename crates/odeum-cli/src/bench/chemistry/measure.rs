@@ -12,9 +12,11 @@ use odeum_compiled::Rhs;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Every row is the fastest of this many runs, unless one takes longer than [`LONG_RUN`].
-const RUNS: usize = 3;
-const LONG_RUN: f64 = 5.0;
+/// Every row is the fastest of this many runs: as many as fit into [`ENOUGH`] seconds.
+const RUNS: std::ops::RangeInclusive<usize> = 2..=20;
+const ENOUGH: f64 = 0.5;
+/// Runs that take longer [s] are not repeated.
+const LONG_RUN: f64 = 2.0;
 /// Tolerances of paper C, for runs and for the error E.
 const RTOL: f64 = 1e-6;
 const ATOL: f64 = 1e-10;
@@ -181,7 +183,7 @@ impl<'a> Study<'a> {
             }
             Part::Sizes => {
                 let most = self.states.0.len();
-                let sizes = (3..).map(|k| 4_usize.pow(k)).take_while(|size| *size < most);
+                let sizes = (4..).map(|k| 2_usize.pow(k)).take_while(|size| *size < most);
                 for systems in sizes.chain([most]) {
                     for method in self.methods() {
                         if matches!(method.name(), "rkc" | "rodas4" | "radau") {
@@ -233,7 +235,9 @@ impl<'a> Study<'a> {
                 .map_err(broken)?;
             let taken = begun.elapsed().as_secs_f64();
             seconds.push(taken);
-            if seconds.len() >= RUNS || taken > LONG_RUN {
+            let spent: f64 = seconds.iter().sum();
+            let enough = spent > ENOUGH && seconds.len() >= *RUNS.start();
+            if enough || seconds.len() >= *RUNS.end() || taken > LONG_RUN {
                 break solution;
             }
         };
