@@ -130,14 +130,21 @@ fn draw_panel(
         let values = curves.iter().flat_map(|curve| &curve.points).map(of);
         let (least, most) =
             values.fold((f64::MAX, f64::MIN_POSITIVE), |(a, b), v| (a.min(v), b.max(v)));
-        least / 1.5..most * 1.5
+        (least / 1.5, most * 1.5)
+    };
+    let ((left, right), (low, high)) = (range(|p| p.0), range(|p| p.1));
+    // Room for the legend above the curves.
+    let high = if matches!(panel.legend, SeriesLabelPosition::LowerRight) {
+        high
+    } else {
+        high * (high / low).sqrt()
     };
     let mut chart = ChartBuilder::on(area)
         .margin(16)
         .caption(panel.title, ("sans-serif", 16))
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .build_cartesian_2d(range(|p| p.0).log_scale(), range(|p| p.1).log_scale())?;
+        .build_cartesian_2d((left..right).log_scale(), (low..high).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
