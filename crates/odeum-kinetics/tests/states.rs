@@ -55,6 +55,22 @@ fn equivalence_ratio_one_is_two_hydrogen_to_one_oxygen() {
 }
 
 #[test]
+fn temperatures_a_little_beyond_the_data_are_allowed() {
+    let reactor = reactor(Constraint::ConstantPressure);
+    let n = reactor.kinetics().n_species();
+    let mut y = vec![0.0; n];
+    y[2] = 1.0;
+    let (low, high) = reactor.kinetics().temperature_bounds();
+    for t in [low * 298.15 / 300.0, high * 1.005] {
+        assert!(reactor.state(t, 1e5, &y).is_ok(), "{t}");
+    }
+    for t in [low * 0.98, high * 1.02] {
+        let refused = reactor.state(t, 1e5, &y);
+        assert_eq!(refused, Err(StateError::Temperature { value: t, bounds: (low, high) }));
+    }
+}
+
+#[test]
 fn impossible_states_are_named() {
     let reactor = reactor(Constraint::ConstantVolume);
     let n = reactor.kinetics().n_species();

@@ -8,6 +8,11 @@ use crate::kinetics::Kinetics;
 /// Largest distance of the sum of mass fractions from one.
 const SUM_TOLERANCE: f64 = 1e-6;
 
+/// How far beyond the thermodynamic data a state may lie, relative to the temperature where they
+/// end: much data begin at 300 K, and many mixtures at 298.15 K, over which a polynomial changes
+/// by less than it is uncertain.
+const TEMPERATURE_SLACK: f64 = 1e-2;
+
 /// Temperature, pressure, density and composition of a gas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GasState {
@@ -98,6 +103,17 @@ impl Kinetics {
         demand
     }
 
+    /// Refuses temperatures that are outside the thermodynamic data by more than a hundredth.
+    pub(crate) fn check_temperature(&self, t: f64) -> Result<(), StateError> {
+        let bounds = self.temperature_bounds();
+        let (low, high) =
+            (bounds.0 * (1.0 - TEMPERATURE_SLACK), bounds.1 * (1.0 + TEMPERATURE_SLACK));
+        if t >= low && t <= high && t > 0.0 && t.is_finite() {
+            return Ok(());
+        }
+        Err(StateError::Temperature { value: t, bounds })
+    }
+
     fn check_fractions(&self, fractions: &[f64]) -> Result<(), StateError> {
         let (expected, found) = (self.n_species(), fractions.len());
         if expected != found {
@@ -119,8 +135,8 @@ impl Reactor {
     ///
     /// # Errors
     ///
-    /// [`StateError`] when the temperature is outside the thermodynamic data, the pressure is not
-    /// positive, a fraction is negative or NaN, or their sum is not one to a part in a million.
+    /// [`StateError`] when the temperature is outside the thermodynamic data by more than a
+    /// hundredth, the pressure is not positive, a fraction is negative or NaN, or their sum is not one to a part in a million.
     pub fn state(
         &self,
         temperature: f64,
@@ -128,10 +144,7 @@ impl Reactor {
         mass_fractions: &[f64],
     ) -> Result<(Vec<f64>, [f64; 1]), StateError> {
         let kinetics = &*self.kinetics;
-        let bounds = kinetics.temperature_bounds();
-        if !(temperature >= bounds.0 && temperature <= bounds.1 && temperature > 0.0) {
-            return Err(StateError::Temperature { value: temperature, bounds });
-        }
+        kinetics.check_temperature(temperature)?;
         if !(pressure > 0.0 && pressure.is_finite()) {
             return Err(StateError::NotPositive { what: "pressure", value: pressure });
         }
