@@ -7,9 +7,8 @@ use odeum::{Device, Ensemble, Method, Options, System, Tolerance, solve};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Mass, elements and the amount of substance are linear invariants, which with exact Jacobians
-/// Runge–Kutta and
-/// Rosenbrock methods keep at any tolerance.
+/// Mass, elements and the amount of substance are linear invariants, which Runge–Kutta methods keep
+/// at any tolerance, and Rosenbrock methods with exact Jacobians.
 const KEPT: f64 = 1e-12;
 
 fn hydrogen() -> Mechanism {
