@@ -78,6 +78,32 @@ fn impossible_states_are_named() {
     assert!(unknown.unwrap_err().to_string().contains("XE"));
 }
 
+/// The slack must neither refuse a gas that rounding put outside nor change what it is made of: the
+/// heat capacity that follows from dT/dt is continuous across the end of the range.
+#[test]
+fn a_temperature_may_lie_a_thousandth_outside_the_data() {
+    let reactor = reactor(Constraint::ConstantPressure);
+    let kinetics = reactor.kinetics();
+    let (low, high) = kinetics.temperature_bounds();
+    let x = kinetics.composition(&[("H2", 2.0), ("O2", 1.0), ("AR", 7.0)]).unwrap();
+    let y = kinetics.mass_fractions(&x).unwrap();
+    for t in [low, low * (1.0 - 7e-6), low * 0.99901, high, high * 1.00099] {
+        let (state, _) = reactor.state(t, 1e5, &y).unwrap();
+        assert_eq!(state[0], t, "the temperature is kept as given");
+    }
+    for t in [low * 0.9989, high * 1.0011, 0.0, -low, f64::NAN, f64::INFINITY] {
+        let error = reactor.state(t, 1e5, &y).unwrap_err();
+        assert!(matches!(error, StateError::Temperature { .. }), "{t}: {error}");
+    }
+    let h = |t: f64| kinetics.enthalpy_mass(t, &y);
+    for (inside, outside) in [(low, low * 0.999), (high, high * 1.001)] {
+        let cp = (h(outside) - h(inside)) / (outside - inside);
+        let step = if outside < inside { low * 1e-3 } else { -high * 1e-3 };
+        let within = (h(inside + step) - h(inside)) / step;
+        assert!((cp / within - 1.0).abs() < 1e-3, "{cp} {within}");
+    }
+}
+
 #[test]
 fn impossible_mechanisms_are_named() {
     let good = synthetic::mechanism();

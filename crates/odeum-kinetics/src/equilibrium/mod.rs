@@ -106,10 +106,7 @@ impl Kinetics {
 
     /// Mass fractions that sum to one, of a gas whose temperature and pressure are possible.
     fn checked(&self, t: f64, pressure: f64, y: &[f64]) -> Result<Vec<f64>, StateError> {
-        let bounds = self.temperature_bounds();
-        if !(t >= bounds.0 && t <= bounds.1 && t > 0.0) {
-            return Err(StateError::Temperature { value: t, bounds });
-        }
+        self.check_temperature(t)?;
         if !(pressure > 0.0 && pressure.is_finite()) {
             return Err(StateError::NotPositive { what: "pressure", value: pressure });
         }
