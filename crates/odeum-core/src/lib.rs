@@ -15,6 +15,7 @@ pub mod emit;
 pub mod graph;
 pub mod lanes;
 pub mod pattern;
+pub mod random;
 pub mod real;
 pub mod symbol;
 pub mod system;
