@@ -27,6 +27,31 @@ pub(crate) const PRESSURE: &str = "p";
 /// Name of the equivalence ratio.
 pub(crate) const RATIO: &str = "phi";
 
+/// The variable or key of `[system]` that a refused start is about, and what helps.
+pub(crate) fn remedy(error: &StateError) -> (Option<&str>, String) {
+    match error {
+        StateError::Temperature { bounds: (low, high), .. } => (
+            Some(TEMPERATURE),
+            format!(
+                "give {low} to {high} K, for which the mechanism has the data of all its species"
+            ),
+        ),
+        StateError::NotPositive { what: "pressure", .. } => {
+            (Some(PRESSURE), "give a pressure above zero, in Pa".to_owned())
+        }
+        StateError::NotPositive { what: "equivalence ratio", .. } => {
+            (Some(RATIO), "give zero (oxidizer alone) or more".to_owned())
+        }
+        StateError::Fraction { species, .. } => (Some(species), "give zero or more".to_owned()),
+        StateError::NoStoichiometricMixture => (
+            Some("fuel"),
+            "the fuel must hold C, H or S beyond its oxygen, the oxidizer O beyond its fuel"
+                .to_owned(),
+        ),
+        _ => (None, "change the range it comes from, or what [system] says".to_owned()),
+    }
+}
+
 impl Gas {
     /// Names of the variables.
     pub(crate) fn names(&self) -> Vec<String> {

@@ -6,6 +6,7 @@
 use crate::case::{Case, Precision, Target};
 use crate::model::Start;
 use crate::random;
+use odeum::kinetics::StateError;
 use odeum::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
 
@@ -93,12 +94,12 @@ impl<'a> Members<'a> {
 
     /// What one system starts from: states, then parameters \[n + m\]; or why there is no such
     /// state.
-    pub(crate) fn start(&self, system: usize) -> Result<Vec<f64>, String> {
+    pub(crate) fn start(&self, system: usize) -> Result<Vec<f64>, StateError> {
         let values =
             || (0..self.variables.len()).map(|v| self.value(v, system)).collect::<Vec<_>>();
         match &self.case.model.start {
             Start::Direct => Ok(values()),
-            Start::Gas(gas) => gas.start(&values()).map_err(|error| error.to_string()),
+            Start::Gas(gas) => gas.start(&values()),
         }
     }
 
@@ -149,7 +150,8 @@ impl<'a> Members<'a> {
         let mut all = vec![T::default(); width * systems.len()];
         for (at, &system) in systems.iter().enumerate() {
             let start = self.start(system);
-            let start = start.map_err(|why| Error::input(format!("system {system}"), "", why))?;
+            let start = start
+                .map_err(|why| Error::input(format!("system {system}"), "", why.to_string()))?;
             for (i, x) in start.into_iter().enumerate() {
                 all[i * systems.len() + at] = T::from_f64(x);
             }

@@ -2,6 +2,7 @@
 
 use crate::case::{Case, Precision};
 use crate::finding::{Finding, Findings};
+use crate::gas;
 use crate::members::Members;
 use crate::report::bytes;
 use odeum::{Crossing, Device, Ensemble, Options, Scalar};
@@ -39,6 +40,9 @@ impl<'a> Plan<'a> {
                         .help("leave it out, or use --device cpu"),
                 ),
             }
+        }
+        if !case.model.is_direct() {
+            check_place(case, &device, overrides, findings);
         }
         let Some(members) = Members::new(case) else {
             findings.push(Finding::error("there are more systems than can be counted"));
@@ -165,27 +169,51 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
     }
 }
 
+/// Mechanisms have one precision and one kind of device.
+fn check_place(case: &Case, device: &Device, overrides: &Overrides, findings: &Findings) {
+    let at = |field: &str, message: &str| match case.spots.find(field) {
+        Some(spot) => spot.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field(field),
+    };
+    if case.run.precision == Precision::F32 {
+        let finding = at("precision", "mechanisms are integrated in double precision");
+        findings.push(finding.found("f32").help("give precision = \"f64\", or leave it out"));
+    }
+    if let Device::Cuda(_) = device {
+        let message = "mechanisms run on the processor";
+        let (finding, help) = if overrides.device.is_some() {
+            let finding = Finding::error(message).field("--device");
+            (finding, "give --device cpu, or leave it out if the case file has none")
+        } else {
+            (at("device", message), "give device = \"cpu\", or leave it out")
+        };
+        findings.push(finding.found(device).help(help));
+    }
+}
+
 /// Every system must have a state to start from.
 fn check_starts(case: &Case, members: &Members<'_>, findings: &Findings) {
     let mut wrong = 0;
     for system in 0..members.len() {
         let Err(why) = members.start(system) else { continue };
         wrong += 1;
-        if wrong == 1 {
-            let values: Vec<String> = case
-                .model
-                .names()
-                .enumerate()
-                .map(|(v, name)| format!("{name} = {}", members.value(v, system)))
-                .collect();
-            findings.push(
-                Finding::error(format!("system {system} has no state to start from: {why}"))
-                    .in_file(case.source.name())
-                    .field("ensemble")
-                    .found(values.join(", "))
-                    .help("change the range it comes from, or what [system] says"),
-            );
+        if wrong > 1 {
+            continue;
         }
+        let (about, help) = gas::remedy(&why);
+        let variable = about.and_then(|name| case.model.variable(name));
+        let message = format!("system {system} has no state to start from: {why}");
+        let spot = variable.and_then(|v| case.spot_of(v));
+        let spot = spot.or_else(|| case.spots.find(about?));
+        let finding = match spot {
+            Some(spot) => spot.error(message),
+            None => Finding::error(message).in_file(case.source.name()).field("system"),
+        };
+        let value = |(v, name): (usize, &str)| format!("{name} = {}", members.value(v, system));
+        let names = case.model.names().enumerate();
+        let values: Vec<String> =
+            names.filter(|(v, _)| variable.is_none_or(|one| one == *v)).map(value).collect();
+        findings.push(finding.found(values.join(", ")).help(help));
     }
     if wrong > 1 {
         let message = format!("{} more systems have none either", wrong - 1);

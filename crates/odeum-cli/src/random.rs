@@ -1,5 +1,7 @@
 //! Random numbers whose value depends on (seed, system, component) alone, so that an ensemble is
 //! the same in whatever pieces it is made.
+//!
+//! The mixing function is that of SplitMix64.
 
 use odeum::core::random::{GAMMA, mix};
 

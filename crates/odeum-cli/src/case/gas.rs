@@ -1,8 +1,9 @@
 //! `[system]` with a mechanism: a gas that reacts.
 
 use super::reader::{Field, Section};
+use super::spots::Spots;
 use crate::finding::Findings;
-use crate::gas::{Gas, Mixture};
+use crate::gas::{Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
@@ -13,8 +14,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Temperature \[K\] and pressure \[Pa\] where the case says nothing.
-const TEMPERATURE: f64 = 1000.0;
-const PRESSURE: f64 = 101_325.0;
+const USUAL_TEMPERATURE: f64 = 1000.0;
+const USUAL_PRESSURE: f64 = 101_325.0;
 
 /// Amounts of species, with the field they were given in.
 type Amounts = Option<Option<Vec<f64>>>;
@@ -24,10 +25,12 @@ pub(super) fn read(
     section: &Section<'_>,
     file: &Field<'_>,
     folder: &Path,
+    spots: &mut Spots,
     findings: &Findings,
 ) -> Option<Model> {
     let text_of = |key| section.get(key).map(|field| field.text());
-    let (thermo, phase) = (text_of("thermo"), text_of("phase"));
+    let data = section.get("thermo");
+    let (thermo, phase) = (data.as_ref().map(|field| field.text()), text_of("phase"));
     let reactor = section.get("reactor").map_or(Some(Constraint::ConstantVolume), |field| {
         let choices = [
             ("constant volume", Constraint::ConstantVolume),
@@ -43,12 +46,21 @@ pub(super) fn read(
         let choices = [("exact", JacobianForm::Exact), ("approximate", JacobianForm::Approximate)];
         field.choice("Jacobians", &choices)
     });
-    let number = |key, usual| section.get(key).map_or(Some(usual), |field| field.number());
-    let (temperature, pressure) =
-        (number("temperature", TEMPERATURE), number("pressure", PRESSURE));
-    let ratio = number("equivalence_ratio", 1.0);
+    let mut number = |key, variable: &str, usual| match section.get(key) {
+        None => Some(usual),
+        Some(field) => {
+            spots.put(variable, field.spot());
+            field.number()
+        }
+    };
+    let temperature = number("temperature", TEMPERATURE, USUAL_TEMPERATURE);
+    let pressure = number("pressure", PRESSURE, USUAL_PRESSURE);
+    let ratio = number("equivalence_ratio", RATIO, 1.0);
     let keys = ["fuel", "oxidizer", "mole_fractions", "mass_fractions"];
     let [fuel, oxidizer, moles, masses] = keys.map(|key| section.get(key));
+    if let Some(fuel) = &fuel {
+        spots.put("fuel", fuel.spot());
+    }
     section.finish();
 
     let name = file.text()?;
@@ -57,6 +69,13 @@ pub(super) fn read(
         Some(text) => Some(beside(text?)),
         None => None,
     };
+    for (path, field) in [(Some(beside(name)), Some(file)), (thermo.clone(), data.as_ref())] {
+        let (Some(path), Some(field)) = (path, field) else { continue };
+        if !path.exists() {
+            let help = "give its path from the folder of the case file";
+            return field.refuse(format!("there is no such file: {}", path.display()), help);
+        }
+    }
     let phase = match phase {
         Some(text) => Some(text?),
         None => None,

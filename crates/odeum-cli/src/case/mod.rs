@@ -27,7 +27,7 @@ use crate::finding::{Finding, Findings};
 use crate::model::Model;
 use crate::source::Source;
 use odeum::Tolerance;
-use reader::Section;
+use reader::{Section, Spot};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use toml::de::DeTable;
@@ -45,6 +45,20 @@ pub(crate) struct Case {
     pub(crate) run: RunSpec,
     pub(crate) output: OutputSpec,
     pub(crate) spots: Spots,
+}
+
+impl Case {
+    /// What in `[ensemble]` gives a variable its values, the last word first.
+    pub(crate) fn spot_of(&self, variable: usize) -> Option<&Spot> {
+        let EnsembleSpec { perturb, sweep, table, .. } = &self.ensemble;
+        let perturbed = perturb.iter().find(|p| p.of.contains(&variable)).map(|p| &p.spot);
+        let swept = || sweep.iter().find(|axis| axis.variable == variable).map(|axis| &axis.spot);
+        let of_table = || {
+            let table = table.as_ref()?;
+            table.variables().any(|v| v == variable).then_some(&table.spot)
+        };
+        perturbed.or_else(swept).or_else(of_table)
+    }
 }
 
 /// Most bytes of a case file: it is written by hand, and large data goes into tables. The tree of a
@@ -65,7 +79,7 @@ pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
                 parameters and equations, or with mechanism = \"file.yaml\"";
     let folder = path.parent().unwrap_or(Path::new(""));
     let system = root.need("system", help).and_then(|field| field.section());
-    let model = system.and_then(|section| system::read(&section, folder, findings));
+    let model = system.and_then(|section| system::read(&section, folder, &mut spots, findings));
     let ensemble = match root.get("ensemble") {
         Some(field) => field
             .section()
@@ -89,7 +103,9 @@ pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
     let tolerance = tolerance
         .and_then(|section| method::read_tolerance(&section, model.as_ref(), &mut spots, findings));
     let run = match root.get("run") {
-        Some(field) => field.section().and_then(|section| run::read(&section, findings)),
+        Some(field) => {
+            field.section().and_then(|section| run::read(&section, &mut spots, findings))
+        }
         None => Some(RunSpec::default()),
     };
     let output = match root.get("output") {

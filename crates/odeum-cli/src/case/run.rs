@@ -1,6 +1,7 @@
 //! `[run]` and `[output]`: where to compute, and what to write.
 
 use super::reader::Section;
+use super::spots::Spots;
 use crate::device;
 use crate::finding::Findings;
 use odeum::Device;
@@ -49,13 +50,19 @@ impl Default for RunSpec {
 }
 
 /// Reads `[run]`.
-pub(crate) fn read(section: &Section<'_>, findings: &Findings) -> Option<RunSpec> {
+pub(crate) fn read(
+    section: &Section<'_>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<RunSpec> {
     let choices = [("f64", Precision::F64), ("f32", Precision::F32)];
-    let precision = section
-        .get("precision")
-        .map_or(Some(Precision::F64), |field| field.choice("precisions", &choices));
+    let precision = section.get("precision").map_or(Some(Precision::F64), |field| {
+        spots.put("precision", field.spot());
+        field.choice("precisions", &choices)
+    });
     let threads = section.get("threads").map(|field| field.whole(1, 65_536));
     let device = section.get("device").map_or(Some(Device::cpu()), |field| {
+        spots.put("device", field.spot());
         let parsed = device::parse(field.text()?);
         findings
             .ok(parsed

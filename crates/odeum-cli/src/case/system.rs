@@ -1,6 +1,7 @@
 //! `[system]`: a built-in problem by name, equations as text, or a mechanism.
 
 use super::reader::{Field, Section};
+use super::spots::Spots;
 use super::text;
 use super::{gas, names};
 use crate::finding::Findings;
@@ -10,12 +11,17 @@ use odeum::problems;
 use std::path::Path;
 
 /// Reads the section; files it names are looked for from `folder`.
-pub(crate) fn read(section: &Section<'_>, folder: &Path, findings: &Findings) -> Option<Model> {
+pub(crate) fn read(
+    section: &Section<'_>,
+    folder: &Path,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<Model> {
     let (problem, equations) = (section.get("problem"), section.get("equations"));
     match (problem, equations, section.get("mechanism")) {
         (Some(problem), None, None) => built_in(section, &problem, findings),
         (None, Some(equations), None) => text::read(section, &equations, findings),
-        (None, None, Some(file)) => gas::read(section, &file, folder, findings),
+        (None, None, Some(file)) => gas::read(section, &file, folder, spots, findings),
         (None, None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"lorenz\" (see `odeum problems`), or states, parameters and \

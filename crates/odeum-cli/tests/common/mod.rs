@@ -105,6 +105,11 @@ pub(crate) fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases")
 }
 
+/// A mechanism of hydrogen, 9 species, as text.
+pub(crate) fn hydrogen() -> String {
+    std::fs::read_to_string(cases().join("../mechanisms/hydrogen-burke-2012.yaml")).unwrap()
+}
+
 /// A small case: decay in two compartments.
 pub(crate) const DECAY: &str = r#"
 [system]

@@ -8,16 +8,16 @@
 mod error;
 mod inflow;
 mod pairs;
-mod random;
 mod settings;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use odeum_core::random::SplitMix64;
+
 use crate::kinetics::Kinetics;
 use crate::reactor::GasState;
 use inflow::{Gas, Inflow};
-use random::Random;
 
 pub use error::{PasrError, RunError};
 pub use settings::{Feed, PasrSettings};
@@ -35,7 +35,7 @@ pub struct Pasr {
     kinetics: Arc<Kinetics>,
     settings: PasrSettings,
     inflow: Inflow,
-    random: Random,
+    random: SplitMix64,
     /// Particles in the order in which they are paired.
     list: Vec<usize>,
     /// Enthalpies [J/kg] of the particles, which mixing and inflow alone change.
@@ -62,7 +62,7 @@ impl Pasr {
         let n = settings.n_particles;
         let mut pasr = Pasr {
             inflow,
-            random: Random::new(settings.seed),
+            random: SplitMix64::new(settings.seed),
             list: (0..n).collect(),
             enthalpy: vec![0.0; n],
             states: vec![0.0; n * (kinetics.n_species() + 2)],

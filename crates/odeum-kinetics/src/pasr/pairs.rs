@@ -1,10 +1,10 @@
 //! Which particles are neighbours: two at positions 2i and 2i + 1 of the list are a pair.
 
-use super::random::Random;
+use odeum_core::random::SplitMix64;
 
 /// Moves `count` pairs chosen at random to the end of the list, before the last `skip` of them;
 /// half of those moved have their members exchanged.
-pub(super) fn select(list: &mut [usize], count: usize, skip: usize, random: &mut Random) {
+pub(super) fn select(list: &mut [usize], count: usize, skip: usize, random: &mut SplitMix64) {
     let n = list.len() / 2;
     for i in 0..count.min(n.saturating_sub(skip)) {
         let left = n - skip - i;
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_selection_keeps_pairs_and_those_before_it() {
-        let mut random = Random::new(3);
+        let mut random = SplitMix64::new(3);
         let mut list: Vec<usize> = (0..20).collect();
         for _ in 0..50 {
             let kept = list[14..].to_vec();
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn every_pair_is_selected_equally_often() {
-        let mut random = Random::new(5);
+        let mut random = SplitMix64::new(5);
         let mut counts = [0_i32; 10];
         for _ in 0..20_000 {
             let mut list: Vec<usize> = (0..20).collect();
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn more_than_there_is_takes_all() {
         let mut list: Vec<usize> = (0..4).collect();
-        select(&mut list, 9, 1, &mut Random::new(0));
+        select(&mut list, 9, 1, &mut SplitMix64::new(0));
         rotate(&mut list, 9);
-        select(&mut list, 1, 7, &mut Random::new(0));
+        select(&mut list, 1, 7, &mut SplitMix64::new(0));
         list.sort_unstable();
         assert_eq!(list, [0, 1, 2, 3]);
     }
