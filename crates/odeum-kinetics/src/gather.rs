@@ -43,72 +43,100 @@ impl Gather {
     /// All sums over `values`, into the targets.
     #[inline(always)]
     pub(crate) fn sum<R: Real>(&self, values: &[R], targets: &mut [R]) {
+        self.sums::<R, 1>([values], [targets]);
+    }
+
+    /// The same sums over M vectors of values, of which each has targets of its own.
+    #[inline(always)]
+    pub(crate) fn sums<R: Real, const M: usize>(
+        &self,
+        values: [&[R]; M],
+        mut targets: [&mut [R]; M],
+    ) {
         let (mut first, mut term) = (0, 0);
         for &[n, count] in &self.groups {
             let (n, count) = (n as usize, count as usize);
-            let group = &self.target[first..first + count];
-            let index = &self.index[term..term + n * count];
-            let coefficient = &self.coefficient[term..term + n * count];
+            let group = Group {
+                target: &self.target[first..first + count],
+                index: &self.index[term..term + n * count],
+                coefficient: &self.coefficient[term..term + n * count],
+            };
             match n {
-                1 => fixed::<R, 1>(group, index, coefficient, values, targets),
-                2 => fixed::<R, 2>(group, index, coefficient, values, targets),
-                3 => fixed::<R, 3>(group, index, coefficient, values, targets),
-                4 => fixed::<R, 4>(group, index, coefficient, values, targets),
-                5 => fixed::<R, 5>(group, index, coefficient, values, targets),
-                6 => fixed::<R, 6>(group, index, coefficient, values, targets),
-                7 => fixed::<R, 7>(group, index, coefficient, values, targets),
-                UNROLLED => fixed::<R, UNROLLED>(group, index, coefficient, values, targets),
-                _ => any(n, group, index, coefficient, values, targets),
+                1 => group.fixed::<R, M, 1>(values, &mut targets),
+                2 => group.fixed::<R, M, 2>(values, &mut targets),
+                3 => group.fixed::<R, M, 3>(values, &mut targets),
+                4 => group.fixed::<R, M, 4>(values, &mut targets),
+                5 => group.fixed::<R, M, 5>(values, &mut targets),
+                6 => group.fixed::<R, M, 6>(values, &mut targets),
+                7 => group.fixed::<R, M, 7>(values, &mut targets),
+                UNROLLED => group.fixed::<R, M, UNROLLED>(values, &mut targets),
+                _ => group.any(n, values, &mut targets),
             }
             (first, term) = (first + count, term + n * count);
         }
     }
 }
 
-/// Sums of N terms.
-#[inline(always)]
-fn fixed<R: Real, const N: usize>(
-    group: &[u32],
-    index: &[u32],
-    coefficient: &[f64],
-    values: &[R],
-    targets: &mut [R],
-) {
-    let (index, _) = index.as_chunks::<N>();
-    let (coefficient, _) = coefficient.as_chunks::<N>();
-    for i in 0..group.len() {
-        let mut sum = R::lit(coefficient[i][0]) * values[index[i][0] as usize];
-        for j in 1..N {
-            sum = R::lit(coefficient[i][j]).mul_add(values[index[i][j] as usize], sum);
-        }
-        targets[group[i] as usize] = sum;
-    }
+/// Targets with the same number of terms.
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    target: &'a [u32],
+    index: &'a [u32],
+    coefficient: &'a [f64],
 }
 
-/// Sums of `n` terms, four at a time.
-#[inline(always)]
-fn any<R: Real>(
-    n: usize,
-    group: &[u32],
-    index: &[u32],
-    coefficient: &[f64],
-    values: &[R],
-    targets: &mut [R],
-) {
-    for i in 0..group.len() {
-        let range = i * n..(i + 1) * n;
-        let (index, rest) = index[range.clone()].as_chunks::<4>();
-        let (coefficient, other) = coefficient[range].as_chunks::<4>();
-        let mut sums = [R::lit(0.0); 4];
-        for chunk in 0..index.len() {
-            for j in 0..4 {
-                let value = values[index[chunk][j] as usize];
-                sums[j] = R::lit(coefficient[chunk][j]).mul_add(value, sums[j]);
+impl Group<'_> {
+    /// Sums of N terms.
+    #[inline(always)]
+    fn fixed<R: Real, const M: usize, const N: usize>(
+        self,
+        values: [&[R]; M],
+        targets: &mut [&mut [R]; M],
+    ) {
+        let (index, _) = self.index.as_chunks::<N>();
+        let (coefficient, _) = self.coefficient.as_chunks::<N>();
+        for i in 0..self.target.len() {
+            for v in 0..M {
+                let mut sum = R::lit(coefficient[i][0]) * values[v][index[i][0] as usize];
+                for j in 1..N {
+                    sum = R::lit(coefficient[i][j]).mul_add(values[v][index[i][j] as usize], sum);
+                }
+                targets[v][self.target[i] as usize] = sum;
             }
         }
-        for j in 0..rest.len() {
-            sums[j] = R::lit(other[j]).mul_add(values[rest[j] as usize], sums[j]);
+    }
+
+    /// Sums of `n` terms, four at a time.
+    #[inline(always)]
+    fn any<R: Real, const M: usize>(
+        self,
+        n: usize,
+        values: [&[R]; M],
+        targets: &mut [&mut [R]; M],
+    ) {
+        for i in 0..self.target.len() {
+            let range = i * n..(i + 1) * n;
+            let (index, rest) = self.index[range.clone()].as_chunks::<4>();
+            let (coefficient, other) = self.coefficient[range].as_chunks::<4>();
+            let mut sums = [[R::lit(0.0); 4]; M];
+            for chunk in 0..index.len() {
+                for j in 0..4 {
+                    let (at, factor) = (index[chunk][j] as usize, R::lit(coefficient[chunk][j]));
+                    for v in 0..M {
+                        sums[v][j] = factor.mul_add(values[v][at], sums[v][j]);
+                    }
+                }
+            }
+            for j in 0..rest.len() {
+                for v in 0..M {
+                    let value = values[v][rest[j] as usize];
+                    sums[v][j] = R::lit(other[j]).mul_add(value, sums[v][j]);
+                }
+            }
+            for v in 0..M {
+                let [a, b, c, d] = sums[v];
+                targets[v][self.target[i] as usize] = (a + b) + (c + d);
+            }
         }
-        targets[group[i] as usize] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
 }

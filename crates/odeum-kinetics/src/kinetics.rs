@@ -177,6 +177,7 @@ impl Kinetics {
             dlnk: s.dlnk,
             x: s.x,
             ln_x: s.ln_x,
+            terms: s.terms,
             dk_dx: s.dk_dx,
             dlnk_dlnp: s.dlnk_dlnp,
         };
@@ -188,7 +189,7 @@ impl Kinetics {
         self.chebyshev.evaluate::<R, D>(with, self.plog.reaction.len(), &mut rates);
     }
 
-    /// Progress of all reactions from the rate constants.
+    /// Progress of all reactions from the rate constants, in their place.
     #[inline(always)]
     pub(crate) fn progress<R: Real, const D: bool>(
         &self,
@@ -197,16 +198,9 @@ impl Kinetics {
     ) {
         let ln_standard = R::lit((REFERENCE_PRESSURE / GAS_CONSTANT).ln()) - at.ln;
         let with = Factors { c: s.c, e: s.e, z: s.z, recip_e: s.recip_e, u: s.u, gamma: s.gamma };
-        let mut out = Progress {
-            q: s.q,
-            forward: s.forward,
-            reverse: s.reverse,
-            equilibrium: s.equilibrium,
-            net: s.net,
-            scaled: s.scaled,
-            slots: s.slots,
-        };
-        self.mass_action.evaluate::<R, D>(at, &with, ln_standard, s.k, &mut out);
+        let mut out =
+            Progress { q: s.k, by_t: s.dlnk, net: s.net, scaled: s.scaled, slots: s.slots };
+        self.mass_action.evaluate::<R, D>(at, &with, ln_standard, &mut out);
     }
 
     /// True when a rate depends on pressure by a table.

@@ -144,12 +144,13 @@ impl Kinetics {
         reverse: &mut [R],
         work: &mut [R],
     ) {
-        let (with, mut s) = self.at::<R, true>(t, concentrations, work);
-        self.constants::<R, true>(&with, true, &mut s);
-        self.progress::<R, true>(&with.at, &mut s);
+        let (with, mut s) = self.at::<R, false>(t, concentrations, work);
+        self.constants::<R, false>(&with, true, &mut s);
+        self.mass_action.forward(s.c, s.k, s.scaled);
+        self.progress::<R, false>(&with.at, &mut s);
         for (r, file) in self.order.iter().enumerate() {
-            forward[*file as usize] = s.forward[r];
-            reverse[*file as usize] = s.reverse[r];
+            forward[*file as usize] = s.scaled[r];
+            reverse[*file as usize] = s.scaled[r] - s.k[r];
         }
     }
 
@@ -165,6 +166,6 @@ impl Kinetics {
         let (with, mut s) = self.at::<R, false>(t, concentrations, work);
         self.constants::<R, false>(&with, true, &mut s);
         self.progress::<R, false>(&with.at, &mut s);
-        self.production.sum(s.q, out);
+        self.production.sum(s.k, out);
     }
 }

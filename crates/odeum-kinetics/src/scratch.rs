@@ -14,26 +14,22 @@ pub(crate) struct Scratch<'a, R> {
     pub(crate) h: &'a mut [R],
     pub(crate) cp: &'a mut [R],
     pub(crate) gamma: &'a mut [R],
+    /// k, then q.
     pub(crate) k: &'a mut [R],
     pub(crate) x: &'a mut [R],
     pub(crate) ln_x: &'a mut [R],
-    pub(crate) q: &'a mut [R],
+    pub(crate) terms: &'a mut [R],
     // Derivatives only, from here on.
     pub(crate) recip_e: &'a mut [R],
     pub(crate) dcp: &'a mut [R],
+    /// d ln k/dT, then ∂q/∂T.
     pub(crate) dlnk: &'a mut [R],
     pub(crate) dk_dx: &'a mut [R],
     pub(crate) dlnk_dlnp: &'a mut [R],
-    pub(crate) forward: &'a mut [R],
-    pub(crate) reverse: &'a mut [R],
-    pub(crate) equilibrium: &'a mut [R],
     pub(crate) net: &'a mut [R],
     pub(crate) scaled: &'a mut [R],
     /// ∂q/∂C of the slots, then ∂q/∂X.
     pub(crate) slots: &'a mut [R],
-    /// ∂q/∂T and ∂q/∂m of a reactor.
-    pub(crate) by_t: &'a mut [R],
-    pub(crate) by_m: &'a mut [R],
 }
 
 /// Takes the first `n` values off `rest`.
@@ -60,7 +56,8 @@ impl Kinetics {
         let (n, r) = (self.n_species(), self.n_reactions());
         let rates = 5 * (n + 1) + 4 * n + 2 * self.n_constants() + 2 * self.bodies.default.len();
         let tables = self.plog.reaction.len() + self.chebyshev.reaction.len();
-        rates + 8 * r + self.bodies.reaction.len() + tables + self.n_partials()
+        let terms = self.falloffs.troe_blending.n_terms();
+        rates + terms + 2 * r + self.bodies.reaction.len() + tables + self.n_partials()
     }
 
     /// Parts of a workspace of [`workspace`](Kinetics::workspace) values.
@@ -81,20 +78,15 @@ impl Kinetics {
             k: take(&mut rest, constants),
             x: take(&mut rest, self.bodies.default.len()),
             ln_x: take(&mut rest, self.bodies.default.len()),
-            q: take(&mut rest, r),
+            terms: take(&mut rest, self.falloffs.troe_blending.n_terms()),
             recip_e: take(&mut rest, n + 1),
             dcp: take(&mut rest, n),
             dlnk: take(&mut rest, constants),
             dk_dx: take(&mut rest, bodies),
             dlnk_dlnp: take(&mut rest, tables),
-            forward: take(&mut rest, r),
-            reverse: take(&mut rest, r),
-            equilibrium: take(&mut rest, r),
             net: take(&mut rest, r),
             scaled: take(&mut rest, r),
             slots: take(&mut rest, self.n_partials()),
-            by_t: take(&mut rest, r),
-            by_m: take(&mut rest, r),
         }
     }
 }

@@ -70,9 +70,11 @@ impl Falloffs {
             let (case, r) = self.lindemann.case(i, with, bodies, rates);
             case.finish::<D>(unity, r, rates);
         }
+        self.troe_blending.terms(&with.at, rates.terms);
         for i in 0..self.troe.low.len() {
             let (case, r) = self.troe.case(i, with, bodies, rates);
-            let blend = self.troe_blending.evaluate::<R, D>(i, &with.at, case.log10_pr);
+            let blend =
+                self.troe_blending.evaluate::<R, D>(i, &with.at, rates.terms, case.log10_pr);
             case.finish::<D>(blend, r, rates);
         }
         for i in 0..self.sri.low.len() {

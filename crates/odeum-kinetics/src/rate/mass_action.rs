@@ -66,15 +66,13 @@ pub(crate) struct Factors<'a, R> {
     pub(crate) gamma: &'a [R],
 }
 
-/// Progress of each reaction and its derivatives.
+/// Progress of each reaction and its derivatives. What goes in stands where results come out: less
+/// memory is nearer.
 pub(crate) struct Progress<'a, R> {
-    /// Net rate q [kmol/m³/s].
+    /// First k of each reaction, then its net rate q [kmol/m³/s].
     pub(crate) q: &'a mut [R],
-    /// Forward and reverse rates.
-    pub(crate) forward: &'a mut [R],
-    pub(crate) reverse: &'a mut [R],
-    /// ∂ ln Kc/∂T times the reverse rate: what the equilibrium adds to ∂q/∂T.
-    pub(crate) equilibrium: &'a mut [R],
+    /// First d ln k/dT, then ∂q/∂T at constant concentrations.
+    pub(crate) by_t: &'a mut [R],
     /// q / k, also where k vanishes.
     pub(crate) net: &'a mut [R],
     /// Σ Cⱼ ∂q/∂Cⱼ over the factors.
@@ -168,9 +166,9 @@ impl<const K: usize> SlotTable<K> {
         self.orders.push([forward.len() as f64, products.map_or(0.0, |p| p.len() as f64)]);
     }
 
-    /// q of the reactions from `first` on.
+    /// q of the reactions from `first` on, in place of k.
     #[inline(always)]
-    fn rates<R: Real>(&self, first: usize, with: &Factors<'_, R>, k: &[R], q: &mut [R]) {
+    fn rates<R: Real>(&self, first: usize, with: &Factors<'_, R>, q: &mut [R]) {
         let (n, n_reversible) = (self.reactants.len(), self.products.len());
         for i in 0..n_reversible {
             let (from, to) = (&self.reactants[i], &self.products[i]);
@@ -180,15 +178,23 @@ impl<const K: usize> SlotTable<K> {
                 forward = forward * with.c[from[s] as usize];
                 reverse = reverse * (with.e[from[s] as usize] * with.z[to[s] as usize]);
             }
-            q[first + i] = k[first + i] * (forward - reverse);
+            q[first + i] = q[first + i] * (forward - reverse);
         }
         for i in n_reversible..n {
             let from = &self.reactants[i];
-            let mut forward = k[first + i];
+            let mut forward = q[first + i];
             for s in 0..K {
                 forward = forward * with.c[from[s] as usize];
             }
             q[first + i] = forward;
+        }
+    }
+
+    /// k Π C of the reactions from `first` on.
+    fn forward<R: Real>(&self, first: usize, c: &[R], k: &[R], out: &mut [R]) {
+        for (i, from) in self.reactants.iter().enumerate() {
+            let factors = from.iter().map(|&species| c[species as usize]);
+            out[first + i] = factors.fold(k[first + i], |product, factor| product * factor);
         }
     }
 
@@ -200,7 +206,6 @@ impl<const K: usize> SlotTable<K> {
         first_slot: usize,
         at: &Temperature<R>,
         with: &Factors<'_, R>,
-        k: &[R],
         out: &mut Progress<'_, R>,
     ) {
         let zero = R::lit(0.0);
@@ -212,14 +217,13 @@ impl<const K: usize> SlotTable<K> {
             for s in 0..K {
                 factors[s] = with.c[from[s] as usize];
             }
-            let product = partial_products(&factors, k[r], &mut out.slots[slot..slot + K]);
-            let forward = k[r] * product;
+            let (k, dlnk) = (out.q[r], out.by_t[r]);
+            let product = partial_products(&factors, k, &mut out.slots[slot..slot + K]);
+            let forward = k * product;
             let orders = &self.orders[i];
-            out.forward[r] = forward;
             if i >= n_reversible {
-                out.reverse[r] = zero;
-                out.equilibrium[r] = zero;
                 out.q[r] = forward;
+                out.by_t[r] = dlnk * forward;
                 out.net[r] = product;
                 out.scaled[r] = R::lit(orders[0]) * forward;
                 continue;
@@ -234,14 +238,13 @@ impl<const K: usize> SlotTable<K> {
                 heat = heat + (with.u[to[s] as usize] - with.u[from[s] as usize]);
                 factors[s] = with.c[to[s] as usize];
             }
-            let back = -(k[r] * recip_kc);
+            let back = -(k * recip_kc);
             let slots = &mut out.slots[slot + K..slot + 2 * K];
             let net = product - recip_kc * partial_products(&factors, back, slots);
-            let q = k[r] * net;
+            let q = k * net;
             let reverse = forward - q;
-            out.reverse[r] = reverse;
-            out.equilibrium[r] = reverse * heat * at.recip;
             out.q[r] = q;
+            out.by_t[r] = dlnk.mul_add(q, reverse * heat * at.recip);
             out.net[r] = net;
             out.scaled[r] = R::lit(orders[0]).mul_add(forward, -(R::lit(orders[1]) * reverse));
         }
@@ -351,28 +354,27 @@ impl GeneralTable {
         at: &Temperature<R>,
         with: &Factors<'_, R>,
         ln_standard: R,
-        k: &[R],
         out: &mut Progress<'_, R>,
     ) {
         let zero = R::lit(0.0);
         for i in 0..self.reversible.len() {
             let r = first + i;
             let slots = if D { &mut out.slots[first_slot..] } else { &mut out.slots[..0] };
-            let (forward, mut scaled) = self.product::<R, D>(2 * i, k[r], with.c, slots);
+            let k = out.q[r];
+            let (forward, mut scaled) = self.product::<R, D>(2 * i, k, with.c, slots);
             let (mut reverse, mut equilibrium, mut recip_kc) = (zero, zero, zero);
             if self.reversible[i] {
                 let slope;
                 (recip_kc, slope) = self.equilibrium(i, at, with, ln_standard);
-                let back = self.product::<R, D>(2 * i + 1, -(k[r] * recip_kc), with.c, slots);
+                let back = self.product::<R, D>(2 * i + 1, -(k * recip_kc), with.c, slots);
                 reverse = back.0;
                 scaled = scaled + back.1;
                 equilibrium = -(reverse * slope);
             }
-            out.q[r] = forward + reverse;
+            let q = forward + reverse;
+            out.q[r] = q;
             if D {
-                out.forward[r] = forward;
-                out.reverse[r] = -reverse;
-                out.equilibrium[r] = equilibrium;
+                out.by_t[r] = out.by_t[r].mul_add(q, equilibrium);
                 out.scaled[r] = scaled;
                 let one = R::lit(1.0);
                 let product = self.product::<R, false>(2 * i, one, with.c, slots).0;
@@ -470,24 +472,35 @@ impl MassAction {
         found.into_iter().map(|(slot, species)| (slot, species as usize)).collect()
     }
 
-    /// q of all reactions, and with `D` everything of [`Progress`].
+    /// q of all reactions in place of k, and with `D` everything of [`Progress`].
     #[inline(always)]
     pub(crate) fn evaluate<R: Real, const D: bool>(
         &self,
         at: &Temperature<R>,
         with: &Factors<'_, R>,
         ln_standard: R,
-        k: &[R],
         out: &mut Progress<'_, R>,
     ) {
         let [three, general, _] = self.firsts();
         if D {
-            self.two.derivatives(0, 0, at, with, k, out);
-            self.three.derivatives(three.0, three.1, at, with, k, out);
+            self.two.derivatives(0, 0, at, with, out);
+            self.three.derivatives(three.0, three.1, at, with, out);
         } else {
-            self.two.rates(0, with, k, out.q);
-            self.three.rates(three.0, with, k, out.q);
+            self.two.rates(0, with, out.q);
+            self.three.rates(three.0, with, out.q);
         }
-        self.general.evaluate::<R, D>(general.0, general.1, at, with, ln_standard, k, out);
+        let (first, slot) = general;
+        self.general.evaluate::<R, D>(first, slot, at, with, ln_standard, out);
+    }
+
+    /// Forward rates of all reactions [kmol/m³/s].
+    pub(crate) fn forward<R: Real>(&self, c: &[R], k: &[R], out: &mut [R]) {
+        let [three, general, _] = self.firsts();
+        self.two.forward(0, c, k, out);
+        self.three.forward(three.0, c, k, out);
+        for i in 0..self.general.reversible.len() {
+            let r = general.0 + i;
+            out[r] = self.general.product::<R, false>(2 * i, k[r], c, &mut []).0;
+        }
     }
 }

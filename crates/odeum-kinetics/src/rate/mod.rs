@@ -37,6 +37,8 @@ pub(crate) struct Constants<'a, R> {
     pub(crate) x: &'a mut [R],
     /// ln X of the sets for which it is wanted.
     pub(crate) ln_x: &'a mut [R],
+    /// Exponential terms of Troe's blending functions.
+    pub(crate) terms: &'a mut [R],
     /// ∂k/∂X of each reaction with a third body, in the order of
     /// [`ThirdBodies::reaction`](third_body::ThirdBodies).
     pub(crate) dk_dx: &'a mut [R],

@@ -53,18 +53,37 @@ impl Troe {
         self.starts.push(self.weight.len() as u32);
     }
 
+    /// Number of exponential terms of all reactions.
+    pub(crate) fn n_terms(&self) -> usize {
+        self.weight.len()
+    }
+
+    /// The exponential terms of all reactions: in a loop of their own, where none waits for
+    /// another, and no reaction for its number of them.
+    #[inline(always)]
+    pub(crate) fn terms<R: Real>(&self, at: &Temperature<R>, terms: &mut [R]) {
+        let n = self.weight.len();
+        let (weight, rate, theta) = (&self.weight[..n], &self.rate[..n], &self.theta[..n]);
+        let terms = &mut terms[..n];
+        for j in 0..n {
+            // One of the two is zero.
+            let exponent = R::lit(rate[j]).mul_add(at.t, R::lit(theta[j]) * at.recip);
+            terms[j] = R::lit(weight[j]) * (-exponent).exp();
+        }
+    }
+
+    /// F of the i-th reaction from the terms of all.
     #[inline(always)]
     pub(crate) fn evaluate<R: Real, const D: bool>(
         &self,
         i: usize,
         at: &Temperature<R>,
+        terms: &[R],
         log10_pr: R,
     ) -> Blend<R> {
         let (mut centre, mut slope) = (R::lit(self.constant[i]), R::lit(0.0));
         for j in self.starts[i] as usize..self.starts[i + 1] as usize {
-            // One of the two is zero.
-            let exponent = R::lit(self.rate[j]).mul_add(at.t, R::lit(self.theta[j]) * at.recip);
-            let term = R::lit(self.weight[j]) * (-exponent).exp();
+            let term = terms[j];
             centre = centre + term;
             if D {
                 let rate =

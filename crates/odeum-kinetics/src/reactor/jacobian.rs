@@ -26,7 +26,13 @@ pub(super) struct JacobianWork<'a, R> {
 }
 
 impl Reactor {
-    /// dq/dT and dq/dm of the reactor from the partial derivatives of q, and ∂q/∂X into the slots.
+    /// What ∂q/∂T and ∂q/∂m of the reactor are made of, from the partial derivatives of q:
+    /// `dlnk` and `scaled` of the scratch become a and b in
+    ///
+    /// - constant pressure: ∂q/∂T = a − b/T, ∂q/∂m = −b/m
+    /// - constant volume: ∂q/∂T = a, ∂q/∂m = b
+    ///
+    /// and ∂q/∂X goes into the slots.
     #[inline(always)]
     fn total_derivatives<R: Real>(&self, m: R, mixture: &Mixture<R>, s: &mut Scratch<'_, R>) {
         let kinetics = &*self.kinetics;
@@ -34,14 +40,9 @@ impl Reactor {
         let first = kinetics.mass_action.n_slots();
         let bodies = &kinetics.bodies;
         let constant_pressure = self.constraint == Constraint::ConstantPressure;
-        for r in 0..kinetics.n_reactions() {
-            let by_t = s.dlnk[r].mul_add(s.q[r], s.equilibrium[r]);
-            if constant_pressure {
-                s.by_t[r] = by_t - s.scaled[r] * recip_t;
-                s.by_m[r] = -(s.scaled[r] * recip_m);
-            } else {
-                s.by_t[r] = by_t;
-                s.by_m[r] = R::lit(0.0);
+        if !constant_pressure {
+            for r in 0..kinetics.n_reactions() {
+                s.scaled[r] = R::lit(0.0);
             }
         }
         for j in 0..bodies.reaction.len() {
@@ -50,11 +51,12 @@ impl Reactor {
             s.slots[first + j] = by_x;
             let base = R::lit(self.plan.default_efficiency[j]);
             if constant_pressure {
-                let x = s.x[bodies.set[j] as usize];
-                s.by_t[r] = s.by_t[r] - by_x * x * recip_t;
-                s.by_m[r] = s.by_m[r] - by_x * (x - base * mixture.with.total) * recip_m;
+                let of_all = base * mixture.with.total;
+                let listed = s.x[bodies.set[j] as usize] - of_all;
+                s.dlnk[r] = s.dlnk[r] - by_x * of_all * recip_t;
+                s.scaled[r] = by_x.mul_add(listed, s.scaled[r]);
             } else {
-                s.by_m[r] = (by_x * base).mul_add(mixture.density, s.by_m[r]);
+                s.scaled[r] = (by_x * base).mul_add(mixture.density, s.scaled[r]);
             }
         }
         if constant_pressure {
@@ -67,9 +69,9 @@ impl Reactor {
             } else {
                 kinetics.chebyshev.reaction[j - n_plog]
             } as usize;
-            let by_ln_p = s.dlnk_dlnp[j] * s.q[r];
-            s.by_t[r] = by_ln_p.mul_add(recip_t, s.by_t[r]);
-            s.by_m[r] = by_ln_p.mul_add(recip_m, s.by_m[r]);
+            let by_ln_p = s.dlnk_dlnp[j] * s.k[r];
+            s.dlnk[r] = by_ln_p.mul_add(recip_t, s.dlnk[r]);
+            s.scaled[r] = by_ln_p.mul_add(recip_m, s.scaled[r]);
         }
     }
 }
@@ -95,12 +97,14 @@ impl<R: Real> Outlined for JacobianWork<'_, R> {
         }
         let mut s = kinetics.carve(work);
         let mixture = reactor.evaluate::<R, true>(y, p, &mut s);
+        let m = y[n + 1];
+        reactor.total_derivatives(m, &mixture, &mut s);
+        // The progress of the reactions no longer needs what was there.
+        kinetics.production.sums([s.k, s.dlnk, s.scaled], [s.z, s.e, s.recip_e]);
         let heat = reactor.production(y, &mixture, &mut s);
         if let Some(dydt) = dydt {
             reactor.slopes(y, &heat, &s, dydt);
         }
-        let m = y[n + 1];
-        reactor.total_derivatives(m, &mixture, &mut s);
 
         let (t, recip_t) = (y[0], mixture.with.at.recip);
         let recip_capacity = heat.capacity.recip();
@@ -114,13 +118,13 @@ impl<R: Real> Outlined for JacobianWork<'_, R> {
         // Columns Y: first the species rows, then what the rows T and m sum over them.
         plan.block.sum(s.slots, jacobian);
         for k in 0..n {
-            s.e[k] = energies[k] * R::lit(kinetics.recip_weight[k]);
+            s.gamma[k] = energies[k] * R::lit(kinetics.recip_weight[k]);
         }
         for j in 0..n {
             let (mut released, mut moles) = (zero, zero);
             for i in plan.columns[j] as usize..plan.columns[j + 1] as usize {
                 let (value, row) = (jacobian[plan.position[i] as usize], plan.row[i] as usize);
-                released = s.e[row].mul_add(value, released);
+                released = s.gamma[row].mul_add(value, released);
                 moles = R::lit(kinetics.recip_weight[row]).mul_add(value, moles);
             }
             put(jacobian, plan.moles[j], moles);
@@ -135,15 +139,15 @@ impl<R: Real> Outlined for JacobianWork<'_, R> {
         let recip_m = m.recip();
         let (mut released_t, mut released_m) = (zero, zero);
         let (mut moles_t, mut moles_m, mut capacity) = (zero, zero, zero);
-        kinetics.production.sum(s.by_t, s.e);
-        plan.by_m.sum(s.by_m, s.recip_e);
         for k in 0..n {
             let mut by_t = s.e[k] * mixture.recip_density;
             let mut by_m = s.recip_e[k] * mixture.recip_density;
             let w = s.z[k];
             if constant_pressure {
-                by_t = w.mul_add(recip_t, by_t);
-                by_m = w.mul_add(recip_m, by_m);
+                // 1/ρ grows with T and m, too.
+                let spread = w - by_m;
+                by_t = spread.mul_add(recip_t, by_t);
+                by_m = spread * recip_m;
             }
             let weight = R::lit(kinetics.weight[k]);
             put(jacobian, plan.in_t[k], weight * by_t);

@@ -20,8 +20,6 @@ pub(super) struct Plan {
     pub(super) position: Vec<u32>,
     /// Their values, Wₖ/Wⱼ ∂ωₖ/∂Cⱼ, from ∂q/∂C and ∂q/∂X.
     pub(super) block: Gather,
-    /// ∂ωₖ/∂m from ∂q/∂m.
-    pub(super) by_m: Gather,
     /// Positions in columns T and m, of the species rows and then of the row m.
     pub(super) in_t: Vec<u32>,
     pub(super) in_m: Vec<u32>,
@@ -66,7 +64,6 @@ impl Plan {
 
         // Terms of each entry of the species block, [row][column], and who feels T, m and moles.
         let mut terms = vec![vec![Vec::new(); n]; n];
-        let mut by_m = vec![Vec::new(); n];
         let (mut row_t, mut row_m) = (vec![false; n], vec![false; n]);
         let mut moles = vec![false; n + 2];
         for (r, net) in kinetics.net.iter().enumerate() {
@@ -76,10 +73,7 @@ impl Plan {
                     terms[row][column].push((source, nu * coefficient));
                 }
                 row_t[row] = true;
-                if feels_m[r] {
-                    by_m[row].push((r, nu));
-                    row_m[row] = true;
-                }
+                row_m[row] |= feels_m[r];
             }
             if change != 0.0 {
                 for &(column, ..) in &depends[r] {
@@ -109,7 +103,6 @@ impl Plan {
             row: Vec::new(),
             position: Vec::new(),
             block: Gather::default(),
-            by_m: Gather::new(by_m.into_iter().enumerate().collect()),
             in_t: (1..n + 2).map(|row| position(row, 0)).collect(),
             in_m: (1..n + 2).map(|row| position(row, n + 1)).collect(),
             moles: (1..n + 1).map(|column| position(n + 1, column)).collect(),

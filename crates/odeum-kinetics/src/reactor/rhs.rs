@@ -78,8 +78,8 @@ impl Reactor {
         }
     }
 
-    /// ωₖ/ρ [kmol/kg/s] of all species into `z` of the scratch, whose old content the progress of
-    /// the reactions no longer needs, and the sums over them.
+    /// ωₖ/ρ [kmol/kg/s] of all species in place of ωₖ in `z` of the scratch, and the sums over
+    /// them.
     #[inline(always)]
     pub(super) fn production<R: Real>(
         &self,
@@ -90,7 +90,6 @@ impl Reactor {
         let kinetics = &*self.kinetics;
         let (mut released, mut capacity) = (R::lit(0.0), R::lit(0.0));
         let expansion = R::lit(self.expansion());
-        kinetics.production.sum(s.q, s.z);
         for k in 0..kinetics.n_species() {
             let w = s.z[k] * mixture.recip_density;
             s.z[k] = w;
@@ -142,6 +141,8 @@ impl<R: Real> Outlined for RhsWork<'_, R> {
         let kinetics = &*reactor.kinetics;
         let mut s = kinetics.carve(work);
         let mixture = reactor.evaluate::<R, false>(y, p, &mut s);
+        // The progress of the reactions no longer needs what was there.
+        kinetics.production.sum(s.k, s.z);
         let heat = reactor.production(y, &mixture, &mut s);
         reactor.slopes(y, &heat, &s, dydt);
     }

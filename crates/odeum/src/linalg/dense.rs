@@ -1,86 +1,122 @@
-//! The dense tail: LU in place, row by row, pivots from the diagonal.
+//! The dense tail: LU in place, pivots from the diagonal.
+//!
+//! Rows are taken in blocks, and a block meets the blocks above it one after the other: it stays
+//! near, and an entry is read and written once for all pivots of a block.
 
 use super::Entry;
 use odeum_core::Lanes;
 
-/// Pivots that are eliminated together, so that an entry is read and written once for all of them.
-const PANEL: usize = 4;
-
-/// Rows that are solved together.
+/// Rows of a block, pivots that are eliminated together, rows that are solved together.
 const ROWS: usize = 4;
 
 /// Factors the m × m matrix in `a`: L with unit diagonal below, U above, the reciprocals of the
 /// pivots on the diagonal.
 #[inline(always)]
 pub(super) fn factor<L: Lanes, E: Entry<L>>(a: &mut [E], m: usize) {
-    let mut k = 0;
-    while k + PANEL < m {
-        panel(a, m, k, PANEL);
-        update(a, m, k);
-        k += PANEL;
+    let blocks = m / ROWS * ROWS;
+    let mut first = 0;
+    while first < blocks {
+        let (above, rest) = a.split_at_mut(first * m);
+        let (one, rest) = rest.split_at_mut(m);
+        let (two, rest) = rest.split_at_mut(m);
+        let (three, rest) = rest.split_at_mut(m);
+        let mut rows = [one, two, three, &mut rest[..m]];
+        let mut pivot = 0;
+        while pivot < first {
+            eliminate(above, m, pivot, &mut rows);
+            pivot += ROWS;
+        }
+        finish(m, first, &mut rows);
+        first += ROWS;
     }
-    panel(a, m, k, m - k);
-}
-
-/// Eliminates `width` pivots from `first` on in their own columns and in their own rows.
-#[inline(always)]
-fn panel<L: Lanes, E: Entry<L>>(a: &mut [E], m: usize, first: usize, width: usize) {
-    let end = first + width;
-    for k in first..end {
-        let inverse = a[k * m + k].recip();
-        a[k * m + k] = inverse;
-        let (above, below) = a.split_at_mut((k + 1) * m);
-        let pivot_row = &above[k * m..];
-        for i in k + 1..m {
-            let row = &mut below[(i - k - 1) * m..(i - k) * m];
-            let l = row[k].mul(inverse);
+    for i in blocks..m {
+        let (above, rest) = a.split_at_mut(i * m);
+        let mut rows = [&mut rest[..m]];
+        let mut pivot = 0;
+        while pivot < blocks {
+            eliminate(above, m, pivot, &mut rows);
+            pivot += ROWS;
+        }
+        let [row] = rows;
+        for k in blocks..i {
+            let u = &above[k * m..(k + 1) * m];
+            let l = row[k].mul(u[k]);
             row[k] = l;
-            // Rows of the panel are finished over their whole length, the others later.
-            let last = if i < end { m } else { end };
-            for j in k + 1..last {
-                row[j] = row[j].minus_product(l, pivot_row[j]);
+            for j in k + 1..m {
+                row[j] = row[j].minus_product(l, u[j]);
             }
         }
+        row[i] = row[i].recip();
     }
 }
 
-/// Subtracts the products of the panel at `first` from all that is right of and below it.
+/// Rids rows of the unknowns of the pivots `first..first + ROWS`, whose rows are finished.
 #[inline(always)]
-fn update<L: Lanes, E: Entry<L>>(a: &mut [E], m: usize, first: usize) {
-    let end = first + PANEL;
-    let (above, below) = a.split_at_mut(end * m);
-    let u: [&[E]; PANEL] = [
+fn eliminate<L: Lanes, E: Entry<L>, const N: usize>(
+    above: &[E],
+    m: usize,
+    first: usize,
+    rows: &mut [&mut [E]; N],
+) {
+    let end = first + ROWS;
+    let u: [&[E]; ROWS] = [
         &above[first * m..(first + 1) * m],
         &above[(first + 1) * m..(first + 2) * m],
         &above[(first + 2) * m..(first + 3) * m],
         &above[(first + 3) * m..(first + 4) * m],
     ];
-    let mut rest = below;
-    while rest.len() >= 2 * m {
-        let (pair, next) = rest.split_at_mut(2 * m);
-        let (one, two) = pair.split_at_mut(m);
-        let l1 = [one[first], one[first + 1], one[first + 2], one[first + 3]];
-        let l2 = [two[first], two[first + 1], two[first + 2], two[first + 3]];
-        for j in end..m {
-            let (mut x, mut y) = (one[j], two[j]);
-            for p in 0..PANEL {
-                let u = u[p][j];
-                x = x.minus_product(l1[p], u);
-                y = y.minus_product(l2[p], u);
+    let mut l = [[u[0][0]; ROWS]; N];
+    for i in 0..N {
+        for k in 0..ROWS {
+            let mut x = rows[i][first + k];
+            for p in 0..k {
+                x = x.minus_product(l[i][p], u[p][first + k]);
             }
-            one[j] = x;
-            two[j] = y;
+            l[i][k] = x.mul(u[k][first + k]);
+            rows[i][first + k] = l[i][k];
         }
-        rest = next;
     }
-    if rest.len() == m {
-        let l = [rest[first], rest[first + 1], rest[first + 2], rest[first + 3]];
-        for j in end..m {
-            let mut x = rest[j];
-            for p in 0..PANEL {
-                x = x.minus_product(l[p], u[p][j]);
+    for j in end..m {
+        let u = [u[0][j], u[1][j], u[2][j], u[3][j]];
+        for i in 0..N {
+            let mut x = rows[i][j];
+            for k in 0..ROWS {
+                x = x.minus_product(l[i][k], u[k]);
             }
-            rest[j] = x;
+            rows[i][j] = x;
+        }
+    }
+}
+
+/// Eliminates the pivots of a block, from `first` on, in its own rows.
+#[inline(always)]
+fn finish<L: Lanes, E: Entry<L>>(m: usize, first: usize, rows: &mut [&mut [E]; ROWS]) {
+    let end = first + ROWS;
+    let mut square = [[rows[0][first]; ROWS]; ROWS];
+    for i in 0..ROWS {
+        square[i].copy_from_slice(&rows[i][first..end]);
+    }
+    for k in 0..ROWS {
+        let inverse = square[k][k].recip();
+        square[k][k] = inverse;
+        for i in k + 1..ROWS {
+            let l = square[i][k].mul(inverse);
+            square[i][k] = l;
+            for j in k + 1..ROWS {
+                square[i][j] = square[i][j].minus_product(l, square[k][j]);
+            }
+        }
+    }
+    for i in 0..ROWS {
+        rows[i][first..end].copy_from_slice(&square[i]);
+    }
+    for j in end..m {
+        let mut x = [rows[0][j], rows[1][j], rows[2][j], rows[3][j]];
+        for i in 1..ROWS {
+            for k in 0..i {
+                x[i] = x[i].minus_product(square[i][k], x[k]);
+            }
+            rows[i][j] = x[i];
         }
     }
 }

@@ -17,8 +17,8 @@ pub(crate) struct Lu<L, E> {
     values: Vec<E>,
     /// Sum of the sizes of the entries of each row of the matrix \[n\].
     sizes: Vec<L>,
-    /// Right-hand side and solution in the order of elimination \[n\].
-    rhs: Vec<E>,
+    /// A row of U, and later right-hand side and solution, in the order of elimination \[n\].
+    row: Vec<E>,
 }
 
 impl<L: Lanes, E: Entry<L>> Lu<L, E> {
@@ -27,7 +27,7 @@ impl<L: Lanes, E: Entry<L>> Lu<L, E> {
         Lu {
             values: vec![E::real(zero); symbolic.len()],
             sizes: vec![zero; symbolic.dim()],
-            rhs: vec![E::real(zero); symbolic.dim()],
+            row: vec![E::real(zero); symbolic.dim()],
         }
     }
 }
@@ -49,12 +49,14 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
     fn run(self) {
         let Factor { symbolic, lu, jacobian, shift, sound } = self;
         let zero = L::lit(0.0);
-        let Lu { values, sizes, .. } = lu;
+        let (n, head) = (symbolic.dim(), symbolic.head());
+        let [first_upper, pivots, tail] = symbolic.regions;
+        let Lu { values, sizes, row } = lu;
         let values = &mut values[..symbolic.len()];
-        for value in values.iter_mut() {
-            *value = E::real(zero);
+        for e in 0..symbolic.fill.len() {
+            values[symbolic.fill[e] as usize] = E::real(zero);
         }
-        for i in 0..symbolic.n {
+        for i in 0..n {
             let mut size = shift.size();
             for e in symbolic.rows[i] as usize..symbolic.rows[i + 1] as usize {
                 let entry = jacobian[e];
@@ -69,49 +71,50 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
         let (limit, infinity) = (L::lit(1.0 / L::Scalar::EPSILON.sqrt()), L::lit(f64::INFINITY));
         let mut good = zero.eq(zero);
         let mut next = 0;
-        for (k, pivot) in symbolic.pivots.iter().enumerate() {
-            let (first, n_upper) = (pivot.start + 1, pivot.n_upper);
-            let (before, after) = values.split_at_mut(first + n_upper + pivot.n_lower);
-            let block = &mut before[pivot.start..];
-            let mut grown = block[0].size();
-            let inverse = block[0].recip();
-            block[0] = inverse;
-            let (upper, lower) = block[1..].split_at_mut(n_upper);
-            for u in upper.iter() {
-                grown = grown + u.size();
+        for k in 0..head {
+            let pivot = &mut values[pivots + k];
+            let mut grown = pivot.size();
+            let inverse = pivot.recip();
+            *pivot = inverse;
+            let range = symbolic.upper.range(k);
+            let right = &values[first_upper + range.start..first_upper + range.end];
+            let count = right.len();
+            let row = &mut row[..count];
+            for j in 0..count {
+                row[j] = right[j];
+                grown = grown + right[j].size();
             }
             let size = sizes[symbolic.order[k] as usize];
             good = good & grown.le(limit * size) & inverse.size().lt(infinity);
-            let offset = first + n_upper + pivot.n_lower;
             // Two rows at a time read the row of U once.
-            let mut pairs = lower.chunks_exact_mut(2);
-            for pair in &mut pairs {
-                let (one, two) = (pair[0].mul(inverse), pair[1].mul(inverse));
-                (pair[0], pair[1]) = (one, two);
-                let (first, second) = symbolic.targets[next..next + 2 * n_upper].split_at(n_upper);
-                for j in 0..n_upper {
-                    let u = upper[j];
-                    let target = &mut after[first[j] as usize - offset];
-                    *target = target.minus_product(one, u);
-                    let target = &mut after[second[j] as usize - offset];
-                    *target = target.minus_product(two, u);
+            let (pairs, rest) = symbolic.below.of(k).as_chunks::<2>();
+            for &[one, two] in pairs {
+                let (first, second) = (one as usize, two as usize);
+                let (one, two) = (values[first].mul(inverse), values[second].mul(inverse));
+                (values[first], values[second]) = (one, two);
+                let (first, second) = symbolic.targets[next..next + 2 * count].split_at(count);
+                for j in 0..count {
+                    let target = &mut values[first[j] as usize];
+                    *target = target.minus_product(one, row[j]);
+                    let target = &mut values[second[j] as usize];
+                    *target = target.minus_product(two, row[j]);
                 }
-                next += 2 * n_upper;
+                next += 2 * count;
             }
-            for l in pairs.into_remainder() {
-                let factor = l.mul(inverse);
-                *l = factor;
-                let targets = &symbolic.targets[next..next + n_upper];
-                for j in 0..n_upper {
-                    let target = &mut after[targets[j] as usize - offset];
-                    *target = target.minus_product(factor, upper[j]);
+            for &place in rest {
+                let factor = values[place as usize].mul(inverse);
+                values[place as usize] = factor;
+                let targets = &symbolic.targets[next..next + count];
+                for j in 0..count {
+                    let target = &mut values[targets[j] as usize];
+                    *target = target.minus_product(factor, row[j]);
                 }
-                next += n_upper;
+                next += count;
             }
         }
 
-        let m = symbolic.tail_size();
-        let tail = &mut values[symbolic.tail..];
+        let m = n - head;
+        let tail = &mut values[tail..];
         dense::factor(tail, m);
         for i in 0..m {
             let inverse = tail[i * m + i];
@@ -119,7 +122,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
             for j in i + 1..m {
                 grown = grown + tail[i * m + j].size();
             }
-            let size = sizes[symbolic.order[symbolic.pivots.len() + i] as usize];
+            let size = sizes[symbolic.order[head + i] as usize];
             good = good & grown.le(limit * size) & inverse.size().lt(infinity);
         }
         *sound = good;
@@ -138,46 +141,43 @@ impl<L: Lanes, E: Entry<L>> Outlined for Solve<'_, L, E> {
     #[inline(always)]
     fn run(self) {
         let Solve { symbolic, lu, x } = self;
-        let n = symbolic.n;
-        let (x, b, order) = (&mut x[..n], &mut lu.rhs[..n], &symbolic.order[..n]);
+        let (n, head) = (symbolic.dim(), symbolic.head());
+        let [first_upper, pivots, tail] = symbolic.regions;
+        let (x, b, order) = (&mut x[..n], &mut lu.row[..n], &symbolic.order[..n]);
         let values = &lu.values[..symbolic.len()];
-        for k in 0..n {
-            b[k] = x[order[k] as usize];
+        let (upper, pivots) = (&values[first_upper..pivots], &values[pivots..tail]);
+        for i in 0..n {
+            let factors = &values[symbolic.lower.range(i)];
+            b[i] = less(x[order[i] as usize], factors, symbolic.lower.of(i), b);
         }
-        for (k, pivot) in symbolic.pivots.iter().enumerate() {
-            let first = pivot.start + 1 + pivot.n_upper;
-            let factors = &values[first..first + pivot.n_lower];
-            let rows = &symbolic.index[first..first + pivot.n_lower];
-            let known = b[k];
-            for i in 0..factors.len() {
-                let row = &mut b[rows[i] as usize];
-                *row = row.minus_product(factors[i], known);
-            }
-        }
-        let head = symbolic.pivots.len();
-        let (tail, m) = (&values[symbolic.tail..], symbolic.tail_size());
+        let (tail, m) = (&values[tail..], n - head);
         dense::forward(tail, m, &mut b[head..]);
         dense::backward(tail, m, &mut b[head..]);
-        for (k, pivot) in symbolic.pivots.iter().enumerate().rev() {
-            let first = pivot.start + 1;
-            let factors = &values[first..first + pivot.n_upper];
-            let columns = &symbolic.index[first..first + pivot.n_upper];
-            // Two sums, of which neither waits for the other.
-            let (mut even, mut odd) = (b[k], E::real(L::lit(0.0)));
-            let pairs = factors.len() / 2;
-            for j in 0..pairs {
-                even = even.minus_product(factors[2 * j], b[columns[2 * j] as usize]);
-                odd = odd.minus_product(factors[2 * j + 1], b[columns[2 * j + 1] as usize]);
-            }
-            for j in 2 * pairs..factors.len() {
-                even = even.minus_product(factors[j], b[columns[j] as usize]);
-            }
-            b[k] = even.add(odd).mul(values[pivot.start]);
+        for i in (0..head).rev() {
+            let factors = &upper[symbolic.upper.range(i)];
+            b[i] = less(b[i], factors, symbolic.upper.of(i), b).mul(pivots[i]);
         }
-        for k in 0..n {
-            x[order[k] as usize] = b[k];
+        for i in 0..n {
+            x[order[i] as usize] = b[i];
         }
     }
+}
+
+/// `start` less the products of `factors` with the values of `b` in `columns`: two sums, of which
+/// neither waits for the other.
+#[inline(always)]
+fn less<L: Lanes, E: Entry<L>>(start: E, factors: &[E], columns: &[u32], b: &[E]) -> E {
+    let n = factors.len();
+    let columns = &columns[..n];
+    let (mut even, mut odd) = (start, E::real(L::lit(0.0)));
+    for j in 0..n / 2 {
+        even = even.minus_product(factors[2 * j], b[columns[2 * j] as usize]);
+        odd = odd.minus_product(factors[2 * j + 1], b[columns[2 * j + 1] as usize]);
+    }
+    if n % 2 == 1 {
+        even = even.minus_product(factors[n - 1], b[columns[n - 1] as usize]);
+    }
+    even.add(odd)
 }
 
 #[cfg(test)]
