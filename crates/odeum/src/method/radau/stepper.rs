@@ -15,10 +15,12 @@ use crate::options::FirstStep;
 use crate::tolerance::{Norm, Tolerance, Weights};
 use odeum_core::{Lanes, Scalar};
 
-/// The Jacobian is kept while the iteration converges at least as fast as this.
+/// The Jacobian is kept while the iteration converges at least as fast as this, or has needed no
+/// more than two sweeps.
 const FAST: f64 = 1e-3;
-/// The step is kept, and with it the factors, when it would grow by no more than this.
-const SAME_STEP: f64 = 1.2;
+/// The step is kept, and with it the factors, when it would change by no more than this: with the
+/// controller's safety factor, an error that should pass again.
+const SAME_STEP: [f64; 2] = [0.9, 1.2];
 
 /// Memory of Radau IIA for one pack of systems of n equations.
 pub(crate) struct RadauStepper<'a, L: Lanes> {
@@ -305,6 +307,12 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         }
         spoiled.eq(zero)
     }
+
+    /// Lanes whose iteration would gain from a new Jacobian.
+    #[inline(always)]
+    fn slow(&self) -> L::Mask {
+        self.progress.theta.gt(L::lit(FAST)) & self.progress.iterations.gt(L::lit(2.0))
+    }
 }
 
 impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
@@ -366,9 +374,8 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         let most = 2.0 * f64::from(self.max_iterations);
         let caution = L::lit(1.0 + most) / (self.progress.iterations + L::lit(most));
         let factor = factor * caution;
-        let same = factor.ge(L::lit(1.0))
-            & factor.le(L::lit(SAME_STEP))
-            & self.progress.theta.le(L::lit(FAST));
+        let [least, most] = SAME_STEP;
+        let same = factor.ge(L::lit(least)) & factor.le(L::lit(most)) & !self.slow();
         let next = L::select(same, h, h * factor);
         L::select(self.progress.diverged, h * self.progress.shrink, next)
     }
@@ -376,7 +383,7 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
     #[inline(always)]
     fn settle(&mut self, accepted: L::Mask) {
         let n = self.slope.len();
-        let slow = self.progress.theta.gt(L::lit(FAST));
+        let slow = self.slow();
         self.stale = self.stale | (accepted & slow) | (!accepted & !self.current);
         self.current = self.current & !accepted;
         self.moved = self.moved | accepted;
