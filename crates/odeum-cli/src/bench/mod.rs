@@ -6,6 +6,7 @@ mod limit;
 mod machine;
 mod measure;
 mod plot;
+mod unused;
 mod workload;
 
 pub(crate) use machine::Machine;
@@ -44,6 +45,7 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         let help = suggest::remedy(&args.name, "studies", names());
         bad(Finding::error(format!("there is no study `{}`", args.name)).help(help))
     })?;
+    unused::of_problems(args).map_err(bad)?;
     let variants = chosen(args).map_err(bad)?;
     let added: Result<Vec<Document>, Finding> =
         args.add.iter().map(|path| Document::read(path, &args.name)).collect();

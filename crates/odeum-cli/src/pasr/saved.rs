@@ -4,14 +4,15 @@ use super::Database;
 use crate::finding::Finding;
 use crate::npy::{self, Array};
 use crate::source::read_bytes;
-use odeum::kinetics::Kinetics;
+use odeum::kinetics::{Kinetics, Reactor};
 use std::io::{Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
 use zip::ZipArchive;
 
 impl Database {
     /// The states in a file of `odeum pasr`, of this mechanism.
-    pub(crate) fn read(path: &Path, kinetics: &Kinetics) -> Result<Database, Finding> {
+    pub(crate) fn read(path: &Path, kinetics: &Arc<Kinetics>) -> Result<Database, Finding> {
         let bytes = read_bytes(path, "states", u64::MAX)?;
         let broken = |reason: String| {
             Finding::error(format!("cannot use the states: {reason}"))
@@ -29,8 +30,9 @@ impl Database {
         };
         let names = npy::read_texts(&bytes("species_names")?)
             .map_err(|reason| broken(format!("array `species_names`: {reason}")))?;
-        if names != kinetics.species_names() {
-            return Err(broken("its species are not those of the mechanism".to_owned()));
+        if let Some(difference) = difference(&names, kinetics.species_names()) {
+            let reason = format!("its species are not those of the mechanism: {difference}");
+            return Err(broken(reason));
         }
         let mut array = |name: &str, columns: usize| -> Result<Array, Finding> {
             let array = npy::read(&bytes(name)?)
@@ -49,6 +51,9 @@ impl Database {
         let runs: Vec<usize> = column("run")?.into_iter().map(|run| run as usize).collect();
         let fractions = array("Y", names.len())?;
         let count = temperatures.len();
+        if count == 0 {
+            return Err(broken("there are none in it".to_owned()));
+        }
         for (name, rows) in
             [("t", times.len()), ("p", pressures.len()), ("run", runs.len()), ("Y", fractions.rows)]
         {
@@ -59,7 +64,23 @@ impl Database {
             }
         }
         let row = |s: usize| fractions.columns.iter().map(move |column| column[s]);
-        let mass_fractions = (0..count).flat_map(row).collect();
+        let mass_fractions: Vec<f64> = (0..count).flat_map(row).collect();
+        let reactor = Reactor::constant_pressure(Arc::clone(kinetics));
+        for (s, y) in mass_fractions.chunks(names.len().max(1)).enumerate() {
+            if let Err(why) = reactor.state(temperatures[s], pressures[s], y) {
+                return Err(broken(format!("state {s}: {why}")));
+            }
+        }
         Ok(Database { runs, times, temperatures, pressures, mass_fractions, integrations: 0 })
     }
+}
+
+/// How two lists of species differ; `None` when they do not.
+fn difference(found: &[String], expected: &[String]) -> Option<String> {
+    if found.len() != expected.len() {
+        return Some(format!("{} of them instead of {}", found.len(), expected.len()));
+    }
+    let (k, (found, expected)) =
+        found.iter().zip(expected).enumerate().find(|(_, (found, expected))| found != expected)?;
+    Some(format!("number {} is {found} instead of {expected}", k + 1))
 }

@@ -5,6 +5,7 @@
 // Helpers of tests are tests too; clippy exempts only functions marked as such.
 #![allow(clippy::unwrap_used)]
 
+mod prothero;
 mod shim;
 mod suite;
 mod systems;

@@ -35,6 +35,7 @@ pub(crate) const STUDIES: [(&str, &str); 2] = [
 /// Runs a study.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let bad = |finding| (finding, Exit::BadInput);
+    super::unused::of_mechanisms(args).map_err(bad)?;
     let Some(file) = &args.mechanism else {
         let help = format!("as odeum bench {} --mechanism gri30.yaml", args.name);
         return Err(bad(Finding::error("which mechanism?").help(help)));
@@ -53,28 +54,20 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let parts: &[Part] = if along_ignition { &Part::OF_ETHANOL } else { &Part::OF_CHEMISTRY };
     let parts = chosen(parts, &args.parts).map_err(bad)?;
     let saved = match &args.states {
-        Some(_) if along_ignition => {
-            let finding = Finding::error("this study makes its own states")
-                .help("leave --states out, or run `odeum bench chemistry`");
-            return Err(bad(finding));
-        }
         Some(path) => Some(Database::read(path, &kinetics).map_err(bad)?),
         None => None,
     };
-    let wanted = args.systems.iter().copied().max().unwrap_or(STATES);
+    let wanted = args.systems.first().copied().unwrap_or(STATES);
     let to_stdout = args.json.as_deref() == Some(Path::new("-"));
     let threads = args.place.threads;
-    let measured = if along_ignition {
-        States::along_ignition(&kinetics, wanted)
-            .and_then(|states| ethanol(&kinetics, &states, &parts, threads, to_stdout))
-    } else {
-        match saved {
-            Some(database) => Ok(States::of_database(&database, wanted)),
-            None => States::of_pasr(&kinetics, wanted),
-        }
-        .and_then(|states| chemistry(&kinetics, &states, &parts, threads, to_stdout))
+    let states = match saved {
+        Some(database) => States::of_database(&database, wanted),
+        None if along_ignition => States::along_ignition(&kinetics, wanted)?,
+        None => States::of_pasr(&kinetics, wanted)?,
     };
-    let rows = measured.map_err(|finding| (finding, Exit::Broken))?;
+    let measure = if along_ignition { ethanol } else { chemistry };
+    let rows = measure(&kinetics, &states, &parts, threads, to_stdout)
+        .map_err(|finding| (finding, Exit::Broken))?;
     let document = Document {
         bench: args.name.clone(),
         machine: Machine::here(),

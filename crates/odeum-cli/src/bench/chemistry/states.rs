@@ -1,5 +1,6 @@
 //! The states reactors start from.
 
+use crate::Exit;
 use crate::finding::Finding;
 use crate::pasr::{Database, usual_fuel};
 use crate::random;
@@ -24,8 +25,14 @@ pub(crate) struct States(pub(crate) Vec<(f64, f64, Vec<f64>)>);
 
 impl States {
     /// Of the nine runs of paper C's table 2 for this mechanism, evenly spread over all.
-    pub(crate) fn of_pasr(kinetics: &Arc<Kinetics>, wanted: usize) -> Result<States, Finding> {
-        let fuel = usual_fuel(kinetics)?;
+    pub(crate) fn of_pasr(
+        kinetics: &Arc<Kinetics>,
+        wanted: usize,
+    ) -> Result<States, (Finding, Exit)> {
+        let fuel = usual_fuel(kinetics).map_err(|finding| {
+            let help = "name a fuel in `odeum pasr`, and give what it writes with --states";
+            (finding.help(help), Exit::BadInput)
+        })?;
         let settings: Vec<PasrSettings> = PasrSettings::published_conditions()
             .into_iter()
             .zip(0..)
@@ -39,7 +46,8 @@ impl States {
             })
             .collect();
         let database =
-            Database::compute(kinetics, &settings, &Device::cpu(), &Monitor::new(), |_| {})?;
+            Database::compute(kinetics, &settings, &Device::cpu(), &Monitor::new(), |_| {});
+        let database = database.map_err(|finding| (finding, Exit::Broken))?;
         Ok(Self::of_database(&database, wanted))
     }
 
@@ -72,49 +80,10 @@ impl States {
     pub(crate) fn along_ignition(
         kinetics: &Arc<Kinetics>,
         wanted: usize,
-    ) -> Result<States, Finding> {
-        let names = kinetics.species_names();
-        let find = |name: &str| {
-            names.iter().position(|n| n.eq_ignore_ascii_case(name)).ok_or_else(|| {
-                Finding::error(format!("the mechanism has no {name}"))
-                    .help("this study wants a mechanism of ethanol, as Marinov's (1999)")
-            })
-        };
-        let amounts = |list: &[(&str, f64)]| -> Result<Vec<f64>, Finding> {
-            let mut all = vec![0.0; names.len()];
-            for (name, amount) in list {
-                all[find(name)?] = *amount;
-            }
-            Ok(all)
-        };
-        let broken = |why: String| Finding::error(format!("the ignition: {why}"));
-        let (fuel, air) = (amounts(&[("c2h5oh", 1.0)])?, amounts(&[("o2", 1.0), ("n2", 3.76)])?);
-        let y =
-            kinetics.at_equivalence_ratio(1.0, &fuel, &air).map_err(|e| broken(e.to_string()))?;
-        let reactor = Arc::new(Reactor::constant_pressure(Arc::clone(kinetics)));
-        let (start, parameter) =
-            reactor.state(IGNITION.0, ONE_ATM, &y).map_err(|e| broken(e.to_string()))?;
-        let dim = start.len();
-        let times = (0..wanted).map(|k| IGNITION.1 * (k + 1) as f64 / wanted as f64).collect();
-        let options = Options::new(Tolerance::new(1e-8, 1e-14)).save_at(times);
-        let solution = Ensemble::new(dim, start, (0.0, IGNITION.1))
-            .and_then(|e| e.with_shared_params(parameter.to_vec()))
-            .and_then(|ensemble| {
-                let device = Device::Cpu(Cpu { threads: Some(1), isa: Isa::best() });
-                let rhs = Rhs::of_reactor(reactor);
-                rhs.integrate(&ensemble, &Method::radau(), &device, &options, &Monitor::new())
-            })
-            .map_err(|error| broken(error.to_string()))?;
-        if !solution.all_succeeded() {
-            return Err(broken(solution.status[0].name().to_owned()));
-        }
-        let clip = |y: f64| if y > 0.0 { y } else { 0.0 };
-        let states = (0..wanted).map(|k| {
-            let row = &solution.saved[k * dim..(k + 1) * dim];
-            let sum: f64 = row[1..dim - 1].iter().map(|y| clip(*y)).sum();
-            (row[0], ONE_ATM, row[1..dim - 1].iter().map(|y| clip(*y) / sum).collect())
-        });
-        Ok(States(states.collect()))
+    ) -> Result<States, (Finding, Exit)> {
+        let y = ethanol_in_air(kinetics).map_err(|finding| (finding, Exit::BadInput))?;
+        ignition(kinetics, &y, wanted)
+            .map_err(|why| (Finding::error(format!("the ignition: {why}")), Exit::Broken))
     }
 
     /// The same states by temperature.
@@ -148,6 +117,52 @@ impl States {
             .and_then(|ensemble| ensemble.with_params(params))
             .map_err(|error| broken(error.to_string()))
     }
+}
+
+/// Mass fractions of the stoichiometric mixture.
+fn ethanol_in_air(kinetics: &Kinetics) -> Result<Vec<f64>, Finding> {
+    let help = "this study wants a mechanism of ethanol, as Marinov's (1999)";
+    let names = kinetics.species_names();
+    let amounts = |list: &[(&str, f64)]| -> Result<Vec<f64>, Finding> {
+        let mut all = vec![0.0; names.len()];
+        for (name, amount) in list {
+            let found = names.iter().position(|n| n.eq_ignore_ascii_case(name));
+            let missing = || Finding::error(format!("the mechanism has no {name}")).help(help);
+            all[found.ok_or_else(missing)?] = *amount;
+        }
+        Ok(all)
+    };
+    let (fuel, air) = (amounts(&[("c2h5oh", 1.0)])?, amounts(&[("o2", 1.0), ("n2", 3.76)])?);
+    let mixture = kinetics.at_equivalence_ratio(1.0, &fuel, &air);
+    mixture.map_err(|error| Finding::error(format!("ethanol in air: {error}")).help(help))
+}
+
+/// States of the ignition of a gas at constant pressure, evenly in time.
+fn ignition(kinetics: &Arc<Kinetics>, y: &[f64], wanted: usize) -> Result<States, String> {
+    let reactor = Arc::new(Reactor::constant_pressure(Arc::clone(kinetics)));
+    let (start, parameter) =
+        reactor.state(IGNITION.0, ONE_ATM, y).map_err(|error| error.to_string())?;
+    let dim = start.len();
+    let times = (0..wanted).map(|k| IGNITION.1 * (k + 1) as f64 / wanted as f64).collect();
+    let options = Options::new(Tolerance::new(1e-8, 1e-14)).save_at(times);
+    let solution = Ensemble::new(dim, start, (0.0, IGNITION.1))
+        .and_then(|e| e.with_shared_params(parameter.to_vec()))
+        .and_then(|ensemble| {
+            let device = Device::Cpu(Cpu { threads: Some(1), isa: Isa::best() });
+            let rhs = Rhs::of_reactor(reactor);
+            rhs.integrate(&ensemble, &Method::radau(), &device, &options, &Monitor::new())
+        })
+        .map_err(|error| error.to_string())?;
+    if !solution.all_succeeded() {
+        return Err(solution.status[0].name().to_owned());
+    }
+    let clip = |y: f64| if y > 0.0 { y } else { 0.0 };
+    let states = (0..wanted).map(|k| {
+        let row = &solution.saved[k * dim..(k + 1) * dim];
+        let sum: f64 = row[1..dim - 1].iter().map(|y| clip(*y)).sum();
+        (row[0], ONE_ATM, row[1..dim - 1].iter().map(|y| clip(*y) / sum).collect())
+    });
+    Ok(States(states.collect()))
 }
 
 /// In an order that says nothing (Fisher & Yates).

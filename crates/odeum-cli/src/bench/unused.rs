@@ -1,0 +1,53 @@
+//! Options that a study does not use: refused, for the numbers would not be those asked for.
+
+use crate::args::BenchArgs;
+use crate::finding::Finding;
+use odeum::Device;
+
+/// Refuses what a study of a built-in problem does not use.
+pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {
+    let given = [
+        ("--mechanism", args.mechanism.is_some()),
+        ("--thermo", args.thermo.is_some()),
+        ("--phase", args.phase.is_some()),
+        ("--states", args.states.is_some()),
+        ("--parts", !args.parts.is_empty()),
+    ];
+    let help = "these belong to `odeum bench chemistry` and `odeum bench ethanol`; leave them out";
+    refuse(args, &given, help)
+}
+
+/// Refuses what a study of a mechanism does not use.
+pub(super) fn of_mechanisms(args: &BenchArgs) -> Result<(), Finding> {
+    let own_states = args.name == "ethanol" && args.states.is_some();
+    refuse(args, &[("--states", own_states)], "it makes its own states; leave them out")?;
+    let given = [("--variants", !args.variants.is_empty()), ("--add", !args.add.is_empty())];
+    let help =
+        "these belong to studies of built-in problems; --parts chooses what is measured here";
+    refuse(args, &given, help)?;
+    if let Some(device @ Device::Cuda(_)) = &args.place.device {
+        return Err(Finding::error("mechanisms run on the processor")
+            .field("--device")
+            .found(device)
+            .help("give --device cpu, or leave it out"));
+    }
+    if args.systems.len() > 1 {
+        let all: Vec<String> = args.systems.iter().map(usize::to_string).collect();
+        let message = format!("the study `{}` takes one number of systems", args.name);
+        return Err(Finding::error(message)
+            .field("--systems")
+            .found(all.join(","))
+            .help("give the largest; the part `sizes` goes up to it from few"));
+    }
+    Ok(())
+}
+
+fn refuse(args: &BenchArgs, options: &[(&str, bool)], help: &str) -> Result<(), Finding> {
+    let given: Vec<&str> =
+        options.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the study `{}` does not use {}", args.name, given.join(", "));
+    Err(Finding::error(message).help(help))
+}
