@@ -80,6 +80,7 @@ impl<L: Lanes> Pack<L> {
     }
 
     /// Puts the next system of the queue into lane `l`; false when there is none.
+    #[inline(always)]
     pub(super) fn load(&mut self, l: usize, task: &Task<L::Scalar>, clock: u64) -> bool {
         self.active &= !(1 << l);
         if task.monitor.is_stopped() {
@@ -104,6 +105,7 @@ impl<L: Lanes> Pack<L> {
 
     /// Sets stop and length of lane `l` for the piece it is in, after saving whatever falls on
     /// the present time.
+    #[inline(always)]
     pub(super) fn aim(&mut self, l: usize, task: &Task<L::Scalar>) {
         let t = self.t.lane(l);
         self.save_due(l, t, task);
@@ -118,12 +120,14 @@ impl<L: Lanes> Pack<L> {
     }
 
     /// Sets the length of the present piece of lane `l`.
+    #[inline(always)]
     pub(super) fn measure(&mut self, l: usize, task: &Task<L::Scalar>) {
         let length = self.piece_end(l, task) - self.t.lane(l).to_f64();
         self.length.set_lane(l, L::Scalar::from_f64(length));
     }
 
     /// Lane `l` stands at its stop.
+    #[inline(always)]
     pub(super) fn arrive(&mut self, l: usize, task: &Task<L::Scalar>) -> Arrival {
         let t = self.t.lane(l);
         self.save_due(l, t, task);
@@ -140,6 +144,7 @@ impl<L: Lanes> Pack<L> {
     }
 
     /// Writes the result of lane `l`, whose system ends in `status`.
+    #[inline(always)]
     pub(super) fn finish(&mut self, l: usize, status: Status, task: &Task<L::Scalar>, clock: u64) {
         let lane = &self.lanes[l];
         let s = lane.system;
@@ -185,6 +190,7 @@ impl<L: Lanes> Pack<L> {
     }
 
     /// The end of the present piece of lane `l`; of the last one, exactly the end of the span.
+    #[inline(always)]
     fn piece_end(&self, l: usize, task: &Task<L::Scalar>) -> f64 {
         let lane = &self.lanes[l];
         let (t0, t1) = lane.span;
@@ -193,6 +199,7 @@ impl<L: Lanes> Pack<L> {
     }
 
     /// Saves the state of lane `l` for every save time that is the time `t` in its precision.
+    #[inline(always)]
     fn save_due(&mut self, l: usize, t: L::Scalar, task: &Task<L::Scalar>) {
         let (times, dim) = (task.options.save_times(), self.y.len());
         while let Some(&time) = times.get(self.lanes[l].saved as usize) {
