@@ -170,7 +170,7 @@ pub(crate) struct PasrArgs {
     #[arg(long, default_value_t = 1.0)]
     pub(crate) phi: f64,
     /// Particles, an even number
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = particles)]
     pub(crate) particles: usize,
     /// Duration of a run in residence times
     #[arg(long, value_name = "N", default_value_t = 10.0)]
@@ -212,10 +212,10 @@ Example:
 pub(crate) struct BenchArgs {
     /// What to measure
     pub(crate) name: String,
-    /// Numbers of systems, separated by commas
+    /// Numbers of systems, separated by commas; of a mechanism's studies one
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) systems: Vec<usize>,
-    /// Only these variants, separated by commas: scalar, lanes, cuda…
+    /// Only these variants of a built-in problem, separated by commas: scalar, lanes, cuda…
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) variants: Vec<String>,
     #[command(flatten)]
@@ -241,7 +241,7 @@ pub(crate) struct BenchArgs {
     /// Parts of the studies `chemistry` and `ethanol`, separated by commas [default: all]
     #[arg(long, value_name = "PART,…", value_delimiter = ',')]
     pub(crate) parts: Vec<String>,
-    /// Draw the rows of a JSON document written before too: those of another device, say
+    /// Draw the rows of a built-in problem's JSON document too: those of another device, say
     #[arg(long, value_name = "FILE.json", requires = "plot")]
     pub(crate) add: Vec<PathBuf>,
 }
@@ -257,6 +257,15 @@ fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=65_536) => Ok(n),
         _ => Err("give a number of threads from 1 to 65536".to_owned()),
+    }
+}
+
+fn particles(text: &str) -> Result<usize, String> {
+    match text.replace('_', "").parse() {
+        Ok(n @ 2..=1_000_000) if n % 2 == 0 => Ok(n),
+        _ => {
+            Err("give an even number of particles from 2 to 1000000: they mix in pairs".to_owned())
+        }
     }
 }
 

@@ -102,9 +102,19 @@ fn amounts_that_are_none() {
 
 #[test]
 fn mixtures_that_are_none() {
-    refused(with("fuel = { H2 = 1 }\n", ""), &["what is the gas made of?", "a.toml:", "fuel"]);
+    let neither = with("fuel = { H2 = 1 }\n", "").replace("oxidizer = { O2 = 1, N2 = 3.76 }", "");
+    refused(neither, &["what is the gas made of?", "a.toml:2:", "give fuel", "mole_fractions"]);
+    let half = with("fuel = { H2 = 1 }\n", "");
+    refused(half, &["an oxidizer without a fuel", "a.toml:7:", "system.oxidizer", "give fuel"]);
+    let half = with("oxidizer = { O2 = 1, N2 = 3.76 }\n", "");
+    refused(half, &["a fuel without an oxidizer", "a.toml:7:", "system.fuel", "and oxidizer"]);
     let both = with("pressure = 1e5\n", &format!("pressure = 1e5\n{MOLES}"));
-    refused(both, &["what is the gas made of?", "mass_fractions"]);
+    let parts = ["more than one way: fuel, oxidizer, mole_fractions", "a.toml:7:", "H2 = 2"];
+    refused(both, &parts);
+    let ratio = with_moles(&format!("{MOLES}equivalence_ratio = 2\n"));
+    refused(ratio, &["more than one way: equivalence_ratio, mole_fractions", "a.toml:7:"]);
+    let twice = with_moles(&format!("{MOLES}mass_fractions = {{ H2 = 1 }}\n"));
+    refused(twice, &["more than one way: mole_fractions, mass_fractions", "a.toml:8:"]);
     let inert = with("O2 = 1, N2 = 3.76", "N2 = 1");
     let parts = ["no stoichiometric mixture", "a.toml:7:", "system.fuel", "must hold C, H or S"];
     refused(inert, &parts);
@@ -154,12 +164,14 @@ fn mechanisms_that_cannot_be_had() {
     let missing = with("h2.yaml", "none.yaml");
     refused(missing, &["no such file", "none.yaml", "a.toml:3:", "system.mechanism"]);
     let thermo = with("[time]", "thermo = \"none.dat\"\n\n[time]");
-    refused(thermo, &["no such file", "none.dat", "a.toml:10:", "system.thermo", "its path from"]);
+    refused(thermo, &["no such file", "none.dat", "a.toml:10:", "system.thermo", "give the path"]);
     let phase = with("[time]", "phase = \"liquid\"\n\n[time]");
     refused(phase, &["liquid", "h2.yaml"]);
     let both = with("[time]", "equations = { x = \"x\" }\n\n[time]");
-    let parts = ["more than one of `problem`, `equations` and `mechanism`", "a.toml:", "[system]"];
-    refused(both, &parts[..2]);
+    let parts = ["more than one of `problem`, `equations` and `mechanism`", "a.toml:3:", "h2.yaml"];
+    refused(both, &parts);
+    let folder = with("\"h2.yaml\"", "\".\"");
+    refused(folder, &["this is a folder", "a.toml:3:", "system.mechanism", "the path of a file"]);
     refused(with("\"h2.yaml\"", "7"), &["a.toml:3:", "system.mechanism", "found: 7"]);
 
     let folder = Folder::new();

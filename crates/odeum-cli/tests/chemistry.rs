@@ -59,6 +59,12 @@ fn delays_of_ignition() {
     assert_eq!(t[..2], [1e-3, 1e-3]);
     // Hotter gas ignites sooner.
     assert!(t[4] < t[2] && t[5] < t[3] && t[2..].iter().all(|t| *t > 1e-7 && *t < 1e-3), "{t:?}");
+    // Cantera 3.2.0, IdealGasReactor, rtol 1e-11, atol 1e-18.
+    let cantera =
+        [6.734675695115615e-4, 5.317505145749203e-4, 2.360822441781757e-6, 2.1716876486721697e-6];
+    for (ours, theirs) in t[2..].iter().zip(cantera) {
+        assert!((ours / theirs - 1.0).abs() < 2e-5, "{ours} s instead of {theirs} s");
+    }
     for s in 0..6 {
         let (state, start) = (&y[13 * s..][..13], &y0[13 * s..][..13]);
         let sum: f64 = state[1..12].iter().sum();
@@ -188,17 +194,36 @@ fn states_of_a_stirred_reactor() {
 
     let again = ["pasr", "h2.yaml", "-o", "a.npz"];
     folder.odeum(&again).refused(&["exists already", "a.npz", "--overwrite"]);
-    for (option, value, part) in [
-        ("--particles", "3", "even"),
-        ("--tau-mix", "0", "tau_mix"),
-        ("--temperature", "9000", "9000"),
-        ("--pressure", "0", "pressure"),
-        ("--fuel", "C99", "C99"),
+}
+
+#[test]
+fn a_stirred_reactor_that_cannot_be() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen()).write("a.inp", CHEMKIN).write("therm.dat", THERMO);
+    let positive = "give a positive number";
+    for (option, value, parts) in [
+        ("--particles", "3", &["--particles", "even number"][..]),
+        ("--particles", "0", &["--particles", "from 2 to 1000000"]),
+        ("--particles", "1e18", &["--particles", "from 2 to 1000000"]),
+        ("--tau-mix", "0", &["--tau-mix", "found: 0", positive]),
+        ("--tau-res", "nan", &["--tau-res", "found: NaN", positive]),
+        ("--residence-times", "inf", &["--residence-times", "found: inf", positive]),
+        ("--residence-times", "1e300", &["no memory for so many states", "--tau-pair"]),
+        ("--temperature", "9000", &["--temperature", "found: 9000", "give 300 to 3500 K"]),
+        ("--temperature", "800,nan", &["--temperature", "found: NaN", "give 300 to 3500 K"]),
+        ("--pressure", "0", &["--pressure", "found: 0", "above zero, in atm"]),
+        ("--phi", "nan", &["--phi", "found: NaN", "zero (oxidizer alone) or more"]),
+        ("--fuel", "H22", &["--fuel", "found: H22", "did you mean `H2`?"]),
+        ("--fuel", "N2", &["no stoichiometric mixture", "--fuel", "must hold C, H or S"]),
+        ("--output", "none/d.npz", &["none/d.npz", "no such file or directory"]),
     ] {
-        let args = ["pasr", "h2.yaml", "-o", "d.npz", option, value];
-        folder.odeum(&args).refused(&[part]);
-        assert!(!folder.has("d.npz"));
+        let args = ["pasr", "h2.yaml", option, value];
+        let files = folder.files();
+        folder.odeum(&args).refused(parts);
+        assert_eq!(folder.files(), files);
     }
+    let airless = ["pasr", "a.inp", "--thermo", "therm.dat"];
+    folder.odeum(&airless).refused(&["O2", "burns in air"]);
 }
 
 #[test]

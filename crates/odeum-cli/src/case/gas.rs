@@ -58,6 +58,7 @@ pub(super) fn read(
     let ratio = number("equivalence_ratio", RATIO, 1.0);
     let keys = ["fuel", "oxidizer", "mole_fractions", "mass_fractions"];
     let [fuel, oxidizer, moles, masses] = keys.map(|key| section.get(key));
+    let way = one_way(section, findings);
     if let Some(fuel) = &fuel {
         spots.put("fuel", fuel.spot());
     }
@@ -71,10 +72,13 @@ pub(super) fn read(
     };
     for (path, field) in [(Some(beside(name)), Some(file)), (thermo.clone(), data.as_ref())] {
         let (Some(path), Some(field)) = (path, field) else { continue };
-        if !path.exists() {
-            let help = "give its path from the folder of the case file";
-            return field.refuse(format!("there is no such file: {}", path.display()), help);
-        }
+        let what = match (path.exists(), path.is_dir()) {
+            (true, false) => continue,
+            (_, true) => "this is a folder",
+            (false, false) => "there is no such file",
+        };
+        let help = "give the path of a file from the folder of the case file";
+        return field.refuse(format!("{what}: {}", path.display()), help);
     }
     let phase = match phase {
         Some(text) => Some(text?),
@@ -96,8 +100,8 @@ pub(super) fn read(
         None => Some(None),
     };
     let read = [of(&fuel), of(&oxidizer), of(&moles), of(&masses)];
-    let mixture = mixture(section, read, findings);
-    let (mixture, composition) = mixture?;
+    way?;
+    let (mixture, composition) = mixture(read)?;
     let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?);
     let gas = Gas { reactor: Arc::new(reactor), mixture };
     let mut values = vec![temperature?, pressure?];
@@ -106,23 +110,35 @@ pub(super) fn read(
     Some(model(gas, values, &mechanism, name))
 }
 
-/// The way the composition is given, and its amounts unless that is an equivalence ratio.
-fn mixture(
-    section: &Section<'_>,
-    [fuel, oxidizer, moles, masses]: [Amounts; 4],
-    findings: &Findings,
-) -> Option<(Mixture, Option<Vec<f64>>)> {
-    match (fuel?, oxidizer?, moles?, masses?) {
-        (Some(fuel), Some(oxidizer), None, None) => Some((Mixture::Ratio { fuel, oxidizer }, None)),
-        (None, None, Some(moles), None) => Some((Mixture::Moles, Some(moles))),
-        (None, None, None, Some(masses)) => Some((Mixture::Masses, Some(masses))),
-        _ => {
-            let help = "give fuel = { H2 = 1 } and oxidizer = { O2 = 1, N2 = 3.76 } (the \
-                        equivalence ratio is the variable phi), or mole_fractions, or \
-                        mass_fractions";
+/// Refuses two ways to say what the gas is made of, half a way, and none.
+fn one_way(section: &Section<'_>, findings: &Findings) -> Option<()> {
+    let help = "give fuel = { H2 = 1 } and oxidizer = { O2 = 1, N2 = 3.76 } with the \
+                equivalence_ratio, or mole_fractions, or mass_fractions";
+    let keys = ["fuel", "oxidizer", "equivalence_ratio", "mole_fractions", "mass_fractions"];
+    let given: Vec<&str> = keys.into_iter().filter(|key| section.get(key).is_some()).collect();
+    let [fuel, oxidizer, _, moles, masses] = keys.map(|key| section.get(key));
+    match (fuel, oxidizer, moles, masses) {
+        (Some(_), Some(_), None, None) => Some(()),
+        (None, None, Some(_), None) | (None, None, None, Some(_)) if given.len() == 1 => Some(()),
+        (Some(only), None, None, None) => only.refuse("a fuel without an oxidizer", help),
+        (None, Some(only), None, None) => only.refuse("an oxidizer without a fuel", help),
+        (None, None, None, None) => {
             findings.push(section.here("what is the gas made of?").help(help));
             None
         }
+        (_, _, moles, masses) => {
+            let message = format!("the gas is given in more than one way: {}", given.join(", "));
+            masses.or(moles)?.refuse(message, help)
+        }
+    }
+}
+
+/// The way the composition is given, and its amounts unless that is an equivalence ratio.
+fn mixture([fuel, oxidizer, moles, masses]: [Amounts; 4]) -> Option<(Mixture, Option<Vec<f64>>)> {
+    match (fuel?, oxidizer?, moles?, masses?) {
+        (Some(fuel), Some(oxidizer), ..) => Some((Mixture::Ratio { fuel, oxidizer }, None)),
+        (_, _, Some(moles), _) => Some((Mixture::Moles, Some(moles))),
+        (.., masses) => Some((Mixture::Masses, Some(masses?))),
     }
 }
 

@@ -29,10 +29,9 @@ pub(crate) fn read(
             ));
             None
         }
-        _ => {
+        (_, equations, mechanism) => {
             let message = "more than one of `problem`, `equations` and `mechanism`";
-            findings.push(section.here(message).help("give one of them"));
-            None
+            mechanism.or(equations)?.refuse(message, "give one of them")
         }
     }
 }

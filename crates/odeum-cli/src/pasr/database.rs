@@ -1,5 +1,6 @@
 //! The states of several runs of a partially stirred reactor, one after the other.
 
+use super::refused;
 use crate::finding::Finding;
 use odeum::kinetics::Kinetics;
 use odeum::kinetics::Reactor;
@@ -37,9 +38,13 @@ impl Database {
         kinetics: &Arc<Kinetics>,
         settings: &[PasrSettings],
     ) -> Result<usize, Finding> {
-        let steps =
-            |s: &PasrSettings| Pasr::new(Arc::clone(kinetics), s.clone()).map(|p| p.n_steps());
-        settings.iter().map(|s| steps(s).map_err(|e| Finding::error(e.to_string()))).sum()
+        let mut steps = 0_usize;
+        for run in settings {
+            let pasr = Pasr::new(Arc::clone(kinetics), run.clone())
+                .map_err(|error| refused::finding(&error, run, kinetics))?;
+            steps = steps.saturating_add(pasr.n_steps());
+        }
+        Ok(steps)
     }
 
     /// Runs them all; `progress` hears of each step that is done. A stopped run ends early.

@@ -1,6 +1,7 @@
 //! `odeum pasr`: states of a partially stirred reactor, as a set to test integrators on.
 
 mod database;
+mod refused;
 mod saved;
 
 pub(crate) use database::Database;
@@ -46,9 +47,10 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     };
     let monitor = Arc::new(Monitor::new());
     crate::run::stop_on_ctrl_c(&monitor, args.quiet);
+    let steps = Database::steps(&kinetics, &settings).map_err(bad)?;
+    refused::room(steps, &settings, &kinetics).map_err(bad)?;
     let begun = Instant::now();
-    let mut progress =
-        Progress::new(Database::steps(&kinetics, &settings).map_err(bad)?, 0, args.quiet);
+    let mut progress = Progress::new(steps, 0, args.quiet);
     let database = Database::compute(&kinetics, &settings, &device, &monitor, |done| {
         progress.update(done);
     });

@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Every row is the fastest of this many runs: as many as fit into [`ENOUGH`] seconds.
 const RUNS: std::ops::RangeInclusive<usize> = 2..=20;
 const ENOUGH: f64 = 0.5;
-/// Runs that take longer [s] are not repeated.
+/// Runs that take longer \[s\] are not repeated.
 const LONG_RUN: f64 = 2.0;
 /// Tolerances of paper C, for runs and for the error E.
 const RTOL: f64 = 1e-6;

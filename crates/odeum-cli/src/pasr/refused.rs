@@ -1,0 +1,82 @@
+//! Settings that make no reactor, as findings on the options they come from.
+
+use crate::finding::Finding;
+use crate::gas;
+use crate::report::{bytes, count};
+use crate::suggest;
+use odeum::kinetics::constants::ONE_ATM;
+use odeum::kinetics::pasr::{PasrError, PasrSettings};
+use odeum::kinetics::{EquilibriumError, Kinetics, StateError};
+
+/// Why there is no reactor of these settings.
+pub(super) fn finding(error: &PasrError, settings: &PasrSettings, kinetics: &Kinetics) -> Finding {
+    match error {
+        PasrError::Setting { field, value, expected } => {
+            let option = match *field {
+                "n_particles" => "--particles",
+                "n_residence_times" => "--residence-times",
+                "tau_res" => "--tau-res",
+                "tau_mix" => "--tau-mix",
+                "tau_pair" => "--tau-pair",
+                other => other,
+            };
+            Finding::error("no reactor can be made of this")
+                .field(option)
+                .found(value)
+                .help(format!("give {expected}"))
+        }
+        PasrError::Gas { field, error: EquilibriumError::State(error) } => {
+            gas_finding(field, error, settings, kinetics)
+        }
+        other => Finding::error(other.to_string()),
+    }
+}
+
+fn gas_finding(
+    field: &str,
+    error: &StateError,
+    settings: &PasrSettings,
+    kinetics: &Kinetics,
+) -> Finding {
+    let finding = Finding::error(error.to_string()).help(gas::remedy(error).1);
+    match error {
+        StateError::Temperature { .. } => {
+            finding.field("--temperature").found(settings.temperature)
+        }
+        StateError::NotPositive { what: "pressure", .. } => finding
+            .field("--pressure")
+            .found(settings.pressure / ONE_ATM)
+            .help("give a pressure above zero, in atm"),
+        StateError::NotPositive { what: "equivalence ratio", value } => {
+            finding.field("--phi").found(value)
+        }
+        StateError::UnknownSpecies(name) if field == "fuel" => {
+            let names = kinetics.species_names().iter().map(String::as_str);
+            finding.field("--fuel").found(name).help(suggest::remedy(name, "species", names))
+        }
+        StateError::UnknownSpecies(_) => {
+            finding.help("what burns here burns in air: the mechanism must have O2 and N2")
+        }
+        StateError::NoStoichiometricMixture => finding.field("--fuel"),
+        _ => finding.field(field.to_owned()),
+    }
+}
+
+/// Refuses more states than fit into memory: `steps` of all runs together.
+pub(super) fn room(
+    steps: usize,
+    settings: &[PasrSettings],
+    kinetics: &Kinetics,
+) -> Result<(), Finding> {
+    let particles = settings.iter().map(|s| s.n_particles).max().unwrap_or(0);
+    let states = steps.saturating_add(settings.len()).saturating_mul(particles);
+    // Run, time, temperature, pressure and mass fractions.
+    let numbers = states.saturating_mul(kinetics.n_species() + 4);
+    if Vec::<f64>::new().try_reserve_exact(numbers).is_ok() {
+        return Ok(());
+    }
+    let size = bytes(8 * numbers as u128);
+    Err(Finding::error("there is no memory for so many states")
+        .found(format!("{} states, {size}", count(states as u64)))
+        .help("lower --residence-times or --particles, or raise --tau-pair"))
+}
