@@ -30,9 +30,22 @@ name = "rodas4"
 
 [tolerance]
 rtol = 1e-6
-atol = 1e-10
+atol = 1e-15
 "#
     )
+}
+
+#[test]
+fn tolerances_that_hide_the_first_radicals_are_warned_of() {
+    let folder = Folder::new();
+    let case = ignition("h2.yaml", "pressure = 1e6");
+    folder.write("h2.yaml", hydrogen()).write("fine.toml", &case);
+    folder.write("coarse.toml", case.replace("1e-15", "1e-10"));
+    assert!(!folder.odeum(&["check", "fine.toml"]).well().err.contains("warning"));
+    let said = folder.odeum(&["check", "coarse.toml"]).well();
+    for part in ["stepped over", "coarse.toml:23:", "found: 1e-10", "atol = 1e-15"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 use super::reader::{Field, Section};
 use super::spots::Spots;
-use crate::finding::Findings;
+use super::time::TimeSpec;
+use crate::finding::{Finding, Findings};
 use crate::gas::{Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
 use odeum::kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
+use odeum::{Atol, Tolerance};
 use odeum_compiled::Rhs;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -17,8 +19,32 @@ use std::sync::Arc;
 const USUAL_TEMPERATURE: f64 = 1000.0;
 const USUAL_PRESSURE: f64 = 101_325.0;
 
+/// Mass fractions from which ignitions grow are not seen at absolute tolerances above this.
+const RADICALS: f64 = 1e-13;
+
 /// Amounts of species, with the field they were given in.
 type Amounts = Option<Option<Vec<f64>>>;
+
+/// A warning where reactors are followed to a crossing, as to an ignition, and the first radicals
+/// count as zero: implicit methods may then step over it.
+pub(super) fn missed_ignitions(
+    model: &Model,
+    time: &TimeSpec,
+    tolerance: &Tolerance,
+    spots: &Spots,
+) -> Option<Finding> {
+    let finest = match &tolerance.atol {
+        Atol::Scalar(atol) => *atol,
+        Atol::PerComponent(each) => each.iter().copied().fold(f64::INFINITY, f64::min),
+    };
+    let followed = matches!(model.start, Start::Gas(_)) && time.until.is_some();
+    if !followed || finest <= RADICALS {
+        return None;
+    }
+    let message = "ignitions may be stepped over: the radicals they grow from count as zero";
+    let finding = spots.find("atol")?.error(message).into_warning();
+    Some(finding.help("take atol = 1e-15, or one as small for the radicals"))
+}
 
 /// Reads the section; the mechanism is looked for from `folder`.
 pub(super) fn read(

@@ -118,6 +118,11 @@ pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
     let method = method.filter(|spec| spec.method.check().map_err(place).is_ok());
     let tolerance =
         tolerance.filter(|t| method::check_tolerance(t, precision).map_err(place).is_ok());
+    if let (Some(model), Some(time), Some(tolerance)) = (&model, &time, &tolerance)
+        && let Some(warning) = gas::missed_ignitions(model, time, tolerance, &spots)
+    {
+        findings.push(warning);
+    }
     Some(Case {
         path: path.to_owned(),
         title: title.map_or(Some(None), |t| t.map(Some))?,
