@@ -1,0 +1,150 @@
+//! One pass over the grid: out = own · out + Σ cₖ Vₖ + slope · F(t, u).
+//!
+//! Every explicit method is a sequence of such sweeps. A sweep is cut into tiles that write
+//! disjoint rows; a row is computed from the rows around it by code that does not know the tile,
+//! so the bits of a result depend neither on the tiles nor on the threads.
+
+pub(crate) mod gather;
+mod laplacian;
+pub(crate) mod row;
+mod tile;
+mod transport;
+
+use crate::field::Field;
+use crate::plan::{Blow, Plan};
+use crate::walls::Ghosts;
+use odeum_core::{Isa, Lanes, Scalar, lanes::LaneWork};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What a sweep computes from F and other fields of the same shape.
+#[derive(Clone, Copy)]
+pub struct Combination<'a, T> {
+    /// The factor of F.
+    pub slope: f64,
+    /// The factor of the old content of the output; `None` to leave that unread.
+    pub own: Option<f64>,
+    /// Factors and fields.
+    pub terms: &'a [(f64, &'a Field<T>)],
+}
+
+/// What all tiles of a sweep share.
+pub(crate) struct Frame<'a, T> {
+    pub(crate) plan: &'a Plan<T>,
+    pub(crate) t: f64,
+    pub(crate) u: &'a [T],
+    /// Ghosts of each species, then of the potentials.
+    pub(crate) ghosts: Vec<Ghosts<T>>,
+    /// Ghosts of winds and coefficients.
+    pub(crate) inherited: Ghosts<T>,
+    /// w/h of a uniform wind.
+    pub(crate) speed: [f64; 3],
+    /// Species, cell and rate of point sources.
+    pub(crate) sources: Vec<(usize, [usize; 3], f64)>,
+    pub(crate) slope: T,
+    pub(crate) own: Option<T>,
+    pub(crate) terms: Vec<(T, &'a [T])>,
+    pub(crate) out: Output<T>,
+}
+
+/// The field that a sweep writes.
+pub(crate) struct Output<T>(*mut T);
+
+// SAFETY: tiles write disjoint rows, and nobody reads the output while a sweep runs.
+unsafe impl<T: Send> Send for Output<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Output<T> {}
+
+impl<T> Output<T> {
+    /// # Safety
+    ///
+    /// The values must lie within the field, and no other tile may use them.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn values(&self, at: usize, len: usize) -> &mut [T] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(at), len) }
+    }
+}
+
+/// Rows that one thread computes at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tile {
+    pub(crate) y: Range<usize>,
+    pub(crate) z: Range<usize>,
+}
+
+/// Bytes of rows that a tile goes over from one plane to the next: they should still lie in the
+/// second-level cache when they are needed again.
+const CACHE: usize = 384 * 1024;
+
+/// Cuts the rows of a grid into tiles.
+pub(crate) fn tiles<T>(plan: &Plan<T>, threads: usize) -> Vec<Tile> {
+    let [_, ny, nz] = plan.layout.shape;
+    let bytes = plan.layout.row * size_of::<T>() * plan.layout.species * 4;
+    let deepest = (CACHE / bytes).clamp(4, ny.max(4));
+    let wide = ny.div_ceil(deepest);
+    // Two pieces for each thread, so that one that is late can be helped.
+    let pieces = if threads == 1 { 1 } else { 2 * threads };
+    let deep = pieces.div_ceil(wide).min(nz.div_ceil(4)).max(1);
+    let wide = wide.max(pieces.div_ceil(deep).min(ny.div_ceil(4)));
+    let cut = |n: usize, parts: usize, k: usize| n * k / parts..n * (k + 1) / parts;
+    let all = (0..deep).flat_map(|k| (0..wide).map(move |j| (j, k)));
+    let tiles = all.map(|(j, k)| Tile { y: cut(ny, wide, j), z: cut(nz, deep, k) });
+    tiles.filter(|tile| !tile.y.is_empty() && !tile.z.is_empty()).collect()
+}
+
+/// Runs a sweep over the tiles; `None` for the thread that calls.
+pub(crate) fn sweep<T: Scalar>(
+    plan: &Plan<T>,
+    tiles: &[Tile],
+    isa: Isa,
+    pool: Option<&rayon::ThreadPool>,
+    t: f64,
+    u: &Field<T>,
+    what: &Combination<'_, T>,
+    out: &mut Field<T>,
+) {
+    let mut ghosts: Vec<Ghosts<T>> = plan.walls.iter().map(|walls| walls.at(t)).collect();
+    let inherited = transport::inherited(&ghosts[0]);
+    let of_potentials = plan.walls[0].of_potential().at(t);
+    ghosts.extend(vec![of_potentials; plan.n_potentials()]);
+    let spacing = plan.grid.spacing();
+    let speed = match &plan.wind {
+        Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+        _ => [0.0; 3],
+    };
+    let frame = Frame {
+        plan,
+        t,
+        u: u.values(),
+        ghosts,
+        inherited,
+        speed,
+        sources: plan.sources.iter().map(|s| (s.species, s.cell, s.rate.at(t))).collect(),
+        slope: T::from_f64(what.slope),
+        own: what.own.map(T::from_f64),
+        terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
+        out: Output(out.values_mut().as_mut_ptr()),
+    };
+    let run = |tile: &Tile| isa.dispatch_wide(Work { frame: &frame, tile });
+    match pool {
+        None => tiles.iter().for_each(run),
+        Some(pool) => pool.install(|| tiles.par_iter().with_max_len(1).for_each(run)),
+    }
+}
+
+/// One tile, whatever the lanes.
+struct Work<'a, T> {
+    frame: &'a Frame<'a, T>,
+    tile: &'a Tile,
+}
+
+impl<T: Scalar> LaneWork<T> for Work<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) {
+        tile::run::<L>(self.frame, self.tile);
+    }
+}
