@@ -2,9 +2,9 @@
 
 #![allow(clippy::print_stdout)]
 
-use odeum::{Cpu, Error, Scalar};
+use odeum::{Cpu, Error};
 use odeum_fields::{
-    Advection, Combination, Engine, Field, Grid, ModelText, Problem, Quantity, Wind,
+    Advection, Combination, Engine, Field, Grid, ModelText, Precision, Problem, Quantity, Wind,
 };
 use std::time::Instant;
 
@@ -58,7 +58,7 @@ fn main() -> Result<(), Error> {
 }
 
 /// The best of some sweeps [10⁶ cells/s].
-fn speed<T: Scalar>(problem: &Problem, cpu: &Cpu) -> Result<f64, Error> {
+fn speed<T: Precision>(problem: &Problem, cpu: &Cpu) -> Result<f64, Error> {
     let engine = Engine::<T>::new(problem, cpu)?;
     let species = problem.model.species().len();
     let mut u = Field::<T>::from_fn(&problem.grid, species, |_, [x, y, z]| {

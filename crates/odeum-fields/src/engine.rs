@@ -1,10 +1,15 @@
 //! Sweeps of a problem on the processor.
 
 use crate::field::Field;
+use crate::grid::Grid;
 use crate::plan::Plan;
 use crate::problem::Problem;
-use crate::sweep::{self, Combination, Tile};
-use odeum::{Cpu, Error, Isa, Scalar};
+use crate::sweep::{self, Combination, Precision, Tile};
+use odeum::{Cpu, Error, Isa};
+use rayon::prelude::*;
+
+/// Rows of a block of a reduction.
+const ROWS: usize = 64;
 
 /// A problem ready to compute slopes F(t, u) in one precision, with threads and lanes.
 ///
@@ -16,7 +21,7 @@ pub struct Engine<T> {
     pool: Option<rayon::ThreadPool>,
 }
 
-impl<T: Scalar> Engine<T> {
+impl<T: Precision> Engine<T> {
     /// Prepares a problem, or says what is wrong with it.
     pub fn new(problem: &Problem, cpu: &Cpu) -> Result<Engine<T>, Error> {
         if cpu.threads == Some(0) {
@@ -40,25 +45,56 @@ impl<T: Scalar> Engine<T> {
         Ok(Engine { plan, tiles, isa: cpu.isa, pool })
     }
 
-    /// out = own · out + Σ cₖ Vₖ + slope · F(t, u), over all cells.
+    /// out = own · out + Σ cₖ Vₖ + slope · F(t, u), over all cells; true when all of it is
+    /// finite. With slope 0 the field u is not read.
     ///
     /// # Panics
     ///
     /// When a field has not the shape of the problem.
-    pub fn sweep(&self, t: f64, u: &Field<T>, what: &Combination<'_, T>, out: &mut Field<T>) {
+    pub fn sweep(
+        &self,
+        t: f64,
+        u: &Field<T>,
+        what: &Combination<'_, T>,
+        out: &mut Field<T>,
+    ) -> bool {
         let layout = &self.plan.layout;
         let fits = |field: &Field<T>| field.layout() == layout;
         assert!(fits(u) && fits(out) && what.terms.iter().all(|(_, field)| fits(field)));
-        sweep::sweep(&self.plan, &self.tiles, self.isa, self.pool.as_ref(), t, u, what, out);
+        sweep::sweep(&self.plan, &self.tiles, self.isa, self.pool.as_ref(), t, u, what, out)
     }
 
-    /// The slopes F(t, u).
+    /// The slopes F(t, u); true when all are finite.
     ///
     /// # Panics
     ///
     /// When a field has not the shape of the problem.
-    pub fn slope(&self, t: f64, u: &Field<T>, out: &mut Field<T>) {
-        self.sweep(t, u, &Combination { slope: 1.0, own: None, terms: &[] }, out);
+    pub fn slope(&self, t: f64, u: &Field<T>, out: &mut Field<T>) -> bool {
+        self.sweep(t, u, &Combination { slope: 1.0, own: None, terms: &[] }, out)
+    }
+
+    /// The cells.
+    pub fn grid(&self) -> &Grid {
+        &self.plan.grid
+    }
+
+    /// The value of `f(species, z, rows)` for every block of rows of every plane, in plain order:
+    /// blocks are the same for any number of threads.
+    pub(crate) fn blocks<R: Send>(
+        &self,
+        f: impl Fn(usize, usize, std::ops::Range<usize>) -> R + Sync,
+    ) -> Vec<R> {
+        let [_, ny, nz] = self.plan.layout.shape;
+        let along = ny.div_ceil(ROWS);
+        let count = self.plan.layout.species * nz * along;
+        let block = |at: usize| {
+            let (y, z, s) = (at % along, at / along % nz, at / (along * nz));
+            f(s, z, y * ROWS..((y + 1) * ROWS).min(ny))
+        };
+        match &self.pool {
+            None => (0..count).map(block).collect(),
+            Some(pool) => pool.install(|| (0..count).into_par_iter().map(block).collect()),
+        }
     }
 
     /// A field of the problem's shape, all zero.

@@ -37,7 +37,11 @@ impl Layout {
         let shape = grid.shape();
         let row = shape[0].checked_next_multiple_of(line)?;
         // An odd number of lines: rows and planes would else fall on the same cache sets.
-        let row = if shape[1] > 1 && row / line % 16 == 0 { row.checked_add(line)? } else { row };
+        let row = if shape[1] > 1 && (row / line).is_multiple_of(16) {
+            row.checked_add(line)?
+        } else {
+            row
+        };
         let plane = row.checked_mul(shape[1])?;
         let volume = plane.checked_mul(shape[2])?.checked_add(5 * line)?;
         volume.checked_mul(species)?.checked_add(line)?.checked_mul(size_of::<T>())?;

@@ -30,7 +30,7 @@ pub(crate) struct Plan<T> {
 pub(crate) enum Kernel {
     /// Fₛ = dₛ Lₛ with numbers d.
     Diffusion(Vec<f64>),
-    Tape(Tape),
+    Tape(Box<Tape>),
 }
 
 /// F and the potentials as programs, and which inputs they read.
@@ -54,6 +54,8 @@ pub(crate) struct Inputs {
 }
 
 /// The wind, ready for numbers.
+// A problem has one, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Blow<T> {
     Uniform([Course; 3]),
     /// w/h [1/time], three components.
@@ -112,13 +114,13 @@ impl<T: Scalar> Plan<T> {
         let (rhs, potentials) = model.bound();
         let kernel = match diffusion_only(&rhs, species) {
             Some(d) => Kernel::Diffusion(d),
-            None => Kernel::Tape(Tape {
+            None => Kernel::Tape(Box::new(Tape {
                 rhs: Program::new(&rhs),
                 rhs_inputs: Inputs::of(&rhs, species),
                 n_potentials: potentials.outputs().len(),
                 potentials: Program::new(&potentials),
                 potential_inputs: Inputs::of(&potentials, species),
-            }),
+            })),
         };
         let wind = match &problem.wind {
             None => None,

@@ -22,6 +22,8 @@ pub enum Advection {
 
 /// The velocity that carries species along [length/time].
 #[derive(Clone, Debug, PartialEq)]
+// A problem has one, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 pub enum Wind {
     /// The same everywhere, along x, y and z.
     Uniform([Quantity; 3]),
@@ -154,6 +156,17 @@ impl Problem {
             }
         }
         Ok(())
+    }
+
+    /// Whether F or the wind contains the time.
+    pub(crate) fn changes_with_time(&self) -> bool {
+        let blows = match &self.wind {
+            Some(Wind::Uniform(parts)) => {
+                parts.iter().any(|part| !matches!(part, Quantity::Constant(_)))
+            }
+            _ => false,
+        };
+        blows || self.model.rhs().uses_time() || self.model.potentials().uses_time()
     }
 
     /// For each species, whether a wind carries it.

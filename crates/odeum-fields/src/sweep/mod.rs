@@ -28,8 +28,29 @@ pub struct Combination<'a, T> {
     pub terms: &'a [(f64, &'a Field<T>)],
 }
 
+/// `f32` and `f64`: the precisions that fields are computed in.
+///
+/// Their kernels are compiled once, here, and not again in every crate that uses them.
+pub trait Precision: Scalar {
+    /// Computes the rows of a tile; true when every value of the output is finite.
+    #[doc(hidden)]
+    fn tile(isa: Isa, frame: &Frame<'_, Self>, tile: &Tile) -> bool;
+}
+
+impl Precision for f32 {
+    fn tile(isa: Isa, frame: &Frame<'_, f32>, tile: &Tile) -> bool {
+        isa.dispatch_wide(Work { frame, tile })
+    }
+}
+
+impl Precision for f64 {
+    fn tile(isa: Isa, frame: &Frame<'_, f64>, tile: &Tile) -> bool {
+        isa.dispatch_wide(Work { frame, tile })
+    }
+}
+
 /// What all tiles of a sweep share.
-pub(crate) struct Frame<'a, T> {
+pub struct Frame<'a, T> {
     pub(crate) plan: &'a Plan<T>,
     pub(crate) t: f64,
     pub(crate) u: &'a [T],
@@ -69,7 +90,7 @@ impl<T> Output<T> {
 
 /// Rows that one thread computes at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tile {
+pub struct Tile {
     pub(crate) y: Range<usize>,
     pub(crate) z: Range<usize>,
 }
@@ -94,8 +115,9 @@ pub(crate) fn tiles<T>(plan: &Plan<T>, threads: usize) -> Vec<Tile> {
     tiles.filter(|tile| !tile.y.is_empty() && !tile.z.is_empty()).collect()
 }
 
-/// Runs a sweep over the tiles; `None` for the thread that calls.
-pub(crate) fn sweep<T: Scalar>(
+/// Runs a sweep over the tiles, without a pool on the thread that calls; true when every value of
+/// the output is finite.
+pub(crate) fn sweep<T: Precision>(
     plan: &Plan<T>,
     tiles: &[Tile],
     isa: Isa,
@@ -104,7 +126,7 @@ pub(crate) fn sweep<T: Scalar>(
     u: &Field<T>,
     what: &Combination<'_, T>,
     out: &mut Field<T>,
-) {
+) -> bool {
     let mut ghosts: Vec<Ghosts<T>> = plan.walls.iter().map(|walls| walls.at(t)).collect();
     let inherited = transport::inherited(&ghosts[0]);
     let of_potentials = plan.walls[0].of_potential().at(t);
@@ -127,10 +149,13 @@ pub(crate) fn sweep<T: Scalar>(
         terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
         out: Output(out.values_mut().as_mut_ptr()),
     };
-    let run = |tile: &Tile| isa.dispatch_wide(Work { frame: &frame, tile });
+    let run = |tile: &Tile| T::tile(isa, &frame, tile);
     match pool {
-        None => tiles.iter().for_each(run),
-        Some(pool) => pool.install(|| tiles.par_iter().with_max_len(1).for_each(run)),
+        None => tiles.iter().map(run).fold(true, |all, sound| all & sound),
+        Some(pool) => {
+            let all = || tiles.par_iter().with_max_len(1).map(run).reduce(|| true, |a, b| a & b);
+            pool.install(all)
+        }
     }
 }
 
@@ -141,10 +166,10 @@ struct Work<'a, T> {
 }
 
 impl<T: Scalar> LaneWork<T> for Work<'_, T> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes<Scalar = T>>(self) {
-        tile::run::<L>(self.frame, self.tile);
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        tile::run::<L>(self.frame, self.tile)
     }
 }

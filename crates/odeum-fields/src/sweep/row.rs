@@ -37,9 +37,8 @@ pub(crate) fn store<L: Lanes>(row: &mut [L::Scalar], x: usize, value: L) {
     }
     let mut part = [L::Scalar::from_f64(0.0); WIDEST];
     value.store(&mut part[..L::WIDTH]);
-    for i in x..row.len() {
-        row[i] = part[i - x];
-    }
+    let left = row.len() - x;
+    row[x..].copy_from_slice(&part[..left]);
 }
 
 /// Two ghosts at each end of a padded row of `nx` cells that begins at [`PAD`].

@@ -70,10 +70,14 @@ impl<L: Lanes> Scratch<L> {
     }
 }
 
-/// Computes all rows of a tile.
+/// Computes all rows of a tile; true when every value of the output is finite.
 #[inline(always)]
-pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) {
+pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
+    if frame.slope == L::Scalar::from_f64(0.0) {
+        return without_slope::<L>(frame, tile);
+    }
     let mut scratch = Scratch::<L>::new(frame, tile);
+    let mut spoiled = L::lit(0.0);
     match &frame.plan.kernel {
         Kernel::Diffusion(d) => {
             for z in tile.z.clone() {
@@ -82,7 +86,7 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) {
                         laplacian_of_species::<L>(frame, &mut scratch, s, y, z);
                         gains::<L>(frame, &mut scratch, s, y, z);
                         let spread = d[s] * frame.plan.weights.scale;
-                        diffuse::<L>(frame, &scratch, s, y, z, spread);
+                        spoiled = spoiled + diffuse::<L>(frame, &scratch, s, y, z, spread);
                     }
                 }
             }
@@ -96,11 +100,39 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) {
                     }
                 }
                 for y in tile.y.clone() {
-                    react::<L>(frame, tape, &mut scratch, tile, y, z);
+                    spoiled = spoiled + react::<L>(frame, tape, &mut scratch, tile, y, z);
                 }
             }
         }
     }
+    is_sound(spoiled)
+}
+
+/// A combination of fields alone.
+#[inline(always)]
+fn without_slope<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
+    let layout = &frame.plan.layout;
+    let mut spoiled = L::lit(0.0);
+    for s in 0..layout.species {
+        for z in tile.z.clone() {
+            for y in tile.y.clone() {
+                let out = output(frame, s, y, z);
+                let mut x = 0;
+                while x < out.len() {
+                    let value = combine(frame, out, layout.row_at(s, y, z), x, L::lit(0.0));
+                    spoiled = value.mul_add(L::lit(0.0), spoiled);
+                    x += L::WIDTH;
+                }
+            }
+        }
+    }
+    is_sound(spoiled)
+}
+
+/// Whether a sum of zeros times values is zero: NaN and infinity would have spoiled it.
+#[inline(always)]
+fn is_sound<L: Lanes>(spoiled: L) -> bool {
+    L::bits(spoiled.ne(spoiled)) == 0
 }
 
 /// A species of the field and its surroundings.
@@ -243,7 +275,8 @@ fn output<'a, T>(frame: &'a Frame<'_, T>, s: usize, y: usize, z: usize) -> &'a m
     unsafe { frame.out.values(layout.row_at(s, y, z), layout.shape[0]) }
 }
 
-/// The combination at `x` of a row that begins at `at`, from F there.
+/// The combination at `x` of a row that begins at `at`, from F there; it is given back too, with
+/// zeros in the lanes beyond the row.
 #[inline(always)]
 fn combine<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
@@ -251,7 +284,7 @@ fn combine<L: Lanes>(
     at: usize,
     x: usize,
     slope: L,
-) {
+) -> L {
     let nx = out.len();
     let mut sum = slope * L::splat(frame.slope);
     for (factor, values) in &frame.terms {
@@ -262,6 +295,10 @@ fn combine<L: Lanes>(
         sum = row::load::<L>(out, x).mul_add(L::splat(own), sum);
     }
     row::store(out, x, sum);
+    if x + L::WIDTH <= nx {
+        return sum;
+    }
+    L::select(L::from_bits((1 << (nx - x)) - 1), sum, L::lit(0.0))
 }
 
 /// Adds point sources that lie in a row.
@@ -274,7 +311,7 @@ fn add_sources<T: Scalar>(frame: &Frame<'_, T>, out: &mut [T], s: usize, y: usiz
     }
 }
 
-/// A row of the output where F = d L and gains.
+/// A row of the output where F = d L and gains; NaN in a lane when a value is not finite.
 #[inline(always)]
 fn diffuse<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
@@ -283,7 +320,8 @@ fn diffuse<L: Lanes>(
     y: usize,
     z: usize,
     spread: f64,
-) {
+) -> L {
+    let mut spoiled = L::lit(0.0);
     let stride = scratch.stride;
     let zs = &scratch.parts[2 * s * stride..][..stride];
     let gs = &scratch.parts[(2 * s + 1) * stride..][..stride];
@@ -299,13 +337,15 @@ fn diffuse<L: Lanes>(
         if has_gains {
             slope = slope + L::load(&gains[PAD + x..PAD + x + L::WIDTH]);
         }
-        combine(frame, out, at, x, slope);
+        spoiled = combine(frame, out, at, x, slope).mul_add(L::lit(0.0), spoiled);
         x += L::WIDTH;
     }
     add_sources(frame, out, s, y, z);
+    spoiled
 }
 
-/// A row of the output of every species, where F is a program.
+/// A row of the output of every species, where F is a program; NaN in a lane when a value is not
+/// finite.
 #[inline(always)]
 fn react<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
@@ -314,7 +354,8 @@ fn react<L: Lanes>(
     tile: &Tile,
     y: usize,
     z: usize,
-) {
+) -> L {
+    let mut spoiled = L::lit(0.0);
     let plan = frame.plan;
     let (species, stride) = (plan.layout.species, scratch.stride);
     let nx = plan.layout.shape[0];
@@ -351,7 +392,8 @@ fn react<L: Lanes>(
                 slope = slope + L::load(&scratch.gains[at..at + L::WIDTH]);
             }
             let out = output(frame, s, y, z);
-            combine(frame, out, plan.layout.row_at(s, y, z), x, slope);
+            let value = combine(frame, out, plan.layout.row_at(s, y, z), x, slope);
+            spoiled = value.mul_add(L::lit(0.0), spoiled);
         }
         x += L::WIDTH;
     }
@@ -360,6 +402,7 @@ fn react<L: Lanes>(
             add_sources(frame, output(frame, s, y, z), s, y, z);
         }
     }
+    spoiled
 }
 
 #[inline(always)]
