@@ -65,8 +65,9 @@ fn speed<T: Precision>(problem: &Problem, cpu: &Cpu) -> Result<f64, Error> {
         0.1 + 0.01 * (0.1 * x).sin() * (0.2 * y).cos() * (0.3 * z).cos()
     })?;
     let mut next = engine.zeros()?;
-    let mut best = f64::INFINITY;
-    for _ in 0..12 {
+    let (mut best, begun) = (f64::INFINITY, Instant::now());
+    // The best of many: others may use the machine too.
+    while begun.elapsed().as_secs_f64() < 1.0 {
         let start = Instant::now();
         let terms = [(1.0, &u)];
         engine.sweep(0.0, &u, &Combination { slope: 1e-4, own: None, terms: &terms }, &mut next);
