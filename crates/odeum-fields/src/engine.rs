@@ -4,6 +4,7 @@ use crate::field::Field;
 use crate::grid::Grid;
 use crate::plan::Plan;
 use crate::problem::Problem;
+use crate::sweep::combine::MOST;
 use crate::sweep::{self, Combination, Precision, Tile};
 use odeum::{Cpu, Error, Isa};
 use rayon::prelude::*;
@@ -50,7 +51,7 @@ impl<T: Precision> Engine<T> {
     ///
     /// # Panics
     ///
-    /// When a field has not the shape of the problem.
+    /// When a field has not the shape of the problem, or there are more than four terms.
     pub fn sweep(
         &self,
         t: f64,
@@ -59,6 +60,7 @@ impl<T: Precision> Engine<T> {
         out: &mut Field<T>,
     ) -> bool {
         let layout = &self.plan.layout;
+        assert!(what.terms.len() <= MOST, "a sweep adds at most {MOST} fields");
         let fits = |field: &Field<T>| field.layout() == layout;
         assert!(fits(u) && fits(out) && what.terms.iter().all(|(_, field)| fits(field)));
         sweep::sweep(&self.plan, &self.tiles, self.isa, self.pool.as_ref(), t, u, what, out)

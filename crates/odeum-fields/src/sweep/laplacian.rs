@@ -10,6 +10,7 @@
 use super::row::{self, PAD};
 use crate::stencil::Weights;
 use crate::walls::Ghost;
+use odeum_core::lanes::LaneWork;
 use odeum_core::{Lanes, Scalar};
 
 /// Z and G of a row of `nx` cells, each padded.
@@ -49,20 +50,43 @@ pub(crate) fn prepare<L: Lanes>(
 #[inline(always)]
 fn prepare_edges<L: Lanes>(rows: &[&[L::Scalar]; 9], parts: &mut Parts<'_, L::Scalar>) {
     let nx = rows[4].len();
-    let (two, six, minus_four) = (L::lit(2.0), L::lit(6.0), L::lit(-4.0));
+    let whole = nx / L::WIDTH * L::WIDTH;
+    let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
+    assert!(rows.iter().all(|row| row.len() == nx));
+    assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
     let mut x = 0;
-    while x < nx {
-        let a: L = row::load(rows[4], x);
-        let nearest = (row::load::<L>(rows[3], x) + row::load(rows[5], x))
-            + (row::load::<L>(rows[1], x) + row::load(rows[7], x));
-        let next = (row::load::<L>(rows[0], x) + row::load(rows[2], x))
-            + (row::load::<L>(rows[6], x) + row::load(rows[8], x));
-        let g = two.mul_add(a, nearest);
-        let z = minus_four.mul_add(six * a, two.mul_add(nearest, next));
-        z.store(&mut parts.z[PAD + x..PAD + x + L::WIDTH]);
-        g.store(&mut parts.g[PAD + x..PAD + x + L::WIDTH]);
+    while x < whole {
+        let mut at = [L::lit(0.0); 9];
+        for k in 0..9 {
+            // SAFETY: every row is as long as the middle one, and whole packs lie within it.
+            at[k] = unsafe { row::within(rows[k], x) };
+        }
+        let (z, g) = edges(at);
+        // SAFETY: whole packs lie within the scratch rows, as asserted.
+        unsafe { row::put(zs, x, z) };
+        // SAFETY: as above.
+        unsafe { row::put(gs, x, g) };
         x += L::WIDTH;
     }
+    if x < nx {
+        let mut at = [L::lit(0.0); 9];
+        for k in 0..9 {
+            at[k] = row::load(rows[k], x);
+        }
+        let (z, g) = edges(at);
+        z.store(&mut zs[x..]);
+        g.store(&mut gs[x..]);
+    }
+}
+
+/// Z and G of the isotropic stencil from the nine rows around.
+#[inline(always)]
+fn edges<L: Lanes>(at: [L; 9]) -> (L, L) {
+    let nearest = (at[3] + at[5]) + (at[1] + at[7]);
+    let next = (at[0] + at[2]) + (at[6] + at[8]);
+    let (a, two) = (at[4], L::lit(2.0));
+    let z = L::lit(-4.0).mul_add(L::lit(6.0) * a, two.mul_add(nearest, next));
+    (z, two.mul_add(a, nearest))
 }
 
 #[inline(always)]
@@ -72,24 +96,72 @@ fn prepare_star<L: Lanes>(
     parts: &mut Parts<'_, L::Scalar>,
 ) {
     let nx = rows[4].len();
-    let (along_y, along_z) = (L::lit(weights.axes[1]), L::lit(weights.axes[2]));
-    let minus_two = L::lit(-2.0);
+    let whole = nx / L::WIDTH * L::WIDTH;
+    let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
+    let five = [rows[1], rows[3], rows[4], rows[5], rows[7]];
+    assert!(five.iter().all(|row| row.len() == nx));
+    assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
+    let along = [weights.axes[1], weights.axes[2]].map(L::lit);
     let mut x = 0;
-    while x < nx {
-        let a: L = row::load(rows[4], x);
-        let y = minus_two.mul_add(a, row::load::<L>(rows[3], x) + row::load(rows[5], x));
-        let z = minus_two.mul_add(a, row::load::<L>(rows[1], x) + row::load(rows[7], x));
-        let rest = minus_two.mul_add(a, along_y.mul_add(y, along_z * z));
-        rest.store(&mut parts.z[PAD + x..PAD + x + L::WIDTH]);
-        a.store(&mut parts.g[PAD + x..PAD + x + L::WIDTH]);
+    while x < whole {
+        let mut at = [L::lit(0.0); 5];
+        for k in 0..5 {
+            // SAFETY: every row is as long as the middle one, and whole packs lie within it.
+            at[k] = unsafe { row::within(five[k], x) };
+        }
+        // SAFETY: whole packs lie within the scratch rows, as asserted.
+        unsafe { row::put(zs, x, star(along, at)) };
+        // SAFETY: as above.
+        unsafe { row::put(gs, x, at[2]) };
         x += L::WIDTH;
+    }
+    if x < nx {
+        let mut at = [L::lit(0.0); 5];
+        for k in 0..5 {
+            at[k] = row::load(five[k], x);
+        }
+        star(along, at).store(&mut zs[x..]);
+        at[2].store(&mut gs[x..]);
+    }
+}
+
+/// Z of the star stencil from the rows below, before, here, behind and above; G is the row here.
+#[inline(always)]
+fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]: [L; 5]) -> L {
+    let minus_two = L::lit(-2.0);
+    let y = minus_two.mul_add(a, before + behind);
+    let z = minus_two.mul_add(a, below + above);
+    minus_two.mul_add(a, along_y.mul_add(y, along_z * z))
+}
+
+/// The first pass as work for lanes narrower than those that ask for it.
+pub(crate) struct Prepare<'a, T> {
+    pub(crate) weights: &'a Weights,
+    pub(crate) rows: &'a [&'a [T]; 9],
+    pub(crate) ends: &'a [Ghost<T>; 2],
+    pub(crate) parts: Parts<'a, T>,
+}
+
+impl<T: Scalar> LaneWork<T> for Prepare<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(mut self) {
+        prepare::<L>(self.weights, self.rows, self.ends, &mut self.parts);
     }
 }
 
 /// The second pass at `x`: the Laplacian over the scale of its weights.
+///
+/// # Safety
+///
+/// `PAD + x + L::WIDTH` must be smaller than the length of both rows.
 #[inline(always)]
-pub(crate) fn finish<L: Lanes>(z: &[L::Scalar], g: &[L::Scalar], x: usize) -> L {
+pub(crate) unsafe fn finish<L: Lanes>(z: &[L::Scalar], g: &[L::Scalar], x: usize) -> L {
     let at = PAD + x;
-    let sides = L::load(&g[at - 1..at - 1 + L::WIDTH]) + L::load(&g[at + 1..at + 1 + L::WIDTH]);
-    L::load(&z[at..at + L::WIDTH]) + sides
+    debug_assert!(at + 1 + L::WIDTH <= g.len() && at + L::WIDTH <= z.len());
+    // SAFETY: the caller's promise.
+    let sides = unsafe { row::within::<L>(g, at - 1) + row::within(g, at + 1) };
+    // SAFETY: the caller's promise.
+    unsafe { row::within::<L>(z, at) + sides }
 }

@@ -4,16 +4,20 @@
 //! disjoint rows; a row is computed from the rows around it by code that does not know the tile,
 //! so the bits of a result depend neither on the tiles nor on the threads.
 
-pub(crate) mod gather;
+pub(crate) mod combine;
+mod diffuse;
+mod gather;
 mod laplacian;
-pub(crate) mod row;
-mod tile;
+mod react;
+mod row;
+mod scratch;
 mod transport;
 
 use crate::field::Field;
-use crate::plan::{Blow, Plan};
+use crate::plan::{Blow, Kernel, Plan, Tape};
 use crate::walls::Ghosts;
-use odeum_core::{Isa, Lanes, Scalar, lanes::LaneWork};
+use odeum_core::lanes::{LaneWork, stream_fence};
+use odeum_core::{Isa, Lanes, Scalar};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -39,14 +43,25 @@ pub trait Precision: Scalar {
 
 impl Precision for f32 {
     fn tile(isa: Isa, frame: &Frame<'_, f32>, tile: &Tile) -> bool {
-        isa.dispatch_wide(Work { frame, tile })
+        run_tile(isa, frame, tile)
     }
 }
 
 impl Precision for f64 {
     fn tile(isa: Isa, frame: &Frame<'_, f64>, tile: &Tile) -> bool {
-        isa.dispatch_wide(Work { frame, tile })
+        run_tile(isa, frame, tile)
     }
+}
+
+/// Programs run over wide blocks of lanes, what is compiled over single packs.
+fn run_tile<T: Scalar>(isa: Isa, frame: &Frame<'_, T>, tile: &Tile) -> bool {
+    let sound = match &frame.plan.kernel {
+        _ if frame.slope == T::from_f64(0.0) => isa.dispatch(Combine { frame, tile }),
+        Kernel::Diffusion(d) => isa.dispatch(Diffuse { frame, tile, d }),
+        Kernel::Tape(tape) => isa.dispatch_wide(React { frame, tile, tape }),
+    };
+    stream_fence();
+    sound
 }
 
 /// What all tiles of a sweep share.
@@ -66,6 +81,9 @@ pub struct Frame<'a, T> {
     pub(crate) own: Option<T>,
     pub(crate) terms: Vec<(T, &'a [T])>,
     pub(crate) out: Output<T>,
+    pub(crate) isa: Isa,
+    /// Whether the output is written past the caches.
+    pub(crate) streams: bool,
 }
 
 /// The field that a sweep writes.
@@ -98,6 +116,9 @@ pub struct Tile {
 /// Bytes of rows that a tile goes over from one plane to the next: they should still lie in the
 /// second-level cache when they are needed again.
 const CACHE: usize = 384 * 1024;
+
+/// Bytes of a field from which on it is not kept in the caches from one sweep to the next anyhow.
+const STREAM: usize = 12 << 20;
 
 /// Cuts the rows of a grid into tiles.
 pub(crate) fn tiles<T>(plan: &Plan<T>, threads: usize) -> Vec<Tile> {
@@ -148,6 +169,8 @@ pub(crate) fn sweep<T: Precision>(
         own: what.own.map(T::from_f64),
         terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
         out: Output(out.values_mut().as_mut_ptr()),
+        isa,
+        streams: what.own.is_none() && plan.layout.len() * size_of::<T>() > STREAM,
     };
     let run = |tile: &Tile| T::tile(isa, &frame, tile);
     match pool {
@@ -159,17 +182,49 @@ pub(crate) fn sweep<T: Precision>(
     }
 }
 
-/// One tile, whatever the lanes.
-struct Work<'a, T> {
+/// A tile of a combination of fields alone.
+struct Combine<'a, T> {
     frame: &'a Frame<'a, T>,
     tile: &'a Tile,
 }
 
-impl<T: Scalar> LaneWork<T> for Work<'_, T> {
+impl<T: Scalar> LaneWork<T> for Combine<'_, T> {
     type Output = bool;
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) -> bool {
-        tile::run::<L>(self.frame, self.tile)
+        combine::without_slope::<L>(self.frame, self.tile)
+    }
+}
+
+/// A tile where F = d L.
+struct Diffuse<'a, T> {
+    frame: &'a Frame<'a, T>,
+    tile: &'a Tile,
+    d: &'a [f64],
+}
+
+impl<T: Scalar> LaneWork<T> for Diffuse<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        diffuse::run::<L>(self.frame, self.tile, self.d)
+    }
+}
+
+/// A tile where F is a program.
+struct React<'a, T> {
+    frame: &'a Frame<'a, T>,
+    tile: &'a Tile,
+    tape: &'a Tape,
+}
+
+impl<T: Scalar> LaneWork<T> for React<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        react::run::<L>(self.frame, self.tile, self.tape)
     }
 }

@@ -14,6 +14,30 @@ pub(crate) fn stride(nx: usize) -> usize {
     nx.next_multiple_of(WIDEST) + 2 * PAD
 }
 
+/// The pack at `x` of a row that is longer than the pack from there on.
+///
+/// # Safety
+///
+/// `x + L::WIDTH` must not be larger than the length of the row.
+#[inline(always)]
+pub(crate) unsafe fn within<L: Lanes>(row: &[L::Scalar], x: usize) -> L {
+    debug_assert!(x + L::WIDTH <= row.len());
+    // SAFETY: the caller's promise.
+    L::load(unsafe { row.get_unchecked(x..x + L::WIDTH) })
+}
+
+/// As [`within`], to write.
+///
+/// # Safety
+///
+/// `x + L::WIDTH` must not be larger than the length of the row.
+#[inline(always)]
+pub(crate) unsafe fn put<L: Lanes>(row: &mut [L::Scalar], x: usize, value: L) {
+    debug_assert!(x + L::WIDTH <= row.len());
+    // SAFETY: the caller's promise.
+    value.store(unsafe { row.get_unchecked_mut(x..x + L::WIDTH) });
+}
+
 /// The pack at `x`; beyond the end of the row stands the last value.
 #[inline(always)]
 pub(crate) fn load<L: Lanes>(row: &[L::Scalar], x: usize) -> L {
