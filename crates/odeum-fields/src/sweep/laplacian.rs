@@ -10,7 +10,7 @@
 use super::row::{self, PAD};
 use crate::stencil::Weights;
 use crate::walls::Ghost;
-use odeum_core::lanes::LaneWork;
+use odeum_core::lanes::{LaneWork, prefetch};
 use odeum_core::{Lanes, Scalar};
 
 /// Z and G of a row of `nx` cells, each padded.
@@ -19,19 +19,21 @@ pub(crate) struct Parts<'a, T> {
     pub(crate) g: &'a mut [T],
 }
 
-/// The first pass, from the nine rows around.
+/// The first pass, from the nine rows around. What lies `ahead` of the row above is asked for: the
+/// processor by itself sees too late that it will be needed.
 #[inline(always)]
 pub(crate) fn prepare<L: Lanes>(
     weights: &Weights,
     rows: &[&[L::Scalar]; 9],
+    ahead: usize,
     ends: &[Ghost<L::Scalar>; 2],
     parts: &mut Parts<'_, L::Scalar>,
 ) {
     let nx = rows[4].len();
     if weights.edges {
-        prepare_edges::<L>(rows, parts);
+        prepare_edges::<L>(rows, ahead, parts);
     } else {
-        prepare_star::<L>(weights, rows, parts);
+        prepare_star::<L>(weights, rows, ahead, parts);
     }
     // The wall along x acts on all rows alike, and G is linear in them.
     let sum = if weights.edges { 6.0 } else { 1.0 };
@@ -48,12 +50,17 @@ pub(crate) fn prepare<L: Lanes>(
 }
 
 #[inline(always)]
-fn prepare_edges<L: Lanes>(rows: &[&[L::Scalar]; 9], parts: &mut Parts<'_, L::Scalar>) {
+fn prepare_edges<L: Lanes>(
+    rows: &[&[L::Scalar]; 9],
+    ahead: usize,
+    parts: &mut Parts<'_, L::Scalar>,
+) {
     let nx = rows[4].len();
     let whole = nx / L::WIDTH * L::WIDTH;
     let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
     assert!(rows.iter().all(|row| row.len() == nx));
     assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
+    let above = rows[7].as_ptr().wrapping_add(ahead);
     let mut x = 0;
     while x < whole {
         let mut at = [L::lit(0.0); 9];
@@ -61,6 +68,7 @@ fn prepare_edges<L: Lanes>(rows: &[&[L::Scalar]; 9], parts: &mut Parts<'_, L::Sc
             // SAFETY: every row is as long as the middle one, and whole packs lie within it.
             at[k] = unsafe { row::within(rows[k], x) };
         }
+        prefetch(above.wrapping_add(x));
         let (z, g) = edges(at);
         // SAFETY: whole packs lie within the scratch rows, as asserted.
         unsafe { row::put(zs, x, z) };
@@ -93,6 +101,7 @@ fn edges<L: Lanes>(at: [L; 9]) -> (L, L) {
 fn prepare_star<L: Lanes>(
     weights: &Weights,
     rows: &[&[L::Scalar]; 9],
+    ahead: usize,
     parts: &mut Parts<'_, L::Scalar>,
 ) {
     let nx = rows[4].len();
@@ -102,6 +111,7 @@ fn prepare_star<L: Lanes>(
     assert!(five.iter().all(|row| row.len() == nx));
     assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
     let along = [weights.axes[1], weights.axes[2]].map(L::lit);
+    let above = rows[7].as_ptr().wrapping_add(ahead);
     let mut x = 0;
     while x < whole {
         let mut at = [L::lit(0.0); 5];
@@ -109,6 +119,7 @@ fn prepare_star<L: Lanes>(
             // SAFETY: every row is as long as the middle one, and whole packs lie within it.
             at[k] = unsafe { row::within(five[k], x) };
         }
+        prefetch(above.wrapping_add(x));
         // SAFETY: whole packs lie within the scratch rows, as asserted.
         unsafe { row::put(zs, x, star(along, at)) };
         // SAFETY: as above.
@@ -138,6 +149,8 @@ fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]:
 pub(crate) struct Prepare<'a, T> {
     pub(crate) weights: &'a Weights,
     pub(crate) rows: &'a [&'a [T]; 9],
+    /// From the row above to what is asked for.
+    pub(crate) ahead: usize,
     pub(crate) ends: &'a [Ghost<T>; 2],
     pub(crate) parts: Parts<'a, T>,
 }
@@ -147,7 +160,7 @@ impl<T: Scalar> LaneWork<T> for Prepare<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(mut self) {
-        prepare::<L>(self.weights, self.rows, self.ends, &mut self.parts);
+        prepare::<L>(self.weights, self.rows, self.ahead, self.ends, &mut self.parts);
     }
 }
 

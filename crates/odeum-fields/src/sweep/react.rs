@@ -60,6 +60,7 @@ fn react<L: Lanes>(
         frame.isa.dispatch(Prepare {
             weights: &plan.weights,
             rows: &rows,
+            ahead: 0,
             ends: &frame.ghosts[species + k][0],
             parts: parts(&mut scratch.parts, stride, species + k),
         });
@@ -71,7 +72,8 @@ fn react<L: Lanes>(
         for &k in &tape.rhs_inputs.beyond {
             scratch.inputs[2 * species + 3 + k] = laplacian_at(scratch, species + k, x) * scale;
         }
-        interpret(frame, &tape.rhs, scratch);
+        let Scratch { inputs, outputs, work, .. } = scratch;
+        L::outline(Interpretation { program: &tape.rhs, inputs, outputs, work });
         for s in 0..species {
             let mut slope = scratch.outputs[s];
             if has_gains(frame, s) {
@@ -131,15 +133,8 @@ fn read_inputs<L: Lanes>(
 }
 
 /// Runs a program from the inputs of the scratch memory to its outputs.
-#[inline(always)]
-fn interpret<L: Lanes>(frame: &Frame<'_, L::Scalar>, program: &Program, scratch: &mut Scratch<L>) {
-    let Scratch { inputs, outputs, work, .. } = scratch;
-    L::outline(Interpretation { program, t: L::lit(frame.t), inputs, outputs, work });
-}
-
 struct Interpretation<'a, L> {
     program: &'a Program,
-    t: L,
     inputs: &'a [L],
     outputs: &'a mut [L],
     work: &'a mut [L],
@@ -148,7 +143,7 @@ struct Interpretation<'a, L> {
 impl<L: Lanes> Outlined for Interpretation<'_, L> {
     #[inline(always)]
     fn run(self) {
-        self.program.run(self.t, self.inputs, &[], self.outputs, self.work);
+        self.program.run_again(self.inputs, &[], self.outputs, self.work);
     }
 }
 
@@ -183,7 +178,8 @@ fn potential_plane<L: Lanes>(
         let mut x = 0;
         while x < nx {
             read_inputs(frame, &tape.potential_inputs, scratch, (x, y, z));
-            interpret(frame, &tape.potentials, scratch);
+            let Scratch { inputs, outputs, potential_work: work, .. } = scratch;
+            L::outline(Interpretation { program: &tape.potentials, inputs, outputs, work });
             for k in 0..tape.n_potentials {
                 let at = potential_row(tile, k, j, plane) * stride;
                 let row = &mut scratch.potentials[at..at + nx];
