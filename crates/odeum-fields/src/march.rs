@@ -3,7 +3,7 @@
 use crate::checkpoint::{Checkpoint, Clock};
 use crate::engine::Engine;
 use crate::field::Field;
-use crate::method::{MOST_STAGES, Method, Steps};
+use crate::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::problem::Problem;
 use crate::reduce::{Summary, first_spoiled};
 use crate::stability::{Stability, stability};
@@ -354,7 +354,8 @@ impl<T: Precision> March<T> {
             let most = (tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round().max(2.0) as u32;
             if stages > most.min(MOST_STAGES) {
                 stages = most.min(MOST_STAGES);
-                let radius = Stability { euler: 0.0, radius: self.clock.radius, positive: None };
+                let radius = self.clock.radius * MARGIN;
+                let radius = Stability { euler: 0.0, radius, positive: None };
                 h = method.largest_stable_step(&radius, stages).min(h);
             }
         }
