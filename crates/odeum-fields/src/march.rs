@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Forward Euler with this step [time].
+    /// Forward Euler with this step \[time\].
     pub fn euler(step: f64) -> Options {
         Options::new(Method::Euler, Steps::Fixed(step))
     }
@@ -54,7 +54,7 @@ pub enum Outcome {
 pub struct Failure {
     /// [`Status::NonFinite`], [`Status::StepTooSmall`] or [`Status::MaxSteps`].
     pub status: Status,
-    /// The time up to which the field is sound [time].
+    /// The time up to which the field is sound \[time\].
     pub t: f64,
     /// Steps up to there.
     pub steps: u64,
@@ -161,7 +161,7 @@ impl<T: Precision> March<T> {
         })
     }
 
-    /// The time reached [time].
+    /// The time reached \[time\].
     pub fn t(&self) -> f64 {
         self.clock.t
     }

@@ -29,7 +29,7 @@ pub enum Method {
 /// How large steps are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
-    /// Always this size [time]; the last one before a time asked for may be shorter.
+    /// Always this size \[time\]; the last one before a time asked for may be shorter.
     Fixed(f64),
     /// As large as a tolerance of the local error allows, one absolute tolerance per species.
     /// [`Method::Rkc`] only.
