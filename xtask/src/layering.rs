@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 6] = [
     ("odeum-core", &[]),
     ("odeum-kinetics", &["odeum_core"]),
     ("odeum", &["odeum_core", "odeum_kinetics"]),
     ("odeum-compiled", &["odeum"]),
-    ("odeum-cli", &["odeum", "odeum_compiled"]),
+    ("odeum-fields", &["odeum", "odeum_core"]),
+    ("odeum-cli", &["odeum", "odeum_compiled", "odeum_fields"]),
 ];
 
 /// Modules of the `odeum` crate from the ground up; a module imports from its own level and

@@ -282,3 +282,62 @@ fn recorded_and_read_choices_agree() {
         assert_eq!(rust.eval(t, &y, &[k])[0], value("if(x > y && t != k, x, -y)", t, y, k));
     }
 }
+
+/// Equations of fields: what Laplacians become, and what cannot be one.
+#[test]
+fn laplacians_become_inputs() {
+    let read = |equation: &'static str| {
+        let source = TextSource {
+            states: vec!["u", "v"],
+            params: vec!["D"],
+            equations: vec![("u", equation), ("v", "lap(v)")],
+            ..TextSource::default()
+        };
+        source.read_fields()
+    };
+    // u, v, lap u, lap v, x, y, z, laps of potentials.
+    let at = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0];
+    for (equation, value) in [
+        ("D*lap(u) + u", 502.0),
+        ("lap(D*u)", 500.0),
+        ("lap(-v)", -7.0),
+        ("lap(v/D)", 0.07),
+        ("x + 2*y - z", 20.0),
+        ("lap(u*v) + lap(v*u)", 38.0),
+        ("lap(u*u) - lap(lap(u))", -4.0),
+        ("select(x > 10, lap(x*u), 0)", 19.0),
+    ] {
+        let fields = read(equation).unwrap();
+        assert_eq!(fields.rhs().eval(0.0, &at, &[100.0])[0], value, "{equation}");
+    }
+    let fields = read("lap(u*u) - lap(lap(u))").unwrap();
+    assert_eq!(fields.potentials().eval(0.0, &at, &[100.0]), [4.0, 5.0]);
+    for (equation, column, message) in [
+        ("lap(lap(u*u))", 5, "Laplacian of a potential"),
+        ("u + lap(D)", 9, "same everywhere"),
+        ("lap(u, v)", 1, "takes 1 argument"),
+        ("lap + u", 1, "is a function"),
+        ("u*w", 3, "nothing is called"),
+    ] {
+        let errors = read(equation).map(|_| ()).unwrap_err();
+        assert_eq!(errors.0[0].column, column, "{equation}");
+        assert!(errors.0[0].message.contains(message), "{equation}: {errors}");
+    }
+    let source =
+        TextSource { states: vec!["x"], equations: vec![("x", "0")], ..TextSource::default() };
+    let errors = source.read_fields().map(|_| ()).unwrap_err();
+    assert!(errors.to_string().contains("coordinate"), "{errors}");
+    assert!(source.read().is_ok());
+}
+
+#[test]
+fn definitions_can_be_read_alone() {
+    let source = TextSource {
+        params: vec!["w"],
+        definitions: vec![("a", "b + 1"), ("b", "w*t")],
+        ..TextSource::default()
+    };
+    assert_eq!(source.read_definitions().unwrap().eval(2.0, &[], &[3.0]), [7.0, 6.0]);
+    let source = TextSource { definitions: vec![("a", "t < 1")], ..TextSource::default() };
+    assert!(source.read_definitions().unwrap_err().to_string().contains("condition"));
+}

@@ -116,9 +116,9 @@ impl Controller {
 /// Errors below this count as this: a vanishing error must not make the history infinite.
 const LEAST_ERROR: f64 = 1e-10;
 
-/// The memory of a controller, one per lane.
+/// The memory of a controller, one per lane: for drivers of steps, as those of grids.
 #[derive(Clone, Debug)]
-pub(crate) struct Control<L> {
+pub struct Control<L> {
     settings: Controller,
     /// k: order of the error estimate plus one.
     order: f64,
@@ -131,7 +131,8 @@ pub(crate) struct Control<L> {
 }
 
 impl<L: Lanes> Control<L> {
-    pub(crate) fn new(settings: Controller, error_order: u32) -> Self {
+    /// Before the first step, for error estimates of this order.
+    pub fn new(settings: Controller, error_order: u32) -> Self {
         let zero = L::lit(0.0);
         Control {
             settings,
@@ -154,10 +155,22 @@ impl<L: Lanes> Control<L> {
         }
     }
 
+    /// The memory as numbers, for a checkpoint.
+    pub fn memory(&self) -> [L; 4] {
+        [self.ln_errors[0], self.ln_errors[1], self.last_h, self.was_rejected]
+    }
+
+    /// Takes up the memory of a checkpoint.
+    pub fn restore(&mut self, memory: [L; 4]) {
+        let [newest, older, last_h, was_rejected] = memory;
+        self.ln_errors = [newest, older];
+        (self.last_h, self.was_rejected) = (last_h, was_rejected);
+    }
+
     /// Judges an attempt of size `h` with this error norm: which lanes accept it, and the factor
     /// to the next step. An error that is NaN is a rejection; it shrinks the step most.
     #[inline(always)]
-    pub(crate) fn judge(&mut self, h: L, error: L) -> (L::Mask, L) {
+    pub fn judge(&mut self, h: L, error: L) -> (L::Mask, L) {
         let (zero, one) = (L::lit(0.0), L::lit(1.0));
         if self.settings.fixed_step().is_some() {
             let finite = error.lt(L::lit(f64::INFINITY));

@@ -10,6 +10,22 @@ impl Graph {
         self.expand_powers().fuse()
     }
 
+    /// The same functions with numbers in the place of the parameters \[m\], and what then is
+    /// constant computed: a graph without parameters.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer numbers than parameters.
+    pub fn with_params(&self, params: &[f64]) -> Graph {
+        let bound = self.rewrite(|builder, place, node| match node.map(|id| place[id.index()]) {
+            Node::Param(j) => builder.constant(params[j as usize]),
+            Node::Powi(base, exponent) => builder.powi(base, exponent),
+            Node::Op(op, args) => builder.apply(op, &args[..op.info().arity]),
+            leaf => builder.intern(leaf),
+        });
+        Graph { param_names: Vec::new(), ..bound }
+    }
+
     /// Integer powers written out as the multiplications of [`Real::powi`](crate::Real::powi),
     /// in the same order; powers of one base share their squares.
     pub(crate) fn expand_powers(&self) -> Graph {
@@ -145,6 +161,14 @@ mod tests {
         assert!(!expanded.nodes().iter().any(|node| matches!(node, Node::Powi(..))));
         // y², y⁴, y⁸, y¹², y³, y⁷ and the reciprocal.
         assert_eq!(expanded.nodes().len(), 1 + 7);
+    }
+
+    #[test]
+    fn numbers_for_parameters_fold() {
+        let graph = Graph::record(1, 2, |_, y, p| vec![p[0] * p[1] * y[0], p[0].exp()]);
+        let bound = graph.with_params(&[2.0, 3.0]);
+        assert_eq!((bound.n_params(), bound.nodes().len()), (0, 4));
+        assert_eq!(bound.eval(0.0, &[5.0], &[]), graph.eval(0.0, &[5.0], &[2.0, 3.0]));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pack! {
     splat(x) = _mm256_set1_pd(x);
     load(p) = _mm256_loadu_pd(p);
     store(p, a) = _mm256_storeu_pd(p, a);
+    stream(p, a) = _mm256_stream_pd(p, a);
     add(a, b) = _mm256_add_pd(a, b);
     sub(a, b) = _mm256_sub_pd(a, b);
     mul(a, b) = _mm256_mul_pd(a, b);
@@ -55,6 +56,7 @@ pack! {
     splat(x) = _mm256_set1_ps(x);
     load(p) = _mm256_loadu_ps(p);
     store(p, a) = _mm256_storeu_ps(p, a);
+    stream(p, a) = _mm256_stream_ps(p, a);
     add(a, b) = _mm256_add_ps(a, b);
     sub(a, b) = _mm256_sub_ps(a, b);
     mul(a, b) = _mm256_mul_ps(a, b);

@@ -14,6 +14,7 @@ pack! {
     splat(x) = _mm512_set1_pd(x);
     load(p) = _mm512_loadu_pd(p);
     store(p, a) = _mm512_storeu_pd(p, a);
+    stream(p, a) = _mm512_stream_pd(p, a);
     add(a, b) = _mm512_add_pd(a, b);
     sub(a, b) = _mm512_sub_pd(a, b);
     mul(a, b) = _mm512_mul_pd(a, b);
@@ -50,6 +51,7 @@ pack! {
     splat(x) = _mm512_set1_ps(x);
     load(p) = _mm512_loadu_ps(p);
     store(p, a) = _mm512_storeu_ps(p, a);
+    stream(p, a) = _mm512_stream_ps(p, a);
     add(a, b) = _mm512_add_ps(a, b);
     sub(a, b) = _mm512_sub_ps(a, b);
     mul(a, b) = _mm512_mul_ps(a, b);

@@ -60,6 +60,16 @@ pub trait Lanes: Real {
     fn load(from: &[Self::Scalar]) -> Self;
     /// Writes all lanes to the front of `to`.
     fn store(self, to: &mut [Self::Scalar]);
+    /// As [`store`](Lanes::store), past the caches where the place is aligned as the pack is: for
+    /// results that are not read again soon.
+    ///
+    /// # Safety
+    ///
+    /// Before anything else reads or writes the place, this thread must call [`stream_fence`].
+    #[inline(always)]
+    unsafe fn stream(self, to: &mut [Self::Scalar]) {
+        self.store(to);
+    }
     /// The number in lane `i`, below the width.
     fn lane(self, i: usize) -> Self::Scalar;
     /// Replaces the number in lane `i`, below the width.
@@ -68,6 +78,29 @@ pub trait Lanes: Real {
     fn bits(mask: Self::Mask) -> u64;
     /// The inverse of [`bits`](Lanes::bits); bits above the width are ignored.
     fn from_bits(bits: u64) -> Self::Mask;
+}
+
+/// Asks for the cache line at a place, which need not exist, ahead of its use.
+#[inline(always)]
+pub fn prefetch<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing the program could see and faults at no address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
+/// Ends the [streaming](Lanes::stream) of this thread: what was written may be used again.
+#[inline(always)]
+pub fn stream_fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
 }
 
 /// The precision of a computation: `f64` or `f32`.

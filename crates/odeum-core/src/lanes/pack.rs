@@ -18,6 +18,7 @@ macro_rules! pack {
         splat($sx:ident) = $splat:expr;
         load($lp:ident) = $load:expr;
         store($stp:ident, $stv:ident) = $store:expr;
+        stream($smp:ident, $smv:ident) = $stream:expr;
         add($add_a:ident, $add_b:ident) = $add:expr;
         sub($sub_a:ident, $sub_b:ident) = $sub:expr;
         mul($mul_a:ident, $mul_b:ident) = $mul:expr;
@@ -127,6 +128,16 @@ macro_rules! pack {
                 let ($stp, $stv) = (to[..$width].as_mut_ptr(), self.0);
                 // SAFETY: the slice has room for all that is stored; the processor as above.
                 unsafe { $store }
+            }
+            #[inline(always)]
+            unsafe fn stream(self, to: &mut [$scalar]) {
+                let ($smp, $smv) = (to[..$width].as_mut_ptr(), self.0);
+                if $smp.addr() % size_of::<Self>() != 0 {
+                    return self.store(to);
+                }
+                // SAFETY: the slice has room for all that is stored, and begins where the
+                // register's alignment wants it; the processor as above, the rest is promised.
+                unsafe { $stream }
             }
             #[inline(always)]
             fn lane(self, i: usize) -> $scalar {

@@ -173,6 +173,14 @@ impl<L: Lanes, const K: usize> Lanes for Wide<L, K> {
         }
     }
     #[inline(always)]
+    unsafe fn stream(self, to: &mut [L::Scalar]) {
+        let to = &mut to[..Self::WIDTH];
+        for k in 0..K {
+            // SAFETY: the caller's promise.
+            unsafe { self.0[k].stream(&mut to[k * L::WIDTH..]) };
+        }
+    }
+    #[inline(always)]
     fn lane(self, i: usize) -> L::Scalar {
         self.0[i / L::WIDTH].lane(i % L::WIDTH)
     }

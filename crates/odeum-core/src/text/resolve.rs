@@ -3,6 +3,7 @@
 use super::diagnostic::{Diagnostic, Part, TextErrors};
 use super::parse::{Binary, Complaint, Piece, Tree, Unary, parse};
 use super::scope::{Function, Meaning, Scope};
+use super::space::{Space, TextFields};
 use super::token::Span;
 use super::{TextSource, TextSystem};
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
@@ -36,49 +37,59 @@ struct Resolver<'s, 'a> {
     builder: Builder,
     /// Values of the definitions, as far as they are known.
     definitions: Vec<Value>,
+    /// Where the equations are of fields.
+    space: Option<Space>,
 }
 
 /// Reads all expressions of a source.
 pub(super) fn resolve(source: &TextSource<'_>) -> Result<TextSystem, TextErrors> {
-    let mut errors = Vec::new();
-    let scope = Scope::new(source, &mut errors);
-    let definitions = vec![Value::Wrong; source.definitions.len()];
-    let mut resolver = Resolver { source, scope, errors, builder: Builder::default(), definitions };
-    for i in 0..source.states.len() {
-        resolver.builder.intern(Node::State(i as u32));
-    }
+    let (resolver, values) = Resolver::read(source, None)?;
+    let Resolver { builder, .. } = &resolver;
+    let names = (owned(&source.states), owned(&source.params));
+    let radius = values.radius.map(|id| Graph::assemble(builder, &[id], names.clone()));
+    let graph = Graph::assemble(builder, &values.equations, names).with_spectral_radius(radius);
+    Ok(TextSystem { graph, warnings: values.warnings })
+}
 
-    let equation_of = resolver.match_equations();
-    let definitions: Vec<Expression<'_>> =
-        (0..source.definitions.len()).map(|k| resolver.parse(Part::Definition(k))).collect();
-    let equations: Vec<Expression<'_>> =
-        (0..source.equations.len()).map(|k| resolver.parse(Part::Equation(k))).collect();
-    let radius = source.spectral_radius.map(|_| resolver.parse(Part::SpectralRadius));
+/// Reads the equations of fields.
+pub(super) fn resolve_fields(source: &TextSource<'_>) -> Result<TextFields, TextErrors> {
+    let space = Some(Space::new(source.states.len()));
+    let (resolver, values) = Resolver::read(source, space)?;
+    let Resolver { builder, space, .. } = resolver;
+    let potentials = space.map(Space::into_potentials).unwrap_or_default();
+    let (species, params) = (owned(&source.states), owned(&source.params));
+    Ok(TextFields::new(&builder, &values.equations, &potentials, species, params, values.warnings))
+}
 
-    for k in resolver.definition_order(&definitions) {
-        resolver.definitions[k] = resolver.evaluate(&definitions[k]);
-    }
-    let values: Vec<Option<NodeId>> =
-        equations.iter().map(|equation| resolver.number(equation)).collect();
-    let radius_value = radius.as_ref().and_then(|radius| resolver.number(radius));
-    let warnings = resolver.unused(definitions.iter().chain(&equations).chain(&radius));
-
-    let outputs: Option<Vec<NodeId>> =
-        equation_of.iter().map(|equation| equation.and_then(|k| values[k])).collect();
-    let Resolver { mut errors, builder, .. } = resolver;
-    match outputs {
-        Some(outputs) if errors.is_empty() => {
-            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-            let names: (Vec<String>, Vec<String>) = (owned(&source.states), owned(&source.params));
-            let radius = radius_value.map(|id| Graph::assemble(&builder, &[id], names.clone()));
-            let graph = Graph::assemble(&builder, &outputs, names).with_spectral_radius(radius);
-            Ok(TextSystem { graph, warnings })
-        }
-        _ => {
-            errors.sort_by_key(|error| order(error.part));
-            Err(TextErrors(errors))
+/// Reads the definitions of a source, in its order.
+pub(super) fn resolve_definitions(source: &TextSource<'_>) -> Result<Graph, TextErrors> {
+    let (mut resolver, values) = Resolver::read(source, None)?;
+    for k in 0..source.definitions.len() {
+        if let Value::Condition(_) = resolver.definitions[k] {
+            let len = source.definitions[k].1.len();
+            let complaint = Complaint::new((0, len), "this is a condition, not a number");
+            resolver.report(Part::Definition(k), complaint.help("use select(condition, a, b)"));
         }
     }
+    if !resolver.errors.is_empty() {
+        return Err(TextErrors(resolver.errors));
+    }
+    let names = (owned(&source.states), owned(&source.params));
+    Ok(Graph::assemble(&resolver.builder, &values.definitions, names))
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// What the expressions of a source come to.
+struct Values {
+    /// In the order of the states.
+    equations: Vec<NodeId>,
+    /// Those definitions that are numbers, in order.
+    definitions: Vec<NodeId>,
+    radius: Option<NodeId>,
+    warnings: Vec<Diagnostic>,
 }
 
 /// Names before definitions before equations; within a text the order stays.
@@ -92,7 +103,56 @@ fn order(part: Part) -> (usize, usize) {
     }
 }
 
-impl<'a> Resolver<'_, 'a> {
+impl<'s, 'a> Resolver<'s, 'a> {
+    /// Reads all expressions, or says all that is wrong.
+    fn read(
+        source: &'s TextSource<'a>,
+        space: Option<Space>,
+    ) -> Result<(Resolver<'s, 'a>, Values), TextErrors> {
+        let mut errors = Vec::new();
+        let scope = Scope::new(source, space.is_some(), &mut errors);
+        let definitions = vec![Value::Wrong; source.definitions.len()];
+        let builder = Builder::default();
+        let mut resolver = Resolver { source, scope, errors, builder, definitions, space };
+        for i in 0..source.states.len() {
+            resolver.builder.intern(Node::State(i as u32));
+        }
+
+        let equation_of = resolver.match_equations();
+        let definitions: Vec<Expression<'_>> =
+            (0..source.definitions.len()).map(|k| resolver.parse(Part::Definition(k))).collect();
+        let equations: Vec<Expression<'_>> =
+            (0..source.equations.len()).map(|k| resolver.parse(Part::Equation(k))).collect();
+        let radius = source.spectral_radius.map(|_| resolver.parse(Part::SpectralRadius));
+
+        for k in resolver.definition_order(&definitions) {
+            resolver.definitions[k] = resolver.evaluate(&definitions[k]);
+        }
+        let numbers: Vec<Option<NodeId>> =
+            equations.iter().map(|equation| resolver.number(equation)).collect();
+        let radius_value = radius.as_ref().and_then(|radius| resolver.number(radius));
+        let warnings = resolver.unused(definitions.iter().chain(&equations).chain(&radius));
+
+        let outputs: Option<Vec<NodeId>> =
+            equation_of.iter().map(|equation| equation.and_then(|k| numbers[k])).collect();
+        match outputs {
+            Some(equations) if resolver.errors.is_empty() => {
+                let numbers = resolver.definitions.iter().filter_map(|value| match value {
+                    Value::Number(id) => Some(*id),
+                    _ => None,
+                });
+                let definitions = numbers.collect();
+                let values = Values { equations, definitions, radius: radius_value, warnings };
+                Ok((resolver, values))
+            }
+            _ => {
+                let mut errors = resolver.errors;
+                errors.sort_by_key(|error| order(error.part));
+                Err(TextErrors(errors))
+            }
+        }
+    }
+
     fn report(&mut self, part: Part, complaint: Complaint) {
         let Complaint { span, message, help } = complaint;
         self.errors.push(Diagnostic::new(self.source, part, span, message, help));
@@ -298,6 +358,10 @@ impl<'a> Resolver<'_, 'a> {
             Some(Meaning::State(i)) => Node::State(i as u32),
             Some(Meaning::Param(j)) => Node::Param(j as u32),
             Some(Meaning::Time) => Node::Time,
+            Some(Meaning::Coordinate(axis)) => match &self.space {
+                Some(space) => space.coordinate(axis),
+                None => return Ok(Value::Wrong),
+            },
             Some(Meaning::Constant(x)) => return Ok(Value::Number(self.builder.constant(x))),
             Some(Meaning::Definition(k)) => return Ok(self.definitions[k]),
             Some(Meaning::Function(_)) => {
@@ -349,6 +413,15 @@ impl<'a> Resolver<'_, 'a> {
         }
         match function {
             Function::Op(op) => self.apply(op, arguments),
+            Function::Laplacian => {
+                let argument = number(arguments[0])?;
+                Ok(match (&mut self.space, argument) {
+                    (Some(space), Some(id)) => {
+                        Value::Number(space.laplacian(&mut self.builder, id, arguments[0].1)?)
+                    }
+                    _ => Value::Wrong,
+                })
+            }
             Function::Power => self.power(arguments[0], arguments[1]),
             Function::Log10 => {
                 let ln = self.apply(Op::Ln, arguments)?;

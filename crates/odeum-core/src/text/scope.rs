@@ -13,6 +13,8 @@ pub(super) enum Meaning {
     Param(usize),
     Definition(usize),
     Time,
+    /// A coordinate of space, where there is space.
+    Coordinate(usize),
     Constant(f64),
     Function(Function),
 }
@@ -27,13 +29,15 @@ pub(super) enum Function {
     Power,
     /// The second argument where the first holds, the third elsewhere.
     Choice,
+    /// ∇² of the argument, where there is space.
+    Laplacian,
 }
 
 impl Function {
     pub(super) fn arity(self) -> usize {
         match self {
             Function::Op(op) => op.info().arity,
-            Function::Log10 => 1,
+            Function::Log10 | Function::Laplacian => 1,
             Function::Power => 2,
             Function::Choice => 3,
         }
@@ -76,6 +80,14 @@ const BUILT_IN: [(&str, Meaning); 24] = {
     ]
 };
 
+/// The names that exist only where there is space.
+const SPATIAL: [(&str, Meaning); 4] = [
+    ("x", Meaning::Coordinate(0)),
+    ("y", Meaning::Coordinate(1)),
+    ("z", Meaning::Coordinate(2)),
+    ("lap", Meaning::Function(Function::Laplacian)),
+];
+
 /// All names of a source.
 pub(super) struct Scope<'a> {
     names: HashMap<&'a str, Meaning>,
@@ -83,8 +95,15 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// Collects the names, and what is wrong with them.
-    pub(super) fn new(source: &TextSource<'a>, errors: &mut Vec<Diagnostic>) -> Scope<'a> {
+    pub(super) fn new(
+        source: &TextSource<'a>,
+        spatial: bool,
+        errors: &mut Vec<Diagnostic>,
+    ) -> Scope<'a> {
         let mut names: HashMap<&'a str, Meaning> = BUILT_IN.into_iter().collect();
+        if spatial {
+            names.extend(SPATIAL);
+        }
         let states = (0..source.states.len()).map(|i| (Part::StateName(i), Meaning::State(i)));
         let params = (0..source.params.len()).map(|j| (Part::ParamName(j), Meaning::Param(j)));
         let definitions = (0..source.definitions.len())
@@ -136,6 +155,7 @@ impl<'a> Scope<'a> {
 fn clash(name: &str, other: Meaning) -> String {
     match other {
         Meaning::Time => format!("`{name}` is the time"),
+        Meaning::Coordinate(_) => format!("`{name}` is a coordinate"),
         Meaning::Constant(_) => format!("`{name}` is a constant"),
         Meaning::Function(_) => format!("`{name}` is a function"),
         Meaning::State(_) => format!("there is a state called `{name}` already"),
@@ -194,7 +214,7 @@ mod tests {
             ..TextSource::default()
         };
         let mut errors = Vec::new();
-        Scope::new(&source, &mut errors);
+        Scope::new(&source, false, &mut errors);
         let parts: Vec<Part> = errors.iter().map(|error| error.part).collect();
         use Part::*;
         let expected = [

@@ -38,6 +38,7 @@
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `NotRun`.
 
 mod radius;
+pub mod recurrence;
 pub(crate) mod stepper;
 
 use crate::controller::Controller;

@@ -2,15 +2,11 @@
 
 use super::Rkc;
 use super::radius::{Estimation, PowerMethod};
+use super::recurrence::{Recurrence, STABILITY};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Norm, Tolerance, Weights, largest};
 use odeum_core::{Lanes, Scalar, System};
-
-/// Damping κ of the stability polynomial (SSV, sec. 2).
-const DAMPING: f64 = 2.0 / 13.0;
-/// The step of s stages is stable for hσ up to (s² − 1) / this (SSV, sec. 3).
-const STABILITY: f64 = 1.54;
 
 /// Memory of RKC for one pack of systems of n equations.
 pub(crate) struct RkcStepper<'a, L: Lanes, S> {
@@ -116,22 +112,8 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
     #[inline(always)]
     fn stages(&mut self, at: &Point<L>, h: L, stages: L, cost: &mut Cost) {
         let n = at.y.len();
-        let (one, two) = (L::lit(1.0), L::lit(2.0));
-        let w0 = one + L::lit(DAMPING) / (stages * stages);
-        let w0_excess = w0 * w0 - one;
-        let root = w0_excess.sqrt();
-        let angle = stages * (w0 + root).ln();
-        let (sinh, cosh) = (angle.sinh(), angle.cosh());
-        let w1 = sinh * w0_excess / (cosh * stages * root - w0 * sinh);
-
-        // b₀ = b₁ = b₂ = T₂''/T₂'² at w₀.
-        let mut b = [one / (L::lit(4.0) * w0 * w0); 2];
-        // Tⱼ and its derivatives for j − 2 and j − 1.
-        let (mut z, mut dz, mut ddz) = ([one, w0], [L::lit(0.0), one], [L::lit(0.0); 2]);
-        let mut mu_tilde = w1 * b[1];
-        // Stage times as fractions of the step.
-        let mut theta = [L::lit(0.0), mu_tilde];
-        let first = h * mu_tilde;
+        let mut recurrence = Recurrence::new(stages);
+        let first = h * recurrence.first();
         for i in 0..n {
             self.w[1][i] = at.y[i];
             self.w[2][i] = self.slope[i].mul_add(first, at.y[i]);
@@ -146,32 +128,19 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
         for j in 2..=most as u32 {
             // A lane with fewer stages is finished: its newest stage is copied on.
             let live = L::lit(f64::from(j)).le(stages);
-            let twice_w0 = two * w0;
-            let zj = twice_w0 * z[1] - z[0];
-            let dzj = twice_w0 * dz[1] - dz[0] + two * z[1];
-            let ddzj = twice_w0 * ddz[1] - ddz[0] + L::lit(4.0) * dz[1];
-            let bj = ddzj / (dzj * dzj);
-            let a = one - z[1] * b[1];
-            let mu = twice_w0 * bj / b[1];
-            let nu = -(bj / b[0]);
-            mu_tilde = mu * w1 / w0;
-            let rest = one - mu - nu;
+            let stage = recurrence.advance();
             self.w.rotate_left(1);
-            let t = h.mul_add(theta[1], at.t);
+            let t = h.mul_add(stage.theta, at.t);
             self.system.rhs_in(t, &self.w[1][..n], at.p, &mut self.f[..n], &mut self.work);
-            let step = h * mu_tilde;
+            let step = h * stage.mu_tilde;
             let [w_jm2, w_jm1, w_j] = &mut self.w;
             // After the rotation w_j holds the stage before the last two: it is overwritten.
             for i in 0..n {
-                let slope = self.f[i] - a * self.slope[i];
-                let old = nu.mul_add(w_jm2[i], rest * at.y[i]);
-                let next = slope.mul_add(step, mu.mul_add(w_jm1[i], old));
+                let slope = self.f[i] - stage.a * self.slope[i];
+                let old = stage.nu.mul_add(w_jm2[i], stage.rest * at.y[i]);
+                let next = slope.mul_add(step, stage.mu.mul_add(w_jm1[i], old));
                 w_j[i] = L::select(live, next, w_jm1[i]);
             }
-            let theta_j = mu * theta[1] + nu * theta[0] + mu_tilde * (one - a);
-            theta = [theta[1], theta_j];
-            b = [b[1], bj];
-            (z, dz, ddz) = ([z[1], zj], [dz[1], dzj], [ddz[1], ddzj]);
         }
     }
 

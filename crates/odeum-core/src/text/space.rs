@@ -1,0 +1,162 @@
+//! Equations of fields: coordinates and Laplacians.
+
+use super::diagnostic::Diagnostic;
+use super::parse::Complaint;
+use super::token::Span;
+use crate::graph::{Builder, Graph, Node, NodeId, Op};
+
+/// The equations of S species in space, in normal form.
+///
+/// With Lₛ = ∇²uₛ, K potentials μₖ = μₖ(t, u, L, x) and Mₖ = ∇²μₖ the equations are
+/// ∂uₛ/∂t = Fₛ(t, u, L, x, M). The states of the graphs are, in order: the species u \[S\], their
+/// Laplacians L \[S\], the coordinates x, y, z, and (of the right-hand side only) M \[K\].
+#[derive(Clone, Debug)]
+pub struct TextFields {
+    rhs: Graph,
+    potentials: Graph,
+    warnings: Vec<Diagnostic>,
+}
+
+impl TextFields {
+    pub(super) fn new(
+        builder: &Builder,
+        rhs: &[NodeId],
+        potentials: &[NodeId],
+        species: Vec<String>,
+        params: Vec<String>,
+        warnings: Vec<Diagnostic>,
+    ) -> TextFields {
+        let mut names = species.clone();
+        names.extend(species.iter().map(|name| format!("lap({name})")));
+        names.extend(["x", "y", "z"].map(str::to_owned));
+        let of_potentials = Graph::assemble(builder, potentials, (names.clone(), params.clone()));
+        names.extend((0..potentials.len()).map(|k| format!("lap(potential {k})")));
+        let rhs = Graph::assemble(builder, rhs, (names, params));
+        TextFields { rhs, potentials: of_potentials, warnings }
+    }
+
+    /// F, of 2 S + 3 + K states, with S outputs.
+    pub fn rhs(&self) -> &Graph {
+        &self.rhs
+    }
+
+    /// The potentials μ, of 2 S + 3 states, with K outputs.
+    pub fn potentials(&self) -> &Graph {
+        &self.potentials
+    }
+
+    /// What looks like a slip but is no error: parameters and definitions never used.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+}
+
+/// On what a node depends, as far as Laplacians care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// The same everywhere.
+    Uniform,
+    /// Differs from place to place.
+    Local,
+    /// Contains the Laplacian of a potential.
+    Beyond,
+}
+
+/// The Laplacians met while expressions are read.
+pub(super) struct Space {
+    n_species: usize,
+    potentials: Vec<NodeId>,
+    /// Of the nodes of the builder, as far as it was asked.
+    reach: Vec<Reach>,
+}
+
+impl Space {
+    pub(super) fn new(n_species: usize) -> Space {
+        Space { n_species, potentials: Vec::new(), reach: Vec::new() }
+    }
+
+    /// The potentials, in the order of their Laplacians.
+    pub(super) fn into_potentials(self) -> Vec<NodeId> {
+        self.potentials
+    }
+
+    pub(super) fn coordinate(&self, axis: usize) -> Node {
+        Node::State((2 * self.n_species + axis) as u32)
+    }
+
+    /// The node of the Laplacian of a node.
+    pub(super) fn laplacian(
+        &mut self,
+        builder: &mut Builder,
+        id: NodeId,
+        span: Span,
+    ) -> Result<NodeId, Complaint> {
+        match self.reach(builder, id) {
+            Reach::Uniform => {
+                let complaint = Complaint::new(span, "this is the same everywhere");
+                return Err(complaint.help("its Laplacian is zero: leave it out"));
+            }
+            Reach::Beyond => {
+                let complaint = Complaint::new(span, "this contains the Laplacian of a potential");
+                return Err(complaint.help("at most two Laplacians can be nested"));
+            }
+            Reach::Local => {}
+        }
+        if let Some(known) = self.of_species(builder, id) {
+            return Ok(known);
+        }
+        let k = self.potentials.iter().position(|&known| known == id).unwrap_or_else(|| {
+            self.potentials.push(id);
+            self.potentials.len() - 1
+        });
+        Ok(builder.intern(Node::State((2 * self.n_species + 3 + k) as u32)))
+    }
+
+    /// The Laplacian of a species, or of a multiple of one that is the same everywhere.
+    fn of_species(&mut self, builder: &mut Builder, id: NodeId) -> Option<NodeId> {
+        let species = |builder: &Builder, id| match builder.node(id) {
+            Node::State(s) if (s as usize) < self.n_species => {
+                Some(Node::State(s + self.n_species as u32))
+            }
+            _ => None,
+        };
+        if let Some(laplacian) = species(builder, id) {
+            return Some(builder.intern(laplacian));
+        }
+        let Node::Op(op @ (Op::Neg | Op::Mul | Op::Div), [a, b, _]) = builder.node(id) else {
+            return None;
+        };
+        let (laplacian, factor, left) = match (species(builder, a), op) {
+            (Some(laplacian), Op::Neg) => (laplacian, None, true),
+            (Some(laplacian), _) => (laplacian, Some(b), true),
+            (None, Op::Mul) => (species(builder, b)?, Some(a), false),
+            (None, _) => return None,
+        };
+        if factor.is_some_and(|factor| self.reach(builder, factor) != Reach::Uniform) {
+            return None;
+        }
+        let laplacian = builder.intern(laplacian);
+        Some(match (factor, left) {
+            (None, _) => builder.apply(op, &[laplacian]),
+            (Some(factor), true) => builder.apply(op, &[laplacian, factor]),
+            (Some(factor), false) => builder.apply(op, &[factor, laplacian]),
+        })
+    }
+
+    /// Operands stand before their users, so one pass over the new nodes is enough.
+    fn reach(&mut self, builder: &Builder, id: NodeId) -> Reach {
+        for index in self.reach.len()..=id.index() {
+            let node = builder.node(NodeId::new(index));
+            let reach = match node {
+                Node::State(i) if i as usize >= 2 * self.n_species + 3 => Reach::Beyond,
+                Node::State(_) => Reach::Local,
+                _ => {
+                    let operands = node.args().iter().map(|id| self.reach[id.index()]);
+                    operands.max().unwrap_or(Reach::Uniform)
+                }
+            };
+            self.reach.push(reach);
+        }
+        self.reach[id.index()]
+    }
+}

@@ -1,0 +1,183 @@
+//! A march written down, to be taken up again.
+
+use crate::field::Field;
+use crate::grid::Grid;
+use crate::march::Counts;
+use odeum::Scalar;
+use std::io::{self, Read, Write};
+
+/// All that a march needs to go on with the same bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint<T: Scalar> {
+    /// The field.
+    pub field: Field<T>,
+    /// Time and memory of the method.
+    pub clock: Clock,
+}
+
+/// The time of a march, and what its method remembers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The time reached \[time\].
+    pub t: f64,
+    /// Where the present sequence of equal steps began \[time\], and how many there were: times
+    /// are multiples of the step, not sums.
+    pub origin: f64,
+    /// Equal steps since the origin.
+    pub since_origin: u64,
+    /// The step proposed \[time\]; zero before the first.
+    pub next_step: f64,
+    /// The spectral radius [1/time]; zero before it is known.
+    pub radius: f64,
+    /// Steps since it was computed.
+    pub radius_age: u64,
+    /// True when the last attempt met NaN or infinity.
+    pub spoiled: bool,
+    /// Memory of the step-size controller.
+    pub control: [f64; 4],
+    /// What has been done.
+    pub counts: Counts,
+}
+
+impl Clock {
+    /// A march that begins at `t`.
+    pub fn at(t: f64) -> Clock {
+        Clock {
+            t,
+            origin: t,
+            since_origin: 0,
+            next_step: 0.0,
+            radius: 0.0,
+            radius_age: 0,
+            spoiled: false,
+            control: [0.0; 4],
+            counts: Counts::default(),
+        }
+    }
+
+    fn numbers(&self) -> [u64; 15] {
+        let [a, b, c, d] = self.control.map(f64::to_bits);
+        [
+            self.t.to_bits(),
+            self.origin.to_bits(),
+            self.since_origin,
+            self.next_step.to_bits(),
+            self.radius.to_bits(),
+            self.radius_age,
+            u64::from(self.spoiled),
+            a,
+            b,
+            c,
+            d,
+            self.counts.steps,
+            self.counts.rejected,
+            self.counts.slopes,
+            0,
+        ]
+    }
+
+    fn from_numbers(numbers: [u64; 15]) -> Clock {
+        let real = |k: usize| f64::from_bits(numbers[k]);
+        Clock {
+            t: real(0),
+            origin: real(1),
+            since_origin: numbers[2],
+            next_step: real(3),
+            radius: real(4),
+            radius_age: numbers[5],
+            spoiled: numbers[6] != 0,
+            control: [real(7), real(8), real(9), real(10)],
+            counts: Counts { steps: numbers[11], rejected: numbers[12], slopes: numbers[13] },
+        }
+    }
+}
+
+/// First bytes of a checkpoint, with the version of its form.
+const MAGIC: &[u8; 8] = b"odmfld01";
+
+impl<T: Scalar> Checkpoint<T> {
+    /// Writes everything, numbers in little-endian order: a mark, bytes of a number, shape,
+    /// species, the clock, then the values of each species, x fastest.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        let [nx, ny, nz] = self.field.shape();
+        to.write_all(MAGIC)?;
+        for number in [size_of::<T>(), nx, ny, nz, self.field.species()] {
+            to.write_all(&(number as u64).to_le_bytes())?;
+        }
+        for number in self.clock.numbers() {
+            to.write_all(&number.to_le_bytes())?;
+        }
+        let mut bytes = Vec::with_capacity(nx * size_of::<T>());
+        for s in 0..self.field.species() {
+            for z in 0..nz {
+                for y in 0..ny {
+                    bytes.clear();
+                    for value in self.field.row(s, y, z) {
+                        // A single-precision number goes through double precision unchanged.
+                        match size_of::<T>() {
+                            4 => bytes.extend((value.to_f64() as f32).to_le_bytes()),
+                            _ => bytes.extend(value.to_f64().to_le_bytes()),
+                        }
+                    }
+                    to.write_all(&bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what [`write`](Checkpoint::write) wrote, for a grid of the same shape.
+    pub fn read(grid: &Grid, from: &mut impl Read) -> io::Result<Checkpoint<T>> {
+        let refuse = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+        let mut magic = [0; 8];
+        from.read_exact(&mut magic)?;
+        if &magic != MAGIC {
+            return Err(refuse("this is no checkpoint of a field".to_owned()));
+        }
+        let mut number = || {
+            let mut bytes = [0; 8];
+            from.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
+        };
+        let head = [number()?, number()?, number()?, number()?, number()?];
+        let mut numbers = [0; 15];
+        for slot in &mut numbers {
+            *slot = number()?;
+        }
+        if head[0] != size_of::<T>() as u64 {
+            return Err(refuse(format!(
+                "the checkpoint has numbers of {} bytes, not {}",
+                head[0],
+                T::NAME
+            )));
+        }
+        let shape = grid.shape().map(|n| n as u64);
+        if head[1..4] != shape {
+            return Err(refuse(format!(
+                "the checkpoint has {:?} cells, not {shape:?}",
+                &head[1..4]
+            )));
+        }
+        let species = usize::try_from(head[4]).unwrap_or(0);
+        let mut field = Field::zeros(grid, species).map_err(|error| refuse(error.to_string()))?;
+        let [nx, ny, nz] = grid.shape();
+        let mut bytes = vec![0; nx * size_of::<T>()];
+        for s in 0..species {
+            for z in 0..nz {
+                for y in 0..ny {
+                    from.read_exact(&mut bytes)?;
+                    let row = field.row_mut(s, y, z);
+                    for (value, bytes) in row.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
+                        *value = T::from_f64(match *bytes {
+                            [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
+                            [a, b, c, d, e, f, g, h] => {
+                                f64::from_le_bytes([a, b, c, d, e, f, g, h])
+                            }
+                            _ => f64::NAN,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(Checkpoint { field, clock: Clock::from_numbers(numbers) })
+    }
+}

@@ -1,0 +1,204 @@
+//! Eigenvalues of small complex matrices.
+
+/// A complex number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Complex {
+    pub(crate) re: f64,
+    pub(crate) im: f64,
+}
+
+impl Complex {
+    pub(crate) fn new(re: f64, im: f64) -> Complex {
+        Complex { re, im }
+    }
+
+    pub(crate) fn abs(self) -> f64 {
+        self.re.hypot(self.im)
+    }
+
+    fn add(self, other: Complex) -> Complex {
+        Complex::new(self.re + other.re, self.im + other.im)
+    }
+
+    fn sub(self, other: Complex) -> Complex {
+        Complex::new(self.re - other.re, self.im - other.im)
+    }
+
+    fn mul(self, other: Complex) -> Complex {
+        let re = self.re * other.re - self.im * other.im;
+        Complex::new(re, self.re * other.im + self.im * other.re)
+    }
+
+    fn conj(self) -> Complex {
+        Complex::new(self.re, -self.im)
+    }
+
+    fn scale(self, x: f64) -> Complex {
+        Complex::new(self.re * x, self.im * x)
+    }
+
+    /// The root with a real part that is not negative.
+    fn sqrt(self) -> Complex {
+        let size = self.abs();
+        let re = ((size + self.re) / 2.0).max(0.0).sqrt();
+        let im = ((size - self.re) / 2.0).max(0.0).sqrt();
+        Complex::new(re, if self.im < 0.0 { -im } else { im })
+    }
+}
+
+/// Eigenvalues of an n × n matrix, row by row, which is destroyed: Hessenberg form, then shifted
+/// QR steps with deflation, both by rotations. Golub & Van Loan, Matrix Computations, sec. 7.4–7.5.
+pub(crate) fn eigenvalues(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
+    hessenberg(matrix, n);
+    let mut values = vec![Complex::default(); n];
+    let mut m = n;
+    let mut steps = 0;
+    while m > 0 {
+        if m == 1 {
+            values[0] = matrix[0];
+            break;
+        }
+        let at = |i: usize, j: usize| matrix[i * n + j];
+        let size = at(m - 2, m - 2).abs() + at(m - 1, m - 1).abs();
+        let rest = at(m - 1, m - 2).abs();
+        // After so many steps what is left is as good as it gets.
+        if rest <= 1e-15 * size || rest < f64::MIN_POSITIVE || steps > 60 {
+            values[m - 1] = at(m - 1, m - 1);
+            (m, steps) = (m - 1, 0);
+            continue;
+        }
+        let shift =
+            wilkinson(at(m - 2, m - 2), at(m - 2, m - 1), at(m - 1, m - 2), at(m - 1, m - 1));
+        // Now and then another shift breaks a cycle.
+        let shift =
+            if steps % 11 == 10 { shift.add(Complex::new(rest, rest / 3.0)) } else { shift };
+        qr_step(matrix, n, m, shift);
+        steps += 1;
+    }
+    values
+}
+
+/// The eigenvalue of a 2 × 2 matrix that is nearer to its last entry.
+fn wilkinson(a: Complex, b: Complex, c: Complex, d: Complex) -> Complex {
+    let half = a.sub(d).scale(0.5);
+    let root = half.mul(half).add(b.mul(c)).sqrt();
+    let mean = a.add(d).scale(0.5);
+    let (plus, minus) = (mean.add(root), mean.sub(root));
+    if plus.sub(d).abs() < minus.sub(d).abs() { plus } else { minus }
+}
+
+/// Zeros below the first subdiagonal, by rotations of neighbouring rows.
+fn hessenberg(matrix: &mut [Complex], n: usize) {
+    for col in 0..n.saturating_sub(2) {
+        for row in (col + 2..n).rev() {
+            let rotation = Rotation::zeroing(matrix[(row - 1) * n + col], matrix[row * n + col]);
+            rotation.rows(matrix, n, row - 1, 0..n);
+            rotation.columns(matrix, n, row - 1, 0..n);
+        }
+    }
+}
+
+/// H − σ = QR, H ← RQ + σ on the leading m × m part of a Hessenberg matrix.
+fn qr_step(matrix: &mut [Complex], n: usize, m: usize, shift: Complex) {
+    for i in 0..m {
+        matrix[i * n + i] = matrix[i * n + i].sub(shift);
+    }
+    let mut rotations = Vec::with_capacity(m);
+    for k in 0..m - 1 {
+        let rotation = Rotation::zeroing(matrix[k * n + k], matrix[(k + 1) * n + k]);
+        rotation.rows(matrix, n, k, k..m);
+        rotations.push(rotation);
+    }
+    for (k, rotation) in rotations.iter().enumerate() {
+        rotation.columns(matrix, n, k, 0..(k + 2).min(m));
+    }
+    for i in 0..m {
+        matrix[i * n + i] = matrix[i * n + i].add(shift);
+    }
+}
+
+/// A unitary rotation of two neighbouring rows or columns.
+struct Rotation {
+    c: Complex,
+    s: Complex,
+}
+
+impl Rotation {
+    /// Takes (a, b) to (r, 0).
+    fn zeroing(a: Complex, b: Complex) -> Rotation {
+        let r = a.abs().hypot(b.abs());
+        if r == 0.0 {
+            return Rotation { c: Complex::new(1.0, 0.0), s: Complex::default() };
+        }
+        Rotation { c: a.conj().scale(1.0 / r), s: b.conj().scale(1.0 / r) }
+    }
+
+    fn rows(&self, matrix: &mut [Complex], n: usize, k: usize, columns: std::ops::Range<usize>) {
+        for j in columns {
+            let (a, b) = (matrix[k * n + j], matrix[(k + 1) * n + j]);
+            matrix[k * n + j] = self.c.mul(a).add(self.s.mul(b));
+            matrix[(k + 1) * n + j] = self.c.conj().mul(b).sub(self.s.conj().mul(a));
+        }
+    }
+
+    fn columns(&self, matrix: &mut [Complex], n: usize, k: usize, rows: std::ops::Range<usize>) {
+        for i in rows {
+            let (a, b) = (matrix[i * n + k], matrix[i * n + k + 1]);
+            matrix[i * n + k] = a.mul(self.c.conj()).add(b.mul(self.s.conj()));
+            matrix[i * n + k + 1] = b.mul(self.c).sub(a.mul(self.s));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn real(rows: &[&[f64]]) -> Vec<Complex> {
+        let mut matrix: Vec<Complex> =
+            rows.iter().flat_map(|row| row.iter().map(|&x| Complex::new(x, 0.0))).collect();
+        let mut values = eigenvalues(&mut matrix, rows.len());
+        let rank = |value: &Complex| ((value.re * 1e6).round(), value.im);
+        values.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap());
+        values
+    }
+
+    fn check(found: &[Complex], expected: &[(f64, f64)]) {
+        for (value, &(re, im)) in found.iter().zip(expected) {
+            assert!(value.sub(Complex::new(re, im)).abs() < 1e-12, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn matrices_with_known_eigenvalues() {
+        check(&real(&[&[3.0]]), &[(3.0, 0.0)]);
+        check(&real(&[&[0.0, 1.0], &[-4.0, 0.0]]), &[(0.0, -2.0), (0.0, 2.0)]);
+        check(&real(&[&[2.0, 1.0], &[1.0, 2.0]]), &[(1.0, 0.0), (3.0, 0.0)]);
+        // A permutation: the third roots of one.
+        let root = 0.75_f64.sqrt();
+        let cycle = real(&[&[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0], &[1.0, 0.0, 0.0]]);
+        check(&cycle, &[(-0.5, -root), (-0.5, root), (1.0, 0.0)]);
+        // The companion matrix of (x−1)(x−2)(x−3)(x−4).
+        let four = real(&[
+            &[10.0, -35.0, 50.0, -24.0],
+            &[1.0, 0.0, 0.0, 0.0],
+            &[0.0, 1.0, 0.0, 0.0],
+            &[0.0, 0.0, 1.0, 0.0],
+        ]);
+        check(&four, &[(1.0, 0.0), (2.0, 0.0), (3.0, 0.0), (4.0, 0.0)]);
+    }
+
+    #[test]
+    fn trace_and_size_are_kept() {
+        let n = 7;
+        let entry = |k: usize| Complex::new((k as f64 * 0.7).sin(), (k as f64 * 1.3).cos());
+        let mut matrix: Vec<Complex> = (0..n * n).map(entry).collect();
+        let trace = (0..n).fold(Complex::default(), |sum, i| sum.add(matrix[i * n + i]));
+        let square = (0..n * n)
+            .fold(Complex::default(), |sum, k| sum.add(matrix[k].mul(matrix[k % n * n + k / n])));
+        let values = eigenvalues(&mut matrix, n);
+        let sum = values.iter().fold(Complex::default(), |sum, value| sum.add(*value));
+        let squares = values.iter().fold(Complex::default(), |sum, v| sum.add(v.mul(*v)));
+        assert!(sum.sub(trace).abs() < 1e-12 && squares.sub(square).abs() < 1e-11);
+    }
+}

@@ -1,0 +1,261 @@
+//! Concentrations on a grid.
+
+use crate::grid::Grid;
+use crate::memory::ask_for_large_pages;
+use odeum::{Error, Scalar};
+
+/// Bytes of a cache line: rows begin on one.
+const LINE: usize = 64;
+
+/// The values of S species in every cell of a grid, species by species.
+///
+/// Rows along x begin on cache lines. There are no ghost layers: what lies beyond a wall is
+/// computed where it is needed.
+#[derive(Debug)]
+pub struct Field<T> {
+    layout: Layout,
+    /// Index of the first value, where a cache line begins.
+    head: usize,
+    values: Vec<T>,
+}
+
+/// Where the values of a field lie, counted from the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) shape: [usize; 3],
+    pub(crate) species: usize,
+    /// From a row to the next.
+    pub(crate) row: usize,
+    /// From a plane to the next.
+    pub(crate) plane: usize,
+    /// From a species to the next.
+    pub(crate) volume: usize,
+}
+
+impl Layout {
+    pub(crate) fn new<T>(grid: &Grid, species: usize) -> Option<Layout> {
+        let line = LINE / size_of::<T>();
+        let shape = grid.shape();
+        let row = shape[0].checked_next_multiple_of(line)?;
+        // An odd number of lines: rows and planes would else fall on the same cache sets.
+        let row = if shape[1] > 1 && (row / line).is_multiple_of(16) {
+            row.checked_add(line)?
+        } else {
+            row
+        };
+        let plane = row.checked_mul(shape[1])?;
+        let volume = plane.checked_mul(shape[2])?.checked_add(5 * line)?;
+        volume.checked_mul(species)?.checked_add(line)?.checked_mul(size_of::<T>())?;
+        Some(Layout { shape, species, row, plane, volume })
+    }
+
+    /// Index of the first cell of a row.
+    #[inline(always)]
+    pub(crate) fn row_at(&self, species: usize, y: usize, z: usize) -> usize {
+        species * self.volume + z * self.plane + y * self.row
+    }
+
+    /// Values in all.
+    pub(crate) fn len(&self) -> usize {
+        self.species * self.volume
+    }
+}
+
+impl<T: Scalar> Field<T> {
+    /// Bytes a field of so many species takes; an error when that is more than a machine can
+    /// address.
+    pub fn bytes(grid: &Grid, species: usize) -> Result<usize, Error> {
+        let layout = Layout::new::<T>(grid, species);
+        layout.map(|layout| (layout.len() + LINE) * size_of::<T>()).ok_or_else(|| {
+            let found = format!("{:?} cells of {species} species", grid.shape());
+            Error::input("grid", found, "does not fit into memory")
+        })
+    }
+
+    /// All values zero.
+    pub fn zeros(grid: &Grid, species: usize) -> Result<Field<T>, Error> {
+        if species == 0 {
+            return Err(Error::input("species", 0, "a field needs at least one"));
+        }
+        let bytes = Field::<T>::bytes(grid, species)?;
+        let too_large = |_| {
+            let found = format!("{:?} cells of {species} species", grid.shape());
+            Error::input("grid", found, format!("no memory of {bytes} bytes is to be had"))
+        };
+        let Some(layout) = Layout::new::<T>(grid, species) else {
+            return Err(Error::input("grid", format!("{:?}", grid.shape()), "does not fit"));
+        };
+        let line = LINE / size_of::<T>();
+        let len = layout.len() + line;
+        let mut values: Vec<T> = Vec::new();
+        values.try_reserve_exact(len).map_err(too_large)?;
+        ask_for_large_pages(&mut values);
+        values.resize(len, T::from_f64(0.0));
+        let head = values.as_ptr().align_offset(LINE).min(line);
+        Ok(Field { layout, head, values })
+    }
+
+    /// From plain arrays, one after the other for each species, x fastest \[S × nz × ny × nx\].
+    pub fn from_values(grid: &Grid, species: usize, plain: &[T]) -> Result<Field<T>, Error> {
+        let wanted = grid.cells().checked_mul(species);
+        if wanted != Some(plain.len()) {
+            return Err(Error::input(
+                "values",
+                format!("{} values", plain.len()),
+                format!("give one for each of {:?} cells of {species} species", grid.shape()),
+            ));
+        }
+        if let Some(at) = plain.iter().position(|value| !value.is_finite()) {
+            let [i, j, k] = grid.cell(at % grid.cells());
+            let found = format!("{} in cell [{i}, {j}, {k}]", plain[at]);
+            let field = format!("values of species {}", at / grid.cells());
+            return Err(Error::input(field, found, "must be finite"));
+        }
+        let mut field = Field::zeros(grid, species)?;
+        let nx = grid.shape()[0];
+        for (at, row) in plain.chunks_exact(nx).enumerate() {
+            let (s, y, z) = field.row_number(at);
+            field.row_mut(s, y, z).copy_from_slice(row);
+        }
+        Ok(field)
+    }
+
+    /// From the value of each species at each cell centre: `f(species, [x, y, z])`.
+    pub fn from_fn(
+        grid: &Grid,
+        species: usize,
+        mut f: impl FnMut(usize, [f64; 3]) -> f64,
+    ) -> Result<Field<T>, Error> {
+        let mut field = Field::zeros(grid, species)?;
+        let [nx, ny, nz] = grid.shape();
+        for s in 0..species {
+            for z in 0..nz {
+                for y in 0..ny {
+                    let row = field.row_mut(s, y, z);
+                    for x in 0..nx {
+                        let at = [grid.centre(0, x), grid.centre(1, y), grid.centre(2, z)];
+                        let value = f(s, at);
+                        if !value.is_finite() {
+                            let found = format!("{value} in cell [{x}, {y}, {z}]");
+                            let field = format!("values of species {s}");
+                            return Err(Error::input(field, found, "must be finite"));
+                        }
+                        row[x] = T::from_f64(value);
+                    }
+                }
+            }
+        }
+        Ok(field)
+    }
+
+    /// The values of one species as a plain array, x fastest \[nz × ny × nx\].
+    pub fn to_values(&self, species: usize) -> Vec<T> {
+        let [nx, ny, nz] = self.layout.shape;
+        let mut plain = Vec::with_capacity(nx * ny * nz);
+        for z in 0..nz {
+            for y in 0..ny {
+                plain.extend_from_slice(self.row(species, y, z));
+            }
+        }
+        plain
+    }
+
+    /// Cells along x, y and z.
+    pub fn shape(&self) -> [usize; 3] {
+        self.layout.shape
+    }
+
+    /// Number of species S.
+    pub fn species(&self) -> usize {
+        self.layout.species
+    }
+
+    /// The value of a species in a cell \[i, j, k\].
+    ///
+    /// # Panics
+    ///
+    /// When there is no such cell.
+    pub fn get(&self, species: usize, [i, j, k]: [usize; 3]) -> T {
+        self.row(species, j, k)[i]
+    }
+
+    /// Sets the value of a species in a cell \[i, j, k\].
+    ///
+    /// # Panics
+    ///
+    /// When there is no such cell.
+    pub fn set(&mut self, species: usize, [i, j, k]: [usize; 3], value: T) {
+        self.row_mut(species, j, k)[i] = value;
+    }
+
+    /// The cells of one row along x \[nx\].
+    ///
+    /// # Panics
+    ///
+    /// When there is no such row.
+    pub fn row(&self, species: usize, y: usize, z: usize) -> &[T] {
+        self.check_row(species, y, z);
+        let at = self.layout.row_at(species, y, z);
+        &self.values()[at..at + self.layout.shape[0]]
+    }
+
+    /// The cells of one row along x \[nx\], to write.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such row.
+    pub fn row_mut(&mut self, species: usize, y: usize, z: usize) -> &mut [T] {
+        self.check_row(species, y, z);
+        let at = self.layout.row_at(species, y, z);
+        let nx = self.layout.shape[0];
+        &mut self.values_mut()[at..at + nx]
+    }
+
+    fn check_row(&self, species: usize, y: usize, z: usize) {
+        let [_, ny, nz] = self.layout.shape;
+        assert!(species < self.layout.species && y < ny && z < nz, "no row {species}, {y}, {z}");
+    }
+
+    /// Species, y and z of the rows in plain order.
+    fn row_number(&self, at: usize) -> (usize, usize, usize) {
+        let [_, ny, nz] = self.layout.shape;
+        (at / (ny * nz), at % ny, at / ny % nz)
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Everything, in the order of the layout.
+    pub(crate) fn values(&self) -> &[T] {
+        &self.values[self.head..self.head + self.layout.len()]
+    }
+
+    pub(crate) fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values[self.head..self.head + self.layout.len()]
+    }
+}
+
+impl<T: Scalar> Clone for Field<T> {
+    /// Copies value by value: a copy begins on a cache line of its own.
+    fn clone(&self) -> Field<T> {
+        let line = LINE / size_of::<T>();
+        let mut values = Vec::with_capacity(self.layout.len() + line);
+        ask_for_large_pages(&mut values);
+        values.resize(self.layout.len() + line, T::from_f64(0.0));
+        let head = values.as_ptr().align_offset(LINE).min(line);
+        values[head..head + self.layout.len()].copy_from_slice(self.values());
+        Field { layout: self.layout, head, values }
+    }
+}
+
+impl<T: Scalar> PartialEq for Field<T> {
+    fn eq(&self, other: &Field<T>) -> bool {
+        let [_, ny, nz] = self.layout.shape;
+        self.layout == other.layout
+            && (0..self.layout.species * ny * nz).all(|at| {
+                let (s, y, z) = self.row_number(at);
+                self.row(s, y, z) == other.row(s, y, z)
+            })
+    }
+}

@@ -1,0 +1,42 @@
+//! Reaction–diffusion–advection on grids of one to three dimensions.
+//!
+//! A [`Model`] is the equations as data; a [`Problem`] puts it on a [`Grid`] with [`Walls`], a
+//! wind and sources; an [`Engine`] computes slopes of a [`Field`], and a [`March`] carries one
+//! through time.
+
+mod checkpoint;
+mod eigen;
+mod engine;
+mod field;
+mod grid;
+mod march;
+mod memory;
+mod method;
+mod model;
+mod noise;
+mod plan;
+mod problem;
+pub mod problems;
+mod quantity;
+mod reduce;
+mod stability;
+mod stages;
+mod stencil;
+mod sweep;
+mod walls;
+
+pub use checkpoint::{Checkpoint, Clock};
+pub use engine::Engine;
+pub use field::Field;
+pub use grid::{AXES, Grid};
+pub use march::{Counts, Failure, March, Options, Outcome, fields_needed};
+pub use method::{Method, Steps};
+pub use model::{Model, ModelError, ModelText};
+pub use noise::noise;
+pub use problem::{Advection, PointSource, Problem, Wind};
+pub use quantity::Quantity;
+pub use reduce::Summary;
+pub use stability::{Stability, stability};
+pub use stencil::Stencil;
+pub use sweep::{Combination, Precision};
+pub use walls::{Face, Wall, Walls};

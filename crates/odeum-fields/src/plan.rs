@@ -1,0 +1,174 @@
+//! A problem made ready for sweeps in one precision.
+
+use crate::field::{Field, Layout};
+use crate::grid::Grid;
+use crate::problem::{Advection, Problem, Wind};
+use crate::quantity::Course;
+use crate::stencil::Weights;
+use crate::walls::SpeciesWalls;
+use odeum::{Error, Scalar};
+use odeum_core::graph::Node;
+use odeum_core::{Graph, Program};
+
+/// All that a sweep needs to know beside the field itself.
+pub(crate) struct Plan<T> {
+    pub(crate) grid: Grid,
+    pub(crate) layout: Layout,
+    pub(crate) weights: Weights,
+    pub(crate) kernel: Kernel,
+    /// Of each species.
+    pub(crate) walls: Vec<SpeciesWalls>,
+    pub(crate) wind: Option<Blow<T>>,
+    pub(crate) carried: Vec<bool>,
+    pub(crate) advection: Advection,
+    /// D at cell centres, of those species that have it.
+    pub(crate) diffusion: Vec<Option<Field<T>>>,
+    pub(crate) sources: Vec<Source>,
+}
+
+/// How F is computed.
+pub(crate) enum Kernel {
+    /// Fₛ = dₛ Lₛ with numbers d.
+    Diffusion(Vec<f64>),
+    Tape(Box<Tape>),
+}
+
+/// F and the potentials as programs, and which inputs they read.
+pub(crate) struct Tape {
+    pub(crate) rhs: Program,
+    pub(crate) rhs_inputs: Inputs,
+    /// K
+    pub(crate) n_potentials: usize,
+    pub(crate) potentials: Program,
+    pub(crate) potential_inputs: Inputs,
+}
+
+/// Which states a graph of S species reads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inputs {
+    pub(crate) species: Vec<usize>,
+    pub(crate) laplacians: Vec<usize>,
+    pub(crate) coordinates: [bool; 3],
+    /// Laplacians of potentials.
+    pub(crate) beyond: Vec<usize>,
+}
+
+/// The wind, ready for numbers.
+// A problem has one, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Blow<T> {
+    Uniform([Course; 3]),
+    /// w/h [1/time], three components.
+    Cells(Field<T>),
+}
+
+/// A source in one cell.
+pub(crate) struct Source {
+    pub(crate) species: usize,
+    pub(crate) cell: [usize; 3],
+    pub(crate) rate: Course,
+}
+
+impl Inputs {
+    fn of(graph: &Graph, species: usize) -> Inputs {
+        let mut inputs = Inputs::default();
+        for node in graph.nodes() {
+            let Node::State(i) = node else { continue };
+            let i = *i as usize;
+            match i {
+                _ if i < species => inputs.species.push(i),
+                _ if i < 2 * species => inputs.laplacians.push(i - species),
+                _ if i < 2 * species + 3 => inputs.coordinates[i - 2 * species] = true,
+                _ => inputs.beyond.push(i - 2 * species - 3),
+            }
+        }
+        inputs
+    }
+}
+
+/// The numbers d when every output is Fₛ = dₛ Lₛ.
+fn diffusion_only(rhs: &Graph, species: usize) -> Option<Vec<f64>> {
+    let (entries, pattern) = rhs.jacobian();
+    if rhs.uses_time() || pattern.iter().any(|(row, col)| col != species + row) {
+        return None;
+    }
+    let zeros = vec![0.0; rhs.n_states()];
+    if rhs.eval(0.0, &zeros, &[]).iter().any(|value| *value != 0.0) {
+        return None;
+    }
+    let mut d = vec![0.0; species];
+    for (k, (row, _)) in pattern.iter().enumerate() {
+        d[row] = entries.node(entries.outputs()[k]).constant()?;
+    }
+    Some(d)
+}
+
+impl<T: Scalar> Plan<T> {
+    pub(crate) fn new(problem: &Problem) -> Result<Plan<T>, Error> {
+        problem.check()?;
+        let Problem { model, grid, .. } = problem;
+        let species = model.species().len();
+        let bytes = Field::<T>::bytes(grid, species)?;
+        let layout = Layout::new::<T>(grid, species)
+            .ok_or_else(|| Error::input("grid", format!("{bytes} bytes"), "does not fit"))?;
+        let (rhs, potentials) = model.bound();
+        let kernel = match diffusion_only(&rhs, species) {
+            Some(d) => Kernel::Diffusion(d),
+            None => Kernel::Tape(Box::new(Tape {
+                rhs: Program::new(&rhs),
+                rhs_inputs: Inputs::of(&rhs, species),
+                n_potentials: potentials.outputs().len(),
+                potentials: Program::new(&potentials),
+                potential_inputs: Inputs::of(&potentials, species),
+            })),
+        };
+        let wind = match &problem.wind {
+            None => None,
+            Some(Wind::Uniform([x, y, z])) => {
+                let bind = |part: &crate::Quantity| part.bind(model.params(), "wind");
+                Some(Blow::Uniform([bind(x)?, bind(y)?, bind(z)?]))
+            }
+            Some(Wind::Cells(parts)) => {
+                let per_cell = |axis: usize, w: &f64| T::from_f64(w / grid.spacing()[axis]);
+                let values: Vec<T> = (0..3)
+                    .flat_map(|axis| parts[axis].iter().map(move |w| per_cell(axis, w)))
+                    .collect();
+                Some(Blow::Cells(Field::from_values(grid, 3, &values)?))
+            }
+        };
+        let mut diffusion: Vec<Option<Field<T>>> = (0..species).map(|_| None).collect();
+        for (name, coefficients) in &problem.diffusion {
+            let values: Vec<T> = coefficients.iter().map(|d| T::from_f64(*d)).collect();
+            diffusion[model.index(name)?] = Some(Field::from_values(grid, 1, &values)?);
+        }
+        let mut sources = Vec::new();
+        for source in &problem.sources {
+            let field = format!("source of {}", source.species);
+            sources.push(Source {
+                species: model.index(&source.species)?,
+                cell: source.cell,
+                rate: source.rate.bind(model.params(), &field)?,
+            });
+        }
+        Ok(Plan {
+            grid: *grid,
+            layout,
+            weights: problem.stencil.weights(grid),
+            kernel,
+            walls: problem.walls.bind(grid, model.species(), model.params())?,
+            wind,
+            carried: problem.carried(),
+            advection: problem.advection,
+            diffusion,
+            sources,
+        })
+    }
+
+    /// K
+    pub(crate) fn n_potentials(&self) -> usize {
+        match &self.kernel {
+            Kernel::Diffusion(_) => 0,
+            Kernel::Tape(tape) => tape.n_potentials,
+        }
+    }
+}

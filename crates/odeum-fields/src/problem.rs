@@ -1,0 +1,199 @@
+//! A model on a grid, with all that surrounds it.
+
+use crate::grid::Grid;
+use crate::model::Model;
+use crate::quantity::Quantity;
+use crate::stencil::Stencil;
+use crate::walls::Walls;
+use odeum::Error;
+
+/// How the divergence of an advective flux is approximated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Advection {
+    /// First order, from the side the wind comes from (Molnár et al. 2011, sec. 4.1). It smears:
+    /// in a step Δt each axis gains a diffusion of |w| h/2 · (1 − |w| Δt/h).
+    #[default]
+    Upwind,
+    /// Third order where the field is smooth, limited so that no new extremum appears. Koren,
+    /// *A robust upwind discretization method for advection, diffusion and source terms*, in
+    /// Vreugdenhil & Koren (eds.), Numerical Methods for Advection–Diffusion Problems (1993).
+    Koren,
+}
+
+/// The velocity that carries species along [length/time].
+#[derive(Clone, Debug, PartialEq)]
+// A problem has one, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
+pub enum Wind {
+    /// The same everywhere, along x, y and z.
+    Uniform([Quantity; 3]),
+    /// At the centre of every cell, along x, y and z, as plain arrays \[nz × ny × nx\].
+    Cells([Vec<f64>; 3]),
+}
+
+/// A source in a single cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointSource {
+    /// The species it gives.
+    pub species: String,
+    /// The cell \[i, j, k\].
+    pub cell: [usize; 3],
+    /// What it adds to the concentration of the cell [units of u/time].
+    pub rate: Quantity,
+}
+
+/// An initial-boundary-value problem but for its initial values:
+/// ∂u/∂t = F(t, u, ∇²u, x, ∇²μ) + ∇·(D ∇u) − ∇·(w u) + sources.
+///
+/// The middle terms exist for species with a field of diffusion coefficients and for those that
+/// a wind carries. A constant D belongs into F, as `D * lap(u)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The equations.
+    pub model: Model,
+    /// The cells.
+    pub grid: Grid,
+    /// How Laplacians are approximated.
+    pub stencil: Stencil,
+    /// What happens at the faces of the box.
+    pub walls: Walls,
+    /// What carries species along, if anything does.
+    pub wind: Option<Wind>,
+    /// The species that the wind carries; `None` for all.
+    pub carried: Option<Vec<String>>,
+    /// How advection is approximated.
+    pub advection: Advection,
+    /// Species whose diffusion coefficient differs from cell to cell: name, and the coefficients
+    /// at cell centres [length²/time] \[nz × ny × nx\]. What passes a face is weighted by the
+    /// harmonic mean of both sides: no flux enters a cell whose coefficient is zero, so that
+    /// zeros draw a geometry.
+    pub diffusion: Vec<(String, Vec<f64>)>,
+    /// Sources in single cells.
+    pub sources: Vec<PointSource>,
+}
+
+impl Problem {
+    /// A model in a closed box: isotropic stencil, nothing passes the walls, no wind.
+    pub fn new(model: Model, grid: Grid) -> Problem {
+        Problem {
+            model,
+            grid,
+            stencil: Stencil::default(),
+            walls: Walls::default(),
+            wind: None,
+            carried: None,
+            advection: Advection::default(),
+            diffusion: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// The same with another stencil.
+    pub fn stencil(self, stencil: Stencil) -> Problem {
+        Problem { stencil, ..self }
+    }
+
+    /// The same with other walls.
+    pub fn walls(self, walls: Walls) -> Problem {
+        Problem { walls, ..self }
+    }
+
+    /// The same with a wind that carries every species.
+    pub fn wind(self, wind: Wind, advection: Advection) -> Problem {
+        Problem { wind: Some(wind), advection, ..self }
+    }
+
+    /// The same with one more source in a single cell.
+    pub fn source(mut self, source: PointSource) -> Problem {
+        self.sources.push(source);
+        self
+    }
+
+    /// The same with a field of diffusion coefficients for a species.
+    pub fn diffusion(mut self, species: &str, coefficients: Vec<f64>) -> Problem {
+        self.diffusion.push((species.to_owned(), coefficients));
+        self
+    }
+
+    /// Refuses what does not fit together. [`Engine::new`](crate::Engine::new) asks too.
+    pub fn check(&self) -> Result<(), Error> {
+        let cells = self.grid.cells();
+        self.stencil.check(&self.grid)?;
+        self.walls.bind(&self.grid, self.model.species(), self.model.params())?;
+        match &self.wind {
+            Some(Wind::Uniform(parts)) => {
+                for part in parts {
+                    part.bind(self.model.params(), "wind")?;
+                }
+            }
+            Some(Wind::Cells(parts)) => {
+                for part in parts {
+                    check_cells("wind", part, cells, |w| w.is_finite(), "must be finite")?;
+                }
+            }
+            None => {}
+        }
+        for name in self.carried.iter().flatten() {
+            self.model.index(name)?;
+        }
+        for (n, (name, coefficients)) in self.diffusion.iter().enumerate() {
+            self.model.index(name)?;
+            if self.diffusion[..n].iter().any(|(other, _)| other == name) {
+                return Err(Error::input("diffusion", name, "is given twice"));
+            }
+            let sound = |d: f64| d >= 0.0 && d.is_finite();
+            let field = format!("diffusion of {name}");
+            check_cells(&field, coefficients, cells, sound, "must be finite and not negative")?;
+        }
+        for source in &self.sources {
+            self.model.index(&source.species)?;
+            let field = format!("source of {}", source.species);
+            source.rate.bind(self.model.params(), &field)?;
+            let shape = self.grid.shape();
+            if (0..3).any(|axis| source.cell[axis] >= shape[axis]) {
+                let found = format!("cell {:?}", source.cell);
+                return Err(Error::input(field, found, format!("the grid has {shape:?} cells")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether F or the wind contains the time.
+    pub(crate) fn changes_with_time(&self) -> bool {
+        let blows = match &self.wind {
+            Some(Wind::Uniform(parts)) => {
+                parts.iter().any(|part| !matches!(part, Quantity::Constant(_)))
+            }
+            _ => false,
+        };
+        blows || self.model.rhs().uses_time() || self.model.potentials().uses_time()
+    }
+
+    /// For each species, whether a wind carries it.
+    pub(crate) fn carried(&self) -> Vec<bool> {
+        let species = self.model.species().iter();
+        let carried = species.map(|name| match (&self.wind, &self.carried) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(_), Some(names)) => names.contains(name),
+        });
+        carried.collect()
+    }
+}
+
+fn check_cells(
+    field: &str,
+    values: &[f64],
+    cells: usize,
+    sound: impl Fn(f64) -> bool,
+    remedy: &str,
+) -> Result<(), Error> {
+    if values.len() != cells {
+        let found = format!("{} values", values.len());
+        return Err(Error::input(field, found, format!("give one for each of {cells} cells")));
+    }
+    match values.iter().position(|&x| !sound(x)) {
+        Some(at) => Err(Error::input(format!("{field}[{at}]"), values[at], remedy)),
+        None => Ok(()),
+    }
+}

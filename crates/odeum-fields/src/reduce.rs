@@ -1,0 +1,97 @@
+//! Numbers that sum up a field.
+
+use crate::engine::Engine;
+use crate::field::Field;
+use crate::sweep::Precision;
+use odeum::{Scalar, Tolerance};
+
+/// What is known of one species over all cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Sum over all cells [units of u], added up in double precision in a fixed order.
+    pub sum: f64,
+    /// Sum times the volume of a cell [units of u × lengthᵈ].
+    pub mass: f64,
+    /// Mean [units of u].
+    pub mean: f64,
+    /// Least value [units of u].
+    pub min: f64,
+    /// Largest value [units of u].
+    pub max: f64,
+}
+
+impl<T: Precision> Engine<T> {
+    /// Sums up every species of a field. NaN in a field makes its sum NaN.
+    pub fn summaries(&self, field: &Field<T>) -> Vec<Summary> {
+        let blocks = self.blocks(|s, z, rows| {
+            let (mut sum, mut min, mut max) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
+            for y in rows {
+                for value in field.row(s, y, z) {
+                    let value = value.to_f64();
+                    sum += value;
+                    min = if value < min { value } else { min };
+                    max = if value > max { value } else { max };
+                }
+            }
+            (s, sum, min, max)
+        });
+        let empty =
+            Summary { sum: 0.0, mass: 0.0, mean: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
+        let mut summaries = vec![empty; field.species()];
+        for (s, sum, min, max) in blocks {
+            let all = &mut summaries[s];
+            all.sum += sum;
+            (all.min, all.max) = (all.min.min(min), all.max.max(max));
+        }
+        let cells = self.grid().cells() as f64;
+        for all in &mut summaries {
+            all.mass = all.sum * self.grid().cell_volume();
+            all.mean = all.sum / cells;
+        }
+        summaries
+    }
+
+    /// The weighted RMS norm, over all cells and species, of
+    /// 0.8 (y − w) + 0.4 h (F(y) + F(w)), the error of RKC. The tolerance is per species.
+    pub(crate) fn rkc_error(
+        &self,
+        tolerance: &Tolerance,
+        h: f64,
+        [y, w, before, after]: [&Field<T>; 4],
+    ) -> f64 {
+        let atol = tolerance.atol_of(y.species());
+        let blocks = self.blocks(|s, z, rows| {
+            let mut sum = 0.0;
+            for j in rows {
+                let (y, w) = (y.row(s, j, z), w.row(s, j, z));
+                let (before, after) = (before.row(s, j, z), after.row(s, j, z));
+                for i in 0..y.len() {
+                    let (old, new) = (y[i].to_f64(), w[i].to_f64());
+                    let slopes = before[i].to_f64() + after[i].to_f64();
+                    let error = 0.8 * (old - new) + 0.4 * h * slopes;
+                    let scale = atol[s] + tolerance.rtol * old.abs().max(new.abs());
+                    sum += (error / scale) * (error / scale);
+                }
+            }
+            sum
+        });
+        let sum: f64 = blocks.iter().sum();
+        (sum / (self.grid().cells() * y.species()) as f64).sqrt()
+    }
+}
+
+/// The first value of a field that is NaN or infinite: species and cell.
+pub(crate) fn first_spoiled<T: Scalar>(field: &Field<T>) -> Option<(usize, [usize; 3])> {
+    let [_, ny, nz] = field.shape();
+    for s in 0..field.species() {
+        for z in 0..nz {
+            for y in 0..ny {
+                let at = field.row(s, y, z).iter().position(|value| !value.is_finite());
+                if let Some(x) = at {
+                    return Some((s, [x, y, z]));
+                }
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,311 @@
+//! How large a step may be, from the symbol of the stencil and the Jacobian of the reaction.
+//!
+//! On a wave that changes by the angles θ from cell to cell, the equations linearised about the
+//! values of one cell are a small matrix: ∂F/∂u + s ∂F/∂L + s ∂F/∂M (∂μ/∂u + s ∂μ/∂L) + a, with
+//! s(θ) the symbol of the Laplacian and a(θ) that of the upwind difference. Its eigenvalues λ, over
+//! waves, over a sample of cells and over the time of a run, limit the steps.
+
+use crate::eigen::{Complex, eigenvalues};
+use crate::field::Field;
+use crate::problem::{Advection, Problem, Wind};
+use crate::quantity::Course;
+use odeum::{Error, Scalar};
+use odeum_core::{Graph, Pattern};
+use std::f64::consts::PI;
+
+/// Limits of explicit steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stability {
+    /// The largest stable step of forward Euler \[time\]: for every damped eigenvalue
+    /// −2 Re λ/|λ|²; infinite when nothing limits it. With a wind also no larger than keeps new
+    /// extrema away where the scheme is Koren's.
+    pub euler: f64,
+    /// The largest |λ| [1/time].
+    pub radius: f64,
+    /// The largest step of forward Euler that keeps positive values positive, of problems where
+    /// a wind blows and every cell gains from its neighbours only \[time\].
+    pub positive: Option<f64>,
+}
+
+/// Waves along an axis where only the Laplacian counts, and where a wind blows too.
+const WAVES: usize = 33;
+const WAVES_PER_AXIS: usize = 9;
+/// Cells of the sample beside those with extreme values, and times of it.
+const CELLS: usize = 32;
+const TIMES: usize = 33;
+
+/// Limits of the steps of a problem about the values of a field, over times from `span.0` to
+/// `span.1`, over which wind and rates may change.
+pub fn stability<T: Scalar>(
+    problem: &Problem,
+    field: &Field<T>,
+    span: (f64, f64),
+) -> Result<Stability, Error> {
+    problem.check()?;
+    let linear = Linear::new(problem);
+    let wind = speeds(problem, span)?;
+    let waves = waves(problem, wind);
+    let mut limits = Limits { euler: f64::INFINITY, radius: 0.0 };
+    let mut spread: f64 = linear.variable;
+    for t in if linear.rhs.uses_time() { times(span) } else { vec![span.0] } {
+        for cell in sample(field) {
+            let parts = linear.at(problem, field, cell, t);
+            for s in 0..parts.species {
+                spread = spread.max(parts.laplacian[s * parts.species + s]);
+            }
+            for wave in &waves {
+                parts.limit(wave, &mut limits);
+            }
+        }
+    }
+    let mut positive = None;
+    if let Some(speed) = wind {
+        let weights = problem.stencil.weights(&problem.grid);
+        let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
+        let factor = match problem.advection {
+            Advection::Upwind => 1.0,
+            Advection::Koren => 2.0,
+        };
+        let rate = factor * speed.iter().sum::<f64>() + spread * sum * weights.scale;
+        if rate > 0.0 && problem.model.potentials().outputs().is_empty() {
+            positive = Some(1.0 / rate);
+        }
+        if problem.advection == Advection::Koren {
+            limits.euler = limits.euler.min(1.0 / rate);
+        }
+    }
+    Ok(Stability { euler: limits.euler, radius: limits.radius, positive })
+}
+
+struct Limits {
+    euler: f64,
+    radius: f64,
+}
+
+/// A wave: the symbol of the Laplacian, that of the star stencil for diffusion in fluxes, and
+/// that of the upwind difference.
+struct Wave {
+    laplacian: f64,
+    star: f64,
+    wind: Complex,
+}
+
+/// |w|/h along each axis, the largest of the run; `None` without a wind.
+fn speeds(problem: &Problem, span: (f64, f64)) -> Result<Option<[f64; 3]>, Error> {
+    let spacing = problem.grid.spacing();
+    let mut speed = [0.0; 3];
+    match &problem.wind {
+        None => return Ok(None),
+        Some(Wind::Uniform(parts)) => {
+            for axis in 0..3 {
+                let part = parts[axis].bind(problem.model.params(), "wind")?;
+                let times =
+                    if matches!(part, Course::Constant(_)) { vec![span.0] } else { times(span) };
+                let largest = times.iter().map(|&t| part.at(t).abs()).fold(0.0, f64::max);
+                speed[axis] = largest / spacing[axis];
+            }
+        }
+        Some(Wind::Cells(parts)) => {
+            for axis in 0..3 {
+                let largest = parts[axis].iter().map(|w| w.abs()).fold(0.0, f64::max);
+                speed[axis] = largest / spacing[axis];
+            }
+        }
+    }
+    Ok(Some(speed))
+}
+
+fn times((from, to): (f64, f64)) -> Vec<f64> {
+    let to = if to.is_finite() { to } else { from };
+    (0..TIMES).map(|k| from + (to - from) * k as f64 / (TIMES - 1) as f64).collect()
+}
+
+fn waves(problem: &Problem, wind: Option<[f64; 3]>) -> Vec<Wave> {
+    let Problem { grid, stencil, .. } = problem;
+    let star = crate::Stencil::Star;
+    let Some(speed) = wind else {
+        // Only the size of the symbol counts: from 0 to the largest.
+        let (laplacian, star) = (stencil.largest_eigenvalue(grid), star.largest_eigenvalue(grid));
+        let part = |k: usize| k as f64 / (WAVES - 1) as f64;
+        let wave = |k: usize| Wave {
+            laplacian: -laplacian * part(k),
+            star: -star * part(k),
+            wind: Complex::default(),
+        };
+        return (0..WAVES).map(wave).collect();
+    };
+    let angles = |axis: usize| if grid.shape()[axis] > 1 { WAVES_PER_AXIS } else { 1 };
+    let [a, b, c] = [0, 1, 2].map(angles);
+    let wave = |at: usize| {
+        let place = [at % a, at / a % b, at / (a * b)];
+        let theta = place.map(|k| k as f64 * PI / (WAVES_PER_AXIS - 1) as f64);
+        let mut wind = Complex::default();
+        for axis in 0..3 {
+            wind.re -= speed[axis] * (1.0 - theta[axis].cos());
+            wind.im -= speed[axis] * theta[axis].sin();
+        }
+        Wave { laplacian: stencil.symbol(grid, theta), star: star.symbol(grid, theta), wind }
+    };
+    (0..a * b * c).map(wave).collect()
+}
+
+/// Cells with the extreme values of every species, and some others.
+fn sample<T: Scalar>(field: &Field<T>) -> Vec<[usize; 3]> {
+    let [nx, ny, nz] = field.shape();
+    let cells = nx * ny * nz;
+    let at = |index: usize| [index % nx, index / nx % ny, index / (nx * ny)];
+    let mut sample: Vec<[usize; 3]> =
+        (0..CELLS.min(cells)).map(|k| at(k * cells / CELLS.min(cells))).collect();
+    for s in 0..field.species() {
+        let (mut low, mut high) = ([0; 3], [0; 3]);
+        for z in 0..nz {
+            for y in 0..ny {
+                for (x, value) in field.row(s, y, z).iter().enumerate() {
+                    if *value < field.get(s, low) {
+                        low = [x, y, z];
+                    }
+                    if *value > field.get(s, high) {
+                        high = [x, y, z];
+                    }
+                }
+            }
+        }
+        sample.extend([low, high]);
+    }
+    sample.sort_unstable();
+    sample.dedup();
+    sample
+}
+
+/// The derivatives of a problem's F and potentials.
+struct Linear {
+    rhs: Graph,
+    rhs_pattern: Pattern,
+    potentials: Graph,
+    potentials_pattern: Pattern,
+    carried: Vec<bool>,
+    /// Largest D of fluxes, of each species and of all.
+    diffusion: Vec<f64>,
+    variable: f64,
+}
+
+/// The parts of the matrix at one cell; S × S, S × K and K × S, row by row.
+struct Parts {
+    species: usize,
+    potentials: usize,
+    state: Vec<f64>,
+    laplacian: Vec<f64>,
+    beyond: Vec<f64>,
+    potential_state: Vec<f64>,
+    potential_laplacian: Vec<f64>,
+    carried: Vec<bool>,
+    diffusion: Vec<f64>,
+}
+
+impl Linear {
+    fn new(problem: &Problem) -> Linear {
+        let (rhs, potentials) = problem.model.bound();
+        let (rhs, rhs_pattern) = rhs.jacobian();
+        let (potentials, potentials_pattern) = potentials.jacobian();
+        let largest = |name: &String| {
+            let given = problem.diffusion.iter().find(|(other, _)| other == name);
+            given.map_or(0.0, |(_, d)| d.iter().copied().fold(0.0, f64::max))
+        };
+        let diffusion: Vec<f64> = problem.model.species().iter().map(largest).collect();
+        let variable = diffusion.iter().copied().fold(0.0, f64::max);
+        let carried = problem.carried();
+        Linear { rhs, rhs_pattern, potentials, potentials_pattern, carried, diffusion, variable }
+    }
+
+    fn at<T: Scalar>(
+        &self,
+        problem: &Problem,
+        field: &Field<T>,
+        cell: [usize; 3],
+        t: f64,
+    ) -> Parts {
+        let s = field.species();
+        let k = self.potentials_pattern.rows();
+        // The Laplacians that the field has there are not known; zero stands for them.
+        let mut y = vec![0.0; 2 * s + 3 + k];
+        for i in 0..s {
+            y[i] = field.get(i, cell).to_f64();
+        }
+        for axis in 0..3 {
+            y[2 * s + axis] = problem.grid.centre(axis, cell[axis]);
+        }
+        let mut parts = Parts {
+            species: s,
+            potentials: k,
+            state: vec![0.0; s * s],
+            laplacian: vec![0.0; s * s],
+            beyond: vec![0.0; s * k],
+            potential_state: vec![0.0; k * s],
+            potential_laplacian: vec![0.0; k * s],
+            carried: self.carried.clone(),
+            diffusion: self.diffusion.clone(),
+        };
+        for ((row, col), value) in self.rhs_pattern.iter().zip(self.rhs.eval(t, &y, &[])) {
+            match col {
+                _ if col < s => parts.state[row * s + col] = value,
+                _ if col < 2 * s => parts.laplacian[row * s + col - s] = value,
+                _ if col < 2 * s + 3 => {}
+                _ => parts.beyond[row * k + col - 2 * s - 3] = value,
+            }
+        }
+        let y = &y[..2 * s + 3];
+        for ((row, col), value) in
+            self.potentials_pattern.iter().zip(self.potentials.eval(t, y, &[]))
+        {
+            match col {
+                _ if col < s => parts.potential_state[row * s + col] = value,
+                _ if col < 2 * s => parts.potential_laplacian[row * s + col - s] = value,
+                _ => {}
+            }
+        }
+        parts
+    }
+}
+
+impl Parts {
+    /// Lowers the limits by the eigenvalues of a wave.
+    fn limit(&self, wave: &Wave, limits: &mut Limits) {
+        let (n, k) = (self.species, self.potentials);
+        let symbol = wave.laplacian;
+        let mut matrix = vec![Complex::default(); n * n];
+        for row in 0..n {
+            for col in 0..n {
+                let mut value = self.state[row * n + col] + symbol * self.laplacian[row * n + col];
+                for p in 0..k {
+                    let inner = self.potential_state[p * n + col]
+                        + symbol * self.potential_laplacian[p * n + col];
+                    value += symbol * self.beyond[row * k + p] * inner;
+                }
+                matrix[row * n + col] = Complex::new(value, 0.0);
+            }
+            let own = &mut matrix[row * n + row];
+            own.re += self.diffusion[row] * wave.star;
+            if self.carried[row] {
+                own.re += wave.wind.re;
+                own.im += wave.wind.im;
+            }
+        }
+        let uniform = wave.laplacian == 0.0 && wave.star == 0.0 && wave.wind == Complex::default();
+        for value in eigenvalues(&mut matrix, n) {
+            let size = value.abs();
+            if !size.is_finite() {
+                // A derivative that is not finite says nothing about the size of a step.
+                continue;
+            }
+            limits.radius = limits.radius.max(size);
+            // Waves that grow do so by themselves; a reaction that swings without space is a
+            // matter of accuracy.
+            let limit = match value.re < 0.0 {
+                true if uniform => 2.0 / size,
+                true => -2.0 * value.re / (size * size),
+                false => f64::INFINITY,
+            };
+            limits.euler = limits.euler.min(limit);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The stages of the stabilised methods, as sweeps.
+//!
+//! Both methods have the form w₁ = y + μ̃₁ h F₀ and
+//! wⱼ = (1 − μ − ν) y + μ wⱼ₋₁ + ν wⱼ₋₂ + μ̃ h F(wⱼ₋₁) − γ̃ h F₀: one sweep per stage.
+
+use crate::engine::Engine;
+use crate::field::Field;
+use crate::method::Method;
+use crate::sweep::{Combination, Precision};
+use odeum::method::rkc::recurrence::Recurrence;
+
+/// The coefficients of stage j ≥ 2.
+struct Stage {
+    mu: f64,
+    nu: f64,
+    mu_tilde: f64,
+    gamma_tilde: f64,
+    /// When the slope is taken, as a fraction of the step.
+    theta: f64,
+}
+
+/// The stages of a step, one after the other.
+enum Stages {
+    Rkc(Recurrence<f64>),
+    Rkl2 { s: f64, j: f64 },
+}
+
+impl Stages {
+    fn new(method: Method, stages: u32) -> Stages {
+        match method {
+            Method::Rkl2 { .. } => Stages::Rkl2 { s: f64::from(stages), j: 1.0 },
+            _ => Stages::Rkc(Recurrence::new(f64::from(stages))),
+        }
+    }
+
+    /// μ̃₁
+    fn first(&self) -> f64 {
+        match self {
+            Stages::Rkc(recurrence) => recurrence.first(),
+            Stages::Rkl2 { s, .. } => legendre::b(1.0) * legendre::w1(*s),
+        }
+    }
+
+    fn advance(&mut self) -> Stage {
+        match self {
+            Stages::Rkc(recurrence) => {
+                let stage = recurrence.advance();
+                Stage {
+                    mu: stage.mu,
+                    nu: stage.nu,
+                    mu_tilde: stage.mu_tilde,
+                    gamma_tilde: stage.mu_tilde * stage.a,
+                    theta: stage.theta,
+                }
+            }
+            Stages::Rkl2 { s, j } => {
+                *j += 1.0;
+                legendre::stage(*s, *j)
+            }
+        }
+    }
+}
+
+/// The coefficients of RKL2: Meyer, Balsara & Aslam 2014, eqs. 15–18.
+mod legendre {
+    use super::Stage;
+
+    pub(super) fn b(j: f64) -> f64 {
+        if j < 2.0 { 1.0 / 3.0 } else { (j * j + j - 2.0) / (2.0 * j * (j + 1.0)) }
+    }
+
+    pub(super) fn w1(s: f64) -> f64 {
+        4.0 / (s * s + s - 2.0)
+    }
+
+    /// The time of stage j, as a fraction of the step.
+    fn time(s: f64, j: f64) -> f64 {
+        if j < 2.0 { b(1.0) * w1(s) } else { (j * j + j - 2.0) / (s * s + s - 2.0) }
+    }
+
+    pub(super) fn stage(s: f64, j: f64) -> Stage {
+        let mu = (2.0 * j - 1.0) / j * b(j) / b(j - 1.0);
+        let mu_tilde = mu * w1(s);
+        Stage {
+            mu,
+            nu: -(j - 1.0) / j * b(j) / b(j - 2.0),
+            mu_tilde,
+            gamma_tilde: (1.0 - b(j - 1.0)) * mu_tilde,
+            theta: time(s, j - 1.0),
+        }
+    }
+}
+
+/// Fields that a step works in.
+pub(crate) struct Work<T> {
+    /// F at the beginning of the step.
+    pub(crate) slope: Field<T>,
+    /// The newest stage, and the one before.
+    pub(crate) newest: Field<T>,
+    pub(crate) older: Field<T>,
+}
+
+/// One step of size `h` from `y` at `t`, whose slope is in `work.slope`, to `work.newest`; false
+/// when a value was not finite. `work.older` is overwritten.
+pub(crate) fn step<T: Precision>(
+    engine: &Engine<T>,
+    method: Method,
+    stages: u32,
+    (t, h): (f64, f64),
+    y: &Field<T>,
+    work: &mut Work<T>,
+) -> bool {
+    let mut coefficients = Stages::new(method, stages);
+    let terms = [(1.0, y), (coefficients.first() * h, &work.slope)];
+    let first = Combination { slope: 0.0, own: None, terms: &terms };
+    let mut sound = engine.sweep(t, y, &first, &mut work.newest);
+    for j in 2..=stages {
+        let stage = coefficients.advance();
+        std::mem::swap(&mut work.newest, &mut work.older);
+        // What was written before the last stage is overwritten, and part of the result; before
+        // the second stage that is y itself.
+        let Work { slope, newest, older } = work;
+        let rest = 1.0 - stage.mu - stage.nu;
+        let (rest, own) = if j == 2 { (rest + stage.nu, None) } else { (rest, Some(stage.nu)) };
+        let terms = [(rest, y), (stage.mu, &*older), (-stage.gamma_tilde * h, &*slope)];
+        let what = Combination { slope: stage.mu_tilde * h, own, terms: &terms };
+        sound &= engine.sweep(t + stage.theta * h, older, &what, newest);
+    }
+    sound
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R(z) of the step on y' = λ y with z = hλ.
+    fn amplification(method: Method, stages: u32, z: f64) -> f64 {
+        let mut coefficients = Stages::new(method, stages);
+        let mut w = [1.0, 1.0 + coefficients.first() * z];
+        for _ in 2..=stages {
+            let c = coefficients.advance();
+            let rest = 1.0 - c.mu - c.nu;
+            let next = rest + c.mu * w[1] + c.nu * w[0] + z * (c.mu_tilde * w[1] - c.gamma_tilde);
+            w = [w[1], next];
+        }
+        w[1]
+    }
+
+    #[test]
+    fn legendre_steps_are_of_order_two_and_stable_up_to_their_bound() {
+        let method = Method::Rkl2 { stages: None };
+        for stages in [2, 3, 5, 11, 51] {
+            let errors =
+                [0.1, 0.05].map(|z: f64| (amplification(method, stages, -z) - (-z).exp()).abs());
+            assert!((errors[0] / errors[1]).log2() > 2.85, "{stages}: {errors:?}");
+            let s = f64::from(stages);
+            let bound = (s * s + s - 2.0) / 2.0;
+            for k in 1..=1000 {
+                let amplification = amplification(method, stages, -bound * f64::from(k) / 1000.0);
+                assert!(amplification.abs() <= 1.0 + 1e-13);
+            }
+            assert!(amplification(method, stages, -bound * 1.2).abs() > 1.0, "{stages}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! One pass over the grid: out = own · out + Σ cₖ Vₖ + slope · F(t, u).
+//!
+//! Every explicit method is a sequence of such sweeps. A sweep is cut into tiles that write
+//! disjoint rows; a row is computed from the rows around it by code that does not know the tile,
+//! so the bits of a result depend neither on the tiles nor on the threads.
+
+pub(crate) mod combine;
+mod diffuse;
+mod gather;
+mod laplacian;
+mod react;
+mod row;
+mod scratch;
+mod transport;
+
+use crate::field::Field;
+use crate::plan::{Blow, Kernel, Plan, Tape};
+use crate::walls::Ghosts;
+use odeum_core::lanes::{LaneWork, stream_fence};
+use odeum_core::{Isa, Lanes, Scalar};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What a sweep computes from F and other fields of the same shape.
+#[derive(Clone, Copy)]
+pub struct Combination<'a, T> {
+    /// The factor of F.
+    pub slope: f64,
+    /// The factor of the old content of the output; `None` to leave that unread.
+    pub own: Option<f64>,
+    /// Factors and fields.
+    pub terms: &'a [(f64, &'a Field<T>)],
+}
+
+/// `f32` and `f64`: the precisions that fields are computed in.
+///
+/// Their kernels are compiled once, here, and not again in every crate that uses them.
+pub trait Precision: Scalar {
+    /// Computes the rows of a tile; true when every value of the output is finite.
+    #[doc(hidden)]
+    fn tile(isa: Isa, frame: &Frame<'_, Self>, tile: &Tile) -> bool;
+}
+
+impl Precision for f32 {
+    fn tile(isa: Isa, frame: &Frame<'_, f32>, tile: &Tile) -> bool {
+        run_tile(isa, frame, tile)
+    }
+}
+
+impl Precision for f64 {
+    fn tile(isa: Isa, frame: &Frame<'_, f64>, tile: &Tile) -> bool {
+        run_tile(isa, frame, tile)
+    }
+}
+
+/// Programs run over wide blocks of lanes, what is compiled over single packs.
+fn run_tile<T: Scalar>(isa: Isa, frame: &Frame<'_, T>, tile: &Tile) -> bool {
+    let sound = match &frame.plan.kernel {
+        _ if frame.slope == T::from_f64(0.0) => isa.dispatch(Combine { frame, tile }),
+        Kernel::Diffusion(d) => isa.dispatch(Diffuse { frame, tile, d }),
+        Kernel::Tape(tape) => isa.dispatch_wide(React { frame, tile, tape }),
+    };
+    stream_fence();
+    sound
+}
+
+/// What all tiles of a sweep share.
+pub struct Frame<'a, T> {
+    pub(crate) plan: &'a Plan<T>,
+    pub(crate) t: f64,
+    pub(crate) u: &'a [T],
+    /// Ghosts of each species, then of the potentials.
+    pub(crate) ghosts: Vec<Ghosts<T>>,
+    /// Ghosts of winds and coefficients.
+    pub(crate) inherited: Ghosts<T>,
+    /// w/h of a uniform wind.
+    pub(crate) speed: [f64; 3],
+    /// Species, cell and rate of point sources.
+    pub(crate) sources: Vec<(usize, [usize; 3], f64)>,
+    pub(crate) slope: T,
+    pub(crate) own: Option<T>,
+    pub(crate) terms: Vec<(T, &'a [T])>,
+    pub(crate) out: Output<T>,
+    pub(crate) isa: Isa,
+    /// Whether the output is written past the caches.
+    pub(crate) streams: bool,
+}
+
+/// The field that a sweep writes.
+pub(crate) struct Output<T>(*mut T);
+
+// SAFETY: tiles write disjoint rows, and nobody reads the output while a sweep runs.
+unsafe impl<T: Send> Send for Output<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Output<T> {}
+
+impl<T> Output<T> {
+    /// # Safety
+    ///
+    /// The values must lie within the field, and no other tile may use them.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn values(&self, at: usize, len: usize) -> &mut [T] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(at), len) }
+    }
+}
+
+/// Rows that one thread computes at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile {
+    pub(crate) y: Range<usize>,
+    pub(crate) z: Range<usize>,
+}
+
+/// Bytes of rows that a tile goes over from one plane to the next: they should still lie in the
+/// second-level cache when they are needed again.
+const CACHE: usize = 384 * 1024;
+
+/// Bytes of a field from which on it is not kept in the caches from one sweep to the next anyhow.
+const STREAM: usize = 12 << 20;
+
+/// Cuts the rows of a grid into tiles.
+pub(crate) fn tiles<T>(plan: &Plan<T>, threads: usize) -> Vec<Tile> {
+    let [_, ny, nz] = plan.layout.shape;
+    let bytes = plan.layout.row * size_of::<T>() * plan.layout.species * 4;
+    let deepest = (CACHE / bytes).clamp(4, ny.max(4));
+    let wide = ny.div_ceil(deepest);
+    // Two pieces for each thread, so that one that is late can be helped.
+    let pieces = if threads == 1 { 1 } else { 2 * threads };
+    let deep = pieces.div_ceil(wide).min(nz.div_ceil(4)).max(1);
+    let wide = wide.max(pieces.div_ceil(deep).min(ny.div_ceil(4)));
+    let cut = |n: usize, parts: usize, k: usize| n * k / parts..n * (k + 1) / parts;
+    let all = (0..deep).flat_map(|k| (0..wide).map(move |j| (j, k)));
+    let tiles = all.map(|(j, k)| Tile { y: cut(ny, wide, j), z: cut(nz, deep, k) });
+    tiles.filter(|tile| !tile.y.is_empty() && !tile.z.is_empty()).collect()
+}
+
+/// Runs a sweep over the tiles, without a pool on the thread that calls; true when every value of
+/// the output is finite.
+pub(crate) fn sweep<T: Precision>(
+    plan: &Plan<T>,
+    tiles: &[Tile],
+    isa: Isa,
+    pool: Option<&rayon::ThreadPool>,
+    t: f64,
+    u: &Field<T>,
+    what: &Combination<'_, T>,
+    out: &mut Field<T>,
+) -> bool {
+    let mut ghosts: Vec<Ghosts<T>> = plan.walls.iter().map(|walls| walls.at(t)).collect();
+    let inherited = transport::inherited(&ghosts[0]);
+    let of_potentials = plan.walls[0].of_potential().at(t);
+    ghosts.extend(vec![of_potentials; plan.n_potentials()]);
+    let spacing = plan.grid.spacing();
+    let speed = match &plan.wind {
+        Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+        _ => [0.0; 3],
+    };
+    let frame = Frame {
+        plan,
+        t,
+        u: u.values(),
+        ghosts,
+        inherited,
+        speed,
+        sources: plan.sources.iter().map(|s| (s.species, s.cell, s.rate.at(t))).collect(),
+        slope: T::from_f64(what.slope),
+        own: what.own.map(T::from_f64),
+        terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
+        out: Output(out.values_mut().as_mut_ptr()),
+        isa,
+        streams: what.own.is_none() && plan.layout.len() * size_of::<T>() > STREAM,
+    };
+    let run = |tile: &Tile| T::tile(isa, &frame, tile);
+    match pool {
+        None => tiles.iter().map(run).fold(true, |all, sound| all & sound),
+        Some(pool) => {
+            let all = || tiles.par_iter().with_max_len(1).map(run).reduce(|| true, |a, b| a & b);
+            pool.install(all)
+        }
+    }
+}
+
+/// A tile of a combination of fields alone.
+struct Combine<'a, T> {
+    frame: &'a Frame<'a, T>,
+    tile: &'a Tile,
+}
+
+impl<T: Scalar> LaneWork<T> for Combine<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        combine::without_slope::<L>(self.frame, self.tile)
+    }
+}
+
+/// A tile where F = d L.
+struct Diffuse<'a, T> {
+    frame: &'a Frame<'a, T>,
+    tile: &'a Tile,
+    d: &'a [f64],
+}
+
+impl<T: Scalar> LaneWork<T> for Diffuse<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        diffuse::run::<L>(self.frame, self.tile, self.d)
+    }
+}
+
+/// A tile where F is a program.
+struct React<'a, T> {
+    frame: &'a Frame<'a, T>,
+    tile: &'a Tile,
+    tape: &'a Tape,
+}
+
+impl<T: Scalar> LaneWork<T> for React<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        react::run::<L>(self.frame, self.tile, self.tape)
+    }
+}

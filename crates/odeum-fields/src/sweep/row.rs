@@ -1,0 +1,121 @@
+//! Rows of cells in packs of lanes.
+
+use crate::walls::Ghost;
+use odeum_core::{Lanes, Scalar};
+
+/// Cells before the first and after the last of a row in scratch memory.
+pub(crate) const PAD: usize = 16;
+
+/// The widest pack there can be.
+const WIDEST: usize = 64;
+
+/// Length of a row of `nx` cells in scratch memory: whole packs, and ghosts at both ends.
+pub(crate) fn stride(nx: usize) -> usize {
+    nx.next_multiple_of(WIDEST) + 2 * PAD
+}
+
+/// The pack at `x` of a row that is longer than the pack from there on.
+///
+/// # Safety
+///
+/// `x + L::WIDTH` must not be larger than the length of the row.
+#[inline(always)]
+pub(crate) unsafe fn within<L: Lanes>(row: &[L::Scalar], x: usize) -> L {
+    debug_assert!(x + L::WIDTH <= row.len());
+    // SAFETY: the caller's promise.
+    L::load(unsafe { row.get_unchecked(x..x + L::WIDTH) })
+}
+
+/// As [`within`], to write.
+///
+/// # Safety
+///
+/// `x + L::WIDTH` must not be larger than the length of the row.
+#[inline(always)]
+pub(crate) unsafe fn put<L: Lanes>(row: &mut [L::Scalar], x: usize, value: L) {
+    debug_assert!(x + L::WIDTH <= row.len());
+    // SAFETY: the caller's promise.
+    value.store(unsafe { row.get_unchecked_mut(x..x + L::WIDTH) });
+}
+
+/// The pack at `x`; beyond the end of the row stands the last value.
+#[inline(always)]
+pub(crate) fn load<L: Lanes>(row: &[L::Scalar], x: usize) -> L {
+    if x + L::WIDTH <= row.len() {
+        return L::load(&row[x..x + L::WIDTH]);
+    }
+    let mut part = [L::Scalar::from_f64(0.0); WIDEST];
+    let last = row.len() - 1;
+    for i in 0..L::WIDTH {
+        part[i] = row[(x + i).min(last)];
+    }
+    L::load(&part[..L::WIDTH])
+}
+
+/// Writes those lanes of the pack at `x` that lie within the row.
+#[inline(always)]
+pub(crate) fn store<L: Lanes>(row: &mut [L::Scalar], x: usize, value: L) {
+    if x + L::WIDTH <= row.len() {
+        value.store(&mut row[x..x + L::WIDTH]);
+        return;
+    }
+    let mut part = [L::Scalar::from_f64(0.0); WIDEST];
+    value.store(&mut part[..L::WIDTH]);
+    let left = row.len() - x;
+    row[x..].copy_from_slice(&part[..left]);
+}
+
+/// Two ghosts at each end of a padded row of `nx` cells that begins at [`PAD`].
+#[inline(always)]
+pub(crate) fn fill_ends<T: Scalar>(row: &mut [T], nx: usize, ends: &[Ghost<T>; 2]) {
+    for depth in 0..2.min(nx) {
+        row[PAD - 1 - depth] = end(&row[PAD..PAD + nx], &ends[0], depth, nx - 1 - depth);
+        row[PAD + nx + depth] = end(&row[PAD..PAD + nx], &ends[1], nx - 1 - depth, depth);
+    }
+    if nx == 1 {
+        row[PAD - 2] = row[PAD - 1];
+        row[PAD + 2] = row[PAD + 1];
+    }
+}
+
+#[inline(always)]
+fn end<T: Scalar>(row: &[T], ghost: &Ghost<T>, mirror: usize, wrap: usize) -> T {
+    match ghost {
+        Ghost::Mirror => row[mirror],
+        Ghost::Wrap => row[wrap],
+        Ghost::Affine { shift, scale } => *shift + *scale * row[mirror],
+    }
+}
+
+/// Where cell `i` of an axis of `n` cells is found: itself, or for a ghost the cell that gives
+/// its value, and how.
+#[inline(always)]
+pub(crate) fn source<T: Copy>(i: isize, n: usize, ends: &[Ghost<T>; 2]) -> (usize, Option<(T, T)>) {
+    let len = n as isize;
+    if i >= 0 && i < len {
+        return (i as usize, None);
+    }
+    let mirror = if i < 0 { -1 - i } else { 2 * len - 1 - i };
+    let mirror = mirror.clamp(0, len - 1) as usize;
+    match ends[usize::from(i >= 0)] {
+        Ghost::Mirror => (mirror, None),
+        Ghost::Wrap => (i.rem_euclid(len) as usize, None),
+        Ghost::Affine { shift, scale } => (mirror, Some((shift, scale))),
+    }
+}
+
+/// shift + scale · row, into `to`.
+#[inline(always)]
+pub(crate) fn affine<L: Lanes>(
+    from: &[L::Scalar],
+    (shift, scale): (L::Scalar, L::Scalar),
+    to: &mut [L::Scalar],
+) {
+    let (shift, scale) = (L::splat(shift), L::splat(scale));
+    let mut x = 0;
+    while x < from.len() {
+        let value: L = load(from, x);
+        store(to, x, value.mul_add(scale, shift));
+        x += L::WIDTH;
+    }
+}

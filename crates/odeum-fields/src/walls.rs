@@ -1,0 +1,247 @@
+//! What happens at the faces of the box.
+
+use crate::grid::{AXES, Grid};
+use crate::quantity::{Course, Quantity};
+use odeum::Error;
+
+/// A face of the box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Face {
+    /// 0, 1, 2 for x, y, z.
+    pub axis: usize,
+    /// True for the face at the high end of the axis.
+    pub high: bool,
+}
+
+impl Face {
+    /// All six: x low, x high, y low, …
+    pub const ALL: [Face; 6] = [
+        Face { axis: 0, high: false },
+        Face { axis: 0, high: true },
+        Face { axis: 1, high: false },
+        Face { axis: 1, high: true },
+        Face { axis: 2, high: false },
+        Face { axis: 2, high: true },
+    ];
+
+    /// `"x low"`, `"z high"`, …
+    pub fn name(self) -> String {
+        format!("{} {}", AXES[self.axis], if self.high { "high" } else { "low" })
+    }
+}
+
+/// What a species does at a wall. The wall lies on the outer faces of the outermost cells, half
+/// a cell beyond their centres; cells beyond it are ghosts, whose value u₋ follows from that of
+/// their mirror image u₊. At edges and corners the rule is applied along each axis in turn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wall {
+    /// Nothing passes: u₋ = u₊. The sum over all cells is conserved to rounding. An advecting
+    /// wind does carry through it, what is outside being what is inside.
+    NoFlux,
+    /// The opposite face continues here; both must be periodic, for every species.
+    Periodic,
+    /// The value at the wall [units of u]: u₋ = 2 g − u₊.
+    Dirichlet(Quantity),
+    /// a u + b ∂u/∂n = g at the wall, with n pointing outward:
+    /// (a/2 + b/h) u₋ = g − (a/2 − b/h) u₊. With a = 0 and b = 1, a given slope.
+    Robin {
+        /// a
+        value: f64,
+        /// b \[length\]
+        slope: f64,
+        /// g [units of u]
+        amount: Quantity,
+    },
+}
+
+/// The walls of a box, face by face and species by species.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Walls {
+    everywhere: Wall,
+    faces: Vec<(Face, Option<String>, Wall)>,
+}
+
+impl Default for Walls {
+    fn default() -> Walls {
+        Walls::all(Wall::NoFlux)
+    }
+}
+
+impl Walls {
+    /// The same wall on all faces, for all species.
+    pub fn all(wall: Wall) -> Walls {
+        Walls { everywhere: wall, faces: Vec::new() }
+    }
+
+    /// Another wall on one face, for all species.
+    pub fn face(mut self, face: Face, wall: Wall) -> Walls {
+        self.faces.push((face, None, wall));
+        self
+    }
+
+    /// Another wall on one face, for one species. It goes before [`Walls::face`].
+    pub fn species(mut self, face: Face, species: &str, wall: Wall) -> Walls {
+        self.faces.push((face, Some(species.to_owned()), wall));
+        self
+    }
+
+    /// Another wall on both faces of an axis, for all species.
+    pub fn axis(self, axis: usize, wall: Wall) -> Walls {
+        self.face(Face { axis, high: false }, wall.clone()).face(Face { axis, high: true }, wall)
+    }
+
+    /// The walls of each of the species, ready for numbers.
+    pub(crate) fn bind(
+        &self,
+        grid: &Grid,
+        species: &[String],
+        params: &[(String, f64)],
+    ) -> Result<Vec<SpeciesWalls>, Error> {
+        self.check(species)?;
+        let mut walls = Vec::with_capacity(species.len());
+        for name in species {
+            let mut six = Vec::with_capacity(6);
+            for face in Face::ALL {
+                let field = format!("wall {} of {name}", face.name());
+                let h = grid.spacing()[face.axis];
+                six.push(self.of(face, name).bind(h, params, &field)?);
+            }
+            walls.push(SpeciesWalls(six));
+        }
+        for axis in 0..3 {
+            let periodic = |walls: &SpeciesWalls, high: usize| {
+                matches!(walls.0[2 * axis + high], BoundWall::Periodic)
+            };
+            let all = walls.iter().all(|walls| periodic(walls, 0) && periodic(walls, 1));
+            let none = walls.iter().all(|walls| !periodic(walls, 0) && !periodic(walls, 1));
+            if !all && !none {
+                return Err(Error::input(
+                    format!("walls along {}", AXES[axis]),
+                    "periodic and others",
+                    "make both faces periodic for every species, or none",
+                ));
+            }
+        }
+        Ok(walls)
+    }
+
+    /// Names that exist, faces that exist, and no wall twice.
+    fn check(&self, species: &[String]) -> Result<(), Error> {
+        for (n, (face, name, _)) in self.faces.iter().enumerate() {
+            if face.axis > 2 {
+                return Err(Error::input(
+                    "wall",
+                    format!("axis {}", face.axis),
+                    "axes are 0, 1, 2",
+                ));
+            }
+            if let Some(name) = name
+                && !species.contains(name)
+            {
+                let remedy = format!("the species are {}", species.join(", "));
+                return Err(Error::input(format!("wall {}", face.name()), name, remedy));
+            }
+            let twice = self.faces[..n].iter().any(|(other, who, _)| (other, who) == (face, name));
+            if twice {
+                let field = format!("wall {}", face.name());
+                let found = format!("two for {}", name.as_deref().unwrap_or("all species"));
+                return Err(Error::input(field, found, "give one"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The wall that counts for a species on a face.
+    fn of(&self, face: Face, species: &str) -> &Wall {
+        let find = |wanted: Option<&str>| {
+            self.faces
+                .iter()
+                .find(|(other, name, _)| *other == face && name.as_deref() == wanted)
+                .map(|(_, _, wall)| wall)
+        };
+        find(Some(species)).or_else(|| find(None)).unwrap_or(&self.everywhere)
+    }
+}
+
+impl Wall {
+    fn bind(&self, h: f64, params: &[(String, f64)], field: &str) -> Result<BoundWall, Error> {
+        Ok(match self {
+            Wall::NoFlux => BoundWall::NoFlux,
+            Wall::Periodic => BoundWall::Periodic,
+            Wall::Dirichlet(value) => {
+                BoundWall::Affine { amount: value.bind(params, field)?, gain: 2.0, scale: -1.0 }
+            }
+            Wall::Robin { value, slope, amount } => {
+                let (a, b) = (value / 2.0, slope / h);
+                let ghost = a + b;
+                if !(ghost != 0.0 && ghost.is_finite()) {
+                    let found = format!("a = {value}, b = {slope}");
+                    return Err(Error::input(field, found, "a/2 + b/h must not be zero"));
+                }
+                BoundWall::Affine {
+                    amount: amount.bind(params, field)?,
+                    gain: 1.0 / ghost,
+                    scale: (b - a) / ghost,
+                }
+            }
+        })
+    }
+}
+
+/// The walls of one species, in the order of [`Face::ALL`].
+#[derive(Clone, Debug)]
+pub(crate) struct SpeciesWalls(Vec<BoundWall>);
+
+/// A wall with numbers for the parameters.
+#[derive(Clone, Debug)]
+enum BoundWall {
+    NoFlux,
+    Periodic,
+    /// u₋ = gain · amount(t) + scale · u₊.
+    Affine {
+        amount: Course,
+        gain: f64,
+        scale: f64,
+    },
+}
+
+/// What stands in a ghost cell, at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Ghost<T> {
+    /// What its mirror image has.
+    Mirror,
+    /// What the cell at the other end has.
+    Wrap,
+    /// shift + scale · (what its mirror image has).
+    Affine { shift: T, scale: T },
+}
+
+/// The ghosts at both ends of each axis.
+pub(crate) type Ghosts<T> = [[Ghost<T>; 2]; 3];
+
+impl SpeciesWalls {
+    /// The ghosts at time `t`.
+    pub(crate) fn at<T: odeum::Scalar>(&self, t: f64) -> Ghosts<T> {
+        let mut ghosts = [[Ghost::Mirror; 2]; 3];
+        for (n, wall) in self.0.iter().enumerate() {
+            ghosts[n / 2][n % 2] = match wall {
+                BoundWall::NoFlux => Ghost::Mirror,
+                BoundWall::Periodic => Ghost::Wrap,
+                BoundWall::Affine { amount, gain, scale } => Ghost::Affine {
+                    shift: T::from_f64(gain * amount.at(t)),
+                    scale: T::from_f64(*scale),
+                },
+            };
+        }
+        ghosts
+    }
+
+    /// The walls of a potential: nothing passes, but where the box is periodic.
+    pub(crate) fn of_potential(&self) -> SpeciesWalls {
+        let wall = |wall: &BoundWall| match wall {
+            BoundWall::Periodic => BoundWall::Periodic,
+            _ => BoundWall::NoFlux,
+        };
+        SpeciesWalls(self.0.iter().map(wall).collect())
+    }
+}

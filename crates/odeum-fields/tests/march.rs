@@ -1,0 +1,369 @@
+//! Marches through time: orders, conservation, limits, interruptions, failures.
+#![allow(clippy::unwrap_used)]
+
+use odeum::{Cpu, Isa, Status, Tolerance};
+use odeum_fields::problems::Paper;
+use odeum_fields::{
+    Checkpoint, Engine, Field, Grid, March, Method, ModelText, Options, Outcome, Precision,
+    Problem, Stencil, Steps, noise, stability,
+};
+use std::f64::consts::PI;
+use std::ops::ControlFlow;
+
+fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
+    let text = ModelText {
+        species: equations.iter().map(|(name, _)| *name).collect(),
+        equations: equations.to_vec(),
+        ..ModelText::default()
+    };
+    text.read().unwrap().0
+}
+
+fn cpu(threads: usize) -> Cpu {
+    Cpu { threads: Some(threads), isa: Isa::best() }
+}
+
+/// Marches to `end` without watching.
+fn run<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, end: f64) -> Field<T> {
+    let mut march = March::new(problem, u, 0.0, options, &cpu(1)).unwrap();
+    let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(outcome, Outcome::Reached);
+    march.field().clone()
+}
+
+/// The error at a time that all steps divide, of a product of cosines in the unit cube.
+fn cosine_error(n: usize, ratio: f64) -> f64 {
+    let h = 1.0 / n as f64;
+    let grid = Grid::new([n, n, n], h).unwrap();
+    let problem = Problem::new(model(&[("c", "0.1*lap(c)")]), grid);
+    let wave = |at: [f64; 3]| (PI * at[0]).cos() * (2.0 * PI * at[1]).cos() * (PI * at[2]).cos();
+    let u = Field::<f64>::from_fn(&grid, 1, |_, at| wave(at)).unwrap();
+    let end = 0.234375;
+    let steps = (end / (ratio * h * h / 0.1)).round();
+    let options = Options::euler(end / steps);
+    let u = run(&problem, u, &options, end);
+    let decay = (-0.1 * 6.0 * PI * PI * end).exp();
+    let mut worst: f64 = 0.0;
+    for index in 0..grid.cells() {
+        let cell = grid.cell(index);
+        let at = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
+        worst = worst.max((u.get(0, cell) - decay * wave(at)).abs());
+    }
+    worst
+}
+
+#[test]
+fn second_order_in_space_and_fourth_where_errors_cancel() {
+    let order = |ratio: f64| (cosine_error(16, ratio) / cosine_error(32, ratio)).log2();
+    let (plain, sweet) = (order(0.02), order(1.0 / 6.0));
+    assert!((plain - 2.0).abs() < 0.1, "{plain}");
+    assert!((sweet - 4.0).abs() < 0.1, "{sweet}");
+    assert!(cosine_error(32, 1.0 / 6.0) < cosine_error(32, 0.02) / 50.0);
+}
+
+#[test]
+fn the_amplitude_of_an_eigenvector_follows_its_factor_exactly() {
+    let paper = Paper::Diffusion;
+    let problem = paper.problem([20, 14, 11]).unwrap();
+    let theta = [PI * 3.0 / 20.0, PI / 14.0, PI * 10.0 / 11.0];
+    let wave = |at: [f64; 3]| (0..3).map(|k| (theta[k] * at[k]).cos()).product::<f64>();
+    let u = Field::<f64>::from_fn(&problem.grid, 1, |_, at| wave(at)).unwrap();
+    let steps = 500;
+    let end = run(&problem, u.clone(), &Options::euler(0.02), 0.02 * f64::from(steps));
+    let factor = 1.0 + 0.02 * Stencil::Isotropic.symbol(&problem.grid, theta);
+    let expected = factor.powi(steps);
+    for (a, b) in u.to_values(0).into_iter().zip(end.to_values(0)) {
+        assert!((b - expected * a).abs() < 1e-13, "{b} {}", expected * a);
+    }
+}
+
+#[test]
+fn closed_boxes_keep_their_mass_and_second_moments_grow_by_the_rule() {
+    let paper = Paper::Diffusion;
+    for stencil in [Stencil::Isotropic, Stencil::Star] {
+        let problem = paper.problem([32, 30, 34]).unwrap().stencil(stencil);
+        let grid = problem.grid;
+        // A small ball far from the walls; and random values up to them.
+        let ball = Field::<f64>::from_fn(&grid, 1, |_, at| {
+            let square: f64 = (0..3).map(|k| (at[k] - 16.0).powi(2)).sum();
+            if square < 9.0 { 1.0 } else { 0.0 }
+        })
+        .unwrap();
+        let moment = |u: &Field<f64>| {
+            let (mut mass, mut moment) = (0.0, 0.0);
+            for index in 0..grid.cells() {
+                let cell = grid.cell(index);
+                let square: f64 = (0..3).map(|k| (grid.centre(k, cell[k]) - 16.0).powi(2)).sum();
+                mass += u.get(0, cell);
+                moment += square * u.get(0, cell);
+            }
+            (mass, moment)
+        };
+        let (mass, before) = moment(&ball);
+        let (same, after) = moment(&run(&problem, ball, &Options::euler(0.1), 1.0));
+        assert!((same - mass).abs() < 1e-12 * mass);
+        // Six times D t times the mass; what reaches the walls in ten steps is nothing.
+        assert!((after - before - 6.0 * mass).abs() < 1e-10 * after, "{}", after - before);
+
+        let mut cell = 0;
+        let random = Field::<f64>::from_fn(&grid, 1, |_, _| {
+            cell += 1;
+            noise(5, 0, cell)
+        })
+        .unwrap();
+        let engine = Engine::new(&problem, &cpu(1)).unwrap();
+        let mut f = engine.zeros().unwrap();
+        engine.slope(0.0, &random, &mut f);
+        let sum = engine.summaries(&f)[0].sum;
+        assert!(sum.abs() < 1e-10, "{sum}");
+    }
+}
+
+#[test]
+fn a_ball_in_free_space_spreads_as_the_solution_says() {
+    // The error function by its series and continued fraction is not at hand: the solution at
+    // the centre is erf(a/s) − (2a/(s√π)) e^(−a²/s²), s = 2√(Dt), from a series of its own.
+    let (a, t) = (5.0, 4.0);
+    let s = 2.0 * f64::sqrt(t);
+    let x: f64 = a / s;
+    let (mut term, mut erf) = (x, x);
+    for k in 1..60 {
+        term *= -x * x / f64::from(k);
+        erf += term / f64::from(2 * k + 1);
+    }
+    erf *= 2.0 / PI.sqrt();
+    let exact = erf - 2.0 * x / PI.sqrt() * (-x * x).exp();
+    let error = |refine: usize| {
+        let n = 40 * refine + 1;
+        let h = 1.0 / refine as f64;
+        let grid = Grid::new([n, n, n], h).unwrap();
+        let centre = n as f64 * h / 2.0;
+        let ball = Field::<f64>::from_fn(&grid, 1, |_, at| {
+            // The part of each cell that is inside, from points of it: a jump has no order.
+            let mut inside = 0;
+            for k in 0..512 {
+                let shift = |k: usize| (k as f64 - 3.5) / 8.0 * h;
+                let at = [at[0] + shift(k % 8), at[1] + shift(k / 8 % 8), at[2] + shift(k / 64)];
+                let square: f64 = at.iter().map(|x| (x - centre).powi(2)).sum();
+                inside += i32::from(square <= a * a);
+            }
+            f64::from(inside) / 512.0
+        })
+        .unwrap();
+        let problem = Problem::new(model(&[("c", "lap(c)")]), grid);
+        let u = run(&problem, ball, &Options::euler(h * h / 6.4), t);
+        (u.get(0, [n / 2; 3]) - exact).abs()
+    };
+    let errors = [error(1), error(2)];
+    assert!(errors[0] < 5e-3 && errors[1] < errors[0] / 2.5, "{errors:?}");
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    for (paper, shape) in [
+        (Paper::Turing, [37, 23, 29]),
+        (Paper::Front, [40, 13, 17]),
+        (Paper::Plume, [20, 31, 1]),
+        (Paper::Diffusion, [200, 1, 9]),
+    ] {
+        let problem = paper.problem(shape).unwrap();
+        let mut ends = Vec::new();
+        for threads in [1, 2, 3, 8] {
+            let u = paper.initial::<f32>(&problem.grid, 7).unwrap();
+            let options = Options::euler(paper.step());
+            let mut march = March::new(&problem, u, 0.0, &options, &cpu(threads)).unwrap();
+            march.steps(10, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+            ends.push((march.field().clone(), march.summaries()));
+        }
+        assert!(ends.iter().all(|end| end == &ends[0]), "{paper:?}");
+    }
+}
+
+#[test]
+fn interruptions_change_no_bit() {
+    let problem = Paper::Turing.problem([24, 10, 9]).unwrap();
+    let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    for options in [
+        Options::euler(5e-4),
+        Options::new(Method::Rkc { stages: None }, adaptive),
+        Options::new(Method::Rkl2 { stages: None }, Steps::Fixed(0.02)),
+    ] {
+        let u = Paper::Turing.initial::<f64>(&problem.grid, 1).unwrap();
+        let mut march = March::new(&problem, u, 0.0, &options, &cpu(1)).unwrap();
+        let mut written = Vec::new();
+        let end = 1.2345;
+        let outcome = march.until(end, 7, &mut |march| {
+            if march.counts().steps == 21 {
+                march.checkpoint().write(&mut written).unwrap();
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(outcome.unwrap(), Outcome::Reached);
+        assert!((march.t() - end).abs() < 1e-9 && march.counts().steps > 21);
+        let checkpoint = Checkpoint::<f64>::read(&problem.grid, &mut written.as_slice()).unwrap();
+        let mut resumed = March::resume(&problem, checkpoint, &options, &cpu(2)).unwrap();
+        resumed.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(march.field(), resumed.field(), "{:?}", options.method);
+        assert_eq!(march.counts().steps, resumed.counts().steps);
+    }
+    let refused = Checkpoint::<f32>::read(&problem.grid, &mut &[0_u8; 400][..]);
+    assert!(refused.unwrap_err().to_string().contains("no checkpoint"));
+}
+
+/// A field that is the same everywhere is a system of ordinary equations in every cell.
+#[test]
+fn homogeneous_fields_follow_the_ordinary_equations() {
+    let problem = Paper::Turing.problem([6, 5, 4]).unwrap();
+    let u = Field::<f64>::from_fn(&problem.grid, 2, |_, _| 1.0).unwrap();
+    let options =
+        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-9, 1e-11)));
+    let u = run(&problem, u, &options, 2.0);
+    let (first, second) = (u.get(0, [0; 3]), u.get(1, [0; 3]));
+    assert!(u.to_values(0).iter().all(|x| *x == first));
+    assert!(u.to_values(1).iter().all(|x| *x == second));
+
+    let text = odeum::core::text::TextSource {
+        states: vec!["u", "v"],
+        equations: vec![("u", "u - u^3 - v"), ("v", "26*(u - 0.5*v - 0.09)")],
+        ..Default::default()
+    };
+    let system = text.read().unwrap().tape();
+    let ensemble = odeum::Ensemble::new(2, vec![1.0_f64, 1.0], (0.0, 2.0)).unwrap();
+    let tight = odeum::Options::new(Tolerance::new(1e-12, 1e-14));
+    let method = odeum::Method::dopri5();
+    let solution = odeum::solve(&system, &ensemble, &method, &odeum::Device::cpu(), &tight);
+    let solution = solution.unwrap();
+    for (field, ode) in [first, second].iter().zip(solution.y(0)) {
+        assert!((field - ode).abs() < 1e-6, "{field} {ode}");
+    }
+}
+
+#[test]
+fn stabilised_methods_are_of_order_two() {
+    let grid = Grid::new([12, 10, 1], 0.5).unwrap();
+    let problem = Problem::new(model(&[("u", "lap(u) + u - u^3 + sin(t)")]), grid);
+    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, y, _]| 0.3 * x.cos() * y.sin()).unwrap();
+    let end = |method: Method, steps: f64| {
+        run(&problem, start.clone(), &Options::new(method, Steps::Fixed(1.0 / steps)), 1.0)
+    };
+    let exact = end(Method::Rkc { stages: Some(5) }, 640.0).to_values(0);
+    for method in [Method::Rkc { stages: Some(9) }, Method::Rkl2 { stages: Some(9) }] {
+        let errors = [10.0, 20.0, 40.0].map(|steps| {
+            let values = end(method, steps).to_values(0);
+            let pairs = values.iter().zip(&exact);
+            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        });
+        let order = (errors[1] / errors[2]).log2();
+        assert!((order - 2.0).abs() < 0.2, "{method:?}: {errors:?}");
+    }
+}
+
+#[test]
+fn adaptive_errors_follow_the_tolerance() {
+    let problem = Paper::Turing.problem([16, 12, 1]).unwrap();
+    let start = || {
+        Field::<f64>::from_fn(&problem.grid, 2, |_, [x, y, _]| 1.0 + (60.0 * x).cos() * y).unwrap()
+    };
+    let end = |rtol: f64| {
+        let steps = Steps::Adaptive(Tolerance::new(rtol, rtol));
+        let options = Options::new(Method::Rkc { stages: None }, steps);
+        run(&problem, start(), &options, 0.5).to_values(0)
+    };
+    let exact = end(1e-10);
+    let error = |rtol: f64| {
+        let pairs = end(rtol).into_iter().zip(&exact);
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let errors = [1e-3, 1e-5, 1e-7].map(error);
+    for (error, rtol) in errors.iter().zip([1e-3, 1e-5, 1e-7]) {
+        assert!(*error < 50.0 * rtol, "{errors:?}");
+    }
+    assert!(errors[2] < errors[0] / 100.0, "{errors:?}");
+}
+
+/// Euler is stable just below the limit and blows up just above, with noise as the start.
+#[test]
+fn step_limits_are_tight() {
+    for (paper, expected) in
+        [(Paper::Diffusion, 0.375), (Paper::Turing, 2.83e-3), (Paper::Front, 0.0511)]
+    {
+        let shape = [16, 16, 16];
+        let problem = Problem {
+            walls: odeum_fields::Walls::all(odeum_fields::Wall::Periodic),
+            ..paper.problem(shape).unwrap()
+        };
+        let steady: &[f64] = match paper {
+            Paper::Turing => &[0.174671, 0.169342],
+            Paper::Front => &[0.0, 0.0, -1.0],
+            _ => &[0.0],
+        };
+        let mut n = 0;
+        let start = Field::<f64>::from_fn(&problem.grid, steady.len(), |s, _| {
+            n += 1;
+            // The front's a and b stay zero: its limit is that of the order parameter.
+            let noisy = paper != Paper::Front || s == 2;
+            steady[s] + if noisy { 1e-6 * noise(1, s, n) } else { 0.0 }
+        })
+        .unwrap();
+        let limit = stability(&problem, &start, (0.0, 1.0)).unwrap().euler;
+        assert!((limit / expected - 1.0).abs() < 5e-3, "{paper:?}: {limit}");
+        let largest = |factor: f64| {
+            let options = Options { force: true, ..Options::euler(factor * limit) };
+            let mut march = March::new(&problem, start.clone(), 0.0, &options, &cpu(1)).unwrap();
+            let outcome = march.steps(1500, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+            if outcome != Outcome::Reached {
+                return f64::INFINITY;
+            }
+            let s = steady.len() - 1;
+            let all = march.summaries()[s];
+            (all.max - steady[s]).abs().max((all.min - steady[s]).abs())
+        };
+        assert!(largest(0.99) < 1e-5, "{paper:?} just below: {}", largest(0.99));
+        assert!(largest(1.02) > 1e-3, "{paper:?} just above: {}", largest(1.02));
+        let refused = Options::euler(1.02 * limit);
+        let mut march = March::new(&problem, start.clone(), 0.0, &refused, &cpu(1)).unwrap();
+        let error = march.steps(1, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        assert!(error.to_string().contains("stable up to"), "{error}");
+    }
+}
+
+#[test]
+fn the_limits_of_the_plume_are_those_of_the_audit() {
+    let problem = Paper::Plume.problem([16, 16, 16]).unwrap();
+    let start = Paper::Plume.initial::<f64>(&problem.grid, 0).unwrap();
+    let limits = stability(&problem, &start, (0.0, 4000.0)).unwrap();
+    assert!((limits.euler - 7.69).abs() < 0.01, "{limits:?}");
+    assert!((limits.positive.unwrap() - 6.67).abs() < 0.01, "{limits:?}");
+}
+
+#[test]
+fn a_spoiled_value_is_placed() {
+    let grid = Grid::new([20, 5, 6], 1.0).unwrap();
+    // Only cell [13, 2, 4] is above 0.9, where the reaction has a pole.
+    let problem = Problem::new(model(&[("c", "0"), ("d", "select(c > 0.9, 1/(t - t), d)")]), grid);
+    let start = Field::<f64>::from_fn(&grid, 2, |s, [x, y, z]| {
+        f64::from(s == 0 && (x, y, z) == (13.5, 2.5, 4.5))
+    });
+    let options = Options { force: true, ..Options::euler(0.1) };
+    let mut march = March::new(&problem, start.unwrap(), 0.0, &options, &cpu(1)).unwrap();
+    let outcome = march.until(1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(failure.status, Status::NonFinite);
+    assert_eq!(failure.place, Some(("d".to_owned(), [13, 2, 4])));
+    assert_eq!((failure.t, failure.steps), (0.0, 0));
+    assert!(march.summaries()[1].sum.is_finite());
+}
+
+#[test]
+fn an_observer_stops_a_march() {
+    let problem = Paper::Diffusion.problem([8, 8, 8]).unwrap();
+    let start = Paper::Diffusion.initial::<f32>(&problem.grid, 0).unwrap();
+    let mut march = March::new(&problem, start, 0.0, &Options::euler(0.1), &cpu(1)).unwrap();
+    let mut seen = Vec::new();
+    let outcome = march.until(10.0, 4, &mut |march| {
+        seen.push(march.counts().steps);
+        if march.t() > 1.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(outcome.unwrap(), Outcome::Stopped);
+    assert_eq!(seen, [4, 8, 12]);
+}
