@@ -26,8 +26,9 @@ pub(super) struct Observer<'a, T: Precision> {
     /// Time between two checkpoints.
     pub(super) every: Duration,
     pub(super) last_checkpoint: Instant,
-    /// The step looked at last, and that at which this run began.
+    /// The step looked at last.
     pub(super) last: u64,
+    /// Sweeps before this run.
     pub(super) first: u64,
 }
 
@@ -56,10 +57,10 @@ impl<T: Precision> Observer<'_, T> {
         ControlFlow::Continue(())
     }
 
-    /// Updates of cells in this run.
+    /// Updates of cells in this run; every stage of a step is one.
     pub(super) fn updates(&self, march: &March<T>) -> f64 {
-        let steps = march.counts().steps - self.first;
-        steps as f64 * self.case.problem.grid.cells() as f64
+        let sweeps = march.counts().slopes - self.first;
+        sweeps as f64 * self.case.problem.grid.cells() as f64
     }
 
     fn checkpoint_is_due(&self, steps: u64) -> bool {

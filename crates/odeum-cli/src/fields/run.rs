@@ -146,7 +146,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
             every: Duration::from_secs_f64(args.checkpoint_every),
             last_checkpoint: Instant::now(),
             last: march.counts().steps,
-            first: march.counts().steps,
+            first: march.counts().slopes,
         };
         let ended = march_on(&mut march, observer, resumed);
         let written = thread.join().unwrap_or_else(|_| Written {

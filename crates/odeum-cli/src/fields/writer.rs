@@ -74,7 +74,8 @@ impl Writer {
                     // The run itself is worth more than its checkpoint: it goes on without.
                     match self.checkpoint(header, &march) {
                         Ok(()) => kept = true,
-                        Err(trouble) => warnings.push(trouble),
+                        Err(trouble) if warnings.is_empty() => warnings.push(trouble),
+                        Err(_) => {}
                     }
                     let cost = begun.elapsed().as_micros().min(u128::from(u64::MAX)) as u64;
                     signals.checkpoint_cost.store(cost, Ordering::Relaxed);
