@@ -55,6 +55,8 @@ pub(crate) enum Colours {
 pub(crate) struct Isosurface {
     pub(crate) species: usize,
     pub(crate) levels: Vec<f64>,
+    /// The inside has values below the level.
+    pub(crate) below: bool,
     /// From where it is seen: azimuth and elevation [degrees].
     pub(crate) view: (f64, f64),
     /// Width and height [pixels].
@@ -260,6 +262,8 @@ fn read_isosurface(item: &Field<'_>, names: Option<&[String]>) -> Option<Isosurf
         let levels: Vec<Option<f64>> = items.iter().map(Field::number).collect();
         levels.into_iter().collect::<Option<Vec<f64>>>()
     });
+    let sides = [("above", false), ("below", true)];
+    let below = section.get("inside").map_or(Some(false), |field| field.choice("sides", &sides));
     let view = section.get("view").map_or(Some((-60.0, 30.0)), |field| {
         let items = field.list()?;
         let [azimuth, elevation] = &items[..] else {
@@ -269,7 +273,13 @@ fn read_isosurface(item: &Field<'_>, names: Option<&[String]>) -> Option<Isosurf
     });
     let size = section.get("size").map_or(Some(640), |field| field.whole(64, LARGEST));
     section.finish();
-    Some(Isosurface { species: of?, levels: levels?, view: view?, size: size? as usize })
+    Some(Isosurface {
+        species: of?,
+        levels: levels?,
+        below: below?,
+        view: view?,
+        size: size? as usize,
+    })
 }
 
 fn read_series(field: &Field<'_>, grid: Option<&Grid>) -> Option<Series> {

@@ -14,8 +14,7 @@ const ORDER: [usize; 6] = [4, 0, 1, 2, 5, 3];
 const INK: [u8; 3] = [40, 40, 40];
 const EDGES: [f64; 3] = [110.0, 110.0, 110.0];
 
-/// Draws the surfaces of a species; where a level is exceeded at a wall, the surface is closed
-/// there.
+/// Draws the surfaces of a species; where the inside reaches a wall, the surface is closed there.
 pub(super) fn draw<T: Precision>(
     surface: &Isosurface,
     name: &str,
@@ -32,12 +31,22 @@ pub(super) fn draw<T: Precision>(
     // Where surfaces touch, on the walls, a higher level covers a lower one.
     let mut levels = surface.levels.clone();
     levels.sort_by(f64::total_cmp);
+    if surface.below {
+        levels.reverse();
+    }
     for (n, &level) in levels.iter().enumerate() {
         let colour = COLOURS[ORDER[n % ORDER.len()]];
         let colour = [colour.0, colour.1, colour.2].map(f64::from);
-        tetrahedra::triangles(grid, field, surface.species, level, &mut |triangle| {
-            raster.triangle(triangle, colour);
-        });
+        tetrahedra::triangles(
+            grid,
+            field,
+            surface.species,
+            level,
+            surface.below,
+            &mut |triangle| {
+                raster.triangle(triangle, colour);
+            },
+        );
     }
     raster.edges(centres, EDGES);
     let mut canvas = raster.finish();

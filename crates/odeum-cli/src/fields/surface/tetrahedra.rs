@@ -22,15 +22,20 @@ const TETRAHEDRA: [[usize; 4]; 6] =
 /// A value that exceeds no level.
 const OUTSIDE: f64 = -1e300;
 
-/// Hands out the triangles of the surface where a species has a level.
+/// Hands out the triangles of the surface where a species has a level, around the cells above it,
+/// or below.
 pub(super) fn triangles<T: Precision>(
     grid: &Grid,
     field: &Field<T>,
     species: usize,
     level: f64,
+    below: bool,
     give: &mut dyn FnMut([Corner; 3]),
 ) {
-    let lattice = Lattice { grid, field, species };
+    // Below a level is above it upside down.
+    let sign = if below { -1.0 } else { 1.0 };
+    let level = sign * level;
+    let lattice = Lattice { grid, field, species, sign };
     let [nx, ny, nz] = grid.shape().map(|n| n as isize);
     for k in -1..nz {
         for j in -1..ny {
@@ -73,6 +78,7 @@ struct Lattice<'a, T: Precision> {
     grid: &'a Grid,
     field: &'a Field<T>,
     species: usize,
+    sign: f64,
 }
 
 impl<T: Precision> Lattice<'_, T> {
@@ -82,8 +88,12 @@ impl<T: Precision> Lattice<'_, T> {
         within.then(|| at.map(|n| n as usize))
     }
 
+    fn of(&self, cell: [usize; 3]) -> f64 {
+        self.sign * self.field.get(self.species, cell).to_f64()
+    }
+
     fn value(&self, at: [isize; 3]) -> f64 {
-        self.cell(at).map_or(OUTSIDE, |cell| self.field.get(self.species, cell).to_f64())
+        self.cell(at).map_or(OUTSIDE, |cell| self.of(cell))
     }
 
     /// Where the level lies between two neighbours.
@@ -112,8 +122,7 @@ impl<T: Precision> Lattice<'_, T> {
             low[axis] = cell[axis].saturating_sub(1);
             high[axis] = (cell[axis] + 1).min(self.grid.shape()[axis] - 1);
             let distance = (high[axis] - low[axis]) as f64 * self.grid.spacing()[axis];
-            let rise = self.field.get(self.species, high).to_f64()
-                - self.field.get(self.species, low).to_f64();
+            let rise = self.of(high) - self.of(low);
             if distance > 0.0 { rise / distance } else { 0.0 }
         })
     }
@@ -124,11 +133,11 @@ mod tests {
     use super::*;
 
     /// Area and volume of the surface of a function.
-    fn measure(f: impl Fn([f64; 3]) -> f64) -> (f64, f64) {
+    fn measure(below: bool, f: impl Fn([f64; 3]) -> f64) -> (f64, f64) {
         let grid = Grid::new([40, 40, 40], 0.05).unwrap();
         let field = Field::<f64>::from_fn(&grid, 1, |_, at| f(at)).unwrap();
         let (mut area, mut volume) = (0.0, 0.0);
-        triangles(&grid, &field, 0, 0.0, &mut |[a, b, c]| {
+        triangles(&grid, &field, 0, 0.0, below, &mut |[a, b, c]| {
             let edge = |p: Corner, q: Corner| [0, 1, 2].map(|i| q.at[i] - p.at[i]);
             let (u, v) = (edge(a, b), edge(a, c));
             let n =
@@ -148,16 +157,17 @@ mod tests {
         let radius = 0.7;
         let ball =
             |at: [f64; 3]| radius - at.iter().map(|x| (x - 1.0) * (x - 1.0)).sum::<f64>().sqrt();
-        let (area, volume) = measure(ball);
+        let (area, volume) = measure(false, ball);
         let pi = std::f64::consts::PI;
         assert!((area / (4.0 * pi * radius * radius) - 1.0).abs() < 0.005, "{area}");
         assert!((volume / (4.0 / 3.0 * pi * radius.powi(3)) - 1.0).abs() < 0.005, "{volume}");
+        assert_eq!(measure(true, |at| -ball(at)), (area, volume));
     }
 
     #[test]
     fn surfaces_are_closed_at_the_walls() {
         // Everything is inside: what is left is the box between the outermost centres.
-        let (area, volume) = measure(|_| 1.0);
+        let (area, volume) = measure(false, |_| 1.0);
         let edge = 39.0 * 0.05;
         assert!((area / (6.0 * edge * edge) - 1.0).abs() < 1e-9, "{area}");
         assert!((volume / (edge * edge * edge) - 1.0).abs() < 1e-9, "{volume}");
