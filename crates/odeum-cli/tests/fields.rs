@@ -477,3 +477,52 @@ checkpoint_steps = 3
     }
     assert_eq!(folder.files(), ["a.checkpoint", "a.toml"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn movies_are_made_by_ffmpeg_where_it_is_found() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let case = DIFFUSION.replace("until = 10.0", "until = 0.3")
+        + "[output]\nevery = 0.1\nformats = [\"movie\"]\n";
+    folder.write("a.toml", case);
+    let run = |path: &str| {
+        let mut command = folder.command(&["run", "a.toml", "--overwrite"]);
+        let output = command.env("PATH", path).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let err = run("/nowhere");
+    assert!(err.contains("ffmpeg is not found") && err.contains("output.formats"), "{err}");
+    assert!(folder.has("a.frames/c_z3_00003.png") && !folder.has("a.c_z3.mp4"));
+    // One that writes its arguments where the movie should be.
+    std::fs::create_dir(folder.path("bin")).unwrap();
+    let script =
+        "#!/bin/sh\nfor last; do :; done\n[ \"$1\" = -version ] || echo \"$@\" > \"$last\"\n";
+    folder.write("bin/ffmpeg", script);
+    let path = folder.path("bin/ffmpeg");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let err = run(&format!("{}:/bin:/usr/bin", folder.path("bin").display()));
+    assert!(!err.contains("ffmpeg"), "{err}");
+    let movie = String::from_utf8(folder.read("a.c_z3.mp4")).unwrap();
+    assert!(movie.contains("a.frames/c_z3_%05d.png") && !folder.has("a.c_z3.mp4.part"), "{movie}");
+}
+
+#[test]
+fn speed_is_measured_beside_a_copy() {
+    let folder = Folder::new();
+    let args = ["bench", "fields", "--sizes", "8", "--threads", "1", "--json", "--plot", "a.svg"];
+    let said = folder.odeum(&args).well();
+    let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4 * 2);
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap();
+        assert!(number("mpoints_per_second") > 0.0 && number("copy_bandwidth") > 0.0, "{row}");
+        let bytes = number("bytes_per_point") * number("mpoints_per_second") / 1e3;
+        assert!((bytes / number("bandwidth") - 1.0).abs() < 1e-9, "{row}");
+    }
+    assert!(String::from_utf8(folder.read("a.svg")).unwrap().contains("million cells per second"));
+    folder.odeum(&["bench", "fields", "--device", "cuda"]).refused(&["do not run on cuda"]);
+    folder.odeum(&["bench", "field"]).refused(&["did you mean `fields`?"]);
+}

@@ -136,10 +136,13 @@ fn variants(args: &BenchArgs) -> Result<Vec<Variant>, Finding> {
     Ok(if threads == 1 { vec![with(1)] } else { vec![with(1), with(threads)] })
 }
 
+/// The least edge of a cube that is cut.
+const LEAST_CUT: usize = 64;
+
 /// Cubes, then the cuts of the largest whose edge can be cut.
 fn shapes(sizes: &[usize]) -> Vec<[usize; 3]> {
     let mut shapes: Vec<[usize; 3]> = sizes.iter().map(|&n| [n, n, n]).collect();
-    if let Some(&n) = sizes.iter().filter(|n| n.is_multiple_of(8)).max() {
+    if let Some(&n) = sizes.iter().filter(|&&n| n.is_multiple_of(8) && n >= LEAST_CUT).max() {
         let cuts = [8, 4, 2].map(|k| [n * k, n / k, n]);
         shapes.extend(cuts.iter().copied().chain(cuts.iter().rev().map(|&[a, b, c]| [b, a, c])));
     }
