@@ -1,6 +1,7 @@
 //! Concentrations on a grid.
 
 use crate::grid::Grid;
+use crate::memory::ask_for_large_pages;
 use odeum::{Error, Scalar};
 
 /// Bytes of a cache line: rows begin on one.
@@ -88,6 +89,7 @@ impl<T: Scalar> Field<T> {
         let len = layout.len() + line;
         let mut values: Vec<T> = Vec::new();
         values.try_reserve_exact(len).map_err(too_large)?;
+        ask_for_large_pages(&mut values);
         values.resize(len, T::from_f64(0.0));
         let head = values.as_ptr().align_offset(LINE).min(line);
         Ok(Field { layout, head, values })
@@ -238,7 +240,9 @@ impl<T: Scalar> Clone for Field<T> {
     /// Copies value by value: a copy begins on a cache line of its own.
     fn clone(&self) -> Field<T> {
         let line = LINE / size_of::<T>();
-        let mut values = vec![T::from_f64(0.0); self.layout.len() + line];
+        let mut values = Vec::with_capacity(self.layout.len() + line);
+        ask_for_large_pages(&mut values);
+        values.resize(self.layout.len() + line, T::from_f64(0.0));
         let head = values.as_ptr().align_offset(LINE).min(line);
         values[head..head + self.layout.len()].copy_from_slice(self.values());
         Field { layout: self.layout, head, values }

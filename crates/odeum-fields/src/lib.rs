@@ -10,6 +10,7 @@ mod engine;
 mod field;
 mod grid;
 mod march;
+mod memory;
 mod method;
 mod model;
 mod noise;

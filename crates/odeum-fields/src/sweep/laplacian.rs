@@ -10,7 +10,7 @@
 use super::row::{self, PAD};
 use crate::stencil::Weights;
 use crate::walls::Ghost;
-use odeum_core::lanes::LaneWork;
+use odeum_core::lanes::prefetch;
 use odeum_core::{Lanes, Scalar};
 
 /// Z and G of a row of `nx` cells, each padded.
@@ -19,19 +19,21 @@ pub(crate) struct Parts<'a, T> {
     pub(crate) g: &'a mut [T],
 }
 
-/// The first pass, from the nine rows around.
+/// The first pass, from the nine rows around. What lies `ahead` of the row above is asked for: the
+/// processor by itself sees too late that it will be needed.
 #[inline(always)]
 pub(crate) fn prepare<L: Lanes>(
     weights: &Weights,
     rows: &[&[L::Scalar]; 9],
+    ahead: usize,
     ends: &[Ghost<L::Scalar>; 2],
     parts: &mut Parts<'_, L::Scalar>,
 ) {
     let nx = rows[4].len();
     if weights.edges {
-        prepare_edges::<L>(rows, parts);
+        prepare_edges::<L>(rows, ahead, parts);
     } else {
-        prepare_star::<L>(weights, rows, parts);
+        prepare_star::<L>(weights, rows, ahead, parts);
     }
     // The wall along x acts on all rows alike, and G is linear in them.
     let sum = if weights.edges { 6.0 } else { 1.0 };
@@ -48,12 +50,17 @@ pub(crate) fn prepare<L: Lanes>(
 }
 
 #[inline(always)]
-fn prepare_edges<L: Lanes>(rows: &[&[L::Scalar]; 9], parts: &mut Parts<'_, L::Scalar>) {
+fn prepare_edges<L: Lanes>(
+    rows: &[&[L::Scalar]; 9],
+    ahead: usize,
+    parts: &mut Parts<'_, L::Scalar>,
+) {
     let nx = rows[4].len();
     let whole = nx / L::WIDTH * L::WIDTH;
     let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
     assert!(rows.iter().all(|row| row.len() == nx));
     assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
+    let above = rows[7].as_ptr().wrapping_add(ahead);
     let mut x = 0;
     while x < whole {
         let mut at = [L::lit(0.0); 9];
@@ -61,6 +68,7 @@ fn prepare_edges<L: Lanes>(rows: &[&[L::Scalar]; 9], parts: &mut Parts<'_, L::Sc
             // SAFETY: every row is as long as the middle one, and whole packs lie within it.
             at[k] = unsafe { row::within(rows[k], x) };
         }
+        prefetch(above.wrapping_add(x));
         let (z, g) = edges(at);
         // SAFETY: whole packs lie within the scratch rows, as asserted.
         unsafe { row::put(zs, x, z) };
@@ -93,6 +101,7 @@ fn edges<L: Lanes>(at: [L; 9]) -> (L, L) {
 fn prepare_star<L: Lanes>(
     weights: &Weights,
     rows: &[&[L::Scalar]; 9],
+    ahead: usize,
     parts: &mut Parts<'_, L::Scalar>,
 ) {
     let nx = rows[4].len();
@@ -102,6 +111,7 @@ fn prepare_star<L: Lanes>(
     assert!(five.iter().all(|row| row.len() == nx));
     assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
     let along = [weights.axes[1], weights.axes[2]].map(L::lit);
+    let above = rows[7].as_ptr().wrapping_add(ahead);
     let mut x = 0;
     while x < whole {
         let mut at = [L::lit(0.0); 5];
@@ -109,6 +119,7 @@ fn prepare_star<L: Lanes>(
             // SAFETY: every row is as long as the middle one, and whole packs lie within it.
             at[k] = unsafe { row::within(five[k], x) };
         }
+        prefetch(above.wrapping_add(x));
         // SAFETY: whole packs lie within the scratch rows, as asserted.
         unsafe { row::put(zs, x, star(along, at)) };
         // SAFETY: as above.
@@ -134,23 +145,6 @@ fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]:
     minus_two.mul_add(a, along_y.mul_add(y, along_z * z))
 }
 
-/// The first pass as work for lanes narrower than those that ask for it.
-pub(crate) struct Prepare<'a, T> {
-    pub(crate) weights: &'a Weights,
-    pub(crate) rows: &'a [&'a [T]; 9],
-    pub(crate) ends: &'a [Ghost<T>; 2],
-    pub(crate) parts: Parts<'a, T>,
-}
-
-impl<T: Scalar> LaneWork<T> for Prepare<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes<Scalar = T>>(mut self) {
-        prepare::<L>(self.weights, self.rows, self.ends, &mut self.parts);
-    }
-}
-
 /// The second pass at `x`: the Laplacian over the scale of its weights.
 ///
 /// # Safety
@@ -164,4 +158,19 @@ pub(crate) unsafe fn finish<L: Lanes>(z: &[L::Scalar], g: &[L::Scalar], x: usize
     let sides = unsafe { row::within::<L>(g, at - 1) + row::within(g, at + 1) };
     // SAFETY: the caller's promise.
     unsafe { row::within::<L>(z, at) + sides }
+}
+
+/// The second pass along a whole row: `scale` times Z and its neighbours, in place of Z.
+#[inline(always)]
+pub(crate) fn complete<L: Lanes>(scale: f64, nx: usize, parts: &mut Parts<'_, L::Scalar>) {
+    assert!(nx.next_multiple_of(L::WIDTH) + 2 * PAD <= parts.z.len().min(parts.g.len()));
+    let scale = L::lit(scale);
+    let mut x = 0;
+    while x < nx {
+        // SAFETY: the padded rows have room for whole packs, as asserted.
+        let sum = unsafe { finish::<L>(parts.z, parts.g, x) };
+        // SAFETY: as above.
+        unsafe { row::put(parts.z, PAD + x, sum * scale) };
+        x += L::WIDTH;
+    }
 }
