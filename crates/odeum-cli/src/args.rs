@@ -13,6 +13,7 @@ use std::path::PathBuf;
     after_help = "\
 Examples:
   odeum run cases/pleiades.toml            integrate the ensemble of a case file
+  odeum run cases/turing.toml              integrate fields on a grid
   odeum check cases/lorenz_sweep.toml      show what would be run, and everything that is wrong
   odeum problems van_der_pol               what a built-in problem is
 
@@ -26,7 +27,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Integrate the ensemble of a case file
+    /// Integrate the ensemble or the fields of a case file
     Run(RunArgs),
     /// Read a case file and its tables, report everything that is wrong, show what would be run
     Check(CheckArgs),
@@ -38,7 +39,7 @@ pub(crate) enum Command {
     Mechanism(MechanismArgs),
     /// Compute states of a partially stirred reactor, to test integrators on
     Pasr(PasrArgs),
-    /// Measure speed on a built-in problem or on chemistry
+    /// Measure speed on a built-in problem, on chemistry or on fields
     Bench(BenchArgs),
 }
 
@@ -52,6 +53,10 @@ The result NAME.npz opens with numpy.load. Its arrays have one row for each syst
   system [M], y0 [M, n], params [M, m], span [M, 2]   what each system started from
   steps, rejected, nfev, nfev_radius, njev, nlu [M]   what it cost
   state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
+
+The result of a case with a [grid] has one array [nz, ny, nx] for each species under its name, and
+t, x, y, z, steps, species_names, mass_start, mass_end; what else a case asks for (pictures, VTK,
+Zarr, tables) lies beside it.
 
 An existing result is never replaced without --overwrite. A run that is stopped, by Ctrl-C or
 otherwise, leaves NAME.checkpoint; --resume takes it up and gives the same bits as a run that was
@@ -208,6 +213,7 @@ pub(crate) struct PasrArgs {
 #[command(after_help = "\
 Example:
   odeum bench pleiades --systems 1024,65536 --json pleiades.json
+  odeum bench fields --sizes 64,128 --json fields.json --plot fields.svg
   odeum bench chemistry --mechanism gri30.yaml --json gri30.json --plot gri30.svg")]
 pub(crate) struct BenchArgs {
     /// What to measure
@@ -215,6 +221,9 @@ pub(crate) struct BenchArgs {
     /// Numbers of systems, separated by commas; of a mechanism's studies one
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) systems: Vec<usize>,
+    /// Edges of the cubes of the study `fields`, separated by commas
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = systems)]
+    pub(crate) sizes: Vec<usize>,
     /// Only these variants of a built-in problem, separated by commas: scalar, lanes, cuda…
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) variants: Vec<String>,

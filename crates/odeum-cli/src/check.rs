@@ -1,11 +1,11 @@
 //! `odeum check`: everything that is wrong with a case, and what would be run.
 
 use crate::args::CheckArgs;
-use crate::case::{self, Case, Level, Until};
+use crate::case::{self, Case, Described, Level, Until};
 use crate::finding::Findings;
 use crate::plan::{Overrides, Plan};
 use crate::report::{Style, Table, bytes, count, wrap};
-use crate::{Exit, device, show};
+use crate::{Exit, device, fields, show};
 use odeum::method::Method;
 use odeum::{Atol, FirstStep, Norm, SaveAt};
 
@@ -15,7 +15,11 @@ const EQUATIONS: usize = 40;
 pub(crate) fn command(args: &CheckArgs) -> Exit {
     let findings = Findings::default();
     let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
-    let case = case::read(&args.case, &findings);
+    let case = match case::read(&args.case, &findings) {
+        Some(Described::Field(case)) => return fields::check(&case, &overrides, &findings),
+        Some(Described::Ensemble(case)) => Some(case),
+        None => None,
+    };
     let plan = case.as_ref().and_then(|case| Plan::new(case, &overrides, &findings));
     if let Some(exit) = show(&findings.take(), Exit::BadInput) {
         return exit;

@@ -10,6 +10,7 @@ mod check;
 mod checkpoint;
 mod device;
 mod devices;
+mod fields;
 mod finding;
 mod gas;
 mod mechanism;

@@ -118,6 +118,40 @@ pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
     Ok(data.chunks(4 * length).map(text).collect())
 }
 
+/// Reads a numeric array of any number of axes: shape, and values in C order.
+pub(crate) fn read_values(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String> {
+    if !bytes.starts_with(MAGIC) {
+        return Err("it does not start with the NPY signature".into());
+    }
+    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
+    let dict = String::from_utf8_lossy(dict);
+    let shape = shape(&dict).ok_or("its header has no readable shape")?;
+    let fortran = value(&dict, "fortran_order").is_some_and(|v| v.starts_with("True"));
+    let descr = value(&dict, "descr").ok_or("its header has no number format")?;
+    let (None, kinds) = formats(descr)? else { return Err("it holds records".into()) };
+    let kind = kinds[0];
+    let count = shape.iter().try_fold(1_usize, |n, &len| n.checked_mul(len));
+    if count.and_then(|n| n.checked_mul(kind.size)) != Some(data.len()) {
+        return Err(format!("its shape {shape:?} does not fit its {} bytes of data", data.len()));
+    }
+    let values: Vec<f64> = data.chunks_exact(kind.size).map(|item| kind.decode(item)).collect();
+    if !fortran {
+        return Ok((shape, values));
+    }
+    // The place in C order counts the last axis fastest, that in the file the first.
+    let place = |mut at: usize| {
+        let (mut place, mut stride) = (0, values.len());
+        for &len in shape.iter().rev() {
+            stride /= len;
+            place += at % len * stride;
+            at /= len;
+        }
+        place
+    };
+    let ordered = (0..values.len()).map(|at| values[place(at)]).collect();
+    Ok((shape, ordered))
+}
+
 /// Header dictionary and data.
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (start, length): (usize, usize) = match *bytes.get(6)? {
@@ -226,6 +260,17 @@ mod tests {
         let data: Vec<u8> = [1_i16, -2, 3, -4].iter().flat_map(|x| x.to_be_bytes()).collect();
         let dict = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }";
         assert_eq!(read(&file(dict, &data)).unwrap().columns, [[1.0, -2.0], [3.0, -4.0]]);
+    }
+
+    #[test]
+    fn three_axes_in_both_orders() {
+        let data: Vec<u8> = (0..6_u8).collect();
+        let dict = "{'descr': '|u1', 'fortran_order': True, 'shape': (1, 2, 3), }";
+        let (shape, values) = read_values(&file(dict, &data)).unwrap();
+        assert_eq!((shape, values), (vec![1, 2, 3], vec![0.0, 2.0, 4.0, 1.0, 3.0, 5.0]));
+        let (_, values) = read_values(&file(&dict.replace("True", "False"), &data)).unwrap();
+        assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!(read_values(&file(dict, &data[1..])).unwrap_err().contains("does not fit"));
     }
 
     #[test]

@@ -248,7 +248,7 @@ fn check_memory(case: &Case, need: u128, systems: usize, findings: &Findings) {
 }
 
 /// Memory the system can still give [bytes], where it says so.
-fn available_memory() -> Option<u128> {
+pub(crate) fn available_memory() -> Option<u128> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u128 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

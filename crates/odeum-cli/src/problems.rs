@@ -5,6 +5,7 @@ use crate::finding::Finding;
 use crate::report::{Align, Style, Table, wrap};
 use crate::{Exit, show, suggest};
 use odeum::problems::{self, Problem};
+use odeum_fields::problems::Paper;
 
 /// Most components listed of a large problem.
 const COMPONENTS: usize = 30;
@@ -14,6 +15,7 @@ pub(crate) fn command(args: &ProblemsArgs) -> Exit {
     let style = Style::stdout();
     let Some(name) = &args.name else {
         print!("{}", list(&all, style));
+        print!("\n{}", fields(style));
         println!("\n  `odeum problems NAME` says more of one.");
         return Exit::Success;
     };
@@ -22,8 +24,14 @@ pub(crate) fn command(args: &ProblemsArgs) -> Exit {
             print!("{}", describe(&problem, style));
             Exit::Success
         }
+        None if Paper::named(name).is_some() => {
+            if let Some(Ok(text)) = Paper::named(name).map(|paper| describe_field(paper, style)) {
+                print!("{text}");
+            }
+            Exit::Success
+        }
         None => {
-            let names = all.iter().map(|p| p.name);
+            let names = all.iter().map(|p| p.name).chain(Paper::ALL.map(Paper::name));
             let finding = Finding::error(format!("there is no built-in problem `{name}`"))
                 .help(suggest::remedy(name, "built-in problems", names));
             show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput)
@@ -49,6 +57,56 @@ fn list(all: &[Problem], style: Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+/// What a problem of fields is about.
+fn about(paper: Paper) -> &'static str {
+    match paper {
+        Paper::Diffusion => "diffusion of a ball",
+        Paper::Turing => "Turing pattern formation",
+        Paper::Front => "phase separation behind a chemical front, as printed",
+        Paper::MendedFront => "the same with a redissolution that is a sink everywhere",
+        Paper::Plume => "advection and diffusion from a point source",
+    }
+}
+
+/// The problems of fields: for case files with a `[grid]`.
+fn fields(style: Style) -> String {
+    let mut table = Table::new(&[
+        ("fields", Align::Left),
+        ("species", Align::Right),
+        ("spacing", Align::Right),
+        ("step", Align::Right),
+        ("title", Align::Left),
+    ]);
+    for paper in Paper::ALL {
+        let species = paper.model().map_or(0, |model| model.species().len());
+        table.row([
+            paper.name().to_owned(),
+            species.to_string(),
+            paper.spacing().to_string(),
+            paper.step().to_string(),
+            about(paper).to_owned(),
+        ]);
+    }
+    table.render(style)
+}
+
+fn describe_field(paper: Paper, style: Style) -> Result<String, odeum::Error> {
+    let model = paper.model()?;
+    let mut text = format!("{}  {}\n", style.bold(paper.name()), about(paper));
+    let mut facts = Table::pairs();
+    facts.pair(
+        "source",
+        "Molnár, Izsák, Mészáros & Lagzi, Chemom. Intell. Lab. Syst. 108 (2011) 76–85, Table 1",
+    );
+    facts.pair("species", model.species().join(", "));
+    facts.pair("spacing", format!("{} (set with spacing = … in [grid])", paper.spacing()));
+    facts.pair("step", format!("{} (the paper's; euler)", paper.step()));
+    text += &format!("\n{}", facts.render(style));
+    let (names, numbers): (Vec<String>, Vec<f64>) = model.params().iter().cloned().unzip();
+    text += &format!("\n{}", values("parameter", &names, &numbers, style));
+    Ok(text)
 }
 
 fn describe(problem: &Problem, style: Style) -> String {

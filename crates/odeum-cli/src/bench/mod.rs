@@ -2,6 +2,7 @@
 
 mod chemistry;
 mod document;
+mod fields;
 mod limit;
 mod machine;
 mod measure;
@@ -40,7 +41,16 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     if chemistry::STUDIES.iter().any(|(name, _)| *name == args.name) {
         return chemistry::run(args);
     }
-    let names = || STUDIES.iter().chain(&chemistry::STUDIES).map(|(name, _)| *name);
+    if args.name == fields::NAME {
+        return fields::run(args);
+    }
+    let names = || {
+        STUDIES
+            .iter()
+            .chain(&chemistry::STUDIES)
+            .chain(&[(fields::NAME, fields::ABOUT)])
+            .map(|(name, _)| *name)
+    };
     let workloads = workload::study(&args.name).ok_or_else(|| {
         let help = suggest::remedy(&args.name, "studies", names());
         bad(Finding::error(format!("there is no study `{}`", args.name)).help(help))

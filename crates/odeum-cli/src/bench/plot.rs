@@ -1,6 +1,7 @@
 //! The picture of a study: systems per second over the number of systems.
 
 use super::document::Row;
+use super::fields;
 use crate::report::{COLOURS, legend};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
@@ -12,13 +13,38 @@ pub(crate) fn draw(
     rows: &[Row],
     path: &Path,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut lines = Lines::new();
     for row in rows {
         let points = lines.entry(label(row, rows)).or_default();
         points.push((row.systems as f64, row.systems_per_second));
     }
-    let range = |value: fn(&Row) -> f64| {
-        let values = rows.iter().map(value);
+    draw_lines(bench, ("systems", "systems per second"), lines, path)
+}
+
+/// Draws the cubes of the study of fields: 10⁶ cells a second over the number of cells.
+pub(super) fn draw_fields(
+    rows: &[fields::Row],
+    path: &Path,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut lines = Lines::new();
+    for row in rows.iter().filter(|row| row.is_cube()) {
+        let points = lines.entry(row.line()).or_default();
+        points.push((row.cells as f64, row.mpoints_per_second));
+    }
+    draw_lines(fields::NAME, ("cells", "million cells per second"), lines, path)
+}
+
+/// Points of lines by their names.
+type Lines = BTreeMap<String, Vec<(f64, f64)>>;
+
+fn draw_lines(
+    bench: &str,
+    (x_name, y_name): (&str, &str),
+    lines: Lines,
+    path: &Path,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let range = |value: fn(&(f64, f64)) -> f64| {
+        let values = lines.values().flatten().map(value);
         let (least, most) =
             values.fold((f64::MAX, 0.0), |(a, b): (f64, f64), v| (a.min(v), b.max(v)));
         least / 1.5..most * 1.5
@@ -30,15 +56,12 @@ pub(crate) fn draw(
         .caption(format!("odeum bench {bench}"), ("sans-serif", 20))
         .x_label_area_size(44)
         .y_label_area_size(76)
-        .build_cartesian_2d(
-            range(|r| r.systems as f64).log_scale(),
-            range(|r| r.systems_per_second).log_scale(),
-        )?;
+        .build_cartesian_2d(range(|p| p.0).log_scale(), range(|p| p.1).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
-        .x_desc("systems")
-        .y_desc("systems per second")
+        .x_desc(x_name)
+        .y_desc(y_name)
         .x_label_formatter(&|x| power(*x))
         .y_label_formatter(&|y| power(*y))
         .label_style(("sans-serif", 14))

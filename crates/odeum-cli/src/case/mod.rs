@@ -4,6 +4,7 @@
 //! its place, so that a user sees all of it at once.
 
 mod ensemble;
+mod field;
 mod gas;
 mod method;
 mod names;
@@ -17,6 +18,9 @@ mod text;
 mod time;
 
 pub(crate) use ensemble::EnsembleSpec;
+pub(crate) use field::{
+    Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec,
+};
 pub(crate) use method::MethodSpec;
 pub(crate) use run::{OutputSpec, Precision, RunSpec};
 pub(crate) use spots::Spots;
@@ -67,11 +71,34 @@ const LARGEST: u64 = 2 << 20;
 /// Above this size only the first slip of syntax is reported: a file of junk has millions.
 const LARGE: usize = 1 << 20;
 
-/// Reads a case file; `None` after reporting what is wrong with it.
-pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
+/// What a case file describes.
+// There is one in a run, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Described {
+    /// Many small systems.
+    Ensemble(Case),
+    /// Fields on a grid.
+    Field(FieldCase),
+}
+
+/// Reads a case file; `None` after reporting what is wrong with it. One with a `[grid]` describes
+/// fields.
+pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Described> {
     let source = findings.ok(Source::read(path, "case file", LARGEST))?;
     let document = parse(&source, findings)?;
     let root = Section::root(document.get_ref(), &source, findings);
+    if root.has("grid") {
+        return field::read(&root, path, &source, findings).map(Described::Field);
+    }
+    read_ensemble(&root, path, &source, findings).map(Described::Ensemble)
+}
+
+fn read_ensemble(
+    root: &Section<'_>,
+    path: &Path,
+    source: &Rc<Source>,
+    findings: &Findings,
+) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
     let mut spots = Spots::default();
 
@@ -134,7 +161,7 @@ pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Case> {
         run: run?,
         output: output?,
         spots,
-        source: Rc::clone(&source),
+        source: Rc::clone(source),
     })
 }
 

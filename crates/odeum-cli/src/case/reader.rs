@@ -76,6 +76,11 @@ impl<'a> Section<'a> {
         Some(self.field(key.get_ref(), value))
     }
 
+    /// True when the key is there; it does not count as asked for.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.iter().any(|(k, _)| k.get_ref() == key)
+    }
+
     /// The value of a key that must be there.
     pub(crate) fn need(&self, key: &'static str, help: &str) -> Option<Field<'a>> {
         let field = self.get(key);

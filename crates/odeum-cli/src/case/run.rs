@@ -55,6 +55,20 @@ pub(crate) fn read(
     spots: &mut Spots,
     findings: &Findings,
 ) -> Option<RunSpec> {
+    let (precision, device) = read_machine(section, spots, findings);
+    let batch = section
+        .get("batch")
+        .map_or(Some(BATCH as u64), |field| field.whole(1, u64::from(u32::MAX)));
+    section.finish();
+    Some(RunSpec { precision: precision?, device: device?, batch: batch? as usize })
+}
+
+/// Reads `precision`, `device` and `threads`.
+fn read_machine(
+    section: &Section<'_>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> (Option<Precision>, Option<Device>) {
     let choices = [("f64", Precision::F64), ("f32", Precision::F32)];
     let precision = section.get("precision").map_or(Some(Precision::F64), |field| {
         spots.put("precision", field.spot());
@@ -68,15 +82,37 @@ pub(crate) fn read(
             .ok(parsed
                 .map_err(|help| field.spot().error("there is no such kind of device").help(help)))
     });
-    let batch = section
-        .get("batch")
-        .map_or(Some(BATCH as u64), |field| field.whole(1, u64::from(u32::MAX)));
-    section.finish();
-    let mut device = device?;
-    if let (Device::Cpu(cpu), Some(threads)) = (&mut device, threads) {
-        cpu.threads = Some(threads? as usize);
+    let device = match (device, threads) {
+        (Some(Device::Cpu(cpu)), Some(threads)) => {
+            threads.map(|n| Device::Cpu(odeum::Cpu { threads: Some(n as usize), ..cpu }))
+        }
+        (device, _) => device,
+    };
+    (precision, device)
+}
+
+/// `[run]` of a field.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldRun {
+    pub(crate) precision: Precision,
+    pub(crate) device: Device,
+    /// Steps between two checkpoints.
+    pub(crate) checkpoint_steps: Option<u64>,
+}
+
+impl Default for FieldRun {
+    fn default() -> FieldRun {
+        FieldRun { precision: Precision::F64, device: Device::cpu(), checkpoint_steps: None }
     }
-    Some(RunSpec { precision: precision?, device, batch: batch? as usize })
+}
+
+/// Reads `[run]` of a field.
+pub(crate) fn read_field(section: &Section<'_>, findings: &Findings) -> Option<FieldRun> {
+    let (precision, device) = read_machine(section, &mut Spots::default(), findings);
+    let steps = section.get("checkpoint_steps").map(|field| field.whole(1, u64::MAX));
+    section.finish();
+    let checkpoint_steps = steps.map_or(Some(None), |steps| steps.map(Some))?;
+    Some(FieldRun { precision: precision?, device: device?, checkpoint_steps })
 }
 
 /// `[output]`.
@@ -91,8 +127,11 @@ pub(crate) struct OutputSpec {
     pub(crate) svg: bool,
 }
 
-/// Reads `[output]`.
-pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
+/// Name and folder of the result.
+type Place = (Option<Option<String>>, Option<Option<PathBuf>>);
+
+/// Reads `name` and `folder` of `[output]`.
+pub(super) fn read_place(section: &Section<'_>) -> Place {
     let name = section.get("name").map(|field| {
         let name = field.text()?;
         let bad = name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']);
@@ -105,6 +144,12 @@ pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
         Some(name.strip_suffix(".npz").unwrap_or(name).to_owned())
     });
     let folder = section.get("folder").map(|field| field.text().map(PathBuf::from));
+    (name.map_or(Some(None), |n| n.map(Some)), folder.map_or(Some(None), |f| f.map(Some)))
+}
+
+/// Reads `[output]`.
+pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
+    let (name, folder) = read_place(section);
     let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
         let known = [
             ("npz", Format::Npz),
@@ -118,8 +163,8 @@ pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
     section.finish();
     let formats: Vec<Format> = formats?;
     Some(OutputSpec {
-        name: name.map_or(Some(None), |n| n.map(Some))?,
-        folder: folder.map_or(Some(None), |f| f.map(Some))?,
+        name: name?,
+        folder: folder?,
         csv: formats.contains(&Format::Csv),
         parquet: formats.contains(&Format::Parquet),
         svg: formats.contains(&Format::Svg),

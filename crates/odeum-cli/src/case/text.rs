@@ -7,11 +7,11 @@ use odeum::core::text::{Diagnostic, Part, TextSource};
 use odeum_compiled::Rhs;
 
 /// A name, where it stands, and what it stands for.
-struct Entry<'a, T> {
-    name: String,
-    spot: Spot,
-    value: T,
-    field: Field<'a>,
+pub(super) struct Entry<'a, T> {
+    pub(super) name: String,
+    pub(super) spot: Spot,
+    pub(super) value: T,
+    pub(super) field: Field<'a>,
 }
 
 /// Reads states, parameters, definitions and equations.
@@ -95,7 +95,7 @@ pub(super) fn read(
 }
 
 /// The entries of a table, each read by `read`; `None` when one is wrong.
-fn entries<'a, T>(
+pub(super) fn entries<'a, T>(
     field: &Field<'a>,
     read: impl Fn(&Field<'a>) -> Option<T>,
 ) -> Option<Vec<Entry<'a, T>>> {
@@ -109,7 +109,7 @@ fn entries<'a, T>(
 }
 
 /// As [`entries`]; none when the key is missing.
-fn optional<'a, T>(
+pub(super) fn optional<'a, T>(
     section: &Section<'a>,
     key: &'static str,
     read: impl Fn(&Field<'a>) -> Option<T>,
@@ -121,17 +121,17 @@ fn optional<'a, T>(
 }
 
 /// A number, or `None` after reporting that it is none.
-fn number(field: &Field<'_>) -> Option<Option<f64>> {
+pub(super) fn number(field: &Field<'_>) -> Option<Option<f64>> {
     Some(field.number())
 }
 
-fn at_spot(finding: Finding, spot: &Spot) -> Finding {
+pub(super) fn at_spot(finding: Finding, spot: &Spot) -> Finding {
     finding.at(&spot.source, spot.span.clone()).field(&spot.field)
 }
 
 /// The place of a diagnostic inside the text of a field. Where the text as written differs from
 /// what it stands for (escapes), the whole field is the place.
-fn within(finding: Finding, field: &Field<'_>, diagnostic: &Diagnostic) -> Finding {
+pub(super) fn within(finding: Finding, field: &Field<'_>, diagnostic: &Diagnostic) -> Finding {
     let spot = field.spot();
     let written = spot.source.slice(&spot.span);
     let start = field.text().and_then(|text| written.find(text));
@@ -144,6 +144,6 @@ fn within(finding: Finding, field: &Field<'_>, diagnostic: &Diagnostic) -> Findi
     }
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -4,13 +4,13 @@ mod batches;
 mod store;
 
 use crate::args::RunArgs;
-use crate::case::{self, Precision};
+use crate::case::{self, Described, Precision};
 use crate::finding::{Finding, Findings};
 use crate::output::{self, Target};
 use crate::plan::{Overrides, Plan};
 use crate::report::{Outcome, Progress, Style, TICK, print_summary};
 use crate::results::Results;
-use crate::{Exit, device, show};
+use crate::{Exit, device, fields, show};
 use batches::Batches;
 use odeum::{Monitor, Status};
 use odeum_compiled::Compiled;
@@ -25,7 +25,11 @@ const NAMED: usize = 5;
 pub(crate) fn command(args: &RunArgs) -> Exit {
     let findings = Findings::default();
     let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
-    let case = case::read(&args.case, &findings);
+    let case = match case::read(&args.case, &findings) {
+        Some(Described::Field(case)) => return fields::run(&case, &overrides, args, &findings),
+        Some(Described::Ensemble(case)) => Some(case),
+        None => None,
+    };
     let plan = case.as_ref().and_then(|case| Plan::new(case, &overrides, &findings));
     if let Some(exit) = show(&findings.take(), Exit::BadInput) {
         return exit;
@@ -174,7 +178,7 @@ fn interrupted<T: Compiled>(
 }
 
 /// The command that takes a stopped run up again.
-fn resume_command(args: &RunArgs) -> String {
+pub(crate) fn resume_command(args: &RunArgs) -> String {
     let mut command = format!("odeum run {}", args.case.display());
     if let Some(output) = &args.output {
         command += &format!(" --output {}", output.display());

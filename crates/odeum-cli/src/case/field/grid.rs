@@ -1,0 +1,58 @@
+//! `[grid]`: the cells.
+
+use super::three;
+use crate::case::reader::Section;
+use crate::case::spots::Spots;
+use crate::finding::Findings;
+use odeum_fields::problems::Paper;
+use odeum_fields::{Grid, Stencil};
+
+/// Most cells along an axis.
+const MOST: u64 = 1 << 24;
+
+/// Reads the section; a built-in problem knows its spacing.
+pub(super) fn read(
+    section: &Section<'_>,
+    paper: Option<Paper>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<(Grid, Stencil)> {
+    let help = "cells along x, y and z, as shape = [64, 64, 64]; one cell along axes that are \
+                not wanted";
+    let shape = section.need("shape", help).and_then(|field| {
+        spots.put("shape", field.spot());
+        spots.put("grid", field.spot());
+        three(&field, |n| n.whole(1, MOST)).map(|shape| shape.map(|n| n as usize))
+    });
+    let spacing = match section.get("spacing") {
+        Some(field) => {
+            spots.put("spacing", field.spot());
+            if field.is_list() {
+                three(&field, |h| h.number())
+            } else {
+                field.number().map(|h| [h; 3])
+            }
+        }
+        None => match paper {
+            Some(paper) => Some([paper.spacing(); 3]),
+            None => {
+                section.need("spacing", "the edge of a cell, as spacing = 1.0, or three");
+                None
+            }
+        },
+    };
+    let origin = section.get("origin").map_or(Some([0.0; 3]), |field| {
+        spots.put("origin", field.spot());
+        three(&field, |x| x.number())
+    });
+    let stencils = [("isotropic", Stencil::Isotropic), ("star", Stencil::Star)];
+    let stencil = section.get("stencil").map_or(Some(Stencil::default()), |field| {
+        spots.put("stencil", field.spot());
+        field.choice("stencils", &stencils)
+    });
+    section.finish();
+    let (shape, spacing, origin) = (shape?, spacing?, origin?);
+    let grid = Grid::with_spacing(shape, spacing).and_then(|grid| grid.at(origin));
+    let grid = grid.map_err(|error| findings.push(spots.place(error))).ok()?;
+    Some((grid, stencil?))
+}

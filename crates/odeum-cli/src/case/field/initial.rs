@@ -1,0 +1,272 @@
+//! `[initial]`: the values at the start.
+
+use super::{arrays, known, three};
+use crate::case::reader::{Field, Section};
+use crate::finding::Findings;
+use odeum::core::Program;
+use odeum::core::text::TextSource;
+use odeum::{Error, Scalar};
+use odeum_fields::problems::Paper;
+use odeum_fields::{AXES, Field as Cells, Grid, Model, noise};
+use std::path::Path;
+
+/// What every species starts from.
+#[derive(Clone, Debug)]
+pub(crate) struct Initial {
+    pub(crate) seed: u64,
+    pub(crate) paper: Option<Paper>,
+    /// Of each species.
+    pub(crate) starts: Vec<Start>,
+}
+
+/// What one species starts from: a base, shapes drawn over it in order, then noise.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    pub(crate) base: Base,
+    pub(crate) shapes: Vec<(Shape, f64)>,
+    /// Half-width of uniform noise [units of u].
+    pub(crate) noise: f64,
+}
+
+/// What shapes are drawn over.
+#[derive(Clone, Debug)]
+pub(crate) enum Base {
+    /// As the built-in problem has it.
+    Paper,
+    Constant(f64),
+    /// Of the parameters' values, then x, y, z.
+    Expression(Box<Program>, Vec<f64>),
+    /// x fastest.
+    Array(Vec<f64>),
+}
+
+/// A part of the box.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    Ball { centre: [f64; 3], radius: f64 },
+    Box { from: [f64; 3], to: [f64; 3] },
+}
+
+impl Shape {
+    /// Distances along axes with a single cell do not count.
+    fn holds(&self, at: [f64; 3], grid: &Grid) -> bool {
+        let wide = |axis: &usize| grid.shape()[*axis] > 1;
+        match self {
+            Shape::Ball { centre, radius } => {
+                let square: f64 =
+                    (0..3).filter(wide).map(|a| (at[a] - centre[a]) * (at[a] - centre[a])).sum();
+                square <= radius * radius
+            }
+            Shape::Box { from, to } => {
+                (0..3).filter(wide).all(|a| from[a] <= at[a] && at[a] <= to[a])
+            }
+        }
+    }
+}
+
+impl Initial {
+    /// The values of a built-in problem.
+    pub(crate) fn of_paper(paper: Paper, species: usize) -> Initial {
+        let start = Start { base: Base::Paper, shapes: Vec::new(), noise: 0.0 };
+        Initial { seed: 0, paper: Some(paper), starts: vec![start; species] }
+    }
+
+    /// The field at the start.
+    pub(crate) fn field<T: Scalar>(&self, grid: &Grid) -> Result<Cells<T>, Error> {
+        let mut field: Cells<T> = match self.paper {
+            Some(paper) if self.starts.iter().any(|s| matches!(s.base, Base::Paper)) => {
+                paper.initial(grid, self.seed)?
+            }
+            _ => Cells::zeros(grid, self.starts.len())?,
+        };
+        let [nx, ny, nz] = grid.shape();
+        for (s, start) in self.starts.iter().enumerate() {
+            for z in 0..nz {
+                for y in 0..ny {
+                    let row = field.row_mut(s, y, z);
+                    for x in 0..nx {
+                        let number = (z * ny + y) * nx + x;
+                        let at = [grid.centre(0, x), grid.centre(1, y), grid.centre(2, z)];
+                        let mut value = match &start.base {
+                            Base::Paper => row[x].to_f64(),
+                            Base::Constant(value) => *value,
+                            Base::Array(values) => values[number],
+                            Base::Expression(program, params) => {
+                                let mut inputs = params.clone();
+                                inputs.extend(at);
+                                let mut out = [0.0];
+                                program.run_alone(0.0, &[], &inputs, &mut out);
+                                out[0]
+                            }
+                        };
+                        for (shape, inside) in &start.shapes {
+                            if shape.holds(at, grid) {
+                                value = *inside;
+                            }
+                        }
+                        if start.noise > 0.0 {
+                            value += start.noise * noise(self.seed, s, number);
+                        }
+                        let stored = T::from_f64(value);
+                        if !stored.is_finite() {
+                            return Err(Error::input(
+                                format!("initial {s}"),
+                                format!("{value} in cell [{x}, {y}, {z}]"),
+                                "must be finite",
+                            ));
+                        }
+                        row[x] = stored;
+                    }
+                }
+            }
+        }
+        Ok(field)
+    }
+
+    /// Memory of the arrays \[bytes\].
+    pub(crate) fn bytes(&self) -> u128 {
+        let size = |start: &Start| match &start.base {
+            Base::Array(values) => 8 * values.len() as u128,
+            _ => 0,
+        };
+        self.starts.iter().map(size).sum()
+    }
+}
+
+/// Reads the section.
+pub(super) fn read(
+    section: &Section<'_>,
+    model: Option<&Model>,
+    paper: Option<Paper>,
+    grid: Option<&Grid>,
+    folder: &Path,
+    findings: &Findings,
+) -> Option<Initial> {
+    let names = model.map(Model::species);
+    let seed = section.get("seed").map_or(Some(0), |field| field.whole(0, u64::MAX));
+    let mut starts: Vec<Option<Start>> = vec![None; names.map_or(0, <[String]>::len)];
+    let mut good = true;
+    for (name, spot, field) in section.entries() {
+        if name == "seed" {
+            continue;
+        }
+        let found = known(&name, names, |message, help| {
+            findings.push(spot.error(message).help(help));
+            None
+        });
+        let start = read_start(&field, &name, model, paper, grid, folder);
+        good &= start.is_some() && (found.is_some() || names.is_none());
+        if let Some(s) = found {
+            starts[s] = start;
+        }
+    }
+    if !good {
+        return None;
+    }
+    let mut all = Vec::new();
+    for (s, start) in starts.into_iter().enumerate() {
+        let usual = paper.map(|_| Start { base: Base::Paper, shapes: Vec::new(), noise: 0.0 });
+        match start.or(usual) {
+            Some(start) => all.push(start),
+            None => {
+                let name = names.map_or("", |names| names[s].as_str());
+                let finding = section.here(&format!("what does `{name}` start from?"));
+                findings.push(finding.help(format!("add {name} = 0.0, say")));
+                good = false;
+            }
+        }
+    }
+    good.then_some(Initial { seed: seed?, paper, starts: all })
+}
+
+const HELP: &str = "give a number, an expression of x, y, z as text, or a table: { value = 1.0, \
+                    noise = 1e-3 }, { file = \"u.npy\" }";
+
+fn read_start(
+    field: &Field<'_>,
+    name: &str,
+    model: Option<&Model>,
+    paper: Option<Paper>,
+    grid: Option<&Grid>,
+    folder: &Path,
+) -> Option<Start> {
+    if !field.is_table() {
+        return Some(Start { base: value(field, model)?, shapes: Vec::new(), noise: 0.0 });
+    }
+    let section = field.section()?;
+    let (given, file) = (section.get("value"), section.get("file"));
+    let base = match (&given, &file) {
+        (Some(field), None) => value(field, model),
+        (None, Some(field)) => arrays::read(field, grid, folder, name).map(Base::Array),
+        (None, None) if paper.is_some() => Some(Base::Paper),
+        _ => field.refuse("one of `value` and `file` is wanted", HELP),
+    };
+    let noise = section.get("noise").map_or(Some(0.0), |field| match field.number()? {
+        size if size >= 0.0 => Some(size),
+        _ => field.refuse("noise must not be negative", "give its half-width"),
+    });
+    let mut shapes = Some(Vec::new());
+    for (key, ball) in [("balls", true), ("boxes", false)] {
+        let Some(field) = section.get(key) else { continue };
+        for item in field.list()? {
+            match (read_shape(&item, ball), &mut shapes) {
+                (Some(shape), Some(shapes)) => shapes.push(shape),
+                _ => shapes = None,
+            }
+        }
+    }
+    section.finish();
+    Some(Start { base: base?, shapes: shapes?, noise: noise? })
+}
+
+fn read_shape(item: &Field<'_>, ball: bool) -> Option<(Shape, f64)> {
+    let section = item.section()?;
+    let help = if ball {
+        "as { centre = [0.0, 0.0, 0.0], radius = 1.0, value = 1.0 }"
+    } else {
+        "as { from = [0.0, 0.0, 0.0], to = [1.0, 1.0, 1.0], value = 1.0 }"
+    };
+    let point =
+        |key| section.need(key, help).and_then(|field| three(&field, |x: &Field<'_>| x.number()));
+    let value = section.need("value", help).and_then(|field| field.number());
+    let shape = if ball {
+        let radius = section.need("radius", help).and_then(|field| field.number());
+        point("centre").zip(radius).map(|(centre, radius)| Shape::Ball { centre, radius })
+    } else {
+        point("from").zip(point("to")).map(|(from, to)| Shape::Box { from, to })
+    };
+    section.finish();
+    Some((shape?, value?))
+}
+
+/// A number, or an expression of the parameters and coordinates.
+fn value(field: &Field<'_>, model: Option<&Model>) -> Option<Base> {
+    if !field.is_text() {
+        if field.is_list() {
+            return field.refuse(format!("`{}` is a list", field.name), HELP);
+        }
+        return field.number().map(Base::Constant);
+    }
+    let text = field.text()?;
+    let model = model?;
+    let mut names: Vec<&str> = model.params().iter().map(|(name, _)| name.as_str()).collect();
+    names.extend(AXES);
+    let source =
+        TextSource { params: names, definitions: vec![("value", text)], ..TextSource::default() };
+    match source.read_definitions() {
+        Ok(graph) => {
+            let params = model.params().iter().map(|(_, value)| *value).collect();
+            let program = Box::new(Program::new(&graph));
+            Some(Base::Expression(program, params))
+        }
+        Err(errors) => {
+            for error in &errors.0 {
+                let help = error.help.clone();
+                let help = help.as_deref().unwrap_or("it knows the parameters, x, y and z");
+                let message = format!("{} (column {})", error.message, error.column);
+                field.refuse::<()>(message, help);
+            }
+            None
+        }
+    }
+}

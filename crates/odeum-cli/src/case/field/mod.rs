@@ -1,0 +1,212 @@
+//! Case files of fields: those with a `[grid]`.
+
+mod arrays;
+mod grid;
+mod initial;
+mod output;
+mod surroundings;
+mod system;
+mod time;
+mod walls;
+
+pub(crate) use initial::Initial;
+pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice};
+pub(crate) use time::{FieldTime, StepSpec};
+
+use super::reader::{Field, Section};
+use super::spots::Spots;
+use super::{Precision, run};
+use crate::finding::Findings;
+use crate::source::Source;
+use odeum::Device;
+use odeum_fields::{Problem, Quantity};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// A case file of a field that could be read.
+pub(crate) struct FieldCase {
+    pub(crate) path: PathBuf,
+    pub(crate) source: Rc<Source>,
+    pub(crate) title: Option<String>,
+    /// The equations in words.
+    pub(crate) system: String,
+    /// The equations, one for each line.
+    pub(crate) lines: Vec<String>,
+    pub(crate) problem: Problem,
+    pub(crate) initial: Initial,
+    pub(crate) time: FieldTime,
+    pub(crate) precision: Precision,
+    pub(crate) device: Device,
+    /// Steps between two checkpoints, beside those that are due by the clock.
+    pub(crate) checkpoint_steps: Option<u64>,
+    pub(crate) output: FieldOutput,
+    pub(crate) spots: Spots,
+}
+
+/// Reads a case; `None` after reporting what is wrong with it.
+pub(super) fn read(
+    root: &Section<'_>,
+    path: &Path,
+    source: &Rc<Source>,
+    findings: &Findings,
+) -> Option<FieldCase> {
+    let title = root.get("title").map(|field| field.text().map(str::to_owned));
+    let mut spots = Spots::default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let help = "add [system] with problem = \"turing\" (see `odeum problems`), or species, \
+                parameters and equations";
+    let system = root.need("system", help).and_then(|field| {
+        spots.put("model", field.spot());
+        field.section()
+    });
+    let system = system.and_then(|section| system::read(&section, findings));
+    let paper = system.as_ref().and_then(|system| system.paper);
+    let grid = root.need("grid", "add [grid] with shape = [64, 64, 64]");
+    let grid = grid.and_then(|field| field.section());
+    let grid = grid.and_then(|section| grid::read(&section, paper, &mut spots, findings));
+    let names: Option<Vec<String>> = system.as_ref().map(|system| system.model.species().to_vec());
+    let names = names.as_deref();
+    let place = |error: odeum::Error, spots: &Spots| findings.push(spots.place(error));
+
+    let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
+    let wind = optional(root, "wind", |section| {
+        let cells = grid.as_ref().map(|(grid, _)| *grid);
+        surroundings::wind(section, cells.as_ref(), folder, names, &mut spots, findings)
+    });
+    let sources = match root.get("sources") {
+        None => Some(None),
+        Some(field) => {
+            let grid = grid.as_ref().map(|(grid, _)| grid);
+            surroundings::sources(&field, grid, names, &mut spots).map(Some)
+        }
+    };
+    let cells = grid.as_ref().map(|(grid, _)| grid);
+    let diffusion = optional(root, "diffusion", |section| {
+        surroundings::diffusion(section, cells, folder, names, &mut spots, findings)
+    });
+    let model = system.as_ref().map(|system| &system.model);
+    let initial = match (root.get("initial"), paper) {
+        (Some(field), _) => field
+            .section()
+            .and_then(|section| initial::read(&section, model, paper, cells, folder, findings)),
+        (None, Some(paper)) => Some(Initial::of_paper(paper, names.map_or(0, <[String]>::len))),
+        (None, None) => {
+            root.need("initial", "add [initial] with a value for each species: u = 1.0");
+            None
+        }
+    };
+    let help = "add [time] with until = 100.0";
+    let time = root.need("time", help).and_then(|field| field.section());
+    let time = time.and_then(|section| time::read(&section, paper, names, &mut spots));
+    let run = match root.get("run") {
+        Some(field) => field.section().and_then(|section| run::read_field(&section, findings)),
+        None => Some(run::FieldRun::default()),
+    };
+    let output = match root.get("output") {
+        Some(field) => field.section().and_then(|section| output::read(&section, names, cells)),
+        None => Some(FieldOutput::default()),
+    };
+    root.finish();
+    let (system, (grid, stencil)) = (system?, grid?);
+    let problem = match system.paper {
+        Some(paper) => paper.problem(grid.shape()),
+        None => Ok(Problem::new(system.model.clone(), grid)),
+    };
+    let mut problem = problem.map_err(|error| place(error, &spots)).ok()?;
+    (problem.model, problem.grid, problem.stencil) = (system.model, grid, stencil);
+    if let Some(walls) = walls? {
+        problem.walls = walls;
+    }
+    if let Some((wind, carried, advection)) = wind? {
+        if let Some(wind) = wind {
+            problem.wind = Some(wind);
+        }
+        if let Some(carried) = carried {
+            problem.carried = Some(carried);
+        }
+        if let Some(advection) = advection {
+            problem.advection = advection;
+        }
+    }
+    if let Some(sources) = sources? {
+        problem.sources = sources;
+    }
+    if let Some(diffusion) = diffusion? {
+        problem.diffusion = diffusion;
+    }
+    problem.check().map_err(|error| place(error, &spots)).ok()?;
+    let run = run?;
+    Some(FieldCase {
+        path: path.to_owned(),
+        source: Rc::clone(source),
+        title: title.map_or(Some(None), |t| t.map(Some))?,
+        system: system.title,
+        lines: system.lines,
+        problem,
+        initial: initial?,
+        time: time?,
+        precision: run.precision,
+        device: run.device,
+        checkpoint_steps: run.checkpoint_steps,
+        output: output?,
+        spots,
+    })
+}
+
+/// A section that may be missing: `Some(None)` where it is, `None` where it is wrong.
+fn optional<'a, T>(
+    root: &Section<'a>,
+    key: &'static str,
+    read: impl FnOnce(&Section<'a>) -> Option<T>,
+) -> Option<Option<T>> {
+    match root.get(key) {
+        None => Some(None),
+        Some(field) => field.section().and_then(|section| read(&section)).map(Some),
+    }
+}
+
+/// A number, or an expression of the time and the parameters.
+fn quantity(field: &Field<'_>) -> Option<Quantity> {
+    if field.is_text() {
+        return field.text().map(Quantity::from);
+    }
+    field.number().map(Quantity::from)
+}
+
+/// Three values along x, y and z.
+fn three<T>(field: &Field<'_>, read: impl Fn(&Field<'_>) -> Option<T>) -> Option<[T; 3]> {
+    let items = field.list()?;
+    // Every element is read before giving up, so that every slip is reported.
+    let values: Vec<Option<T>> = items.iter().map(read).collect();
+    let count = values.len();
+    let values: Option<Vec<T>> = values.into_iter().collect();
+    match <[T; 3]>::try_from(values?) {
+        Ok(values) => Some(values),
+        Err(_) => field.refuse(
+            format!("`{}` has {count} entries", field.name),
+            "give three: along x, y and z",
+        ),
+    }
+}
+
+/// The name of a species that exists.
+fn species(field: &Field<'_>, names: Option<&[String]>) -> Option<usize> {
+    let name = field.text()?;
+    known(name, names, |message, help| field.refuse(message, help))
+}
+
+/// The number of a species; `refuse` is told when there is none of the name.
+fn known(
+    name: &str,
+    names: Option<&[String]>,
+    refuse: impl FnOnce(String, &str) -> Option<usize>,
+) -> Option<usize> {
+    let names = names?;
+    match names.iter().position(|other| other == name) {
+        Some(at) => Some(at),
+        None => {
+            let help = crate::suggest::remedy(name, "species", names.iter().map(String::as_str));
+            refuse(format!("there is no species `{name}`"), &help)
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! `[output]` of a field: what is written, and when.
+
+use super::surroundings::cell_at;
+use super::{species, three};
+use crate::case::reader::{Field, Section};
+use crate::case::run::read_place;
+use odeum_fields::{AXES, Grid};
+use std::path::PathBuf;
+
+/// The whole section; the end state is always written as NPZ.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldOutput {
+    pub(crate) name: Option<String>,
+    pub(crate) folder: Option<PathBuf>,
+    /// When states are written, beside the end; `None` for the end alone.
+    pub(crate) every: Option<Every>,
+    pub(crate) vti: bool,
+    pub(crate) zarr: bool,
+    pub(crate) movie: bool,
+    pub(crate) slices: Vec<Slice>,
+    pub(crate) isosurfaces: Vec<Isosurface>,
+    pub(crate) series: Option<Series>,
+}
+
+/// How often something is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Every {
+    Time(f64),
+    Steps(u64),
+}
+
+/// A picture of a plane of cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Slice {
+    pub(crate) species: usize,
+    /// The axis across the plane.
+    pub(crate) normal: usize,
+    /// The number of the plane.
+    pub(crate) plane: usize,
+    /// Values at the ends of the colours; `None` for those of the picture.
+    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) colours: Colours,
+}
+
+/// Colour maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colours {
+    Viridis,
+    Magma,
+    Cividis,
+}
+
+/// A shaded picture of surfaces.
+#[derive(Clone, Debug)]
+pub(crate) struct Isosurface {
+    pub(crate) species: usize,
+    pub(crate) levels: Vec<f64>,
+    /// The inside has values below the level.
+    pub(crate) below: bool,
+    /// From where it is seen: azimuth and elevation \[degrees\].
+    pub(crate) view: (f64, f64),
+    /// Width and height \[pixels\].
+    pub(crate) size: usize,
+}
+
+/// Numbers that are written down while the run goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    /// Steps.
+    pub(crate) every: u64,
+    /// Cells whose values are written.
+    pub(crate) probes: Vec<[usize; 3]>,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// A row of cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) along: usize,
+    /// A cell of it.
+    pub(crate) cell: [usize; 3],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Npz,
+    Vti,
+    Zarr,
+    Png,
+    Isosurface,
+    Movie,
+}
+
+/// Reads the section.
+pub(super) fn read(
+    section: &Section<'_>,
+    names: Option<&[String]>,
+    grid: Option<&Grid>,
+) -> Option<FieldOutput> {
+    let (name, folder) = read_place(section);
+    let every = section.get("every").map(|field| read_every(&field));
+    let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
+        let known = [
+            ("npz", Format::Npz),
+            ("vti", Format::Vti),
+            ("zarr", Format::Zarr),
+            ("png", Format::Png),
+            ("isosurface", Format::Isosurface),
+            ("movie", Format::Movie),
+        ];
+        let items: Vec<_> = field.list()?.iter().map(|f| f.choice("formats", &known)).collect();
+        items.into_iter().collect()
+    });
+    let slices = tables(section.get("png"), |item| read_slices(item, names, grid));
+    let isosurface_field = section.get("isosurface");
+    let isosurfaces =
+        tables(isosurface_field, |item| read_isosurface(item, names).map(|surface| vec![surface]));
+    let series = match section.get("series") {
+        None => Some(None),
+        Some(field) => read_series(&field, grid).map(Some),
+    };
+    section.finish();
+    let formats: Vec<Format> = formats?;
+    let (mut slices, isosurfaces): (Vec<Slice>, Vec<Isosurface>) = (slices?, isosurfaces?);
+    let wants = |format| formats.contains(&format);
+    if slices.is_empty() && (wants(Format::Png) || wants(Format::Movie)) {
+        let (count, grid) = (names?.len(), grid?);
+        let normal = usual_normal(grid);
+        slices.extend((0..count).map(|species| Slice {
+            species,
+            normal,
+            plane: grid.shape()[normal] / 2,
+            range: None,
+            colours: Colours::Viridis,
+        }));
+    }
+    if isosurfaces.is_empty() && wants(Format::Isosurface) {
+        section.get("formats").and_then(|field| {
+            field.refuse::<()>(
+                "a surface of which level?",
+                "add isosurface = { species = \"u\", levels = [0.5] }",
+            )
+        })?;
+    }
+    Some(FieldOutput {
+        name: name?,
+        folder: folder?,
+        every: every.map_or(Some(None), |every| every.map(Some))?,
+        vti: wants(Format::Vti),
+        zarr: wants(Format::Zarr),
+        movie: wants(Format::Movie),
+        slices,
+        isosurfaces,
+        series: series?,
+    })
+}
+
+/// One table, or a list of them.
+fn tables<T>(
+    field: Option<Field<'_>>,
+    read: impl Fn(&Field<'_>) -> Option<Vec<T>>,
+) -> Option<Vec<T>> {
+    let Some(field) = field else { return Some(Vec::new()) };
+    if !field.is_list() {
+        return read(&field);
+    }
+    let all: Vec<Option<Vec<T>>> = field.list()?.iter().map(read).collect();
+    let all: Option<Vec<Vec<T>>> = all.into_iter().collect();
+    all.map(|all| all.into_iter().flatten().collect())
+}
+
+/// The last axis along which there is more than one cell, but z where the grid has three.
+fn usual_normal(grid: &Grid) -> usize {
+    if grid.shape()[2] == 1 {
+        2
+    } else if grid.shape()[1] == 1 {
+        1
+    } else {
+        2
+    }
+}
+
+fn read_every(field: &Field<'_>) -> Option<Every> {
+    let help = "a time, as every = 10.0, or a number of steps, as every = { steps = 1000 }";
+    if field.is_table() {
+        let section = field.section()?;
+        let steps = section.need("steps", help).and_then(|field| field.whole(1, u64::MAX));
+        section.finish();
+        return steps.map(Every::Steps);
+    }
+    match field.number()? {
+        time if time > 0.0 => Some(Every::Time(time)),
+        _ => field.refuse("the time between two states must be positive", help),
+    }
+}
+
+fn axis(field: &Field<'_>) -> Option<usize> {
+    field.choice("axes", &[("x", 0), ("y", 1), ("z", 2)])
+}
+
+fn read_slices(
+    item: &Field<'_>,
+    names: Option<&[String]>,
+    grid: Option<&Grid>,
+) -> Option<Vec<Slice>> {
+    let section = item.section()?;
+    let which = match section.get("species") {
+        None => Some((0..names?.len()).collect()),
+        Some(field) if field.is_list() => {
+            let items = field.list()?;
+            let found: Vec<_> = items.iter().map(|item| species(item, names)).collect();
+            found.into_iter().collect()
+        }
+        Some(field) => species(&field, names).map(|s| vec![s]),
+    };
+    let grid = grid?;
+    let normal = section.get("normal").map_or(Some(usual_normal(grid)), |field| axis(&field));
+    let plane = match section.get("at") {
+        None => normal.map(|normal| grid.shape()[normal] / 2),
+        Some(field) => field.number().zip(normal).and_then(|(at, normal)| {
+            let mut point = [0, 1, 2].map(|axis| grid.centre(axis, 0));
+            point[normal] = at;
+            cell_at(&field, point, grid).map(|cell| cell[normal])
+        }),
+    };
+    let range = section.get("range").map(|field| {
+        let items = field.list()?;
+        let [low, high] = &items[..] else {
+            return field.refuse("a range has two ends", "as range = [0.0, 1.0]");
+        };
+        let (low, high) = (low.number(), high.number());
+        match (low?, high?) {
+            (low, high) if low < high => Some((low, high)),
+            _ => field.refuse("the range is empty", "as range = [0.0, 1.0]"),
+        }
+    });
+    let maps =
+        [("viridis", Colours::Viridis), ("magma", Colours::Magma), ("cividis", Colours::Cividis)];
+    let colours = section
+        .get("colours")
+        .map_or(Some(Colours::Viridis), |field| field.choice("colour maps", &maps));
+    section.finish();
+    let range = range.map_or(Some(None), |range| range.map(Some))?;
+    let (which, normal, plane, colours): (Vec<usize>, _, _, _) =
+        (which?, normal?, plane?, colours?);
+    let slice = |species| Slice { species, normal, plane, range, colours };
+    Some(which.into_iter().map(slice).collect())
+}
+
+/// Most pixels along an edge of a picture.
+const LARGEST: u64 = 4096;
+
+fn read_isosurface(item: &Field<'_>, names: Option<&[String]>) -> Option<Isosurface> {
+    let section = item.section()?;
+    let help = "as isosurface = { species = \"u\", levels = [0.5] }";
+    let of = section.need("species", help).and_then(|field| species(&field, names));
+    let levels = section.need("levels", help).and_then(|field| {
+        let items = field.list()?;
+        if items.is_empty() {
+            return field.refuse("there is no level", help);
+        }
+        let levels: Vec<Option<f64>> = items.iter().map(Field::number).collect();
+        levels.into_iter().collect::<Option<Vec<f64>>>()
+    });
+    let sides = [("above", false), ("below", true)];
+    let below = section.get("inside").map_or(Some(false), |field| field.choice("sides", &sides));
+    let view = section.get("view").map_or(Some((-60.0, 30.0)), |field| {
+        let items = field.list()?;
+        let [azimuth, elevation] = &items[..] else {
+            return field.refuse("a view has two angles", "as view = [-60.0, 30.0], in degrees");
+        };
+        azimuth.number().zip(elevation.number())
+    });
+    let size = section.get("size").map_or(Some(640), |field| field.whole(64, LARGEST));
+    section.finish();
+    Some(Isosurface {
+        species: of?,
+        levels: levels?,
+        below: below?,
+        view: view?,
+        size: size? as usize,
+    })
+}
+
+fn read_series(field: &Field<'_>, grid: Option<&Grid>) -> Option<Series> {
+    let section = field.section()?;
+    let help = "steps between two rows, as series = { every = 100 }";
+    let every = section.need("every", help).and_then(|field| field.whole(1, u64::MAX));
+    let point = |field: &Field<'_>| {
+        let at = three(field, |x| x.number())?;
+        cell_at(field, at, grid?)
+    };
+    let probes = section.get("probes").map_or(Some(Vec::new()), |field| {
+        let all: Vec<_> = field.list()?.iter().map(point).collect();
+        all.into_iter().collect()
+    });
+    let lines = section.get("lines").map_or(Some(Vec::new()), |field| {
+        let line = |item: &Field<'_>| {
+            let section = item.section()?;
+            let help = "as { along = \"x\", through = [0.0, 0.5, 0.5] }";
+            let along = section.need("along", help).and_then(|field| axis(&field));
+            let cell = section.need("through", help).and_then(|field| point(&field));
+            section.finish();
+            Some(Line { along: along?, cell: cell? })
+        };
+        let all: Vec<_> = field.list()?.iter().map(line).collect();
+        all.into_iter().collect()
+    });
+    section.finish();
+    Some(Series { every: every?, probes: probes?, lines: lines? })
+}
+
+impl Line {
+    /// `x_3_4`: the axis, and the cells along the others.
+    pub(crate) fn name(&self) -> String {
+        let others: Vec<String> = (0..3)
+            .filter(|axis| *axis != self.along)
+            .map(|axis| self.cell[axis].to_string())
+            .collect();
+        format!("{}_{}", AXES[self.along], others.join("_"))
+    }
+}

@@ -1,0 +1,160 @@
+//! `[wind]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
+
+use super::{arrays, known, quantity, species, three};
+use crate::case::reader::{Field, Section};
+use crate::case::spots::Spots;
+use crate::finding::Findings;
+use odeum_fields::{Advection, Grid, PointSource, Wind};
+use std::path::Path;
+
+/// Velocity, the species it carries, and how; what is not said stays as the problem has it.
+pub(super) type Blow = (Option<Wind>, Option<Vec<String>>, Option<Advection>);
+
+/// Reads `[wind]`.
+pub(super) fn wind(
+    section: &Section<'_>,
+    grid: Option<&Grid>,
+    folder: &Path,
+    names: Option<&[String]>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<Blow> {
+    let velocity = section.get("velocity").map(|field| {
+        spots.put("wind", field.spot());
+        three(&field, quantity).map(Wind::Uniform)
+    });
+    let cells = section.get("cells").map(|field| {
+        spots.put("wind", field.spot());
+        let read = |file: &Field<'_>| arrays::read(file, grid, folder, "wind");
+        three(&field, read).map(Wind::Cells)
+    });
+    let carried = section.get("species").map(|field| {
+        let items = field.list()?;
+        let found: Vec<Option<usize>> = items.iter().map(|item| species(item, names)).collect();
+        let found: Option<Vec<usize>> = found.into_iter().collect();
+        Some(found?.into_iter().map(|s| names.map_or(String::new(), |n| n[s].clone())).collect())
+    });
+    let choices = [("upwind", Advection::Upwind), ("koren", Advection::Koren)];
+    let advection =
+        section.get("advection").map(|field| field.choice("advection schemes", &choices));
+    section.finish();
+    let wind = match (velocity, cells) {
+        (Some(_), Some(_)) => {
+            let finding = section.here("the wind is given twice");
+            findings.push(finding.help("give `velocity`, the same everywhere, or `cells`"));
+            return None;
+        }
+        (Some(wind), None) | (None, Some(wind)) => Some(wind?),
+        (None, None) => None,
+    };
+    let flat = |given: Option<Option<Vec<String>>>| given.map_or(Some(None), |g| g.map(Some));
+    Some((wind, flat(carried)?, advection.map_or(Some(None), |a| a.map(Some))?))
+}
+
+/// Reads `[[sources]]`.
+pub(super) fn sources(
+    field: &Field<'_>,
+    grid: Option<&Grid>,
+    names: Option<&[String]>,
+    spots: &mut Spots,
+) -> Option<Vec<PointSource>> {
+    let mut all = Vec::new();
+    let mut good = true;
+    for item in field.list()? {
+        match source(&item, grid, names, spots) {
+            Some(source) => all.push(source),
+            None => good = false,
+        }
+    }
+    good.then_some(all)
+}
+
+fn source(
+    item: &Field<'_>,
+    grid: Option<&Grid>,
+    names: Option<&[String]>,
+    spots: &mut Spots,
+) -> Option<PointSource> {
+    let section = item.section()?;
+    let help = "as { species = \"c\", cell = [8, 8, 8], rate = 1.0 }";
+    let of = section.need("species", help).and_then(|field| species(&field, names));
+    let rate = section.need("rate", help).and_then(|field| {
+        if let (Some(s), Some(names)) = (of, names) {
+            spots.put(format!("source of {}", names[s]), field.spot());
+        }
+        quantity(&field)
+    });
+    let cell = match (section.get("cell"), section.get("at")) {
+        (Some(field), None) => three(&field, |n| n.whole(0, u64::from(u32::MAX)))
+            .map(|cell| cell.map(|n| n as usize))
+            .and_then(|cell| inside(&field, cell, grid)),
+        (None, Some(field)) => {
+            let at = three(&field, |x| x.number());
+            match (at, grid) {
+                (Some(at), Some(grid)) => cell_at(&field, at, grid),
+                _ => None,
+            }
+        }
+        _ => {
+            item.refuse::<()>("where is the source?", "give cell = [i, j, k] or at = [x, y, z]");
+            None
+        }
+    };
+    section.finish();
+    let species = names.zip(of).map(|(names, s)| names[s].clone());
+    Some(PointSource { species: species?, cell: cell?, rate: rate? })
+}
+
+fn inside(field: &Field<'_>, cell: [usize; 3], grid: Option<&Grid>) -> Option<[usize; 3]> {
+    let shape = grid?.shape();
+    if (0..3).any(|axis| cell[axis] >= shape[axis]) {
+        return field.refuse(
+            format!("there is no cell {cell:?}"),
+            &format!("the grid has {shape:?} cells, counted from 0"),
+        );
+    }
+    Some(cell)
+}
+
+/// The cell that holds a point.
+pub(super) fn cell_at(field: &Field<'_>, at: [f64; 3], grid: &Grid) -> Option<[usize; 3]> {
+    let (shape, spacing, origin) = (grid.shape(), grid.spacing(), grid.origin());
+    let mut cell = [0; 3];
+    for axis in 0..3 {
+        let place = (at[axis] - origin[axis]) / spacing[axis];
+        // The upper face belongs to the last cell.
+        if !(0.0..=shape[axis] as f64).contains(&place) {
+            let (low, high) = (origin[axis], origin[axis] + shape[axis] as f64 * spacing[axis]);
+            return field.refuse(
+                "the point lies outside of the box",
+                &format!("along {} it goes from {low} to {high}", odeum_fields::AXES[axis]),
+            );
+        }
+        cell[axis] = (place as usize).min(shape[axis] - 1);
+    }
+    Some(cell)
+}
+
+/// Reads `[diffusion]`: a file of coefficients for each species named.
+pub(super) fn diffusion(
+    section: &Section<'_>,
+    grid: Option<&Grid>,
+    folder: &Path,
+    names: Option<&[String]>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<Vec<(String, Vec<f64>)>> {
+    let mut all = Vec::new();
+    let mut good = true;
+    for (name, spot, field) in section.entries() {
+        let found = known(&name, names, |message, help| {
+            findings.push(spot.error(message).help(help));
+            None
+        });
+        spots.put(format!("diffusion of {name}"), field.spot());
+        let values = arrays::read(&field, grid, folder, &name);
+        good &= found.is_some() && values.is_some();
+        all.push((name, values.unwrap_or_default()));
+    }
+    good.then_some(all)
+}

@@ -1,0 +1,157 @@
+//! The files of one state: pictures, VTK, Zarr.
+
+use super::zarr::Zarr;
+use super::{Trouble, slice, surface, vti};
+use crate::case::FieldOutput;
+use crate::output::{Target, cannot_write, write_whole};
+use odeum_fields::{AXES, Field, Grid, Precision};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes states as the case asks for.
+pub(super) struct Frames {
+    output: FieldOutput,
+    target: Target,
+    grid: Grid,
+    names: Vec<String>,
+    times: Vec<f64>,
+    zarr: Option<Zarr>,
+}
+
+impl Frames {
+    /// Writes after the states of these times, which are there already.
+    pub(super) fn new(
+        output: &FieldOutput,
+        target: &Target,
+        grid: &Grid,
+        names: &[String],
+        times: Vec<f64>,
+    ) -> Frames {
+        let zarr = output
+            .zarr
+            .then(|| Zarr::new(target.file("zarr"), *grid, names.to_vec(), times.clone()));
+        Frames {
+            output: output.clone(),
+            target: target.clone(),
+            grid: *grid,
+            names: names.to_vec(),
+            times,
+            zarr,
+        }
+    }
+
+    /// Writes a state.
+    pub(super) fn write<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Trouble> {
+        let index = self.times.len();
+        if self.output.every.is_some() && (self.output.vti || has_pictures(&self.output)) {
+            let folder = self.target.file("frames");
+            std::fs::create_dir_all(&folder)
+                .map_err(|error| Trouble::from(cannot_write(&folder, &error)))?;
+        }
+        for slice in &self.output.slices {
+            let name = &self.names[slice.species];
+            let picture = slice::draw(slice, name, &self.grid, field, t);
+            picture.write(&self.path(&slice_name(slice, name), index, "png"))?;
+        }
+        for (n, surface) in self.output.isosurfaces.iter().enumerate() {
+            let name = &self.names[surface.species];
+            let picture = surface::draw(surface, name, &self.grid, field, t);
+            picture.write(&self.path(&surface_name(n, name), index, "png"))?;
+        }
+        self.times.push(t);
+        if self.output.vti {
+            let path = self.path("", index, "vti");
+            write_whole(&path, |file| vti::write(file, &self.grid, &self.names, field))?;
+            if self.output.every.is_some() {
+                let files: Vec<(f64, String)> = self
+                    .times
+                    .iter()
+                    .enumerate()
+                    .map(|(index, t)| (*t, relative(&self.path("", index, "vti"))))
+                    .collect();
+                let text = vti::collection(&files);
+                write_whole(&self.target.file("pvd"), |file| file.write_all(text.as_bytes()))?;
+            }
+        }
+        if let Some(zarr) = &mut self.zarr {
+            zarr.append(t, field)?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, stem: &str, index: usize, extension: &str) -> PathBuf {
+        path(&self.output, &self.target, stem, index, extension)
+    }
+
+    /// What was written, for people.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        if self.times.is_empty() {
+            return Vec::new();
+        }
+        let mut files = Vec::new();
+        if self.output.every.is_some() {
+            if self.output.vti {
+                files.push(self.target.file("pvd"));
+            }
+            if self.output.vti || has_pictures(&self.output) {
+                files.push(self.target.file("frames"));
+            }
+        } else {
+            let names = self.picture_names();
+            files.extend(names.iter().map(|stem| self.path(stem, 0, "png")));
+            if self.output.vti {
+                files.push(self.path("", 0, "vti"));
+            }
+        }
+        files.extend(self.zarr.as_ref().map(|zarr| zarr.folder().to_owned()));
+        files
+    }
+
+    fn picture_names(&self) -> Vec<String> {
+        picture_names(&self.output, &self.names)
+    }
+}
+
+/// Stems of the pictures of a state.
+pub(super) fn picture_names(output: &FieldOutput, names: &[String]) -> Vec<String> {
+    let slices = output.slices.iter().map(|slice| slice_name(slice, &names[slice.species]));
+    let surfaces = output.isosurfaces.iter().enumerate();
+    let surfaces = surfaces.map(|(n, surface)| surface_name(n, &names[surface.species]));
+    slices.chain(surfaces).collect()
+}
+
+fn has_pictures(output: &FieldOutput) -> bool {
+    !output.slices.is_empty() || !output.isosurfaces.is_empty()
+}
+
+fn slice_name(slice: &crate::case::Slice, name: &str) -> String {
+    format!("{name}_{}{}", AXES[slice.normal], slice.plane)
+}
+
+fn surface_name(n: usize, name: &str) -> String {
+    format!("{name}_surface{n}")
+}
+
+/// Where a file of a state goes: beside the result when there is one state only, else into a
+/// folder of its own, numbered.
+pub(super) fn path(
+    output: &FieldOutput,
+    target: &Target,
+    stem: &str,
+    index: usize,
+    extension: &str,
+) -> PathBuf {
+    let stem_dot = if stem.is_empty() { String::new() } else { format!("{stem}.") };
+    if output.every.is_none() {
+        return target.file(&format!("{stem_dot}{extension}"));
+    }
+    let stem = if stem.is_empty() { String::new() } else { format!("{stem}_") };
+    target.file("frames").join(format!("{stem}{index:05}.{extension}"))
+}
+
+/// Folder and name, as a collection beside the folder names it.
+fn relative(path: &Path) -> String {
+    let part = |p: Option<&std::ffi::OsStr>| p.unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().and_then(Path::file_name);
+    format!("{}/{}", part(folder), part(path.file_name()))
+}

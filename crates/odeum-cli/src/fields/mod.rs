@@ -1,0 +1,61 @@
+//! Fields on grids: from a case to results.
+
+mod canvas;
+mod checkpoint;
+mod conservation;
+mod frames;
+mod movie;
+mod npz;
+mod observer;
+mod plan;
+mod progress;
+mod run;
+mod series;
+mod slice;
+mod surface;
+mod target;
+mod vti;
+mod writer;
+mod zarr;
+
+pub(crate) use run::{check, run};
+
+use crate::finding::Finding;
+
+/// What went wrong on the writing thread; a [`Finding`] stays on its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    message: String,
+    file: Option<String>,
+    help: Option<String>,
+}
+
+impl From<Finding> for Trouble {
+    fn from(finding: Finding) -> Trouble {
+        Trouble {
+            message: finding.message.clone(),
+            file: finding.file.clone(),
+            help: finding.help.clone(),
+        }
+    }
+}
+
+impl From<Trouble> for Finding {
+    fn from(trouble: Trouble) -> Finding {
+        let mut finding = Finding::error(trouble.message);
+        (finding.file, finding.help) = (trouble.file, trouble.help);
+        finding
+    }
+}
+
+/// Bytes of a value as the files have it, little-endian.
+fn put<T: odeum::Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
+    for value in values {
+        if size_of::<T>() == 8 {
+            bytes.extend(value.to_f64().to_le_bytes());
+        } else {
+            // A single-precision number goes through double precision unchanged.
+            bytes.extend((value.to_f64() as f32).to_le_bytes());
+        }
+    }
+}

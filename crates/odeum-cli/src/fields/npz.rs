@@ -1,0 +1,67 @@
+//! The end state as NPZ.
+//!
+//! Nothing in the file depends on the time of day or on how long the run took, so equal results
+//! are equal files.
+
+use super::put;
+use crate::case::FieldCase;
+use crate::finding::Finding;
+use crate::output::write_archive;
+use odeum_fields::{AXES, Field, Precision, Summary};
+use serde_json::json;
+use std::path::Path;
+
+/// What the file says beside the field.
+pub(super) struct End<'a> {
+    pub(super) t: f64,
+    pub(super) steps: u64,
+    /// Mass of each species at the start.
+    pub(super) start: &'a [f64],
+    pub(super) end: &'a [Summary],
+}
+
+/// Writes the file.
+pub(super) fn write<T: Precision>(
+    path: &Path,
+    case: &FieldCase,
+    field: &Field<T>,
+    end: &End<'_>,
+) -> Result<(), Finding> {
+    let grid = &case.problem.grid;
+    let names = case.problem.model.species();
+    let [nx, ny, nz] = grid.shape();
+    let real = if size_of::<T>() == 8 { "<f8" } else { "<f4" };
+    let others = ["t", "x", "y", "z", "steps", "species_names", "mass_start", "mass_end", "about"];
+    write_archive(path, |archive| {
+        for (s, name) in names.iter().enumerate() {
+            let mut name = name.clone();
+            while others.contains(&name.as_str()) {
+                name.push('_');
+            }
+            archive.rows(&name, real, nz, &[ny, nx], |buffer, z| {
+                (0..ny).for_each(|y| put(buffer, field.row(s, y, z)));
+            })?;
+        }
+        for axis in 0..3 {
+            let n = grid.shape()[axis];
+            let centres: Vec<f64> = (0..n).map(|i| grid.centre(axis, i)).collect();
+            archive.numbers(AXES[axis], &[n], &centres)?;
+        }
+        archive.whole("t", "<f8", &[], &end.t.to_le_bytes())?;
+        archive.whole("steps", "<i8", &[], &(end.steps as i64).to_le_bytes())?;
+        archive.texts("species_names", names)?;
+        archive.numbers("mass_start", &[names.len()], end.start)?;
+        let masses: Vec<f64> = end.end.iter().map(|summary| summary.mass).collect();
+        archive.numbers("mass_end", &[names.len()], &masses)?;
+        let about = json!({
+            "odeum": env!("CARGO_PKG_VERSION"),
+            "title": case.title,
+            "system": case.system,
+            "precision": case.precision.name(),
+            "spacing": grid.spacing(),
+            "origin": grid.origin(),
+            "case": case.source.text(),
+        });
+        archive.text("about", &about.to_string())
+    })
+}

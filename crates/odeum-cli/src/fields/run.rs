@@ -1,0 +1,353 @@
+//! A field from start to end.
+
+use super::checkpoint::{self, Header};
+use super::frames::Frames;
+use super::observer::Observer;
+use super::plan::{FieldPlan, Prepared, describe};
+use super::progress::Progress;
+use super::series::{self, Growing};
+use super::writer::{Signals, Writer, Written};
+use super::{Trouble, conservation, movie, npz, target};
+use crate::args::RunArgs;
+use crate::case::{Every, FieldCase, Precision};
+use crate::finding::{Finding, Findings};
+use crate::output::Target;
+use crate::plan::Overrides;
+use crate::report::{Style, Table, count, duration, significant};
+use crate::run::{resume_command, stop_on_ctrl_c};
+use crate::{Exit, show};
+use odeum::{Device, Monitor};
+use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
+
+/// `odeum run` of a field.
+pub(crate) fn run(
+    case: &FieldCase,
+    overrides: &Overrides,
+    args: &RunArgs,
+    findings: &Findings,
+) -> Exit {
+    let plan = FieldPlan::new(case, overrides, findings);
+    if let Some(exit) = show(&findings.take(), Exit::BadInput) {
+        return exit;
+    }
+    let Some(plan) = plan else { return Exit::BadInput };
+    let ended = match case.precision {
+        Precision::F64 => go::<f64>(&plan, args),
+        Precision::F32 => go::<f32>(&plan, args),
+    };
+    match ended {
+        Ok(exit) => exit,
+        Err(Stop(finding, exit)) => show(&[finding], exit).unwrap_or(exit),
+    }
+}
+
+/// `odeum check` of a field.
+pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings) -> Exit {
+    let plan = FieldPlan::new(case, overrides, findings);
+    if let Some(exit) = show(&findings.take(), Exit::BadInput) {
+        return exit;
+    }
+    let Some(plan) = plan else { return Exit::BadInput };
+    let style = Style::stdout();
+    let text = match case.precision {
+        Precision::F64 => plan.prepare::<f64>().map(|p| describe(&plan, &p, style)),
+        Precision::F32 => plan.prepare::<f32>().map(|p| describe(&plan, &p, style)),
+    };
+    match text {
+        Ok(text) => {
+            print!("{text}");
+            Exit::Success
+        }
+        Err(finding) => show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
+    }
+}
+
+/// A run that cannot go on, and how it ends.
+struct Stop(Finding, Exit);
+
+/// How a march came to its end, and what of it is needed afterwards.
+struct Ended {
+    counts: Counts,
+    t: f64,
+    updates: f64,
+    elapsed: Duration,
+    masses: Vec<f64>,
+    summaries: Vec<Summary>,
+}
+
+fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Result<Exit, Stop> {
+    let bad = |finding| Stop(finding, Exit::BadInput);
+    let case = plan.case;
+    let target = target::of(case, args.output.as_deref());
+    target::refuse_to_replace(case, &target, args).map_err(bad)?;
+    let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
+    target.probe(target::space(plan)).map_err(bad)?;
+    let movie = movie::Movie::find(case);
+    let identity = plan.identity();
+    let path = target.checkpoint();
+    let (mut header, start) = if args.resume && path.exists() {
+        drop(field);
+        let (header, march) =
+            checkpoint::read::<T>(&path, &case.problem.grid, &identity).map_err(bad)?;
+        (Some(header), march)
+    } else {
+        (None, Checkpoint { field, clock: Clock::at(case.time.start) })
+    };
+    if args.resume && !args.quiet {
+        let style = Style::stderr();
+        match &header {
+            Some(_) => eprintln!("{} from t = {}", style.bold("resuming:"), start.clock.t),
+            None => eprintln!(
+                "{} there is no checkpoint, starting from the beginning",
+                style.bold("note:")
+            ),
+        }
+    }
+    if header.is_none() && args.overwrite {
+        target::clear(case, &target);
+    }
+    let resumed = header.is_some();
+    let options = Options { steps: steps(&options, header.as_ref()), ..options };
+    let mut march = March::resume(&case.problem, start, &options, &plan.cpu)
+        .map_err(|error| bad(case.spots.place(error)))?;
+    let header = header.take().unwrap_or_else(|| Header {
+        identity,
+        step: match options.steps {
+            Steps::Fixed(step) => step.to_bits(),
+            Steps::Adaptive(_) => 0,
+        },
+        masses: march.summaries().iter().map(|s| s.mass.to_bits()).collect(),
+        frames: Vec::new(),
+        tables: [0; 2],
+    });
+
+    let writer = open_writer(case, &target, &header, resumed)
+        .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
+    let monitor = Arc::new(Monitor::new());
+    stop_on_ctrl_c(&monitor, args.quiet);
+    let signals = Signals::default();
+    let ((outcome, ended), written) = std::thread::scope(|scope| {
+        // A state waits until the one before is written: memory stays bounded.
+        let (sender, receiver) = sync_channel(0);
+        let signals = &signals;
+        let thread = scope.spawn(move || writer.run::<T>(&receiver, signals, resumed));
+        let span = (case.time.start, case.time.until);
+        let observer = Observer {
+            case,
+            monitor: &monitor,
+            signals,
+            progress: Progress::new(span, march.t(), args.quiet),
+            sender,
+            header,
+            every: Duration::from_secs_f64(args.checkpoint_every),
+            last_checkpoint: Instant::now(),
+            last: march.counts().steps,
+            first: march.counts().slopes,
+        };
+        let ended = march_on(&mut march, observer, resumed);
+        let written = thread.join().unwrap_or_else(|_| Written {
+            files: Vec::new(),
+            kept: false,
+            warnings: Vec::new(),
+            trouble: Some(Trouble::from(Finding::error("the writing thread broke"))),
+        });
+        (ended, written)
+    });
+    let warnings: Vec<Finding> = written
+        .warnings
+        .iter()
+        .map(|trouble| {
+            let finding = Finding::from(trouble.clone()).into_warning();
+            finding.help("the run went on without a checkpoint")
+        })
+        .collect();
+    show(&warnings, Exit::Broken);
+
+    let kept = if written.kept { format!("; {} is kept", path.display()) } else { String::new() };
+    if let Some(trouble) = written.trouble {
+        let finding = Finding::from(trouble);
+        let help = finding.help.clone().unwrap_or_default();
+        return Err(Stop(finding.help(format!("{help}{kept}")), Exit::Broken));
+    }
+    match outcome {
+        Err(error) => return Err(Stop(case.spots.place(error), Exit::Broken)),
+        Ok(Outcome::Failed(failure)) => {
+            return Err(Stop(failed(case, &failure, &kept), Exit::Broken));
+        }
+        Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
+        Ok(Outcome::Reached) => {}
+    }
+    let end = npz::End {
+        t: ended.t,
+        steps: ended.counts.steps,
+        start: &ended.masses,
+        end: &ended.summaries,
+    };
+    npz::write(&target.npz(), case, march.field(), &end).map_err(|finding| {
+        let help = finding.help.clone().unwrap_or_default();
+        Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
+    })?;
+    let mut files = vec![target.npz()];
+    files.extend(written.files);
+    files.extend(movie.make(case, &target));
+    let _ = std::fs::remove_file(&path);
+    if !args.quiet {
+        print_summary(plan, &ended, limits.euler, &files);
+    }
+    Ok(Exit::Success)
+}
+
+/// The steps of the options, or those a checkpoint goes on with.
+fn steps(options: &Options, header: Option<&Header>) -> Steps {
+    match (&options.steps, header) {
+        (Steps::Fixed(_), Some(header)) => Steps::Fixed(f64::from_bits(header.step)),
+        (steps, _) => steps.clone(),
+    }
+}
+
+fn open_writer(
+    case: &FieldCase,
+    target: &Target,
+    header: &Header,
+    resumed: bool,
+) -> Result<Writer, Trouble> {
+    let names = case.problem.model.species();
+    let (mut table, mut lines) = (None, None);
+    if let Some(series) = &case.output.series {
+        let kept = |n: usize| resumed.then_some(header.tables[n]);
+        let heading = series::heading(series, names);
+        table = Some(Growing::open(target.file("csv"), &heading, kept(0))?);
+        if !series.lines.is_empty() {
+            let path = target.file("lines.csv");
+            lines = Some(Growing::open(path, &series::lines_heading(names), kept(1))?);
+        }
+    }
+    let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
+    let frames = Frames::new(&case.output, target, &case.problem.grid, names, times);
+    Ok(Writer { frames, series: table, lines, checkpoint: target.checkpoint() })
+}
+
+/// Marches to the end, from one state to be written to the next. What the observer holds goes
+/// with it, so that the writer comes to its end.
+fn march_on<T: odeum_fields::Precision>(
+    march: &mut March<T>,
+    mut observer: Observer<'_, T>,
+    resumed: bool,
+) -> (Result<Outcome, odeum::Error>, Ended) {
+    let case = observer.case;
+    let time = &case.time;
+    let begun = Instant::now();
+    if !resumed {
+        observer.rows(march);
+        if case.output.every.is_some() {
+            observer.state(march);
+        }
+    }
+    let outcome = loop {
+        let next = match case.output.every {
+            // The first state is that of the start.
+            Some(Every::Time(every)) => {
+                let next = time.start + observer.header.frames.len() as f64 * every;
+                // A state just before the end is that of the end.
+                if next < time.until - 1e-9 * every { next } else { time.until }
+            }
+            _ => time.until,
+        };
+        let gone = march.until(next, 1, &mut |march| observer.look(march));
+        match gone {
+            Ok(Outcome::Reached) if next < time.until => observer.state(march),
+            other => break other,
+        }
+    };
+    let at_end = matches!(outcome, Ok(Outcome::Reached));
+    if at_end {
+        let written = observer.header.frames.last() == Some(&march.t().to_bits());
+        if !written {
+            observer.state(march);
+        }
+        let every = case.output.series.as_ref().map(|series| series.every);
+        if every.is_some_and(|every| !march.counts().steps.is_multiple_of(every)) {
+            observer.rows(march);
+        }
+    }
+    if matches!(outcome, Ok(Outcome::Stopped)) && !observer.signals.failed.load(Ordering::Relaxed) {
+        observer.checkpoint(march);
+    }
+    observer.progress.end();
+    let masses = observer.header.masses.iter().map(|bits| f64::from_bits(*bits)).collect();
+    let ended = Ended {
+        counts: march.counts(),
+        t: march.t(),
+        updates: observer.updates(march),
+        elapsed: begun.elapsed(),
+        masses,
+        summaries: march.summaries(),
+    };
+    (outcome, ended)
+}
+
+fn failed(case: &FieldCase, failure: &odeum_fields::Failure, kept: &str) -> Finding {
+    let what = match &failure.place {
+        Some((species, cell)) => {
+            let grid = &case.problem.grid;
+            let at = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
+            format!(
+                "`{species}` is no finite number any more, first in cell {cell:?} (x, y, z = \
+                 {at:?})"
+            )
+        }
+        None => format!("the march stopped: {}", failure.status.name()),
+    };
+    let after = format!("t = {}, step {}", failure.t, failure.steps);
+    let advice = match failure.place {
+        Some(_) => "take smaller steps, or look at the equations there",
+        None => failure.status.advice(),
+    };
+    Finding::error(format!("{what}, after {after}"))
+        .in_file(case.source.name())
+        .found(after)
+        .help(format!("{advice}{kept}"))
+}
+
+fn interrupted(ended: &Ended, path: &std::path::Path, args: &RunArgs, kept: bool) -> Exit {
+    let style = Style::stderr();
+    eprintln!("{} at t = {}, step {}", style.yellow("stopped:"), ended.t, ended.counts.steps);
+    if kept {
+        eprintln!("  the checkpoint:   {}", path.display());
+        eprintln!("  to go on from it: {}", resume_command(args));
+    }
+    Exit::Interrupted
+}
+
+fn print_summary(plan: &FieldPlan<'_>, ended: &Ended, limit: f64, files: &[std::path::PathBuf]) {
+    let style = Style::stdout();
+    let case = plan.case;
+    let names = case.problem.model.species();
+    println!("{}", conservation::table(names, &ended.masses, &ended.summaries).render(style));
+    let mut facts = Table::pairs();
+    facts.pair("system", &case.system);
+    let [nx, ny, nz] = case.problem.grid.shape();
+    let cells = count(case.problem.grid.cells() as u64);
+    facts.pair("cells", format!("{nx} × {ny} × {nz} = {cells}"));
+    let Counts { steps, rejected, slopes } = ended.counts;
+    let mut text = count(steps);
+    if rejected > 0 {
+        text += &format!(", {} rejected", count(rejected));
+    }
+    facts.pair("steps", text);
+    facts.pair("sweeps", count(slopes));
+    facts.pair("t", ended.t.to_string());
+    facts.pair("stable up to", format!("{limit:.6e} at the start (euler)"));
+    facts.pair("device", crate::device::describe(&Device::Cpu(plan.cpu.clone())));
+    facts.pair("time", duration(ended.elapsed));
+    let seconds = ended.elapsed.as_secs_f64().max(1e-9);
+    facts.pair("rate", format!("{} M updates/s", significant(ended.updates / seconds / 1e6)));
+    for (k, file) in files.iter().enumerate() {
+        facts.row([if k == 0 { "result" } else { "" }.to_owned(), file.display().to_string()]);
+    }
+    print!("{}", facts.render(style));
+}

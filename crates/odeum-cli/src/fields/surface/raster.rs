@@ -1,0 +1,212 @@
+//! Triangles on pixels: parallel projection, depth buffer, light.
+
+use super::tetrahedra::Corner;
+use crate::fields::canvas::Canvas;
+
+/// Samples along an edge of a pixel.
+const SAMPLES: usize = 2;
+/// Share of the picture around the box.
+const MARGIN: f64 = 0.06;
+
+type Vector = [f64; 3];
+
+/// From where the box is seen.
+#[derive(Clone, Copy)]
+pub(super) struct Camera {
+    right: Vector,
+    up: Vector,
+    toward: Vector,
+    scale: f64,
+    /// Of the picture's centre, along right and up.
+    centre: [f64; 2],
+    depth: (f64, f64),
+}
+
+impl Camera {
+    /// Sees a box from an azimuth and an elevation \[degrees\], on a square picture.
+    pub(super) fn new(view: (f64, f64), ends: [(f64, f64); 3], size: usize) -> Camera {
+        let (a, e) = (view.0.to_radians(), view.1.to_radians());
+        let right = [-a.sin(), a.cos(), 0.0];
+        let up = [-e.sin() * a.cos(), -e.sin() * a.sin(), e.cos()];
+        let toward = [e.cos() * a.cos(), e.cos() * a.sin(), e.sin()];
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for c in 0..8 {
+            let at = corner(ends, c);
+            for (n, axis) in [right, up, toward].into_iter().enumerate() {
+                let place = dot(at, axis);
+                (low[n], high[n]) = (low[n].min(place), high[n].max(place));
+            }
+        }
+        let widest = (high[0] - low[0]).max(high[1] - low[1]);
+        let pixels = (size * SAMPLES) as f64 * (1.0 - 2.0 * MARGIN);
+        let scale = if widest > 0.0 { pixels / widest } else { 1.0 };
+        let centre = [(low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0];
+        Camera { right, up, toward, scale, centre, depth: (low[2], high[2]) }
+    }
+
+    /// Place on the samples, and depth: larger is nearer.
+    fn project(&self, at: Vector, size: usize) -> Vector {
+        let middle = size as f64 / 2.0;
+        [
+            middle + (dot(at, self.right) - self.centre[0]) * self.scale,
+            middle - (dot(at, self.up) - self.centre[1]) * self.scale,
+            dot(at, self.toward),
+        ]
+    }
+}
+
+/// Samples with colour and depth.
+pub(super) struct Raster {
+    camera: Camera,
+    size: usize,
+    colours: Vec<Vector>,
+    depths: Vec<f64>,
+}
+
+impl Raster {
+    /// A square picture of so many pixels along an edge.
+    pub(super) fn new(camera: Camera, pixels: usize) -> Raster {
+        let size = pixels * SAMPLES;
+        let colours = vec![[255.0; 3]; size * size];
+        Raster { camera, size, colours, depths: vec![f64::NEG_INFINITY; size * size] }
+    }
+
+    /// Draws a triangle, lit from both sides.
+    pub(super) fn triangle(&mut self, triangle: [Corner; 3], colour: Vector) {
+        let [a, b, c] = triangle.map(|corner| self.camera.project(corner.at, self.size));
+        let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        if area.abs() < 1e-12 || !area.is_finite() {
+            return;
+        }
+        let flat = {
+            let [p, q, r] = triangle.map(|corner| corner.at);
+            cross(minus(q, p), minus(r, p))
+        };
+        let smooth = triangle.iter().all(|corner| corner.normal != [0.0; 3]);
+        let range = |n: usize| {
+            let low = a[n].min(b[n]).min(c[n]).floor().max(0.0) as usize;
+            let high = a[n].max(b[n]).max(c[n]).ceil().max(0.0) as usize;
+            low..high.min(self.size.saturating_sub(1)) + 1
+        };
+        for y in range(1) {
+            for x in range(0) {
+                let (px, py) = (x as f64 + 0.5, y as f64 + 0.5);
+                let part = |p: Vector, q: Vector| {
+                    ((p[0] - px) * (q[1] - py) - (p[1] - py) * (q[0] - px)) / area
+                };
+                let weights = [part(b, c), part(c, a), part(a, b)];
+                if weights.iter().any(|&w| w < -1e-9) {
+                    continue;
+                }
+                let depth = weights[0] * a[2] + weights[1] * b[2] + weights[2] * c[2];
+                let at = y * self.size + x;
+                // What comes later covers what lies at the same depth.
+                if depth < self.depths[at] - 1e-9 * (1.0 + depth.abs()) {
+                    continue;
+                }
+                let normal = if smooth {
+                    std::array::from_fn(|i| {
+                        (0..3).map(|k| weights[k] * triangle[k].normal[i]).sum()
+                    })
+                } else {
+                    flat
+                };
+                self.depths[at] = depth;
+                self.colours[at] = self.shade(colour, normal, depth);
+            }
+        }
+    }
+
+    /// Light from the upper left, a gleam, and a haze that grows with the distance.
+    fn shade(&self, colour: Vector, normal: Vector, depth: f64) -> Vector {
+        let Camera { right, up, toward, depth: (far, near), .. } = self.camera;
+        let light = unit(std::array::from_fn(|i| -0.5 * right[i] + 0.8 * up[i] + 0.9 * toward[i]));
+        let half = unit(std::array::from_fn(|i| light[i] + toward[i]));
+        let mut normal = unit(normal);
+        if dot(normal, toward) < 0.0 {
+            normal = normal.map(|x| -x);
+        }
+        let diffuse = 0.30 + 0.70 * dot(normal, light).max(0.0);
+        let gleam = 70.0 * dot(normal, half).max(0.0).powi(40);
+        let haze = if near > far { 0.35 * (near - depth) / (near - far) } else { 0.0 };
+        colour.map(|x| {
+            let lit = (x * diffuse + gleam).min(255.0);
+            lit + haze.clamp(0.0, 1.0) * (255.0 - lit)
+        })
+    }
+
+    /// Draws the edges of a box, hidden where something is nearer.
+    pub(super) fn edges(&mut self, ends: [(f64, f64); 3], colour: Vector) {
+        for c in 0..8_usize {
+            for axis in 0..3 {
+                if c >> axis & 1 == 1 {
+                    continue;
+                }
+                let (p, q) = (corner(ends, c), corner(ends, c | 1 << axis));
+                let (p, q) = (self.camera.project(p, self.size), self.camera.project(q, self.size));
+                let steps = (2.0 * (q[0] - p[0]).hypot(q[1] - p[1])).ceil().max(1.0) as usize;
+                for n in 0..=steps {
+                    let share = n as f64 / steps as f64;
+                    let [x, y, depth]: Vector =
+                        std::array::from_fn(|i| p[i] + share * (q[i] - p[i]));
+                    self.dot(x, y, depth, colour);
+                }
+            }
+        }
+    }
+
+    fn dot(&mut self, x: f64, y: f64, depth: f64, colour: Vector) {
+        for (dx, dy) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)] {
+            let (x, y) = (x + dx, y + dy);
+            if x < 0.0 || y < 0.0 || x >= self.size as f64 || y >= self.size as f64 {
+                continue;
+            }
+            let at = y as usize * self.size + x as usize;
+            if depth >= self.depths[at] - 1e-6 * (1.0 + depth.abs()) {
+                self.colours[at] = colour;
+                self.depths[at] = self.depths[at].max(depth);
+            }
+        }
+    }
+
+    /// The picture: every pixel the mean of its samples.
+    pub(super) fn finish(self) -> Canvas {
+        let pixels = self.size / SAMPLES;
+        let mut canvas = Canvas::new(pixels, pixels, [255; 3]);
+        for y in 0..pixels {
+            for x in 0..pixels {
+                let mut sum = [0.0; 3];
+                for n in 0..SAMPLES * SAMPLES {
+                    let (sx, sy) = (x * SAMPLES + n % SAMPLES, y * SAMPLES + n / SAMPLES);
+                    let colour = self.colours[sy * self.size + sx];
+                    (0..3).for_each(|i| sum[i] += colour[i]);
+                }
+                let mean = sum.map(|x| (x / (SAMPLES * SAMPLES) as f64).round() as u8);
+                canvas.set(x, y, mean);
+            }
+        }
+        canvas
+    }
+}
+
+/// A corner of a box; bit 0 is x, bit 1 y, bit 2 z.
+fn corner(ends: [(f64, f64); 3], c: usize) -> Vector {
+    std::array::from_fn(|axis| if c >> axis & 1 == 1 { ends[axis].1 } else { ends[axis].0 })
+}
+
+fn dot(a: Vector, b: Vector) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn minus(a: Vector, b: Vector) -> Vector {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn cross(a: Vector, b: Vector) -> Vector {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn unit(a: Vector) -> Vector {
+    let size = dot(a, a).sqrt();
+    if size > 0.0 { a.map(|x| x / size) } else { a }
+}

@@ -1,0 +1,112 @@
+//! Where the files of a field go.
+
+use super::frames;
+use super::plan::FieldPlan;
+use crate::args::RunArgs;
+use crate::case::{Every, FieldCase, OutputSpec};
+use crate::finding::Finding;
+use crate::output::Target;
+use std::path::{Path, PathBuf};
+
+/// From the command line, else the case file.
+pub(super) fn of(case: &FieldCase, output: Option<&Path>) -> Target {
+    let spec = OutputSpec {
+        name: case.output.name.clone(),
+        folder: case.output.folder.clone(),
+        ..OutputSpec::default()
+    };
+    Target::new(output, &spec, &case.path)
+}
+
+/// Files and folders that a run writes beside the NPZ.
+fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+    let output = &case.output;
+    let mut files = Vec::new();
+    if output.every.is_some() {
+        files.extend([target.file("frames"), target.file("pvd")]);
+    } else {
+        let names = frames::picture_names(output, case.problem.model.species());
+        let path = |stem: &String| frames::path(output, target, stem, 0, "png");
+        files.extend(names.iter().map(path));
+        files.push(target.file("vti"));
+    }
+    if output.zarr {
+        files.push(target.file("zarr"));
+    }
+    if output.series.is_some() {
+        files.extend([target.file("csv"), target.file("lines.csv")]);
+    }
+    files
+}
+
+/// An existing result stays, unless the user says otherwise.
+pub(super) fn refuse_to_replace(
+    case: &FieldCase,
+    target: &Target,
+    args: &RunArgs,
+) -> Result<(), Finding> {
+    if args.overwrite && args.resume {
+        return Err(Finding::error("--overwrite and --resume together")
+            .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
+    }
+    if args.overwrite {
+        return Ok(());
+    }
+    let exists = |path: PathBuf| {
+        Finding::error("the result exists already")
+            .in_file(path.display().to_string())
+            .help("replace it with --overwrite, or choose another place with --output")
+    };
+    if target.npz().exists() {
+        return Err(exists(target.npz()));
+    }
+    let checkpoint = target.checkpoint();
+    if args.resume {
+        return Ok(());
+    }
+    if checkpoint.exists() {
+        return Err(Finding::error("there is a checkpoint of a run that was stopped")
+            .in_file(checkpoint.display().to_string())
+            .help("go on from it with --resume, or start anew with --overwrite"));
+    }
+    match others(case, target).into_iter().find(|path| path.exists()) {
+        Some(path) => Err(exists(path)),
+        None => Ok(()),
+    }
+}
+
+/// Removes what an earlier run has written, so that nothing of it stays among the new files.
+pub(super) fn clear(case: &FieldCase, target: &Target) {
+    let _ = std::fs::remove_file(target.checkpoint());
+    // Of the folder of states only what runs write; it may hold other things too.
+    let entries = std::fs::read_dir(target.file("frames")).into_iter().flatten().flatten();
+    for entry in entries {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "png" || e == "vti") {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    let store = target.file("zarr");
+    let ours = std::fs::read_to_string(store.join("zarr.json"));
+    if case.output.zarr && ours.is_ok_and(|text| text.contains("\"odeum\"")) {
+        let _ = std::fs::remove_dir_all(store);
+    }
+}
+
+/// Bytes on the disk, about.
+pub(super) fn space(plan: &FieldPlan<'_>) -> u128 {
+    let case = plan.case;
+    let species = case.problem.model.species().len();
+    let state = (case.problem.grid.cells() * species * case.precision.size()) as u128;
+    let states = match case.output.every {
+        None => 1,
+        Some(Every::Time(every)) => {
+            ((case.time.until - case.time.start) / every).min(1e12) as u128 + 2
+        }
+        // How many steps there are is not known.
+        Some(Every::Steps(_)) => 2,
+    };
+    let kinds = u128::from(case.output.vti) + u128::from(case.output.zarr);
+    // The result, the checkpoint and the one that takes its place.
+    state * (3 + states * kinds) + (1 << 16)
+}

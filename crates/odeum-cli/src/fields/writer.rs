@@ -1,0 +1,118 @@
+//! The thread that writes while the march goes on.
+
+use super::Trouble;
+use super::checkpoint::{self, Header};
+use super::frames::Frames;
+use super::series::Growing;
+use odeum_fields::{Checkpoint, Field, Precision};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+/// What is to be written; in the order given.
+pub(super) enum Message<T: Precision> {
+    State {
+        t: f64,
+        field: Field<T>,
+    },
+    /// Rows of the table of reductions, and of lines.
+    Rows {
+        series: String,
+        lines: String,
+    },
+    Checkpoint {
+        header: Header,
+        march: Box<Checkpoint<T>>,
+    },
+}
+
+/// What the thread tells while it works.
+#[derive(Default)]
+pub(super) struct Signals {
+    /// It cannot write any more.
+    pub(super) failed: AtomicBool,
+    /// Microseconds the last checkpoint took.
+    pub(super) checkpoint_cost: AtomicU64,
+}
+
+/// All that is written.
+pub(super) struct Writer {
+    pub(super) frames: Frames,
+    pub(super) series: Option<Growing>,
+    pub(super) lines: Option<Growing>,
+    pub(super) checkpoint: PathBuf,
+}
+
+/// What the thread has done.
+pub(super) struct Written {
+    pub(super) files: Vec<PathBuf>,
+    /// There is a checkpoint.
+    pub(super) kept: bool,
+    pub(super) warnings: Vec<Trouble>,
+    pub(super) trouble: Option<Trouble>,
+}
+
+impl Writer {
+    /// Writes until there is nothing more to come; after an error it only listens.
+    pub(super) fn run<T: Precision>(
+        mut self,
+        messages: &Receiver<Message<T>>,
+        signals: &Signals,
+        mut kept: bool,
+    ) -> Written {
+        let (mut warnings, mut trouble) = (Vec::new(), None);
+        while let Ok(message) = messages.recv() {
+            if trouble.is_some() {
+                continue;
+            }
+            let done = match message {
+                Message::State { t, field } => self.frames.write(t, &field),
+                Message::Rows { series, lines } => self.rows(&series, &lines),
+                Message::Checkpoint { header, march } => {
+                    let begun = Instant::now();
+                    // The run itself is worth more than its checkpoint: it goes on without.
+                    match self.checkpoint(header, &march) {
+                        Ok(()) => kept = true,
+                        Err(trouble) if warnings.is_empty() => warnings.push(trouble),
+                        Err(_) => {}
+                    }
+                    let cost = begun.elapsed().as_micros().min(u128::from(u64::MAX)) as u64;
+                    signals.checkpoint_cost.store(cost, Ordering::Relaxed);
+                    Ok(())
+                }
+            };
+            if let Err(error) = done {
+                trouble = Some(error);
+                signals.failed.store(true, Ordering::Relaxed);
+            }
+        }
+        let mut files = self.frames.files();
+        let tables = self.series.iter().chain(&self.lines);
+        files.extend(tables.map(|table| table.path().to_owned()));
+        Written { files, kept, warnings, trouble }
+    }
+
+    fn rows(&mut self, series: &str, lines: &str) -> Result<(), Trouble> {
+        if let Some(table) = &mut self.series {
+            table.append(series)?;
+        }
+        if let Some(table) = &mut self.lines {
+            table.append(lines)?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint<T: Precision>(
+        &mut self,
+        mut header: Header,
+        march: &Checkpoint<T>,
+    ) -> Result<(), Trouble> {
+        let length = |table: &mut Option<Growing>| match table {
+            Some(table) => table.sync(),
+            None => Ok(0),
+        };
+        header.tables = [length(&mut self.series)?, length(&mut self.lines)?];
+        checkpoint::write(&self.checkpoint, &header, march)
+    }
+}

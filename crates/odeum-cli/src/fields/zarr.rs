@@ -1,0 +1,177 @@
+//! A Zarr store (version 3), as xarray, napari and zarr-python open it.
+//!
+//! The Zarr core specification v3.0: a folder; `zarr.json` describes the group and, inlined, its
+//! arrays; chunks are files `c/0/1/…`, here gzipped. Each species is an array \[t, z, y, x\]; `t`,
+//! `x`, `y` and `z` are coordinates. A state is there when its chunks are: the shape grows last.
+
+use super::{Trouble, put};
+use crate::output::{cannot_write, write_whole};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use odeum_fields::{AXES, Field, Grid, Precision};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Cells along an edge of a chunk.
+const CHUNK: usize = 64;
+/// Times in a chunk.
+const TIMES: usize = 1024;
+
+/// A store that grows with time.
+pub(super) struct Zarr {
+    folder: PathBuf,
+    grid: Grid,
+    names: Vec<String>,
+    times: Vec<f64>,
+}
+
+impl Zarr {
+    /// A store that holds the states of these times already.
+    pub(super) fn new(folder: PathBuf, grid: Grid, names: Vec<String>, times: Vec<f64>) -> Zarr {
+        Zarr { folder, grid, names, times }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Appends a state.
+    pub(super) fn append<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Trouble> {
+        if self.times.is_empty() {
+            for (axis, name) in AXES.iter().enumerate() {
+                let n = self.grid.shape()[axis];
+                let centres: Vec<f64> = (0..n).map(|i| self.grid.centre(axis, i)).collect();
+                self.chunk(&format!("{name}/c/0"), &centres)?;
+            }
+        }
+        let index = self.times.len();
+        for s in 0..self.names.len() {
+            self.species(s, index, field)?;
+        }
+        self.times.push(t);
+        let first = index / TIMES * TIMES;
+        let mut times = self.times[first..].to_vec();
+        times.resize(TIMES, f64::NAN);
+        self.chunk(&format!("t/c/{}", index / TIMES), &times)?;
+        self.describe(if size_of::<T>() == 8 { "float64" } else { "float32" })
+    }
+
+    fn chunks(&self) -> [usize; 3] {
+        self.grid.shape().map(|n| n.min(CHUNK))
+    }
+
+    fn species<T: Precision>(
+        &self,
+        s: usize,
+        index: usize,
+        field: &Field<T>,
+    ) -> Result<(), Trouble> {
+        let (shape, [cx, cy, cz]) = (self.grid.shape(), self.chunks());
+        let [kx, ky, kz] = [0, 1, 2].map(|axis| shape[axis].div_ceil(self.chunks()[axis]));
+        for z in 0..kz {
+            for y in 0..ky {
+                for x in 0..kx {
+                    // Chunks at the upper ends are filled up with zeros.
+                    let mut values = vec![T::from_f64(0.0); cx * cy * cz];
+                    for k in 0..cz.min(shape[2] - z * cz) {
+                        for j in 0..cy.min(shape[1] - y * cy) {
+                            let row = field.row(s, y * cy + j, z * cz + k);
+                            let part = &row[x * cx..(x * cx + cx).min(shape[0])];
+                            let at = (k * cy + j) * cx;
+                            values[at..at + part.len()].copy_from_slice(part);
+                        }
+                    }
+                    let key = format!("{}/c/{index}/{z}/{y}/{x}", self.names[s]);
+                    self.chunk(&key, &values)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a chunk, whole or not at all.
+    fn chunk<T: odeum::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Trouble> {
+        let mut bytes = Vec::with_capacity(size_of_val(values));
+        put(&mut bytes, values);
+        let path = self.folder.join(key);
+        make_folder(&path)?;
+        let written = write_whole(&path, |file| {
+            let mut encoder = GzEncoder::new(file, Compression::fast());
+            encoder.write_all(&bytes)?;
+            encoder.finish().map(drop)
+        });
+        written.map_err(Trouble::from)
+    }
+
+    /// Writes what describes the store.
+    fn describe(&self, real: &str) -> Result<(), Trouble> {
+        let [nx, ny, nz] = self.grid.shape();
+        let [cx, cy, cz] = self.chunks();
+        let mut arrays: Vec<(String, Value)> =
+            vec![("t".to_owned(), array(&[self.times.len()], &[TIMES], "float64", &["t"]))];
+        for (axis, name) in AXES.iter().enumerate() {
+            let n = self.grid.shape()[axis];
+            arrays.push(((*name).to_owned(), array(&[n], &[n], "float64", &[name])));
+        }
+        let shape = [self.times.len(), nz, ny, nx];
+        for name in &self.names {
+            let chunks = [1, cz, cy, cx];
+            arrays.push((name.clone(), array(&shape, &chunks, real, &["t", "z", "y", "x"])));
+        }
+        for (name, described) in &arrays {
+            self.json(&format!("{name}/zarr.json"), described)?;
+        }
+        let inline: serde_json::Map<String, Value> = arrays.into_iter().collect();
+        let group = json!({
+            "zarr_format": 3,
+            "node_type": "group",
+            "attributes": {
+                "odeum": env!("CARGO_PKG_VERSION"),
+                "spacing": self.grid.spacing(),
+                "origin": self.grid.origin(),
+            },
+            "consolidated_metadata": {
+                "kind": "inline",
+                "must_understand": false,
+                "metadata": inline,
+            },
+        });
+        self.json("zarr.json", &group)
+    }
+
+    fn json(&self, key: &str, value: &Value) -> Result<(), Trouble> {
+        let path = self.folder.join(key);
+        make_folder(&path)?;
+        Ok(write_whole(&path, |file| writeln!(file, "{value:#}"))?)
+    }
+}
+
+fn array(shape: &[usize], chunks: &[usize], kind: &str, names: &[&str]) -> Value {
+    json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": shape,
+        "data_type": kind,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": { "chunk_shape": chunks },
+        },
+        "chunk_key_encoding": {
+            "name": "default",
+            "configuration": { "separator": "/" },
+        },
+        "fill_value": 0.0,
+        "codecs": [
+            { "name": "bytes", "configuration": { "endian": "little" } },
+            { "name": "gzip", "configuration": { "level": 1 } },
+        ],
+        "attributes": {},
+        "dimension_names": names,
+    })
+}
+
+fn make_folder(path: &Path) -> Result<(), Trouble> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error).into())
+}

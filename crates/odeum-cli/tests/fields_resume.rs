@@ -1,0 +1,174 @@
+//! Runs of fields that are stopped and taken up again give the bits of runs that never stopped.
+
+#![cfg(unix)]
+// Helpers outside of tests fail the test they are called from.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Folder;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const CASE: &str = r#"
+[system]
+problem = "turing"
+[grid]
+shape = [13, 12, 11]
+[time]
+until = 0.6
+step = "stable"
+[output]
+every = 0.15
+formats = ["vti", "zarr", "png"]
+series = { every = 7, lines = [{ along = "x", through = [0.01, 0.01, 0.01] }] }
+"#;
+
+/// The same with steps by tolerance, and states every so many steps.
+fn adaptive() -> String {
+    CASE.replace("step = \"stable\"", "method = \"rkc\"\ntolerance = { rtol = 1e-6, atol = 1e-8 }")
+        .replace("every = 0.15", "every = { steps = 5 }")
+        .replace("every = 7", "every = 2")
+}
+
+fn start(folder: &Folder, args: &[&str]) -> Child {
+    let mut command = folder.command(args);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+/// Waits until there is a checkpoint that differs from the one before.
+fn wait_for_checkpoint(folder: &Folder, before: &[u8]) -> Vec<u8> {
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < Duration::from_secs(60), "there is no checkpoint");
+        match std::fs::read(folder.path("a.checkpoint")) {
+            Ok(bytes) if bytes != before => return bytes,
+            _ => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// All files of two results must be the same, but for their names.
+fn assert_same(folder: &Folder, a: &str, b: &str) {
+    for end in [".npz", ".csv", ".lines.csv"] {
+        let (one, other) = (folder.read(&format!("{a}{end}")), folder.read(&format!("{b}{end}")));
+        assert!(one == other, "{a}{end} differs from {b}{end}");
+    }
+    for tree in [".frames", ".zarr"] {
+        let list = |name: &str| {
+            let root = folder.path(&format!("{name}{tree}"));
+            let mut files = Vec::new();
+            let mut folders = vec![root.clone()];
+            while let Some(next) = folders.pop() {
+                for entry in std::fs::read_dir(next).unwrap() {
+                    let path = entry.unwrap().path();
+                    if path.is_dir() {
+                        folders.push(path);
+                    } else if !path.file_name().unwrap().to_string_lossy().starts_with('.') {
+                        let name = path.strip_prefix(&root).unwrap().to_owned();
+                        files.push((name, std::fs::read(path).unwrap()));
+                    }
+                }
+            }
+            files.sort();
+            files
+        };
+        let (one, other) = (list(a), list(b));
+        assert!(!one.is_empty());
+        let names = |files: &[(std::path::PathBuf, Vec<u8>)]| {
+            files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&one), names(&other));
+        assert!(one == other, "{tree} differs");
+    }
+}
+
+#[test]
+fn killed_and_resumed_is_bitwise_equal() {
+    for case in [CASE.to_owned(), adaptive()] {
+        let folder = Folder::new();
+        folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+        let mut before = Vec::new();
+        for k in 0..3 {
+            let mut args = vec!["run", "a.toml", "--checkpoint-every", "0"];
+            if k > 0 {
+                args.push("--resume");
+            }
+            let mut child = start(&folder, &args);
+            before = wait_for_checkpoint(&folder, &before);
+            std::thread::sleep(Duration::from_millis(10 * k));
+            signal(&child, "-KILL");
+            child.wait().unwrap();
+            assert!(!folder.has("a.npz"), "the result must not be there before the end");
+        }
+        let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+        assert!(said.err.contains("resuming:"), "{}", said.err);
+        assert_same(&folder, "a", "whole");
+        assert!(!folder.has("a.checkpoint"));
+    }
+}
+
+#[test]
+fn ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on() {
+    let folder = Folder::new();
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    let child = start(&folder, &["run", "a.toml", "--checkpoint-every", "0"]);
+    wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    for part in ["stopped: at t = ", "a.checkpoint", "odeum run a.toml --resume"] {
+        assert!(err.contains(part), "`{part}` is not in:\n{err}");
+    }
+    folder.odeum(&["run", "a.toml"]).refused(&["of a run that was stopped", "--overwrite"]);
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert_same(&folder, "a", "whole");
+}
+
+#[test]
+fn checkpoints_that_do_not_fit_are_refused() {
+    let folder = Folder::new();
+    folder.write("a.toml", CASE);
+    let mut child = start(&folder, &["run", "a.toml", "--checkpoint-every", "0"]);
+    let checkpoint = wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    folder.write("a.checkpoint", &checkpoint);
+
+    let resume = || folder.odeum(&["run", "a.toml", "--resume"]);
+    for (at, bit) in [(checkpoint.len() / 2, 1), (checkpoint.len() - 5, 8), (60, 2)] {
+        let mut damaged = checkpoint.clone();
+        damaged[at] ^= bit;
+        folder.write("a.checkpoint", damaged);
+        let said = resume();
+        assert_eq!(said.code, 2, "{}", said.err);
+        let clear = ["checkpoint is damaged", "checkpoint is of another run"];
+        assert!(clear.iter().any(|part| said.err.contains(part)), "{}", said.err);
+        assert!(said.err.contains("--overwrite"), "{}", said.err);
+    }
+    folder.write("a.checkpoint", &checkpoint[..checkpoint.len() - 100]);
+    resume().refused(&["the checkpoint is damaged", "a.checkpoint", "--overwrite"]);
+    folder.write("a.checkpoint", "hello, I am a letter to my aunt");
+    resume().refused(&["this is no checkpoint of a field"]);
+
+    folder.write("a.checkpoint", &checkpoint);
+    for (from, to, what) in [
+        ("[13, 12, 11]", "[13, 12, 10]", "system, grid and walls"),
+        ("until = 0.6", "until = 0.7", "time"),
+        ("every = 0.15", "every = 0.2", "output"),
+        ("[time]", "[initial]\nseed = 3\n[time]", "initial values"),
+        ("[time]", "[run]\nprecision = \"f32\"\n[time]", "precision"),
+    ] {
+        folder.write("a.toml", CASE.replace(from, to));
+        resume().refused(&["the checkpoint is of another run", "it differs in:", what]);
+    }
+    assert_eq!(folder.read("a.checkpoint"), checkpoint);
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert!(!folder.has("a.checkpoint"));
+}
