@@ -1,0 +1,177 @@
+//! Forward Euler on a GPU.
+
+use super::shape::Shape;
+use super::source;
+use super::step::Step;
+use super::tiling::Tiling;
+use crate::field::Field;
+use crate::plan::Plan;
+use crate::problem::Problem;
+use odeum::backend::cuda::kernels::{Card, Entry, Memory, Queue};
+use odeum::{Error, Scalar};
+use std::collections::HashMap;
+use std::ffi::c_void;
+
+/// A field on a GPU on its way through time, by forward Euler.
+///
+/// It stays there: steps are given to the GPU one after the other without waiting for any.
+pub struct CudaMarch<T> {
+    problem: Problem,
+    plan: Plan<T>,
+    shape: Shape,
+    tiling: Tiling,
+    card: Card,
+    queue: Queue,
+    /// The present field, and what the next step is written to.
+    fields: [Memory; 2],
+    /// By the sides that the wind comes from.
+    kernels: HashMap<[bool; 3], Kernel>,
+    t: f64,
+}
+
+/// A kernel and the planes that each of its blocks goes through.
+#[derive(Clone)]
+struct Kernel {
+    entry: Entry,
+    planes: usize,
+}
+
+impl<T: Scalar> CudaMarch<T> {
+    /// Begins at time `t` with the values of a field, on the GPU of this number.
+    ///
+    /// # Errors
+    /// A problem that is not sound or that kernels do not compute, a field of another shape, a
+    /// GPU that is not there, or too little memory on it.
+    pub fn new(
+        problem: &Problem,
+        field: &Field<T>,
+        t: f64,
+        ordinal: usize,
+    ) -> Result<CudaMarch<T>, Error> {
+        let tiling = Tiling::of(problem.model.species().len(), size_of::<T>());
+        CudaMarch::with_tiling(problem, field, t, ordinal, tiling)
+    }
+
+    /// The same with another way to deal cells to threads.
+    ///
+    /// # Errors
+    /// As [`new`](CudaMarch::new), and a tiling that cannot be.
+    #[doc(hidden)]
+    pub fn with_tiling(
+        problem: &Problem,
+        field: &Field<T>,
+        t: f64,
+        ordinal: usize,
+        tiling: Tiling,
+    ) -> Result<CudaMarch<T>, Error> {
+        let plan = Plan::<T>::new(problem)?;
+        source::refuse(problem, &plan)?;
+        tiling.check(size_of::<T>())?;
+        if (field.shape(), field.species()) != (plan.grid.shape(), plan.layout.species) {
+            let found = format!("{:?} cells of {} species", field.shape(), field.species());
+            let (cells, species) = (plan.grid.shape(), plan.layout.species);
+            let remedy = format!("wants {cells:?} cells of {species} species");
+            return Err(Error::input("field", found, remedy));
+        }
+        if !t.is_finite() {
+            return Err(Error::input("t", t, "must be finite"));
+        }
+        let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
+        let card = Card::open(ordinal)?;
+        let bytes = shape.len() * size_of::<T>();
+        let free = card.free_memory()?;
+        if free / 2 < bytes {
+            let found = format!("{} MiB for two fields", (2 * bytes) >> 20);
+            let remedy = format!("cuda:{ordinal} has {} MiB free", free >> 20);
+            return Err(Error::input("grid", found, remedy));
+        }
+        let mut fields = [card.memory(bytes)?, card.memory(bytes)?];
+        fields[0].write(&shape.pack(field))?;
+        let queue = card.queue()?;
+        let problem = problem.clone();
+        let kernels = HashMap::new();
+        Ok(CudaMarch { problem, plan, shape, tiling, card, queue, fields, kernels, t })
+    }
+
+    /// Deals cells to threads in another way from here on.
+    ///
+    /// # Errors
+    /// A tiling that cannot be.
+    #[doc(hidden)]
+    pub fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
+        tiling.check(size_of::<T>())?;
+        self.tiling = tiling;
+        self.kernels.clear();
+        Ok(())
+    }
+
+    /// The time reached [time].
+    pub fn t(&self) -> f64 {
+        self.t
+    }
+
+    /// Takes `steps` steps of size `h` and waits for the last; gives the time on the GPU, in ms.
+    ///
+    /// # Errors
+    /// A step that is not finite, a kernel that cannot be compiled, or a driver that fails.
+    pub fn steps(&mut self, steps: u64, h: f64) -> Result<f64, Error> {
+        if !h.is_finite() {
+            return Err(Error::input("step", h, "must be finite"));
+        }
+        let begin = self.t;
+        // What is compiled is not timed.
+        self.kernel(Step::new(&self.plan, begin, h).sides)?;
+        self.queue.mark(0)?;
+        for n in 0..steps {
+            let step = Step::new(&self.plan, begin + n as f64 * h, h);
+            let kernel = self.kernel(step.sides)?;
+            self.launch(&kernel, &step)?;
+            self.fields.swap(0, 1);
+        }
+        self.queue.mark(1)?;
+        self.queue.wait()?;
+        self.t = begin + steps as f64 * h;
+        self.queue.elapsed()
+    }
+
+    /// The field at the time reached.
+    ///
+    /// # Errors
+    /// Too little memory, or a driver that fails.
+    pub fn field(&self) -> Result<Field<T>, Error> {
+        let mut values = vec![T::from_f64(0.0); self.shape.len()];
+        self.fields[0].read(&mut values)?;
+        let mut field = Field::zeros(&self.plan.grid, self.shape.species)?;
+        self.shape.unpack(&values, &mut field);
+        Ok(field)
+    }
+
+    fn kernel(&mut self, sides: [bool; 3]) -> Result<Kernel, Error> {
+        if let Some(kernel) = self.kernels.get(&sides) {
+            return Ok(kernel.clone());
+        }
+        let text = source::euler(&self.problem, &self.plan, &self.shape, &self.tiling, sides);
+        let entry = self.card.kernels("od_euler", &text, &["od_euler"])?.swap_remove(0);
+        let per_sm = entry.prepare(self.tiling.block[0] * self.tiling.block[1], 0)?;
+        let resident = per_sm * self.card.multiprocessors();
+        let kernel = Kernel { entry, planes: self.tiling.planes(self.shape.cells, resident) };
+        self.kernels.insert(sides, kernel.clone());
+        Ok(kernel)
+    }
+
+    fn launch(&self, kernel: &Kernel, step: &Step<T>) -> Result<(), Error> {
+        let [x, y] = self.tiling.blocks(self.shape.cells);
+        let blocks = [x, y, self.shape.cells[2].div_ceil(kernel.planes)];
+        let planes = kernel.planes as i32;
+        let (from, to) = (self.fields[0].address(), self.fields[1].address());
+        let mut arguments = [
+            (&raw const from).cast_mut().cast::<c_void>(),
+            (&raw const to).cast_mut().cast(),
+            step.numbers.as_ptr().cast_mut().cast(),
+            (&raw const planes).cast_mut().cast(),
+        ];
+        // SAFETY: the arguments are those of `od_euler`, for which the text has the sizes of the
+        // step and of the fields; the fields live until the queue has been waited for.
+        unsafe { self.queue.launch(&kernel.entry, blocks, self.tiling.block, 0, &mut arguments) }
+    }
+}
