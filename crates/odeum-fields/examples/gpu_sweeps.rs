@@ -86,7 +86,9 @@ fn candidates(word: usize) -> Vec<Tiling> {
                 for ahead in [0, 1] {
                     let per_sm = [1, 768 / (block[0] * block[1])];
                     for blocks_per_sm in per_sm {
-                        all.push(Tiling { pack, rows, block, ahead, blocks_per_sm, planes: 0 });
+                        let tiling =
+                            Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm, planes: 0 };
+                        all.push(tiling);
                     }
                 }
             }
@@ -96,13 +98,14 @@ fn candidates(word: usize) -> Vec<Tiling> {
 }
 
 fn table<T: Precision>(edge: usize, roof: f64, tune: bool) {
-    let papers = if tune { &PAPERS[..2] } else { &PAPERS[..] };
-    for &paper in papers {
+    for paper in PAPERS {
         let grid = Grid::new([edge; 3], paper.spacing()).unwrap();
-        let species = paper.model().unwrap().species().len();
+        let model = paper.model().unwrap();
+        let species = model.species().len();
+        let potentials = model.potentials().outputs().len();
         let field = rough::<T>(&grid, species);
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
-        let own = Tiling::of(species, size_of::<T>());
+        let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
         let list = if tune { candidates(size_of::<T>()) } else { vec![own] };
         let problem = paper.problem([edge; 3]).unwrap();

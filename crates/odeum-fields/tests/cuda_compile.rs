@@ -8,23 +8,33 @@
 use odeum::Error;
 use odeum::Scalar;
 use odeum::backend::cuda::inspect::{assembly, check};
-use odeum_fields::cuda::{Tiling, inspect};
+use odeum_fields::cuda::Tiling;
+use odeum_fields::cuda::inspect::{self, KernelText};
 use odeum_fields::problems::Paper;
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");
 const ARCH: &str = "sm_90";
 
-/// The problems of the paper at 512³, with the tilings that GPUs get.
-fn kernels<T: Scalar>() -> Vec<(String, String)> {
-    let problems = [Paper::Diffusion, Paper::Turing, Paper::Plume];
-    let text = |paper: Paper| {
+/// The problems of the paper at 512³, with the tilings that GPUs get, and those of several steps
+/// at once.
+fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
+    let mut all = Vec::new();
+    for paper in [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume] {
         let problem = paper.problem([512; 3]).unwrap();
-        let tiling = Tiling::of(problem.model.species().len(), size_of::<T>());
-        let text = inspect::euler::<T>(&problem, tiling, 1.0).unwrap();
-        (format!("{}, {}", paper.name(), T::NAME), text)
-    };
-    problems.into_iter().map(text).collect()
+        let (species, word) = (problem.model.species().len(), size_of::<T>());
+        let potentials = problem.model.potentials().outputs().len();
+        let mut tilings = vec![Tiling::of(species, potentials, word)];
+        if potentials == 0 {
+            let (pack, rows, block) = (8 / word, 4, [32, 8]);
+            tilings.push(Tiling { depth: 2, pack, rows, block, ..tilings[0] });
+        }
+        for tiling in tilings {
+            let text = inspect::kernel::<T>(&problem, tiling, 1.0).unwrap();
+            all.push((format!("{} {}, {}", paper.name(), tiling.depth, T::NAME), text));
+        }
+    }
+    all
 }
 
 /// True when there is no compiler, which is then said; where there must be one
@@ -42,7 +52,7 @@ fn skipped(error: &Error) -> bool {
 fn registers_and_spills_are_those_of_the_snapshot() {
     let mut table = format!("{:20} {:>5} {:>5} {:>7}\n", "kernel", "regs", "stack", "spilled");
     for (name, text) in kernels::<f32>().into_iter().chain(kernels::<f64>()) {
-        let resources = match check("od_euler", &text, ARCH) {
+        let resources = match check(text.name, &text.source, ARCH) {
             Ok((resources, _)) => resources,
             Err(error) if skipped(&error) => return,
             Err(error) => panic!("{name}: {error}"),
@@ -61,7 +71,7 @@ fn registers_and_spills_are_those_of_the_snapshot() {
 #[test]
 fn single_precision_contains_no_double_arithmetic() {
     for (name, text) in kernels::<f32>() {
-        match assembly("od_euler", &text) {
+        match assembly(text.name, &text.source) {
             Ok(text) => {
                 let doubles: Vec<_> = text.lines().filter(|l| l.contains(".f64")).take(5).collect();
                 assert!(doubles.is_empty(), "{name}: {doubles:#?}");

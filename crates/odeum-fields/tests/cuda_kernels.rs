@@ -24,7 +24,8 @@ fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
     .unwrap()
 }
 
-/// The kernel's step against the processor's, for several tilings.
+/// The kernels' steps against the processor's, for several tilings; those of one depth give the
+/// same bits.
 fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h): (f64, f64)) {
     if !host::is_available() {
         return;
@@ -32,13 +33,17 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
     let species = problem.model.species().len();
     let field = rough::<T>(&problem.grid, species);
     let engine = Engine::<T>::new(problem, &Cpu::default()).unwrap();
-    let mut expected = engine.zeros().unwrap();
-    let terms = [(1.0, &field)];
-    engine.sweep(t, &field, &Combination { slope: h, own: None, terms: &terms }, &mut expected);
     let tolerance = if T::NAME == "f32" { 2e-6 } else { 1e-13 };
-    let mut first: Option<Field<T>> = None;
+    let mut first: Option<(usize, Field<T>)> = None;
     for tiling in tilings {
-        let found = host::step(problem, *tiling, &field, (t, h));
+        let (mut expected, mut next) = (field.clone(), engine.zeros().unwrap());
+        for n in 0..tiling.depth {
+            let terms = [(1.0, &expected)];
+            let what = Combination { slope: h, own: None, terms: &terms };
+            engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
+            std::mem::swap(&mut expected, &mut next);
+        }
+        let found = host::sweep(problem, *tiling, &field, (t, h));
         for s in 0..species {
             let (a, b) = (found.to_values(s), expected.to_values(s));
             for (at, (x, y)) in a.iter().zip(&b).enumerate() {
@@ -51,16 +56,17 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
                 );
             }
         }
-        // How cells are dealt to threads changes no bit.
-        if let Some(first) = &first {
+        if let Some((depth, first)) = &first
+            && *depth == tiling.depth
+        {
             assert!(*first == found, "{name} {tiling:?} has other bits");
         }
-        first = Some(found);
+        first = Some((tiling.depth, found));
     }
 }
 
 fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usize) -> Tiling {
-    Tiling { pack, rows, block, ahead, blocks_per_sm: 1, planes }
+    Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm: 1, planes }
 }
 
 /// Packs that do and do not divide rows, blocks that hang over, thin slabs.
@@ -72,6 +78,86 @@ fn tilings<T: Scalar>() -> Vec<Tiling> {
         tiling(2, 3, [4, 4], 2, 1),
         tiling(1, 1, [8, 8], 3, 0),
     ]
+}
+
+/// Several steps at once, with tiles that overlap.
+fn deep() -> Vec<Tiling> {
+    let tiling = |depth: usize, pack: usize, rows: usize, warps: usize, planes: usize| Tiling {
+        depth,
+        pack,
+        rows,
+        block: [32, warps],
+        ahead: 1,
+        blocks_per_sm: 1,
+        planes,
+    };
+    vec![
+        tiling(2, 1, 2, 4, 0),
+        tiling(2, 2, 3, 2, 2),
+        tiling(3, 1, 3, 2, 1),
+        tiling(4, 2, 2, 5, 0),
+        tiling(4, 1, 3, 4, 3),
+    ]
+}
+
+#[test]
+fn several_steps_at_once_in_closed_boxes() {
+    for shape in SHAPES {
+        let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
+        agrees::<f64>(&format!("{shape:?}"), &problem, &deep(), (0.4, 0.05));
+    }
+    let problem = Problem::new(two_species(), Grid::new([70, 19, 5], 0.9).unwrap());
+    agrees::<f64>("wide", &problem, &deep(), (0.4, 0.05));
+    agrees::<f32>("wide", &problem, &deep()[1..4], (0.4, 0.05));
+}
+
+/// One step, and several at once, have the same bits.
+#[test]
+fn depth_changes_no_bit() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = Problem::new(two_species(), Grid::new([37, 19, 5], 0.9).unwrap());
+    let field = rough::<f64>(&problem.grid, 2);
+    let (t, h) = (0.4, 0.05);
+    let mut once = field.clone();
+    for n in 0..3 {
+        once = host::sweep(&problem, tilings::<f64>()[0], &once, (t + f64::from(n) * h, h));
+    }
+    assert!(host::sweep(&problem, deep()[2], &field, (t, h)) == once);
+}
+
+/// Cahn–Hilliard with a reaction: potentials, whose Laplacians reach two cells far.
+#[test]
+fn potentials_agree() {
+    let front = |shape: [usize; 3]| {
+        let problem = Paper::MendedFront.problem(shape).unwrap();
+        let species = problem.model.species().len();
+        assert_eq!(species, 3);
+        problem
+    };
+    let tiling = |pack: usize, rows: usize, warps: usize, ahead: usize, planes: usize| Tiling {
+        depth: 1,
+        pack,
+        rows,
+        block: [32, warps],
+        ahead,
+        blocks_per_sm: 1,
+        planes,
+    };
+    let tilings = [tiling(1, 2, 4, 0, 0), tiling(2, 3, 2, 1, 2), tiling(2, 2, 2, 1, 1)];
+    for shape in [[70, 19, 5], [37, 7, 4], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2]] {
+        agrees::<f64>(&format!("front {shape:?}"), &front(shape), &tilings, (0.0, 0.02));
+    }
+    agrees::<f32>("front", &front([37, 19, 5]), &tilings[1..], (0.0, 0.02));
+    for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
+        let mut walls = Walls::default();
+        for axis in axes {
+            walls = walls.axis(*axis, Wall::Periodic);
+        }
+        let problem = front([37, 7, 4]).walls(walls);
+        agrees::<f64>(&format!("front {axes:?}"), &problem, &tilings, (0.0, 0.02));
+    }
 }
 
 fn two_species() -> odeum_fields::Model {
@@ -115,6 +201,7 @@ fn every_wall_on_every_face() {
             let problem = Problem::new(two_species(), grid).walls(walls);
             let name = format!("wall {n} {}", face.name());
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &deep()[1..3], (0.4, 0.05));
         }
     }
 }
@@ -134,6 +221,7 @@ fn walls_meet_at_edges() {
             let problem = Problem::new(two_species(), grid).stencil(stencil).walls(walls.clone());
             let name = format!("{shape:?} {stencil:?}");
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..3], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &deep()[2..4], (0.4, 0.05));
         }
         // What is periodic is so for every species, so nothing else is said of those axes.
         for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
@@ -178,18 +266,23 @@ fn winds_and_sources() {
         if sides == 3 {
             problem.carried = Some(vec!["v".to_owned()]);
         }
-        agrees::<f64>(&format!("wind {sides}"), &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
+        let name = format!("wind {sides}");
+        agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
+        agrees::<f64>(&name, &problem, &deep()[1..3], (0.4, 0.05));
+        let round = Walls::all(Wall::Periodic);
+        agrees::<f64>(&name, &problem.walls(round), &deep()[1..3], (0.4, 0.05));
     }
 }
 
 /// The problems of the paper with the tilings that GPUs get.
 #[test]
 fn problems_of_the_paper() {
-    for paper in [Paper::Diffusion, Paper::Turing, Paper::Plume] {
+    for paper in Paper::ALL {
         let problem = paper.problem([130, 20, 5]).unwrap();
         let species = problem.model.species().len();
+        let potentials = problem.model.potentials().outputs().len();
         let name = paper.name();
-        agrees::<f64>(name, &problem, &[Tiling::of(species, 8)], (700.0, paper.step()));
-        agrees::<f32>(name, &problem, &[Tiling::of(species, 4)], (700.0, paper.step()));
+        agrees::<f64>(name, &problem, &[Tiling::of(species, potentials, 8)], (700.0, paper.step()));
+        agrees::<f32>(name, &problem, &[Tiling::of(species, potentials, 4)], (700.0, paper.step()));
     }
 }

@@ -24,8 +24,8 @@ pub struct CudaMarch<T> {
     queue: Queue,
     /// The present field, and what the next step is written to.
     fields: [Memory; 2],
-    /// By the sides that the wind comes from.
-    kernels: HashMap<[bool; 3], Kernel>,
+    /// By the steps they take and the sides that the wind comes from.
+    kernels: HashMap<(usize, [bool; 3]), Kernel>,
     t: f64,
 }
 
@@ -33,7 +33,14 @@ pub struct CudaMarch<T> {
 #[derive(Clone)]
 struct Kernel {
     entry: Entry,
+    tiling: Tiling,
+    blocks: [usize; 3],
     planes: usize,
+}
+
+fn tiling_of<T>(problem: &Problem) -> Tiling {
+    let potentials = problem.model.potentials().outputs().len();
+    Tiling::of(problem.model.species().len(), potentials, size_of::<T>())
 }
 
 impl<T: Scalar> CudaMarch<T> {
@@ -48,7 +55,7 @@ impl<T: Scalar> CudaMarch<T> {
         t: f64,
         ordinal: usize,
     ) -> Result<CudaMarch<T>, Error> {
-        let tiling = Tiling::of(problem.model.species().len(), size_of::<T>());
+        let tiling = tiling_of::<T>(problem);
         CudaMarch::with_tiling(problem, field, t, ordinal, tiling)
     }
 
@@ -65,8 +72,8 @@ impl<T: Scalar> CudaMarch<T> {
         tiling: Tiling,
     ) -> Result<CudaMarch<T>, Error> {
         let plan = Plan::<T>::new(problem)?;
-        source::refuse(problem, &plan)?;
-        tiling.check(size_of::<T>())?;
+        source::refuse(&plan)?;
+        tiling.check(plan.n_potentials(), size_of::<T>())?;
         if (field.shape(), field.species()) != (plan.grid.shape(), plan.layout.species) {
             let found = format!("{:?} cells of {} species", field.shape(), field.species());
             let (cells, species) = (plan.grid.shape(), plan.layout.species);
@@ -99,7 +106,7 @@ impl<T: Scalar> CudaMarch<T> {
     /// A tiling that cannot be.
     #[doc(hidden)]
     pub fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
-        tiling.check(size_of::<T>())?;
+        tiling.check(self.plan.n_potentials(), size_of::<T>())?;
         self.tiling = tiling;
         self.kernels.clear();
         Ok(())
@@ -120,13 +127,24 @@ impl<T: Scalar> CudaMarch<T> {
         }
         let begin = self.t;
         // What is compiled is not timed.
-        self.kernel(Step::new(&self.plan, begin, h).sides)?;
+        let depth = self.tiling.depth;
+        for depth in [depth, 1] {
+            self.kernel(depth, Step::new(&self.plan, begin, h).sides)?;
+        }
         self.queue.mark(0)?;
-        for n in 0..steps {
-            let step = Step::new(&self.plan, begin + n as f64 * h, h);
-            let kernel = self.kernel(step.sides)?;
+        let mut done = 0;
+        while done < steps {
+            let t = begin + done as f64 * h;
+            let several = if steps - done >= depth as u64 {
+                Step::several(&self.plan, t, h, depth).map(|step| (depth, step))
+            } else {
+                None
+            };
+            let (count, step) = several.unwrap_or_else(|| (1, Step::new(&self.plan, t, h)));
+            let kernel = self.kernel(count, step.sides)?;
             self.launch(&kernel, &step)?;
             self.fields.swap(0, 1);
+            done += count as u64;
         }
         self.queue.mark(1)?;
         self.queue.wait()?;
@@ -146,23 +164,31 @@ impl<T: Scalar> CudaMarch<T> {
         Ok(field)
     }
 
-    fn kernel(&mut self, sides: [bool; 3]) -> Result<Kernel, Error> {
-        if let Some(kernel) = self.kernels.get(&sides) {
+    /// The kernel that takes `depth` steps.
+    fn kernel(&mut self, depth: usize, sides: [bool; 3]) -> Result<Kernel, Error> {
+        if let Some(kernel) = self.kernels.get(&(depth, sides)) {
             return Ok(kernel.clone());
         }
-        let text = source::euler(&self.problem, &self.plan, &self.shape, &self.tiling, sides);
-        let entry = self.card.kernels("od_euler", &text, &["od_euler"])?.swap_remove(0);
-        let per_sm = entry.prepare(self.tiling.block[0] * self.tiling.block[1], 0)?;
-        let resident = per_sm * self.card.multiprocessors();
-        let kernel = Kernel { entry, planes: self.tiling.planes(self.shape.cells, resident) };
-        self.kernels.insert(sides, kernel.clone());
+        let tiling =
+            if depth == self.tiling.depth { self.tiling } else { tiling_of::<T>(&self.problem) };
+        let (potentials, word) = (self.plan.n_potentials(), size_of::<T>());
+        let text = source::text(&self.problem, &self.plan, &self.shape, &tiling, sides);
+        let name = tiling.kind(potentials).kernel();
+        let entry = self.card.kernels(name, &text, &[name])?.swap_remove(0);
+        let shared = tiling.shared(self.shape.species, potentials, word);
+        let per_sm = entry.prepare(tiling.block[0] * tiling.block[1], shared)?;
+        let [x, y] = tiling.blocks(potentials, self.shape.cells, self.plan.periodic());
+        let nz = self.shape.cells[2];
+        let planes = tiling.planes(nz, x * y, per_sm * self.card.multiprocessors());
+        let kernel = Kernel { entry, tiling, blocks: [x, y, nz.div_ceil(planes)], planes };
+        self.kernels.insert((depth, sides), kernel.clone());
         Ok(kernel)
     }
 
     fn launch(&self, kernel: &Kernel, step: &Step<T>) -> Result<(), Error> {
-        let [x, y] = self.tiling.blocks(self.shape.cells);
-        let blocks = [x, y, self.shape.cells[2].div_ceil(kernel.planes)];
-        let planes = kernel.planes as i32;
+        let Kernel { entry, tiling, blocks, planes } = kernel;
+        let planes = *planes as i32;
+        let shared = tiling.shared(self.shape.species, self.plan.n_potentials(), size_of::<T>());
         let (from, to) = (self.fields[0].address(), self.fields[1].address());
         let mut arguments = [
             (&raw const from).cast_mut().cast::<c_void>(),
@@ -170,8 +196,8 @@ impl<T: Scalar> CudaMarch<T> {
             step.numbers.as_ptr().cast_mut().cast(),
             (&raw const planes).cast_mut().cast(),
         ];
-        // SAFETY: the arguments are those of `od_euler`, for which the text has the sizes of the
-        // step and of the fields; the fields live until the queue has been waited for.
-        unsafe { self.queue.launch(&kernel.entry, blocks, self.tiling.block, 0, &mut arguments) }
+        // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
+        // steps and of the fields; the fields live until the queue has been waited for.
+        unsafe { self.queue.launch(entry, *blocks, tiling.block, shared, &mut arguments) }
     }
 }

@@ -1,7 +1,7 @@
 //! The complete text of a kernel.
 
 use super::shape::Shape;
-use super::tiling::Tiling;
+use super::tiling::{Kind, Tiling};
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::walls::Ghost;
@@ -14,7 +14,11 @@ const VECTOR: &str = include_str!("device/vector.cuh");
 const PLANES: &str = include_str!("device/planes.cuh");
 const FLOW: &str = include_str!("device/flow.cuh");
 const SOURCES: &str = include_str!("device/sources.cuh");
+const ADVANCE: &str = include_str!("device/advance.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
+const TILE: &str = include_str!("device/tile.cuh");
+const DEEP: &str = include_str!("device/deep.cuh");
+const POTENTIAL: &str = include_str!("device/potential.cuh");
 
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
 /// next: half of an H200's.
@@ -49,7 +53,7 @@ fn literal(x: f64) -> String {
 }
 
 /// Refuses what kernels do not compute.
-pub(super) fn refuse<T: Scalar>(problem: &Problem, plan: &Plan<T>) -> Result<(), Error> {
+pub(super) fn refuse<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
     let unsupported = |what: &str| {
         Err(Error::input("device", what, "is computed on the processor only: choose the cpu"))
     };
@@ -62,14 +66,11 @@ pub(super) fn refuse<T: Scalar>(problem: &Problem, plan: &Plan<T>) -> Result<(),
     if plan.diffusion.iter().any(Option::is_some) {
         return unsupported("diffusion that differs from cell to cell");
     }
-    if !problem.model.potentials().outputs().is_empty() {
-        return unsupported("a potential");
-    }
     Ok(())
 }
 
-/// The text of the kernel `od_euler`, for winds that come from these sides.
-pub(super) fn euler<T: Scalar>(
+/// The text of the kernel of a tiling, for winds that come from these sides.
+pub(super) fn text<T: Scalar>(
     problem: &Problem,
     plan: &Plan<T>,
     shape: &Shape,
@@ -77,8 +78,10 @@ pub(super) fn euler<T: Scalar>(
     sides: [bool; 3],
 ) -> String {
     let mut text = Text::default();
-    sizes::<T>(&mut text, plan, shape, tiling);
+    let kind = tiling.kind(plan.n_potentials());
     let flag = |x: bool| i32::from(x);
+    sizes::<T>(&mut text, plan, shape, tiling);
+    text.define("OD_TILED", flag(kind != Kind::Plain));
     text.define("OD_WIND", flag(plan.wind.is_some()));
     for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
         let low = plan.wind.is_some() && sides[axis];
@@ -88,13 +91,24 @@ pub(super) fn euler<T: Scalar>(
     stencil(&mut text, plan);
     walls(&mut text, plan);
     places(&mut text, plan);
-    text.line(VECTOR);
-    text.line(PLANES);
-    text.line(FLOW);
-    text.line(SOURCES);
-    let (rhs, _) = problem.model.bound();
+    for header in [VECTOR, PLANES, FLOW, SOURCES] {
+        text.line(header);
+    }
+    let (rhs, potentials) = problem.model.bound();
     text.line(emit::function(&rhs.fused(), "od_rhs", &signature()));
-    text.line(EULER);
+    text.line(ADVANCE);
+    match kind {
+        Kind::Plain => text.line(EULER),
+        Kind::Deep => {
+            text.line(TILE);
+            text.line(DEEP);
+        }
+        Kind::Potential(_) => {
+            text.line(emit::function(&potentials.fused(), "od_potentials", &signature()));
+            text.line(TILE);
+            text.line(POTENTIAL);
+        }
+    }
     text.0
 }
 
@@ -108,6 +122,12 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     text.define("OD_PLANE", shape.plane);
     text.define("OD_VOLUME", format_args!("{}ll", shape.volume));
     text.define("OD_SOURCES", plan.sources.len());
+    let potentials = plan.n_potentials();
+    let [x, y] = tiling.halo(potentials);
+    text.define("OD_POTENTIALS", potentials);
+    text.define("OD_DEPTH", tiling.depth);
+    text.define("OD_HALO_X", x);
+    text.define("OD_HALO_Y", y);
     text.define("OD_VEC", tiling.pack);
     text.define("OD_ROWS", tiling.rows);
     text.define("OD_BX", tiling.block[0]);

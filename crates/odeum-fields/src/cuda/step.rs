@@ -33,4 +33,18 @@ impl<T: Scalar> Step<T> {
         numbers.push(T::from_f64(0.0));
         Step { numbers, sides: speed.map(|speed| speed > 0.0) }
     }
+
+    /// So many steps of size `h` from time `t`, for a kernel that takes them at once; `None` when
+    /// the wind turns between them.
+    pub(super) fn several(plan: &Plan<T>, t: f64, h: f64, count: usize) -> Option<Step<T>> {
+        let mut all = Step::new(plan, t, h);
+        for n in 1..count {
+            let step = Step::new(plan, t + n as f64 * h, h);
+            if step.sides != all.sides {
+                return None;
+            }
+            all.numbers.extend(step.numbers);
+        }
+        Some(all)
+    }
 }

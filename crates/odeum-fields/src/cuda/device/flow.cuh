@@ -12,8 +12,30 @@ struct OdFlow {
     real a[OD_ROWS][OD_VEC], b[OD_ROWS][OD_VEC], c[OD_ROWS][OD_VEC];
 };
 
-// Takes the next plane in, and gives the Laplacian of the one before over OD_SCALE.
-OD_FN void od_push(OdFlow &flow, const OdRows &rows, real (&laplacian)[OD_ROWS][OD_VEC]) {
+OD_FN void od_rest(OdFlow &flow) {
+#pragma unroll
+    for (int j = 0; j < OD_ROWS; ++j) {
+#pragma unroll
+        for (int k = 0; k < OD_VEC; ++k) {
+            flow.a[j][k] = flow.b[j][k] = flow.c[j][k] = real(0);
+        }
+    }
+}
+
+// What the ghosts of a plane beyond a wall give to B, when the plane on this side gives b.
+struct OdBeyond {
+    real shift, scale;
+};
+OD_FN real od_beyond(const OdBeyond &wall, real b) {
+    return od_fma(wall.scale, b, wall.shift * (OD_EDGES ? R(6.0) : OD_WEIGHT_Z));
+}
+
+// Takes the next plane in, and gives the Laplacian of the one before over OD_SCALE. Where that
+// plane or this one is the outermost of the box, the ghosts are those that `below` or `above`
+// describe; both are null where ghosts are read like other planes.
+OD_FN void od_push(
+    OdFlow &flow, const OdRows &rows, real (&laplacian)[OD_ROWS][OD_VEC],
+    const OdBeyond *below = nullptr, const OdBeyond *above = nullptr) {
     real sides[OD_ROWS + 2][OD_VEC];
 #pragma unroll
     for (int j = 0; j < OD_ROWS + 2; ++j) {
@@ -41,8 +63,8 @@ OD_FN void od_push(OdFlow &flow, const OdRows &rows, real (&laplacian)[OD_ROWS][
             const real plane = od_fma(OD_WEIGHT_Y, od_fma(R(-2.0), c, q), along_x);
             const real a = od_fma(R(-2.0), b, plane);
 #endif
-            laplacian[j][k] = flow.a[j][k] + b;
-            flow.a[j][k] = a + flow.b[j][k];
+            laplacian[j][k] = flow.a[j][k] + (above ? od_beyond(*above, flow.b[j][k]) : b);
+            flow.a[j][k] = a + (below ? od_beyond(*below, b) : flow.b[j][k]);
             flow.b[j][k] = b;
             flow.c[j][k] = c;
         }
