@@ -10,7 +10,7 @@ use odeum_fields::cuda::{CudaMarch, Tiling};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Field, Grid, Precision, noise};
 
-const PAPERS: [Paper; 3] = [Paper::Diffusion, Paper::Turing, Paper::Plume];
+const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
 
 /// Bytes per second of a copy, read and written, the best of a few.
 fn copy_bandwidth() -> f64 {
@@ -42,11 +42,16 @@ fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
 }
 
 /// A march on the GPU against the processor's; the largest difference.
-fn check<T: Precision>(paper: Paper, shape: [usize; 3], steps: usize) {
+fn check<T: Precision>(paper: Paper, shape: [usize; 3], steps: usize, depth: usize) {
     let problem = paper.problem(shape).unwrap();
     let species = problem.model.species().len();
     let (h, field) = (paper.step(), rough::<T>(&problem.grid, species));
     let mut march = CudaMarch::new(&problem, &field, 0.0, 0).unwrap();
+    if depth > 1 {
+        let own = Tiling::of(species, 0, size_of::<T>());
+        let (pack, rows, block) = (8 / size_of::<T>(), 4, [32, 8]);
+        march.retile(Tiling { depth, pack, rows, block, ahead: 1, ..own }).unwrap();
+    }
     march.steps(steps as u64, h).unwrap();
     let found = march.field().unwrap();
     let engine = Engine::<T>::new(&problem, &Cpu::default()).unwrap();
@@ -63,7 +68,11 @@ fn check<T: Precision>(paper: Paper, shape: [usize; 3], steps: usize) {
             worst = worst.max((x.to_f64() - y.to_f64()).abs() / y.to_f64().abs().max(1.0));
         }
     }
-    println!("check {:9} {} {shape:?} {steps} steps: {worst:.1e}", paper.name(), T::NAME);
+    println!(
+        "check {:9} {} {shape:?} {steps} steps, depth {depth}: {worst:.1e}",
+        paper.name(),
+        T::NAME
+    );
 }
 
 /// 10⁹ updates of cells per second, the best of a few.
@@ -77,27 +86,43 @@ fn speed<T: Scalar>(march: &mut CudaMarch<T>, paper: Paper, cells: usize) -> Res
     Ok(cells as f64 * steps as f64 / (best * 1e-3) / 1e9)
 }
 
-fn candidates(word: usize) -> Vec<Tiling> {
+fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
     let widest = 16 / word;
     let mut all = Vec::new();
+    let mut put = |depth, pack, rows, block: [usize; 2], ahead, blocks_per_sm| {
+        all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
+    };
+    if potentials > 0 {
+        for (pack, rows) in [(widest, 1), (widest, 2), (widest / 2, 2), (widest / 2, 4)] {
+            for warps in [4, 8, 16] {
+                put(1, pack, rows, [32, warps], 0, 1);
+                put(1, pack, rows, [32, warps], 1, 1);
+            }
+        }
+        return all;
+    }
+    if deep {
+        for depth in [2, 3, 4] {
+            for (pack, rows) in [(widest, 2), (widest / 2, 2), (widest / 2, 4)] {
+                put(depth, pack, rows, [32, 8], 1, 1);
+                put(depth, pack, rows, [32, 8], 1, 2);
+                put(depth, pack, rows, [32, 16], 1, 1);
+            }
+        }
+        return all;
+    }
     for pack in [widest, widest / 2] {
         for rows in [2, 4] {
             for block in [[32, 4], [32, 8], [64, 4]] {
-                for ahead in [0, 1] {
-                    let per_sm = [1, 768 / (block[0] * block[1])];
-                    for blocks_per_sm in per_sm {
-                        let tiling =
-                            Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm, planes: 0 };
-                        all.push(tiling);
-                    }
-                }
+                put(1, pack, rows, block, 0, 1);
+                put(1, pack, rows, block, 0, 768 / (block[0] * block[1]));
             }
         }
     }
     all
 }
 
-fn table<T: Precision>(edge: usize, roof: f64, tune: bool) {
+fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
     for paper in PAPERS {
         let grid = Grid::new([edge; 3], paper.spacing()).unwrap();
         let model = paper.model().unwrap();
@@ -107,7 +132,7 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool) {
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
         let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
-        let list = if tune { candidates(size_of::<T>()) } else { vec![own] };
+        let list = if tune { candidates(size_of::<T>(), potentials, deep) } else { vec![own] };
         let problem = paper.problem([edge; 3]).unwrap();
         let mut march = CudaMarch::new(&problem, &field, 0.0, 0).unwrap();
         for tiling in list {
@@ -118,12 +143,13 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool) {
             }
         }
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (speed, t) in rows.iter().take(if tune { 9 } else { 1 }) {
+        for (speed, t) in rows.iter().take(if tune { 7 } else { 1 }) {
             let (name, share) = (paper.name(), speed / bound);
             println!(
-                "{name:9} {} {edge}^3 {speed:7.1} Gpt/s {share:5.3} of {bound:.0}: pack {} rows {} \
-                 block {:?} ahead {} per sm {}",
+                "{name:9} {} {edge}^3 {speed:7.1} Gpt/s {share:5.3} of {bound:.0}: depth {} pack {} \
+                 rows {} block {:?} ahead {} per sm {}",
                 T::NAME,
+                t.depth,
                 t.pack,
                 t.rows,
                 t.block,
@@ -149,13 +175,18 @@ fn main() {
     if has("check") {
         for paper in PAPERS {
             for shape in [[37, 19, 5], [130, 77, 40], [129, 1, 1], [70, 33, 1]] {
-                check::<f64>(paper, shape, 20);
-                check::<f32>(paper, shape, 20);
+                let depths = if paper == Paper::Front { &[1][..] } else { &[1, 2, 4] };
+                for &depth in depths {
+                    check::<f64>(paper, shape, 150, depth);
+                    check::<f32>(paper, shape, 150, depth);
+                }
             }
         }
     }
     for edge in arguments.iter().filter_map(|a| a.parse::<usize>().ok()) {
-        table::<f32>(edge, roof, has("tune"));
-        table::<f64>(edge, roof, has("tune"));
+        table::<f32>(edge, roof, has("tune"), has("deep"));
+        if has("double") || !has("tune") {
+            table::<f64>(edge, roof, has("tune"), has("deep"));
+        }
     }
 }

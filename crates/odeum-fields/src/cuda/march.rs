@@ -2,12 +2,12 @@
 
 use super::shape::Shape;
 use super::source;
-use super::step::Step;
+use super::step::{self, Step};
 use super::tiling::Tiling;
 use crate::field::Field;
 use crate::plan::Plan;
 use crate::problem::Problem;
-use odeum::backend::cuda::kernels::{Card, Entry, Memory, Queue};
+use odeum::backend::cuda::kernels::{Card, Entry, Memory, Queue, Recording};
 use odeum::{Error, Scalar};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -26,8 +26,25 @@ pub struct CudaMarch<T> {
     fields: [Memory; 2],
     /// By the steps they take and the sides that the wind comes from.
     kernels: HashMap<(usize, [bool; 3]), Kernel>,
+    /// Many steps of a size that do not depend on the time, as one piece of work. Of fields so
+    /// small that a step takes no longer than to start it.
+    recording: Option<(Recorded, Recording)>,
     t: f64,
 }
+
+/// What a recording is good for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Recorded {
+    h: f64,
+    /// Where the field lies that it begins with: steps one by one exchange the two.
+    from: u64,
+}
+
+/// Kernels in a recording: an even number, after which the fields are where they were.
+const RECORDED: usize = 64;
+
+/// Bytes of a field from which on nothing is gained by recording.
+const LARGE: usize = 256 << 20;
 
 /// A kernel and the planes that each of its blocks goes through.
 #[derive(Clone)]
@@ -97,7 +114,18 @@ impl<T: Scalar> CudaMarch<T> {
         let queue = card.queue()?;
         let problem = problem.clone();
         let kernels = HashMap::new();
-        Ok(CudaMarch { problem, plan, shape, tiling, card, queue, fields, kernels, t })
+        Ok(CudaMarch {
+            problem,
+            plan,
+            shape,
+            tiling,
+            card,
+            queue,
+            fields,
+            kernels,
+            recording: None,
+            t,
+        })
     }
 
     /// Deals cells to threads in another way from here on.
@@ -109,6 +137,7 @@ impl<T: Scalar> CudaMarch<T> {
         tiling.check(self.plan.n_potentials(), size_of::<T>())?;
         self.tiling = tiling;
         self.kernels.clear();
+        self.recording = None;
         Ok(())
     }
 
@@ -131,9 +160,21 @@ impl<T: Scalar> CudaMarch<T> {
         for depth in [depth, 1] {
             self.kernel(depth, Step::new(&self.plan, begin, h).sides)?;
         }
+        let piece = (RECORDED * depth) as u64;
+        if steps >= piece {
+            self.record(h)?;
+        }
         self.queue.mark(0)?;
         let mut done = 0;
         while done < steps {
+            // One that was made for other steps is gone by now.
+            if let Some((_, recording)) = &self.recording
+                && steps - done >= piece
+            {
+                self.queue.replay(recording)?;
+                done += piece;
+                continue;
+            }
             let t = begin + done as f64 * h;
             let several = if steps - done >= depth as u64 {
                 Step::several(&self.plan, t, h, depth).map(|step| (depth, step))
@@ -142,7 +183,7 @@ impl<T: Scalar> CudaMarch<T> {
             };
             let (count, step) = several.unwrap_or_else(|| (1, Step::new(&self.plan, t, h)));
             let kernel = self.kernel(count, step.sides)?;
-            self.launch(&kernel, &step)?;
+            self.launch(&kernel, &step, 0)?;
             self.fields.swap(0, 1);
             done += count as u64;
         }
@@ -162,6 +203,30 @@ impl<T: Scalar> CudaMarch<T> {
         let mut field = Field::zeros(&self.plan.grid, self.shape.species)?;
         self.shape.unpack(&values, &mut field);
         Ok(field)
+    }
+
+    /// Records many steps of size `h`, where that serves.
+    fn record(&mut self, h: f64) -> Result<(), Error> {
+        let recorded = Recorded { h, from: self.fields[0].address() };
+        if self.recording.as_ref().is_some_and(|(old, _)| *old == recorded) {
+            return Ok(());
+        }
+        self.recording = None;
+        let small = self.shape.len() * size_of::<T>() < LARGE;
+        if !small || !step::is_steady(&self.problem, &self.plan) {
+            return Ok(());
+        }
+        let depth = self.tiling.depth;
+        let Some(step) = Step::several(&self.plan, self.t, h, depth) else { return Ok(()) };
+        let kernel = self.kernel(depth, step.sides)?;
+        let recording = self.queue.record(|| {
+            for n in 0..RECORDED {
+                self.launch(&kernel, &step, n % 2)?;
+            }
+            Ok(())
+        })?;
+        self.recording = recording.map(|recording| (recorded, recording));
+        Ok(())
     }
 
     /// The kernel that takes `depth` steps.
@@ -185,11 +250,12 @@ impl<T: Scalar> CudaMarch<T> {
         Ok(kernel)
     }
 
-    fn launch(&self, kernel: &Kernel, step: &Step<T>) -> Result<(), Error> {
+    /// Gives a sweep from field number `from` to the other to the queue.
+    fn launch(&self, kernel: &Kernel, step: &Step<T>, from: usize) -> Result<(), Error> {
         let Kernel { entry, tiling, blocks, planes } = kernel;
         let planes = *planes as i32;
         let shared = tiling.shared(self.shape.species, self.plan.n_potentials(), size_of::<T>());
-        let (from, to) = (self.fields[0].address(), self.fields[1].address());
+        let (from, to) = (self.fields[from].address(), self.fields[1 - from].address());
         let mut arguments = [
             (&raw const from).cast_mut().cast::<c_void>(),
             (&raw const to).cast_mut().cast(),

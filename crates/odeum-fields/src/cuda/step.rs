@@ -1,7 +1,9 @@
 //! What changes from step to step: the argument of a kernel.
 
-use crate::plan::{Blow, Plan};
-use crate::walls::Ghost;
+use crate::plan::{Blow, Plan, Source};
+use crate::problem::Problem;
+use crate::quantity::Course;
+use crate::walls::{Ghost, SpeciesWalls};
 use odeum::Scalar;
 
 /// The numbers of `OdStep`, all of one type: t, h, shifts of walls \[6 S\], speeds \[3\], rates.
@@ -47,4 +49,12 @@ impl<T: Scalar> Step<T> {
         }
         Some(all)
     }
+}
+
+/// Whether all steps of one size have the same numbers but for the time, and F does not ask for it.
+pub(super) fn is_steady<T: Scalar>(problem: &Problem, plan: &Plan<T>) -> bool {
+    let constant = |source: &Source| matches!(source.rate, Course::Constant(_));
+    !problem.changes_with_time()
+        && plan.walls.iter().all(SpeciesWalls::is_steady)
+        && plan.sources.iter().all(constant)
 }
