@@ -18,14 +18,14 @@ pub struct Checkpoint<T: Scalar> {
 /// The time of a march, and what its method remembers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// The time reached [time].
+    /// The time reached \[time\].
     pub t: f64,
-    /// Where the present sequence of equal steps began [time], and how many there were: times
+    /// Where the present sequence of equal steps began \[time\], and how many there were: times
     /// are multiples of the step, not sums.
     pub origin: f64,
     /// Equal steps since the origin.
     pub since_origin: u64,
-    /// The step proposed [time]; zero before the first.
+    /// The step proposed \[time\]; zero before the first.
     pub next_step: f64,
     /// The spectral radius [1/time]; zero before it is known.
     pub radius: f64,

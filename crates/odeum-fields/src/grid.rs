@@ -15,12 +15,12 @@ pub struct Grid {
 pub const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Grid {
-    /// `shape` = \[nx, ny, nz\] cells of edge `h` [length]; the box begins at 0.
+    /// `shape` = \[nx, ny, nz\] cells of edge `h` \[length\]; the box begins at 0.
     pub fn new(shape: [usize; 3], h: f64) -> Result<Grid, Error> {
         Grid::with_spacing(shape, [h; 3])
     }
 
-    /// Cells whose edges differ [length].
+    /// Cells whose edges differ \[length\].
     pub fn with_spacing(shape: [usize; 3], spacing: [f64; 3]) -> Result<Grid, Error> {
         if shape.contains(&0) {
             return Err(Error::input(
@@ -43,7 +43,7 @@ impl Grid {
         Ok(Grid { shape, spacing, origin: [0.0; 3] })
     }
 
-    /// The same cells in a box whose lowest corner is at `origin` [length].
+    /// The same cells in a box whose lowest corner is at `origin` \[length\].
     pub fn at(self, origin: [f64; 3]) -> Result<Grid, Error> {
         match origin.iter().find(|x| !x.is_finite()) {
             Some(x) => Err(Error::input("origin", x, "must be finite")),
@@ -56,12 +56,12 @@ impl Grid {
         self.shape
     }
 
-    /// Edges of a cell along x, y and z [length].
+    /// Edges of a cell along x, y and z \[length\].
     pub fn spacing(&self) -> [f64; 3] {
         self.spacing
     }
 
-    /// The lowest corner of the box [length].
+    /// The lowest corner of the box \[length\].
     pub fn origin(&self) -> [f64; 3] {
         self.origin
     }
@@ -82,7 +82,7 @@ impl Grid {
         wide.map(|axis| self.spacing[axis]).product()
     }
 
-    /// The centre of cell `i` along an axis [length].
+    /// The centre of cell `i` along an axis \[length\].
     pub fn centre(&self, axis: usize, i: usize) -> f64 {
         self.origin[axis] + (i as f64 + 0.5) * self.spacing[axis]
     }

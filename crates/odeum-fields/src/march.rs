@@ -3,7 +3,7 @@
 use crate::checkpoint::{Checkpoint, Clock};
 use crate::engine::Engine;
 use crate::field::Field;
-use crate::method::{MOST_STAGES, Method, Steps};
+use crate::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::problem::Problem;
 use crate::reduce::{Summary, first_spoiled};
 use crate::stability::{Stability, stability};
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Forward Euler with this step [time].
+    /// Forward Euler with this step \[time\].
     pub fn euler(step: f64) -> Options {
         Options::new(Method::Euler, Steps::Fixed(step))
     }
@@ -54,7 +54,7 @@ pub enum Outcome {
 pub struct Failure {
     /// [`Status::NonFinite`], [`Status::StepTooSmall`] or [`Status::MaxSteps`].
     pub status: Status,
-    /// The time up to which the field is sound [time].
+    /// The time up to which the field is sound \[time\].
     pub t: f64,
     /// Steps up to there.
     pub steps: u64,
@@ -161,7 +161,7 @@ impl<T: Precision> March<T> {
         })
     }
 
-    /// The time reached [time].
+    /// The time reached \[time\].
     pub fn t(&self) -> f64 {
         self.clock.t
     }
@@ -354,7 +354,8 @@ impl<T: Precision> March<T> {
             let most = (tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round().max(2.0) as u32;
             if stages > most.min(MOST_STAGES) {
                 stages = most.min(MOST_STAGES);
-                let radius = Stability { euler: 0.0, radius: self.clock.radius, positive: None };
+                let radius = self.clock.radius * MARGIN;
+                let radius = Stability { euler: 0.0, radius, positive: None };
                 h = method.largest_stable_step(&radius, stages).min(h);
             }
         }

@@ -29,7 +29,7 @@ pub enum Method {
 /// How large steps are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
-    /// Always this size [time]; the last one before a time asked for may be shorter.
+    /// Always this size \[time\]; the last one before a time asked for may be shorter.
     Fixed(f64),
     /// As large as a tolerance of the local error allows, one absolute tolerance per species.
     /// [`Method::Rkc`] only.
@@ -38,6 +38,9 @@ pub enum Steps {
 
 /// The most stages a step may have: rounding errors grow with their square.
 pub(crate) const MOST_STAGES: u32 = 400;
+
+/// The spectral radius is that of a sample of cells: it is taken for this much larger.
+pub(crate) const MARGIN: f64 = 1.05;
 
 impl Method {
     /// Refuses what has no meaning.
@@ -70,7 +73,7 @@ impl Method {
 
     /// The stages that a step of size `h` needs, or those asked for.
     pub(crate) fn stages(self, h: f64, radius: f64) -> u32 {
-        let z = h * radius;
+        let z = h * radius * MARGIN;
         let (asked, needed) = match self {
             Method::Euler => return 1,
             Method::Rkc { stages } => (stages, 1.0 + (STABILITY * z + 1.0).sqrt().floor()),

@@ -16,14 +16,14 @@ use std::f64::consts::PI;
 /// Limits of explicit steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stability {
-    /// The largest stable step of forward Euler [time]: for every damped eigenvalue
+    /// The largest stable step of forward Euler \[time\]: for every damped eigenvalue
     /// −2 Re λ/|λ|²; infinite when nothing limits it. With a wind also no larger than keeps new
     /// extrema away where the scheme is Koren's.
     pub euler: f64,
     /// The largest |λ| [1/time].
     pub radius: f64,
     /// The largest step of forward Euler that keeps positive values positive, of problems where
-    /// a wind blows and every cell gains from its neighbours only [time].
+    /// a wind blows and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
 }
 

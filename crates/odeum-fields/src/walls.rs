@@ -47,7 +47,7 @@ pub enum Wall {
     Robin {
         /// a
         value: f64,
-        /// b [length]
+        /// b \[length\]
         slope: f64,
         /// g [units of u]
         amount: Quantity,

@@ -80,6 +80,19 @@ pub trait Lanes: Real {
     fn from_bits(bits: u64) -> Self::Mask;
 }
 
+/// Asks for the cache line at a place, which need not exist, ahead of its use.
+#[inline(always)]
+pub fn prefetch<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing the program could see and faults at no address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 /// Ends the [streaming](Lanes::stream) of this thread: what was written may be used again.
 #[inline(always)]
 pub fn stream_fence() {

@@ -10,14 +10,14 @@ use odeum_core::Lanes;
 /// Computes all rows of a tile; true when every value of the output is finite.
 #[inline(always)]
 pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile, d: &[f64]) -> bool {
-    let mut scratch = Scratch::<L>::new(frame, tile);
+    let mut scratch = Scratch::new(frame, tile);
     let mut spoiled = L::lit(0.0);
     for s in 0..d.len() {
         let spread = L::lit(d[s] * frame.plan.weights.scale);
         for z in tile.z.clone() {
             for y in tile.y.clone() {
-                prepare(frame, &mut scratch, s, y, z);
-                gains(frame, &mut scratch, s, y, z);
+                prepare::<L>(frame, &mut scratch, s, y, z);
+                gains::<L>(frame, &mut scratch, s, y, z);
                 spoiled = spoiled + finish(frame, &scratch, (s, y, z), spread);
                 add_sources(frame, s, y, z);
             }
@@ -30,7 +30,7 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile, d: &[f64]
 #[inline(always)]
 fn finish<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
-    scratch: &Scratch<L>,
+    scratch: &Scratch<L::Scalar>,
     (s, y, z): (usize, usize, usize),
     spread: L,
 ) -> L {

@@ -10,7 +10,7 @@
 use super::row::{self, PAD};
 use crate::stencil::Weights;
 use crate::walls::Ghost;
-use odeum_core::lanes::{LaneWork, prefetch};
+use odeum_core::lanes::prefetch;
 use odeum_core::{Lanes, Scalar};
 
 /// Z and G of a row of `nx` cells, each padded.
@@ -145,25 +145,6 @@ fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]:
     minus_two.mul_add(a, along_y.mul_add(y, along_z * z))
 }
 
-/// The first pass as work for lanes narrower than those that ask for it.
-pub(crate) struct Prepare<'a, T> {
-    pub(crate) weights: &'a Weights,
-    pub(crate) rows: &'a [&'a [T]; 9],
-    /// From the row above to what is asked for.
-    pub(crate) ahead: usize,
-    pub(crate) ends: &'a [Ghost<T>; 2],
-    pub(crate) parts: Parts<'a, T>,
-}
-
-impl<T: Scalar> LaneWork<T> for Prepare<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes<Scalar = T>>(mut self) {
-        prepare::<L>(self.weights, self.rows, self.ahead, self.ends, &mut self.parts);
-    }
-}
-
 /// The second pass at `x`: the Laplacian over the scale of its weights.
 ///
 /// # Safety
@@ -177,4 +158,19 @@ pub(crate) unsafe fn finish<L: Lanes>(z: &[L::Scalar], g: &[L::Scalar], x: usize
     let sides = unsafe { row::within::<L>(g, at - 1) + row::within(g, at + 1) };
     // SAFETY: the caller's promise.
     unsafe { row::within::<L>(z, at) + sides }
+}
+
+/// The second pass along a whole row: `scale` times Z and its neighbours, in place of Z.
+#[inline(always)]
+pub(crate) fn complete<L: Lanes>(scale: f64, nx: usize, parts: &mut Parts<'_, L::Scalar>) {
+    assert!(nx.next_multiple_of(L::WIDTH) + 2 * PAD <= parts.z.len().min(parts.g.len()));
+    let scale = L::lit(scale);
+    let mut x = 0;
+    while x < nx {
+        // SAFETY: the padded rows have room for whole packs, as asserted.
+        let sum = unsafe { finish::<L>(parts.z, parts.g, x) };
+        // SAFETY: as above.
+        unsafe { row::put(parts.z, PAD + x, sum * scale) };
+        x += L::WIDTH;
+    }
 }

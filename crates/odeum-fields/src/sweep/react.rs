@@ -1,138 +1,231 @@
 //! Tiles where F is a program, with potentials where it has them.
+//!
+//! A row goes through three hands: single packs of lanes make the rows of Laplacians and gains,
+//! wide blocks run the program over them, single packs combine its results. Wide lanes are for
+//! the program alone: nine rows at once do not fit into their registers.
 
 use super::combine::{Row, add_sources, is_sound};
-use super::laplacian::{self, Prepare};
+use super::laplacian;
 use super::row::{self, PAD};
-use super::scratch::{Scratch, gains, has_gains, parts, prepare_narrow};
+use super::scratch::{Scratch, gains, has_gains, parts, prepare};
 use super::{Frame, Tile};
 use crate::plan::{Inputs, Tape};
+use odeum_core::lanes::LaneWork;
 use odeum_core::real::Outlined;
-use odeum_core::{Lanes, Program};
+use odeum_core::{Lanes, Program, Scalar};
 
 /// Computes all rows of a tile; true when every value of the output is finite.
 #[inline(always)]
 pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile, tape: &Tape) -> bool {
-    let mut scratch = Scratch::<L>::new(frame, tile);
-    let mut spoiled = L::lit(0.0);
+    let mut scratch = Scratch::new(frame, tile);
+    let mut rhs = Runner::<L>::new(frame, &tape.rhs);
+    let mut potentials = Runner::<L>::new(frame, &tape.potentials);
+    let mut sound = true;
     for z in tile.z.clone() {
         if tape.n_potentials > 0 {
             let first = if z == tile.z.start { z as isize - 1 } else { z as isize + 1 };
             for plane in first..=z as isize + 1 {
-                potential_plane::<L>(frame, tape, &mut scratch, tile, plane);
+                potential_plane(frame, tape, &mut potentials, &mut scratch, tile, plane);
             }
         }
         for y in tile.y.clone() {
-            spoiled = spoiled + react::<L>(frame, tape, &mut scratch, tile, y, z);
+            let scratch = &mut scratch;
+            frame.isa.dispatch(Before { frame, tape, scratch: &mut *scratch, tile, y, z });
+            rhs.run(frame, &tape.rhs_inputs, scratch, (y, z));
+            sound &= frame.isa.dispatch(After { frame, scratch, y, z });
         }
     }
-    is_sound(spoiled)
+    sound
 }
 
-/// A row of the output of every species, where F is a program; NaN in a lane when a value is not
-/// finite.
-#[inline(always)]
-fn react<L: Lanes>(
-    frame: &Frame<'_, L::Scalar>,
-    tape: &Tape,
-    scratch: &mut Scratch<L>,
-    tile: &Tile,
+/// What a program wants, before it runs: Laplacians, and the gains of F.
+struct Before<'a, 'f, T> {
+    frame: &'a Frame<'f, T>,
+    tape: &'a Tape,
+    scratch: &'a mut Scratch<T>,
+    tile: &'a Tile,
     y: usize,
     z: usize,
-) -> L {
-    let mut spoiled = L::lit(0.0);
-    let plan = frame.plan;
-    let (species, stride) = (plan.layout.species, scratch.stride);
-    let nx = plan.layout.shape[0];
-    for &s in &tape.rhs_inputs.laplacians {
-        prepare_narrow::<L>(frame, scratch, s, y, z);
-    }
-    for s in 0..species {
-        gains::<L>(frame, scratch, s, y, z);
-    }
-    for &k in &tape.rhs_inputs.beyond {
-        let mut rows = [&scratch.potentials[..0]; 9];
-        for n in 0..9 {
-            let j = y - tile.y.start + n % 3;
-            let plane = z as isize + (n / 3) as isize - 1;
-            let at = potential_row(tile, k, j, plane) * stride;
-            rows[n] = &scratch.potentials[at..at + nx];
+}
+
+impl<T: Scalar> LaneWork<T> for Before<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) {
+        let Before { frame, tape, scratch, tile, y, z } = self;
+        let plan = frame.plan;
+        let (species, stride, nx) = (plan.layout.species, scratch.stride, plan.layout.shape[0]);
+        laplacians::<L>(frame, &tape.rhs_inputs, scratch, y, z);
+        for s in 0..species {
+            gains::<L>(frame, scratch, s, y, z);
         }
-        frame.isa.dispatch(Prepare {
-            weights: &plan.weights,
-            rows: &rows,
-            ahead: 0,
-            ends: &frame.ghosts[species + k][0],
-            parts: parts(&mut scratch.parts, stride, species + k),
-        });
-    }
-    let mut x = 0;
-    while x < nx {
-        read_inputs(frame, &tape.rhs_inputs, scratch, (x, y, z));
-        let scale = L::lit(plan.weights.scale);
         for &k in &tape.rhs_inputs.beyond {
-            scratch.inputs[2 * species + 3 + k] = laplacian_at(scratch, species + k, x) * scale;
-        }
-        let Scratch { inputs, outputs, work, .. } = scratch;
-        L::outline(Interpretation { program: &tape.rhs, inputs, outputs, work });
-        for s in 0..species {
-            let mut slope = scratch.outputs[s];
-            if has_gains(frame, s) {
-                let at = s * stride + PAD + x;
-                slope = slope + L::load(&scratch.gains[at..at + L::WIDTH]);
+            let mut rows = [&scratch.potentials[..0]; 9];
+            for n in 0..9 {
+                let j = y - tile.y.start + n % 3;
+                let plane = z as isize + (n / 3) as isize - 1;
+                let at = potential_row(tile, k, j, plane) * stride;
+                rows[n] = &scratch.potentials[at..at + nx];
             }
-            let value = Row::<L>::new(frame, s, y, z).put(x, slope);
-            spoiled = value.mul_add(L::lit(0.0), spoiled);
-        }
-        x += L::WIDTH;
-    }
-    if !frame.sources.is_empty() {
-        for s in 0..species {
-            add_sources(frame, s, y, z);
+            let mut parts = parts(&mut scratch.parts, stride, species + k);
+            let ends = &frame.ghosts[species + k][0];
+            laplacian::prepare::<L>(&plan.weights, &rows, 0, ends, &mut parts);
+            laplacian::complete::<L>(plan.weights.scale, nx, &mut parts);
         }
     }
-    spoiled
 }
 
+/// The Laplacians of species that a program reads, along a row.
 #[inline(always)]
-fn laplacian_at<L: Lanes>(scratch: &Scratch<L>, n: usize, x: usize) -> L {
-    let stride = scratch.stride;
-    let zs = &scratch.parts[2 * n * stride..][..stride];
-    let gs = &scratch.parts[(2 * n + 1) * stride..][..stride];
-    assert!(PAD + x + L::WIDTH < stride);
-    // SAFETY: just compared.
-    unsafe { laplacian::finish(zs, gs, x) }
-}
-
-/// The inputs of a program at `x` of a row, but for Laplacians of potentials.
-#[inline(always)]
-fn read_inputs<L: Lanes>(
+fn laplacians<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
     inputs: &Inputs,
-    scratch: &mut Scratch<L>,
-    (x, y, z): (usize, usize, usize),
+    scratch: &mut Scratch<L::Scalar>,
+    y: usize,
+    z: usize,
 ) {
-    let plan = frame.plan;
-    let (species, nx) = (plan.layout.species, plan.layout.shape[0]);
-    for &s in &inputs.species {
-        let at = plan.layout.row_at(s, y, z);
-        scratch.inputs[s] = row::load(&frame.u[at..at + nx], x);
-    }
-    let scale = L::lit(plan.weights.scale);
+    let nx = frame.plan.layout.shape[0];
     for &s in &inputs.laplacians {
-        scratch.inputs[species + s] = laplacian_at(scratch, s, x) * scale;
-    }
-    if inputs.coordinates[0] {
-        scratch.inputs[2 * species] = L::load(&scratch.xs[PAD + x..PAD + x + L::WIDTH]);
-    }
-    if inputs.coordinates[1] {
-        scratch.inputs[2 * species + 1] = L::lit(plan.grid.centre(1, y));
-    }
-    if inputs.coordinates[2] {
-        scratch.inputs[2 * species + 2] = L::lit(plan.grid.centre(2, z));
+        prepare::<L>(frame, scratch, s, y, z);
+        let mut parts = parts(&mut scratch.parts, scratch.stride, s);
+        laplacian::complete::<L>(frame.plan.weights.scale, nx, &mut parts);
     }
 }
 
-/// Runs a program from the inputs of the scratch memory to its outputs.
+/// [`laplacians`] as work of its own.
+struct Laplacians<'a, 'f, T> {
+    frame: &'a Frame<'f, T>,
+    inputs: &'a Inputs,
+    scratch: &'a mut Scratch<T>,
+    y: usize,
+    z: usize,
+}
+
+impl<T: Scalar> LaneWork<T> for Laplacians<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) {
+        laplacians::<L>(self.frame, self.inputs, self.scratch, self.y, self.z);
+    }
+}
+
+/// The combination of a row of every species, from the slopes; true when all of it is finite.
+struct After<'a, 'f, T> {
+    frame: &'a Frame<'f, T>,
+    scratch: &'a Scratch<T>,
+    y: usize,
+    z: usize,
+}
+
+impl<T: Scalar> LaneWork<T> for After<'_, '_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        let After { frame, scratch, y, z } = self;
+        let stride = scratch.stride;
+        let mut spoiled = L::lit(0.0);
+        for s in 0..frame.plan.layout.species {
+            let slopes = &scratch.slopes[s * stride..][..stride];
+            let gains = &scratch.gains[s * stride..][..stride];
+            let has_gains = has_gains(frame, s);
+            let mut out = Row::<L>::new(frame, s, y, z);
+            let nx = out.len();
+            assert!(nx.next_multiple_of(L::WIDTH) + 2 * PAD <= stride);
+            let whole = nx / L::WIDTH * L::WIDTH;
+            let mut x = 0;
+            while x < nx {
+                // SAFETY: the padded rows have room for whole packs, as asserted.
+                let mut slope = unsafe { row::within::<L>(slopes, PAD + x) };
+                if has_gains {
+                    // SAFETY: as above.
+                    slope = slope + unsafe { row::within::<L>(gains, PAD + x) };
+                }
+                let value = if x < whole {
+                    // SAFETY: whole packs lie within the row; tiles end with a fence.
+                    unsafe { out.whole(x, slope) }
+                } else {
+                    out.part(x, slope)
+                };
+                spoiled = value.mul_add(L::lit(0.0), spoiled);
+                x += L::WIDTH;
+            }
+            add_sources(frame, s, y, z);
+        }
+        is_sound(spoiled)
+    }
+}
+
+/// A program and its memory over wide blocks of lanes.
+struct Runner<'p, L> {
+    program: &'p Program,
+    inputs: Vec<L>,
+    outputs: Vec<L>,
+    /// Holds constants and the time.
+    work: Vec<L>,
+}
+
+impl<'p, L: Lanes> Runner<'p, L> {
+    #[inline(always)]
+    fn new(frame: &Frame<'_, L::Scalar>, program: &'p Program) -> Runner<'p, L> {
+        let plan = frame.plan;
+        let zeros = |count: usize| vec![L::lit(0.0); count];
+        let mut work = zeros(program.workspace());
+        program.load(L::lit(frame.t), &mut work);
+        let inputs = zeros(2 * plan.layout.species + 3 + plan.n_potentials());
+        Runner { program, inputs, outputs: zeros(program.n_outputs()), work }
+    }
+
+    /// Runs the program along row (y, z) of the field; its outputs go into the rows of
+    /// slopes.
+    #[inline(always)]
+    fn run(
+        &mut self,
+        frame: &Frame<'_, L::Scalar>,
+        inputs: &Inputs,
+        scratch: &mut Scratch<L::Scalar>,
+        (y, z): (usize, usize),
+    ) {
+        let plan = frame.plan;
+        let (species, nx, stride) = (plan.layout.species, plan.layout.shape[0], scratch.stride);
+        if inputs.coordinates[1] {
+            self.inputs[2 * species + 1] = L::lit(plan.grid.centre(1, y));
+        }
+        if inputs.coordinates[2] {
+            self.inputs[2 * species + 2] = L::lit(plan.grid.centre(2, z));
+        }
+        let at_row = |n: usize| 2 * n * stride + PAD;
+        let mut x = 0;
+        while x < nx {
+            for &s in &inputs.species {
+                let at = plan.layout.row_at(s, y, z);
+                self.inputs[s] = row::load(&frame.u[at..at + nx], x);
+            }
+            for &s in &inputs.laplacians {
+                let at = at_row(s) + x;
+                self.inputs[species + s] = L::load(&scratch.parts[at..at + L::WIDTH]);
+            }
+            for &k in &inputs.beyond {
+                let at = at_row(species + k) + x;
+                self.inputs[2 * species + 3 + k] = L::load(&scratch.parts[at..at + L::WIDTH]);
+            }
+            if inputs.coordinates[0] {
+                self.inputs[2 * species] = L::load(&scratch.xs[PAD + x..PAD + x + L::WIDTH]);
+            }
+            let Runner { program, inputs, outputs, work } = self;
+            L::outline(Interpretation { program, inputs, outputs, work });
+            for n in 0..outputs.len() {
+                let at = n * stride + PAD + x;
+                outputs[n].store(&mut scratch.slopes[at..at + L::WIDTH]);
+            }
+            x += L::WIDTH;
+        }
+    }
+}
+
+/// One run of a program, out of line: an interpreter is long.
 struct Interpretation<'a, L> {
     program: &'a Program,
     inputs: &'a [L],
@@ -161,31 +254,26 @@ fn potential_row(tile: &Tile, k: usize, j: usize, plane: isize) -> usize {
 fn potential_plane<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
     tape: &Tape,
-    scratch: &mut Scratch<L>,
+    runner: &mut Runner<'_, L>,
+    scratch: &mut Scratch<L::Scalar>,
     tile: &Tile,
     plane: isize,
 ) {
     let plan = frame.plan;
     let [nx, ny, nz] = plan.layout.shape;
-    let (species, stride) = (plan.layout.species, scratch.stride);
-    let ghosts = &frame.ghosts[species];
+    let stride = scratch.stride;
+    let ghosts = &frame.ghosts[plan.layout.species];
+    let inputs = &tape.potential_inputs;
     let (z, _) = row::source(plane, nz, &ghosts[2]);
     for j in 0..tile.y.len() + 2 {
         let (y, _) = row::source((tile.y.start + j) as isize - 1, ny, &ghosts[1]);
-        for &s in &tape.potential_inputs.laplacians {
-            prepare_narrow::<L>(frame, scratch, s, y, z);
-        }
-        let mut x = 0;
-        while x < nx {
-            read_inputs(frame, &tape.potential_inputs, scratch, (x, y, z));
-            let Scratch { inputs, outputs, potential_work: work, .. } = scratch;
-            L::outline(Interpretation { program: &tape.potentials, inputs, outputs, work });
-            for k in 0..tape.n_potentials {
-                let at = potential_row(tile, k, j, plane) * stride;
-                let row = &mut scratch.potentials[at..at + nx];
-                row::store(row, x, scratch.outputs[k]);
-            }
-            x += L::WIDTH;
+        frame.isa.dispatch(Laplacians { frame, inputs, scratch: &mut *scratch, y, z });
+        runner.run(frame, inputs, scratch, (y, z));
+        for k in 0..tape.n_potentials {
+            let at = potential_row(tile, k, j, plane) * stride;
+            let from = k * stride + PAD;
+            let Scratch { potentials, slopes, .. } = scratch;
+            potentials[at..at + nx].copy_from_slice(&slopes[from..from + nx]);
         }
     }
 }

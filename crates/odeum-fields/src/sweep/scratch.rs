@@ -1,11 +1,11 @@
 //! Memory of one thread, and what is computed in it row by row.
 
 use super::gather::Around;
-use super::laplacian::{self, Parts, Prepare};
+use super::laplacian::{self, Parts};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
 use super::{Frame, Tile};
-use crate::plan::{Blow, Kernel};
+use crate::plan::Blow;
 use crate::problem::Advection;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
@@ -17,62 +17,49 @@ const SPARE: usize = 16;
 const AHEAD: usize = 8;
 
 /// Memory of one thread, used row by row.
-pub(super) struct Scratch<L: Lanes> {
+pub(super) struct Scratch<T> {
     /// From a padded row to the next.
     pub(super) stride: usize,
-    /// Z and G of the Laplacians of the species and of the potentials \[2 (S + K) rows\].
-    pub(super) parts: Vec<L::Scalar>,
+    /// Z and G of the Laplacians of the species and of the potentials \[2 (S + K) rows\]; where F is
+    /// a program, Laplacians themselves in place of Z.
+    pub(super) parts: Vec<T>,
     /// What F gains from fluxes, of each species \[S rows\].
-    pub(super) gains: Vec<L::Scalar>,
+    pub(super) gains: Vec<T>,
+    /// What a program gives: F of each species, or the potentials \[max(S, K) rows\].
+    pub(super) slopes: Vec<T>,
     /// The row of a species with its ghosts, and a row to work in.
-    pub(super) line: Vec<L::Scalar>,
-    pub(super) work_line: Vec<L::Scalar>,
+    pub(super) line: Vec<T>,
+    pub(super) work_line: Vec<T>,
     /// The x coordinates of a row.
-    pub(super) xs: Vec<L::Scalar>,
-    pub(super) spare: Vec<L::Scalar>,
-    /// Inputs and outputs of the programs, and their workspaces with constants and time.
-    pub(super) inputs: Vec<L>,
-    pub(super) outputs: Vec<L>,
-    pub(super) work: Vec<L>,
-    pub(super) potential_work: Vec<L>,
+    pub(super) xs: Vec<T>,
+    pub(super) spare: Vec<T>,
     /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
-    pub(super) potentials: Vec<L::Scalar>,
+    pub(super) potentials: Vec<T>,
 }
 
-impl<L: Lanes> Scratch<L> {
-    #[inline(always)]
-    pub(super) fn new(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> Scratch<L> {
+impl<T: Scalar> Scratch<T> {
+    pub(super) fn new(frame: &Frame<'_, T>, tile: &Tile) -> Scratch<T> {
         let plan = frame.plan;
         let [nx, ..] = plan.layout.shape;
         let (species, potentials) = (plan.layout.species, plan.n_potentials());
         let stride = row::stride(nx);
-        let zero = L::Scalar::from_f64(0.0);
+        let zero = T::from_f64(0.0);
         let zeros = |rows: usize| vec![zero; rows * stride];
         let mut xs = zeros(1);
         for i in 0..stride {
             // Beyond the row the coordinates go on, so that no lane meets a strange number.
             let x = plan.grid.centre(0, 0) + (i as f64 - PAD as f64) * plan.grid.spacing()[0];
-            xs[i] = L::Scalar::from_f64(x);
-        }
-        let (mut work, mut potential_work) = (Vec::new(), Vec::new());
-        if let Kernel::Tape(tape) = &plan.kernel {
-            work = vec![L::lit(0.0); tape.rhs.workspace()];
-            potential_work = vec![L::lit(0.0); tape.potentials.workspace()];
-            tape.rhs.load(L::lit(frame.t), &mut work);
-            tape.potentials.load(L::lit(frame.t), &mut potential_work);
+            xs[i] = T::from_f64(x);
         }
         Scratch {
             stride,
             parts: zeros(2 * (species + potentials)),
             gains: zeros(species),
+            slopes: zeros(species.max(potentials)),
             line: zeros(1),
             work_line: zeros(1),
             xs,
             spare: vec![zero; SPARE * nx],
-            inputs: vec![L::lit(0.0); 2 * species + 3 + potentials],
-            outputs: vec![L::lit(0.0); species.max(potentials)],
-            work,
-            potential_work,
             potentials: zeros(potentials * 3 * (tile.y.len() + 2)),
         }
     }
@@ -97,7 +84,7 @@ pub(super) fn parts<T>(rows: &mut [T], stride: usize, n: usize) -> Parts<'_, T> 
 #[inline(always)]
 pub(super) fn prepare<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
-    scratch: &mut Scratch<L>,
+    scratch: &mut Scratch<L::Scalar>,
     s: usize,
     y: usize,
     z: usize,
@@ -112,40 +99,18 @@ pub(super) fn prepare<L: Lanes>(
     laplacian::prepare::<L>(weights, &rows, ahead, &frame.ghosts[s][0], &mut parts);
 }
 
-/// As [`prepare`], where the lanes are wide: over single packs.
-#[inline(always)]
-pub(super) fn prepare_narrow<L: Lanes>(
-    frame: &Frame<'_, L::Scalar>,
-    scratch: &mut Scratch<L>,
-    s: usize,
-    y: usize,
-    z: usize,
-) {
-    let around = around(frame, s);
-    let nx = frame.plan.layout.shape[0];
-    let mut spare = scratch.spare.chunks_exact_mut(nx);
-    let rows = around.nine::<L>(y, z, &mut spare);
-    frame.isa.dispatch(Prepare {
-        weights: &frame.plan.weights,
-        rows: &rows,
-        ahead: AHEAD * frame.plan.layout.row,
-        ends: &frame.ghosts[s][0],
-        parts: parts(&mut scratch.parts, scratch.stride, s),
-    });
-}
-
 /// What F gains from wind and from diffusion that differs from cell to cell; nothing is written
 /// for a species that has neither.
 #[inline(always)]
 pub(super) fn gains<L: Lanes>(
     frame: &Frame<'_, L::Scalar>,
-    scratch: &mut Scratch<L>,
+    scratch: &mut Scratch<L::Scalar>,
     s: usize,
     y: usize,
     z: usize,
 ) {
     if has_gains(frame, s) {
-        L::outline(Gains { frame, scratch, s, y, z });
+        L::outline(Gains::<L> { frame, scratch, s, y, z });
     }
 }
 
@@ -156,7 +121,7 @@ pub(super) fn has_gains<T>(frame: &Frame<'_, T>, s: usize) -> bool {
 
 struct Gains<'a, 'f, L: Lanes> {
     frame: &'a Frame<'f, L::Scalar>,
-    scratch: &'a mut Scratch<L>,
+    scratch: &'a mut Scratch<L::Scalar>,
     s: usize,
     y: usize,
     z: usize,
