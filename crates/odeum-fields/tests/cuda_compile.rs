@@ -26,8 +26,7 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
         let potentials = problem.model.potentials().outputs().len();
         let mut tilings = vec![Tiling::of(species, potentials, word)];
         if potentials == 0 {
-            let (pack, rows, block) = (8 / word, 4, [32, 8]);
-            tilings.push(Tiling { depth: 2, pack, rows, block, ..tilings[0] });
+            tilings.push(Tiling::twice(species, word));
         }
         for tiling in tilings {
             let text = inspect::kernel::<T>(&problem, tiling, 1.0).unwrap();

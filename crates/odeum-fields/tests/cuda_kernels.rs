@@ -102,9 +102,10 @@ fn deep() -> Vec<Tiling> {
 
 #[test]
 fn several_steps_at_once_in_closed_boxes() {
-    for shape in SHAPES {
+    for (n, shape) in SHAPES.into_iter().enumerate() {
         let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
-        agrees::<f64>(&format!("{shape:?}"), &problem, &deep(), (0.4, 0.05));
+        let few = [deep()[n % 5], deep()[(n + 2) % 5]];
+        agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
     }
     let problem = Problem::new(two_species(), Grid::new([70, 19, 5], 0.9).unwrap());
     agrees::<f64>("wide", &problem, &deep(), (0.4, 0.05));
@@ -180,9 +181,10 @@ const SHAPES: [[usize; 3]; 8] =
 
 #[test]
 fn closed_boxes_of_all_shapes() {
-    for shape in SHAPES {
+    for (n, shape) in SHAPES.into_iter().enumerate() {
         let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
-        agrees::<f64>(&format!("{shape:?}"), &problem, &tilings::<f64>(), (0.4, 0.05));
+        let few = [tilings::<f64>()[n % 4], tilings::<f64>()[(n + 1) % 4]];
+        agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
     }
     let problem = Problem::new(two_species(), Grid::new([37, 19, 5], 0.9).unwrap());
     agrees::<f32>("closed", &problem, &tilings::<f32>(), (0.4, 0.05));
@@ -201,7 +203,7 @@ fn every_wall_on_every_face() {
             let problem = Problem::new(two_species(), grid).walls(walls);
             let name = format!("wall {n} {}", face.name());
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
-            agrees::<f64>(&name, &problem, &deep()[1..3], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &deep()[1 + n..2 + n], (0.4, 0.05));
         }
     }
 }
@@ -215,12 +217,12 @@ fn walls_meet_at_edges() {
     for (n, face) in Face::ALL.into_iter().enumerate() {
         walls = walls.species(face, "u", robin(0.2 + 0.3 * n as f64));
     }
-    for shape in [[37, 19, 5], [8, 6, 4], [5, 1, 1], [1, 1, 3]] {
+    for shape in [[37, 19, 5], [5, 1, 3]] {
         let grid = Grid::new(shape, 0.9).unwrap();
         for stencil in [Stencil::Isotropic, Stencil::Star] {
             let problem = Problem::new(two_species(), grid).stencil(stencil).walls(walls.clone());
             let name = format!("{shape:?} {stencil:?}");
-            agrees::<f64>(&name, &problem, &tilings::<f64>()[..3], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &deep()[2..4], (0.4, 0.05));
         }
         // What is periodic is so for every species, so nothing else is said of those axes.
@@ -267,10 +269,11 @@ fn winds_and_sources() {
             problem.carried = Some(vec!["v".to_owned()]);
         }
         let name = format!("wind {sides}");
-        agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
-        agrees::<f64>(&name, &problem, &deep()[1..3], (0.4, 0.05));
+        let one = sides as usize % 3;
+        agrees::<f64>(&name, &problem, &tilings::<f64>()[one..=one], (0.4, 0.05));
+        agrees::<f64>(&name, &problem, &deep()[one + 1..one + 2], (0.4, 0.05));
         let round = Walls::all(Wall::Periodic);
-        agrees::<f64>(&name, &problem.walls(round), &deep()[1..3], (0.4, 0.05));
+        agrees::<f64>(&name, &problem.walls(round), &deep()[one..=one], (0.4, 0.05));
     }
 }
 

@@ -2,7 +2,8 @@
 
 use odeum::Error;
 
-/// What one thread and one block of a sweep own. Any tiling gives the same field.
+/// What one thread and one block of a sweep own. Any tiling gives the same field; of several
+/// steps at once, next to a wall along z that shifts or scales, to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tiling {
     /// Steps for each time that the field is read and written.
@@ -61,8 +62,17 @@ impl Tiling {
             (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
             (2, 0, _) => Tiling { rows: 4, block: [32, 4], ..wide },
             (_, 0, _) => Tiling { pack: 8 / word, ..wide },
-            _ => Tiling { pack: 8 / word, block: [32, 8], ..wide },
+            _ => Tiling { pack: 8 / word, block: [32, 8], ahead: 1, ..wide },
         }
+    }
+
+    /// Two steps at once, which on an H200 is faster than one by one for a single species without
+    /// a wind; without potentials.
+    pub fn twice(species: usize, word: usize) -> Tiling {
+        let (rows, block, blocks_per_sm) =
+            if species == 1 { (4, [32, 8], 2) } else { (2, [32, 16], 1) };
+        let pack = 8 / word;
+        Tiling { depth: 2, pack, rows, block, ahead: 1, blocks_per_sm, planes: 0 }
     }
 
     pub(super) fn kind(&self, potentials: usize) -> Kind {

@@ -63,7 +63,7 @@ od_euler(const real *__restrict__ in, real *__restrict__ out, const OdStep step,
 #endif
                 }
             }
-            od_push(flow[s], rows[0][s], laplacian.v[s]);
+            od_push(flow[s], rows[0][s], laplacian.v[s], OdEnds{});
         }
         if (z > begin) {
             OdPack result[OD_S][OD_ROWS];

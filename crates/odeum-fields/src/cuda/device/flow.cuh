@@ -23,19 +23,23 @@ OD_FN void od_rest(OdFlow &flow) {
 }
 
 // What the ghosts of a plane beyond a wall give to B, when the plane on this side gives b.
-struct OdBeyond {
-    real shift, scale;
-};
-OD_FN real od_beyond(const OdBeyond &wall, real b) {
-    return od_fma(wall.scale, b, wall.shift * (OD_EDGES ? R(6.0) : OD_WEIGHT_Z));
+OD_FN real od_beyond(real shift, real scale, real b) {
+    return od_fma(scale, b, shift * (OD_EDGES ? R(6.0) : OD_WEIGHT_Z));
 }
 
-// Takes the next plane in, and gives the Laplacian of the one before over OD_SCALE. Where that
-// plane or this one is the outermost of the box, the ghosts are those that `below` or `above`
-// describe; both are null where ghosts are read like other planes.
+// How planes follow each other. Where ghosts are read like other planes, none is outermost.
+struct OdEnds {
+    // This plane is the lowest of the box; the one before was the highest, and this one holds
+    // nothing.
+    bool bottom, top;
+    bool affine[2];
+    real shift[2], scale[2];
+};
+
+// Takes the next plane in, and gives the Laplacian of the one before over OD_SCALE. Where planes
+// end there is a choice and no branch: threads of a warp stay together.
 OD_FN void od_push(
-    OdFlow &flow, const OdRows &rows, real (&laplacian)[OD_ROWS][OD_VEC],
-    const OdBeyond *below = nullptr, const OdBeyond *above = nullptr) {
+    OdFlow &flow, const OdRows &rows, real (&laplacian)[OD_ROWS][OD_VEC], const OdEnds &ends) {
     real sides[OD_ROWS + 2][OD_VEC];
 #pragma unroll
     for (int j = 0; j < OD_ROWS + 2; ++j) {
@@ -63,8 +67,11 @@ OD_FN void od_push(
             const real plane = od_fma(OD_WEIGHT_Y, od_fma(R(-2.0), c, q), along_x);
             const real a = od_fma(R(-2.0), b, plane);
 #endif
-            laplacian[j][k] = flow.a[j][k] + (above ? od_beyond(*above, flow.b[j][k]) : b);
-            flow.a[j][k] = a + (below ? od_beyond(*below, b) : flow.b[j][k]);
+            const real old = flow.b[j][k];
+            const real under = ends.affine[0] ? od_beyond(ends.shift[0], ends.scale[0], b) : b;
+            const real over = ends.affine[1] ? od_beyond(ends.shift[1], ends.scale[1], old) : old;
+            laplacian[j][k] = flow.a[j][k] + (ends.top ? over : b);
+            flow.a[j][k] = a + (ends.bottom ? under : old);
             flow.b[j][k] = b;
             flow.c[j][k] = c;
         }

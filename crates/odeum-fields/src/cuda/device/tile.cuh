@@ -99,11 +99,6 @@ OD_FN void od_take_over(const OdPack *memory, int channel, OdRows &rows) {
     rows.pack[OD_ROWS + 1] = memory[od_hand(channel, warp < OD_BY - 1 ? warp + 1 : warp, 0)];
 }
 
-OD_FN void od_pack_ghost(OdPack &pack, real shift, real scale) {
-#pragma unroll
-    for (int k = 0; k < OD_VEC; ++k) pack.v[k] = od_fma(scale, pack.v[k], shift);
-}
-
 // The rule of a wall: the identity where the ghost is the mirror image.
 struct OdRules {
     real shift[6], scale[6];
@@ -131,54 +126,63 @@ OD_FN OdRules od_closed() {
     return rules;
 }
 
-// Ghost rows, and the cells beside each row.
+// Ghost rows, and the cells beside each row. Choices, no branches: lanes that exchange values must
+// not go apart.
 OD_FN void od_tile_walls(OdRows &rows, const OdTile &tile, const OdRules &rules) {
-    if (tile.low) {
-        rows.pack[0] = rows.pack[1];
-        if (rules.affine[2]) od_pack_ghost(rows.pack[0], rules.shift[2], rules.scale[2]);
-    }
-    if (!OD_WRAP_Y && tile.y + OD_ROWS >= OD_NY) {
+#if !OD_WRAP_Y
 #pragma unroll
-        for (int j = 2; j < OD_ROWS + 2; ++j) {
-            if (tile.y + j - 1 == OD_NY) {
-                rows.pack[j] = rows.pack[j - 1];
-                if (rules.affine[3]) od_pack_ghost(rows.pack[j], rules.shift[3], rules.scale[3]);
-            }
+    for (int k = 0; k < OD_VEC; ++k) {
+        const real mirror = rows.pack[1].v[k];
+        const real ghost =
+            rules.affine[2] ? od_fma(rules.scale[2], mirror, rules.shift[2]) : mirror;
+        rows.pack[0].v[k] = tile.low ? ghost : rows.pack[0].v[k];
+    }
+#pragma unroll
+    for (int j = 2; j < OD_ROWS + 2; ++j) {
+        const bool high = tile.y + j - 1 == OD_NY;
+#pragma unroll
+        for (int k = 0; k < OD_VEC; ++k) {
+            const real mirror = rows.pack[j - 1].v[k];
+            const real ghost =
+                rules.affine[3] ? od_fma(rules.scale[3], mirror, rules.shift[3]) : mirror;
+            rows.pack[j].v[k] = high ? ghost : rows.pack[j].v[k];
         }
     }
+#endif
 #pragma unroll
     for (int j = 0; j < OD_ROWS + 2; ++j) {
         rows.left[j] = rows.right[j] = real(0);
         if (!od_has_sides(j)) continue;
         rows.left[j] = od_from_left(rows.pack[j].v[OD_VEC - 1]);
         rows.right[j] = od_from_right(rows.pack[j].v[0]);
-        if (tile.first) {
-            const real mirror = rows.pack[j].v[0];
-            rows.left[j] = rules.affine[0] ? od_fma(rules.scale[0], mirror, rules.shift[0]) : mirror;
-        }
-        if (tile.last) {
-            const real mirror = rows.pack[j].v[(OD_TAIL == 0 ? OD_VEC : OD_TAIL) - 1];
-            const real ghost =
-                rules.affine[1] ? od_fma(rules.scale[1], mirror, rules.shift[1]) : mirror;
-            if (OD_TAIL == 0) rows.right[j] = ghost;
-            else rows.pack[j].v[OD_TAIL] = ghost;
-        }
     }
+#if !OD_WRAP_X
+#pragma unroll
+    for (int j = 0; j < OD_ROWS + 2; ++j) {
+        if (!od_has_sides(j)) continue;
+        const real left = rows.pack[j].v[0];
+        const real right = rows.pack[j].v[(OD_TAIL == 0 ? OD_VEC : OD_TAIL) - 1];
+        const real before = rules.affine[0] ? od_fma(rules.scale[0], left, rules.shift[0]) : left;
+        const real after = rules.affine[1] ? od_fma(rules.scale[1], right, rules.shift[1]) : right;
+        rows.left[j] = tile.first ? before : rows.left[j];
+        real &end = OD_TAIL == 0 ? rows.right[j] : rows.pack[j].v[OD_TAIL];
+        end = tile.last ? after : end;
+    }
+#endif
 }
 
 // As od_push, for plane z of the box; z = OD_NZ for the ghosts at its top.
 OD_FN void od_tile_push(
     OdFlow &flow, const OdRows &rows, int z, const OdRules &rules,
     real (&laplacian)[OD_ROWS][OD_VEC]) {
-    if (!OD_WRAP_Z && z == 0) {
-        const OdBeyond below = {rules.shift[4], rules.scale[4]};
-        od_push(flow, rows, laplacian, &below, nullptr);
-    } else if (!OD_WRAP_Z && z == OD_NZ) {
-        const OdBeyond above = {rules.shift[5], rules.scale[5]};
-        od_push(flow, rows, laplacian, nullptr, &above);
-    } else {
-        od_push(flow, rows, laplacian);
-    }
+    const OdEnds ends = {
+        !OD_WRAP_Z && z == 0,
+        !OD_WRAP_Z && z == OD_NZ,
+        {rules.affine[4], rules.affine[5]},
+        {rules.shift[4], rules.shift[5]},
+        {rules.scale[4], rules.scale[5]},
+    };
+    od_push(flow, rows, laplacian, ends);
 }
 
 // Plane z in memory.
