@@ -133,7 +133,11 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
         let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
-        let list = if tune { candidates(size_of::<T>(), potentials, deep) } else { vec![own] };
+        let list = match (tune, potentials) {
+            (true, _) => candidates(size_of::<T>(), potentials, deep),
+            (false, 0) => vec![own, Tiling::twice(species, size_of::<T>())],
+            (false, _) => vec![own],
+        };
         let problem = paper.problem([edge; 3]).unwrap();
         let mut march = CudaMarch::new(&problem, &field, 0.0, 0).unwrap();
         for tiling in list {
@@ -144,7 +148,7 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
             }
         }
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (speed, t) in rows.iter().take(if tune { 7 } else { 1 }) {
+        for (speed, t) in rows.iter().take(7) {
             let (name, share) = (paper.name(), speed / bound);
             println!(
                 "{name:9} {} {edge}^3 {speed:7.1} Gpt/s {share:5.3} of {bound:.0}: depth {} pack {} \
