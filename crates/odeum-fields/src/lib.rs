@@ -5,6 +5,7 @@
 //! through time.
 
 mod checkpoint;
+pub mod cuda;
 mod eigen;
 mod engine;
 mod field;

@@ -5,7 +5,7 @@ use crate::grid::Grid;
 use crate::problem::{Advection, Problem, Wind};
 use crate::quantity::Course;
 use crate::stencil::Weights;
-use crate::walls::SpeciesWalls;
+use crate::walls::{Ghost, SpeciesWalls};
 use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
@@ -162,6 +162,12 @@ impl<T: Scalar> Plan<T> {
             diffusion,
             sources,
         })
+    }
+
+    /// The axes along which the box continues at its other end; one is so for all species.
+    pub(crate) fn periodic(&self) -> [bool; 3] {
+        let ghosts = self.walls[0].at::<T>(0.0);
+        ghosts.map(|ends| ends[0] == Ghost::Wrap)
     }
 
     /// K

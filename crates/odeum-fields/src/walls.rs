@@ -236,6 +236,13 @@ impl SpeciesWalls {
         ghosts
     }
 
+    /// Whether the ghosts are the same at all times.
+    pub(crate) fn is_steady(&self) -> bool {
+        let varies =
+            |wall: &BoundWall| matches!(wall, BoundWall::Affine { amount: Course::Varying(_), .. });
+        !self.0.iter().any(varies)
+    }
+
     /// The walls of a potential: nothing passes, but where the box is periodic.
     pub(crate) fn of_potential(&self) -> SpeciesWalls {
         let wall = |wall: &BoundWall| match wall {

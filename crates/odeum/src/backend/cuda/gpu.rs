@@ -8,7 +8,7 @@ use super::plan::Kernel;
 use crate::error::Error;
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
-use cudarc::driver::{CudaContext, CudaFunction, DriverError};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError};
 use cudarc::nvrtc::Ptx;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -124,6 +124,14 @@ impl Gpu {
         let kernel_loaded = Loaded { function, resident: (resident as usize).max(1) };
         loaded.insert(kernel.source.clone(), kernel_loaded.clone());
         Ok(kernel_loaded)
+    }
+
+    /// Compiles a text and loads it; the modules are those who asked's to keep.
+    pub(super) fn module(&self, name: &str, source: &str) -> Result<Arc<CudaModule>, Error> {
+        let cubin = compile(name, source, &self.arch)?;
+        self.context
+            .load_module(Ptx::from_binary(cubin.code))
+            .map_err(failed(format!("loading {name}")))
     }
 
     /// Bytes of device memory that may be used: what is free, or less where

@@ -50,6 +50,9 @@ pub fn kernels<T: Scalar>(
         .collect()
 }
 
+/// The scalar of device code and its elementary functions, after `#define OD_FLOAT`.
+pub const REAL: &str = include_str!("device/real.cuh");
+
 /// The host shim, to stand before a kernel's text.
 pub const HOST_SHIM: &str = include_str!("device/host_shim.h");
 

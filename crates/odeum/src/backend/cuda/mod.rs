@@ -17,6 +17,8 @@ mod compile;
 mod gpu;
 #[doc(hidden)]
 pub mod inspect;
+#[doc(hidden)]
+pub mod kernels;
 mod lane;
 mod launch;
 mod layout;

@@ -1,0 +1,44 @@
+// Packs of OD_VEC neighbours along x: 16 bytes, or 8.
+
+struct OdPack {
+    real v[OD_VEC];
+};
+
+#ifdef __CUDA_ARCH__
+#if OD_FLOAT && OD_VEC == 4
+typedef float4 OdWords;
+#elif OD_FLOAT && OD_VEC == 2
+typedef float2 OdWords;
+#elif OD_FLOAT
+typedef float OdWords;
+#elif OD_VEC == 2
+typedef double2 OdWords;
+#else
+typedef double OdWords;
+#endif
+static_assert(sizeof(OdWords) == sizeof(OdPack), "a pack is one access");
+
+OD_FN OdPack od_load(const real *from) {
+    const OdWords words = __ldg(reinterpret_cast<const OdWords *>(from));
+    OdPack pack;
+    memcpy(&pack, &words, sizeof(pack));
+    return pack;
+}
+OD_FN void od_store(real *to, const OdPack &pack) {
+    OdWords words;
+    memcpy(&words, &pack, sizeof(pack));
+#if OD_STREAMS
+    // The field is read again after all of it has been written: it is not in the cache by then.
+    __stcs(reinterpret_cast<OdWords *>(to), words);
+#else
+    *reinterpret_cast<OdWords *>(to) = words;
+#endif
+}
+#else
+OD_FN OdPack od_load(const real *from) {
+    OdPack pack;
+    memcpy(&pack, from, sizeof(pack));
+    return pack;
+}
+OD_FN void od_store(real *to, const OdPack &pack) { memcpy(to, &pack, sizeof(pack)); }
+#endif

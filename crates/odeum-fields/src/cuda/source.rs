@@ -1,0 +1,200 @@
+//! The complete text of a kernel.
+
+use super::shape::Shape;
+use super::tiling::{Kind, Tiling};
+use crate::plan::{Blow, Plan};
+use crate::problem::{Advection, Problem};
+use crate::walls::Ghost;
+use odeum::backend::cuda::inspect::REAL;
+use odeum::{Error, Scalar};
+use odeum_core::emit::{self, Signature};
+use std::fmt::{Display, Write};
+
+const VECTOR: &str = include_str!("device/vector.cuh");
+const PLANES: &str = include_str!("device/planes.cuh");
+const FLOW: &str = include_str!("device/flow.cuh");
+const SOURCES: &str = include_str!("device/sources.cuh");
+const ADVANCE: &str = include_str!("device/advance.cuh");
+const EULER: &str = include_str!("device/euler.cuh");
+const TILE: &str = include_str!("device/tile.cuh");
+const DEEP: &str = include_str!("device/deep.cuh");
+const POTENTIAL: &str = include_str!("device/potential.cuh");
+
+/// Bytes of a field from which on it is not kept in the second-level cache from one step to the
+/// next: half of an H200's.
+const STREAM: usize = 24 << 20;
+
+/// A text under construction.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, line: impl Display) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn define(&mut self, name: &str, value: impl Display) {
+        self.line(format_args!("#define {name} {value}"));
+    }
+
+    /// A function of indices that the compiler knows, folded away.
+    fn table(&mut self, kind: &str, head: &str, index: &str, values: &[String]) {
+        let (n, list) = (values.len().max(1), values.join(", "));
+        self.line(format_args!(
+            "OD_FN {kind} {head} {{ const {kind} values[{n}] = {{{list}}}; return values[{index}]; }}"
+        ));
+    }
+}
+
+/// The shortest decimal that reads back to the same bits.
+fn literal(x: f64) -> String {
+    format!("R({x:?})")
+}
+
+/// Refuses what kernels do not compute.
+pub(super) fn refuse<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
+    let unsupported = |what: &str| {
+        Err(Error::input("device", what, "is computed on the processor only: choose the cpu"))
+    };
+    if matches!(plan.wind, Some(Blow::Cells(_))) {
+        return unsupported("a wind that differs from cell to cell");
+    }
+    if plan.wind.is_some() && plan.advection == Advection::Koren {
+        return unsupported("limited third-order advection");
+    }
+    if plan.diffusion.iter().any(Option::is_some) {
+        return unsupported("diffusion that differs from cell to cell");
+    }
+    Ok(())
+}
+
+/// The text of the kernel of a tiling, for winds that come from these sides.
+pub(super) fn text<T: Scalar>(
+    problem: &Problem,
+    plan: &Plan<T>,
+    shape: &Shape,
+    tiling: &Tiling,
+    sides: [bool; 3],
+) -> String {
+    let mut text = Text::default();
+    let kind = tiling.kind(plan.n_potentials());
+    let flag = |x: bool| i32::from(x);
+    sizes::<T>(&mut text, plan, shape, tiling);
+    text.define("OD_TILED", flag(kind != Kind::Plain));
+    text.define("OD_WIND", flag(plan.wind.is_some()));
+    for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
+        let low = plan.wind.is_some() && sides[axis];
+        text.define(&format!("OD_WIND_LOW_{name}"), flag(low));
+    }
+    text.line(REAL);
+    stencil(&mut text, plan);
+    walls(&mut text, plan);
+    places(&mut text, plan);
+    for header in [VECTOR, PLANES, FLOW, SOURCES] {
+        text.line(header);
+    }
+    let (rhs, potentials) = problem.model.bound();
+    text.line(emit::function(&rhs.fused(), "od_rhs", &signature()));
+    text.line(ADVANCE);
+    match kind {
+        Kind::Plain => text.line(EULER),
+        Kind::Deep => {
+            text.line(TILE);
+            text.line(DEEP);
+        }
+        Kind::Potential(_) => {
+            text.line(emit::function(&potentials.fused(), "od_potentials", &signature()));
+            text.line(TILE);
+            text.line(POTENTIAL);
+        }
+    }
+    text.0
+}
+
+fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Tiling) {
+    text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
+    for (axis, name) in ["OD_NX", "OD_NY", "OD_NZ"].into_iter().enumerate() {
+        text.define(name, shape.cells[axis]);
+    }
+    text.define("OD_S", shape.species);
+    text.define("OD_ROW", shape.row);
+    text.define("OD_PLANE", shape.plane);
+    text.define("OD_VOLUME", format_args!("{}ll", shape.volume));
+    text.define("OD_SOURCES", plan.sources.len());
+    let potentials = plan.n_potentials();
+    let [x, y] = tiling.halo(potentials);
+    text.define("OD_POTENTIALS", potentials);
+    text.define("OD_DEPTH", tiling.depth);
+    text.define("OD_HALO_X", x);
+    text.define("OD_HALO_Y", y);
+    text.define("OD_VEC", tiling.pack);
+    text.define("OD_ROWS", tiling.rows);
+    text.define("OD_BX", tiling.block[0]);
+    text.define("OD_BY", tiling.block[1]);
+    text.define("OD_AHEAD", tiling.ahead);
+    text.define("OD_UNROLL", tiling.ahead + 1);
+    text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
+    text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
+}
+
+fn stencil<T: Scalar>(text: &mut Text, plan: &Plan<T>) {
+    let weights = &plan.weights;
+    text.define("OD_EDGES", i32::from(weights.edges));
+    text.define("OD_SCALE", literal(weights.scale));
+    text.define("OD_WEIGHT_Y", literal(weights.axes[1]));
+    text.define("OD_WEIGHT_Z", literal(weights.axes[2]));
+}
+
+fn walls<T: Scalar>(text: &mut Text, plan: &Plan<T>) {
+    let (mut kinds, mut scales) = (Vec::new(), Vec::new());
+    for walls in &plan.walls {
+        for ghost in walls.at::<T>(0.0).iter().flatten() {
+            let (kind, scale) = match ghost {
+                Ghost::Mirror => ("0", 1.0),
+                Ghost::Wrap => ("1", 1.0),
+                Ghost::Affine { scale, .. } => ("2", scale.to_f64()),
+            };
+            kinds.push(kind.to_owned());
+            scales.push(literal(scale));
+        }
+    }
+    // A periodic axis is so for all species.
+    for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
+        text.define(&format!("OD_WRAP_{name}"), i32::from(kinds[2 * axis] == "1"));
+    }
+    text.table("int", "od_wall(int s, int face)", "6 * s + face", &kinds);
+    text.table("real", "od_wall_scale(int s, int face)", "6 * s + face", &scales);
+}
+
+/// Coordinates, species that are carried, and cells with sources.
+fn places<T: Scalar>(text: &mut Text, plan: &Plan<T>) {
+    let numbers = |values: [f64; 3]| values.map(literal).to_vec();
+    text.table("real", "od_origin(int axis)", "axis", &numbers(plan.grid.origin()));
+    text.table("real", "od_edge(int axis)", "axis", &numbers(plan.grid.spacing()));
+    text.line(
+        "OD_FN real od_centre(int axis, int i) {\n    \
+         return od_fma((real)i + R(0.5), od_edge(axis), od_origin(axis));\n}",
+    );
+    let carried: Vec<_> = plan.carried.iter().map(|&c| i32::from(c).to_string()).collect();
+    text.table("bool", "od_carried(int s)", "s", &carried);
+    let species: Vec<_> = plan.sources.iter().map(|s| s.species.to_string()).collect();
+    text.table("int", "od_source_species(int n)", "n", &species);
+    let cells: Vec<_> = plan.sources.iter().flat_map(|s| s.cell.map(|i| i.to_string())).collect();
+    text.table("int", "od_source_cell(int n, int axis)", "3 * n + axis", &cells);
+}
+
+/// Right-hand sides reach their data by `[]`.
+fn signature() -> Signature {
+    let argument = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
+    Signature {
+        qualifiers: "OD_FN void".to_owned(),
+        arguments: vec![
+            argument("const real", "t"),
+            argument("const real *", "y"),
+            argument("const real *", "p"),
+            argument("real *", "dydt"),
+        ],
+        ..Signature::arrays()
+    }
+}

@@ -1,0 +1,291 @@
+//! Kernels of fields executed on this machine through the host shim, against the processor's
+//! sweeps, which share no code with them.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "cuda/host.rs"]
+mod host;
+
+use odeum::{Cpu, Scalar};
+use odeum_fields::cuda::Tiling;
+use odeum_fields::problems::Paper;
+use odeum_fields::{
+    Advection, Combination, Engine, Face, Field, Grid, ModelText, PointSource, Precision, Problem,
+    Quantity, Stencil, Wall, Walls, Wind, noise,
+};
+
+/// Values without any symmetry.
+fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
+    let mut cell = 0;
+    Field::from_fn(grid, species, |s, _| {
+        cell += 1;
+        0.5 + 0.4 * noise(7, s, cell)
+    })
+    .unwrap()
+}
+
+/// The kernels' steps against the processor's, for several tilings; those of one depth give the
+/// same bits.
+fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h): (f64, f64)) {
+    if !host::is_available() {
+        return;
+    }
+    let species = problem.model.species().len();
+    let field = rough::<T>(&problem.grid, species);
+    let engine = Engine::<T>::new(problem, &Cpu::default()).unwrap();
+    let tolerance = if T::NAME == "f32" { 2e-6 } else { 1e-13 };
+    let mut first: Option<(usize, Field<T>)> = None;
+    for tiling in tilings {
+        let (mut expected, mut next) = (field.clone(), engine.zeros().unwrap());
+        for n in 0..tiling.depth {
+            let terms = [(1.0, &expected)];
+            let what = Combination { slope: h, own: None, terms: &terms };
+            engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
+            std::mem::swap(&mut expected, &mut next);
+        }
+        let found = host::sweep(problem, *tiling, &field, (t, h));
+        for s in 0..species {
+            let (a, b) = (found.to_values(s), expected.to_values(s));
+            for (at, (x, y)) in a.iter().zip(&b).enumerate() {
+                let (x, y) = (x.to_f64(), y.to_f64());
+                let cell = problem.grid.cell(at);
+                assert!(
+                    (x - y).abs() <= tolerance * y.abs().max(1.0),
+                    "{name} {} {tiling:?}: species {s} cell {cell:?}: {x} against {y}",
+                    T::NAME
+                );
+            }
+        }
+        if let Some((depth, first)) = &first
+            && *depth == tiling.depth
+        {
+            assert!(*first == found, "{name} {tiling:?} has other bits");
+        }
+        first = Some((tiling.depth, found));
+    }
+}
+
+fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usize) -> Tiling {
+    Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm: 1, planes }
+}
+
+/// Packs that do and do not divide rows, blocks that hang over, thin slabs.
+fn tilings<T: Scalar>() -> Vec<Tiling> {
+    let pack = 16 / size_of::<T>();
+    vec![
+        tiling(pack, 2, [8, 2], 1, 0),
+        tiling(pack, 4, [4, 1], 0, 2),
+        tiling(2, 3, [4, 4], 2, 1),
+        tiling(1, 1, [8, 8], 3, 0),
+    ]
+}
+
+/// Several steps at once, with tiles that overlap.
+fn deep() -> Vec<Tiling> {
+    let tiling = |depth: usize, pack: usize, rows: usize, warps: usize, planes: usize| Tiling {
+        depth,
+        pack,
+        rows,
+        block: [32, warps],
+        ahead: 1,
+        blocks_per_sm: 1,
+        planes,
+    };
+    vec![
+        tiling(2, 1, 2, 4, 0),
+        tiling(2, 2, 3, 2, 2),
+        tiling(3, 1, 3, 2, 1),
+        tiling(4, 2, 2, 5, 0),
+        tiling(4, 1, 3, 4, 3),
+    ]
+}
+
+#[test]
+fn several_steps_at_once_in_closed_boxes() {
+    for (n, shape) in SHAPES.into_iter().enumerate() {
+        let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
+        let few = [deep()[n % 5], deep()[(n + 2) % 5]];
+        agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
+    }
+    let problem = Problem::new(two_species(), Grid::new([70, 19, 5], 0.9).unwrap());
+    agrees::<f64>("wide", &problem, &deep(), (0.4, 0.05));
+    agrees::<f32>("wide", &problem, &deep()[1..4], (0.4, 0.05));
+}
+
+/// One step, and several at once, have the same bits.
+#[test]
+fn depth_changes_no_bit() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = Problem::new(two_species(), Grid::new([37, 19, 5], 0.9).unwrap());
+    let field = rough::<f64>(&problem.grid, 2);
+    let (t, h) = (0.4, 0.05);
+    let mut once = field.clone();
+    for n in 0..3 {
+        once = host::sweep(&problem, tilings::<f64>()[0], &once, (t + f64::from(n) * h, h));
+    }
+    assert!(host::sweep(&problem, deep()[2], &field, (t, h)) == once);
+}
+
+/// Cahn–Hilliard with a reaction: potentials, whose Laplacians reach two cells far.
+#[test]
+fn potentials_agree() {
+    let front = |shape: [usize; 3]| {
+        let problem = Paper::MendedFront.problem(shape).unwrap();
+        let species = problem.model.species().len();
+        assert_eq!(species, 3);
+        problem
+    };
+    let tiling = |pack: usize, rows: usize, warps: usize, ahead: usize, planes: usize| Tiling {
+        depth: 1,
+        pack,
+        rows,
+        block: [32, warps],
+        ahead,
+        blocks_per_sm: 1,
+        planes,
+    };
+    let tilings = [tiling(1, 2, 4, 0, 0), tiling(2, 3, 2, 1, 2), tiling(2, 2, 2, 1, 1)];
+    for shape in [[70, 19, 5], [37, 7, 4], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2]] {
+        agrees::<f64>(&format!("front {shape:?}"), &front(shape), &tilings, (0.0, 0.02));
+    }
+    agrees::<f32>("front", &front([37, 19, 5]), &tilings[1..], (0.0, 0.02));
+    for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
+        let mut walls = Walls::default();
+        for axis in axes {
+            walls = walls.axis(*axis, Wall::Periodic);
+        }
+        let problem = front([37, 7, 4]).walls(walls);
+        agrees::<f64>(&format!("front {axes:?}"), &problem, &tilings, (0.0, 0.02));
+    }
+}
+
+fn two_species() -> odeum_fields::Model {
+    ModelText {
+        species: vec!["u", "v"],
+        params: vec![("a", 0.3)],
+        equations: vec![
+            ("u", "0.2 * lap(u) + u - u^3 - v + 0.1 * x * sin(t)"),
+            ("v", "0.1 * lap(v) + a * (u - v) + 0.02 * y - 0.03 * z"),
+        ],
+        ..ModelText::default()
+    }
+    .read()
+    .unwrap()
+    .0
+}
+
+const SHAPES: [[usize; 3]; 8] =
+    [[37, 19, 5], [16, 8, 8], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2], [1, 1, 1], [33, 3, 2]];
+
+#[test]
+fn closed_boxes_of_all_shapes() {
+    for (n, shape) in SHAPES.into_iter().enumerate() {
+        let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
+        let few = [tilings::<f64>()[n % 4], tilings::<f64>()[(n + 1) % 4]];
+        agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
+    }
+    let problem = Problem::new(two_species(), Grid::new([37, 19, 5], 0.9).unwrap());
+    agrees::<f32>("closed", &problem, &tilings::<f32>(), (0.4, 0.05));
+}
+
+#[test]
+fn every_wall_on_every_face() {
+    let kinds = [
+        Wall::Dirichlet(Quantity::from("1 + cos(t)")),
+        Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("a * t") },
+    ];
+    let grid = Grid::new([11, 6, 3], 0.9).unwrap();
+    for face in Face::ALL {
+        for (n, kind) in kinds.iter().enumerate() {
+            let walls = Walls::default().species(face, "v", kind.clone());
+            let problem = Problem::new(two_species(), grid).walls(walls);
+            let name = format!("wall {n} {}", face.name());
+            agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &deep()[1 + n..2 + n], (0.4, 0.05));
+        }
+    }
+}
+
+/// At edges and corners of the box the rules of two and three walls meet.
+#[test]
+fn walls_meet_at_edges() {
+    let dirichlet = |value: &str| Wall::Dirichlet(Quantity::from(value));
+    let robin = |value: f64| Wall::Robin { value, slope: 0.8, amount: Quantity::from(0.5 * value) };
+    let mut walls = Walls::all(dirichlet("2 * t"));
+    for (n, face) in Face::ALL.into_iter().enumerate() {
+        walls = walls.species(face, "u", robin(0.2 + 0.3 * n as f64));
+    }
+    for shape in [[37, 19, 5], [5, 1, 3]] {
+        let grid = Grid::new(shape, 0.9).unwrap();
+        for stencil in [Stencil::Isotropic, Stencil::Star] {
+            let problem = Problem::new(two_species(), grid).stencil(stencil).walls(walls.clone());
+            let name = format!("{shape:?} {stencil:?}");
+            agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &deep()[2..4], (0.4, 0.05));
+        }
+        // What is periodic is so for every species, so nothing else is said of those axes.
+        for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
+            let mut only = Walls::all(dirichlet("2 * t"));
+            for axis in axes {
+                only = only.axis(*axis, Wall::Periodic);
+            }
+            let problem = Problem::new(two_species(), grid).walls(only);
+            agrees::<f64>(
+                &format!("{shape:?} {axes:?}"),
+                &problem,
+                &tilings::<f64>()[..2],
+                (0.4, 0.05),
+            );
+        }
+    }
+}
+
+#[test]
+fn cells_with_unequal_edges() {
+    let grid = Grid::with_spacing([21, 10, 6], [0.5, 0.8, 1.1]).unwrap().at([1.0, -2.0, 0.3]);
+    let problem = Problem::new(two_species(), grid.unwrap()).stencil(Stencil::Star);
+    agrees::<f64>("star", &problem, &tilings::<f64>(), (0.4, 0.01));
+    agrees::<f32>("star", &problem, &tilings::<f32>(), (0.4, 0.01));
+}
+
+/// Winds from all eight sides, and sources at a corner, at an edge and amid.
+#[test]
+fn winds_and_sources() {
+    let grid = Grid::new([13, 9, 6], 2.0).unwrap();
+    for sides in 0..8_u32 {
+        let sign = |axis: u32| if sides >> axis & 1 == 1 { 1.0 } else { -1.0 };
+        let wind = [0, 1, 2].map(|axis| Quantity::from(sign(axis) * (0.3 + 0.2 * f64::from(axis))));
+        let inflow = Wall::Dirichlet(Quantity::from("1 + t"));
+        let mut problem = Problem::new(two_species(), grid)
+            .wind(Wind::Uniform(wind), Advection::Upwind)
+            .walls(Walls::all(inflow));
+        for (species, cell) in [("u", [0, 0, 0]), ("v", [12, 8, 5]), ("v", [6, 5, 3])] {
+            let rate = Quantity::from("3 + t");
+            problem = problem.source(PointSource { species: species.to_owned(), cell, rate });
+        }
+        if sides == 3 {
+            problem.carried = Some(vec!["v".to_owned()]);
+        }
+        let name = format!("wind {sides}");
+        let one = sides as usize % 3;
+        agrees::<f64>(&name, &problem, &tilings::<f64>()[one..=one], (0.4, 0.05));
+        agrees::<f64>(&name, &problem, &deep()[one + 1..one + 2], (0.4, 0.05));
+        let round = Walls::all(Wall::Periodic);
+        agrees::<f64>(&name, &problem.walls(round), &deep()[one..=one], (0.4, 0.05));
+    }
+}
+
+/// The problems of the paper with the tilings that GPUs get.
+#[test]
+fn problems_of_the_paper() {
+    for paper in Paper::ALL {
+        let problem = paper.problem([130, 20, 5]).unwrap();
+        let species = problem.model.species().len();
+        let potentials = problem.model.potentials().outputs().len();
+        let name = paper.name();
+        agrees::<f64>(name, &problem, &[Tiling::of(species, potentials, 8)], (700.0, paper.step()));
+        agrees::<f32>(name, &problem, &[Tiling::of(species, potentials, 4)], (700.0, paper.step()));
+    }
+}

@@ -1,0 +1,285 @@
+//! Kernels of other crates: their texts compiled and cached as those of ensembles are, their
+//! memory, and what they are started by. Nothing of the driver shows.
+
+use super::gpu::{Gpu, failed};
+use crate::error::Error;
+use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
+use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaStream, result, sys};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// A GPU.
+#[derive(Clone)]
+pub struct Card(Arc<Gpu>);
+
+/// A kernel in the memory of a GPU.
+#[derive(Clone)]
+pub struct Entry {
+    function: CudaFunction,
+    name: String,
+}
+
+/// Memory of a GPU, freed when dropped.
+pub struct Memory {
+    address: sys::CUdeviceptr,
+    bytes: usize,
+    gpu: Arc<Gpu>,
+}
+
+/// Work for a GPU, done in the order in which it is given.
+pub struct Queue {
+    gpu: Arc<Gpu>,
+    stream: Arc<CudaStream>,
+    marks: [CudaEvent; 2],
+}
+
+/// Work recorded once, to be given as one piece. The memory it uses must outlive it.
+pub struct Recording(CudaGraph);
+
+impl Card {
+    /// The GPU of this number.
+    ///
+    /// # Errors
+    /// No driver, or no such GPU.
+    pub fn open(ordinal: usize) -> Result<Card, Error> {
+        let gpu = Gpu::open(ordinal)?;
+        gpu.bind()?;
+        Ok(Card(gpu))
+    }
+
+    /// Number of multiprocessors.
+    pub fn multiprocessors(&self) -> usize {
+        self.0.limits.multiprocessors
+    }
+
+    /// Bytes of device memory that may be used.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn free_memory(&self) -> Result<usize, Error> {
+        self.0.bind()?;
+        self.0.free_memory()
+    }
+
+    /// The kernels of these names in a text, which `name` names in errors.
+    ///
+    /// # Errors
+    /// No compiler, a text that it refuses, or a kernel that is not in it.
+    pub fn kernels(&self, name: &str, source: &str, kernels: &[&str]) -> Result<Vec<Entry>, Error> {
+        self.0.bind()?;
+        let module = self.0.module(name, source)?;
+        let load = |kernel: &&str| {
+            let function = module.load_function(kernel);
+            let function = function.map_err(failed(format!("loading {kernel}")))?;
+            Ok(Entry { function, name: (*kernel).to_owned() })
+        };
+        kernels.iter().map(load).collect()
+    }
+
+    /// Memory of this many bytes, all zero.
+    ///
+    /// # Errors
+    /// When there is not that much.
+    pub fn memory(&self, bytes: usize) -> Result<Memory, Error> {
+        self.0.bind()?;
+        // SAFETY: the context is bound.
+        let address = unsafe { result::malloc_sync(bytes) }
+            .map_err(failed(format!("reserving {bytes} bytes of GPU memory")))?;
+        let memory = Memory { address, bytes, gpu: self.0.clone() };
+        // SAFETY: the memory was reserved with this size.
+        unsafe { result::memset_d8_sync(address, 0, bytes) }
+            .map_err(failed("clearing memory of the GPU"))?;
+        Ok(memory)
+    }
+
+    /// A queue with nothing in it.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn queue(&self) -> Result<Queue, Error> {
+        self.0.bind()?;
+        let stream = self.0.context.new_stream().map_err(failed("making a stream"))?;
+        let mark = || {
+            let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
+            self.0.context.new_event(flags).map_err(failed("making an event"))
+        };
+        Ok(Queue { gpu: self.0.clone(), stream, marks: [mark()?, mark()?] })
+    }
+}
+
+impl Entry {
+    /// Allows this much dynamic shared memory, and gives the number of blocks of `threads` that a
+    /// multiprocessor then holds at once.
+    ///
+    /// # Errors
+    /// More than a block may have.
+    pub fn prepare(&self, threads: usize, shared: usize) -> Result<usize, Error> {
+        let doing = || failed(format!("preparing {}", self.name));
+        if shared > 0 {
+            let most = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            self.function.set_attribute(most, shared as i32).map_err(doing())?;
+            let share = FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+            self.function.set_attribute(share, 100).map_err(doing())?;
+        }
+        let blocks = self.function.occupancy_max_active_blocks_per_multiprocessor(
+            threads as u32,
+            shared,
+            None,
+        );
+        Ok((blocks.map_err(doing())? as usize).max(1))
+    }
+}
+
+impl Memory {
+    /// Where it begins, as an argument of kernels.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Overwrites its beginning, after all that queues have been given before has been waited for.
+    ///
+    /// # Errors
+    /// More values than there is room for, or a driver that fails.
+    pub fn write<T: Copy>(&mut self, values: &[T]) -> Result<(), Error> {
+        self.fits(size_of_val(values))?;
+        // SAFETY: the range lies within the memory.
+        unsafe { result::memcpy_htod_sync(self.address, values) }
+            .map_err(failed("copying to the GPU"))
+    }
+
+    /// Reads its beginning; see [`write`](Memory::write).
+    ///
+    /// # Errors
+    /// As [`write`](Memory::write).
+    pub fn read<T: Copy>(&self, values: &mut [T]) -> Result<(), Error> {
+        self.fits(size_of_val(values))?;
+        // SAFETY: the range lies within the memory.
+        unsafe { result::memcpy_dtoh_sync(values, self.address) }
+            .map_err(failed("copying from the GPU"))
+    }
+
+    fn fits(&self, bytes: usize) -> Result<(), Error> {
+        self.gpu.bind()?;
+        if bytes <= self.bytes {
+            return Ok(());
+        }
+        let remedy = format!("the memory has {} bytes", self.bytes);
+        Err(Error::input("values", format!("{bytes} bytes"), remedy))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: allocated by `Card::memory`, freed once. The driver waits for what uses it.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
+    }
+}
+
+impl Queue {
+    /// Gives a kernel to the queue.
+    ///
+    /// # Safety
+    /// `arguments` must point at values of the types that the kernel takes, and the memory these
+    /// name must live until the queue has been waited for. `entry` must have been prepared for
+    /// this much shared memory.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub unsafe fn launch(
+        &self,
+        entry: &Entry,
+        blocks: [usize; 3],
+        threads: [usize; 2],
+        shared: usize,
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), Error> {
+        self.gpu.bind()?;
+        let [x, y, z] = blocks.map(|n| n as u32);
+        // SAFETY: the caller's promise; the driver copies the arguments before it returns.
+        unsafe {
+            result::launch_kernel(
+                entry.function.cu_function(),
+                (x, y, z),
+                (threads[0] as u32, threads[1] as u32, 1),
+                shared as u32,
+                self.stream.cu_stream(),
+                arguments,
+            )
+        }
+        .map_err(failed(format!("starting {}", entry.name)))
+    }
+
+    /// Copies memory of the GPU.
+    ///
+    /// # Errors
+    /// More bytes than either memory has, or a driver that fails.
+    pub fn copy(&self, from: &Memory, to: &mut Memory, bytes: usize) -> Result<(), Error> {
+        from.fits(bytes)?;
+        to.fits(bytes)?;
+        let stream = self.stream.cu_stream();
+        // SAFETY: both ranges lie within their memories, which free themselves only after the
+        // driver has waited.
+        unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, stream) }
+            .map_err(failed("copying on the GPU"))
+    }
+
+    /// Records what `work` gives to the queue instead of doing it.
+    ///
+    /// # Errors
+    /// Those of `work`, or a driver that fails.
+    pub fn record(
+        &self,
+        work: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Option<Recording>, Error> {
+        self.gpu.bind()?;
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        self.stream.begin_capture(mode).map_err(failed("beginning to record"))?;
+        let done = work();
+        let graph = self.stream.end_capture(sys::CUgraphInstantiate_flags(0));
+        done?;
+        Ok(graph.map_err(failed("recording"))?.map(Recording))
+    }
+
+    /// Gives recorded work to the queue it was recorded on.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn replay(&self, recording: &Recording) -> Result<(), Error> {
+        self.gpu.bind()?;
+        recording.0.launch().map_err(failed("starting recorded work"))
+    }
+
+    /// Marks this point of the queue as mark 0 or 1.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn mark(&self, k: usize) -> Result<(), Error> {
+        self.gpu.bind()?;
+        self.marks[k.min(1)].record(&self.stream).map_err(failed("marking a time"))
+    }
+
+    /// Waits for all that was given.
+    ///
+    /// # Errors
+    /// What went wrong with the work.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.gpu.bind()?;
+        self.stream.synchronize().map_err(failed("waiting for a GPU"))
+    }
+
+    /// Time from mark 0 to mark 1, in ms, after a [`wait`](Queue::wait).
+    ///
+    /// # Errors
+    /// When a mark has not been set.
+    pub fn elapsed(&self) -> Result<f64, Error> {
+        let elapsed = self.marks[0].elapsed_ms(&self.marks[1]);
+        elapsed.map(f64::from).map_err(failed("reading times"))
+    }
+}
