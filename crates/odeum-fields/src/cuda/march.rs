@@ -141,7 +141,7 @@ impl<T: Scalar> CudaMarch<T> {
         Ok(())
     }
 
-    /// The time reached [time].
+    /// The time reached \[time\].
     pub fn t(&self) -> f64 {
         self.t
     }
