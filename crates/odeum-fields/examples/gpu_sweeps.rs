@@ -76,55 +76,52 @@ fn check<T: Precision>(paper: Paper, shape: [usize; 3], steps: usize, depth: usi
 }
 
 /// 10⁹ updates of cells per second, the best of a few.
-fn speed<T: Scalar>(march: &mut CudaMarch<T>, paper: Paper, cells: usize) -> Result<f64, Error> {
+fn speed<T: Scalar>(march: &mut CudaMarch<T>, paper: Paper, cells: usize, warm: bool) -> Result<f64, Error> {
     let steps = (4_000_000_000 / cells).clamp(20, 2000) as u64;
     let mut best = f64::INFINITY;
-    march.steps(2, paper.step())?;
+    march.steps(4, paper.step())?;
+    if warm {
+        return Ok(0.0);
+    }
     for _ in 0..4 {
         best = best.min(march.steps(steps, paper.step())?);
     }
     Ok(cells as f64 * steps as f64 / (best * 1e-3) / 1e9)
 }
 
-fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
+/// Tilings to choose from.
+fn candidates(word: usize, species: usize, potentials: usize, depth: usize) -> Vec<Tiling> {
     let widest = 16 / word;
     let mut all = Vec::new();
-    let mut put = |depth, pack, rows, block: [usize; 2], ahead, blocks_per_sm| {
-        all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
-    };
-    if potentials > 0 {
-        for (pack, rows) in [(widest, 1), (widest, 2), (widest / 2, 2), (widest / 2, 4)] {
-            for warps in [4, 8, 16] {
-                put(1, pack, rows, [32, warps], 0, 1);
-            }
-            put(1, pack, rows, [32, 8], 0, 2);
-            put(1, pack, rows, [32, 8], 1, 1);
+    for (pack, rows) in
+        [(widest, 4), (widest, 3), (widest, 2), (widest, 1), (widest / 2, 4), (widest / 2, 2), (widest / 2, 1)]
+    {
+        // Values that a thread keeps from plane to plane, of its own cells and those around.
+        let reach = if potentials > 0 { 2 } else { depth };
+        let ring = |n: usize| (pack + 2 * n) * (rows + 2 * n) * word / 4;
+        let kept = match potentials {
+            0 => (0..depth).map(ring).sum::<usize>() * species * 2,
+            _ => ring(1) * 2 + ring(0) * (2 * species + 1),
+        };
+        let read = ring(reach) * species.min(2);
+        if kept + read / 2 > 240 {
+            continue;
         }
-        return all;
-    }
-    if deep {
-        for depth in [2, 3, 4] {
-            for (pack, rows) in [(widest, 2), (widest / 2, 2), (widest / 2, 4)] {
-                put(depth, pack, rows, [32, 8], 1, 2);
-                put(depth, pack, rows, [32, 8], 1, 3);
-                put(depth, pack, rows, [32, 16], 1, 1);
+        for (registers, block) in [(64, [64, 4]), (80, [32, 4]), (104, [32, 4]), (128, [32, 4]), (168, [32, 4]), (255, [32, 4])] {
+            if kept + read / 3 > registers || (registers > 80 && kept + read / 2 + 60 < registers / 2) {
+                continue;
             }
-        }
-        return all;
-    }
-    for pack in [widest, widest / 2] {
-        for rows in [2, 4] {
-            for block in [[32, 4], [32, 8], [64, 4]] {
-                put(1, pack, rows, block, 0, 1);
-                put(1, pack, rows, block, 0, 768 / (block[0] * block[1]));
+            let blocks_per_sm = 65536 / registers / (block[0] * block[1]);
+            for ahead in [0, 3] {
+                all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
             }
         }
     }
     all
 }
 
-fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
-    for paper in PAPERS {
+fn table<T: Precision>(edge: usize, roof: f64, tune: bool, depth: usize, only: &[Paper], warm: bool) {
+    for &paper in only {
         let grid = Grid::new([edge; 3], paper.spacing()).unwrap();
         let model = paper.model().unwrap();
         let species = model.species().len();
@@ -134,21 +131,21 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
         let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
         let list = match (tune, potentials) {
-            (true, _) => candidates(size_of::<T>(), potentials, deep),
+            (true, _) => candidates(size_of::<T>(), species, potentials, deep),
             (false, 0) => vec![own, Tiling::twice(species, size_of::<T>())],
             (false, _) => vec![own],
         };
         let problem = paper.problem([edge; 3]).unwrap();
         let mut march = CudaMarch::new(&problem, &field, 0.0, 0).unwrap();
         for tiling in list {
-            let done = march.retile(tiling).and_then(|()| speed(&mut march, paper, grid.cells()));
+            let done = march.retile(tiling).and_then(|()| speed(&mut march, paper, grid.cells(), warm));
             match done {
                 Ok(speed) => rows.push((speed, tiling)),
                 Err(error) => println!("{tiling:?}: {error}"),
             }
         }
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (speed, t) in rows.iter().take(7) {
+        for (speed, t) in rows.iter().take(6) {
             let (name, share) = (paper.name(), speed / bound);
             println!(
                 "{name:9} {} {edge}^3 {speed:7.1} Gpt/s {share:5.3} of {bound:.0}: depth {} pack {} \
@@ -175,6 +172,11 @@ fn main() {
             return;
         }
     };
+    let mut only: Vec<Paper> = arguments.iter().filter_map(|a| Paper::named(a)).collect();
+    if only.is_empty() {
+        only.extend(PAPERS);
+    }
+    let depth = if has("three") { 3 } else if has("deep") { 2 } else { 1 };
     let roof = copy_bandwidth();
     println!("{}: copy {:.2} TB/s", device.name, roof / 1e12);
     if has("check") {
@@ -189,9 +191,11 @@ fn main() {
         }
     }
     for edge in arguments.iter().filter_map(|a| a.parse::<usize>().ok()) {
-        table::<f32>(edge, roof, has("tune"), has("deep"));
+        if !has("double") {
+            table::<f32>(edge, roof, has("tune"), depth, &only, has("warm"));
+        }
         if has("double") || !has("tune") {
-            table::<f64>(edge, roof, has("tune"), has("deep"));
+            table::<f64>(edge, roof, has("tune"), depth, &only, has("warm"));
         }
     }
 }

@@ -10,6 +10,7 @@ mod eigen;
 mod engine;
 mod field;
 mod grid;
+mod linear;
 mod march;
 mod memory;
 mod method;

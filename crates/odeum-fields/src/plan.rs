@@ -2,6 +2,7 @@
 
 use crate::field::{Field, Layout};
 use crate::grid::Grid;
+use crate::linear::Linear;
 use crate::problem::{Advection, Problem, Wind};
 use crate::quantity::Course;
 use crate::stencil::Weights;
@@ -16,6 +17,8 @@ pub(crate) struct Plan<T> {
     pub(crate) layout: Layout,
     pub(crate) weights: Weights,
     pub(crate) kernel: Kernel,
+    /// F and the potentials, where both are linear in Laplacians.
+    pub(crate) linear: Option<[Linear; 2]>,
     /// Of each species.
     pub(crate) walls: Vec<SpeciesWalls>,
     pub(crate) wind: Option<Blow<T>>,
@@ -112,6 +115,8 @@ impl<T: Scalar> Plan<T> {
         let layout = Layout::new::<T>(grid, species)
             .ok_or_else(|| Error::input("grid", format!("{bytes} bytes"), "does not fit"))?;
         let (rhs, potentials) = model.bound();
+        let split = |graph: &Graph| Linear::new(graph, species);
+        let linear = split(&rhs).zip(split(&potentials)).map(<[Linear; 2]>::from);
         let kernel = match diffusion_only(&rhs, species) {
             Some(d) => Kernel::Diffusion(d),
             None => Kernel::Tape(Box::new(Tape {
@@ -155,6 +160,7 @@ impl<T: Scalar> Plan<T> {
             layout,
             weights: problem.stencil.weights(grid),
             kernel,
+            linear,
             walls: problem.walls.bind(grid, model.species(), model.params())?,
             wind,
             carried: problem.carried(),
@@ -168,6 +174,14 @@ impl<T: Scalar> Plan<T> {
     pub(crate) fn periodic(&self) -> [bool; 3] {
         let ghosts = self.walls[0].at::<T>(0.0);
         ghosts.map(|ends| ends[0] == Ghost::Wrap)
+    }
+
+    /// What the potentials read, if there are any.
+    pub(crate) fn potential_inputs(&self) -> Option<&Inputs> {
+        match &self.kernel {
+            Kernel::Diffusion(_) => None,
+            Kernel::Tape(tape) => Some(&tape.potential_inputs),
+        }
     }
 
     /// K

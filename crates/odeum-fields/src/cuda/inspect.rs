@@ -3,25 +3,20 @@
 use super::shape::Shape;
 use super::source;
 use super::step::Step;
-use super::tiling::{Kind, Tiling};
+use super::tiling::Tiling;
 use crate::field::Field;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use odeum::{Error, Scalar};
 use std::ffi::c_void;
 
-/// What stands before a kernel's text, after the library's own shim, to run it on the host.
-pub const HOST_LANES: &str = include_str!("device/host_lanes.h");
-
-/// What stands after it.
+/// What stands after a kernel's text, and the library's own shim, to run it on the host.
 pub const HOST_MAIN: &str = include_str!("device/host_main.h");
 
 /// A kernel.
 pub struct KernelText {
     /// Its name.
     pub name: &'static str,
-    /// The type of its steps.
-    pub step: &'static str,
     /// The whole text.
     pub source: String,
 }
@@ -36,10 +31,9 @@ pub fn kernel<T: Scalar>(problem: &Problem, tiling: Tiling, t: f64) -> Result<Ke
     tiling.check(plan.n_potentials(), size_of::<T>())?;
     let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
     let sides = Step::new(&plan, t, 0.0).sides;
-    let kind = tiling.kind(plan.n_potentials());
+    let tiling = tiling.fitted(shape.cells[0], plan.periodic()[0]);
     Ok(KernelText {
-        name: kind.kernel(),
-        step: if kind == Kind::Deep { "OdSteps" } else { "OdStep" },
+        name: Tiling::kernel(plan.n_potentials()),
         source: source::text(problem, &plan, &shape, &tiling, sides),
     })
 }
@@ -79,7 +73,7 @@ pub fn sweep_on_host<T: Scalar>(
     let from = shape.pack(field);
     // What is not written is not finite.
     let mut to = vec![T::from_f64(f64::NAN); shape.len()];
-    let [x, y] = tiling.blocks(plan.n_potentials(), shape.cells, plan.periodic());
+    let [x, y] = tiling.fitted(shape.cells[0], plan.periodic()[0]).blocks(shape.cells);
     let planes = tiling.planes(shape.cells[2], x * y, 8);
     entry(&Call {
         from: from.as_ptr().cast(),

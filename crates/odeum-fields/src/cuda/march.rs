@@ -91,6 +91,7 @@ impl<T: Scalar> CudaMarch<T> {
         let plan = Plan::<T>::new(problem)?;
         source::refuse(&plan)?;
         tiling.check(plan.n_potentials(), size_of::<T>())?;
+        let tiling = tiling.fitted(plan.grid.shape()[0], plan.periodic()[0]);
         if (field.shape(), field.species()) != (plan.grid.shape(), plan.layout.species) {
             let found = format!("{:?} cells of {} species", field.shape(), field.species());
             let (cells, species) = (plan.grid.shape(), plan.layout.species);
@@ -135,7 +136,7 @@ impl<T: Scalar> CudaMarch<T> {
     #[doc(hidden)]
     pub fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
         tiling.check(self.plan.n_potentials(), size_of::<T>())?;
-        self.tiling = tiling;
+        self.tiling = tiling.fitted(self.shape.cells[0], self.plan.periodic()[0]);
         self.kernels.clear();
         self.recording = None;
         Ok(())
@@ -234,15 +235,16 @@ impl<T: Scalar> CudaMarch<T> {
         if let Some(kernel) = self.kernels.get(&(depth, sides)) {
             return Ok(kernel.clone());
         }
-        let tiling =
-            if depth == self.tiling.depth { self.tiling } else { tiling_of::<T>(&self.problem) };
-        let (potentials, word) = (self.plan.n_potentials(), size_of::<T>());
+        let tiling = match depth {
+            _ if depth == self.tiling.depth => self.tiling,
+            _ => tiling_of::<T>(&self.problem)
+                .fitted(self.shape.cells[0], self.plan.periodic()[0]),
+        };
         let text = source::text(&self.problem, &self.plan, &self.shape, &tiling, sides);
-        let name = tiling.kind(potentials).kernel();
+        let name = Tiling::kernel(self.plan.n_potentials());
         let entry = self.card.kernels(name, &text, &[name])?.swap_remove(0);
-        let shared = tiling.shared(self.shape.species, potentials, word);
-        let per_sm = entry.prepare(tiling.block[0] * tiling.block[1], shared)?;
-        let [x, y] = tiling.blocks(potentials, self.shape.cells, self.plan.periodic());
+        let per_sm = entry.prepare(tiling.block[0] * tiling.block[1], 0)?;
+        let [x, y] = tiling.blocks(self.shape.cells);
         let nz = self.shape.cells[2];
         let planes = tiling.planes(nz, x * y, per_sm * self.card.multiprocessors());
         let kernel = Kernel { entry, tiling, blocks: [x, y, nz.div_ceil(planes)], planes };
@@ -254,7 +256,6 @@ impl<T: Scalar> CudaMarch<T> {
     fn launch(&self, kernel: &Kernel, step: &Step<T>, from: usize) -> Result<(), Error> {
         let Kernel { entry, tiling, blocks, planes } = kernel;
         let planes = *planes as i32;
-        let shared = tiling.shared(self.shape.species, self.plan.n_potentials(), size_of::<T>());
         let (from, to) = (self.fields[from].address(), self.fields[1 - from].address());
         let mut arguments = [
             (&raw const from).cast_mut().cast::<c_void>(),
@@ -264,6 +265,6 @@ impl<T: Scalar> CudaMarch<T> {
         ];
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live until the queue has been waited for.
-        unsafe { self.queue.launch(entry, *blocks, tiling.block, shared, &mut arguments) }
+        unsafe { self.queue.launch(entry, *blocks, tiling.block, 0, &mut arguments) }
     }
 }

@@ -1,23 +1,21 @@
 //! The complete text of a kernel.
 
 use super::shape::Shape;
-use super::tiling::{Kind, Tiling};
+use super::tiling::Tiling;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::walls::Ghost;
 use odeum::backend::cuda::inspect::REAL;
 use odeum::{Error, Scalar};
+use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
 use std::fmt::{Display, Write};
 
 const VECTOR: &str = include_str!("device/vector.cuh");
-const PLANES: &str = include_str!("device/planes.cuh");
+const PATCH: &str = include_str!("device/patch.cuh");
 const FLOW: &str = include_str!("device/flow.cuh");
-const SOURCES: &str = include_str!("device/sources.cuh");
-const ADVANCE: &str = include_str!("device/advance.cuh");
+const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
-const TILE: &str = include_str!("device/tile.cuh");
-const DEEP: &str = include_str!("device/deep.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
@@ -78,10 +76,8 @@ pub(super) fn text<T: Scalar>(
     sides: [bool; 3],
 ) -> String {
     let mut text = Text::default();
-    let kind = tiling.kind(plan.n_potentials());
     let flag = |x: bool| i32::from(x);
     sizes::<T>(&mut text, plan, shape, tiling);
-    text.define("OD_TILED", flag(kind != Kind::Plain));
     text.define("OD_WIND", flag(plan.wind.is_some()));
     for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
         let low = plan.wind.is_some() && sides[axis];
@@ -91,25 +87,48 @@ pub(super) fn text<T: Scalar>(
     stencil(&mut text, plan);
     walls(&mut text, plan);
     places(&mut text, plan);
-    for header in [VECTOR, PLANES, FLOW, SOURCES] {
+    equations(&mut text, problem, plan);
+    for header in [VECTOR, PATCH, FLOW, STAGE] {
         text.line(header);
     }
+    text.line(if plan.n_potentials() > 0 { POTENTIAL } else { EULER });
+    text.0
+}
+
+/// F and the potentials, whole or taken apart.
+fn equations<T: Scalar>(text: &mut Text, problem: &Problem, plan: &Plan<T>) {
+    let mut function = |name: &str, graph: &Graph| {
+        text.line(emit::function(&graph.fused(), name, &signature()));
+    };
     let (rhs, potentials) = problem.model.bound();
-    text.line(emit::function(&rhs.fused(), "od_rhs", &signature()));
-    text.line(ADVANCE);
-    match kind {
-        Kind::Plain => text.line(EULER),
-        Kind::Deep => {
-            text.line(TILE);
-            text.line(DEEP);
+    match &plan.linear {
+        Some([rhs, potentials]) => {
+            function("od_local", &rhs.local);
+            function("od_local_potentials", &potentials.local);
         }
-        Kind::Potential(_) => {
-            text.line(emit::function(&potentials.fused(), "od_potentials", &signature()));
-            text.line(TILE);
-            text.line(POTENTIAL);
+        None => {
+            function("od_rhs", &rhs);
+            function("od_potentials", &potentials);
         }
     }
-    text.0
+    text.define("OD_LINEAR", i32::from(plan.linear.is_some()));
+    let (species, laplacians) = (plan.layout.species, plan.layout.species + plan.n_potentials());
+    let (mut spreads, mut reacts, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some([rhs, potentials]) = &plan.linear {
+        spreads.extend(rhs.parts.iter().flatten().map(|k| i32::from(*k != 0.0).to_string()));
+        reacts.extend(rhs.reacts.iter().map(|r| i32::from(*r).to_string()));
+        let scaled = |k: &f64| literal(k * plan.weights.scale);
+        parts.extend(potentials.parts.iter().flatten().map(scaled));
+    }
+    let index = format!("{laplacians} * s + n");
+    text.table("bool", "od_spreads(int s, int n)", &index, &spreads);
+    text.table("bool", "od_reacts(int s)", "s", &reacts);
+    text.table("real", "od_potential_part(int n, int s)", &format!("{species} * n + s"), &parts);
+    // Species that the potentials read.
+    let inputs = plan.potential_inputs();
+    let feeds = |s: usize| inputs.is_some_and(|i| i.species.contains(&s) || i.laplacians.contains(&s));
+    let feeds: Vec<_> = (0..species).map(|s| i32::from(feeds(s)).to_string()).collect();
+    text.table("bool", "od_feeds(int s)", "s", &feeds);
 }
 
 fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Tiling) {
@@ -123,17 +142,14 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     text.define("OD_VOLUME", format_args!("{}ll", shape.volume));
     text.define("OD_SOURCES", plan.sources.len());
     let potentials = plan.n_potentials();
-    let [x, y] = tiling.halo(potentials);
     text.define("OD_POTENTIALS", potentials);
     text.define("OD_DEPTH", tiling.depth);
-    text.define("OD_HALO_X", x);
-    text.define("OD_HALO_Y", y);
+    text.define("OD_REACH", tiling.reach(potentials));
     text.define("OD_VEC", tiling.pack);
     text.define("OD_ROWS", tiling.rows);
     text.define("OD_BX", tiling.block[0]);
     text.define("OD_BY", tiling.block[1]);
     text.define("OD_AHEAD", tiling.ahead);
-    text.define("OD_UNROLL", tiling.ahead + 1);
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
     text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
 }

@@ -6,7 +6,8 @@ use crate::quantity::Course;
 use crate::walls::{Ghost, SpeciesWalls};
 use odeum::Scalar;
 
-/// The numbers of `OdStep`, all of one type: t, h, shifts of walls \[6 S\], speeds \[3\], rates.
+/// The numbers of `OdStep`, all of one type: t, h, factors of Laplacians \[S × (S + K)\], shifts of
+/// walls \[6 S\], speeds \[3\], rates.
 /// `sides` tells of each axis whether the wind comes from the low end.
 pub(super) struct Step<T> {
     pub(super) numbers: Vec<T>,
@@ -17,6 +18,14 @@ impl<T: Scalar> Step<T> {
     /// The step of size `h` from time `t`.
     pub(super) fn new(plan: &Plan<T>, t: f64, h: f64) -> Step<T> {
         let mut numbers = vec![T::from_f64(t), T::from_f64(h)];
+        let laplacians = plan.layout.species + plan.n_potentials();
+        match &plan.linear {
+            Some([rhs, _]) => {
+                let spread = |part: &f64| T::from_f64(h * (part * plan.weights.scale));
+                numbers.extend(rhs.parts.iter().flatten().map(spread));
+            }
+            None => numbers.resize(2 + plan.layout.species * laplacians, T::from_f64(0.0)),
+        }
         for walls in &plan.walls {
             for ghost in walls.at::<T>(t).iter().flatten() {
                 numbers.push(match ghost {

@@ -2,8 +2,7 @@
 
 use odeum::Error;
 
-/// What one thread and one block of a sweep own. Any tiling gives the same field; of several
-/// steps at once, next to a wall along z that shifts or scales, to rounding.
+/// What one thread and one block of a sweep own. Any tiling gives the same field, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tiling {
     /// Steps for each time that the field is read and written.
@@ -12,36 +11,14 @@ pub struct Tiling {
     pub pack: usize,
     /// Rows of a thread.
     pub rows: usize,
-    /// Threads of a block along x and y; 32 along x where a sweep reaches farther than the
-    /// nearest cells.
+    /// Threads of a block along x and y.
     pub block: [usize; 2],
-    /// Planes whose loads are under way before they are needed.
+    /// Planes ahead of which memory is asked for them; 0 not to.
     pub ahead: usize,
     /// Blocks that the compiler leaves registers for on a multiprocessor.
     pub blocks_per_sm: usize,
     /// Planes that a block goes through; 0 to choose it for the GPU.
     pub planes: usize,
-}
-
-/// Which kernel sweeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// One step.
-    Plain,
-    /// Several.
-    Deep,
-    /// One step of a model with this many potentials.
-    Potential(usize),
-}
-
-impl Kind {
-    pub(super) fn kernel(self) -> &'static str {
-        match self {
-            Kind::Plain => "od_euler",
-            Kind::Deep => "od_deep",
-            Kind::Potential(_) => "od_potential",
-        }
-    }
 }
 
 impl Tiling {
@@ -61,85 +38,54 @@ impl Tiling {
             (1, 0, 4) | (2, 0, 4) => wide,
             (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
             (2, 0, _) => Tiling { rows: 4, block: [32, 4], ..wide },
-            (_, 0, _) => Tiling { pack: 8 / word, ..wide },
-            _ => Tiling { pack: 8 / word, block: [32, 8], ahead: 1, ..wide },
+            _ => Tiling { pack: 8 / word, ..wide },
         }
     }
 
-    /// Two steps at once, which on an H200 is faster than one by one for a single species without
-    /// a wind; without potentials.
+    /// Two steps at once; without potentials.
     pub fn twice(species: usize, word: usize) -> Tiling {
-        let (rows, block, blocks_per_sm) =
-            if species == 1 { (4, [32, 8], 2) } else { (2, [32, 16], 1) };
-        let pack = 8 / word;
-        Tiling { depth: 2, pack, rows, block, ahead: 1, blocks_per_sm, planes: 0 }
+        Tiling { depth: 2, blocks_per_sm: 2, ..Tiling::of(species, 0, word) }
     }
 
-    pub(super) fn kind(&self, potentials: usize) -> Kind {
-        match (potentials, self.depth) {
-            (0, 1) => Kind::Plain,
-            (0, _) => Kind::Deep,
-            (n, _) => Kind::Potential(n),
+    /// The same with packs that divide periodic rows of `nx` cells: what continues at the other
+    /// end must not begin amid a pack.
+    pub(super) fn fitted(self, nx: usize, periodic: bool) -> Tiling {
+        let mut pack = self.pack;
+        while periodic && !nx.is_multiple_of(pack) {
+            pack /= 2;
         }
+        Tiling { pack, ..self }
+    }
+
+    /// The name of the kernel that sweeps.
+    pub(super) fn kernel(potentials: usize) -> &'static str {
+        if potentials > 0 { "od_potential" } else { "od_euler" }
     }
 
     pub(super) fn check(&self, potentials: usize, word: usize) -> Result<(), Error> {
         let threads = self.block[0] * self.block[1];
-        let (kind, [halo, lines]) = (self.kind(potentials), self.halo(potentials));
-        let tiled = kind == Kind::Plain
-            || self.block[0] == 32
-                && 2 * halo < 32 * self.pack
-                && 2 * lines < self.block[1] * self.rows;
         let sound = matches!(self.pack, 1 | 2 | 4)
             && self.pack * word <= 16
             && (1..=8).contains(&self.rows)
             && (1..=1024).contains(&threads)
-            && self.ahead <= 3
+            && self.ahead <= 8
             && self.blocks_per_sm >= 1
-            && (1..=8).contains(&self.depth)
-            && (potentials == 0 || self.depth == 1)
-            && tiled;
+            && (1..=4).contains(&self.depth)
+            && (potentials == 0 || self.depth == 1);
         if sound {
             return Ok(());
         }
         Err(Error::input("tiling", format!("{self:?}"), "see the bounds of its parts"))
     }
 
-    /// Cells at each side of a tile that are not written, along x and y.
-    pub(super) fn halo(&self, potentials: usize) -> [usize; 2] {
-        let [x, y] = match self.kind(potentials) {
-            Kind::Plain => [0, 0],
-            Kind::Deep => [self.depth, self.depth - 1],
-            Kind::Potential(_) => [2, 1],
-        };
-        [x.next_multiple_of(self.pack), y]
+    /// Cells beyond its own that a thread reads.
+    pub(super) fn reach(&self, potentials: usize) -> usize {
+        if potentials > 0 { 2 } else { self.depth }
     }
 
-    /// Blocks along x and y, with the periodic axes.
-    pub(super) fn blocks(
-        &self,
-        potentials: usize,
-        [nx, ny, _]: [usize; 3],
-        periodic: [bool; 3],
-    ) -> [usize; 2] {
-        let (halo, edges) = (self.halo(potentials), [self.pack, self.rows]);
-        let count = |axis: usize, n: usize| {
-            let (tile, lost) = (self.block[axis] * edges[axis], 2 * halo[axis]);
-            // At a wall nothing is lost.
-            let first = if periodic[axis] { tile - lost } else { tile };
-            1 + n.saturating_sub(first).div_ceil(tile - lost)
-        };
-        [count(0, nx), count(1, ny)]
-    }
-
-    /// Dynamic shared memory of a block, in bytes.
-    pub(super) fn shared(&self, species: usize, potentials: usize, word: usize) -> usize {
-        let channels = match self.kind(potentials) {
-            Kind::Plain => 0,
-            Kind::Deep => 2 * (self.depth - 1) * species,
-            Kind::Potential(n) => 2 * n,
-        };
-        channels * self.block[1] * 2 * 32 * self.pack * word
+    /// Blocks along x and y.
+    pub(super) fn blocks(&self, [nx, ny, _]: [usize; 3]) -> [usize; 2] {
+        [nx.div_ceil(self.block[0] * self.pack), ny.div_ceil(self.block[1] * self.rows)]
     }
 
     /// Planes for each block when the GPU holds `resident` blocks at once and there are `across`
@@ -178,19 +124,10 @@ mod tests {
         }
     }
 
-    /// The tiles of kernels begin at multiples of what they write, less the halo where they wrap.
     #[test]
-    fn tiles_cover_the_box() {
-        let deep = Tiling { depth: 3, block: [32, 4], ..Tiling::of(1, 0, 4) };
-        let [halo, lines] = deep.halo(0);
-        assert_eq!([halo, lines], [4, 2]);
-        for n in 1..400 {
-            let [closed, _] = deep.blocks(0, [n, 1, 1], [false; 3]);
-            let reach = |blocks: usize| (blocks - 1) * 120 + 128;
-            assert!(reach(closed) >= n && (closed == 1 || reach(closed - 1) < n));
-            let [round, rows] = deep.blocks(0, [n, n, 1], [true; 3]);
-            assert!(round * 120 >= n && (round - 1) * 120 < n);
-            assert!(rows * 4 >= n && (rows - 1) * 4 < n);
-        }
+    fn packs_divide_periodic_rows() {
+        let wide = Tiling::of(1, 0, 4);
+        let packs = [64, 66, 33].map(|nx| wide.fitted(nx, true).pack);
+        assert_eq!((packs, wide.fitted(33, false).pack), ([4, 2, 1], 4));
     }
 }

@@ -55,14 +55,13 @@ fn library(kernel: &KernelText) -> Library {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("field-{}-{number}", std::process::id());
     let (file, object) = (folder.join(format!("{name}.cpp")), folder.join(format!("{name}.so")));
-    let (head, main) = (inspect::HOST_LANES, inspect::HOST_MAIN);
-    std::fs::write(&file, format!("{HOST_SHIM}\n{head}\n{}\n{main}", kernel.source)).unwrap();
+    let main = inspect::HOST_MAIN;
+    std::fs::write(&file, format!("{HOST_SHIM}\n{}\n{main}", kernel.source)).unwrap();
     let output = Command::new("g++")
         .args(["-std=c++17", "-O0", "-shared", "-fPIC", "-ffp-contract=off"])
         .args(["-Wall", "-Werror", "-Wno-unused", "-Wno-unknown-pragmas"])
         .arg("-Wno-maybe-uninitialized")
         .arg(format!("-DOD_HOST_KERNEL={}", kernel.name))
-        .arg(format!("-DOD_HOST_STEP={}", kernel.step))
         .arg(&file)
         .arg("-o")
         .arg(&object)

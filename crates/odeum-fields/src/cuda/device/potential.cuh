@@ -1,132 +1,145 @@
 // A step of forward Euler of a model with potentials, whose Laplacians make it reach two cells
-// far: every cell is read once and written once.
+// far: every cell is read once from memory and written once.
 //
-// Plane i of the field gives Laplacians in plane i − 1, with which potentials there; these give
-// their own Laplacians in plane i − 2, where F can then be computed.
+// Plane i of the species that potentials depend on gives potentials in plane i − 1, on the cells
+// of a thread and one around; with these, and with all species, plane i − 1 goes into the step.
 
-extern "C" __global__ void __launch_bounds__(32 * OD_BY, OD_BLOCKS_PER_SM) od_potential(
-    const real *__restrict__ in, real *__restrict__ out, const OdStep step, const int planes) {
-    OD_TILE_MEMORY(memory);
-    const OdTile tile = od_tile();
-    const int begin = blockIdx.z * planes;
-    const int end = begin + planes < OD_NZ ? begin + planes : OD_NZ;
-    OdFlow flow[OD_S], beyond_flow[OD_POTENTIALS];
-    OdCells blown;
-    // Plane i − 2.
-    OdCells here, laplacian, gain;
-#pragma unroll
-    for (int s = 0; s < OD_S; ++s) {
-        od_rest(flow[s]);
-#pragma unroll
-        for (int j = 0; j < OD_ROWS; ++j) {
-#pragma unroll
-            for (int k = 0; k < OD_VEC; ++k) {
-                blown.v[s][j][k] = here.v[s][j][k] = laplacian.v[s][j][k] = real(0);
-                gain.v[s][j][k] = real(0);
-            }
+// Potentials of planes that stream by.
+template <int N> struct OdPotentials {
+    OdPatch<N> b[OD_S];
+#if OD_LINEAR
+    // μ so far.
+    OdPatch<N> sum[OD_POTENTIALS];
+#else
+    OdPatch<N> sum[OD_S], here[OD_S];
+#endif
+};
+
+// Plane z of species goes in, plane z − 1 of the potentials comes out.
+template <int N> OD_FN void od_potentials_of(
+    OdPotentials<N> &flow, const OdPatch<N + 1> (&u)[OD_S], int z, const OdPlace &place,
+    const OdStep &step, OdPatch<N> (&result)[OD_POTENTIALS]) {
+    OdPatch<N> above[OD_S], own[OD_S];
+    const bool ended = !OD_WRAP_Z && z == OD_NZ;
+    OD_EACH(s, OD_S) {
+        if (!od_feeds(s)) continue;
+        if (ended) {
+            od_clear(above[s]);
+            od_clear(own[s]);
+        } else {
+            od_take_plane<N>(u[s], s, z, place, step, flow.b[s], above[s], own[s]);
         }
     }
-#pragma unroll
-    for (int n = 0; n < OD_POTENTIALS; ++n) od_rest(beyond_flow[n]);
-    const int start = begin - 2 < 0 && !OD_WRAP_Z ? 0 : begin - 2;
-#if OD_AHEAD > 0
-    OdRows next[OD_S];
-#pragma unroll
-    for (int s = 0; s < OD_S; ++s) od_tile_read(next[s], od_plane(in, start) + s * OD_VOLUME, tile);
-#endif
-    for (int i = start; i < end + 2; ++i) {
-        OdRows rows[OD_S];
-#pragma unroll
-        for (int s = 0; s < OD_S; ++s) {
-#if OD_AHEAD > 0
-            rows[s] = next[s];
-            od_tile_read(next[s], od_plane(in, i + 1 < end + 2 ? i + 1 : i) + s * OD_VOLUME, tile);
+    OD_EACH(j, OD_ROWS + 2 * N) {
+        OD_EACH(k, OD_VEC + 2 * N) {
+            real inputs[2 * OD_S + 3], values[OD_POTENTIALS];
+#if OD_LINEAR
+            OD_EACH(n, OD_POTENTIALS) {
+                real value = flow.sum[n].v[j][k];
+                OD_EACH(s, OD_S) {
+                    if (!od_feeds(s)) continue;
+                    value = od_fma(od_potential_part(n, s), above[s].v[j][k], value);
+                }
+                result[n].v[j][k] = value;
+            }
+            OD_EACH(s, OD_S) inputs[s] = od_feeds(s) ? u[s].v[j + 1][k + 1] : real(0);
+            od_centres<N>(inputs + OD_S, place, j, k, z);
+            od_local_potentials(step.t, inputs, inputs, values);
+            OD_EACH(n, OD_POTENTIALS) {
+                real value = values[n];
+                OD_EACH(s, OD_S) {
+                    if (!od_feeds(s)) continue;
+                    value = od_fma(od_potential_part(n, s), own[s].v[j][k], value);
+                }
+                flow.sum[n].v[j][k] = value;
+            }
 #else
-            od_tile_read(rows[s], od_plane(in, i) + s * OD_VOLUME, tile);
+            OD_EACH(s, OD_S) {
+                inputs[s] = inputs[OD_S + s] = real(0);
+                if (!od_feeds(s)) continue;
+                inputs[s] = flow.here[s].v[j][k];
+                inputs[OD_S + s] = (flow.sum[s].v[j][k] + above[s].v[j][k]) * OD_SCALE;
+                flow.sum[s].v[j][k] = own[s].v[j][k];
+                flow.here[s].v[j][k] = u[s].v[j + 1][k + 1];
+            }
+            od_centres<N>(inputs + 2 * OD_S, place, j, k, z - 1);
+            od_potentials(step.t, inputs, inputs, values);
+            OD_EACH(n, OD_POTENTIALS) result[n].v[j][k] = values[n];
 #endif
         }
-        // Plane i − 1.
-        OdCells next_here = here, next_laplacian = laplacian, next_gain = gain;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_potential(
+    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const int planes) {
+    const OdStep &step = steps.at[0];
+    const int x = (blockIdx.x * OD_BX + threadIdx.x) * OD_VEC;
+    const int y = (blockIdx.y * OD_BY + threadIdx.y) * OD_ROWS;
+    if (x >= OD_NX || y >= OD_NY) return;
+    const int begin = blockIdx.z * planes;
+    const int end = begin + planes < OD_NZ ? begin + planes : OD_NZ;
+    const OdPlace place = od_place(x, y);
+    OdPotentials<1> potentials = {};
+    OdFlow<0> flow[OD_S];
+    OdPatch<0> b[OD_POTENTIALS], partial[OD_POTENTIALS + 1];
+    OD_EACH(s, OD_S) od_rest(flow[s]);
+    OD_EACH(n, OD_POTENTIALS) {
+        od_clear(b[n]);
+        od_clear(partial[n]);
+    }
+    const int start = begin < 2 && !OD_WRAP_Z ? 0 : begin - 2;
+    for (int i = start; i < end + 2; ++i) {
+        OdPatch<1> mu[OD_POTENTIALS];
         if (OD_WRAP_Z || i <= OD_NZ) {
-#pragma unroll
-            for (int s = 0; s < OD_S; ++s) {
-                const OdRules rules = od_rules(s, step);
-                od_tile_walls(rows[s], tile, rules);
-#pragma unroll
-                for (int j = 0; j < OD_ROWS; ++j) {
-#pragma unroll
-                    for (int k = 0; k < OD_VEC; ++k) {
-                        const real c = flow[s].c[j][k], now = rows[s].pack[j + 1].v[k];
-                        next_here.v[s][j][k] = c;
+            OdPatch<2> wide[OD_S];
+            const real *plane = od_plane(in, i);
+            OD_EACH(s, OD_S) {
+                if (!od_feeds(s)) continue;
+                od_read<2>(wide[s], plane + s * OD_VOLUME, place);
+                od_mend<2>(wide[s], s, place, step);
+            }
+            od_potentials_of<1>(potentials, wide, i, place, step, mu);
+        }
+        const int z = i - 1;
+        if (!OD_WRAP_Z && z < 0) continue;
+        const bool ended = !OD_WRAP_Z && z == OD_NZ;
+        OdPatch<1> u[OD_S];
+        OdPatch<0> up[OD_S], result[OD_S];
+        OdInflow<0> above, own;
+        const real *plane = od_plane(in, z);
+        OD_EACH(s, OD_S) {
+            od_read<1>(u[s], plane + s * OD_VOLUME, place);
+            od_mend<1>(u[s], s, place, step);
+            if (ended) {
+                od_clear(above.of[s]);
+                od_clear(own.of[s]);
+            } else {
+                od_take_plane<0>(u[s], s, z, place, step, flow[s].b, above.of[s], own.of[s]);
+            }
 #if OD_WIND
-                        const bool bottom = !OD_WRAP_Z && i == 0, top = !OD_WRAP_Z && i == OD_NZ;
-                        const real above = top ? od_fma(rules.scale[5], c, rules.shift[5]) : now;
-                        const real below =
-                            bottom ? od_fma(rules.scale[4], now, rules.shift[4]) : c;
-                        const real brought = blown.v[s][j][k];
-                        next_gain.v[s][j][k] =
-                            OD_WIND_LOW_Z ? brought : od_fma(above - c, step.speed[2], brought);
-                        blown.v[s][j][k] = od_blown(rows[s], j, k, below, step);
+            OD_EACH(j, OD_ROWS) {
+                OD_EACH(k, OD_VEC) {
+                    up[s].v[j][k] = ended ? od_ghost(s, 5, flow[s].here.v[j][k], step)
+                                          : u[s].v[j + 1][k + 1];
+                }
+            }
 #endif
-                    }
-                }
-                od_tile_push(flow[s], rows[s], i, rules, next_laplacian.v[s]);
+        }
+        OD_EACH(n, OD_POTENTIALS) {
+            if (ended) {
+                od_clear(above.of[OD_S + n]);
+                od_clear(own.of[OD_S + n]);
+            } else {
+                od_mend<1>(mu[n], -1, place, step);
+                od_take_plane<0>(
+                    mu[n], -1, z, place, step, b[n], above.of[OD_S + n], own.of[OD_S + n]);
             }
         }
-        // Plane i − 1 of the potentials, or the ghosts above it.
-        real beyond[OD_POTENTIALS + 1][OD_ROWS][OD_VEC] = {};
-        if (OD_WRAP_Z || (i >= 1 && i <= OD_NZ + 1)) {
-            OdRows potentials[OD_POTENTIALS];
-#pragma unroll
-            for (int j = 0; j < OD_ROWS; ++j) {
-#pragma unroll
-                for (int k = 0; k < OD_VEC; ++k) {
-                    real inputs[2 * OD_S + 3], values[OD_POTENTIALS];
-#pragma unroll
-                    for (int s = 0; s < OD_S; ++s) {
-                        inputs[s] = next_here.v[s][j][k];
-                        inputs[OD_S + s] = next_laplacian.v[s][j][k] * OD_SCALE;
-                    }
-                    inputs[2 * OD_S] = od_centre(0, OD_CELL_X(tile.x + k));
-                    inputs[2 * OD_S + 1] = od_centre(1, OD_CELL_Y(tile.y + j));
-                    inputs[2 * OD_S + 2] = od_centre(2, OD_CELL_Z(i - 1));
-                    od_potentials(step.t, inputs, inputs, values);
-#pragma unroll
-                    for (int n = 0; n < OD_POTENTIALS; ++n) {
-                        potentials[n].pack[j + 1].v[k] = values[n];
-                    }
-                }
-            }
-#pragma unroll
-            for (int n = 0; n < OD_POTENTIALS; ++n) {
-                od_hand_on(memory, (i & 1) * OD_POTENTIALS + n, potentials[n]);
-            }
-            OD_BARRIER();
-            const OdRules closed = od_closed();
-#pragma unroll
-            for (int n = 0; n < OD_POTENTIALS; ++n) {
-                od_take_over(memory, (i & 1) * OD_POTENTIALS + n, potentials[n]);
-                od_tile_walls(potentials[n], tile, closed);
-                od_tile_push(beyond_flow[n], potentials[n], i - 1, closed, beyond[n]);
-            }
-        }
-        const int z = i - 2;
-        if (z >= begin) {
-            OdPack result[OD_S][OD_ROWS];
-            od_advance(here, laplacian, gain, beyond, tile.x, tile.y, z, step, result);
-            real *to = out + (long long)z * OD_PLANE;
-#pragma unroll
-            for (int s = 0; s < OD_S; ++s) {
-#pragma unroll
-                for (int j = 0; j < OD_ROWS; ++j) {
-                    if (od_writes(tile, j)) {
-                        od_store(to + s * OD_VOLUME + (tile.y + j) * OD_ROW + tile.x, result[s][j]);
-                    }
-                }
-            }
-        }
-        here = next_here;
-        laplacian = next_laplacian;
-        gain = next_gain;
+        od_finish<0>(flow, above, up, z - 1, place, step, partial, result);
+        if (z > begin) od_write(result, out, z - 1, place);
+        od_begin<0>(flow, own, u, z, place, step);
+#if !OD_LINEAR
+        OD_EACH(n, OD_POTENTIALS) partial[n] = own.of[OD_S + n];
+#endif
     }
 }

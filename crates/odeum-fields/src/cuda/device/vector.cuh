@@ -4,6 +4,11 @@ struct OdPack {
     real v[OD_VEC];
 };
 
+// Two neighbours.
+struct OdTwo {
+    real v[2];
+};
+
 #ifdef __CUDA_ARCH__
 #if OD_FLOAT && OD_VEC == 4
 typedef float4 OdWords;
@@ -16,6 +21,11 @@ typedef double2 OdWords;
 #else
 typedef double OdWords;
 #endif
+#if OD_FLOAT
+typedef float2 OdTwoWords;
+#else
+typedef double2 OdTwoWords;
+#endif
 static_assert(sizeof(OdWords) == sizeof(OdPack), "a pack is one access");
 
 OD_FN OdPack od_load(const real *from) {
@@ -24,6 +34,12 @@ OD_FN OdPack od_load(const real *from) {
     memcpy(&pack, &words, sizeof(pack));
     return pack;
 }
+OD_FN OdTwo od_load_two(const real *from) {
+    const OdTwoWords words = __ldg(reinterpret_cast<const OdTwoWords *>(from));
+    return OdTwo{{words.x, words.y}};
+}
+// Has a line brought into the second-level cache.
+OD_FN void od_prefetch(const real *from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 OD_FN void od_store(real *to, const OdPack &pack) {
     OdWords words;
     memcpy(&words, &pack, sizeof(pack));
@@ -40,5 +56,7 @@ OD_FN OdPack od_load(const real *from) {
     memcpy(&pack, from, sizeof(pack));
     return pack;
 }
+OD_FN OdTwo od_load_two(const real *from) { return OdTwo{{from[0], from[1]}}; }
+OD_FN void od_prefetch(const real *) {}
 OD_FN void od_store(real *to, const OdPack &pack) { memcpy(to, &pack, sizeof(pack)); }
 #endif

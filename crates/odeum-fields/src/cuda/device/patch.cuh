@@ -1,0 +1,185 @@
+// Cells of a thread, with a ring of neighbours around them.
+//
+// A thread owns OD_VEC by OD_ROWS columns of cells and goes up along z. What it needs of its
+// neighbours it reads, or computes once more, itself: threads wait for nobody.
+//
+// Fields have no ghost layers. The first ghost beyond a wall follows from the cell before the
+// wall: its mirror image, or that scaled and shifted (Dirichlet, Robin). Where two walls meet the
+// rules are applied along y, then z, then x, the order of the processor's sweeps. What stands
+// farther out is never used. Along a periodic axis neighbours are read at the other end.
+
+#define OD_EACH(i, n) _Pragma("unroll") for (int i = 0; i < (n); ++i)
+
+// Own cells and N around.
+template <int N> struct OdPatch {
+    real v[OD_ROWS + 2 * N][OD_VEC + 2 * N];
+};
+
+// What changes from step to step. Of walls that do not shift the numbers are not read.
+struct OdStep {
+    real t, h;
+    // h times the factor of a Laplacian over OD_SCALE, of each species and potential, in F.
+    real spread[OD_S * (OD_S + OD_POTENTIALS)];
+    real shift[OD_S * 6];
+    // |w| / edge of a cell.
+    real speed[3];
+    real rate[OD_SOURCES + 1];
+};
+
+// Those of the steps that a kernel takes at once.
+struct OdSteps {
+    OdStep at[OD_DEPTH];
+};
+
+#define OD_AFFINE 2
+
+OD_FN int od_modulo(int i, int n) {
+    const int rest = i % n;
+    return rest < 0 ? rest + n : rest;
+}
+
+// Where cell i of an axis of n cells is read. Beyond a wall any place does.
+OD_FN int od_source(int i, int n, bool wraps) {
+    if (wraps) return od_modulo(i, n);
+    return i < 0 ? 0 : (i >= n ? n - 1 : i);
+}
+
+// The place of a thread, whose reads go OD_REACH cells beyond its own.
+struct OdPlace {
+    int x, y;
+    // Rows around its own: the first cell, counted from that of a plane.
+    int below[OD_REACH], above[OD_REACH];
+    // To the cells left and right of the pack; packs narrower than the reach count one by one.
+    int left[OD_REACH], right[OD_REACH];
+    // A wall goes through what the thread reads.
+    bool rim_x, rim_y;
+};
+
+OD_FN OdPlace od_place(int x, int y) {
+    OdPlace place;
+    place.x = x;
+    place.y = y;
+    place.rim_x = !OD_WRAP_X && (x < OD_REACH || x + OD_VEC + OD_REACH > OD_NX);
+    place.rim_y = !OD_WRAP_Y && (y < OD_REACH || y + OD_ROWS + OD_REACH > OD_NY);
+    OD_EACH(n, OD_REACH) {
+        place.below[n] = od_source(y - OD_REACH + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
+        place.above[n] = od_source(y + OD_ROWS + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
+        place.left[n] = od_source(x - OD_REACH + n, OD_NX, OD_WRAP_X) - x;
+        place.right[n] = od_source(x + OD_VEC + n, OD_NX, OD_WRAP_X) - x;
+    }
+    if (OD_VEC >= OD_REACH) {
+        // Neighbours come as one pack, which must not hang over the end of a row.
+        place.left[0] = x > 0 ? -OD_REACH : (OD_WRAP_X ? OD_NX - OD_REACH : 0);
+        place.right[0] = x + OD_VEC < OD_NX ? OD_VEC : (OD_WRAP_X ? -x : 0);
+    }
+    return place;
+}
+
+// Row j of a patch of N around, in memory.
+template <int N> OD_FN int od_row(const OdPlace &place, int j) {
+    if (j < N) return place.below[OD_REACH - N + j];
+    if (j >= N + OD_ROWS) return place.above[j - N - OD_ROWS];
+    const int y = place.y + j - N;
+    return (OD_NY % OD_ROWS == 0 ? y : od_source(y, OD_NY, OD_WRAP_Y)) * OD_ROW + place.x;
+}
+
+// N cells at one side of a pack.
+template <int N> OD_FN void od_read_side(real *to, const real *row, const int *side, int first) {
+    if (OD_VEC < OD_REACH) {
+        OD_EACH(k, N) to[k] = __ldg(row + side[first + k]);
+    } else if (N == 2 && OD_REACH == 2) {
+        const OdTwo two = od_load_two(row + side[0]);
+        to[0] = two.v[0];
+        to[1] = two.v[1];
+    } else {
+        OD_EACH(k, N) to[k] = __ldg(row + side[0] + first + k);
+    }
+}
+
+template <int N> OD_FN void od_read(OdPatch<N> &patch, const real *plane, const OdPlace &place) {
+    OD_EACH(j, OD_ROWS + 2 * N) {
+        const real *row = plane + od_row<N>(place, j);
+        const OdPack pack = od_load(row);
+        OD_EACH(k, OD_VEC) patch.v[j][N + k] = pack.v[k];
+        od_read_side<N>(patch.v[j], row, place.left, OD_REACH - N);
+        od_read_side<N>(patch.v[j] + N + OD_VEC, row, place.right, 0);
+    }
+}
+
+// The ghost of a value before a wall of species s; of potentials, s < 0, nothing passes a wall.
+OD_FN real od_ghost(int s, int face, real v, const OdStep &step) {
+    if (s < 0 || od_wall(s < 0 ? 0 : s, face) != OD_AFFINE) return v;
+    return od_fma(od_wall_scale(s, face), v, step.shift[6 * s + face]);
+}
+
+template <int N> OD_FN void od_mend_x(
+    OdPatch<N> &patch, int s, const OdPlace &place, const OdStep &step) {
+    if (OD_WRAP_X || !place.rim_x) return;
+    OD_EACH(j, OD_ROWS + 2 * N) {
+        real *v = patch.v[j];
+        OD_EACH(k, N) {
+            if (place.x + k - N == -1) v[k] = od_ghost(s, 0, v[k + 1], step);
+        }
+        OD_EACH(k, OD_VEC + N - 1) {
+            const int at = N + 1 + k;
+            if (place.x + at - N == OD_NX) v[at] = od_ghost(s, 1, v[at - 1], step);
+        }
+    }
+}
+
+// Puts the ghosts of a plane in their places.
+template <int N> OD_FN void od_mend(
+    OdPatch<N> &patch, int s, const OdPlace &place, const OdStep &step) {
+    if (!OD_WRAP_Y && place.rim_y) {
+        OD_EACH(k, OD_VEC + 2 * N) {
+            OD_EACH(j, N) {
+                if (place.y + j - N == -1) {
+                    patch.v[j][k] = od_ghost(s, 2, patch.v[j + 1][k], step);
+                }
+            }
+            OD_EACH(j, OD_ROWS + N - 1) {
+                const int at = N + 1 + j;
+                if (place.y + at - N == OD_NY) {
+                    patch.v[at][k] = od_ghost(s, 3, patch.v[at - 1][k], step);
+                }
+            }
+        }
+    }
+    od_mend_x(patch, s, place, step);
+}
+
+// The plane of ghosts beyond the bottom (face 4) or the top (5) of the box.
+template <int N> OD_FN OdPatch<N> od_beyond(
+    const OdPatch<N> &plane, int s, int face, const OdPlace &place, const OdStep &step) {
+    OdPatch<N> ghosts;
+    OD_EACH(j, OD_ROWS + 2 * N) {
+        OD_EACH(k, OD_VEC + 2 * N) ghosts.v[j][k] = od_ghost(s, face, plane.v[j][k], step);
+    }
+    od_mend_x(ghosts, s, place, step);
+    return ghosts;
+}
+
+// Plane z in memory.
+OD_FN const real *od_plane(const real *in, int z) {
+    return in + (long long)od_source(z, OD_NZ, OD_WRAP_Z) * OD_PLANE;
+}
+
+OD_FN void od_write(
+    const OdPatch<0> (&result)[OD_S], real *out, int z, const OdPlace &place) {
+    real *to = out + (long long)z * OD_PLANE;
+    OD_EACH(s, OD_S) {
+        OD_EACH(j, OD_ROWS) {
+            // Cells after the end of a row are padding.
+            if (OD_NY % OD_ROWS == 0 || place.y + j < OD_NY) {
+                OdPack pack;
+                OD_EACH(k, OD_VEC) pack.v[k] = result[s].v[j][k];
+                od_store(to + s * OD_VOLUME + (place.y + j) * OD_ROW + place.x, pack);
+            }
+        }
+    }
+}
+
+// The numbers of cells, which around a periodic box are those at its other end.
+#define OD_CELL_X(i) (OD_WRAP_X && OD_REACH > 1 ? od_modulo(i, OD_NX) : (i))
+#define OD_CELL_Y(i) (OD_WRAP_Y && OD_REACH > 1 ? od_modulo(i, OD_NY) : (i))
+#define OD_CELL_Z(i) (OD_WRAP_Z && OD_REACH > 1 ? od_modulo(i, OD_NZ) : (i))

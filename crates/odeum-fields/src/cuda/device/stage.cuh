@@ -1,0 +1,203 @@
+// A step of forward Euler on planes that stream by: plane z of a field goes in, plane z − 1 of the
+// field a step later comes out.
+//
+// OD_LINEAR: F = R(u, x, t) + Σ kₙ Lₙ with numbers k. Of a plane whose upper neighbour has not
+// come yet only the sum so far is kept. Otherwise the parts of the Laplacian, the values, and
+// what a wind brought are.
+
+template <int N> struct OdFlow {
+    OdPatch<N> b, sum;
+#if OD_WIND || !OD_LINEAR
+    OdPatch<N> here;
+#endif
+#if OD_WIND && !OD_LINEAR
+    OdPatch<N> brought;
+#endif
+};
+
+template <int N> OD_FN void od_rest(OdFlow<N> &flow) {
+    od_clear(flow.b);
+    od_clear(flow.sum);
+#if OD_WIND || !OD_LINEAR
+    od_clear(flow.here);
+#endif
+#if OD_WIND && !OD_LINEAR
+    od_clear(flow.brought);
+#endif
+}
+
+// Coordinates of a cell of a patch, behind the values of a graph.
+template <int N> OD_FN void od_centres(real *to, const OdPlace &place, int j, int k, int z) {
+    to[0] = od_centre(0, OD_CELL_X(place.x + k - N));
+    to[1] = od_centre(1, OD_CELL_Y(place.y + j - N));
+    to[2] = od_centre(2, OD_CELL_Z(z));
+}
+
+#if OD_WIND
+// What a wind that is the same everywhere carries in, upwind, but for the part along z when it
+// comes from above, where the next plane is. `below` is the value in the plane before.
+template <int N> OD_FN real od_blown(
+    const OdPatch<N + 1> &u, int j, int k, real below, const OdStep &step) {
+    const real c = u.v[j + 1][k + 1];
+    const real along_x = u.v[j + 1][OD_WIND_LOW_X ? k : k + 2];
+    const real along_y = u.v[OD_WIND_LOW_Y ? j : j + 2][k + 1];
+    const real plane = od_fma(along_x - c, step.speed[0], (along_y - c) * step.speed[1]);
+    return OD_WIND_LOW_Z ? od_fma(below - c, step.speed[2], plane) : plane;
+}
+#endif
+
+// Point sources.
+template <int N> OD_FN void od_sources(
+    OdPatch<N> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
+#if OD_SOURCES > 0
+    OD_EACH(n, OD_SOURCES) {
+        if (OD_CELL_Z(z) != od_source_cell(n, 2)) continue;
+        OD_EACH(j, OD_ROWS + 2 * N) {
+            OD_EACH(k, OD_VEC + 2 * N) {
+                if (OD_CELL_X(place.x + k - N) == od_source_cell(n, 0) &&
+                    OD_CELL_Y(place.y + j - N) == od_source_cell(n, 1)) {
+                    real &value = result[od_source_species(n)].v[j][k];
+                    value = od_fma(step.h, step.rate[n], value);
+                }
+            }
+        }
+    }
+#endif
+}
+
+// Planes of all species, and of all potentials.
+template <int N> struct OdInflow {
+    OdPatch<N> of[OD_S + OD_POTENTIALS];
+};
+
+// Completes plane z, given what the plane above it adds to Laplacians, and for winds from above
+// the values there.
+template <int N> OD_FN void od_finish(
+    const OdFlow<N> (&flow)[OD_S], const OdInflow<N> &above, const OdPatch<N> (&up)[OD_S], int z,
+    const OdPlace &place, const OdStep &step, const OdPatch<N> (&partial)[OD_POTENTIALS + 1],
+    OdPatch<N> (&result)[OD_S]) {
+    OD_EACH(j, OD_ROWS + 2 * N) {
+        OD_EACH(k, OD_VEC + 2 * N) {
+#if OD_LINEAR
+            OD_EACH(s, OD_S) {
+                real value = flow[s].sum.v[j][k];
+                OD_EACH(n, OD_S + OD_POTENTIALS) {
+                    if (!od_spreads(s, n)) continue;
+                    const real part = step.spread[s * (OD_S + OD_POTENTIALS) + n];
+                    value = od_fma(part, above.of[n].v[j][k], value);
+                }
+#if OD_WIND && !OD_WIND_LOW_Z
+                if (od_carried(s)) {
+                    const real gain = (up[s].v[j][k] - flow[s].here.v[j][k]) * step.speed[2];
+                    value = od_fma(step.h, gain, value);
+                }
+#endif
+                result[s].v[j][k] = value;
+            }
+#else
+            real inputs[2 * OD_S + 3 + OD_POTENTIALS], slope[OD_S];
+            OD_EACH(s, OD_S) {
+                inputs[s] = flow[s].here.v[j][k];
+                inputs[OD_S + s] = (flow[s].sum.v[j][k] + above.of[s].v[j][k]) * OD_SCALE;
+            }
+            od_centres<N>(inputs + 2 * OD_S, place, j, k, z);
+            OD_EACH(n, OD_POTENTIALS) {
+                const real laplacian = partial[n].v[j][k] + above.of[OD_S + n].v[j][k];
+                inputs[2 * OD_S + 3 + n] = laplacian * OD_SCALE;
+            }
+            od_rhs(step.t, inputs, inputs, slope);
+            OD_EACH(s, OD_S) {
+#if OD_WIND
+                if (od_carried(s)) {
+                    real gain = flow[s].brought.v[j][k];
+                    if (!OD_WIND_LOW_Z) {
+                        gain = od_fma(up[s].v[j][k] - inputs[s], step.speed[2], gain);
+                    }
+                    slope[s] = slope[s] + gain;
+                }
+#endif
+                result[s].v[j][k] = od_fma(step.h, slope[s], inputs[s]);
+            }
+#endif
+        }
+    }
+    od_sources<N>(result, place, z, step);
+}
+
+// Begins plane z.
+template <int N> OD_FN void od_begin(
+    OdFlow<N> (&flow)[OD_S], const OdInflow<N> &own, const OdPatch<N + 1> (&u)[OD_S], int z,
+    const OdPlace &place, const OdStep &step) {
+    OD_EACH(j, OD_ROWS + 2 * N) {
+        OD_EACH(k, OD_VEC + 2 * N) {
+#if OD_LINEAR
+            real inputs[OD_S + 3], slope[OD_S];
+            OD_EACH(s, OD_S) inputs[s] = u[s].v[j + 1][k + 1];
+            od_centres<N>(inputs + OD_S, place, j, k, z);
+            od_local(step.t, inputs, inputs, slope);
+#endif
+            OD_EACH(s, OD_S) {
+                const real c = u[s].v[j + 1][k + 1];
+#if OD_WIND
+                const bool bottom = !OD_WRAP_Z && z == 0;
+                const real below = bottom ? od_ghost(s, 4, c, step) : flow[s].here.v[j][k];
+                const real gain = od_blown<N>(u[s], j, k, below, step);
+#endif
+#if OD_LINEAR
+                real value = od_reacts(s) ? od_fma(step.h, slope[s], c) : c;
+#if OD_WIND
+                if (od_carried(s)) value = od_fma(step.h, gain, value);
+#endif
+                OD_EACH(n, OD_S + OD_POTENTIALS) {
+                    if (!od_spreads(s, n)) continue;
+                    const real part = step.spread[s * (OD_S + OD_POTENTIALS) + n];
+                    value = od_fma(part, own.of[n].v[j][k], value);
+                }
+                flow[s].sum.v[j][k] = value;
+#else
+                flow[s].sum.v[j][k] = own.of[s].v[j][k];
+#if OD_WIND
+                flow[s].brought.v[j][k] = gain;
+#endif
+#endif
+#if OD_WIND || !OD_LINEAR
+                flow[s].here.v[j][k] = c;
+#endif
+            }
+        }
+    }
+}
+
+// Plane z of the field goes in, plane z − 1 comes out. z = OD_NZ, beyond the top of the box, has
+// nothing to go in.
+template <int N> OD_FN void od_stage(
+    OdFlow<N> (&flow)[OD_S], const OdPatch<N + 1> (&u)[OD_S], int z, const OdPlace &place,
+    const OdStep &step, OdPatch<N> (&result)[OD_S]) {
+    OdInflow<N> above, own;
+    OdPatch<N> up[OD_S];
+    const OdPatch<N> none[1] = {};
+    if (!OD_WRAP_Z && z == OD_NZ) {
+        OD_EACH(s, OD_S) {
+            od_clear(above.of[s]);
+#if OD_WIND
+            OD_EACH(j, OD_ROWS + 2 * N) {
+                OD_EACH(k, OD_VEC + 2 * N) {
+                    up[s].v[j][k] = od_ghost(s, 5, flow[s].here.v[j][k], step);
+                }
+            }
+#endif
+        }
+        od_finish<N>(flow, above, up, z - 1, place, step, none, result);
+        return;
+    }
+    OD_EACH(s, OD_S) {
+        od_take_plane<N>(u[s], s, z, place, step, flow[s].b, above.of[s], own.of[s]);
+#if OD_WIND
+        OD_EACH(j, OD_ROWS + 2 * N) {
+            OD_EACH(k, OD_VEC + 2 * N) up[s].v[j][k] = u[s].v[j + 1][k + 1];
+        }
+#endif
+    }
+    od_finish<N>(flow, above, up, z - 1, place, step, none, result);
+    od_begin<N>(flow, own, u, z, place, step);
+}
