@@ -107,12 +107,12 @@ fn candidates(word: usize, species: usize, potentials: usize, depth: usize) -> V
         if kept + read / 2 > 240 {
             continue;
         }
-        for (registers, block) in [(64, [64, 4]), (80, [32, 4]), (104, [32, 4]), (128, [32, 4]), (168, [32, 4]), (255, [32, 4])] {
+        for (registers, block) in [(64, [64, 4]), (80, [64, 4]), (104, [32, 4]), (128, [32, 4]), (168, [32, 4]), (208, [32, 3]), (255, [32, 4])] {
             if kept + read / 3 > registers || (registers > 80 && kept + read / 2 + 60 < registers / 2) {
                 continue;
             }
             let blocks_per_sm = 65536 / registers / (block[0] * block[1]);
-            for ahead in [0, 3] {
+            for ahead in if depth > 1 || potentials > 0 { [2, 4] } else { [0, 3] } {
                 all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
             }
         }
@@ -131,7 +131,7 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, depth: usize, only: &
         let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
         let list = match (tune, potentials) {
-            (true, _) => candidates(size_of::<T>(), species, potentials, deep),
+            (true, _) => candidates(size_of::<T>(), species, potentials, depth),
             (false, 0) => vec![own, Tiling::twice(species, size_of::<T>())],
             (false, _) => vec![own],
         };

@@ -76,8 +76,8 @@ pub fn sweep_on_host<T: Scalar>(
     let [x, y] = tiling.fitted(shape.cells[0], plan.periodic()[0]).blocks(shape.cells);
     let planes = tiling.planes(shape.cells[2], x * y, 8);
     entry(&Call {
-        from: from.as_ptr().cast(),
-        to: to.as_mut_ptr().cast(),
+        from: from[shape.guard()..].as_ptr().cast(),
+        to: to[shape.guard()..].as_mut_ptr().cast(),
         step: step.numbers.as_ptr().cast(),
         planes: planes as i32,
         blocks: [x, y, shape.cells[2].div_ceil(planes)],

@@ -256,7 +256,9 @@ impl<T: Scalar> CudaMarch<T> {
     fn launch(&self, kernel: &Kernel, step: &Step<T>, from: usize) -> Result<(), Error> {
         let Kernel { entry, tiling, blocks, planes } = kernel;
         let planes = *planes as i32;
-        let (from, to) = (self.fields[from].address(), self.fields[1 - from].address());
+        let guard = (self.shape.guard() * size_of::<T>()) as u64;
+        let first = |field: usize| self.fields[field].address() + guard;
+        let (from, to) = (first(from), first(1 - from));
         let mut arguments = [
             (&raw const from).cast_mut().cast::<c_void>(),
             (&raw const to).cast_mut().cast(),

@@ -7,7 +7,11 @@ use odeum::{Error, Scalar};
 /// Bytes that a warp reads at once: rows begin at multiples of this.
 const LINE: usize = 128;
 
-/// Counted from the first value.
+/// Rows that threads may reach beyond a field, whose values do not matter.
+const GUARD: usize = 16;
+
+/// Counted from the first value. Before and after the values of a field lie [`Shape::guard`]
+/// more, which threads at walls read but do not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) cells: [usize; 3],
@@ -27,7 +31,8 @@ impl Shape {
             let row = cells[0].checked_next_multiple_of(LINE / size_of::<T>())?;
             let plane = row.checked_mul(cells[1])?;
             let volume = plane.checked_mul(cells[2])?;
-            volume.checked_mul(species)?.checked_mul(size_of::<T>())?;
+            let all = volume.checked_mul(species)?.checked_add(row.checked_mul(2 * GUARD)?)?;
+            all.checked_mul(size_of::<T>())?;
             // Kernels count within a plane in 32 bits.
             let fits = plane < i32::MAX as usize / 2 && cells[2] < i32::MAX as usize / 2;
             fits.then_some(Shape { cells, species, row, plane, volume })
@@ -38,9 +43,14 @@ impl Shape {
         })
     }
 
-    /// Values of a whole field.
+    /// Values before a field, and after.
+    pub(super) fn guard(&self) -> usize {
+        GUARD * self.row
+    }
+
+    /// Values of a whole field, with those before and after.
     pub(super) fn len(&self) -> usize {
-        self.volume * self.species
+        self.volume * self.species + 2 * self.guard()
     }
 
     /// The values of a field in this order.
@@ -65,7 +75,7 @@ impl Shape {
         for s in 0..self.species {
             for z in 0..nz {
                 for y in 0..ny {
-                    f(s * self.volume + z * self.plane + y * self.row, (s, y, z));
+                    f(self.guard() + s * self.volume + z * self.plane + y * self.row, (s, y, z));
                 }
             }
         }

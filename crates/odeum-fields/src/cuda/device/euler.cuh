@@ -52,14 +52,7 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         OdPatch<OD_DEPTH> u[OD_S];
         const real *plane = od_plane(in, i);
         OD_EACH(s, OD_S) od_read<OD_DEPTH>(u[s], plane + s * OD_VOLUME, place);
-        if (OD_AHEAD > 0) {
-            const real *far = od_plane(in, i + OD_AHEAD);
-            OD_EACH(s, OD_S) {
-                OD_EACH(j, OD_ROWS) {
-                    od_prefetch(far + s * OD_VOLUME + od_row<0>(place, j));
-                }
-            }
-        }
+        od_ask_for(in, i + OD_AHEAD, place);
         od_run<OD_DEPTH - 1>(pipe, u, i, begin, place, steps, out);
     }
 }

@@ -40,6 +40,7 @@ template <int N> OD_FN void od_take_plane(
     OdPatch<N> now, in_plane, beyond, unused;
     od_sums(u, now, in_plane);
     if (!OD_WRAP_Z && z == 0) {
+        OD_SELDOM();
         b = now;
         if (s >= 0 && od_wall(s < 0 ? 0 : s, 4) == OD_AFFINE) {
             od_sums(od_beyond(u, s, 4, place, step), b, unused);
@@ -53,6 +54,7 @@ template <int N> OD_FN void od_take_plane(
     }
     b = now;
     if (s >= 0 && od_wall(s < 0 ? 0 : s, 5) == OD_AFFINE && z == OD_NZ - 1) {
+        OD_SELDOM();
         od_sums(od_beyond(u, s, 5, place, step), beyond, unused);
         OD_EACH(j, OD_ROWS + 2 * N) {
             OD_EACH(k, OD_VEC + 2 * N) own.v[j][k] += beyond.v[j][k] - now.v[j][k];

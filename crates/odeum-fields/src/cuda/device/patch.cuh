@@ -10,6 +10,14 @@
 
 #define OD_EACH(i, n) _Pragma("unroll") for (int i = 0; i < (n); ++i)
 
+// Keeps a branch that is seldom taken a branch, where the compiler would choose between values
+// every time.
+#ifdef __CUDACC__
+#define OD_SELDOM() asm volatile("")
+#else
+#define OD_SELDOM()
+#endif
+
 // Own cells and N around.
 template <int N> struct OdPatch {
     real v[OD_ROWS + 2 * N][OD_VEC + 2 * N];
@@ -47,9 +55,11 @@ OD_FN int od_source(int i, int n, bool wraps) {
 // The place of a thread, whose reads go OD_REACH cells beyond its own.
 struct OdPlace {
     int x, y;
-    // Rows around its own: the first cell, counted from that of a plane.
+    // Its first cell, counted from that of a plane.
+    int at;
+    // Where neighbours beyond a periodic face are: rows counted from that of a plane, and cells
+    // from `at`; packs narrower than the reach count one by one.
     int below[OD_REACH], above[OD_REACH];
-    // To the cells left and right of the pack; packs narrower than the reach count one by one.
     int left[OD_REACH], right[OD_REACH];
     // A wall goes through what the thread reads.
     bool rim_x, rim_y;
@@ -59,31 +69,36 @@ OD_FN OdPlace od_place(int x, int y) {
     OdPlace place;
     place.x = x;
     place.y = y;
+    place.at = y * OD_ROW + x;
     place.rim_x = !OD_WRAP_X && (x < OD_REACH || x + OD_VEC + OD_REACH > OD_NX);
     place.rim_y = !OD_WRAP_Y && (y < OD_REACH || y + OD_ROWS + OD_REACH > OD_NY);
     OD_EACH(n, OD_REACH) {
-        place.below[n] = od_source(y - OD_REACH + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
-        place.above[n] = od_source(y + OD_ROWS + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
-        place.left[n] = od_source(x - OD_REACH + n, OD_NX, OD_WRAP_X) - x;
-        place.right[n] = od_source(x + OD_VEC + n, OD_NX, OD_WRAP_X) - x;
+        place.below[n] = od_modulo(y - OD_REACH + n, OD_NY) * OD_ROW + x;
+        place.above[n] = od_modulo(y + OD_ROWS + n, OD_NY) * OD_ROW + x;
+        place.left[n] = od_modulo(x - OD_REACH + n, OD_NX) - x;
+        place.right[n] = od_modulo(x + OD_VEC + n, OD_NX) - x;
     }
     if (OD_VEC >= OD_REACH) {
-        // Neighbours come as one pack, which must not hang over the end of a row.
-        place.left[0] = x > 0 ? -OD_REACH : (OD_WRAP_X ? OD_NX - OD_REACH : 0);
-        place.right[0] = x + OD_VEC < OD_NX ? OD_VEC : (OD_WRAP_X ? -x : 0);
+        // Neighbours come as one pack.
+        place.left[0] = x > 0 ? -OD_REACH : OD_NX - OD_REACH;
+        place.right[0] = x + OD_VEC < OD_NX ? OD_VEC : -x;
     }
     return place;
 }
 
-// Row j of a patch of N around, in memory.
-template <int N> OD_FN int od_row(const OdPlace &place, int j) {
-    if (j < N) return place.below[OD_REACH - N + j];
-    if (j >= N + OD_ROWS) return place.above[j - N - OD_ROWS];
-    const int y = place.y + j - N;
-    return (OD_NY % OD_ROWS == 0 ? y : od_source(y, OD_NY, OD_WRAP_Y)) * OD_ROW + place.x;
+// Row j of a patch of N around, in memory. Beyond a wall that is some other row, or memory that is
+// kept free before and after a field.
+template <int N> OD_FN const real *od_row(const real *plane, const OdPlace &place, int j) {
+    const int y = j - N;
+    if (OD_WRAP_Y && y < 0) return plane + place.below[OD_REACH + y];
+    if (OD_WRAP_Y && y >= OD_ROWS) return plane + place.above[y - OD_ROWS];
+    if (OD_WRAP_Y && OD_NY % OD_ROWS != 0) {
+        return plane + od_modulo(place.y + y, OD_NY) * OD_ROW + place.x;
+    }
+    return plane + place.at + (long long)y * OD_ROW;
 }
 
-// N cells at one side of a pack.
+// N cells at one side of a pack, `first` cells from the outermost.
 template <int N> OD_FN void od_read_side(real *to, const real *row, const int *side, int first) {
     if (OD_VEC < OD_REACH) {
         OD_EACH(k, N) to[k] = __ldg(row + side[first + k]);
@@ -98,11 +113,21 @@ template <int N> OD_FN void od_read_side(real *to, const real *row, const int *s
 
 template <int N> OD_FN void od_read(OdPatch<N> &patch, const real *plane, const OdPlace &place) {
     OD_EACH(j, OD_ROWS + 2 * N) {
-        const real *row = plane + od_row<N>(place, j);
+        const real *row = od_row<N>(plane, place, j);
         const OdPack pack = od_load(row);
         OD_EACH(k, OD_VEC) patch.v[j][N + k] = pack.v[k];
+#if OD_WRAP_X
         od_read_side<N>(patch.v[j], row, place.left, OD_REACH - N);
         od_read_side<N>(patch.v[j] + N + OD_VEC, row, place.right, 0);
+#else
+        int left[OD_REACH], right[OD_REACH];
+        OD_EACH(k, OD_REACH) {
+            left[k] = k - OD_REACH;
+            right[k] = k + OD_VEC;
+        }
+        od_read_side<N>(patch.v[j], row, left, OD_REACH - N);
+        od_read_side<N>(patch.v[j] + N + OD_VEC, row, right, 0);
+#endif
     }
 }
 
@@ -118,11 +143,13 @@ template <int N> OD_FN void od_mend_x(
     OD_EACH(j, OD_ROWS + 2 * N) {
         real *v = patch.v[j];
         OD_EACH(k, N) {
-            if (place.x + k - N == -1) v[k] = od_ghost(s, 0, v[k + 1], step);
+            if ((k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) v[k] = od_ghost(s, 0, v[k + 1], step);
         }
         OD_EACH(k, OD_VEC + N - 1) {
             const int at = N + 1 + k;
-            if (place.x + at - N == OD_NX) v[at] = od_ghost(s, 1, v[at - 1], step);
+            if ((1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
+                v[at] = od_ghost(s, 1, v[at - 1], step);
+            }
         }
     }
 }
@@ -133,13 +160,13 @@ template <int N> OD_FN void od_mend(
     if (!OD_WRAP_Y && place.rim_y) {
         OD_EACH(k, OD_VEC + 2 * N) {
             OD_EACH(j, N) {
-                if (place.y + j - N == -1) {
+                if ((j - N + 1) % OD_ROWS == 0 && place.y + j - N == -1) {
                     patch.v[j][k] = od_ghost(s, 2, patch.v[j + 1][k], step);
                 }
             }
             OD_EACH(j, OD_ROWS + N - 1) {
                 const int at = N + 1 + j;
-                if (place.y + at - N == OD_NY) {
+                if ((1 + j - OD_NY) % OD_ROWS == 0 && place.y + 1 + j == OD_NY) {
                     patch.v[at][k] = od_ghost(s, 3, patch.v[at - 1][k], step);
                 }
             }
@@ -173,9 +200,18 @@ OD_FN void od_write(
             if (OD_NY % OD_ROWS == 0 || place.y + j < OD_NY) {
                 OdPack pack;
                 OD_EACH(k, OD_VEC) pack.v[k] = result[s].v[j][k];
-                od_store(to + s * OD_VOLUME + (place.y + j) * OD_ROW + place.x, pack);
+                od_store(to + s * OD_VOLUME + place.at + (long long)j * OD_ROW, pack);
             }
         }
+    }
+}
+
+// Has plane z brought into the second-level cache.
+OD_FN void od_ask_for(const real *in, int z, const OdPlace &place) {
+    if (OD_AHEAD == 0) return;
+    const real *plane = od_plane(in, z);
+    OD_EACH(s, OD_S) {
+        OD_EACH(j, OD_ROWS) od_prefetch(od_row<0>(plane + s * OD_VOLUME, place, j));
     }
 }
 

@@ -93,6 +93,7 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         if (OD_WRAP_Z || i <= OD_NZ) {
             OdPatch<2> wide[OD_S];
             const real *plane = od_plane(in, i);
+            od_ask_for(in, i + OD_AHEAD, place);
             OD_EACH(s, OD_S) {
                 if (!od_feeds(s)) continue;
                 od_read<2>(wide[s], plane + s * OD_VOLUME, place);
