@@ -94,7 +94,7 @@ fn candidates(word: usize, species: usize, potentials: usize, depth: usize) -> V
     let widest = 16 / word;
     let mut all = Vec::new();
     for (pack, rows) in
-        [(widest, 4), (widest, 3), (widest, 2), (widest, 1), (widest / 2, 4), (widest / 2, 2), (widest / 2, 1)]
+        [(widest, 4), (widest, 3), (widest, 2), (widest / 2, 2)]
     {
         // Values that a thread keeps from plane to plane, of its own cells and those around.
         let reach = if potentials > 0 { 2 } else { depth };
@@ -107,12 +107,12 @@ fn candidates(word: usize, species: usize, potentials: usize, depth: usize) -> V
         if kept + read / 2 > 240 {
             continue;
         }
-        for (registers, block) in [(64, [64, 4]), (80, [64, 4]), (104, [32, 4]), (128, [32, 4]), (168, [32, 4]), (208, [32, 3]), (255, [32, 4])] {
+        for (registers, block) in [(80, [64, 4]), (128, [32, 4]), (168, [32, 4]), (255, [32, 4]), (255, [32, 8])] {
             if kept + read / 3 > registers || (registers > 80 && kept + read / 2 + 60 < registers / 2) {
                 continue;
             }
             let blocks_per_sm = 65536 / registers / (block[0] * block[1]);
-            for ahead in if depth > 1 || potentials > 0 { [2, 4] } else { [0, 3] } {
+            for ahead in if depth > 1 || potentials > 0 { [0, 3] } else { [0, 3] } {
                 all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
             }
         }

@@ -47,12 +47,18 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
     const OdPlace place = od_place(x, y);
     OdPipe<OD_DEPTH - 1> pipe;
     od_rest(pipe);
+    OdTouch touch = od_touch();
     const int start = begin < OD_DEPTH && !OD_WRAP_Z ? 0 : begin - OD_DEPTH;
     for (int i = start; i < end + OD_DEPTH; ++i) {
         OdPatch<OD_DEPTH> u[OD_S];
         const real *plane = od_plane(in, i);
         OD_EACH(s, OD_S) od_read<OD_DEPTH>(u[s], plane + s * OD_VOLUME, place);
-        od_ask_for(in, i + OD_AHEAD, place);
+        if (OD_AHEAD > 0) {
+            od_touch_plane(touch, in, i + 1, place);
+            od_ask_for(in, i + 1 + OD_AHEAD, place);
+        }
         od_run<OD_DEPTH - 1>(pipe, u, i, begin, place, steps, out);
     }
+    // Never so, which the compiler cannot know.
+    if (OD_AHEAD > 0 && touch.all == 0x7fdeadedu && planes < 0) od_store(out, OdPack{});
 }
