@@ -93,34 +93,40 @@ fn speed<T: Scalar>(march: &mut CudaMarch<T>, paper: Paper, cells: usize, warm: 
 fn candidates(word: usize, species: usize, potentials: usize, depth: usize) -> Vec<Tiling> {
     let widest = 16 / word;
     let mut all = Vec::new();
-    for (pack, rows) in
-        [(widest, 4), (widest, 3), (widest, 2), (widest / 2, 2)]
-    {
-        // Values that a thread keeps from plane to plane, of its own cells and those around.
-        let reach = if potentials > 0 { 2 } else { depth };
-        let ring = |n: usize| (pack + 2 * n) * (rows + 2 * n) * word / 4;
-        let kept = match potentials {
-            0 => (0..depth).map(ring).sum::<usize>() * species * 2,
-            _ => ring(1) * 2 + ring(0) * (2 * species + 1),
-        };
-        let read = ring(reach) * species.min(2);
-        if kept + read / 2 > 240 {
-            continue;
-        }
-        for (registers, block) in [(80, [64, 4]), (128, [32, 4]), (168, [32, 4]), (255, [32, 4]), (255, [32, 8])] {
-            if kept + read / 3 > registers || (registers > 80 && kept + read / 2 + 60 < registers / 2) {
+    let overlap = depth > 1 || potentials > 0;
+    for (pack, rows) in [(widest, 4), (widest, 3), (widest, 2), (widest, 1), (widest / 2, 2)] {
+        // Registers for what a thread keeps from plane to plane, and for what it reads.
+        let cells = pack * rows * word / 4;
+        let kept = cells * 2 * (species * depth + potentials);
+        let read = (pack + 2) * (rows + 2) * word / 4;
+        for registers in [64, 80, 96, 112, 128, 168, 208] {
+            if registers < kept + read / 2 + 24 || registers > 2 * (kept + read) + 64 {
                 continue;
             }
-            let blocks_per_sm = 65536 / registers / (block[0] * block[1]);
-            for ahead in if depth > 1 || potentials > 0 { [0, 3] } else { [0, 3] } {
-                all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
+            for wide in if overlap { [34, 66, 130] } else { [32, 64, 128] } {
+                for blocks_per_sm in if overlap { vec![1, 2] } else { vec![2048 / 256] } {
+                    let threads = 65536 / registers / blocks_per_sm / 32 * 32;
+                    let deep = if overlap { threads / wide } else { 256 / wide };
+                    let halo = if overlap { 2 } else { 0 };
+                    if deep == 0 || deep * rows < 4 + halo || deep * wide > 1024 {
+                        continue;
+                    }
+                    let per_sm = if overlap { blocks_per_sm } else { 65536 / registers / 256 };
+                    let block = [wide, deep];
+                    for ahead in if overlap { [3] } else { [0] } {
+                        let blocks_per_sm = per_sm.max(1);
+                        all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
+                    }
+                }
             }
         }
     }
+    all.dedup();
     all
 }
 
 fn table<T: Precision>(edge: usize, roof: f64, tune: bool, depth: usize, only: &[Paper], warm: bool) {
+    let shard: Option<usize> = std::env::var("SHARD").ok().and_then(|n| n.parse().ok());
     for &paper in only {
         let grid = Grid::new([edge; 3], paper.spacing()).unwrap();
         let model = paper.model().unwrap();
@@ -130,14 +136,29 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, depth: usize, only: &
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
         let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
+        let given: Vec<usize> = std::env::var("TILING")
+            .map(|text| text.split(',').filter_map(|n| n.parse().ok()).collect())
+            .unwrap_or_default();
         let list = match (tune, potentials) {
+            _ if given.len() == 7 => vec![Tiling {
+                depth: given[0],
+                pack: given[1],
+                rows: given[2],
+                block: [given[3], given[4]],
+                ahead: given[5],
+                blocks_per_sm: given[6],
+                planes: 0,
+            }],
             (true, _) => candidates(size_of::<T>(), species, potentials, depth),
             (false, 0) => vec![own, Tiling::twice(species, size_of::<T>())],
             (false, _) => vec![own],
         };
         let problem = paper.problem([edge; 3]).unwrap();
         let mut march = CudaMarch::new(&problem, &field, 0.0, 0).unwrap();
-        for tiling in list {
+        for (n, tiling) in list.into_iter().enumerate() {
+            if shard.is_some_and(|shard| n % 4 != shard) {
+                continue;
+            }
             let done = march.retile(tiling).and_then(|()| speed(&mut march, paper, grid.cells(), warm));
             match done {
                 Ok(speed) => rows.push((speed, tiling)),

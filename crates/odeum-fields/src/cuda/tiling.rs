@@ -22,8 +22,8 @@ pub struct Tiling {
 }
 
 impl Tiling {
-    /// What was fastest on an H200 for a model of so many species and potentials in numbers of
-    /// `word` bytes (docs/performance/fields.md).
+    /// What was fastest on an H200 for one step of a model of so many species and potentials in
+    /// numbers of `word` bytes (docs/performance/fields.md).
     pub fn of(species: usize, potentials: usize, word: usize) -> Tiling {
         let wide = Tiling {
             depth: 1,
@@ -35,16 +35,20 @@ impl Tiling {
             planes: 0,
         };
         match (species, potentials, word) {
-            (1, 0, 4) | (2, 0, 4) => wide,
+            (1, 0, 4) => Tiling { blocks_per_sm: 4, ..wide },
+            (2, 0, 4) => wide,
             (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
             (2, 0, _) => Tiling { rows: 4, block: [32, 4], ..wide },
-            _ => Tiling { pack: 8 / word, ..wide },
+            (_, 0, _) => Tiling { pack: 8 / word, ..wide },
+            _ => Tiling { block: [32, 4], blocks_per_sm: 2, ..wide },
         }
     }
 
-    /// Two steps at once; without potentials.
+    /// Two steps at once, which on an H200 is faster than one by one for a single species without
+    /// a wind; without potentials.
     pub fn twice(species: usize, word: usize) -> Tiling {
-        Tiling { depth: 2, blocks_per_sm: 2, ..Tiling::of(species, 0, word) }
+        let (pack, rows) = if species == 1 { (16 / word, 4) } else { (8 / word, 2) };
+        Tiling { depth: 2, pack, rows, ahead: 3, ..Tiling::of(2, 0, 4) }
     }
 
     /// The same with packs that divide periodic rows of `nx` cells: what continues at the other

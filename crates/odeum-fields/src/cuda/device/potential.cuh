@@ -87,17 +87,15 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         od_clear(b[n]);
         od_clear(partial[n]);
     }
-    OdTouch touch = od_touch();
     const int start = begin < 2 && !OD_WRAP_Z ? 0 : begin - 2;
     for (int i = start; i < end + 2; ++i) {
         OdPatch<1> mu[OD_POTENTIALS];
+        OdPatch<1> u[OD_S];
+        // Asked for before they are needed.
+        OD_EACH(s, OD_S) od_read<1>(u[s], od_plane(in, i - 1) + s * OD_VOLUME, place);
         if (OD_WRAP_Z || i <= OD_NZ) {
             OdPatch<2> wide[OD_S];
             const real *plane = od_plane(in, i);
-            if (OD_AHEAD > 0) {
-                od_touch_plane(touch, in, i + 1, place);
-                od_ask_for(in, i + 1 + OD_AHEAD, place);
-            }
             OD_EACH(s, OD_S) {
                 if (!od_feeds(s)) continue;
                 od_read<2>(wide[s], plane + s * OD_VOLUME, place);
@@ -108,12 +106,9 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         const int z = i - 1;
         if (!OD_WRAP_Z && z < 0) continue;
         const bool ended = !OD_WRAP_Z && z == OD_NZ;
-        OdPatch<1> u[OD_S];
         OdPatch<0> up[OD_S], result[OD_S];
         OdInflow<0> above, own;
-        const real *plane = od_plane(in, z);
         OD_EACH(s, OD_S) {
-            od_read<1>(u[s], plane + s * OD_VOLUME, place);
             od_mend<1>(u[s], s, place, step);
             if (ended) {
                 od_clear(above.of[s]);
@@ -147,6 +142,4 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         OD_EACH(n, OD_POTENTIALS) partial[n] = own.of[OD_S + n];
 #endif
     }
-    // Never so, which the compiler cannot know.
-    if (OD_AHEAD > 0 && touch.all == 0x7fdeadedu && planes < 0) od_store(out, OdPack{});
 }
