@@ -5,10 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use odeum::backend::cuda::{devices, kernels::Card};
-use odeum::{Cpu, Error, Scalar};
-use odeum_fields::cuda::{CudaMarch, Tiling};
+use odeum::{Cpu, Device, Error, Scalar};
+use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
-use odeum_fields::{Combination, Engine, Field, Grid, Precision, noise};
+use odeum_fields::{Field, Grid, March, Options, Outcome, Precision, Problem, noise};
+use std::ops::ControlFlow;
 
 const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
 
@@ -41,49 +42,55 @@ fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
     .unwrap()
 }
 
+fn begin<T: Precision>(problem: &Problem, h: f64, field: Field<T>, device: Device) -> March<T> {
+    let options = Options { force: true, ..Options::euler(h) };
+    March::new(problem, field, 0.0, &options, device).unwrap()
+}
+
+/// Takes steps; gives the time they took on the device \[s\].
+fn steps<T: Precision>(march: &mut March<T>, count: usize) -> Result<f64, Error> {
+    let outcome = march.steps(count as u64, 0, &mut |_| ControlFlow::Continue(()))?;
+    assert_eq!(outcome, Outcome::Reached);
+    Ok(march.device_time().unwrap_or(f64::NAN))
+}
+
 /// A march on the GPU against the processor's; the largest difference.
-fn check<T: Precision>(paper: Paper, shape: [usize; 3], steps: usize, depth: usize) {
+fn check<T: Precision>(paper: Paper, shape: [usize; 3], count: usize, depth: usize) {
     let problem = paper.problem(shape).unwrap();
     let species = problem.model.species().len();
     let (h, field) = (paper.step(), rough::<T>(&problem.grid, species));
-    let mut march = CudaMarch::new(&problem, &field, 0.0, 0).unwrap();
+    let mut march = begin(&problem, h, field.clone(), Device::cuda(0));
     if depth > 1 {
         let own = Tiling::of(species, 0, size_of::<T>());
         let (pack, rows, block) = (8 / size_of::<T>(), 4, [32, 8]);
         march.retile(Tiling { depth, pack, rows, block, ahead: 1, ..own }).unwrap();
     }
-    march.steps(steps as u64, h).unwrap();
-    let found = march.field().unwrap();
-    let engine = Engine::<T>::new(&problem, &Cpu::default()).unwrap();
-    let (mut now, mut next) = (field, engine.zeros().unwrap());
-    for n in 0..steps {
-        let terms = [(1.0, &now)];
-        let what = Combination { slope: h, own: None, terms: &terms };
-        engine.sweep(n as f64 * h, &now, &what, &mut next);
-        std::mem::swap(&mut now, &mut next);
-    }
+    let mut processor = begin(&problem, h, field, Cpu::default().into());
+    steps(&mut march, count).unwrap();
+    steps(&mut processor, count).unwrap();
+    let (found, expected) = (march.field().unwrap(), processor.field().unwrap());
     let mut worst: f64 = 0.0;
     for s in 0..species {
-        for (x, y) in found.to_values(s).iter().zip(now.to_values(s)) {
+        for (x, y) in found.to_values(s).iter().zip(expected.to_values(s)) {
             worst = worst.max((x.to_f64() - y.to_f64()).abs() / y.to_f64().abs().max(1.0));
         }
     }
     println!(
-        "check {:9} {} {shape:?} {steps} steps, depth {depth}: {worst:.1e}",
+        "check {:9} {} {shape:?} {count} steps, depth {depth}: {worst:.1e}",
         paper.name(),
         T::NAME
     );
 }
 
 /// 10⁹ updates of cells per second, the best of a few.
-fn speed<T: Scalar>(march: &mut CudaMarch<T>, paper: Paper, cells: usize) -> Result<f64, Error> {
-    let steps = (4_000_000_000 / cells).clamp(20, 2000) as u64;
+fn speed<T: Precision>(march: &mut March<T>, cells: usize) -> Result<f64, Error> {
+    let count = (4_000_000_000 / cells).clamp(20, 2000);
     let mut best = f64::INFINITY;
-    march.steps(2, paper.step())?;
+    steps(march, 2)?;
     for _ in 0..4 {
-        best = best.min(march.steps(steps, paper.step())?);
+        best = best.min(steps(march, count)?);
     }
-    Ok(cells as f64 * steps as f64 / (best * 1e-3) / 1e9)
+    Ok((cells * count) as f64 / best / 1e9)
 }
 
 fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
@@ -139,9 +146,9 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
             (false, _) => vec![own],
         };
         let problem = paper.problem([edge; 3]).unwrap();
-        let mut march = CudaMarch::new(&problem, &field, 0.0, 0).unwrap();
+        let mut march = begin(&problem, paper.step(), field, Device::cuda(0));
         for tiling in list {
-            let done = march.retile(tiling).and_then(|()| speed(&mut march, paper, grid.cells()));
+            let done = march.retile(tiling).and_then(|()| speed(&mut march, grid.cells()));
             match done {
                 Ok(speed) => rows.push((speed, tiling)),
                 Err(error) => println!("{tiling:?}: {error}"),

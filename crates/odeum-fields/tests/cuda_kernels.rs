@@ -10,9 +10,10 @@ use odeum::{Cpu, Scalar};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Advection, Combination, Engine, Face, Field, Grid, ModelText, PointSource, Precision, Problem,
-    Quantity, Stencil, Wall, Walls, Wind, noise,
+    Advection, Checkpoint, Clock, Combination, Engine, Face, Field, Grid, March, ModelText,
+    Options, Outcome, PointSource, Precision, Problem, Quantity, Stencil, Wall, Walls, Wind, noise,
 };
+use std::ops::ControlFlow;
 
 /// Values without any symmetry.
 fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
@@ -22,6 +23,23 @@ fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
         0.5 + 0.4 * noise(7, s, cell)
     })
     .unwrap()
+}
+
+/// Steps of forward Euler by kernels.
+fn steps<T: Precision>(
+    problem: &Problem,
+    tiling: Tiling,
+    field: &Field<T>,
+    (t, h): (f64, f64),
+    count: u64,
+) -> Field<T> {
+    let options = Options { force: true, ..Options::euler(h) };
+    let start = Checkpoint { field: field.clone(), clock: Clock::at(t) };
+    let mut march = March::on_machine(problem, start, &options, host::Host::default()).unwrap();
+    march.retile(tiling).unwrap();
+    let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(outcome, Outcome::Reached);
+    march.field().unwrap().into_owned()
 }
 
 /// The kernels' steps against the processor's, for several tilings; those of one depth give the
@@ -43,7 +61,7 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
             engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
             std::mem::swap(&mut expected, &mut next);
         }
-        let found = host::sweep(problem, *tiling, &field, (t, h));
+        let found = steps(problem, *tiling, &field, (t, h), tiling.depth as u64);
         for s in 0..species {
             let (a, b) = (found.to_values(s), expected.to_values(s));
             for (at, (x, y)) in a.iter().zip(&b).enumerate() {
@@ -121,11 +139,8 @@ fn depth_changes_no_bit() {
     let problem = Problem::new(two_species(), Grid::new([37, 19, 5], 0.9).unwrap());
     let field = rough::<f64>(&problem.grid, 2);
     let (t, h) = (0.4, 0.05);
-    let mut once = field.clone();
-    for n in 0..3 {
-        once = host::sweep(&problem, tilings::<f64>()[0], &once, (t + f64::from(n) * h, h));
-    }
-    assert!(host::sweep(&problem, deep()[2], &field, (t, h)) == once);
+    let once = steps(&problem, tilings::<f64>()[0], &field, (t, h), 3);
+    assert!(steps(&problem, deep()[2], &field, (t, h), 3) == once);
 }
 
 /// Cahn–Hilliard with a reaction: potentials, whose Laplacians reach two cells far.

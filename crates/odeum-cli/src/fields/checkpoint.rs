@@ -35,6 +35,9 @@ pub(super) struct Header {
     pub(super) masses: Vec<u64>,
     /// Bits of the times of the states written.
     pub(super) frames: Vec<u64>,
+    /// The kind of device that computed last.
+    #[serde(default)]
+    pub(super) device: String,
     /// Bytes of the tables written: series, lines.
     pub(super) tables: [u64; 2],
 }

@@ -1,11 +1,15 @@
 //! Where the values of a field lie in the memory of a GPU.
 
+use super::machine::Machine;
 use crate::field::Field;
 use crate::grid::Grid;
 use odeum::{Error, Scalar};
 
 /// Bytes that a warp reads at once: rows begin at multiples of this.
 const LINE: usize = 128;
+
+/// Bytes that are moved at a time.
+const PIECE: usize = 64 << 20;
 
 /// Counted from the first value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,31 +47,73 @@ impl Shape {
         self.volume * self.species
     }
 
-    /// The values of a field in this order.
-    pub(super) fn pack<T: Scalar>(&self, field: &Field<T>) -> Vec<T> {
-        let mut values = vec![T::from_f64(0.0); self.len()];
-        self.rows(|at, (s, y, z)| {
-            values[at..at + self.cells[0]].copy_from_slice(field.row(s, y, z));
-        });
-        values
-    }
-
-    /// Takes them apart again.
-    pub(super) fn unpack<T: Scalar>(&self, values: &[T], field: &mut Field<T>) {
-        self.rows(|at, (s, y, z)| {
-            field.row_mut(s, y, z).copy_from_slice(&values[at..at + self.cells[0]]);
-        });
-    }
-
-    /// Every row: where it begins, and its species, y and z.
-    fn rows(&self, mut f: impl FnMut(usize, (usize, usize, usize))) {
-        let [_, ny, nz] = self.cells;
-        for s in 0..self.species {
-            for z in 0..nz {
-                for y in 0..ny {
-                    f(s * self.volume + z * self.plane + y * self.row, (s, y, z));
-                }
+    /// Writes a field to a machine, a few planes at a time.
+    pub(super) fn upload<T: Scalar, M: Machine>(
+        &self,
+        field: &Field<T>,
+        machine: &M,
+        to: &mut M::Memory,
+    ) -> Result<(), Error> {
+        let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
+        self.planes::<T>(|first, planes| {
+            for (at, (s, y, z)) in self.rows(planes) {
+                values[at..at + self.cells[0]].copy_from_slice(field.row(s, y, z));
             }
+            let len = planes.1 * self.plane;
+            machine.write(to, first * size_of::<T>(), &values[..len])
+        })
+    }
+
+    /// Reads a field from a machine, a few planes at a time.
+    pub(super) fn download<T: Scalar, M: Machine>(
+        &self,
+        grid: &Grid,
+        machine: &M,
+        from: &M::Memory,
+    ) -> Result<Field<T>, Error> {
+        let mut field = Field::zeros(grid, self.species)?;
+        let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
+        self.planes::<T>(|first, planes| {
+            let len = planes.1 * self.plane;
+            machine.read(from, first * size_of::<T>(), &mut values[..len])?;
+            for (at, (s, y, z)) in self.rows(planes) {
+                field.row_mut(s, y, z).copy_from_slice(&values[at..at + self.cells[0]]);
+            }
+            Ok(())
+        })?;
+        Ok(field)
+    }
+
+    /// Planes that are moved at a time.
+    fn pieces<T>(&self) -> usize {
+        (PIECE / (self.plane * size_of::<T>())).clamp(1, self.cells[2] * self.species)
+    }
+
+    /// Runs over all planes, those of one species after those of the other: `f` is given the first
+    /// value, and the number of the first plane and how many there are.
+    fn planes<T>(
+        &self,
+        mut f: impl FnMut(usize, (usize, usize)) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (all, pieces) = (self.cells[2] * self.species, self.pieces::<T>());
+        let mut plane = 0;
+        while plane < all {
+            let count = pieces.min(all - plane);
+            f(plane * self.plane, (plane, count))?;
+            plane += count;
         }
+        Ok(())
+    }
+
+    /// The rows of some planes: where each begins, counted from the first, and its species, y, z.
+    fn rows(
+        &self,
+        (first, count): (usize, usize),
+    ) -> impl Iterator<Item = (usize, (usize, usize, usize))> {
+        let (Shape { cells: [_, ny, nz], row, plane, .. }, all) = (*self, first..first + count);
+        all.flat_map(move |p| {
+            let at = (p - first) * plane;
+            (0..ny).map(move |y| (at + y * row, (p / nz, y, p % nz)))
+        })
     }
 }

@@ -19,6 +19,7 @@ const EULER: &str = include_str!("device/euler.cuh");
 const TILE: &str = include_str!("device/tile.cuh");
 const DEEP: &str = include_str!("device/deep.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
+const REDUCE: &str = include_str!("device/reduce.cuh");
 
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
 /// next: half of an H200's.
@@ -52,6 +53,35 @@ fn literal(x: f64) -> String {
     format!("R({x:?})")
 }
 
+/// What a kernel is compiled for beside the problem and the tiling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Variant {
+    /// Of each axis, whether the wind comes from the low end.
+    pub(super) sides: [bool; 3],
+    /// What is added to the slope; `None` for a step of forward Euler.
+    pub(super) blend: Option<Blended>,
+}
+
+/// What a result is made of beside the slope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Blended {
+    /// The field that the slope is of.
+    pub(super) itself: bool,
+    /// The old content of the output.
+    pub(super) own: bool,
+    /// Other fields.
+    pub(super) terms: usize,
+}
+
+/// Kernels that are the same for all problems: reductions, and combinations of fields.
+pub(super) fn common<T: Scalar>() -> String {
+    let mut text = Text::default();
+    text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
+    text.line(REAL);
+    text.line(REDUCE);
+    text.0
+}
+
 /// Refuses what kernels do not compute.
 pub(super) fn refuse<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
     let unsupported = |what: &str| {
@@ -75,7 +105,7 @@ pub(super) fn text<T: Scalar>(
     plan: &Plan<T>,
     shape: &Shape,
     tiling: &Tiling,
-    sides: [bool; 3],
+    variant: &Variant,
 ) -> String {
     let mut text = Text::default();
     let kind = tiling.kind(plan.n_potentials());
@@ -83,8 +113,13 @@ pub(super) fn text<T: Scalar>(
     sizes::<T>(&mut text, plan, shape, tiling);
     text.define("OD_TILED", flag(kind != Kind::Plain));
     text.define("OD_WIND", flag(plan.wind.is_some()));
+    let blend = variant.blend.unwrap_or_default();
+    text.define("OD_BLEND", flag(variant.blend.is_some()));
+    text.define("OD_ITSELF", flag(blend.itself));
+    text.define("OD_TERMS", blend.terms);
+    text.define("OD_OWN", flag(blend.own));
     for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
-        let low = plan.wind.is_some() && sides[axis];
+        let low = plan.wind.is_some() && variant.sides[axis];
         text.define(&format!("OD_WIND_LOW_{name}"), flag(low));
     }
     text.line(REAL);

@@ -20,11 +20,37 @@ struct OdCells {
     real v[OD_S][OD_ROWS][OD_VEC];
 };
 
+#if OD_BLEND
+// The packs of other fields and of the output that a result is made of. At the rim of a tile,
+// beyond the box, any place does.
+struct OdBlend {
+    OdPack term[OD_TERMS + 1][OD_ROWS], own[OD_ROWS];
+};
+OD_FN OdBlend od_blend(int s, int x, int y, int z, const OdStep &step) {
+    OdBlend blend;
+#pragma unroll
+    for (int j = 0; j < OD_ROWS; ++j) {
+        const int row = od_source(y + j, OD_NY, false), column = x < 0 || x >= OD_NX ? 0 : x;
+        const long long at =
+            s * OD_VOLUME + (long long)z * OD_PLANE + (long long)row * OD_ROW + column;
+#pragma unroll
+        for (int n = 0; n < OD_TERMS; ++n) blend.term[n][j] = od_load(step.term[n] + at);
+        if (OD_OWN) blend.own[j] = od_reload(step.out + at);
+    }
+    return blend;
+}
+#endif
+
 // `beyond` are the Laplacians of potentials.
 OD_FN void od_advance(
     const OdCells &here, const OdCells &laplacian, const OdCells &gain,
     const real (&beyond)[OD_POTENTIALS + 1][OD_ROWS][OD_VEC], int x, int y, int z,
     const OdStep &step, OdPack (&result)[OD_S][OD_ROWS]) {
+#if OD_BLEND
+    OdBlend blend[OD_S];
+#pragma unroll
+    for (int s = 0; s < OD_S; ++s) blend[s] = od_blend(s, x, y, z, step);
+#endif
 #pragma unroll
     for (int j = 0; j < OD_ROWS; ++j) {
 #pragma unroll
@@ -46,7 +72,18 @@ OD_FN void od_advance(
 #pragma unroll
             for (int s = 0; s < OD_S; ++s) {
                 if (OD_WIND && od_carried(s)) slope[s] = slope[s] + gain.v[s][j][k];
+#if OD_BLEND
+                real sum = step.h * slope[s];
+                if (OD_ITSELF) sum = od_fma(inputs[s], step.itself, sum);
+#pragma unroll
+                for (int n = 0; n < OD_TERMS; ++n) {
+                    sum = od_fma(blend[s].term[n][j].v[k], step.factor[n], sum);
+                }
+                if (OD_OWN) sum = od_fma(blend[s].own[j].v[k], step.own, sum);
+                result[s][j].v[k] = sum;
+#else
                 result[s][j].v[k] = od_fma(step.h, slope[s], inputs[s]);
+#endif
             }
         }
     }

@@ -1,25 +1,25 @@
-// Runs a kernel that the host shim made plain C++: stands after the kernel's text, which is
-// compiled with OD_HOST_KERNEL and OD_HOST_STEP for its name and the type of its steps.
-static const void *od_host_in, *od_host_step_numbers;
-static void *od_host_out;
-static int od_host_planes;
+// Runs kernels that the host shim made plain C++, as a driver does: by a list of addresses of
+// their arguments. Stands after their text; OD_HOST_KERNEL exports one.
+#include <type_traits>
+#include <utility>
 
-static void od_host_thread() {
-    OD_HOST_STEP step;
-    std::memcpy(&step, od_host_step_numbers, sizeof(step));
-    OD_HOST_KERNEL((const real *)od_host_in, (real *)od_host_out, step, od_host_planes);
+static void **od_host_arguments;
+
+template <class... A, size_t... I>
+static void od_host_apply(void (*kernel)(A...), void **a, std::index_sequence<I...>) {
+    kernel(*(typename std::decay<A>::type *)a[I]...);
+}
+template <class... A>
+static void od_host_call(void (*kernel)(A...)) {
+    od_host_apply(kernel, od_host_arguments, std::index_sequence_for<A...>());
 }
 
-extern "C" void od_host_sweep(
-    const void *in, void *out, const void *step, int planes, const unsigned long *blocks,
-    const unsigned long *block) {
-    od_host_in = in;
-    od_host_out = out;
-    od_host_step_numbers = step;
-    od_host_planes = planes;
+static void od_host_launch(
+    void (*body)(), const unsigned long *blocks, const unsigned long *block) {
     const unsigned nx = block[0], threads = block[0] * block[1];
-    const size_t stack = 256 * 1024;
-    std::vector<char> stacks(threads * stack);
+    const size_t stack = 128 * 1024;
+    static std::vector<char> stacks;
+    if (stacks.size() < threads * stack) stacks.resize(threads * stack);
     std::vector<double> shared(64 * 1024, NAN);
     od_host_shared = shared.data();
     for (unsigned b = 0; b < blocks[0] * blocks[1] * blocks[2]; ++b) {
@@ -36,7 +36,7 @@ extern "C" void od_host_sweep(
             // tells which.
             od_host_fibres[t].uc_link = &od_host_scheduler;
             od_host_turn[t] = 0;
-            makecontext(&od_host_fibres[t], (void (*)())od_host_thread, 0);
+            makecontext(&od_host_fibres[t], body, 0);
         }
         // One round is as far as the next barrier. Threads that end have as many barriers behind
         // them as the others, or none follow: a finished fibre is not resumed.
@@ -55,3 +55,11 @@ extern "C" void od_host_sweep(
         }
     }
 }
+
+#define OD_HOST_KERNEL(name) \
+    static void od_host_body_##name() { od_host_call(name); } \
+    extern "C" void od_host_run_##name( \
+        void **arguments, const unsigned long *blocks, const unsigned long *block) { \
+        od_host_arguments = arguments; \
+        od_host_launch(od_host_body_##name, blocks, block); \
+    }

@@ -24,6 +24,13 @@ OD_FN OdPack od_load(const real *from) {
     memcpy(&pack, &words, sizeof(pack));
     return pack;
 }
+// From memory that the kernel writes, each thread its own place.
+OD_FN OdPack od_reload(const real *from) {
+    const OdWords words = *reinterpret_cast<const OdWords *>(from);
+    OdPack pack;
+    memcpy(&pack, &words, sizeof(pack));
+    return pack;
+}
 OD_FN void od_store(real *to, const OdPack &pack) {
     OdWords words;
     memcpy(&words, &pack, sizeof(pack));
@@ -40,5 +47,6 @@ OD_FN OdPack od_load(const real *from) {
     memcpy(&pack, from, sizeof(pack));
     return pack;
 }
+OD_FN OdPack od_reload(const real *from) { return od_load(from); }
 OD_FN void od_store(real *to, const OdPack &pack) { memcpy(to, &pack, sizeof(pack)); }
 #endif
