@@ -47,10 +47,29 @@ fn skipped(error: &Error) -> bool {
     absent
 }
 
+/// Stages of the stabilised methods, and what is the same for all problems.
+fn others<T: Scalar>() -> Vec<(String, KernelText)> {
+    let mut all = Vec::new();
+    for paper in [Paper::Turing, Paper::Front] {
+        let problem = paper.problem([512; 3]).unwrap();
+        let potentials = problem.model.potentials().outputs().len();
+        let tiling = Tiling::of(problem.model.species().len(), potentials, size_of::<T>());
+        let text = inspect::stage::<T>(&problem, tiling, 2).unwrap();
+        all.push((format!("{} stage, {}", paper.name(), T::NAME), text));
+    }
+    let (source, names) = inspect::common::<T>();
+    for name in names {
+        let text = KernelText { name, source: source.clone() };
+        all.push((format!("{name}, {}", T::NAME), text));
+    }
+    all
+}
+
 #[test]
 fn registers_and_spills_are_those_of_the_snapshot() {
     let mut table = format!("{:20} {:>5} {:>5} {:>7}\n", "kernel", "regs", "stack", "spilled");
-    for (name, text) in kernels::<f32>().into_iter().chain(kernels::<f64>()) {
+    let steps = kernels::<f32>().into_iter().chain(kernels::<f64>());
+    for (name, text) in steps.chain(others::<f32>()).chain(others::<f64>()) {
         let resources = match check(text.name, &text.source, ARCH) {
             Ok((resources, _)) => resources,
             Err(error) if skipped(&error) => return,
