@@ -6,9 +6,9 @@ use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::walls::Ghost;
 use odeum::backend::cuda::inspect::REAL;
+use odeum::backend::cuda::text::{Text, literal};
 use odeum::{Error, Scalar};
 use odeum_core::emit::{self, Signature};
-use std::fmt::{Display, Write};
 
 const VECTOR: &str = include_str!("device/vector.cuh");
 const PLANES: &str = include_str!("device/planes.cuh");
@@ -23,34 +23,6 @@ const POTENTIAL: &str = include_str!("device/potential.cuh");
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
 /// next: half of an H200's.
 const STREAM: usize = 24 << 20;
-
-/// A text under construction.
-#[derive(Default)]
-struct Text(String);
-
-impl Text {
-    fn line(&mut self, line: impl Display) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "{line}");
-    }
-
-    fn define(&mut self, name: &str, value: impl Display) {
-        self.line(format_args!("#define {name} {value}"));
-    }
-
-    /// A function of indices that the compiler knows, folded away.
-    fn table(&mut self, kind: &str, head: &str, index: &str, values: &[String]) {
-        let (n, list) = (values.len().max(1), values.join(", "));
-        self.line(format_args!(
-            "OD_FN {kind} {head} {{ const {kind} values[{n}] = {{{list}}}; return values[{index}]; }}"
-        ));
-    }
-}
-
-/// The shortest decimal that reads back to the same bits.
-fn literal(x: f64) -> String {
-    format!("R({x:?})")
-}
 
 /// Refuses what kernels do not compute.
 pub(super) fn refuse<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
@@ -109,7 +81,7 @@ pub(super) fn text<T: Scalar>(
             text.line(POTENTIAL);
         }
     }
-    text.0
+    text.finish()
 }
 
 fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Tiling) {
