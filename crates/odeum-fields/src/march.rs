@@ -86,7 +86,15 @@ pub struct March<T: Precision> {
     work: Option<Work<T>>,
     /// Whether `work.slope` is F at the present state.
     has_slope: bool,
-    stability: Option<Stability>,
+    judged: Option<Judged>,
+}
+
+/// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
+/// changes with time.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    limits: Stability,
+    until: f64,
 }
 
 /// Steps after which the spectral radius is computed anew.
@@ -157,7 +165,7 @@ impl<T: Precision> March<T> {
             next,
             work,
             has_slope: false,
-            stability: None,
+            judged: None,
         })
     }
 
@@ -183,7 +191,18 @@ impl<T: Precision> March<T> {
 
     /// Limits of the steps, as they were judged last; `None` before the first step.
     pub fn stability(&self) -> Option<&Stability> {
-        self.stability.as_ref()
+        self.judged.as_ref().map(|judged| &judged.limits)
+    }
+
+    /// Takes over limits that [`stability`](crate::stability) has found for times up to `until`:
+    /// where wind or rates change with time, one judgement of a whole span instead of one for
+    /// each call of [`until`](March::until) within it.
+    pub fn set_stability(&mut self, limits: Stability, until: f64) {
+        let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
+        self.judged = Some(Judged { limits, until });
+        if self.clock.radius == 0.0 {
+            self.clock.radius = limits.radius;
+        }
     }
 
     /// All that [`March::resume`] needs.
@@ -210,6 +229,9 @@ impl<T: Precision> March<T> {
     /// Goes on to time `end`; every `every` steps, and at the end, `watch` is called and may stop
     /// the march. An error is said of what cannot be begun; what fails on the way is an
     /// [`Outcome`].
+    ///
+    /// The limits of the steps are judged once, by the field of that moment; anew where wind or
+    /// rates change with time and `end` lies beyond the times that were judged.
     pub fn until(
         &mut self,
         end: f64,
@@ -242,14 +264,11 @@ impl<T: Precision> March<T> {
 
     /// Computes the limits of the steps, and refuses larger ones.
     fn judge_stability(&mut self, end: f64) -> Result<(), Error> {
-        let known = self.stability.is_some() && !self.problem.changes_with_time();
-        if !known {
-            self.stability = Some(stability(&self.problem, &self.field, (self.clock.t, end))?);
-            if self.clock.radius == 0.0 {
-                self.clock.radius = self.stability.map_or(0.0, |s| s.radius);
-            }
+        if self.judged.is_none_or(|judged| end > judged.until) {
+            let limits = stability(&self.problem, &self.field, (self.clock.t, end))?;
+            self.set_stability(limits, end);
         }
-        let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, &self.stability) else {
+        let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, self.stability()) else {
             return Ok(());
         };
         let stages = match self.options.method {
