@@ -88,3 +88,11 @@ fn a_refused_text_comes_back_with_the_log() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn methods_that_run_on_the_processor_alone_have_no_kernels() {
+    let (graph, options) = (Graph::trace(&Lorenz), Options::new(Tolerance::new(1e-6, 1e-9)));
+    for method in [Method::rodas4(), Method::radau()] {
+        assert!(inspect::kernels::<f64>(&graph, &method, &options, false).is_empty());
+    }
+}
