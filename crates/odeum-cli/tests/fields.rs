@@ -411,7 +411,10 @@ fn bad_input_is_refused_with_its_place() {
     with("[output]\nevery = 0", &["must be positive"]);
     with("[output]\nformats = [\"isosurface\"]", &["which level"]);
     with("[output]\npng = { species = \"d\" }", &["there is no species `d`"]);
-    with("[run]\ndevice = \"cuda\"", &["fields do not run on cuda", "--device cpu"]);
+    with(
+        "[run]\ndevice = \"cuda\"",
+        &["fields do not run on cuda", "a.toml:", "run.device", "--device cpu"],
+    );
     with("[ensemble]\ncount = 3", &["unknown key `ensemble`"]);
     // All at once.
     let case =

@@ -41,12 +41,13 @@ impl<'a> FieldPlan<'a> {
     ) -> Option<FieldPlan<'a>> {
         let device = overrides.device.clone().unwrap_or_else(|| case.device.clone());
         let Device::Cpu(mut cpu) = device else {
-            findings.push(
-                Finding::error(format!("fields do not run on {device} yet"))
-                    .in_file(case.source.name())
-                    .field("run.device")
-                    .help("use device = \"cpu\", or --device cpu"),
-            );
+            let message = format!("fields do not run on {device} yet");
+            let finding = match case.spots.find("device") {
+                _ if overrides.device.is_some() => Finding::error(message).field("--device"),
+                Some(spot) => spot.error(message),
+                None => Finding::error(message).in_file(case.source.name()).field("run.device"),
+            };
+            findings.push(finding.help("use device = \"cpu\", or --device cpu"));
             return None;
         };
         if overrides.threads.is_some() {
@@ -116,9 +117,8 @@ impl<'a> FieldPlan<'a> {
                  force = true if you mean it"
             )));
         }
-        // What is stable over the whole time has been judged: the march need not refuse.
         let mut options = Options::new(time.method, steps);
-        (options.force, options.max_steps) = (true, time.max_steps);
+        (options.force, options.max_steps) = (time.force, time.max_steps);
         Ok(Prepared { field, limits, options })
     }
 

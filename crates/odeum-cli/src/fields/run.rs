@@ -114,6 +114,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
     let mut march = March::resume(&case.problem, start, &options, &plan.cpu)
         .map_err(|error| bad(case.spots.place(error)))?;
+    march.set_stability(limits, case.time.until);
     let header = header.take().unwrap_or_else(|| Header {
         identity,
         step: match options.steps {
