@@ -194,7 +194,7 @@ impl<T: Precision> March<T> {
         self.judged.as_ref().map(|judged| &judged.limits)
     }
 
-    /// Takes over limits that [`stability`](crate::stability) has found for times up to `until`:
+    /// Takes over limits that [`stability`](crate::stability()) has found for times up to `until`:
     /// where wind or rates change with time, one judgement of a whole span instead of one for
     /// each call of [`until`](March::until) within it.
     pub fn set_stability(&mut self, limits: Stability, until: f64) {
