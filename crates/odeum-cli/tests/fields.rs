@@ -411,7 +411,10 @@ fn bad_input_is_refused_with_its_place() {
     with("[output]\nevery = 0", &["must be positive"]);
     with("[output]\nformats = [\"isosurface\"]", &["which level"]);
     with("[output]\npng = { species = \"d\" }", &["there is no species `d`"]);
-    with("[run]\ndevice = \"cuda:0,1\"", &["a field runs on one GPU", "cuda:N"]);
+    with(
+        "[run]\ndevice = \"cuda:0,1\"",
+        &["a field runs on one GPU", "a.toml:", "run.device", "cuda:N"],
+    );
     with("[ensemble]\ncount = 3", &["unknown key `ensemble`"]);
     // All at once.
     let case =

@@ -86,7 +86,15 @@ pub struct March<T: Precision> {
     control: Control<f64>,
     /// Whether [`Slot::Slope`] is F at the present state.
     has_slope: bool,
-    stability: Option<Stability>,
+    judged: Option<Judged>,
+}
+
+/// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
+/// changes with time.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    limits: Stability,
+    until: f64,
 }
 
 /// Steps after which the spectral radius is computed anew.
@@ -157,7 +165,7 @@ impl<T: Precision> March<T> {
             clock,
             control,
             has_slope: false,
-            stability: None,
+            judged: None,
         }
     }
 
@@ -227,7 +235,18 @@ impl<T: Precision> March<T> {
 
     /// Limits of the steps, as they were judged last; `None` before the first step.
     pub fn stability(&self) -> Option<&Stability> {
-        self.stability.as_ref()
+        self.judged.as_ref().map(|judged| &judged.limits)
+    }
+
+    /// Takes over limits that [`stability`](crate::stability()) has found for times up to `until`:
+    /// where wind or rates change with time, one judgement of a whole span instead of one for
+    /// each call of [`until`](March::until) within it.
+    pub fn set_stability(&mut self, limits: Stability, until: f64) {
+        let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
+        self.judged = Some(Judged { limits, until });
+        if self.clock.radius == 0.0 {
+            self.clock.radius = limits.radius;
+        }
     }
 
     /// Time, and memory of the method: with the field all that [`March::resume`] needs.
@@ -276,6 +295,9 @@ impl<T: Precision> March<T> {
     /// Goes on to time `end`; every `every` steps, and at the end, `watch` is called and may stop
     /// the march. An error is said of what cannot be begun; what fails on the way is an
     /// [`Outcome`].
+    ///
+    /// The limits of the steps are judged once, by the field of that moment; anew where wind or
+    /// rates change with time and `end` lies beyond the times that were judged.
     pub fn until(
         &mut self,
         end: f64,
@@ -326,15 +348,12 @@ impl<T: Precision> March<T> {
 
     /// Computes the limits of the steps, and refuses larger ones.
     fn judge_stability(&mut self, end: f64) -> Result<(), Error> {
-        let known = self.stability.is_some() && !self.problem.changes_with_time();
-        if !known {
+        if self.judged.is_none_or(|judged| end > judged.until) {
             let sample = self.backend.sample()?;
-            self.stability = Some(stability::judge(&self.problem, &sample, (self.clock.t, end))?);
-            if self.clock.radius == 0.0 {
-                self.clock.radius = self.stability.map_or(0.0, |s| s.radius);
-            }
+            let limits = stability::judge(&self.problem, &sample, (self.clock.t, end))?;
+            self.set_stability(limits, end);
         }
-        let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, &self.stability) else {
+        let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, self.stability()) else {
             return Ok(());
         };
         let stages = match self.options.method {

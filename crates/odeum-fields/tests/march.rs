@@ -4,8 +4,8 @@
 use odeum::{Cpu, Isa, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Checkpoint, Engine, Field, Grid, March, Method, ModelText, Options, Outcome, Precision,
-    Problem, Stencil, Steps, noise, stability,
+    Advection, Checkpoint, Engine, Field, Grid, March, Method, ModelText, Options, Outcome,
+    Precision, Problem, Quantity, Stencil, Steps, Wind, noise, stability,
 };
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
@@ -324,6 +324,35 @@ fn step_limits_are_tight() {
         let mut march = March::new(&problem, start.clone(), 0.0, &refused, cpu(1)).unwrap();
         let error = march.steps(1, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
         assert!(error.to_string().contains("stable up to"), "{error}");
+    }
+}
+
+/// A wind that grows: what is stable at first is not at the end.
+#[test]
+fn steps_are_judged_over_the_span_that_is_given() {
+    let grid = Grid::new([16, 1, 1], 1.0).unwrap();
+    let wind = Wind::Uniform(["0.1 + 10 * t", "0", "0"].map(Quantity::from));
+    let problem = Problem::new(model(&[("c", "0.1 * lap(c)")]), grid).wind(wind, Advection::Upwind);
+    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, ..]| x).unwrap();
+    let march = || March::new(&problem, start.clone(), 0.0, &Options::euler(0.5), cpu(1)).unwrap();
+    let go = |march: &mut March<f64>, end| march.until(end, 0, &mut |_| ControlFlow::Continue(()));
+    // Judged call by call, the second is refused; over the whole span, the first is.
+    let mut by_call = march();
+    assert_eq!(go(&mut by_call, 0.01).unwrap(), Outcome::Reached);
+    let early = *by_call.stability().unwrap();
+    assert!(go(&mut by_call, 1.0).unwrap_err().to_string().contains("stable up to"));
+    assert!(by_call.stability().unwrap().euler < early.euler / 5.0);
+    let mut whole = march();
+    let limits = stability(&problem, &start, (0.0, 1.0)).unwrap();
+    whole.set_stability(limits, 1.0);
+    assert!(go(&mut whole, 0.01).unwrap_err().to_string().contains("stable up to"));
+    // Within the span nothing is judged again, beyond it all is.
+    let mut small =
+        March::new(&problem, start.clone(), 0.0, &Options::euler(0.01), cpu(1)).unwrap();
+    small.set_stability(limits, 1.0);
+    for (end, same) in [(0.5, true), (1.0, true), (2.0, false)] {
+        assert_eq!(go(&mut small, end).unwrap(), Outcome::Reached);
+        assert_eq!(small.stability() == Some(&limits), same, "{end}");
     }
 }
 

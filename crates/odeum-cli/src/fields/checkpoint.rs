@@ -8,9 +8,9 @@
 //! with a fraction are kept as their bits.
 
 use super::Trouble;
+use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::write_whole;
-use crate::source::reason;
 use odeum::Scalar;
 use odeum_fields::{Checkpoint, Grid};
 use serde::{Deserialize, Serialize};

@@ -52,13 +52,15 @@ impl<'a> FieldPlan<'a> {
                 if let Device::Cuda(gpu) = other
                     && gpu.ordinals.len() != 1
                 {
-                    findings.push(
-                        Finding::error("a field runs on one GPU")
-                            .in_file(case.source.name())
-                            .field("run.device")
-                            .found(other)
-                            .help("name one of them: cuda:N"),
-                    );
+                    let message = "a field runs on one GPU";
+                    let finding = match case.spots.find("device") {
+                        _ if overrides.device.is_some() => {
+                            Finding::error(message).field("--device")
+                        }
+                        Some(spot) => spot.error(message),
+                        None => Finding::error(message).in_file(case.source.name()),
+                    };
+                    findings.push(finding.found(other).help("name one of them: cuda:N"));
                 }
             }
         }
@@ -151,9 +153,8 @@ impl<'a> FieldPlan<'a> {
                  force = true if you mean it"
             )));
         }
-        // What is stable over the whole time has been judged: the march need not refuse.
         let mut options = Options::new(time.method, steps);
-        (options.force, options.max_steps) = (true, time.max_steps);
+        (options.force, options.max_steps) = (time.force, time.max_steps);
         Ok(Prepared { field, limits, options })
     }
 

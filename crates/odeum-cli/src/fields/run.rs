@@ -129,6 +129,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
     let mut march = March::resume(&case.problem, start, &options, &plan.device)
         .map_err(|error| bad(case.spots.place(error)))?;
+    march.set_stability(limits, case.time.until);
     let masses = match &header {
         Some(_) => Vec::new(),
         None => march.summaries().map_err(|error| bad(case.spots.place(error)))?,

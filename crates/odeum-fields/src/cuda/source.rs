@@ -6,9 +6,9 @@ use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::walls::Ghost;
 use odeum::backend::cuda::inspect::REAL;
+use odeum::backend::cuda::text::{Text, literal};
 use odeum::{Error, Scalar};
 use odeum_core::emit::{self, Signature};
-use std::fmt::{Display, Write};
 
 const VECTOR: &str = include_str!("device/vector.cuh");
 const PLANES: &str = include_str!("device/planes.cuh");
@@ -24,34 +24,6 @@ const REDUCE: &str = include_str!("device/reduce.cuh");
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
 /// next: half of an H200's.
 const STREAM: usize = 24 << 20;
-
-/// A text under construction.
-#[derive(Default)]
-struct Text(String);
-
-impl Text {
-    fn line(&mut self, line: impl Display) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "{line}");
-    }
-
-    fn define(&mut self, name: &str, value: impl Display) {
-        self.line(format_args!("#define {name} {value}"));
-    }
-
-    /// A function of indices that the compiler knows, folded away.
-    fn table(&mut self, kind: &str, head: &str, index: &str, values: &[String]) {
-        let (n, list) = (values.len().max(1), values.join(", "));
-        self.line(format_args!(
-            "OD_FN {kind} {head} {{ const {kind} values[{n}] = {{{list}}}; return values[{index}]; }}"
-        ));
-    }
-}
-
-/// The shortest decimal that reads back to the same bits.
-fn literal(x: f64) -> String {
-    format!("R({x:?})")
-}
 
 /// What a kernel is compiled for beside the problem and the tiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,7 +51,7 @@ pub(super) fn common<T: Scalar>() -> String {
     text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
     text.line(REAL);
     text.line(REDUCE);
-    text.0
+    text.finish()
 }
 
 /// Refuses what kernels do not compute.
@@ -144,7 +116,7 @@ pub(super) fn text<T: Scalar>(
             text.line(POTENTIAL);
         }
     }
-    text.0
+    text.finish()
 }
 
 fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Tiling) {

@@ -1,6 +1,11 @@
 //! A machine that runs device code on this one: the kernels' text, made plain C++ by the host
 //! shim and compiled by g++.
 
+#[path = "../../../odeum/tests/device/host.rs"]
+mod gpp;
+
+pub(crate) use gpp::is_available;
+
 use libloading::{Library, Symbol};
 use odeum::Error;
 use odeum::backend::cuda::inspect::HOST_SHIM;
@@ -9,22 +14,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-
-/// False where there is no g++ to compile device code with.
-pub(crate) fn is_available() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let found = Command::new("g++").arg("--version").output().is_ok_and(|o| o.status.success());
-        if !found {
-            eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
-        }
-        found
-    })
-}
+use std::sync::{Arc, Mutex};
 
 /// This computer in place of a GPU: work is done when it is given.
 pub(crate) struct Host {
@@ -82,30 +73,10 @@ fn compiled(text: &str, names: &[&str]) -> Arc<Compiled> {
     if let Some(library) = COMPILED.lock().unwrap().get_or_insert_default().get(&key) {
         return library.clone();
     }
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("field-{}-{number}", std::process::id());
-    let (file, object) = (folder.join(format!("{name}.cpp")), folder.join(format!("{name}.so")));
     let (head, main) = (inspect::HOST_LANES, inspect::HOST_MAIN);
     let entries: String = names.iter().map(|name| format!("OD_HOST_KERNEL({name})\n")).collect();
-    std::fs::write(&file, format!("{HOST_SHIM}\n{head}\n{text}\n{main}\n{entries}")).unwrap();
-    let output = Command::new("g++")
-        .args(["-std=c++17", "-O0", "-shared", "-fPIC", "-ffp-contract=off"])
-        .args(["-Wall", "-Werror", "-Wno-unused", "-Wno-unknown-pragmas"])
-        .arg("-Wno-maybe-uninitialized")
-        .arg(&file)
-        .arg("-o")
-        .arg(&object)
-        .output()
-        .unwrap();
-    let log = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} does not compile:\n{log}", file.display());
-    // SAFETY: the library has no initialisers but those of the C++ run time.
-    let library = unsafe { Library::new(&object) }.unwrap();
+    let library = gpp::compile(&format!("{HOST_SHIM}\n{head}\n{text}\n{main}\n{entries}"), &[]);
     let library = Arc::new(Compiled { library, one: Mutex::new(()) });
-    let _ = std::fs::remove_file(file);
-    let _ = std::fs::remove_file(object);
     COMPILED.lock().unwrap().get_or_insert_default().insert(key, library.clone());
     library
 }

@@ -1,6 +1,8 @@
 // Threads of a block as fibres of one thread, so that barriers and exchanges within a warp can be
 // run on the host: stands before a kernel's text.
+#include <type_traits>
 #include <ucontext.h>
+#include <utility>
 #include <vector>
 
 static ucontext_t od_host_scheduler;

@@ -1,8 +1,5 @@
 // Runs kernels that the host shim made plain C++, as a driver does: by a list of addresses of
 // their arguments. Stands after their text; OD_HOST_KERNEL exports one.
-#include <type_traits>
-#include <utility>
-
 static void **od_host_arguments;
 
 template <class... A, size_t... I>
