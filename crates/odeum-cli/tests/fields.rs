@@ -542,6 +542,8 @@ fn a_gpu_that_is_missing_is_said() {
     assert!(said.err.contains("--threads means nothing to cuda:0"), "{}", said.err);
     if folder.odeum(&["devices"]).well().out.contains("no GPU:") {
         folder.odeum(&["run", "a.toml"]).refused(&["cuda:0 is not to be had"]);
+        let bench = ["bench", "fields", "--device", "cuda"];
+        folder.odeum(&bench).refused(&["cuda:0 is not to be had"]);
         assert!(!folder.has("a.npz"));
     }
 }
