@@ -9,6 +9,7 @@
 mod nvrtc;
 
 use odeum::Scalar;
+use odeum_fields::Advection;
 use odeum_fields::cuda::Tiling;
 use odeum_fields::cuda::inspect::{self, KernelText};
 use odeum_fields::problems::Paper;
@@ -46,6 +47,9 @@ fn others<T: Scalar>() -> Vec<(String, KernelText)> {
         let text = inspect::stage::<T>(&problem, tiling, 2).unwrap();
         all.push((format!("{} stage, {}", paper.name(), T::NAME), text));
     }
+    let plume = Paper::Plume.problem([512; 3]).unwrap();
+    let problem = odeum_fields::Problem { advection: Advection::Koren, ..plume };
+    all.push((format!("transport, {}", T::NAME), inspect::transport::<T>(&problem).unwrap()));
     let (source, names) = inspect::common::<T>();
     for name in names {
         let text = KernelText { name, source: source.clone() };

@@ -292,6 +292,43 @@ fn winds_and_sources() {
     }
 }
 
+/// Winds, schemes and coefficients that take a second sweep.
+#[test]
+fn what_differs_from_cell_to_cell() {
+    let robin = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("t") };
+    let all = [
+        Walls::all(Wall::Dirichlet(Quantity::from("1 + t"))),
+        Walls::all(Wall::Periodic),
+        Walls::all(robin).axis(1, Wall::Periodic),
+        Walls::default(),
+    ];
+    for (n, walls) in all.into_iter().enumerate() {
+        let shape = [[13, 9, 6], [34, 3, 2], [5, 1, 3], [2, 11, 1]][n];
+        let grid = Grid::with_spacing(shape, [0.9, 1.1, 1.3]).unwrap();
+        let values = |seed: u64, least: f64| -> Vec<f64> {
+            (0..grid.cells()).map(|cell| noise(seed, 0, cell).max(least)).collect()
+        };
+        let mut problem = Problem::new(two_species(), grid).stencil(Stencil::Star).walls(walls);
+        let cells = Wind::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
+        let uniform = Wind::Uniform([-0.4, 0.3, 0.2].map(Quantity::from));
+        let scheme = if n % 2 == 0 { Advection::Koren } else { Advection::Upwind };
+        let wind = if n < 2 { cells } else { uniform };
+        problem = problem.wind(wind, if n == 2 { Advection::Koren } else { scheme });
+        if n != 1 {
+            // Some coefficients are zero.
+            problem = problem.diffusion("v", values(4, 0.0));
+        }
+        if n == 1 {
+            problem.carried = Some(vec!["v".to_owned()]);
+        }
+        let name = format!("transport {n}");
+        agrees::<f64>(&name, &problem, &tilings::<f64>()[1..2], (0.4, 0.05));
+        if n == 0 {
+            agrees::<f32>(&name, &problem, &tilings::<f32>()[..1], (0.4, 0.05));
+        }
+    }
+}
+
 /// The problems of the paper with the tilings that GPUs get.
 #[test]
 fn problems_of_the_paper() {

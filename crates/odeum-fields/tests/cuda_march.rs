@@ -9,8 +9,8 @@ mod host;
 use odeum::{Cpu, Error, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Checkpoint, Clock, Field, Grid, March, Method, ModelText, Options, Outcome, Precision, Problem,
-    Quantity, Steps, Wall, Walls, noise,
+    Advection, Checkpoint, Clock, Field, Grid, March, Method, ModelText, Options, Outcome,
+    Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise,
 };
 use std::ops::ControlFlow;
 
@@ -129,6 +129,31 @@ fn stages_of_models_with_potentials_agree() {
         }
         let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
         assert!(error < 1e-13, "{error:.1e}");
+    }
+}
+
+/// Stages to which a second sweep adds winds and diffusion that differ from cell to cell.
+#[test]
+fn stages_of_two_sweeps_agree() {
+    if !host::is_available() {
+        return;
+    }
+    let mut problem = problem([13, 7, 4]);
+    let values = |seed: u64| -> Vec<f64> {
+        (0..problem.grid.cells()).map(|cell| 0.1 + 0.1 * noise(seed, 0, cell)).collect()
+    };
+    let wind = Wind::Cells([1, 2, 3].map(values));
+    let coefficients = values(4);
+    problem = problem.wind(wind, Advection::Koren).diffusion("u", coefficients);
+    for options in methods() {
+        let options = Options { force: true, ..options };
+        let [mut kernels, mut processor] = both::<f64>(&problem, &options);
+        for march in [&mut kernels, &mut processor] {
+            assert_eq!(march.until(0.83, 0, &mut go_on).unwrap(), Outcome::Reached);
+        }
+        let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
+        assert!(error < 1e-13, "{:?}: {error:.1e}", options.method);
+        assert_eq!(kernels.counts(), processor.counts());
     }
 }
 

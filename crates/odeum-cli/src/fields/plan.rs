@@ -93,10 +93,9 @@ impl<'a> FieldPlan<'a> {
     pub(crate) fn check_gpu(&self) -> Result<Option<u128>, Finding> {
         let Device::Cuda(gpu) = &self.device else { return Ok(None) };
         let FieldCase { problem, time, precision, .. } = self.case;
-        let (grid, species) = (&problem.grid, problem.model.species().len());
         let asked = match precision {
-            Precision::F64 => cuda::memory::<f64>(grid, species, time.method, gpu),
-            Precision::F32 => cuda::memory::<f32>(grid, species, time.method, gpu),
+            Precision::F64 => cuda::memory::<f64>(problem, time.method, gpu),
+            Precision::F32 => cuda::memory::<f32>(problem, time.method, gpu),
         };
         let (need, free) = match asked {
             Err(odeum::Error::Device { .. }) => return Ok(None),

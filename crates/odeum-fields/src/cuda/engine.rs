@@ -7,9 +7,9 @@ use super::snapshot::Couriers;
 use super::source::{self, Variant};
 use super::step::{Addends, Step};
 use super::tiling::Tiling;
+use super::transport::{self, Transport};
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::field::Field;
-use crate::grid::Grid;
 use crate::method::Method;
 use crate::plan::Plan;
 use crate::problem::Problem;
@@ -33,6 +33,7 @@ pub(super) struct Engine<T, M: Machine> {
     /// By the steps they take, and what they are compiled for.
     kernels: HashMap<(usize, Variant), Kernel<M>>,
     pub(super) euler: super::euler::Memory<M>,
+    pub(super) transport: Option<Transport<M>>,
     reductions: Reductions<M>,
     couriers: Couriers<M>,
 }
@@ -61,13 +62,10 @@ fn fields_on_device(method: Method) -> usize {
 }
 
 /// Bytes that a march needs on a GPU, but for small things.
-pub(super) fn bytes_needed<T: Scalar>(
-    grid: &Grid,
-    species: usize,
-    method: Method,
-) -> Result<u128, Error> {
-    let shape = Shape::new::<T>(grid, species)?;
-    Ok((shape.len() * size_of::<T>()) as u128 * fields_on_device(method) as u128)
+pub(super) fn bytes_needed<T: Scalar>(problem: &Problem, method: Method) -> Result<u128, Error> {
+    let shape = Shape::new::<T>(&problem.grid, problem.model.species().len())?;
+    let fields = (shape.len() * size_of::<T>()) as u128 * fields_on_device(method) as u128;
+    Ok(fields + transport::bytes::<T>(problem)?)
 }
 
 impl<T: Scalar, M: Machine> Engine<T, M> {
@@ -79,7 +77,6 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         machine: M,
     ) -> Result<Engine<T, M>, Error> {
         let plan = Plan::<T>::new(problem)?;
-        source::refuse(&plan)?;
         if (field.shape(), field.species()) != (plan.grid.shape(), plan.layout.species) {
             let found = format!("{:?} cells of {} species", field.shape(), field.species());
             let (cells, species) = (plan.grid.shape(), plan.layout.species);
@@ -89,15 +86,16 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
         let bytes = shape.len() * size_of::<T>();
         let count = fields_on_device(method);
-        let (need, free) = (bytes as u128 * count as u128, machine.free_memory()?);
+        let (need, free) = (bytes_needed::<T>(problem, method)?, machine.free_memory()?);
         if need > free as u128 {
-            let found = format!("{need} bytes for {count} fields");
+            let found = format!("{need} bytes for {count} fields and what surrounds them");
             let remedy = format!("{} has {free} bytes free: take fewer cells", machine.name());
             return Err(Error::input("grid", found, remedy));
         }
         let fields: Result<Vec<M::Memory>, Error> =
             (0..count).map(|_| machine.memory(bytes)).collect();
         let reductions = Reductions::new::<T>(&machine, &shape)?;
+        let transport = Transport::new(&machine, &plan, &shape)?;
         let mut engine = Engine {
             problem: problem.clone(),
             tiling: tiling_of(&plan),
@@ -107,6 +105,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             fields: fields?,
             kernels: HashMap::new(),
             euler: super::euler::Memory::default(),
+            transport,
             reductions,
             couriers: Couriers::default(),
         };
@@ -142,6 +141,13 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         let kernel = Kernel { entry, tiling, blocks: [x, y, nz.div_ceil(planes)], planes };
         self.kernels.insert((depth, variant), kernel.clone());
         Ok(kernel)
+    }
+
+    /// Adds to a result what the first sweep at a time, with this factor of the slope, left out.
+    pub(super) fn carry(&self, (t, slope): (f64, f64), places: [u64; 2]) -> Result<(), Error> {
+        let Some(transport) = &self.transport else { return Ok(()) };
+        let step = transport.step(&self.plan, t, slope);
+        transport.launch(&self.machine, &step, places)
     }
 
     /// Gives a sweep from one address to another to the queue.
@@ -196,7 +202,8 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         let places = [address(u), address(out)];
         let step = Step::blended(&self.plan, t, what.slope, &addends);
         let kernel = self.kernel(1, step.variant)?;
-        self.launch(&kernel, &step.argument(), places)
+        self.launch(&kernel, &step.argument(), places)?;
+        self.carry((t, what.slope), places)
     }
 
     fn euler(&mut self, batch: &Batch) -> Result<Taken, Error> {
@@ -284,6 +291,10 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
 
     fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
         tiling.check(self.plan.n_potentials(), size_of::<T>())?;
+        if tiling.depth > 1 && self.transport.is_some() {
+            let found = format!("depth {}", tiling.depth);
+            return Err(Error::input("tiling", found, "must be 1 where sweeps are two"));
+        }
         self.tiling = tiling;
         self.kernels.clear();
         self.euler = super::euler::Memory::default();

@@ -165,6 +165,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             let (taken, step) = several.unwrap_or_else(|| (1, Step::new(&self.plan, t, h)));
             let kernel = self.kernel(taken, step.variant)?;
             self.launch(&kernel, &step.argument(), places)?;
+            self.carry((t, h), places)?;
             self.swap(Slot::Now, Slot::Next);
             done += taken as u64;
         }
@@ -195,7 +196,9 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         let recording = self.machine.record(&mut || {
             for n in 0..RECORDED {
                 let [a, b] = places;
-                self.launch(&kernel, &step, if n % 2 == 0 { [a, b] } else { [b, a] })?;
+                let places = if n % 2 == 0 { [a, b] } else { [b, a] };
+                self.launch(&kernel, &step, places)?;
+                self.carry((batch.t(from), batch.h), places)?;
             }
             Ok(())
         })?;

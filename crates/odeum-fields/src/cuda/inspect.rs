@@ -26,7 +26,7 @@ pub struct KernelText {
 /// The kernel of forward Euler from time `t`.
 ///
 /// # Errors
-/// What kernels do not compute, or a tiling that cannot be.
+/// A problem that is not sound, or a tiling that cannot be.
 pub fn kernel<T: Scalar>(problem: &Problem, tiling: Tiling, t: f64) -> Result<KernelText, Error> {
     text::<T>(problem, tiling, |plan| Step::new(plan, t, 0.0))
 }
@@ -51,13 +51,22 @@ pub fn common<T: Scalar>() -> (String, [&'static str; 5]) {
     (source::common::<T>(), super::reduce::NAMES)
 }
 
+/// The kernel of winds and diffusion that differ from cell to cell.
+///
+/// # Errors
+/// A problem that is not sound.
+pub fn transport<T: Scalar>(problem: &Problem) -> Result<KernelText, Error> {
+    let plan = Plan::<T>::new(problem)?;
+    let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
+    Ok(KernelText { name: "od_transport", source: source::transport(&plan, &shape) })
+}
+
 fn text<T: Scalar>(
     problem: &Problem,
     tiling: Tiling,
     step: impl FnOnce(&Plan<T>) -> Step<T>,
 ) -> Result<KernelText, Error> {
     let plan = Plan::<T>::new(problem)?;
-    source::refuse(&plan)?;
     tiling.check(plan.n_potentials(), size_of::<T>())?;
     let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
     let variant = step(&plan).variant;

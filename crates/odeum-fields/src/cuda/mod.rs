@@ -17,13 +17,13 @@ mod snapshot;
 mod source;
 mod step;
 mod tiling;
+mod transport;
 
 #[doc(hidden)]
 pub use tiling::Tiling;
 
 use crate::backend::Backend;
 use crate::field::Field;
-use crate::grid::Grid;
 use crate::method::Method;
 use crate::problem::Problem;
 use crate::sweep::Precision;
@@ -67,11 +67,10 @@ fn ordinal(gpu: &Cuda) -> Result<usize, Error> {
 /// # Errors
 /// No driver, no such GPU, several of them, or a grid that is too large for any.
 pub fn memory<T: Precision>(
-    grid: &Grid,
-    species: usize,
+    problem: &Problem,
     method: Method,
     gpu: &Cuda,
 ) -> Result<(u128, u128), Error> {
-    let need = engine::bytes_needed::<T>(grid, species, method)?;
+    let need = engine::bytes_needed::<T>(problem, method)?;
     Ok((need, Gpu::open(ordinal(gpu)?)?.free_memory()? as u128))
 }

@@ -2,12 +2,13 @@
 
 use super::shape::Shape;
 use super::tiling::{Kind, Tiling};
+use super::transport::carries;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::walls::Ghost;
+use odeum::Scalar;
 use odeum::backend::cuda::inspect::REAL;
 use odeum::backend::cuda::text::{Text, literal};
-use odeum::{Error, Scalar};
 use odeum_core::emit::{self, Signature};
 
 const VECTOR: &str = include_str!("device/vector.cuh");
@@ -19,6 +20,7 @@ const EULER: &str = include_str!("device/euler.cuh");
 const TILE: &str = include_str!("device/tile.cuh");
 const DEEP: &str = include_str!("device/deep.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
+const TRANSPORT: &str = include_str!("device/transport.cuh");
 const REDUCE: &str = include_str!("device/reduce.cuh");
 
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
@@ -54,21 +56,24 @@ pub(super) fn common<T: Scalar>() -> String {
     text.finish()
 }
 
-/// Refuses what kernels do not compute.
-pub(super) fn refuse<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
-    let unsupported = |what: &str| {
-        Err(Error::input("device", what, "is computed on the processor only: choose the cpu"))
-    };
-    if matches!(plan.wind, Some(Blow::Cells(_))) {
-        return unsupported("a wind that differs from cell to cell");
-    }
-    if plan.wind.is_some() && plan.advection == Advection::Koren {
-        return unsupported("limited third-order advection");
-    }
-    if plan.diffusion.iter().any(Option::is_some) {
-        return unsupported("diffusion that differs from cell to cell");
-    }
-    Ok(())
+/// The kernel of what else carries species.
+pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
+    let mut text = Text::default();
+    let tiling = Tiling::of(shape.species, 0, size_of::<T>());
+    sizes::<T>(&mut text, plan, shape, &tiling);
+    text.define("OD_CARRIES", i32::from(carries(plan)));
+    text.define("OD_WIND_CELLS", i32::from(matches!(plan.wind, Some(Blow::Cells(_)))));
+    text.define("OD_KOREN", i32::from(plan.advection == Advection::Koren));
+    text.line(REAL);
+    walls(&mut text, plan);
+    places(&mut text, plan);
+    let spreads: Vec<_> =
+        plan.diffusion.iter().map(|d| i32::from(d.is_some()).to_string()).collect();
+    text.table("bool", "od_spreads(int s)", "s", &spreads);
+    let per_area = plan.grid.spacing().map(|h| literal(1.0 / (h * h))).to_vec();
+    text.table("real", "od_per_area(int axis)", "axis", &per_area);
+    text.line(TRANSPORT);
+    text.finish()
 }
 
 /// The text of the kernel of a tiling, for winds that come from these sides.
@@ -84,15 +89,15 @@ pub(super) fn text<T: Scalar>(
     let flag = |x: bool| i32::from(x);
     sizes::<T>(&mut text, plan, shape, tiling);
     text.define("OD_TILED", flag(kind != Kind::Plain));
-    text.define("OD_WIND", flag(plan.wind.is_some()));
+    let wind = plan.wind.is_some() && !carries(plan);
+    text.define("OD_WIND", flag(wind));
     let blend = variant.blend.unwrap_or_default();
     text.define("OD_BLEND", flag(variant.blend.is_some()));
     text.define("OD_ITSELF", flag(blend.itself));
     text.define("OD_TERMS", blend.terms);
     text.define("OD_OWN", flag(blend.own));
     for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
-        let low = plan.wind.is_some() && variant.sides[axis];
-        text.define(&format!("OD_WIND_LOW_{name}"), flag(low));
+        text.define(&format!("OD_WIND_LOW_{name}"), flag(wind && variant.sides[axis]));
     }
     text.line(REAL);
     stencil(&mut text, plan);

@@ -29,19 +29,8 @@ impl<T: Scalar> Step<T> {
     /// The step of size `h` from time `t`.
     pub(super) fn new(plan: &Plan<T>, t: f64, h: f64) -> Step<T> {
         let mut numbers = vec![T::from_f64(t), T::from_f64(h)];
-        for walls in &plan.walls {
-            for ghost in walls.at::<T>(t).iter().flatten() {
-                numbers.push(match ghost {
-                    Ghost::Affine { shift, .. } => *shift,
-                    _ => T::from_f64(0.0),
-                });
-            }
-        }
-        let spacing = plan.grid.spacing();
-        let speed = match &plan.wind {
-            Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
-            _ => [0.0; 3],
-        };
+        numbers.extend(shifts(plan, t));
+        let speed = speeds(plan, t);
         numbers.extend(speed.map(|speed| T::from_f64(speed.abs())));
         numbers.extend(plan.sources.iter().map(|source| T::from_f64(source.rate.at(t))));
         numbers.push(T::from_f64(0.0));
@@ -60,6 +49,15 @@ impl<T: Scalar> Step<T> {
         let (itself, own) = (what.itself.is_some(), what.own.is_some());
         step.variant.blend = Some(Blended { itself, own, terms: what.terms.len() });
         step
+    }
+
+    /// The numbers of `OdTransport` at time `t`: the factor of what is added, shifts of walls, speeds
+    /// with their signs; then the addresses of its arrays.
+    pub(super) fn transport(plan: &Plan<T>, t: f64, h: f64, addresses: Vec<u64>) -> Step<T> {
+        let mut numbers = vec![T::from_f64(h)];
+        numbers.extend(shifts(plan, t));
+        numbers.extend(speeds(plan, t).map(T::from_f64));
+        Step { numbers, addresses, variant: Variant::default() }
     }
 
     /// The argument of a kernel, as it lies in memory: numbers, and from a multiple of eight bytes
@@ -90,6 +88,25 @@ impl<T: Scalar> Step<T> {
             all.numbers.extend(step.numbers);
         }
         Some(all)
+    }
+}
+
+/// What walls add to ghosts, of each species and face.
+fn shifts<T: Scalar>(plan: &Plan<T>, t: f64) -> impl Iterator<Item = T> {
+    plan.walls.iter().flat_map(move |walls| {
+        walls.at::<T>(t).into_iter().flatten().map(|ghost| match ghost {
+            Ghost::Affine { shift, .. } => shift,
+            _ => T::from_f64(0.0),
+        })
+    })
+}
+
+/// w over the edge of a cell, of a wind that is the same everywhere.
+fn speeds<T: Scalar>(plan: &Plan<T>, t: f64) -> [f64; 3] {
+    let spacing = plan.grid.spacing();
+    match &plan.wind {
+        Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+        _ => [0.0; 3],
     }
 }
 

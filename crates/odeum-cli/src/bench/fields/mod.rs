@@ -4,22 +4,20 @@
 //! (their Tables 6 and Fig. 8), and one cube cut into seven boxes of as many cells (as in (3) of
 //! their Table 7). What counts are cells: there are no others than interior ones.
 
+mod gpu;
+
 use super::machine::Machine;
 use super::{plot, write_json};
 use crate::Exit;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
 use crate::report::{Align, Style, Table, count, significant};
-use odeum::backend::cuda::{Cuda, kernels::Card};
+use odeum::backend::cuda::Cuda;
 use odeum::{Cpu, Device, Error};
-use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
-use odeum_fields::{
-    Combination, Engine, Field, Grid, March, Method, Options, Outcome, Precision, Problem, cuda,
-};
+use odeum_fields::{Combination, Engine, Precision};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -37,53 +35,14 @@ const CUT: usize = 256;
 /// Time for which sweeps are repeated, at least, and their least number.
 const TIME: Duration = Duration::from_millis(400);
 const SWEEPS: usize = 5;
-/// Bytes of each array of the copy, on a processor and on a GPU.
+/// Bytes of each array of the copy.
 const COPIED: usize = 128 << 20;
-const COPIED_ON_GPU: usize = 1 << 30;
-/// On a GPU a measurement takes about so many updates of cells, is repeated, and the best counts.
-const UPDATES: usize = 8_000_000_000;
-const REPEATS: usize = 5;
-
 /// What computes.
 #[derive(Clone, Debug)]
 enum Variant {
     Cpu(Cpu),
-    /// By each of [`KERNELS`].
+    /// In each way of [`gpu`].
     Cuda(Cuda),
-}
-
-/// How a GPU takes steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernels {
-    /// One step for each time that the field is read and written.
-    Single,
-    /// Two, of models without potentials.
-    Twice,
-}
-
-const KERNELS: [Kernels; 2] = [Kernels::Single, Kernels::Twice];
-
-impl Kernels {
-    fn name(self) -> &'static str {
-        match self {
-            Kernels::Single => "cuda",
-            Kernels::Twice => "cuda, two steps at once",
-        }
-    }
-
-    /// `None` where there are no such kernels, or nobody needs them.
-    fn tiling(self, problem: &Problem, word: usize) -> Option<Tiling> {
-        let species = problem.model.species().len();
-        let potentials = problem.model.potentials().outputs().len();
-        let [nx, ny, nz] = problem.grid.shape();
-        match self {
-            Kernels::Single => Some(Tiling::of(species, potentials, word)),
-            Kernels::Twice if potentials == 0 && nx == ny && ny == nz => {
-                Some(Tiling::twice(species, word))
-            }
-            Kernels::Twice => None,
-        }
-    }
 }
 
 /// A kind of step that was timed: its name, the time of one \[s\], and how many were timed.
@@ -231,7 +190,7 @@ fn measure<T: Precision>(
             times.sort_by(f64::total_cmp);
             (cpu.thread_count(), vec![("cpu", times[times.len() / 2], times.len())])
         }
-        Variant::Cuda(gpu) => (1, steps_on_gpu::<T>(paper, shape, gpu)?),
+        Variant::Cuda(gpu) => (1, gpu::steps::<T>(paper, shape, gpu)?),
     };
     let cells: usize = shape.iter().product();
     let bytes_per_point = 2 * paper.model()?.species().len() * size_of::<T>();
@@ -254,64 +213,6 @@ fn measure<T: Precision>(
         }
     };
     Ok(timed.into_iter().map(row).collect())
-}
-
-/// Steps on a GPU; none where it has not memory enough.
-fn steps_on_gpu<T: Precision>(
-    paper: Paper,
-    shape: [usize; 3],
-    gpu: &Cuda,
-) -> Result<Vec<Timed>, Error> {
-    let problem = paper.problem(shape)?;
-    let species = problem.model.species().len();
-    let (need, free) = cuda::memory::<T>(&problem.grid, species, Method::Euler, gpu)?;
-    if need > free {
-        return Ok(Vec::new());
-    }
-    let mut u = Field::<T>::zeros(&problem.grid, species)?;
-    fill(&mut u, &paper.initial::<T>(&plane(&problem.grid)?, 0)?);
-    let options = Options { force: true, ..Options::euler(paper.step()) };
-    let mut march = March::new(&problem, u, 0.0, &options, Device::Cuda(gpu.clone()))?;
-    let steps = (UPDATES / problem.grid.cells()).clamp(20, 4096) as u64;
-    let mut timed = Vec::new();
-    for kernels in KERNELS {
-        let Some(tiling) = kernels.tiling(&problem, size_of::<T>()) else { continue };
-        march.retile(tiling)?;
-        let mut best = f64::INFINITY;
-        // The first is not timed.
-        for repeat in 0..=REPEATS {
-            let count = if repeat == 0 { 2 } else { steps };
-            let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(()))?;
-            if let Outcome::Failed(failure) = outcome {
-                let found = format!("{:?}", failure.place);
-                return Err(Error::input(paper.name(), found, "is no finite number"));
-            }
-            if repeat > 0 {
-                best = best.min(march.device_time().unwrap_or(f64::NAN) / steps as f64);
-            }
-        }
-        timed.push((kernels.name(), best, steps as usize));
-    }
-    Ok(timed)
-}
-
-/// The lowest plane of a grid.
-fn plane(grid: &Grid) -> Result<Grid, Error> {
-    let [nx, ny, _] = grid.shape();
-    Grid::with_spacing([nx, ny, 1], grid.spacing())
-}
-
-/// Gives every plane the values of one: an initial state of 10⁹ cells takes longer to compute
-/// than all that is measured on it.
-fn fill<T: Precision>(field: &mut Field<T>, plane: &Field<T>) {
-    let [_, ny, nz] = field.shape();
-    for s in 0..field.species() {
-        for z in 0..nz {
-            for y in 0..ny {
-                field.row_mut(s, y, z).copy_from_slice(plane.row(s, y, 0));
-            }
-        }
-    }
 }
 
 /// Times of steps of forward Euler \[s\].
@@ -343,26 +244,8 @@ fn sweeps_on_cpu<T: Precision>(
 fn roof(variant: &Variant) -> Result<f64, Error> {
     match variant {
         Variant::Cpu(cpu) => Ok(roof_of_cpu(cpu.thread_count())),
-        Variant::Cuda(gpu) => roof_of_gpu(gpu.ordinals.first().copied().unwrap_or(0)),
+        Variant::Cuda(gpu) => gpu::roof(gpu),
     }
-}
-
-fn roof_of_gpu(ordinal: usize) -> Result<f64, Error> {
-    const COPIES: usize = 10;
-    let card = Card::open(ordinal)?;
-    let (from, mut to) = (card.memory(COPIED_ON_GPU)?, card.memory(COPIED_ON_GPU)?);
-    let queue = card.queue()?;
-    let mut best = f64::INFINITY;
-    for _ in 0..7 {
-        queue.mark(0)?;
-        for _ in 0..COPIES {
-            queue.copy(&from, &mut to, COPIED_ON_GPU)?;
-        }
-        queue.mark(1)?;
-        queue.wait()?;
-        best = best.min(queue.elapsed()? * 1e-3);
-    }
-    Ok((2 * COPIES * COPIED_ON_GPU) as f64 / best / 1e9)
 }
 
 fn roof_of_cpu(threads: usize) -> f64 {
