@@ -27,9 +27,9 @@ const KEPT: usize = 2;
 
 /// What is remembered from batch to batch.
 pub(super) struct Memory<M: Machine> {
-    /// Many steps of a size that do not depend on the time, as one piece of work. Of fields so
-    /// small that a step takes no longer than to start it.
-    recording: Option<(Recorded, M::Recording)>,
+    /// Many steps of a size that do not depend on the time, as one piece of work, from either of
+    /// two places. Of fields so small that a step takes no longer than to start it.
+    recordings: Vec<(Recorded, M::Recording)>,
     kept: Option<Kept>,
     /// Time of the last batch on the GPU, without what is only looked at \[s\].
     pub(super) seconds: f64,
@@ -53,7 +53,7 @@ struct Kept {
 
 impl<M: Machine> Default for Memory<M> {
     fn default() -> Memory<M> {
-        Memory { recording: None, kept: None, seconds: 0.0 }
+        Memory { recordings: Vec::new(), kept: None, seconds: 0.0 }
     }
 }
 
@@ -148,9 +148,8 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         let mut done = 0;
         while done < count {
             let places = [self.address(Slot::Now), self.address(Slot::Next)];
-            if let Some((recorded, recording)) = &self.euler.recording
-                && *recorded == (Recorded { h, from: places[0] })
-                && count - done >= piece
+            if count - done >= piece
+                && let Some(recording) = self.recording(Recorded { h, from: places[0] })
             {
                 self.machine.replay(recording)?;
                 done += piece;
@@ -179,10 +178,9 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
     fn record(&mut self, batch: &Batch, from: u64) -> Result<(), Error> {
         let places = [self.address(Slot::Now), self.address(Slot::Next)];
         let recorded = Recorded { h: batch.h, from: places[0] };
-        if self.euler.recording.as_ref().is_some_and(|(old, _)| *old == recorded) {
+        if self.recording(recorded).is_some() {
             return Ok(());
         }
-        self.euler.recording = None;
         let small = self.bytes() < LARGE;
         if !small || !step::is_steady(&self.problem, &self.plan) {
             return Ok(());
@@ -202,8 +200,16 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             }
             Ok(())
         })?;
-        self.euler.recording = recording.map(|recording| (recorded, recording));
+        if self.euler.recordings.len() > 1 {
+            self.euler.recordings.clear();
+        }
+        self.euler.recordings.extend(recording.map(|recording| (recorded, recording)));
         Ok(())
+    }
+
+    fn recording(&self, wanted: Recorded) -> Option<&M::Recording> {
+        let found = self.euler.recordings.iter().find(|(recorded, _)| *recorded == wanted);
+        found.map(|(_, recording)| recording)
     }
 }
 
