@@ -12,9 +12,9 @@
 //! computed again. A batch that was stopped on its way is stored as it is; its systems that were
 //! not run are run when it is taken up. Numbers are little-endian.
 
+use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::write_whole;
-use crate::source::reason;
 use odeum::{Scalar, Solution, Stats, Status};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

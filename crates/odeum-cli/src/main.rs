@@ -11,6 +11,7 @@ mod checkpoint;
 mod device;
 mod devices;
 mod fields;
+mod files;
 mod finding;
 mod gas;
 mod mechanism;

@@ -12,10 +12,11 @@ pub(crate) struct Results<'a, T> {
     batches: &'a [Option<Solution<T>>],
     batch: usize,
     /// The systems that ended, in order.
-    rows: Vec<usize>,
+    rows: Vec<Row<'a, T>>,
 }
 
 /// One system that ended.
+#[derive(Clone, Copy)]
 pub(crate) struct Row<'a, T> {
     pub(crate) system: usize,
     pub(crate) solution: &'a Solution<T>,
@@ -30,11 +31,12 @@ impl<'a, T: Scalar> Results<'a, T> {
         batches: &'a [Option<Solution<T>>],
         batch: usize,
     ) -> Results<'a, T> {
-        let ended = |(b, solution): (usize, &'a Option<Solution<T>>)| {
-            let ended = solution.iter().flat_map(|s| s.status.iter().enumerate());
-            ended.filter(|(_, s)| **s != Status::NotRun).map(move |(at, _)| b * batch + at)
-        };
-        let rows = batches.iter().enumerate().flat_map(ended).collect();
+        let mut rows = Vec::new();
+        for (b, solution) in batches.iter().enumerate() {
+            let Some(solution) = solution else { continue };
+            let ended = solution.status.iter().enumerate().filter(|(_, s)| **s != Status::NotRun);
+            rows.extend(ended.map(|(at, _)| Row { system: b * batch + at, solution, at }));
+        }
         Results { plan, batches, batch, rows }
     }
 
@@ -49,12 +51,7 @@ impl<'a, T: Scalar> Results<'a, T> {
 
     /// The `r`-th system that ended.
     pub(crate) fn row(&self, r: usize) -> Row<'a, T> {
-        let system = self.rows[r];
-        match &self.batches[system / self.batch] {
-            Some(solution) => Row { system, solution, at: system % self.batch },
-            // Rows are taken from batches that are there.
-            None => unreachable!("system {system} has no result"),
-        }
+        self.rows[r]
     }
 
     /// Counts over all systems of the ensemble, run or not.

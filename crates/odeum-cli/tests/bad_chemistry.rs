@@ -226,3 +226,20 @@ fn places_where_mechanisms_do_not_run() {
     let parts = ["mechanisms run on the processor", "--device", "cuda:0", "give --device cpu"];
     refused_with(CASE, &["--device", "cuda"], &parts);
 }
+
+#[test]
+fn explicit_methods_are_warned_of() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    for name in ["dopri5", "rkc"] {
+        folder.write("a.toml", with("rodas4", name));
+        for command in [&["check", "a.toml"][..], &["run", "a.toml", "--overwrite"]] {
+            let said = folder.odeum(command).well();
+            for part in ["warning", &format!("`{name}` is explicit"), "a.toml:14:", "rodas5p"] {
+                assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+            }
+        }
+    }
+    let said = folder.write("a.toml", CASE).odeum(&["check", "a.toml"]).well();
+    assert!(!said.err.contains("explicit"), "{}", said.err);
+}

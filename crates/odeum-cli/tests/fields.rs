@@ -411,7 +411,10 @@ fn bad_input_is_refused_with_its_place() {
     with("[output]\nevery = 0", &["must be positive"]);
     with("[output]\nformats = [\"isosurface\"]", &["which level"]);
     with("[output]\npng = { species = \"d\" }", &["there is no species `d`"]);
-    with("[run]\ndevice = \"cuda\"", &["fields do not run on cuda", "--device cpu"]);
+    with(
+        "[run]\ndevice = \"cuda:0,1\"",
+        &["a field runs on one GPU", "a.toml:", "run.device", "cuda:N"],
+    );
     with("[ensemble]\ncount = 3", &["unknown key `ensemble`"]);
     // All at once.
     let case =
@@ -523,6 +526,24 @@ fn speed_is_measured_beside_a_copy() {
         assert!((bytes / number("bandwidth") - 1.0).abs() < 1e-9, "{row}");
     }
     assert!(String::from_utf8(folder.read("a.svg")).unwrap().contains("million cells per second"));
-    folder.odeum(&["bench", "fields", "--device", "cuda"]).refused(&["do not run on cuda"]);
     folder.odeum(&["bench", "field"]).refused(&["did you mean `fields`?"]);
+}
+
+/// Where there is no GPU a run says so; the case itself is sound.
+#[test]
+fn a_gpu_that_is_missing_is_said() {
+    let folder = Folder::new();
+    let case = format!("{DIFFUSION}[run]\ndevice = \"cuda\"\n");
+    folder.write("a.toml", case);
+    let said = folder.odeum(&["check", "a.toml"]).well();
+    assert!(said.out.contains("cuda:0"), "{}", said.out);
+    folder.odeum(&["check", "a.toml", "--device", "cuda:1,2"]).refused(&["one GPU", "cuda:N"]);
+    let said = folder.odeum(&["check", "a.toml", "--threads", "2"]).well();
+    assert!(said.err.contains("--threads means nothing to cuda:0"), "{}", said.err);
+    if folder.odeum(&["devices"]).well().out.contains("no GPU:") {
+        folder.odeum(&["run", "a.toml"]).refused(&["cuda:0 is not to be had"]);
+        let bench = ["bench", "fields", "--device", "cuda"];
+        folder.odeum(&bench).refused(&["cuda:0 is not to be had"]);
+        assert!(!folder.has("a.npz"));
+    }
 }

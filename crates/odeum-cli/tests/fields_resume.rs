@@ -6,8 +6,7 @@
 
 mod common;
 
-use common::Folder;
-use std::process::{Child, Command, Stdio};
+use common::{Folder, signal};
 use std::time::{Duration, Instant};
 
 const CASE: &str = r#"
@@ -29,16 +28,6 @@ fn adaptive() -> String {
     CASE.replace("step = \"stable\"", "method = \"rkc\"\ntolerance = { rtol = 1e-6, atol = 1e-8 }")
         .replace("every = 0.15", "every = { steps = 5 }")
         .replace("every = 7", "every = 2")
-}
-
-fn start(folder: &Folder, args: &[&str]) -> Child {
-    let mut command = folder.command(args);
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(status.success());
 }
 
 /// Waits until there is a checkpoint that differs from the one before.
@@ -99,7 +88,7 @@ fn killed_and_resumed_is_bitwise_equal() {
             if k > 0 {
                 args.push("--resume");
             }
-            let mut child = start(&folder, &args);
+            let mut child = folder.start(&args);
             before = wait_for_checkpoint(&folder, &before);
             std::thread::sleep(Duration::from_millis(10 * k));
             signal(&child, "-KILL");
@@ -117,7 +106,7 @@ fn killed_and_resumed_is_bitwise_equal() {
 fn ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on() {
     let folder = Folder::new();
     folder.write("a.toml", CASE).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
-    let child = start(&folder, &["run", "a.toml", "--checkpoint-every", "0"]);
+    let child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
     wait_for_checkpoint(&folder, &[]);
     signal(&child, "-INT");
     let output = child.wait_with_output().unwrap();
@@ -135,7 +124,7 @@ fn ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on() {
 fn checkpoints_that_do_not_fit_are_refused() {
     let folder = Folder::new();
     folder.write("a.toml", CASE);
-    let mut child = start(&folder, &["run", "a.toml", "--checkpoint-every", "0"]);
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
     let checkpoint = wait_for_checkpoint(&folder, &[]);
     signal(&child, "-KILL");
     child.wait().unwrap();

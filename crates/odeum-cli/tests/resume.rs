@@ -6,8 +6,7 @@
 
 mod common;
 
-use common::{Folder, npz};
-use std::process::{Child, Command, Stdio};
+use common::{Folder, npz, signal};
 use std::time::{Duration, Instant};
 
 /// A run of a second or so in batches of a few milliseconds.
@@ -29,16 +28,6 @@ norm = "state-and-slope"
 [run]
 batch = 500
 "#;
-
-fn start(folder: &Folder, args: &[&str]) -> Child {
-    let mut command = folder.command(args);
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(status.success());
-}
 
 /// Waits until the checkpoint has grown beyond its header.
 fn wait_for_checkpoint(folder: &Folder, bytes: u64) {
@@ -64,7 +53,7 @@ fn killed_at_any_time_and_resumed_is_bitwise_equal() {
         if k > 0 {
             args.push("--resume");
         }
-        let mut child = start(&folder, &args);
+        let mut child = folder.start(&args);
         wait_for_checkpoint(&folder, bytes);
         signal(&child, "-KILL");
         kills += u32::from(!child.wait().unwrap().success());
@@ -92,7 +81,7 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
     let output = [100, 200, 400, 50, 800, 25, 1600]
         .into_iter()
         .find_map(|wait| {
-            let child = start(&folder, &["run", "a.toml", "--overwrite"]);
+            let child = folder.start(&["run", "a.toml", "--overwrite"]);
             std::thread::sleep(Duration::from_millis(wait));
             signal(&child, "-INT");
             let asked = Instant::now();
@@ -137,7 +126,7 @@ fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
 fn half_way() -> (Folder, Vec<u8>) {
     let folder = Folder::new();
     let whole = uninterrupted(&folder);
-    let mut child = start(&folder, &["run", "a.toml", "--checkpoint-every", "0"]);
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
     wait_for_checkpoint(&folder, 5_000_000);
     signal(&child, "-KILL");
     child.wait().unwrap();

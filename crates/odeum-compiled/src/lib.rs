@@ -150,7 +150,8 @@ impl WithSystem for ToTape {
     fn run<S: System>(self, system: &S) -> Tape {
         match Tape::new(Graph::trace(system)) {
             Ok(tape) => tape,
-            // A traced system has one output per state by construction.
+            // `Graph::trace` lends the right-hand side n components of dy/dt and makes these n
+            // the outputs, so a traced system has one per state.
             Err(not_square) => unreachable!("{not_square}"),
         }
     }

@@ -223,6 +223,8 @@ impl<'a> Printer<'a> {
             Node::Time => return self.signature.time.clone(),
             Node::State(i) => (spell(&self.signature.state, i as usize), format!("y{i}")),
             Node::Param(j) => (spell(&self.signature.param, j as usize), format!("p{j}")),
+            // `expand_powers` has left no integer power, and the schedule lists every operation
+            // after its operands, each of which `operation` has then named.
             Node::Powi(..) | Node::Op(..) => unreachable!("operands are emitted before users"),
         };
         if self.uses[id.index()] < 2 {

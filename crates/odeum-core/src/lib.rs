@@ -17,6 +17,7 @@ pub mod lanes;
 pub mod pattern;
 pub mod random;
 pub mod real;
+mod record;
 pub mod symbol;
 pub mod system;
 pub mod tape;

@@ -69,6 +69,9 @@ pub(crate) fn inputs(n: usize, m: usize) -> (Symbol, Vec<Symbol>, Vec<Symbol>) {
 fn with_builder<T>(f: impl FnOnce(&mut Builder) -> T) -> T {
     RECORDINGS.with_borrow_mut(|stack| match stack.last_mut() {
         Some(builder) => f(builder),
+        // Symbols are made by recordings alone and stay on their thread, so this is one that the
+        // recorded function let escape. Arithmetic has no errors to return, and any value here
+        // would be a wrong result.
         None => panic!("a Symbol outlived the recording it belongs to"),
     })
 }

@@ -4,12 +4,14 @@
 //! wind and sources; an [`Engine`] computes slopes of a [`Field`], and a [`March`] carries one
 //! through time.
 
+mod backend;
 mod checkpoint;
 pub mod cuda;
 mod eigen;
 mod engine;
 mod field;
 mod grid;
+mod host;
 mod linear;
 mod march;
 mod memory;
@@ -27,6 +29,7 @@ mod stencil;
 mod sweep;
 mod walls;
 
+pub use backend::Snapshot;
 pub use checkpoint::{Checkpoint, Clock};
 pub use engine::Engine;
 pub use field::Field;

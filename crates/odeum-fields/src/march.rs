@@ -1,16 +1,20 @@
 //! From one time to another, watched.
 
+use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::checkpoint::{Checkpoint, Clock};
+use crate::cuda::{self, Tiling};
 use crate::engine::Engine;
 use crate::field::Field;
+use crate::host::Host;
 use crate::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::problem::Problem;
 use crate::reduce::{Summary, first_spoiled};
-use crate::stability::{Stability, stability};
-use crate::stages::{self, Work};
-use crate::sweep::{Combination, Precision};
+use crate::stability::{self, Stability};
+use crate::stages;
+use crate::sweep::Precision;
 use odeum::controller::{Control, Controller};
-use odeum::{Cpu, Error, Status};
+use odeum::{Device, Error, Status};
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// Options of a march.
@@ -73,20 +77,24 @@ pub struct Counts {
     pub slopes: u64,
 }
 
-/// A field on its way through time.
+/// A field on its way through time, in memory or on a GPU.
 pub struct March<T: Precision> {
     problem: Problem,
-    engine: Engine<T>,
+    backend: Box<dyn Backend<T>>,
     options: Options,
-    field: Field<T>,
     clock: Clock,
     control: Control<f64>,
-    /// What the next step is written to; of the stabilised methods, all they work in.
-    next: Option<Field<T>>,
-    work: Option<Work<T>>,
-    /// Whether `work.slope` is F at the present state.
+    /// Whether [`Slot::Slope`] is F at the present state.
     has_slope: bool,
-    stability: Option<Stability>,
+    judged: Option<Judged>,
+}
+
+/// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
+/// changes with time.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    limits: Stability,
+    until: f64,
 }
 
 /// Steps after which the spectral radius is computed anew.
@@ -95,7 +103,7 @@ const RADIUS_EVERY: u64 = 25;
 /// Steps end this close to a time asked for, as a part of the step.
 const NEAR: f64 = 1e-9;
 
-/// Fields that a march needs at once.
+/// Fields that a march needs at once in memory.
 pub fn fields_needed(method: Method) -> usize {
     match method {
         Method::Euler => 2,
@@ -105,60 +113,77 @@ pub fn fields_needed(method: Method) -> usize {
 
 impl<T: Precision> March<T> {
     /// Begins at time `t` with the values of a field.
+    ///
+    /// # Errors
+    /// As [`resume`](March::resume).
     pub fn new(
         problem: &Problem,
         field: Field<T>,
         t: f64,
         options: &Options,
-        cpu: &Cpu,
+        device: impl Into<Device>,
     ) -> Result<March<T>, Error> {
-        March::resume(problem, Checkpoint { field, clock: Clock::at(t) }, options, cpu)
+        March::resume(problem, Checkpoint { field, clock: Clock::at(t) }, options, device)
     }
 
-    /// Goes on from a checkpoint: with the same problem and options the result has the same bits
-    /// as without the interruption.
+    /// Goes on from a checkpoint: with the same problem, options and kind of device the result
+    /// has the same bits as without the interruption; with another kind it agrees to rounding.
+    ///
+    /// # Errors
+    /// A problem, options or field that are not sound; a GPU that is not there, several of them,
+    /// or too little memory on it.
     pub fn resume(
         problem: &Problem,
         checkpoint: Checkpoint<T>,
         options: &Options,
-        cpu: &Cpu,
+        device: impl Into<Device>,
     ) -> Result<March<T>, Error> {
-        let engine = Engine::new(problem, cpu)?;
         let Checkpoint { field, clock } = checkpoint;
-        engine.check(&field)?;
-        options.method.check(&options.steps)?;
-        if let Steps::Adaptive(tolerance) = &options.steps {
-            tolerance.check::<T>(field.species())?;
-        }
-        if !clock.t.is_finite() {
-            return Err(Error::input("t", clock.t, "must be finite"));
-        }
-        if let Some((s, cell)) = first_spoiled(&field) {
-            let name = format!("{} in cell {cell:?}", problem.model.species()[s]);
-            return Err(Error::input(name, field.get(s, cell), "must be finite"));
-        }
-        let mut control = Control::new(Controller::predictive(), 2);
-        control.restore(clock.control);
-        let (mut next, mut work) = (None, None);
-        match options.method {
-            Method::Euler => next = Some(engine.zeros()?),
-            _ => {
-                let (slope, newest) = (engine.zeros()?, engine.zeros()?);
-                work = Some(Work { slope, newest, older: engine.zeros()? });
+        let control = check(problem, &field, &clock, options)?;
+        let backend: Box<dyn Backend<T>> = match device.into() {
+            Device::Cpu(cpu) => {
+                let engine = Engine::new(problem, &cpu)?;
+                engine.check(&field)?;
+                Box::new(Host::new(engine, field, fields_needed(options.method))?)
             }
-        }
-        Ok(March {
+            Device::Cuda(gpu) => cuda::open(problem, &field, options.method, &gpu)?,
+        };
+        Ok(March::on(problem, backend, options, clock, control))
+    }
+
+    fn on(
+        problem: &Problem,
+        backend: Box<dyn Backend<T>>,
+        options: &Options,
+        clock: Clock,
+        control: Control<f64>,
+    ) -> March<T> {
+        March {
             problem: problem.clone(),
-            engine,
+            backend,
             options: options.clone(),
-            field,
             clock,
             control,
-            next,
-            work,
             has_slope: false,
-            stability: None,
-        })
+            judged: None,
+        }
+    }
+
+    /// Begins on a machine that is not a device of this computer's.
+    ///
+    /// # Errors
+    /// As [`resume`](March::resume).
+    #[doc(hidden)]
+    pub fn on_machine(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        machine: impl cuda::inspect::Machine,
+    ) -> Result<March<T>, Error> {
+        let Checkpoint { field, clock } = checkpoint;
+        let control = check(problem, &field, &clock, options)?;
+        let backend = cuda::on(problem, &field, options.method, machine)?;
+        Ok(March::on(problem, backend, options, clock, control))
     }
 
     /// The time reached \[time\].
@@ -166,9 +191,33 @@ impl<T: Precision> March<T> {
         self.clock.t
     }
 
-    /// The field there.
-    pub fn field(&self) -> &Field<T> {
-        &self.field
+    /// The field there; from a GPU it is brought into memory.
+    ///
+    /// # Errors
+    /// Too little memory, or a driver that fails.
+    pub fn field(&self) -> Result<Cow<'_, Field<T>>, Error> {
+        self.backend.field()
+    }
+
+    /// A copy of the field, which another thread can bring into memory while the march goes on.
+    ///
+    /// # Errors
+    /// As [`field`](March::field).
+    pub fn snapshot(&self) -> Result<Snapshot<T>, Error> {
+        self.backend.snapshot()
+    }
+
+    /// The values of all species in some cells \[cells × S\].
+    ///
+    /// # Errors
+    /// A cell that the grid does not have, or a driver that fails.
+    pub fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {
+        let shape = self.problem.grid.shape();
+        if let Some(cell) = cells.iter().find(|cell| (0..3).any(|axis| cell[axis] >= shape[axis])) {
+            let remedy = format!("the grid has {shape:?} cells");
+            return Err(Error::input("cell", format!("{cell:?}"), remedy));
+        }
+        self.backend.pick(cells)
     }
 
     /// What has been done since the march began, interruptions included.
@@ -177,19 +226,55 @@ impl<T: Precision> March<T> {
     }
 
     /// Sum, mass, mean and extremes of every species.
-    pub fn summaries(&self) -> Vec<Summary> {
-        self.engine.summaries(&self.field)
+    ///
+    /// # Errors
+    /// A driver that fails.
+    pub fn summaries(&self) -> Result<Vec<Summary>, Error> {
+        self.backend.summaries()
     }
 
     /// Limits of the steps, as they were judged last; `None` before the first step.
     pub fn stability(&self) -> Option<&Stability> {
-        self.stability.as_ref()
+        self.judged.as_ref().map(|judged| &judged.limits)
+    }
+
+    /// Takes over limits that [`stability`](crate::stability()) has found for times up to `until`:
+    /// where wind or rates change with time, one judgement of a whole span instead of one for
+    /// each call of [`until`](March::until) within it.
+    pub fn set_stability(&mut self, limits: Stability, until: f64) {
+        let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
+        self.judged = Some(Judged { limits, until });
+        if self.clock.radius == 0.0 {
+            self.clock.radius = limits.radius;
+        }
+    }
+
+    /// Time, and memory of the method: with the field all that [`March::resume`] needs.
+    pub fn clock(&self) -> Clock {
+        Clock { control: self.control.memory(), ..self.clock }
     }
 
     /// All that [`March::resume`] needs.
-    pub fn checkpoint(&self) -> Checkpoint<T> {
-        let clock = Clock { control: self.control.memory(), ..self.clock };
-        Checkpoint { field: self.field.clone(), clock }
+    ///
+    /// # Errors
+    /// As [`field`](March::field).
+    pub fn checkpoint(&self) -> Result<Checkpoint<T>, Error> {
+        Ok(Checkpoint { field: self.field()?.into_owned(), clock: self.clock() })
+    }
+
+    /// Time that the last steps of forward Euler took on a GPU, without what was compiled \[s\].
+    #[doc(hidden)]
+    pub fn device_time(&self) -> Option<f64> {
+        self.backend.device_time()
+    }
+
+    /// Deals cells to threads of a GPU in another way from here on.
+    ///
+    /// # Errors
+    /// A tiling that cannot be.
+    #[doc(hidden)]
+    pub fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
+        self.backend.retile(tiling)
     }
 
     /// Takes a number of steps of fixed size; every `every` steps, and at the end, `watch` is
@@ -210,46 +295,65 @@ impl<T: Precision> March<T> {
     /// Goes on to time `end`; every `every` steps, and at the end, `watch` is called and may stop
     /// the march. An error is said of what cannot be begun; what fails on the way is an
     /// [`Outcome`].
+    ///
+    /// The limits of the steps are judged once, by the field of that moment; anew where wind or
+    /// rates change with time and `end` lies beyond the times that were judged.
     pub fn until(
         &mut self,
         end: f64,
         every: u64,
         watch: &mut dyn FnMut(&March<T>) -> ControlFlow<()>,
     ) -> Result<Outcome, Error> {
+        let (begun, mut watched) = (self.clock.counts.steps, None);
+        // How many steps are left to the next multiple of `every`.
+        let ahead = |steps: u64| if every > 0 { every - steps % every } else { u64::MAX };
+        let outcome = self.go(end, &mut |march| {
+            let steps = march.counts().steps;
+            let due = every > 0 && steps.is_multiple_of(every) && steps != begun;
+            if due && watched != Some(steps) {
+                watched = Some(steps);
+                watch(march)?;
+            }
+            ControlFlow::Continue(ahead(steps))
+        })?;
+        let at_end = outcome == Outcome::Reached && watched != Some(self.clock.counts.steps);
+        if at_end && watch(self).is_break() {
+            return Ok(Outcome::Stopped);
+        }
+        Ok(outcome)
+    }
+
+    /// Goes on to time `end`. `watch` is called before the first step and says how many steps
+    /// at most are taken before it is called again, or stops the march; these are taken at once,
+    /// without a word from this side.
+    pub fn go(
+        &mut self,
+        end: f64,
+        watch: &mut dyn FnMut(&March<T>) -> ControlFlow<(), u64>,
+    ) -> Result<Outcome, Error> {
         if !(end.is_finite() && end >= self.clock.t - NEAR) {
             let remedy = format!("must be finite and not before {}", self.clock.t);
             return Err(Error::input("end", end, remedy));
         }
         self.judge_stability(end)?;
-        let mut watched = None;
-        while let Some(failed) = self.attempt(end)? {
-            if let Some(failure) = failed {
-                return Ok(Outcome::Failed(failure));
-            }
-            let steps = self.clock.counts.steps;
-            if every > 0 && steps.is_multiple_of(every) && watched != Some(steps) {
-                watched = Some(steps);
-                if watch(self).is_break() {
-                    return Ok(Outcome::Stopped);
-                }
+        loop {
+            let ControlFlow::Continue(most) = watch(self) else { return Ok(Outcome::Stopped) };
+            match self.attempt(end, most.max(1))? {
+                None => return Ok(Outcome::Reached),
+                Some(Some(failure)) => return Ok(Outcome::Failed(failure)),
+                Some(None) => {}
             }
         }
-        if watched != Some(self.clock.counts.steps) && watch(self).is_break() {
-            return Ok(Outcome::Stopped);
-        }
-        Ok(Outcome::Reached)
     }
 
     /// Computes the limits of the steps, and refuses larger ones.
     fn judge_stability(&mut self, end: f64) -> Result<(), Error> {
-        let known = self.stability.is_some() && !self.problem.changes_with_time();
-        if !known {
-            self.stability = Some(stability(&self.problem, &self.field, (self.clock.t, end))?);
-            if self.clock.radius == 0.0 {
-                self.clock.radius = self.stability.map_or(0.0, |s| s.radius);
-            }
+        if self.judged.is_none_or(|judged| end > judged.until) {
+            let sample = self.backend.sample()?;
+            let limits = stability::judge(&self.problem, &sample, (self.clock.t, end))?;
+            self.set_stability(limits, end);
         }
-        let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, &self.stability) else {
+        let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, self.stability()) else {
             return Ok(());
         };
         let stages = match self.options.method {
@@ -265,15 +369,15 @@ impl<T: Precision> March<T> {
         Ok(())
     }
 
-    /// One attempt towards `end`: `None` where it is reached, else the failure, if it is one.
-    fn attempt(&mut self, end: f64) -> Result<Option<Option<Failure>>, Error> {
+    /// One attempt towards `end`, or up to `most` steps of forward Euler: `None` where it is
+    /// reached, else the failure, if it is one.
+    fn attempt(&mut self, end: f64, most: u64) -> Result<Option<Option<Failure>>, Error> {
         let (h, whole) = match &self.options.steps {
             Steps::Fixed(h) => {
                 if end - self.clock.t <= NEAR * h {
                     return Ok(None);
                 }
-                let next = self.clock.origin + (self.clock.since_origin + 1) as f64 * h;
-                if next <= end + NEAR * h { (*h, true) } else { (end - self.clock.t, false) }
+                if self.ends_within(1, end) { (*h, true) } else { (end - self.clock.t, false) }
             }
             Steps::Adaptive(_) => {
                 let left = end - self.clock.t;
@@ -296,54 +400,69 @@ impl<T: Precision> March<T> {
             let status = if self.clock.spoiled { Status::NonFinite } else { Status::StepTooSmall };
             return Ok(Some(Some(self.failure(status, None))));
         }
-        let failure = match self.options.method {
-            Method::Euler => self.euler(h),
-            _ => self.stabilised(h, end, whole)?,
+        let (taken, spoiled) = match self.options.method {
+            Method::Euler => {
+                let most = if whole { most.min(self.options.max_steps - attempts) } else { 1 };
+                let Taken { steps, spoiled } = self.euler(h, end, most)?;
+                (steps, spoiled)
+            }
+            _ => match self.stabilised(h, end, whole)? {
+                None => (1, None),
+                spoiled => (0, spoiled),
+            },
         };
-        if failure.is_none() && matches!(self.options.steps, Steps::Fixed(_)) {
-            self.clock.counts.steps += 1;
+        if let Steps::Fixed(h) = self.options.steps
+            && taken > 0
+        {
+            self.clock.counts.steps += taken;
             if whole {
-                let Steps::Fixed(h) = self.options.steps else { return Ok(Some(None)) };
-                self.clock.since_origin += 1;
+                self.clock.since_origin += taken;
                 self.clock.t = self.clock.origin + self.clock.since_origin as f64 * h;
             } else {
                 (self.clock.t, self.clock.origin, self.clock.since_origin) = (end, end, 0);
             }
         }
-        Ok(Some(failure))
+        Ok(Some(spoiled.map(|place| self.failure(Status::NonFinite, Some(place)))))
     }
 
-    fn failure(&self, status: Status, spoiled: Option<&Field<T>>) -> Failure {
-        let place = spoiled.and_then(first_spoiled);
-        let place = place.map(|(s, cell)| (self.problem.model.species()[s].clone(), cell));
+    /// Whether so many more whole steps of fixed size end before `end`, or at it.
+    fn ends_within(&self, steps: u64, end: f64) -> bool {
+        let Steps::Fixed(h) = self.options.steps else { return false };
+        self.clock.origin + (self.clock.since_origin + steps) as f64 * h <= end + NEAR * h
+    }
+
+    fn failure(&self, status: Status, spoiled: Option<Place>) -> Failure {
+        let place = spoiled.map(|(s, cell)| (self.problem.model.species()[s].clone(), cell));
         Failure { status, t: self.clock.t, steps: self.clock.counts.steps, place }
     }
 
-    fn euler(&mut self, h: f64) -> Option<Failure> {
-        let mut next = self.next.take()?;
-        let terms = [(1.0, &self.field)];
-        let what = Combination { slope: h, own: None, terms: &terms };
-        let sound = self.engine.sweep(self.clock.t, &self.field, &what, &mut next);
-        self.clock.counts.slopes += 1;
-        let failure = (!sound).then(|| self.failure(Status::NonFinite, Some(&next)));
-        if sound {
-            std::mem::swap(&mut self.field, &mut next);
+    /// Up to `most` steps of size `h`, which end before `end` but for the first.
+    fn euler(&mut self, h: f64, end: f64, most: u64) -> Result<Taken, Error> {
+        let mut count = most.min(((end - self.clock.t) / h) as u64 + 1).max(1);
+        while count > 1 && !self.ends_within(count, end) {
+            count -= 1;
         }
-        self.next = Some(next);
-        failure
+        let Clock { t, origin, since_origin, .. } = self.clock;
+        // A step that is cut has a sequence of its own.
+        let cut = count == 1 && !self.ends_within(1, end);
+        let (origin, first) = if cut { (t, 0) } else { (origin, since_origin) };
+        let batch = Batch { origin, h, first, count };
+        let taken = self.backend.euler(&batch)?;
+        self.clock.counts.slopes += taken.steps + u64::from(taken.spoiled.is_some());
+        Ok(taken)
     }
 
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
-    fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Option<Failure>, Error> {
+    fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Option<Place>, Error> {
         if self.clock.radius_age >= RADIUS_EVERY {
-            self.clock.radius = stability(&self.problem, &self.field, (self.clock.t, end))?.radius;
-            self.clock.radius_age = 0;
+            let sample = self.backend.sample()?;
+            let stability = stability::judge(&self.problem, &sample, (self.clock.t, end))?;
+            (self.clock.radius, self.clock.radius_age) = (stability.radius, 0);
         }
-        let Some(mut work) = self.work.take() else { return Ok(None) };
         let t = self.clock.t;
-        let mut sound = true;
+        let slope = Blend { slope: 1.0, own: None, terms: &[] };
         if !self.has_slope {
-            sound &= self.engine.slope(t, &self.field, &mut work.slope);
+            self.backend.sweep(t, Slot::Now, &slope, Slot::Slope)?;
             self.clock.counts.slopes += 1;
         }
         let method = self.options.method;
@@ -359,37 +478,30 @@ impl<T: Precision> March<T> {
                 h = method.largest_stable_step(&radius, stages).min(h);
             }
         }
-        sound &= stages::step(&self.engine, method, stages, (t, h), &self.field, &mut work);
+        stages::step(self.backend.as_mut(), method, stages, (t, h))?;
         self.clock.counts.slopes += u64::from(stages) - 1;
-        let failure = match self.options.steps.clone() {
+        match self.options.steps.clone() {
             Steps::Fixed(_) => {
                 self.clock.radius_age += 1;
-                let failure = (!sound).then(|| self.failure(Status::NonFinite, Some(&work.newest)));
-                if sound {
-                    std::mem::swap(&mut self.field, &mut work.newest);
+                let spoiled = self.backend.spoiled(Slot::Next)?;
+                if spoiled.is_none() {
+                    self.backend.swap(Slot::Now, Slot::Next);
                 }
                 self.has_slope = false;
-                failure
+                Ok(spoiled)
             }
             Steps::Adaptive(tolerance) => {
-                sound &= self.engine.slope(t + h, &work.newest, &mut work.older);
+                self.backend.sweep(t + h, Slot::Next, &slope, Slot::Older)?;
                 self.clock.counts.slopes += 1;
-                let error = if sound {
-                    let fields = [&self.field, &work.newest, &work.slope, &work.older];
-                    self.engine.rkc_error(&tolerance, h, fields)
-                } else {
-                    f64::NAN
-                };
-                self.settle(h, (end, whole), error, &mut work);
-                None
+                let error = self.backend.rkc_error(&tolerance, h)?;
+                self.settle(h, (end, whole), error);
+                Ok(None)
             }
-        };
-        self.work = Some(work);
-        Ok(failure)
+        }
     }
 
     /// Accepts or rejects an adaptive step of size `h` by its error.
-    fn settle(&mut self, h: f64, (end, whole): (f64, bool), error: f64, work: &mut Work<T>) {
+    fn settle(&mut self, h: f64, (end, whole): (f64, bool), error: f64) {
         let (accepted, factor) = self.control.judge(h, error);
         self.clock.spoiled = error.is_nan();
         self.has_slope = true;
@@ -406,7 +518,35 @@ impl<T: Precision> March<T> {
         self.clock.next_step = (h * factor).max(proposed);
         self.clock.counts.steps += 1;
         self.clock.radius_age += 1;
-        std::mem::swap(&mut self.field, &mut work.newest);
-        std::mem::swap(&mut work.slope, &mut work.older);
+        self.backend.swap(Slot::Now, Slot::Next);
+        self.backend.swap(Slot::Slope, Slot::Older);
     }
+}
+
+/// A species and a cell.
+type Place = (usize, [usize; 3]);
+
+/// Refuses what cannot be gone on from; gives the controller as it was left.
+fn check<T: Precision>(
+    problem: &Problem,
+    field: &Field<T>,
+    clock: &Clock,
+    options: &Options,
+) -> Result<Control<f64>, Error> {
+    problem.check()?;
+    options.method.check(&options.steps)?;
+    if let Steps::Adaptive(tolerance) = &options.steps {
+        tolerance.check::<T>(field.species())?;
+    }
+    if !clock.t.is_finite() {
+        return Err(Error::input("t", clock.t, "must be finite"));
+    }
+    if let Some((s, cell)) = first_spoiled(field) {
+        let name = problem.model.species().get(s).map_or("a species", String::as_str);
+        let name = format!("{name} in cell {cell:?}");
+        return Err(Error::input(name, field.get(s, cell), "must be finite"));
+    }
+    let mut control = Control::new(Controller::predictive(), 2);
+    control.restore(clock.control);
+    Ok(control)
 }

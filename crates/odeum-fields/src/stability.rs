@@ -41,6 +41,15 @@ pub fn stability<T: Scalar>(
     field: &Field<T>,
     span: (f64, f64),
 ) -> Result<Stability, Error> {
+    judge(problem, &sample(field), span)
+}
+
+/// The same about some states.
+pub(crate) fn judge(
+    problem: &Problem,
+    states: &[State],
+    span: (f64, f64),
+) -> Result<Stability, Error> {
     problem.check()?;
     let linear = Linear::new(problem);
     let wind = speeds(problem, span)?;
@@ -48,8 +57,8 @@ pub fn stability<T: Scalar>(
     let mut limits = Limits { euler: f64::INFINITY, radius: 0.0 };
     let mut spread: f64 = linear.variable;
     for t in if linear.rhs.uses_time() { times(span) } else { vec![span.0] } {
-        for cell in sample(field) {
-            let parts = linear.at(problem, field, cell, t);
+        for state in states {
+            let parts = linear.at(problem, state, t);
             for s in 0..parts.species {
                 spread = spread.max(parts.laplacian[s * parts.species + s]);
             }
@@ -149,13 +158,25 @@ fn waves(problem: &Problem, wind: Option<[f64; 3]>) -> Vec<Wave> {
     (0..a * b * c).map(wave).collect()
 }
 
-/// Cells with the extreme values of every species, and some others.
-fn sample<T: Scalar>(field: &Field<T>) -> Vec<[usize; 3]> {
-    let [nx, ny, nz] = field.shape();
+/// The values of all species in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    pub(crate) cell: [usize; 3],
+    pub(crate) values: Vec<f64>,
+}
+
+/// Cells of the sample that do not depend on the values.
+pub(crate) fn everywhere([nx, ny, nz]: [usize; 3]) -> Vec<[usize; 3]> {
     let cells = nx * ny * nz;
+    let count = CELLS.min(cells);
     let at = |index: usize| [index % nx, index / nx % ny, index / (nx * ny)];
-    let mut sample: Vec<[usize; 3]> =
-        (0..CELLS.min(cells)).map(|k| at(k * cells / CELLS.min(cells))).collect();
+    (0..count).map(|k| at(k * cells / count)).collect()
+}
+
+/// Cells with the extreme values of every species, and some others.
+pub(crate) fn sample<T: Scalar>(field: &Field<T>) -> Vec<State> {
+    let [_, ny, nz] = field.shape();
+    let mut sample = everywhere(field.shape());
     for s in 0..field.species() {
         let (mut low, mut high) = ([0; 3], [0; 3]);
         for z in 0..nz {
@@ -174,7 +195,8 @@ fn sample<T: Scalar>(field: &Field<T>) -> Vec<[usize; 3]> {
     }
     sample.sort_unstable();
     sample.dedup();
-    sample
+    let values = |cell| (0..field.species()).map(|s| field.get(s, cell).to_f64()).collect();
+    sample.into_iter().map(|cell| State { cell, values: values(cell) }).collect()
 }
 
 /// The derivatives of a problem's F and potentials.
@@ -217,20 +239,12 @@ impl Linear {
         Linear { rhs, rhs_pattern, potentials, potentials_pattern, carried, diffusion, variable }
     }
 
-    fn at<T: Scalar>(
-        &self,
-        problem: &Problem,
-        field: &Field<T>,
-        cell: [usize; 3],
-        t: f64,
-    ) -> Parts {
-        let s = field.species();
+    fn at(&self, problem: &Problem, State { cell, values }: &State, t: f64) -> Parts {
+        let s = values.len();
         let k = self.potentials_pattern.rows();
         // The Laplacians that the field has there are not known; zero stands for them.
         let mut y = vec![0.0; 2 * s + 3 + k];
-        for i in 0..s {
-            y[i] = field.get(i, cell).to_f64();
-        }
+        y[..s].copy_from_slice(values);
         for axis in 0..3 {
             y[2 * s + axis] = problem.grid.centre(axis, cell[axis]);
         }

@@ -3,11 +3,10 @@
 //! Both methods have the form w₁ = y + μ̃₁ h F₀ and
 //! wⱼ = (1 − μ − ν) y + μ wⱼ₋₁ + ν wⱼ₋₂ + μ̃ h F(wⱼ₋₁) − γ̃ h F₀: one sweep per stage.
 
-use crate::engine::Engine;
-use crate::field::Field;
+use crate::backend::{Backend, Blend, Slot};
 use crate::method::Method;
-use crate::sweep::{Combination, Precision};
 use odeum::method::rkc::recurrence::Recurrence;
+use odeum::{Error, Scalar};
 
 /// The coefficients of stage j ≥ 2.
 struct Stage {
@@ -91,42 +90,31 @@ mod legendre {
     }
 }
 
-/// Fields that a step works in.
-pub(crate) struct Work<T> {
-    /// F at the beginning of the step.
-    pub(crate) slope: Field<T>,
-    /// The newest stage, and the one before.
-    pub(crate) newest: Field<T>,
-    pub(crate) older: Field<T>,
-}
-
-/// One step of size `h` from `y` at `t`, whose slope is in `work.slope`, to `work.newest`; false
-/// when a value was not finite. `work.older` is overwritten.
-pub(crate) fn step<T: Precision>(
-    engine: &Engine<T>,
+/// One step of size `h` from [`Slot::Now`] at `t`, whose slope is in [`Slot::Slope`], to
+/// [`Slot::Next`]. [`Slot::Older`] is overwritten.
+pub(crate) fn step<T: Scalar>(
+    backend: &mut dyn Backend<T>,
     method: Method,
     stages: u32,
     (t, h): (f64, f64),
-    y: &Field<T>,
-    work: &mut Work<T>,
-) -> bool {
+) -> Result<(), Error> {
     let mut coefficients = Stages::new(method, stages);
-    let terms = [(1.0, y), (coefficients.first() * h, &work.slope)];
-    let first = Combination { slope: 0.0, own: None, terms: &terms };
-    let mut sound = engine.sweep(t, y, &first, &mut work.newest);
+    let terms = [(1.0, Slot::Now), (coefficients.first() * h, Slot::Slope)];
+    let first = Blend { slope: 0.0, own: None, terms: &terms };
+    backend.sweep(t, Slot::Now, &first, Slot::Next)?;
     for j in 2..=stages {
         let stage = coefficients.advance();
-        std::mem::swap(&mut work.newest, &mut work.older);
+        backend.swap(Slot::Next, Slot::Older);
         // What was written before the last stage is overwritten, and part of the result; before
         // the second stage that is y itself.
-        let Work { slope, newest, older } = work;
         let rest = 1.0 - stage.mu - stage.nu;
         let (rest, own) = if j == 2 { (rest + stage.nu, None) } else { (rest, Some(stage.nu)) };
-        let terms = [(rest, y), (stage.mu, &*older), (-stage.gamma_tilde * h, &*slope)];
-        let what = Combination { slope: stage.mu_tilde * h, own, terms: &terms };
-        sound &= engine.sweep(t + stage.theta * h, older, &what, newest);
+        let terms =
+            [(rest, Slot::Now), (stage.mu, Slot::Older), (-stage.gamma_tilde * h, Slot::Slope)];
+        let what = Blend { slope: stage.mu_tilde * h, own, terms: &terms };
+        backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
     }
-    sound
+    Ok(())
 }
 
 #[cfg(test)]

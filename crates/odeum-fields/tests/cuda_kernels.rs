@@ -10,9 +10,10 @@ use odeum::{Cpu, Scalar};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Advection, Combination, Engine, Face, Field, Grid, ModelText, PointSource, Precision, Problem,
-    Quantity, Stencil, Wall, Walls, Wind, noise,
+    Advection, Checkpoint, Clock, Combination, Engine, Face, Field, Grid, March, ModelText,
+    Options, Outcome, PointSource, Precision, Problem, Quantity, Stencil, Wall, Walls, Wind, noise,
 };
+use std::ops::ControlFlow;
 
 /// Values without any symmetry.
 fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
@@ -22,6 +23,23 @@ fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
         0.5 + 0.4 * noise(7, s, cell)
     })
     .unwrap()
+}
+
+/// Steps of forward Euler by kernels.
+fn steps<T: Precision>(
+    problem: &Problem,
+    tiling: Tiling,
+    field: &Field<T>,
+    (t, h): (f64, f64),
+    count: u64,
+) -> Field<T> {
+    let options = Options { force: true, ..Options::euler(h) };
+    let start = Checkpoint { field: field.clone(), clock: Clock::at(t) };
+    let mut march = March::on_machine(problem, start, &options, host::Host::default()).unwrap();
+    march.retile(tiling).unwrap();
+    let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(outcome, Outcome::Reached);
+    march.field().unwrap().into_owned()
 }
 
 /// The kernels' steps against the processor's, for several tilings; those of one depth give the
@@ -43,7 +61,7 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
             engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
             std::mem::swap(&mut expected, &mut next);
         }
-        let found = host::sweep(problem, *tiling, &field, (t, h));
+        let found = steps(problem, *tiling, &field, (t, h), tiling.depth as u64);
         for s in 0..species {
             let (a, b) = (found.to_values(s), expected.to_values(s));
             for (at, (x, y)) in a.iter().zip(&b).enumerate() {
@@ -121,11 +139,8 @@ fn depth_changes_no_bit() {
     let problem = Problem::new(two_species(), Grid::new([37, 19, 5], 0.9).unwrap());
     let field = rough::<f64>(&problem.grid, 2);
     let (t, h) = (0.4, 0.05);
-    let mut once = field.clone();
-    for n in 0..3 {
-        once = host::sweep(&problem, tilings::<f64>()[0], &once, (t + f64::from(n) * h, h));
-    }
-    assert!(host::sweep(&problem, deep()[2], &field, (t, h)) == once);
+    let once = steps(&problem, tilings::<f64>()[0], &field, (t, h), 3);
+    assert!(steps(&problem, deep()[2], &field, (t, h), 3) == once);
 }
 
 /// Cahn–Hilliard with a reaction: potentials, whose Laplacians reach two cells far.
@@ -274,6 +289,43 @@ fn winds_and_sources() {
         agrees::<f64>(&name, &problem, &deep()[one + 1..one + 2], (0.4, 0.05));
         let round = Walls::all(Wall::Periodic);
         agrees::<f64>(&name, &problem.walls(round), &deep()[one..=one], (0.4, 0.05));
+    }
+}
+
+/// Winds, schemes and coefficients that take a second sweep.
+#[test]
+fn what_differs_from_cell_to_cell() {
+    let robin = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("t") };
+    let all = [
+        Walls::all(Wall::Dirichlet(Quantity::from("1 + t"))),
+        Walls::all(Wall::Periodic),
+        Walls::all(robin).axis(1, Wall::Periodic),
+        Walls::default(),
+    ];
+    for (n, walls) in all.into_iter().enumerate() {
+        let shape = [[13, 9, 6], [34, 3, 2], [5, 1, 3], [2, 11, 1]][n];
+        let grid = Grid::with_spacing(shape, [0.9, 1.1, 1.3]).unwrap();
+        let values = |seed: u64, least: f64| -> Vec<f64> {
+            (0..grid.cells()).map(|cell| noise(seed, 0, cell).max(least)).collect()
+        };
+        let mut problem = Problem::new(two_species(), grid).stencil(Stencil::Star).walls(walls);
+        let cells = Wind::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
+        let uniform = Wind::Uniform([-0.4, 0.3, 0.2].map(Quantity::from));
+        let scheme = if n % 2 == 0 { Advection::Koren } else { Advection::Upwind };
+        let wind = if n < 2 { cells } else { uniform };
+        problem = problem.wind(wind, if n == 2 { Advection::Koren } else { scheme });
+        if n != 1 {
+            // Some coefficients are zero.
+            problem = problem.diffusion("v", values(4, 0.0));
+        }
+        if n == 1 {
+            problem.carried = Some(vec!["v".to_owned()]);
+        }
+        let name = format!("transport {n}");
+        agrees::<f64>(&name, &problem, &tilings::<f64>()[1..2], (0.4, 0.05));
+        if n == 0 {
+            agrees::<f32>(&name, &problem, &tilings::<f32>()[..1], (0.4, 0.05));
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 use odeum::{Cpu, Isa, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Checkpoint, Engine, Field, Grid, March, Method, ModelText, Options, Outcome, Precision,
-    Problem, Stencil, Steps, noise, stability,
+    Advection, Checkpoint, Engine, Field, Grid, March, Method, ModelText, Options, Outcome,
+    Precision, Problem, Quantity, Stencil, Steps, Wind, noise, stability,
 };
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
@@ -25,10 +25,10 @@ fn cpu(threads: usize) -> Cpu {
 
 /// Marches to `end` without watching.
 fn run<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, end: f64) -> Field<T> {
-    let mut march = March::new(problem, u, 0.0, options, &cpu(1)).unwrap();
+    let mut march = March::new(problem, u, 0.0, options, cpu(1)).unwrap();
     let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
-    march.field().clone()
+    march.field().unwrap().into_owned()
 }
 
 /// The error at a time that all steps divide, of a product of cosines in the unit cube.
@@ -171,9 +171,9 @@ fn the_same_bits_for_any_number_of_threads() {
         for threads in [1, 2, 3, 8] {
             let u = paper.initial::<f32>(&problem.grid, 7).unwrap();
             let options = Options::euler(paper.step());
-            let mut march = March::new(&problem, u, 0.0, &options, &cpu(threads)).unwrap();
+            let mut march = March::new(&problem, u, 0.0, &options, cpu(threads)).unwrap();
             march.steps(10, 0, &mut |_| ControlFlow::Continue(())).unwrap();
-            ends.push((march.field().clone(), march.summaries()));
+            ends.push((march.field().unwrap().into_owned(), march.summaries().unwrap()));
         }
         assert!(ends.iter().all(|end| end == &ends[0]), "{paper:?}");
     }
@@ -189,21 +189,21 @@ fn interruptions_change_no_bit() {
         Options::new(Method::Rkl2 { stages: None }, Steps::Fixed(0.02)),
     ] {
         let u = Paper::Turing.initial::<f64>(&problem.grid, 1).unwrap();
-        let mut march = March::new(&problem, u, 0.0, &options, &cpu(1)).unwrap();
+        let mut march = March::new(&problem, u, 0.0, &options, cpu(1)).unwrap();
         let mut written = Vec::new();
         let end = 1.2345;
         let outcome = march.until(end, 7, &mut |march| {
             if march.counts().steps == 21 {
-                march.checkpoint().write(&mut written).unwrap();
+                march.checkpoint().unwrap().write(&mut written).unwrap();
             }
             ControlFlow::Continue(())
         });
         assert_eq!(outcome.unwrap(), Outcome::Reached);
         assert!((march.t() - end).abs() < 1e-9 && march.counts().steps > 21);
         let checkpoint = Checkpoint::<f64>::read(&problem.grid, &mut written.as_slice()).unwrap();
-        let mut resumed = March::resume(&problem, checkpoint, &options, &cpu(2)).unwrap();
+        let mut resumed = March::resume(&problem, checkpoint, &options, cpu(2)).unwrap();
         resumed.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(march.field(), resumed.field(), "{:?}", options.method);
+        assert_eq!(march.field().unwrap(), resumed.field().unwrap(), "{:?}", options.method);
         assert_eq!(march.counts().steps, resumed.counts().steps);
     }
     let refused = Checkpoint::<f32>::read(&problem.grid, &mut &[0_u8; 400][..]);
@@ -309,21 +309,50 @@ fn step_limits_are_tight() {
         assert!((limit / expected - 1.0).abs() < 5e-3, "{paper:?}: {limit}");
         let largest = |factor: f64| {
             let options = Options { force: true, ..Options::euler(factor * limit) };
-            let mut march = March::new(&problem, start.clone(), 0.0, &options, &cpu(1)).unwrap();
+            let mut march = March::new(&problem, start.clone(), 0.0, &options, cpu(1)).unwrap();
             let outcome = march.steps(1500, 0, &mut |_| ControlFlow::Continue(())).unwrap();
             if outcome != Outcome::Reached {
                 return f64::INFINITY;
             }
             let s = steady.len() - 1;
-            let all = march.summaries()[s];
+            let all = march.summaries().unwrap()[s];
             (all.max - steady[s]).abs().max((all.min - steady[s]).abs())
         };
         assert!(largest(0.99) < 1e-5, "{paper:?} just below: {}", largest(0.99));
         assert!(largest(1.02) > 1e-3, "{paper:?} just above: {}", largest(1.02));
         let refused = Options::euler(1.02 * limit);
-        let mut march = March::new(&problem, start.clone(), 0.0, &refused, &cpu(1)).unwrap();
+        let mut march = March::new(&problem, start.clone(), 0.0, &refused, cpu(1)).unwrap();
         let error = march.steps(1, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
         assert!(error.to_string().contains("stable up to"), "{error}");
+    }
+}
+
+/// A wind that grows: what is stable at first is not at the end.
+#[test]
+fn steps_are_judged_over_the_span_that_is_given() {
+    let grid = Grid::new([16, 1, 1], 1.0).unwrap();
+    let wind = Wind::Uniform(["0.1 + 10 * t", "0", "0"].map(Quantity::from));
+    let problem = Problem::new(model(&[("c", "0.1 * lap(c)")]), grid).wind(wind, Advection::Upwind);
+    let start = Field::<f64>::from_fn(&grid, 1, |_, [x, ..]| x).unwrap();
+    let march = || March::new(&problem, start.clone(), 0.0, &Options::euler(0.5), cpu(1)).unwrap();
+    let go = |march: &mut March<f64>, end| march.until(end, 0, &mut |_| ControlFlow::Continue(()));
+    // Judged call by call, the second is refused; over the whole span, the first is.
+    let mut by_call = march();
+    assert_eq!(go(&mut by_call, 0.01).unwrap(), Outcome::Reached);
+    let early = *by_call.stability().unwrap();
+    assert!(go(&mut by_call, 1.0).unwrap_err().to_string().contains("stable up to"));
+    assert!(by_call.stability().unwrap().euler < early.euler / 5.0);
+    let mut whole = march();
+    let limits = stability(&problem, &start, (0.0, 1.0)).unwrap();
+    whole.set_stability(limits, 1.0);
+    assert!(go(&mut whole, 0.01).unwrap_err().to_string().contains("stable up to"));
+    // Within the span nothing is judged again, beyond it all is.
+    let mut small =
+        March::new(&problem, start.clone(), 0.0, &Options::euler(0.01), cpu(1)).unwrap();
+    small.set_stability(limits, 1.0);
+    for (end, same) in [(0.5, true), (1.0, true), (2.0, false)] {
+        assert_eq!(go(&mut small, end).unwrap(), Outcome::Reached);
+        assert_eq!(small.stability() == Some(&limits), same, "{end}");
     }
 }
 
@@ -345,20 +374,20 @@ fn a_spoiled_value_is_placed() {
         f64::from(s == 0 && (x, y, z) == (13.5, 2.5, 4.5))
     });
     let options = Options { force: true, ..Options::euler(0.1) };
-    let mut march = March::new(&problem, start.unwrap(), 0.0, &options, &cpu(1)).unwrap();
+    let mut march = March::new(&problem, start.unwrap(), 0.0, &options, cpu(1)).unwrap();
     let outcome = march.until(1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
     assert_eq!(failure.status, Status::NonFinite);
     assert_eq!(failure.place, Some(("d".to_owned(), [13, 2, 4])));
     assert_eq!((failure.t, failure.steps), (0.0, 0));
-    assert!(march.summaries()[1].sum.is_finite());
+    assert!(march.summaries().unwrap()[1].sum.is_finite());
 }
 
 #[test]
 fn an_observer_stops_a_march() {
     let problem = Paper::Diffusion.problem([8, 8, 8]).unwrap();
     let start = Paper::Diffusion.initial::<f32>(&problem.grid, 0).unwrap();
-    let mut march = March::new(&problem, start, 0.0, &Options::euler(0.1), &cpu(1)).unwrap();
+    let mut march = March::new(&problem, start, 0.0, &Options::euler(0.1), cpu(1)).unwrap();
     let mut seen = Vec::new();
     let outcome = march.until(10.0, 4, &mut |march| {
         seen.push(march.counts().steps);

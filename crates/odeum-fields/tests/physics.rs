@@ -22,10 +22,10 @@ fn model(equation: &str) -> odeum_fields::Model {
 
 fn steps(problem: &Problem, u: Field<f64>, h: f64, steps: u64) -> Field<f64> {
     let options = Options { force: true, ..Options::euler(h) };
-    let mut march = March::new(problem, u, 0.0, &options, &cpu()).unwrap();
+    let mut march = March::new(problem, u, 0.0, &options, cpu()).unwrap();
     let outcome = march.steps(steps, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
-    march.field().clone()
+    march.field().unwrap().into_owned()
 }
 
 /// The amplitude of a product of cosines in a field.
@@ -290,7 +290,7 @@ fn problems_have_their_names() {
         let problem = paper.problem([6, 5, 4]).unwrap();
         let start = paper.initial::<f32>(&problem.grid, 1).unwrap();
         let mut march =
-            March::new(&problem, start, 0.0, &Options::euler(paper.step()), &cpu()).unwrap();
+            March::new(&problem, start, 0.0, &Options::euler(paper.step()), cpu()).unwrap();
         let outcome = march.steps(3, 0, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(outcome, Outcome::Reached, "{paper:?}");
     }

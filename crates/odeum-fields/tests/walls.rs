@@ -22,10 +22,10 @@ fn cpu() -> Cpu {
 fn accurate(problem: &Problem, u: Field<f64>, end: f64) -> Field<f64> {
     let steps = Steps::Adaptive(Tolerance::new(1e-8, 1e-8));
     let options = Options::new(Method::Rkc { stages: None }, steps);
-    let mut march = March::new(problem, u, 0.0, &options, &cpu()).unwrap();
+    let mut march = March::new(problem, u, 0.0, &options, cpu()).unwrap();
     let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
-    march.field().clone()
+    march.field().unwrap().into_owned()
 }
 
 fn face(axis: usize, high: bool) -> Face {
@@ -217,12 +217,12 @@ fn what_cannot_be_is_refused() {
     refused(problem().diffusion("c", vec![-1.0; 24]), "not negative");
     let start = Field::<f64>::zeros(&Grid::new([4, 3, 3], 1.0).unwrap(), 1).unwrap();
     let options = Options::euler(0.1);
-    let Err(error) = March::new(&problem(), start, 0.0, &options, &cpu()) else { panic!() };
+    let Err(error) = March::new(&problem(), start, 0.0, &options, cpu()) else { panic!() };
     assert!(error.to_string().contains("wants [4, 3, 2]"), "{error}");
     let adaptive = Steps::Adaptive(Tolerance::new(1e-3, 1e-3));
     let start = Field::<f64>::zeros(&grid, 1).unwrap();
     let options = Options::new(Method::Euler, adaptive);
-    assert!(March::new(&problem(), start, 0.0, &options, &cpu()).is_err());
+    assert!(March::new(&problem(), start, 0.0, &options, cpu()).is_err());
     let text = ModelText {
         species: vec!["u"],
         equations: vec![("u", "lap(lap(u*u)) + w")],

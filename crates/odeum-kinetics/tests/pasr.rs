@@ -276,6 +276,13 @@ fn errors_name_the_setting() {
         |settings: PasrSettings| Pasr::new(kinetics.clone(), settings).unwrap_err().to_string();
     let good = settings;
     assert!(message(PasrSettings { tau_mix: 0.0, ..good() }).starts_with("tau_mix = 0"));
+    let shortest = good().tau_res.min(good().tau_pair) / 4000.0;
+    for tau_mix in [0.99 * shortest, 1e-300, 1e-320] {
+        let message = message(PasrSettings { tau_mix, ..good() });
+        assert!(message.starts_with("tau_mix = ") && message.contains("above 1/4000"), "{message}");
+    }
+    let tau_mix = 1.01 * shortest;
+    assert!(Pasr::new(kinetics.clone(), PasrSettings { tau_mix, ..good() }).is_ok());
     assert!(message(PasrSettings { tau_res: f64::NAN, ..good() }).starts_with("tau_res = NaN"));
     assert!(message(PasrSettings { n_particles: 7, ..good() }).contains("even"));
     assert!(message(PasrSettings { n_particles: 0, ..good() }).starts_with("n_particles"));

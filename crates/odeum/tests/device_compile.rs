@@ -7,6 +7,9 @@
 // Helpers of tests are tests too; clippy exempts only functions marked as such.
 #![allow(clippy::unwrap_used)]
 
+#[path = "device/nvrtc.rs"]
+mod nvrtc;
+
 use odeum::backend::cuda::inspect::{self, KernelText};
 use odeum::core::Graph;
 use odeum::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
@@ -14,7 +17,6 @@ use odeum::{Error, FirstStep, Method, Options, Scalar, Tolerance};
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");
-const ARCH: &str = "sm_90";
 
 fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
     let automatic = Options::new(Tolerance::new(1e-6, 1e-9));
@@ -44,17 +46,6 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
     all
 }
 
-/// True when there is no compiler, which is then said; where there must be one
-/// (`ODEUM_NEED_NVRTC`) that is a failure.
-fn skipped(error: &Error) -> bool {
-    let absent = matches!(error, Error::Device { .. });
-    if absent {
-        assert!(std::env::var_os("ODEUM_NEED_NVRTC").is_none(), "{error}");
-        eprintln!("SKIPPED: {error}");
-    }
-    absent
-}
-
 #[test]
 fn registers_and_spills_are_those_of_the_snapshot() {
     let mut table = format!(
@@ -62,11 +53,8 @@ fn registers_and_spills_are_those_of_the_snapshot() {
         "case", "kernel", "block", "/SM", "shared", "regs", "stack", "spilled"
     );
     for (case, kernel) in kernels::<f64>().into_iter().chain(kernels::<f32>()) {
-        let resources = match inspect::check(kernel.name, &kernel.source, ARCH) {
-            Ok((resources, _)) => resources,
-            Err(error) if skipped(&error) => return,
-            Err(error) => panic!("{case}: {error}"),
-        };
+        let found = nvrtc::resources(&case, kernel.name, &kernel.source);
+        let Some(resources) = found else { return };
         let (block, blocks, shared) = (kernel.block, kernel.blocks_per_sm, kernel.shared);
         let spilled = resources.spill_stores + resources.spill_loads;
         writeln!(
@@ -76,36 +64,35 @@ fn registers_and_spills_are_those_of_the_snapshot() {
         )
         .unwrap();
     }
-    if std::env::var_os("ODEUM_BLESS").is_some() {
-        std::fs::write(SNAPSHOT, &table).unwrap();
-    }
-    let kept = std::fs::read_to_string(SNAPSHOT).unwrap_or_default();
-    assert_eq!(table, kept, "the compiler's report has changed; ODEUM_BLESS=1 keeps the new one");
+    nvrtc::assert_is_snapshot(&table, SNAPSHOT);
 }
 
 #[test]
 fn single_precision_contains_no_double_arithmetic() {
     for (case, kernel) in kernels::<f32>() {
-        match inspect::assembly(kernel.name, &kernel.source) {
-            Ok(text) => {
-                let doubles: Vec<_> = text.lines().filter(|l| l.contains(".f64")).take(5).collect();
-                assert!(doubles.is_empty(), "{case}, {}: {doubles:#?}", kernel.name);
-            }
-            Err(error) if skipped(&error) => return,
-            Err(error) => panic!("{case}: {error}"),
+        if !nvrtc::assert_no_doubles(&case, kernel.name, &kernel.source) {
+            return;
         }
     }
 }
 
 #[test]
 fn a_refused_text_comes_back_with_the_log() {
-    match inspect::check("od_none", "__global__ void od_none( {}", ARCH) {
+    match inspect::check("od_none", "__global__ void od_none( {}", "sm_90") {
         Err(Error::Compile { kernel, log, source_text }) => {
             assert_eq!(kernel, "od_none");
             assert!(log.contains("od_none.cu(1)"), "{log}");
             assert!(source_text.contains("__global__"));
         }
-        Err(error) if skipped(&error) => {}
+        Err(error) if nvrtc::skipped(&error) => {}
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn methods_that_run_on_the_processor_alone_have_no_kernels() {
+    let (graph, options) = (Graph::trace(&Lorenz), Options::new(Tolerance::new(1e-6, 1e-9)));
+    for method in [Method::rodas4(), Method::radau()] {
+        assert!(inspect::kernels::<f64>(&graph, &method, &options, false).is_empty());
     }
 }

@@ -9,7 +9,7 @@ use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
 use odeum::kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
-use odeum::{Atol, Tolerance};
+use odeum::{Atol, Method, Tolerance};
 use odeum_compiled::Rhs;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -44,6 +44,18 @@ pub(super) fn missed_ignitions(
     let message = "ignitions may be stepped over: the radicals they grow from count as zero";
     let finding = spots.find("atol")?.error(message).into_warning();
     Some(finding.help("take atol = 1e-15, or one as small for the radicals"))
+}
+
+/// A warning where a mechanism is integrated by an explicit method.
+pub(super) fn explicit(model: &Model, method: &Method, spots: &Spots) -> Option<Finding> {
+    let stiff = matches!(model.start, Start::Gas(_));
+    if !stiff || !matches!(method, Method::Erk(_) | Method::Rkc(_)) {
+        return None;
+    }
+    let message =
+        format!("`{}` is explicit, and mechanisms are stiff: steps may be tiny", method.name());
+    let finding = spots.find("name of the method")?.error(message).into_warning();
+    Some(finding.help("take an implicit method: name = \"rodas5p\""))
 }
 
 /// Reads the section; the mechanism is looked for from `folder`.

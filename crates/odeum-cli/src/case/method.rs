@@ -21,6 +21,7 @@ pub(crate) struct MethodSpec {
 pub(crate) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpec> {
     let name = section.need("name", "as name = \"dopri5\"");
     let method = name.as_ref().and_then(|field| {
+        spots.put("name of the method", field.spot());
         let all = Method::all();
         let choices: Vec<(&str, Method)> = all.iter().map(|m| (m.name(), m.clone())).collect();
         field.choice("methods", &choices)

@@ -27,6 +27,7 @@ pub(crate) use spots::Spots;
 pub(crate) use table::Target;
 pub(crate) use time::{Level, TimeSpec, Until};
 
+use crate::files;
 use crate::finding::{Finding, Findings};
 use crate::model::Model;
 use crate::source::Source;
@@ -84,7 +85,7 @@ pub(crate) enum Described {
 /// Reads a case file; `None` after reporting what is wrong with it. One with a `[grid]` describes
 /// fields.
 pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Described> {
-    let source = findings.ok(Source::read(path, "case file", LARGEST))?;
+    let source = findings.ok(files::read_text(path, "case file", LARGEST))?;
     let document = parse(&source, findings)?;
     let root = Section::root(document.get_ref(), &source, findings);
     if root.has("grid") {
@@ -121,8 +122,8 @@ fn read_ensemble(
         }
         None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
     };
-    let help = "add [method] with name = \"dopri5\", or \"rodas4\" for a stiff system (also: rkck, tsit5, \
-                vern7, rkc, rodas3, rodas5p, ros34pw2, radau)";
+    let help = "add [method] with name = \"dopri5\", or \"rodas5p\" for a stiff system (also: rkck, \
+                tsit5, vern7, rkc, rodas3, rodas4, ros34pw2, radau)";
     let method = root.need("method", help).and_then(|field| field.section());
     let method = method.and_then(|section| method::read(&section, &mut spots));
     let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";
@@ -147,6 +148,11 @@ fn read_ensemble(
         tolerance.filter(|t| method::check_tolerance(t, precision).map_err(place).is_ok());
     if let (Some(model), Some(time), Some(tolerance)) = (&model, &time, &tolerance)
         && let Some(warning) = gas::missed_ignitions(model, time, tolerance, &spots)
+    {
+        findings.push(warning);
+    }
+    if let (Some(model), Some(spec)) = (&model, &method)
+        && let Some(warning) = gas::explicit(model, &spec.method, &spots)
     {
         findings.push(warning);
     }

@@ -107,8 +107,12 @@ impl Default for FieldRun {
 }
 
 /// Reads `[run]` of a field.
-pub(crate) fn read_field(section: &Section<'_>, findings: &Findings) -> Option<FieldRun> {
-    let (precision, device) = read_machine(section, &mut Spots::default(), findings);
+pub(crate) fn read_field(
+    section: &Section<'_>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<FieldRun> {
+    let (precision, device) = read_machine(section, spots, findings);
     let steps = section.get("checkpoint_steps").map(|field| field.whole(1, u64::MAX));
     section.finish();
     let checkpoint_steps = steps.map_or(Some(None), |steps| steps.map(Some))?;

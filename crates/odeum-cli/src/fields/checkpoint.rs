@@ -8,9 +8,9 @@
 //! with a fraction are kept as their bits.
 
 use super::Trouble;
+use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::write_whole;
-use crate::source::reason;
 use odeum::Scalar;
 use odeum_fields::{Checkpoint, Grid};
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub(super) struct Header {
     pub(super) masses: Vec<u64>,
     /// Bits of the times of the states written.
     pub(super) frames: Vec<u64>,
+    /// The kind of device that computed last.
+    #[serde(default)]
+    pub(super) device: String,
     /// Bytes of the tables written: series, lines.
     pub(super) tables: [u64; 2],
 }

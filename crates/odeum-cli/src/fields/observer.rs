@@ -1,11 +1,11 @@
-//! What is looked at after every step: progress, tables, states, checkpoints, Ctrl-C.
+//! What is looked at on the way: progress, tables, states, checkpoints, Ctrl-C.
 
 use super::checkpoint::Header;
 use super::progress::Progress;
 use super::series;
 use super::writer::{Message, Signals};
 use crate::case::{Every, FieldCase};
-use odeum::Monitor;
+use odeum::{Error, Monitor};
 use odeum_fields::{March, Precision};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 
 /// Checkpoints take no more than this share of the time.
 const SHARE: u32 = 20;
+
+/// Time between two looks, where steps are shorter.
+const PACE: Duration = Duration::from_millis(50);
 
 /// Watches a march and sends what is to be written.
 pub(super) struct Observer<'a, T: Precision> {
@@ -26,35 +29,69 @@ pub(super) struct Observer<'a, T: Precision> {
     /// Time between two checkpoints.
     pub(super) every: Duration,
     pub(super) last_checkpoint: Instant,
-    /// The step looked at last.
+    /// The step looked at last, and when that was.
     pub(super) last: u64,
+    pub(super) looked: Instant,
+    /// Steps until the next look, by the clock.
+    pub(super) pace: u64,
+    /// What the device failed with while it was looked at.
+    pub(super) broken: Option<Error>,
     /// Sweeps before this run.
     pub(super) first: u64,
 }
 
 impl<T: Precision> Observer<'_, T> {
-    /// Looks at a march after a step; breaks where the run must end.
-    pub(super) fn look(&mut self, march: &March<T>) -> ControlFlow<()> {
+    /// Looks at a march; breaks where the run must end, else says how many steps it may take
+    /// before the next look.
+    pub(super) fn look(&mut self, march: &March<T>) -> ControlFlow<(), u64> {
         let steps = march.counts().steps;
         if steps != self.last {
-            self.last = steps;
+            self.keep_pace(steps);
             self.progress.update(march.t(), self.updates(march));
-            if self.case.output.series.as_ref().is_some_and(|s| steps.is_multiple_of(s.every)) {
-                self.rows(march);
-            }
-            if let Some(Every::Steps(every)) = self.case.output.every
-                && steps.is_multiple_of(every)
-            {
-                self.state(march);
-            }
-            if self.checkpoint_is_due(steps) {
-                self.checkpoint(march);
+            if let Err(error) = self.write(march, steps) {
+                self.broken = Some(error);
+                return ControlFlow::Break(());
             }
         }
         if self.monitor.is_stopped() || self.signals.failed.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
-        ControlFlow::Continue(())
+        let left = self.intervals().into_iter().flatten().map(|every| every - steps % every);
+        ControlFlow::Continue(left.fold(self.pace, u64::min))
+    }
+
+    /// Steps between two rows, two states and two checkpoints.
+    fn intervals(&self) -> [Option<u64>; 3] {
+        let states = match self.case.output.every {
+            Some(Every::Steps(every)) => Some(every),
+            _ => None,
+        };
+        [self.case.output.series.as_ref().map(|s| s.every), states, self.case.checkpoint_steps]
+    }
+
+    /// Sends what is due after a step.
+    fn write(&mut self, march: &March<T>, steps: u64) -> Result<(), Error> {
+        let due = self.intervals().map(|every| every.is_some_and(|n| steps.is_multiple_of(n)));
+        if due[0] {
+            self.rows(march)?;
+        }
+        if due[1] {
+            self.state(march)?;
+        }
+        if due[2] || self.checkpoint_is_due() {
+            self.checkpoint(march)?;
+        }
+        Ok(())
+    }
+
+    /// Judges by the steps since the last look how many there should be to the next.
+    fn keep_pace(&mut self, steps: u64) {
+        let taken = steps.saturating_sub(self.last);
+        let share = PACE.as_secs_f64() / self.looked.elapsed().as_secs_f64().max(1e-9);
+        // What was taken between may have been little, and what was written long.
+        let wanted = (taken as f64 * share) as u64;
+        self.pace = wanted.clamp(1, 4 * self.pace);
+        (self.last, self.looked) = (steps, Instant::now());
     }
 
     /// Updates of cells in this run; every stage of a step is one.
@@ -63,31 +100,33 @@ impl<T: Precision> Observer<'_, T> {
         sweeps as f64 * self.case.problem.grid.cells() as f64
     }
 
-    fn checkpoint_is_due(&self, steps: u64) -> bool {
-        let by_steps = self.case.checkpoint_steps.is_some_and(|n| steps.is_multiple_of(n));
+    fn checkpoint_is_due(&self) -> bool {
         let cost = Duration::from_micros(self.signals.checkpoint_cost.load(Ordering::Relaxed));
-        by_steps || self.last_checkpoint.elapsed() >= self.every.max(cost * SHARE)
+        self.last_checkpoint.elapsed() >= self.every.max(cost * SHARE)
     }
 
     /// Sends the present state to be written.
-    pub(super) fn state(&mut self, march: &March<T>) {
+    pub(super) fn state(&mut self, march: &March<T>) -> Result<(), Error> {
         self.header.frames.push(march.t().to_bits());
-        self.send(Message::State { t: march.t(), field: march.field().clone() });
+        self.send(Message::State { t: march.t(), field: march.snapshot()? });
+        Ok(())
     }
 
     /// Sends rows of the tables.
-    pub(super) fn rows(&mut self, march: &March<T>) {
+    pub(super) fn rows(&mut self, march: &March<T>) -> Result<(), Error> {
         if let Some(series) = &self.case.output.series {
-            let lines = series::lines(series, &self.case.problem.grid, march);
-            self.send(Message::Rows { series: series::row(series, march), lines });
+            let lines = series::lines(series, &self.case.problem.grid, march)?;
+            self.send(Message::Rows { series: series::row(series, march)?, lines });
         }
+        Ok(())
     }
 
     /// Sends a checkpoint.
-    pub(super) fn checkpoint(&mut self, march: &March<T>) {
-        let march = Box::new(march.checkpoint());
-        self.send(Message::Checkpoint { header: self.header.clone(), march });
+    pub(super) fn checkpoint(&mut self, march: &March<T>) -> Result<(), Error> {
+        let (header, field) = (self.header.clone(), march.snapshot()?);
+        self.send(Message::Checkpoint { header, clock: march.clock(), field });
         self.last_checkpoint = Instant::now();
+        Ok(())
     }
 
     fn send(&self, message: Message<T>) {

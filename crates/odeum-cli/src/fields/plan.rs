@@ -4,9 +4,9 @@ use crate::case::{FieldCase, Precision, StepSpec};
 use crate::finding::{Finding, Findings};
 use crate::plan::{Overrides, available_memory};
 use crate::report::{Style, Table, bytes, count, wrap};
-use odeum::{Cpu, Device};
+use odeum::Device;
 use odeum_fields::{
-    Field, Method, Options, Stability, Stencil, Steps, Wind, fields_needed, stability,
+    Field, Method, Options, Stability, Stencil, Steps, Wind, cuda, fields_needed, stability,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -14,8 +14,8 @@ use std::fmt::Write;
 /// A run that is ready to start.
 pub(crate) struct FieldPlan<'a> {
     pub(crate) case: &'a FieldCase,
-    pub(crate) cpu: Cpu,
-    /// Memory needed at most [bytes].
+    pub(crate) device: Device,
+    /// Memory needed at most [bytes]; of a GPU it is its own.
     pub(crate) memory: u128,
 }
 
@@ -39,36 +39,72 @@ impl<'a> FieldPlan<'a> {
         overrides: &Overrides,
         findings: &Findings,
     ) -> Option<FieldPlan<'a>> {
-        let device = overrides.device.clone().unwrap_or_else(|| case.device.clone());
-        let Device::Cpu(mut cpu) = device else {
-            findings.push(
-                Finding::error(format!("fields do not run on {device} yet"))
-                    .in_file(case.source.name())
-                    .field("run.device")
-                    .help("use device = \"cpu\", or --device cpu"),
-            );
-            return None;
-        };
-        if overrides.threads.is_some() {
-            cpu.threads = overrides.threads;
+        let mut device = overrides.device.clone().unwrap_or_else(|| case.device.clone());
+        match &mut device {
+            Device::Cpu(cpu) => cpu.threads = overrides.threads.or(cpu.threads),
+            other => {
+                if overrides.threads.is_some() {
+                    findings.push(
+                        Finding::warning(format!("--threads means nothing to {other}"))
+                            .help("leave it out, or use --device cpu"),
+                    );
+                }
+                if let Device::Cuda(gpu) = other
+                    && gpu.ordinals.len() != 1
+                {
+                    let message = "a field runs on one GPU";
+                    let finding = match case.spots.find("device") {
+                        _ if overrides.device.is_some() => {
+                            Finding::error(message).field("--device")
+                        }
+                        Some(spot) => spot.error(message),
+                        None => Finding::error(message).in_file(case.source.name()),
+                    };
+                    findings.push(finding.found(other).help("name one of them: cuda:N"));
+                }
+            }
         }
-        let plan = FieldPlan { case, cpu, memory: memory(case) };
+        let memory = memory(case, &device);
+        let plan = FieldPlan { case, device, memory };
         plan.check_memory(findings);
         (!findings.has_errors()).then_some(plan)
     }
 
     fn check_memory(&self, findings: &Findings) {
         let Some(available) = available_memory() else { return };
-        if self.memory <= available {
-            return;
+        if self.memory > available {
+            findings.push(self.too_large(self.memory, available, ""));
         }
+    }
+
+    fn too_large(&self, need: u128, free: u128, place: &str) -> Finding {
         let message =
-            format!("the fields need {}, and {} are free", bytes(self.memory), bytes(available));
+            format!("the fields need {}{place}, and {} are free", bytes(need), bytes(free));
         let finding = match self.case.spots.find("shape") {
             Some(spot) => spot.error(message),
             None => Finding::error(message).in_file(self.case.source.name()),
         };
-        findings.push(finding.help("take fewer cells, precision = \"f32\", or method = \"euler\""));
+        let finding = finding.found(format!("{need} bytes of {free}"));
+        finding.help("take fewer cells, precision = \"f32\", or method = \"euler\"")
+    }
+
+    /// Memory needed on a GPU [bytes]; an error where it has not that much. A GPU that is not
+    /// here is no fault of the case: who begins a run is told.
+    pub(crate) fn check_gpu(&self) -> Result<Option<u128>, Finding> {
+        let Device::Cuda(gpu) = &self.device else { return Ok(None) };
+        let FieldCase { problem, time, precision, .. } = self.case;
+        let asked = match precision {
+            Precision::F64 => cuda::memory::<f64>(problem, time.method, gpu),
+            Precision::F32 => cuda::memory::<f32>(problem, time.method, gpu),
+        };
+        let (need, free) = match asked {
+            Err(odeum::Error::Device { .. }) => return Ok(None),
+            asked => asked.map_err(|error| self.case.spots.place(error))?,
+        };
+        if need > free {
+            return Err(self.too_large(need, free, &format!(" on {}", self.device)));
+        }
+        Ok(Some(need))
     }
 
     /// Makes the field and judges its steps; the error lies in the case.
@@ -116,9 +152,8 @@ impl<'a> FieldPlan<'a> {
                  force = true if you mean it"
             )));
         }
-        // What is stable over the whole time has been judged: the march need not refuse.
         let mut options = Options::new(time.method, steps);
-        (options.force, options.max_steps) = (true, time.max_steps);
+        (options.force, options.max_steps) = (time.force, time.max_steps);
         Ok(Prepared { field, limits, options })
     }
 
@@ -131,7 +166,8 @@ impl<'a> FieldPlan<'a> {
         }
     }
 
-    /// What a result depends on, as (name, value) pairs; equal pairs mean equal bits.
+    /// What a result depends on, as (name, value) pairs; equal pairs mean equal bits on the same
+    /// kind of device.
     pub(crate) fn identity(&self) -> Vec<(String, String)> {
         let FieldCase { problem, initial, time, output, precision, .. } = self.case;
         let pair = |name: &str, value: String| (name.to_owned(), value);
@@ -143,8 +179,15 @@ impl<'a> FieldPlan<'a> {
             // Steps are cut where states are written.
             pair("output", fingerprint(&(output.every, &output.series))),
             pair("precision", precision.name().to_owned()),
-            pair("lanes", self.cpu.isa.to_string()),
         ]
+    }
+
+    /// The kind of device: on another the result agrees to rounding only.
+    pub(crate) fn kind_of_device(&self) -> String {
+        match &self.device {
+            Device::Cpu(cpu) => format!("cpu, {} lanes", cpu.isa),
+            Device::Cuda(_) => "cuda".to_owned(),
+        }
     }
 }
 
@@ -165,7 +208,7 @@ fn fingerprint(value: &impl std::fmt::Debug) -> String {
     hash.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn memory(case: &FieldCase) -> u128 {
+fn memory(case: &FieldCase, device: &Device) -> u128 {
     let species = case.problem.model.species().len();
     let grid = &case.problem.grid;
     // What cannot be addressed was refused with the grid.
@@ -178,15 +221,19 @@ fn memory(case: &FieldCase) -> u128 {
         + if matches!(case.problem.wind, Some(Wind::Cells(_))) { 3 } else { 0 };
     // Arrays of the case, of the march's own copy of the problem, and made ready for sweeps.
     let surroundings = 3 * 8 * (arrays * grid.cells()) as u128;
-    field * (fields_needed(case.time.method) as u128 + WAITING)
-        + surroundings
-        + case.initial.bytes()
+    let fields = match device {
+        Device::Cpu(_) => fields_needed(case.time.method) as u128,
+        // That of the start, or of the end.
+        Device::Cuda(_) => 1,
+    };
+    field * (fields + WAITING) + surroundings + case.initial.bytes()
 }
 
 /// What would be run, in words.
 pub(crate) fn describe<T: odeum_fields::Precision>(
     plan: &FieldPlan<'_>,
     prepared: &Prepared<T>,
+    on_gpu: Option<u128>,
     style: Style,
 ) -> String {
     let FieldCase { problem, time, .. } = plan.case;
@@ -231,9 +278,12 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     if let Some(positive) = prepared.limits.positive {
         table.pair("positive up to", format!("{positive:.6e} (euler)"));
     }
-    table.pair("device", crate::device::describe(&Device::Cpu(plan.cpu.clone())));
+    table.pair("device", crate::device::describe(&plan.device));
     table.pair("precision", plan.case.precision.name());
     table.pair("memory", bytes(plan.memory));
+    if let Some(memory) = on_gpu {
+        table.pair("memory of the GPU", bytes(memory));
+    }
     text += &format!("\n{}", table.render(style));
     text += &format!("\n{} nothing is wrong\n", style.green("ok:"));
     text

@@ -16,7 +16,7 @@ use crate::plan::Overrides;
 use crate::report::{Style, Table, count, duration, significant};
 use crate::run::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, show};
-use odeum::{Device, Monitor};
+use odeum::Monitor;
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,9 +53,13 @@ pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings
     }
     let Some(plan) = plan else { return Exit::BadInput };
     let style = Style::stdout();
+    let on_gpu = match plan.check_gpu() {
+        Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
+        Ok(memory) => memory,
+    };
     let text = match case.precision {
-        Precision::F64 => plan.prepare::<f64>().map(|p| describe(&plan, &p, style)),
-        Precision::F32 => plan.prepare::<f32>().map(|p| describe(&plan, &p, style)),
+        Precision::F64 => plan.prepare::<f64>().map(|p| describe(&plan, &p, on_gpu, style)),
+        Precision::F32 => plan.prepare::<f32>().map(|p| describe(&plan, &p, on_gpu, style)),
     };
     match text {
         Ok(text) => {
@@ -84,6 +88,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let case = plan.case;
     let target = target::of(case, args.output.as_deref());
     target::refuse_to_replace(case, &target, args).map_err(bad)?;
+    plan.check_gpu().map_err(bad)?;
     let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
     target.probe(target::space(plan)).map_err(bad)?;
     let movie = movie::Movie::find(case);
@@ -100,7 +105,17 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     if args.resume && !args.quiet {
         let style = Style::stderr();
         match &header {
-            Some(_) => eprintln!("{} from t = {}", style.bold("resuming:"), start.clock.t),
+            Some(header) => {
+                eprintln!("{} from t = {}", style.bold("resuming:"), start.clock.t);
+                if header.device != plan.kind_of_device() {
+                    eprintln!(
+                        "{} it was begun on {}: from here on the result agrees with that of an \
+                         uninterrupted run to rounding",
+                        style.bold("note:"),
+                        header.device
+                    );
+                }
+            }
             None => eprintln!(
                 "{} there is no checkpoint, starting from the beginning",
                 style.bold("note:")
@@ -112,18 +127,25 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     }
     let resumed = header.is_some();
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
-    let mut march = March::resume(&case.problem, start, &options, &plan.cpu)
+    let mut march = March::resume(&case.problem, start, &options, &plan.device)
         .map_err(|error| bad(case.spots.place(error)))?;
-    let header = header.take().unwrap_or_else(|| Header {
+    march.set_stability(limits, case.time.until);
+    let masses = match &header {
+        Some(_) => Vec::new(),
+        None => march.summaries().map_err(|error| bad(case.spots.place(error)))?,
+    };
+    let mut header = header.take().unwrap_or_else(|| Header {
         identity,
+        device: String::new(),
         step: match options.steps {
             Steps::Fixed(step) => step.to_bits(),
             Steps::Adaptive(_) => 0,
         },
-        masses: march.summaries().iter().map(|s| s.mass.to_bits()).collect(),
+        masses: masses.iter().map(|s| s.mass.to_bits()).collect(),
         frames: Vec::new(),
         tables: [0; 2],
     });
+    header.device = plan.kind_of_device();
 
     let writer = open_writer(case, &target, &header, resumed)
         .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
@@ -146,6 +168,9 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
             every: Duration::from_secs_f64(args.checkpoint_every),
             last_checkpoint: Instant::now(),
             last: march.counts().steps,
+            looked: Instant::now(),
+            pace: 1,
+            broken: None,
             first: march.counts().slopes,
         };
         let ended = march_on(&mut march, observer, resumed);
@@ -187,7 +212,8 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         start: &ended.masses,
         end: &ended.summaries,
     };
-    npz::write(&target.npz(), case, march.field(), &end).map_err(|finding| {
+    let field = march.field().map_err(|error| Stop(case.spots.place(error), Exit::Broken))?;
+    npz::write(&target.npz(), case, &field, &end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();
         Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
     })?;
@@ -238,16 +264,37 @@ fn march_on<T: odeum_fields::Precision>(
     mut observer: Observer<'_, T>,
     resumed: bool,
 ) -> (Result<Outcome, odeum::Error>, Ended) {
+    let begun = Instant::now();
+    let outcome = through(march, &mut observer, resumed);
+    observer.progress.end();
+    let masses = observer.header.masses.iter().map(|bits| f64::from_bits(*bits)).collect();
+    let summaries = march.summaries();
+    let ended = Ended {
+        counts: march.counts(),
+        t: march.t(),
+        updates: observer.updates(march),
+        elapsed: begun.elapsed(),
+        masses,
+        summaries: summaries.as_ref().map_or_else(|_| Vec::new(), Clone::clone),
+    };
+    (summaries.and(outcome), ended)
+}
+
+/// From the start, or where it was left, to the end or as far as it goes.
+fn through<T: odeum_fields::Precision>(
+    march: &mut March<T>,
+    observer: &mut Observer<'_, T>,
+    resumed: bool,
+) -> Result<Outcome, odeum::Error> {
     let case = observer.case;
     let time = &case.time;
-    let begun = Instant::now();
     if !resumed {
-        observer.rows(march);
+        observer.rows(march)?;
         if case.output.every.is_some() {
-            observer.state(march);
+            observer.state(march)?;
         }
     }
-    let outcome = loop {
+    loop {
         let next = match case.output.every {
             // The first state is that of the start.
             Some(Every::Time(every)) => {
@@ -257,37 +304,29 @@ fn march_on<T: odeum_fields::Precision>(
             }
             _ => time.until,
         };
-        let gone = march.until(next, 1, &mut |march| observer.look(march));
-        match gone {
-            Ok(Outcome::Reached) if next < time.until => observer.state(march),
-            other => break other,
+        let outcome = march.go(next, &mut |march| observer.look(march))?;
+        if let Some(error) = observer.broken.take() {
+            return Err(error);
         }
-    };
-    let at_end = matches!(outcome, Ok(Outcome::Reached));
-    if at_end {
-        let written = observer.header.frames.last() == Some(&march.t().to_bits());
-        if !written {
-            observer.state(march);
+        if outcome != Outcome::Reached {
+            if outcome == Outcome::Stopped && !observer.signals.failed.load(Ordering::Relaxed) {
+                observer.checkpoint(march)?;
+            }
+            return Ok(outcome);
         }
-        let every = case.output.series.as_ref().map(|series| series.every);
-        if every.is_some_and(|every| !march.counts().steps.is_multiple_of(every)) {
-            observer.rows(march);
+        if next >= time.until {
+            break;
         }
+        observer.state(march)?;
     }
-    if matches!(outcome, Ok(Outcome::Stopped)) && !observer.signals.failed.load(Ordering::Relaxed) {
-        observer.checkpoint(march);
+    if observer.header.frames.last() != Some(&march.t().to_bits()) {
+        observer.state(march)?;
     }
-    observer.progress.end();
-    let masses = observer.header.masses.iter().map(|bits| f64::from_bits(*bits)).collect();
-    let ended = Ended {
-        counts: march.counts(),
-        t: march.t(),
-        updates: observer.updates(march),
-        elapsed: begun.elapsed(),
-        masses,
-        summaries: march.summaries(),
-    };
-    (outcome, ended)
+    let every = case.output.series.as_ref().map(|series| series.every);
+    if every.is_some_and(|every| !march.counts().steps.is_multiple_of(every)) {
+        observer.rows(march)?;
+    }
+    Ok(Outcome::Reached)
 }
 
 fn failed(case: &FieldCase, failure: &odeum_fields::Failure, kept: &str) -> Finding {
@@ -342,7 +381,7 @@ fn print_summary(plan: &FieldPlan<'_>, ended: &Ended, limit: f64, files: &[std::
     facts.pair("sweeps", count(slopes));
     facts.pair("t", ended.t.to_string());
     facts.pair("stable up to", format!("{limit:.6e} at the start (euler)"));
-    facts.pair("device", crate::device::describe(&Device::Cpu(plan.cpu.clone())));
+    facts.pair("device", crate::device::describe(&plan.device));
     facts.pair("time", duration(ended.elapsed));
     let seconds = ended.elapsed.as_secs_f64().max(1e-9);
     facts.pair("rate", format!("{} M updates/s", significant(ended.updates / seconds / 1e6)));

@@ -6,7 +6,8 @@
 use super::Trouble;
 use crate::case::Series;
 use crate::output::cannot_write;
-use odeum_fields::{Field, Grid, March, Precision};
+use odeum::Error;
+use odeum_fields::{Grid, March, Precision};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -34,37 +35,43 @@ pub(super) fn lines_heading(names: &[String]) -> String {
 }
 
 /// A row of reductions and probes.
-pub(super) fn row<T: Precision>(series: &Series, march: &March<T>) -> String {
+pub(super) fn row<T: Precision>(series: &Series, march: &March<T>) -> Result<String, Error> {
     let mut line = format!("{},{}", march.counts().steps, march.t());
-    for s in march.summaries() {
+    for s in march.summaries()? {
         let _ = write!(line, ",{},{},{},{}", s.mass, s.min, s.max, s.mean);
     }
-    for &probe in &series.probes {
-        for s in 0..march.field().species() {
-            let _ = write!(line, ",{}", march.field().get(s, probe).to_f64());
-        }
+    for value in march.pick(&series.probes)? {
+        let _ = write!(line, ",{}", value.to_f64());
     }
-    line + "\n"
+    Ok(line + "\n")
 }
 
 /// The rows of all lines, one for each cell.
-pub(super) fn lines<T: Precision>(series: &Series, grid: &Grid, march: &March<T>) -> String {
-    let field: &Field<T> = march.field();
+pub(super) fn lines<T: Precision>(
+    series: &Series,
+    grid: &Grid,
+    march: &March<T>,
+) -> Result<String, Error> {
     let mut text = String::new();
     for line in &series.lines {
         let name = line.name();
-        for i in 0..grid.shape()[line.along] {
+        let cell = |i: usize| {
             let mut cell = line.cell;
             cell[line.along] = i;
+            cell
+        };
+        let cells: Vec<_> = (0..grid.shape()[line.along]).map(cell).collect();
+        let values = march.pick(&cells)?;
+        for (i, values) in values.chunks(values.len() / cells.len()).enumerate() {
             let at = grid.centre(line.along, i);
             let _ = write!(text, "{},{},{name},{at}", march.counts().steps, march.t());
-            for s in 0..field.species() {
-                let _ = write!(text, ",{}", field.get(s, cell).to_f64());
+            for value in values {
+                let _ = write!(text, ",{}", value.to_f64());
             }
             text.push('\n');
         }
     }
-    text
+    Ok(text)
 }
 
 /// A table that grows.

@@ -4,7 +4,8 @@ use super::Trouble;
 use super::checkpoint::{self, Header};
 use super::frames::Frames;
 use super::series::Growing;
-use odeum_fields::{Checkpoint, Field, Precision};
+use crate::finding::Finding;
+use odeum_fields::{Checkpoint, Clock, Precision, Snapshot};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
@@ -14,7 +15,7 @@ use std::time::Instant;
 pub(super) enum Message<T: Precision> {
     State {
         t: f64,
-        field: Field<T>,
+        field: Snapshot<T>,
     },
     /// Rows of the table of reductions, and of lines.
     Rows {
@@ -23,7 +24,8 @@ pub(super) enum Message<T: Precision> {
     },
     Checkpoint {
         header: Header,
-        march: Box<Checkpoint<T>>,
+        clock: Clock,
+        field: Snapshot<T>,
     },
 }
 
@@ -67,12 +69,12 @@ impl Writer {
                 continue;
             }
             let done = match message {
-                Message::State { t, field } => self.frames.write(t, &field),
+                Message::State { t, field } => self.state(t, field),
                 Message::Rows { series, lines } => self.rows(&series, &lines),
-                Message::Checkpoint { header, march } => {
+                Message::Checkpoint { header, clock, field } => {
                     let begun = Instant::now();
                     // The run itself is worth more than its checkpoint: it goes on without.
-                    match self.checkpoint(header, &march) {
+                    match self.checkpoint(header, clock, field) {
                         Ok(()) => kept = true,
                         Err(trouble) if warnings.is_empty() => warnings.push(trouble),
                         Err(_) => {}
@@ -103,16 +105,23 @@ impl Writer {
         Ok(())
     }
 
+    fn state<T: Precision>(&mut self, t: f64, field: Snapshot<T>) -> Result<(), Trouble> {
+        let field = field.field().map_err(Finding::from)?;
+        self.frames.write(t, &field)
+    }
+
     fn checkpoint<T: Precision>(
         &mut self,
         mut header: Header,
-        march: &Checkpoint<T>,
+        clock: Clock,
+        field: Snapshot<T>,
     ) -> Result<(), Trouble> {
+        let field = field.field().map_err(Finding::from)?;
         let length = |table: &mut Option<Growing>| match table {
             Some(table) => table.sync(),
             None => Ok(0),
         };
         header.tables = [length(&mut self.series)?, length(&mut self.lines)?];
-        checkpoint::write(&self.checkpoint, &header, march)
+        checkpoint::write(&self.checkpoint, &header, &Checkpoint { field, clock })
     }
 }

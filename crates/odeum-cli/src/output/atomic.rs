@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 
+use crate::files::reason;
 use crate::finding::Finding;
-use crate::source::reason;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! States that `odeum pasr` saved, read back.
 
 use super::Database;
+use crate::files::read_bytes;
 use crate::finding::Finding;
 use crate::npy::{self, Array};
-use crate::source::read_bytes;
 use odeum::kinetics::{Kinetics, Reactor};
 use std::io::{Cursor, Read};
 use std::path::Path;

@@ -76,7 +76,7 @@ fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Res
     if let Err(error) = ran {
         // Nothing computed and nothing kept: what was asked for cannot be had.
         let exit = if batches.computed() == 0 { Exit::BadInput } else { Exit::Broken };
-        let kept = store.save_all(&batches);
+        let kept = store.save_all(batches.solutions());
         let finding = plan.case.spots.place(error);
         return Err(Stop(with_resume(finding, kept, args), exit));
     }
@@ -97,7 +97,7 @@ fn finish<T: Compiled>(
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.solutions(), store.header().batch);
     let files = output::write(&results, target).map_err(|finding| {
-        let kept = store.save_all(batches);
+        let kept = store.save_all(batches.solutions());
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
@@ -165,7 +165,7 @@ fn interrupted<T: Compiled>(
             show(&[finding], Exit::Broken);
         }
     }
-    match store.save_all(batches) {
+    match store.save_all(batches.solutions()) {
         Ok(path) => {
             eprintln!("  the checkpoint:   {}", path.display());
             eprintln!("  to go on from it: {}", resume_command(args));

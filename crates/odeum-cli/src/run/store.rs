@@ -1,13 +1,11 @@
 //! The checkpoint of a run as it goes: made when there is something worth keeping.
 
-use super::batches::Batches;
 use crate::checkpoint::{Checkpoint, Header, Loaded};
+use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::Target;
 use crate::plan::Plan;
-use crate::source::reason;
 use odeum::{Scalar, Solution, Status};
-use odeum_compiled::Compiled;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -112,11 +110,10 @@ impl Store {
     }
 
     /// Stores every batch in which a system has ended; where to.
-    pub(super) fn save_all<T: Compiled>(
+    pub(super) fn save_all<T: Scalar>(
         &mut self,
-        batches: &Batches<'_, T>,
+        solutions: &[Option<Solution<T>>],
     ) -> Result<PathBuf, Finding> {
-        let solutions = batches.solutions();
         let any = |b: &usize| {
             let solution = solutions[*b].as_ref();
             solution.is_some_and(|s| s.status.iter().any(|s| *s != Status::NotRun))

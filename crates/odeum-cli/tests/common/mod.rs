@@ -6,7 +6,7 @@
 pub(crate) mod npz;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that goes with the test.
@@ -55,6 +55,12 @@ impl Folder {
             .collect();
         names.sort();
         names
+    }
+
+    /// `odeum` with these arguments, in this folder, while the test goes on.
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// `odeum` with these arguments, in this folder.
@@ -127,3 +133,9 @@ name = "dopri5"
 rtol = 1e-8
 atol = 1e-10
 "#;
+
+/// Sends a signal, as `-INT`, to a command that was started.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}

@@ -1,5 +1,6 @@
 //! Where the values of a field lie in the memory of a GPU.
 
+use super::machine::Machine;
 use crate::field::Field;
 use crate::grid::Grid;
 use odeum::{Error, Scalar};
@@ -7,11 +8,14 @@ use odeum::{Error, Scalar};
 /// Bytes that a warp reads at once: rows begin at multiples of this.
 const LINE: usize = 128;
 
-/// Rows that threads may reach beyond a field, whose values do not matter.
+/// Bytes that are moved at a time.
+const PIECE: usize = 64 << 20;
+
+/// Rows that threads at walls may reach beyond a field, whose values do not matter.
 const GUARD: usize = 16;
 
-/// Counted from the first value. Before and after the values of a field lie [`Shape::guard`]
-/// more, which threads at walls read but do not use.
+/// Counted from the first value. Before and after the values of a field there is room for some
+/// more ([`Shape::room`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) cells: [usize; 3],
@@ -43,41 +47,88 @@ impl Shape {
         })
     }
 
-    /// Values before a field, and after.
-    pub(super) fn guard(&self) -> usize {
-        GUARD * self.row
-    }
-
-    /// Values of a whole field, with those before and after.
+    /// Values of a whole field.
     pub(super) fn len(&self) -> usize {
-        self.volume * self.species + 2 * self.guard()
+        self.volume * self.species
     }
 
-    /// The values of a field in this order.
-    pub(super) fn pack<T: Scalar>(&self, field: &Field<T>) -> Vec<T> {
-        let mut values = vec![T::from_f64(0.0); self.len()];
-        self.rows(|at, (s, y, z)| {
-            values[at..at + self.cells[0]].copy_from_slice(field.row(s, y, z));
-        });
-        values
+    /// Bytes of a field with the rows before and after it.
+    pub(super) fn room<T>(&self) -> usize {
+        (self.len() + 2 * GUARD * self.row) * size_of::<T>()
     }
 
-    /// Takes them apart again.
-    pub(super) fn unpack<T: Scalar>(&self, values: &[T], field: &mut Field<T>) {
-        self.rows(|at, (s, y, z)| {
-            field.row_mut(s, y, z).copy_from_slice(&values[at..at + self.cells[0]]);
-        });
+    /// Where the first value lies in memory that begins at this address.
+    pub(super) fn first<T>(&self, address: u64) -> u64 {
+        address + (GUARD * self.row * size_of::<T>()) as u64
     }
 
-    /// Every row: where it begins, and its species, y and z.
-    fn rows(&self, mut f: impl FnMut(usize, (usize, usize, usize))) {
-        let [_, ny, nz] = self.cells;
-        for s in 0..self.species {
-            for z in 0..nz {
-                for y in 0..ny {
-                    f(self.guard() + s * self.volume + z * self.plane + y * self.row, (s, y, z));
-                }
+    /// Writes a field to a machine, a few planes at a time.
+    pub(super) fn upload<T: Scalar, M: Machine>(
+        &self,
+        field: &Field<T>,
+        machine: &M,
+        to: &mut M::Memory,
+    ) -> Result<(), Error> {
+        let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
+        self.planes::<T>(|first, planes| {
+            for (at, (s, y, z)) in self.rows(planes) {
+                values[at..at + self.cells[0]].copy_from_slice(field.row(s, y, z));
             }
+            let len = planes.1 * self.plane;
+            machine.write(to, self.first::<T>(0) as usize + first * size_of::<T>(), &values[..len])
+        })
+    }
+
+    /// Reads a field from a machine, a few planes at a time.
+    pub(super) fn download<T: Scalar, M: Machine>(
+        &self,
+        grid: &Grid,
+        machine: &M,
+        from: &M::Memory,
+    ) -> Result<Field<T>, Error> {
+        let mut field = Field::zeros(grid, self.species)?;
+        let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
+        self.planes::<T>(|first, planes| {
+            let len = planes.1 * self.plane;
+            machine.read(from, self.first::<T>(0) as usize + first * size_of::<T>(), &mut values[..len])?;
+            for (at, (s, y, z)) in self.rows(planes) {
+                field.row_mut(s, y, z).copy_from_slice(&values[at..at + self.cells[0]]);
+            }
+            Ok(())
+        })?;
+        Ok(field)
+    }
+
+    /// Planes that are moved at a time.
+    fn pieces<T>(&self) -> usize {
+        (PIECE / (self.plane * size_of::<T>())).clamp(1, self.cells[2] * self.species)
+    }
+
+    /// Runs over all planes, those of one species after those of the other: `f` is given the first
+    /// value, and the number of the first plane and how many there are.
+    fn planes<T>(
+        &self,
+        mut f: impl FnMut(usize, (usize, usize)) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (all, pieces) = (self.cells[2] * self.species, self.pieces::<T>());
+        let mut plane = 0;
+        while plane < all {
+            let count = pieces.min(all - plane);
+            f(plane * self.plane, (plane, count))?;
+            plane += count;
         }
+        Ok(())
+    }
+
+    /// The rows of some planes: where each begins, counted from the first, and its species, y, z.
+    fn rows(
+        &self,
+        (first, count): (usize, usize),
+    ) -> impl Iterator<Item = (usize, (usize, usize, usize))> {
+        let (Shape { cells: [_, ny, nz], row, plane, .. }, all) = (*self, first..first + count);
+        all.flat_map(move |p| {
+            let at = (p - first) * plane;
+            (0..ny).map(move |y| (at + y * row, (p / nz, y, p % nz)))
+        })
     }
 }

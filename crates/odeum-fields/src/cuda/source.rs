@@ -2,14 +2,15 @@
 
 use super::shape::Shape;
 use super::tiling::Tiling;
+use super::transport::carries;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::walls::Ghost;
+use odeum::Scalar;
 use odeum::backend::cuda::inspect::REAL;
-use odeum::{Error, Scalar};
+use odeum::backend::cuda::text::{Text, literal};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
-use std::fmt::{Display, Write};
 
 const VECTOR: &str = include_str!("device/vector.cuh");
 const PATCH: &str = include_str!("device/patch.cuh");
@@ -17,54 +18,60 @@ const FLOW: &str = include_str!("device/flow.cuh");
 const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
+const TRANSPORT: &str = include_str!("device/transport.cuh");
+const REDUCE: &str = include_str!("device/reduce.cuh");
 
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
 /// next: half of an H200's.
-const STREAM: usize = 24 << 20;
+pub(super) const STREAM: usize = 24 << 20;
 
-/// A text under construction.
-#[derive(Default)]
-struct Text(String);
-
-impl Text {
-    fn line(&mut self, line: impl Display) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "{line}");
-    }
-
-    fn define(&mut self, name: &str, value: impl Display) {
-        self.line(format_args!("#define {name} {value}"));
-    }
-
-    /// A function of indices that the compiler knows, folded away.
-    fn table(&mut self, kind: &str, head: &str, index: &str, values: &[String]) {
-        let (n, list) = (values.len().max(1), values.join(", "));
-        self.line(format_args!(
-            "OD_FN {kind} {head} {{ const {kind} values[{n}] = {{{list}}}; return values[{index}]; }}"
-        ));
-    }
+/// What a kernel is compiled for beside the problem and the tiling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Variant {
+    /// Of each axis, whether the wind comes from the low end.
+    pub(super) sides: [bool; 3],
+    /// What is added to the slope; `None` for a step of forward Euler.
+    pub(super) blend: Option<Blended>,
 }
 
-/// The shortest decimal that reads back to the same bits.
-fn literal(x: f64) -> String {
-    format!("R({x:?})")
+/// What a result is made of beside the slope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Blended {
+    /// The field that the slope is of.
+    pub(super) itself: bool,
+    /// The old content of the output.
+    pub(super) own: bool,
+    /// Other fields.
+    pub(super) terms: usize,
 }
 
-/// Refuses what kernels do not compute.
-pub(super) fn refuse<T: Scalar>(plan: &Plan<T>) -> Result<(), Error> {
-    let unsupported = |what: &str| {
-        Err(Error::input("device", what, "is computed on the processor only: choose the cpu"))
-    };
-    if matches!(plan.wind, Some(Blow::Cells(_))) {
-        return unsupported("a wind that differs from cell to cell");
-    }
-    if plan.wind.is_some() && plan.advection == Advection::Koren {
-        return unsupported("limited third-order advection");
-    }
-    if plan.diffusion.iter().any(Option::is_some) {
-        return unsupported("diffusion that differs from cell to cell");
-    }
-    Ok(())
+/// Kernels that are the same for all problems: reductions, and combinations of fields.
+pub(super) fn common<T: Scalar>() -> String {
+    let mut text = Text::default();
+    text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
+    text.line(REAL);
+    text.line(REDUCE);
+    text.finish()
+}
+
+/// The kernel of what else carries species.
+pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
+    let mut text = Text::default();
+    let tiling = Tiling::of(shape.species, 0, size_of::<T>());
+    sizes::<T>(&mut text, plan, shape, &tiling);
+    text.define("OD_CARRIES", i32::from(carries(plan)));
+    text.define("OD_WIND_CELLS", i32::from(matches!(plan.wind, Some(Blow::Cells(_)))));
+    text.define("OD_KOREN", i32::from(plan.advection == Advection::Koren));
+    text.line(REAL);
+    walls(&mut text, plan);
+    places(&mut text, plan);
+    let spreads: Vec<_> =
+        plan.diffusion.iter().map(|d| i32::from(d.is_some()).to_string()).collect();
+    text.table("bool", "od_spreads(int s)", "s", &spreads);
+    let per_area = plan.grid.spacing().map(|h| literal(1.0 / (h * h))).to_vec();
+    text.table("real", "od_per_area(int axis)", "axis", &per_area);
+    text.line(TRANSPORT);
+    text.finish()
 }
 
 /// The text of the kernel of a tiling, for winds that come from these sides.
@@ -73,15 +80,20 @@ pub(super) fn text<T: Scalar>(
     plan: &Plan<T>,
     shape: &Shape,
     tiling: &Tiling,
-    sides: [bool; 3],
+    variant: &Variant,
 ) -> String {
     let mut text = Text::default();
     let flag = |x: bool| i32::from(x);
     sizes::<T>(&mut text, plan, shape, tiling);
-    text.define("OD_WIND", flag(plan.wind.is_some()));
+    let wind = plan.wind.is_some() && !carries(plan);
+    text.define("OD_WIND", flag(wind));
+    let blend = variant.blend.unwrap_or_default();
+    text.define("OD_BLEND", flag(variant.blend.is_some()));
+    text.define("OD_ITSELF", flag(blend.itself));
+    text.define("OD_TERMS", blend.terms);
+    text.define("OD_OWN", flag(blend.own));
     for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
-        let low = plan.wind.is_some() && sides[axis];
-        text.define(&format!("OD_WIND_LOW_{name}"), flag(low));
+        text.define(&format!("OD_WIND_LOW_{name}"), flag(wind && variant.sides[axis]));
     }
     text.line(REAL);
     stencil(&mut text, plan);
@@ -92,7 +104,7 @@ pub(super) fn text<T: Scalar>(
         text.line(header);
     }
     text.line(if plan.n_potentials() > 0 { POTENTIAL } else { EULER });
-    text.0
+    text.finish()
 }
 
 /// F and the potentials, whole or taken apart.

@@ -1,5 +1,6 @@
 //! What changes from step to step: the argument of a kernel.
 
+use super::source::{Blended, Variant};
 use crate::plan::{Blow, Plan, Source};
 use crate::problem::Problem;
 use crate::quantity::Course;
@@ -8,10 +9,21 @@ use odeum::Scalar;
 
 /// The numbers of `OdStep`, all of one type: t, h, factors of Laplacians \[S × (S + K)\], shifts of
 /// walls \[6 S\], speeds \[3\], rates.
-/// `sides` tells of each axis whether the wind comes from the low end.
+/// After these the factors and addresses of what else the result is made of.
 pub(super) struct Step<T> {
-    pub(super) numbers: Vec<T>,
-    pub(super) sides: [bool; 3],
+    numbers: Vec<T>,
+    /// Addresses of other fields and of the output, of a step that blends.
+    addresses: Vec<u64>,
+    pub(super) variant: Variant,
+}
+
+/// What is added to the slope: factors, and addresses of fields.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Addends {
+    pub(super) itself: Option<f64>,
+    pub(super) terms: Vec<(f64, u64)>,
+    pub(super) own: Option<f64>,
+    pub(super) out: u64,
 }
 
 impl<T: Scalar> Step<T> {
@@ -26,23 +38,51 @@ impl<T: Scalar> Step<T> {
             }
             None => numbers.resize(2 + plan.layout.species * laplacians, T::from_f64(0.0)),
         }
-        for walls in &plan.walls {
-            for ghost in walls.at::<T>(t).iter().flatten() {
-                numbers.push(match ghost {
-                    Ghost::Affine { shift, .. } => *shift,
-                    _ => T::from_f64(0.0),
-                });
-            }
-        }
-        let spacing = plan.grid.spacing();
-        let speed = match &plan.wind {
-            Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
-            _ => [0.0; 3],
-        };
+        numbers.extend(shifts(plan, t));
+        let speed = speeds(plan, t);
         numbers.extend(speed.map(|speed| T::from_f64(speed.abs())));
         numbers.extend(plan.sources.iter().map(|source| T::from_f64(source.rate.at(t))));
         numbers.push(T::from_f64(0.0));
-        Step { numbers, sides: speed.map(|speed| speed > 0.0) }
+        let variant = Variant { sides: speed.map(|speed| speed > 0.0), blend: None };
+        Step { numbers, addresses: Vec::new(), variant }
+    }
+
+    /// A sweep at time `t` whose result is `slope` F and what is added to it.
+    pub(super) fn blended(plan: &Plan<T>, t: f64, slope: f64, what: &Addends) -> Step<T> {
+        let mut step = Step::new(plan, t, slope);
+        let numbers = [what.itself.unwrap_or(0.0), what.own.unwrap_or(0.0)].into_iter();
+        let numbers = numbers.chain(what.terms.iter().map(|(factor, _)| *factor)).chain([0.0]);
+        step.numbers.extend(numbers.map(T::from_f64));
+        step.addresses.extend(what.terms.iter().map(|(_, address)| *address));
+        step.addresses.extend([0, what.out]);
+        let (itself, own) = (what.itself.is_some(), what.own.is_some());
+        step.variant.blend = Some(Blended { itself, own, terms: what.terms.len() });
+        step
+    }
+
+    /// The numbers of `OdTransport` at time `t`: the factor of what is added, shifts of walls, speeds
+    /// with their signs; then the addresses of its arrays.
+    pub(super) fn transport(plan: &Plan<T>, t: f64, h: f64, addresses: Vec<u64>) -> Step<T> {
+        let mut numbers = vec![T::from_f64(h)];
+        numbers.extend(shifts(plan, t));
+        numbers.extend(speeds(plan, t).map(T::from_f64));
+        Step { numbers, addresses, variant: Variant::default() }
+    }
+
+    /// The argument of a kernel, as it lies in memory: numbers, and from a multiple of eight bytes
+    /// on the addresses.
+    pub(super) fn argument(&self) -> Vec<u64> {
+        let mut words = Vec::with_capacity(self.numbers.len() + self.addresses.len() + 1);
+        for numbers in self.numbers.chunks(8 / size_of::<T>()) {
+            let word = numbers.iter().rev().fold(0, |word: u64, x| match size_of::<T>() {
+                // A single-precision number goes through double precision unchanged.
+                4 => word << 32 | u64::from((x.to_f64() as f32).to_bits()),
+                _ => x.to_f64().to_bits(),
+            });
+            words.push(word);
+        }
+        words.extend(&self.addresses);
+        words
     }
 
     /// So many steps of size `h` from time `t`, for a kernel that takes them at once; `None` when
@@ -51,12 +91,31 @@ impl<T: Scalar> Step<T> {
         let mut all = Step::new(plan, t, h);
         for n in 1..count {
             let step = Step::new(plan, t + n as f64 * h, h);
-            if step.sides != all.sides {
+            if step.variant != all.variant {
                 return None;
             }
             all.numbers.extend(step.numbers);
         }
         Some(all)
+    }
+}
+
+/// What walls add to ghosts, of each species and face.
+fn shifts<T: Scalar>(plan: &Plan<T>, t: f64) -> impl Iterator<Item = T> {
+    plan.walls.iter().flat_map(move |walls| {
+        walls.at::<T>(t).into_iter().flatten().map(|ghost| match ghost {
+            Ghost::Affine { shift, .. } => shift,
+            _ => T::from_f64(0.0),
+        })
+    })
+}
+
+/// w over the edge of a cell, of a wind that is the same everywhere.
+fn speeds<T: Scalar>(plan: &Plan<T>, t: f64) -> [f64; 3] {
+    let spacing = plan.grid.spacing();
+    match &plan.wind {
+        Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+        _ => [0.0; 3],
     }
 }
 

@@ -1,77 +1,187 @@
-//! Device code executed on this machine: the kernel's text, made plain C++ by the host shim and
-//! compiled by g++.
+//! A machine that runs device code on this one: the kernels' text, made plain C++ by the host
+//! shim and compiled by g++.
+
+#[path = "../../../odeum/tests/device/host.rs"]
+mod gpp;
+
+pub(crate) use gpp::is_available;
 
 use libloading::{Library, Symbol};
-use odeum::Scalar;
+use odeum::Error;
 use odeum::backend::cuda::inspect::HOST_SHIM;
-use odeum_fields::cuda::Tiling;
-use odeum_fields::cuda::inspect::{self, Call, KernelText};
-use odeum_fields::{Field, Problem};
+use odeum_fields::cuda::inspect::{self, Machine};
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
 use std::ffi::c_void;
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::OnceLock;
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-/// False where there is no g++ to compile device code with.
-pub(crate) fn is_available() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let found = Command::new("g++").arg("--version").output().is_ok_and(|o| o.status.success());
-        if !found {
-            eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
-        }
-        found
-    })
+/// This computer in place of a GPU: work is done when it is given.
+pub(crate) struct Host {
+    /// Bytes that are still free.
+    free: Arc<AtomicUsize>,
 }
 
-/// As many steps of forward Euler as the tiling is deep.
-pub(crate) fn sweep<T: Scalar>(
-    problem: &Problem,
-    tiling: Tiling,
-    field: &Field<T>,
-    (t, h): (f64, f64),
-) -> Field<T> {
-    let library = library(&inspect::kernel::<T>(problem, tiling, t).unwrap());
-    let mut run = |call: &Call| {
-        let blocks = call.blocks.map(|n| n as u64);
-        let block = call.block.map(|n| n as u64);
-        // SAFETY: the library exports this function; the call has what it expects.
-        unsafe {
-            let entry: Symbol<Sweep> = library.get(b"od_host_sweep").unwrap();
-            let Call { from, to, step, planes, .. } = *call;
-            entry(from, to, step, planes, blocks.as_ptr(), block.as_ptr());
-        }
-    };
-    inspect::sweep_on_host(&mut run, problem, tiling, field, (t, h)).unwrap()
+impl Host {
+    /// With so many bytes of memory.
+    pub(crate) fn with_memory(bytes: usize) -> Host {
+        Host { free: Arc::new(AtomicUsize::new(bytes)) }
+    }
 }
 
-type Sweep =
-    unsafe extern "C" fn(*const c_void, *mut c_void, *const c_void, i32, *const u64, *const u64);
+impl Default for Host {
+    fn default() -> Host {
+        Host::with_memory(1 << 40)
+    }
+}
 
-fn library(kernel: &KernelText) -> Library {
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("field-{}-{number}", std::process::id());
-    let (file, object) = (folder.join(format!("{name}.cpp")), folder.join(format!("{name}.so")));
-    let main = inspect::HOST_MAIN;
-    std::fs::write(&file, format!("{HOST_SHIM}\n{}\n{main}", kernel.source)).unwrap();
-    let output = Command::new("g++")
-        .args(["-std=c++17", "-O0", "-shared", "-fPIC", "-ffp-contract=off"])
-        .args(["-Wall", "-Werror", "-Wno-unused", "-Wno-unknown-pragmas"])
-        .arg("-Wno-maybe-uninitialized")
-        .arg(format!("-DOD_HOST_KERNEL={}", kernel.name))
-        .arg(&file)
-        .arg("-o")
-        .arg(&object)
-        .output()
-        .unwrap();
-    let log = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} does not compile:\n{log}", file.display());
-    // SAFETY: the library has no initialisers but those of the C++ run time.
-    let library = unsafe { Library::new(&object) }.unwrap();
-    let _ = std::fs::remove_file(file);
-    let _ = std::fs::remove_file(object);
+pub(crate) struct Memory {
+    /// Words, so that every type is aligned.
+    words: Vec<u128>,
+    bytes: usize,
+    free: Arc<AtomicUsize>,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.free.fetch_add(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Kernel {
+    text: Arc<Compiled>,
+    name: String,
+}
+
+struct Compiled {
+    library: Library,
+    /// It has one state for all threads of a test.
+    one: Mutex<()>,
+}
+
+type Run = unsafe extern "C" fn(*mut *mut c_void, *const u64, *const u64);
+
+/// Texts that have been compiled, by what they hash to.
+static COMPILED: Mutex<Option<HashMap<u64, Arc<Compiled>>>> = Mutex::new(None);
+
+fn compiled(text: &str, names: &[&str]) -> Arc<Compiled> {
+    let mut hash = DefaultHasher::new();
+    (text, names).hash(&mut hash);
+    let key = hash.finish();
+    if let Some(library) = COMPILED.lock().unwrap().get_or_insert_default().get(&key) {
+        return library.clone();
+    }
+    let (head, main) = (inspect::HOST_LANES, inspect::HOST_MAIN);
+    let entries: String = names.iter().map(|name| format!("OD_HOST_KERNEL({name})\n")).collect();
+    let library = gpp::compile(&format!("{HOST_SHIM}\n{head}\n{text}\n{main}\n{entries}"), &[]);
+    let library = Arc::new(Compiled { library, one: Mutex::new(()) });
+    COMPILED.lock().unwrap().get_or_insert_default().insert(key, library.clone());
     library
+}
+
+impl Machine for Host {
+    type Memory = Memory;
+    type Entry = Kernel;
+    type Recording = ();
+
+    fn name(&self) -> String {
+        "host".to_owned()
+    }
+
+    fn twin(&self) -> Result<Host, Error> {
+        Ok(Host { free: self.free.clone() })
+    }
+
+    fn free_memory(&self) -> Result<usize, Error> {
+        Ok(self.free.load(Ordering::Relaxed))
+    }
+
+    fn multiprocessors(&self) -> usize {
+        2
+    }
+
+    /// All bits set, so that what is read without having been written is no number.
+    fn memory(&self, bytes: usize) -> Result<Memory, Error> {
+        self.free.fetch_sub(bytes, Ordering::Relaxed);
+        let words = vec![u128::MAX; bytes.div_ceil(16)];
+        Ok(Memory { words, bytes, free: self.free.clone() })
+    }
+
+    fn address(memory: &Memory) -> u64 {
+        memory.words.as_ptr().addr() as u64
+    }
+
+    fn kernels(&self, text: &str, names: &[&str]) -> Result<Vec<Kernel>, Error> {
+        let text = compiled(text, names);
+        let kernel = |name: &&str| Kernel { text: text.clone(), name: (*name).to_owned() };
+        Ok(names.iter().map(kernel).collect())
+    }
+
+    fn prepare(&self, _: &Kernel, _: usize, _: usize) -> Result<usize, Error> {
+        Ok(4)
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: &Kernel,
+        blocks: [usize; 3],
+        threads: [usize; 2],
+        _: usize,
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), Error> {
+        let _one = kernel.text.one.lock().unwrap();
+        let (blocks, threads) = (blocks.map(|n| n as u64), threads.map(|n| n as u64));
+        // SAFETY: the library exports this function; the arguments are the caller's promise.
+        unsafe {
+            let name = format!("od_host_run_{}", kernel.name);
+            let entry: Symbol<Run> = kernel.text.library.get(name.as_bytes()).unwrap();
+            entry(arguments.as_mut_ptr(), blocks.as_ptr(), threads.as_ptr());
+        }
+        Ok(())
+    }
+
+    fn copy(&self, from: &Memory, to: &mut Memory, bytes: usize) -> Result<(), Error> {
+        assert!(bytes <= from.bytes && bytes <= to.bytes);
+        let words = bytes.div_ceil(16);
+        to.words[..words].copy_from_slice(&from.words[..words]);
+        Ok(())
+    }
+
+    fn write<V: Copy>(&self, to: &mut Memory, at: usize, values: &[V]) -> Result<(), Error> {
+        assert!(at + size_of_val(values) <= to.bytes);
+        let place = to.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast::<V>();
+        // SAFETY: the range lies within the memory, as just compared.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), place, values.len()) };
+        Ok(())
+    }
+
+    fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {
+        assert!(at + size_of_val(values) <= from.bytes);
+        let place = from.words.as_ptr().cast::<u8>().wrapping_add(at).cast::<V>();
+        // SAFETY: the range lies within the memory, as just compared.
+        unsafe { std::ptr::copy_nonoverlapping(place, values.as_mut_ptr(), values.len()) };
+        Ok(())
+    }
+
+    fn record(&self, _: &mut dyn FnMut() -> Result<(), Error>) -> Result<Option<()>, Error> {
+        Ok(None)
+    }
+
+    fn replay(&self, (): &()) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn mark(&self, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn elapsed(&self) -> Result<f64, Error> {
+        Ok(0.0)
+    }
 }

@@ -22,11 +22,6 @@ use inflow::{Gas, Inflow};
 pub use error::{PasrError, RunError};
 pub use settings::{Feed, PasrSettings};
 
-/// Time step over the smaller of residence and pairing time.
-const STEP: f64 = 0.1;
-/// Mixing and reaction alternate in steps of at most this part of the mixing time.
-const SPLITTING: f64 = 0.04;
-
 /// A partially stirred reactor at some time of its run.
 ///
 /// Equal settings and equal reactions give equal runs, bit by bit.
@@ -124,7 +119,7 @@ impl Pasr {
         }
         let dt = self.time_of(self.steps + 1) - self.time();
         self.exchange(dt);
-        let substeps = 1.0 + (dt / (SPLITTING * self.settings.tau_mix)).floor();
+        let substeps = self.settings.n_substeps(dt);
         let dt_sub = dt / substeps;
         for _ in 0..substeps as usize {
             self.mix(dt_sub)?;
@@ -222,11 +217,7 @@ impl Pasr {
 
     fn time_of(&self, step: usize) -> f64 {
         let end = self.settings.n_residence_times * self.settings.tau_res;
-        (step as f64 * self.longest_step()).min(end)
-    }
-
-    fn longest_step(&self) -> f64 {
-        STEP * self.settings.tau_res.min(self.settings.tau_pair)
+        (step as f64 * self.settings.longest_step()).min(end)
     }
 }
 
@@ -251,7 +242,7 @@ impl Pasr {
     pub fn n_steps(&self) -> usize {
         let end = self.settings.n_residence_times * self.settings.tau_res;
         // Rounding of the quotient must not add a step of no length.
-        (end / self.longest_step() * (1.0 - 1e-12)).ceil() as usize
+        (end / self.settings.longest_step() * (1.0 - 1e-12)).ceil() as usize
     }
 
     /// Particles that have flown in.

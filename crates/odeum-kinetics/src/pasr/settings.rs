@@ -3,6 +3,18 @@
 use super::error::PasrError;
 use crate::constants::ONE_ATM;
 
+/// Time step over the smaller of residence and pairing time.
+const STEP: f64 = 0.1;
+/// Mixing and reaction alternate in steps of at most this part of the mixing time.
+const SPLITTING: f64 = 0.04;
+/// Turns of mixing and reaction that a time step may have. Each integrates all particles; and
+/// pairs that mix so fast are one gas long before the step is over.
+const MOST_SUBSTEPS: f64 = 1e4;
+/// The mixing time that keeps to them: STEP / (SPLITTING · MOST_SUBSTEPS) = 1/4000.
+const TAU_MIX: &str = "a mixing time above 1/4000 of the smaller of residence and pairing \
+                       time: the time steps would have more than 10000 turns of mixing and \
+                       reaction";
+
 /// How fuel and oxidizer enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feed {
@@ -32,7 +44,7 @@ pub struct PasrSettings {
     pub n_particles: usize,
     /// Residence time \[s\].
     pub tau_res: f64,
-    /// Mixing time of a pair \[s\].
+    /// Mixing time of a pair \[s\], above 1/4000 of the smaller of the other two times.
     pub tau_mix: f64,
     /// Time after which a particle has on average met a new partner \[s\].
     pub tau_pair: f64,
@@ -96,6 +108,20 @@ impl PasrSettings {
             let expected = "an even number of particles: they mix in pairs";
             return Err(PasrError::Setting { field: "n_particles", value, expected });
         }
+        if self.n_substeps(self.longest_step()) > MOST_SUBSTEPS {
+            let (value, expected) = (self.tau_mix, TAU_MIX);
+            return Err(PasrError::Setting { field: "tau_mix", value, expected });
+        }
         Ok(())
+    }
+
+    /// The longest time step \[s\].
+    pub(super) fn longest_step(&self) -> f64 {
+        STEP * self.tau_res.min(self.tau_pair)
+    }
+
+    /// Turns of mixing and reaction in a time step \[s\], a whole number.
+    pub(super) fn n_substeps(&self, dt: f64) -> f64 {
+        1.0 + (dt / (SPLITTING * self.tau_mix)).floor()
     }
 }

@@ -14,22 +14,10 @@
 
 use odeum_core::Real;
 
+use super::blend::{Blend, TINY};
 use super::third_body::ThirdBodies;
 use super::{Conditions, Constants, sri::Sri, troe::Troe, tsang::Tsang};
 use crate::mechanism::Arrhenius;
-
-/// Where logarithms of X and of the centre of F stop.
-pub(crate) const TINY: f64 = 1e-300;
-
-/// F and its derivatives.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Blend<R> {
-    pub(crate) f: R,
-    /// ∂ ln F/∂T at constant Pr [1/K].
-    pub(crate) dlnf_dt: R,
-    /// φ = ∂ ln F/∂ ln Pr.
-    pub(crate) phi: R,
-}
 
 /// Falloff reactions with the same form of F, one after the other among the reactions with a third
 /// body.

@@ -6,6 +6,7 @@
 //! third-body concentration X, and of ln k with respect to ln p.
 
 pub(crate) mod arrhenius;
+pub(crate) mod blend;
 pub(crate) mod chebyshev;
 pub(crate) mod falloff;
 pub(crate) mod mass_action;

@@ -3,7 +3,7 @@
 
 use odeum_core::Real;
 
-use super::falloff::{Blend, TINY};
+use super::blend::{Blend, TINY};
 use crate::thermo::Temperature;
 
 /// Parameters of each reaction.

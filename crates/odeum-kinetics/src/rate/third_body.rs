@@ -6,7 +6,7 @@
 
 use odeum_core::Real;
 
-use super::falloff::TINY;
+use super::blend::TINY;
 use super::{Conditions, Constants};
 use crate::mechanism::ThirdBody;
 

@@ -5,7 +5,7 @@
 
 use odeum_core::Real;
 
-use super::falloff::{Blend, TINY};
+use super::blend::{Blend, TINY};
 use crate::thermo::Temperature;
 
 /// A time constant below this makes exp(−T/θ) vanish at every temperature of interest, and one

@@ -2,7 +2,7 @@
 
 use odeum_core::Real;
 
-use super::falloff::Blend;
+use super::blend::Blend;
 use super::troe::broaden;
 use crate::thermo::Temperature;
 

@@ -1,15 +1,6 @@
 //! Atomic weights [kg/kmol]: IUPAC 2021 abridged (doi:10.1515/pac-2019-0603), as Cantera 3.2 has
 //! them, so that molar masses agree. Elements without a stable isotope have none.
 
-/// R [J/(kmol K)]: exact since the SI of 2019.
-pub const GAS_CONSTANT: f64 = 8_314.462_618_153_24;
-
-/// One standard atmosphere \[Pa\], the reference pressure of tabulated entropies.
-pub const ONE_ATM: f64 = 101325.0;
-
-/// Avogadro's number [1/kmol].
-pub const AVOGADRO: f64 = 6.02214076e26;
-
 const WEIGHTS: &[(&str, f64)] = &[
     ("H", 1.008),
     ("He", 4.002602),

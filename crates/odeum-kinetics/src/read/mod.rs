@@ -18,6 +18,7 @@
 //! # Ok::<(), odeum_kinetics::read::ReadErrors>(())
 //! ```
 
+mod checks;
 mod chemkin;
 mod draft;
 mod elements;
@@ -29,13 +30,12 @@ pub mod support;
 mod units;
 mod yaml;
 
+pub use crate::constants::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
 pub use chemkin::Named;
-pub use elements::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
 pub use file::from_path;
 pub use problem::{Problem, ReadErrors};
 
-pub(crate) use problem::Log;
-use problem::quote;
+use problem::{Log, quote};
 
 use crate::mechanism::{Arrhenius, Element, Mechanism, PlogPoint, Rate, Reaction, Species, Thermo};
 
@@ -90,7 +90,7 @@ fn small(text: &str, log: &mut Log) -> bool {
 
 fn finish(mechanism: Option<Mechanism>, mut log: Log) -> Result<Read, ReadErrors> {
     if let Some(mechanism) = &mechanism {
-        crate::check::reading(mechanism, &mut log);
+        checks::whole(mechanism, &mut log);
     } else if !log.has_errors() {
         log.error(0, "", "nothing could be read".to_owned(), "give a mechanism");
     }
@@ -185,7 +185,7 @@ fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, lo
 /// Reactions with a named collider beside the same reaction with `M`: what Cantera's
 /// `explicit-third-body-duplicates` says of them.
 fn third_body_duplicates(mechanism: &mut Mechanism, choice: &str, log: &mut Log) {
-    let pairs = crate::check::generic_and_named(mechanism);
+    let pairs = checks::generic_and_named(mechanism);
     for (generic, named, collider) in pairs {
         match choice {
             "mark-duplicate" => {

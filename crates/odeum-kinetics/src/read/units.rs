@@ -1,6 +1,6 @@
 //! Units of quantities in mechanism files, and their factors to SI with kmol.
 
-use super::elements::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
+use crate::constants::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
 
 /// Elementary charge \[C\], exact.
 const ELEMENTARY_CHARGE: f64 = 1.602176634e-19;

@@ -29,6 +29,24 @@ impl Device {
     }
 }
 
+impl From<Cpu> for Device {
+    fn from(cpu: Cpu) -> Device {
+        Device::Cpu(cpu)
+    }
+}
+
+impl From<&Cpu> for Device {
+    fn from(cpu: &Cpu) -> Device {
+        Device::Cpu(cpu.clone())
+    }
+}
+
+impl From<&Device> for Device {
+    fn from(device: &Device) -> Device {
+        device.clone()
+    }
+}
+
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

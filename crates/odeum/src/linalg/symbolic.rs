@@ -112,7 +112,9 @@ impl Symbolic {
             } else {
                 (first_upper + upper.range(i).start, upper.of(i).binary_search(&column))
             };
-            // The elimination has made room for every entry and all fill.
+            // Asked for are the entries of J and of the diagonal, which the elimination starts
+            // from, and the products of a column below a pivot with the row right of it, which it
+            // has put into the pattern: all have places.
             (first + found.unwrap_or_else(|_| unreachable!("({i}, {j}) has no place"))) as u32
         };
         let (mut below, mut targets) = (Vec::new(), Vec::new());

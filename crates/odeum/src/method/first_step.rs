@@ -3,6 +3,7 @@
 //! Euler step, as there; implicit ones have the Jacobian, hence y″ = Jf + ∂f/∂t itself, and save
 //! an evaluation.
 
+use crate::method::linearised::Curvature;
 use crate::options::FirstStep;
 use crate::tolerance::{Norm, Weights, largest};
 use odeum_core::Lanes;
@@ -41,15 +42,21 @@ pub(crate) fn estimated_curvature<L: Lanes>(
     start_norm(weights, y, slope, length, |i| probe[i] - slope[i]) / guess.h.abs()
 }
 
-/// Norm of the curvature `second` \[n\].
+/// The size of the first step, where f and its derivatives at the start are known: of implicit
+/// methods.
 #[inline(always)]
-pub(crate) fn curvature<L: Lanes>(
+pub(crate) fn linearised<L: Lanes>(
     weights: &Weights<L>,
     y: &[L],
-    (slope, second): (&[L], &[L]),
+    at_start: Curvature<'_, L>,
     length: L,
+    error_order: u32,
 ) -> L {
-    start_norm(weights, y, slope, length, |i| second[i])
+    let Curvature { plan, slope, derivatives, out: second } = at_start;
+    L::outline(Curvature { plan, slope, derivatives, out: &mut *second });
+    let guess = guess(weights, y, slope, length);
+    let curvature = start_norm(weights, y, slope, length, |i| second[i]);
+    refined(curvature, length, &guess, error_order)
 }
 
 /// The size of the first step, from the norm of the curvature.

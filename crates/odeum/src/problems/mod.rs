@@ -271,7 +271,10 @@ fn names(list: &[&str]) -> Vec<String> {
     list.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// A state as an array, so that its length is known and no access to it is checked.
+/// A state, or parameters, as an array, so that its length is known and no access to it is checked.
+///
+/// [`System::rhs`] gets `dim()` states and `n_params()` parameters, and every system asks for an N
+/// of that size.
 #[inline(always)]
 fn fixed<const N: usize, R>(values: &[R]) -> &[R; N] {
     values.first_chunk().expect("as many values as the system has equations")

@@ -1,27 +1,18 @@
 //! Device code executed on this machine: the kernel's text, made plain C++ by the host shim,
 //! compiled by g++ and called over the arrays of an ensemble.
 
+#[path = "../device/host.rs"]
+mod host;
+
+pub(crate) use host::is_available;
+
 use libloading::{Library, Symbol};
 use odeum::backend::cuda::inspect::{self, KernelText};
 use odeum::core::Graph;
 use odeum::{Ensemble, Method, Options, Scalar, Solution};
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// False where there is no g++ to compile device code with.
-pub(crate) fn is_available() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let found = Command::new("g++").arg("--version").output().is_ok_and(|o| o.status.success());
-        if !found {
-            eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
-        }
-        found
-    })
-}
 
 /// Integrates by the kernel of this name, `od_erk`, `od_erk_lanes` or `od_rkc`; `None` when the
 /// system has no such kernel.
@@ -68,39 +59,14 @@ fn library(kernel: &KernelText) -> Arc<Library> {
     if let Some(library) = loaded.get(&kernel.source) {
         return library.clone();
     }
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let name = format!("kernel-{}-{}", std::process::id(), loaded.len());
-    let (text, object) = (folder.join(format!("{name}.cpp")), folder.join(format!("{name}.so")));
     let source = format!("{}\n{}\n{}", inspect::HOST_SHIM, kernel.source, inspect::HOST_MAIN);
     // A block is one system, of which shared memory is laid out for OD_BLOCK threads.
     let threads = if is_lanes(kernel) { defined(kernel, "OD_WIDTH") } else { 1 };
     let block = |threads: usize| format!("#define OD_BLOCK {threads}\n");
     let source = source.replace(&block(kernel.block), &block(threads));
-    std::fs::write(&text, source).unwrap();
-    let output = Command::new("g++")
-        .args(["-std=c++17", "-O0", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"])
-        .args([
-            "-Wall",
-            "-Werror",
-            "-Wno-unused",
-            "-Wno-unknown-pragmas",
-            "-Wno-maybe-uninitialized",
-        ])
-        .arg(format!("-DOD_HOST_KERNEL={}", kernel.name))
-        .arg(format!("-DOD_HOST_THREADS={threads}"))
-        .arg(&text)
-        .arg("-o")
-        .arg(&object)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{} does not compile:\n{}",
-        text.display(),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    // SAFETY: the library has no initialisers but those of the C++ run time.
-    let library = Arc::new(unsafe { Library::new(&object) }.unwrap());
+    let threads = threads.to_string();
+    let defines = [("OD_HOST_KERNEL", kernel.name), ("OD_HOST_THREADS", threads.as_str())];
+    let library = Arc::new(host::compile(&source, &defines));
     loaded.insert(kernel.source.clone(), library.clone());
     library
 }

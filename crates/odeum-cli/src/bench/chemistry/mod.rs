@@ -17,7 +17,7 @@ use crate::pasr::Database;
 use crate::report::{Align, Style, Table, count, significant};
 use crate::{Exit, mechanism, show};
 use measure::{Part, Study};
-use odeum::kinetics::{Kinetics, Reactor};
+use odeum::kinetics::Reactor;
 use row::{Document, Row};
 use states::States;
 use std::path::Path;
@@ -65,8 +65,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         None if along_ignition => States::along_ignition(&kinetics, wanted)?,
         None => States::of_pasr(&kinetics, wanted)?,
     };
-    let measure = if along_ignition { ethanol } else { chemistry };
-    let rows = measure(&kinetics, &states, &parts, threads, to_stdout)
+    let (reactor, steps, pieces) = if along_ignition {
+        (Reactor::constant_volume(kinetics), &[1e-5][..], 10)
+    } else {
+        (Reactor::constant_pressure(kinetics), &[1e-6, 1e-4][..], 1)
+    };
+    let what = (&Arc::new(reactor), steps, pieces);
+    let rows = measure(what, &states, &parts, threads, to_stdout)
         .map_err(|finding| (finding, Exit::Broken))?;
     let document = Document {
         bench: args.name.clone(),
@@ -87,19 +92,19 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     Ok(())
 }
 
-fn chemistry(
-    kinetics: &Arc<Kinetics>,
+/// The parts of a study, on reactors of its kind over its global steps \[s\], each of so many pieces.
+fn measure(
+    (reactor, steps, pieces): (&Arc<Reactor>, &[f64], u32),
     states: &States,
     parts: &[Part],
     threads: Option<usize>,
     quiet: bool,
 ) -> Result<Vec<Row>, Finding> {
-    let reactor = Arc::new(Reactor::constant_pressure(Arc::clone(kinetics)));
     let mut rows = Vec::new();
-    for dt in [1e-6, 1e-4] {
-        let study = Study::new(&reactor, states, dt, 1)?;
+    for &dt in steps {
+        let study = Study::new(reactor, states, dt, pieces)?;
         for &part in parts {
-            // Fixed steps are a matter of the short global step.
+            // Fixed steps are a matter of short global steps.
             if part == Part::Convergence && dt > 1e-5 {
                 continue;
             }
@@ -107,24 +112,6 @@ fn chemistry(
             show_part(&found, part, dt, quiet);
             rows.extend(found);
         }
-    }
-    Ok(rows)
-}
-
-fn ethanol(
-    kinetics: &Arc<Kinetics>,
-    states: &States,
-    parts: &[Part],
-    threads: Option<usize>,
-    quiet: bool,
-) -> Result<Vec<Row>, Finding> {
-    let reactor = Arc::new(Reactor::constant_volume(Arc::clone(kinetics)));
-    let study = Study::new(&reactor, states, 1e-5, 10)?;
-    let mut rows = Vec::new();
-    for &part in parts {
-        let found = study.part(part, threads)?;
-        show_part(&found, part, 1e-5, quiet);
-        rows.extend(found);
     }
     Ok(rows)
 }

@@ -1,8 +1,8 @@
 //! Arrays with one number for each cell, from NPY and NPZ files.
 
 use crate::case::reader::Field;
+use crate::files::read_bytes;
 use crate::npy;
-use crate::source::read_bytes;
 use odeum_fields::Grid;
 use std::io::Read;
 use std::path::Path;

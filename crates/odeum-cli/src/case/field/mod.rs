@@ -69,20 +69,15 @@ pub(super) fn read(
     let place = |error: odeum::Error, spots: &Spots| findings.push(spots.place(error));
 
     let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
-    let wind = optional(root, "wind", |section| {
-        let cells = grid.as_ref().map(|(grid, _)| *grid);
-        surroundings::wind(section, cells.as_ref(), folder, names, &mut spots, findings)
-    });
+    let cells = grid.as_ref().map(|(grid, _)| grid);
+    let context = surroundings::Context { grid: cells, names, folder, findings };
+    let wind = optional(root, "wind", |section| surroundings::wind(section, context, &mut spots));
     let sources = match root.get("sources") {
         None => Some(None),
-        Some(field) => {
-            let grid = grid.as_ref().map(|(grid, _)| grid);
-            surroundings::sources(&field, grid, names, &mut spots).map(Some)
-        }
+        Some(field) => surroundings::sources(&field, context, &mut spots).map(Some),
     };
-    let cells = grid.as_ref().map(|(grid, _)| grid);
     let diffusion = optional(root, "diffusion", |section| {
-        surroundings::diffusion(section, cells, folder, names, &mut spots, findings)
+        surroundings::diffusion(section, context, &mut spots)
     });
     let model = system.as_ref().map(|system| &system.model);
     let initial = match (root.get("initial"), paper) {
@@ -99,7 +94,9 @@ pub(super) fn read(
     let time = root.need("time", help).and_then(|field| field.section());
     let time = time.and_then(|section| time::read(&section, paper, names, &mut spots));
     let run = match root.get("run") {
-        Some(field) => field.section().and_then(|section| run::read_field(&section, findings)),
+        Some(field) => {
+            field.section().and_then(|section| run::read_field(&section, &mut spots, findings))
+        }
         None => Some(run::FieldRun::default()),
     };
     let output = match root.get("output") {

@@ -7,18 +7,24 @@ use crate::finding::Findings;
 use odeum_fields::{Advection, Grid, PointSource, Wind};
 use std::path::Path;
 
+/// What values are read against.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// Cells, where they could be read.
+    pub(super) grid: Option<&'a Grid>,
+    /// Names of the species, where they could be read.
+    pub(super) names: Option<&'a [String]>,
+    /// Where files are looked for.
+    pub(super) folder: &'a Path,
+    pub(super) findings: &'a Findings,
+}
+
 /// Velocity, the species it carries, and how; what is not said stays as the problem has it.
 pub(super) type Blow = (Option<Wind>, Option<Vec<String>>, Option<Advection>);
 
 /// Reads `[wind]`.
-pub(super) fn wind(
-    section: &Section<'_>,
-    grid: Option<&Grid>,
-    folder: &Path,
-    names: Option<&[String]>,
-    spots: &mut Spots,
-    findings: &Findings,
-) -> Option<Blow> {
+pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spots) -> Option<Blow> {
+    let Context { grid, names, folder, findings } = context;
     let velocity = section.get("velocity").map(|field| {
         spots.put("wind", field.spot());
         three(&field, quantity).map(Wind::Uniform)
@@ -54,14 +60,13 @@ pub(super) fn wind(
 /// Reads `[[sources]]`.
 pub(super) fn sources(
     field: &Field<'_>,
-    grid: Option<&Grid>,
-    names: Option<&[String]>,
+    context: Context<'_>,
     spots: &mut Spots,
 ) -> Option<Vec<PointSource>> {
     let mut all = Vec::new();
     let mut good = true;
     for item in field.list()? {
-        match source(&item, grid, names, spots) {
+        match source(&item, context, spots) {
             Some(source) => all.push(source),
             None => good = false,
         }
@@ -69,12 +74,8 @@ pub(super) fn sources(
     good.then_some(all)
 }
 
-fn source(
-    item: &Field<'_>,
-    grid: Option<&Grid>,
-    names: Option<&[String]>,
-    spots: &mut Spots,
-) -> Option<PointSource> {
+fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<PointSource> {
+    let Context { grid, names, .. } = context;
     let section = item.section()?;
     let help = "as { species = \"c\", cell = [8, 8, 8], rate = 1.0 }";
     let of = section.need("species", help).and_then(|field| species(&field, names));
@@ -138,12 +139,10 @@ pub(super) fn cell_at(field: &Field<'_>, at: [f64; 3], grid: &Grid) -> Option<[u
 /// Reads `[diffusion]`: a file of coefficients for each species named.
 pub(super) fn diffusion(
     section: &Section<'_>,
-    grid: Option<&Grid>,
-    folder: &Path,
-    names: Option<&[String]>,
+    context: Context<'_>,
     spots: &mut Spots,
-    findings: &Findings,
 ) -> Option<Vec<(String, Vec<f64>)>> {
+    let Context { grid, names, folder, findings } = context;
     let mut all = Vec::new();
     let mut good = true;
     for (name, spot, field) in section.entries() {

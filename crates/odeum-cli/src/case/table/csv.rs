@@ -2,6 +2,7 @@
 
 use super::RawTable;
 use crate::case::reader::Spot;
+use crate::files::read_text;
 use crate::finding::Finding;
 use crate::source::Source;
 use std::ops::Range;
@@ -13,7 +14,7 @@ const MOST: usize = 5;
 
 /// Reads a whole file; the error is everything that is wrong with its shape.
 pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
-    let source = Source::read(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
+    let source = read_text(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
     let mut reader = ::csv::ReaderBuilder::new()
         .flexible(true)
         .trim(::csv::Trim::All)

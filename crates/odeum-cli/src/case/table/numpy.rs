@@ -2,9 +2,9 @@
 
 use super::RawTable;
 use crate::case::reader::Spot;
+use crate::files::read_bytes;
 use crate::finding::Finding;
 use crate::npy::{self, Array};
-use crate::source::read_bytes;
 use std::io::Read;
 use std::path::Path;
 

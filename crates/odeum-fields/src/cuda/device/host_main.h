@@ -1,18 +1,61 @@
-// Runs a kernel that the host shim made plain C++: stands after the kernel's text, which is
-// compiled with OD_HOST_KERNEL for its name. Its threads do not wait for each other: they are run
-// one after the other.
-extern "C" void od_host_sweep(
-    const void *in, void *out, const void *numbers, int planes, const unsigned long *blocks,
-    const unsigned long *block) {
-    OdSteps steps;
-    std::memcpy(&steps, numbers, sizeof(steps));
-    for (unsigned long b = 0; b < blocks[0] * blocks[1] * blocks[2]; ++b) {
+// Runs kernels that the host shim made plain C++, as a driver does: by a list of addresses of
+// their arguments. Stands after their text; OD_HOST_KERNEL exports one.
+static void **od_host_arguments;
+
+template <class... A, size_t... I>
+static void od_host_apply(void (*kernel)(A...), void **a, std::index_sequence<I...>) {
+    kernel(*(typename std::decay<A>::type *)a[I]...);
+}
+template <class... A>
+static void od_host_call(void (*kernel)(A...)) {
+    od_host_apply(kernel, od_host_arguments, std::index_sequence_for<A...>());
+}
+
+static void od_host_launch(
+    void (*body)(), const unsigned long *blocks, const unsigned long *block) {
+    const unsigned nx = block[0], threads = block[0] * block[1];
+    const size_t stack = 128 * 1024;
+    static std::vector<char> stacks;
+    if (stacks.size() < threads * stack) stacks.resize(threads * stack);
+    std::vector<double> shared(64 * 1024, NAN);
+    od_host_shared = shared.data();
+    for (unsigned b = 0; b < blocks[0] * blocks[1] * blocks[2]; ++b) {
         blockIdx = uint3_{
             (unsigned)(b % blocks[0]), (unsigned)(b / blocks[0] % blocks[1]),
             (unsigned)(b / (blocks[0] * blocks[1]))};
-        for (unsigned t = 0; t < block[0] * block[1]; ++t) {
-            threadIdx = uint3_{(unsigned)(t % block[0]), (unsigned)(t / block[0]), 0};
-            OD_HOST_KERNEL((const real *)in, (real *)out, steps, planes);
+        od_host_fibres.assign(threads, ucontext_t());
+        std::vector<bool> done(threads, false);
+        for (unsigned t = 0; t < threads; ++t) {
+            getcontext(&od_host_fibres[t]);
+            od_host_fibres[t].uc_stack.ss_sp = &stacks[t * stack];
+            od_host_fibres[t].uc_stack.ss_size = stack;
+            // A fibre that ends comes back here, as one that waits does; od_host_ended
+            // tells which.
+            od_host_fibres[t].uc_link = &od_host_scheduler;
+            makecontext(&od_host_fibres[t], body, 0);
+        }
+        // One round is as far as the next barrier. Threads that end have as many barriers behind
+        // them as the others, or none follow: a finished fibre is not resumed.
+        bool any = true;
+        while (any) {
+            any = false;
+            for (unsigned t = 0; t < threads; ++t) {
+                if (done[t]) continue;
+                od_host_current = t;
+                threadIdx = uint3_{t % nx, t / nx, 0};
+                od_host_ended = true;
+                swapcontext(&od_host_scheduler, &od_host_fibres[t]);
+                done[t] = od_host_ended;
+                any = any || !done[t];
+            }
         }
     }
 }
+
+#define OD_HOST_KERNEL(name) \
+    static void od_host_body_##name() { od_host_call(name); } \
+    extern "C" void od_host_run_##name( \
+        void **arguments, const unsigned long *blocks, const unsigned long *block) { \
+        od_host_arguments = arguments; \
+        od_host_launch(od_host_body_##name, blocks, block); \
+    }

@@ -32,6 +32,12 @@ struct OdStep {
     // |w| / edge of a cell.
     real speed[3];
     real rate[OD_SOURCES + 1];
+#if OD_BLEND
+    // The result is h F + itself u + Σ factor term + own (what stands there).
+    real itself, own, factor[OD_TERMS + 1];
+    const real *term[OD_TERMS + 1];
+    real *out;
+#endif
 };
 
 // Those of the steps that a kernel takes at once.

@@ -65,6 +65,42 @@ template <int N> OD_FN void od_sources(
 #endif
 }
 
+// What the field itself brings into the result.
+OD_FN real od_itself(real c, const OdStep &step) {
+#if OD_BLEND
+    return OD_ITSELF ? step.itself * c : real(0);
+#else
+    return c;
+#endif
+}
+
+// Adds what the result is made of beside that.
+template <int N> OD_FN void od_blend(
+    OdPatch<N> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
+#if OD_BLEND
+    // Planes outside of the box are not written.
+    if (N > 0 || z < 0 || z >= OD_NZ) return;
+    OD_EACH(s, OD_S) {
+        OD_EACH(j, OD_ROWS) {
+            const long long at =
+                s * OD_VOLUME + (long long)z * OD_PLANE + place.at + (long long)j * OD_ROW;
+            OD_EACH(n, OD_TERMS) {
+                const OdPack term = od_load(step.term[n] + at);
+                OD_EACH(k, OD_VEC) {
+                    result[s].v[j][k] = od_fma(term.v[k], step.factor[n], result[s].v[j][k]);
+                }
+            }
+            if (OD_OWN) {
+                const OdPack own = od_reload(step.out + at);
+                OD_EACH(k, OD_VEC) {
+                    result[s].v[j][k] = od_fma(own.v[k], step.own, result[s].v[j][k]);
+                }
+            }
+        }
+    }
+#endif
+}
+
 // Planes of all species, and of all potentials.
 template <int N> struct OdInflow {
     OdPatch<N> of[OD_S + OD_POTENTIALS];
@@ -116,12 +152,13 @@ template <int N> OD_FN void od_finish(
                     slope[s] = slope[s] + gain;
                 }
 #endif
-                result[s].v[j][k] = od_fma(step.h, slope[s], inputs[s]);
+                result[s].v[j][k] = od_fma(step.h, slope[s], od_itself(inputs[s], step));
             }
 #endif
         }
     }
     od_sources<N>(result, place, z, step);
+    od_blend<N>(result, place, z, step);
 }
 
 // Begins plane z.
@@ -144,7 +181,8 @@ template <int N> OD_FN void od_begin(
                 const real gain = od_blown<N>(u[s], j, k, below, step);
 #endif
 #if OD_LINEAR
-                real value = od_reacts(s) ? od_fma(step.h, slope[s], c) : c;
+                const real itself = od_itself(c, step);
+                real value = od_reacts(s) ? od_fma(step.h, slope[s], itself) : itself;
 #if OD_WIND
                 if (od_carried(s)) value = od_fma(step.h, gain, value);
 #endif

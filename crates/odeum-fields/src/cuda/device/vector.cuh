@@ -34,6 +34,13 @@ OD_FN OdPack od_load(const real *from) {
     memcpy(&pack, &words, sizeof(pack));
     return pack;
 }
+// From memory that the kernel writes, each thread its own place.
+OD_FN OdPack od_reload(const real *from) {
+    const OdWords words = *reinterpret_cast<const OdWords *>(from);
+    OdPack pack;
+    memcpy(&pack, &words, sizeof(pack));
+    return pack;
+}
 OD_FN OdTwo od_load_two(const real *from) {
     const OdTwoWords words = __ldg(reinterpret_cast<const OdTwoWords *>(from));
     return OdTwo{{words.x, words.y}};
@@ -56,6 +63,7 @@ OD_FN OdPack od_load(const real *from) {
     memcpy(&pack, from, sizeof(pack));
     return pack;
 }
+OD_FN OdPack od_reload(const real *from) { return od_load(from); }
 OD_FN OdTwo od_load_two(const real *from) { return OdTwo{{from[0], from[1]}}; }
 OD_FN void od_prefetch(const real *) {}
 OD_FN void od_store(real *to, const OdPack &pack) { memcpy(to, &pack, sizeof(pack)); }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::equation;
 use super::lines::{Line, Sections};
+use crate::constants::ONE_ATM;
 use crate::mechanism::{Arrhenius, Blending, Chebyshev, Rate, Reaction};
 use crate::read::draft::Draft;
-use crate::read::elements::ONE_ATM;
 use crate::read::number;
 use crate::read::problem::{Log, quote};
 use crate::read::support;

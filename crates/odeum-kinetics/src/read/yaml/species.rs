@@ -2,8 +2,8 @@
 
 use super::field::Fields;
 use super::node::Node;
+use crate::constants::{GAS_CONSTANT, ONE_ATM};
 use crate::mechanism::{Range, Thermo};
-use crate::read::elements::ONE_ATM;
 use crate::read::problem::{Log, quote};
 use crate::read::support;
 use crate::read::units::{Dimension, UnitSystem};
@@ -82,7 +82,7 @@ fn thermo(outer: &Fields<'_>, node: &Node, log: &mut Log) -> Option<Thermo> {
             fields.warn_unknown(&known, log);
             let mut ranges = ranges::<7>(&fields, 2, log)?;
             // G is in J/(mol K).
-            let shift = shift * crate::read::elements::GAS_CONSTANT / 1000.0;
+            let shift = shift * GAS_CONSTANT / 1000.0;
             ranges.iter_mut().for_each(|range| range.a[6] += shift);
             Some(Thermo::Shomate(ranges))
         }
@@ -127,7 +127,7 @@ fn constant_cp(fields: &Fields<'_>, shift: f64, log: &mut Log) -> Option<Thermo>
         log.error(fields.node.line, fields.subject, found, "correct T0, T-min and T-max");
         return None;
     }
-    let s0 = s0? + shift * crate::read::elements::GAS_CONSTANT;
+    let s0 = s0? + shift * GAS_CONSTANT;
     Some(Thermo::ConstantCp { t0, h0: h0?, s0, cp0: cp0?, bounds })
 }
 

@@ -27,7 +27,7 @@ pub struct KernelText {
 }
 
 /// Every kernel for this system, method and options on an H200: one thread per system, and
-/// several lanes per system where there is such a kernel.
+/// several lanes per system where there is such a kernel. None for methods that do not run on GPUs.
 pub fn kernels<T: Scalar>(
     graph: &Graph,
     method: &Method,
@@ -38,7 +38,8 @@ pub fn kernels<T: Scalar>(
     let limits = Limits::HOPPER;
     let single = plan::single(graph, method, &traits, &limits);
     let lanes = plan::lanes(graph, method, &traits, &limits);
-    std::iter::once(single)
+    single
+        .into_iter()
         .chain(lanes)
         .map(|kernel| KernelText {
             name: kernel.name,

@@ -5,6 +5,7 @@ use super::gpu::{Gpu, failed};
 use crate::error::Error;
 use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
 use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaStream, result, sys};
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -31,7 +32,20 @@ pub struct Queue {
     gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
     marks: [CudaEvent; 2],
+    staging: RefCell<Option<Staging>>,
 }
+
+/// Memory of this computer that the GPU writes to at full speed (page-locked).
+struct Staging {
+    address: *mut c_void,
+    gpu: Arc<Gpu>,
+}
+
+// SAFETY: the memory belongs to the value alone; the driver takes calls from any thread.
+unsafe impl Send for Staging {}
+
+/// Bytes of it, in two halves: one is filled while the other is emptied.
+const STAGING: usize = 16 << 20;
 
 /// Work recorded once, to be given as one piece. The memory it uses must outlive it.
 pub struct Recording(CudaGraph);
@@ -103,7 +117,8 @@ impl Card {
             let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
             self.0.context.new_event(flags).map_err(failed("making an event"))
         };
-        Ok(Queue { gpu: self.0.clone(), stream, marks: [mark()?, mark()?] })
+        let marks = [mark()?, mark()?];
+        Ok(Queue { gpu: self.0.clone(), stream, marks, staging: RefCell::default() })
     }
 }
 
@@ -141,28 +156,6 @@ impl Memory {
         self.bytes
     }
 
-    /// Overwrites its beginning, after all that queues have been given before has been waited for.
-    ///
-    /// # Errors
-    /// More values than there is room for, or a driver that fails.
-    pub fn write<T: Copy>(&mut self, values: &[T]) -> Result<(), Error> {
-        self.fits(size_of_val(values))?;
-        // SAFETY: the range lies within the memory.
-        unsafe { result::memcpy_htod_sync(self.address, values) }
-            .map_err(failed("copying to the GPU"))
-    }
-
-    /// Reads its beginning; see [`write`](Memory::write).
-    ///
-    /// # Errors
-    /// As [`write`](Memory::write).
-    pub fn read<T: Copy>(&self, values: &mut [T]) -> Result<(), Error> {
-        self.fits(size_of_val(values))?;
-        // SAFETY: the range lies within the memory.
-        unsafe { result::memcpy_dtoh_sync(values, self.address) }
-            .map_err(failed("copying from the GPU"))
-    }
-
     fn fits(&self, bytes: usize) -> Result<(), Error> {
         self.gpu.bind()?;
         if bytes <= self.bytes {
@@ -170,6 +163,29 @@ impl Memory {
         }
         let remedy = format!("the memory has {} bytes", self.bytes);
         Err(Error::input("values", format!("{bytes} bytes"), remedy))
+    }
+}
+
+impl Staging {
+    fn new(gpu: &Arc<Gpu>) -> Result<Staging, Error> {
+        // SAFETY: the context is bound by who asks.
+        let address = unsafe { result::malloc_host(STAGING, 0) }
+            .map_err(failed("reserving page-locked memory"))?;
+        Ok(Staging { address, gpu: gpu.clone() })
+    }
+
+    fn halves(&self) -> [*mut u8; 2] {
+        let first = self.address.cast::<u8>();
+        [first, first.wrapping_add(STAGING / 2)]
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: reserved by `Staging::new`, freed once; its queue has been waited for.
+            let _ = unsafe { result::free_host(self.address) };
+        }
     }
 }
 
@@ -228,6 +244,67 @@ impl Queue {
         // driver has waited.
         unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, stream) }
             .map_err(failed("copying on the GPU"))
+    }
+
+    /// Overwrites memory from byte `at` on, after all that was given before.
+    ///
+    /// # Errors
+    /// More values than there is room for, or a driver that fails.
+    pub fn write<T: Copy>(&self, to: &mut Memory, at: usize, values: &[T]) -> Result<(), Error> {
+        to.fits(at.saturating_add(size_of_val(values)))?;
+        self.wait()?;
+        // SAFETY: the range lies within the memory.
+        unsafe { result::memcpy_htod_sync(to.address + at as u64, values) }
+            .map_err(failed("copying to the GPU"))
+    }
+
+    /// Reads memory from byte `at` on, after all that was given before.
+    ///
+    /// # Errors
+    /// As [`write`](Queue::write).
+    pub fn read<T: Copy>(&self, from: &Memory, at: usize, values: &mut [T]) -> Result<(), Error> {
+        let bytes = size_of_val(values);
+        from.fits(at.saturating_add(bytes))?;
+        self.wait()?;
+        let address = from.address + at as u64;
+        if bytes < STAGING {
+            // SAFETY: the range lies within the memory.
+            return unsafe { result::memcpy_dtoh_sync(values, address) }
+                .map_err(failed("copying from the GPU"));
+        }
+        let mut staging = self.staging.borrow_mut();
+        let halves = match &*staging {
+            Some(staging) => staging.halves(),
+            None => staging.insert(Staging::new(&self.gpu)?).halves(),
+        };
+        let to = values.as_mut_ptr().cast::<u8>();
+        let half = STAGING / 2;
+        let length = |piece: usize| half.min(bytes - piece * half);
+        let fetch = |piece: usize| {
+            // SAFETY: the half has as many bytes, and nobody reads it until the queue has been
+            // waited for; the range lies within the memory.
+            unsafe {
+                let half_of = std::slice::from_raw_parts_mut(halves[piece % 2], length(piece));
+                let from = address + (piece * half) as u64;
+                result::memcpy_dtoh_async(half_of, from, self.stream.cu_stream())
+            }
+            .map_err(failed("copying from the GPU"))
+        };
+        let pieces = bytes.div_ceil(half);
+        fetch(0)?;
+        for piece in 0..pieces {
+            self.wait()?;
+            if piece + 1 < pieces {
+                fetch(piece + 1)?;
+            }
+            // SAFETY: the half has arrived, and the next piece goes to the other; the values are
+            // plain numbers of this many bytes in all.
+            unsafe {
+                let to = to.add(piece * half);
+                std::ptr::copy_nonoverlapping(halves[piece % 2], to, length(piece));
+            }
+        }
+        Ok(())
     }
 
     /// Records what `work` gives to the queue instead of doing it.

@@ -31,6 +31,8 @@ mod sink;
 mod slots;
 mod source;
 mod task;
+#[doc(hidden)]
+pub mod text;
 
 pub use gpu::{DeviceInfo, devices};
 #[doc(hidden)]

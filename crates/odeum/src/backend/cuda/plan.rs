@@ -25,18 +25,19 @@ pub(crate) fn wants_lanes(limits: &Limits, n_systems: usize) -> bool {
     n_systems <= LANE_SYSTEMS * limits.multiprocessors
 }
 
-/// The kernel for `n_systems` systems. That of lanes gives the same bits as that of threads.
+/// The kernel for `n_systems` systems; `None` for methods without kernels. That of lanes gives
+/// the same bits as that of threads.
 pub(crate) fn plan(
     graph: &Graph,
     method: &Method,
     traits: &Traits,
     limits: &Limits,
     n_systems: usize,
-) -> Kernel {
+) -> Option<Kernel> {
     if wants_lanes(limits, n_systems)
         && let Some(lanes) = lanes(graph, method, traits, limits)
     {
-        return lanes;
+        return Some(lanes);
     }
     single(graph, method, traits, limits)
 }
@@ -52,16 +53,26 @@ pub(crate) fn refuse(method: &Method, options: &Options, ordinal: usize) -> Resu
     }
     match method {
         Method::Erk(_) | Method::Rkc(_) => Ok(()),
-        Method::Rosenbrock(_) | Method::Radau(_) => Err(Error::Device {
-            device: format!("cuda:{ordinal}"),
-            reason: format!("{} does not run on GPUs yet", method.name()),
-            remedy: "use the CPU, or an explicit method (rkc for moderate stiffness)".to_owned(),
-        }),
+        Method::Rosenbrock(_) | Method::Radau(_) => Err(no_kernel(method, ordinal)),
     }
 }
 
-/// The kernel with one thread per system.
-pub(crate) fn single(graph: &Graph, method: &Method, traits: &Traits, limits: &Limits) -> Kernel {
+/// What is said of a method without kernels.
+pub(super) fn no_kernel(method: &Method, ordinal: usize) -> Error {
+    Error::Device {
+        device: format!("cuda:{ordinal}"),
+        reason: format!("{} does not run on GPUs yet", method.name()),
+        remedy: "use the CPU, or an explicit method (rkc for moderate stiffness)".to_owned(),
+    }
+}
+
+/// The kernel with one thread per system; `None` for methods without kernels.
+pub(crate) fn single(
+    graph: &Graph,
+    method: &Method,
+    traits: &Traits,
+    limits: &Limits,
+) -> Option<Kernel> {
     let (dim, word) = (graph.outputs().len(), traits.word());
     match method {
         Method::Erk(erk) => {
@@ -73,13 +84,14 @@ pub(crate) fn single(graph: &Graph, method: &Method, traits: &Traits, limits: &L
                 layout = Layout { storage: Storage::Local, ..layout };
             }
             let source = source::erk(graph, erk, traits, &slots, &layout);
-            Kernel { name: "od_erk", source, layout }
+            Some(Kernel { name: "od_erk", source, layout })
         }
         Method::Rkc(rkc) => {
             let layout = Layout::rkc(dim, word, limits);
-            Kernel { name: "od_rkc", source: source::rkc(graph, rkc, traits, &layout), layout }
+            let source = source::rkc(graph, rkc, traits, &layout);
+            Some(Kernel { name: "od_rkc", source, layout })
         }
-        Method::Rosenbrock(_) | Method::Radau(_) => unreachable!("refused before"),
+        Method::Rosenbrock(_) | Method::Radau(_) => None,
     }
 }
 

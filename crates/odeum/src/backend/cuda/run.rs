@@ -10,7 +10,7 @@ use super::gpu::{Gpu, Loaded, failed, lock};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
-use super::plan::{Kernel, plan, refuse};
+use super::plan::{Kernel, no_kernel, plan, refuse};
 use super::sink::Sink;
 use super::source::Traits;
 use super::task::{self, Task};
@@ -161,10 +161,15 @@ impl Ready {
         let lanes = super::plan::wants_lanes(&gpu.limits, systems);
         let key = format!("{graph}{method:?}{traits:?}{:?}{lanes}", gpu.limits);
         let mut planned = lock(PLANNED.get_or_init(Mutex::default));
-        let kernel = planned
-            .entry(key)
-            .or_insert_with(|| Arc::new(plan(graph, method, traits, &gpu.limits, systems)))
-            .clone();
+        let kernel = match planned.get(&key) {
+            Some(kernel) => Arc::clone(kernel),
+            None => {
+                let kernel = plan(graph, method, traits, &gpu.limits, systems);
+                let kernel = Arc::new(kernel.ok_or_else(|| no_kernel(method, gpu.ordinal))?);
+                planned.insert(key, Arc::clone(&kernel));
+                kernel
+            }
+        };
         drop(planned);
         let loaded = gpu.load(&kernel)?;
         Ok(Ready { kernel, loaded })

@@ -2,6 +2,7 @@
 
 use super::layout::{self, Layout, Storage, UNROLLED_COMPONENTS};
 use super::slots::Slots;
+use super::text::{Text, literal};
 use crate::controller::Law;
 use crate::method::erk::Tableau;
 use crate::method::{Erk, Method, Rkc};
@@ -10,7 +11,6 @@ use crate::status::Status;
 use crate::tolerance::{Atol, Norm};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
-use std::fmt::{Display, Write};
 
 /// The headers, in the order in which they stand in a source.
 const CUDA: &str = include_str!("device/cuda.cuh");
@@ -63,41 +63,6 @@ impl Traits {
     }
 }
 
-/// A text under construction.
-#[derive(Default)]
-struct Text(String);
-
-impl Text {
-    fn line(&mut self, line: impl Display) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "{line}");
-    }
-
-    fn define(&mut self, name: &str, value: impl Display) {
-        self.line(format_args!("#define {name} {value}"));
-    }
-
-    /// A table and the function that reads it. In memory when its index is known only when the
-    /// program runs; else a local constant, which the compiler folds away.
-    fn table(&mut self, kind: &str, name: &str, index: &str, values: &[String], in_memory: bool) {
-        let (_, expression) = index.split_once(" -> ").unwrap_or(("", index));
-        let arguments = index.split_once(" -> ").map_or(index, |(arguments, _)| arguments);
-        let list = values.join(", ");
-        let n = values.len().max(1);
-        if in_memory {
-            self.line(format_args!("__constant__ {kind} {name}_table[{n}] = {{{list}}};"));
-            self.line(format_args!(
-                "OD_FN {kind} {name}({arguments}) {{ return {name}_table[{expression}]; }}"
-            ));
-        } else {
-            self.line(format_args!(
-                "OD_FN {kind} {name}({arguments}) {{ const {kind} values[{n}] = {{{list}}}; \
-                 return values[{expression}]; }}"
-            ));
-        }
-    }
-}
-
 /// The text of the kernel `od_erk`, or of `od_erk_lanes` when that is the layout.
 pub(crate) fn erk(
     graph: &Graph,
@@ -127,9 +92,9 @@ pub(crate) fn erk(
         text.line("OD_FN int od_twin(int) { return -1; }");
         text.line("OD_FN bool od_closes_group(int q) { return q == OD_SLOTS - 1; }");
     } else {
-        text.table("int", "od_component", "int q -> q", &component, false);
-        text.table("int", "od_twin", "int q -> q", &twin, false);
-        text.table("bool", "od_closes_group", "int q -> q", &closes, false);
+        text.table("int", "od_component(int q)", "q", &component);
+        text.table("int", "od_twin(int q)", "q", &twin);
+        text.table("bool", "od_closes_group(int q)", "q", &closes);
     }
     let graph = graph.fused();
     if let (Storage::Lanes(width), Some(alike)) = (layout.storage, &slots.alike) {
@@ -142,11 +107,12 @@ pub(crate) fn erk(
         text.define("OD_CONSTANTS", alike.constants[0].len());
         let states: Vec<_> = alike.states.iter().flat_map(|row| integers(row)).collect();
         let constants: Vec<_> = alike.constants.iter().flatten().map(|&c| literal(c)).collect();
-        text.table("int", "od_component_at", "int q -> q", &component, true);
-        text.table("int", "od_twin_at", "int q -> q", &twin, true);
-        text.table("int", "od_state_at", "int g, int k -> g * OD_PLACES + k", &states, true);
-        let index = "int g, int k -> g * OD_CONSTANTS + k";
-        text.table("real", "od_constant_at", index, &constants, true);
+        text.table_in_memory("int", "od_component_at(int q)", "q", &component);
+        text.table_in_memory("int", "od_twin_at(int q)", "q", &twin);
+        let head = "od_state_at(int g, int k)";
+        text.table_in_memory("int", head, "g * OD_PLACES + k", &states);
+        let head = "od_constant_at(int g, int k)";
+        text.table_in_memory("real", head, "g * OD_CONSTANTS + k", &constants);
         text.line(emit::function(&alike.function, "od_rhs", &signature()));
         text.line(ERK);
         text.line(ERK_LANES);
@@ -155,7 +121,7 @@ pub(crate) fn erk(
         text.line(ERK);
         text.line(ERK_SINGLE);
     }
-    text.0
+    text.finish()
 }
 
 /// The text of the kernel `od_rkc`.
@@ -182,7 +148,7 @@ pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) ->
         text.line(emit::function(&radius, "od_radius", &signature()));
     }
     text.line(RKC);
-    text.0
+    text.finish()
 }
 
 /// Sizes and choices.
@@ -261,8 +227,6 @@ fn signature() -> Signature {
 
 /// The coefficients of a pair, and those of its twins: A², bA, eA.
 fn coefficients(text: &mut Text, tableau: &Tableau, storage: Storage) {
-    // In rolled loops the index is known only at run time.
-    let rolled = matches!(storage, Storage::Shared | Storage::Local);
     let s = tableau.stages();
     let a = |row: usize, m: usize| tableau.a[row].get(m).copied().unwrap_or(0.0);
     let through = |left: &dyn Fn(usize) -> f64, m: usize| (0..s).map(|l| left(l) * a(l, m)).sum();
@@ -271,23 +235,21 @@ fn coefficients(text: &mut Text, tableau: &Tableau, storage: Storage) {
     };
     let row = |f: &dyn Fn(usize) -> f64| -> Vec<String> { (0..s).map(|m| literal(f(m))).collect() };
     let (b, e) = (|l: usize| tableau.b[l], |l: usize| tableau.e[l]);
-    let (two, one) = ("int s, int m -> s * OD_STAGES + m", "int m -> m");
-    text.table("real", "od_c", one, &row(&|m| tableau.c[m]), rolled);
-    text.table("real", "od_a", two, &square(&a), rolled);
+    // In rolled loops the index is known only at run time.
+    let rolled = matches!(storage, Storage::Shared | Storage::Local);
+    let of_loops = if rolled { Text::table_in_memory } else { Text::table };
+    let index = "s * OD_STAGES + m";
+    of_loops(text, "real", "od_c(int m)", "m", &row(&|m| tableau.c[m]));
+    of_loops(text, "real", "od_a(int s, int m)", index, &square(&a));
     let a2 = square(&|row, m| through(&|l| a(row, l), m));
-    text.table("real", "od_a2", two, &a2, rolled);
-    text.table("real", "od_b", one, &row(&b), false);
-    text.table("real", "od_e", one, &row(&e), false);
-    text.table("real", "od_b2", one, &row(&|m| through(&b, m)), false);
-    text.table("real", "od_e2", one, &row(&|m| through(&e, m)), false);
+    of_loops(text, "real", "od_a2(int s, int m)", index, &a2);
+    text.table("real", "od_b(int m)", "m", &row(&b));
+    text.table("real", "od_e(int m)", "m", &row(&e));
+    text.table("real", "od_b2(int m)", "m", &row(&|m| through(&b, m)));
+    text.table("real", "od_e2(int m)", "m", &row(&|m| through(&e, m)));
 }
 
 /// Distance from 1 to the next larger number.
 fn epsilon(traits: &Traits) -> f64 {
     if traits.float { f64::from(f32::EPSILON) } else { f64::EPSILON }
-}
-
-/// The shortest decimal that reads back to the same bits.
-fn literal(x: f64) -> String {
-    format!("R({x:?})")
 }

@@ -108,11 +108,8 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
             self.linearise(at, cost);
             let (plan, order) = (self.equations.plan(), self.tableau.embedded_order);
             let (slope, derivatives, out) = (&self.slope, &self.derivatives, &mut self.stage);
-            L::outline(Curvature { plan, slope, derivatives, out });
-            let guess = first_step::guess(&self.weights, at.y, slope, start.length);
-            let both = (&slope[..], &self.stage[..]);
-            let curvature = first_step::curvature(&self.weights, at.y, both, start.length);
-            size = first_step::refined(curvature, start.length, &guess, order);
+            let curvature = Curvature { plan, slope, derivatives, out };
+            size = first_step::linearised(&self.weights, at.y, curvature, start.length, order);
         }
         first_step::signed(start.first, size, start.length)
     }

@@ -1,8 +1,10 @@
 //! `odeum bench fields`: sweeps over grids, beside the bandwidth of a plain copy.
 //!
-//! The four problems of Molnár, Izsák, Mészáros & Lagzi (2011), Table 1, by forward Euler; cubes,
-//! and the largest cube cut into seven boxes of as many cells (as in (3) of their Table 7). What counts are
-//! cells: there are no others than interior ones.
+//! The four problems of Molnár, Izsák, Mészáros & Lagzi (2011), Table 1, by forward Euler; cubes
+//! (their Tables 6 and Fig. 8), and one cube cut into seven boxes of as many cells (as in (3) of
+//! their Table 7). What counts are cells: there are no others than interior ones.
+
+mod gpu;
 
 use super::machine::Machine;
 use super::{plot, write_json};
@@ -10,6 +12,7 @@ use crate::Exit;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
 use crate::report::{Align, Style, Table, count, significant};
+use odeum::backend::cuda::Cuda;
 use odeum::{Cpu, Device, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Precision};
@@ -25,17 +28,25 @@ pub(super) const ABOUT: &str = "sweeps over grids against the bandwidth of a cop
 
 /// Edges of cubes measured on a processor unless said.
 const CPU_SIZES: [usize; 3] = [64, 128, 192];
+/// Edges of cubes measured on a GPU unless said: those of the paper's Fig. 8, and larger.
+const GPU_SIZES: [usize; 5] = [64, 128, 256, 512, 1024];
+/// The edge of the cube that the paper cuts.
+const CUT: usize = 256;
 /// Time for which sweeps are repeated, at least, and their least number.
 const TIME: Duration = Duration::from_millis(400);
 const SWEEPS: usize = 5;
 /// Bytes of each array of the copy.
 const COPIED: usize = 128 << 20;
-
-/// What computes; the variants of GPUs will stand here too.
+/// What computes.
 #[derive(Clone, Debug)]
 enum Variant {
     Cpu(Cpu),
+    /// In each way of [`gpu`].
+    Cuda(Cuda),
 }
+
+/// A kind of step that was timed: its name, the time of one \[s\], and how many were timed.
+type Timed = (&'static str, f64, usize);
 
 /// Everything the study measured.
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,16 +60,16 @@ struct Document {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) problem: String,
-    /// `cpu`, …
+    /// `cpu`, `cuda`, …
     pub(super) variant: String,
     pub(super) precision: String,
     pub(super) threads: usize,
     /// Cells along x, y and z.
     pub(super) shape: [usize; 3],
     pub(super) cells: usize,
-    /// Sweeps that were timed.
+    /// Steps that were timed.
     pub(super) sweeps: usize,
-    /// Median of a sweep \[s\].
+    /// Of a step: the median on a processor; on a GPU the best mean of many \[s\].
     pub(super) seconds: f64,
     /// 10⁶ cells a second.
     pub(super) mpoints_per_second: f64,
@@ -75,8 +86,12 @@ pub(super) struct Row {
 impl Row {
     /// What tells a line of the plot from the others.
     pub(super) fn line(&self) -> String {
-        let threads = if self.threads == 1 { "1 thread" } else { "all threads" };
-        format!("{}, {}, {threads}", self.problem, self.precision)
+        let what = match (self.variant.as_str(), self.threads) {
+            ("cpu", 1) => "1 thread",
+            ("cpu", _) => "all threads",
+            (variant, _) => variant,
+        };
+        format!("{}, {}, {what}", self.problem, self.precision)
     }
 
     pub(super) fn is_cube(&self) -> bool {
@@ -88,18 +103,26 @@ impl Row {
 pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let bad = |finding| (finding, Exit::BadInput);
     let variants = variants(args).map_err(bad)?;
-    let sizes = if args.sizes.is_empty() { CPU_SIZES.to_vec() } else { args.sizes.clone() };
+    let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
+    let usual: &[usize] = if on_gpu { &GPU_SIZES } else { &CPU_SIZES };
+    let sizes = if args.sizes.is_empty() { usual.to_vec() } else { args.sizes.clone() };
     let to_stdout = args.json.as_deref() == Some(Path::new("-"));
     let mut document =
         Document { bench: NAME.to_owned(), machine: Machine::here(), rows: Vec::new() };
     for variant in &variants {
-        let roof = roof(variant);
+        let roof = roof(variant).map_err(|e| (Finding::from(e), Exit::BadInput))?;
         for paper in [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume] {
             let mut rows = Vec::new();
             for shape in shapes(&sizes) {
+                // As in the paper only diffusion is cut, where every shape is another kernel.
+                let cut = shape[0] != shape[1];
+                if on_gpu && cut && paper != Paper::Diffusion {
+                    continue;
+                }
                 let measured = measure::<f32>(paper, shape, variant, roof)
                     .and_then(|row| Ok([row, measure::<f64>(paper, shape, variant, roof)?]));
-                rows.extend(measured.map_err(|e| (Finding::from(e), Exit::Broken))?);
+                let measured = measured.map_err(|e| (Finding::from(e), Exit::Broken))?;
+                rows.extend(measured.into_iter().flatten());
             }
             if !to_stdout {
                 println!("{}, copy at {roof:.1} GB/s", paper.name());
@@ -121,14 +144,19 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     Ok(())
 }
 
-/// One thread, and all of them.
+/// One thread and all of them; or what there is on a GPU.
 fn variants(args: &BenchArgs) -> Result<Vec<Variant>, Finding> {
     let cpu = match &args.place.device {
         None => Cpu::default(),
         Some(Device::Cpu(cpu)) => cpu.clone(),
+        Some(Device::Cuda(gpu)) if gpu.ordinals.len() == 1 => {
+            return Ok(vec![Variant::Cuda(gpu.clone())]);
+        }
         Some(other) => {
-            return Err(Finding::error(format!("fields do not run on {other} yet"))
-                .help("leave --device out"));
+            return Err(Finding::error("a field runs on one GPU")
+                .field("--device")
+                .found(other)
+                .help("name one of them: cuda:N"));
         }
     };
     let threads = args.place.threads.unwrap_or_else(|| cpu.thread_count());
@@ -139,10 +167,11 @@ fn variants(args: &BenchArgs) -> Result<Vec<Variant>, Finding> {
 /// The least edge of a cube that is cut.
 const LEAST_CUT: usize = 64;
 
-/// Cubes, then the cuts of the largest whose edge can be cut.
+/// Cubes, then the cuts of that of the paper, or of the largest whose edge can be cut.
 fn shapes(sizes: &[usize]) -> Vec<[usize; 3]> {
     let mut shapes: Vec<[usize; 3]> = sizes.iter().map(|&n| [n, n, n]).collect();
-    if let Some(&n) = sizes.iter().filter(|&&n| n.is_multiple_of(8) && n >= LEAST_CUT).max() {
+    let cut = sizes.iter().filter(|&&n| n.is_multiple_of(8) && n >= LEAST_CUT);
+    if let Some(&n) = cut.max_by_key(|&&n| (n == CUT, n)) {
         let cuts = [8, 4, 2].map(|k| [n * k, n / k, n]);
         shapes.extend(cuts.iter().copied().chain(cuts.iter().rev().map(|&[a, b, c]| [b, a, c])));
     }
@@ -154,34 +183,36 @@ fn measure<T: Precision>(
     shape: [usize; 3],
     variant: &Variant,
     roof: f64,
-) -> Result<Row, Error> {
-    let mut times = match variant {
-        Variant::Cpu(cpu) => sweeps_on_cpu::<T>(paper, shape, cpu)?,
+) -> Result<Vec<Row>, Error> {
+    let (threads, timed) = match variant {
+        Variant::Cpu(cpu) => {
+            let mut times = sweeps_on_cpu::<T>(paper, shape, cpu)?;
+            times.sort_by(f64::total_cmp);
+            (cpu.thread_count(), vec![("cpu", times[times.len() / 2], times.len())])
+        }
+        Variant::Cuda(gpu) => (1, gpu::steps::<T>(paper, shape, gpu)?),
     };
-    times.sort_by(f64::total_cmp);
-    let seconds = times[times.len() / 2];
     let cells: usize = shape.iter().product();
-    let species = paper.model()?.species().len();
-    let bytes_per_point = 2 * species * size_of::<T>();
-    let bandwidth = (cells * bytes_per_point) as f64 / seconds / 1e9;
-    let (name, threads) = match variant {
-        Variant::Cpu(cpu) => ("cpu", cpu.thread_count()),
+    let bytes_per_point = 2 * paper.model()?.species().len() * size_of::<T>();
+    let row = |(variant, seconds, sweeps): Timed| {
+        let bandwidth = (cells * bytes_per_point) as f64 / seconds / 1e9;
+        Row {
+            problem: paper.name().to_owned(),
+            variant: variant.to_owned(),
+            precision: T::NAME.to_owned(),
+            threads,
+            shape,
+            cells,
+            sweeps,
+            seconds,
+            mpoints_per_second: cells as f64 / seconds / 1e6,
+            bytes_per_point,
+            bandwidth,
+            copy_bandwidth: roof,
+            share_of_copy: bandwidth / roof,
+        }
     };
-    Ok(Row {
-        problem: paper.name().to_owned(),
-        variant: name.to_owned(),
-        precision: T::NAME.to_owned(),
-        threads,
-        shape,
-        cells,
-        sweeps: times.len(),
-        seconds,
-        mpoints_per_second: cells as f64 / seconds / 1e6,
-        bytes_per_point,
-        bandwidth,
-        copy_bandwidth: roof,
-        share_of_copy: bandwidth / roof,
-    })
+    Ok(timed.into_iter().map(row).collect())
 }
 
 /// Times of steps of forward Euler \[s\].
@@ -209,10 +240,15 @@ fn sweeps_on_cpu<T: Precision>(
     Ok(times)
 }
 
-/// Bandwidth of a copy by the threads of a variant: read and written \[GB/s\].
-fn roof(variant: &Variant) -> f64 {
-    let Variant::Cpu(cpu) = variant;
-    let threads = cpu.thread_count();
+/// Bandwidth of a copy by the same device: read and written \[GB/s\].
+fn roof(variant: &Variant) -> Result<f64, Error> {
+    match variant {
+        Variant::Cpu(cpu) => Ok(roof_of_cpu(cpu.thread_count())),
+        Variant::Cuda(gpu) => gpu::roof(gpu),
+    }
+}
+
+fn roof_of_cpu(threads: usize) -> f64 {
     let from = vec![1.0_f64; COPIED / 8];
     let mut to = vec![0.0_f64; COPIED / 8];
     let part = from.len().div_ceil(threads);

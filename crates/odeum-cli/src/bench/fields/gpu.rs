@@ -1,0 +1,126 @@
+//! Steps of fields on a GPU, timed there.
+
+use super::Timed;
+use odeum::backend::cuda::{Cuda, kernels::Card};
+use odeum::{Device, Error};
+use odeum_fields::cuda::{self, Tiling};
+use odeum_fields::problems::Paper;
+use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision, Problem};
+use std::ops::ControlFlow;
+
+/// Bytes of each array of the copy.
+const COPIED: usize = 1 << 30;
+/// A measurement takes about so many updates of cells, is repeated, and the best counts.
+const UPDATES: usize = 8_000_000_000;
+const REPEATS: usize = 5;
+
+/// How a GPU takes steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernels {
+    /// One step for each time that the field is read and written.
+    Single,
+    /// Two, of models without potentials.
+    Twice,
+}
+
+const KERNELS: [Kernels; 2] = [Kernels::Single, Kernels::Twice];
+
+impl Kernels {
+    fn name(self) -> &'static str {
+        match self {
+            Kernels::Single => "cuda",
+            Kernels::Twice => "cuda, two steps at once",
+        }
+    }
+
+    /// `None` where there are no such kernels, or nobody needs them.
+    fn tiling(self, problem: &Problem, word: usize) -> Option<Tiling> {
+        let species = problem.model.species().len();
+        let potentials = problem.model.potentials().outputs().len();
+        let [nx, ny, nz] = problem.grid.shape();
+        match self {
+            Kernels::Single => Some(Tiling::of(species, potentials, word)),
+            Kernels::Twice if potentials == 0 && nx == ny && ny == nz => {
+                Some(Tiling::twice(species, word))
+            }
+            Kernels::Twice => None,
+        }
+    }
+}
+
+/// Steps; none where it has not memory enough.
+pub(super) fn steps<T: Precision>(
+    paper: Paper,
+    shape: [usize; 3],
+    gpu: &Cuda,
+) -> Result<Vec<Timed>, Error> {
+    let problem = paper.problem(shape)?;
+    let species = problem.model.species().len();
+    let (need, free) = cuda::memory::<T>(&problem, Method::Euler, gpu)?;
+    if need > free {
+        return Ok(Vec::new());
+    }
+    let mut u = Field::<T>::zeros(&problem.grid, species)?;
+    fill(&mut u, &paper.initial::<T>(&plane(&problem.grid)?, 0)?);
+    let options = Options { force: true, ..Options::euler(paper.step()) };
+    let mut march = March::new(&problem, u, 0.0, &options, Device::Cuda(gpu.clone()))?;
+    let steps = (UPDATES / problem.grid.cells()).clamp(20, 4096) as u64;
+    let mut timed = Vec::new();
+    for kernels in KERNELS {
+        let Some(tiling) = kernels.tiling(&problem, size_of::<T>()) else { continue };
+        march.retile(tiling)?;
+        let mut best = f64::INFINITY;
+        // The first is not timed.
+        for repeat in 0..=REPEATS {
+            let count = if repeat == 0 { 2 } else { steps };
+            let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(()))?;
+            if let Outcome::Failed(failure) = outcome {
+                let found = format!("{:?}", failure.place);
+                return Err(Error::input(paper.name(), found, "is no finite number"));
+            }
+            if repeat > 0 {
+                best = best.min(march.device_time().unwrap_or(f64::NAN) / steps as f64);
+            }
+        }
+        timed.push((kernels.name(), best, steps as usize));
+    }
+    Ok(timed)
+}
+
+/// The lowest plane of a grid.
+fn plane(grid: &Grid) -> Result<Grid, Error> {
+    let [nx, ny, _] = grid.shape();
+    Grid::with_spacing([nx, ny, 1], grid.spacing())
+}
+
+/// Gives every plane the values of one: an initial state of 10⁹ cells takes longer to compute
+/// than all that is measured on it.
+fn fill<T: Precision>(field: &mut Field<T>, plane: &Field<T>) {
+    let [_, ny, nz] = field.shape();
+    for s in 0..field.species() {
+        for z in 0..nz {
+            for y in 0..ny {
+                field.row_mut(s, y, z).copy_from_slice(plane.row(s, y, 0));
+            }
+        }
+    }
+}
+
+/// Bandwidth of a copy: read and written \[GB/s\].
+pub(super) fn roof(gpu: &Cuda) -> Result<f64, Error> {
+    const COPIES: usize = 10;
+    let card = Card::open(gpu.ordinals.first().copied().unwrap_or(0))?;
+    let (from, mut to) = (card.memory(COPIED)?, card.memory(COPIED)?);
+    let queue = card.queue()?;
+    let mut best = f64::INFINITY;
+    for _ in 0..7 {
+        queue.mark(0)?;
+        for _ in 0..COPIES {
+            queue.copy(&from, &mut to, COPIED)?;
+        }
+        queue.mark(1)?;
+        queue.wait()?;
+        best = best.min(queue.elapsed()? * 1e-3);
+    }
+    Ok((2 * COPIES * COPIED) as f64 / best / 1e9)
+}

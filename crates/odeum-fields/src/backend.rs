@@ -1,0 +1,125 @@
+//! What fields lie on and are swept by: the processor, or a GPU.
+
+use crate::field::Field;
+use crate::reduce::Summary;
+use crate::stability::State;
+use odeum::{Error, Tolerance};
+use std::borrow::Cow;
+
+/// A field of a march. A backend has as many as the method needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// The state at the time reached.
+    Now,
+    /// What a step is written to, and the newest stage.
+    Next,
+    /// The stage before.
+    Older,
+    /// F at the beginning of a step.
+    Slope,
+}
+
+/// As [`Combination`](crate::Combination), of the fields of a march.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blend<'a> {
+    /// The factor of F.
+    pub(crate) slope: f64,
+    /// The factor of the old content of the output; `None` to leave that unread.
+    pub(crate) own: Option<f64>,
+    pub(crate) terms: &'a [(f64, Slot)],
+}
+
+/// Steps of forward Euler of one size, taken without a word in between.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    /// Step n of the sequence begins at `origin` + n `h`.
+    pub(crate) origin: f64,
+    pub(crate) h: f64,
+    /// Number of the first step.
+    pub(crate) first: u64,
+    pub(crate) count: u64,
+}
+
+impl Batch {
+    /// When step `n` of the batch begins \[time\].
+    pub(crate) fn t(&self, n: u64) -> f64 {
+        self.origin + (self.first + n) as f64 * self.h
+    }
+}
+
+/// What became of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Taken {
+    /// Steps that succeeded; the state is that after them.
+    pub(crate) steps: u64,
+    /// The first value of the step after these that is NaN or infinite: species and cell.
+    pub(crate) spoiled: Option<(usize, [usize; 3])>,
+}
+
+/// A copy of a field, wherever it lies: taken at once, brought into memory when it is asked for,
+/// on any thread.
+pub struct Snapshot<T>(Fetch<T>);
+
+type Fetch<T> = Box<dyn FnOnce() -> Result<Field<T>, Error> + Send>;
+
+impl<T> Snapshot<T> {
+    pub(crate) fn new(
+        fetch: impl FnOnce() -> Result<Field<T>, Error> + Send + 'static,
+    ) -> Snapshot<T> {
+        Snapshot(Box::new(fetch))
+    }
+
+    /// The field.
+    ///
+    /// # Errors
+    /// Too little memory, or a driver that fails.
+    pub fn field(self) -> Result<Field<T>, Error> {
+        (self.0)()
+    }
+}
+
+/// The work of a march. Errors are those of devices; values that are not finite are none.
+pub(crate) trait Backend<T: odeum::Scalar> {
+    /// out = own · out + Σ cₖ Vₖ + slope · F(t, u); the output is none of the others.
+    fn sweep(&mut self, t: f64, u: Slot, what: &Blend<'_>, out: Slot) -> Result<(), Error>;
+
+    /// Takes steps of forward Euler from [`Slot::Now`] to there. Of steps that fail none counts
+    /// after the first, and the state is that before it.
+    fn euler(&mut self, batch: &Batch) -> Result<Taken, Error>;
+
+    /// Exchanges two fields.
+    fn swap(&mut self, a: Slot, b: Slot);
+
+    /// The first value that is NaN or infinite of a field that a step has ended in: what spoils a
+    /// stage spoils all that follow.
+    fn spoiled(&mut self, slot: Slot) -> Result<Option<(usize, [usize; 3])>, Error>;
+
+    /// The error of RKC between [`Slot::Now`] and [`Slot::Next`], whose slopes are in
+    /// [`Slot::Slope`] and [`Slot::Older`]; NaN when any value is not finite.
+    fn rkc_error(&mut self, tolerance: &Tolerance, h: f64) -> Result<f64, Error>;
+
+    /// Sum, mass, mean and extremes of every species.
+    fn summaries(&self) -> Result<Vec<Summary>, Error>;
+
+    /// Cells by which the stability of steps is judged.
+    fn sample(&self) -> Result<Vec<State>, Error>;
+
+    /// The values of all species in some cells \[cells × S\].
+    fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error>;
+
+    /// The state.
+    fn field(&self) -> Result<Cow<'_, Field<T>>, Error>;
+
+    /// A copy of the state.
+    fn snapshot(&self) -> Result<Snapshot<T>, Error>;
+
+    /// Time that the last batch took on a device of its own \[s\].
+    fn device_time(&self) -> Option<f64> {
+        None
+    }
+
+    /// Deals cells to threads in another way.
+    fn retile(&mut self, _tiling: crate::cuda::Tiling) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! Many steps of forward Euler on a GPU, and the way back from those that fail.
+//!
+//! What is not finite stays so: u + h F(u) of such a u is not finite either. So a field is
+//! looked through once after many steps, and when one of its values is spoiled these steps are
+//! taken again from a state that was kept, one by one, up to the last sound one.
+
+use super::engine::Engine;
+use super::machine::Machine;
+use super::step::{self, Step};
+use crate::backend::{Backend, Batch, Slot, Taken};
+use odeum::{Error, Scalar};
+
+/// Kernels in a recording: an even number, after which the fields are where they were.
+const RECORDED: usize = 64;
+
+/// Bytes of a field from which on nothing is gained by recording.
+const LARGE: usize = 256 << 20;
+
+/// Steps after which a field is looked through, at most; it costs half a step.
+const LOOK: u64 = 256;
+
+/// Steps after which another state is kept, at most; it costs a step.
+const KEEP: u64 = 512;
+
+/// The place of the kept state among the fields.
+const KEPT: usize = 2;
+
+/// What is remembered from batch to batch.
+pub(super) struct Memory<M: Machine> {
+    /// Many steps of a size that do not depend on the time, as one piece of work, from either of
+    /// two places. Of fields so small that a step takes no longer than to start it.
+    recordings: Vec<(Recorded, M::Recording)>,
+    kept: Option<Kept>,
+    /// Time of the last batch on the GPU, without what is only looked at \[s\].
+    pub(super) seconds: f64,
+}
+
+/// What a recording is good for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Recorded {
+    h: f64,
+    /// Where the field lies that it begins with: steps one by one exchange the two.
+    from: u64,
+}
+
+/// The state before step `at` of the sequence of steps of size `h` from `origin`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Kept {
+    origin: f64,
+    h: f64,
+    at: u64,
+}
+
+impl<M: Machine> Default for Memory<M> {
+    fn default() -> Memory<M> {
+        Memory { recordings: Vec::new(), kept: None, seconds: 0.0 }
+    }
+}
+
+impl<T: Scalar, M: Machine> Engine<T, M> {
+    pub(super) fn take(&mut self, batch: &Batch) -> Result<Taken, Error> {
+        self.euler.seconds = 0.0;
+        let mut done = 0;
+        while done < batch.count {
+            let count = (batch.count - done).min(LOOK);
+            // After a single step the state before it is still there.
+            if count > 1 {
+                self.keep(batch, done, count)?;
+            }
+            self.steps(batch, done, count)?;
+            let Some(place) = self.spoiled(Slot::Now)? else {
+                done += count;
+                continue;
+            };
+            if count == 1 {
+                self.swap(Slot::Now, Slot::Next);
+                return Ok(Taken { steps: done, spoiled: Some(place) });
+            }
+            let (steps, spoiled) = self.find(batch, done, count)?;
+            return Ok(Taken { steps: done + steps, spoiled });
+        }
+        Ok(Taken { steps: done, spoiled: None })
+    }
+
+    /// Sees that a state is kept from which `count` steps from step `done` of the batch on can be
+    /// taken again.
+    fn keep(&mut self, batch: &Batch, done: u64, count: u64) -> Result<(), Error> {
+        let (from, to) = (batch.first + done, batch.first + done + count);
+        let reaches = |kept: &Kept| {
+            kept.origin == batch.origin
+                && kept.h == batch.h
+                && (kept.at..=kept.at.saturating_add(KEEP)).contains(&to)
+        };
+        if self.euler.kept.as_ref().is_some_and(reaches) {
+            return Ok(());
+        }
+        self.euler.kept = None;
+        self.restore(Slot::Now as usize, KEPT)?;
+        self.euler.kept = Some(Kept { origin: batch.origin, h: batch.h, at: from });
+        Ok(())
+    }
+
+    fn restore(&mut self, from: usize, to: usize) -> Result<(), Error> {
+        let bytes = self.bytes();
+        let (low, high) = self.fields.split_at_mut(from.max(to));
+        let (low, high) = (&mut low[from.min(to)], &mut high[0]);
+        let (from, to) = if from < to { (&*low, high) } else { (&*high, low) };
+        self.machine.copy(from, to, bytes)
+    }
+
+    /// Goes from the kept state to the last sound one among `count` steps from step `done` on:
+    /// how many of these are sound, and the first value of the next that is not.
+    fn find(&mut self, batch: &Batch, done: u64, count: u64) -> Result<Found, Error> {
+        if let Some(kept) = self.euler.kept {
+            self.restore(KEPT, Slot::Now as usize)?;
+            let again = Batch { first: kept.at, ..*batch };
+            // Up to here all was sound.
+            self.steps(&again, 0, batch.first + done - kept.at)?;
+        }
+        for n in 0..count {
+            self.steps(batch, done + n, 1)?;
+            if let Some(place) = self.spoiled(Slot::Now)? {
+                self.swap(Slot::Now, Slot::Next);
+                return Ok((n, Some(place)));
+            }
+        }
+        // Several steps at once have the bits of one by one, so this does not happen.
+        Ok((count, None))
+    }
+
+    /// Gives `count` steps from step `from` of a batch on to the GPU.
+    fn steps(&mut self, batch: &Batch, from: u64, count: u64) -> Result<(), Error> {
+        let h = batch.h;
+        // What is compiled is not timed.
+        let depth = self.tiling.depth;
+        let piece = (RECORDED * depth) as u64;
+        let step = Step::new(&self.plan, batch.t(from), h);
+        if count >= depth as u64 {
+            self.kernel(depth, step.variant)?;
+        }
+        if !count.is_multiple_of(depth as u64) {
+            self.kernel(1, step.variant)?;
+        }
+        if count >= piece {
+            self.record(batch, from)?;
+        }
+        self.machine.mark(0)?;
+        let mut done = 0;
+        while done < count {
+            let places = [self.address(Slot::Now), self.address(Slot::Next)];
+            if count - done >= piece
+                && let Some(recording) = self.recording(Recorded { h, from: places[0] })
+            {
+                self.machine.replay(recording)?;
+                done += piece;
+                continue;
+            }
+            let t = batch.t(from + done);
+            let several = if count - done >= depth as u64 {
+                Step::several(&self.plan, t, h, depth).map(|step| (depth, step))
+            } else {
+                None
+            };
+            let (taken, step) = several.unwrap_or_else(|| (1, Step::new(&self.plan, t, h)));
+            let kernel = self.kernel(taken, step.variant)?;
+            self.launch(&kernel, &step.argument(), places)?;
+            self.carry((t, h), places)?;
+            self.swap(Slot::Now, Slot::Next);
+            done += taken as u64;
+        }
+        self.machine.mark(1)?;
+        self.machine.wait()?;
+        self.euler.seconds += self.machine.elapsed()?;
+        Ok(())
+    }
+
+    /// Records many steps, where that serves.
+    fn record(&mut self, batch: &Batch, from: u64) -> Result<(), Error> {
+        let places = [self.address(Slot::Now), self.address(Slot::Next)];
+        let recorded = Recorded { h: batch.h, from: places[0] };
+        if self.recording(recorded).is_some() {
+            return Ok(());
+        }
+        let small = self.bytes() < LARGE;
+        if !small || !step::is_steady(&self.problem, &self.plan) {
+            return Ok(());
+        }
+        let depth = self.tiling.depth;
+        let Some(step) = Step::several(&self.plan, batch.t(from), batch.h, depth) else {
+            return Ok(());
+        };
+        let kernel = self.kernel(depth, step.variant)?;
+        let step = step.argument();
+        let recording = self.machine.record(&mut || {
+            for n in 0..RECORDED {
+                let [a, b] = places;
+                let places = if n % 2 == 0 { [a, b] } else { [b, a] };
+                self.launch(&kernel, &step, places)?;
+                self.carry((batch.t(from), batch.h), places)?;
+            }
+            Ok(())
+        })?;
+        if self.euler.recordings.len() > 1 {
+            self.euler.recordings.clear();
+        }
+        self.euler.recordings.extend(recording.map(|recording| (recorded, recording)));
+        Ok(())
+    }
+
+    fn recording(&self, wanted: Recorded) -> Option<&M::Recording> {
+        let found = self.euler.recordings.iter().find(|(recorded, _)| *recorded == wanted);
+        found.map(|(_, recording)| recording)
+    }
+}
+
+/// Sound steps, and the first value of the next that is spoiled.
+type Found = (u64, Option<(usize, [usize; 3])>);

@@ -1,0 +1,226 @@
+//! What kernels run on.
+
+use odeum::Error;
+use odeum::backend::cuda::kernels::{Card, Entry, Memory, Queue, Recording};
+use std::ffi::c_void;
+
+/// A GPU and a queue of work for it; in tests something else that executes kernels.
+///
+/// Work is done in the order in which it is given; reading and writing waits for all of it.
+pub trait Machine: Sized + Send + 'static {
+    /// Memory of the machine, freed when dropped.
+    type Memory: Send + 'static;
+    /// A kernel, ready to start.
+    type Entry: Clone + 'static;
+    /// Work recorded once, to be given as one piece.
+    type Recording: 'static;
+
+    /// As users name it.
+    fn name(&self) -> String;
+
+    /// The same with a queue of its own.
+    ///
+    /// # Errors
+    /// When the driver fails; so everywhere here.
+    fn twin(&self) -> Result<Self, Error>;
+
+    /// Bytes that may be reserved.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn free_memory(&self) -> Result<usize, Error>;
+
+    /// Number of multiprocessors.
+    fn multiprocessors(&self) -> usize;
+
+    /// Memory of this many bytes, all zero.
+    ///
+    /// # Errors
+    /// When there is not that much.
+    fn memory(&self, bytes: usize) -> Result<Self::Memory, Error>;
+
+    /// Where memory begins, as an argument of kernels.
+    fn address(memory: &Self::Memory) -> u64;
+
+    /// The kernels of these names in a text; the first names it in errors.
+    ///
+    /// # Errors
+    /// No compiler, or a text that it refuses.
+    fn kernels(&self, text: &str, names: &[&str]) -> Result<Vec<Self::Entry>, Error>;
+
+    /// Allows this much shared memory, and gives the blocks that a multiprocessor holds at once.
+    ///
+    /// # Errors
+    /// More than a block may have.
+    fn prepare(&self, entry: &Self::Entry, threads: usize, shared: usize) -> Result<usize, Error>;
+
+    /// Gives a kernel to the queue.
+    ///
+    /// # Safety
+    /// `arguments` must point at values of the types that the kernel takes, and the memory these
+    /// name must live until the work is done. The kernel was prepared for this much shared memory.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    unsafe fn launch(
+        &self,
+        entry: &Self::Entry,
+        blocks: [usize; 3],
+        threads: [usize; 2],
+        shared: usize,
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), Error>;
+
+    /// Copies the beginning of one memory to that of another.
+    ///
+    /// # Errors
+    /// More bytes than either has.
+    fn copy(&self, from: &Self::Memory, to: &mut Self::Memory, bytes: usize) -> Result<(), Error>;
+
+    /// Overwrites memory from byte `at` on.
+    ///
+    /// # Errors
+    /// More values than there is room for.
+    fn write<V: Copy>(&self, to: &mut Self::Memory, at: usize, values: &[V]) -> Result<(), Error>;
+
+    /// Reads memory from byte `at` on.
+    ///
+    /// # Errors
+    /// As [`write`](Machine::write).
+    fn read<V: Copy>(&self, from: &Self::Memory, at: usize, values: &mut [V]) -> Result<(), Error>;
+
+    /// Records what `work` gives to the queue instead of doing it; `None` where that cannot be,
+    /// with nothing done.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<Option<Self::Recording>, Error>;
+
+    /// Gives recorded work to the queue.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn replay(&self, recording: &Self::Recording) -> Result<(), Error>;
+
+    /// Marks this point of the queue as mark 0 or 1.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn mark(&self, k: usize) -> Result<(), Error>;
+
+    /// Waits for all that was given.
+    ///
+    /// # Errors
+    /// What went wrong with the work.
+    fn wait(&self) -> Result<(), Error>;
+
+    /// Time from mark 0 to mark 1 after a [`wait`](Machine::wait) \[s\].
+    ///
+    /// # Errors
+    /// When a mark has not been set.
+    fn elapsed(&self) -> Result<f64, Error>;
+}
+
+/// An NVIDIA GPU.
+pub(super) struct Gpu {
+    card: Card,
+    queue: Queue,
+    ordinal: usize,
+}
+
+impl Gpu {
+    pub(super) fn open(ordinal: usize) -> Result<Gpu, Error> {
+        let card = Card::open(ordinal)?;
+        let queue = card.queue()?;
+        Ok(Gpu { card, queue, ordinal })
+    }
+}
+
+impl Machine for Gpu {
+    type Memory = Memory;
+    type Entry = Entry;
+    type Recording = Recording;
+
+    fn name(&self) -> String {
+        format!("cuda:{}", self.ordinal)
+    }
+
+    fn twin(&self) -> Result<Gpu, Error> {
+        let queue = self.card.queue()?;
+        Ok(Gpu { card: self.card.clone(), queue, ordinal: self.ordinal })
+    }
+
+    fn free_memory(&self) -> Result<usize, Error> {
+        self.card.free_memory()
+    }
+
+    fn multiprocessors(&self) -> usize {
+        self.card.multiprocessors()
+    }
+
+    fn memory(&self, bytes: usize) -> Result<Memory, Error> {
+        self.card.memory(bytes)
+    }
+
+    fn address(memory: &Memory) -> u64 {
+        memory.address()
+    }
+
+    fn kernels(&self, text: &str, names: &[&str]) -> Result<Vec<Entry>, Error> {
+        self.card.kernels(names.first().copied().unwrap_or_default(), text, names)
+    }
+
+    fn prepare(&self, entry: &Entry, threads: usize, shared: usize) -> Result<usize, Error> {
+        entry.prepare(threads, shared)
+    }
+
+    unsafe fn launch(
+        &self,
+        entry: &Entry,
+        blocks: [usize; 3],
+        threads: [usize; 2],
+        shared: usize,
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.queue.launch(entry, blocks, threads, shared, arguments) }
+    }
+
+    fn copy(&self, from: &Memory, to: &mut Memory, bytes: usize) -> Result<(), Error> {
+        self.queue.copy(from, to, bytes)
+    }
+
+    fn write<V: Copy>(&self, to: &mut Memory, at: usize, values: &[V]) -> Result<(), Error> {
+        self.queue.write(to, at, values)
+    }
+
+    fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {
+        self.queue.read(from, at, values)
+    }
+
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<Option<Recording>, Error> {
+        self.queue.record(work)
+    }
+
+    fn replay(&self, recording: &Recording) -> Result<(), Error> {
+        self.queue.replay(recording)
+    }
+
+    fn mark(&self, k: usize) -> Result<(), Error> {
+        self.queue.mark(k)
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        self.queue.wait()
+    }
+
+    fn elapsed(&self) -> Result<f64, Error> {
+        Ok(self.queue.elapsed()? * 1e-3)
+    }
+}

@@ -1,0 +1,242 @@
+//! Numbers that sum up fields on a GPU: every block gives a part, and these are added in order.
+
+use super::engine::argument;
+use super::machine::Machine;
+use super::shape::Shape;
+use super::source;
+use crate::grid::Grid;
+use odeum::{Error, Scalar, Tolerance};
+use std::cell::RefCell;
+use std::ffi::c_void;
+
+/// Threads of a block along x and y, and the rows it takes at a time.
+const BLOCK: [usize; 2] = [32, 8];
+
+/// The most blocks of a species.
+const MOST_BLOCKS: usize = 512;
+
+/// The kernels, in the order in which they are asked for.
+pub(super) const NAMES: [&str; 5] = ["od_summary", "od_first", "od_error", "od_pick", "od_combine"];
+
+/// Where the cells of a field lie: `OdBox`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Cells {
+    rows: i64,
+    volume: i64,
+    nx: i32,
+    row: i32,
+    species: i32,
+}
+
+/// `OdSummary`: a sum over cells, the extremes, and the first cells that have these.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Extremes {
+    pub(super) sum: f64,
+    pub(super) least: f64,
+    pub(super) largest: f64,
+    pub(super) low: i64,
+    pub(super) high: i64,
+}
+
+/// `OdCombination`.
+#[repr(C)]
+struct Combination {
+    term: [u64; 4],
+    factor: [f64; 4],
+    own: f64,
+    terms: i32,
+    has_own: i32,
+}
+
+/// The kernels, and where their results go.
+pub(super) struct Reductions<M: Machine> {
+    summary: M::Entry,
+    first: M::Entry,
+    error: M::Entry,
+    pick: M::Entry,
+    combine: M::Entry,
+    cells: Cells,
+    /// Values of a field, padding included.
+    len: usize,
+    blocks: usize,
+    /// Results of blocks, or what is given to them.
+    parts: RefCell<M::Memory>,
+    small: RefCell<M::Memory>,
+}
+
+/// Values picked at a time.
+const PICKED: usize = 16_384;
+
+impl<M: Machine> Reductions<M> {
+    pub(super) fn new<T: Scalar>(machine: &M, shape: &Shape) -> Result<Reductions<M>, Error> {
+        let text = source::common::<T>();
+        let entries = machine.kernels(&text, &NAMES)?;
+        let Ok([summary, first, error, pick, combine]) = <[M::Entry; 5]>::try_from(entries) else {
+            return Err(Error::input("kernels", "fewer than asked for", "give all of them"));
+        };
+        let threads = BLOCK[0] * BLOCK[1];
+        for (entry, shared) in [
+            (&summary, threads * size_of::<Extremes>()),
+            (&first, threads * 8),
+            (&error, threads * 8),
+        ] {
+            machine.prepare(entry, threads, shared)?;
+        }
+        let [nx, ny, nz] = shape.cells;
+        let blocks = (ny * nz).div_ceil(BLOCK[1]).min(MOST_BLOCKS);
+        let parts = machine.memory(blocks * shape.species * size_of::<Extremes>())?;
+        let small = machine.memory(PICKED * 16 + shape.species * 8)?;
+        let cells = Cells {
+            rows: (ny * nz) as i64,
+            volume: shape.volume as i64,
+            nx: nx as i32,
+            row: shape.row as i32,
+            species: shape.species as i32,
+        };
+        Ok(Reductions {
+            summary,
+            first,
+            error,
+            pick,
+            combine,
+            cells,
+            len: shape.len(),
+            blocks,
+            parts: RefCell::new(parts),
+            small: RefCell::new(small),
+        })
+    }
+
+    /// Runs a reduction over all species and gives the parts, species by species.
+    fn reduce<P: Copy>(
+        &self,
+        machine: &M,
+        entry: &M::Entry,
+        fields: &[u64],
+        more: &[*mut c_void],
+        zero: P,
+    ) -> Result<Vec<P>, Error> {
+        let parts = self.parts.borrow();
+        let (out, blocks) = (M::address(&parts), self.blocks as i32);
+        let mut arguments: Vec<*mut c_void> = fields.iter().map(argument).collect();
+        arguments.extend([argument(&out), argument(&self.cells), argument(&blocks)]);
+        arguments.extend(more);
+        let species = self.cells.species as usize;
+        let shared = BLOCK[0] * BLOCK[1] * size_of::<P>();
+        // SAFETY: the arguments are those of the kernel; there is room for a part of each block.
+        unsafe {
+            machine.launch(entry, [self.blocks, species, 1], BLOCK, shared, &mut arguments)?;
+        }
+        let mut found = vec![zero; self.blocks * species];
+        machine.read(&parts, 0, &mut found)?;
+        Ok(found)
+    }
+
+    /// Sum and extremes of each species.
+    pub(super) fn extremes(&self, machine: &M, field: u64) -> Result<Vec<Extremes>, Error> {
+        let none = self.cells.rows * i64::from(self.cells.nx);
+        let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
+        let empty = Extremes { sum: 0.0, least, largest, low: none, high: none };
+        let parts = self.reduce(machine, &self.summary, &[field], &[], empty)?;
+        let of_species = |parts: &[Extremes]| {
+            parts.iter().fold(empty, |mut all, part| {
+                all.sum += part.sum;
+                let lower = (part.least, part.low) < (all.least, all.low);
+                if lower {
+                    (all.least, all.low) = (part.least, part.low);
+                }
+                if part.largest > all.largest || part.largest == all.largest && part.high < all.high
+                {
+                    (all.largest, all.high) = (part.largest, part.high);
+                }
+                all
+            })
+        };
+        Ok(parts.chunks(self.blocks).map(of_species).collect())
+    }
+
+    /// The first value that is NaN or infinite: species and cell.
+    pub(super) fn first_spoiled(
+        &self,
+        machine: &M,
+        field: u64,
+        grid: &Grid,
+    ) -> Result<Option<(usize, [usize; 3])>, Error> {
+        let none = grid.cells() * self.cells.species as usize;
+        let parts = self.reduce(machine, &self.first, &[field], &[], 0_i64)?;
+        let first = parts.iter().filter_map(|at| usize::try_from(*at).ok()).min();
+        let found = first.filter(|at| *at < none);
+        Ok(found.map(|at| (at / grid.cells(), grid.cell(at % grid.cells()))))
+    }
+
+    /// The weighted RMS norm of the error of RKC; NaN when a value was not finite.
+    pub(super) fn rkc_error(
+        &self,
+        machine: &M,
+        tolerance: &Tolerance,
+        h: f64,
+        fields: [u64; 4],
+    ) -> Result<f64, Error> {
+        let species = self.cells.species as usize;
+        let atol = tolerance.atol_of(species);
+        let mut small = self.small.borrow_mut();
+        machine.write(&mut small, 0, &atol)?;
+        let (rtol, atol) = (tolerance.rtol, M::address(&small));
+        let more = [argument(&h), argument(&rtol), argument(&atol)];
+        let parts = self.reduce(machine, &self.error, &fields, &more, 0.0_f64)?;
+        let sum: f64 = parts.iter().sum();
+        let count = self.cells.rows as f64 * f64::from(self.cells.nx) * species as f64;
+        let norm = (sum / count).sqrt();
+        Ok(if norm.is_finite() { norm } else { f64::NAN })
+    }
+
+    /// Values at these places, counted from the first of the field.
+    pub(super) fn pick<T: Scalar>(
+        &self,
+        machine: &M,
+        field: u64,
+        places: &[i64],
+    ) -> Result<Vec<T>, Error> {
+        let mut small = self.small.borrow_mut();
+        let mut picked = Vec::with_capacity(places.len());
+        for places in places.chunks(PICKED) {
+            machine.write(&mut small, 0, places)?;
+            let (at, count) = (M::address(&small), places.len() as i32);
+            let out = at + (PICKED * 8) as u64;
+            let mut arguments = [argument(&field), argument(&at), argument(&out), argument(&count)];
+            let blocks = places.len().div_ceil(BLOCK[0] * BLOCK[1]);
+            // SAFETY: the arguments are those of the kernel; places lie within the field, and
+            // there is room for as many values.
+            unsafe { machine.launch(&self.pick, [blocks, 1, 1], BLOCK, 0, &mut arguments)? };
+            let mut values = vec![T::from_f64(0.0); places.len()];
+            machine.read(&small, PICKED * 8, &mut values)?;
+            picked.extend(values);
+        }
+        Ok(picked)
+    }
+
+    /// out = own · out + Σ factor · term; up to four terms.
+    pub(super) fn combine(
+        &self,
+        machine: &M,
+        terms: &[(f64, u64)],
+        own: Option<f64>,
+        out: u64,
+    ) -> Result<(), Error> {
+        let (mut term, mut factor) = ([0; 4], [0.0; 4]);
+        for (k, (c, address)) in terms.iter().take(4).enumerate() {
+            (term[k], factor[k]) = (*address, *c);
+        }
+        let (has_own, own) = (i32::from(own.is_some()), own.unwrap_or(0.0));
+        let what = Combination { term, factor, own, terms: terms.len() as i32, has_own };
+        let count = self.len as i64;
+        // Enough to fill any GPU; the result does not depend on it.
+        let blocks = self.len.div_ceil(BLOCK[0] * BLOCK[1]).min(8 * MOST_BLOCKS);
+        let number = blocks as i32;
+        let mut arguments = [argument(&out), argument(&what), argument(&count), argument(&number)];
+        // SAFETY: the arguments are those of the kernel; all fields have as many values.
+        unsafe { machine.launch(&self.combine, [blocks, 1, 1], BLOCK, 0, &mut arguments) }
+    }
+}

@@ -1,0 +1,324 @@
+//! Marches whose kernels are executed on this machine through the host shim, against those of the
+//! processor's sweeps: methods, reductions, failures, interruptions.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "cuda/host.rs"]
+mod host;
+
+use odeum::{Cpu, Error, Status, Tolerance};
+use odeum_fields::problems::Paper;
+use odeum_fields::{
+    Advection, Checkpoint, Clock, Field, Grid, March, Method, ModelText, Options, Outcome,
+    Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise,
+};
+use std::ops::ControlFlow;
+
+fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
+    let text = ModelText {
+        species: equations.iter().map(|(name, _)| *name).collect(),
+        equations: equations.to_vec(),
+        ..ModelText::default()
+    };
+    text.read().unwrap().0
+}
+
+/// Two species with time and place in their equations, in a box of three kinds of walls.
+fn problem(shape: [usize; 3]) -> Problem {
+    let model = model(&[
+        ("u", "0.2 * lap(u) + u - u^3 - v + 0.1 * x * sin(t)"),
+        ("v", "0.1 * lap(v) + 0.3 * (u - v) + 0.02 * y - 0.03 * z"),
+    ]);
+    let robin = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("0.2 * t") };
+    let walls = Walls::all(robin).axis(1, Wall::Periodic);
+    let walls = walls.species(odeum_fields::Face::ALL[4], "u", Wall::NoFlux);
+    Problem::new(model, Grid::new(shape, 0.9).unwrap()).walls(walls)
+}
+
+/// Values without any symmetry.
+fn rough<T: Precision>(problem: &Problem) -> Field<T> {
+    let mut cell = 0;
+    Field::from_fn(&problem.grid, problem.model.species().len(), |s, _| {
+        cell += 1;
+        0.5 + 0.4 * noise(7, s, cell)
+    })
+    .unwrap()
+}
+
+fn cpu() -> Cpu {
+    Cpu { threads: Some(1), ..Cpu::default() }
+}
+
+/// The same march by kernels and by the processor.
+fn both<T: Precision>(problem: &Problem, options: &Options) -> [March<T>; 2] {
+    both_from(problem, options, rough(problem))
+}
+
+fn both_from<T: Precision>(problem: &Problem, options: &Options, field: Field<T>) -> [March<T>; 2] {
+    let start = Checkpoint { field, clock: Clock::at(0.4) };
+    let kernels = March::on_machine(problem, start.clone(), options, host::Host::default());
+    [kernels.unwrap(), March::resume(problem, start, options, cpu()).unwrap()]
+}
+
+fn go_on(_: &March<impl Precision>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn largest_difference<T: Precision>(a: &Field<T>, b: &Field<T>) -> f64 {
+    let mut largest: f64 = 0.0;
+    for s in 0..a.species() {
+        for (x, y) in a.to_values(s).into_iter().zip(b.to_values(s)) {
+            let (x, y) = (x.to_f64(), y.to_f64());
+            largest = largest.max((x - y).abs() / y.abs().max(1.0));
+        }
+    }
+    largest
+}
+
+fn methods() -> Vec<Options> {
+    let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    vec![
+        Options::euler(0.02),
+        Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(0.05)),
+        Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(0.06)),
+        Options::new(Method::Rkc { stages: None }, adaptive),
+    ]
+}
+
+fn methods_agree<T: Precision>(shape: [usize; 3], tolerance: f64) {
+    let problem = problem(shape);
+    for options in methods() {
+        let options = Options { force: true, ..options };
+        let [mut kernels, mut processor] = both::<T>(&problem, &options);
+        for march in [&mut kernels, &mut processor] {
+            let outcome = march.until(1.03, 0, &mut go_on).unwrap();
+            assert_eq!(outcome, Outcome::Reached);
+        }
+        let name = format!("{shape:?} {} {:?}", T::NAME, options.method);
+        assert_eq!(kernels.counts(), processor.counts(), "{name}");
+        assert_eq!(kernels.stability(), processor.stability(), "{name}");
+        assert_eq!(kernels.t(), processor.t(), "{name}");
+        let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
+        assert!(error < tolerance, "{name}: {error:.1e}");
+    }
+}
+
+#[test]
+fn methods_agree_in_all_shapes() {
+    if !host::is_available() {
+        return;
+    }
+    methods_agree::<f64>([37, 19, 5], 1e-12);
+    methods_agree::<f64>([21, 6, 1], 1e-12);
+    methods_agree::<f64>([13, 1, 1], 1e-12);
+    methods_agree::<f32>([9, 7, 4], 2e-5);
+}
+
+/// Stages of models with potentials go through the kernel with overlapping tiles.
+#[test]
+fn stages_of_models_with_potentials_agree() {
+    if !host::is_available() {
+        return;
+    }
+    for walls in [Walls::default(), Walls::default().axis(0, Wall::Periodic)] {
+        let problem = Paper::MendedFront.problem([37, 7, 4]).unwrap().walls(walls);
+        let options = Options::new(Method::Rkl2 { stages: Some(3) }, Steps::Fixed(0.02));
+        let [mut kernels, mut processor] = both::<f64>(&problem, &options);
+        for march in [&mut kernels, &mut processor] {
+            march.steps(3, 0, &mut go_on).unwrap();
+        }
+        let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
+        assert!(error < 1e-13, "{error:.1e}");
+    }
+}
+
+/// Stages to which a second sweep adds winds and diffusion that differ from cell to cell.
+#[test]
+fn stages_of_two_sweeps_agree() {
+    if !host::is_available() {
+        return;
+    }
+    let mut problem = problem([13, 7, 4]);
+    let values = |seed: u64| -> Vec<f64> {
+        (0..problem.grid.cells()).map(|cell| 0.1 + 0.1 * noise(seed, 0, cell)).collect()
+    };
+    let wind = Wind::Cells([1, 2, 3].map(values));
+    let coefficients = values(4);
+    problem = problem.wind(wind, Advection::Koren).diffusion("u", coefficients);
+    for options in methods() {
+        let options = Options { force: true, ..options };
+        let [mut kernels, mut processor] = both::<f64>(&problem, &options);
+        for march in [&mut kernels, &mut processor] {
+            assert_eq!(march.until(0.83, 0, &mut go_on).unwrap(), Outcome::Reached);
+        }
+        let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
+        assert!(error < 1e-13, "{:?}: {error:.1e}", options.method);
+        assert_eq!(kernels.counts(), processor.counts());
+    }
+}
+
+fn sums_agree<T: Precision>(shape: [usize; 3]) {
+    let problem = problem(shape);
+    let options = Options { force: true, ..Options::euler(0.02) };
+    let [kernels, processor] = both::<T>(&problem, &options);
+    let pairs = kernels.summaries().unwrap().into_iter().zip(processor.summaries().unwrap());
+    for (a, b) in pairs {
+        assert_eq!((a.min, a.max), (b.min, b.max));
+        assert!((a.sum - b.sum).abs() < 1e-12 * b.sum && (a.mass - b.mass).abs() < 1e-12 * b.mass);
+        assert!((a.mean - b.mean).abs() < 1e-13);
+    }
+    let cells: Vec<_> = (0..problem.grid.cells()).map(|at| problem.grid.cell(at)).collect();
+    assert_eq!(kernels.pick(&cells).unwrap(), processor.pick(&cells).unwrap());
+    assert!(kernels.pick(&[shape]).is_err());
+    // A copy is that of its time, whatever follows; it comes from another thread.
+    let mut kernels = kernels;
+    let early = [kernels.snapshot().unwrap(), kernels.snapshot().unwrap()];
+    kernels.steps(3, 0, &mut go_on).unwrap();
+    let bring = |copy: odeum_fields::Snapshot<T>| {
+        std::thread::spawn(move || copy.field().unwrap()).join().unwrap()
+    };
+    for copy in early {
+        assert!(bring(copy) == *processor.field().unwrap());
+    }
+    assert!(bring(kernels.snapshot().unwrap()) == *kernels.field().unwrap());
+}
+
+#[test]
+fn sums_picks_and_copies_agree() {
+    if !host::is_available() {
+        return;
+    }
+    sums_agree::<f64>([37, 19, 5]);
+    sums_agree::<f32>([70, 3, 2]);
+    sums_agree::<f64>([1, 9, 1]);
+}
+
+/// A cell whose reaction has a pole from some time on: what fails, where and when is that of the
+/// processor, in the midst of many steps too, and the state is the last sound one.
+#[test]
+fn failures_are_placed_and_the_last_state_is_kept() {
+    if !host::is_available() {
+        return;
+    }
+    let grid = Grid::new([20, 5, 6], 1.0).unwrap();
+    for (from, stop) in [(0.0_f64, 0), (0.975, 0), (4.085, 0), (4.085, 23)] {
+        let rate: &'static str =
+            format!("select(c > 0.9, select(t > {from}, 1/(t - t), 1), d)").leak();
+        let problem = Problem::new(model(&[("c", "0.001*lap(d)"), ("d", rate)]), grid);
+        let cell = [13, 2, 4];
+        let start = || {
+            Field::<f64>::from_fn(&grid, 2, |s, [x, y, z]| {
+                f64::from(s == 0 && (x, y, z) == (13.5, 2.5, 4.5))
+            })
+            .unwrap()
+        };
+        let options = Options { force: true, ..Options::euler(0.01) };
+        let marches = both_from(&problem, &options, start());
+        let mut ends = Vec::new();
+        for mut march in marches {
+            let outcome = march.until(10.0, stop, &mut go_on).unwrap();
+            let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+            assert_eq!(failure.status, Status::NonFinite);
+            assert_eq!(failure.place, Some(("d".to_owned(), cell)));
+            ends.push((failure, march.clock(), march.field().unwrap().into_owned()));
+        }
+        assert_eq!(ends[0].0, ends[1].0);
+        assert_eq!(ends[0].1, ends[1].1);
+        assert!(largest_difference(&ends[0].2, &ends[1].2) < 1e-13);
+        // Steps of 0.01 from 0.4 on: the first that begins after the pole is there.
+        let steps = ((from - 0.4).max(0.0) * 100.0_f64).ceil() as u64;
+        assert_eq!(ends[0].0.steps, steps);
+    }
+}
+
+#[test]
+fn failures_of_stages_are_placed() {
+    if !host::is_available() {
+        return;
+    }
+    let grid = Grid::new([20, 5, 6], 1.0).unwrap();
+    let problem = Problem::new(
+        model(&[("c", "0.001*lap(d)"), ("d", "select(x > 13 && t > 0.6, 1/(t - t), d)")]),
+        grid,
+    );
+    let fixed = Options::new(Method::Rkl2 { stages: Some(3) }, Steps::Fixed(0.05));
+    let adaptive =
+        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-4, 1e-6)));
+    for options in [fixed, adaptive] {
+        let options = Options { force: true, ..options };
+        let ends = both::<f64>(&problem, &options).map(|mut march| {
+            let Outcome::Failed(failure) = march.until(2.0, 0, &mut go_on).unwrap() else {
+                panic!("{options:?}")
+            };
+            assert!(march.summaries().unwrap().iter().all(|s| s.sum.is_finite()));
+            failure
+        });
+        // How an adaptive march comes to a stop before the pole is a matter of rounding.
+        if matches!(options.steps, Steps::Fixed(_)) {
+            assert_eq!(ends[0], ends[1]);
+        }
+        assert!(ends.iter().all(|end| end.status == Status::NonFinite && end.t < 0.61));
+    }
+}
+
+/// Where the march is looked at, and interrupted, changes no bit.
+#[test]
+fn interruptions_change_no_bit() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([24, 5, 3]);
+    for options in methods() {
+        let start = Checkpoint { field: rough::<f64>(&problem), clock: Clock::at(0.4) };
+        let begin = |from: Checkpoint<f64>| {
+            March::on_machine(&problem, from, &options, host::Host::default()).unwrap()
+        };
+        let (mut march, mut written) = (begin(start.clone()), Vec::new());
+        let end = 7.4321;
+        let outcome = march.until(end, 7, &mut |march| {
+            if march.counts().steps == 7 {
+                march.checkpoint().unwrap().write(&mut written).unwrap();
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(outcome.unwrap(), Outcome::Reached);
+        let checkpoint = Checkpoint::<f64>::read(&problem.grid, &mut written.as_slice()).unwrap();
+        for from in [checkpoint.clone(), start] {
+            let mut other = begin(from);
+            other.until(end, 0, &mut go_on).unwrap();
+            assert!(other.field().unwrap() == march.field().unwrap(), "{:?}", options.method);
+            assert_eq!(other.counts().steps, march.counts().steps);
+        }
+        // The processor takes it up too, and agrees to rounding.
+        let mut other = March::resume(&problem, checkpoint, &options, cpu()).unwrap();
+        other.until(end, 0, &mut go_on).unwrap();
+        let error = largest_difference(&other.field().unwrap(), &march.field().unwrap());
+        assert!(error < 1e-12, "{error:.1e}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_numbers() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([16, 5, 3]);
+    // Rows of 16 numbers are lines of 128 bytes: 15 of them for each of two species, and 16 before
+    // and after a field.
+    let field = (2 * 15 + 32) * 128;
+    let begin = |bytes: usize| {
+        let start = Checkpoint { field: rough::<f64>(&problem), clock: Clock::at(0.4) };
+        let host = host::Host::with_memory(bytes);
+        March::on_machine(&problem, start, &Options::euler(0.02), host)
+    };
+    let Err(error) = begin(3 * field - 1) else { panic!() };
+    assert!(matches!(&error, Error::Input { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("23808 bytes") && text.contains("23807 bytes free"), "{text}");
+    // Without memory for a copy the field comes into memory at once.
+    let mut march = begin(3 * field + (1 << 19)).unwrap();
+    let copies: Vec<_> = (0..200).map(|_| march.snapshot().unwrap()).collect();
+    let before = march.field().unwrap().into_owned();
+    march.steps(2, 0, &mut go_on).unwrap();
+    assert!(copies.into_iter().all(|copy| copy.field().unwrap() == before));
+}
