@@ -19,21 +19,21 @@ pub(crate) struct Parts<'a, T> {
     pub(crate) g: &'a mut [T],
 }
 
-/// The first pass, from the nine rows around. What lies `ahead` of the row above is asked for: the
+/// The first pass along `nx` cells, from the nine rows around, which are whole packs. What lies `ahead` of the row above is asked for: the
 /// processor by itself sees too late that it will be needed.
 #[inline(always)]
 pub(crate) fn prepare<L: Lanes>(
     weights: &Weights,
+    nx: usize,
     rows: &[&[L::Scalar]; 9],
     ahead: usize,
     ends: &[Ghost<L::Scalar>; 2],
     parts: &mut Parts<'_, L::Scalar>,
 ) {
-    let nx = rows[4].len();
     if weights.edges {
-        prepare_edges::<L>(rows, ahead, parts);
+        prepare_edges::<L>(nx, rows, ahead, parts);
     } else {
-        prepare_star::<L>(weights, rows, ahead, parts);
+        prepare_star::<L>(weights, nx, rows, ahead, parts);
     }
     // The wall along x acts on all rows alike, and G is linear in them.
     let sum = if weights.edges { 6.0 } else { 1.0 };
@@ -51,21 +51,21 @@ pub(crate) fn prepare<L: Lanes>(
 
 #[inline(always)]
 fn prepare_edges<L: Lanes>(
+    nx: usize,
     rows: &[&[L::Scalar]; 9],
     ahead: usize,
     parts: &mut Parts<'_, L::Scalar>,
 ) {
-    let nx = rows[4].len();
-    let whole = nx / L::WIDTH * L::WIDTH;
+    let whole = nx.next_multiple_of(L::WIDTH);
     let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
-    assert!(rows.iter().all(|row| row.len() == nx));
-    assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
+    assert!(rows.iter().all(|row| row.len() >= whole));
+    assert!(zs.len() >= whole && gs.len() >= whole);
     let above = rows[7].as_ptr().wrapping_add(ahead);
     let mut x = 0;
     while x < whole {
         let mut at = [L::lit(0.0); 9];
         for k in 0..9 {
-            // SAFETY: every row is as long as the middle one, and whole packs lie within it.
+            // SAFETY: whole packs lie within every row, as asserted.
             at[k] = unsafe { row::within(rows[k], x) };
         }
         prefetch(above.wrapping_add(x));
@@ -75,15 +75,6 @@ fn prepare_edges<L: Lanes>(
         // SAFETY: as above.
         unsafe { row::put(gs, x, g) };
         x += L::WIDTH;
-    }
-    if x < nx {
-        let mut at = [L::lit(0.0); 9];
-        for k in 0..9 {
-            at[k] = row::load(rows[k], x);
-        }
-        let (z, g) = edges(at);
-        z.store(&mut zs[x..]);
-        g.store(&mut gs[x..]);
     }
 }
 
@@ -100,23 +91,23 @@ fn edges<L: Lanes>(at: [L; 9]) -> (L, L) {
 #[inline(always)]
 fn prepare_star<L: Lanes>(
     weights: &Weights,
+    nx: usize,
     rows: &[&[L::Scalar]; 9],
     ahead: usize,
     parts: &mut Parts<'_, L::Scalar>,
 ) {
-    let nx = rows[4].len();
-    let whole = nx / L::WIDTH * L::WIDTH;
+    let whole = nx.next_multiple_of(L::WIDTH);
     let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
     let five = [rows[1], rows[3], rows[4], rows[5], rows[7]];
-    assert!(five.iter().all(|row| row.len() == nx));
-    assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
+    assert!(five.iter().all(|row| row.len() >= whole));
+    assert!(zs.len() >= whole && gs.len() >= whole);
     let along = [weights.axes[1], weights.axes[2]].map(L::lit);
     let above = rows[7].as_ptr().wrapping_add(ahead);
     let mut x = 0;
     while x < whole {
         let mut at = [L::lit(0.0); 5];
         for k in 0..5 {
-            // SAFETY: every row is as long as the middle one, and whole packs lie within it.
+            // SAFETY: whole packs lie within every row, as asserted.
             at[k] = unsafe { row::within(five[k], x) };
         }
         prefetch(above.wrapping_add(x));
@@ -125,14 +116,6 @@ fn prepare_star<L: Lanes>(
         // SAFETY: as above.
         unsafe { row::put(gs, x, at[2]) };
         x += L::WIDTH;
-    }
-    if x < nx {
-        let mut at = [L::lit(0.0); 5];
-        for k in 0..5 {
-            at[k] = row::load(five[k], x);
-        }
-        star(along, at).store(&mut zs[x..]);
-        at[2].store(&mut gs[x..]);
     }
 }
 

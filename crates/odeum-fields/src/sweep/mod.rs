@@ -5,16 +5,17 @@
 //! so the bits of a result depend neither on the tiles nor on the threads.
 
 pub(crate) mod combine;
-mod diffuse;
 mod gather;
 mod laplacian;
-mod react;
+mod line;
+mod plain;
+mod program;
 mod row;
 mod scratch;
 mod transport;
 
 use crate::field::Field;
-use crate::plan::{Blow, Kernel, Plan, Tape};
+use crate::plan::{Blow, Plan};
 use crate::walls::Ghosts;
 use odeum_core::lanes::{LaneWork, stream_fence};
 use odeum_core::{Isa, Lanes, Scalar};
@@ -53,22 +54,18 @@ impl Precision for f64 {
     }
 }
 
-/// Programs run over wide blocks of lanes, what is compiled over single packs.
 fn run_tile<T: Scalar>(isa: Isa, frame: &Frame<'_, T>, tile: &Tile) -> bool {
-    let sound = match &frame.plan.kernel {
-        _ if frame.slope == T::from_f64(0.0) => isa.dispatch(Combine { frame, tile }),
-        Kernel::Diffusion(d) => isa.dispatch(Diffuse { frame, tile, d }),
-        Kernel::Tape(tape) => isa.dispatch_wide(React { frame, tile, tape }),
+    let sound = match frame.slope == T::from_f64(0.0) {
+        true => isa.dispatch(Combine { frame, tile }),
+        false => isa.dispatch(Sweep { frame, tile }),
     };
     stream_fence();
     sound
 }
 
-/// What all tiles of a sweep share.
-pub struct Frame<'a, T> {
-    pub(crate) plan: &'a Plan<T>,
+/// A time, and what follows from it.
+pub(crate) struct Moment<T> {
     pub(crate) t: f64,
-    pub(crate) u: &'a [T],
     /// Ghosts of each species, then of the potentials.
     pub(crate) ghosts: Vec<Ghosts<T>>,
     /// Ghosts of winds and coefficients.
@@ -77,11 +74,35 @@ pub struct Frame<'a, T> {
     pub(crate) speed: [f64; 3],
     /// Species, cell and rate of point sources.
     pub(crate) sources: Vec<(usize, [usize; 3], f64)>,
+}
+
+impl<T: Scalar> Moment<T> {
+    fn new(plan: &Plan<T>, t: f64) -> Moment<T> {
+        let mut ghosts: Vec<Ghosts<T>> = plan.walls.iter().map(|walls| walls.at(t)).collect();
+        let inherited = transport::inherited(&ghosts[0]);
+        let of_potentials = plan.walls[0].of_potential().at(t);
+        ghosts.extend(vec![of_potentials; plan.n_potentials()]);
+        let spacing = plan.grid.spacing();
+        let speed = match &plan.wind {
+            Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+            _ => [0.0; 3],
+        };
+        let sources = plan.sources.iter().map(|s| (s.species, s.cell, s.rate.at(t))).collect();
+        Moment { t, ghosts, inherited, speed, sources }
+    }
+}
+
+/// What all tiles of a sweep share.
+pub struct Frame<'a, T> {
+    pub(crate) plan: &'a Plan<T>,
+    pub(crate) moments: Vec<Moment<T>>,
+    pub(crate) u: &'a [T],
     pub(crate) slope: T,
     pub(crate) own: Option<T>,
     pub(crate) terms: Vec<(T, &'a [T])>,
+    /// Whether what F is taken of is added, in place of all terms.
+    pub(crate) from_here: bool,
     pub(crate) out: Output<T>,
-    pub(crate) isa: Isa,
     /// Whether the output is written past the caches.
     pub(crate) streams: bool,
 }
@@ -95,6 +116,11 @@ unsafe impl<T: Send> Send for Output<T> {}
 unsafe impl<T: Send> Sync for Output<T> {}
 
 impl<T> Output<T> {
+    /// A value of the field.
+    fn at(&self, at: usize) -> *mut T {
+        self.0.wrapping_add(at)
+    }
+
     /// # Safety
     ///
     /// The values must lie within the field, and no other tile may use them.
@@ -148,28 +174,15 @@ pub(crate) fn sweep<T: Precision>(
     what: &Combination<'_, T>,
     out: &mut Field<T>,
 ) -> bool {
-    let mut ghosts: Vec<Ghosts<T>> = plan.walls.iter().map(|walls| walls.at(t)).collect();
-    let inherited = transport::inherited(&ghosts[0]);
-    let of_potentials = plan.walls[0].of_potential().at(t);
-    ghosts.extend(vec![of_potentials; plan.n_potentials()]);
-    let spacing = plan.grid.spacing();
-    let speed = match &plan.wind {
-        Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
-        _ => [0.0; 3],
-    };
     let frame = Frame {
         plan,
-        t,
+        moments: vec![Moment::new(plan, t)],
         u: u.values(),
-        ghosts,
-        inherited,
-        speed,
-        sources: plan.sources.iter().map(|s| (s.species, s.cell, s.rate.at(t))).collect(),
         slope: T::from_f64(what.slope),
         own: what.own.map(T::from_f64),
         terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
+        from_here: false,
         out: Output(out.values_mut().as_mut_ptr()),
-        isa,
         streams: what.own.is_none() && plan.layout.len() * size_of::<T>() > STREAM,
     };
     let run = |tile: &Tile| T::tile(isa, &frame, tile);
@@ -197,34 +210,17 @@ impl<T: Scalar> LaneWork<T> for Combine<'_, T> {
     }
 }
 
-/// A tile where F = d L.
-struct Diffuse<'a, T> {
+/// A tile with F.
+struct Sweep<'a, T> {
     frame: &'a Frame<'a, T>,
     tile: &'a Tile,
-    d: &'a [f64],
 }
 
-impl<T: Scalar> LaneWork<T> for Diffuse<'_, T> {
+impl<T: Scalar> LaneWork<T> for Sweep<'_, T> {
     type Output = bool;
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) -> bool {
-        diffuse::run::<L>(self.frame, self.tile, self.d)
-    }
-}
-
-/// A tile where F is a program.
-struct React<'a, T> {
-    frame: &'a Frame<'a, T>,
-    tile: &'a Tile,
-    tape: &'a Tape,
-}
-
-impl<T: Scalar> LaneWork<T> for React<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<L: Lanes<Scalar = T>>(self) -> bool {
-        react::run::<L>(self.frame, self.tile, self.tape)
+        plain::run::<L>(self.frame, self.tile)
     }
 }
