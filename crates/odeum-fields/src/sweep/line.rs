@@ -1,15 +1,18 @@
 //! One row of F for all species, and what a sweep makes of it.
 
 use super::combine::Row;
-use super::laplacian;
+use super::laplacian::{self, Nine, Sink, Store};
 use super::program::{self, Which};
 use super::row::{self, PAD};
-use super::scratch::{Origin, Scratch, gains, has_gains, parts, prepare};
+use super::scratch::{Origin, Scratch, gains, has_gains};
 use crate::plan::{Inputs, Kernel, Plan};
 use odeum_core::Lanes;
 
-/// Computes what F of row (y, z) is made of: Laplacians in parts, gains, and the slopes of a
-/// program. Laplacians of potentials have been completed before.
+/// Rows from the one that is read to the one that is asked for (measured: 3 and 20 are worse).
+const AHEAD: usize = 8;
+
+/// Computes what F of row (y, z) is made of, but for Laplacians that [`write`] takes as they
+/// come: gains, and the slopes of a program. Laplacians of potentials have been computed before.
 #[inline(always)]
 pub(super) fn compute<L: Lanes>(
     origin: &Origin<'_, L::Scalar>,
@@ -20,16 +23,9 @@ pub(super) fn compute<L: Lanes>(
     for s in 0..plan.layout.species {
         gains::<L>(origin, scratch, s, at);
     }
-    match &plan.kernel {
-        Kernel::Diffusion(d) => {
-            for s in 0..d.len() {
-                prepare::<L>(origin, scratch, s, at);
-            }
-        }
-        Kernel::Tape(tape) => {
-            laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
-            program::run::<L>(Which::Rhs, tape, origin, scratch, at);
-        }
+    if let Kernel::Tape(tape) = &plan.kernel {
+        laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
+        program::run::<L>(Which::Rhs, tape, origin, scratch, at);
     }
 }
 
@@ -41,103 +37,116 @@ pub(super) fn laplacians<L: Lanes>(
     scratch: &mut Scratch<L::Scalar>,
     at: (isize, isize),
 ) {
-    let plan = origin.plan;
+    let weights = &origin.plan.weights;
     for &s in &inputs.laplacians {
-        prepare::<L>(origin, scratch, s, at);
-        let mut parts = parts(&mut scratch.parts, scratch.stride, s);
-        laplacian::complete::<L>(plan.weights.scale, plan.layout.shape[0], &mut parts);
+        let stride = scratch.stride;
+        let nine = nine::<L>(origin, &mut scratch.spare, s, at);
+        let row = &mut scratch.laplacians[s * stride..(s + 1) * stride];
+        laplacian::along(weights, &nine, &mut Store::<L>::new(weights.scale, row));
     }
+}
+
+/// The nine rows around a row of a species.
+#[inline(always)]
+fn nine<'a, L: Lanes>(
+    origin: &Origin<'a, L::Scalar>,
+    spare: &'a mut [L::Scalar],
+    s: usize,
+    (y, z): (isize, isize),
+) -> Nine<'a, L::Scalar> {
+    let around = origin.around(s);
+    let rows = around.nine::<L>(y, z, &mut spare.chunks_exact_mut(around.wide));
+    let ahead = if around.place.whole { AHEAD * around.place.row } else { 0 };
+    Nine { nx: around.shape[0], rows, ends: &origin.moment.ghosts[s][0], ahead }
 }
 
 /// Writes the row of a species from what is [computed](compute); NaN in a lane when a value is
 /// not finite.
 #[inline(always)]
 pub(super) fn write<L: Lanes>(
-    plan: &Plan<L::Scalar>,
-    scratch: &Scratch<L::Scalar>,
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
     s: usize,
-    out: &mut Row<'_, L>,
+    at: (isize, isize),
+    out: Row<'_, L>,
 ) -> L {
+    let plan = origin.plan;
     let stride = scratch.stride;
-    let padded = |rows: usize| rows * stride..(rows + 1) * stride;
-    let gains = has_gains(plan, s).then_some(&scratch.gains[padded(s)]);
+    let padded = s * stride..(s + 1) * stride;
+    let mut end = End::new(plan, s, &scratch.gains[padded.clone()], out);
     match &plan.kernel {
         Kernel::Diffusion(d) => {
-            let (z, g) = (&scratch.parts[padded(2 * s)], &scratch.parts[padded(2 * s + 1)]);
-            let spread = L::lit(d[s] * plan.weights.scale);
-            finish(&Parts { z, g, spread }, gains, out)
+            end.spread = L::lit(d[s] * plan.weights.scale);
+            let nine = nine::<L>(origin, &mut scratch.spare, s, at);
+            laplacian::along(&plan.weights, &nine, &mut end);
         }
-        Kernel::Tape(_) => finish(&Slopes(&scratch.slopes[padded(s)]), gains, out),
+        Kernel::Tape(_) => {
+            let slopes = &scratch.slopes[padded][PAD..];
+            let mut x = 0;
+            while x < end.cells {
+                end.put(x, L::load(&slopes[x..x + L::WIDTH]));
+                x += L::WIDTH;
+            }
+        }
     }
+    end.spoiled
 }
 
-/// F but for gains, along a padded row.
-trait Slope<L: Lanes> {
-    fn len(&self) -> usize;
-
-    /// # Safety
-    ///
-    /// `PAD + x + L::WIDTH` is smaller than the length.
-    unsafe fn at(&self, x: usize) -> L;
-}
-
-/// A Laplacian in parts, and what it is multiplied by.
-struct Parts<'a, L: Lanes> {
-    z: &'a [L::Scalar],
-    g: &'a [L::Scalar],
+/// The end of a row's way: F but for gains becomes values of the output.
+struct End<'a, L: Lanes> {
+    cells: usize,
+    whole: usize,
     spread: L,
+    /// What F gains, if it does, from the first cell on.
+    gains: Option<&'a [L::Scalar]>,
+    out: Row<'a, L>,
+    spoiled: L,
 }
 
-impl<L: Lanes> Slope<L> for Parts<'_, L> {
+impl<'a, L: Lanes> End<'a, L> {
     #[inline(always)]
-    fn len(&self) -> usize {
-        self.z.len().min(self.g.len())
+    fn new(
+        plan: &Plan<L::Scalar>,
+        s: usize,
+        gains: &'a [L::Scalar],
+        out: Row<'a, L>,
+    ) -> End<'a, L> {
+        let gains = has_gains(plan, s).then_some(&gains[PAD..]);
+        let (cells, whole) = out.cells();
+        let wide = cells.next_multiple_of(L::WIDTH);
+        assert!(gains.is_none_or(|gains| wide <= gains.len()));
+        End { cells, whole, spread: L::lit(1.0), gains, out, spoiled: L::lit(0.0) }
     }
 
+    /// Takes F but for gains at `x`.
     #[inline(always)]
-    unsafe fn at(&self, x: usize) -> L {
-        // SAFETY: the caller's promise.
-        unsafe { laplacian::finish::<L>(self.z, self.g, x) * self.spread }
-    }
-}
-
-/// The slopes of a program.
-struct Slopes<'a, T>(&'a [T]);
-
-impl<L: Lanes> Slope<L> for Slopes<'_, L::Scalar> {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    unsafe fn at(&self, x: usize) -> L {
-        // SAFETY: the caller's promise.
-        unsafe { row::within(self.0, PAD + x) }
-    }
-}
-
-#[inline(always)]
-fn finish<L: Lanes>(
-    slopes: &impl Slope<L>,
-    gains: Option<&[L::Scalar]>,
-    out: &mut Row<'_, L>,
-) -> L {
-    let (cells, whole) = out.cells();
-    let wide = cells.next_multiple_of(L::WIDTH) + 2 * PAD;
-    assert!(wide <= slopes.len() && gains.is_none_or(|gains| wide <= gains.len()));
-    let (mut x, mut spoiled) = (0, L::lit(0.0));
-    while x < cells {
-        // SAFETY: the padded rows have room for whole packs, as asserted.
-        let mut slope = unsafe { slopes.at(x) };
-        if let Some(gains) = gains {
-            // SAFETY: as above.
-            slope = slope + unsafe { row::within::<L>(gains, PAD + x) };
+    fn put(&mut self, x: usize, mut slope: L) {
+        debug_assert!(x < self.cells);
+        if let Some(gains) = self.gains {
+            // SAFETY: `x` is below the number of cells, with which the gains were compared.
+            slope = slope + unsafe { row::within::<L>(gains, x) };
         }
-        // SAFETY: `x` is below the number of cells; tiles end with a fence.
-        let value = unsafe { if x < whole { out.whole(x, slope) } else { out.part(x, slope) } };
-        spoiled = value.mul_add(L::lit(0.0), spoiled);
-        x += L::WIDTH;
+        let out = &mut self.out;
+        // SAFETY: as above, and tiles end with a fence.
+        let value =
+            unsafe { if x < self.whole { out.whole(x, slope) } else { out.part(x, slope) } };
+        self.spoiled = value.mul_add(L::lit(0.0), self.spoiled);
     }
-    spoiled
+}
+
+impl<L: Lanes> Sink<L> for End<'_, L> {
+    #[inline(always)]
+    fn take(&mut self, x: usize, sum: L) {
+        self.put(x, sum * self.spread);
+    }
+}
+
+/// Puts the Laplacian of rows that are no species into a padded row.
+#[inline(always)]
+pub(super) fn store<L: Lanes>(
+    plan: &Plan<L::Scalar>,
+    nine: &Nine<'_, L::Scalar>,
+    to: &mut [L::Scalar],
+) {
+    laplacian::along(&plan.weights, nine, &mut Store::<L>::new(plan.weights.scale, to));
 }

@@ -1,10 +1,10 @@
 //! A tile of a sweep, row by row.
 
 use super::combine::{Row, add_sources, is_sound};
-use super::laplacian;
+use super::laplacian::Nine;
 use super::program::{self, Which};
 use super::row;
-use super::scratch::{Origin, Scratch, parts};
+use super::scratch::{Origin, Scratch};
 use super::{Frame, Tile, line};
 use crate::plan::{Kernel, Tape};
 use odeum_core::Lanes;
@@ -36,8 +36,8 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
             line::compute::<L>(&origin, &mut scratch, at);
             for s in 0..plan.layout.species {
                 let here = origin.around(s).row(at.0, at.1);
-                let mut out = Row::<L>::of_field(frame, s, (y, z), here);
-                spoiled = spoiled + line::write(plan, &scratch, s, &mut out);
+                let out = Row::<L>::of_field(frame, s, (y, z), here);
+                spoiled = spoiled + line::write(&origin, &mut scratch, s, at, out);
                 let row = frame.out.at(plan.layout.row_at(s, y, z));
                 // SAFETY: the row is the tile's, and nobody holds it any more.
                 unsafe { add_sources(&origin.moment.sources, frame.slope, s, (y, z), row) };
@@ -103,9 +103,8 @@ fn beyond<L: Lanes>(
             let at = potential_row(tile, k, j, plane) * stride;
             rows[n] = &scratch.potentials[at..at + plan.layout.wide::<L::Scalar>()];
         }
-        let mut parts = parts(&mut scratch.parts, stride, species + k);
         let ends = &origin.moment.ghosts[species + k][0];
-        laplacian::prepare::<L>(&plan.weights, nx, &rows, 0, ends, &mut parts);
-        laplacian::complete::<L>(plan.weights.scale, nx, &mut parts);
+        let to = &mut scratch.laplacians[(species + k) * stride..(species + k + 1) * stride];
+        line::store::<L>(plan, &Nine { nx, rows, ends, ahead: 0 }, to);
     }
 }

@@ -75,13 +75,13 @@ impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
                 states[s] = &origin.around(s).row(at.0, at.1)[x..x + points];
             }
             for &s in &inputs.laplacians {
-                states[species + s] = padded(&scratch.parts, 2 * s);
+                states[species + s] = padded(&scratch.laplacians, s);
             }
             for axis in 0..3 {
                 states[2 * species + axis] = padded(&scratch.places, axis);
             }
             for &k in &inputs.beyond {
-                states[2 * species + 3 + k] = padded(&scratch.parts, 2 * (species + k));
+                states[2 * species + 3 + k] = padded(&scratch.laplacians, species + k);
             }
             let slopes = (&mut scratch.slopes[PAD + x..], stride);
             program.run_along::<L>(points, states, slopes, (work, scratch.room));

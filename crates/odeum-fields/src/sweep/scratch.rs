@@ -1,7 +1,6 @@
 //! Memory of one thread, and what is computed in it row by row.
 
 use super::gather::{Around, Place};
-use super::laplacian::{self, Parts};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
 use super::{Frame, Moment};
@@ -13,9 +12,6 @@ use odeum_core::{Lanes, Program, Scalar};
 /// Spare rows for ghosts: those around a row, up to two cells away.
 const SPARE: usize = 16;
 
-/// Rows from the one that is read to the one that is asked for (measured: 3 and 20 are worse).
-const AHEAD: usize = 8;
-
 /// Bytes of a row that a program computes at a time: all its rows together should stay in the
 /// first-level cache.
 const CHUNK: usize = 1024;
@@ -24,9 +20,9 @@ const CHUNK: usize = 1024;
 pub(super) struct Scratch<T> {
     /// From a padded row to the next.
     pub(super) stride: usize,
-    /// Z and G of the Laplacians of the species and of the potentials \[2 (S + K) rows\]; where F is
-    /// a program, Laplacians themselves in place of Z.
-    pub(super) parts: Vec<T>,
+    /// Laplacians of the species and of the potentials, where a program reads them
+    /// \[S + K rows\].
+    pub(super) laplacians: Vec<T>,
     /// What F gains from fluxes, of each species \[S rows\].
     pub(super) gains: Vec<T>,
     /// What a program gives: F of each species, or the potentials \[max(S, K) rows\].
@@ -68,7 +64,7 @@ impl<T: Scalar> Scratch<T> {
         }
         Scratch {
             stride,
-            parts: zeros(2 * (species + potentials)),
+            laplacians: zeros(species + potentials),
             gains: zeros(species),
             slopes: zeros(species.max(potentials)),
             line: zeros(1),
@@ -114,30 +110,6 @@ impl<'a, T: Scalar> Origin<'a, T> {
         let (shape, wide) = (plan.layout.shape, plan.layout.wide::<T>());
         Around { values, place, shape, wide, ghosts: &moment.ghosts[s] }
     }
-}
-
-/// Z and G number `n` of the scratch rows.
-#[inline(always)]
-pub(super) fn parts<T>(rows: &mut [T], stride: usize, n: usize) -> Parts<'_, T> {
-    let (z, g) = rows[2 * n * stride..(2 * n + 2) * stride].split_at_mut(stride);
-    Parts { z, g }
-}
-
-/// Z and G of the Laplacian of a species along a row.
-#[inline(always)]
-pub(super) fn prepare<L: Lanes>(
-    origin: &Origin<'_, L::Scalar>,
-    scratch: &mut Scratch<L::Scalar>,
-    s: usize,
-    (y, z): (isize, isize),
-) {
-    let (plan, around) = (origin.plan, origin.around(s));
-    let mut spare = scratch.spare.chunks_exact_mut(around.wide);
-    let rows = around.nine::<L>(y, z, &mut spare);
-    let mut parts = parts(&mut scratch.parts, scratch.stride, s);
-    let ahead = AHEAD * plan.layout.row;
-    let ends = &origin.moment.ghosts[s][0];
-    laplacian::prepare::<L>(&plan.weights, around.shape[0], &rows, ahead, ends, &mut parts);
 }
 
 /// Whether a species has gains.
