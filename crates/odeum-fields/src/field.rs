@@ -1,11 +1,8 @@
 //! Concentrations on a grid.
 
 use crate::grid::Grid;
-use crate::memory::ask_for_large_pages;
+use crate::memory::{LINE, ask_for_large_pages};
 use odeum::{Error, Scalar};
-
-/// Bytes of a cache line: rows begin on one.
-const LINE: usize = 64;
 
 /// The values of S species in every cell of a grid, species by species.
 ///

@@ -56,8 +56,11 @@ impl Program {
         }
         let mut rows = Rows { states, outputs, stride, work, room };
         for instruction in &self.instructions {
-            let [to, a, b, c] = [0, 1, 2, 3].map(|k| rows.find(instruction.place(k)));
-            let along = Along::<L> { to, from: [a, b, c], at: 0, points, pack: PhantomData };
+            // No `array::map`: that stays a call.
+            let to = rows.find(instruction.place(0));
+            let (a, b) = (rows.find(instruction.place(1)), rows.find(instruction.place(2)));
+            let from = [a, b, rows.find(instruction.place(3))];
+            let along = Along::<L> { to, from, at: 0, points, pack: PhantomData };
             instruction.op.run_along(along);
         }
         for &(to, from) in &self.copies {

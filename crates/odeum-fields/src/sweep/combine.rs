@@ -15,9 +15,11 @@ pub(super) struct Row<'a, L: Lanes> {
     out: &'a mut [L::Scalar],
     slope: L,
     own: Option<L>,
-    factors: [L; MOST],
-    terms: [&'a [L::Scalar]; MOST],
-    count: usize,
+    /// The first term, apart from the others: most sweeps have one.
+    first: Option<(L, &'a [L::Scalar])>,
+    /// The others, of whose fields the row begins at `at`.
+    others: &'a [(L::Scalar, &'a [L::Scalar])],
+    at: usize,
     streams: bool,
 }
 
@@ -32,25 +34,19 @@ impl<'a, L: Lanes> Row<'a, L> {
     ) -> Row<'a, L> {
         let layout = &frame.plan.layout;
         let (at, wide) = (layout.row_at(s, y, z), layout.wide::<L::Scalar>());
-        let mut terms = [here; MOST];
-        let mut factors = [L::lit(1.0); MOST];
-        for (k, (factor, values)) in frame.terms.iter().enumerate() {
-            terms[k] = &values[at..at + wide];
-            factors[k] = L::splat(*factor);
-        }
+        let (first, others) = match &frame.terms[..] {
+            _ if frame.from_here => (Some((L::lit(1.0), here)), &frame.terms[..0]),
+            [] => (None, &frame.terms[..]),
+            [(factor, values), others @ ..] => {
+                (Some((L::splat(*factor), &values[at..at + wide])), others)
+            }
+        };
         // SAFETY: the row lies within the layout; every row belongs to one tile, and within a
         // tile one piece of code after the other asks for it.
         let out = unsafe { frame.out.values(at, wide) };
-        Row {
-            cells: layout.shape[0],
-            out,
-            slope: L::splat(frame.slope),
-            own: frame.own.map(L::splat),
-            factors,
-            terms,
-            count: if frame.from_here { 1 } else { frame.terms.len() },
-            streams: frame.streams,
-        }
+        let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
+        let (cells, streams) = (layout.shape[0], frame.streams);
+        Row { cells, out, slope, own, first, others, at, streams }
     }
 
     /// here + slope · F, to a row of a tile's own memory.
@@ -61,16 +57,9 @@ impl<'a, L: Lanes> Row<'a, L> {
         here: &'a [L::Scalar],
         out: &'a mut [L::Scalar],
     ) -> Row<'a, L> {
-        Row {
-            cells,
-            out,
-            slope: L::splat(slope),
-            own: None,
-            factors: [L::lit(1.0); MOST],
-            terms: [here; MOST],
-            count: 1,
-            streams: false,
-        }
+        let first = Some((L::lit(1.0), here));
+        let slope = L::splat(slope);
+        Row { cells, out, slope, own: None, first, others: &[], at: 0, streams: false }
     }
 
     /// Cells of the row, and those of them that fill packs.
@@ -78,9 +67,7 @@ impl<'a, L: Lanes> Row<'a, L> {
     pub(super) fn cells(&self) -> (usize, usize) {
         let wide = self.cells.next_multiple_of(L::WIDTH);
         assert!(wide <= self.out.len());
-        for k in 0..self.count {
-            assert!(wide <= self.terms[k].len());
-        }
+        assert!(self.first.is_none_or(|(_, values)| wide <= values.len()));
         (self.cells, self.cells / L::WIDTH * L::WIDTH)
     }
 
@@ -90,10 +77,14 @@ impl<'a, L: Lanes> Row<'a, L> {
     #[inline(always)]
     unsafe fn sum(&self, x: usize, slope: L) -> L {
         let mut sum = slope * self.slope;
-        for k in 0..self.count {
+        if let Some((factor, values)) = self.first {
             // SAFETY: the caller's promise.
-            let value: L = unsafe { row::within(self.terms[k], x) };
-            sum = value.mul_add(self.factors[k], sum);
+            let value: L = unsafe { row::within(values, x) };
+            sum = value.mul_add(factor, sum);
+        }
+        for (factor, values) in self.others {
+            let value = L::load(&values[self.at + x..self.at + x + L::WIDTH]);
+            sum = value.mul_add(L::splat(*factor), sum);
         }
         if let Some(own) = self.own {
             // SAFETY: the caller's promise.

@@ -56,17 +56,18 @@ fn march<L: Lanes, const EDGES: bool>(
     let Nine { nx, rows, ends, ahead } = nine;
     let yz = [weights.axes[1], weights.axes[2]];
     let above = rows[7].as_ptr().wrapping_add(*ahead);
-    // G is the same for a number as for lanes: its only product is by two.
-    // SAFETY: the ends of the row are in every row, which have been compared.
-    let first = unsafe { parts::<L::Scalar, EDGES>(yz, rows, 0).1 };
-    // SAFETY: as above.
-    let last = unsafe { parts::<L::Scalar, EDGES>(yz, rows, nx - 1).1 };
     // The wall along x acts on all rows alike, and G is linear in them.
     let weight = L::Scalar::from_f64(if EDGES { 6.0 } else { 1.0 });
-    let mut left = L::splat(end(&ends[0], weight, first, last));
-    let high = end(&ends[1], weight, last, first);
     // SAFETY: the first pack is in every row.
     let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, rows, 0) };
+    let first = here.lane(0);
+    let wrap = match ends[0] {
+        // G is the same for a number as for lanes: its only product is by two.
+        // SAFETY: the last cell is in every row.
+        Ghost::Wrap => unsafe { parts::<L::Scalar, EDGES>(yz, rows, nx - 1).1 },
+        _ => first,
+    };
+    let mut left = L::splat(end(&ends[0], weight, first, wrap));
     prefetch(above);
     let mut x = 0;
     while x + L::WIDTH < *nx {
@@ -78,6 +79,7 @@ fn march<L: Lanes, const EDGES: bool>(
         (left, here, z) = (here, next, next_z);
         x = at;
     }
+    let high = end(&ends[1], weight, here.lane(nx - x - 1), first);
     if nx - x < L::WIDTH {
         here.set_lane(nx - x, high);
     }

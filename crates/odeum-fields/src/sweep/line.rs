@@ -8,8 +8,10 @@ use super::scratch::{Origin, Scratch, gains, has_gains};
 use crate::plan::{Inputs, Kernel, Plan};
 use odeum_core::Lanes;
 
-/// Rows from the one that is read to the one that is asked for (measured: 3 and 20 are worse).
+/// Rows from the one that is read to the one that is asked for (measured: 3 and 20 are worse);
+/// where a program runs between rows, time passes more slowly.
 const AHEAD: usize = 8;
+const AHEAD_OF_PROGRAM: usize = 2;
 
 /// Computes what F of row (y, z) is made of, but for Laplacians that [`write`] takes as they
 /// come: gains, and the slopes of a program. Laplacians of potentials have been computed before.
@@ -56,7 +58,12 @@ fn nine<'a, L: Lanes>(
 ) -> Nine<'a, L::Scalar> {
     let around = origin.around(s);
     let rows = around.nine::<L>(y, z, &mut spare.chunks_exact_mut(around.wide));
-    let ahead = if around.place.whole { AHEAD * around.place.row } else { 0 };
+    let ahead = match &origin.plan.kernel {
+        _ if !around.place.whole => 0,
+        Kernel::Diffusion(_) => AHEAD,
+        Kernel::Tape(_) => AHEAD_OF_PROGRAM,
+    };
+    let ahead = ahead * around.place.row;
     Nine { nx: around.shape[0], rows, ends: &origin.moment.ghosts[s][0], ahead }
 }
 
@@ -89,7 +96,7 @@ pub(super) fn write<L: Lanes>(
             }
         }
     }
-    end.spoiled
+    end.spoiled[0] + end.spoiled[1]
 }
 
 /// The end of a row's way: F but for gains becomes values of the output.
@@ -100,7 +107,8 @@ struct End<'a, L: Lanes> {
     /// What F gains, if it does, from the first cell on.
     gains: Option<&'a [L::Scalar]>,
     out: Row<'a, L>,
-    spoiled: L,
+    /// In turn, so that none waits for the last.
+    spoiled: [L; 2],
 }
 
 impl<'a, L: Lanes> End<'a, L> {
@@ -115,7 +123,7 @@ impl<'a, L: Lanes> End<'a, L> {
         let (cells, whole) = out.cells();
         let wide = cells.next_multiple_of(L::WIDTH);
         assert!(gains.is_none_or(|gains| wide <= gains.len()));
-        End { cells, whole, spread: L::lit(1.0), gains, out, spoiled: L::lit(0.0) }
+        End { cells, whole, spread: L::lit(1.0), gains, out, spoiled: [L::lit(0.0); 2] }
     }
 
     /// Takes F but for gains at `x`.
@@ -130,7 +138,8 @@ impl<'a, L: Lanes> End<'a, L> {
         // SAFETY: as above, and tiles end with a fence.
         let value =
             unsafe { if x < self.whole { out.whole(x, slope) } else { out.part(x, slope) } };
-        self.spoiled = value.mul_add(L::lit(0.0), self.spoiled);
+        let [last, other] = self.spoiled;
+        self.spoiled = [value.mul_add(L::lit(0.0), other), last];
     }
 }
 

@@ -4,6 +4,7 @@
 //! disjoint rows; a row is computed from the rows around it by code that does not know the tile,
 //! so the bits of a result depend neither on the tiles nor on the threads.
 
+mod cascade;
 pub(crate) mod combine;
 mod gather;
 mod laplacian;
@@ -56,6 +57,7 @@ impl Precision for f64 {
 
 fn run_tile<T: Scalar>(isa: Isa, frame: &Frame<'_, T>, tile: &Tile) -> bool {
     let sound = match frame.slope == T::from_f64(0.0) {
+        _ if frame.moments.len() > 1 => isa.dispatch(Cascade { frame, tile }),
         true => isa.dispatch(Combine { frame, tile }),
         false => isa.dispatch(Sweep { frame, tile }),
     };
@@ -156,9 +158,14 @@ pub(crate) fn tiles<T>(plan: &Plan<T>, threads: usize) -> Vec<Tile> {
     let pieces = if threads == 1 { 1 } else { 2 * threads };
     let deep = pieces.div_ceil(wide).min(nz.div_ceil(4)).max(1);
     let wide = wide.max(pieces.div_ceil(deep).min(ny.div_ceil(4)));
-    let cut = |n: usize, parts: usize, k: usize| n * k / parts..n * (k + 1) / parts;
+    cut(ny, nz, wide, deep)
+}
+
+/// Tiles of so many pieces along y and z.
+fn cut(ny: usize, nz: usize, wide: usize, deep: usize) -> Vec<Tile> {
+    let part = |n: usize, parts: usize, k: usize| n * k / parts..n * (k + 1) / parts;
     let all = (0..deep).flat_map(|k| (0..wide).map(move |j| (j, k)));
-    let tiles = all.map(|(j, k)| Tile { y: cut(ny, wide, j), z: cut(nz, deep, k) });
+    let tiles = all.map(|(j, k)| Tile { y: part(ny, wide, j), z: part(nz, deep, k) });
     tiles.filter(|tile| !tile.y.is_empty() && !tile.z.is_empty()).collect()
 }
 
@@ -185,7 +192,43 @@ pub(crate) fn sweep<T: Precision>(
         out: Output(out.values_mut().as_mut_ptr()),
         streams: what.own.is_none() && plan.layout.len() * size_of::<T>() > STREAM,
     };
-    let run = |tile: &Tile| T::tile(isa, &frame, tile);
+    over(tiles, isa, pool, &frame)
+}
+
+/// Steps of forward Euler of size `h` from these times on, all in one pass; true when every value
+/// on the way is finite.
+pub(crate) fn steps<T: Precision>(
+    plan: &Plan<T>,
+    (threads, isa): (usize, Isa),
+    pool: Option<&rayon::ThreadPool>,
+    times: &[f64],
+    h: f64,
+    u: &Field<T>,
+    out: &mut Field<T>,
+) -> bool {
+    let tiles = cascade::tiles(plan, threads, times.len());
+    let frame = Frame {
+        plan,
+        moments: times.iter().map(|t| Moment::new(plan, *t)).collect(),
+        u: u.values(),
+        slope: T::from_f64(h),
+        own: None,
+        terms: Vec::new(),
+        from_here: true,
+        out: Output(out.values_mut().as_mut_ptr()),
+        streams: plan.layout.len() * size_of::<T>() > STREAM,
+    };
+    over(&tiles, isa, pool, &frame)
+}
+
+/// Runs a frame over tiles.
+fn over<T: Precision>(
+    tiles: &[Tile],
+    isa: Isa,
+    pool: Option<&rayon::ThreadPool>,
+    frame: &Frame<'_, T>,
+) -> bool {
+    let run = |tile: &Tile| T::tile(isa, frame, tile);
     match pool {
         None => tiles.iter().map(run).fold(true, |all, sound| all & sound),
         Some(pool) => {
@@ -222,5 +265,20 @@ impl<T: Scalar> LaneWork<T> for Sweep<'_, T> {
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) -> bool {
         plain::run::<L>(self.frame, self.tile)
+    }
+}
+
+/// A tile of several steps.
+struct Cascade<'a, T> {
+    frame: &'a Frame<'a, T>,
+    tile: &'a Tile,
+}
+
+impl<T: Scalar> LaneWork<T> for Cascade<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> bool {
+        cascade::run::<L>(self.frame, self.tile)
     }
 }

@@ -69,7 +69,7 @@ impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
         };
         let mut x = 0;
         while x < wide {
-            let points = scratch.room.min(wide - x);
+            let points = scratch.points.min(wide - x);
             let padded = |rows: &'a [L::Scalar], n: usize| &rows[n * stride + PAD + x..][..points];
             for &s in &inputs.species {
                 states[s] = &origin.around(s).row(at.0, at.1)[x..x + points];

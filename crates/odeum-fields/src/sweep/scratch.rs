@@ -4,6 +4,7 @@ use super::gather::{Around, Place};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
 use super::{Frame, Moment};
+use crate::memory::Lined;
 use crate::plan::{Blow, Kernel, Plan};
 use crate::problem::Advection;
 use odeum_core::real::Outlined;
@@ -22,24 +23,25 @@ pub(super) struct Scratch<T> {
     pub(super) stride: usize,
     /// Laplacians of the species and of the potentials, where a program reads them
     /// \[S + K rows\].
-    pub(super) laplacians: Vec<T>,
+    pub(super) laplacians: Lined<T>,
     /// What F gains from fluxes, of each species \[S rows\].
-    pub(super) gains: Vec<T>,
+    pub(super) gains: Lined<T>,
     /// What a program gives: F of each species, or the potentials \[max(S, K) rows\].
-    pub(super) slopes: Vec<T>,
+    pub(super) slopes: Lined<T>,
     /// The row of a species with its ghosts, and a row to work in.
-    line: Vec<T>,
-    work_line: Vec<T>,
-    pub(super) spare: Vec<T>,
+    line: Lined<T>,
+    work_line: Lined<T>,
+    pub(super) spare: Lined<T>,
     /// The coordinates of the cells of a row \[3 rows\].
-    pub(super) places: Vec<T>,
-    /// Points that programs compute at a time.
+    pub(super) places: Lined<T>,
+    /// Points that programs compute at a time, and from a row of theirs to the next.
+    pub(super) points: usize,
     pub(super) room: usize,
     /// Memory of F and of the potentials, with constants and the time of `loaded`.
-    pub(super) rhs_work: Vec<T>,
-    pub(super) potential_work: Vec<T>,
+    pub(super) rhs_work: Lined<T>,
+    pub(super) potential_work: Lined<T>,
     /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
-    pub(super) potentials: Vec<T>,
+    pub(super) potentials: Lined<T>,
 }
 
 impl<T: Scalar> Scratch<T> {
@@ -48,13 +50,17 @@ impl<T: Scalar> Scratch<T> {
         let [nx, ..] = plan.layout.shape;
         let (species, potentials) = (plan.layout.species, plan.n_potentials());
         let stride = row::stride(nx);
-        let room = (CHUNK / size_of::<T>()).min(stride);
+        // Rows of a program lie a little further apart than a power of two.
+        let points = CHUNK / size_of::<T>();
+        let room = points + PAD;
         let zero = T::from_f64(0.0);
-        let zeros = |rows: usize| vec![zero; rows * stride];
-        let work = |program: &Program| vec![zero; program.row_workspace(room)];
+        let zeros = |rows: usize| Lined::new(zero, rows * stride);
+        let work = |program: Option<&Program>| {
+            Lined::new(zero, program.map_or(0, |program| program.row_workspace(room)))
+        };
         let (rhs_work, potential_work) = match &plan.kernel {
-            Kernel::Diffusion(_) => (Vec::new(), Vec::new()),
-            Kernel::Tape(tape) => (work(&tape.rhs), work(&tape.potentials)),
+            Kernel::Diffusion(_) => (work(None), work(None)),
+            Kernel::Tape(tape) => (work(Some(&tape.rhs)), work(Some(&tape.potentials))),
         };
         let mut places = zeros(3);
         for i in 0..stride {
@@ -69,8 +75,9 @@ impl<T: Scalar> Scratch<T> {
             slopes: zeros(species.max(potentials)),
             line: zeros(1),
             work_line: zeros(1),
-            spare: vec![zero; SPARE * plan.layout.wide::<T>()],
+            spare: Lined::new(zero, SPARE * plan.layout.wide::<T>()),
             places,
+            points,
             room,
             rhs_work,
             potential_work,
