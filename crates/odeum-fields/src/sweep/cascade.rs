@@ -7,7 +7,7 @@
 //! code from the same numbers as by single steps, and has the same bits.
 
 use super::combine::{Row, add_sources, is_sound};
-use super::gather::Place;
+use super::gather::{At, Place};
 use super::scratch::{Origin, Scratch};
 use super::{Frame, Tile, line};
 use crate::memory::{LINE, Lined};
@@ -53,13 +53,13 @@ fn grown(range: &Range<usize>, more: usize, n: usize, periodic: bool) -> Range<i
 #[inline(always)]
 pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
     let plan = frame.plan;
-    let [nx, ny, nz] = plan.layout.shape;
+    let [_, ny, nz] = plan.layout.shape;
     let [_, along_y, along_z] = plan.periodic();
     let wide = plan.layout.wide::<L::Scalar>();
     let last = frame.moments.len() - 1;
     let rows = |k: usize| grown(&tile.y, last - k, ny, along_y);
     let mut rings: Vec<Ring<L::Scalar>> = (0..last).map(|k| Ring::new(plan, &rows(k))).collect();
-    let mut scratch = Scratch::new(plan, tile.y.len());
+    let mut scratch = Scratch::new(plan, tile.y.len(), frame.together);
     let mut spoiled = L::lit(0.0);
     for newest in tile.z.start as isize - last as isize..(tile.z.end + last) as isize {
         for k in 0..=last {
@@ -75,30 +75,41 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
             };
             scratch.load(plan, moment.t);
             let z = plane.rem_euclid(nz as isize);
-            for row in rows(k) {
+            let mut row = rows(k).start;
+            while row < rows(k).end {
                 let y = row.rem_euclid(ny as isize);
                 // A whole field has every row once.
-                let at = if k == 0 { (y, z) } else { (row, plane) };
-                let cell = (y as usize, z as usize);
+                let end = rows(k).end;
+                let at = match k {
+                    0 => At::cut(frame, (y, z), y + (end - row)),
+                    _ => At::cut(frame, (row, plane), end),
+                };
                 line::compute::<L>(&origin, &mut scratch, at);
+                let cell = (y as usize, z as usize);
                 for s in 0..plan.layout.species {
-                    let here = origin.around(s).row(at.0, at.1);
-                    let (out, first) = match after.first_mut() {
+                    let here = origin.around(s).rows(at);
+                    let (out, start) = match after.first_mut() {
                         None => {
                             let first = frame.out.at(plan.layout.row_at(s, cell.0, cell.1));
-                            (Row::<L>::of_field(frame, s, cell, here), first)
+                            (Row::<L>::of_field(frame, s, cell, at.rows, here), first)
                         }
                         Some(ring) => {
                             let first = ring.place.row_at(s, row, plane);
+                            let wide = (at.rows - 1) * plan.layout.row + wide;
                             let out = &mut ring.values[first..first + wide];
                             let first = out.as_mut_ptr();
-                            (Row::of_step(nx, frame.slope, here, out), first)
+                            (Row::of_step(frame.slope, here, out), first)
                         }
                     };
                     spoiled = spoiled + line::write(&origin, &mut scratch, s, at, out);
-                    // SAFETY: the row is the tile's, and nobody holds it any more.
-                    unsafe { add_sources(&moment.sources, frame.slope, s, cell, first) };
+                    for n in 0..at.rows {
+                        let (cell, first) = ((cell.0 + n, cell.1), n * plan.layout.row);
+                        let first = start.wrapping_add(first);
+                        // SAFETY: the row is the tile's, and nobody holds it any more.
+                        unsafe { add_sources(&moment.sources, frame.slope, s, cell, first) };
+                    }
                 }
+                row += at.rows as isize;
             }
         }
     }

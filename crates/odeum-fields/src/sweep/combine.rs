@@ -8,10 +8,9 @@ use odeum_core::{Lanes, Scalar};
 /// The most fields that are added.
 pub(crate) const MOST: usize = 4;
 
-/// What a row of the output is made of. Slices end with the last cache line that holds cells;
+/// What a row of the output is made of, or some rows one after the other. Slices end with the last cache line that holds cells;
 /// what stands there beyond the cells is zero and stays so.
 pub(super) struct Row<'a, L: Lanes> {
-    cells: usize,
     out: &'a mut [L::Scalar],
     slope: L,
     own: Option<L>,
@@ -21,19 +20,24 @@ pub(super) struct Row<'a, L: Lanes> {
     others: &'a [(L::Scalar, &'a [L::Scalar])],
     at: usize,
     streams: bool,
+    /// Whether there is a first term and nothing else: one question for each pack.
+    simple: bool,
 }
 
 impl<'a, L: Lanes> Row<'a, L> {
-    /// Row (y, z) of a species of the output of a sweep. `here` is that row of what F is taken of.
+    /// Rows from (y, z) on of a species of the output of a sweep. `here` are those rows of what F
+    /// is taken of.
     #[inline(always)]
     pub(super) fn of_field(
         frame: &'a Frame<'_, L::Scalar>,
         s: usize,
         (y, z): (usize, usize),
+        rows: usize,
         here: &'a [L::Scalar],
     ) -> Row<'a, L> {
         let layout = &frame.plan.layout;
-        let (at, wide) = (layout.row_at(s, y, z), layout.wide::<L::Scalar>());
+        let at = layout.row_at(s, y, z);
+        let wide = (rows - 1) * layout.row + layout.wide::<L::Scalar>();
         let (first, others) = match &frame.terms[..] {
             _ if frame.from_here => (Some((L::lit(1.0), here)), &frame.terms[..0]),
             [] => (None, &frame.terms[..]),
@@ -45,35 +49,34 @@ impl<'a, L: Lanes> Row<'a, L> {
         // tile one piece of code after the other asks for it.
         let out = unsafe { frame.out.values(at, wide) };
         let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
-        let (cells, streams) = (layout.shape[0], frame.streams);
-        Row { cells, out, slope, own, first, others, at, streams }
+        let streams = frame.streams;
+        let simple = first.is_some() && own.is_none() && others.is_empty();
+        Row { out, slope, own, first, others, at, streams, simple }
     }
 
     /// here + slope · F, to a row of a tile's own memory.
     #[inline(always)]
     pub(super) fn of_step(
-        cells: usize,
         slope: L::Scalar,
         here: &'a [L::Scalar],
         out: &'a mut [L::Scalar],
     ) -> Row<'a, L> {
         let first = Some((L::lit(1.0), here));
         let slope = L::splat(slope);
-        Row { cells, out, slope, own: None, first, others: &[], at: 0, streams: false }
+        Row { out, slope, own: None, first, others: &[], at: 0, streams: false, simple: true }
     }
 
-    /// Cells of the row, and those of them that fill packs.
+    /// Asserts that whole packs of `wide` values lie within the row.
     #[inline(always)]
-    pub(super) fn cells(&self) -> (usize, usize) {
-        let wide = self.cells.next_multiple_of(L::WIDTH);
+    pub(super) fn check(&self, wide: usize) {
+        let wide = wide.next_multiple_of(L::WIDTH);
         assert!(wide <= self.out.len());
         assert!(self.first.is_none_or(|(_, values)| wide <= values.len()));
-        (self.cells, self.cells / L::WIDTH * L::WIDTH)
     }
 
     /// # Safety
     ///
-    /// `x` is below the number of cells, which [`cells`](Row::cells) has compared with the slices.
+    /// `x` is below a number that [`check`](Row::check) has compared with the slices.
     #[inline(always)]
     unsafe fn sum(&self, x: usize, slope: L) -> L {
         let mut sum = slope * self.slope;
@@ -81,6 +84,9 @@ impl<'a, L: Lanes> Row<'a, L> {
             // SAFETY: the caller's promise.
             let value: L = unsafe { row::within(values, x) };
             sum = value.mul_add(factor, sum);
+        }
+        if self.simple {
+            return sum;
         }
         for (factor, values) in self.others {
             let value = L::load(&values[self.at + x..self.at + x + L::WIDTH]);
@@ -98,8 +104,7 @@ impl<'a, L: Lanes> Row<'a, L> {
     ///
     /// # Safety
     ///
-    /// `x` is below the number of cells, which [`cells`](Row::cells) has compared with the
-    /// slices. Before the row is read, the tile must end.
+    /// `x` is below a number that [`check`](Row::check) has compared with the slices. Before the row is read, the tile must end.
     #[inline(always)]
     pub(super) unsafe fn whole(&mut self, x: usize, slope: L) -> L {
         // SAFETY: the caller's promise.
@@ -115,15 +120,15 @@ impl<'a, L: Lanes> Row<'a, L> {
         sum
     }
 
-    /// As [`whole`](Row::whole) for the last pack, of which only some lanes are cells: the others
+    /// As [`whole`](Row::whole) for a last pack, of which only so many lanes are cells: the others
     /// are zero.
     ///
     /// # Safety
     ///
     /// As for [`whole`](Row::whole).
     #[inline(always)]
-    pub(super) unsafe fn part(&mut self, x: usize, slope: L) -> L {
-        let cells = L::from_bits((1 << (self.cells - x)) - 1);
+    pub(super) unsafe fn part(&mut self, x: usize, cells: usize, slope: L) -> L {
+        let cells = L::from_bits((1 << cells) - 1);
         // SAFETY: the caller's promise.
         let sum = L::select(cells, unsafe { self.sum(x, slope) }, L::lit(0.0));
         // SAFETY: as above.
@@ -139,9 +144,10 @@ pub(super) fn without_slope<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile)
     for s in 0..frame.plan.layout.species {
         for z in tile.z.clone() {
             for y in tile.y.clone() {
-                let mut row = Row::<L>::of_field(frame, s, (y, z), &[]);
-                let (cells, whole) = row.cells();
-                let mut x = 0;
+                let mut row = Row::<L>::of_field(frame, s, (y, z), 1, &[]);
+                let (cells, mut x) = (frame.plan.layout.shape[0], 0);
+                row.check(cells);
+                let whole = cells / L::WIDTH * L::WIDTH;
                 while x < whole {
                     // SAFETY: whole packs of cells.
                     let sum = unsafe { row.whole(x, L::lit(0.0)) };
@@ -150,7 +156,7 @@ pub(super) fn without_slope<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile)
                 }
                 if x < cells {
                     // SAFETY: there are cells left.
-                    let sum = unsafe { row.part(x, L::lit(0.0)) };
+                    let sum = unsafe { row.part(x, cells - x, L::lit(0.0)) };
                     spoiled = sum.mul_add(L::lit(0.0), spoiled);
                 }
             }

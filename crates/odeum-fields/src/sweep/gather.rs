@@ -1,6 +1,6 @@
 //! The rows around a row, ghosts included.
 
-use super::row;
+use super::{Frame, row};
 use crate::field::Layout;
 use crate::walls::{Ghost, Ghosts};
 use odeum_core::{Lanes, Scalar};
@@ -67,6 +67,13 @@ impl<'a, T: Scalar> Around<'a, T> {
         &self.values[at..at + self.wide]
     }
 
+    /// So many rows one after the other as one.
+    #[inline(always)]
+    pub(crate) fn rows(&self, at: At) -> &'a [T] {
+        let first = self.place.row_at(0, at.y, at.z);
+        &self.values[first..first + (at.rows - 1) * self.place.row + self.wide]
+    }
+
     /// Where row or plane `i` along an axis is found, and the rule if it is a ghost.
     #[inline(always)]
     pub(crate) fn source(&self, axis: usize, i: isize) -> (isize, Option<(T, T)>) {
@@ -105,26 +112,52 @@ impl<'a, T: Scalar> Around<'a, T> {
         }
     }
 
-    /// The nine rows around row (y, z), itself in the middle; y fastest.
+    /// The nine rows around rows, themselves in the middle; y fastest. Several rows have no
+    /// neighbour along y that is a ghost, nor one along z that is not another row
+    /// ([`At::cut`]).
     #[inline(always)]
     pub(crate) fn nine<L: Lanes<Scalar = T>>(
         &self,
-        y: isize,
-        z: isize,
+        at: At,
         spare: &mut Spare<'a, T>,
     ) -> [&'a [T]; 9] {
         let [_, ny, nz] = self.shape.map(|n| n as isize);
         let mut rows = [&self.values[..0]; 9];
-        if y > 0 && y + 1 < ny && z > 0 && z + 1 < nz {
-            for k in 0..9 {
-                rows[k] = self.row(y + (k % 3) as isize - 1, z + (k / 3) as isize - 1);
+        let along_y = at.y > 0 && at.y + (at.rows as isize) < ny;
+        if along_y && (at.rows > 1 || at.z > 0 && at.z + 1 < nz) {
+            for dz in 0..3 {
+                let (z, _) = self.source(2, at.z + dz as isize - 1);
+                for dy in 0..3 {
+                    rows[3 * dz + dy] = self.rows(At { y: at.y + dy as isize - 1, z, ..at });
+                }
             }
             return rows;
         }
         for k in 0..9 {
             let (dy, dz) = ((k % 3) as isize - 1, (k / 3) as isize - 1);
-            rows[k] = self.neighbour::<L>(y + dy, z + dz, spare);
+            rows[k] = self.neighbour::<L>(at.y + dy, at.z + dz, spare);
         }
         rows
+    }
+}
+
+/// Rows that are computed together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub(crate) y: isize,
+    pub(crate) z: isize,
+    pub(crate) rows: usize,
+}
+
+impl At {
+    /// The next of the rows from `y` to before `end`: at most as many as a sweep computes
+    /// together, and one alone at a wall, where ghosts are computed row by row.
+    #[inline(always)]
+    pub(crate) fn cut<T: Scalar>(frame: &Frame<'_, T>, (y, z): (isize, isize), end: isize) -> At {
+        let [_, ny, nz] = frame.plan.layout.shape.map(|n| n as isize);
+        let inside = (end.min(ny - 1) - y).max(1) as usize;
+        let alone = y < 1 || frame.walls_in_z && (z < 1 || z + 1 >= nz);
+        let rows = if alone { 1 } else { frame.together.min(inside) };
+        At { y, z, rows }
     }
 }

@@ -16,14 +16,17 @@ use odeum_core::{Lanes, Scalar};
 
 /// What takes the Laplacian of a row, pack by pack.
 pub(super) trait Sink<L> {
-    /// Takes the pack at `x`: the Laplacian over the scale of its weights. Lanes beyond the cells
-    /// mean nothing.
-    fn take(&mut self, x: usize, sum: L);
+    /// Takes the pack at `x`, the Laplacian over the scale of its weights, of which so many lanes
+    /// are cells.
+    fn take(&mut self, x: usize, cells: usize, sum: L);
 }
 
-/// The nine rows around a row of `nx` cells, whole packs, and its walls.
+/// The nine rows around a row of `nx` cells, whole packs, and its walls; or around `count` rows
+/// that lie `row` apart.
 pub(super) struct Nine<'a, T> {
     pub(super) nx: usize,
+    pub(super) count: usize,
+    pub(super) row: usize,
     pub(super) rows: [&'a [T]; 9],
     pub(super) ends: &'a [Ghost<T>; 2],
     /// Values from what is read of the row above to what is asked for: the processor by itself
@@ -38,7 +41,7 @@ pub(super) fn along<L: Lanes>(
     nine: &Nine<'_, L::Scalar>,
     sink: &mut impl Sink<L>,
 ) {
-    let wide = nine.nx.next_multiple_of(L::WIDTH);
+    let wide = (nine.count - 1) * nine.row + nine.nx.next_multiple_of(L::WIDTH);
     assert!(nine.nx > 0 && nine.rows.iter().all(|row| row.len() >= wide));
     if weights.edges {
         march::<L, true>(weights, nine, sink);
@@ -53,38 +56,43 @@ fn march<L: Lanes, const EDGES: bool>(
     nine: &Nine<'_, L::Scalar>,
     sink: &mut impl Sink<L>,
 ) {
-    let Nine { nx, rows, ends, ahead } = nine;
+    let Nine { nx, count, row, rows, ends, ahead } = nine;
     let yz = [weights.axes[1], weights.axes[2]];
     let above = rows[7].as_ptr().wrapping_add(*ahead);
     // The wall along x acts on all rows alike, and G is linear in them.
     let weight = L::Scalar::from_f64(if EDGES { 6.0 } else { 1.0 });
-    // SAFETY: the first pack is in every row.
-    let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, rows, 0) };
-    let first = here.lane(0);
-    let wrap = match ends[0] {
-        // G is the same for a number as for lanes: its only product is by two.
-        // SAFETY: the last cell is in every row.
-        Ghost::Wrap => unsafe { parts::<L::Scalar, EDGES>(yz, rows, nx - 1).1 },
-        _ => first,
-    };
-    let mut left = L::splat(end(&ends[0], weight, first, wrap));
-    prefetch(above);
-    let mut x = 0;
-    while x + L::WIDTH < *nx {
-        let at = x + L::WIDTH;
-        prefetch(above.wrapping_add(at));
-        // SAFETY: a pack that holds cells, as asserted.
-        let (next_z, next) = unsafe { parts::<L, EDGES>(yz, rows, at) };
-        sink.take(x, z + (here.shifted_up(left) + here.shifted_down(next)));
-        (left, here, z) = (here, next, next_z);
-        x = at;
+    for begin in (0..*count).map(|n| n * row) {
+        let last = begin + nx - 1;
+        // SAFETY: the first pack of every row is there.
+        let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, rows, begin) };
+        let first = here.lane(0);
+        let wrap = match ends[0] {
+            // G is the same for a number as for lanes: its only product is by two.
+            // SAFETY: the last cell of every row is there.
+            Ghost::Wrap => unsafe { parts::<L::Scalar, EDGES>(yz, rows, last).1 },
+            _ => first,
+        };
+        let mut left = L::splat(end(&ends[0], weight, first, wrap));
+        prefetch(above.wrapping_add(begin));
+        let mut x = begin;
+        while x + L::WIDTH <= last {
+            let at = x + L::WIDTH;
+            prefetch(above.wrapping_add(at));
+            // SAFETY: a pack that holds cells, as asserted.
+            let (next_z, next) = unsafe { parts::<L, EDGES>(yz, rows, at) };
+            let sides = here.shifted_up(left) + here.shifted_down(next);
+            sink.take(x, L::WIDTH, z + sides);
+            (left, here, z) = (here, next, next_z);
+            x = at;
+        }
+        let cells = last + 1 - x;
+        let high = end(&ends[1], weight, here.lane(cells - 1), first);
+        if cells < L::WIDTH {
+            here.set_lane(cells, high);
+        }
+        let sides = here.shifted_up(left) + here.shifted_down(L::splat(high));
+        sink.take(x, cells, z + sides);
     }
-    let high = end(&ends[1], weight, here.lane(nx - x - 1), first);
-    if nx - x < L::WIDTH {
-        here.set_lane(nx - x, high);
-    }
-    let next = L::splat(high);
-    sink.take(x, z + (here.shifted_up(left) + here.shifted_down(next)));
 }
 
 /// G beyond an end of the row.
@@ -157,7 +165,7 @@ impl<'a, L: Lanes> Store<'a, L> {
 
 impl<L: Lanes> Sink<L> for Store<'_, L> {
     #[inline(always)]
-    fn take(&mut self, x: usize, sum: L) {
+    fn take(&mut self, x: usize, _cells: usize, sum: L) {
         (sum * self.scale).store(&mut self.row[x..x + L::WIDTH]);
     }
 }

@@ -17,7 +17,7 @@ mod transport;
 
 use crate::field::Field;
 use crate::plan::{Blow, Plan};
-use crate::walls::Ghosts;
+use crate::walls::{Ghost, Ghosts};
 use odeum_core::lanes::{LaneWork, stream_fence};
 use odeum_core::{Isa, Lanes, Scalar};
 use rayon::prelude::*;
@@ -94,6 +94,12 @@ impl<T: Scalar> Moment<T> {
     }
 }
 
+/// Whether there are ghosts along z that no cell is equal to.
+fn walls_in_z<T: Scalar>(moments: &[Moment<T>]) -> bool {
+    let ends = moments.iter().flat_map(|moment| &moment.ghosts).flat_map(|ghosts| &ghosts[2]);
+    ends.into_iter().any(|ghost| matches!(ghost, Ghost::Affine { .. }))
+}
+
 /// What all tiles of a sweep share.
 pub struct Frame<'a, T> {
     pub(crate) plan: &'a Plan<T>,
@@ -107,6 +113,10 @@ pub struct Frame<'a, T> {
     pub(crate) out: Output<T>,
     /// Whether the output is written past the caches.
     pub(crate) streams: bool,
+    /// Rows that are computed together where no ghosts are near.
+    pub(crate) together: usize,
+    /// Whether the ghosts of a wall along z have to be computed.
+    pub(crate) walls_in_z: bool,
 }
 
 /// The field that a sweep writes.
@@ -181,9 +191,12 @@ pub(crate) fn sweep<T: Precision>(
     what: &Combination<'_, T>,
     out: &mut Field<T>,
 ) -> bool {
+    let moments = vec![Moment::new(plan, t)];
     let frame = Frame {
         plan,
-        moments: vec![Moment::new(plan, t)],
+        together: scratch::together(plan),
+        walls_in_z: walls_in_z(&moments),
+        moments,
         u: u.values(),
         slope: T::from_f64(what.slope),
         own: what.own.map(T::from_f64),
@@ -207,9 +220,12 @@ pub(crate) fn steps<T: Precision>(
     out: &mut Field<T>,
 ) -> bool {
     let tiles = cascade::tiles(plan, threads, times.len());
+    let moments: Vec<Moment<T>> = times.iter().map(|t| Moment::new(plan, *t)).collect();
     let frame = Frame {
         plan,
-        moments: times.iter().map(|t| Moment::new(plan, *t)).collect(),
+        together: scratch::together(plan),
+        walls_in_z: walls_in_z(&moments),
+        moments,
         u: u.values(),
         slope: T::from_f64(h),
         own: None,

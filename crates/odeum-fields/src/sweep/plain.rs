@@ -1,6 +1,7 @@
 //! A tile of a sweep, row by row.
 
 use super::combine::{Row, add_sources, is_sound};
+use super::gather::At;
 use super::laplacian::Nine;
 use super::program::{self, Which};
 use super::row;
@@ -14,7 +15,7 @@ use odeum_core::Lanes;
 pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
     let plan = frame.plan;
     let origin = Origin::of_sweep(frame);
-    let mut scratch = Scratch::new(plan, tile.y.len());
+    let mut scratch = Scratch::new(plan, tile.y.len(), frame.together);
     scratch.load(plan, origin.moment.t);
     let with_potentials = match &plan.kernel {
         Kernel::Tape(tape) if tape.n_potentials > 0 => Some(&**tape),
@@ -28,20 +29,24 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                 potential_plane::<L>(&origin, tape, &mut scratch, tile, plane);
             }
         }
-        for y in tile.y.clone() {
+        let mut y = tile.y.start;
+        while y < tile.y.end {
             if let Some(tape) = with_potentials {
                 beyond::<L>(&origin, tape, &mut scratch, tile, (y, z));
             }
-            let at = (y as isize, z as isize);
+            let at = At::cut(frame, (y as isize, z as isize), tile.y.end as isize);
             line::compute::<L>(&origin, &mut scratch, at);
             for s in 0..plan.layout.species {
-                let here = origin.around(s).row(at.0, at.1);
-                let out = Row::<L>::of_field(frame, s, (y, z), here);
+                let here = origin.around(s).rows(at);
+                let out = Row::<L>::of_field(frame, s, (y, z), at.rows, here);
                 spoiled = spoiled + line::write(&origin, &mut scratch, s, at, out);
-                let row = frame.out.at(plan.layout.row_at(s, y, z));
-                // SAFETY: the row is the tile's, and nobody holds it any more.
-                unsafe { add_sources(&origin.moment.sources, frame.slope, s, (y, z), row) };
+                for y in y..y + at.rows {
+                    let row = frame.out.at(plan.layout.row_at(s, y, z));
+                    // SAFETY: the row is the tile's, and nobody holds it any more.
+                    unsafe { add_sources(&origin.moment.sources, frame.slope, s, (y, z), row) };
+                }
             }
+            y += at.rows;
         }
     }
     is_sound(spoiled)
@@ -72,7 +77,7 @@ fn potential_plane<L: Lanes>(
     let (z, _) = row::source(plane, nz, &ghosts[2]);
     for j in 0..tile.y.len() + 2 {
         let (y, _) = row::source((tile.y.start + j) as isize - 1, ny, &ghosts[1]);
-        let at = (y as isize, z as isize);
+        let at = At { y: y as isize, z: z as isize, rows: 1 };
         line::laplacians::<L>(origin, &tape.potential_inputs, scratch, at);
         program::run::<L>(Which::Potentials, tape, origin, scratch, at);
         for k in 0..tape.n_potentials {
@@ -105,6 +110,6 @@ fn beyond<L: Lanes>(
         }
         let ends = &origin.moment.ghosts[species + k][0];
         let to = &mut scratch.laplacians[(species + k) * stride..(species + k + 1) * stride];
-        line::store::<L>(plan, &Nine { nx, rows, ends, ahead: 0 }, to);
+        line::store::<L>(plan, &Nine { nx, count: 1, row: 0, rows, ends, ahead: 0 }, to);
     }
 }

@@ -1,5 +1,6 @@
 //! F and potentials that are programs, along a row.
 
+use super::gather::At;
 use super::row::PAD;
 use super::scratch::{Origin, Scratch};
 use crate::plan::{Inputs, Tape};
@@ -24,7 +25,7 @@ pub(super) fn run<L: Lanes>(
     tape: &Tape,
     origin: &Origin<'_, L::Scalar>,
     scratch: &mut Scratch<L::Scalar>,
-    at: (isize, isize),
+    at: At,
 ) {
     L::outline(Interpretation::<L> { which, tape, origin, scratch, at });
 }
@@ -35,7 +36,7 @@ struct Interpretation<'a, 'o, L: Lanes> {
     tape: &'a Tape,
     origin: &'a Origin<'o, L::Scalar>,
     scratch: &'a mut Scratch<L::Scalar>,
-    at: (isize, isize),
+    at: At,
 }
 
 impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
@@ -50,14 +51,19 @@ impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
                 (&tape.potentials, &tape.potential_inputs, &mut scratch.potential_work)
             }
         };
-        for (axis, i) in [(1, at.0), (2, at.1)] {
+        for (axis, first) in [(1, at.y), (2, at.z)] {
             if inputs.coordinates[axis] {
-                let cell = i.rem_euclid(plan.layout.shape[axis] as isize) as usize;
-                let place = L::Scalar::from_f64(plan.grid.centre(axis, cell));
-                scratch.places[axis * stride..(axis + 1) * stride].fill(place);
+                let cells = plan.layout.shape[axis] as isize;
+                for n in 0..at.rows {
+                    let i = if axis == 1 { first + n as isize } else { first };
+                    let place = plan.grid.centre(axis, i.rem_euclid(cells) as usize);
+                    let begin = axis * stride + PAD + n * plan.layout.row;
+                    let row = &mut scratch.places[begin..begin + plan.layout.row];
+                    row.fill(L::Scalar::from_f64(place));
+                }
             }
         }
-        let wide = plan.layout.wide::<L::Scalar>();
+        let wide = (at.rows - 1) * plan.layout.row + plan.layout.wide::<L::Scalar>();
         let count = 2 * species + 3 + tape.n_potentials;
         let mut few = [&scratch.places[..]; FEW];
         let mut many = Vec::new();
@@ -72,7 +78,7 @@ impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
             let points = scratch.points.min(wide - x);
             let padded = |rows: &'a [L::Scalar], n: usize| &rows[n * stride + PAD + x..][..points];
             for &s in &inputs.species {
-                states[s] = &origin.around(s).row(at.0, at.1)[x..x + points];
+                states[s] = &origin.around(s).rows(at)[x..x + points];
             }
             for &s in &inputs.laplacians {
                 states[species + s] = padded(&scratch.laplacians, s);

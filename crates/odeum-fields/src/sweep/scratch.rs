@@ -44,12 +44,18 @@ pub(super) struct Scratch<T> {
     pub(super) potentials: Lined<T>,
 }
 
+/// Rows that are computed together where they are short: what is to be done once for them all is
+/// then spread over about as many cells as a program computes at a time.
+pub(super) fn together<T: Scalar>(plan: &Plan<T>) -> usize {
+    let alone = plan.n_potentials() > 0 || (0..plan.layout.species).any(|s| has_gains(plan, s));
+    if alone { 1 } else { (CHUNK / size_of::<T>() / plan.layout.row).max(1) }
+}
+
 impl<T: Scalar> Scratch<T> {
-    /// For a tile of `rows` rows in a plane.
-    pub(super) fn new(plan: &Plan<T>, rows: usize) -> Scratch<T> {
-        let [nx, ..] = plan.layout.shape;
+    /// For a tile of `rows` rows in a plane, of which so many are computed together.
+    pub(super) fn new(plan: &Plan<T>, rows: usize, together: usize) -> Scratch<T> {
         let (species, potentials) = (plan.layout.species, plan.n_potentials());
-        let stride = row::stride(nx);
+        let stride = row::stride(together * plan.layout.row);
         // Rows of a program lie a little further apart than a power of two.
         let points = CHUNK / size_of::<T>();
         let room = points + PAD;
@@ -65,7 +71,8 @@ impl<T: Scalar> Scratch<T> {
         let mut places = zeros(3);
         for i in 0..stride {
             // Beyond the row the coordinates go on, so that no lane meets a strange number.
-            let x = plan.grid.centre(0, 0) + (i as f64 - PAD as f64) * plan.grid.spacing()[0];
+            let cell = (i as f64 - PAD as f64).rem_euclid(plan.layout.row as f64);
+            let x = plan.grid.centre(0, 0) + cell * plan.grid.spacing()[0];
             places[i] = T::from_f64(x);
         }
         Scratch {

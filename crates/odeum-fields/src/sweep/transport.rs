@@ -67,6 +67,8 @@ fn limited<L: Lanes>(behind: L, ahead: L) -> L {
 }
 
 /// Velocity over the edge of a cell, along each axis: one number, or a field.
+// There is one on the stack at a time, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Speed<'a, T> {
     Uniform([f64; 3]),
     /// w/h at cell centres, each with closed or periodic walls.
