@@ -10,6 +10,9 @@ use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
 
+/// Steps beyond which what tiles compute twice grows too much.
+const MOST_STEPS: usize = 8;
+
 /// All that a sweep needs to know beside the field itself.
 pub(crate) struct Plan<T> {
     pub(crate) grid: Grid,
@@ -168,6 +171,16 @@ impl<T: Scalar> Plan<T> {
     pub(crate) fn periodic(&self) -> [bool; 3] {
         let ghosts = self.walls[0].at::<T>(0.0);
         ghosts.map(|ends| ends[0] == Ghost::Wrap)
+    }
+
+    /// The most steps of forward Euler that one pass can take.
+    pub(crate) fn most_steps(&self) -> usize {
+        let uniform = match (&self.wind, self.advection) {
+            (Some(Blow::Uniform(_)), Advection::Upwind) | (None, _) => true,
+            _ => !self.carried.contains(&true),
+        };
+        let plain = self.diffusion.iter().all(Option::is_none);
+        if self.n_potentials() == 0 && uniform && plain { MOST_STEPS } else { 1 }
     }
 
     /// K
