@@ -2,6 +2,7 @@
 
 mod compile;
 mod program;
+mod rows;
 
 pub use program::Program;
 

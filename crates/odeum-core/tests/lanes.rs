@@ -78,6 +78,13 @@ fn memory<L: Lanes>() {
             assert!(changed.lane(j) == expected, "lane {j} after setting lane {i}");
         }
     }
+    let other = L::load(&numbers[1..]);
+    let (up, down) = (pack.shifted_up(other), pack.shifted_down(other));
+    for i in 0..L::WIDTH {
+        let [below, above] = [i.wrapping_sub(1), i + 1];
+        assert!(up.lane(i) == if i > 0 { numbers[below] } else { numbers[L::WIDTH] });
+        assert!(down.lane(i) == if above < L::WIDTH { numbers[above] } else { numbers[1] });
+    }
     let third = 1.0 / 3.0;
     for i in 0..L::WIDTH {
         assert!(L::splat(numbers[0]).lane(i) == numbers[0]);

@@ -1,4 +1,5 @@
-//! Updates per second of Euler sweeps: `sweep_speed [cells along an edge] [threads]`.
+//! Updates per second of Euler sweeps, and of several steps in one pass:
+//! `sweep_speed [cells along an edge] [threads]`.
 
 #![allow(clippy::print_stdout)]
 
@@ -57,6 +58,13 @@ fn main() -> Result<(), Error> {
             speed::<f32>(&problem, &cpu, 1e-4)?,
             speed::<f64>(&problem, &cpu, 1e-4)?
         );
+        for steps in 2..=Engine::<f32>::new(&problem, &cpu)?.most_steps().min(4) {
+            println!(
+                "  {steps} at once f32 {:8.0}  f64 {:8.0}",
+                several::<f32>(&problem, &cpu, steps)?,
+                several::<f64>(&problem, &cpu, steps)?
+            );
+        }
     }
     Ok(())
 }
@@ -79,4 +87,22 @@ fn speed<T: Precision>(problem: &Problem, cpu: &Cpu, slope: f64) -> Result<f64, 
         std::mem::swap(&mut u, &mut next);
     }
     Ok(problem.grid.cells() as f64 / best / 1e6)
+}
+
+/// As [`speed`], for so many steps at once.
+fn several<T: Precision>(problem: &Problem, cpu: &Cpu, steps: usize) -> Result<f64, Error> {
+    let engine = Engine::<T>::new(problem, cpu)?;
+    let species = problem.model.species().len();
+    let u = Field::<T>::from_fn(&problem.grid, species, |_, [x, y, z]| {
+        0.1 + 0.01 * (0.1 * x).sin() * (0.2 * y).cos() * (0.3 * z).cos()
+    })?;
+    let mut next = engine.zeros()?;
+    let times = vec![0.0; steps];
+    let (mut best, begun) = (f64::INFINITY, Instant::now());
+    while begun.elapsed().as_secs_f64() < 1.0 {
+        let start = Instant::now();
+        engine.steps(&times, 1e-4, &u, &mut next);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok((problem.grid.cells() * steps) as f64 / best / 1e6)
 }

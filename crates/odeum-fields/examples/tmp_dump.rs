@@ -1,5 +1,5 @@
 //! dump
-#![allow(missing_docs,clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used)]
 use odeum_fields::cuda::{Tiling, inspect};
 use odeum_fields::problems::Paper;
 fn main() {
@@ -7,6 +7,14 @@ fn main() {
     let n = |k: usize| a[k].parse::<usize>().unwrap();
     let paper = Paper::named(&a[1]).unwrap();
     let problem = paper.problem([512; 3]).unwrap();
-    let t = Tiling { depth: n(2), pack: n(3), rows: n(4), block: [n(5), n(6)], ahead: n(7), blocks_per_sm: n(8), planes: 0 };
+    let t = Tiling {
+        depth: n(2),
+        pack: n(3),
+        rows: n(4),
+        block: [n(5), n(6)],
+        ahead: n(7),
+        blocks_per_sm: n(8),
+        planes: 0,
+    };
     println!("{}", inspect::kernel::<f32>(&problem, t, 1.0).unwrap().source);
 }

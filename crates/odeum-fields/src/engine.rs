@@ -66,6 +66,35 @@ impl<T: Precision> Engine<T> {
         sweep::sweep(&self.plan, &self.tiles, self.isa, self.pool.as_ref(), t, u, what, out)
     }
 
+    /// The most steps that [`steps`](Engine::steps) takes at once: one where F reads cells
+    /// further away than the nearest, or coefficients of cells.
+    pub fn most_steps(&self) -> usize {
+        self.plan.most_steps()
+    }
+
+    /// As many steps of forward Euler of size `h` as there are times, each from its time on, in
+    /// one pass over memory; true when every value on the way is finite. The result has the bits
+    /// of single steps out = u + h F(t, u).
+    ///
+    /// # Panics
+    ///
+    /// When a field has not the shape of the problem, or there are no times, or more than
+    /// [`most_steps`](Engine::most_steps).
+    pub fn steps(&self, times: &[f64], h: f64, u: &Field<T>, out: &mut Field<T>) -> bool {
+        assert!((1..=self.most_steps()).contains(&times.len()), "steps at once");
+        if let [t] = times {
+            return self.sweep(
+                *t,
+                u,
+                &Combination { slope: h, own: None, terms: &[(1.0, u)] },
+                out,
+            );
+        }
+        assert!(u.layout() == &self.plan.layout && out.layout() == &self.plan.layout);
+        let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads());
+        sweep::steps(&self.plan, (threads, self.isa), self.pool.as_ref(), times, h, u, out)
+    }
+
     /// The slopes F(t, u); true when all are finite.
     ///
     /// # Panics

@@ -1,15 +1,12 @@
 //! Concentrations on a grid.
 
 use crate::grid::Grid;
-use crate::memory::ask_for_large_pages;
+use crate::memory::{LINE, ask_for_large_pages};
 use odeum::{Error, Scalar};
-
-/// Bytes of a cache line: rows begin on one.
-const LINE: usize = 64;
 
 /// The values of S species in every cell of a grid, species by species.
 ///
-/// Rows along x begin on cache lines. There are no ghost layers: what lies beyond a wall is
+/// Rows along x begin on cache lines, and zeros fill their last. There are no ghost layers: what lies beyond a wall is
 /// computed where it is needed.
 #[derive(Debug)]
 pub struct Field<T> {
@@ -53,6 +50,11 @@ impl Layout {
     #[inline(always)]
     pub(crate) fn row_at(&self, species: usize, y: usize, z: usize) -> usize {
         species * self.volume + z * self.plane + y * self.row
+    }
+
+    /// Values of a row up to the end of its last cache line.
+    pub(crate) fn wide<T>(&self) -> usize {
+        self.shape[0].next_multiple_of(LINE / size_of::<T>())
     }
 
     /// Values in all.

@@ -1,4 +1,42 @@
-//! Memory of fields.
+//! Memory of fields and of threads.
+
+use std::ops::{Deref, DerefMut};
+
+/// Bytes of a cache line.
+pub(crate) const LINE: usize = 64;
+
+/// Numbers that begin on a cache line: packs that straddle two of them cost twice.
+#[derive(Debug)]
+pub(crate) struct Lined<T> {
+    values: Vec<T>,
+    head: usize,
+    len: usize,
+}
+
+impl<T: Copy> Lined<T> {
+    pub(crate) fn new(value: T, len: usize) -> Lined<T> {
+        let line = LINE / size_of::<T>();
+        let values = vec![value; len + line];
+        let head = values.as_ptr().align_offset(LINE).min(line);
+        Lined { values, head, len }
+    }
+}
+
+impl<T> Deref for Lined<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        &self.values[self.head..self.head + self.len]
+    }
+}
+
+impl<T> DerefMut for Lined<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.values[self.head..self.head + self.len]
+    }
+}
 
 /// Asks for large pages for memory that has not been touched yet: walks through page tables else
 /// cost a tenth to a third of a sweep. Where there are none nothing happens.

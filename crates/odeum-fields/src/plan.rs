@@ -11,6 +11,9 @@ use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
 
+/// Steps beyond which what tiles compute twice grows too much.
+const MOST_STEPS: usize = 8;
+
 /// All that a sweep needs to know beside the field itself.
 pub(crate) struct Plan<T> {
     pub(crate) grid: Grid,
@@ -182,6 +185,16 @@ impl<T: Scalar> Plan<T> {
             Kernel::Diffusion(_) => None,
             Kernel::Tape(tape) => Some(&tape.potential_inputs),
         }
+    }
+
+    /// The most steps of forward Euler that one pass can take.
+    pub(crate) fn most_steps(&self) -> usize {
+        let uniform = match (&self.wind, self.advection) {
+            (Some(Blow::Uniform(_)), Advection::Upwind) | (None, _) => true,
+            _ => !self.carried.contains(&true),
+        };
+        let plain = self.diffusion.iter().all(Option::is_none);
+        if self.n_potentials() == 0 && uniform && plain { MOST_STEPS } else { 1 }
     }
 
     /// K

@@ -16,7 +16,7 @@ pub use node::{Counts, Node, NodeId};
 pub use op::{Class, Op, OpInfo};
 
 pub(crate) use build::Builder;
-pub(crate) use op::{Operands, Rule};
+pub(crate) use op::{Operands, Places, Rule};
 
 use crate::real::Real;
 use std::fmt;

@@ -63,6 +63,12 @@ pub(crate) trait Operands<R: Real> {
     fn result(&mut self, value: R);
 }
 
+/// [`Operands`] of an operation at one place after the other.
+pub(crate) trait Places<R: Real>: Operands<R> {
+    /// Goes on to the next place; false when there is none.
+    fn advance(&mut self) -> bool;
+}
+
 /// Operands in a slice, the result in a variable.
 struct Loose<'a, R>(&'a [R], &'a mut R);
 
@@ -130,6 +136,22 @@ macro_rules! op_table {
                         let mut count = 0..;
                         $(let $x = place.operand(count.next().unwrap_or(0));)+
                         place.result($meaning);
+                    })*
+                }
+            }
+
+            /// Computes the operation at all places, of which there is at least one: the choice
+            /// of the operation is made once for all.
+            #[inline(always)]
+            pub(crate) fn run_along<R: Real>(self, mut places: impl Places<R>) {
+                match self {
+                    $(Op::$op => loop {
+                        let mut count = 0..;
+                        $(let $x = places.operand(count.next().unwrap_or(0));)+
+                        places.result($meaning);
+                        if !places.advance() {
+                            break;
+                        }
                     })*
                 }
             }

@@ -40,6 +40,9 @@ pack! {
         let here = _mm256_and_si256(_mm256_set1_epi64x(bits as i64), lane);
         _mm256_castsi256_pd(_mm256_cmpeq_epi64(here, lane))
     };
+    // The half in the middle first, then within halves.
+    shifted_up(a, b) = _mm256_shuffle_pd::<0b0101>(_mm256_permute2f128_pd::<0x21>(b, a), a);
+    shifted_down(a, b) = _mm256_shuffle_pd::<0b0101>(a, _mm256_permute2f128_pd::<0x21>(a, b));
     and(a, b) = _mm256_and_pd(a, b);
     or(a, b) = _mm256_or_pd(a, b);
     not(a) = _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi64x(-1)));
@@ -80,6 +83,8 @@ pack! {
         let here = _mm256_and_si256(_mm256_set1_epi32(bits as i32), lane);
         _mm256_castsi256_ps(_mm256_cmpeq_epi32(here, lane))
     };
+    shifted_up(a, b) = shift_ps::<12>(a, _mm256_permute2f128_ps::<0x21>(b, a));
+    shifted_down(a, b) = shift_ps::<4>(_mm256_permute2f128_ps::<0x21>(a, b), a);
     and(a, b) = _mm256_and_ps(a, b);
     or(a, b) = _mm256_or_ps(a, b);
     not(a) = _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
@@ -102,6 +107,20 @@ unsafe fn power_of_two(n: __m256d) -> __m256d {
     unsafe {
         let biased = _mm256_add_pd(n, _mm256_set1_pd(ONES + 1023.0));
         _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(biased)))
+    }
+}
+
+/// The bytes from byte `N` on of `low` and then `high`, in each half.
+///
+/// # Safety
+///
+/// The processor must have AVX2.
+#[inline(always)]
+unsafe fn shift_ps<const N: i32>(high: __m256, low: __m256) -> __m256 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (high, low) = (_mm256_castps_si256(high), _mm256_castps_si256(low));
+        _mm256_castsi256_ps(_mm256_alignr_epi8::<N>(high, low))
     }
 }
 

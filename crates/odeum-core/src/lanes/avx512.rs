@@ -35,6 +35,8 @@ pack! {
     select(m, a, b) = _mm512_mask_blend_pd(m, b, a);
     bits(m) = _cvtmask8_u32(m) as u64;
     from_bits(bits) = _cvtu32_mask8(bits as u32);
+    shifted_up(a, b) = shift_pd::<7>(a, b);
+    shifted_down(a, b) = shift_pd::<1>(b, a);
     and(a, b) = _kand_mask8(a, b);
     or(a, b) = _kor_mask8(a, b);
     not(a) = _knot_mask8(a);
@@ -71,11 +73,41 @@ pack! {
     select(m, a, b) = _mm512_mask_blend_ps(m, b, a);
     bits(m) = _cvtmask16_u32(m) as u64;
     from_bits(bits) = _cvtu32_mask16(bits as u32);
+    shifted_up(a, b) = shift_ps::<15>(a, b);
+    shifted_down(a, b) = shift_ps::<1>(b, a);
     and(a, b) = _kand_mask16(a, b);
     or(a, b) = _kor_mask16(a, b);
     not(a) = _knot_mask16(a);
     outline = super::isa::outlined_avx512;
     functions = functions_of_f32;
+}
+
+/// The eight lanes from lane `N` on of `low` and then `high`.
+///
+/// # Safety
+///
+/// The processor must have AVX-512 F.
+#[inline(always)]
+unsafe fn shift_pd<const N: i32>(high: __m512d, low: __m512d) -> __m512d {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (high, low) = (_mm512_castpd_si512(high), _mm512_castpd_si512(low));
+        _mm512_castsi512_pd(_mm512_alignr_epi64::<N>(high, low))
+    }
+}
+
+/// The sixteen lanes from lane `N` on of `low` and then `high`.
+///
+/// # Safety
+///
+/// The processor must have AVX-512 F.
+#[inline(always)]
+unsafe fn shift_ps<const N: i32>(high: __m512, low: __m512) -> __m512 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (high, low) = (_mm512_castps_si512(high), _mm512_castps_si512(low));
+        _mm512_castsi512_ps(_mm512_alignr_epi32::<N>(high, low))
+    }
 }
 
 /// `1 / sqrt(a)` from the 14-bit estimate and two Newton steps, y ← y + y (1 − a y²) / 2.

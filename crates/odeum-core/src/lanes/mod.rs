@@ -74,6 +74,26 @@ pub trait Lanes: Real {
     fn lane(self, i: usize) -> Self::Scalar;
     /// Replaces the number in lane `i`, below the width.
     fn set_lane(&mut self, i: usize, x: Self::Scalar);
+    /// Every lane from the one below; the lowest from the highest of `before`.
+    #[inline(always)]
+    fn shifted_up(self, before: Self) -> Self {
+        let mut shifted = before;
+        shifted.set_lane(0, before.lane(Self::WIDTH - 1));
+        for i in 1..Self::WIDTH {
+            shifted.set_lane(i, self.lane(i - 1));
+        }
+        shifted
+    }
+    /// Every lane from the one above; the highest from the lowest of `after`.
+    #[inline(always)]
+    fn shifted_down(self, after: Self) -> Self {
+        let mut shifted = after;
+        for i in 1..Self::WIDTH {
+            shifted.set_lane(i - 1, self.lane(i));
+        }
+        shifted.set_lane(Self::WIDTH - 1, after.lane(0));
+        shifted
+    }
     /// One bit per lane, lane 0 lowest; the other bits are zero.
     fn bits(mask: Self::Mask) -> u64;
     /// The inverse of [`bits`](Lanes::bits); bits above the width are ignored.

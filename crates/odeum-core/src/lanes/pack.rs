@@ -38,6 +38,8 @@ macro_rules! pack {
         select($sel_m:ident, $sel_a:ident, $sel_b:ident) = $select:expr;
         bits($bits_m:ident) = $bits:expr;
         from_bits($fb:ident) = $from_bits:expr;
+        shifted_up($up_a:ident, $up_b:ident) = $up:expr;
+        shifted_down($down_a:ident, $down_b:ident) = $down:expr;
         and($and_a:ident, $and_b:ident) = $and:expr;
         or($or_a:ident, $or_b:ident) = $or:expr;
         not($not_a:ident) = $not:expr;
@@ -154,6 +156,8 @@ macro_rules! pack {
                     *self,
                 );
             }
+            pack!(@method shifted_up $pack -> $pack ($up_a, $up_b) $up);
+            pack!(@method shifted_down $pack -> $pack ($down_a, $down_b) $down);
             #[inline(always)]
             fn bits(mask: $mask) -> u64 {
                 let $bits_m = mask.0;

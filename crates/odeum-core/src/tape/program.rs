@@ -36,12 +36,12 @@ impl Place {
     }
 
     #[inline(always)]
-    fn array(self) -> usize {
+    pub(super) fn array(self) -> usize {
         self.array as usize
     }
 
     #[inline(always)]
-    fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self.index as usize
     }
 }
@@ -52,7 +52,7 @@ impl Place {
 /// loads and a shift to find.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction {
-    op: Op,
+    pub(super) op: Op,
     /// Of the result, then of the operands.
     arrays: [Array; 4],
     indices: [u32; 4],
@@ -67,7 +67,7 @@ impl Instruction {
 
     /// The result (0) or operand `k - 1`.
     #[inline(always)]
-    fn place(&self, k: usize) -> Place {
+    pub(super) fn place(&self, k: usize) -> Place {
         Place { array: self.arrays[k], index: self.indices[k] }
     }
 }
@@ -151,42 +151,6 @@ impl Program {
         unsafe { self.run_in(t, y, p, out, work.as_mut_ptr()) }
     }
 
-    /// Writes the constants and the time into a workspace, where they stay for any number of
-    /// [`run_again`](Program::run_again).
-    ///
-    /// # Panics
-    ///
-    /// When the workspace is too short.
-    #[inline(always)]
-    pub fn load<R: Real>(&self, t: R, work: &mut [R]) {
-        assert!(work.len() >= self.lengths[0], "workspace too short");
-        for (k, &constant) in self.constants.iter().enumerate() {
-            work[k] = R::lit(constant);
-        }
-        if self.uses_time {
-            work[self.constants.len()] = t;
-        }
-    }
-
-    /// As [`run`](Program::run), in a workspace that [`load`](Program::load) has prepared: for
-    /// the same time at many points.
-    ///
-    /// # Panics
-    ///
-    /// When a slice is too short.
-    #[inline(always)]
-    pub fn run_again<R: Real>(&self, y: &[R], p: &[R], out: &mut [R], work: &mut [R]) {
-        assert!(work.len() >= self.lengths[0], "workspace too short");
-        assert!(y.len() >= self.lengths[1], "too few states");
-        assert!(p.len() >= self.lengths[2], "too few parameters");
-        assert!(out.len() >= self.lengths[3], "too few outputs");
-        let arrays =
-            [work.as_mut_ptr(), y.as_ptr().cast_mut(), p.as_ptr().cast_mut(), out.as_mut_ptr()];
-        // SAFETY: as in `run_in`; constants and time are values like any others, since all of
-        // the workspace is initialised.
-        unsafe { self.carry_out(&Arrays(arrays)) }
-    }
-
     /// As [`run`](Program::run), with a workspace on the stack, or on the heap when more than 32
     /// values are needed.
     #[inline(always)]
@@ -233,19 +197,8 @@ impl Program {
             // SAFETY: the time follows the constants.
             unsafe { arrays.0[0].add(self.constants.len()).write(t) };
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.carry_out(&arrays) }
-    }
-
-    /// The instructions, once constants and time are in their places.
-    ///
-    /// # Safety
-    ///
-    /// As for [`execute`](Program::execute).
-    #[inline(always)]
-    unsafe fn carry_out<R: Real>(&self, arrays: &Arrays<R>) {
         for instruction in &self.instructions {
-            instruction.op.run(Step { arrays, instruction });
+            instruction.op.run(Step { arrays: &arrays, instruction });
         }
         for &(to, from) in &self.copies {
             // SAFETY: checked by `validate`.

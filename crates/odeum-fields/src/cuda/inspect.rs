@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use odeum::{Error, Scalar};
 
 /// What stands before a kernel's text, after the library's own shim, to run it on the host.
-pub const HOST_LANES: &str = include_str!("device/host_lanes.h");
+pub const HOST_THREADS: &str = include_str!("device/host_threads.h");
 
 /// What stands after it, and after that `OD_HOST_KERNEL(name)` for each kernel.
 pub const HOST_MAIN: &str = include_str!("device/host_main.h");

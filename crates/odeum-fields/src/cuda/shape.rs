@@ -90,7 +90,11 @@ impl Shape {
         let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
         self.planes::<T>(|first, planes| {
             let len = planes.1 * self.plane;
-            machine.read(from, self.first::<T>(0) as usize + first * size_of::<T>(), &mut values[..len])?;
+            machine.read(
+                from,
+                self.first::<T>(0) as usize + first * size_of::<T>(),
+                &mut values[..len],
+            )?;
             for (at, (s, y, z)) in self.rows(planes) {
                 field.row_mut(s, y, z).copy_from_slice(&values[at..at + self.cells[0]]);
             }

@@ -138,7 +138,8 @@ fn equations<T: Scalar>(text: &mut Text, problem: &Problem, plan: &Plan<T>) {
     text.table("real", "od_potential_part(int n, int s)", &format!("{species} * n + s"), &parts);
     // Species that the potentials read.
     let inputs = plan.potential_inputs();
-    let feeds = |s: usize| inputs.is_some_and(|i| i.species.contains(&s) || i.laplacians.contains(&s));
+    let feeds =
+        |s: usize| inputs.is_some_and(|i| i.species.contains(&s) || i.laplacians.contains(&s));
     let feeds: Vec<_> = (0..species).map(|s| i32::from(feeds(s)).to_string()).collect();
     text.table("bool", "od_feeds(int s)", "s", &feeds);
 }

@@ -1,6 +1,6 @@
 //! out = own · out + Σ cₖ Vₖ + slope · F along a row, from F.
 
-use super::row::{self};
+use super::row;
 use super::{Frame, Tile};
 use odeum_core::lanes::stream_fence;
 use odeum_core::{Lanes, Scalar};
@@ -8,69 +8,108 @@ use odeum_core::{Lanes, Scalar};
 /// The most fields that are added.
 pub(crate) const MOST: usize = 4;
 
-/// What a row of the output is made of.
+/// What a row of the output is made of, or some rows one after the other. Slices end with the last cache line that holds cells;
+/// what stands there beyond the cells is zero and stays so.
 pub(super) struct Row<'a, L: Lanes> {
     out: &'a mut [L::Scalar],
     slope: L,
     own: Option<L>,
-    factors: [L; MOST],
-    terms: [&'a [L::Scalar]; MOST],
-    count: usize,
+    /// The first term, apart from the others: most sweeps have one.
+    first: Option<(L, &'a [L::Scalar])>,
+    /// The others, of whose fields the row begins at `at`.
+    others: &'a [(L::Scalar, &'a [L::Scalar])],
+    at: usize,
     streams: bool,
+    /// Whether there is a first term and nothing else: one question for each pack.
+    simple: bool,
 }
 
 impl<'a, L: Lanes> Row<'a, L> {
-    /// Row (y, z) of a species.
+    /// Rows from (y, z) on of a species of the output of a sweep. `here` are those rows of what F
+    /// is taken of.
     #[inline(always)]
-    pub(super) fn new(frame: &'a Frame<'_, L::Scalar>, s: usize, y: usize, z: usize) -> Row<'a, L> {
+    pub(super) fn of_field(
+        frame: &'a Frame<'_, L::Scalar>,
+        s: usize,
+        (y, z): (usize, usize),
+        rows: usize,
+        here: &'a [L::Scalar],
+    ) -> Row<'a, L> {
         let layout = &frame.plan.layout;
-        let (at, nx) = (layout.row_at(s, y, z), layout.shape[0]);
-        let mut terms = [&frame.u[..0]; MOST];
-        let mut factors = [L::lit(0.0); MOST];
-        for (k, (factor, values)) in frame.terms.iter().enumerate() {
-            terms[k] = &values[at..at + nx];
-            factors[k] = L::splat(*factor);
-        }
+        let at = layout.row_at(s, y, z);
+        let wide = (rows - 1) * layout.row + layout.wide::<L::Scalar>();
+        let (first, others) = match &frame.terms[..] {
+            _ if frame.from_here => (Some((L::lit(1.0), here)), &frame.terms[..0]),
+            [] => (None, &frame.terms[..]),
+            [(factor, values), others @ ..] => {
+                (Some((L::splat(*factor), &values[at..at + wide])), others)
+            }
+        };
         // SAFETY: the row lies within the layout; every row belongs to one tile, and within a
         // tile one piece of code after the other asks for it.
-        let out = unsafe { frame.out.values(at, nx) };
-        Row {
-            out,
-            slope: L::splat(frame.slope),
-            own: frame.own.map(L::splat),
-            factors,
-            terms,
-            count: frame.terms.len(),
-            streams: frame.streams,
-        }
+        let out = unsafe { frame.out.values(at, wide) };
+        let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
+        let streams = frame.streams;
+        let simple = first.is_some() && own.is_none() && others.is_empty();
+        Row { out, slope, own, first, others, at, streams, simple }
     }
 
-    /// Cells of the row.
+    /// here + slope · F, to a row of a tile's own memory.
     #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.out.len()
+    pub(super) fn of_step(
+        slope: L::Scalar,
+        here: &'a [L::Scalar],
+        out: &'a mut [L::Scalar],
+    ) -> Row<'a, L> {
+        let first = Some((L::lit(1.0), here));
+        let slope = L::splat(slope);
+        Row { out, slope, own: None, first, others: &[], at: 0, streams: false, simple: true }
     }
 
-    /// Writes the pack at `x`, which lies within the row; gives what was written.
-    ///
+    /// Asserts that whole packs of `wide` values lie within the row.
+    #[inline(always)]
+    pub(super) fn check(&self, wide: usize) {
+        let wide = wide.next_multiple_of(L::WIDTH);
+        assert!(wide <= self.out.len());
+        assert!(self.first.is_none_or(|(_, values)| wide <= values.len()));
+    }
+
     /// # Safety
     ///
-    /// `x + L::WIDTH` must not be larger than the length of the row. Before the row is read, the
-    /// tile must end.
+    /// `x` is below a number that [`check`](Row::check) has compared with the slices.
     #[inline(always)]
-    pub(super) unsafe fn whole(&mut self, x: usize, slope: L) -> L {
+    unsafe fn sum(&self, x: usize, slope: L) -> L {
         let mut sum = slope * self.slope;
-        for k in 0..self.count {
-            // SAFETY: the rows of all terms are as long as that of the output.
-            let value: L = unsafe { row::within(self.terms[k], x) };
-            sum = value.mul_add(self.factors[k], sum);
+        if let Some((factor, values)) = self.first {
+            // SAFETY: the caller's promise.
+            let value: L = unsafe { row::within(values, x) };
+            sum = value.mul_add(factor, sum);
+        }
+        if self.simple {
+            return sum;
+        }
+        for (factor, values) in self.others {
+            let value = L::load(&values[self.at + x..self.at + x + L::WIDTH]);
+            sum = value.mul_add(L::splat(*factor), sum);
         }
         if let Some(own) = self.own {
             // SAFETY: the caller's promise.
             let value: L = unsafe { row::within(self.out, x) };
             sum = value.mul_add(own, sum);
         }
+        sum
+    }
+
+    /// Writes the pack at `x`; gives what was written.
+    ///
+    /// # Safety
+    ///
+    /// `x` is below a number that [`check`](Row::check) has compared with the slices. Before the row is read, the tile must end.
+    #[inline(always)]
+    pub(super) unsafe fn whole(&mut self, x: usize, slope: L) -> L {
         // SAFETY: the caller's promise.
+        let sum = unsafe { self.sum(x, slope) };
+        // SAFETY: as above.
         let place = unsafe { self.out.get_unchecked_mut(x..x + L::WIDTH) };
         if self.streams {
             // SAFETY: a tile ends with a fence.
@@ -81,31 +120,20 @@ impl<'a, L: Lanes> Row<'a, L> {
         sum
     }
 
-    /// As [`whole`](Row::whole) for the last pack, of which only some lanes lie within the row;
-    /// the others are given as zero.
+    /// As [`whole`](Row::whole) for a last pack, of which only so many lanes are cells: the others
+    /// are zero.
+    ///
+    /// # Safety
+    ///
+    /// As for [`whole`](Row::whole).
     #[inline(always)]
-    pub(super) fn part(&mut self, x: usize, slope: L) -> L {
-        let mut sum = slope * self.slope;
-        for k in 0..self.count {
-            sum = row::load::<L>(self.terms[k], x).mul_add(self.factors[k], sum);
-        }
-        if let Some(own) = self.own {
-            sum = row::load::<L>(self.out, x).mul_add(own, sum);
-        }
-        row::store(self.out, x, sum);
-        let lanes = L::from_bits((1 << (self.out.len() - x)) - 1);
-        L::select(lanes, sum, L::lit(0.0))
-    }
-
-    /// The pack at `x`, whole or not.
-    #[inline(always)]
-    pub(super) fn put(&mut self, x: usize, slope: L) -> L {
-        if x + L::WIDTH <= self.out.len() {
-            // SAFETY: just compared; every tile ends with a fence, and point sources come after one.
-            unsafe { self.whole(x, slope) }
-        } else {
-            self.part(x, slope)
-        }
+    pub(super) unsafe fn part(&mut self, x: usize, cells: usize, slope: L) -> L {
+        let cells = L::from_bits((1 << cells) - 1);
+        // SAFETY: the caller's promise.
+        let sum = L::select(cells, unsafe { self.sum(x, slope) }, L::lit(0.0));
+        // SAFETY: as above.
+        unsafe { row::put(self.out, x, sum) };
+        sum
     }
 }
 
@@ -116,11 +144,20 @@ pub(super) fn without_slope<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile)
     for s in 0..frame.plan.layout.species {
         for z in tile.z.clone() {
             for y in tile.y.clone() {
-                let mut row = Row::<L>::new(frame, s, y, z);
-                let mut x = 0;
-                while x < row.len() {
-                    spoiled = row.put(x, L::lit(0.0)).mul_add(L::lit(0.0), spoiled);
+                let mut row = Row::<L>::of_field(frame, s, (y, z), 1, &[]);
+                let (cells, mut x) = (frame.plan.layout.shape[0], 0);
+                row.check(cells);
+                let whole = cells / L::WIDTH * L::WIDTH;
+                while x < whole {
+                    // SAFETY: whole packs of cells.
+                    let sum = unsafe { row.whole(x, L::lit(0.0)) };
+                    spoiled = sum.mul_add(L::lit(0.0), spoiled);
                     x += L::WIDTH;
+                }
+                if x < cells {
+                    // SAFETY: there are cells left.
+                    let sum = unsafe { row.part(x, cells - x, L::lit(0.0)) };
+                    spoiled = sum.mul_add(L::lit(0.0), spoiled);
                 }
             }
         }
@@ -134,16 +171,25 @@ pub(super) fn is_sound<L: Lanes>(spoiled: L) -> bool {
     L::bits(spoiled.ne(spoiled)) == 0
 }
 
-/// Adds point sources that lie in a row.
+/// Adds what point sources of a species give to row (y, z), which begins at the pointer.
+///
+/// # Safety
+///
+/// The row must be the caller's to write.
 #[inline(always)]
-pub(super) fn add_sources<T: Scalar>(frame: &Frame<'_, T>, s: usize, y: usize, z: usize) {
-    for (species, cell, rate) in &frame.sources {
+pub(super) unsafe fn add_sources<T: Scalar>(
+    sources: &[(usize, [usize; 3], f64)],
+    slope: T,
+    s: usize,
+    (y, z): (usize, usize),
+    row: *mut T,
+) {
+    for (species, cell, rate) in sources {
         if (*species, cell[1], cell[2]) == (s, y, z) {
-            let at = frame.plan.layout.row_at(s, y, z) + cell[0];
+            // What was streamed has arrived before it is read again.
             stream_fence();
-            // SAFETY: as for the row, which nobody holds any more; streams have ended.
-            let out = unsafe { frame.out.values(at, 1) };
-            out[0] = out[0] + frame.slope * T::from_f64(*rate);
+            // SAFETY: the caller's promise; the cell lies within the grid.
+            unsafe { *row.add(cell[0]) = *row.add(cell[0]) + slope * T::from_f64(*rate) };
         }
     }
 }

@@ -1,89 +1,132 @@
-//! The Laplacian of a row, in two passes.
+//! The Laplacian along a row, in one pass.
 //!
 //! The sums over the 19 points share their parts: with a the row itself, Q the sum of its four
 //! nearest rows and E of the four next, the Laplacian is Z(x) + G(x − 1) + G(x + 1) with
-//! Z = 2 Q + E − 24 a and G = 2 a + Q. The first pass writes Z and G, the second adds.
+//! Z = 2 Q + E − 24 a and G = 2 a + Q. Packs of G stay in registers until their neighbours are
+//! there.
 //!
 //! Where the field is the same everywhere the result is exactly zero: 24 a is taken as four times
 //! the rounded 6 a, which is also what G then is.
 
-use super::row::{self, PAD};
+use super::row;
 use crate::stencil::Weights;
 use crate::walls::Ghost;
 use odeum_core::lanes::prefetch;
 use odeum_core::{Lanes, Scalar};
 
-/// Z and G of a row of `nx` cells, each padded.
-pub(crate) struct Parts<'a, T> {
-    pub(crate) z: &'a mut [T],
-    pub(crate) g: &'a mut [T],
+/// What takes the Laplacian of a row, pack by pack.
+pub(super) trait Sink<L> {
+    /// Takes the pack at `x`, the Laplacian over the scale of its weights, of which so many lanes
+    /// are cells.
+    fn take(&mut self, x: usize, cells: usize, sum: L);
 }
 
-/// The first pass, from the nine rows around. What lies `ahead` of the row above is asked for: the
-/// processor by itself sees too late that it will be needed.
+/// The nine rows around a row of `nx` cells, whole packs, and its walls; or around `count` rows
+/// that lie `row` apart.
+pub(super) struct Nine<'a, T> {
+    pub(super) nx: usize,
+    pub(super) count: usize,
+    pub(super) row: usize,
+    pub(super) rows: [&'a [T]; 9],
+    pub(super) ends: &'a [Ghost<T>; 2],
+    /// Values from what is read of the row above to what is asked for: the processor by itself
+    /// sees too late that it will be needed.
+    pub(super) ahead: usize,
+}
+
+/// Gives the Laplacian along a row.
 #[inline(always)]
-pub(crate) fn prepare<L: Lanes>(
+pub(super) fn along<L: Lanes>(
     weights: &Weights,
-    rows: &[&[L::Scalar]; 9],
-    ahead: usize,
-    ends: &[Ghost<L::Scalar>; 2],
-    parts: &mut Parts<'_, L::Scalar>,
+    nine: &Nine<'_, L::Scalar>,
+    sink: &mut impl Sink<L>,
 ) {
-    let nx = rows[4].len();
+    let wide = (nine.count - 1) * nine.row + nine.nx.next_multiple_of(L::WIDTH);
+    assert!(nine.nx > 0 && nine.rows.iter().all(|row| row.len() >= wide));
     if weights.edges {
-        prepare_edges::<L>(rows, ahead, parts);
+        march::<L, true>(weights, nine, sink);
     } else {
-        prepare_star::<L>(weights, rows, ahead, parts);
+        march::<L, false>(weights, nine, sink);
     }
+}
+
+#[inline(always)]
+fn march<L: Lanes, const EDGES: bool>(
+    weights: &Weights,
+    nine: &Nine<'_, L::Scalar>,
+    sink: &mut impl Sink<L>,
+) {
+    let Nine { nx, count, row, rows, ends, ahead } = nine;
+    let yz = [weights.axes[1], weights.axes[2]];
+    let above = rows[7].as_ptr().wrapping_add(*ahead);
     // The wall along x acts on all rows alike, and G is linear in them.
-    let sum = if weights.edges { 6.0 } else { 1.0 };
-    let sum = L::Scalar::from_f64(sum);
-    let g = &mut *parts.g;
-    let end = |ghost: &Ghost<L::Scalar>, mirror: L::Scalar, wrap: L::Scalar| match ghost {
+    let weight = L::Scalar::from_f64(if EDGES { 6.0 } else { 1.0 });
+    for begin in (0..*count).map(|n| n * row) {
+        let last = begin + nx - 1;
+        // SAFETY: the first pack of every row is there.
+        let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, rows, begin) };
+        let first = here.lane(0);
+        let wrap = match ends[0] {
+            // G is the same for a number as for lanes: its only product is by two.
+            // SAFETY: the last cell of every row is there.
+            Ghost::Wrap => unsafe { parts::<L::Scalar, EDGES>(yz, rows, last).1 },
+            _ => first,
+        };
+        let mut left = L::splat(end(&ends[0], weight, first, wrap));
+        prefetch(above.wrapping_add(begin));
+        let mut x = begin;
+        while x + L::WIDTH <= last {
+            let at = x + L::WIDTH;
+            prefetch(above.wrapping_add(at));
+            // SAFETY: a pack that holds cells, as asserted.
+            let (next_z, next) = unsafe { parts::<L, EDGES>(yz, rows, at) };
+            let sides = here.shifted_up(left) + here.shifted_down(next);
+            sink.take(x, L::WIDTH, z + sides);
+            (left, here, z) = (here, next, next_z);
+            x = at;
+        }
+        let cells = last + 1 - x;
+        let high = end(&ends[1], weight, here.lane(cells - 1), first);
+        if cells < L::WIDTH {
+            here.set_lane(cells, high);
+        }
+        let sides = here.shifted_up(left) + here.shifted_down(L::splat(high));
+        sink.take(x, cells, z + sides);
+    }
+}
+
+/// G beyond an end of the row.
+#[inline(always)]
+fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T, wrap: T) -> T {
+    match ghost {
         Ghost::Mirror => mirror,
         Ghost::Wrap => wrap,
-        Ghost::Affine { shift, scale } => sum * *shift + *scale * mirror,
-    };
-    let (first, last) = (g[PAD], g[PAD + nx - 1]);
-    g[PAD - 1] = end(&ends[0], first, last);
-    g[PAD + nx] = end(&ends[1], last, first);
+        Ghost::Affine { shift, scale } => weight * *shift + *scale * mirror,
+    }
 }
 
+/// Z and G at `x`, with what the star stencil weighs its axes y and z by.
+///
+/// # Safety
+///
+/// `x + L::WIDTH` is not larger than the length of any row.
 #[inline(always)]
-fn prepare_edges<L: Lanes>(
+unsafe fn parts<L: Lanes, const EDGES: bool>(
+    yz: [f64; 2],
     rows: &[&[L::Scalar]; 9],
-    ahead: usize,
-    parts: &mut Parts<'_, L::Scalar>,
-) {
-    let nx = rows[4].len();
-    let whole = nx / L::WIDTH * L::WIDTH;
-    let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
-    assert!(rows.iter().all(|row| row.len() == nx));
-    assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
-    let above = rows[7].as_ptr().wrapping_add(ahead);
-    let mut x = 0;
-    while x < whole {
-        let mut at = [L::lit(0.0); 9];
-        for k in 0..9 {
-            // SAFETY: every row is as long as the middle one, and whole packs lie within it.
+    x: usize,
+) -> (L, L) {
+    let mut at = [L::lit(0.0); 9];
+    for k in 0..9 {
+        if EDGES || k % 2 == 1 || k == 4 {
+            // SAFETY: the caller's promise.
             at[k] = unsafe { row::within(rows[k], x) };
         }
-        prefetch(above.wrapping_add(x));
-        let (z, g) = edges(at);
-        // SAFETY: whole packs lie within the scratch rows, as asserted.
-        unsafe { row::put(zs, x, z) };
-        // SAFETY: as above.
-        unsafe { row::put(gs, x, g) };
-        x += L::WIDTH;
     }
-    if x < nx {
-        let mut at = [L::lit(0.0); 9];
-        for k in 0..9 {
-            at[k] = row::load(rows[k], x);
-        }
-        let (z, g) = edges(at);
-        z.store(&mut zs[x..]);
-        g.store(&mut gs[x..]);
+    if EDGES {
+        edges(at)
+    } else {
+        (star(yz.map(L::lit), [at[1], at[3], at[4], at[5], at[7]]), at[4])
     }
 }
 
@@ -97,45 +140,6 @@ fn edges<L: Lanes>(at: [L; 9]) -> (L, L) {
     (z, two.mul_add(a, nearest))
 }
 
-#[inline(always)]
-fn prepare_star<L: Lanes>(
-    weights: &Weights,
-    rows: &[&[L::Scalar]; 9],
-    ahead: usize,
-    parts: &mut Parts<'_, L::Scalar>,
-) {
-    let nx = rows[4].len();
-    let whole = nx / L::WIDTH * L::WIDTH;
-    let (zs, gs) = (&mut parts.z[PAD..], &mut parts.g[PAD..]);
-    let five = [rows[1], rows[3], rows[4], rows[5], rows[7]];
-    assert!(five.iter().all(|row| row.len() == nx));
-    assert!(zs.len() >= whole + L::WIDTH && gs.len() >= whole + L::WIDTH);
-    let along = [weights.axes[1], weights.axes[2]].map(L::lit);
-    let above = rows[7].as_ptr().wrapping_add(ahead);
-    let mut x = 0;
-    while x < whole {
-        let mut at = [L::lit(0.0); 5];
-        for k in 0..5 {
-            // SAFETY: every row is as long as the middle one, and whole packs lie within it.
-            at[k] = unsafe { row::within(five[k], x) };
-        }
-        prefetch(above.wrapping_add(x));
-        // SAFETY: whole packs lie within the scratch rows, as asserted.
-        unsafe { row::put(zs, x, star(along, at)) };
-        // SAFETY: as above.
-        unsafe { row::put(gs, x, at[2]) };
-        x += L::WIDTH;
-    }
-    if x < nx {
-        let mut at = [L::lit(0.0); 5];
-        for k in 0..5 {
-            at[k] = row::load(five[k], x);
-        }
-        star(along, at).store(&mut zs[x..]);
-        at[2].store(&mut gs[x..]);
-    }
-}
-
 /// Z of the star stencil from the rows below, before, here, behind and above; G is the row here.
 #[inline(always)]
 fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]: [L; 5]) -> L {
@@ -145,32 +149,23 @@ fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]:
     minus_two.mul_add(a, along_y.mul_add(y, along_z * z))
 }
 
-/// The second pass at `x`: the Laplacian over the scale of its weights.
-///
-/// # Safety
-///
-/// `PAD + x + L::WIDTH` must be smaller than the length of both rows.
-#[inline(always)]
-pub(crate) unsafe fn finish<L: Lanes>(z: &[L::Scalar], g: &[L::Scalar], x: usize) -> L {
-    let at = PAD + x;
-    debug_assert!(at + 1 + L::WIDTH <= g.len() && at + L::WIDTH <= z.len());
-    // SAFETY: the caller's promise.
-    let sides = unsafe { row::within::<L>(g, at - 1) + row::within(g, at + 1) };
-    // SAFETY: the caller's promise.
-    unsafe { row::within::<L>(z, at) + sides }
+/// Writes `scale` times the Laplacian into a padded row.
+pub(super) struct Store<'a, L: Lanes> {
+    row: &'a mut [L::Scalar],
+    scale: L,
 }
 
-/// The second pass along a whole row: `scale` times Z and its neighbours, in place of Z.
-#[inline(always)]
-pub(crate) fn complete<L: Lanes>(scale: f64, nx: usize, parts: &mut Parts<'_, L::Scalar>) {
-    assert!(nx.next_multiple_of(L::WIDTH) + 2 * PAD <= parts.z.len().min(parts.g.len()));
-    let scale = L::lit(scale);
-    let mut x = 0;
-    while x < nx {
-        // SAFETY: the padded rows have room for whole packs, as asserted.
-        let sum = unsafe { finish::<L>(parts.z, parts.g, x) };
-        // SAFETY: as above.
-        unsafe { row::put(parts.z, PAD + x, sum * scale) };
-        x += L::WIDTH;
+impl<'a, L: Lanes> Store<'a, L> {
+    /// Into the row from [`PAD`](row::PAD) on.
+    #[inline(always)]
+    pub(super) fn new(scale: f64, padded: &'a mut [L::Scalar]) -> Store<'a, L> {
+        Store { row: &mut padded[row::PAD..], scale: L::lit(scale) }
+    }
+}
+
+impl<L: Lanes> Sink<L> for Store<'_, L> {
+    #[inline(always)]
+    fn take(&mut self, x: usize, _cells: usize, sum: L) {
+        (sum * self.scale).store(&mut self.row[x..x + L::WIDTH]);
     }
 }

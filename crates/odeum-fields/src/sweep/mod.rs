@@ -4,18 +4,20 @@
 //! disjoint rows; a row is computed from the rows around it by code that does not know the tile,
 //! so the bits of a result depend neither on the tiles nor on the threads.
 
+mod cascade;
 pub(crate) mod combine;
-mod diffuse;
 mod gather;
 mod laplacian;
-mod react;
+mod line;
+mod plain;
+mod program;
 mod row;
 mod scratch;
 mod transport;
 
 use crate::field::Field;
-use crate::plan::{Blow, Kernel, Plan, Tape};
-use crate::walls::Ghosts;
+use crate::plan::{Blow, Plan};
+use crate::walls::{Ghost, Ghosts};
 use odeum_core::lanes::{LaneWork, stream_fence};
 use odeum_core::{Isa, Lanes, Scalar};
 use rayon::prelude::*;
@@ -53,22 +55,19 @@ impl Precision for f64 {
     }
 }
 
-/// Programs run over wide blocks of lanes, what is compiled over single packs.
 fn run_tile<T: Scalar>(isa: Isa, frame: &Frame<'_, T>, tile: &Tile) -> bool {
-    let sound = match &frame.plan.kernel {
-        _ if frame.slope == T::from_f64(0.0) => isa.dispatch(Combine { frame, tile }),
-        Kernel::Diffusion(d) => isa.dispatch(Diffuse { frame, tile, d }),
-        Kernel::Tape(tape) => isa.dispatch_wide(React { frame, tile, tape }),
+    let sound = match frame.slope == T::from_f64(0.0) {
+        _ if frame.moments.len() > 1 => isa.dispatch(Cascade { frame, tile }),
+        true => isa.dispatch(Combine { frame, tile }),
+        false => isa.dispatch(Sweep { frame, tile }),
     };
     stream_fence();
     sound
 }
 
-/// What all tiles of a sweep share.
-pub struct Frame<'a, T> {
-    pub(crate) plan: &'a Plan<T>,
+/// A time, and what follows from it.
+pub(crate) struct Moment<T> {
     pub(crate) t: f64,
-    pub(crate) u: &'a [T],
     /// Ghosts of each species, then of the potentials.
     pub(crate) ghosts: Vec<Ghosts<T>>,
     /// Ghosts of winds and coefficients.
@@ -77,13 +76,47 @@ pub struct Frame<'a, T> {
     pub(crate) speed: [f64; 3],
     /// Species, cell and rate of point sources.
     pub(crate) sources: Vec<(usize, [usize; 3], f64)>,
+}
+
+impl<T: Scalar> Moment<T> {
+    fn new(plan: &Plan<T>, t: f64) -> Moment<T> {
+        let mut ghosts: Vec<Ghosts<T>> = plan.walls.iter().map(|walls| walls.at(t)).collect();
+        let inherited = transport::inherited(&ghosts[0]);
+        let of_potentials = plan.walls[0].of_potential().at(t);
+        ghosts.extend(vec![of_potentials; plan.n_potentials()]);
+        let spacing = plan.grid.spacing();
+        let speed = match &plan.wind {
+            Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
+            _ => [0.0; 3],
+        };
+        let sources = plan.sources.iter().map(|s| (s.species, s.cell, s.rate.at(t))).collect();
+        Moment { t, ghosts, inherited, speed, sources }
+    }
+}
+
+/// Whether there are ghosts along z that no cell is equal to.
+fn walls_in_z<T: Scalar>(moments: &[Moment<T>]) -> bool {
+    let ends = moments.iter().flat_map(|moment| &moment.ghosts).flat_map(|ghosts| &ghosts[2]);
+    ends.into_iter().any(|ghost| matches!(ghost, Ghost::Affine { .. }))
+}
+
+/// What all tiles of a sweep share.
+pub struct Frame<'a, T> {
+    pub(crate) plan: &'a Plan<T>,
+    pub(crate) moments: Vec<Moment<T>>,
+    pub(crate) u: &'a [T],
     pub(crate) slope: T,
     pub(crate) own: Option<T>,
     pub(crate) terms: Vec<(T, &'a [T])>,
+    /// Whether what F is taken of is added, in place of all terms.
+    pub(crate) from_here: bool,
     pub(crate) out: Output<T>,
-    pub(crate) isa: Isa,
     /// Whether the output is written past the caches.
     pub(crate) streams: bool,
+    /// Rows that are computed together where no ghosts are near.
+    pub(crate) together: usize,
+    /// Whether the ghosts of a wall along z have to be computed.
+    pub(crate) walls_in_z: bool,
 }
 
 /// The field that a sweep writes.
@@ -95,6 +128,11 @@ unsafe impl<T: Send> Send for Output<T> {}
 unsafe impl<T: Send> Sync for Output<T> {}
 
 impl<T> Output<T> {
+    /// A value of the field.
+    fn at(&self, at: usize) -> *mut T {
+        self.0.wrapping_add(at)
+    }
+
     /// # Safety
     ///
     /// The values must lie within the field, and no other tile may use them.
@@ -130,9 +168,14 @@ pub(crate) fn tiles<T>(plan: &Plan<T>, threads: usize) -> Vec<Tile> {
     let pieces = if threads == 1 { 1 } else { 2 * threads };
     let deep = pieces.div_ceil(wide).min(nz.div_ceil(4)).max(1);
     let wide = wide.max(pieces.div_ceil(deep).min(ny.div_ceil(4)));
-    let cut = |n: usize, parts: usize, k: usize| n * k / parts..n * (k + 1) / parts;
+    cut(ny, nz, wide, deep)
+}
+
+/// Tiles of so many pieces along y and z.
+fn cut(ny: usize, nz: usize, wide: usize, deep: usize) -> Vec<Tile> {
+    let part = |n: usize, parts: usize, k: usize| n * k / parts..n * (k + 1) / parts;
     let all = (0..deep).flat_map(|k| (0..wide).map(move |j| (j, k)));
-    let tiles = all.map(|(j, k)| Tile { y: cut(ny, wide, j), z: cut(nz, deep, k) });
+    let tiles = all.map(|(j, k)| Tile { y: part(ny, wide, j), z: part(nz, deep, k) });
     tiles.filter(|tile| !tile.y.is_empty() && !tile.z.is_empty()).collect()
 }
 
@@ -148,31 +191,60 @@ pub(crate) fn sweep<T: Precision>(
     what: &Combination<'_, T>,
     out: &mut Field<T>,
 ) -> bool {
-    let mut ghosts: Vec<Ghosts<T>> = plan.walls.iter().map(|walls| walls.at(t)).collect();
-    let inherited = transport::inherited(&ghosts[0]);
-    let of_potentials = plan.walls[0].of_potential().at(t);
-    ghosts.extend(vec![of_potentials; plan.n_potentials()]);
-    let spacing = plan.grid.spacing();
-    let speed = match &plan.wind {
-        Some(Blow::Uniform(w)) => [0, 1, 2].map(|axis| w[axis].at(t) / spacing[axis]),
-        _ => [0.0; 3],
-    };
+    let moments = vec![Moment::new(plan, t)];
     let frame = Frame {
         plan,
-        t,
+        together: scratch::together(plan),
+        walls_in_z: walls_in_z(&moments),
+        moments,
         u: u.values(),
-        ghosts,
-        inherited,
-        speed,
-        sources: plan.sources.iter().map(|s| (s.species, s.cell, s.rate.at(t))).collect(),
         slope: T::from_f64(what.slope),
         own: what.own.map(T::from_f64),
         terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
+        from_here: false,
         out: Output(out.values_mut().as_mut_ptr()),
-        isa,
         streams: what.own.is_none() && plan.layout.len() * size_of::<T>() > STREAM,
     };
-    let run = |tile: &Tile| T::tile(isa, &frame, tile);
+    over(tiles, isa, pool, &frame)
+}
+
+/// Steps of forward Euler of size `h` from these times on, all in one pass; true when every value
+/// on the way is finite.
+pub(crate) fn steps<T: Precision>(
+    plan: &Plan<T>,
+    (threads, isa): (usize, Isa),
+    pool: Option<&rayon::ThreadPool>,
+    times: &[f64],
+    h: f64,
+    u: &Field<T>,
+    out: &mut Field<T>,
+) -> bool {
+    let tiles = cascade::tiles(plan, threads, times.len());
+    let moments: Vec<Moment<T>> = times.iter().map(|t| Moment::new(plan, *t)).collect();
+    let frame = Frame {
+        plan,
+        together: scratch::together(plan),
+        walls_in_z: walls_in_z(&moments),
+        moments,
+        u: u.values(),
+        slope: T::from_f64(h),
+        own: None,
+        terms: Vec::new(),
+        from_here: true,
+        out: Output(out.values_mut().as_mut_ptr()),
+        streams: plan.layout.len() * size_of::<T>() > STREAM,
+    };
+    over(&tiles, isa, pool, &frame)
+}
+
+/// Runs a frame over tiles.
+fn over<T: Precision>(
+    tiles: &[Tile],
+    isa: Isa,
+    pool: Option<&rayon::ThreadPool>,
+    frame: &Frame<'_, T>,
+) -> bool {
+    let run = |tile: &Tile| T::tile(isa, frame, tile);
     match pool {
         None => tiles.iter().map(run).fold(true, |all, sound| all & sound),
         Some(pool) => {
@@ -197,34 +269,32 @@ impl<T: Scalar> LaneWork<T> for Combine<'_, T> {
     }
 }
 
-/// A tile where F = d L.
-struct Diffuse<'a, T> {
+/// A tile with F.
+struct Sweep<'a, T> {
     frame: &'a Frame<'a, T>,
     tile: &'a Tile,
-    d: &'a [f64],
 }
 
-impl<T: Scalar> LaneWork<T> for Diffuse<'_, T> {
+impl<T: Scalar> LaneWork<T> for Sweep<'_, T> {
     type Output = bool;
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) -> bool {
-        diffuse::run::<L>(self.frame, self.tile, self.d)
+        plain::run::<L>(self.frame, self.tile)
     }
 }
 
-/// A tile where F is a program.
-struct React<'a, T> {
+/// A tile of several steps.
+struct Cascade<'a, T> {
     frame: &'a Frame<'a, T>,
     tile: &'a Tile,
-    tape: &'a Tape,
 }
 
-impl<T: Scalar> LaneWork<T> for React<'_, T> {
+impl<T: Scalar> LaneWork<T> for Cascade<'_, T> {
     type Output = bool;
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) -> bool {
-        react::run::<L>(self.frame, self.tile, self.tape)
+        cascade::run::<L>(self.frame, self.tile)
     }
 }

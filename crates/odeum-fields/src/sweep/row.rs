@@ -38,33 +38,6 @@ pub(crate) unsafe fn put<L: Lanes>(row: &mut [L::Scalar], x: usize, value: L) {
     value.store(unsafe { row.get_unchecked_mut(x..x + L::WIDTH) });
 }
 
-/// The pack at `x`; beyond the end of the row stands the last value.
-#[inline(always)]
-pub(crate) fn load<L: Lanes>(row: &[L::Scalar], x: usize) -> L {
-    if x + L::WIDTH <= row.len() {
-        return L::load(&row[x..x + L::WIDTH]);
-    }
-    let mut part = [L::Scalar::from_f64(0.0); WIDEST];
-    let last = row.len() - 1;
-    for i in 0..L::WIDTH {
-        part[i] = row[(x + i).min(last)];
-    }
-    L::load(&part[..L::WIDTH])
-}
-
-/// Writes those lanes of the pack at `x` that lie within the row.
-#[inline(always)]
-pub(crate) fn store<L: Lanes>(row: &mut [L::Scalar], x: usize, value: L) {
-    if x + L::WIDTH <= row.len() {
-        value.store(&mut row[x..x + L::WIDTH]);
-        return;
-    }
-    let mut part = [L::Scalar::from_f64(0.0); WIDEST];
-    value.store(&mut part[..L::WIDTH]);
-    let left = row.len() - x;
-    row[x..].copy_from_slice(&part[..left]);
-}
-
 /// Two ghosts at each end of a padded row of `nx` cells that begins at [`PAD`].
 #[inline(always)]
 pub(crate) fn fill_ends<T: Scalar>(row: &mut [T], nx: usize, ends: &[Ghost<T>; 2]) {
@@ -104,7 +77,7 @@ pub(crate) fn source<T: Copy>(i: isize, n: usize, ends: &[Ghost<T>; 2]) -> (usiz
     }
 }
 
-/// shift + scale · row, into `to`.
+/// shift + scale · row, into `to`; both are whole cache lines.
 #[inline(always)]
 pub(crate) fn affine<L: Lanes>(
     from: &[L::Scalar],
@@ -114,8 +87,8 @@ pub(crate) fn affine<L: Lanes>(
     let (shift, scale) = (L::splat(shift), L::splat(scale));
     let mut x = 0;
     while x < from.len() {
-        let value: L = load(from, x);
-        store(to, x, value.mul_add(scale, shift));
+        let value = L::load(&from[x..x + L::WIDTH]);
+        value.mul_add(scale, shift).store(&mut to[x..x + L::WIDTH]);
         x += L::WIDTH;
     }
 }

@@ -1,199 +1,201 @@
 //! Memory of one thread, and what is computed in it row by row.
 
-use super::gather::Around;
-use super::laplacian::{self, Parts};
+use super::gather::{Around, Place};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
-use super::{Frame, Tile};
-use crate::plan::Blow;
+use super::{Frame, Moment};
+use crate::memory::Lined;
+use crate::plan::{Blow, Kernel, Plan};
 use crate::problem::Advection;
 use odeum_core::real::Outlined;
-use odeum_core::{Lanes, Scalar};
+use odeum_core::{Lanes, Program, Scalar};
 
 /// Spare rows for ghosts: those around a row, up to two cells away.
 const SPARE: usize = 16;
 
-/// Rows from the one that is read to the one that is asked for (measured: 3 and 20 are worse).
-const AHEAD: usize = 8;
+/// Bytes of a row that a program computes at a time: all its rows together should stay in the
+/// first-level cache.
+const CHUNK: usize = 1024;
 
 /// Memory of one thread, used row by row.
 pub(super) struct Scratch<T> {
     /// From a padded row to the next.
     pub(super) stride: usize,
-    /// Z and G of the Laplacians of the species and of the potentials \[2 (S + K) rows\]; where F is
-    /// a program, Laplacians themselves in place of Z.
-    pub(super) parts: Vec<T>,
+    /// Laplacians of the species and of the potentials, where a program reads them
+    /// \[S + K rows\].
+    pub(super) laplacians: Lined<T>,
     /// What F gains from fluxes, of each species \[S rows\].
-    pub(super) gains: Vec<T>,
+    pub(super) gains: Lined<T>,
     /// What a program gives: F of each species, or the potentials \[max(S, K) rows\].
-    pub(super) slopes: Vec<T>,
+    pub(super) slopes: Lined<T>,
     /// The row of a species with its ghosts, and a row to work in.
-    pub(super) line: Vec<T>,
-    pub(super) work_line: Vec<T>,
-    /// The x coordinates of a row.
-    pub(super) xs: Vec<T>,
-    pub(super) spare: Vec<T>,
+    line: Lined<T>,
+    work_line: Lined<T>,
+    pub(super) spare: Lined<T>,
+    /// The coordinates of the cells of a row \[3 rows\].
+    pub(super) places: Lined<T>,
+    /// Points that programs compute at a time, and from a row of theirs to the next.
+    pub(super) points: usize,
+    pub(super) room: usize,
+    /// Memory of F and of the potentials, with constants and the time of `loaded`.
+    pub(super) rhs_work: Lined<T>,
+    pub(super) potential_work: Lined<T>,
     /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
-    pub(super) potentials: Vec<T>,
+    pub(super) potentials: Lined<T>,
+}
+
+/// Rows that are computed together where they are short: what is to be done once for them all is
+/// then spread over about as many cells as a program computes at a time.
+pub(super) fn together<T: Scalar>(plan: &Plan<T>) -> usize {
+    let alone = plan.n_potentials() > 0 || (0..plan.layout.species).any(|s| has_gains(plan, s));
+    if alone { 1 } else { (CHUNK / size_of::<T>() / plan.layout.row).max(1) }
 }
 
 impl<T: Scalar> Scratch<T> {
-    pub(super) fn new(frame: &Frame<'_, T>, tile: &Tile) -> Scratch<T> {
-        let plan = frame.plan;
-        let [nx, ..] = plan.layout.shape;
+    /// For a tile of `rows` rows in a plane, of which so many are computed together.
+    pub(super) fn new(plan: &Plan<T>, rows: usize, together: usize) -> Scratch<T> {
         let (species, potentials) = (plan.layout.species, plan.n_potentials());
-        let stride = row::stride(nx);
+        let stride = row::stride(together * plan.layout.row);
+        // Rows of a program lie a little further apart than a power of two.
+        let points = CHUNK / size_of::<T>();
+        let room = points + PAD;
         let zero = T::from_f64(0.0);
-        let zeros = |rows: usize| vec![zero; rows * stride];
-        let mut xs = zeros(1);
+        let zeros = |rows: usize| Lined::new(zero, rows * stride);
+        let work = |program: Option<&Program>| {
+            Lined::new(zero, program.map_or(0, |program| program.row_workspace(room)))
+        };
+        let (rhs_work, potential_work) = match &plan.kernel {
+            Kernel::Diffusion(_) => (work(None), work(None)),
+            Kernel::Tape(tape) => (work(Some(&tape.rhs)), work(Some(&tape.potentials))),
+        };
+        let mut places = zeros(3);
         for i in 0..stride {
             // Beyond the row the coordinates go on, so that no lane meets a strange number.
-            let x = plan.grid.centre(0, 0) + (i as f64 - PAD as f64) * plan.grid.spacing()[0];
-            xs[i] = T::from_f64(x);
+            let cell = (i as f64 - PAD as f64).rem_euclid(plan.layout.row as f64);
+            let x = plan.grid.centre(0, 0) + cell * plan.grid.spacing()[0];
+            places[i] = T::from_f64(x);
         }
         Scratch {
             stride,
-            parts: zeros(2 * (species + potentials)),
+            laplacians: zeros(species + potentials),
             gains: zeros(species),
             slopes: zeros(species.max(potentials)),
             line: zeros(1),
             work_line: zeros(1),
-            xs,
-            spare: vec![zero; SPARE * nx],
-            potentials: zeros(potentials * 3 * (tile.y.len() + 2)),
+            spare: Lined::new(zero, SPARE * plan.layout.wide::<T>()),
+            places,
+            points,
+            room,
+            rhs_work,
+            potential_work,
+            potentials: zeros(potentials * 3 * (rows + 2)),
+        }
+    }
+
+    /// Writes constants and the time into the memory of the programs.
+    pub(super) fn load(&mut self, plan: &Plan<T>, t: f64) {
+        if let Kernel::Tape(tape) = &plan.kernel {
+            tape.rhs.load_along(t, self.room, &mut self.rhs_work);
+            tape.potentials.load_along(t, self.room, &mut self.potential_work);
         }
     }
 }
 
-/// A species of the field and its surroundings.
-#[inline(always)]
-pub(super) fn around<'a, T: Scalar>(frame: &'a Frame<'_, T>, s: usize) -> Around<'a, T> {
-    let layout = &frame.plan.layout;
-    let values = &frame.u[s * layout.volume..(s + 1) * layout.volume];
-    Around { values, layout, ghosts: &frame.ghosts[s] }
+/// What F is taken of, at one time: a field, or the rows of it that a tile has.
+pub(super) struct Origin<'a, T> {
+    pub(super) plan: &'a Plan<T>,
+    pub(super) moment: &'a Moment<T>,
+    pub(super) values: &'a [T],
+    pub(super) place: Place,
 }
 
-/// Z and G number `n` of the scratch rows.
-#[inline(always)]
-pub(super) fn parts<T>(rows: &mut [T], stride: usize, n: usize) -> Parts<'_, T> {
-    let (z, g) = rows[2 * n * stride..(2 * n + 2) * stride].split_at_mut(stride);
-    Parts { z, g }
+impl<'a, T: Scalar> Origin<'a, T> {
+    /// The field of a sweep.
+    pub(super) fn of_sweep(frame: &'a Frame<'_, T>) -> Origin<'a, T> {
+        let (plan, moment) = (frame.plan, &frame.moments[0]);
+        Origin { plan, moment, values: frame.u, place: Place::of(&plan.layout) }
+    }
+
+    /// A species and its surroundings.
+    #[inline(always)]
+    pub(super) fn around(&self, s: usize) -> Around<'a, T> {
+        let Origin { plan, moment, values, place } = *self;
+        let values = &values[s * place.volume..(s + 1) * place.volume];
+        let (shape, wide) = (plan.layout.shape, plan.layout.wide::<T>());
+        Around { values, place, shape, wide, ghosts: &moment.ghosts[s] }
+    }
 }
 
-/// Z and G of the Laplacian of a species along a row.
+/// Whether a species has gains.
 #[inline(always)]
-pub(super) fn prepare<L: Lanes>(
-    frame: &Frame<'_, L::Scalar>,
-    scratch: &mut Scratch<L::Scalar>,
-    s: usize,
-    y: usize,
-    z: usize,
-) {
-    let around = around(frame, s);
-    let nx = frame.plan.layout.shape[0];
-    let mut spare = scratch.spare.chunks_exact_mut(nx);
-    let rows = around.nine::<L>(y, z, &mut spare);
-    let mut parts = parts(&mut scratch.parts, scratch.stride, s);
-    let ahead = AHEAD * frame.plan.layout.row;
-    let weights = &frame.plan.weights;
-    laplacian::prepare::<L>(weights, &rows, ahead, &frame.ghosts[s][0], &mut parts);
+pub(super) fn has_gains<T>(plan: &Plan<T>, s: usize) -> bool {
+    plan.carried[s] || plan.diffusion[s].is_some()
 }
 
 /// What F gains from wind and from diffusion that differs from cell to cell; nothing is written
 /// for a species that has neither.
 #[inline(always)]
 pub(super) fn gains<L: Lanes>(
-    frame: &Frame<'_, L::Scalar>,
+    origin: &Origin<'_, L::Scalar>,
     scratch: &mut Scratch<L::Scalar>,
     s: usize,
-    y: usize,
-    z: usize,
+    at: (isize, isize),
 ) {
-    if has_gains(frame, s) {
-        L::outline(Gains::<L> { frame, scratch, s, y, z });
+    if has_gains(origin.plan, s) {
+        L::outline(Gains::<L> { origin, scratch, s, at });
     }
 }
 
-#[inline(always)]
-pub(super) fn has_gains<T>(frame: &Frame<'_, T>, s: usize) -> bool {
-    frame.plan.carried[s] || frame.plan.diffusion[s].is_some()
-}
-
-struct Gains<'a, 'f, L: Lanes> {
-    frame: &'a Frame<'f, L::Scalar>,
+struct Gains<'a, 'o, L: Lanes> {
+    origin: &'a Origin<'o, L::Scalar>,
     scratch: &'a mut Scratch<L::Scalar>,
     s: usize,
-    y: usize,
-    z: usize,
+    at: (isize, isize),
 }
 
 impl<L: Lanes> Outlined for Gains<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
-        let Gains { frame, scratch, s, y, z } = self;
-        let plan = frame.plan;
+        let Gains { origin, scratch, s, at } = self;
+        let Origin { plan, moment, .. } = *origin;
         let nx = plan.layout.shape[0];
-        let around = around(frame, s);
+        let around = origin.around(s);
         let stride = scratch.stride;
         let sum = &mut scratch.gains[s * stride..(s + 1) * stride];
         sum.fill(L::Scalar::from_f64(0.0));
         let line = &mut scratch.line;
-        line[PAD..PAD + nx].copy_from_slice(around.row(y, z));
-        row::fill_ends(line, nx, &frame.ghosts[s][0]);
-        let in_array = |field: &'_ crate::Field<L::Scalar>| *field.layout();
+        line[PAD..PAD + nx].copy_from_slice(&around.row(at.0, at.1)[..nx]);
+        row::fill_ends(line, nx, &moment.ghosts[s][0]);
+        let spare = &mut scratch.spare;
         if plan.carried[s] {
             match (&plan.wind, plan.advection) {
                 (Some(Blow::Uniform(_)), Advection::Upwind) => {
-                    transport::upwind::<L>(
-                        &around,
-                        (y, z),
-                        frame.speed,
-                        line,
-                        &mut scratch.spare,
-                        sum,
-                    );
+                    transport::upwind::<L>(&around, at, moment.speed, line, spare, sum);
                 }
                 (Some(wind), advection) => {
                     let layout;
                     let speed = match wind {
-                        Blow::Uniform(_) => Speed::Uniform(frame.speed),
+                        Blow::Uniform(_) => Speed::Uniform(moment.speed),
                         Blow::Cells(field) => {
-                            layout = in_array(field);
-                            let axis = |axis: usize| Around {
-                                values: &field.values()[axis * layout.volume..],
-                                layout: &layout,
-                                ghosts: &frame.inherited,
+                            layout = *field.layout();
+                            let axis = |axis: usize| {
+                                let values = &field.values()[axis * layout.volume..];
+                                Around::whole(values, &layout, &moment.inherited)
                             };
                             Speed::Cells([axis(0), axis(1), axis(2)])
                         }
                     };
-                    transport::fluxes::<L>(
-                        &around,
-                        (y, z),
-                        advection,
-                        &speed,
-                        (line, &mut scratch.work_line),
-                        &mut scratch.spare,
-                        sum,
-                    );
+                    let lines = (&line[..], &mut scratch.work_line[..]);
+                    transport::fluxes::<L>(&around, at, advection, &speed, lines, spare, sum);
                 }
                 (None, _) => {}
             }
         }
         if let Some(field) = &plan.diffusion[s] {
-            let layout = in_array(field);
-            let coefficients =
-                Around { values: field.values(), layout: &layout, ghosts: &frame.inherited };
+            let coefficients = Around::whole(field.values(), field.layout(), &moment.inherited);
             let per_area = plan.grid.spacing().map(|h| 1.0 / (h * h));
-            transport::diffusion::<L>(
-                &around,
-                &coefficients,
-                (y, z),
-                per_area,
-                (line, &mut scratch.work_line),
-                &mut scratch.spare,
-                sum,
-            );
+            let lines = (&line[..], &mut scratch.work_line[..]);
+            transport::diffusion::<L>(&around, &coefficients, at, per_area, lines, spare, sum);
         }
     }
 }

@@ -12,15 +12,14 @@ use odeum_core::{Lanes, Scalar};
 #[inline(always)]
 pub(crate) fn upwind<L: Lanes>(
     around: &Around<'_, L::Scalar>,
-    (y, z): (usize, usize),
+    (j, k): (isize, isize),
     speed: [f64; 3],
     line: &[L::Scalar],
     spare: &mut [L::Scalar],
     sum: &mut [L::Scalar],
 ) {
-    let nx = around.layout.shape[0];
-    let (j, k) = (y as isize, z as isize);
-    let mut spare = spare.chunks_exact_mut(nx);
+    let nx = around.shape[0];
+    let mut spare = spare.chunks_exact_mut(around.wide);
     // The side the wind comes from.
     let from_y = around.neighbour::<L>(if speed[1] > 0.0 { j - 1 } else { j + 1 }, k, &mut spare);
     let from_z = around.neighbour::<L>(j, if speed[2] > 0.0 { k - 1 } else { k + 1 }, &mut spare);
@@ -30,8 +29,8 @@ pub(crate) fn upwind<L: Lanes>(
     while x < nx {
         let here: L = L::load(&line[PAD + x..PAD + x + L::WIDTH]);
         let along_x = L::load(&line[from_x + x..from_x + x + L::WIDTH]) - here;
-        let along_y = row::load::<L>(from_y, x) - here;
-        let along_z = row::load::<L>(from_z, x) - here;
+        let along_y = L::load(&from_y[x..x + L::WIDTH]) - here;
+        let along_z = L::load(&from_z[x..x + L::WIDTH]) - here;
         let gain = along_x.mul_add(vx, along_y.mul_add(vy, along_z * vz));
         let at = PAD + x..PAD + x + L::WIDTH;
         (L::load(&sum[at.clone()]) + gain).store(&mut sum[at]);
@@ -68,6 +67,8 @@ fn limited<L: Lanes>(behind: L, ahead: L) -> L {
 }
 
 /// Velocity over the edge of a cell, along each axis: one number, or a field.
+// There is one on the stack at a time, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Speed<'a, T> {
     Uniform([f64; 3]),
     /// w/h at cell centres, each with closed or periodic walls.
@@ -79,20 +80,19 @@ pub(crate) enum Speed<'a, T> {
 #[inline(always)]
 pub(crate) fn fluxes<L: Lanes>(
     around: &Around<'_, L::Scalar>,
-    (y, z): (usize, usize),
+    (j, k): (isize, isize),
     advection: Advection,
     speed: &Speed<'_, L::Scalar>,
     lines: (&[L::Scalar], &mut [L::Scalar]),
     spare: &mut [L::Scalar],
     sum: &mut [L::Scalar],
 ) {
-    let nx = around.layout.shape[0];
-    let (j, k) = (y as isize, z as isize);
-    let mut spare = spare.chunks_exact_mut(nx);
+    let nx = around.shape[0];
+    let mut spare = spare.chunks_exact_mut(around.wide);
     let (line, winds) = lines;
     // Along x: u at the four cells around each face comes from one padded row.
     if let Speed::Cells(fields) = speed {
-        winds[PAD..PAD + nx].copy_from_slice(fields[0].row(y, z));
+        winds[PAD..PAD + nx].copy_from_slice(&fields[0].row(j, k)[..nx]);
         row::fill_ends(winds, nx, &fields[0].ghosts[0]);
     }
     let half = L::lit(0.5);
@@ -129,11 +129,11 @@ pub(crate) fn fluxes<L: Lanes>(
         }
         let mut x = 0;
         while x < nx {
-            let u = |n: usize| row::load::<L>(rows[n], x);
+            let u = |n: usize| L::load(&rows[n][x..x + L::WIDTH]);
             let (low, high) = match speed {
                 Speed::Uniform(w) => (L::lit(w[axis]), L::lit(w[axis])),
                 Speed::Cells(_) => {
-                    let w = |n: usize| row::load::<L>(winds[n], x);
+                    let w = |n: usize| L::load(&winds[n][x..x + L::WIDTH]);
                     (half * (w(0) + w(1)), half * (w(1) + w(2)))
                 }
             };
@@ -159,17 +159,16 @@ fn harmonic<L: Lanes>(a: L, b: L) -> L {
 pub(crate) fn diffusion<L: Lanes>(
     around: &Around<'_, L::Scalar>,
     coefficients: &Around<'_, L::Scalar>,
-    (y, z): (usize, usize),
+    (j, k): (isize, isize),
     per_area: [f64; 3],
     lines: (&[L::Scalar], &mut [L::Scalar]),
     spare: &mut [L::Scalar],
     sum: &mut [L::Scalar],
 ) {
-    let nx = around.layout.shape[0];
-    let (j, k) = (y as isize, z as isize);
+    let nx = around.shape[0];
     let (line, d) = lines;
-    let mut spare = spare.chunks_exact_mut(nx);
-    d[PAD..PAD + nx].copy_from_slice(coefficients.row(y, z));
+    let mut spare = spare.chunks_exact_mut(around.wide);
+    d[PAD..PAD + nx].copy_from_slice(&coefficients.row(j, k)[..nx]);
     row::fill_ends(d, nx, &coefficients.ghosts[0]);
     let weight = L::lit(per_area[0]);
     let mut x = 0;
@@ -194,7 +193,7 @@ pub(crate) fn diffusion<L: Lanes>(
         let weight = L::lit(per_area[axis]);
         let mut x = 0;
         while x < nx {
-            let at = |rows: &[&[L::Scalar]; 3], n: usize| row::load::<L>(rows[n], x);
+            let at = |rows: &[&[L::Scalar]; 3], n: usize| L::load(&rows[n][x..x + L::WIDTH]);
             let into = harmonic(at(&c, 0), at(&c, 1)) * (at(&u, 0) - at(&u, 1));
             let out = harmonic(at(&c, 1), at(&c, 2)) * (at(&u, 1) - at(&u, 2));
             let range = PAD + x..PAD + x + L::WIDTH;

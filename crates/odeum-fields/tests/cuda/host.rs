@@ -73,7 +73,7 @@ fn compiled(text: &str, names: &[&str]) -> Arc<Compiled> {
     if let Some(library) = COMPILED.lock().unwrap().get_or_insert_default().get(&key) {
         return library.clone();
     }
-    let (head, main) = (inspect::HOST_LANES, inspect::HOST_MAIN);
+    let (head, main) = (inspect::HOST_THREADS, inspect::HOST_MAIN);
     let entries: String = names.iter().map(|name| format!("OD_HOST_KERNEL({name})\n")).collect();
     let library = gpp::compile(&format!("{HOST_SHIM}\n{head}\n{text}\n{main}\n{entries}"), &[]);
     let library = Arc::new(Compiled { library, one: Mutex::new(()) });

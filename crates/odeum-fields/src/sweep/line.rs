@@ -1,0 +1,190 @@
+//! One row of F for all species, and what a sweep makes of it.
+
+use super::combine::Row;
+use super::gather::At;
+use super::laplacian::{self, Nine, Sink, Store};
+use super::program::{self, Which};
+use super::row::{self, PAD};
+use super::scratch::{Origin, Scratch, gains, has_gains};
+use crate::plan::{Inputs, Kernel, Plan};
+use odeum_core::Lanes;
+use odeum_core::real::Outlined;
+
+/// Rows from the one that is read to the one that is asked for (measured: 3 and 20 are worse);
+/// where a program runs between rows, time passes more slowly.
+const AHEAD: usize = 8;
+const AHEAD_OF_PROGRAM: usize = 2;
+
+/// Computes what F of row (y, z) is made of, but for Laplacians that [`write`] takes as they
+/// come: gains, and the slopes of a program. Laplacians of potentials have been computed before.
+#[inline(always)]
+pub(super) fn compute<L: Lanes>(
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+) {
+    let plan = origin.plan;
+    for s in 0..plan.layout.species {
+        gains::<L>(origin, scratch, s, (at.y, at.z));
+    }
+    if let Kernel::Tape(tape) = &plan.kernel {
+        laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
+        program::run::<L>(Which::Rhs, tape, origin, scratch, at);
+    }
+}
+
+/// The Laplacians of species that a program reads, along a row.
+#[inline(always)]
+pub(super) fn laplacians<L: Lanes>(
+    origin: &Origin<'_, L::Scalar>,
+    inputs: &Inputs,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+) {
+    let weights = &origin.plan.weights;
+    for &s in &inputs.laplacians {
+        let stride = scratch.stride;
+        let nine = nine::<L>(origin, &mut scratch.spare, s, at);
+        let row = &mut scratch.laplacians[s * stride..(s + 1) * stride];
+        laplacian::along(weights, &nine, &mut Store::<L>::new(weights.scale, row));
+    }
+}
+
+/// The nine rows around a row of a species.
+#[inline(always)]
+fn nine<'a, L: Lanes>(
+    origin: &Origin<'a, L::Scalar>,
+    spare: &'a mut [L::Scalar],
+    s: usize,
+    at: At,
+) -> Nine<'a, L::Scalar> {
+    let around = origin.around(s);
+    let rows = around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide));
+    let ahead = match &origin.plan.kernel {
+        _ if !around.place.whole => 0,
+        Kernel::Diffusion(_) => AHEAD,
+        Kernel::Tape(_) => AHEAD_OF_PROGRAM,
+    };
+    let ahead = ahead * around.place.row;
+    let (count, row) = (at.rows, around.place.row);
+    Nine { nx: around.shape[0], count, row, rows, ends: &origin.moment.ghosts[s][0], ahead }
+}
+
+/// Writes the row of a species from what is [computed](compute); NaN in a lane when a value is
+/// not finite.
+#[inline(always)]
+pub(super) fn write<L: Lanes>(
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
+    s: usize,
+    at: At,
+    out: Row<'_, L>,
+) -> L {
+    let mut spoiled = L::lit(0.0);
+    L::outline(Write { origin, scratch, s, at, out, spoiled: &mut spoiled });
+    spoiled
+}
+
+/// [`write`] out of line: its loop wants all registers.
+struct Write<'a, 'o, L: Lanes> {
+    origin: &'a Origin<'o, L::Scalar>,
+    scratch: &'a mut Scratch<L::Scalar>,
+    s: usize,
+    at: At,
+    out: Row<'a, L>,
+    spoiled: &'a mut L,
+}
+
+impl<L: Lanes> Outlined for Write<'_, '_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Write { origin, scratch, s, at, out, spoiled } = self;
+        let plan = origin.plan;
+        let stride = scratch.stride;
+        let padded = s * stride..(s + 1) * stride;
+        let mut end = End::new(plan, s, at.rows, &scratch.gains[padded.clone()], out);
+        match &plan.kernel {
+            Kernel::Diffusion(d) => {
+                end.spread = L::lit(d[s] * plan.weights.scale);
+                let nine = nine::<L>(origin, &mut scratch.spare, s, at);
+                laplacian::along(&plan.weights, &nine, &mut end);
+            }
+            Kernel::Tape(_) => {
+                let slopes = &scratch.slopes[padded][PAD..];
+                for begin in (0..at.rows).map(|n| n * plan.layout.row) {
+                    let mut x = begin;
+                    let last = begin + plan.layout.shape[0] - 1;
+                    while x + L::WIDTH <= last {
+                        end.put(x, L::WIDTH, L::load(&slopes[x..x + L::WIDTH]));
+                        x += L::WIDTH;
+                    }
+                    end.put(x, last + 1 - x, L::load(&slopes[x..x + L::WIDTH]));
+                }
+            }
+        }
+        *spoiled = end.spoiled[0] + end.spoiled[1];
+    }
+}
+
+/// The end of a row's way: F but for gains becomes values of the output.
+struct End<'a, L: Lanes> {
+    wide: usize,
+    spread: L,
+    /// What F gains, if it does, from the first cell on.
+    gains: Option<&'a [L::Scalar]>,
+    out: Row<'a, L>,
+    /// In turn, so that none waits for the last.
+    spoiled: [L; 2],
+}
+
+impl<'a, L: Lanes> End<'a, L> {
+    #[inline(always)]
+    fn new(
+        plan: &Plan<L::Scalar>,
+        s: usize,
+        rows: usize,
+        gains: &'a [L::Scalar],
+        out: Row<'a, L>,
+    ) -> End<'a, L> {
+        let gains = has_gains(plan, s).then_some(&gains[PAD..]);
+        let wide = (rows - 1) * plan.layout.row + plan.layout.shape[0];
+        let wide = wide.next_multiple_of(L::WIDTH);
+        out.check(wide);
+        assert!(gains.is_none_or(|gains| wide <= gains.len()));
+        End { wide, spread: L::lit(1.0), gains, out, spoiled: [L::lit(0.0); 2] }
+    }
+
+    /// Takes F but for gains at `x`, of which so many lanes are cells.
+    #[inline(always)]
+    fn put(&mut self, x: usize, cells: usize, mut slope: L) {
+        debug_assert!(x + L::WIDTH <= self.wide);
+        if let Some(gains) = self.gains {
+            // SAFETY: packs up to `wide` lie within the gains and the output.
+            slope = slope + unsafe { row::within::<L>(gains, x) };
+        }
+        let out = &mut self.out;
+        // SAFETY: as above, and tiles end with a fence.
+        let value = unsafe {
+            if cells == L::WIDTH { out.whole(x, slope) } else { out.part(x, cells, slope) }
+        };
+        let [last, other] = self.spoiled;
+        self.spoiled = [value.mul_add(L::lit(0.0), other), last];
+    }
+}
+
+impl<L: Lanes> Sink<L> for End<'_, L> {
+    #[inline(always)]
+    fn take(&mut self, x: usize, cells: usize, sum: L) {
+        self.put(x, cells, sum * self.spread);
+    }
+}
+
+/// Puts the Laplacian of rows that are no species into a padded row.
+#[inline(always)]
+pub(super) fn store<L: Lanes>(
+    plan: &Plan<L::Scalar>,
+    nine: &Nine<'_, L::Scalar>,
+    to: &mut [L::Scalar],
+) {
+    laplacian::along(&plan.weights, nine, &mut Store::<L>::new(plan.weights.scale, to));
+}

@@ -1,0 +1,97 @@
+//! F and potentials that are programs, along a row.
+
+use super::gather::At;
+use super::row::PAD;
+use super::scratch::{Origin, Scratch};
+use crate::plan::{Inputs, Tape};
+use odeum_core::real::Outlined;
+use odeum_core::{Lanes, Program, Scalar};
+
+/// The states whose rows are found on the stack.
+const FEW: usize = 24;
+
+/// Which of the two programs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Rhs,
+    Potentials,
+}
+
+/// Runs a program along row (y, z), of which the Laplacians that it reads are prepared; its
+/// outputs go into the rows of slopes.
+#[inline(always)]
+pub(super) fn run<L: Lanes>(
+    which: Which,
+    tape: &Tape,
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+) {
+    L::outline(Interpretation::<L> { which, tape, origin, scratch, at });
+}
+
+/// A run out of line: an interpreter is long.
+struct Interpretation<'a, 'o, L: Lanes> {
+    which: Which,
+    tape: &'a Tape,
+    origin: &'a Origin<'o, L::Scalar>,
+    scratch: &'a mut Scratch<L::Scalar>,
+    at: At,
+}
+
+impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Interpretation { which, tape, origin, scratch, at } = self;
+        let plan = origin.plan;
+        let (species, stride) = (plan.layout.species, scratch.stride);
+        let (program, inputs, work): (&Program, &Inputs, _) = match which {
+            Which::Rhs => (&tape.rhs, &tape.rhs_inputs, &mut scratch.rhs_work),
+            Which::Potentials => {
+                (&tape.potentials, &tape.potential_inputs, &mut scratch.potential_work)
+            }
+        };
+        for (axis, first) in [(1, at.y), (2, at.z)] {
+            if inputs.coordinates[axis] {
+                let cells = plan.layout.shape[axis] as isize;
+                for n in 0..at.rows {
+                    let i = if axis == 1 { first + n as isize } else { first };
+                    let place = plan.grid.centre(axis, i.rem_euclid(cells) as usize);
+                    let begin = axis * stride + PAD + n * plan.layout.row;
+                    let row = &mut scratch.places[begin..begin + plan.layout.row];
+                    row.fill(L::Scalar::from_f64(place));
+                }
+            }
+        }
+        let wide = (at.rows - 1) * plan.layout.row + plan.layout.wide::<L::Scalar>();
+        let count = 2 * species + 3 + tape.n_potentials;
+        let mut few = [&scratch.places[..]; FEW];
+        let mut many = Vec::new();
+        let states = if count <= FEW {
+            &mut few[..count]
+        } else {
+            many.resize(count, &scratch.places[..]);
+            &mut many[..]
+        };
+        let mut x = 0;
+        while x < wide {
+            let points = scratch.points.min(wide - x);
+            let padded = |rows: &'a [L::Scalar], n: usize| &rows[n * stride + PAD + x..][..points];
+            for &s in &inputs.species {
+                states[s] = &origin.around(s).rows(at)[x..x + points];
+            }
+            for &s in &inputs.laplacians {
+                states[species + s] = padded(&scratch.laplacians, s);
+            }
+            for axis in 0..3 {
+                states[2 * species + axis] = padded(&scratch.places, axis);
+            }
+            for &k in &inputs.beyond {
+                states[2 * species + 3 + k] = padded(&scratch.laplacians, species + k);
+            }
+            let slopes = (&mut scratch.slopes[PAD + x..], stride);
+            program.run_along::<L>(points, states, slopes, (work, scratch.room));
+            x += points;
+        }
+    }
+}
