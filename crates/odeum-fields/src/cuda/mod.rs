@@ -7,6 +7,7 @@
 #[doc(hidden)]
 pub mod inspect;
 mod march;
+pub mod paper;
 mod shape;
 mod source;
 mod step;
