@@ -1,4 +1,4 @@
-//! Speeds of the paper's kernels on a GPU: `gpu_paper [check] [shapes] [double] [EDGE…]`.
+//! Speeds of the paper's kernels on a GPU: `gpu_paper [check] [shapes] [tune] [double] [EDGE…]`.
 //!
 //! Edges and shapes count points with their boundary, as the paper does: 256 is 254³ cells. Gpt/s
 //! are points, boundary included (the paper's measure), and cells.
@@ -7,8 +7,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use odeum::backend::cuda::devices;
-use odeum::{Cpu, Scalar};
-use odeum_fields::cuda::paper::{self, PaperMarch, Variant};
+use odeum::{Cpu, Error, Scalar};
+use odeum_fields::cuda::paper::{self, Blocks, Kernel, PaperMarch, Variant};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Field, Grid, Precision, noise};
 
@@ -54,28 +54,49 @@ fn check<T: Precision>(paper: Paper, variant: Variant, shape: [usize; 3]) {
 }
 
 /// 10⁹ updates per second of points and of cells, the best of three.
-fn speed<T: Scalar>(paper: Paper, variant: Variant, points: [usize; 3]) -> (f64, f64) {
+fn speed<T: Scalar>(paper: Paper, blocks: Blocks, points: [usize; 3]) -> Result<(f64, f64), Error> {
     let shape = points.map(|n| n - 2);
     let grid = Grid::new(shape, paper.spacing()).unwrap();
     let species = paper.model().unwrap().species().len();
     let field = Field::<T>::from_fn(&grid, species, |_, _| 0.5).unwrap();
-    let mut march = PaperMarch::new(paper, variant, &field, 0.0, 0).unwrap();
-    march.steps(3, paper.step()).unwrap();
+    let mut march = PaperMarch::with_blocks(paper, blocks, &field, 0.0, 0)?;
+    march.steps(3, paper.step())?;
     let count: usize = points.iter().product();
     let steps = (1_500_000_000 / count).clamp(10, 1000) as u64;
     let mut best = f64::INFINITY;
     for _ in 0..3 {
-        best = best.min(march.steps(steps, paper.step()).unwrap());
+        best = best.min(march.steps(steps, paper.step())?);
     }
     let rate = |n: usize| n as f64 * steps as f64 / (best * 1e-3) / 1e9;
-    (rate(count), rate(grid.cells()))
+    Ok((rate(count), rate(grid.cells())))
 }
 
-fn row<T: Scalar>(paper: Paper, variant: Variant, points: [usize; 3]) {
-    let (all, cells) = speed::<T>(paper, variant, points);
+fn row<T: Scalar>(paper: Paper, kind: &str, blocks: Blocks, points: [usize; 3]) {
     let [x, y, z] = points;
-    let (name, kind, size) = (paper.name(), variant.name(), format!("{x}x{y}x{z}"));
-    println!("{name:9} {kind:30} {} {size:13} points {all:7.2} cells {cells:7.2} Gpt/s", T::NAME);
+    let (name, size, block) = (paper.name(), format!("{x}x{y}x{z}"), blocks.threads);
+    let word = T::NAME;
+    match speed::<T>(paper, blocks, points) {
+        Ok((all, cells)) => println!(
+            "{name:9} {kind:30} {block:?} {word} {size:13} points {all:7.2} cells {cells:7.2} Gpt/s"
+        ),
+        Err(error) => println!("{name:9} {kind:30} {block:?} {word} {size:13} {error}"),
+    }
+}
+
+/// Blocks for this card, as the authors chose theirs: by trial.
+fn tune<T: Scalar>() {
+    let shared = [[32, 8, 4], [32, 10, 3], [16, 8, 8], [32, 6, 5], [34, 10, 3], [64, 5, 3]];
+    let tiles = [[8, 8, 16], [16, 8, 8], [32, 4, 8], [32, 8, 4], [32, 6, 5], [16, 10, 6]];
+    for paper in PAPERS {
+        for threads in shared {
+            let blocks = Blocks { kernel: Kernel::Shared, threads };
+            row::<T>(paper, "shared, tuned", blocks, [256; 3]);
+        }
+        for threads in tiles {
+            let blocks = Blocks { kernel: Kernel::MovingTiles, threads };
+            row::<T>(paper, "moving tiles, tuned", blocks, [256; 3]);
+        }
+    }
 }
 
 fn main() {
@@ -96,26 +117,26 @@ fn main() {
     }
     for edge in arguments.iter().filter_map(|a| a.parse::<usize>().ok()).filter(|n| *n > 2) {
         for (paper, variant) in PAPERS.into_iter().flat_map(|p| Variant::ALL.map(|v| (p, v))) {
-            row::<f32>(paper, variant, [edge; 3]);
+            row::<f32>(paper, variant.name(), variant.blocks(paper), [edge; 3]);
             if has("double") {
-                row::<f64>(paper, variant, [edge; 3]);
+                row::<f64>(paper, variant.name(), variant.blocks(paper), [edge; 3]);
             }
         }
     }
     if has("shapes") {
-        // Table 7: one of width, height and depth is 256.
-        for fixed in 0..3 {
-            for long in [2048, 1024, 512, 256, 128, 64, 32] {
-                let mut points = [long, 65_536 / long, 65_536 / long];
-                points[fixed] = 256;
-                // The others keep their order.
-                if fixed == 0 {
-                    points[1] = long;
-                }
-                for variant in &Variant::ALL[..2] {
-                    row::<f32>(Paper::Diffusion, *variant, points);
-                }
+        for points in paper::cuts() {
+            for variant in &Variant::ALL[..2] {
+                row::<f32>(
+                    Paper::Diffusion,
+                    variant.name(),
+                    variant.blocks(Paper::Diffusion),
+                    points,
+                );
             }
         }
+    }
+    if has("tune") {
+        tune::<f32>();
+        tune::<f64>();
     }
 }

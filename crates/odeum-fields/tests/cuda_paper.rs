@@ -13,7 +13,7 @@ use odeum::backend::cuda::inspect::HOST_SHIM;
 use odeum::{Cpu, Scalar};
 use odeum_fields::cuda::inspect::HOST_LANES;
 use odeum_fields::cuda::paper::inspect::{self, Call};
-use odeum_fields::cuda::paper::{self, Generation, Kernel, Variant};
+use odeum_fields::cuda::paper::{self, Blocks, Generation, Kernel, Variant};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
     Combination, Engine, Face, Field, Grid, Precision, Quantity, Wall, Walls, noise,
@@ -37,11 +37,11 @@ type Run = unsafe extern "C" fn(
 );
 
 /// A variant's kernels, compiled for this machine.
-struct Kernels(Library, (Paper, Variant));
+struct Kernels(Library, (Paper, Blocks));
 
 impl Kernels {
-    fn new<T: Scalar>(paper: Paper, variant: Variant) -> Kernels {
-        let (text, _) = inspect::kernels::<T>(paper, variant).unwrap();
+    fn new<T: Scalar>(paper: Paper, blocks: Blocks) -> Kernels {
+        let (text, _) = inspect::kernels::<T>(paper, blocks).unwrap();
         let text = format!("{HOST_SHIM}\n{HOST_LANES}\n{text}\n{}", inspect::HOST_MAIN);
         let library = host::compile(&text, &[]);
         // SAFETY: the library exports this function.
@@ -51,7 +51,7 @@ impl Kernels {
             size()
         };
         assert_eq!(size as usize, inspect::task_size::<T>());
-        Kernels(library, (paper, variant))
+        Kernels(library, (paper, blocks))
     }
 
     fn steps<T: Scalar>(&self, field: &Field<T>, (t, h): (f64, f64)) -> Field<T> {
@@ -80,10 +80,14 @@ fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
 
 /// Steps of a variant against the processor's, on boxes of these shapes.
 fn agrees<T: Precision>(paper: Paper, variant: Variant, shapes: &[[usize; 3]]) {
+    agree::<T>(paper, variant.blocks(paper), shapes);
+}
+
+fn agree<T: Precision>(paper: Paper, blocks: Blocks, shapes: &[[usize; 3]]) {
     if !host::is_available() {
         return;
     }
-    let kernels = Kernels::new::<T>(paper, variant);
+    let kernels = Kernels::new::<T>(paper, blocks);
     let tolerance = if T::NAME == "f32" { 4e-6 } else { 1e-13 };
     for shape in shapes {
         let problem = paper::problem(paper, *shape).unwrap();
@@ -106,9 +110,8 @@ fn agrees<T: Precision>(paper: Paper, variant: Variant, shapes: &[[usize; 3]]) {
                 let (x, y, cell) = (x.to_f64(), y.to_f64(), problem.grid.cell(at));
                 assert!(
                     (x - y).abs() <= tolerance * y.abs().max(1.0),
-                    "{} {} {} {shape:?}: species {s} cell {cell:?}: {x} against {y}",
+                    "{} {blocks:?} {} {shape:?}: species {s} cell {cell:?}: {x} against {y}",
                     paper.name(),
-                    variant.name(),
                     T::NAME
                 );
             }
@@ -180,7 +183,9 @@ fn inflow_is_at_the_boundary_points() {
 #[test]
 fn the_mended_front_is_not_of_the_paper() {
     assert!(paper::problem(Paper::MendedFront, [4; 3]).is_err());
-    assert!(inspect::kernels::<f32>(Paper::MendedFront, Variant::ALL[0]).is_err());
+    assert!(
+        inspect::kernels::<f32>(Paper::MendedFront, Variant::ALL[0].blocks(Paper::Front)).is_err()
+    );
 }
 
 #[test]
@@ -189,10 +194,34 @@ fn variants_have_names() {
         assert_eq!(Variant::named(variant.name()), Some(variant));
         for paper in PAPERS {
             // Cards of the first generation had blocks of at most 512 threads.
-            assert!(variant.block(paper).iter().product::<usize>() <= 512);
+            assert!(variant.blocks(paper).threads.iter().product::<usize>() <= 512);
         }
     }
     assert_eq!(Variant::named("naive"), None);
+}
+
+/// Blocks that the paper does not have, and some that cannot be.
+#[test]
+fn other_blocks() {
+    let shared = |threads| Blocks { kernel: Kernel::Shared, threads };
+    let tiles = |threads| Blocks { kernel: Kernel::MovingTiles, threads };
+    agree::<f64>(Paper::Turing, shared([16, 4, 5]), &SHAPES[1..]);
+    agree::<f64>(Paper::Plume, tiles([32, 4, 3]), &SHAPES[1..]);
+    for blocks in [shared([8, 8, 2]), shared([32, 8, 8]), tiles([12, 4, 4]), tiles([0, 4, 4])] {
+        assert!(inspect::kernels::<f64>(Paper::Diffusion, blocks).is_err(), "{blocks:?}");
+    }
+    // Shared memory: four arrays of doubles.
+    assert!(inspect::kernels::<f64>(Paper::Front, tiles([32, 6, 5])).is_err());
+    assert!(inspect::kernels::<f32>(Paper::Front, tiles([32, 6, 5])).is_ok());
+}
+
+#[test]
+fn cuts_are_of_equal_size() {
+    let cuts = paper::cuts();
+    assert_eq!(cuts.len(), 21);
+    assert!(cuts.iter().all(|points| points.iter().product::<usize>() == 256 * 256 * 256));
+    assert_eq!(cuts[0], [256, 2048, 32]);
+    assert_eq!(cuts[13], [32, 256, 2048]);
 }
 
 /// Kernels for an H200: registers and spills are those of the snapshot, and single precision
@@ -201,8 +230,8 @@ fn variants_have_names() {
 fn kernels_compile() {
     let mut table = format!("{:36} {:>5} {:>5} {:>7}\n", "kernel", "regs", "stack", "spilled");
     for (paper, variant) in PAPERS.into_iter().flat_map(|p| [0, 1].map(|n| (p, Variant::ALL[n]))) {
-        let (single, names) = inspect::kernels::<f32>(paper, variant).unwrap();
-        let (double, _) = inspect::kernels::<f64>(paper, variant).unwrap();
+        let (single, names) = inspect::kernels::<f32>(paper, variant.blocks(paper)).unwrap();
+        let (double, _) = inspect::kernels::<f64>(paper, variant.blocks(paper)).unwrap();
         for (precision, text) in [("f32", &single), ("f64", &double)] {
             let step = names[6];
             let case = format!("{}, {}, {precision}", paper.name(), variant.name());

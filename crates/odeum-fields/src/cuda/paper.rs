@@ -8,7 +8,7 @@
 //!   paper's 256³ points are 254³ cells.
 //! - No flux: a boundary point has the value of its inner neighbour. The inflow of the front is the
 //!   value of the boundary points at x = 0 themselves, which is where the paper says it is; walls
-//!   of Odeum lie half a cell further in ([`problem`] has the paper's).
+//!   of Odeum lie half a spacing further in ([`problem`] has the paper's).
 //! - Boundary kernels set all species in one launch.
 //! - The front's first kernel stores ∇²c; its potential is computed at each of the 19 points.
 //! - The wind's upwind side is chosen by its sign, which changes in the course of a run.
@@ -83,10 +83,10 @@ impl Variant {
         Variant::ALL.into_iter().find(|variant| variant.name() == name)
     }
 
-    /// Threads of a block along x, y and z (table 2).
-    pub fn block(self, paper: Paper) -> [usize; 3] {
+    /// The blocks for a problem (table 2).
+    pub fn blocks(self, paper: Paper) -> Blocks {
         let front = matches!(paper, Paper::Front | Paper::MendedFront);
-        match (self.kernel, self.generation) {
+        let threads = match (self.kernel, self.generation) {
             (Kernel::Shared, Generation::Second) => [8, 8, 8],
             (Kernel::MovingTiles, Generation::Second) if paper == Paper::Diffusion => [8, 8, 8],
             (Kernel::MovingTiles, Generation::Second) => [8, 8, 7],
@@ -95,8 +95,65 @@ impl Variant {
             (Kernel::MovingTiles, Generation::First) if front => [16, 5, 4],
             (Kernel::MovingTiles, Generation::First) if paper == Paper::Turing => [16, 5, 5],
             (Kernel::MovingTiles, Generation::First) => [16, 6, 5],
+        };
+        Blocks { kernel: self.kernel, threads }
+    }
+}
+
+/// The method of a kernel and the threads of its blocks along x, y and z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// The method.
+    pub kernel: Kernel,
+    /// Threads along x, y and z.
+    pub threads: [usize; 3],
+}
+
+impl Blocks {
+    /// Refuses what no GPU starts or what has no points to compute.
+    fn check<T>(self, paper: Paper) -> Result<(), Error> {
+        let [w, h, d] = self.threads;
+        let (line, inner) = match self.kernel {
+            Kernel::Shared => (w, w.min(h).min(d)),
+            Kernel::MovingTiles => (2 * w + 1, h.min(d)),
+        };
+        // Of each species, and of the Laplacian that the front keeps.
+        let arrays = match paper {
+            Paper::Diffusion | Paper::Plume => 1,
+            Paper::Turing => 2,
+            Paper::Front | Paper::MendedFront => 4,
+        };
+        let whole = self.kernel == Kernel::Shared || (w > 0 && points::ROW.is_multiple_of(w));
+        let sound = inner >= 3 && whole && w <= 1024 && h <= 1024 && d <= 1024;
+        if sound && w * h * d <= 1024 && line * h * d * arrays * size_of::<T>() <= STATIC {
+            return Ok(());
+        }
+        let found = format!("{w} by {h} by {d} threads");
+        let remedy = "at least 3 where blocks overlap, at most 1024 in all, 48 KiB of shared \
+                      memory, and tiles that divide 32";
+        Err(Error::input("block", found, remedy))
+    }
+}
+
+/// Bytes of shared memory that a kernel may have of itself.
+const STATIC: usize = 48 << 10;
+
+/// The grids of table 7, all of 256³ points, boundary included: of width, height and depth one is
+/// 256 (seven grids for each), and the first of the others goes from 2048 to 32.
+pub fn cuts() -> Vec<[usize; 3]> {
+    let mut all = Vec::new();
+    for fixed in 0..3 {
+        for long in [2048, 1024, 512, 256, 128, 64, 32] {
+            let short = 65_536 / long;
+            let mut points = [long, short, short];
+            points[fixed] = 256;
+            if fixed == 0 {
+                points[1] = long;
+            }
+            all.push(points);
         }
     }
+    all
 }
 
 /// The concentration of the inflow of the front.

@@ -3,7 +3,7 @@
 use super::launches::{self, Place};
 use super::points::Points;
 use super::task::{Courses, Task};
-use super::{Variant, problem, source};
+use super::{Blocks, problem, source};
 use crate::field::Field;
 use crate::problems::Paper;
 use odeum::{Error, Scalar};
@@ -13,16 +13,17 @@ use std::ffi::c_void;
 /// [`HOST_LANES`](crate::cuda::inspect::HOST_LANES).
 pub const HOST_MAIN: &str = include_str!("../device/paper/host_main.h");
 
-/// The text of a variant, and the names of its kernels.
+/// The text of a problem, and the names of its kernels.
 ///
 /// # Errors
-/// A problem that is not of table 1.
+/// A problem that is not of table 1, or blocks that cannot be.
 pub fn kernels<T: Scalar>(
     paper: Paper,
-    variant: Variant,
+    blocks: Blocks,
 ) -> Result<(String, &'static [&'static str]), Error> {
+    blocks.check::<T>(paper)?;
     let problem = problem(paper, [1; 3])?;
-    Ok((source::text::<T>(paper, variant, &problem), launches::kernels(paper)))
+    Ok((source::text::<T>(paper, blocks, &problem), launches::kernels(paper)))
 }
 
 /// Bytes of the kernels' task.
@@ -54,7 +55,7 @@ pub struct Call {
 /// A problem that is not of table 1.
 pub fn steps_on_host<T: Scalar>(
     entry: &mut dyn FnMut(&Call),
-    (paper, variant): (Paper, Variant),
+    (paper, blocks): (Paper, Blocks),
     field: &Field<T>,
     (t, h, steps): (f64, f64, u64),
 ) -> Result<Field<T>, Error> {
@@ -66,7 +67,7 @@ pub fn steps_on_host<T: Scalar>(
     let mut laplacian = vec![T::from_f64(f64::NAN); points.volume];
     for n in 0..steps {
         let mut task = courses.task::<T>(&points, t + n as f64 * h, h);
-        for launch in launches::of_step(paper, variant, &points) {
+        for launch in launches::of_step(paper, blocks, &points) {
             task.arrays = launch.arrays as i32;
             task.inflow = i32::from(launch.inflow);
             let (from, laplacian) = (now.as_mut_ptr(), laplacian.as_mut_ptr());

@@ -1,7 +1,7 @@
 //! The kernels of a step, in order.
 
 use super::points::Points;
-use super::{Kernel, Variant};
+use super::{Blocks, Kernel};
 use crate::problems::Paper;
 
 /// Of all kernels of a text; the last is there for the front only.
@@ -50,15 +50,15 @@ pub(super) fn kernels(paper: Paper) -> &'static [&'static str] {
 }
 
 /// The launches of a step (table 3, lines 4 to 9; section 4.1 on the front).
-pub(super) fn of_step(paper: Paper, variant: Variant, points: &Points) -> Vec<Launch> {
+pub(super) fn of_step(paper: Paper, shape: Blocks, points: &Points) -> Vec<Launch> {
     let mut all = Vec::new();
     let front = paper == Paper::Front;
     boundary(points, Place::Now, points.species, front, &mut all);
     if front {
-        all.push(compute(LAPLACIAN, paper, variant, points, Place::Laplacian));
+        all.push(compute(LAPLACIAN, shape, points, Place::Laplacian));
         boundary(points, Place::Laplacian, 1, false, &mut all);
     }
-    all.push(compute(STEP, paper, variant, points, Place::Next));
+    all.push(compute(STEP, shape, points, Place::Next));
     all
 }
 
@@ -74,10 +74,10 @@ fn boundary(points: &Points, to: Place, arrays: usize, inflow: bool, all: &mut V
     }
 }
 
-fn compute(kernel: usize, paper: Paper, variant: Variant, points: &Points, to: Place) -> Launch {
-    let [w, h, d] = variant.block(paper);
+fn compute(kernel: usize, shape: Blocks, points: &Points, to: Place) -> Launch {
+    let [w, h, d] = shape.threads;
     let [nx, ny, nz] = points.cells;
-    let blocks = match variant.kernel {
+    let blocks = match shape.kernel {
         Kernel::Shared => [nx.div_ceil(w - 2), ny.div_ceil(h - 2), 1],
         Kernel::MovingTiles => [ny.div_ceil(h - 2), nz.div_ceil(d - 2), 1],
     };

@@ -3,7 +3,7 @@
 use super::launches::{self, Launch, Place};
 use super::points::Points;
 use super::task::Courses;
-use super::{Variant, problem, source};
+use super::{Blocks, Variant, problem, source};
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::problems::Paper;
@@ -42,6 +42,21 @@ impl<T: Scalar> PaperMarch<T> {
         t: f64,
         ordinal: usize,
     ) -> Result<PaperMarch<T>, Error> {
+        PaperMarch::with_blocks(paper, variant.blocks(paper), field, t, ordinal)
+    }
+
+    /// The same with blocks that the paper does not have: its authors chose theirs by trial.
+    ///
+    /// # Errors
+    /// As [`new`](PaperMarch::new), and blocks that cannot be.
+    pub fn with_blocks(
+        paper: Paper,
+        blocks: Blocks,
+        field: &Field<T>,
+        t: f64,
+        ordinal: usize,
+    ) -> Result<PaperMarch<T>, Error> {
+        blocks.check::<T>(paper)?;
         let problem = problem(paper, field.shape())?;
         let species = problem.model.species().len();
         if field.species() != species {
@@ -61,9 +76,9 @@ impl<T: Scalar> PaperMarch<T> {
             let remedy = format!("cuda:{ordinal} has {} MiB free", free >> 20);
             return Err(Error::input("grid", found, remedy));
         }
-        let text = source::text::<T>(paper, variant, &problem);
+        let text = source::text::<T>(paper, blocks, &problem);
         let entries = card.kernels("od_paper_step", &text, launches::kernels(paper))?;
-        let launches = launches::of_step(paper, variant, &points);
+        let launches = launches::of_step(paper, blocks, &points);
         for launch in &launches {
             entries[launch.kernel].prepare(launch.threads[0] * launch.threads[1], 0)?;
         }

@@ -6,7 +6,7 @@ use odeum::{Error, Scalar};
 
 /// Rows are multiples of this many points long, as the paper's are: tiles then begin where memory
 /// is read at once.
-const ROW: usize = 32;
+pub(super) const ROW: usize = 32;
 
 /// Counted from the first boundary point.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
-//! The complete text of the kernels of a variant.
+//! The complete text of the kernels with some blocks.
 
-use super::{INFLOW, Kernel, Variant};
+use super::{Blocks, INFLOW, Kernel};
 use crate::problem::Problem;
 use crate::problems::Paper;
 use odeum::Scalar;
@@ -35,11 +35,11 @@ const NAMES: [(&str, &str); 13] = [
     ("sigma", "SIGMA"),
 ];
 
-pub(super) fn text<T: Scalar>(paper: Paper, variant: Variant, problem: &Problem) -> String {
+pub(super) fn text<T: Scalar>(paper: Paper, blocks: Blocks, problem: &Problem) -> String {
     let mut text = Text::default();
     let h = paper.spacing();
     text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
-    for (name, value) in ["W", "H", "D"].into_iter().zip(variant.block(paper)) {
+    for (name, value) in ["W", "H", "D"].into_iter().zip(blocks.threads) {
         text.define(&format!("OD_PAPER_{name}"), value);
     }
     text.define("OD_PAPER_SPECIES", problem.model.species().len());
@@ -54,7 +54,7 @@ pub(super) fn text<T: Scalar>(paper: Paper, variant: Variant, problem: &Problem)
     text.line(REAL);
     text.line(TASK);
     text.line(BOUNDARY);
-    text.line(match variant.kernel {
+    text.line(match blocks.kernel {
         Kernel::Shared => SHARED,
         Kernel::MovingTiles => MOVING_TILES,
     });
