@@ -313,7 +313,10 @@ fn check_says_what_would_be_run() {
     }
     // Molnár's stencil: D Δt/h² up to 3/8.
     assert!(said.out.contains("stable up to  7.500000e-1"), "{}", said.out);
-    for case in ["turing", "diffusion", "front", "plume"] {
+    let figures = ["fig2", "fig5", "fig6", "fig6-as-printed", "fig7"];
+    let figures = figures.map(|figure| format!("molnar-2011/{figure}"));
+    let all = ["turing", "diffusion", "front", "plume"].map(str::to_owned);
+    for case in all.into_iter().chain(figures) {
         let path = cases().join(format!("{case}.toml"));
         folder.odeum(&["check", path.to_str().unwrap()]).well();
     }

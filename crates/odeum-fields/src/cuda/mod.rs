@@ -11,6 +11,7 @@ mod euler;
 #[doc(hidden)]
 pub mod inspect;
 mod machine;
+pub mod paper;
 mod reduce;
 mod shape;
 mod snapshot;

@@ -51,14 +51,17 @@ impl Tiling {
         Tiling { depth: 2, pack, rows, ahead: 3, ..Tiling::of(2, 0, 4) }
     }
 
-    /// The same with packs that divide periodic rows of `nx` cells: what continues at the other
-    /// end must not begin amid a pack.
+    /// The same for rows of `nx` cells. Packs divide periodic rows: what continues at the other
+    /// end must not begin amid a pack. Threads that short rows leave idle take other rows.
     pub(super) fn fitted(self, nx: usize, periodic: bool) -> Tiling {
-        let mut pack = self.pack;
+        let Tiling { mut pack, mut block, .. } = self;
         while periodic && !nx.is_multiple_of(pack) {
             pack /= 2;
         }
-        Tiling { pack, ..self }
+        while block[0] > 4 && block[0] * pack >= 2 * nx {
+            block = [block[0] / 2, block[1] * 2];
+        }
+        Tiling { pack, block, ..self }
     }
 
     /// The name of the kernel that sweeps.
@@ -133,5 +136,12 @@ mod tests {
         let wide = Tiling::of(1, 0, 4);
         let packs = [64, 66, 33].map(|nx| wide.fitted(nx, true).pack);
         assert_eq!((packs, wide.fitted(33, false).pack), ([4, 2, 1], 4));
+    }
+
+    #[test]
+    fn short_rows_leave_no_thread_idle() {
+        let wide = Tiling::of(1, 0, 4);
+        let blocks = [512, 129, 128, 33, 32, 1].map(|nx| wide.fitted(nx, false).block);
+        assert_eq!(blocks, [[64, 4], [64, 4], [32, 8], [16, 16], [8, 32], [4, 64]]);
     }
 }

@@ -53,12 +53,12 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         OdPatch<OD_DEPTH> u[OD_S];
         const real *plane = od_plane(in, i);
         OD_EACH(s, OD_S) od_read<OD_DEPTH>(u[s], plane + s * OD_VOLUME, place);
-        if (OD_AHEAD > 0) {
+        if (OD_TOUCHES) {
             od_touch_plane(touch, in, i + 1, place);
             od_ask_for(in, i + 1 + OD_AHEAD, place);
         }
         od_run<OD_DEPTH - 1>(pipe, u, i, begin, place, steps, out);
     }
     // Never so, which the compiler cannot know.
-    if (OD_AHEAD > 0 && touch.all == 0x7fdeadedu && planes < 0) od_store(out, OdPack{});
+    if (OD_TOUCHES && touch.all == 0x7fdeadedu && planes < 0) od_store(out, OdPack{});
 }

@@ -213,7 +213,8 @@ OD_FN void od_write(
 }
 
 // Loads whose values nobody wants: they bring the next plane into the first-level cache while this
-// one is computed, without registers for it.
+// one is computed, without registers for it. A warp is one row of threads.
+#define OD_TOUCHES (OD_AHEAD > 0 && OD_BX % 32 == 0)
 struct OdTouch {
     // Ends of the rows beside the cells of the warp: one of each lane, from its own first cell.
     int side;

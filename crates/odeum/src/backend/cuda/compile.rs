@@ -122,8 +122,12 @@ impl Cubin {
     /// The resources of the kernel, read from the log.
     pub(crate) fn resources(&self, kernel: &str) -> Resources {
         let mut resources = Resources::default();
-        let mut mine = false;
+        let (mut entry, mut mine) = (false, false);
         for line in self.log.lines() {
+            // A text may have several kernels.
+            if line.contains("Compiling entry function") {
+                entry = line.contains(&format!("'{kernel}'"));
+            }
             if line.contains("Compiling entry function") || line.contains("Function properties for")
             {
                 // A second block follows for functions that are called: it is not the kernel's.
@@ -138,7 +142,7 @@ impl Cubin {
                 resources.spill_stores = before(" bytes spill stores").unwrap_or(0);
                 resources.spill_loads = before(" bytes spill loads").unwrap_or(0);
             }
-            if let (0, Some(registers)) = (resources.registers, before(" registers")) {
+            if let (true, 0, Some(registers)) = (entry, resources.registers, before(" registers")) {
                 resources.registers = registers;
             }
         }

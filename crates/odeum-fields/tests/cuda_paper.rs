@@ -1,0 +1,247 @@
+//! The kernels of the paper: executed on this machine through the host shim, against the
+//! processor's sweeps, which share no code with them; and through the run-time compiler.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../odeum/tests/device/host.rs"]
+mod host;
+#[path = "../../odeum/tests/device/nvrtc.rs"]
+mod nvrtc;
+
+use libloading::{Library, Symbol};
+use odeum::backend::cuda::inspect::HOST_SHIM;
+use odeum::{Cpu, Scalar};
+use odeum_fields::cuda::inspect::HOST_THREADS;
+use odeum_fields::cuda::paper::inspect::{self, Call};
+use odeum_fields::cuda::paper::{self, Blocks, Generation, Kernel, Variant};
+use odeum_fields::problems::Paper;
+use odeum_fields::{
+    Combination, Engine, Face, Field, Grid, Precision, Quantity, Wall, Walls, noise,
+};
+use std::ffi::c_void;
+use std::fmt::Write;
+
+const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/paper.txt");
+
+const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
+const STEPS: u64 = 3;
+
+type Run = unsafe extern "C" fn(
+    u64,
+    *const c_void,
+    *mut c_void,
+    *mut c_void,
+    *const c_void,
+    *const u64,
+    *const u64,
+);
+
+/// A variant's kernels, compiled for this machine.
+struct Kernels(Library, (Paper, Blocks));
+
+impl Kernels {
+    fn new<T: Scalar>(paper: Paper, blocks: Blocks) -> Kernels {
+        let (text, _) = inspect::kernels::<T>(paper, blocks).unwrap();
+        let text = format!("{HOST_SHIM}\n{HOST_THREADS}\n{text}\n{}", inspect::HOST_MAIN);
+        let library = host::compile(&text, &[]);
+        // SAFETY: the library exports this function.
+        let size = unsafe {
+            let size: Symbol<unsafe extern "C" fn() -> u64> =
+                library.get(b"od_paper_task_size").unwrap();
+            size()
+        };
+        assert_eq!(size as usize, inspect::task_size::<T>());
+        Kernels(library, (paper, blocks))
+    }
+
+    fn steps<T: Scalar>(&self, field: &Field<T>, (t, h): (f64, f64)) -> Field<T> {
+        let mut run = |call: &Call| {
+            // SAFETY: the library exports this function; the call has what it expects.
+            unsafe {
+                let entry: Symbol<Run> = self.0.get(b"od_paper_run").unwrap();
+                let Call { kernel, from, to, laplacian, task, .. } = *call;
+                let (blocks, block) = (call.blocks.as_ptr(), call.block.as_ptr());
+                entry(kernel as u64, from, to, laplacian, task, blocks, block);
+            }
+        };
+        inspect::steps_on_host(&mut run, self.1, field, (t, h, STEPS)).unwrap()
+    }
+}
+
+/// Values without any symmetry.
+fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
+    let mut cell = 0;
+    Field::from_fn(grid, species, |s, _| {
+        cell += 1;
+        0.5 + 0.4 * noise(7, s, cell)
+    })
+    .unwrap()
+}
+
+/// Steps of a variant against the processor's, on boxes of these shapes.
+fn agrees<T: Precision>(paper: Paper, variant: Variant, shapes: &[[usize; 3]]) {
+    agree::<T>(paper, variant.blocks(paper), shapes);
+}
+
+fn agree<T: Precision>(paper: Paper, blocks: Blocks, shapes: &[[usize; 3]]) {
+    if !host::is_available() {
+        return;
+    }
+    let kernels = Kernels::new::<T>(paper, blocks);
+    let tolerance = if T::NAME == "f32" { 4e-6 } else { 1e-13 };
+    for shape in shapes {
+        let problem = paper::problem(paper, *shape).unwrap();
+        let species = problem.model.species().len();
+        let field = rough::<T>(&problem.grid, species);
+        // Between these times the plume's wind turns: sin(t/500) has a zero at 500 π.
+        let (t, h) = (1565.0, paper.step());
+        let engine = Engine::<T>::new(&problem, &Cpu::default()).unwrap();
+        let (mut expected, mut next) = (field.clone(), engine.zeros().unwrap());
+        for n in 0..STEPS {
+            let terms = [(1.0, &expected)];
+            let what = Combination { slope: h, own: None, terms: &terms };
+            engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
+            std::mem::swap(&mut expected, &mut next);
+        }
+        let found = kernels.steps(&field, (t, h));
+        for s in 0..species {
+            let (a, b) = (found.to_values(s), expected.to_values(s));
+            for (at, (x, y)) in a.iter().zip(&b).enumerate() {
+                let (x, y, cell) = (x.to_f64(), y.to_f64(), problem.grid.cell(at));
+                assert!(
+                    (x - y).abs() <= tolerance * y.abs().max(1.0),
+                    "{} {blocks:?} {} {shape:?}: species {s} cell {cell:?}: {x} against {y}",
+                    paper.name(),
+                    T::NAME
+                );
+            }
+        }
+    }
+}
+
+const fn variant(kernel: Kernel, generation: Generation) -> Variant {
+    Variant { kernel, generation }
+}
+
+/// Boxes that blocks of 8³ threads do and do not divide: the first is 5 by 2 by 3 blocks of 6³
+/// points that are computed, and 4 tiles long.
+const SHAPES: [[usize; 3]; 3] = [[30, 12, 18], [21, 9, 5], [2, 3, 2]];
+
+#[test]
+fn shared_agrees() {
+    for paper in PAPERS {
+        agrees::<f64>(paper, variant(Kernel::Shared, Generation::Second), &SHAPES);
+    }
+    agrees::<f32>(Paper::Front, Variant::ALL[0], &SHAPES[1..]);
+    agrees::<f32>(Paper::Plume, Variant::ALL[0], &SHAPES[1..]);
+}
+
+#[test]
+fn moving_tiles_agree() {
+    for paper in PAPERS {
+        agrees::<f64>(paper, variant(Kernel::MovingTiles, Generation::Second), &SHAPES);
+    }
+    agrees::<f32>(Paper::Diffusion, Variant::ALL[1], &SHAPES[1..]);
+    agrees::<f32>(Paper::Turing, Variant::ALL[1], &SHAPES[1..]);
+}
+
+/// Blocks of three layers and wide tiles. The barrier that three layers need is not tested: fibres
+/// take their turns in an order that does without.
+#[test]
+fn first_generation_agrees() {
+    for paper in [Paper::Diffusion, Paper::Front] {
+        for kernel in [Kernel::Shared, Kernel::MovingTiles] {
+            agrees::<f64>(paper, variant(kernel, Generation::First), &SHAPES[..2]);
+        }
+    }
+    agrees::<f64>(Paper::Turing, variant(Kernel::MovingTiles, Generation::First), &SHAPES[1..2]);
+}
+
+/// The paper's inflow is the value of the boundary points: Odeum's usual wall, half a cell further
+/// in, has other ghosts, and the test above would see it.
+#[test]
+fn inflow_is_at_the_boundary_points() {
+    let shape = [6, 4, 3];
+    let usual = Paper::Front.problem(shape).unwrap();
+    let papers = paper::problem(Paper::Front, shape).unwrap();
+    let field = Paper::Front.initial::<f64>(&usual.grid, 1).unwrap();
+    let first = |problem: &odeum_fields::Problem| {
+        let engine = Engine::<f64>::new(problem, &Cpu::default()).unwrap();
+        let mut next = engine.zeros().unwrap();
+        let what = Combination { slope: 1.0, own: None, terms: &[] };
+        engine.sweep(0.0, &field, &what, &mut next);
+        next.get(0, [0, 1, 1])
+    };
+    // a = 0 inside, so that ∂a/∂t is the ghost's value over h².
+    assert!((first(&papers) - 10.0).abs() < 1e-12);
+    assert!((first(&usual) - 20.0).abs() < 1e-12);
+    let inflow = Wall::Dirichlet(Quantity::from(10.0));
+    let face = Face { axis: 0, high: false };
+    assert!(papers.walls != Walls::default().species(face, "a", inflow));
+}
+
+#[test]
+fn the_mended_front_is_not_of_the_paper() {
+    assert!(paper::problem(Paper::MendedFront, [4; 3]).is_err());
+    assert!(
+        inspect::kernels::<f32>(Paper::MendedFront, Variant::ALL[0].blocks(Paper::Front)).is_err()
+    );
+}
+
+#[test]
+fn variants_have_names() {
+    for variant in Variant::ALL {
+        assert_eq!(Variant::named(variant.name()), Some(variant));
+        for paper in PAPERS {
+            // Cards of the first generation had blocks of at most 512 threads.
+            assert!(variant.blocks(paper).threads.iter().product::<usize>() <= 512);
+        }
+    }
+    assert_eq!(Variant::named("naive"), None);
+}
+
+/// Blocks that the paper does not have, and some that cannot be.
+#[test]
+fn other_blocks() {
+    let shared = |threads| Blocks { kernel: Kernel::Shared, threads };
+    let tiles = |threads| Blocks { kernel: Kernel::MovingTiles, threads };
+    agree::<f64>(Paper::Turing, shared([16, 4, 5]), &SHAPES[1..]);
+    agree::<f64>(Paper::Plume, tiles([32, 4, 3]), &SHAPES[1..]);
+    for blocks in [shared([8, 8, 2]), shared([32, 8, 8]), tiles([12, 4, 4]), tiles([0, 4, 4])] {
+        assert!(inspect::kernels::<f64>(Paper::Diffusion, blocks).is_err(), "{blocks:?}");
+    }
+    // Shared memory: four arrays of doubles.
+    assert!(inspect::kernels::<f64>(Paper::Front, tiles([32, 6, 5])).is_err());
+    assert!(inspect::kernels::<f32>(Paper::Front, tiles([32, 6, 5])).is_ok());
+}
+
+#[test]
+fn cuts_are_of_equal_size() {
+    let cuts = paper::cuts();
+    assert_eq!(cuts.len(), 21);
+    assert!(cuts.iter().all(|points| points.iter().product::<usize>() == 256 * 256 * 256));
+    assert_eq!(cuts[0], [256, 2048, 32]);
+    assert_eq!(cuts[13], [32, 256, 2048]);
+}
+
+/// Kernels for an H200: registers and spills are those of the snapshot, and single precision
+/// contains no double arithmetic.
+#[test]
+fn kernels_compile() {
+    let mut table = format!("{:36} {:>5} {:>5} {:>7}\n", "kernel", "regs", "stack", "spilled");
+    for (paper, variant) in PAPERS.into_iter().flat_map(|p| [0, 1].map(|n| (p, Variant::ALL[n]))) {
+        let (single, names) = inspect::kernels::<f32>(paper, variant.blocks(paper)).unwrap();
+        let (double, _) = inspect::kernels::<f64>(paper, variant.blocks(paper)).unwrap();
+        for (precision, text) in [("f32", &single), ("f64", &double)] {
+            let step = names[6];
+            let case = format!("{}, {}, {precision}", paper.name(), variant.name());
+            let Some(found) = nvrtc::resources(&case, step, text) else { return };
+            let (registers, stack) = (found.registers, found.stack);
+            let spilled = found.spill_stores + found.spill_loads;
+            writeln!(table, "{case:36} {registers:5} {stack:5} {spilled:7}").unwrap();
+        }
+        // The assembly is that of the whole text.
+        nvrtc::assert_no_doubles(paper.name(), names[6], &single);
+    }
+    nvrtc::assert_is_snapshot(&table, SNAPSHOT);
+}
