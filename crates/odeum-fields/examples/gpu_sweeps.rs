@@ -142,7 +142,7 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
         let list = match (tune, potentials) {
             (true, _) => candidates(size_of::<T>(), potentials, deep),
-            (false, 0) => vec![own, Tiling::twice(species, size_of::<T>())],
+            (false, 0) => vec![own, Tiling::twice(species, size_of::<T>(), paper == Paper::Plume)],
             (false, _) => vec![own],
         };
         let problem = paper.problem([edge; 3]).unwrap();

@@ -185,10 +185,11 @@ fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
 /// How they are where nothing else is asked for. Several steps at once have the bits of one by
 /// one.
 fn tiling_of<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
-    let (species, large) = (plan.layout.species, shape.room::<T>() > source::STREAM);
+    let (species, word) = (plan.layout.species, size_of::<T>());
     let plain = plan.wind.is_none() && plan.diffusion.iter().all(Option::is_none);
-    if species == 1 && plan.n_potentials() == 0 && plain && large {
-        return fitted(Tiling::twice(species, size_of::<T>()), plan);
+    let large = shape.room::<T>() > source::STREAM;
+    if (species, plan.n_potentials(), word) == (1, 0, 4) && plain && large {
+        return fitted(Tiling::twice(species, word, false), plan);
     }
     single(plan)
 }

@@ -3,6 +3,7 @@
 use super::Timed;
 use odeum::backend::cuda::{Cuda, kernels::Card};
 use odeum::{Device, Error};
+use odeum_fields::cuda::paper::{PaperMarch, Variant};
 use odeum_fields::cuda::{self, Tiling};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision, Problem};
@@ -13,6 +14,8 @@ const COPIED: usize = 1 << 30;
 /// A measurement takes about so many updates of cells, is repeated, and the best counts.
 const UPDATES: usize = 8_000_000_000;
 const REPEATS: usize = 5;
+/// Cells of a grid up to which the published kernels are timed too.
+const MOST_PUBLISHED: usize = 1 << 27;
 
 /// How a GPU takes steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ impl Kernels {
         match self {
             Kernels::Single => Some(Tiling::of(species, potentials, word)),
             Kernels::Twice if potentials == 0 && nx == ny && ny == nz => {
-                Some(Tiling::twice(species, word))
+                Some(Tiling::twice(species, word, problem.wind.is_some()))
             }
             Kernels::Twice => None,
         }
@@ -83,6 +86,30 @@ pub(super) fn steps<T: Precision>(
             }
         }
         timed.push((kernels.name(), best, steps as usize));
+    }
+    drop(march);
+    if problem.grid.cells() <= MOST_PUBLISHED {
+        timed.extend(published::<T>(paper, &problem.grid, gpu)?);
+    }
+    Ok(timed)
+}
+
+/// Steps by the kernels of Molnár et al. 2011 for the newer of their cards.
+fn published<T: Precision>(paper: Paper, grid: &Grid, gpu: &Cuda) -> Result<Vec<Timed>, Error> {
+    let species = paper.model()?.species().len();
+    let mut u = Field::<T>::zeros(grid, species)?;
+    fill(&mut u, &paper.initial::<T>(&plane(grid)?, 0)?);
+    let ordinal = gpu.ordinals.first().copied().unwrap_or(0);
+    let steps = (UPDATES / 4 / grid.cells()).clamp(10, 1024) as u64;
+    let mut timed = Vec::new();
+    for variant in ["shared", "moving tiles"].into_iter().filter_map(Variant::named) {
+        let mut march = PaperMarch::new(paper, variant, &u, 0.0, ordinal)?;
+        march.steps(2, paper.step())?;
+        let mut best = f64::INFINITY;
+        for _ in 0..REPEATS {
+            best = best.min(march.steps(steps, paper.step())? * 1e-3);
+        }
+        timed.push((variant.name(), best / steps as f64, steps as usize));
     }
     Ok(timed)
 }

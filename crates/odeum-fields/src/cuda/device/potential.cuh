@@ -91,8 +91,10 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
     for (int i = start; i < end + 2; ++i) {
         OdPatch<1> mu[OD_POTENTIALS];
         OdPatch<1> u[OD_S];
-        // Asked for before they are needed.
-        OD_EACH(s, OD_S) od_read<1>(u[s], od_plane(in, i - 1) + s * OD_VOLUME, place);
+        // Asked for before they are needed, where there are registers for that.
+        if (OD_FLOAT) {
+            OD_EACH(s, OD_S) od_read<1>(u[s], od_plane(in, i - 1) + s * OD_VOLUME, place);
+        }
         if (OD_WRAP_Z || i <= OD_NZ) {
             OdPatch<2> wide[OD_S];
             const real *plane = od_plane(in, i);
@@ -109,6 +111,7 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         OdPatch<0> up[OD_S], result[OD_S];
         OdInflow<0> above, own;
         OD_EACH(s, OD_S) {
+            if (!OD_FLOAT) od_read<1>(u[s], od_plane(in, z) + s * OD_VOLUME, place);
             od_mend<1>(u[s], s, place, step);
             if (ended) {
                 od_clear(above.of[s]);
