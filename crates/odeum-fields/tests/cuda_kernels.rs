@@ -136,7 +136,14 @@ fn depth_changes_no_bit() {
     if !host::is_available() {
         return;
     }
-    let problem = Problem::new(two_species(), Grid::new([37, 19, 5], 0.9).unwrap());
+    let mut walls = Walls::default();
+    for (n, face) in Face::ALL.into_iter().enumerate() {
+        let value = Quantity::from(format!("{n} - t").as_str());
+        walls = walls.species(face, "v", Wall::Dirichlet(value));
+    }
+    let grid = Grid::new([37, 19, 5], 0.9).unwrap();
+    let wind = Wind::Uniform([0.3, -0.2, -0.1].map(Quantity::from));
+    let problem = Problem::new(two_species(), grid).walls(walls).wind(wind, Advection::Upwind);
     let field = rough::<f64>(&problem.grid, 2);
     let (t, h) = (0.4, 0.05);
     let once = steps(&problem, tilings::<f64>()[0], &field, (t, h), 3);
@@ -227,10 +234,15 @@ fn every_wall_on_every_face() {
 #[test]
 fn walls_meet_at_edges() {
     let dirichlet = |value: &str| Wall::Dirichlet(Quantity::from(value));
-    let robin = |value: f64| Wall::Robin { value, slope: 0.8, amount: Quantity::from(0.5 * value) };
-    let mut walls = Walls::all(dirichlet("2 * t"));
+    // No two rules commute.
+    let robin = |value: f64| {
+        let amount = Quantity::from(0.3 + value * value);
+        Wall::Robin { value, slope: 0.8, amount }
+    };
+    let mut walls = Walls::default();
     for (n, face) in Face::ALL.into_iter().enumerate() {
         walls = walls.species(face, "u", robin(0.2 + 0.3 * n as f64));
+        walls = walls.species(face, "v", dirichlet(&format!("{n} + 2 * t")));
     }
     for shape in [[37, 19, 5], [5, 1, 3]] {
         let grid = Grid::new(shape, 0.9).unwrap();
