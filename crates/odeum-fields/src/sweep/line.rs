@@ -15,7 +15,7 @@ use odeum_core::real::Outlined;
 const AHEAD: usize = 8;
 const AHEAD_OF_PROGRAM: usize = 2;
 
-/// Computes what F of row (y, z) is made of, but for Laplacians that [`write`] takes as they
+/// Computes what F of row (y, z) is made of, but for Laplacians that [`write()`] takes as they
 /// come: gains, and the slopes of a program. Laplacians of potentials have been computed before.
 #[inline(always)]
 pub(super) fn compute<L: Lanes>(
@@ -85,7 +85,7 @@ pub(super) fn write<L: Lanes>(
     spoiled
 }
 
-/// [`write`] out of line: its loop wants all registers.
+/// [`write()`] out of line: its loop wants all registers.
 struct Write<'a, 'o, L: Lanes> {
     origin: &'a Origin<'o, L::Scalar>,
     scratch: &'a mut Scratch<L::Scalar>,
