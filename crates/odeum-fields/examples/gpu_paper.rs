@@ -10,26 +10,16 @@ use odeum::backend::cuda::devices;
 use odeum::{Cpu, Error, Scalar};
 use odeum_fields::cuda::paper::{self, Blocks, Kernel, PaperMarch, Variant};
 use odeum_fields::problems::Paper;
-use odeum_fields::{Combination, Engine, Field, Grid, Precision, noise};
+use odeum_fields::{Combination, Engine, Field, Grid, Precision, rough};
 
 const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
-
-/// Values without any symmetry, between 0.1 and 0.9.
-fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
-    let mut cell = 0;
-    Field::from_fn(grid, species, |s, _| {
-        cell += 1;
-        0.5 + 0.4 * noise(7, s, cell)
-    })
-    .unwrap()
-}
 
 /// A march against the processor's; the largest difference.
 fn check<T: Precision>(paper: Paper, variant: Variant, shape: [usize; 3]) {
     let steps = 100;
     let problem = paper::problem(paper, shape).unwrap();
     let species = problem.model.species().len();
-    let (h, field) = (paper.step(), rough::<T>(&problem.grid, species));
+    let (h, field) = (paper.step(), rough::<T>(&problem.grid, species).unwrap());
     let mut march = PaperMarch::new(paper, variant, &field, 0.0, 0).unwrap();
     march.steps(steps, h).unwrap();
     let found = march.field().unwrap();

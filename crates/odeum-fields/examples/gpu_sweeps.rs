@@ -5,10 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use odeum::backend::cuda::{devices, kernels::Card};
-use odeum::{Cpu, Device, Error, Scalar};
+use odeum::{Cpu, Device, Error};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
-use odeum_fields::{Field, Grid, March, Options, Outcome, Precision, Problem, noise};
+use odeum_fields::{Field, Grid, March, Options, Outcome, Precision, Problem, rough};
 use std::ops::ControlFlow;
 
 const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
@@ -32,16 +32,6 @@ fn copy_bandwidth() -> f64 {
     20.0 * bytes as f64 / (best * 1e-3)
 }
 
-/// Values without any symmetry, between 0.1 and 0.9.
-fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
-    let mut cell = 0;
-    Field::from_fn(grid, species, |s, _| {
-        cell += 1;
-        0.5 + 0.4 * noise(7, s, cell)
-    })
-    .unwrap()
-}
-
 fn begin<T: Precision>(problem: &Problem, h: f64, field: Field<T>, device: Device) -> March<T> {
     let options = Options { force: true, ..Options::euler(h) };
     March::new(problem, field, 0.0, &options, device).unwrap()
@@ -58,7 +48,7 @@ fn steps<T: Precision>(march: &mut March<T>, count: usize) -> Result<f64, Error>
 fn check<T: Precision>(paper: Paper, shape: [usize; 3], count: usize, depth: usize) {
     let problem = paper.problem(shape).unwrap();
     let species = problem.model.species().len();
-    let (h, field) = (paper.step(), rough::<T>(&problem.grid, species));
+    let (h, field) = (paper.step(), rough::<T>(&problem.grid, species).unwrap());
     let mut march = begin(&problem, h, field.clone(), Device::cuda(0));
     if depth > 1 {
         let own = Tiling::of(species, 0, size_of::<T>());
@@ -136,7 +126,7 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
         let model = paper.model().unwrap();
         let species = model.species().len();
         let potentials = model.potentials().outputs().len();
-        let field = rough::<T>(&grid, species);
+        let field = rough::<T>(&grid, species).unwrap();
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
         let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();

@@ -38,6 +38,8 @@ pub use march::{Counts, Failure, March, Options, Outcome, fields_needed};
 pub use method::{Method, Steps};
 pub use model::{Model, ModelError, ModelText};
 pub use noise::noise;
+#[doc(hidden)]
+pub use noise::rough;
 pub use problem::{Advection, PointSource, Problem, Wind};
 pub use quantity::Quantity;
 pub use reduce::Summary;

@@ -1,5 +1,8 @@
 //! Random numbers that depend on the cell alone.
 
+use crate::field::Field;
+use crate::grid::Grid;
+use odeum::{Error, Scalar};
 use odeum_core::random::{GAMMA, mix};
 
 /// A number uniform in \[−1, 1), for a seed, a species and the number of a cell: the same in any
@@ -11,6 +14,19 @@ pub fn noise(seed: u64, species: usize, cell: usize) -> f64 {
     }
     // 53 bits, the precision of the result.
     (x >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+/// A field without any symmetry, of values in \[0.1, 0.9): what kernels are compared on.
+///
+/// # Errors
+/// A grid too large for memory.
+#[doc(hidden)]
+pub fn rough<T: Scalar>(grid: &Grid, species: usize) -> Result<Field<T>, Error> {
+    let mut cell = 0;
+    Field::from_fn(grid, species, |s, _| {
+        cell += 1;
+        0.5 + 0.4 * noise(7, s, cell)
+    })
 }
 
 #[cfg(test)]

@@ -12,18 +12,9 @@ use odeum_fields::problems::Paper;
 use odeum_fields::{
     Advection, Checkpoint, Clock, Combination, Engine, Face, Field, Grid, March, ModelText,
     Options, Outcome, PointSource, Precision, Problem, Quantity, Stencil, Wall, Walls, Wind, noise,
+    rough,
 };
 use std::ops::ControlFlow;
-
-/// Values without any symmetry.
-fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
-    let mut cell = 0;
-    Field::from_fn(grid, species, |s, _| {
-        cell += 1;
-        0.5 + 0.4 * noise(7, s, cell)
-    })
-    .unwrap()
-}
 
 /// Steps of forward Euler by kernels.
 fn steps<T: Precision>(
@@ -49,7 +40,7 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
         return;
     }
     let species = problem.model.species().len();
-    let field = rough::<T>(&problem.grid, species);
+    let field = rough::<T>(&problem.grid, species).unwrap();
     let engine = Engine::<T>::new(problem, &Cpu::default()).unwrap();
     let tolerance = if T::NAME == "f32" { 2e-6 } else { 1e-13 };
     let mut first: Option<(usize, Field<T>)> = None;
@@ -144,7 +135,7 @@ fn depth_changes_no_bit() {
     let grid = Grid::new([37, 19, 5], 0.9).unwrap();
     let wind = Wind::Uniform([0.3, -0.2, -0.1].map(Quantity::from));
     let problem = Problem::new(two_species(), grid).walls(walls).wind(wind, Advection::Upwind);
-    let field = rough::<f64>(&problem.grid, 2);
+    let field = rough::<f64>(&problem.grid, 2).unwrap();
     let (t, h) = (0.4, 0.05);
     let once = steps(&problem, tilings::<f64>()[0], &field, (t, h), 3);
     assert!(steps(&problem, deep()[2], &field, (t, h), 3) == once);

@@ -10,7 +10,7 @@ use odeum::{Cpu, Error, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
     Advection, Checkpoint, Clock, Field, Grid, March, Method, ModelText, Options, Outcome,
-    Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise,
+    Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise, rough,
 };
 use std::ops::ControlFlow;
 
@@ -35,14 +35,8 @@ fn problem(shape: [usize; 3]) -> Problem {
     Problem::new(model, Grid::new(shape, 0.9).unwrap()).walls(walls)
 }
 
-/// Values without any symmetry.
-fn rough<T: Precision>(problem: &Problem) -> Field<T> {
-    let mut cell = 0;
-    Field::from_fn(&problem.grid, problem.model.species().len(), |s, _| {
-        cell += 1;
-        0.5 + 0.4 * noise(7, s, cell)
-    })
-    .unwrap()
+fn start<T: Precision>(problem: &Problem) -> Field<T> {
+    rough(&problem.grid, problem.model.species().len()).unwrap()
 }
 
 fn cpu() -> Cpu {
@@ -51,7 +45,7 @@ fn cpu() -> Cpu {
 
 /// The same march by kernels and by the processor.
 fn both<T: Precision>(problem: &Problem, options: &Options) -> [March<T>; 2] {
-    both_from(problem, options, rough(problem))
+    both_from(problem, options, start(problem))
 }
 
 fn both_from<T: Precision>(problem: &Problem, options: &Options, field: Field<T>) -> [March<T>; 2] {
@@ -269,7 +263,7 @@ fn interruptions_change_no_bit() {
     }
     let problem = problem([24, 5, 3]);
     for options in methods() {
-        let start = Checkpoint { field: rough::<f64>(&problem), clock: Clock::at(0.4) };
+        let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
         let begin = |from: Checkpoint<f64>| {
             March::on_machine(&problem, from, &options, host::Host::default()).unwrap()
         };
@@ -307,7 +301,7 @@ fn what_does_not_fit_is_refused_with_numbers() {
     // and after a field.
     let field = (2 * 15 + 32) * 128;
     let begin = |bytes: usize| {
-        let start = Checkpoint { field: rough::<f64>(&problem), clock: Clock::at(0.4) };
+        let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
         let host = host::Host::with_memory(bytes);
         March::on_machine(&problem, start, &Options::euler(0.02), host)
     };

@@ -3,80 +3,22 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../odeum/tests/device/host.rs"]
+#[path = "cuda/host.rs"]
 mod host;
 #[path = "../../odeum/tests/device/nvrtc.rs"]
 mod nvrtc;
 
-use libloading::{Library, Symbol};
-use odeum::backend::cuda::inspect::HOST_SHIM;
-use odeum::{Cpu, Scalar};
-use odeum_fields::cuda::inspect::HOST_THREADS;
-use odeum_fields::cuda::paper::inspect::{self, Call};
-use odeum_fields::cuda::paper::{self, Blocks, Generation, Kernel, Variant};
+use odeum::Cpu;
+use odeum_fields::cuda::paper::inspect;
+use odeum_fields::cuda::paper::{self, Blocks, Generation, Kernel, PaperMarch, Variant};
 use odeum_fields::problems::Paper;
-use odeum_fields::{
-    Combination, Engine, Face, Field, Grid, Precision, Quantity, Wall, Walls, noise,
-};
-use std::ffi::c_void;
+use odeum_fields::{Combination, Engine, Face, Precision, Quantity, Wall, Walls, rough};
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/paper.txt");
 
 const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
 const STEPS: u64 = 3;
-
-type Run = unsafe extern "C" fn(
-    u64,
-    *const c_void,
-    *mut c_void,
-    *mut c_void,
-    *const c_void,
-    *const u64,
-    *const u64,
-);
-
-/// A variant's kernels, compiled for this machine.
-struct Kernels(Library, (Paper, Blocks));
-
-impl Kernels {
-    fn new<T: Scalar>(paper: Paper, blocks: Blocks) -> Kernels {
-        let (text, _) = inspect::kernels::<T>(paper, blocks).unwrap();
-        let text = format!("{HOST_SHIM}\n{HOST_THREADS}\n{text}\n{}", inspect::HOST_MAIN);
-        let library = host::compile(&text, &[]);
-        // SAFETY: the library exports this function.
-        let size = unsafe {
-            let size: Symbol<unsafe extern "C" fn() -> u64> =
-                library.get(b"od_paper_task_size").unwrap();
-            size()
-        };
-        assert_eq!(size as usize, inspect::task_size::<T>());
-        Kernels(library, (paper, blocks))
-    }
-
-    fn steps<T: Scalar>(&self, field: &Field<T>, (t, h): (f64, f64)) -> Field<T> {
-        let mut run = |call: &Call| {
-            // SAFETY: the library exports this function; the call has what it expects.
-            unsafe {
-                let entry: Symbol<Run> = self.0.get(b"od_paper_run").unwrap();
-                let Call { kernel, from, to, laplacian, task, .. } = *call;
-                let (blocks, block) = (call.blocks.as_ptr(), call.block.as_ptr());
-                entry(kernel as u64, from, to, laplacian, task, blocks, block);
-            }
-        };
-        inspect::steps_on_host(&mut run, self.1, field, (t, h, STEPS)).unwrap()
-    }
-}
-
-/// Values without any symmetry.
-fn rough<T: Scalar>(grid: &Grid, species: usize) -> Field<T> {
-    let mut cell = 0;
-    Field::from_fn(grid, species, |s, _| {
-        cell += 1;
-        0.5 + 0.4 * noise(7, s, cell)
-    })
-    .unwrap()
-}
 
 /// Steps of a variant against the processor's, on boxes of these shapes.
 fn agrees<T: Precision>(paper: Paper, variant: Variant, shapes: &[[usize; 3]]) {
@@ -87,12 +29,11 @@ fn agree<T: Precision>(paper: Paper, blocks: Blocks, shapes: &[[usize; 3]]) {
     if !host::is_available() {
         return;
     }
-    let kernels = Kernels::new::<T>(paper, blocks);
     let tolerance = if T::NAME == "f32" { 4e-6 } else { 1e-13 };
     for shape in shapes {
         let problem = paper::problem(paper, *shape).unwrap();
         let species = problem.model.species().len();
-        let field = rough::<T>(&problem.grid, species);
+        let field = rough::<T>(&problem.grid, species).unwrap();
         // Between these times the plume's wind turns: sin(t/500) has a zero at 500 π.
         let (t, h) = (1565.0, paper.step());
         let engine = Engine::<T>::new(&problem, &Cpu::default()).unwrap();
@@ -103,7 +44,10 @@ fn agree<T: Precision>(paper: Paper, blocks: Blocks, shapes: &[[usize; 3]]) {
             engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
             std::mem::swap(&mut expected, &mut next);
         }
-        let found = kernels.steps(&field, (t, h));
+        let machine = host::Host::default();
+        let mut march = PaperMarch::on_machine(paper, blocks, &field, t, machine).unwrap();
+        march.steps(STEPS, h).unwrap();
+        let found = march.field().unwrap();
         for s in 0..species {
             let (a, b) = (found.to_values(s), expected.to_values(s));
             for (at, (x, y)) in a.iter().zip(&b).enumerate() {

@@ -11,7 +11,7 @@ pub trait Machine: Sized + Send + 'static {
     /// Memory of the machine, freed when dropped.
     type Memory: Send + 'static;
     /// A kernel, ready to start.
-    type Entry: Clone + 'static;
+    type Entry: Clone + Send + 'static;
     /// Work recorded once, to be given as one piece.
     type Recording: 'static;
 

@@ -16,6 +16,7 @@
 //!   constant memory of the paper; products and sums are fused where its compiler would.
 //! - Slips of the pseudocode are named where its kernels are (`shared.cuh`, `moving_tiles.cuh`).
 
+mod arrays;
 #[doc(hidden)]
 pub mod inspect;
 mod launches;

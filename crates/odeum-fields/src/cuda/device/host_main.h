@@ -17,12 +17,17 @@ static void od_host_launch(
     const size_t stack = 128 * 1024;
     static std::vector<char> stacks;
     if (stacks.size() < threads * stack) stacks.resize(threads * stack);
-    std::vector<double> shared(64 * 1024, NAN);
+    // More than the 227 KiB that a block may have.
+    std::vector<double> shared(32 * 1024);
     od_host_shared = shared.data();
+    blockDim = uint3_{nx, (unsigned)block[1], 1};
     for (unsigned b = 0; b < blocks[0] * blocks[1] * blocks[2]; ++b) {
         blockIdx = uint3_{
             (unsigned)(b % blocks[0]), (unsigned)(b / blocks[0] % blocks[1]),
             (unsigned)(b / (blocks[0] * blocks[1]))};
+        // Of shared memory nothing is read that the block has not written: all bits set are no
+        // number in either precision.
+        std::memset(shared.data(), 0xff, shared.size() * sizeof(double));
         od_host_fibres.assign(threads, ucontext_t());
         std::vector<bool> done(threads, false);
         for (unsigned t = 0; t < threads; ++t) {

@@ -1,15 +1,13 @@
 //! Forward Euler by the kernels of the paper.
 
-use super::launches::{self, Launch, Place};
+use super::arrays::{Arrays, Steps};
 use super::points::Points;
-use super::task::Courses;
-use super::{Blocks, Variant, problem, source};
+use super::{Blocks, Variant, problem};
+use crate::cuda::machine::{Gpu, Machine};
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::problems::Paper;
-use odeum::backend::cuda::kernels::{Card, Entry, Memory, Queue};
 use odeum::{Error, Scalar};
-use std::ffi::c_void;
 
 /// A field of a problem of table 1 on a GPU, on its way through time.
 ///
@@ -18,14 +16,7 @@ use std::ffi::c_void;
 pub struct PaperMarch<T> {
     grid: Grid,
     points: Points,
-    courses: Courses,
-    entries: Vec<Entry>,
-    launches: Vec<Launch>,
-    queue: Queue,
-    /// The present field ("first"), and what the next step is written to ("second").
-    fields: [Memory; 2],
-    laplacian: Option<Memory>,
-    values: std::marker::PhantomData<T>,
+    arrays: Box<dyn Steps<T>>,
     t: f64,
 }
 
@@ -56,6 +47,32 @@ impl<T: Scalar> PaperMarch<T> {
         t: f64,
         ordinal: usize,
     ) -> Result<PaperMarch<T>, Error> {
+        PaperMarch::begin(paper, blocks, field, t, || Gpu::open(ordinal))
+    }
+
+    /// The same on any machine.
+    ///
+    /// # Errors
+    /// As [`with_blocks`](PaperMarch::with_blocks).
+    #[doc(hidden)]
+    pub fn on_machine(
+        paper: Paper,
+        blocks: Blocks,
+        field: &Field<T>,
+        t: f64,
+        machine: impl Machine,
+    ) -> Result<PaperMarch<T>, Error> {
+        PaperMarch::begin(paper, blocks, field, t, || Ok(machine))
+    }
+
+    /// Opens the machine only when nothing is wrong with the rest.
+    fn begin<M: Machine>(
+        paper: Paper,
+        blocks: Blocks,
+        field: &Field<T>,
+        t: f64,
+        open: impl FnOnce() -> Result<M, Error>,
+    ) -> Result<PaperMarch<T>, Error> {
         blocks.check::<T>(paper)?;
         let problem = problem(paper, field.shape())?;
         let species = problem.model.species().len();
@@ -67,39 +84,8 @@ impl<T: Scalar> PaperMarch<T> {
             return Err(Error::input("t", t, "must be finite"));
         }
         let points = Points::new::<T>(&problem.grid, species)?;
-        let card = Card::open(ordinal)?;
-        let (bytes, one) = (points.len() * size_of::<T>(), points.volume * size_of::<T>());
-        let needed = 2 * bytes + if paper == Paper::Front { one } else { 0 };
-        let free = card.free_memory()?;
-        if free < needed {
-            let found = format!("{} MiB for two fields", needed >> 20);
-            let remedy = format!("cuda:{ordinal} has {} MiB free", free >> 20);
-            return Err(Error::input("grid", found, remedy));
-        }
-        let text = source::text::<T>(paper, blocks, &problem);
-        let entries = card.kernels("od_paper_step", &text, launches::kernels(paper))?;
-        let launches = launches::of_step(paper, blocks, &points);
-        for launch in &launches {
-            entries[launch.kernel].prepare(launch.threads[0] * launch.threads[1], 0)?;
-        }
-        let mut fields = [card.memory(bytes)?, card.memory(bytes)?];
-        let (queue, courses) = (card.queue()?, Courses::new(&problem)?);
-        queue.write(&mut fields[0], 0, &points.pack(field))?;
-        let laplacian = if paper == Paper::Front { Some(card.memory(one)?) } else { None };
-        let grid = problem.grid;
-        let values = std::marker::PhantomData;
-        Ok(PaperMarch {
-            grid,
-            points,
-            courses,
-            entries,
-            launches,
-            queue,
-            fields,
-            laplacian,
-            values,
-            t,
-        })
+        let arrays = Arrays::new((paper, blocks), &problem, points, field, open()?)?;
+        Ok(PaperMarch { grid: problem.grid, points, arrays: Box::new(arrays), t })
     }
 
     /// The time reached \[time\].
@@ -120,16 +106,9 @@ impl<T: Scalar> PaperMarch<T> {
         if !h.is_finite() {
             return Err(Error::input("step", h, "must be finite"));
         }
-        let begin = self.t;
-        self.queue.mark(0)?;
-        for n in 0..steps {
-            self.step(begin + n as f64 * h, h)?;
-            self.fields.swap(0, 1);
-        }
-        self.queue.mark(1)?;
-        self.queue.wait()?;
-        self.t = begin + steps as f64 * h;
-        self.queue.elapsed()
+        let seconds = self.arrays.steps(steps, self.t, h)?;
+        self.t += steps as f64 * h;
+        Ok(seconds * 1e3)
     }
 
     /// The field at the time reached.
@@ -138,38 +117,9 @@ impl<T: Scalar> PaperMarch<T> {
     /// Too little memory, or a driver that fails.
     pub fn field(&self) -> Result<Field<T>, Error> {
         let mut values = vec![T::from_f64(0.0); self.points.len()];
-        self.queue.read(&self.fields[0], 0, &mut values)?;
+        self.arrays.read(&mut values)?;
         let mut field = Field::zeros(&self.grid, self.points.species)?;
         self.points.unpack(&values, &mut field);
         Ok(field)
-    }
-
-    fn step(&self, t: f64, h: f64) -> Result<(), Error> {
-        let mut task = self.courses.task::<T>(&self.points, t, h);
-        let from = self.fields[0].address();
-        let laplacian = self.laplacian.as_ref().map_or(0, Memory::address);
-        for launch in &self.launches {
-            task.arrays = launch.arrays as i32;
-            task.inflow = i32::from(launch.inflow);
-            let to = match launch.to {
-                Place::Now => from,
-                Place::Next => self.fields[1].address(),
-                Place::Laplacian => laplacian,
-            };
-            let mut arguments = [
-                (&raw const from).cast_mut().cast::<c_void>(),
-                (&raw const to).cast_mut().cast(),
-                (&raw const laplacian).cast_mut().cast(),
-                (&raw const task).cast_mut().cast(),
-            ];
-            let entry = &self.entries[launch.kernel];
-            // SAFETY: the arguments are those of all kernels of the text, and blocks cover the
-            // arrays as the launches of this grid do; the memory lives until the queue has been
-            // waited for.
-            unsafe {
-                self.queue.launch(entry, launch.blocks, launch.threads, 0, &mut arguments)?;
-            }
-        }
-        Ok(())
     }
 }

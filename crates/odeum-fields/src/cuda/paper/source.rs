@@ -1,5 +1,6 @@
 //! The complete text of the kernels with some blocks.
 
+use super::task::Task;
 use super::{Blocks, INFLOW, Kernel};
 use crate::problem::Problem;
 use crate::problems::Paper;
@@ -42,6 +43,7 @@ pub(super) fn text<T: Scalar>(paper: Paper, blocks: Blocks, problem: &Problem) -
     for (name, value) in ["W", "H", "D"].into_iter().zip(blocks.threads) {
         text.define(&format!("OD_PAPER_{name}"), value);
     }
+    text.define("OD_PAPER_TASK", size_of::<Task<T>>());
     text.define("OD_PAPER_SPECIES", problem.model.species().len());
     text.define("OD_PAPER_FRONT", i32::from(paper == Paper::Front));
     text.define("OD_PAPER_INFLOW", literal(INFLOW));

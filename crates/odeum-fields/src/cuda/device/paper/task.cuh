@@ -15,6 +15,7 @@ struct OdPaperTask {
     // Time step; wind by h along each axis; emission.
     real step, wind[3], emission;
 };
+static_assert(sizeof(OdPaperTask) == OD_PAPER_TASK, "the size of Task");
 
 #ifdef __CUDACC__
 #define OD_PAPER_BARRIER() __syncthreads()
