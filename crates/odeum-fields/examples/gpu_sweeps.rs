@@ -1,5 +1,6 @@
-//! Speeds of fields on a GPU: the paper's problems at depth 1 for several tilings, beside the
-//! bandwidth of a copy on the same device. `gpu_sweeps [tune] [check] [EDGE…]`.
+//! Speeds of fields on a GPU: the paper's problems with the tilings that marches get, or to choose
+//! them with many, beside the bandwidth of a copy on the same device.
+//! `gpu_sweeps [check] [tune [deep] [double]] [EDGE…]`.
 
 // An example reports by ending.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -90,21 +91,19 @@ fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
         all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0 });
     };
     if potentials > 0 {
-        for (pack, rows) in [(widest, 1), (widest, 2), (widest / 2, 2), (widest / 2, 4)] {
-            for warps in [4, 8, 16] {
-                put(1, pack, rows, [32, warps], 0, 1);
-            }
-            put(1, pack, rows, [32, 8], 0, 2);
-            put(1, pack, rows, [32, 8], 1, 1);
+        for (pack, rows) in [(widest, 2), (widest, 3), (widest / 2, 2)] {
+            put(1, pack, rows, [32, 4], 0, 2);
+            put(1, pack, rows, [32, 4], 0, 3);
+            put(1, pack, rows, [32, 8], 0, 1);
         }
         return all;
     }
     if deep {
-        for depth in [2, 3, 4] {
-            for (pack, rows) in [(widest, 2), (widest / 2, 2), (widest / 2, 4)] {
-                put(depth, pack, rows, [32, 8], 1, 2);
-                put(depth, pack, rows, [32, 8], 1, 3);
-                put(depth, pack, rows, [32, 16], 1, 1);
+        for (pack, rows) in [(widest, 4), (widest, 3), (widest / 2, 2)] {
+            for ahead in [0, 3] {
+                put(2, pack, rows, [32, 8], ahead, 1);
+                put(2, pack, rows, [64, 4], ahead, 1);
+                put(2, pack, rows, [32, 4], ahead, 3);
             }
         }
         return all;

@@ -72,6 +72,14 @@ impl<T: Precision> Engine<T> {
         self.plan.most_steps()
     }
 
+    /// Whether two steps in one pass are faster than one by one, which they are where memory
+    /// decides (docs/performance/fields.md): of fields that the caches do not keep, in double
+    /// precision or with several threads.
+    pub(crate) fn pairs_pay(&self) -> bool {
+        let large = self.plan.layout.len() * size_of::<T>() > sweep::STREAM;
+        large && self.most_steps() >= 2 && (size_of::<T>() == 8 || self.pool.is_some())
+    }
+
     /// As many steps of forward Euler of size `h` as there are times, each from its time on, in
     /// one pass over memory; true when every value on the way is finite. The result has the bits
     /// of single steps out = u + h F(t, u).

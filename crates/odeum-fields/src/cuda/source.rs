@@ -14,6 +14,7 @@ use odeum_core::emit::{self, Signature};
 
 const VECTOR: &str = include_str!("device/vector.cuh");
 const PATCH: &str = include_str!("device/patch.cuh");
+const TOUCH: &str = include_str!("device/touch.cuh");
 const FLOW: &str = include_str!("device/flow.cuh");
 const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
@@ -103,7 +104,12 @@ pub(super) fn text<T: Scalar>(
     for header in [VECTOR, PATCH, FLOW, STAGE] {
         text.line(header);
     }
-    text.line(if plan.n_potentials() > 0 { POTENTIAL } else { EULER });
+    if plan.n_potentials() > 0 {
+        text.line(POTENTIAL);
+    } else {
+        text.line(TOUCH);
+        text.line(EULER);
+    }
     text.finish()
 }
 

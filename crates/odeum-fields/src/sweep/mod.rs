@@ -156,7 +156,7 @@ pub struct Tile {
 const CACHE: usize = 384 * 1024;
 
 /// Bytes of a field from which on it is not kept in the caches from one sweep to the next anyhow.
-const STREAM: usize = 12 << 20;
+pub(crate) const STREAM: usize = 12 << 20;
 
 /// Cuts the rows of a grid into tiles.
 pub(crate) fn tiles<T>(plan: &Plan<T>, threads: usize) -> Vec<Tile> {
