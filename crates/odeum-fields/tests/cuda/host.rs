@@ -85,6 +85,7 @@ impl Machine for Host {
     type Memory = Memory;
     type Entry = Kernel;
     type Recording = ();
+    type Point = ();
 
     fn name(&self) -> String {
         "host".to_owned()
@@ -162,6 +163,33 @@ impl Machine for Host {
         let place = from.words.as_ptr().cast::<u8>().wrapping_add(at).cast::<V>();
         // SAFETY: the range lies within the memory, as just compared.
         unsafe { std::ptr::copy_nonoverlapping(place, values.as_mut_ptr(), values.len()) };
+        Ok(())
+    }
+
+    fn befriend(&self, _: &Host) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn send(
+        &self,
+        (from, first): (&Memory, usize),
+        (to, place): (&mut Memory, usize),
+        bytes: usize,
+    ) -> Result<(), Error> {
+        let mut moved = vec![0_u8; bytes];
+        self.read(from, first, &mut moved)?;
+        self.write(to, place, &moved)
+    }
+
+    fn point(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn set(&self, (): &mut ()) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn after(&self, (): &()) -> Result<(), Error> {
         Ok(())
     }
 

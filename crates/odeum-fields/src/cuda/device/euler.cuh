@@ -38,12 +38,11 @@ template <int N> OD_FN void od_run(
 }
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_euler(
-    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const int planes) {
+    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan span) {
     const int x = (blockIdx.x * OD_BX + threadIdx.x) * OD_VEC;
     const int y = (blockIdx.y * OD_BY + threadIdx.y) * OD_ROWS;
     if (x >= OD_NX || y >= OD_NY) return;
-    const int begin = blockIdx.z * planes;
-    const int end = begin + planes < OD_NZ ? begin + planes : OD_NZ;
+    const int begin = od_span_begin(span), end = od_span_end(span);
     const OdPlace place = od_place(x, y);
     OdPipe<OD_DEPTH - 1> pipe;
     od_rest(pipe);
@@ -60,5 +59,5 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         od_run<OD_DEPTH - 1>(pipe, u, i, begin, place, steps, out);
     }
     // Never so, which the compiler cannot know.
-    if (OD_TOUCHES && touch.all == 0x7fdeadedu && planes < 0) od_store(out, OdPack{});
+    if (OD_TOUCHES && touch.all == 0x7fdeadedu && span.planes < 0) od_store(out, OdPack{});
 }

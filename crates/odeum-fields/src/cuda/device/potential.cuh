@@ -71,13 +71,12 @@ template <int N> OD_FN void od_potentials_of(
 }
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_potential(
-    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const int planes) {
+    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan span) {
     const OdStep &step = steps.at[0];
     const int x = (blockIdx.x * OD_BX + threadIdx.x) * OD_VEC;
     const int y = (blockIdx.y * OD_BY + threadIdx.y) * OD_ROWS;
     if (x >= OD_NX || y >= OD_NY) return;
-    const int begin = blockIdx.z * planes;
-    const int end = begin + planes < OD_NZ ? begin + planes : OD_NZ;
+    const int begin = od_span_begin(span), end = od_span_end(span);
     const OdPlace place = od_place(x, y);
     OdPotentials<1> potentials = {};
     OdFlow<0> flow[OD_S];
