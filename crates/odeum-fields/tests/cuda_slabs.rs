@@ -13,8 +13,12 @@ use odeum_fields::{
     PointSource, Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise, rough,
 };
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const PARTS: [usize; 3] = [1, 2, 3];
+
+/// What decides which queue goes ahead: another for each march.
+static SEED: AtomicU64 = AtomicU64::new(0);
 
 fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
     let text = ModelText {
@@ -47,7 +51,7 @@ fn from<T: Precision>(
     field: Field<T>,
 ) -> March<T> {
     let start = Checkpoint { field, clock: Clock::at(0.4) };
-    let machines = (0..parts).map(|_| host::Host::default()).collect();
+    let machines = host::Host::several(&vec![1 << 40; parts], SEED.fetch_add(1, Ordering::Relaxed));
     let options = Options { force: true, ..options.clone() };
     March::on_machines(problem, start, &options, machines).unwrap()
 }
@@ -236,7 +240,7 @@ fn sums_picks_and_copies() {
     two.steps(4, 0, &mut go_on).unwrap();
     one.steps(4, 0, &mut go_on).unwrap();
     assert!(copy.field().unwrap() == before);
-    let machines = (0..3).map(|_| host::Host::default()).collect();
+    let machines = host::Host::several(&[1 << 40; 3], 7);
     let options = Options { force: true, ..Options::euler(0.02) };
     let mut three = March::on_machines(&problem, checkpoint, &options, machines).unwrap();
     three.steps(4, 0, &mut go_on).unwrap();
@@ -283,13 +287,13 @@ fn what_cannot_be_shared_is_refused() {
             Checkpoint { field: rough::<f64>(&problem.grid, 2).unwrap(), clock: Clock::at(0.4) };
         March::on_machines(&problem, start, &Options::euler(0.02), machines)
     };
-    let Err(error) = begin((0..5).map(|_| host::Host::default()).collect()) else { panic!() };
+    let Err(error) = begin(host::Host::several(&[1 << 40; 5], 0)) else { panic!() };
     let text = error.to_string();
     assert!(text.contains("9 planes along z on 5 GPUs") && text.contains("at least 10"), "{text}");
     // Rows of 21 numbers are two lines of 128 bytes. Of nine planes the second has five, and two
     // of its neighbour's.
     let field = 2 * 128 * (2 * 5 * 7 + 32);
-    let of = |bytes| vec![host::Host::default(), host::Host::with_memory(bytes)];
+    let of = |bytes| host::Host::several(&[1 << 40, bytes], 0);
     let Err(error) = begin(of(3 * field - 1)) else { panic!() };
     let (text, need) = (error.to_string(), 3 * field);
     let said = [format!("{need} bytes"), format!("host has {} bytes free", need - 1)];
