@@ -187,11 +187,13 @@ fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
 fn tiling_of<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
     let (species, word) = (plan.layout.species, size_of::<T>());
     let plain = plan.wind.is_none() && plan.diffusion.iter().all(Option::is_none);
-    let large = shape.room::<T>() > source::STREAM;
-    if (species, plan.n_potentials(), word) == (1, 0, 4) && plain && large {
-        return fitted(Tiling::twice(species, word, false), plan);
-    }
-    single(plan)
+    let small = shape.room::<T>() <= source::STREAM;
+    let tiling = match (species, plan.n_potentials()) {
+        (_, 0) if small => Tiling::of(species, 0, word).small(shape.cells),
+        (1, 0) if plain => Tiling::twice(species, word, false),
+        (_, potentials) => Tiling::of(species, potentials, word),
+    };
+    fitted(tiling, plan)
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
