@@ -2,7 +2,7 @@
 
 use super::exchange::Links;
 use super::machine::Machine;
-use super::part::{Part, Ready, bytes_needed, fitted, single};
+use super::part::{Part, Ready, bytes_needed, fitted};
 use super::reduce::Extremes;
 use super::shape::Shape;
 use super::source;
@@ -109,11 +109,15 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
 fn tiling_of<T: Scalar>(plan: &Plan<T>, parts: usize) -> Result<Tiling, Error> {
     let (species, word) = (plan.layout.species, size_of::<T>());
     let plain = plan.wind.is_none() && plan.diffusion.iter().all(Option::is_none);
-    let large = Shape::new::<T>(&plan.grid, species)?.room::<T>() / parts > source::STREAM;
-    if (species, plan.n_potentials(), word) == (1, 0, 4) && plain && large {
-        return Ok(fitted(Tiling::twice(species, word, false), plan));
-    }
-    Ok(single(plan))
+    let shape = Shape::new::<T>(&plan.grid, species)?;
+    // Edges of slabs and what is between them do not fit one number of planes to a block.
+    let small = parts == 1 && shape.room::<T>() <= source::STREAM;
+    let tiling = match (species, plan.n_potentials()) {
+        (_, 0) if small => Tiling::of(species, 0, word).small(shape.cells),
+        (1, 0) if plain => Tiling::twice(species, word, false),
+        (_, potentials) => Tiling::of(species, potentials, word),
+    };
+    Ok(fitted(tiling, plan))
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {

@@ -293,7 +293,7 @@ pub(super) fn argument<V>(value: &V) -> *mut c_void {
 }
 
 /// How cells are dealt to threads where steps are taken one by one.
-pub(super) fn single<T: Scalar>(plan: &Plan<T>) -> Tiling {
+fn single<T: Scalar>(plan: &Plan<T>) -> Tiling {
     fitted(Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>()), plan)
 }
 

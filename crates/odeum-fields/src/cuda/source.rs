@@ -103,13 +103,12 @@ pub(super) fn text<T: Scalar>(
     walls(&mut text, plan);
     places(&mut text, plan);
     equations(&mut text, problem, plan);
-    for header in [SPAN, VECTOR, PATCH, FLOW, STAGE] {
+    for header in [SPAN, VECTOR, PATCH, TOUCH, FLOW, STAGE] {
         text.line(header);
     }
     if plan.n_potentials() > 0 {
         text.line(POTENTIAL);
     } else {
-        text.line(TOUCH);
         text.line(EULER);
     }
     text.finish()
@@ -177,6 +176,9 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     text.define("OD_BX", tiling.block[0]);
     text.define("OD_BY", tiling.block[1]);
     text.define("OD_AHEAD", tiling.ahead);
+    // Edges of slabs are other planes than what is between them.
+    let unrolled = if plan.slab.is_whole() { tiling.unrolled(shape.cells[2]) } else { 0 };
+    text.define("OD_PLANES", unrolled);
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
     text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
 }

@@ -2,6 +2,10 @@
 
 use odeum::Error;
 
+/// Threads that keep an H200 busy while a field comes from its second-level cache
+/// (docs/performance/fields.md).
+const SMALL_THREADS: usize = 1 << 16;
+
 /// What one thread and one block of a sweep own. Any tiling gives the same field, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tiling {
@@ -35,22 +39,40 @@ impl Tiling {
             planes: 0,
         };
         match (species, potentials, word) {
-            (1, 0, 4) => Tiling { blocks_per_sm: 4, ..wide },
-            (2, 0, 4) => wide,
+            (1, 0, 4) => Tiling { ahead: 1, blocks_per_sm: 3, ..wide },
+            (2, 0, 4) => Tiling { rows: 4, ahead: 1, ..wide },
             (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
             (2, 0, _) => Tiling { rows: 4, block: [32, 4], ..wide },
             (_, 0, _) => Tiling { pack: 8 / word, ..wide },
-            _ => Tiling { block: [32, 4], blocks_per_sm: 2, ..wide },
+            _ => Tiling { block: [32, 4], ahead: 1, blocks_per_sm: 2, ..wide },
         }
     }
 
+    /// One step of a field that stays in the second-level cache of a GPU: so few planes to a block
+    /// that there are threads enough to wait for that cache, yet as many as share what they read.
+    pub(super) fn small(self, [nx, ny, nz]: [usize; 3]) -> Tiling {
+        let threads = |pack: usize, planes: usize| nx * ny * nz / (pack * 2 * planes);
+        let enough = |planes: &usize| {
+            nz.is_multiple_of(*planes) && threads(self.pack, *planes) >= SMALL_THREADS
+        };
+        let planes = [4, 2].into_iter().find(enough).unwrap_or(1);
+        let halve = self.pack > 1 && threads(self.pack, planes) < SMALL_THREADS;
+        let pack = if halve { self.pack / 2 } else { self.pack };
+        Tiling { pack, rows: 2, block: [32, 8], ahead: 0, blocks_per_sm: 1, planes, ..self }
+    }
+
+    /// Planes of a block that are all asked for at once; 0 where they stream by.
+    pub(super) fn unrolled(&self, nz: usize) -> usize {
+        let few = self.planes <= 4 && self.planes > 0 && nz.is_multiple_of(self.planes);
+        if few { self.planes } else { 0 }
+    }
+
     /// Two steps at once, as many cells to a thread as its registers hold; without potentials. On an
-    /// H200 that is faster than one by one for a single species in single precision without a
-    /// wind.
+    /// H200 that is faster than one by one for a single species without a wind.
     pub fn twice(species: usize, word: usize, wind: bool) -> Tiling {
         let (pack, rows) = match (species, word) {
             (1, 4) => (4, if wind { 3 } else { 4 }),
-            (1, _) => (2, 2),
+            (1, _) => (2, if wind { 2 } else { 3 }),
             (_, 4) => (2, 2),
             _ => (1, 1),
         };

@@ -34,12 +34,12 @@ template <int N> OD_FN void od_sums(const OdPatch<N + 1> &u, OdPatch<N> &b, OdPa
 // Takes plane z of species s in (of potentials s < 0), whose B replaces that of the plane before.
 // The Laplacian over OD_SCALE of the plane before gains `above`, that of this plane begins with
 // `own`. Beyond a wall along z lies no plane: what its ghosts would give is added here.
-template <int N> OD_FN void od_take_plane(
-    const OdPatch<N + 1> &u, int s, int z, const OdPlace &place, const OdStep &step,
+template <int N, bool INNER> OD_FN void od_take_plane(
+    const OdPatch<N + 1> &u, int s, OdLevel<INNER> z, const OdPlace &place, const OdStep &step,
     OdPatch<N> &b, OdPatch<N> &above, OdPatch<N> &own) {
     OdPatch<N> now, in_plane, beyond, unused;
     od_sums(u, now, in_plane);
-    if (!OD_WRAP_Z && z == 0) {
+    if (od_is(z, 0)) {
         OD_SELDOM();
         b = now;
         if (s >= 0 && od_wall(s < 0 ? 0 : s, 4) == OD_AFFINE) {
@@ -53,7 +53,7 @@ template <int N> OD_FN void od_take_plane(
         }
     }
     b = now;
-    if (s >= 0 && od_wall(s < 0 ? 0 : s, 5) == OD_AFFINE && z == OD_NZ - 1) {
+    if (s >= 0 && od_wall(s < 0 ? 0 : s, 5) == OD_AFFINE && od_is(z, OD_NZ - 1)) {
         OD_SELDOM();
         od_sums(od_beyond(u, s, 5, place, step), beyond, unused);
         OD_EACH(j, OD_ROWS + 2 * N) {

@@ -194,9 +194,21 @@ template <int N> OD_FN OdPatch<N> od_beyond(
     return ghosts;
 }
 
-// Plane z in memory.
-OD_FN const real *od_plane(const real *in, int z) {
-    return in + (long long)od_source(z, OD_NZ, OD_WRAP_Z) * OD_PLANE;
+// The number of a plane. INNER: nothing that is read or computed with it is at an end of the box
+// along z, as is known when the kernel is compiled.
+template <bool INNER> struct OdLevel {
+    int z;
+};
+
+// Whether the plane is this one, for what is done at a wall.
+template <bool INNER> OD_FN bool od_is(OdLevel<INNER> level, int z) {
+    return !OD_WRAP_Z && !INNER && level.z == z;
+}
+
+// A plane in memory.
+template <bool INNER> OD_FN const real *od_plane(const real *in, OdLevel<INNER> level) {
+    const int z = INNER ? level.z : od_source(level.z, OD_NZ, OD_WRAP_Z);
+    return in + (long long)z * OD_PLANE;
 }
 
 OD_FN void od_write(

@@ -162,22 +162,22 @@ template <int N> OD_FN void od_finish(
 }
 
 // Begins plane z.
-template <int N> OD_FN void od_begin(
-    OdFlow<N> (&flow)[OD_S], const OdInflow<N> &own, const OdPatch<N + 1> (&u)[OD_S], int z,
-    const OdPlace &place, const OdStep &step) {
+template <int N, bool INNER> OD_FN void od_begin(
+    OdFlow<N> (&flow)[OD_S], const OdInflow<N> &own, const OdPatch<N + 1> (&u)[OD_S],
+    OdLevel<INNER> z, const OdPlace &place, const OdStep &step) {
     OD_EACH(j, OD_ROWS + 2 * N) {
         OD_EACH(k, OD_VEC + 2 * N) {
 #if OD_LINEAR
             real inputs[OD_S + 3], slope[OD_S];
             OD_EACH(s, OD_S) inputs[s] = u[s].v[j + 1][k + 1];
-            od_centres<N>(inputs + OD_S, place, j, k, z);
+            od_centres<N>(inputs + OD_S, place, j, k, z.z);
             od_local(step.t, inputs, inputs, slope);
 #endif
             OD_EACH(s, OD_S) {
                 const real c = u[s].v[j + 1][k + 1];
 #if OD_WIND
-                const bool bottom = !OD_WRAP_Z && z == 0;
-                const real below = bottom ? od_ghost(s, 4, c, step) : flow[s].here.v[j][k];
+                const real here = flow[s].here.v[j][k];
+                const real below = od_is(z, 0) ? od_ghost(s, 4, c, step) : here;
                 const real gain = od_blown<N>(u[s], j, k, below, step);
 #endif
 #if OD_LINEAR
@@ -208,13 +208,13 @@ template <int N> OD_FN void od_begin(
 
 // Plane z of the field goes in, plane z − 1 comes out. z = OD_NZ, beyond the top of the box, has
 // nothing to go in.
-template <int N> OD_FN void od_stage(
-    OdFlow<N> (&flow)[OD_S], const OdPatch<N + 1> (&u)[OD_S], int z, const OdPlace &place,
-    const OdStep &step, OdPatch<N> (&result)[OD_S]) {
+template <int N, bool INNER> OD_FN void od_stage(
+    OdFlow<N> (&flow)[OD_S], const OdPatch<N + 1> (&u)[OD_S], OdLevel<INNER> z,
+    const OdPlace &place, const OdStep &step, OdPatch<N> (&result)[OD_S]) {
     OdInflow<N> above, own;
     OdPatch<N> up[OD_S];
     const OdPatch<N> none[1] = {};
-    if (!OD_WRAP_Z && z == OD_NZ) {
+    if (od_is(z, OD_NZ)) {
         OD_EACH(s, OD_S) {
             od_clear(above.of[s]);
 #if OD_WIND
@@ -225,7 +225,7 @@ template <int N> OD_FN void od_stage(
             }
 #endif
         }
-        od_finish<N>(flow, above, up, z - 1, place, step, none, result);
+        od_finish<N>(flow, above, up, z.z - 1, place, step, none, result);
         return;
     }
     OD_EACH(s, OD_S) {
@@ -236,6 +236,6 @@ template <int N> OD_FN void od_stage(
         }
 #endif
     }
-    od_finish<N>(flow, above, up, z - 1, place, step, none, result);
+    od_finish<N>(flow, above, up, z.z - 1, place, step, none, result);
     od_begin<N>(flow, own, u, z, place, step);
 }

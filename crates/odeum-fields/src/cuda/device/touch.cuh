@@ -1,9 +1,11 @@
 // Planes brought nearer before they are needed.
 //
-// Touches are loads whose values nobody wants: they bring the next plane into the first-level
-// cache while this one is computed, without registers for it. A warp is one row of threads.
+// OD_AHEAD planes ahead memory is asked to bring lines into the second-level cache. Of kernels that
+// compute much between two planes touches do more: loads whose values nobody wants bring the next
+// plane from there into the first-level cache, without registers for it. A warp is one row of
+// threads.
 
-#define OD_TOUCHES (OD_AHEAD > 0 && OD_BX % 32 == 0)
+#define OD_TOUCHES (OD_AHEAD > 0 && OD_DEPTH > 1 && OD_BX % 32 == 0)
 
 struct OdTouch {
     // Ends of the rows beside the cells of the warp: one of each lane, from its own first cell.
@@ -30,7 +32,7 @@ OD_FN unsigned od_word(const real *from) {
 OD_FN void od_touch_plane(OdTouch &touch, const real *in, int z, const OdPlace &place) {
     OD_EACH(n, OD_S * (OD_ROWS + 3)) touch.all ^= touch.words[n];
     OD_EACH(s, OD_S) {
-        const real *plane = od_plane(in, z) + s * OD_VOLUME;
+        const real *plane = od_plane(in, OdLevel<false>{z}) + s * OD_VOLUME;
         unsigned *words = touch.words + s * (OD_ROWS + 3);
         OD_EACH(j, OD_ROWS) words[j] = od_word(od_row<0>(plane, place, j));
         if (touch.has_side) words[OD_ROWS] = od_word(plane + place.at + touch.side);
@@ -44,7 +46,7 @@ OD_FN void od_touch_plane(OdTouch &touch, const real *in, int z, const OdPlace &
 
 // Has plane z brought into the second-level cache.
 OD_FN void od_ask_for(const real *in, int z, const OdPlace &place) {
-    const real *plane = od_plane(in, z);
+    const real *plane = od_plane(in, OdLevel<false>{z});
     OD_EACH(s, OD_S) {
         OD_EACH(j, OD_ROWS) od_prefetch(od_row<0>(plane + s * OD_VOLUME, place, j));
     }
