@@ -1,6 +1,7 @@
 //! A field on several GPUs: whether it has the bits of one, and how much faster it is.
 
 use super::{begin, steps};
+use odeum::backend::cuda::kernels::Card;
 use odeum::{Cuda, Device, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Method, Options, Precision, Problem, Steps, rough};
@@ -21,6 +22,9 @@ pub(super) fn run(edges: &[usize], most: usize, same: bool) {
     let mut counts: Vec<usize> = (1..).map(|k| 1 << k).take_while(|n| *n < most).collect();
     counts.extend((most > 1).then_some(most));
     let begun = Instant::now();
+    if most > 1 && !same {
+        report(connection());
+    }
     for paper in PAPERS {
         report(bits::<f32>(paper, &counts, &device));
         report(bits::<f64>(paper, &counts, &device));
@@ -33,6 +37,25 @@ pub(super) fn run(edges: &[usize], most: usize, same: bool) {
             println!("{edge} {} after {:.1} s", paper.name(), begun.elapsed().as_secs_f64());
         }
     }
+}
+
+/// Bandwidth of a copy from the first GPU to the second.
+fn connection() -> Result<(), Error> {
+    const BYTES: usize = 1 << 28;
+    let (here, there) = (Card::open(0)?, Card::open(1)?);
+    here.befriend(&there)?;
+    let (from, mut to) = (here.memory(BYTES)?, there.memory(BYTES)?);
+    let queue = here.queue()?;
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        queue.mark(0)?;
+        queue.send((&from, 0), (&mut to, 0), BYTES)?;
+        queue.mark(1)?;
+        queue.wait()?;
+        best = best.min(queue.elapsed()? * 1e-3);
+    }
+    println!("cuda:0 to cuda:1: {:.0} GB/s", BYTES as f64 / best / 1e9);
+    Ok(())
 }
 
 fn report(done: Result<(), Error>) {
@@ -114,7 +137,7 @@ fn speeds<T: Precision>(
     let (mut alone, mut first) = (f64::NAN, None);
     for count in std::iter::once(1).chain(counts.iter().copied()) {
         let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
-        let taken = (4_000_000_000 * count / cells).clamp(20, 2000);
+        let taken = (4_000_000_000 * count / cells).clamp(20, 2000) / 2 * 2;
         steps(&mut march, 4)?;
         let mut best = f64::INFINITY;
         for _ in 0..3 {
