@@ -44,6 +44,7 @@ pub(super) struct Kernel<M: Machine> {
     tiling: Tiling,
     blocks: [usize; 3],
     planes: usize,
+    shared: usize,
 }
 
 impl<M: Machine> Clone for Kernel<M> {
@@ -127,15 +128,18 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         if let Some(kernel) = self.kernels.get(&(depth, variant)) {
             return Ok(kernel.clone());
         }
-        let tiling = if depth == self.tiling.depth { self.tiling } else { single(&self.plan) };
+        let single = || fitted(single(&self.plan, &self.shape), &self.plan);
+        let tiling = if depth == self.tiling.depth { self.tiling } else { single() };
         let text = source::text(&self.problem, &self.plan, &self.shape, &tiling, &variant);
-        let name = Tiling::kernel(self.plan.n_potentials());
+        let name = tiling.kernel(self.plan.n_potentials()).name();
         let entry = self.machine.kernels(&text, &[name])?.swap_remove(0);
-        let per_sm = self.machine.prepare(&entry, tiling.block[0] * tiling.block[1], 0)?;
+        let shared = tiling.shared(self.shape.species, size_of::<T>());
+        let threads = tiling.block[0] * tiling.block[1];
+        let per_sm = self.machine.prepare(&entry, threads, shared)?;
         let [x, y] = tiling.blocks(self.shape.cells);
         let nz = self.shape.cells[2];
         let planes = tiling.planes(nz, x * y, per_sm * self.machine.multiprocessors());
-        let kernel = Kernel { entry, tiling, blocks: [x, y, nz.div_ceil(planes)], planes };
+        let kernel = Kernel { entry, tiling, blocks: [x, y, nz.div_ceil(planes)], planes, shared };
         self.kernels.insert((depth, variant), kernel.clone());
         Ok(kernel)
     }
@@ -154,7 +158,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         step: &[u64],
         [from, to]: [u64; 2],
     ) -> Result<(), Error> {
-        let Kernel { entry, tiling, blocks, planes } = kernel;
+        let Kernel { entry, tiling, blocks, planes, shared } = kernel;
         let planes = *planes as i32;
         let mut arguments = [
             argument(&from),
@@ -164,7 +168,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         ];
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live as long as the machine.
-        unsafe { self.machine.launch(entry, *blocks, tiling.block, 0, &mut arguments) }
+        unsafe { self.machine.launch(entry, *blocks, tiling.block, *shared, &mut arguments) }
     }
 }
 
@@ -174,8 +178,10 @@ pub(super) fn argument<V>(value: &V) -> *mut c_void {
 }
 
 /// How cells are dealt to threads where steps are taken one by one.
-fn single<T: Scalar>(plan: &Plan<T>) -> Tiling {
-    fitted(Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>()), plan)
+fn single<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
+    let tiling = Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>());
+    let small = shape.room::<T>() <= source::STREAM && plan.n_potentials() == 0;
+    if small { tiling.small(shape.cells) } else { tiling }
 }
 
 fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
@@ -186,14 +192,18 @@ fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
 /// one.
 fn tiling_of<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
     let (species, word) = (plan.layout.species, size_of::<T>());
-    let plain = plan.wind.is_none() && plan.diffusion.iter().all(Option::is_none);
+    // What each step has a second sweep for is done step by step.
+    let deep = plan.n_potentials() == 0 && !transport::is_needed(plan);
     let small = shape.room::<T>() <= source::STREAM;
-    let tiling = match (species, plan.n_potentials()) {
-        (_, 0) if small => Tiling::of(species, 0, word).small(shape.cells),
-        (1, 0) if plain => Tiling::twice(species, word, false),
-        (_, potentials) => Tiling::of(species, potentials, word),
+    let several = match species {
+        _ if !deep => None,
+        _ if small => Tiling::boxed(species, word, shape.cells),
+        1 if plan.wind.is_none() => Some(Tiling::twice(species, word, false)),
+        _ => None,
     };
-    fitted(tiling, plan)
+    let sound = |tiling: &Tiling| tiling.check(0, species, word).is_ok();
+    let several = several.map(|tiling| fitted(tiling, plan)).filter(sound);
+    several.unwrap_or_else(|| fitted(single(plan, shape), plan))
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
@@ -302,12 +312,13 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     }
 
     fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
-        tiling.check(self.plan.n_potentials(), size_of::<T>())?;
+        let tiling = fitted(tiling, &self.plan);
+        tiling.check(self.plan.n_potentials(), self.shape.species, size_of::<T>())?;
         if tiling.depth > 1 && self.transport.is_some() {
             let found = format!("depth {}", tiling.depth);
             return Err(Error::input("tiling", found, "must be 1 where sweeps are two"));
         }
-        self.tiling = fitted(tiling, &self.plan);
+        self.tiling = tiling;
         self.kernels.clear();
         self.euler = super::euler::Memory::default();
         Ok(())

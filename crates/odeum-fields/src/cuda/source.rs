@@ -1,7 +1,7 @@
 //! The complete text of a kernel.
 
 use super::shape::Shape;
-use super::tiling::Tiling;
+use super::tiling::{Kind, Tiling};
 use super::transport::carries;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
@@ -18,6 +18,7 @@ const TOUCH: &str = include_str!("device/touch.cuh");
 const FLOW: &str = include_str!("device/flow.cuh");
 const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
+const BOX: &str = include_str!("device/box.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 const TRANSPORT: &str = include_str!("device/transport.cuh");
 const REDUCE: &str = include_str!("device/reduce.cuh");
@@ -104,11 +105,11 @@ pub(super) fn text<T: Scalar>(
     for header in [VECTOR, PATCH, TOUCH, FLOW, STAGE] {
         text.line(header);
     }
-    if plan.n_potentials() > 0 {
-        text.line(POTENTIAL);
-    } else {
-        text.line(EULER);
-    }
+    text.line(match tiling.kernel(plan.n_potentials()) {
+        Kind::Potential => POTENTIAL,
+        Kind::Box => BOX,
+        Kind::Euler => EULER,
+    });
     text.finish()
 }
 
@@ -170,6 +171,9 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     text.define("OD_AHEAD", tiling.ahead);
     text.define("OD_PLANES", tiling.unrolled(shape.cells[2]));
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
+    let [rows, planes] = tiling.boxes.unwrap_or_default();
+    text.define("OD_BOX_ROWS", rows);
+    text.define("OD_BOX_PLANES", planes);
     text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
 }
 

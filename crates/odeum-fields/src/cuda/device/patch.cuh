@@ -227,6 +227,7 @@ OD_FN void od_write(
 }
 
 // The numbers of cells, which around a periodic box are those at its other end.
-#define OD_CELL_X(i) (OD_WRAP_X && OD_REACH > 1 ? od_modulo(i, OD_NX) : (i))
-#define OD_CELL_Y(i) (OD_WRAP_Y && OD_REACH > 1 ? od_modulo(i, OD_NY) : (i))
-#define OD_CELL_Z(i) (OD_WRAP_Z && OD_REACH > 1 ? od_modulo(i, OD_NZ) : (i))
+#define OD_AROUND (OD_REACH > 1 || OD_BOX_ROWS > 0)
+#define OD_CELL_X(i) (OD_WRAP_X && OD_AROUND ? od_modulo(i, OD_NX) : (i))
+#define OD_CELL_Y(i) (OD_WRAP_Y && OD_AROUND ? od_modulo(i, OD_NY) : (i))
+#define OD_CELL_Z(i) (OD_WRAP_Z && OD_AROUND ? od_modulo(i, OD_NZ) : (i))
