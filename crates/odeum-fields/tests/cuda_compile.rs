@@ -47,6 +47,14 @@ fn others<T: Scalar>() -> Vec<(String, KernelText)> {
         let text = inspect::stage::<T>(&problem, tiling, 2).unwrap();
         all.push((format!("{} stage, {}", paper.name(), T::NAME), text));
     }
+    for (edge, word) in [(128, 4), (64, 4), (64, 8)] {
+        if word == size_of::<T>() {
+            let problem = Paper::Turing.problem([edge; 3]).unwrap();
+            let tiling = Tiling::boxed(2, word, [edge; 3]).unwrap();
+            let text = inspect::kernel::<T>(&problem, tiling, 1.0).unwrap();
+            all.push((format!("turing in boxes {edge}, {}", T::NAME), text));
+        }
+    }
     let plume = Paper::Plume.problem([512; 3]).unwrap();
     let problem = odeum_fields::Problem { advection: Advection::Koren, ..plume };
     all.push((format!("transport, {}", T::NAME), inspect::transport::<T>(&problem).unwrap()));

@@ -75,7 +75,7 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
 }
 
 fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usize) -> Tiling {
-    Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm: 1, planes }
+    Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm: 1, planes, boxes: None }
 }
 
 /// Packs that do and do not divide rows, blocks that hang over, thin slabs.
@@ -99,6 +99,7 @@ fn deep() -> Vec<Tiling> {
         ahead: 1,
         blocks_per_sm: 1,
         planes,
+        boxes: None,
     };
     vec![
         tiling(2, 1, 2, 4, 0),
@@ -109,16 +110,31 @@ fn deep() -> Vec<Tiling> {
     ]
 }
 
+/// Two steps at once in shared memory, in boxes that do and do not divide the field.
+fn boxed() -> Vec<Tiling> {
+    let tiling = |pack: usize, rows: usize, boxes: [usize; 2]| Tiling {
+        depth: 2,
+        pack,
+        rows,
+        boxes: Some(boxes),
+        ..Tiling::of(2, 0, 8)
+    };
+    vec![tiling(2, 2, [4, 2]), tiling(1, 1, [3, 4]), tiling(2, 3, [6, 2])]
+}
+
 #[test]
 fn several_steps_at_once_in_closed_boxes() {
     for (n, shape) in SHAPES.into_iter().enumerate() {
         let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
-        let few = [deep()[n % 5], deep()[(n + 2) % 5]];
+        let few = [deep()[n % 5], deep()[(n + 2) % 5], boxed()[n % 3]];
         agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
     }
     let problem = Problem::new(two_species(), Grid::new([70, 19, 5], 0.9).unwrap());
     agrees::<f64>("wide", &problem, &deep(), (0.4, 0.05));
     agrees::<f32>("wide", &problem, &deep()[1..4], (0.4, 0.05));
+    agrees::<f64>("wide", &problem, &boxed(), (0.4, 0.05));
+    let wide = Tiling { pack: 4, ..boxed()[0] };
+    agrees::<f32>("wide", &problem, &[boxed()[1], wide], (0.4, 0.05));
 }
 
 /// One step, and several at once, have the same bits.
@@ -139,6 +155,7 @@ fn depth_changes_no_bit() {
     let (t, h) = (0.4, 0.05);
     let once = steps(&problem, tilings::<f64>()[0], &field, (t, h), 3);
     assert!(steps(&problem, deep()[2], &field, (t, h), 3) == once);
+    assert!(steps(&problem, boxed()[0], &field, (t, h), 3) == once);
 }
 
 /// Cahn–Hilliard with a reaction: potentials, whose Laplacians reach two cells far.
@@ -158,6 +175,7 @@ fn potentials_agree() {
         ahead,
         blocks_per_sm: 1,
         planes,
+        boxes: None,
     };
     let tilings = [tiling(1, 2, 4, 0, 0), tiling(2, 3, 2, 1, 2), tiling(2, 2, 2, 1, 1)];
     for shape in [[70, 19, 5], [37, 7, 4], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2]] {
@@ -217,6 +235,7 @@ fn every_wall_on_every_face() {
             let name = format!("wall {n} {}", face.name());
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &deep()[1 + n..2 + n], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &boxed()[n % 3..=n % 3], (0.4, 0.05));
         }
     }
 }
@@ -242,6 +261,7 @@ fn walls_meet_at_edges() {
             let name = format!("{shape:?} {stencil:?}");
             agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &deep()[2..4], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &boxed()[..1], (0.4, 0.05));
         }
         // What is periodic is so for every species, so nothing else is said of those axes.
         for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
@@ -291,7 +311,9 @@ fn winds_and_sources() {
         agrees::<f64>(&name, &problem, &tilings::<f64>()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &problem, &deep()[one + 1..one + 2], (0.4, 0.05));
         let round = Walls::all(Wall::Periodic);
-        agrees::<f64>(&name, &problem.walls(round), &deep()[one..=one], (0.4, 0.05));
+        let round = problem.walls(round);
+        agrees::<f64>(&name, &round, &deep()[one..=one], (0.4, 0.05));
+        agrees::<f64>(&name, &round, &boxed()[one..=one], (0.4, 0.05));
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::exchange::Links;
 use super::machine::Machine;
-use super::part::{Part, Ready, bytes_needed, fitted};
+use super::part::{Part, Ready, bytes_needed, fitted, is_small, single};
 use super::reduce::Extremes;
 use super::shape::Shape;
-use super::source;
 use super::tiling::Tiling;
+use super::transport;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::field::Field;
 use crate::grid::Grid;
@@ -57,12 +57,12 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             return Err(Error::input("field", found, remedy));
         }
         let slabs = plan.slab.split(machines.len())?;
-        let tiling = tiling_of(&plan, slabs.len())?;
         let links = Links::new(&machines)?;
-        let plans = match slabs.len() {
+        let plans: Vec<Plan<T>> = match slabs.len() {
             1 => vec![plan],
             _ => slabs.iter().map(|slab| plan.cut(slab)).collect::<Result<_, _>>()?,
         };
+        let tiling = tiling_of(&plans[0])?;
         let part = |(plan, machine)| Part::new(problem, plan, tiling, (field, method), machine);
         let parts: Result<Vec<_>, Error> = plans.into_iter().zip(machines).map(part).collect();
         let (problem, euler) = (problem.clone(), super::euler::Memory::default());
@@ -106,18 +106,20 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
 
 /// How cells are dealt to threads where nothing else is asked for. Several steps at once have the
 /// bits of one by one.
-fn tiling_of<T: Scalar>(plan: &Plan<T>, parts: usize) -> Result<Tiling, Error> {
+fn tiling_of<T: Scalar>(plan: &Plan<T>) -> Result<Tiling, Error> {
     let (species, word) = (plan.layout.species, size_of::<T>());
-    let plain = plan.wind.is_none() && plan.diffusion.iter().all(Option::is_none);
     let shape = Shape::new::<T>(&plan.grid, species)?;
-    // Edges of slabs and what is between them do not fit one number of planes to a block.
-    let small = parts == 1 && shape.room::<T>() <= source::STREAM;
-    let tiling = match (species, plan.n_potentials()) {
-        (_, 0) if small => Tiling::of(species, 0, word).small(shape.cells),
-        (1, 0) if plain => Tiling::twice(species, word, false),
-        (_, potentials) => Tiling::of(species, potentials, word),
+    // What each step has a second sweep for is done step by step.
+    let deep = plan.n_potentials() == 0 && !transport::is_needed(plan);
+    let several = match species {
+        _ if !deep => None,
+        _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells),
+        1 if plan.wind.is_none() => Some(Tiling::twice(species, word, false)),
+        _ => None,
     };
-    Ok(fitted(tiling, plan))
+    let sound = |tiling: &Tiling| tiling.check(0, species, word).is_ok();
+    let several = several.map(|tiling| fitted(tiling, plan)).filter(sound);
+    Ok(several.unwrap_or_else(|| single(plan, &shape)))
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
@@ -256,16 +258,16 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
 
     fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
         let plan = &self.parts[0].plan;
-        tiling.check(plan.n_potentials(), size_of::<T>())?;
+        let tiling = fitted(tiling, plan);
+        tiling.check(plan.n_potentials(), plan.layout.species, size_of::<T>())?;
         let refused =
             |remedy: &str| Err(Error::input("tiling", format!("depth {}", tiling.depth), remedy));
         if tiling.depth > 1 && self.parts[0].sweeps_twice() {
             return refused("must be 1 where sweeps are two");
         }
-        if tiling.depth > HALO && self.parts.len() > 1 {
-            return refused("must be 1 or 2 on several GPUs");
+        if (tiling.depth > HALO || tiling.boxes.is_some()) && self.parts.len() > 1 {
+            return refused("must be 1 or 2, and not in boxes, on several GPUs");
         }
-        let tiling = fitted(tiling, plan);
         self.parts.iter_mut().for_each(|part| part.retile(tiling));
         self.euler = super::euler::Memory::default();
         Ok(())

@@ -67,10 +67,10 @@ fn text<T: Scalar>(
     step: impl FnOnce(&Plan<T>) -> Step<T>,
 ) -> Result<KernelText, Error> {
     let plan = Plan::<T>::new(problem)?;
-    tiling.check(plan.n_potentials(), size_of::<T>())?;
     let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
     let tiling = tiling.fitted(shape.cells[0], plan.periodic()[0]);
+    tiling.check(plan.n_potentials(), shape.species, size_of::<T>())?;
     let variant = step(&plan).variant;
-    let name = Tiling::kernel(plan.n_potentials());
+    let name = tiling.kernel(plan.n_potentials()).name();
     Ok(KernelText { name, source: source::text(problem, &plan, &shape, &tiling, &variant) })
 }

@@ -42,6 +42,8 @@ pub(super) struct Kernel<M: Machine> {
     tiling: Tiling,
     across: [usize; 2],
     spans: Spans,
+    /// Shared memory of a block \[bytes\].
+    shared: usize,
 }
 
 impl<M: Machine> Clone for Kernel<M> {
@@ -173,16 +175,19 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         if let Some(kernel) = self.kernels.get(&(depth, variant)) {
             return Ok(kernel.clone());
         }
-        let tiling = if depth == self.tiling.depth { self.tiling } else { single(&self.plan) };
+        let single = || single(&self.plan, &self.shape);
+        let tiling = if depth == self.tiling.depth { self.tiling } else { single() };
         let text = source::text(problem, &self.plan, &self.shape, &tiling, &variant);
-        let name = Tiling::kernel(self.plan.n_potentials());
+        let name = tiling.kernel(self.plan.n_potentials()).name();
         let entry = self.machine.kernels(&text, &[name])?.swap_remove(0);
-        let per_sm = self.machine.prepare(&entry, tiling.block[0] * tiling.block[1], 0)?;
+        let shared = tiling.shared(self.shape.species, size_of::<T>());
+        let threads = tiling.block[0] * tiling.block[1];
+        let per_sm = self.machine.prepare(&entry, threads, shared)?;
         let across = tiling.blocks(self.shape.cells);
         let resident = per_sm * self.machine.multiprocessors();
         let planes = |count: usize| tiling.planes(count, across[0] * across[1], resident);
         let spans = Spans::new(&self.plan.slab, planes);
-        let kernel = Kernel { entry, tiling, across, spans };
+        let kernel = Kernel { entry, tiling, across, spans, shared };
         self.kernels.insert((depth, variant), kernel.clone());
         Ok(kernel)
     }
@@ -258,7 +263,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     }
 
     fn launch(&self, ready: &Ready<M>, span: impl Fn(&Spans) -> Option<Span>) -> Result<(), Error> {
-        let Kernel { entry, tiling, across: [x, y], spans } = &ready.kernel;
+        let Kernel { entry, tiling, across: [x, y], spans, shared } = &ready.kernel;
         let Some(planes) = span(spans) else { return Ok(()) };
         let [from, to] = ready.places;
         let mut arguments = [
@@ -270,7 +275,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let blocks = [*x, *y, planes.blocks()];
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live as long as the machine.
-        unsafe { self.machine.launch(entry, blocks, tiling.block, 0, &mut arguments)? };
+        unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, &mut arguments)? };
         match (&self.transport, &ready.carry) {
             (Some(second), Some(step)) => second.launch(&self.machine, step, ready.places, span),
             _ => Ok(()),
@@ -292,9 +297,16 @@ pub(super) fn argument<V>(value: &V) -> *mut c_void {
     std::ptr::from_ref(value).cast_mut().cast()
 }
 
+/// Whether a field is kept in the second-level cache, by kernels that take whole boxes: the edges of
+/// a slab are other planes than what is between them.
+pub(super) fn is_small<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> bool {
+    plan.slab.is_whole() && plan.n_potentials() == 0 && shape.room::<T>() <= source::STREAM
+}
+
 /// How cells are dealt to threads where steps are taken one by one.
-fn single<T: Scalar>(plan: &Plan<T>) -> Tiling {
-    fitted(Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>()), plan)
+pub(super) fn single<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
+    let tiling = Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>());
+    fitted(if is_small(plan, shape) { tiling.small(shape.cells) } else { tiling }, plan)
 }
 
 pub(super) fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {

@@ -1,7 +1,7 @@
 //! The complete text of a kernel.
 
 use super::shape::Shape;
-use super::tiling::Tiling;
+use super::tiling::{Kind, Tiling};
 use super::transport::carries;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
@@ -19,6 +19,7 @@ const TOUCH: &str = include_str!("device/touch.cuh");
 const FLOW: &str = include_str!("device/flow.cuh");
 const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
+const BOX: &str = include_str!("device/box.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 const TRANSPORT: &str = include_str!("device/transport.cuh");
 const REDUCE: &str = include_str!("device/reduce.cuh");
@@ -106,11 +107,11 @@ pub(super) fn text<T: Scalar>(
     for header in [SPAN, VECTOR, PATCH, TOUCH, FLOW, STAGE] {
         text.line(header);
     }
-    if plan.n_potentials() > 0 {
-        text.line(POTENTIAL);
-    } else {
-        text.line(EULER);
-    }
+    text.line(match tiling.kernel(plan.n_potentials()) {
+        Kind::Potential => POTENTIAL,
+        Kind::Box => BOX,
+        Kind::Euler => EULER,
+    });
     text.finish()
 }
 
@@ -159,7 +160,7 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     // Slabs that differ by their place alone have one text.
     let first = if plan.asks_for_planes() { plan.slab.offset() } else { 0 };
     text.define("OD_FIRST_Z", first);
-    text.define("OD_BOX_Z", plan.slab.of);
+    text.define("OD_WHOLE_Z", plan.slab.of);
     text.define("OD_SLAB", i32::from(!plan.slab.is_whole()));
     text.define("OD_ROUND_Z", i32::from(plan.slab.round));
     text.define("OD_S", shape.species);
@@ -180,6 +181,9 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     let unrolled = if plan.slab.is_whole() { tiling.unrolled(shape.cells[2]) } else { 0 };
     text.define("OD_PLANES", unrolled);
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
+    let [rows, planes] = tiling.boxes.unwrap_or_default();
+    text.define("OD_BOX_ROWS", rows);
+    text.define("OD_BOX_PLANES", planes);
     text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
 }
 

@@ -4,7 +4,13 @@ use odeum::Error;
 
 /// Threads that keep an H200 busy while a field comes from its second-level cache
 /// (docs/performance/fields.md).
-const SMALL_THREADS: usize = 1 << 16;
+const SMALL_THREADS: usize = 48 << 10;
+
+/// Those of an H200.
+const MULTIPROCESSORS: usize = 132;
+
+/// Bytes of shared memory that a block may have on an H200.
+const SHARED: usize = 227 << 10;
 
 /// What one thread and one block of a sweep own. Any tiling gives the same field, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +29,27 @@ pub struct Tiling {
     pub blocks_per_sm: usize,
     /// Planes that a block goes through; 0 to choose it for the GPU.
     pub planes: usize,
+    /// Rows and planes of boxes that take two steps at once in shared memory, whose blocks follow
+    /// from them; `None` where planes stream by.
+    pub boxes: Option<[usize; 2]>,
+}
+
+/// The kernels that sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Euler,
+    Box,
+    Potential,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Euler => "od_euler",
+            Kind::Box => "od_box",
+            Kind::Potential => "od_potential",
+        }
+    }
 }
 
 impl Tiling {
@@ -37,15 +64,34 @@ impl Tiling {
             ahead: 0,
             blocks_per_sm: 1,
             planes: 0,
+            boxes: None,
         };
         match (species, potentials, word) {
             (1, 0, 4) => Tiling { ahead: 1, blocks_per_sm: 3, ..wide },
             (2, 0, 4) => Tiling { rows: 4, ahead: 1, ..wide },
             (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
-            (2, 0, _) => Tiling { rows: 4, block: [32, 4], ..wide },
+            (2, 0, _) => Tiling { rows: 5, ahead: 1, ..wide },
             (_, 0, _) => Tiling { pack: 8 / word, ..wide },
             _ => Tiling { block: [32, 4], ahead: 1, blocks_per_sm: 2, ..wide },
         }
+    }
+
+    /// Two steps in boxes of a field that stays in the second-level cache; `None` where boxes
+    /// would be thicker than the field.
+    pub fn boxed(species: usize, word: usize, [_, ny, nz]: [usize; 3]) -> Option<Tiling> {
+        // Narrow packs, one row to a thread, keep a small field's threads busy; a row costs them
+        // more.
+        let (wide, narrow) = ((16 / word, 2, 3), ((8 / word).max(2), 1, 4));
+        let kinds = [([16, 8], wide), ([8, 8], wide), ([8, 4], narrow)];
+        let cost = |([rows, planes], (_, own, weight)): &([usize; 2], (usize, usize, usize))| {
+            let blocks = ny.div_ceil(*rows) * nz.div_ceil(*planes);
+            let work = (rows + 2 * own) * (planes + 2) + rows * planes;
+            blocks.div_ceil(MULTIPROCESSORS) * work * weight
+        };
+        let fitting = kinds.into_iter().filter(|(boxes, _)| ny >= boxes[0] && nz >= boxes[1]);
+        let (boxes, (pack, rows, _)) = fitting.min_by_key(cost)?;
+        let of = Tiling { ahead: 0, blocks_per_sm: 1, ..Tiling::of(species, 0, word) };
+        Some(Tiling { depth: 2, pack, rows, boxes: Some(boxes), ..of })
     }
 
     /// One step of a field that stays in the second-level cache of a GPU: so few planes to a block
@@ -86,20 +132,47 @@ impl Tiling {
         while periodic && !nx.is_multiple_of(pack) {
             pack /= 2;
         }
+        if let Some([rows, _]) = self.boxes {
+            block = [nx.div_ceil(pack), 2 * (rows / self.rows + 2)];
+            return Tiling { pack, block, ..self };
+        }
         while block[0] > 4 && block[0] * pack >= 2 * nx {
             block = [block[0] / 2, block[1] * 2];
         }
         Tiling { pack, block, ..self }
     }
 
-    /// The name of the kernel that sweeps.
-    pub(super) fn kernel(potentials: usize) -> &'static str {
-        if potentials > 0 { "od_potential" } else { "od_euler" }
+    /// The kernel that sweeps.
+    pub(super) fn kernel(&self, potentials: usize) -> Kind {
+        match (potentials, self.boxes) {
+            (0, None) => Kind::Euler,
+            (0, Some(_)) => Kind::Box,
+            _ => Kind::Potential,
+        }
     }
 
-    pub(super) fn check(&self, potentials: usize, word: usize) -> Result<(), Error> {
+    /// Bytes of shared memory of a block.
+    pub(super) fn shared(&self, species: usize, word: usize) -> usize {
+        let Some([rows, planes]) = self.boxes else { return 0 };
+        let values = species * (planes + 2) * (rows + 2 * self.rows) * self.block[0] + 2;
+        values * self.pack * word
+    }
+
+    /// Of a tiling that was [`fitted`](Tiling::fitted).
+    pub(super) fn check(
+        &self,
+        potentials: usize,
+        species: usize,
+        word: usize,
+    ) -> Result<(), Error> {
         let threads = self.block[0] * self.block[1];
-        let sound = matches!(self.pack, 1 | 2 | 4)
+        let boxes = self.boxes.is_none_or(|[rows, planes]| {
+            let halves = planes >= 2 && planes.is_multiple_of(2);
+            let groups = rows >= self.rows && rows.is_multiple_of(self.rows.max(1));
+            halves && groups && self.depth == 2 && self.shared(species, word) <= SHARED
+        });
+        let sound = boxes
+            && matches!(self.pack, 1 | 2 | 4)
             && self.pack * word <= 16
             && (1..=8).contains(&self.rows)
             && (1..=1024).contains(&threads)
@@ -115,11 +188,18 @@ impl Tiling {
 
     /// Cells beyond its own that a thread reads.
     pub(super) fn reach(&self, potentials: usize) -> usize {
-        if potentials > 0 { 2 } else { self.depth }
+        match self.kernel(potentials) {
+            Kind::Potential => 2,
+            Kind::Box => 1,
+            Kind::Euler => self.depth,
+        }
     }
 
     /// Blocks along x and y.
     pub(super) fn blocks(&self, [nx, ny, _]: [usize; 3]) -> [usize; 2] {
+        if let Some([rows, _]) = self.boxes {
+            return [1, ny.div_ceil(rows)];
+        }
         [nx.div_ceil(self.block[0] * self.pack), ny.div_ceil(self.block[1] * self.rows)]
     }
 
@@ -127,6 +207,9 @@ impl Tiling {
     /// along x and y: as few rounds of blocks as may be, counting the planes that each block
     /// reads beside its own.
     pub(super) fn planes(&self, nz: usize, across: usize, resident: usize) -> usize {
+        if let Some([_, planes]) = self.boxes {
+            return planes;
+        }
         if self.planes > 0 {
             return self.planes.min(nz);
         }
@@ -157,6 +240,18 @@ mod tests {
             let planes = tiling.planes(n, 8, 264);
             assert!(planes >= 1 && planes <= n);
         }
+    }
+
+    #[test]
+    fn boxes_fill_the_gpu() {
+        let of = |n: usize| Tiling::boxed(1, 4, [n; 3]).and_then(|tiling| tiling.boxes);
+        let boxes = [3, 64, 80, 96, 128, 144].map(of);
+        let expected =
+            [None, Some([8, 4]), Some([8, 8]), Some([16, 8]), Some([16, 8]), Some([8, 8])];
+        assert_eq!(boxes, expected);
+        // Blocks of more threads than there may be are refused.
+        let long = Tiling::boxed(1, 8, [128; 3]).unwrap().fitted(128, false);
+        assert!(long.check(0, 1, 8).is_err());
     }
 
     #[test]

@@ -38,6 +38,11 @@ pub(super) fn carries<T: Scalar>(plan: &Plan<T>) -> bool {
     }
 }
 
+/// Whether the first sweep leaves anything out.
+pub(super) fn is_needed<T: Scalar>(plan: &Plan<T>) -> bool {
+    carries(plan) || plan.diffusion.iter().any(Option::is_some)
+}
+
 /// Values that differ from cell to cell for each cell of a grid.
 fn arrays(problem: &Problem) -> usize {
     let wind = if matches!(problem.wind, Some(Wind::Cells(_))) { 3 } else { 0 };
@@ -51,7 +56,7 @@ impl<M: Machine> Transport<M> {
         plan: &Plan<T>,
         shape: &Shape,
     ) -> Result<Option<Transport<M>>, Error> {
-        if !carries(plan) && plan.diffusion.iter().all(Option::is_none) {
+        if !is_needed(plan) {
             return Ok(None);
         }
         let upload = |field: &crate::Field<T>| {

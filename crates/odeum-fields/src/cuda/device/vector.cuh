@@ -47,14 +47,20 @@ OD_FN OdTwo od_load_two(const real *from) {
 }
 // Has a line brought into the second-level cache.
 OD_FN void od_prefetch(const real *from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
-OD_FN void od_store(real *to, const OdPack &pack) {
+// To where it is soon read again.
+OD_FN void od_put(real *to, const OdPack &pack) {
     OdWords words;
     memcpy(&words, &pack, sizeof(pack));
+    *reinterpret_cast<OdWords *>(to) = words;
+}
+OD_FN void od_store(real *to, const OdPack &pack) {
 #if OD_STREAMS
     // The field is read again after all of it has been written: it is not in the cache by then.
+    OdWords words;
+    memcpy(&words, &pack, sizeof(pack));
     __stcs(reinterpret_cast<OdWords *>(to), words);
 #else
-    *reinterpret_cast<OdWords *>(to) = words;
+    od_put(to, pack);
 #endif
 }
 #else
@@ -66,5 +72,6 @@ OD_FN OdPack od_load(const real *from) {
 OD_FN OdPack od_reload(const real *from) { return od_load(from); }
 OD_FN OdTwo od_load_two(const real *from) { return OdTwo{{from[0], from[1]}}; }
 OD_FN void od_prefetch(const real *) {}
-OD_FN void od_store(real *to, const OdPack &pack) { memcpy(to, &pack, sizeof(pack)); }
+OD_FN void od_put(real *to, const OdPack &pack) { memcpy(to, &pack, sizeof(pack)); }
+OD_FN void od_store(real *to, const OdPack &pack) { od_put(to, pack); }
 #endif
