@@ -72,7 +72,8 @@ impl Tiling {
             (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
             (2, 0, _) => Tiling { rows: 5, ahead: 1, ..wide },
             (_, 0, _) => Tiling { pack: 8 / word, ..wide },
-            _ => Tiling { block: [32, 4], ahead: 1, blocks_per_sm: 2, ..wide },
+            (_, _, 4) => Tiling { block: [32, 4], ahead: 1, blocks_per_sm: 2, ..wide },
+            _ => Tiling { rows: 1, block: [32, 4], ahead: 1, blocks_per_sm: 3, ..wide },
         }
     }
 
