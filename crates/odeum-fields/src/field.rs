@@ -2,6 +2,7 @@
 
 use crate::grid::Grid;
 use crate::memory::{LINE, ask_for_large_pages};
+use crate::slab::Slab;
 use odeum::{Error, Scalar};
 
 /// The values of S species in every cell of a grid, species by species.
@@ -144,6 +145,20 @@ impl<T: Scalar> Field<T> {
                         }
                         row[x] = T::from_f64(value);
                     }
+                }
+            }
+        }
+        Ok(field)
+    }
+
+    /// The planes of a slab, on a grid that has as many.
+    pub(crate) fn cut(&self, grid: &Grid, slab: &Slab) -> Result<Field<T>, Error> {
+        let mut field = Field::zeros(grid, self.species())?;
+        let [_, ny, nz] = grid.shape();
+        for s in 0..self.species() {
+            for z in 0..nz {
+                for y in 0..ny {
+                    field.row_mut(s, y, z).copy_from_slice(self.row(s, y, slab.in_box(z)));
                 }
             }
         }

@@ -51,6 +51,12 @@ impl Grid {
         }
     }
 
+    /// The same with another number of planes along z, some of them of neighbours.
+    pub(crate) fn with_planes(self, planes: usize) -> Grid {
+        let [nx, ny, _] = self.shape;
+        Grid { shape: [nx, ny, planes], ..self }
+    }
+
     /// Cells along x, y and z.
     pub fn shape(&self) -> [usize; 3] {
         self.shape

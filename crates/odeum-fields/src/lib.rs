@@ -23,6 +23,7 @@ mod problem;
 pub mod problems;
 mod quantity;
 mod reduce;
+mod slab;
 mod stability;
 mod stages;
 mod stencil;

@@ -6,6 +6,7 @@
 use odeum_core::{Graph, Real, Symbol};
 
 /// A graph taken apart.
+#[derive(Clone)]
 pub(crate) struct Linear {
     /// r, whose states are u and x, y, z.
     pub(crate) local: Graph,

@@ -77,7 +77,7 @@ pub struct Counts {
     pub slopes: u64,
 }
 
-/// A field on its way through time, in memory or on a GPU.
+/// A field on its way through time, in memory or on GPUs, which share its planes along z.
 pub struct March<T: Precision> {
     problem: Problem,
     backend: Box<dyn Backend<T>>,
@@ -130,8 +130,8 @@ impl<T: Precision> March<T> {
     /// has the same bits as without the interruption; with another kind it agrees to rounding.
     ///
     /// # Errors
-    /// A problem, options or field that are not sound; a GPU that is not there, several of them,
-    /// or too little memory on it.
+    /// A problem, options or field that are not sound; a GPU that is not there, too little memory
+    /// on it, or fewer planes along z than several GPUs can share.
     pub fn resume(
         problem: &Problem,
         checkpoint: Checkpoint<T>,
@@ -180,9 +180,23 @@ impl<T: Precision> March<T> {
         options: &Options,
         machine: impl cuda::inspect::Machine,
     ) -> Result<March<T>, Error> {
+        March::on_machines(problem, checkpoint, options, vec![machine])
+    }
+
+    /// The same on several machines.
+    ///
+    /// # Errors
+    /// As [`resume`](March::resume).
+    #[doc(hidden)]
+    pub fn on_machines(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        machines: Vec<impl cuda::inspect::Machine>,
+    ) -> Result<March<T>, Error> {
         let Checkpoint { field, clock } = checkpoint;
         let control = check(problem, &field, &clock, options)?;
-        let backend = cuda::on(problem, &field, options.method, machine)?;
+        let backend = cuda::on(problem, &field, options.method, machines)?;
         Ok(March::on(problem, backend, options, clock, control))
     }
 

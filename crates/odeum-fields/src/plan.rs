@@ -5,8 +5,9 @@ use crate::grid::Grid;
 use crate::linear::Linear;
 use crate::problem::{Advection, Problem, Wind};
 use crate::quantity::Course;
+use crate::slab::Slab;
 use crate::stencil::Weights;
-use crate::walls::{Ghost, SpeciesWalls};
+use crate::walls::SpeciesWalls;
 use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
@@ -16,7 +17,10 @@ const MOST_STEPS: usize = 8;
 
 /// All that a sweep needs to know beside the field itself.
 pub(crate) struct Plan<T> {
+    /// The cells; of a slab those that it holds.
     pub(crate) grid: Grid,
+    /// Which planes of the box these are.
+    pub(crate) slab: Slab,
     pub(crate) layout: Layout,
     pub(crate) weights: Weights,
     pub(crate) kernel: Kernel,
@@ -33,6 +37,7 @@ pub(crate) struct Plan<T> {
 }
 
 /// How F is computed.
+#[derive(Clone)]
 pub(crate) enum Kernel {
     /// Fₛ = dₛ Lₛ with numbers d.
     Diffusion(Vec<f64>),
@@ -40,6 +45,7 @@ pub(crate) enum Kernel {
 }
 
 /// F and the potentials as programs, and which inputs they read.
+#[derive(Clone)]
 pub(crate) struct Tape {
     pub(crate) rhs: Program,
     pub(crate) rhs_inputs: Inputs,
@@ -68,7 +74,8 @@ pub(crate) enum Blow<T> {
     Cells(Field<T>),
 }
 
-/// A source in one cell.
+/// A source in one cell of the box.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) species: usize,
     pub(crate) cell: [usize; 3],
@@ -158,13 +165,15 @@ impl<T: Scalar> Plan<T> {
                 rate: source.rate.bind(model.params(), &field)?,
             });
         }
+        let walls = problem.walls.bind(grid, model.species(), model.params())?;
         Ok(Plan {
             grid: *grid,
+            slab: Slab::whole(grid.shape()[2], walls[0].wraps(2)),
             layout,
             weights: problem.stencil.weights(grid),
             kernel,
             linear,
-            walls: problem.walls.bind(grid, model.species(), model.params())?,
+            walls,
             wind,
             carried: problem.carried(),
             advection: problem.advection,
@@ -173,10 +182,51 @@ impl<T: Scalar> Plan<T> {
         })
     }
 
+    /// The same problem on a slab of the box. The values of its own planes are those of the whole;
+    /// next to the ends of what it holds but the box does not end they have no meaning.
+    pub(crate) fn cut(&self, slab: &Slab) -> Result<Plan<T>, Error> {
+        let grid = self.grid.with_planes(slab.planes());
+        let species = self.layout.species;
+        let layout = Layout::new::<T>(&grid, species).ok_or_else(|| {
+            Error::input("grid", format!("{:?} cells", grid.shape()), "does not fit")
+        })?;
+        let cut = |field: &Field<T>| field.cut(&grid, slab);
+        let wind = match &self.wind {
+            None => None,
+            Some(Blow::Uniform(courses)) => Some(Blow::Uniform(courses.clone())),
+            Some(Blow::Cells(field)) => Some(Blow::Cells(cut(field)?)),
+        };
+        let diffusion = self.diffusion.iter().map(|field| field.as_ref().map(cut).transpose());
+        Ok(Plan {
+            grid,
+            slab: *slab,
+            layout,
+            weights: self.weights,
+            kernel: self.kernel.clone(),
+            linear: self.linear.clone(),
+            walls: self.walls.iter().map(|w| w.cut(slab.beside.map(|n| n > 0))).collect(),
+            wind,
+            carried: self.carried.clone(),
+            advection: self.advection,
+            diffusion: diffusion.collect::<Result<_, _>>()?,
+            sources: self.sources.clone(),
+        })
+    }
+
+    /// Whether a sweep asks where a plane lies in the box.
+    pub(crate) fn asks_for_planes(&self) -> bool {
+        let coordinates = match &self.kernel {
+            Kernel::Diffusion(_) => false,
+            Kernel::Tape(tape) => {
+                tape.rhs_inputs.coordinates[2] || tape.potential_inputs.coordinates[2]
+            }
+        };
+        coordinates || !self.sources.is_empty()
+    }
+
     /// The axes along which the box continues at its other end; one is so for all species.
     pub(crate) fn periodic(&self) -> [bool; 3] {
-        let ghosts = self.walls[0].at::<T>(0.0);
-        ghosts.map(|ends| ends[0] == Ghost::Wrap)
+        [0, 1, 2].map(|axis| self.walls[0].wraps(axis))
     }
 
     /// What the potentials read, if there are any.

@@ -236,6 +236,22 @@ impl SpeciesWalls {
         ghosts
     }
 
+    /// Whether the box continues at its other end along an axis.
+    pub(crate) fn wraps(&self, axis: usize) -> bool {
+        matches!(self.0[2 * axis], BoundWall::Periodic)
+    }
+
+    /// The same where the box goes on beyond its ends along z: what lies there is not a ghost.
+    pub(crate) fn cut(&self, goes_on: [bool; 2]) -> SpeciesWalls {
+        let mut walls = self.clone();
+        for (wall, goes_on) in walls.0[4..].iter_mut().zip(goes_on) {
+            if goes_on {
+                *wall = BoundWall::NoFlux;
+            }
+        }
+        walls
+    }
+
     /// Whether the ghosts are the same at all times.
     pub(crate) fn is_steady(&self) -> bool {
         let varies =

@@ -42,27 +42,11 @@ impl<'a> FieldPlan<'a> {
         let mut device = overrides.device.clone().unwrap_or_else(|| case.device.clone());
         match &mut device {
             Device::Cpu(cpu) => cpu.threads = overrides.threads.or(cpu.threads),
-            other => {
-                if overrides.threads.is_some() {
-                    findings.push(
-                        Finding::warning(format!("--threads means nothing to {other}"))
-                            .help("leave it out, or use --device cpu"),
-                    );
-                }
-                if let Device::Cuda(gpu) = other
-                    && gpu.ordinals.len() != 1
-                {
-                    let message = "a field runs on one GPU";
-                    let finding = match case.spots.find("device") {
-                        _ if overrides.device.is_some() => {
-                            Finding::error(message).field("--device")
-                        }
-                        Some(spot) => spot.error(message),
-                        None => Finding::error(message).in_file(case.source.name()),
-                    };
-                    findings.push(finding.found(other).help("name one of them: cuda:N"));
-                }
-            }
+            other if overrides.threads.is_some() => findings.push(
+                Finding::warning(format!("--threads means nothing to {other}"))
+                    .help("leave it out, or use --device cpu"),
+            ),
+            Device::Cuda(_) => {}
         }
         let memory = memory(case, &device);
         let plan = FieldPlan { case, device, memory };
@@ -88,8 +72,8 @@ impl<'a> FieldPlan<'a> {
         finding.help("take fewer cells, precision = \"f32\", or method = \"euler\"")
     }
 
-    /// Memory needed on a GPU [bytes]; an error where it has not that much. A GPU that is not
-    /// here is no fault of the case: who begins a run is told.
+    /// Memory needed on the GPU that needs most [bytes]; an error where one has not that much. A
+    /// GPU that is not here is no fault of the case: who begins a run is told.
     pub(crate) fn check_gpu(&self) -> Result<Option<u128>, Finding> {
         let Device::Cuda(gpu) = &self.device else { return Ok(None) };
         let FieldCase { problem, time, precision, .. } = self.case;
@@ -97,14 +81,15 @@ impl<'a> FieldPlan<'a> {
             Precision::F64 => cuda::memory::<f64>(problem, time.method, gpu),
             Precision::F32 => cuda::memory::<f32>(problem, time.method, gpu),
         };
-        let (need, free) = match asked {
+        let each = match asked {
             Err(odeum::Error::Device { .. }) => return Ok(None),
             asked => asked.map_err(|error| self.case.spots.place(error))?,
         };
-        if need > free {
-            return Err(self.too_large(need, free, &format!(" on {}", self.device)));
+        if let Some(memory) = each.iter().find(|memory| memory.need > memory.free) {
+            let place = format!(" on cuda:{}", memory.ordinal);
+            return Err(self.too_large(memory.need, memory.free, &place));
         }
-        Ok(Some(need))
+        Ok(each.iter().map(|memory| memory.need).max())
     }
 
     /// Makes the field and judges its steps; the error lies in the case.
@@ -186,6 +171,13 @@ impl<'a> FieldPlan<'a> {
     pub(crate) fn kind_of_device(&self) -> String {
         match &self.device {
             Device::Cpu(cpu) => format!("cpu, {} lanes", cpu.isa),
+            // Their sums are added in another order, by which the error of a step is judged.
+            Device::Cuda(gpu)
+                if gpu.ordinals.len() > 1
+                    && matches!(self.case.time.steps, StepSpec::Adaptive(_)) =>
+            {
+                format!("cuda, {} GPUs", gpu.ordinals.len())
+            }
             Device::Cuda(_) => "cuda".to_owned(),
         }
     }
@@ -219,13 +211,15 @@ fn memory(case: &FieldCase, device: &Device) -> u128 {
     let field = field.map_or(u128::MAX / 16, |bytes| bytes as u128);
     let arrays = case.problem.diffusion.len()
         + if matches!(case.problem.wind, Some(Wind::Cells(_))) { 3 } else { 0 };
-    // Arrays of the case, of the march's own copy of the problem, and made ready for sweeps.
-    let surroundings = 3 * 8 * (arrays * grid.cells()) as u128;
-    let fields = match device {
-        Device::Cpu(_) => fields_needed(case.time.method) as u128,
+    let (fields, arrays) = match device {
+        Device::Cpu(_) => (fields_needed(case.time.method) as u128, 3 * arrays),
         // That of the start, or of the end.
-        Device::Cuda(_) => 1,
+        Device::Cuda(gpu) if gpu.ordinals.len() == 1 => (1, 3 * arrays),
+        // Cut for each GPU.
+        Device::Cuda(_) => (2, 4 * arrays),
     };
+    // Arrays of the case, of the march's own copy of the problem, and made ready for sweeps.
+    let surroundings = 8 * (arrays * grid.cells()) as u128;
     field * (fields + WAITING) + surroundings + case.initial.bytes()
 }
 
@@ -282,7 +276,9 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     table.pair("precision", plan.case.precision.name());
     table.pair("memory", bytes(plan.memory));
     if let Some(memory) = on_gpu {
-        table.pair("memory of the GPU", bytes(memory));
+        let several = matches!(&plan.device, Device::Cuda(gpu) if gpu.ordinals.len() > 1);
+        let whose = if several { "memory of each GPU" } else { "memory of the GPU" };
+        table.pair(whose, bytes(memory));
     }
     text += &format!("\n{}", table.render(style));
     text += &format!("\n{} nothing is wrong\n", style.green("ok:"));

@@ -1,81 +1,53 @@
-//! A problem on a GPU: fields there, and sweeps over them.
+//! A problem on GPUs: each has a slab of the box, and all sweep together.
 
+use super::exchange::Links;
 use super::machine::Machine;
-use super::reduce::Reductions;
+use super::part::{Part, Ready, bytes_needed, fitted, is_small, single};
+use super::reduce::Extremes;
 use super::shape::Shape;
-use super::snapshot::Couriers;
-use super::source::{self, Variant};
-use super::step::{Addends, Step};
 use super::tiling::Tiling;
-use super::transport::{self, Transport};
+use super::transport;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::field::Field;
+use crate::grid::Grid;
 use crate::method::Method;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::reduce::Summary;
+use crate::slab::{HALO, Slab};
 use crate::stability::{self, State};
 use odeum::{Error, Scalar, Tolerance};
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::ffi::c_void;
 
-/// The fields of a march on a GPU. They stay there; work is given to the GPU without waiting for
-/// any of it, until something is asked.
+/// The fields of a march on GPUs.
 pub(super) struct Engine<T, M: Machine> {
     pub(super) problem: Problem,
-    pub(super) plan: Plan<T>,
-    pub(super) shape: Shape,
-    pub(super) tiling: Tiling,
-    pub(super) machine: M,
-    /// In the order of the slots; after them, for forward Euler, a state kept from before.
-    pub(super) fields: Vec<M::Memory>,
-    /// By the steps they take, and what they are compiled for.
-    kernels: HashMap<(usize, Variant), Kernel<M>>,
+    /// What goes from part to part; it ends before the memory does.
+    links: Links<M>,
+    /// From the lowest slab to the highest, at least one.
+    pub(super) parts: Vec<Part<T, M>>,
     pub(super) euler: super::euler::Memory<M>,
-    pub(super) transport: Option<Transport<M>>,
-    reductions: Reductions<M>,
-    couriers: Couriers<M>,
 }
 
-/// A kernel and the planes that each of its blocks goes through.
-pub(super) struct Kernel<M: Machine> {
-    entry: M::Entry,
-    tiling: Tiling,
-    blocks: [usize; 3],
-    planes: usize,
-    shared: usize,
-}
-
-impl<M: Machine> Clone for Kernel<M> {
-    fn clone(&self) -> Kernel<M> {
-        Kernel { entry: self.entry.clone(), ..*self }
-    }
-}
-
-/// Fields that a march needs at once on a GPU: by forward Euler one is kept, to return to when a
-/// later one is not finite.
-fn fields_on_device(method: Method) -> usize {
-    match method {
-        Method::Euler => 3,
-        Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
-    }
-}
-
-/// Bytes that a march needs on a GPU, but for small things.
-pub(super) fn bytes_needed<T: Scalar>(problem: &Problem, method: Method) -> Result<u128, Error> {
-    let shape = Shape::new::<T>(&problem.grid, problem.model.species().len())?;
-    let fields = shape.room::<T>() as u128 * fields_on_device(method) as u128;
-    Ok(fields + transport::bytes::<T>(problem)?)
+/// Bytes that a march needs on each of so many GPUs.
+pub(super) fn needs<T: Scalar>(
+    problem: &Problem,
+    method: Method,
+    parts: usize,
+) -> Result<Vec<u128>, Error> {
+    let Problem { model, grid, .. } = problem;
+    let walls = problem.walls.bind(grid, model.species(), model.params())?;
+    let slabs = Slab::whole(grid.shape()[2], walls[0].wraps(2)).split(parts)?;
+    slabs.iter().map(|slab| bytes_needed::<T>(problem, slab, method)).collect()
 }
 
 impl<T: Scalar, M: Machine> Engine<T, M> {
-    /// Puts a field onto the machine, with room for what the method needs.
+    /// Puts a field onto machines, with room for what the method needs.
     pub(super) fn new(
         problem: &Problem,
         field: &Field<T>,
         method: Method,
-        machine: M,
+        machines: Vec<M>,
     ) -> Result<Engine<T, M>, Error> {
         let plan = Plan::<T>::new(problem)?;
         if (field.shape(), field.species()) != (plan.grid.shape(), plan.layout.species) {
@@ -84,148 +56,82 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             let remedy = format!("wants {cells:?} cells of {species} species");
             return Err(Error::input("field", found, remedy));
         }
-        let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
-        let bytes = shape.room::<T>();
-        let count = fields_on_device(method);
-        let (need, free) = (bytes_needed::<T>(problem, method)?, machine.free_memory()?);
-        if need > free as u128 {
-            let found = format!("{need} bytes for {count} fields and what surrounds them");
-            let remedy = format!("{} has {free} bytes free: take fewer cells", machine.name());
-            return Err(Error::input("grid", found, remedy));
-        }
-        let fields: Result<Vec<M::Memory>, Error> =
-            (0..count).map(|_| machine.memory(bytes)).collect();
-        let reductions = Reductions::new::<T>(&machine, &shape)?;
-        let transport = Transport::new(&machine, &plan, &shape)?;
-        let mut engine = Engine {
-            problem: problem.clone(),
-            tiling: tiling_of(&plan, &shape),
-            plan,
-            shape,
-            machine,
-            fields: fields?,
-            kernels: HashMap::new(),
-            euler: super::euler::Memory::default(),
-            transport,
-            reductions,
-            couriers: Couriers::default(),
+        let slabs = plan.slab.split(machines.len())?;
+        let links = Links::new(&machines)?;
+        let plans: Vec<Plan<T>> = match slabs.len() {
+            1 => vec![plan],
+            _ => slabs.iter().map(|slab| plan.cut(slab)).collect::<Result<_, _>>()?,
         };
-        let Engine { machine, fields, .. } = &mut engine;
-        shape.upload(field, machine, &mut fields[Slot::Now as usize])?;
-        Ok(engine)
+        let tiling = tiling_of(&plans[0])?;
+        let part = |(plan, machine)| Part::new(problem, plan, tiling, (field, method), machine);
+        let parts: Result<Vec<_>, Error> = plans.into_iter().zip(machines).map(part).collect();
+        let (problem, euler) = (problem.clone(), super::euler::Memory::default());
+        Ok(Engine { problem, links, parts: parts?, euler })
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.shape.room::<T>()
+    fn grid(&self) -> &Grid {
+        &self.problem.grid
     }
 
-    pub(super) fn address(&self, slot: Slot) -> u64 {
-        self.shape.first::<T>(M::address(&self.fields[slot as usize]))
+    /// Gives a sweep to all parts.
+    pub(super) fn give(&mut self, ready: &[Ready<M>], out: Slot) -> Result<(), Error> {
+        self.links.sweep(&mut self.parts, ready, out)
     }
 
-    /// The kernel that takes `depth` steps.
-    pub(super) fn kernel(&mut self, depth: usize, variant: Variant) -> Result<Kernel<M>, Error> {
-        if let Some(kernel) = self.kernels.get(&(depth, variant)) {
-            return Ok(kernel.clone());
+    /// See [`Links::settle`].
+    pub(super) fn settle(&self) -> Result<(), Error> {
+        self.links.settle(&self.parts)
+    }
+
+    /// Copies one field over another.
+    pub(super) fn restore(&mut self, from: usize, to: usize) -> Result<(), Error> {
+        self.settle()?;
+        self.parts.iter_mut().try_for_each(|part| part.restore(from, to))
+    }
+
+    /// Sum and extremes of each species of the state.
+    fn extremes(&self) -> Result<Vec<Extremes>, Error> {
+        let mut all = vec![Extremes::NONE; self.problem.model.species().len()];
+        for part in &self.parts {
+            let found = part.reductions.extremes(&part.machine, part.own_address(Slot::Now))?;
+            let [nx, ny, _] = part.shape.cells;
+            let before = (part.plan.slab.first * nx * ny) as i64;
+            for (all, found) in all.iter_mut().zip(found) {
+                all.join(&found.shifted(before));
+            }
         }
-        let single = || fitted(single(&self.plan, &self.shape), &self.plan);
-        let tiling = if depth == self.tiling.depth { self.tiling } else { single() };
-        let text = source::text(&self.problem, &self.plan, &self.shape, &tiling, &variant);
-        let name = tiling.kernel(self.plan.n_potentials()).name();
-        let entry = self.machine.kernels(&text, &[name])?.swap_remove(0);
-        let shared = tiling.shared(self.shape.species, size_of::<T>());
-        let threads = tiling.block[0] * tiling.block[1];
-        let per_sm = self.machine.prepare(&entry, threads, shared)?;
-        let [x, y] = tiling.blocks(self.shape.cells);
-        let nz = self.shape.cells[2];
-        let planes = tiling.planes(nz, x * y, per_sm * self.machine.multiprocessors());
-        let kernel = Kernel { entry, tiling, blocks: [x, y, nz.div_ceil(planes)], planes, shared };
-        self.kernels.insert((depth, variant), kernel.clone());
-        Ok(kernel)
-    }
-
-    /// Adds to a result what the first sweep at a time, with this factor of the slope, left out.
-    pub(super) fn carry(&self, (t, slope): (f64, f64), places: [u64; 2]) -> Result<(), Error> {
-        let Some(transport) = &self.transport else { return Ok(()) };
-        let step = transport.step(&self.plan, t, slope);
-        transport.launch(&self.machine, &step, places)
-    }
-
-    /// Gives a sweep from one address to another to the queue.
-    pub(super) fn launch(
-        &self,
-        kernel: &Kernel<M>,
-        step: &[u64],
-        [from, to]: [u64; 2],
-    ) -> Result<(), Error> {
-        let Kernel { entry, tiling, blocks, planes, shared } = kernel;
-        let planes = *planes as i32;
-        let mut arguments = [
-            argument(&from),
-            argument(&to),
-            step.as_ptr().cast_mut().cast::<c_void>(),
-            argument(&planes),
-        ];
-        // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
-        // steps and of the fields; the fields live as long as the machine.
-        unsafe { self.machine.launch(entry, *blocks, tiling.block, *shared, &mut arguments) }
+        Ok(all)
     }
 }
 
-/// A value as an argument of a kernel.
-pub(super) fn argument<V>(value: &V) -> *mut c_void {
-    std::ptr::from_ref(value).cast_mut().cast()
-}
-
-/// How cells are dealt to threads where steps are taken one by one.
-fn single<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
-    let tiling = Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>());
-    let small = shape.room::<T>() <= source::STREAM && plan.n_potentials() == 0;
-    if small { tiling.small(shape.cells) } else { tiling }
-}
-
-fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
-    tiling.fitted(plan.grid.shape()[0], plan.periodic()[0])
-}
-
-/// How they are where nothing else is asked for. Several steps at once have the bits of one by
-/// one.
-fn tiling_of<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
+/// How cells are dealt to threads where nothing else is asked for. Several steps at once have the
+/// bits of one by one.
+fn tiling_of<T: Scalar>(plan: &Plan<T>) -> Result<Tiling, Error> {
     let (species, word) = (plan.layout.species, size_of::<T>());
+    let shape = Shape::new::<T>(&plan.grid, species)?;
     // What each step has a second sweep for is done step by step.
     let deep = plan.n_potentials() == 0 && !transport::is_needed(plan);
-    let small = shape.room::<T>() <= source::STREAM;
     let several = match species {
         _ if !deep => None,
-        _ if small => Tiling::boxed(species, word, shape.cells),
+        _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells),
         1 if plan.wind.is_none() => Some(Tiling::twice(species, word, false)),
         _ => None,
     };
     let sound = |tiling: &Tiling| tiling.check(0, species, word).is_ok();
     let several = several.map(|tiling| fitted(tiling, plan)).filter(sound);
-    several.unwrap_or_else(|| fitted(single(plan, shape), plan))
+    Ok(several.unwrap_or_else(|| single(plan, &shape)))
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     fn sweep(&mut self, t: f64, u: Slot, what: &Blend<'_>, out: Slot) -> Result<(), Error> {
-        let address = |slot: Slot| self.address(slot);
         if what.slope == 0.0 {
-            let terms: Vec<_> = what.terms.iter().map(|(c, slot)| (*c, address(*slot))).collect();
-            return self.reductions.combine(&self.machine, &terms, what.own, address(out));
+            self.settle()?;
+            return self.parts.iter().try_for_each(|part| part.combine(what, out));
         }
-        let mut addends = Addends { own: what.own, out: address(out), ..Addends::default() };
-        for (factor, slot) in what.terms {
-            if *slot == u {
-                addends.itself = Some(addends.itself.unwrap_or(0.0) + factor);
-            } else {
-                addends.terms.push((*factor, address(*slot)));
-            }
-        }
-        let places = [address(u), address(out)];
-        let step = Step::blended(&self.plan, t, what.slope, &addends);
-        let kernel = self.kernel(1, step.variant)?;
-        self.launch(&kernel, &step.argument(), places)?;
-        self.carry((t, what.slope), places)
+        let Engine { parts, problem, .. } = self;
+        let ready = parts.iter_mut().map(|part| part.blend(problem, (t, u), what, out));
+        let ready: Vec<_> = ready.collect::<Result<_, _>>()?;
+        self.give(&ready, out)
     }
 
     fn euler(&mut self, batch: &Batch) -> Result<Taken, Error> {
@@ -233,36 +139,51 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     }
 
     fn swap(&mut self, a: Slot, b: Slot) {
-        self.fields.swap(a as usize, b as usize);
+        for part in &mut self.parts {
+            part.fields.swap(a as usize, b as usize);
+        }
     }
 
     fn spoiled(&mut self, slot: Slot) -> Result<Option<(usize, [usize; 3])>, Error> {
-        self.reductions.first_spoiled(&self.machine, self.address(slot), &self.plan.grid)
+        let mut first = None;
+        for part in &self.parts {
+            let found = part.reductions.first_spoiled(&part.machine, part.own_address(slot))?;
+            let place = found.map(|(s, [x, y, z])| (s, [x, y, z + part.plan.slab.first]));
+            // Slabs come in order, so that of one species the first found is the first.
+            let before = |(s, _): &(usize, [usize; 3])| first.is_none_or(|(other, _)| *s < other);
+            first = place.filter(before).or(first);
+        }
+        Ok(first)
     }
 
     fn rkc_error(&mut self, tolerance: &Tolerance, h: f64) -> Result<f64, Error> {
-        let slots = [Slot::Now, Slot::Next, Slot::Slope, Slot::Older];
-        let fields = slots.map(|slot| self.address(slot));
-        self.reductions.rkc_error(&self.machine, tolerance, h, fields)
+        let mut sum = 0.0;
+        for part in &self.parts {
+            let slots = [Slot::Now, Slot::Next, Slot::Slope, Slot::Older];
+            let fields = slots.map(|slot| part.own_address(slot));
+            sum += part.reductions.rkc_error(&part.machine, tolerance, h, fields)?;
+        }
+        let values = self.grid().cells() * self.problem.model.species().len();
+        let norm = (sum / values as f64).sqrt();
+        Ok(if norm.is_finite() { norm } else { f64::NAN })
     }
 
     fn summaries(&self) -> Result<Vec<Summary>, Error> {
-        let parts = self.reductions.extremes(&self.machine, self.address(Slot::Now))?;
-        let grid = &self.plan.grid;
-        let summary = |all: super::reduce::Extremes| Summary {
+        let grid = self.grid();
+        let summary = |all: Extremes| Summary {
             sum: all.sum,
             mass: all.sum * grid.cell_volume(),
             mean: all.sum / grid.cells() as f64,
             min: all.least,
             max: all.largest,
         };
-        Ok(parts.into_iter().map(summary).collect())
+        Ok(self.extremes()?.into_iter().map(summary).collect())
     }
 
     fn sample(&self) -> Result<Vec<State>, Error> {
-        let grid = &self.plan.grid;
+        let grid = self.grid();
         let mut cells = stability::everywhere(grid.shape());
-        for all in self.reductions.extremes(&self.machine, self.address(Slot::Now))? {
+        for all in self.extremes()? {
             // Of a field without a number there is none.
             let found = |at: i64| usize::try_from(at).ok().filter(|at| *at < grid.cells());
             cells.extend([all.low, all.high].into_iter().filter_map(found).map(|at| grid.cell(at)));
@@ -270,7 +191,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         cells.sort_unstable();
         cells.dedup();
         let values = self.pick(&cells)?;
-        let values = values.chunks(self.shape.species);
+        let values = values.chunks(self.problem.model.species().len());
         let state = |(cell, values): (&[usize; 3], &[T])| State {
             cell: *cell,
             values: values.iter().map(|x| x.to_f64()).collect(),
@@ -279,32 +200,56 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     }
 
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {
-        let Shape { row, plane, volume, species, .. } = self.shape;
-        let of_cell = |[i, j, k]: &[usize; 3]| {
-            let first = k * plane + j * row + i;
-            (0..species).map(move |s| (s * volume + first) as i64)
-        };
-        let places: Vec<i64> = cells.iter().flat_map(of_cell).collect();
-        self.reductions.pick(&self.machine, self.address(Slot::Now), &places)
+        let species = self.problem.model.species().len();
+        let mut values = vec![T::from_f64(0.0); cells.len() * species];
+        for part in &self.parts {
+            let Shape { row, plane, volume, .. } = part.shape;
+            let (slab, mut places, mut into) = (part.plan.slab, Vec::new(), Vec::new());
+            for (n, [i, j, k]) in cells.iter().enumerate() {
+                if !(slab.first..slab.first + slab.own).contains(k) {
+                    continue;
+                }
+                let first = (k - slab.first) * plane + j * row + i;
+                places.extend((0..species).map(|s| (s * volume + first) as i64));
+                into.extend(n * species..(n + 1) * species);
+            }
+            let address = part.own_address(Slot::Now);
+            let picked = part.reductions.pick(&part.machine, address, &places)?;
+            for (at, value) in into.into_iter().zip(picked) {
+                values[at] = value;
+            }
+        }
+        Ok(values)
     }
 
     fn field(&self) -> Result<Cow<'_, Field<T>>, Error> {
-        let now = &self.fields[Slot::Now as usize];
-        Ok(Cow::Owned(self.shape.download(&self.plan.grid, &self.machine, now)?))
+        let mut field = Field::zeros(self.grid(), self.problem.model.species().len())?;
+        for part in &self.parts {
+            let now = &part.fields[Slot::Now as usize];
+            part.shape.download(&part.plan.slab, &part.machine, now, &mut field)?;
+        }
+        Ok(Cow::Owned(field))
     }
 
     fn snapshot(&self) -> Result<Snapshot<T>, Error> {
-        let now = &self.fields[Slot::Now as usize];
-        match self.couriers.take(&self.machine, now, self.bytes())? {
-            Some(courier) => {
-                let (shape, grid) = (self.shape, self.plan.grid);
-                Ok(Snapshot::new(move || courier.deliver(&shape, &grid)))
-            }
-            None => {
+        self.settle()?;
+        let mut couriers = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let now = &part.fields[Slot::Now as usize];
+            let Some(courier) = part.couriers.take(&part.machine, now, part.bytes())? else {
                 let field = self.field()?.into_owned();
-                Ok(Snapshot::new(move || Ok(field)))
-            }
+                return Ok(Snapshot::new(move || Ok(field)));
+            };
+            couriers.push((courier, part.shape, part.plan.slab));
         }
+        let (grid, species) = (*self.grid(), self.problem.model.species().len());
+        Ok(Snapshot::new(move || {
+            let mut field = Field::zeros(&grid, species)?;
+            for (courier, shape, slab) in couriers {
+                courier.deliver(&shape, &slab, &mut field)?;
+            }
+            Ok(field)
+        }))
     }
 
     fn device_time(&self) -> Option<f64> {
@@ -312,14 +257,18 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     }
 
     fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
-        let tiling = fitted(tiling, &self.plan);
-        tiling.check(self.plan.n_potentials(), self.shape.species, size_of::<T>())?;
-        if tiling.depth > 1 && self.transport.is_some() {
-            let found = format!("depth {}", tiling.depth);
-            return Err(Error::input("tiling", found, "must be 1 where sweeps are two"));
+        let plan = &self.parts[0].plan;
+        let tiling = fitted(tiling, plan);
+        tiling.check(plan.n_potentials(), plan.layout.species, size_of::<T>())?;
+        let refused =
+            |remedy: &str| Err(Error::input("tiling", format!("depth {}", tiling.depth), remedy));
+        if tiling.depth > 1 && self.parts[0].sweeps_twice() {
+            return refused("must be 1 where sweeps are two");
         }
-        self.tiling = tiling;
-        self.kernels.clear();
+        if (tiling.depth > HALO || tiling.boxes.is_some()) && self.parts.len() > 1 {
+            return refused("must be 1 or 2, and not in boxes, on several GPUs");
+        }
+        self.parts.iter_mut().for_each(|part| part.retile(tiling));
         self.euler = super::euler::Memory::default();
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Many steps of forward Euler on a GPU, and the way back from those that fail.
+//! Many steps of forward Euler on GPUs, and the way back from those that fail.
 //!
 //! What is not finite stays so: u + h F(u) of such a u is not finite either. So a field is
 //! looked through once after many steps, and when one of its values is spoiled these steps are
@@ -6,6 +6,7 @@
 
 use super::engine::Engine;
 use super::machine::Machine;
+use super::part::Ready;
 use super::step::{self, Step};
 use crate::backend::{Backend, Batch, Slot, Taken};
 use odeum::{Error, Scalar};
@@ -100,14 +101,6 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         Ok(())
     }
 
-    fn restore(&mut self, from: usize, to: usize) -> Result<(), Error> {
-        let bytes = self.bytes();
-        let (low, high) = self.fields.split_at_mut(from.max(to));
-        let (low, high) = (&mut low[from.min(to)], &mut high[0]);
-        let (from, to) = if from < to { (&*low, high) } else { (&*high, low) };
-        self.machine.copy(from, to, bytes)
-    }
-
     /// Goes from the kept state to the last sound one among `count` steps from step `done` on:
     /// how many of these are sound, and the first value of the next that is not.
     fn find(&mut self, batch: &Batch, done: u64, count: u64) -> Result<Found, Error> {
@@ -128,77 +121,85 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         Ok((count, None))
     }
 
-    /// Gives `count` steps from step `from` of a batch on to the GPU.
+    /// Gives `count` steps from step `from` of a batch on to the GPUs.
     fn steps(&mut self, batch: &Batch, from: u64, count: u64) -> Result<(), Error> {
         let h = batch.h;
         // What is compiled is not timed.
-        let depth = self.tiling.depth;
+        let depth = self.parts[0].tiling.depth;
         let piece = (RECORDED * depth) as u64;
-        let step = Step::new(&self.plan, batch.t(from), h);
-        if count >= depth as u64 {
-            self.kernel(depth, step.variant)?;
-        }
-        if !count.is_multiple_of(depth as u64) {
-            self.kernel(1, step.variant)?;
+        let Engine { parts, problem, .. } = &mut *self;
+        for part in parts {
+            let variant = Step::new(&part.plan, batch.t(from), h).variant;
+            if count >= depth as u64 {
+                part.kernel(problem, depth, variant)?;
+            }
+            if !count.is_multiple_of(depth as u64) {
+                part.kernel(problem, 1, variant)?;
+            }
         }
         if count >= piece {
             self.record(batch, from)?;
         }
-        self.machine.mark(0)?;
+        self.parts.iter().try_for_each(|part| part.machine.mark(0))?;
         let mut done = 0;
         while done < count {
-            let places = [self.address(Slot::Now), self.address(Slot::Next)];
+            let place = self.parts[0].address(Slot::Now);
             if count - done >= piece
-                && let Some(recording) = self.recording(Recorded { h, from: places[0] })
+                && let Some(recording) = self.recording(Recorded { h, from: place })
             {
-                self.machine.replay(recording)?;
+                self.parts[0].machine.replay(recording)?;
                 done += piece;
                 continue;
             }
-            let t = batch.t(from + done);
-            let several = if count - done >= depth as u64 {
-                Step::several(&self.plan, t, h, depth).map(|step| (depth, step))
-            } else {
-                None
-            };
-            let (taken, step) = several.unwrap_or_else(|| (1, Step::new(&self.plan, t, h)));
-            let kernel = self.kernel(taken, step.variant)?;
-            self.launch(&kernel, &step.argument(), places)?;
-            self.carry((t, h), places)?;
+            let (taken, ready) = self.step((batch.t(from + done), h), count - done)?;
+            self.give(&ready, Slot::Next)?;
             self.swap(Slot::Now, Slot::Next);
-            done += taken as u64;
+            done += taken;
         }
-        self.machine.mark(1)?;
-        self.machine.wait()?;
-        self.euler.seconds += self.machine.elapsed()?;
+        self.settle()?;
+        self.parts.iter().try_for_each(|part| part.machine.mark(1))?;
+        let mut longest: f64 = 0.0;
+        for part in &self.parts {
+            part.machine.wait()?;
+            longest = longest.max(part.machine.elapsed()?);
+        }
+        self.euler.seconds += longest;
         Ok(())
     }
 
-    /// Records many steps, where that serves.
+    /// A step from a time, or several where `most` allows it: how many, and what each part sweeps.
+    fn step(&mut self, at: (f64, f64), most: u64) -> Result<(u64, Vec<Ready<M>>), Error> {
+        let Engine { parts, problem, .. } = self;
+        let mut all = (1, Vec::with_capacity(parts.len()));
+        for part in parts {
+            let (taken, ready) = part.step(problem, at, most)?;
+            // Parts differ by nothing that decides how many these are.
+            all.0 = taken;
+            all.1.push(ready);
+        }
+        Ok(all)
+    }
+
+    /// Records many steps, where that serves: those of one GPU, which waits for no other.
     fn record(&mut self, batch: &Batch, from: u64) -> Result<(), Error> {
-        let places = [self.address(Slot::Now), self.address(Slot::Next)];
-        let recorded = Recorded { h: batch.h, from: places[0] };
+        let part = &self.parts[0];
+        let recorded = Recorded { h: batch.h, from: part.address(Slot::Now) };
         if self.recording(recorded).is_some() {
             return Ok(());
         }
-        let small = self.bytes() < LARGE;
-        if !small || !step::is_steady(&self.problem, &self.plan) {
+        let small = self.parts.len() == 1 && part.bytes() < LARGE;
+        if !small || !step::is_steady(&self.problem, &part.plan) {
             return Ok(());
         }
-        let depth = self.tiling.depth;
-        let Some(step) = Step::several(&self.plan, batch.t(from), batch.h, depth) else {
+        let depth = part.tiling.depth as u64;
+        let (taken, ready) = self.step((batch.t(from), batch.h), depth)?;
+        if taken != depth {
             return Ok(());
-        };
-        let kernel = self.kernel(depth, step.variant)?;
-        let step = step.argument();
-        let recording = self.machine.record(&mut || {
-            for n in 0..RECORDED {
-                let [a, b] = places;
-                let places = if n % 2 == 0 { [a, b] } else { [b, a] };
-                self.launch(&kernel, &step, places)?;
-                self.carry((batch.t(from), batch.h), places)?;
-            }
-            Ok(())
+        }
+        let part = &self.parts[0];
+        let recording = part.machine.record(&mut || {
+            let there_and_back = [&ready[0], &ready[0].turned()];
+            (0..RECORDED).try_for_each(|n| part.sweep_inner(there_and_back[n % 2]))
         })?;
         if self.euler.recordings.len() > 1 {
             self.euler.recordings.clear();

@@ -1,7 +1,7 @@
 //! What kernels run on.
 
 use odeum::Error;
-use odeum::backend::cuda::kernels::{Card, Entry, Memory, Queue, Recording};
+use odeum::backend::cuda::kernels::{Card, Entry, Memory, Point, Queue, Recording};
 use std::ffi::c_void;
 
 /// A GPU and a queue of work for it; in tests something else that executes kernels.
@@ -14,6 +14,8 @@ pub trait Machine: Sized + Send + 'static {
     type Entry: Clone + Send + 'static;
     /// Work recorded once, to be given as one piece.
     type Recording: 'static;
+    /// A point of a queue that other queues can wait for.
+    type Point: Send + 'static;
 
     /// As users name it.
     fn name(&self) -> String;
@@ -89,6 +91,43 @@ pub trait Machine: Sized + Send + 'static {
     /// As [`write`](Machine::write).
     fn read<V: Copy>(&self, from: &Self::Memory, at: usize, values: &mut [V]) -> Result<(), Error>;
 
+    /// Lets copies to another machine go straight there, where that can be.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn befriend(&self, other: &Self) -> Result<(), Error>;
+
+    /// Copies so many bytes from a byte of this machine's memory on to those from a byte of
+    /// another machine's memory on.
+    ///
+    /// # Errors
+    /// More bytes than either has.
+    fn send(
+        &self,
+        from: (&Self::Memory, usize),
+        to: (&mut Self::Memory, usize),
+        bytes: usize,
+    ) -> Result<(), Error>;
+
+    /// A point that is passed.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn point(&self) -> Result<Self::Point, Error>;
+
+    /// Puts a point behind all that was given. Who waits for it already waits for where it was.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn set(&self, point: &mut Self::Point) -> Result<(), Error>;
+
+    /// Lets what is given from here on wait until a point has been passed, of whichever machine's
+    /// queue.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn after(&self, point: &Self::Point) -> Result<(), Error>;
+
     /// Records what `work` gives to the queue instead of doing it; `None` where that cannot be,
     /// with nothing done.
     ///
@@ -143,6 +182,7 @@ impl Machine for Gpu {
     type Memory = Memory;
     type Entry = Entry;
     type Recording = Recording;
+    type Point = Point;
 
     fn name(&self) -> String {
         format!("cuda:{}", self.ordinal)
@@ -199,6 +239,31 @@ impl Machine for Gpu {
 
     fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {
         self.queue.read(from, at, values)
+    }
+
+    fn befriend(&self, other: &Gpu) -> Result<(), Error> {
+        self.card.befriend(&other.card)
+    }
+
+    fn send(
+        &self,
+        from: (&Memory, usize),
+        to: (&mut Memory, usize),
+        bytes: usize,
+    ) -> Result<(), Error> {
+        self.queue.send(from, to, bytes)
+    }
+
+    fn point(&self) -> Result<Point, Error> {
+        self.card.point()
+    }
+
+    fn set(&self, point: &mut Point) -> Result<(), Error> {
+        self.queue.set(point)
+    }
+
+    fn after(&self, point: &Point) -> Result<(), Error> {
+        self.queue.after(point)
     }
 
     fn record(

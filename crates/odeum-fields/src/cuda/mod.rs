@@ -2,20 +2,24 @@
 //!
 //! A problem becomes a kernel: sizes, strides, stencil, walls and equations are compiled into it
 //! (`source`), how many cells a thread owns follows from the model (`tiling`), and what changes
-//! from step to step is an argument (`step`). Fields stay on the GPU (`engine`), where many steps
+//! from step to step is an argument (`step`). Fields stay on the GPU (`part`), where many steps
 //! are taken without a word (`euler`); what is asked of them is summed up there (`reduce`) or
-//! brought into memory while the march goes on (`snapshot`).
+//! brought into memory while the march goes on (`snapshot`). Several GPUs have a slab of the box
+//! each (`engine`), and exchange planes while they sweep (`exchange`).
 
 mod engine;
 mod euler;
+mod exchange;
 #[doc(hidden)]
 pub mod inspect;
 mod machine;
 pub mod paper;
+mod part;
 mod reduce;
 mod shape;
 mod snapshot;
 mod source;
+mod span;
 mod step;
 mod tiling;
 mod transport;
@@ -32,46 +36,51 @@ use machine::{Gpu, Machine};
 use odeum::Error;
 use odeum::backend::cuda::Cuda;
 
-/// A field on a GPU, with room for what the method needs.
+/// A field on GPUs, with room for what the method needs.
 pub(crate) fn open<T: Precision>(
     problem: &Problem,
     field: &Field<T>,
     method: Method,
     gpu: &Cuda,
 ) -> Result<Box<dyn Backend<T>>, Error> {
-    on(problem, field, method, Gpu::open(ordinal(gpu)?)?)
+    let gpus: Result<Vec<Gpu>, Error> = gpu.ordinals.iter().map(|&n| Gpu::open(n)).collect();
+    on(problem, field, method, gpus?)
 }
 
-/// The same on any machine.
+/// The same on any machines, each of which takes some of the planes along z.
 pub(crate) fn on<T: Precision>(
     problem: &Problem,
     field: &Field<T>,
     method: Method,
-    machine: impl Machine,
+    machines: Vec<impl Machine>,
 ) -> Result<Box<dyn Backend<T>>, Error> {
-    Ok(Box::new(engine::Engine::new(problem, field, method, machine)?))
+    Ok(Box::new(engine::Engine::new(problem, field, method, machines)?))
 }
 
-/// The one GPU of a march.
-fn ordinal(gpu: &Cuda) -> Result<usize, Error> {
-    match gpu.ordinals[..] {
-        [ordinal] => Ok(ordinal),
-        _ => {
-            let found = format!("{} GPUs", gpu.ordinals.len());
-            Err(Error::input("device", found, "a field marches on one: give cuda:N"))
-        }
-    }
+/// Memory of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Number of the GPU, as [`Cuda::ordinals`] has it.
+    pub ordinal: usize,
+    /// What a march takes of it \[bytes\].
+    pub need: u128,
+    /// What is free \[bytes\].
+    pub free: u128,
 }
 
-/// Bytes that a march of a field needs on a GPU, and those that are free there.
+/// What a march of a field needs on each of some GPUs, and what is free there.
 ///
 /// # Errors
-/// No driver, no such GPU, several of them, or a grid that is too large for any.
+/// No driver, no such GPU, a grid that is too large for any, or too few planes for so many.
 pub fn memory<T: Precision>(
     problem: &Problem,
     method: Method,
     gpu: &Cuda,
-) -> Result<(u128, u128), Error> {
-    let need = engine::bytes_needed::<T>(problem, method)?;
-    Ok((need, Gpu::open(ordinal(gpu)?)?.free_memory()? as u128))
+) -> Result<Vec<Memory>, Error> {
+    let needs = engine::needs::<T>(problem, method, gpu.ordinals.len())?;
+    let of = |(&ordinal, need)| {
+        let free = Gpu::open(ordinal)?.free_memory()? as u128;
+        Ok(Memory { ordinal, need, free })
+    };
+    gpu.ordinals.iter().zip(needs).map(of).collect()
 }

@@ -1,10 +1,9 @@
 //! Numbers that sum up fields on a GPU: every block gives a part, and these are added in order.
 
-use super::engine::argument;
 use super::machine::Machine;
+use super::part::argument;
 use super::shape::Shape;
 use super::source;
-use crate::grid::Grid;
 use odeum::{Error, Scalar, Tolerance};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -40,6 +39,34 @@ pub(super) struct Extremes {
     pub(super) high: i64,
 }
 
+impl Extremes {
+    /// Of no cells.
+    pub(super) const NONE: Extremes = Extremes {
+        sum: 0.0,
+        least: f64::INFINITY,
+        largest: f64::NEG_INFINITY,
+        low: i64::MAX,
+        high: i64::MAX,
+    };
+
+    /// The same of cells that are preceded by others.
+    pub(super) fn shifted(self, by: i64) -> Extremes {
+        let [low, high] = [self.low, self.high].map(|at| at.saturating_add(by));
+        Extremes { low, high, ..self }
+    }
+
+    /// Takes in those of other cells.
+    pub(super) fn join(&mut self, part: &Extremes) {
+        self.sum += part.sum;
+        if (part.least, part.low) < (self.least, self.low) {
+            (self.least, self.low) = (part.least, part.low);
+        }
+        if part.largest > self.largest || part.largest == self.largest && part.high < self.high {
+            (self.largest, self.high) = (part.largest, part.high);
+        }
+    }
+}
+
 /// `OdCombination`.
 #[repr(C)]
 struct Combination {
@@ -58,6 +85,7 @@ pub(super) struct Reductions<M: Machine> {
     pick: M::Entry,
     combine: M::Entry,
     cells: Cells,
+    ny: usize,
     /// Values of a field, padding included.
     len: usize,
     blocks: usize,
@@ -70,7 +98,12 @@ pub(super) struct Reductions<M: Machine> {
 const PICKED: usize = 16_384;
 
 impl<M: Machine> Reductions<M> {
-    pub(super) fn new<T: Scalar>(machine: &M, shape: &Shape) -> Result<Reductions<M>, Error> {
+    /// Of fields of which `planes` are looked at.
+    pub(super) fn new<T: Scalar>(
+        machine: &M,
+        shape: &Shape,
+        planes: usize,
+    ) -> Result<Reductions<M>, Error> {
         let text = source::common::<T>();
         let entries = machine.kernels(&text, &NAMES)?;
         let Ok([summary, first, error, pick, combine]) = <[M::Entry; 5]>::try_from(entries) else {
@@ -84,12 +117,12 @@ impl<M: Machine> Reductions<M> {
         ] {
             machine.prepare(entry, threads, shared)?;
         }
-        let [nx, ny, nz] = shape.cells;
-        let blocks = (ny * nz).div_ceil(BLOCK[1]).min(MOST_BLOCKS);
+        let [nx, ny, _] = shape.cells;
+        let blocks = (ny * planes).div_ceil(BLOCK[1]).min(MOST_BLOCKS);
         let parts = machine.memory(blocks * shape.species * size_of::<Extremes>())?;
         let small = machine.memory(PICKED * 16 + shape.species * 8)?;
         let cells = Cells {
-            rows: (ny * nz) as i64,
+            rows: (ny * planes) as i64,
             volume: shape.volume as i64,
             nx: nx as i32,
             row: shape.row as i32,
@@ -102,6 +135,7 @@ impl<M: Machine> Reductions<M> {
             pick,
             combine,
             cells,
+            ny,
             len: shape.len(),
             blocks,
             parts: RefCell::new(parts),
@@ -136,23 +170,13 @@ impl<M: Machine> Reductions<M> {
 
     /// Sum and extremes of each species.
     pub(super) fn extremes(&self, machine: &M, field: u64) -> Result<Vec<Extremes>, Error> {
-        let none = self.cells.rows * i64::from(self.cells.nx);
-        let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
-        let empty = Extremes { sum: 0.0, least, largest, low: none, high: none };
-        let parts = self.reduce(machine, &self.summary, &[field], &[], empty)?;
+        let cells = self.cells.rows * i64::from(self.cells.nx);
+        let parts = self.reduce(machine, &self.summary, &[field], &[], Extremes::NONE)?;
         let of_species = |parts: &[Extremes]| {
-            parts.iter().fold(empty, |mut all, part| {
-                all.sum += part.sum;
-                let lower = (part.least, part.low) < (all.least, all.low);
-                if lower {
-                    (all.least, all.low) = (part.least, part.low);
-                }
-                if part.largest > all.largest || part.largest == all.largest && part.high < all.high
-                {
-                    (all.largest, all.high) = (part.largest, part.high);
-                }
-                all
-            })
+            let mut all = Extremes::NONE;
+            parts.iter().for_each(|part| all.join(part));
+            let place = |at: i64| if at < cells { at } else { i64::MAX };
+            Extremes { low: place(all.low), high: place(all.high), ..all }
         };
         Ok(parts.chunks(self.blocks).map(of_species).collect())
     }
@@ -162,16 +186,18 @@ impl<M: Machine> Reductions<M> {
         &self,
         machine: &M,
         field: u64,
-        grid: &Grid,
     ) -> Result<Option<(usize, [usize; 3])>, Error> {
-        let none = grid.cells() * self.cells.species as usize;
+        let [nx, ny] = [self.cells.nx as usize, self.ny];
+        let cells = self.cells.rows as usize * nx;
+        let none = cells * self.cells.species as usize;
         let parts = self.reduce(machine, &self.first, &[field], &[], 0_i64)?;
         let first = parts.iter().filter_map(|at| usize::try_from(*at).ok()).min();
         let found = first.filter(|at| *at < none);
-        Ok(found.map(|at| (at / grid.cells(), grid.cell(at % grid.cells()))))
+        let cell = |at: usize| [at % nx, at / nx % ny, at / (nx * ny)];
+        Ok(found.map(|at| (at / cells, cell(at % cells))))
     }
 
-    /// The weighted RMS norm of the error of RKC; NaN when a value was not finite.
+    /// The sum of the squares of the weighted errors of RKC; not finite when a value was not.
     pub(super) fn rkc_error(
         &self,
         machine: &M,
@@ -186,10 +212,7 @@ impl<M: Machine> Reductions<M> {
         let (rtol, atol) = (tolerance.rtol, M::address(&small));
         let more = [argument(&h), argument(&rtol), argument(&atol)];
         let parts = self.reduce(machine, &self.error, &fields, &more, 0.0_f64)?;
-        let sum: f64 = parts.iter().sum();
-        let count = self.cells.rows as f64 * f64::from(self.cells.nx) * species as f64;
-        let norm = (sum / count).sqrt();
-        Ok(if norm.is_finite() { norm } else { f64::NAN })
+        Ok(parts.iter().sum())
     }
 
     /// Values at these places, counted from the first of the field.

@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use crate::field::Field;
 use crate::grid::Grid;
+use crate::slab::Slab;
 use odeum::{Error, Scalar};
 
 /// Bytes that a warp reads at once: rows begin at multiples of this.
@@ -79,14 +80,15 @@ impl Shape {
         })
     }
 
-    /// Reads a field from a machine, a few planes at a time.
+    /// Reads the own planes of a slab from a machine into those of the box, a few at a time.
     pub(super) fn download<T: Scalar, M: Machine>(
         &self,
-        grid: &Grid,
+        slab: &Slab,
         machine: &M,
         from: &M::Memory,
-    ) -> Result<Field<T>, Error> {
-        let mut field = Field::zeros(grid, self.species)?;
+        field: &mut Field<T>,
+    ) -> Result<(), Error> {
+        let own = slab.beside[0]..slab.beside[0] + slab.own;
         let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
         self.planes::<T>(|first, planes| {
             let len = planes.1 * self.plane;
@@ -95,12 +97,12 @@ impl Shape {
                 self.first::<T>(0) as usize + first * size_of::<T>(),
                 &mut values[..len],
             )?;
-            for (at, (s, y, z)) in self.rows(planes) {
-                field.row_mut(s, y, z).copy_from_slice(&values[at..at + self.cells[0]]);
+            for (at, (s, y, z)) in self.rows(planes).filter(|(_, (.., z))| own.contains(z)) {
+                let row = field.row_mut(s, y, slab.in_box(z));
+                row.copy_from_slice(&values[at..at + self.cells[0]]);
             }
             Ok(())
-        })?;
-        Ok(field)
+        })
     }
 
     /// Planes that are moved at a time.

@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::shape::Shape;
 use crate::field::Field;
-use crate::grid::Grid;
+use crate::slab::Slab;
 use odeum::{Error, Scalar};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,12 +50,15 @@ impl<M: Machine> Couriers<M> {
 }
 
 impl<M: Machine> Courier<M> {
-    /// The field.
-    pub(super) fn deliver<T: Scalar>(self, shape: &Shape, grid: &Grid) -> Result<Field<T>, Error> {
-        match &self.load {
-            Some(load) => shape.download(grid, &load.machine, &load.memory),
-            None => Field::zeros(grid, shape.species),
-        }
+    /// Brings the planes of a slab into the field of a box.
+    pub(super) fn deliver<T: Scalar>(
+        self,
+        shape: &Shape,
+        slab: &Slab,
+        field: &mut Field<T>,
+    ) -> Result<(), Error> {
+        let Some(load) = &self.load else { return Ok(()) };
+        shape.download(slab, &load.machine, &load.memory, field)
     }
 }
 

@@ -12,6 +12,7 @@ use odeum::backend::cuda::text::{Text, literal};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
 
+const SPAN: &str = include_str!("device/span.cuh");
 const VECTOR: &str = include_str!("device/vector.cuh");
 const PATCH: &str = include_str!("device/patch.cuh");
 const TOUCH: &str = include_str!("device/touch.cuh");
@@ -72,6 +73,7 @@ pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
     text.table("bool", "od_spreads(int s)", "s", &spreads);
     let per_area = plan.grid.spacing().map(|h| literal(1.0 / (h * h))).to_vec();
     text.table("real", "od_per_area(int axis)", "axis", &per_area);
+    text.line(SPAN);
     text.line(TRANSPORT);
     text.finish()
 }
@@ -102,7 +104,7 @@ pub(super) fn text<T: Scalar>(
     walls(&mut text, plan);
     places(&mut text, plan);
     equations(&mut text, problem, plan);
-    for header in [VECTOR, PATCH, TOUCH, FLOW, STAGE] {
+    for header in [SPAN, VECTOR, PATCH, TOUCH, FLOW, STAGE] {
         text.line(header);
     }
     text.line(match tiling.kernel(plan.n_potentials()) {
@@ -155,6 +157,12 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     for (axis, name) in ["OD_NX", "OD_NY", "OD_NZ"].into_iter().enumerate() {
         text.define(name, shape.cells[axis]);
     }
+    // Slabs that differ by their place alone have one text.
+    let first = if plan.asks_for_planes() { plan.slab.offset() } else { 0 };
+    text.define("OD_FIRST_Z", first);
+    text.define("OD_WHOLE_Z", plan.slab.of);
+    text.define("OD_SLAB", i32::from(!plan.slab.is_whole()));
+    text.define("OD_ROUND_Z", i32::from(plan.slab.round));
     text.define("OD_S", shape.species);
     text.define("OD_ROW", shape.row);
     text.define("OD_PLANE", shape.plane);
@@ -169,7 +177,9 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     text.define("OD_BX", tiling.block[0]);
     text.define("OD_BY", tiling.block[1]);
     text.define("OD_AHEAD", tiling.ahead);
-    text.define("OD_PLANES", tiling.unrolled(shape.cells[2]));
+    // Edges of slabs are other planes than what is between them.
+    let unrolled = if plan.slab.is_whole() { tiling.unrolled(shape.cells[2]) } else { 0 };
+    text.define("OD_PLANES", unrolled);
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
     let [rows, planes] = tiling.boxes.unwrap_or_default();
     text.define("OD_BOX_ROWS", rows);

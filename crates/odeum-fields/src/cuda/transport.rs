@@ -1,11 +1,13 @@
 //! Winds and diffusion that differ from cell to cell, and limited advection: a second sweep, which
 //! adds what they bring to the result of the first.
 
-use super::engine::argument;
 use super::machine::Machine;
+use super::part::argument;
 use super::shape::Shape;
 use super::source;
+use super::span::{Span, Spans};
 use super::step::Step;
+use crate::grid::Grid;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem, Wind};
 use odeum::{Error, Scalar};
@@ -22,7 +24,8 @@ pub(super) struct Transport<M: Machine> {
     entry: M::Entry,
     wind: Option<M::Memory>,
     diffusion: Vec<Option<M::Memory>>,
-    blocks: [usize; 3],
+    across: [usize; 2],
+    spans: Spans,
     shape: Shape,
 }
 
@@ -70,9 +73,10 @@ impl<M: Machine> Transport<M> {
         let diffusion: Result<Vec<Option<M::Memory>>, Error> = diffusion.collect();
         let text = source::transport(plan, shape);
         let entry = machine.kernels(&text, &["od_transport"])?.swap_remove(0);
-        let [nx, ny, nz] = shape.cells;
-        let blocks = [nx.div_ceil(BLOCK[0]), ny.div_ceil(BLOCK[1]), nz.min(LAYERS)];
-        Ok(Some(Transport { entry, wind, diffusion: diffusion?, blocks, shape: *shape }))
+        let [nx, ny, _] = shape.cells;
+        let across = [nx.div_ceil(BLOCK[0]), ny.div_ceil(BLOCK[1])];
+        let spans = Spans::new(&plan.slab, |planes| planes.div_ceil(LAYERS));
+        Ok(Some(Transport { entry, wind, diffusion: diffusion?, across, spans, shape: *shape }))
     }
 
     /// What changes from step to step, for a factor `h` of what is added at time `t`.
@@ -85,28 +89,30 @@ impl<M: Machine> Transport<M> {
         Step::transport(plan, t, h, addresses).argument()
     }
 
-    /// Adds to the field at `to` what is brought to the field at `from`.
+    /// Adds to planes of the field at `to` what is brought to the field at `from`.
     pub(super) fn launch(
         &self,
         machine: &M,
         step: &[u64],
         [from, to]: [u64; 2],
+        span: impl Fn(&Spans) -> Option<Span>,
     ) -> Result<(), Error> {
-        let layers = self.blocks[2] as i32;
+        let Some(planes) = span(&self.spans) else { return Ok(()) };
+        let blocks = [self.across[0], self.across[1], planes.blocks()];
         let mut arguments = [
             argument(&from),
             argument(&to),
             step.as_ptr().cast_mut().cast::<c_void>(),
-            argument(&layers),
+            argument(&planes),
         ];
         // SAFETY: the arguments are those of the kernel; fields and arrays live as long as the
         // machine.
-        unsafe { machine.launch(&self.entry, self.blocks, BLOCK, 0, &mut arguments) }
+        unsafe { machine.launch(&self.entry, blocks, BLOCK, 0, &mut arguments) }
     }
 }
 
-/// Bytes of the arrays on a GPU.
-pub(super) fn bytes<T: Scalar>(problem: &Problem) -> Result<u128, Error> {
-    let one = Shape::new::<T>(&problem.grid, 1)?.room::<T>();
+/// Bytes of the arrays on a GPU that has the cells of a grid.
+pub(super) fn bytes<T: Scalar>(problem: &Problem, grid: &Grid) -> Result<u128, Error> {
+    let one = Shape::new::<T>(grid, 1)?.room::<T>();
     Ok((one * arrays(problem)) as u128)
 }

@@ -3,13 +3,16 @@
 
 #[path = "../../../odeum/tests/device/host.rs"]
 mod gpp;
+#[path = "queues.rs"]
+mod queues;
 
 pub(crate) use gpp::is_available;
 
-use libloading::{Library, Symbol};
+use libloading::Library;
 use odeum::Error;
 use odeum::backend::cuda::inspect::HOST_SHIM;
 use odeum_fields::cuda::inspect::{self, Machine};
+use queues::{Point, Work, World};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::c_void;
@@ -17,16 +20,41 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// This computer in place of a GPU: work is done when it is given.
+/// This computer in place of a GPU, with a queue.
 pub(crate) struct Host {
     /// Bytes that are still free.
     free: Arc<AtomicUsize>,
+    world: World,
+    queue: usize,
 }
 
 impl Host {
     /// With so many bytes of memory.
     pub(crate) fn with_memory(bytes: usize) -> Host {
-        Host { free: Arc::new(AtomicUsize::new(bytes)) }
+        Host::new(bytes, World::new(0))
+    }
+
+    /// Machines that work together; chance decides which goes ahead.
+    #[allow(dead_code)]
+    pub(crate) fn several(memory: &[usize], seed: u64) -> Vec<Host> {
+        let world = World::new(seed);
+        memory.iter().map(|bytes| Host::new(*bytes, world.clone())).collect()
+    }
+
+    fn new(bytes: usize, world: World) -> Host {
+        Host { free: Arc::new(AtomicUsize::new(bytes)), queue: world.queue(), world }
+    }
+
+    fn move_bytes(
+        &self,
+        (from, first): (&Memory, usize),
+        (to, place): (&mut Memory, usize),
+        bytes: usize,
+    ) {
+        assert!(first + bytes <= from.bytes && place + bytes <= to.bytes);
+        let from = from.words.as_ptr().expose_provenance() + first;
+        let to = to.words.as_mut_ptr().expose_provenance() + place;
+        self.world.give(self.queue, Work::Move { from, to, bytes });
     }
 }
 
@@ -41,10 +69,15 @@ pub(crate) struct Memory {
     words: Vec<u128>,
     bytes: usize,
     free: Arc<AtomicUsize>,
+    world: World,
 }
 
 impl Drop for Memory {
+    /// As a driver does after all work that may use it.
     fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.world.finish();
+        }
         self.free.fetch_add(self.bytes, Ordering::Relaxed);
     }
 }
@@ -60,8 +93,6 @@ struct Compiled {
     /// It has one state for all threads of a test.
     one: Mutex<()>,
 }
-
-type Run = unsafe extern "C" fn(*mut *mut c_void, *const u64, *const u64);
 
 /// Texts that have been compiled, by what they hash to.
 static COMPILED: Mutex<Option<HashMap<u64, Arc<Compiled>>>> = Mutex::new(None);
@@ -85,13 +116,15 @@ impl Machine for Host {
     type Memory = Memory;
     type Entry = Kernel;
     type Recording = ();
+    type Point = Point;
 
     fn name(&self) -> String {
         "host".to_owned()
     }
 
     fn twin(&self) -> Result<Host, Error> {
-        Ok(Host { free: self.free.clone() })
+        let (free, world) = (self.free.clone(), self.world.clone());
+        Ok(Host { free, queue: world.queue(), world })
     }
 
     fn free_memory(&self) -> Result<usize, Error> {
@@ -106,7 +139,7 @@ impl Machine for Host {
     fn memory(&self, bytes: usize) -> Result<Memory, Error> {
         self.free.fetch_sub(bytes, Ordering::Relaxed);
         let words = vec![u128::MAX; bytes.div_ceil(16)];
-        Ok(Memory { words, bytes, free: self.free.clone() })
+        Ok(Memory { words, bytes, free: self.free.clone(), world: self.world.clone() })
     }
 
     fn address(memory: &Memory) -> u64 {
@@ -131,26 +164,21 @@ impl Machine for Host {
         _: usize,
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
-        let _one = kernel.text.one.lock().unwrap();
         let (blocks, threads) = (blocks.map(|n| n as u64), threads.map(|n| n as u64));
-        // SAFETY: the library exports this function; the arguments are the caller's promise.
-        unsafe {
-            let name = format!("od_host_run_{}", kernel.name);
-            let entry: Symbol<Run> = kernel.text.library.get(name.as_bytes()).unwrap();
-            entry(arguments.as_mut_ptr(), blocks.as_ptr(), threads.as_ptr());
-        }
+        let arguments = kernel.arguments(arguments);
+        let kernel = kernel.clone();
+        self.world.give(self.queue, Work::Launch { kernel, blocks, threads, arguments });
         Ok(())
     }
 
     fn copy(&self, from: &Memory, to: &mut Memory, bytes: usize) -> Result<(), Error> {
-        assert!(bytes <= from.bytes && bytes <= to.bytes);
-        let words = bytes.div_ceil(16);
-        to.words[..words].copy_from_slice(&from.words[..words]);
+        self.move_bytes((from, 0), (to, 0), bytes);
         Ok(())
     }
 
     fn write<V: Copy>(&self, to: &mut Memory, at: usize, values: &[V]) -> Result<(), Error> {
         assert!(at + size_of_val(values) <= to.bytes);
+        self.wait()?;
         let place = to.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast::<V>();
         // SAFETY: the range lies within the memory, as just compared.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), place, values.len()) };
@@ -159,9 +187,38 @@ impl Machine for Host {
 
     fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {
         assert!(at + size_of_val(values) <= from.bytes);
+        self.wait()?;
         let place = from.words.as_ptr().cast::<u8>().wrapping_add(at).cast::<V>();
         // SAFETY: the range lies within the memory, as just compared.
         unsafe { std::ptr::copy_nonoverlapping(place, values.as_mut_ptr(), values.len()) };
+        Ok(())
+    }
+
+    fn befriend(&self, _: &Host) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn send(
+        &self,
+        from: (&Memory, usize),
+        to: (&mut Memory, usize),
+        bytes: usize,
+    ) -> Result<(), Error> {
+        self.move_bytes(from, to, bytes);
+        Ok(())
+    }
+
+    fn point(&self) -> Result<Point, Error> {
+        Ok(self.world.point())
+    }
+
+    fn set(&self, point: &mut Point) -> Result<(), Error> {
+        self.world.set(self.queue, point);
+        Ok(())
+    }
+
+    fn after(&self, point: &Point) -> Result<(), Error> {
+        self.world.after(self.queue, point);
         Ok(())
     }
 
@@ -178,6 +235,7 @@ impl Machine for Host {
     }
 
     fn wait(&self) -> Result<(), Error> {
+        self.world.wait(self.queue);
         Ok(())
     }
 

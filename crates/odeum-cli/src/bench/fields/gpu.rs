@@ -1,4 +1,4 @@
-//! Steps of fields on a GPU, timed there.
+//! Steps of fields on GPUs, timed there.
 
 use super::Timed;
 use odeum::backend::cuda::{Cuda, kernels::Card};
@@ -17,7 +17,7 @@ const REPEATS: usize = 5;
 /// Cells of a grid up to which the published kernels are timed too.
 const MOST_PUBLISHED: usize = 1 << 27;
 
-/// How a GPU takes steps.
+/// How GPUs take steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kernels {
     /// One step for each time that the field is read and written.
@@ -51,7 +51,7 @@ impl Kernels {
     }
 }
 
-/// Steps; none where it has not memory enough.
+/// Steps; none where one has not memory enough.
 pub(super) fn steps<T: Precision>(
     paper: Paper,
     shape: [usize; 3],
@@ -59,8 +59,8 @@ pub(super) fn steps<T: Precision>(
 ) -> Result<Vec<Timed>, Error> {
     let problem = paper.problem(shape)?;
     let species = problem.model.species().len();
-    let (need, free) = cuda::memory::<T>(&problem, Method::Euler, gpu)?;
-    if need > free {
+    let memory = cuda::memory::<T>(&problem, Method::Euler, gpu)?;
+    if memory.iter().any(|memory| memory.need > memory.free) {
         return Ok(Vec::new());
     }
     let mut u = Field::<T>::zeros(&problem.grid, species)?;
@@ -85,21 +85,22 @@ pub(super) fn steps<T: Precision>(
                 best = best.min(march.device_time().unwrap_or(f64::NAN) / steps as f64);
             }
         }
-        timed.push((kernels.name(), best, steps as usize));
+        timed.push((named(kernels, gpu), best, steps as usize));
     }
     drop(march);
-    if problem.grid.cells() <= MOST_PUBLISHED {
-        timed.extend(published::<T>(paper, &problem.grid, gpu)?);
+    if let [ordinal] = gpu.ordinals[..]
+        && problem.grid.cells() <= MOST_PUBLISHED
+    {
+        timed.extend(published::<T>(paper, &problem.grid, ordinal)?);
     }
     Ok(timed)
 }
 
 /// Steps by the kernels of Molnár et al. 2011 for the newer of their cards.
-fn published<T: Precision>(paper: Paper, grid: &Grid, gpu: &Cuda) -> Result<Vec<Timed>, Error> {
+fn published<T: Precision>(paper: Paper, grid: &Grid, ordinal: usize) -> Result<Vec<Timed>, Error> {
     let species = paper.model()?.species().len();
     let mut u = Field::<T>::zeros(grid, species)?;
     fill(&mut u, &paper.initial::<T>(&plane(grid)?, 0)?);
-    let ordinal = gpu.ordinals.first().copied().unwrap_or(0);
     let steps = (UPDATES / 4 / grid.cells()).clamp(10, 1024) as u64;
     let mut timed = Vec::new();
     for variant in ["shared", "moving tiles"].into_iter().filter_map(Variant::named) {
@@ -109,7 +110,7 @@ fn published<T: Precision>(paper: Paper, grid: &Grid, gpu: &Cuda) -> Result<Vec<
         for _ in 0..REPEATS {
             best = best.min(march.steps(steps, paper.step())? * 1e-3);
         }
-        timed.push((variant.name(), best / steps as f64, steps as usize));
+        timed.push((variant.name().to_owned(), best / steps as f64, steps as usize));
     }
     Ok(timed)
 }
@@ -133,10 +134,22 @@ fn fill<T: Precision>(field: &mut Field<T>, plane: &Field<T>) {
     }
 }
 
-/// Bandwidth of a copy: read and written \[GB/s\].
+/// The name of a kind of step on these GPUs.
+fn named(kernels: Kernels, gpu: &Cuda) -> String {
+    match gpu.ordinals.len() {
+        1 => kernels.name().to_owned(),
+        several => format!("{}, {several} GPUs", kernels.name()),
+    }
+}
+
+/// Bandwidth of copies, one on each GPU: read and written \[GB/s\].
 pub(super) fn roof(gpu: &Cuda) -> Result<f64, Error> {
+    gpu.ordinals.iter().map(|&ordinal| roof_of(ordinal)).sum()
+}
+
+fn roof_of(ordinal: usize) -> Result<f64, Error> {
     const COPIES: usize = 10;
-    let card = Card::open(gpu.ordinals.first().copied().unwrap_or(0))?;
+    let card = Card::open(ordinal)?;
     let (from, mut to) = (card.memory(COPIED)?, card.memory(COPIED)?);
     let queue = card.queue()?;
     let mut best = f64::INFINITY;

@@ -46,7 +46,7 @@ enum Variant {
 }
 
 /// A kind of step that was timed: its name, the time of one \[s\], and how many were timed.
-type Timed = (&'static str, f64, usize);
+type Timed = (String, f64, usize);
 
 /// Everything the study measured.
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,8 +101,7 @@ impl Row {
 
 /// Runs the study.
 pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
-    let bad = |finding| (finding, Exit::BadInput);
-    let variants = variants(args).map_err(bad)?;
+    let variants = variants(args);
     let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
     let usual: &[usize] = if on_gpu { &GPU_SIZES } else { &CPU_SIZES };
     let sizes = if args.sizes.is_empty() { usual.to_vec() } else { args.sizes.clone() };
@@ -145,23 +144,15 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
 }
 
 /// One thread and all of them; or what there is on a GPU.
-fn variants(args: &BenchArgs) -> Result<Vec<Variant>, Finding> {
+fn variants(args: &BenchArgs) -> Vec<Variant> {
     let cpu = match &args.place.device {
         None => Cpu::default(),
         Some(Device::Cpu(cpu)) => cpu.clone(),
-        Some(Device::Cuda(gpu)) if gpu.ordinals.len() == 1 => {
-            return Ok(vec![Variant::Cuda(gpu.clone())]);
-        }
-        Some(other) => {
-            return Err(Finding::error("a field runs on one GPU")
-                .field("--device")
-                .found(other)
-                .help("name one of them: cuda:N"));
-        }
+        Some(Device::Cuda(gpu)) => return vec![Variant::Cuda(gpu.clone())],
     };
     let threads = args.place.threads.unwrap_or_else(|| cpu.thread_count());
     let with = |threads| Variant::Cpu(Cpu { threads: Some(threads), ..cpu.clone() });
-    Ok(if threads == 1 { vec![with(1)] } else { vec![with(1), with(threads)] })
+    if threads == 1 { vec![with(1)] } else { vec![with(1), with(threads)] }
 }
 
 /// The least edge of a cube that is cut.
@@ -188,7 +179,7 @@ fn measure<T: Precision>(
         Variant::Cpu(cpu) => {
             let mut times = sweeps_on_cpu::<T>(paper, shape, cpu)?;
             times.sort_by(f64::total_cmp);
-            (cpu.thread_count(), vec![("cpu", times[times.len() / 2], times.len())])
+            (cpu.thread_count(), vec![("cpu".to_owned(), times[times.len() / 2], times.len())])
         }
         Variant::Cuda(gpu) => (1, gpu::steps::<T>(paper, shape, gpu)?),
     };
@@ -198,7 +189,7 @@ fn measure<T: Precision>(
         let bandwidth = (cells * bytes_per_point) as f64 / seconds / 1e9;
         Row {
             problem: paper.name().to_owned(),
-            variant: variant.to_owned(),
+            variant,
             precision: T::NAME.to_owned(),
             threads,
             shape,

@@ -67,7 +67,7 @@ template <int planes, class Read, class Write> OD_FN void od_box_step(
 }
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_box(
-    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const int) {
+    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan) {
     OD_BOX_MEMORY(memory);
     // Neighbours of the first and the last value are read, and not used.
     real *const box = memory + OD_VEC;

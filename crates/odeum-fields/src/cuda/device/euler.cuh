@@ -58,14 +58,14 @@ template <bool INNER> OD_FN void od_up(
 }
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_euler(
-    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const int planes) {
+    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan span) {
     const int x = (blockIdx.x * OD_BX + threadIdx.x) * OD_VEC;
     const int y = (blockIdx.y * OD_BY + threadIdx.y) * OD_ROWS;
     if (x >= OD_NX || y >= OD_NY) return;
     OdColumn column;
     column.place = od_place(x, y);
-    column.begin = blockIdx.z * planes;
-    column.end = column.begin + planes < OD_NZ ? column.begin + planes : OD_NZ;
+    column.begin = od_span_begin(span);
+    column.end = od_span_end(span);
     od_rest(column.pipe);
     column.touch = od_touch();
 #if OD_PLANES > 0
@@ -85,5 +85,5 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
     }
 #endif
     // Never so, which the compiler cannot know.
-    if (OD_TOUCHES && column.touch.all == 0x7fdeadedu && planes < 0) od_store(out, OdPack{});
+    if (OD_TOUCHES && column.touch.all == 0x7fdeadedu && span.planes < 0) od_store(out, OdPack{});
 }

@@ -57,7 +57,18 @@ static void od_host_launch(
     }
 }
 
+// Bytes of the arguments of a kernel, and how many these are.
+template <class... A>
+static unsigned long od_host_sizes(void (*)(A...), unsigned long *to) {
+    const unsigned long sizes[] = {sizeof(A)...};
+    for (size_t n = 0; n < sizeof...(A); ++n) to[n] = sizes[n];
+    return sizeof...(A);
+}
+
 #define OD_HOST_KERNEL(name) \
+    extern "C" unsigned long od_host_sizes_##name(unsigned long *to) { \
+        return od_host_sizes(name, to); \
+    } \
     static void od_host_body_##name() { od_host_call(name); } \
     extern "C" void od_host_run_##name( \
         void **arguments, const unsigned long *blocks, const unsigned long *block) { \

@@ -230,4 +230,6 @@ OD_FN void od_write(
 #define OD_AROUND (OD_REACH > 1 || OD_BOX_ROWS > 0)
 #define OD_CELL_X(i) (OD_WRAP_X && OD_AROUND ? od_modulo(i, OD_NX) : (i))
 #define OD_CELL_Y(i) (OD_WRAP_Y && OD_AROUND ? od_modulo(i, OD_NY) : (i))
-#define OD_CELL_Z(i) (OD_WRAP_Z && OD_AROUND ? od_modulo(i, OD_NZ) : (i))
+// Along z OD_NZ planes of OD_WHOLE_Z, from plane OD_FIRST_Z on.
+#define OD_CELL_Z(i) \
+    (OD_ROUND_Z && OD_AROUND ? od_modulo((i) + OD_FIRST_Z, OD_WHOLE_Z) : (i) + OD_FIRST_Z)

@@ -143,15 +143,15 @@ template <bool INNER> OD_FN void od_up(
 }
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_potential(
-    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const int planes) {
+    const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan span) {
     const OdStep &step = steps.at[0];
     const int x = (blockIdx.x * OD_BX + threadIdx.x) * OD_VEC;
     const int y = (blockIdx.y * OD_BY + threadIdx.y) * OD_ROWS;
     if (x >= OD_NX || y >= OD_NY) return;
     OdColumn column;
     column.place = od_place(x, y);
-    column.begin = blockIdx.z * planes;
-    column.end = column.begin + planes < OD_NZ ? column.begin + planes : OD_NZ;
+    column.begin = od_span_begin(span);
+    column.end = od_span_end(span);
     column.potentials = {};
     OD_EACH(s, OD_S) od_rest(column.flow[s]);
     OD_EACH(n, OD_POTENTIALS) {

@@ -83,12 +83,13 @@ OD_FN OdLine od_line(const real *field, const int (&cell)[3], int axis) {
     return line;
 }
 
-extern "C" __global__ void __launch_bounds__(256) od_transport(
+extern "C" __global__ void __launch_bounds__(256, OD_FLOAT ? 5 : 3) od_transport(
     const real *__restrict__ in, real *__restrict__ out, const OdTransport step,
-    const int layers) {
+    const OdSpan span) {
     const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
     if (x >= OD_NX || y >= OD_NY) return;
-    for (int z = blockIdx.z; z < OD_NZ; z += layers) {
+    const int begin = od_span_begin(span), end = od_span_end(span);
+    for (int z = begin; z < end; ++z) {
         const int cell[3] = {x, y, z};
         const long long here = (long long)z * OD_PLANE + (long long)y * OD_ROW + x;
 #pragma unroll

@@ -35,6 +35,9 @@ pub struct Queue {
     staging: RefCell<Option<Staging>>,
 }
 
+/// A point of a queue, which queues of any GPU can wait for.
+pub struct Point(CudaEvent);
+
 /// Memory of this computer that the GPU writes to at full speed (page-locked).
 struct Staging {
     address: *mut c_void,
@@ -104,6 +107,41 @@ impl Card {
         unsafe { result::memset_d8_sync(address, 0, bytes) }
             .map_err(failed("clearing memory of the GPU"))?;
         Ok(memory)
+    }
+
+    /// Lets this GPU reach the memory of another one, where their connection allows it; else the
+    /// driver carries copies through memory of the computer.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn befriend(&self, other: &Card) -> Result<(), Error> {
+        let (mine, theirs) = (&self.0, &other.0);
+        if mine.ordinal == theirs.ordinal {
+            return Ok(());
+        }
+        mine.bind()?;
+        let mut can = 0;
+        let (device, peer) = (mine.context.cu_device(), theirs.context.cu_device());
+        // SAFETY: both devices are open; the pointer is to a live integer.
+        unsafe { sys::cuDeviceCanAccessPeer(&mut can, device, peer) }
+            .result()
+            .map_err(failed("asking how GPUs are connected"))?;
+        if can == 0 {
+            return Ok(());
+        }
+        // SAFETY: the context that is bound is this GPU's, and the other one's lives as long as
+        // it is open. What is refused (reached already, or too many) leaves the way it was.
+        let _ = unsafe { sys::cuCtxEnablePeerAccess(theirs.context.cu_ctx(), 0) };
+        Ok(())
+    }
+
+    /// A point that is passed.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn point(&self) -> Result<Point, Error> {
+        let flags = Some(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
+        self.0.context.new_event(flags).map(Point).map_err(failed("making an event"))
     }
 
     /// A queue with nothing in it.
@@ -244,6 +282,51 @@ impl Queue {
         // driver has waited.
         unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, stream) }
             .map_err(failed("copying on the GPU"))
+    }
+
+    /// Copies bytes from a byte of memory on to those from a byte of another GPU's memory on.
+    ///
+    /// # Errors
+    /// More bytes than either memory has, or a driver that fails.
+    pub fn send(
+        &self,
+        (from, first): (&Memory, usize),
+        (to, place): (&mut Memory, usize),
+        bytes: usize,
+    ) -> Result<(), Error> {
+        from.fits(first.saturating_add(bytes))?;
+        to.fits(place.saturating_add(bytes))?;
+        self.gpu.bind()?;
+        let (source, target) = (from.address + first as u64, to.address + place as u64);
+        let (mine, theirs) = (from.gpu.context.cu_ctx(), to.gpu.context.cu_ctx());
+        // SAFETY: both ranges lie within their memories, whose GPUs' contexts these are. Who gives
+        // the copy keeps the memories until this queue has been waited for.
+        unsafe {
+            let stream = self.stream.cu_stream();
+            result::memcpy_peer_async(theirs, target, mine, source, bytes, stream)
+        }
+        .map_err(failed(format!(
+            "copying from cuda:{} to cuda:{}",
+            from.gpu.ordinal, to.gpu.ordinal
+        )))
+    }
+
+    /// Puts a point behind all that was given; it belongs to the queue's GPU.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn set(&self, point: &mut Point) -> Result<(), Error> {
+        self.gpu.bind()?;
+        point.0.record(&self.stream).map_err(failed("setting a point"))
+    }
+
+    /// Lets what is given from here on wait until a point has been passed.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn after(&self, point: &Point) -> Result<(), Error> {
+        self.gpu.bind()?;
+        self.stream.wait(&point.0).map_err(failed("waiting for another queue"))
     }
 
     /// Overwrites memory from byte `at` on, after all that was given before.

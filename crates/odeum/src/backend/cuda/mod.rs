@@ -43,6 +43,7 @@ pub use session::Session;
 /// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cuda {
-    /// Numbers of the GPUs, as the driver counts them; several split one ensemble.
+    /// Numbers of the GPUs, as the driver counts them; several split one ensemble, or share the
+    /// planes of a field.
     pub ordinals: Vec<usize>,
 }

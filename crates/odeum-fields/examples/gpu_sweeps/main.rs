@@ -1,9 +1,14 @@
 //! Speeds of fields on a GPU: the paper's problems with the tilings that marches get, or to choose
 //! them with many, beside the bandwidth of a copy on the same device.
 //! `gpu_sweeps [check] [tune [deep] [double]] [EDGE…]`.
+//!
+//! `gpu_sweeps slabs [--gpus N] [same] [EDGE…]`: several GPUs against one, in bits and in speed; with
+//! `same` the first GPU plays all.
 
 // An example reports by ending.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod slabs;
 
 use odeum::backend::cuda::{devices, kernels::Card};
 use odeum::{Cpu, Device, Error};
@@ -33,9 +38,14 @@ fn copy_bandwidth() -> f64 {
     20.0 * bytes as f64 / (best * 1e-3)
 }
 
-fn begin<T: Precision>(problem: &Problem, h: f64, field: Field<T>, device: Device) -> March<T> {
+fn begin<T: Precision>(
+    problem: &Problem,
+    h: f64,
+    field: Field<T>,
+    device: Device,
+) -> Result<March<T>, Error> {
     let options = Options { force: true, ..Options::euler(h) };
-    March::new(problem, field, 0.0, &options, device).unwrap()
+    March::new(problem, field, 0.0, &options, device)
 }
 
 /// Takes steps; gives the time they took on the device \[s\].
@@ -50,13 +60,13 @@ fn check<T: Precision>(paper: Paper, shape: [usize; 3], count: usize, depth: usi
     let problem = paper.problem(shape).unwrap();
     let species = problem.model.species().len();
     let (h, field) = (paper.step(), rough::<T>(&problem.grid, species).unwrap());
-    let mut march = begin(&problem, h, field.clone(), Device::cuda(0));
+    let mut march = begin(&problem, h, field.clone(), Device::cuda(0)).unwrap();
     if depth > 1 {
         let own = Tiling::of(species, 0, size_of::<T>());
         let (pack, rows, block) = (8 / size_of::<T>(), 4, [32, 8]);
         march.retile(Tiling { depth, pack, rows, block, ahead: 1, ..own }).unwrap();
     }
-    let mut processor = begin(&problem, h, field, Cpu::default().into());
+    let mut processor = begin(&problem, h, field, Cpu::default().into()).unwrap();
     steps(&mut march, count).unwrap();
     steps(&mut processor, count).unwrap();
     let (found, expected) = (march.field().unwrap(), processor.field().unwrap());
@@ -135,7 +145,7 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
             (false, _) => vec![own],
         };
         let problem = paper.problem([edge; 3]).unwrap();
-        let mut march = begin(&problem, paper.step(), field, Device::cuda(0));
+        let mut march = begin(&problem, paper.step(), field, Device::cuda(0)).unwrap();
         for tiling in list {
             let done = march.retile(tiling).and_then(|()| speed(&mut march, grid.cells()));
             match done {
@@ -164,13 +174,31 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |word: &str| arguments.iter().any(|a| a == word);
-    let device = match devices() {
-        Ok(devices) => devices.into_iter().next().unwrap(),
+    let devices = match devices() {
+        Ok(devices) => devices,
         Err(error) => {
             println!("{error}");
             return;
         }
     };
+    let Some(device) = devices.first() else {
+        println!("there is no GPU");
+        return;
+    };
+    let edges: Vec<usize> = arguments
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| *n == 0 || arguments[n - 1] != "--gpus")
+        .filter_map(|(_, a)| a.parse().ok())
+        .collect();
+    if has("slabs") {
+        let asked = arguments.iter().skip_while(|a| *a != "--gpus").nth(1);
+        let asked = asked.and_then(|count| count.parse().ok()).unwrap_or(devices.len());
+        let most = if has("same") { asked } else { asked.min(devices.len()) };
+        println!("{} GPUs {}, {most} asked for", devices.len(), device.name);
+        slabs::run(&edges, most, has("same"));
+        return;
+    }
     let roof = copy_bandwidth();
     println!("{}: copy {:.2} TB/s", device.name, roof / 1e12);
     if has("check") {
@@ -184,7 +212,7 @@ fn main() {
             }
         }
     }
-    for edge in arguments.iter().filter_map(|a| a.parse::<usize>().ok()) {
+    for edge in edges {
         table::<f32>(edge, roof, has("tune"), has("deep"));
         if has("double") || !has("tune") {
             table::<f64>(edge, roof, has("tune"), has("deep"));

@@ -1,0 +1,169 @@
+//! A field on several GPUs: whether it has the bits of one, and how much faster it is.
+
+use super::{begin, steps};
+use odeum::backend::cuda::kernels::Card;
+use odeum::{Cuda, Device, Error};
+use odeum_fields::problems::Paper;
+use odeum_fields::{Field, Grid, March, Method, Options, Precision, Problem, Steps, rough};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+const PAPERS: [Paper; 3] = [Paper::Diffusion, Paper::Turing, Paper::Front];
+
+/// Cells of a cube up to which all bits are compared.
+const COMPARED: usize = 1 << 27;
+
+/// Speeds of cubes on 1, 2, 4, … up to `most` GPUs; with `same` all parts share the first one.
+pub(super) fn run(edges: &[usize], most: usize, same: bool) {
+    let device = |count: usize| {
+        let ordinals = (0..count).map(|n| if same { 0 } else { n }).collect();
+        Device::Cuda(Cuda { ordinals })
+    };
+    let mut counts: Vec<usize> = (1..).map(|k| 1 << k).take_while(|n| *n < most).collect();
+    counts.extend((most > 1).then_some(most));
+    let begun = Instant::now();
+    if most > 1 && !same {
+        report(connection());
+    }
+    for paper in PAPERS {
+        report(bits::<f32>(paper, &counts, &device));
+        report(bits::<f64>(paper, &counts, &device));
+    }
+    report(stages(&counts, &device));
+    println!("bits after {:.1} s", begun.elapsed().as_secs_f64());
+    for &edge in edges {
+        for paper in PAPERS {
+            report(speeds::<f32>(paper, edge, &counts, &device));
+            println!("{edge} {} after {:.1} s", paper.name(), begun.elapsed().as_secs_f64());
+        }
+    }
+}
+
+/// Bandwidth of a copy from the first GPU to the second.
+fn connection() -> Result<(), Error> {
+    const BYTES: usize = 1 << 28;
+    let (here, there) = (Card::open(0)?, Card::open(1)?);
+    here.befriend(&there)?;
+    let (from, mut to) = (here.memory(BYTES)?, there.memory(BYTES)?);
+    let queue = here.queue()?;
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        queue.mark(0)?;
+        queue.send((&from, 0), (&mut to, 0), BYTES)?;
+        queue.mark(1)?;
+        queue.wait()?;
+        best = best.min(queue.elapsed()? * 1e-3);
+    }
+    println!("cuda:0 to cuda:1: {:.0} GB/s", BYTES as f64 / best / 1e9);
+    Ok(())
+}
+
+fn report(done: Result<(), Error>) {
+    if let Err(error) = done {
+        println!("FAILED: {error}");
+    }
+}
+
+fn say(what: &str, count: usize, same: bool) {
+    println!("bits {what} {count} GPUs: {}", if same { "same" } else { "OTHER BITS" });
+}
+
+/// Steps of forward Euler on few cells, whose parts are thin.
+fn bits<T: Precision>(
+    paper: Paper,
+    counts: &[usize],
+    device: &impl Fn(usize) -> Device,
+) -> Result<(), Error> {
+    let problem = paper.problem([130, 77, 37])?;
+    let field = rough::<T>(&problem.grid, problem.model.species().len())?;
+    let end = |count: usize| -> Result<Field<T>, Error> {
+        let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
+        steps(&mut march, 301)?;
+        Ok(march.field()?.into_owned())
+    };
+    let alone = end(1)?;
+    for &count in counts {
+        let what = format!("{} {} 130x77x37", paper.name(), T::NAME);
+        say(&what, count, end(count)? == alone);
+    }
+    Ok(())
+}
+
+/// Stages of RKL2.
+fn stages(counts: &[usize], device: &impl Fn(usize) -> Device) -> Result<(), Error> {
+    let problem = Paper::Turing.problem([130, 77, 37])?;
+    let field = rough::<f64>(&problem.grid, 2)?;
+    let method = Method::Rkl2 { stages: Some(5) };
+    let fixed = Steps::Fixed(3.0 * Paper::Turing.step());
+    let options = Options { force: true, ..Options::new(method, fixed) };
+    let end = |count: usize| -> Result<Field<f64>, Error> {
+        let mut march = March::new(&problem, field.clone(), 0.0, &options, device(count))?;
+        march.steps(40, 0, &mut |_| ControlFlow::Continue(()))?;
+        Ok(march.field()?.into_owned())
+    };
+    let alone = end(1)?;
+    for &count in counts {
+        say("turing rkl2 f64", count, end(count)? == alone);
+    }
+    Ok(())
+}
+
+/// A field without symmetry, sooner than `rough` makes one of 10⁹ cells.
+fn shifted<T: Precision>(problem: &Problem) -> Result<Field<T>, Error> {
+    let [nx, ny, nz] = problem.grid.shape();
+    let species = problem.model.species().len();
+    let plane = rough::<T>(&Grid::with_spacing([nx, ny, 1], problem.grid.spacing())?, species)?;
+    let mut field = Field::zeros(&problem.grid, species)?;
+    for s in 0..species {
+        for z in 0..nz {
+            for y in 0..ny {
+                field.row_mut(s, y, z).copy_from_slice(plane.row(s, (y + 7 * z) % ny, 0));
+            }
+        }
+    }
+    Ok(field)
+}
+
+/// Cells per second of a cube by one GPU and by several.
+fn speeds<T: Precision>(
+    paper: Paper,
+    edge: usize,
+    counts: &[usize],
+    device: &impl Fn(usize) -> Device,
+) -> Result<(), Error> {
+    let problem = paper.problem([edge; 3])?;
+    let cells = problem.grid.cells();
+    let field = shifted::<T>(&problem)?;
+    let (mut alone, mut first) = (f64::NAN, None);
+    for count in std::iter::once(1).chain(counts.iter().copied()) {
+        let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
+        let taken = (4_000_000_000 * count / cells).clamp(20, 2000) / 2 * 2;
+        steps(&mut march, 4)?;
+        let mut best = f64::INFINITY;
+        for _ in 0..3 {
+            best = best.min(steps(&mut march, taken)? / taken as f64);
+        }
+        let speed = cells as f64 / best / 1e9;
+        if count == 1 {
+            alone = speed;
+        }
+        println!(
+            "{:9} {} {edge}^3 {count} GPUs: {speed:7.1} Gpt/s, {:5.3} of ideal, {:.1} us a step",
+            paper.name(),
+            T::NAME,
+            speed / alone / count as f64,
+            best * 1e6
+        );
+        drop(march);
+        if cells <= COMPARED {
+            let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
+            steps(&mut march, 21)?;
+            let end = march.field()?.into_owned();
+            match &first {
+                None => first = Some(end),
+                Some(first) => say(&format!("{} {edge}^3", paper.name()), count, end == *first),
+            }
+        }
+    }
+    Ok(())
+}

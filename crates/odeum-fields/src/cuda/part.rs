@@ -1,0 +1,314 @@
+//! A slab of a problem on one GPU: fields there, and sweeps over them.
+
+use super::machine::Machine;
+use super::reduce::Reductions;
+use super::shape::Shape;
+use super::snapshot::Couriers;
+use super::source::{self, Variant};
+use super::span::{Span, Spans};
+use super::step::{Addends, Step};
+use super::tiling::Tiling;
+use super::transport::{self, Transport};
+use crate::backend::{Blend, Slot};
+use crate::field::Field;
+use crate::method::Method;
+use crate::plan::Plan;
+use crate::problem::Problem;
+use crate::slab::Slab;
+use odeum::{Error, Scalar};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ffi::c_void;
+
+/// Fields of a slab on a GPU. They stay there; work is given to the GPU without waiting for any of
+/// it, until something is asked.
+pub(super) struct Part<T, M: Machine> {
+    pub(super) plan: Plan<T>,
+    pub(super) shape: Shape,
+    pub(super) tiling: Tiling,
+    pub(super) machine: M,
+    /// In the order of the slots; after them, for forward Euler, a state kept from before.
+    pub(super) fields: Vec<M::Memory>,
+    /// By the steps they take, and what they are compiled for.
+    kernels: HashMap<(usize, Variant), Kernel<M>>,
+    transport: Option<Transport<M>>,
+    pub(super) reductions: Reductions<M>,
+    pub(super) couriers: Couriers<M>,
+}
+
+/// A kernel and the planes that its blocks go through.
+pub(super) struct Kernel<M: Machine> {
+    entry: M::Entry,
+    tiling: Tiling,
+    across: [usize; 2],
+    spans: Spans,
+    /// Shared memory of a block \[bytes\].
+    shared: usize,
+}
+
+impl<M: Machine> Clone for Kernel<M> {
+    fn clone(&self) -> Kernel<M> {
+        Kernel { entry: self.entry.clone(), ..*self }
+    }
+}
+
+/// A sweep with all its arguments.
+pub(super) struct Ready<M: Machine> {
+    kernel: Kernel<M>,
+    step: Vec<u64>,
+    /// Of the second sweep, where there is one.
+    carry: Option<Vec<u64>>,
+    places: [u64; 2],
+}
+
+impl<M: Machine> Ready<M> {
+    /// A step of forward Euler from where this one ends to where it begins.
+    pub(super) fn turned(&self) -> Ready<M> {
+        let ([from, to], kernel) = (self.places, self.kernel.clone());
+        Ready { kernel, step: self.step.clone(), carry: self.carry.clone(), places: [to, from] }
+    }
+}
+
+/// Fields that a march needs at once on a GPU: by forward Euler one is kept, to return to when a
+/// later one is not finite.
+fn fields_on_device(method: Method) -> usize {
+    match method {
+        Method::Euler => 3,
+        Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
+    }
+}
+
+/// Bytes that a march needs on the GPU that has a slab, but for small things.
+pub(super) fn bytes_needed<T: Scalar>(
+    problem: &Problem,
+    slab: &Slab,
+    method: Method,
+) -> Result<u128, Error> {
+    let grid = problem.grid.with_planes(slab.planes());
+    let shape = Shape::new::<T>(&grid, problem.model.species().len())?;
+    let fields = shape.room::<T>() as u128 * fields_on_device(method) as u128;
+    Ok(fields + transport::bytes::<T>(problem, &grid)?)
+}
+
+impl<T: Scalar, M: Machine> Part<T, M> {
+    /// Puts the planes of a slab onto a machine, with room for what the method needs; `plan` is
+    /// that of the slab, `field` the whole.
+    pub(super) fn new(
+        problem: &Problem,
+        plan: Plan<T>,
+        tiling: Tiling,
+        (field, method): (&Field<T>, Method),
+        machine: M,
+    ) -> Result<Part<T, M>, Error> {
+        let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
+        let count = fields_on_device(method);
+        let need = bytes_needed::<T>(problem, &plan.slab, method)?;
+        let free = machine.free_memory()?;
+        if need > free as u128 {
+            let found = format!("{need} bytes for {count} fields and what surrounds them");
+            let remedy = format!("{} has {free} bytes free: take fewer cells", machine.name());
+            return Err(Error::input("grid", found, remedy));
+        }
+        let bytes = shape.room::<T>();
+        let fields: Result<Vec<M::Memory>, Error> =
+            (0..count).map(|_| machine.memory(bytes)).collect();
+        let mut fields = fields?;
+        let own = match plan.slab.is_whole() {
+            true => Cow::Borrowed(field),
+            false => Cow::Owned(field.cut(&plan.grid, &plan.slab)?),
+        };
+        shape.upload(&own, &machine, &mut fields[Slot::Now as usize])?;
+        Ok(Part {
+            reductions: Reductions::new::<T>(&machine, &shape, plan.slab.own)?,
+            transport: Transport::new(&machine, &plan, &shape)?,
+            couriers: Couriers::default(),
+            kernels: HashMap::new(),
+            plan,
+            shape,
+            tiling,
+            machine,
+            fields,
+        })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.shape.room::<T>()
+    }
+
+    /// Where a field begins, copies of neighbours' planes included.
+    pub(super) fn address(&self, slot: Slot) -> u64 {
+        self.shape.first::<T>(M::address(&self.fields[slot as usize]))
+    }
+
+    /// Where its own planes begin.
+    pub(super) fn own_address(&self, slot: Slot) -> u64 {
+        self.address(slot) + self.byte(0, self.plan.slab.beside[0]) as u64
+    }
+
+    /// Where a plane lies, counted from the first value of a field \[bytes\].
+    fn byte(&self, species: usize, plane: usize) -> usize {
+        (species * self.shape.volume + plane * self.shape.plane) * size_of::<T>()
+    }
+
+    /// Where a plane lies in the memory of a field \[bytes\].
+    pub(super) fn place(&self, species: usize, plane: usize) -> usize {
+        self.shape.first::<T>(0) as usize + self.byte(species, plane)
+    }
+
+    /// Whether winds or diffusion take a sweep of their own.
+    pub(super) fn sweeps_twice(&self) -> bool {
+        self.transport.is_some()
+    }
+
+    pub(super) fn retile(&mut self, tiling: Tiling) {
+        self.tiling = tiling;
+        self.kernels.clear();
+    }
+
+    /// The kernel that takes `depth` steps.
+    pub(super) fn kernel(
+        &mut self,
+        problem: &Problem,
+        depth: usize,
+        variant: Variant,
+    ) -> Result<Kernel<M>, Error> {
+        if let Some(kernel) = self.kernels.get(&(depth, variant)) {
+            return Ok(kernel.clone());
+        }
+        let single = || single(&self.plan, &self.shape);
+        let tiling = if depth == self.tiling.depth { self.tiling } else { single() };
+        let text = source::text(problem, &self.plan, &self.shape, &tiling, &variant);
+        let name = tiling.kernel(self.plan.n_potentials()).name();
+        let entry = self.machine.kernels(&text, &[name])?.swap_remove(0);
+        let shared = tiling.shared(self.shape.species, size_of::<T>());
+        let threads = tiling.block[0] * tiling.block[1];
+        let per_sm = self.machine.prepare(&entry, threads, shared)?;
+        let across = tiling.blocks(self.shape.cells);
+        let resident = per_sm * self.machine.multiprocessors();
+        let planes = |count: usize| tiling.planes(count, across[0] * across[1], resident);
+        let spans = Spans::new(&self.plan.slab, planes);
+        let kernel = Kernel { entry, tiling, across, spans, shared };
+        self.kernels.insert((depth, variant), kernel.clone());
+        Ok(kernel)
+    }
+
+    /// A step of forward Euler of size `h` from time `t`, or as many at once as the tiling says
+    /// where `most` allows it: how many these are, and the sweep.
+    pub(super) fn step(
+        &mut self,
+        problem: &Problem,
+        (t, h): (f64, f64),
+        most: u64,
+    ) -> Result<(u64, Ready<M>), Error> {
+        let depth = self.tiling.depth;
+        let several = if most >= depth as u64 {
+            Step::several(&self.plan, t, h, depth).map(|step| (depth, step))
+        } else {
+            None
+        };
+        let (taken, step) = several.unwrap_or_else(|| (1, Step::new(&self.plan, t, h)));
+        let kernel = self.kernel(problem, taken, step.variant)?;
+        let places = [self.address(Slot::Now), self.address(Slot::Next)];
+        Ok((taken as u64, self.ready(kernel, &step, (t, h), places)))
+    }
+
+    /// out = own · out + Σ cₖ Vₖ + slope · F(t, u).
+    pub(super) fn blend(
+        &mut self,
+        problem: &Problem,
+        (t, u): (f64, Slot),
+        what: &Blend<'_>,
+        out: Slot,
+    ) -> Result<Ready<M>, Error> {
+        let places = [self.address(u), self.address(out)];
+        let mut addends = Addends { own: what.own, out: places[1], ..Addends::default() };
+        for (factor, slot) in what.terms {
+            if *slot == u {
+                addends.itself = Some(addends.itself.unwrap_or(0.0) + factor);
+            } else {
+                addends.terms.push((*factor, self.address(*slot)));
+            }
+        }
+        let step = Step::blended(&self.plan, t, what.slope, &addends);
+        let kernel = self.kernel(problem, 1, step.variant)?;
+        Ok(self.ready(kernel, &step, (t, what.slope), places))
+    }
+
+    /// out = own · out + Σ cₖ Vₖ, in the copies of neighbours' planes too.
+    pub(super) fn combine(&self, what: &Blend<'_>, out: Slot) -> Result<(), Error> {
+        let term = |(c, slot): &(f64, Slot)| (*c, self.address(*slot));
+        let terms: Vec<_> = what.terms.iter().map(term).collect();
+        self.reductions.combine(&self.machine, &terms, what.own, self.address(out))
+    }
+
+    fn ready(
+        &self,
+        kernel: Kernel<M>,
+        step: &Step<T>,
+        (t, slope): (f64, f64),
+        places: [u64; 2],
+    ) -> Ready<M> {
+        let carry = self.transport.as_ref().map(|second| second.step(&self.plan, t, slope));
+        Ready { kernel, step: step.argument(), carry, places }
+    }
+
+    /// Sweeps the planes that neighbours hold copies of.
+    pub(super) fn sweep_edges(&self, ready: &Ready<M>) -> Result<(), Error> {
+        self.launch(ready, |spans| spans.edges)
+    }
+
+    /// Sweeps the other planes.
+    pub(super) fn sweep_inner(&self, ready: &Ready<M>) -> Result<(), Error> {
+        self.launch(ready, |spans| spans.inner)
+    }
+
+    fn launch(&self, ready: &Ready<M>, span: impl Fn(&Spans) -> Option<Span>) -> Result<(), Error> {
+        let Kernel { entry, tiling, across: [x, y], spans, shared } = &ready.kernel;
+        let Some(planes) = span(spans) else { return Ok(()) };
+        let [from, to] = ready.places;
+        let mut arguments = [
+            argument(&from),
+            argument(&to),
+            ready.step.as_ptr().cast_mut().cast::<c_void>(),
+            argument(&planes),
+        ];
+        let blocks = [*x, *y, planes.blocks()];
+        // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
+        // steps and of the fields; the fields live as long as the machine.
+        unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, &mut arguments)? };
+        match (&self.transport, &ready.carry) {
+            (Some(second), Some(step)) => second.launch(&self.machine, step, ready.places, span),
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies one field over another.
+    pub(super) fn restore(&mut self, from: usize, to: usize) -> Result<(), Error> {
+        let bytes = self.bytes();
+        let (low, high) = self.fields.split_at_mut(from.max(to));
+        let (low, high) = (&mut low[from.min(to)], &mut high[0]);
+        let (from, to) = if from < to { (&*low, high) } else { (&*high, low) };
+        self.machine.copy(from, to, bytes)
+    }
+}
+
+/// A value as an argument of a kernel.
+pub(super) fn argument<V>(value: &V) -> *mut c_void {
+    std::ptr::from_ref(value).cast_mut().cast()
+}
+
+/// Whether a field is kept in the second-level cache, by kernels that take whole boxes: the edges of
+/// a slab are other planes than what is between them.
+pub(super) fn is_small<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> bool {
+    plan.slab.is_whole() && plan.n_potentials() == 0 && shape.room::<T>() <= source::STREAM
+}
+
+/// How cells are dealt to threads where steps are taken one by one.
+pub(super) fn single<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
+    let tiling = Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>());
+    fitted(if is_small(plan, shape) { tiling.small(shape.cells) } else { tiling }, plan)
+}
+
+pub(super) fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
+    tiling.fitted(plan.grid.shape()[0], plan.periodic()[0])
+}

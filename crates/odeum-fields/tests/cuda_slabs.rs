@@ -1,0 +1,306 @@
+//! Marches on several machines, each of which has a slab of the box: the bits are those of one.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "cuda/host.rs"]
+mod host;
+
+use odeum::{Status, Tolerance};
+use odeum_fields::cuda::Tiling;
+use odeum_fields::problems::Paper;
+use odeum_fields::{
+    Advection, Checkpoint, Clock, Field, Grid, March, Method, ModelText, Options, Outcome,
+    PointSource, Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise, rough,
+};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const PARTS: [usize; 3] = [1, 2, 3];
+
+/// What decides which queue goes ahead: another for each march.
+static SEED: AtomicU64 = AtomicU64::new(0);
+
+fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
+    let text = ModelText {
+        species: equations.iter().map(|(name, _)| *name).collect(),
+        equations: equations.to_vec(),
+        ..ModelText::default()
+    };
+    text.read().unwrap().0
+}
+
+/// Two species, with time and place in their equations. Of 17 planes the middle one of three parts
+/// has six: edges at both sides and some between them.
+fn problem() -> Problem {
+    let model = model(&[
+        ("u", "0.2 * lap(u) + u - u^3 - v + 0.1 * x * sin(t) + 0.05 * z"),
+        ("v", "0.1 * lap(v) + 0.3 * (u - v) + 0.02 * y - 0.03 * z * cos(t)"),
+    ]);
+    Problem::new(model, Grid::new([21, 5, 17], 0.9).unwrap().at([0.1, 0.2, 0.3]).unwrap())
+}
+
+fn begin<T: Precision>(problem: &Problem, options: &Options, parts: usize) -> March<T> {
+    let field = rough(&problem.grid, problem.model.species().len()).unwrap();
+    from(problem, options, parts, field)
+}
+
+fn from<T: Precision>(
+    problem: &Problem,
+    options: &Options,
+    parts: usize,
+    field: Field<T>,
+) -> March<T> {
+    let start = Checkpoint { field, clock: Clock::at(0.4) };
+    let machines = host::Host::several(&vec![1 << 40; parts], SEED.fetch_add(1, Ordering::Relaxed));
+    let options = Options { force: true, ..options.clone() };
+    March::on_machines(problem, start, &options, machines).unwrap()
+}
+
+fn go_on(_: &March<impl Precision>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Some steps by so many parts, by so many of them in a pass.
+fn steps<T: Precision>(problem: &Problem, h: f64, parts: usize, depth: usize) -> Field<T> {
+    let mut march = begin::<T>(problem, &Options::euler(h), parts);
+    if depth > 1 {
+        let own = Tiling::of(problem.model.species().len(), 0, size_of::<T>());
+        let (pack, rows, block) = (8 / size_of::<T>(), 2, [32, 2]);
+        march.retile(Tiling { depth, pack, rows, block, ahead: 1, ..own }).unwrap();
+    }
+    assert_eq!(march.steps(7, 0, &mut go_on).unwrap(), Outcome::Reached);
+    march.field().unwrap().into_owned()
+}
+
+/// Parts change no bit of steps of forward Euler.
+fn agrees<T: Precision>(name: &str, problem: &Problem, h: f64, depths: &[usize]) {
+    if !host::is_available() {
+        return;
+    }
+    for &depth in depths {
+        let alone = steps::<T>(problem, h, 1, depth);
+        let start = rough::<T>(&problem.grid, problem.model.species().len()).unwrap();
+        assert!(alone != start, "{name}: nothing happens");
+        for parts in PARTS {
+            let found = steps::<T>(problem, h, parts, depth);
+            assert!(found == alone, "{name}, {} depth {depth}, {parts} parts", T::NAME);
+        }
+    }
+}
+
+fn dirichlet(text: &str) -> Wall {
+    Wall::Dirichlet(Quantity::from(text))
+}
+
+#[test]
+fn walls_of_all_kinds() {
+    let robin = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("0.2 * t") };
+    for (n, (walls, depths)) in [
+        (Walls::default(), &[1, 2][..]),
+        (Walls::all(dirichlet("1 + cos(t)")), &[2]),
+        (Walls::all(robin), &[1]),
+        (Walls::default().axis(2, Wall::Periodic), &[2]),
+        (Walls::all(Wall::Periodic), &[1]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        agrees::<f64>(&format!("walls {n}"), &problem().walls(walls), 0.02, depths);
+    }
+}
+
+#[test]
+fn problems_of_the_paper() {
+    for paper in [Paper::Diffusion, Paper::Turing, Paper::MendedFront, Paper::Plume] {
+        let problem = paper.problem([40, 6, 9]).unwrap();
+        let deep = problem.model.potentials().outputs().is_empty();
+        agrees::<f32>(paper.name(), &problem, paper.step(), if deep { &[1, 2] } else { &[1] });
+        let round = problem.walls(Walls::default().axis(2, Wall::Periodic));
+        agrees::<f64>(paper.name(), &round, paper.step(), &[1]);
+    }
+}
+
+/// Potentials that depend on the place.
+#[test]
+fn potentials_know_their_place() {
+    let text = ModelText {
+        species: vec!["c"],
+        definitions: vec![("mu", "c^3 - c - 0.3 * lap(c) + 0.1 * z^2 * c")],
+        equations: vec![("c", "0.2 * lap(mu) + 0.01 * z * c")],
+        ..ModelText::default()
+    };
+    let problem = Problem { model: text.read().unwrap().0, ..problem() };
+    agrees::<f64>("potential", &problem, 0.01, &[1]);
+    let round = problem.walls(Walls::default().axis(2, Wall::Periodic));
+    agrees::<f64>("potential, round", &round, 0.01, &[1]);
+}
+
+/// Winds from either side, and sources on both sides of where slabs meet.
+#[test]
+fn winds_and_sources() {
+    for side in [-1.0, 1.0] {
+        let wind = [0.3, -0.2, 0.5 * side].map(Quantity::from);
+        let mut problem = problem().wind(Wind::Uniform(wind), Advection::Upwind);
+        for z in [0, 4, 5, 7, 8, 9, 10, 11, 16] {
+            let (species, rate) = ("v".to_owned(), Quantity::from("3 + t"));
+            problem = problem.source(PointSource { species, cell: [7, 2, z], rate });
+        }
+        let (one, two) = if side > 0.0 { (1, 2) } else { (2, 1) };
+        let inflow = problem.clone().walls(Walls::all(dirichlet("1 + t")));
+        agrees::<f64>(&format!("wind {side}"), &inflow, 0.02, &[one]);
+        let round = problem.walls(Walls::all(Wall::Periodic));
+        agrees::<f64>(&format!("wind {side}, round"), &round, 0.02, &[two]);
+    }
+    // It turns on the way.
+    let wind = [Quantity::from(0.1), Quantity::from(0.2), Quantity::from("0.45 - t")];
+    let turning = problem().wind(Wind::Uniform(wind), Advection::Upwind);
+    agrees::<f64>("turning wind", &turning, 0.02, &[1, 2]);
+}
+
+/// Winds, schemes and coefficients that take a second sweep.
+fn carried() -> Problem {
+    let problem = problem();
+    let values = |seed: u64, least: f64| -> Vec<f64> {
+        (0..problem.grid.cells()).map(|cell| noise(seed, 0, cell).max(least)).collect()
+    };
+    let wind = Wind::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
+    let coefficients = values(4, 0.0);
+    problem.clone().wind(wind, Advection::Koren).diffusion("v", coefficients)
+}
+
+#[test]
+fn what_differs_from_cell_to_cell() {
+    for walls in [Walls::default(), Walls::all(dirichlet("1 + t")), Walls::all(Wall::Periodic)] {
+        agrees::<f64>("cells", &carried().walls(walls.clone()), 0.02, &[1]);
+        let wind = Wind::Uniform([0.3, -0.2, -0.4].map(Quantity::from));
+        let koren = problem().wind(wind, Advection::Koren).walls(walls);
+        agrees::<f64>("Koren", &koren, 0.02, &[1]);
+    }
+}
+
+#[test]
+fn stages() {
+    if !host::is_available() {
+        return;
+    }
+    let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    let methods = [
+        Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(0.05)),
+        Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(0.06)),
+        Options::new(Method::Rkc { stages: None }, adaptive),
+    ];
+    let round = Walls::default().axis(2, Wall::Periodic);
+    for problem in [problem(), carried(), problem().walls(round)] {
+        for options in &methods {
+            let ends = PARTS.map(|parts| {
+                let mut march = begin::<f64>(&problem, options, parts);
+                assert_eq!(march.until(0.73, 0, &mut go_on).unwrap(), Outcome::Reached);
+                (march.field().unwrap().into_owned(), march.counts())
+            });
+            // The error norm is a sum, whose order parts change: steps agree to rounding then.
+            let exact = matches!(options.steps, Steps::Fixed(_));
+            for end in &ends[1..] {
+                assert_eq!(end.1, ends[0].1);
+                let (a, b) = (end.0.to_values(0), ends[0].0.to_values(0));
+                let worst = a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                assert!(if exact { end.0 == ends[0].0 } else { worst < 1e-12 }, "{options:?}");
+            }
+        }
+    }
+}
+
+/// Sums, extremes, picked values and copies are those of the whole box.
+#[test]
+fn sums_picks_and_copies() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem();
+    let cells: Vec<_> = (0..problem.grid.cells()).rev().map(|at| problem.grid.cell(at)).collect();
+    let marches = PARTS.map(|parts| {
+        let mut march = begin::<f64>(&problem, &Options::euler(0.02), parts);
+        march.steps(3, 0, &mut go_on).unwrap();
+        march
+    });
+    let [alone, others @ ..] = &marches;
+    for march in others {
+        for (a, b) in march.summaries().unwrap().iter().zip(alone.summaries().unwrap()) {
+            assert_eq!((a.min, a.max), (b.min, b.max));
+            assert!((a.sum - b.sum).abs() < 1e-12 * b.sum.abs().max(1.0));
+            assert!((a.mass - b.mass).abs() < 1e-12 * b.mass.abs().max(1.0));
+        }
+        assert_eq!(march.pick(&cells).unwrap(), alone.pick(&cells).unwrap());
+        assert_eq!(march.stability(), alone.stability());
+        let copy = march.snapshot().unwrap();
+        assert!(copy.field().unwrap() == *alone.field().unwrap());
+    }
+    // A copy is that of its time, and a checkpoint goes on with any number of parts.
+    let [mut one, mut two, _] = marches;
+    let (copy, before) = (two.snapshot().unwrap(), two.field().unwrap().into_owned());
+    let checkpoint = two.checkpoint().unwrap();
+    two.steps(4, 0, &mut go_on).unwrap();
+    one.steps(4, 0, &mut go_on).unwrap();
+    assert!(copy.field().unwrap() == before);
+    let machines = host::Host::several(&[1 << 40; 3], 7);
+    let options = Options { force: true, ..Options::euler(0.02) };
+    let mut three = March::on_machines(&problem, checkpoint, &options, machines).unwrap();
+    three.steps(4, 0, &mut go_on).unwrap();
+    assert!(*three.field().unwrap() == *one.field().unwrap());
+    assert!(*two.field().unwrap() == *one.field().unwrap());
+}
+
+/// What spoils in the second slab is found where it is, and the state before it is kept; where two
+/// slabs spoil at once the first place of the box counts.
+#[test]
+fn failures_are_placed() {
+    if !host::is_available() {
+        return;
+    }
+    let grid = Grid::new([20, 5, 9], 1.0).unwrap();
+    for (cells, stop) in [(&[[13, 2, 6]][..], 0), (&[[13, 2, 6], [3, 1, 1], [5, 0, 1]], 23)] {
+        let rate = "select(c > 0.9, select(t > 4.085, 1/(t - t), 1), d)";
+        let problem = Problem::new(model(&[("c", "0.001*lap(d)"), ("d", rate)]), grid);
+        let mut field = Field::<f64>::zeros(&grid, 2).unwrap();
+        cells.iter().for_each(|cell| field.set(0, *cell, 1.0));
+        let ends = PARTS.map(|parts| {
+            let mut march = from(&problem, &Options::euler(0.01), parts, field.clone());
+            let Outcome::Failed(failure) = march.until(10.0, stop, &mut go_on).unwrap() else {
+                panic!("{parts}")
+            };
+            (failure, march.clock(), march.field().unwrap().into_owned())
+        });
+        let first = if cells.len() > 1 { [5, 0, 1] } else { cells[0] };
+        let failure = &ends[0].0;
+        assert_eq!((failure.status, failure.steps), (Status::NonFinite, 369));
+        assert_eq!(failure.place, Some(("d".to_owned(), first)));
+        assert!(ends.iter().all(|end| *end == ends[0]));
+    }
+}
+
+#[test]
+fn what_cannot_be_shared_is_refused() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem();
+    let begin = |machines: Vec<host::Host>| {
+        let start =
+            Checkpoint { field: rough::<f64>(&problem.grid, 2).unwrap(), clock: Clock::at(0.4) };
+        March::on_machines(&problem, start, &Options::euler(0.02), machines)
+    };
+    let Err(error) = begin(host::Host::several(&[1 << 40; 9], 0)) else { panic!() };
+    let text = error.to_string();
+    assert!(text.contains("17 planes along z on 9 GPUs") && text.contains("at least 18"), "{text}");
+    // Rows of 21 numbers are two lines of 128 bytes. Of 17 planes the second has nine, and two of
+    // its neighbour's.
+    let field = 2 * 128 * (2 * 5 * 11 + 32);
+    let of = |bytes| host::Host::several(&[1 << 40, bytes], 0);
+    let Err(error) = begin(of(3 * field - 1)) else { panic!() };
+    let (text, need) = (error.to_string(), 3 * field);
+    let said = [format!("{need} bytes"), format!("host has {} bytes free", need - 1)];
+    assert!(said.iter().all(|part| text.contains(part)), "{text}");
+    let mut march = begin(of(3 * field + (1 << 20))).ok().unwrap();
+    let own = Tiling::of(2, 0, 8);
+    let Err(error) = march.retile(Tiling { depth: 3, ..own }) else { panic!() };
+    assert!(error.to_string().contains("1 or 2"), "{error}");
+}
