@@ -118,8 +118,13 @@ pub(crate) trait Backend<T: odeum::Scalar> {
         None
     }
 
-    /// Deals cells to threads in another way.
-    fn retile(&mut self, _tiling: crate::cuda::Tiling) -> Result<(), Error> {
+    /// How cells are dealt to threads of a GPU.
+    fn tiling(&self) -> Option<crate::cuda::Tiling> {
+        None
+    }
+
+    /// Deals cells to threads in another way, `None` for that of single steps.
+    fn retile(&mut self, _tiling: Option<crate::cuda::Tiling>) -> Result<(), Error> {
         Ok(())
     }
 }

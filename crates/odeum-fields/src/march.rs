@@ -282,12 +282,18 @@ impl<T: Precision> March<T> {
         self.backend.device_time()
     }
 
-    /// Deals cells to threads of a GPU in another way from here on.
+    /// How cells are dealt to threads of a GPU.
+    #[doc(hidden)]
+    pub fn tiling(&self) -> Option<Tiling> {
+        self.backend.tiling()
+    }
+
+    /// Deals cells to threads of a GPU in another way from here on; `None` for that of single steps.
     ///
     /// # Errors
     /// A tiling that cannot be.
     #[doc(hidden)]
-    pub fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
+    pub fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
         self.backend.retile(tiling)
     }
 

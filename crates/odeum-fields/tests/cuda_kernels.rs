@@ -27,7 +27,7 @@ fn steps<T: Precision>(
     let options = Options { force: true, ..Options::euler(h) };
     let start = Checkpoint { field: field.clone(), clock: Clock::at(t) };
     let mut march = March::on_machine(problem, start, &options, host::Host::default()).unwrap();
-    march.retile(tiling).unwrap();
+    march.retile(Some(tiling)).unwrap();
     let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     march.field().unwrap().into_owned()

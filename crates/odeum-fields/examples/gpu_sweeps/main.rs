@@ -64,7 +64,7 @@ fn check<T: Precision>(paper: Paper, shape: [usize; 3], count: usize, depth: usi
     if depth > 1 {
         let own = Tiling::of(species, 0, size_of::<T>());
         let (pack, rows, block) = (8 / size_of::<T>(), 4, [32, 8]);
-        march.retile(Tiling { depth, pack, rows, block, ahead: 1, ..own }).unwrap();
+        march.retile(Some(Tiling { depth, pack, rows, block, ahead: 1, ..own })).unwrap();
     }
     let mut processor = begin(&problem, h, field, Cpu::default().into()).unwrap();
     steps(&mut march, count).unwrap();
@@ -137,20 +137,18 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
         let potentials = model.potentials().outputs().len();
         let field = rough::<T>(&grid, species).unwrap();
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
-        let own = Tiling::of(species, potentials, size_of::<T>());
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
-        let list = match (tune, potentials) {
-            (true, _) => candidates(size_of::<T>(), potentials, deep),
-            (false, 0) => vec![own, Tiling::twice(species, size_of::<T>(), paper == Paper::Plume)],
-            (false, _) => vec![own],
-        };
         let problem = paper.problem([edge; 3]).unwrap();
         let mut march = begin(&problem, paper.step(), field, Device::cuda(0)).unwrap();
+        let list = match tune {
+            true => candidates(size_of::<T>(), potentials, deep).into_iter().map(Some).collect(),
+            false => vec![march.tiling(), None],
+        };
         for tiling in list {
             let done = march.retile(tiling).and_then(|()| speed(&mut march, grid.cells()));
-            match done {
-                Ok(speed) => rows.push((speed, tiling)),
-                Err(error) => println!("{tiling:?}: {error}"),
+            match (done, march.tiling()) {
+                (Ok(speed), Some(tiling)) => rows.push((speed, tiling)),
+                (done, _) => println!("{tiling:?}: {:?}", done.err()),
             }
         }
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));

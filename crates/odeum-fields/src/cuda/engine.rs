@@ -256,9 +256,13 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         Some(self.euler.seconds)
     }
 
-    fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
-        let plan = &self.parts[0].plan;
-        let tiling = fitted(tiling, plan);
+    fn tiling(&self) -> Option<Tiling> {
+        Some(self.parts[0].tiling)
+    }
+
+    fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
+        let Part { plan, shape, .. } = &self.parts[0];
+        let tiling = tiling.map_or_else(|| single(plan, shape), |tiling| fitted(tiling, plan));
         tiling.check(plan.n_potentials(), plan.layout.species, size_of::<T>())?;
         let refused =
             |remedy: &str| Err(Error::input("tiling", format!("depth {}", tiling.depth), remedy));

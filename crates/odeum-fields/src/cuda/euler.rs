@@ -6,7 +6,7 @@
 
 use super::engine::Engine;
 use super::machine::Machine;
-use super::part::Ready;
+use super::part::{self, Ready};
 use super::step::{self, Step};
 use crate::backend::{Backend, Batch, Slot, Taken};
 use odeum::{Error, Scalar};
@@ -22,6 +22,10 @@ const LOOK: u64 = 256;
 
 /// Steps after which another state is kept, at most; it costs a step.
 const KEEP: u64 = 512;
+
+/// So many times these of fields that are kept in the cache, where to wait for a look costs more
+/// than a step.
+const PATIENCE: u64 = 8;
 
 /// The place of the kept state among the fields.
 const KEPT: usize = 2;
@@ -63,7 +67,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         self.euler.seconds = 0.0;
         let mut done = 0;
         while done < batch.count {
-            let count = (batch.count - done).min(LOOK);
+            let count = (batch.count - done).min(LOOK * self.patience());
             // After a single step the state before it is still there.
             if count > 1 {
                 self.keep(batch, done, count)?;
@@ -83,14 +87,20 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         Ok(Taken { steps: done, spoiled: None })
     }
 
+    fn patience(&self) -> u64 {
+        let part = &self.parts[0];
+        if part::is_small(&part.plan, &part.shape) { PATIENCE } else { 1 }
+    }
+
     /// Sees that a state is kept from which `count` steps from step `done` of the batch on can be
     /// taken again.
     fn keep(&mut self, batch: &Batch, done: u64, count: u64) -> Result<(), Error> {
         let (from, to) = (batch.first + done, batch.first + done + count);
+        let keep = KEEP * self.patience();
         let reaches = |kept: &Kept| {
             kept.origin == batch.origin
                 && kept.h == batch.h
-                && (kept.at..=kept.at.saturating_add(KEEP)).contains(&to)
+                && (kept.at..=kept.at.saturating_add(keep)).contains(&to)
         };
         if self.euler.kept.as_ref().is_some_and(reaches) {
             return Ok(());

@@ -3,10 +3,10 @@
 use super::Timed;
 use odeum::backend::cuda::{Cuda, kernels::Card};
 use odeum::{Device, Error};
+use odeum_fields::cuda;
 use odeum_fields::cuda::paper::{PaperMarch, Variant};
-use odeum_fields::cuda::{self, Tiling};
 use odeum_fields::problems::Paper;
-use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision, Problem};
+use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision};
 use std::ops::ControlFlow;
 
 /// Bytes of each array of the copy.
@@ -17,39 +17,10 @@ const REPEATS: usize = 5;
 /// Cells of a grid up to which the published kernels are timed too.
 const MOST_PUBLISHED: usize = 1 << 27;
 
-/// How GPUs take steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernels {
-    /// One step for each time that the field is read and written.
-    Single,
-    /// Two, of models without potentials.
-    Twice,
-}
-
-const KERNELS: [Kernels; 2] = [Kernels::Single, Kernels::Twice];
-
-impl Kernels {
-    fn name(self) -> &'static str {
-        match self {
-            Kernels::Single => "cuda",
-            Kernels::Twice => "cuda, two steps at once",
-        }
-    }
-
-    /// `None` where there are no such kernels, or nobody needs them.
-    fn tiling(self, problem: &Problem, word: usize) -> Option<Tiling> {
-        let species = problem.model.species().len();
-        let potentials = problem.model.potentials().outputs().len();
-        let [nx, ny, nz] = problem.grid.shape();
-        match self {
-            Kernels::Single => Some(Tiling::of(species, potentials, word)),
-            Kernels::Twice if potentials == 0 && nx == ny && ny == nz => {
-                Some(Tiling::twice(species, word, problem.wind.is_some()))
-            }
-            Kernels::Twice => None,
-        }
-    }
-}
+/// One step for each time that the field is read and written.
+const SINGLE: &str = "cuda";
+/// What marches do where that is faster.
+const TWICE: &str = "cuda, two steps at once";
 
 /// Steps; none where one has not memory enough.
 pub(super) fn steps<T: Precision>(
@@ -67,11 +38,16 @@ pub(super) fn steps<T: Precision>(
     fill(&mut u, &paper.initial::<T>(&plane(&problem.grid)?, 0)?);
     let options = Options { force: true, ..Options::euler(paper.step()) };
     let mut march = March::new(&problem, u, 0.0, &options, Device::Cuda(gpu.clone()))?;
-    let steps = (UPDATES / problem.grid.cells()).clamp(20, 4096) as u64;
+    let steps = (UPDATES / problem.grid.cells()).clamp(20, 4096) as u64 / 2 * 2;
     let mut timed = Vec::new();
-    for kernels in KERNELS {
-        let Some(tiling) = kernels.tiling(&problem, size_of::<T>()) else { continue };
-        march.retile(tiling)?;
+    for single in [false, true] {
+        if single {
+            march.retile(None)?;
+        }
+        let depth = march.tiling().map_or(1, |tiling| tiling.depth);
+        if single != (depth == 1) {
+            continue;
+        }
         let mut best = f64::INFINITY;
         // The first is not timed.
         for repeat in 0..=REPEATS {
@@ -85,7 +61,7 @@ pub(super) fn steps<T: Precision>(
                 best = best.min(march.device_time().unwrap_or(f64::NAN) / steps as f64);
             }
         }
-        timed.push((named(kernels, gpu), best, steps as usize));
+        timed.push((named(single, gpu), best, steps as usize));
     }
     drop(march);
     if let [ordinal] = gpu.ordinals[..]
@@ -135,10 +111,11 @@ fn fill<T: Precision>(field: &mut Field<T>, plane: &Field<T>) {
 }
 
 /// The name of a kind of step on these GPUs.
-fn named(kernels: Kernels, gpu: &Cuda) -> String {
+fn named(single: bool, gpu: &Cuda) -> String {
+    let name = if single { SINGLE } else { TWICE };
     match gpu.ordinals.len() {
-        1 => kernels.name().to_owned(),
-        several => format!("{}, {several} GPUs", kernels.name()),
+        1 => name.to_owned(),
+        several => format!("{name}, {several} GPUs"),
     }
 }
 
