@@ -1,5 +1,6 @@
 //! A problem made ready for sweeps in one precision.
 
+use crate::domain::Domain;
 use crate::field::{Field, Layout};
 use crate::grid::Grid;
 use crate::linear::Linear;
@@ -30,6 +31,8 @@ pub(crate) struct Plan<T> {
     /// D at cell centres, of those species that have it.
     pub(crate) diffusion: Vec<Option<Field<T>>>,
     pub(crate) sources: Vec<Source>,
+    /// The cells that belong to the domain, where not all do.
+    pub(crate) domain: Option<Domain>,
 }
 
 /// How F is computed.
@@ -158,7 +161,7 @@ impl<T: Scalar> Plan<T> {
                 rate: source.rate.bind(model.params(), &field)?,
             });
         }
-        Ok(Plan {
+        let mut plan = Plan {
             grid: *grid,
             layout,
             weights: problem.stencil.weights(grid),
@@ -170,7 +173,18 @@ impl<T: Scalar> Plan<T> {
             advection: problem.advection,
             diffusion,
             sources,
-        })
+            domain: None,
+        };
+        plan.domain = problem.mask.as_ref().map(|mask| {
+            let limits = plan.advection == Advection::Koren && plan.carried.contains(&true);
+            Domain::new(mask, plan.periodic(), if limits { 2 } else { 1 })
+        });
+        Ok(plan)
+    }
+
+    /// The domain, where solid cells are near a row.
+    pub(crate) fn domain_near(&self, (y, z): (isize, isize)) -> Option<&Domain> {
+        self.domain.as_ref().filter(|domain| domain.is_near(y, z))
     }
 
     /// The axes along which the box continues at its other end; one is so for all species.
@@ -193,7 +207,7 @@ impl<T: Scalar> Plan<T> {
             (Some(Blow::Uniform(_)), Advection::Upwind) | (None, _) => true,
             _ => !self.carried.contains(&true),
         };
-        let plain = self.diffusion.iter().all(Option::is_none);
+        let plain = self.diffusion.iter().all(Option::is_none) && self.domain.is_none();
         if self.n_potentials() == 0 && uniform && plain { MOST_STEPS } else { 1 }
     }
 

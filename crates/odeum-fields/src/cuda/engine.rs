@@ -249,7 +249,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
 
     fn sample(&self) -> Result<Vec<State>, Error> {
         let grid = &self.plan.grid;
-        let mut cells = stability::everywhere(grid.shape());
+        let mut cells = stability::everywhere(grid.shape(), self.problem.mask.as_ref());
         for all in self.reductions.extremes(&self.machine, self.address(Slot::Now))? {
             // Of a field without a number there is none.
             let found = |at: i64| usize::try_from(at).ok().filter(|at| *at < grid.cells());

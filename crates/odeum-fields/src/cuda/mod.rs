@@ -49,6 +49,9 @@ pub(crate) fn on<T: Precision>(
     method: Method,
     machine: impl Machine,
 ) -> Result<Box<dyn Backend<T>>, Error> {
+    if problem.mask.is_some() {
+        return Err(Error::input("mask", "a GPU", "domains within a box run on the processor"));
+    }
     Ok(Box::new(engine::Engine::new(problem, field, method, machine)?))
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod combine;
 mod gather;
 mod laplacian;
 mod line;
+mod masked;
 mod plain;
 mod program;
 mod row;
