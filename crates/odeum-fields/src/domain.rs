@@ -77,6 +77,28 @@ impl Domain {
         Bits(&self.words[at..at + self.wide])
     }
 
+    /// The numbers of the words of 32 cells, of rows of whole 64-bit words, in which a solid cell is
+    /// so near to any cell, at most two away.
+    pub(crate) fn words_near(&self, reach: isize) -> Vec<i32> {
+        let [nx, ny, nz] = self.shape;
+        let mut words = Vec::new();
+        for (z, y) in (0..nz).flat_map(|z| (0..ny).map(move |y| (z, y))) {
+            let around = (-reach..=reach).flat_map(|dz| (-reach..=reach).map(move |dy| (dy, dz)));
+            let rows: Vec<Bits<'_>> =
+                around.map(|(dy, dz)| self.row(y as isize + dy, z as isize + dz)).collect();
+            for x in (0..nx).step_by(32) {
+                let width = (nx - x).min(32);
+                let solid = |row: &Bits<'_>| {
+                    (-reach..=reach).any(|shift| row.pack(x, shift, width) != (1 << width) - 1)
+                };
+                if rows.iter().any(solid) {
+                    words.push(((z * ny + y) * 2 * nx.div_ceil(WORD) + x / 32) as i32);
+                }
+            }
+        }
+        words
+    }
+
     /// The nine rows around a row, y fastest.
     pub(crate) fn nine(&self, y: isize, z: isize) -> [Bits<'_>; 9] {
         std::array::from_fn(|k| self.row(y + (k % 3) as isize - 1, z + (k / 3) as isize - 1))

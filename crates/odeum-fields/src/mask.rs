@@ -2,6 +2,7 @@
 
 use crate::grid::Grid;
 use odeum::Error;
+use std::ops::Range;
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
@@ -106,6 +107,12 @@ impl Mask {
         let at = (z * ny + y) * wide;
         &self.words[at..at + wide]
     }
+
+    /// The bits of some planes, row after row.
+    pub(crate) fn planes(&self, planes: Range<usize>) -> &[u64] {
+        let plane = self.shape[0].div_ceil(WORD) * self.shape[1];
+        &self.words[planes.start * plane..planes.end * plane]
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +132,7 @@ mod tests {
             assert_eq!((all[n], mask.contains(grid.cell(n))), (inside(grid.cell(n)), all[n]));
         }
         assert_eq!(mask.cells(), all.iter().filter(|inside| **inside).count());
+        assert_eq!(mask.planes(2..4)[..4], [mask.row(0, 2), mask.row(1, 2)].concat());
         assert_eq!(mask.row(2, 1)[1] >> 3, 0);
     }
 

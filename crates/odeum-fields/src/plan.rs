@@ -112,6 +112,18 @@ fn diffusion_only(rhs: &Graph, species: usize) -> Option<Vec<f64>> {
     Some(d)
 }
 
+/// The axes along which the box continues at its other end; one is so for all species.
+fn periodic(walls: &[SpeciesWalls]) -> [bool; 3] {
+    walls[0].at::<f64>(0.0).map(|ends| ends[0] == Ghost::Wrap)
+}
+
+/// The domain of a problem with these walls, where it is a part of the box.
+pub(crate) fn domain(problem: &Problem, walls: &[SpeciesWalls]) -> Option<Domain> {
+    let limits = problem.advection == Advection::Koren && problem.carried().contains(&true);
+    let reach = if limits { 2 } else { 1 };
+    problem.mask.as_ref().map(|mask| Domain::new(mask, periodic(walls), reach))
+}
+
 impl<T: Scalar> Plan<T> {
     pub(crate) fn new(problem: &Problem) -> Result<Plan<T>, Error> {
         problem.check()?;
@@ -175,10 +187,7 @@ impl<T: Scalar> Plan<T> {
             sources,
             domain: None,
         };
-        plan.domain = problem.mask.as_ref().map(|mask| {
-            let limits = plan.advection == Advection::Koren && plan.carried.contains(&true);
-            Domain::new(mask, plan.periodic(), if limits { 2 } else { 1 })
-        });
+        plan.domain = domain(problem, &plan.walls);
         Ok(plan)
     }
 
@@ -189,8 +198,7 @@ impl<T: Scalar> Plan<T> {
 
     /// The axes along which the box continues at its other end; one is so for all species.
     pub(crate) fn periodic(&self) -> [bool; 3] {
-        let ghosts = self.walls[0].at::<T>(0.0);
-        ghosts.map(|ends| ends[0] == Ghost::Wrap)
+        periodic(&self.walls)
     }
 
     /// What the potentials read, if there are any.

@@ -1,6 +1,7 @@
 //! A problem on a GPU: fields there, and sweeps over them.
 
 use super::machine::Machine;
+use super::masked::{self, Masked};
 use super::reduce::Reductions;
 use super::shape::Shape;
 use super::snapshot::Couriers;
@@ -34,6 +35,7 @@ pub(super) struct Engine<T, M: Machine> {
     kernels: HashMap<(usize, Variant), Kernel<M>>,
     pub(super) euler: super::euler::Memory<M>,
     pub(super) transport: Option<Transport<M>>,
+    masked: Option<Masked<M>>,
     reductions: Reductions<M>,
     couriers: Couriers<M>,
 }
@@ -41,6 +43,9 @@ pub(super) struct Engine<T, M: Machine> {
 /// A kernel and the planes that each of its blocks goes through.
 pub(super) struct Kernel<M: Machine> {
     entry: M::Entry,
+    /// Those of a domain that is a part of the box, in the order of their names.
+    masked: Vec<M::Entry>,
+    keeps: bool,
     tiling: Tiling,
     blocks: [usize; 3],
     planes: usize,
@@ -48,7 +53,7 @@ pub(super) struct Kernel<M: Machine> {
 
 impl<M: Machine> Clone for Kernel<M> {
     fn clone(&self) -> Kernel<M> {
-        Kernel { entry: self.entry.clone(), ..*self }
+        Kernel { entry: self.entry.clone(), masked: self.masked.clone(), ..*self }
     }
 }
 
@@ -65,7 +70,7 @@ fn fields_on_device(method: Method) -> usize {
 pub(super) fn bytes_needed<T: Scalar>(problem: &Problem, method: Method) -> Result<u128, Error> {
     let shape = Shape::new::<T>(&problem.grid, problem.model.species().len())?;
     let fields = shape.room::<T>() as u128 * fields_on_device(method) as u128;
-    Ok(fields + transport::bytes::<T>(problem)?)
+    Ok(fields + transport::bytes::<T>(problem)? + masked::bytes::<T>(problem, method)?)
 }
 
 impl<T: Scalar, M: Machine> Engine<T, M> {
@@ -94,8 +99,10 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         }
         let fields: Result<Vec<M::Memory>, Error> =
             (0..count).map(|_| machine.memory(bytes)).collect();
-        let reductions = Reductions::new::<T>(&machine, &shape)?;
-        let transport = Transport::new(&machine, &plan, &shape)?;
+        let masked = Masked::new(&machine, (problem, &plan), method)?;
+        let counted = Masked::counted(masked.as_ref(), problem);
+        let reductions = Reductions::new::<T>(&machine, &shape, counted)?;
+        let transport = Transport::new(&machine, &plan, &shape, counted.mask)?;
         let mut engine = Engine {
             problem: problem.clone(),
             tiling: tiling_of(&plan, &shape),
@@ -106,6 +113,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             kernels: HashMap::new(),
             euler: super::euler::Memory::default(),
             transport,
+            masked,
             reductions,
             couriers: Couriers::default(),
         };
@@ -130,12 +138,19 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         let tiling = if depth == self.tiling.depth { self.tiling } else { single(&self.plan) };
         let text = source::text(&self.problem, &self.plan, &self.shape, &tiling, &variant);
         let name = Tiling::kernel(self.plan.n_potentials());
-        let entry = self.machine.kernels(&text, &[name])?.swap_remove(0);
+        let mut names = vec![name];
+        if self.masked.is_some() {
+            names.extend(masked::NAMES);
+        }
+        let mut masked = self.machine.kernels(&text, &names)?;
+        let entry = masked.remove(0);
+        let keeps = variant.blend.is_some_and(|blend| blend.own);
         let per_sm = self.machine.prepare(&entry, tiling.block[0] * tiling.block[1], 0)?;
         let [x, y] = tiling.blocks(self.shape.cells);
         let nz = self.shape.cells[2];
         let planes = tiling.planes(nz, x * y, per_sm * self.machine.multiprocessors());
-        let kernel = Kernel { entry, tiling, blocks: [x, y, nz.div_ceil(planes)], planes };
+        let blocks = [x, y, nz.div_ceil(planes)];
+        let kernel = Kernel { entry, masked, keeps, tiling, blocks, planes };
         self.kernels.insert((depth, variant), kernel.clone());
         Ok(kernel)
     }
@@ -154,7 +169,12 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         step: &[u64],
         [from, to]: [u64; 2],
     ) -> Result<(), Error> {
-        let Kernel { entry, tiling, blocks, planes } = kernel;
+        let Kernel { entry, masked, keeps, tiling, blocks, planes } = kernel;
+        if let (Some(cells), [_, keep]) = (&self.masked, &masked[..])
+            && *keeps
+        {
+            cells.keep(&self.machine, keep, to)?;
+        }
         let planes = *planes as i32;
         let mut arguments = [
             argument(&from),
@@ -164,7 +184,11 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         ];
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live as long as the machine.
-        unsafe { self.machine.launch(entry, *blocks, tiling.block, 0, &mut arguments) }
+        unsafe { self.machine.launch(entry, *blocks, tiling.block, 0, &mut arguments) }?;
+        match (&self.masked, &masked[..]) {
+            (Some(cells), [mend, _]) => cells.mend(&self.machine, mend, step, [from, to]),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -186,7 +210,8 @@ fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
 /// one.
 fn tiling_of<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
     let (species, word) = (plan.layout.species, size_of::<T>());
-    let plain = plan.wind.is_none() && plan.diffusion.iter().all(Option::is_none);
+    let plain =
+        plan.wind.is_none() && plan.diffusion.iter().all(Option::is_none) && plan.domain.is_none();
     let large = shape.room::<T>() > source::STREAM;
     if (species, plan.n_potentials(), word) == (1, 0, 4) && plain && large {
         return fitted(Tiling::twice(species, word, false), plan);
@@ -240,7 +265,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         let summary = |all: super::reduce::Extremes| Summary {
             sum: all.sum,
             mass: all.sum * grid.cell_volume(),
-            mean: all.sum / grid.cells() as f64,
+            mean: all.sum / self.problem.cells() as f64,
             min: all.least,
             max: all.largest,
         };
@@ -301,7 +326,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
 
     fn retile(&mut self, tiling: Tiling) -> Result<(), Error> {
         tiling.check(self.plan.n_potentials(), size_of::<T>())?;
-        if tiling.depth > 1 && self.transport.is_some() {
+        if tiling.depth > 1 && (self.transport.is_some() || self.masked.is_some()) {
             let found = format!("depth {}", tiling.depth);
             return Err(Error::input("tiling", found, "must be 1 where sweeps are two"));
         }

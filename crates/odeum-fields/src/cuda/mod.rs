@@ -4,13 +4,15 @@
 //! (`source`), how many cells a thread owns follows from the model (`tiling`), and what changes
 //! from step to step is an argument (`step`). Fields stay on the GPU (`engine`), where many steps
 //! are taken without a word (`euler`); what is asked of them is summed up there (`reduce`) or
-//! brought into memory while the march goes on (`snapshot`).
+//! brought into memory while the march goes on (`snapshot`). Where the domain is a part of the box,
+//! cells near solid ones are computed anew after each sweep (`masked`).
 
 mod engine;
 mod euler;
 #[doc(hidden)]
 pub mod inspect;
 mod machine;
+mod masked;
 pub mod paper;
 mod reduce;
 mod shape;
@@ -49,9 +51,6 @@ pub(crate) fn on<T: Precision>(
     method: Method,
     machine: impl Machine,
 ) -> Result<Box<dyn Backend<T>>, Error> {
-    if problem.mask.is_some() {
-        return Err(Error::input("mask", "a GPU", "domains within a box run on the processor"));
-    }
     Ok(Box::new(engine::Engine::new(problem, field, method, machine)?))
 }
 

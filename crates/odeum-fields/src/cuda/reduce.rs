@@ -2,6 +2,7 @@
 
 use super::engine::argument;
 use super::machine::Machine;
+use super::masked::Counted;
 use super::shape::Shape;
 use super::source;
 use crate::grid::Grid;
@@ -58,6 +59,7 @@ pub(super) struct Reductions<M: Machine> {
     pick: M::Entry,
     combine: M::Entry,
     cells: Cells,
+    counted: Counted,
     /// Values of a field, padding included.
     len: usize,
     blocks: usize,
@@ -70,7 +72,11 @@ pub(super) struct Reductions<M: Machine> {
 const PICKED: usize = 16_384;
 
 impl<M: Machine> Reductions<M> {
-    pub(super) fn new<T: Scalar>(machine: &M, shape: &Shape) -> Result<Reductions<M>, Error> {
+    pub(super) fn new<T: Scalar>(
+        machine: &M,
+        shape: &Shape,
+        counted: Counted,
+    ) -> Result<Reductions<M>, Error> {
         let text = source::common::<T>();
         let entries = machine.kernels(&text, &NAMES)?;
         let Ok([summary, first, error, pick, combine]) = <[M::Entry; 5]>::try_from(entries) else {
@@ -102,6 +108,7 @@ impl<M: Machine> Reductions<M> {
             pick,
             combine,
             cells,
+            counted,
             len: shape.len(),
             blocks,
             parts: RefCell::new(parts),
@@ -139,7 +146,8 @@ impl<M: Machine> Reductions<M> {
         let none = self.cells.rows * i64::from(self.cells.nx);
         let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
         let empty = Extremes { sum: 0.0, least, largest, low: none, high: none };
-        let parts = self.reduce(machine, &self.summary, &[field], &[], empty)?;
+        let more = [argument(&self.counted.mask), argument(&self.counted.words)];
+        let parts = self.reduce(machine, &self.summary, &[field], &more, empty)?;
         let of_species = |parts: &[Extremes]| {
             parts.iter().fold(empty, |mut all, part| {
                 all.sum += part.sum;
@@ -187,8 +195,7 @@ impl<M: Machine> Reductions<M> {
         let more = [argument(&h), argument(&rtol), argument(&atol)];
         let parts = self.reduce(machine, &self.error, &fields, &more, 0.0_f64)?;
         let sum: f64 = parts.iter().sum();
-        let count = self.cells.rows as f64 * f64::from(self.cells.nx) * species as f64;
-        let norm = (sum / count).sqrt();
+        let norm = (sum / (self.counted.cells * species) as f64).sqrt();
         Ok(if norm.is_finite() { norm } else { f64::NAN })
     }
 

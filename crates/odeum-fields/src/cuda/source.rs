@@ -1,5 +1,6 @@
 //! The complete text of a kernel.
 
+use super::masked::row_words;
 use super::shape::Shape;
 use super::tiling::Tiling;
 use super::transport::carries;
@@ -20,6 +21,8 @@ const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 const TRANSPORT: &str = include_str!("device/transport.cuh");
+const MASK: &str = include_str!("device/mask.cuh");
+const MASKED: &str = include_str!("device/masked.cuh");
 const REDUCE: &str = include_str!("device/reduce.cuh");
 
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
@@ -71,6 +74,9 @@ pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
     text.table("bool", "od_spreads(int s)", "s", &spreads);
     let per_area = plan.grid.spacing().map(|h| literal(1.0 / (h * h))).to_vec();
     text.table("real", "od_per_area(int axis)", "axis", &per_area);
+    if plan.domain.is_some() {
+        text.line(MASK);
+    }
     text.line(TRANSPORT);
     text.finish()
 }
@@ -109,6 +115,14 @@ pub(super) fn text<T: Scalar>(
     } else {
         text.line(TOUCH);
         text.line(EULER);
+    }
+    if plan.domain.is_some() {
+        let (rhs, potentials) = problem.model.bound();
+        for (name, graph) in [("od_masked_rhs", rhs), ("od_masked_potentials", potentials)] {
+            text.line(emit::function(&graph.fused(), name, &signature()));
+        }
+        text.line(MASK);
+        text.line(MASKED);
     }
     text.finish()
 }
@@ -170,6 +184,8 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     text.define("OD_BY", tiling.block[1]);
     text.define("OD_AHEAD", tiling.ahead);
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
+    text.define("OD_MASKED", i32::from(plan.domain.is_some()));
+    text.define("OD_MASK_WORDS", row_words(shape.cells[0]));
     text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
 }
 

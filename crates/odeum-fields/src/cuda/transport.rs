@@ -1,4 +1,5 @@
-//! Winds and diffusion that differ from cell to cell, and limited advection: a second sweep, which
+//! Winds and diffusion that differ from cell to cell, limited advection, and any wind where the
+//! domain is a part of the box: a second sweep, which
 //! adds what they bring to the result of the first.
 
 use super::engine::argument;
@@ -22,6 +23,8 @@ pub(super) struct Transport<M: Machine> {
     entry: M::Entry,
     wind: Option<M::Memory>,
     diffusion: Vec<Option<M::Memory>>,
+    /// Where the mask lies; zero where all cells belong to the domain.
+    mask: u64,
     blocks: [usize; 3],
     shape: Shape,
 }
@@ -31,7 +34,7 @@ pub(super) fn carries<T: Scalar>(plan: &Plan<T>) -> bool {
     match &plan.wind {
         None => false,
         Some(Blow::Cells(_)) => true,
-        Some(Blow::Uniform(_)) => plan.advection == Advection::Koren,
+        Some(Blow::Uniform(_)) => plan.advection == Advection::Koren || plan.domain.is_some(),
     }
 }
 
@@ -47,6 +50,7 @@ impl<M: Machine> Transport<M> {
         machine: &M,
         plan: &Plan<T>,
         shape: &Shape,
+        mask: u64,
     ) -> Result<Option<Transport<M>>, Error> {
         if !carries(plan) && plan.diffusion.iter().all(Option::is_none) {
             return Ok(None);
@@ -67,7 +71,7 @@ impl<M: Machine> Transport<M> {
         let entry = machine.kernels(&text, &["od_transport"])?.swap_remove(0);
         let [nx, ny, nz] = shape.cells;
         let blocks = [nx.div_ceil(BLOCK[0]), ny.div_ceil(BLOCK[1]), nz.min(LAYERS)];
-        Ok(Some(Transport { entry, wind, diffusion: diffusion?, blocks, shape: *shape }))
+        Ok(Some(Transport { entry, wind, diffusion: diffusion?, mask, blocks, shape: *shape }))
     }
 
     /// What changes from step to step, for a factor `h` of what is added at time `t`.
@@ -77,6 +81,7 @@ impl<M: Machine> Transport<M> {
         let address = |memory: &Option<M::Memory>| memory.as_ref().map_or(0, first);
         let mut addresses = vec![address(&self.wind)];
         addresses.extend(self.diffusion.iter().map(address));
+        addresses.push(self.mask);
         Step::transport(plan, t, h, addresses).argument()
     }
 
