@@ -4,6 +4,9 @@
 //! values of one cell are a small matrix: ∂F/∂u + s ∂F/∂L + s ∂F/∂M (∂μ/∂u + s ∂μ/∂L) + a, with
 //! s(θ) the symbol of the Laplacian and a(θ) that of the upwind difference. Its eigenvalues λ, over
 //! waves, over a sample of cells and over the time of a run, limit the steps.
+//!
+//! Where the domain is a part of the box the limits are the box's: what solid cells leave out of
+//! the Laplacian cannot raise its largest eigenvalue (docs/src/theory/fields.md, solid cells).
 
 use crate::eigen::{Complex, eigenvalues};
 use crate::field::Field;

@@ -3,7 +3,6 @@
 
 use super::engine::argument;
 use super::machine::Machine;
-use crate::domain::Domain;
 use crate::method::Method;
 use crate::plan::{self, Plan};
 use crate::problem::Problem;
@@ -45,10 +44,9 @@ fn kept_bytes<T>(words: usize, species: usize, method: Method) -> usize {
     if method == Method::Euler { 0 } else { words * 32 * species * size_of::<T>() }
 }
 
-/// The words, by their numbers.
-fn words_near(domain: &Domain, potentials: usize) -> Vec<i32> {
-    // A potential beside a cell reads one cell further.
-    domain.words_near(if potentials > 0 { 2 } else { 1 })
+/// How near: a potential beside a cell reads one cell further.
+fn reach(potentials: usize) -> isize {
+    if potentials > 0 { 2 } else { 1 }
 }
 
 /// Bytes of all that on a machine.
@@ -58,7 +56,8 @@ pub(super) fn bytes<T: Scalar>(problem: &Problem, method: Method) -> Result<u128
     let Some((domain, mask)) = plan::domain(problem, &walls).zip(problem.mask.as_ref()) else {
         return Ok(0);
     };
-    let words = words_near(&domain, problem.model.potentials().outputs().len()).len();
+    let reach = reach(problem.model.potentials().outputs().len());
+    let words = domain.words_near(0..mask.shape()[2], reach).len();
     let kept = kept_bytes::<T>(words, species.len(), method);
     Ok((size_of_val(mask.planes(0..mask.shape()[2])) + 4 * words + kept) as u128)
 }
@@ -73,8 +72,9 @@ impl<M: Machine> Masked<M> {
         let Some((domain, mask)) = plan.domain.as_ref().zip(problem.mask.as_ref()) else {
             return Ok(None);
         };
-        let list = words_near(domain, plan.n_potentials());
-        let planes = mask.planes(0..mask.shape()[2]);
+        let all = 0..mask.shape()[2];
+        let list = domain.words_near(all.clone(), reach(plan.n_potentials()));
+        let planes = mask.planes(all);
         let mut bits = machine.memory(size_of_val(planes))?;
         machine.write(&mut bits, 0, planes)?;
         let mut words = machine.memory(size_of_val(&list[..]).max(4))?;

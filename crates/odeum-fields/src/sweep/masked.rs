@@ -13,40 +13,11 @@
 //! Each pair of cells finds the same weight from both sides, so that sums over the domain are kept.
 
 use super::row::{self, PAD};
-use crate::domain::{Bits, Domain};
+use crate::domain::Bits;
 use crate::stencil::Weights;
 use crate::walls::Ghost;
+use odeum_core::Lanes;
 use odeum_core::real::Outlined;
-use odeum_core::{Lanes, Scalar};
-
-/// A cell beside the middle one: the number of its row among the nine, and its place along x.
-type Beside = (usize, isize);
-
-/// Neighbours across faces, along x, y and z.
-const FACES: [[Beside; 2]; 3] = [[(4, -1), (4, 1)], [(3, 0), (5, 0)], [(1, 0), (7, 0)]];
-
-/// A neighbour across an edge, and the two between.
-const fn edge(a: Beside, b: Beside) -> [Beside; 3] {
-    [((a.0 + b.0) - 4, a.1 + b.1), a, b]
-}
-
-const EDGES: [[Beside; 3]; 12] = {
-    let [[w, e], [s, n], [b, t]] = FACES;
-    [
-        edge(w, s),
-        edge(e, s),
-        edge(w, n),
-        edge(e, n),
-        edge(w, b),
-        edge(e, b),
-        edge(w, t),
-        edge(e, t),
-        edge(s, b),
-        edge(n, b),
-        edge(s, t),
-        edge(n, t),
-    ]
-};
 
 /// The nine rows around a row, as [`Around::nine`](super::gather::Around::nine) gives them.
 pub(super) struct Nine<'a, T> {
@@ -92,139 +63,127 @@ impl<L: Lanes> Outlined for Laplacian<'_, '_, L> {
         let lines: [&[L::Scalar]; 9] = std::array::from_fn(|k| &work[k * stride..(k + 1) * stride]);
         let mut x = 0;
         while x < nx {
-            let around = Patch { lines, bits, x, here: at::<L>(lines[4], x, 0) };
-            let sum = if weights.edges { around.isotropic() } else { around.star(weights.axes) };
-            (sum * L::lit(scale)).store(&mut to[PAD + x..PAD + x + L::WIDTH]);
+            let cells = (nx - x).min(L::WIDTH);
+            let place = PAD + x..PAD + x + L::WIDTH;
             x += L::WIDTH;
+            if bits[4].window(place.start - PAD, 0) & ((1 << cells) - 1) == 0 {
+                L::lit(0.0).store(&mut to[place]);
+                continue;
+            }
+            let around = Patch::<L>::new(&lines, &bits, place.start);
+            // What is added where all is open is what the masks would let through, in that order.
+            let sum = match (weights.edges, around.is_open(cells)) {
+                (true, true) => around.isotropic::<true>(),
+                (true, false) => around.isotropic::<false>(),
+                (false, true) => around.star::<true>(weights.axes),
+                (false, false) => around.star::<false>(weights.axes),
+            };
+            (sum * L::lit(scale)).store(&mut to[place]);
         }
     }
 }
 
-#[inline(always)]
-fn at<L: Lanes>(line: &[L::Scalar], x: usize, shift: isize) -> L {
-    let first = (PAD + x).wrapping_add_signed(shift);
-    L::load(&line[first..first + L::WIDTH])
+/// What cells beside those of a pack have more than these, and which of them belong to the domain:
+/// of each of the nine rows one cell down, straight and one cell up along x.
+struct Patch<L> {
+    more: [[L; 3]; 9],
+    belong: [[u64; 3]; 9],
 }
 
-/// A pack of cells with what surrounds it.
-struct Patch<'a, L: Lanes> {
-    lines: [&'a [L::Scalar]; 9],
-    bits: [Bits<'a>; 9],
-    x: usize,
-    here: L,
-}
+/// Cells beside those of a pack.
+type Beside<L> = (L, u64);
 
-impl<L: Lanes> Patch<'_, L> {
-    /// Which cells beside these belong to the domain.
+impl<L: Lanes> Patch<L> {
     #[inline(always)]
-    fn belong(&self, (k, shift): Beside) -> u64 {
-        self.bits[k].pack(self.x, shift, L::WIDTH)
+    fn new(lines: &[&[L::Scalar]; 9], bits: &[Bits<'_>; 9], place: usize) -> Patch<L> {
+        debug_assert!(L::WIDTH + 2 <= u64::BITS as usize);
+        let at = |k: usize, by: usize| {
+            let first = place + by - 1;
+            L::load(&lines[k][first..first + L::WIDTH])
+        };
+        let here = at(4, 1);
+        let (mut more, mut belong) = ([[L::lit(0.0); 3]; 9], [[0; 3]; 9]);
+        for k in 0..9 {
+            let window = bits[k].window(place - PAD, -1);
+            belong[k] = [window, window >> 1, window >> 2];
+            more[k][1] = at(k, 1) - here;
+            // Rows across an edge have no neighbours along x.
+            if k % 2 == 1 || k == 4 {
+                more[k][0] = at(k, 0) - here;
+                more[k][2] = at(k, 2) - here;
+            }
+        }
+        Patch { more, belong }
     }
 
-    /// What they have more than these.
+    /// Whether so many cells of the pack, and all beside them, belong to the domain.
     #[inline(always)]
-    fn more(&self, (k, shift): Beside) -> L {
-        at::<L>(self.lines[k], self.x, shift) - self.here
-    }
-
-    #[inline(always)]
-    fn through_face(&self, beside: Beside) -> L {
-        L::select(L::from_bits(self.belong(beside)), self.more(beside), L::lit(0.0))
-    }
-
-    #[inline(always)]
-    fn through_edge(&self, [across, a, b]: [Beside; 3]) -> L {
-        let [far, left, right] = [across, a, b].map(|beside| self.belong(beside));
-        let zero = L::lit(0.0);
-        let mirrored = L::select(L::from_bits(!far & right & !left), self.more(b), zero);
-        let mirrored = L::select(L::from_bits(!far & left & !right), self.more(a), mirrored);
-        L::select(L::from_bits(far & (left | right)), self.more(across), mirrored)
-    }
-
-    #[inline(always)]
-    fn along(&self, axis: usize) -> L {
-        self.through_face(FACES[axis][0]) + self.through_face(FACES[axis][1])
+    fn is_open(&self, cells: usize) -> bool {
+        // The first bits of the rows are those of the cells one down.
+        let all = self.belong.iter().fold(!0, |all, row| all & row[0]);
+        let wanted = (1_u64 << (cells + 1) << 1) - 1;
+        all & wanted == wanted
     }
 
     #[inline(always)]
-    fn isotropic(&self) -> L {
-        let faces = self.along(0) + (self.along(1) + self.along(2));
+    fn beside(&self, k: usize, by: usize) -> Beside<L> {
+        (self.more[k][by], self.belong[k][by])
+    }
+
+    /// Neighbours across the faces, along x, y and z.
+    #[inline(always)]
+    fn faces(&self) -> [[Beside<L>; 2]; 3] {
+        let pair =
+            |a: (usize, usize), b: (usize, usize)| [self.beside(a.0, a.1), self.beside(b.0, b.1)];
+        [pair((4, 0), (4, 2)), pair((3, 1), (5, 1)), pair((1, 1), (7, 1))]
+    }
+
+    #[inline(always)]
+    fn isotropic<const OPEN: bool>(&self) -> L {
+        let [x, y, z] = self.faces();
+        let faces = along::<L, OPEN>(x) + (along::<L, OPEN>(y) + along::<L, OPEN>(z));
         let mut edges = L::lit(0.0);
-        for edge in EDGES {
-            edges = edges + self.through_edge(edge);
+        for n in 0..2 {
+            for m in 0..2 {
+                let in_xy = edge::<L, OPEN>(self.beside(3 + 2 * m, 2 * n), x[n], y[m]);
+                let in_xz = edge::<L, OPEN>(self.beside(1 + 6 * m, 2 * n), x[n], z[m]);
+                let in_yz = edge::<L, OPEN>(self.beside(2 * n + 6 * m, 1), y[n], z[m]);
+                edges = edges + (in_xy + (in_xz + in_yz));
+            }
         }
         L::lit(2.0).mul_add(faces, edges)
     }
 
     #[inline(always)]
-    fn star(&self, [_, along_y, along_z]: [f64; 3]) -> L {
-        let yz = self.along(1).mul_add(L::lit(along_y), self.along(2) * L::lit(along_z));
-        self.along(0) + yz
+    fn star<const OPEN: bool>(&self, [_, along_y, along_z]: [f64; 3]) -> L {
+        let [x, y, z] = self.faces().map(along::<L, OPEN>);
+        x + y.mul_add(L::lit(along_y), z * L::lit(along_z))
     }
 }
 
-/// What faces let through.
-pub(super) trait Faces<L: Lanes>: Copy {
-    /// The flux through the face after the cells `shift` along an axis from those at `x`; zero
-    /// where that face is closed.
-    fn through(self, x: usize, axis: usize, shift: isize, flux: L) -> L;
-
-    /// A number that the cells there must give; zero where they are solid.
-    fn given(self, x: usize, axis: usize, shift: isize, number: L) -> L;
+/// Through both faces along an axis.
+#[inline(always)]
+fn along<L: Lanes, const OPEN: bool>([(low, a), (high, b)]: [Beside<L>; 2]) -> L {
+    if OPEN {
+        return low + high;
+    }
+    let zero = L::lit(0.0);
+    L::select(L::from_bits(a), low, zero) + L::select(L::from_bits(b), high, zero)
 }
 
-/// All cells belong to the domain.
-#[derive(Clone, Copy)]
-pub(super) struct Open;
-
-impl<L: Lanes> Faces<L> for Open {
-    #[inline(always)]
-    fn through(self, _: usize, _: usize, _: isize, flux: L) -> L {
-        flux
+/// Through an edge: what is across it, and the two between.
+#[inline(always)]
+fn edge<L: Lanes, const OPEN: bool>(
+    (far, across): Beside<L>,
+    (a, left): Beside<L>,
+    (b, right): Beside<L>,
+) -> L {
+    if OPEN {
+        return far;
     }
-
-    #[inline(always)]
-    fn given(self, _: usize, _: usize, _: isize, number: L) -> L {
-        number
-    }
-}
-
-/// A row with the two rows at either side along y and z.
-#[derive(Clone, Copy)]
-pub(super) struct Cross<'a> {
-    here: Bits<'a>,
-    /// Of rows that lie −2 … 2 along y, and along z.
-    beside: [[Bits<'a>; 5]; 2],
-}
-
-impl<'a> Cross<'a> {
-    /// That of row (y, z).
-    pub(super) fn of(domain: &'a Domain, (y, z): (isize, isize)) -> Cross<'a> {
-        let along_y = std::array::from_fn(|n| domain.row(y + n as isize - 2, z));
-        let along_z = std::array::from_fn(|n| domain.row(y, z + n as isize - 2));
-        Cross { here: domain.row(y, z), beside: [along_y, along_z] }
-    }
-
-    #[inline(always)]
-    fn belong<L: Lanes>(&self, x: usize, axis: usize, shift: isize) -> u64 {
-        match axis {
-            0 => self.here.pack(x, shift, L::WIDTH),
-            _ => self.beside[axis - 1][(shift + 2) as usize].pack(x, 0, L::WIDTH),
-        }
-    }
-}
-
-impl<L: Lanes> Faces<L> for &Cross<'_> {
-    #[inline(always)]
-    fn through(self, x: usize, axis: usize, shift: isize, flux: L) -> L {
-        let open = self.belong::<L>(x, axis, shift) & self.belong::<L>(x, axis, shift + 1);
-        L::select(L::from_bits(open), flux, L::lit(0.0))
-    }
-
-    #[inline(always)]
-    fn given(self, x: usize, axis: usize, shift: isize, number: L) -> L {
-        L::select(L::from_bits(self.belong::<L>(x, axis, shift)), number, L::lit(0.0))
-    }
+    let mirrored = L::select(L::from_bits(!across & right & !left), b, L::lit(0.0));
+    let mirrored = L::select(L::from_bits(!across & left & !right), a, mirrored);
+    L::select(L::from_bits(across & (left | right)), far, mirrored)
 }
 
 /// Zeros where the cells of a row are solid.
@@ -238,12 +197,15 @@ pub(super) fn clear<L: Lanes>(bits: Bits<'_>, nx: usize, row: &mut [L::Scalar]) 
     }
 }
 
-/// Values of one row where the cells of another are solid.
+/// Puts values of one row into another where cells are solid; both are whole packs.
 #[inline(always)]
-pub(super) fn keep<T: Scalar>(bits: Bits<'_>, from: &[T], to: &mut [T]) {
-    for x in 0..to.len() {
-        if bits.pack(x, 0, 1) == 0 {
-            to[x] = from[x];
-        }
+pub(super) fn keep<L: Lanes>(bits: Bits<'_>, nx: usize, from: &[L::Scalar], to: &mut [L::Scalar]) {
+    let mut x = 0;
+    while x < nx {
+        let pack = x..x + L::WIDTH;
+        let value =
+            L::select(bits.mask::<L>(x), L::load(&to[pack.clone()]), L::load(&from[pack.clone()]));
+        value.store(&mut to[pack]);
+        x += L::WIDTH;
     }
 }

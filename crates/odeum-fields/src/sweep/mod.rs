@@ -6,6 +6,7 @@
 
 mod cascade;
 pub(crate) mod combine;
+mod faces;
 mod gather;
 mod laplacian;
 mod line;

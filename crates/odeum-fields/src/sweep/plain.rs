@@ -9,8 +9,7 @@ use super::scratch::{Origin, Scratch};
 use super::{Frame, Tile, line, masked};
 use crate::plan::{Kernel, Tape};
 use crate::walls;
-use odeum_core::lanes::stream_fence;
-use odeum_core::{Lanes, Scalar};
+use odeum_core::Lanes;
 
 /// Computes all rows of a tile; true when every value of the output is finite.
 #[inline(always)]
@@ -48,7 +47,7 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                     unsafe { add_sources(&origin.moment.sources, frame.slope, s, (y, z), row) };
                 }
                 // SAFETY: as above.
-                unsafe { rest(frame, s, (y, z), here) };
+                unsafe { rest::<L>(frame, s, (y, z), here) };
             }
             y += at.rows;
         }
@@ -64,17 +63,20 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
 ///
 /// The row of the output must be the caller's to write.
 #[inline(always)]
-unsafe fn rest<T: Scalar>(frame: &Frame<'_, T>, s: usize, (y, z): (usize, usize), here: &[T]) {
+unsafe fn rest<L: Lanes>(
+    frame: &Frame<'_, L::Scalar>,
+    s: usize,
+    (y, z): (usize, usize),
+    here: &[L::Scalar],
+) {
     let Some(domain) = frame.plan.domain_near((y as isize, z as isize)) else { return };
     if frame.own.is_none() && frame.terms.is_empty() {
         return;
     }
-    // What was streamed has arrived before it is written again.
-    stream_fence();
     let layout = &frame.plan.layout;
     // SAFETY: the row lies within the layout, and is the caller's.
-    let out = unsafe { frame.out.values(layout.row_at(s, y, z), layout.shape[0]) };
-    masked::keep(domain.row(y as isize, z as isize), here, out);
+    let out = unsafe { frame.out.values(layout.row_at(s, y, z), layout.wide::<L::Scalar>()) };
+    masked::keep::<L>(domain.row(y as isize, z as isize), layout.shape[0], here, out);
 }
 
 /// The number of a row of a potential: row `j` of those of the tile and one around, in the place

@@ -1,7 +1,7 @@
 //! Memory of one thread, and what is computed in it row by row.
 
+use super::faces::{Cross, Faces, Open};
 use super::gather::{Around, Place};
-use super::masked::{Cross, Faces, Open};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
 use super::{Frame, Moment};

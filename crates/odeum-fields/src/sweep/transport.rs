@@ -1,8 +1,8 @@
 //! What carries species beside the Laplacian: a wind, and diffusion that differs from cell to
 //! cell. Both as differences of fluxes through the faces of a cell.
 
+use super::faces::Faces;
 use super::gather::{Around, Spare};
-use super::masked::Faces;
 use super::row::{self, PAD};
 use crate::problem::Advection;
 use crate::walls::Ghost;
