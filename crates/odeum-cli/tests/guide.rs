@@ -91,15 +91,15 @@ fn field_case(heading: &str, body: &str) -> String {
     case
 }
 
-/// A plain array of zeros for the grid of [`field_case`].
-fn zeros() -> Vec<u8> {
+/// A plain array of one number for the grid of [`field_case`].
+fn array(number: u8) -> Vec<u8> {
     let mut dict = "{'descr': '|u1', 'fortran_order': False, 'shape': (5, 5, 5), }".to_owned();
     dict += &" ".repeat(128 - 11 - dict.len());
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((dict.len() as u16 + 1).to_le_bytes());
     bytes.extend(dict.as_bytes());
     bytes.push(b'\n');
-    bytes.extend([0; 125]);
+    bytes.extend([number; 125]);
     bytes
 }
 
@@ -107,8 +107,9 @@ fn zeros() -> Vec<u8> {
 fn field_checks(case: &str) {
     let folder = Folder::new();
     for name in ["u.npy", "D.npy", "wx.npy", "wy.npy", "wz.npy"] {
-        folder.write(name, zeros());
+        folder.write(name, array(0));
     }
+    folder.write("mask.npy", array(1));
     let said = folder.write("a.toml", case).odeum(&["check", "a.toml"]);
     assert_eq!(said.code, 0, "{case}\n{}", said.err);
 }
@@ -146,7 +147,9 @@ fn every_entry_of_the_tables_of_fields_is_accepted() {
         let key = entry.split(' ').next().expect("a key");
         let base = [("shape", "shape = [5, 5, 5]"), ("spacing", "spacing = 10.0")];
         let others = base.iter().filter(|(name, _)| *name != key).map(|(_, text)| *text);
-        let body = others.chain([entry]).collect::<Vec<_>>().join("\n");
+        // Of cells of that size the first one's centre is at 5.
+        let entry = entry.replace("1 - x^2", "100 - x^2");
+        let body = others.chain([entry.as_str()]).collect::<Vec<_>>().join("\n");
         field_checks(&field_case("grid", &body).replace("0.01", "0.1"));
     }
     for entry in field_entries("`[walls]`") {

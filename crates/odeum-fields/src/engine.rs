@@ -2,6 +2,7 @@
 
 use crate::field::Field;
 use crate::grid::Grid;
+use crate::mask::Mask;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::sweep::combine::MOST;
@@ -17,6 +18,7 @@ const ROWS: usize = 64;
 /// The result does not depend on the number of threads, bit for bit.
 pub struct Engine<T> {
     plan: Plan<T>,
+    mask: Option<Mask>,
     tiles: Vec<Tile>,
     isa: Isa,
     pool: Option<rayon::ThreadPool>,
@@ -43,11 +45,14 @@ impl<T: Precision> Engine<T> {
             }
         };
         let tiles = sweep::tiles(&plan, threads);
-        Ok(Engine { plan, tiles, isa: cpu.isa, pool })
+        Ok(Engine { plan, mask: problem.mask.clone(), tiles, isa: cpu.isa, pool })
     }
 
     /// out = own · out + Σ cₖ Vₖ + slope · F(t, u), over all cells; true when all of it is
     /// finite. With slope 0 the field u is not read.
+    ///
+    /// In solid cells F is zero; where it is added to anything they get the values of u, which
+    /// all fields of a step have there.
     ///
     /// # Panics
     ///
@@ -67,7 +72,7 @@ impl<T: Precision> Engine<T> {
     }
 
     /// The most steps that [`steps`](Engine::steps) takes at once: one where F reads cells
-    /// further away than the nearest, or coefficients of cells.
+    /// further away than the nearest, or coefficients of cells, or where cells are solid.
     pub fn most_steps(&self) -> usize {
         self.plan.most_steps()
     }
@@ -115,6 +120,11 @@ impl<T: Precision> Engine<T> {
     /// The cells.
     pub fn grid(&self) -> &Grid {
         &self.plan.grid
+    }
+
+    /// The cells that belong to the domain; `None` for all.
+    pub(crate) fn mask(&self) -> Option<&Mask> {
+        self.mask.as_ref()
     }
 
     /// The value of `f(species, z, rows)` for every block of rows of every plane, in plain order:

@@ -100,7 +100,7 @@ impl<T: Precision> Backend<T> for Host<T> {
     }
 
     fn sample(&self) -> Result<Vec<State>, Error> {
-        Ok(stability::sample(self.now()))
+        Ok(stability::sample(self.now(), self.engine.mask()))
     }
 
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {

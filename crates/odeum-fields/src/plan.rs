@@ -1,5 +1,6 @@
 //! A problem made ready for sweeps in one precision.
 
+use crate::domain::Domain;
 use crate::field::{Field, Layout};
 use crate::grid::Grid;
 use crate::linear::Linear;
@@ -34,6 +35,8 @@ pub(crate) struct Plan<T> {
     /// D at cell centres, of those species that have it.
     pub(crate) diffusion: Vec<Option<Field<T>>>,
     pub(crate) sources: Vec<Source>,
+    /// The cells that belong to the domain, where not all do.
+    pub(crate) domain: Option<Domain>,
 }
 
 /// How F is computed.
@@ -116,6 +119,18 @@ fn diffusion_only(rhs: &Graph, species: usize) -> Option<Vec<f64>> {
     Some(d)
 }
 
+/// The axes along which the box continues at its other end; one is so for all species.
+fn periodic(walls: &[SpeciesWalls]) -> [bool; 3] {
+    [0, 1, 2].map(|axis| walls[0].wraps(axis))
+}
+
+/// The domain of a problem with these walls, where it is a part of the box.
+pub(crate) fn domain(problem: &Problem, walls: &[SpeciesWalls]) -> Option<Domain> {
+    let limits = problem.advection == Advection::Koren && problem.carried().contains(&true);
+    let reach = if limits { 2 } else { 1 };
+    problem.mask.as_ref().map(|mask| Domain::new(mask, periodic(walls), reach))
+}
+
 impl<T: Scalar> Plan<T> {
     pub(crate) fn new(problem: &Problem) -> Result<Plan<T>, Error> {
         problem.check()?;
@@ -166,7 +181,7 @@ impl<T: Scalar> Plan<T> {
             });
         }
         let walls = problem.walls.bind(grid, model.species(), model.params())?;
-        Ok(Plan {
+        let mut plan = Plan {
             grid: *grid,
             slab: Slab::whole(grid.shape()[2], walls[0].wraps(2)),
             layout,
@@ -179,7 +194,15 @@ impl<T: Scalar> Plan<T> {
             advection: problem.advection,
             diffusion,
             sources,
-        })
+            domain: None,
+        };
+        plan.domain = domain(problem, &plan.walls);
+        Ok(plan)
+    }
+
+    /// The domain, where solid cells are near a row.
+    pub(crate) fn domain_near(&self, (y, z): (isize, isize)) -> Option<&Domain> {
+        self.domain.as_ref().filter(|domain| domain.is_near(y, z))
     }
 
     /// The same problem on a slab of the box. The values of its own planes are those of the whole;
@@ -210,6 +233,8 @@ impl<T: Scalar> Plan<T> {
             advection: self.advection,
             diffusion: diffusion.collect::<Result<_, _>>()?,
             sources: self.sources.clone(),
+            // Engines refuse a mask on several GPUs.
+            domain: None,
         })
     }
 
@@ -226,7 +251,7 @@ impl<T: Scalar> Plan<T> {
 
     /// The axes along which the box continues at its other end; one is so for all species.
     pub(crate) fn periodic(&self) -> [bool; 3] {
-        [0, 1, 2].map(|axis| self.walls[0].wraps(axis))
+        periodic(&self.walls)
     }
 
     /// What the potentials read, if there are any.
@@ -243,7 +268,7 @@ impl<T: Scalar> Plan<T> {
             (Some(Blow::Uniform(_)), Advection::Upwind) | (None, _) => true,
             _ => !self.carried.contains(&true),
         };
-        let plain = self.diffusion.iter().all(Option::is_none);
+        let plain = self.diffusion.iter().all(Option::is_none) && self.domain.is_none();
         if self.n_potentials() == 0 && uniform && plain { MOST_STEPS } else { 1 }
     }
 

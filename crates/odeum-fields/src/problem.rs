@@ -1,6 +1,7 @@
 //! A model on a grid, with all that surrounds it.
 
 use crate::grid::Grid;
+use crate::mask::Mask;
 use crate::model::Model;
 use crate::quantity::Quantity;
 use crate::stencil::Stencil;
@@ -70,6 +71,10 @@ pub struct Problem {
     pub diffusion: Vec<(String, Vec<f64>)>,
     /// Sources in single cells.
     pub sources: Vec<PointSource>,
+    /// The cells that belong to the domain; `None` for all. Nothing diffuses or blows between
+    /// these and the others, which keep their values: of diffusion and potentials the faces
+    /// between them are walls without flux.
+    pub mask: Option<Mask>,
 }
 
 impl Problem {
@@ -85,6 +90,7 @@ impl Problem {
             advection: Advection::default(),
             diffusion: Vec::new(),
             sources: Vec::new(),
+            mask: None,
         }
     }
 
@@ -113,6 +119,16 @@ impl Problem {
     pub fn diffusion(mut self, species: &str, coefficients: Vec<f64>) -> Problem {
         self.diffusion.push((species.to_owned(), coefficients));
         self
+    }
+
+    /// The same in a part of the box.
+    pub fn mask(self, mask: Mask) -> Problem {
+        Problem { mask: Some(mask), ..self }
+    }
+
+    /// Number of cells that belong to the domain.
+    pub fn cells(&self) -> usize {
+        self.mask.as_ref().map_or(self.grid.cells(), Mask::cells)
     }
 
     /// Refuses what does not fit together. [`Engine::new`](crate::Engine::new) asks too.
@@ -145,6 +161,13 @@ impl Problem {
             let field = format!("diffusion of {name}");
             check_cells(&field, coefficients, cells, sound, "must be finite and not negative")?;
         }
+        if let Some(mask) = &self.mask
+            && mask.shape() != self.grid.shape()
+        {
+            let found = format!("a mask of {:?} cells", mask.shape());
+            let remedy = format!("the grid has {:?} cells", self.grid.shape());
+            return Err(Error::input("mask", found, remedy));
+        }
         for source in &self.sources {
             self.model.index(&source.species)?;
             let field = format!("source of {}", source.species);
@@ -153,6 +176,10 @@ impl Problem {
             if (0..3).any(|axis| source.cell[axis] >= shape[axis]) {
                 let found = format!("cell {:?}", source.cell);
                 return Err(Error::input(field, found, format!("the grid has {shape:?} cells")));
+            }
+            if self.mask.as_ref().is_some_and(|mask| !mask.contains(source.cell)) {
+                let found = format!("cell {:?}", source.cell);
+                return Err(Error::input(field, found, "is solid: give a cell of the domain"));
             }
         }
         Ok(())

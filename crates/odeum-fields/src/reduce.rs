@@ -2,13 +2,14 @@
 
 use crate::engine::Engine;
 use crate::field::Field;
+use crate::mask::Mask;
 use crate::sweep::Precision;
 use odeum::{Scalar, Tolerance};
 
-/// What is known of one species over all cells.
+/// What is known of one species over all cells, or those that belong to the domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// Sum over all cells [units of u], added up in double precision in a fixed order.
+    /// Sum over these cells [units of u], added up in double precision in a fixed order.
     pub sum: f64,
     /// Sum times the volume of a cell [units of u × lengthᵈ].
     pub mass: f64,
@@ -21,12 +22,15 @@ pub struct Summary {
 }
 
 impl<T: Precision> Engine<T> {
-    /// Sums up every species of a field. NaN in a field makes its sum NaN.
+    /// Sums up every species of a field over the domain. NaN in a field makes its sum NaN.
     pub fn summaries(&self, field: &Field<T>) -> Vec<Summary> {
         let blocks = self.blocks(|s, z, rows| {
             let (mut sum, mut min, mut max) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
             for y in rows {
-                for value in field.row(s, y, z) {
+                for (x, value) in field.row(s, y, z).iter().enumerate() {
+                    if self.mask().is_some_and(|mask| !mask.contains([x, y, z])) {
+                        continue;
+                    }
                     let value = value.to_f64();
                     sum += value;
                     min = if value < min { value } else { min };
@@ -43,7 +47,7 @@ impl<T: Precision> Engine<T> {
             all.sum += sum;
             (all.min, all.max) = (all.min.min(min), all.max.max(max));
         }
-        let cells = self.grid().cells() as f64;
+        let cells = self.cells() as f64;
         for all in &mut summaries {
             all.mass = all.sum * self.grid().cell_volume();
             all.mean = all.sum / cells;
@@ -51,8 +55,14 @@ impl<T: Precision> Engine<T> {
         summaries
     }
 
-    /// The weighted RMS norm, over all cells and species, of
-    /// 0.8 (y − w) + 0.4 h (F(y) + F(w)), the error of RKC. The tolerance is per species.
+    /// Number of cells that belong to the domain.
+    fn cells(&self) -> usize {
+        self.mask().map_or(self.grid().cells(), Mask::cells)
+    }
+
+    /// The weighted RMS norm, over all species and cells of the domain, of
+    /// 0.8 (y − w) + 0.4 h (F(y) + F(w)), the error of RKC, which is zero in solid cells. The
+    /// tolerance is per species.
     pub(crate) fn rkc_error(
         &self,
         tolerance: &Tolerance,
@@ -76,7 +86,7 @@ impl<T: Precision> Engine<T> {
             sum
         });
         let sum: f64 = blocks.iter().sum();
-        (sum / (self.grid().cells() * y.species()) as f64).sqrt()
+        (sum / (self.cells() * y.species()) as f64).sqrt()
     }
 }
 

@@ -4,9 +4,13 @@
 //! values of one cell are a small matrix: ∂F/∂u + s ∂F/∂L + s ∂F/∂M (∂μ/∂u + s ∂μ/∂L) + a, with
 //! s(θ) the symbol of the Laplacian and a(θ) that of the upwind difference. Its eigenvalues λ, over
 //! waves, over a sample of cells and over the time of a run, limit the steps.
+//!
+//! Where the domain is a part of the box the limits are the box's: what solid cells leave out of
+//! the Laplacian cannot raise its largest eigenvalue (docs/src/theory/fields.md, solid cells).
 
 use crate::eigen::{Complex, eigenvalues};
 use crate::field::Field;
+use crate::mask::Mask;
 use crate::problem::{Advection, Problem, Wind};
 use crate::quantity::Course;
 use odeum::{Error, Scalar};
@@ -41,7 +45,7 @@ pub fn stability<T: Scalar>(
     field: &Field<T>,
     span: (f64, f64),
 ) -> Result<Stability, Error> {
-    judge(problem, &sample(field), span)
+    judge(problem, &sample(field, problem.mask.as_ref()), span)
 }
 
 /// The same about some states.
@@ -165,23 +169,39 @@ pub(crate) struct State {
     pub(crate) values: Vec<f64>,
 }
 
-/// Cells of the sample that do not depend on the values.
-pub(crate) fn everywhere([nx, ny, nz]: [usize; 3]) -> Vec<[usize; 3]> {
+/// Cells of the sample that do not depend on the values; in place of solid ones the next that
+/// belong to the domain.
+pub(crate) fn everywhere([nx, ny, nz]: [usize; 3], mask: Option<&Mask>) -> Vec<[usize; 3]> {
     let cells = nx * ny * nz;
     let count = CELLS.min(cells);
     let at = |index: usize| [index % nx, index / nx % ny, index / (nx * ny)];
-    (0..count).map(|k| at(k * cells / count)).collect()
+    let mut next = 0;
+    let mut places = Vec::with_capacity(count);
+    for k in 0..count {
+        next = next.max(k * cells / count);
+        while next < cells && mask.is_some_and(|mask| !mask.contains(at(next))) {
+            next += 1;
+        }
+        if next < cells {
+            places.push(at(next));
+        }
+    }
+    places
 }
 
-/// Cells with the extreme values of every species, and some others.
-pub(crate) fn sample<T: Scalar>(field: &Field<T>) -> Vec<State> {
+/// Cells of the domain with the extreme values of every species, and some others.
+pub(crate) fn sample<T: Scalar>(field: &Field<T>, mask: Option<&Mask>) -> Vec<State> {
     let [_, ny, nz] = field.shape();
-    let mut sample = everywhere(field.shape());
+    let mut sample = everywhere(field.shape(), mask);
+    let first = sample.first().copied().unwrap_or_default();
     for s in 0..field.species() {
-        let (mut low, mut high) = ([0; 3], [0; 3]);
+        let (mut low, mut high) = (first, first);
         for z in 0..nz {
             for y in 0..ny {
                 for (x, value) in field.row(s, y, z).iter().enumerate() {
+                    if mask.is_some_and(|mask| !mask.contains([x, y, z])) {
+                        continue;
+                    }
                     if *value < field.get(s, low) {
                         low = [x, y, z];
                     }

@@ -219,6 +219,23 @@ pub(crate) enum Ghost<T> {
 /// The ghosts at both ends of each axis.
 pub(crate) type Ghosts<T> = [[Ghost<T>; 2]; 3];
 
+/// Where cell `i` of an axis of `n` cells is found: itself, or for a ghost the cell that gives
+/// its value, and how.
+#[inline(always)]
+pub(crate) fn source<T: Copy>(i: isize, n: usize, ends: &[Ghost<T>; 2]) -> (usize, Option<(T, T)>) {
+    let len = n as isize;
+    if i >= 0 && i < len {
+        return (i as usize, None);
+    }
+    let mirror = if i < 0 { -1 - i } else { 2 * len - 1 - i };
+    let mirror = mirror.clamp(0, len - 1) as usize;
+    match ends[usize::from(i >= 0)] {
+        Ghost::Mirror => (mirror, None),
+        Ghost::Wrap => (i.rem_euclid(len) as usize, None),
+        Ghost::Affine { shift, scale } => (mirror, Some((shift, scale))),
+    }
+}
+
 impl SpeciesWalls {
     /// The ghosts at time `t`.
     pub(crate) fn at<T: odeum::Scalar>(&self, t: f64) -> Ghosts<T> {

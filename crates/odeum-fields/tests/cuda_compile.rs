@@ -9,10 +9,10 @@
 mod nvrtc;
 
 use odeum::Scalar;
-use odeum_fields::Advection;
 use odeum_fields::cuda::Tiling;
 use odeum_fields::cuda::inspect::{self, KernelText};
 use odeum_fields::problems::Paper;
+use odeum_fields::{Advection, Mask};
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");
@@ -58,6 +58,20 @@ fn others<T: Scalar>() -> Vec<(String, KernelText)> {
     let plume = Paper::Plume.problem([512; 3]).unwrap();
     let problem = odeum_fields::Problem { advection: Advection::Koren, ..plume };
     all.push((format!("transport, {}", T::NAME), inspect::transport::<T>(&problem).unwrap()));
+    for paper in [Paper::Turing, Paper::Front, Paper::Plume] {
+        let problem = paper.problem([128; 3]).unwrap();
+        let mask = Mask::from_fn(&problem.grid, |at| at[0] > at[1]).unwrap();
+        let problem = odeum_fields::Problem { sources: Vec::new(), ..problem }.mask(mask);
+        let text = if problem.wind.is_some() {
+            inspect::transport::<T>(&problem).unwrap()
+        } else {
+            let potentials = problem.model.potentials().outputs().len();
+            let tiling = Tiling::of(problem.model.species().len(), potentials, size_of::<T>());
+            let source = inspect::stage::<T>(&problem, tiling, 2).unwrap().source;
+            KernelText { name: "od_masked", source }
+        };
+        all.push((format!("{} masked, {}", paper.name(), T::NAME), text));
+    }
     let (source, names) = inspect::common::<T>();
     for name in names {
         let text = KernelText { name, source: source.clone() };

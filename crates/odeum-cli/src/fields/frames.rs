@@ -4,7 +4,7 @@ use super::zarr::Zarr;
 use super::{Trouble, slice, surface, vti};
 use crate::case::FieldOutput;
 use crate::output::{Target, cannot_write, write_whole};
-use odeum_fields::{AXES, Field, Grid, Precision};
+use odeum_fields::{AXES, Field, Grid, Mask, Precision, Problem};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ pub(super) struct Frames {
     output: FieldOutput,
     target: Target,
     grid: Grid,
+    mask: Option<Mask>,
     names: Vec<String>,
     times: Vec<f64>,
     zarr: Option<Zarr>,
@@ -23,17 +24,19 @@ impl Frames {
     pub(super) fn new(
         output: &FieldOutput,
         target: &Target,
-        grid: &Grid,
-        names: &[String],
+        problem: &Problem,
         times: Vec<f64>,
     ) -> Frames {
+        let (grid, mask, names) = (problem.grid, problem.mask.clone(), problem.model.species());
         let zarr = output
             .zarr
-            .then(|| Zarr::new(target.file("zarr"), *grid, names.to_vec(), times.clone()));
+            .then(|| (grid, mask.clone()))
+            .map(|cells| Zarr::new(target.file("zarr"), cells, names.to_vec(), times.clone()));
         Frames {
             output: output.clone(),
             target: target.clone(),
-            grid: *grid,
+            grid,
+            mask,
             names: names.to_vec(),
             times,
             zarr,
@@ -43,6 +46,7 @@ impl Frames {
     /// Writes a state.
     pub(super) fn write<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Trouble> {
         let index = self.times.len();
+        let cells = (&self.grid, self.mask.as_ref());
         if self.output.every.is_some() && (self.output.vti || has_pictures(&self.output)) {
             let folder = self.target.file("frames");
             std::fs::create_dir_all(&folder)
@@ -50,18 +54,18 @@ impl Frames {
         }
         for slice in &self.output.slices {
             let name = &self.names[slice.species];
-            let picture = slice::draw(slice, name, &self.grid, field, t);
+            let picture = slice::draw(slice, name, cells, field, t);
             picture.write(&self.path(&slice_name(slice, name), index, "png"))?;
         }
         for (n, surface) in self.output.isosurfaces.iter().enumerate() {
             let name = &self.names[surface.species];
-            let picture = surface::draw(surface, name, &self.grid, field, t);
+            let picture = surface::draw(surface, name, cells, field, t);
             picture.write(&self.path(&surface_name(n, name), index, "png"))?;
         }
         self.times.push(t);
         if self.output.vti {
             let path = self.path("", index, "vti");
-            write_whole(&path, |file| vti::write(file, &self.grid, &self.names, field))?;
+            write_whole(&path, |file| vti::write(file, cells, &self.names, field))?;
             if self.output.every.is_some() {
                 let files: Vec<(f64, String)> = self
                     .times

@@ -48,6 +48,15 @@ impl From<Trouble> for Finding {
     }
 }
 
+/// A name for an array that stands beside those of the species.
+fn aside(name: &str, species: &[String]) -> String {
+    let mut name = name.to_owned();
+    while species.contains(&name) {
+        name.push('_');
+    }
+    name
+}
+
 /// Bytes of a value as the files have it, little-endian.
 fn put<T: odeum::Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
     for value in values {

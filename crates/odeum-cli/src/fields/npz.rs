@@ -27,7 +27,7 @@ pub(super) fn write<T: Precision>(
     field: &Field<T>,
     end: &End<'_>,
 ) -> Result<(), Finding> {
-    let grid = &case.problem.grid;
+    let (grid, mask) = (&case.problem.grid, case.problem.mask.as_ref());
     let names = case.problem.model.species();
     let [nx, ny, nz] = grid.shape();
     let real = if size_of::<T>() == 8 { "<f8" } else { "<f4" };
@@ -35,12 +35,16 @@ pub(super) fn write<T: Precision>(
     write_archive(path, |archive| {
         for (s, name) in names.iter().enumerate() {
             let mut name = name.clone();
-            while others.contains(&name.as_str()) {
+            while others.contains(&name.as_str()) || name == "mask" && mask.is_some() {
                 name.push('_');
             }
             archive.rows(&name, real, nz, &[ny, nx], |buffer, z| {
                 (0..ny).for_each(|y| put(buffer, field.row(s, y, z)));
             })?;
+        }
+        if let Some(mask) = mask {
+            let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
+            archive.whole("mask", "|b1", &[nz, ny, nx], &cells)?;
         }
         for axis in 0..3 {
             let n = grid.shape()[axis];

@@ -97,7 +97,7 @@ impl<T: Precision> Observer<'_, T> {
     /// Updates of cells in this run; every stage of a step is one.
     pub(super) fn updates(&self, march: &March<T>) -> f64 {
         let sweeps = march.counts().slopes - self.first;
-        sweeps as f64 * self.case.problem.grid.cells() as f64
+        sweeps as f64 * self.case.problem.cells() as f64
     }
 
     fn checkpoint_is_due(&self) -> bool {

@@ -6,7 +6,8 @@ use crate::plan::{Overrides, available_memory};
 use crate::report::{Style, Table, bytes, count, wrap};
 use odeum::Device;
 use odeum_fields::{
-    Field, Method, Options, Stability, Stencil, Steps, Wind, cuda, fields_needed, stability,
+    Field, Method, Options, Problem, Stability, Stencil, Steps, Wind, cuda, fields_needed,
+    stability,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -223,6 +224,16 @@ fn memory(case: &FieldCase, device: &Device) -> u128 {
     field * (fields + WAITING) + surroundings + case.initial.bytes()
 }
 
+/// How many cells there are, in words.
+pub(super) fn cells(problem: &Problem) -> String {
+    let [nx, ny, nz] = problem.grid.shape();
+    let all = format!("{nx} × {ny} × {nz} = {}", count(problem.grid.cells() as u64));
+    match &problem.mask {
+        Some(mask) => format!("{all}, of which {} in the domain", count(mask.cells() as u64)),
+        None => all,
+    }
+}
+
 /// What would be run, in words.
 pub(crate) fn describe<T: odeum_fields::Precision>(
     plan: &FieldPlan<'_>,
@@ -243,8 +254,7 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     }
     let mut table = Table::pairs();
     let grid = &problem.grid;
-    let [nx, ny, nz] = grid.shape();
-    table.pair("cells", format!("{nx} × {ny} × {nz} = {}", count(grid.cells() as u64)));
+    table.pair("cells", cells(problem));
     let [hx, hy, hz] = grid.spacing();
     let spacing = if hx == hy && hy == hz { hx.to_string() } else { format!("{hx}, {hy}, {hz}") };
     table.pair("spacing", spacing);

@@ -253,7 +253,7 @@ fn open_writer(
         }
     }
     let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
-    let frames = Frames::new(&case.output, target, &case.problem.grid, names, times);
+    let frames = Frames::new(&case.output, target, &case.problem, times);
     Ok(Writer { frames, series: table, lines, checkpoint: target.checkpoint() })
 }
 
@@ -369,9 +369,7 @@ fn print_summary(plan: &FieldPlan<'_>, ended: &Ended, limit: f64, files: &[std::
     println!("{}", conservation::table(names, &ended.masses, &ended.summaries).render(style));
     let mut facts = Table::pairs();
     facts.pair("system", &case.system);
-    let [nx, ny, nz] = case.problem.grid.shape();
-    let cells = count(case.problem.grid.cells() as u64);
-    facts.pair("cells", format!("{nx} × {ny} × {nz} = {cells}"));
+    facts.pair("cells", super::plan::cells(&case.problem));
     let Counts { steps, rejected, slopes } = ended.counts;
     let mut text = count(steps);
     if rejected > 0 {

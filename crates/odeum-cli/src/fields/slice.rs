@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Colour, LETTER, short, within};
 use crate::case::{Colours, Slice};
-use odeum_fields::{AXES, Field, Grid, Precision};
+use odeum_fields::{AXES, Field, Grid, Mask, Precision};
 
 /// Pixels along the longer edge of the plane, about.
 const EDGE: usize = 512;
@@ -15,13 +15,14 @@ const NUMBERS: usize = 12 * LETTER;
 
 const PAPER: Colour = [255, 255, 255];
 const INK: Colour = [40, 40, 40];
+const SOLID: Colour = [190, 190, 190];
 const SPOILED: Colour = [255, 0, 255];
 
-/// Draws a plane: the first axis to the right, the second upward.
+/// Draws a plane: the first axis to the right, the second upward; solid cells are grey.
 pub(super) fn draw<T: Precision>(
     slice: &Slice,
     name: &str,
-    grid: &Grid,
+    (grid, mask): (&Grid, Option<&Mask>),
     field: &Field<T>,
     t: f64,
 ) -> Canvas {
@@ -34,13 +35,15 @@ pub(super) fn draw<T: Precision>(
     let value = |i: usize, j: usize| {
         let mut cell = [0; 3];
         (cell[slice.normal], cell[across], cell[up]) = (slice.plane, i, j);
-        field.get(slice.species, cell).to_f64()
+        let belongs = mask.is_none_or(|mask| mask.contains(cell));
+        belongs.then(|| field.get(slice.species, cell).to_f64())
     };
     let (columns, rows) = (shape[across], shape[up]);
     let (low, high) = slice.range.unwrap_or_else(|| {
         let all = (0..rows).flat_map(|j| (0..columns).map(move |i| (i, j)));
-        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (i, j)| {
-            (low.min(value(i, j)), high.max(value(i, j)))
+        let values = all.filter_map(|(i, j)| value(i, j));
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
         })
     });
     // Cells are drawn as large as their edges say.
@@ -66,7 +69,7 @@ pub(super) fn draw<T: Precision>(
     let scale = |value: f64| if high > low { (value - low) / (high - low) } else { 0.5 };
     for j in 0..rows {
         for i in 0..columns {
-            let colour = colour(slice.colours, scale(value(i, j)));
+            let colour = value(i, j).map_or(SOLID, |value| colour(slice.colours, scale(value)));
             let corner = (MARGIN + i * w, TITLE + (rows - 1 - j) * h);
             canvas.fill(corner, (w, h), colour);
         }

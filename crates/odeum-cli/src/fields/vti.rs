@@ -3,15 +3,15 @@
 //! The VTK User's Guide, *VTK XML formats*: `ImageData` with appended data in raw encoding; each
 //! array begins with its number of bytes as a 64-bit integer.
 
-use super::put;
-use odeum_fields::{Field, Grid, Precision};
+use super::{aside, put};
+use odeum_fields::{Field, Grid, Mask, Precision};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Writes a field as data of cells.
+/// Writes a field as data of cells, and which of these belong to the domain.
 pub(super) fn write<T: Precision>(
     to: &mut impl Write,
-    grid: &Grid,
+    (grid, mask): (&Grid, Option<&Mask>),
     names: &[String],
     field: &Field<T>,
 ) -> io::Result<()> {
@@ -37,6 +37,15 @@ pub(super) fn write<T: Precision>(
              offset=\"{offset}\"/>"
         );
     }
+    if mask.is_some() {
+        let offset = names.len() as u64 * (8 + bytes);
+        let name = aside("mask", names);
+        let _ = writeln!(
+            head,
+            "        <DataArray type=\"UInt8\" Name=\"{name}\" format=\"appended\" \
+             offset=\"{offset}\"/>"
+        );
+    }
     head += "      </CellData>\n    </Piece>\n  </ImageData>\n  <AppendedData \
              encoding=\"raw\">\n_";
     to.write_all(head.as_bytes())?;
@@ -48,6 +57,11 @@ pub(super) fn write<T: Precision>(
             (0..ny).for_each(|y| put(&mut buffer, field.row(s, y, z)));
             to.write_all(&buffer)?;
         }
+    }
+    if let Some(mask) = mask {
+        let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
+        to.write_all(&(cells.len() as u64).to_le_bytes())?;
+        to.write_all(&cells)?;
     }
     to.write_all(b"\n  </AppendedData>\n</VTKFile>\n")
 }

@@ -2,13 +2,14 @@
 //!
 //! The Zarr core specification v3.0: a folder; `zarr.json` describes the group and, inlined, its
 //! arrays; chunks are files `c/0/1/…`, here gzipped. Each species is an array \[t, z, y, x\]; `t`,
-//! `x`, `y` and `z` are coordinates. A state is there when its chunks are: the shape grows last.
+//! `x`, `y` and `z` are coordinates, and `mask` \[z, y, x\] says which cells belong to the domain,
+//! where not all do. A state is there when its chunks are: the shape grows last.
 
-use super::{Trouble, put};
+use super::{Trouble, aside, put};
 use crate::output::{cannot_write, write_whole};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use odeum_fields::{AXES, Field, Grid, Precision};
+use odeum_fields::{AXES, Field, Grid, Mask, Precision};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,12 +25,18 @@ pub(super) struct Zarr {
     grid: Grid,
     names: Vec<String>,
     times: Vec<f64>,
+    mask: Option<Mask>,
 }
 
 impl Zarr {
     /// A store that holds the states of these times already.
-    pub(super) fn new(folder: PathBuf, grid: Grid, names: Vec<String>, times: Vec<f64>) -> Zarr {
-        Zarr { folder, grid, names, times }
+    pub(super) fn new(
+        folder: PathBuf,
+        (grid, mask): (Grid, Option<Mask>),
+        names: Vec<String>,
+        times: Vec<f64>,
+    ) -> Zarr {
+        Zarr { folder, grid, names, times, mask }
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -43,6 +50,10 @@ impl Zarr {
                 let n = self.grid.shape()[axis];
                 let centres: Vec<f64> = (0..n).map(|i| self.grid.centre(axis, i)).collect();
                 self.chunk(&format!("{name}/c/0"), &centres)?;
+            }
+            if let Some(mask) = &self.mask {
+                let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
+                self.bytes(&format!("{}/c/0/0/0", aside("mask", &self.names)), &cells)?;
             }
         }
         let index = self.times.len();
@@ -94,11 +105,15 @@ impl Zarr {
     fn chunk<T: odeum::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Trouble> {
         let mut bytes = Vec::with_capacity(size_of_val(values));
         put(&mut bytes, values);
+        self.bytes(key, &bytes)
+    }
+
+    fn bytes(&self, key: &str, bytes: &[u8]) -> Result<(), Trouble> {
         let path = self.folder.join(key);
         make_folder(&path)?;
         let written = write_whole(&path, |file| {
             let mut encoder = GzEncoder::new(file, Compression::fast());
-            encoder.write_all(&bytes)?;
+            encoder.write_all(bytes)?;
             encoder.finish().map(drop)
         });
         written.map_err(Trouble::from)
@@ -118,6 +133,13 @@ impl Zarr {
         for name in &self.names {
             let chunks = [1, cz, cy, cx];
             arrays.push((name.clone(), array(&shape, &chunks, real, &["t", "z", "y", "x"])));
+        }
+        if self.mask.is_some() {
+            // One chunk: a byte a cell is little.
+            let name = aside("mask", &self.names);
+            let mut mask = array(&[nz, ny, nx], &[nz, ny, nx], "bool", &["z", "y", "x"]);
+            mask["fill_value"] = json!(false);
+            arrays.push((name, mask));
         }
         for (name, described) in &arrays {
             self.json(&format!("{name}/zarr.json"), described)?;

@@ -2,11 +2,10 @@
 
 use super::exchange::Links;
 use super::machine::Machine;
-use super::part::{Part, Ready, bytes_needed, fitted, is_small, single};
+use super::part::{Part, Ready, bytes_needed, fitted, is_small, single, sweeps_twice};
 use super::reduce::Extremes;
 use super::shape::Shape;
 use super::tiling::Tiling;
-use super::transport;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::field::Field;
 use crate::grid::Grid;
@@ -55,6 +54,10 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             let (cells, species) = (plan.grid.shape(), plan.layout.species);
             let remedy = format!("wants {cells:?} cells of {species} species");
             return Err(Error::input("field", found, remedy));
+        }
+        if plan.domain.is_some() && machines.len() > 1 {
+            let found = format!("{} GPUs", machines.len());
+            return Err(Error::input("device", found, "a field with a mask wants one"));
         }
         let slabs = plan.slab.split(machines.len())?;
         let links = Links::new(&machines)?;
@@ -110,7 +113,7 @@ fn tiling_of<T: Scalar>(plan: &Plan<T>) -> Result<Tiling, Error> {
     let (species, word) = (plan.layout.species, size_of::<T>());
     let shape = Shape::new::<T>(&plan.grid, species)?;
     // What each step has a second sweep for is done step by step.
-    let deep = plan.n_potentials() == 0 && !transport::is_needed(plan);
+    let deep = plan.n_potentials() == 0 && !sweeps_twice(plan);
     let several = match species {
         _ if !deep => None,
         _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells),
@@ -163,7 +166,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
             let fields = slots.map(|slot| part.own_address(slot));
             sum += part.reductions.rkc_error(&part.machine, tolerance, h, fields)?;
         }
-        let values = self.grid().cells() * self.problem.model.species().len();
+        let values = self.problem.cells() * self.problem.model.species().len();
         let norm = (sum / values as f64).sqrt();
         Ok(if norm.is_finite() { norm } else { f64::NAN })
     }
@@ -173,7 +176,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         let summary = |all: Extremes| Summary {
             sum: all.sum,
             mass: all.sum * grid.cell_volume(),
-            mean: all.sum / grid.cells() as f64,
+            mean: all.sum / self.problem.cells() as f64,
             min: all.least,
             max: all.largest,
         };
@@ -182,7 +185,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
 
     fn sample(&self) -> Result<Vec<State>, Error> {
         let grid = self.grid();
-        let mut cells = stability::everywhere(grid.shape());
+        let mut cells = stability::everywhere(grid.shape(), self.problem.mask.as_ref());
         for all in self.extremes()? {
             // Of a field without a number there is none.
             let found = |at: i64| usize::try_from(at).ok().filter(|at| *at < grid.cells());
@@ -266,7 +269,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         tiling.check(plan.n_potentials(), plan.layout.species, size_of::<T>())?;
         let refused =
             |remedy: &str| Err(Error::input("tiling", format!("depth {}", tiling.depth), remedy));
-        if tiling.depth > 1 && self.parts[0].sweeps_twice() {
+        if tiling.depth > 1 && sweeps_twice(plan) {
             return refused("must be 1 where sweeps are two");
         }
         if (tiling.depth > HALO || tiling.boxes.is_some()) && self.parts.len() > 1 {

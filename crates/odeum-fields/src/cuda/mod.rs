@@ -4,8 +4,9 @@
 //! (`source`), how many cells a thread owns follows from the model (`tiling`), and what changes
 //! from step to step is an argument (`step`). Fields stay on the GPU (`part`), where many steps
 //! are taken without a word (`euler`); what is asked of them is summed up there (`reduce`) or
-//! brought into memory while the march goes on (`snapshot`). Several GPUs have a slab of the box
-//! each (`engine`), and exchange planes while they sweep (`exchange`).
+//! brought into memory while the march goes on (`snapshot`). Where the domain is a part of the box,
+//! cells near solid ones are computed anew after each sweep (`masked`). Several GPUs have a slab of the
+//! box each (`engine`), and exchange planes while they sweep (`exchange`).
 
 mod engine;
 mod euler;
@@ -13,6 +14,7 @@ mod exchange;
 #[doc(hidden)]
 pub mod inspect;
 mod machine;
+mod masked;
 pub mod paper;
 mod part;
 mod reduce;

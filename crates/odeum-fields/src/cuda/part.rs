@@ -1,6 +1,7 @@
 //! A slab of a problem on one GPU: fields there, and sweeps over them.
 
 use super::machine::Machine;
+use super::masked::{self, Masked};
 use super::reduce::Reductions;
 use super::shape::Shape;
 use super::snapshot::Couriers;
@@ -32,6 +33,7 @@ pub(super) struct Part<T, M: Machine> {
     /// By the steps they take, and what they are compiled for.
     kernels: HashMap<(usize, Variant), Kernel<M>>,
     transport: Option<Transport<M>>,
+    masked: Option<Masked<M>>,
     pub(super) reductions: Reductions<M>,
     pub(super) couriers: Couriers<M>,
 }
@@ -39,6 +41,9 @@ pub(super) struct Part<T, M: Machine> {
 /// A kernel and the planes that its blocks go through.
 pub(super) struct Kernel<M: Machine> {
     entry: M::Entry,
+    /// Those of a domain that is a part of the box, in the order of their names.
+    masked: Vec<M::Entry>,
+    keeps: bool,
     tiling: Tiling,
     across: [usize; 2],
     spans: Spans,
@@ -48,7 +53,7 @@ pub(super) struct Kernel<M: Machine> {
 
 impl<M: Machine> Clone for Kernel<M> {
     fn clone(&self) -> Kernel<M> {
-        Kernel { entry: self.entry.clone(), ..*self }
+        Kernel { entry: self.entry.clone(), masked: self.masked.clone(), ..*self }
     }
 }
 
@@ -87,7 +92,8 @@ pub(super) fn bytes_needed<T: Scalar>(
     let grid = problem.grid.with_planes(slab.planes());
     let shape = Shape::new::<T>(&grid, problem.model.species().len())?;
     let fields = shape.room::<T>() as u128 * fields_on_device(method) as u128;
-    Ok(fields + transport::bytes::<T>(problem, &grid)?)
+    let others = transport::bytes::<T>(problem, &grid)? + masked::bytes::<T>(problem, method)?;
+    Ok(fields + others)
 }
 
 impl<T: Scalar, M: Machine> Part<T, M> {
@@ -118,9 +124,12 @@ impl<T: Scalar, M: Machine> Part<T, M> {
             false => Cow::Owned(field.cut(&plan.grid, &plan.slab)?),
         };
         shape.upload(&own, &machine, &mut fields[Slot::Now as usize])?;
+        let masked = Masked::new(&machine, (problem, &plan), method)?;
+        let counted = Masked::counted(masked.as_ref(), &plan);
         Ok(Part {
-            reductions: Reductions::new::<T>(&machine, &shape, plan.slab.own)?,
-            transport: Transport::new(&machine, &plan, &shape)?,
+            reductions: Reductions::new::<T>(&machine, &shape, plan.slab.own, counted)?,
+            transport: Transport::new(&machine, &plan, &shape, counted.mask)?,
+            masked,
             couriers: Couriers::default(),
             kernels: HashMap::new(),
             plan,
@@ -155,11 +164,6 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         self.shape.first::<T>(0) as usize + self.byte(species, plane)
     }
 
-    /// Whether winds or diffusion take a sweep of their own.
-    pub(super) fn sweeps_twice(&self) -> bool {
-        self.transport.is_some()
-    }
-
     pub(super) fn retile(&mut self, tiling: Tiling) {
         self.tiling = tiling;
         self.kernels.clear();
@@ -179,7 +183,13 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let tiling = if depth == self.tiling.depth { self.tiling } else { single() };
         let text = source::text(problem, &self.plan, &self.shape, &tiling, &variant);
         let name = tiling.kernel(self.plan.n_potentials()).name();
-        let entry = self.machine.kernels(&text, &[name])?.swap_remove(0);
+        let mut names = vec![name];
+        if self.masked.is_some() {
+            names.extend(masked::NAMES);
+        }
+        let mut masked = self.machine.kernels(&text, &names)?;
+        let entry = masked.remove(0);
+        let keeps = variant.blend.is_some_and(|blend| blend.own);
         let shared = tiling.shared(self.shape.species, size_of::<T>());
         let threads = tiling.block[0] * tiling.block[1];
         let per_sm = self.machine.prepare(&entry, threads, shared)?;
@@ -187,7 +197,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let resident = per_sm * self.machine.multiprocessors();
         let planes = |count: usize| tiling.planes(count, across[0] * across[1], resident);
         let spans = Spans::new(&self.plan.slab, planes);
-        let kernel = Kernel { entry, tiling, across, spans, shared };
+        let kernel = Kernel { entry, masked, keeps, tiling, across, spans, shared };
         self.kernels.insert((depth, variant), kernel.clone());
         Ok(kernel)
     }
@@ -263,9 +273,14 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     }
 
     fn launch(&self, ready: &Ready<M>, span: impl Fn(&Spans) -> Option<Span>) -> Result<(), Error> {
-        let Kernel { entry, tiling, across: [x, y], spans, shared } = &ready.kernel;
+        let Kernel { entry, masked, tiling, across: [x, y], spans, shared, .. } = &ready.kernel;
         let Some(planes) = span(spans) else { return Ok(()) };
         let [from, to] = ready.places;
+        if let (Some(cells), [_, keep]) = (&self.masked, &masked[..])
+            && ready.kernel.keeps
+        {
+            cells.keep(&self.machine, keep, to)?;
+        }
         let mut arguments = [
             argument(&from),
             argument(&to),
@@ -276,6 +291,9 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live as long as the machine.
         unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, &mut arguments)? };
+        if let (Some(cells), [mend, _]) = (&self.masked, &masked[..]) {
+            cells.mend(&self.machine, mend, &ready.step, ready.places)?;
+        }
         match (&self.transport, &ready.carry) {
             (Some(second), Some(step)) => second.launch(&self.machine, step, ready.places, span),
             _ => Ok(()),
@@ -301,6 +319,11 @@ pub(super) fn argument<V>(value: &V) -> *mut c_void {
 /// a slab are other planes than what is between them.
 pub(super) fn is_small<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> bool {
     plan.slab.is_whole() && plan.n_potentials() == 0 && shape.room::<T>() <= source::STREAM
+}
+
+/// Whether each step has a second sweep: of what the first leaves out, or near solid cells.
+pub(super) fn sweeps_twice<T: Scalar>(plan: &Plan<T>) -> bool {
+    transport::is_needed(plan) || plan.domain.is_some()
 }
 
 /// How cells are dealt to threads where steps are taken one by one.

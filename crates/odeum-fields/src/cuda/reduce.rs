@@ -1,6 +1,7 @@
 //! Numbers that sum up fields on a GPU: every block gives a part, and these are added in order.
 
 use super::machine::Machine;
+use super::masked::Counted;
 use super::part::argument;
 use super::shape::Shape;
 use super::source;
@@ -86,6 +87,7 @@ pub(super) struct Reductions<M: Machine> {
     combine: M::Entry,
     cells: Cells,
     ny: usize,
+    counted: Counted,
     /// Values of a field, padding included.
     len: usize,
     blocks: usize,
@@ -98,11 +100,12 @@ pub(super) struct Reductions<M: Machine> {
 const PICKED: usize = 16_384;
 
 impl<M: Machine> Reductions<M> {
-    /// Of fields of which `planes` are looked at.
+    /// Of fields of which `planes` are looked at, and of these the cells that count.
     pub(super) fn new<T: Scalar>(
         machine: &M,
         shape: &Shape,
         planes: usize,
+        counted: Counted,
     ) -> Result<Reductions<M>, Error> {
         let text = source::common::<T>();
         let entries = machine.kernels(&text, &NAMES)?;
@@ -136,6 +139,7 @@ impl<M: Machine> Reductions<M> {
             combine,
             cells,
             ny,
+            counted,
             len: shape.len(),
             blocks,
             parts: RefCell::new(parts),
@@ -171,7 +175,8 @@ impl<M: Machine> Reductions<M> {
     /// Sum and extremes of each species.
     pub(super) fn extremes(&self, machine: &M, field: u64) -> Result<Vec<Extremes>, Error> {
         let cells = self.cells.rows * i64::from(self.cells.nx);
-        let parts = self.reduce(machine, &self.summary, &[field], &[], Extremes::NONE)?;
+        let more = [argument(&self.counted.mask), argument(&self.counted.words)];
+        let parts = self.reduce(machine, &self.summary, &[field], &more, Extremes::NONE)?;
         let of_species = |parts: &[Extremes]| {
             let mut all = Extremes::NONE;
             parts.iter().for_each(|part| all.join(part));

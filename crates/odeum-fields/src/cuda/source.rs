@@ -1,5 +1,6 @@
 //! The complete text of a kernel.
 
+use super::masked::row_words;
 use super::shape::Shape;
 use super::tiling::{Kind, Tiling};
 use super::transport::carries;
@@ -22,6 +23,8 @@ const EULER: &str = include_str!("device/euler.cuh");
 const BOX: &str = include_str!("device/box.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 const TRANSPORT: &str = include_str!("device/transport.cuh");
+const MASK: &str = include_str!("device/mask.cuh");
+const MASKED: &str = include_str!("device/masked.cuh");
 const REDUCE: &str = include_str!("device/reduce.cuh");
 
 /// Bytes of a field from which on it is not kept in the second-level cache from one step to the
@@ -74,6 +77,9 @@ pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
     let per_area = plan.grid.spacing().map(|h| literal(1.0 / (h * h))).to_vec();
     text.table("real", "od_per_area(int axis)", "axis", &per_area);
     text.line(SPAN);
+    if plan.domain.is_some() {
+        text.line(MASK);
+    }
     text.line(TRANSPORT);
     text.finish()
 }
@@ -112,6 +118,14 @@ pub(super) fn text<T: Scalar>(
         Kind::Box => BOX,
         Kind::Euler => EULER,
     });
+    if plan.domain.is_some() {
+        let (rhs, potentials) = problem.model.bound();
+        for (name, graph) in [("od_masked_rhs", rhs), ("od_masked_potentials", potentials)] {
+            text.line(emit::function(&graph.fused(), name, &signature()));
+        }
+        text.line(MASK);
+        text.line(MASKED);
+    }
     text.finish()
 }
 
@@ -184,6 +198,8 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     let [rows, planes] = tiling.boxes.unwrap_or_default();
     text.define("OD_BOX_ROWS", rows);
     text.define("OD_BOX_PLANES", planes);
+    text.define("OD_MASKED", i32::from(plan.domain.is_some()));
+    text.define("OD_MASK_WORDS", row_words(shape.cells[0]));
     text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
 }
 

@@ -1,4 +1,5 @@
-//! Winds and diffusion that differ from cell to cell, and limited advection: a second sweep, which
+//! Winds and diffusion that differ from cell to cell, limited advection, and any wind where the
+//! domain is a part of the box: a second sweep, which
 //! adds what they bring to the result of the first.
 
 use super::machine::Machine;
@@ -24,6 +25,8 @@ pub(super) struct Transport<M: Machine> {
     entry: M::Entry,
     wind: Option<M::Memory>,
     diffusion: Vec<Option<M::Memory>>,
+    /// Where the mask lies; zero where all cells belong to the domain.
+    mask: u64,
     across: [usize; 2],
     spans: Spans,
     shape: Shape,
@@ -34,7 +37,7 @@ pub(super) fn carries<T: Scalar>(plan: &Plan<T>) -> bool {
     match &plan.wind {
         None => false,
         Some(Blow::Cells(_)) => true,
-        Some(Blow::Uniform(_)) => plan.advection == Advection::Koren,
+        Some(Blow::Uniform(_)) => plan.advection == Advection::Koren || plan.domain.is_some(),
     }
 }
 
@@ -55,6 +58,7 @@ impl<M: Machine> Transport<M> {
         machine: &M,
         plan: &Plan<T>,
         shape: &Shape,
+        mask: u64,
     ) -> Result<Option<Transport<M>>, Error> {
         if !is_needed(plan) {
             return Ok(None);
@@ -76,7 +80,8 @@ impl<M: Machine> Transport<M> {
         let [nx, ny, _] = shape.cells;
         let across = [nx.div_ceil(BLOCK[0]), ny.div_ceil(BLOCK[1])];
         let spans = Spans::new(&plan.slab, |planes| planes.div_ceil(LAYERS));
-        Ok(Some(Transport { entry, wind, diffusion: diffusion?, across, spans, shape: *shape }))
+        let (diffusion, shape) = (diffusion?, *shape);
+        Ok(Some(Transport { entry, wind, diffusion, mask, across, spans, shape }))
     }
 
     /// What changes from step to step, for a factor `h` of what is added at time `t`.
@@ -86,6 +91,7 @@ impl<M: Machine> Transport<M> {
         let address = |memory: &Option<M::Memory>| memory.as_ref().map_or(0, first);
         let mut addresses = vec![address(&self.wind)];
         addresses.extend(self.diffusion.iter().map(address));
+        addresses.push(self.mask);
         Step::transport(plan, t, h, addresses).argument()
     }
 

@@ -49,7 +49,8 @@ impl<'a, L: Lanes> Row<'a, L> {
         // tile one piece of code after the other asks for it.
         let out = unsafe { frame.out.values(at, wide) };
         let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
-        let streams = frame.streams;
+        // What solid cells are near is written again.
+        let streams = frame.streams && frame.plan.domain_near((y as isize, z as isize)).is_none();
         let simple = first.is_some() && own.is_none() && others.is_empty();
         Row { out, slope, own, first, others, at, streams, simple }
     }

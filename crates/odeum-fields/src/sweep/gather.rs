@@ -2,7 +2,7 @@
 
 use super::{Frame, row};
 use crate::field::Layout;
-use crate::walls::{Ghost, Ghosts};
+use crate::walls::{self, Ghost, Ghosts};
 use odeum_core::{Lanes, Scalar};
 use std::slice::ChunksExactMut;
 
@@ -81,7 +81,7 @@ impl<'a, T: Scalar> Around<'a, T> {
         if !self.place.whole && ends[0] == Ghost::Wrap {
             return (i, None);
         }
-        let (at, rule) = row::source(i, self.shape[axis], ends);
+        let (at, rule) = walls::source(i, self.shape[axis], ends);
         (at as isize, rule)
     }
 

@@ -3,9 +3,11 @@
 use super::combine::Row;
 use super::gather::At;
 use super::laplacian::{self, Nine, Sink, Store};
+use super::masked;
 use super::program::{self, Which};
 use super::row::{self, PAD};
 use super::scratch::{Origin, Scratch, gains, has_gains};
+use crate::domain::Domain;
 use crate::plan::{Inputs, Kernel, Plan};
 use odeum_core::Lanes;
 use odeum_core::real::Outlined;
@@ -27,10 +29,42 @@ pub(super) fn compute<L: Lanes>(
     for s in 0..plan.layout.species {
         gains::<L>(origin, scratch, s, (at.y, at.z));
     }
-    if let Kernel::Tape(tape) = &plan.kernel {
-        laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
-        program::run::<L>(Which::Rhs, tape, origin, scratch, at);
+    let domain = plan.domain_near((at.y, at.z));
+    match &plan.kernel {
+        Kernel::Tape(tape) => {
+            laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
+            program::run::<L>(Which::Rhs, tape, origin, scratch, at);
+        }
+        Kernel::Diffusion(d) => {
+            let Some(domain) = domain else { return };
+            for s in 0..plan.layout.species {
+                let Scratch { stride, spare, nine, slopes, .. } = scratch;
+                let rows = rows_around::<L>(origin, spare, s, domain, at);
+                let to = &mut slopes[s * *stride..(s + 1) * *stride];
+                let scale = d[s] * plan.weights.scale;
+                masked::laplacian::<L>(&plan.weights, &rows, scale, nine, to);
+            }
+        }
     }
+    if let Some(domain) = domain {
+        for s in 0..plan.layout.species {
+            let slopes = &mut scratch.slopes[s * scratch.stride + PAD..];
+            masked::clear::<L>(domain.row(at.y, at.z), plan.layout.shape[0], slopes);
+        }
+    }
+}
+
+/// The nine rows around a row of a species that solid cells are near.
+#[inline(always)]
+fn rows_around<'a, L: Lanes>(
+    origin: &Origin<'a, L::Scalar>,
+    spare: &'a mut [L::Scalar],
+    s: usize,
+    domain: &'a Domain,
+    at: At,
+) -> masked::Nine<'a, L::Scalar> {
+    let Nine { nx, rows, ends, .. } = nine::<L>(origin, spare, s, at);
+    masked::Nine { nx, rows, ends, bits: domain.nine(at.y, at.z) }
 }
 
 /// The Laplacians of species that a program reads, along a row.
@@ -42,8 +76,16 @@ pub(super) fn laplacians<L: Lanes>(
     at: At,
 ) {
     let weights = &origin.plan.weights;
+    let domain = origin.plan.domain_near((at.y, at.z));
     for &s in &inputs.laplacians {
         let stride = scratch.stride;
+        if let Some(domain) = domain {
+            let Scratch { spare, nine, laplacians, .. } = scratch;
+            let rows = rows_around::<L>(origin, spare, s, domain, at);
+            let to = &mut laplacians[s * stride..(s + 1) * stride];
+            masked::laplacian::<L>(weights, &rows, weights.scale, nine, to);
+            continue;
+        }
         let nine = nine::<L>(origin, &mut scratch.spare, s, at);
         let row = &mut scratch.laplacians[s * stride..(s + 1) * stride];
         laplacian::along(weights, &nine, &mut Store::<L>::new(weights.scale, row));
@@ -103,13 +145,14 @@ impl<L: Lanes> Outlined for Write<'_, '_, L> {
         let stride = scratch.stride;
         let padded = s * stride..(s + 1) * stride;
         let mut end = End::new(plan, s, at.rows, &scratch.gains[padded.clone()], out);
+        let near = plan.domain_near((at.y, at.z)).is_some();
         match &plan.kernel {
-            Kernel::Diffusion(d) => {
+            Kernel::Diffusion(d) if !near => {
                 end.spread = L::lit(d[s] * plan.weights.scale);
                 let nine = nine::<L>(origin, &mut scratch.spare, s, at);
                 laplacian::along(&plan.weights, &nine, &mut end);
             }
-            Kernel::Tape(_) => {
+            _ => {
                 let slopes = &scratch.slopes[padded][PAD..];
                 for begin in (0..at.rows).map(|n| n * plan.layout.row) {
                     let mut x = begin;
@@ -179,12 +222,21 @@ impl<L: Lanes> Sink<L> for End<'_, L> {
     }
 }
 
-/// Puts the Laplacian of rows that are no species into a padded row.
+/// Puts the Laplacian of rows that are no species, around row (y, z), into a padded row.
 #[inline(always)]
 pub(super) fn store<L: Lanes>(
     plan: &Plan<L::Scalar>,
     nine: &Nine<'_, L::Scalar>,
+    (y, z): (isize, isize),
+    work: &mut [L::Scalar],
     to: &mut [L::Scalar],
 ) {
-    laplacian::along(&plan.weights, nine, &mut Store::<L>::new(plan.weights.scale, to));
+    let weights = &plan.weights;
+    if let Some(domain) = plan.domain_near((y, z)) {
+        let Nine { nx, rows, ends, .. } = *nine;
+        let nine = masked::Nine { nx, rows, ends, bits: domain.nine(y, z) };
+        masked::laplacian::<L>(weights, &nine, weights.scale, work, to);
+    } else {
+        laplacian::along(weights, nine, &mut Store::<L>::new(weights.scale, to));
+    }
 }

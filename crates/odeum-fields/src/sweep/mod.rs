@@ -6,9 +6,11 @@
 
 mod cascade;
 pub(crate) mod combine;
+mod faces;
 mod gather;
 mod laplacian;
 mod line;
+mod masked;
 mod plain;
 mod program;
 mod row;

@@ -6,8 +6,9 @@ use super::laplacian::Nine;
 use super::program::{self, Which};
 use super::row;
 use super::scratch::{Origin, Scratch};
-use super::{Frame, Tile, line};
+use super::{Frame, Tile, line, masked};
 use crate::plan::{Kernel, Tape};
+use crate::walls;
 use odeum_core::Lanes;
 
 /// Computes all rows of a tile; true when every value of the output is finite.
@@ -45,11 +46,37 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                     // SAFETY: the row is the tile's, and nobody holds it any more.
                     unsafe { add_sources(&origin.moment.sources, frame.slope, s, (y, z), row) };
                 }
+                // SAFETY: as above.
+                unsafe { rest::<L>(frame, s, (y, z), here) };
             }
             y += at.rows;
         }
     }
     is_sound(spoiled)
+}
+
+/// Keeps solid cells of row (y, z) of a species at the values `here` that they have in what F is
+/// taken of, where F is added to something. All fields of a step have those values there, but
+/// their sum, by rounded factors, would wander.
+///
+/// # Safety
+///
+/// The row of the output must be the caller's to write.
+#[inline(always)]
+unsafe fn rest<L: Lanes>(
+    frame: &Frame<'_, L::Scalar>,
+    s: usize,
+    (y, z): (usize, usize),
+    here: &[L::Scalar],
+) {
+    let Some(domain) = frame.plan.domain_near((y as isize, z as isize)) else { return };
+    if frame.own.is_none() && frame.terms.is_empty() {
+        return;
+    }
+    let layout = &frame.plan.layout;
+    // SAFETY: the row lies within the layout, and is the caller's.
+    let out = unsafe { frame.out.values(layout.row_at(s, y, z), layout.wide::<L::Scalar>()) };
+    masked::keep::<L>(domain.row(y as isize, z as isize), layout.shape[0], here, out);
 }
 
 /// The number of a row of a potential: row `j` of those of the tile and one around, in the place
@@ -74,9 +101,9 @@ fn potential_plane<L: Lanes>(
     let [_, ny, nz] = plan.layout.shape;
     let (wide, stride) = (plan.layout.wide::<L::Scalar>(), scratch.stride);
     let ghosts = &origin.moment.ghosts[plan.layout.species];
-    let (z, _) = row::source(plane, nz, &ghosts[2]);
+    let (z, _) = walls::source(plane, nz, &ghosts[2]);
     for j in 0..tile.y.len() + 2 {
-        let (y, _) = row::source((tile.y.start + j) as isize - 1, ny, &ghosts[1]);
+        let (y, _) = walls::source((tile.y.start + j) as isize - 1, ny, &ghosts[1]);
         let at = At { y: y as isize, z: z as isize, rows: 1 };
         line::laplacians::<L>(origin, &tape.potential_inputs, scratch, at);
         program::run::<L>(Which::Potentials, tape, origin, scratch, at);
@@ -110,6 +137,7 @@ fn beyond<L: Lanes>(
         }
         let ends = &origin.moment.ghosts[species + k][0];
         let to = &mut scratch.laplacians[(species + k) * stride..(species + k + 1) * stride];
-        line::store::<L>(plan, &Nine { nx, count: 1, row: 0, rows, ends, ahead: 0 }, to);
+        let nine = Nine { nx, count: 1, row: 0, rows, ends, ahead: 0 };
+        line::store::<L>(plan, &nine, (y as isize, z as isize), &mut scratch.nine, to);
     }
 }

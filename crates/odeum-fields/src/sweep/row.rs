@@ -60,23 +60,6 @@ fn end<T: Scalar>(row: &[T], ghost: &Ghost<T>, mirror: usize, wrap: usize) -> T 
     }
 }
 
-/// Where cell `i` of an axis of `n` cells is found: itself, or for a ghost the cell that gives
-/// its value, and how.
-#[inline(always)]
-pub(crate) fn source<T: Copy>(i: isize, n: usize, ends: &[Ghost<T>; 2]) -> (usize, Option<(T, T)>) {
-    let len = n as isize;
-    if i >= 0 && i < len {
-        return (i as usize, None);
-    }
-    let mirror = if i < 0 { -1 - i } else { 2 * len - 1 - i };
-    let mirror = mirror.clamp(0, len - 1) as usize;
-    match ends[usize::from(i >= 0)] {
-        Ghost::Mirror => (mirror, None),
-        Ghost::Wrap => (i.rem_euclid(len) as usize, None),
-        Ghost::Affine { shift, scale } => (mirror, Some((shift, scale))),
-    }
-}
-
 /// shift + scale · row, into `to`; both are whole cache lines.
 #[inline(always)]
 pub(crate) fn affine<L: Lanes>(

@@ -1,5 +1,6 @@
 //! Memory of one thread, and what is computed in it row by row.
 
+use super::faces::{Cross, Faces, Open};
 use super::gather::{Around, Place};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
@@ -40,6 +41,8 @@ pub(super) struct Scratch<T> {
     /// Memory of F and of the potentials, with constants and the time of `loaded`.
     pub(super) rhs_work: Lined<T>,
     pub(super) potential_work: Lined<T>,
+    /// The nine rows around a row that solid cells are near, with ghosts \[9 rows\].
+    pub(super) nine: Lined<T>,
     /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
     pub(super) potentials: Lined<T>,
 }
@@ -47,7 +50,9 @@ pub(super) struct Scratch<T> {
 /// Rows that are computed together where they are short: what is to be done once for them all is
 /// then spread over about as many cells as a program computes at a time.
 pub(super) fn together<T: Scalar>(plan: &Plan<T>) -> usize {
-    let alone = plan.n_potentials() > 0 || (0..plan.layout.species).any(|s| has_gains(plan, s));
+    let alone = plan.n_potentials() > 0
+        || plan.domain.is_some()
+        || (0..plan.layout.species).any(|s| has_gains(plan, s));
     if alone { 1 } else { (CHUNK / size_of::<T>() / plan.layout.row).max(1) }
 }
 
@@ -88,6 +93,7 @@ impl<T: Scalar> Scratch<T> {
             room,
             rhs_work,
             potential_work,
+            nine: zeros(if plan.domain.is_some() { 9 } else { 0 }),
             potentials: zeros(potentials * 3 * (rows + 2)),
         }
     }
@@ -156,6 +162,17 @@ struct Gains<'a, 'o, L: Lanes> {
 impl<L: Lanes> Outlined for Gains<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
+        let (y, z) = self.at;
+        match self.origin.plan.domain_near(self.at) {
+            None => self.through(Open),
+            Some(domain) => self.through(&Cross::of(domain, (y, z))),
+        }
+    }
+}
+
+impl<L: Lanes> Gains<'_, '_, L> {
+    #[inline(always)]
+    fn through(self, faces: impl Faces<L>) {
         let Gains { origin, scratch, s, at } = self;
         let Origin { plan, moment, .. } = *origin;
         let nx = plan.layout.shape[0];
@@ -170,7 +187,7 @@ impl<L: Lanes> Outlined for Gains<'_, '_, L> {
         if plan.carried[s] {
             match (&plan.wind, plan.advection) {
                 (Some(Blow::Uniform(_)), Advection::Upwind) => {
-                    transport::upwind::<L>(&around, at, moment.speed, line, spare, sum);
+                    transport::upwind::<L>(&around, at, faces, moment.speed, line, spare, sum);
                 }
                 (Some(wind), advection) => {
                     let layout;
@@ -186,7 +203,9 @@ impl<L: Lanes> Outlined for Gains<'_, '_, L> {
                         }
                     };
                     let lines = (&line[..], &mut scratch.work_line[..]);
-                    transport::fluxes::<L>(&around, at, advection, &speed, lines, spare, sum);
+                    transport::fluxes::<L>(
+                        &around, at, faces, advection, &speed, lines, spare, sum,
+                    );
                 }
                 (None, _) => {}
             }
@@ -195,7 +214,16 @@ impl<L: Lanes> Outlined for Gains<'_, '_, L> {
             let coefficients = Around::whole(field.values(), field.layout(), &moment.inherited);
             let per_area = plan.grid.spacing().map(|h| 1.0 / (h * h));
             let lines = (&line[..], &mut scratch.work_line[..]);
-            transport::diffusion::<L>(&around, &coefficients, at, per_area, lines, spare, sum);
+            transport::diffusion::<L>(
+                &around,
+                &coefficients,
+                at,
+                faces,
+                per_area,
+                lines,
+                spare,
+                sum,
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What carries species beside the Laplacian: a wind, and diffusion that differs from cell to
 //! cell. Both as differences of fluxes through the faces of a cell.
 
+use super::faces::Faces;
 use super::gather::{Around, Spare};
 use super::row::{self, PAD};
 use crate::problem::Advection;
@@ -10,9 +11,10 @@ use odeum_core::{Lanes, Scalar};
 /// −∇·(w u) of a row for a wind that is the same everywhere, upwind, added to `sum` \[padded\].
 /// `speed` is w/h along each axis, `line` the row with its ghosts.
 #[inline(always)]
-pub(crate) fn upwind<L: Lanes>(
+pub(super) fn upwind<L: Lanes>(
     around: &Around<'_, L::Scalar>,
     (j, k): (isize, isize),
+    faces: impl Faces<L>,
     speed: [f64; 3],
     line: &[L::Scalar],
     spare: &mut [L::Scalar],
@@ -28,9 +30,14 @@ pub(crate) fn upwind<L: Lanes>(
     let mut x = 0;
     while x < nx {
         let here: L = L::load(&line[PAD + x..PAD + x + L::WIDTH]);
-        let along_x = L::load(&line[from_x + x..from_x + x + L::WIDTH]) - here;
-        let along_y = L::load(&from_y[x..x + L::WIDTH]) - here;
-        let along_z = L::load(&from_z[x..x + L::WIDTH]) - here;
+        // What comes in at one face less what leaves at the other.
+        let gain = |axis: usize, from: L| {
+            let (into, out) = if speed[axis] > 0.0 { (-1, 0) } else { (0, -1) };
+            faces.through(x, axis, into, from) - faces.through(x, axis, out, here)
+        };
+        let along_x = gain(0, L::load(&line[from_x + x..from_x + x + L::WIDTH]));
+        let along_y = gain(1, L::load(&from_y[x..x + L::WIDTH]));
+        let along_z = gain(2, L::load(&from_z[x..x + L::WIDTH]));
         let gain = along_x.mul_add(vx, along_y.mul_add(vy, along_z * vz));
         let at = PAD + x..PAD + x + L::WIDTH;
         (L::load(&sum[at.clone()]) + gain).store(&mut sum[at]);
@@ -38,19 +45,32 @@ pub(crate) fn upwind<L: Lanes>(
     }
 }
 
-/// The flux w u through a face between u₋ and u₊, from the values on both sides.
+/// The flux w u through the face after the cells `shift` along an axis from those at `x`, from
+/// the values on both sides; of first order where the cell it would have to know too is solid.
 #[inline(always)]
-fn flux<L: Lanes>(advection: Advection, w: L, [before, below, above, after]: [L; 4]) -> L {
+fn flux<L: Lanes>(
+    advection: Advection,
+    w: L,
+    [before, below, above, after]: [L; 4],
+    faces: impl Faces<L>,
+    (x, axis, shift): (usize, usize, isize),
+) -> L {
     let forward = w.gt(L::lit(0.0));
     let (from, behind, ahead) = (
         L::select(forward, below, above),
         L::select(forward, before, after),
         L::select(forward, above, below),
     );
-    match advection {
+    let flux = match advection {
         Advection::Upwind => w * from,
-        Advection::Koren => w * (from + limited(from - behind, ahead - from)),
-    }
+        Advection::Koren => {
+            let more = limited(from - behind, ahead - from);
+            let known =
+                [faces.given(x, axis, shift - 1, more), faces.given(x, axis, shift + 2, more)];
+            w * (from + L::select(forward, known[0], known[1]))
+        }
+    };
+    faces.through(x, axis, shift, flux)
 }
 
 /// Half the limited slope: ½ max(0, min(2 d₊, (d₋ + 2 d₊)/3, 2 d₋)) for slopes d₋ and d₊ of one
@@ -78,9 +98,10 @@ pub(crate) enum Speed<'a, T> {
 /// −∇·(w u) of a row as a difference of limited fluxes, added to `sum` \[padded\]. `lines` are
 /// two padded rows to work in, the first the row of u with its ghosts.
 #[inline(always)]
-pub(crate) fn fluxes<L: Lanes>(
+pub(super) fn fluxes<L: Lanes>(
     around: &Around<'_, L::Scalar>,
     (j, k): (isize, isize),
+    faces: impl Faces<L>,
     advection: Advection,
     speed: &Speed<'_, L::Scalar>,
     lines: (&[L::Scalar], &mut [L::Scalar]),
@@ -107,8 +128,8 @@ pub(crate) fn fluxes<L: Lanes>(
                 (half * (w(0) + w(1)), half * (w(1) + w(2)))
             }
         };
-        let into = flux(advection, low, [u(0), u(1), u(2), u(3)]);
-        let out = flux(advection, high, [u(1), u(2), u(3), u(4)]);
+        let into = flux(advection, low, [u(0), u(1), u(2), u(3)], faces, (x, 0, -1));
+        let out = flux(advection, high, [u(1), u(2), u(3), u(4)], faces, (x, 0, 0));
         (L::load(&sum[at..at + L::WIDTH]) + (into - out)).store(&mut sum[at..at + L::WIDTH]);
         x += L::WIDTH;
     }
@@ -137,8 +158,8 @@ pub(crate) fn fluxes<L: Lanes>(
                     (half * (w(0) + w(1)), half * (w(1) + w(2)))
                 }
             };
-            let into = flux(advection, low, [u(0), u(1), u(2), u(3)]);
-            let out = flux(advection, high, [u(1), u(2), u(3), u(4)]);
+            let into = flux(advection, low, [u(0), u(1), u(2), u(3)], faces, (x, axis, -1));
+            let out = flux(advection, high, [u(1), u(2), u(3), u(4)], faces, (x, axis, 0));
             let at = PAD + x..PAD + x + L::WIDTH;
             (L::load(&sum[at.clone()]) + (into - out)).store(&mut sum[at]);
             x += L::WIDTH;
@@ -156,10 +177,11 @@ fn harmonic<L: Lanes>(a: L, b: L) -> L {
 /// ∇·(D ∇u) of a row from fluxes through faces, added to `sum` \[padded\]. `per_area` is 1/h²
 /// along each axis; `lines` are two padded rows, of u and to work in.
 #[inline(always)]
-pub(crate) fn diffusion<L: Lanes>(
+pub(super) fn diffusion<L: Lanes>(
     around: &Around<'_, L::Scalar>,
     coefficients: &Around<'_, L::Scalar>,
     (j, k): (isize, isize),
+    faces: impl Faces<L>,
     per_area: [f64; 3],
     lines: (&[L::Scalar], &mut [L::Scalar]),
     spare: &mut [L::Scalar],
@@ -176,8 +198,8 @@ pub(crate) fn diffusion<L: Lanes>(
         let at = PAD + x;
         let u = |shift: usize| L::load(&line[at + shift - 1..at + shift - 1 + L::WIDTH]);
         let c = |shift: usize| L::load(&d[at + shift - 1..at + shift - 1 + L::WIDTH]);
-        let into = harmonic(c(0), c(1)) * (u(0) - u(1));
-        let out = harmonic(c(1), c(2)) * (u(1) - u(2));
+        let into = faces.through(x, 0, -1, harmonic(c(0), c(1)) * (u(0) - u(1)));
+        let out = faces.through(x, 0, 0, harmonic(c(1), c(2)) * (u(1) - u(2)));
         let gain = weight * (into - out);
         (L::load(&sum[at..at + L::WIDTH]) + gain).store(&mut sum[at..at + L::WIDTH]);
         x += L::WIDTH;
@@ -195,7 +217,9 @@ pub(crate) fn diffusion<L: Lanes>(
         while x < nx {
             let at = |rows: &[&[L::Scalar]; 3], n: usize| L::load(&rows[n][x..x + L::WIDTH]);
             let into = harmonic(at(&c, 0), at(&c, 1)) * (at(&u, 0) - at(&u, 1));
+            let into = faces.through(x, axis, -1, into);
             let out = harmonic(at(&c, 1), at(&c, 2)) * (at(&u, 1) - at(&u, 2));
+            let out = faces.through(x, axis, 0, out);
             let range = PAD + x..PAD + x + L::WIDTH;
             (L::load(&sum[range.clone()]) + weight * (into - out)).store(&mut sum[range]);
             x += L::WIDTH;

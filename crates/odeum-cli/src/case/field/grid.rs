@@ -1,22 +1,29 @@
-//! `[grid]`: the cells.
+//! `[grid]`: the cells, and which of them belong to the domain.
 
-use super::three;
+use super::surroundings::Context;
+use super::{initial, three};
 use crate::case::reader::Section;
 use crate::case::spots::Spots;
-use crate::finding::Findings;
 use odeum_fields::problems::Paper;
-use odeum_fields::{Grid, Stencil};
+use odeum_fields::{Grid, Mask, Model, Stencil};
 
 /// Most cells along an axis.
 const MOST: u64 = 1 << 24;
 
+/// What the section says.
+pub(super) struct Cells {
+    pub(super) grid: Grid,
+    pub(super) stencil: Stencil,
+    pub(super) mask: Option<Mask>,
+}
+
 /// Reads the section; a built-in problem knows its spacing.
 pub(super) fn read(
     section: &Section<'_>,
-    paper: Option<Paper>,
+    (model, paper): (Option<&Model>, Option<Paper>),
+    context: Context<'_>,
     spots: &mut Spots,
-    findings: &Findings,
-) -> Option<(Grid, Stencil)> {
+) -> Option<Cells> {
     let help = "cells along x, y and z, as shape = [64, 64, 64]; one cell along axes that are \
                 not wanted";
     let shape = section.need("shape", help).and_then(|field| {
@@ -50,9 +57,18 @@ pub(super) fn read(
         spots.put("stencil", field.spot());
         field.choice("stencils", &stencils)
     });
+    let grid = shape.zip(spacing).zip(origin).and_then(|((shape, spacing), origin)| {
+        let grid = Grid::with_spacing(shape, spacing).and_then(|grid| grid.at(origin));
+        grid.map_err(|error| context.findings.push(spots.place(error))).ok()
+    });
+    let mask = section.get("mask").map(|field| {
+        spots.put("mask", field.spot());
+        let context = Context { grid: grid.as_ref(), ..context };
+        let values = initial::cells(&field, "mask", model, context)?;
+        let mask = Mask::from_values(grid.as_ref()?, &values);
+        mask.map_err(|error| context.findings.push(spots.place(error))).ok()
+    });
     section.finish();
-    let (shape, spacing, origin) = (shape?, spacing?, origin?);
-    let grid = Grid::with_spacing(shape, spacing).and_then(|grid| grid.at(origin));
-    let grid = grid.map_err(|error| findings.push(spots.place(error))).ok()?;
-    Some((grid, stencil?))
+    let mask = mask.map_or(Some(None), |mask| mask.map(Some))?;
+    Some(Cells { grid: grid?, stencil: stencil?, mask })
 }

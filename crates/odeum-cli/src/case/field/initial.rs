@@ -1,5 +1,6 @@
 //! `[initial]`: the values at the start.
 
+use super::surroundings::Context;
 use super::{arrays, known, three};
 use crate::case::reader::{Field, Section};
 use crate::finding::Findings;
@@ -130,6 +131,28 @@ impl Initial {
             _ => 0,
         };
         self.starts.iter().map(size).sum()
+    }
+}
+
+/// The numbers of all cells, x fastest, that a field says in the way of the initial values of a
+/// species; `None` after reporting what is wrong with it.
+pub(super) fn cells(
+    field: &Field<'_>,
+    name: &str,
+    model: Option<&Model>,
+    context: Context<'_>,
+) -> Option<Vec<f64>> {
+    let start = read_start(field, name, model, None, context.grid, context.folder);
+    let all = Initial { seed: 0, paper: None, starts: vec![start?] };
+    match all.field::<f64>(context.grid?) {
+        Ok(values) => Some(values.to_values(0)),
+        Err(Error::Input { found, remedy, .. }) => {
+            field.refuse(format!("`{name}` is {found}"), &format!("it {remedy}"))
+        }
+        Err(error) => {
+            context.findings.push(error.into());
+            None
+        }
     }
 }
 

@@ -61,16 +61,18 @@ pub(super) fn read(
     });
     let system = system.and_then(|section| system::read(&section, findings));
     let paper = system.as_ref().and_then(|system| system.paper);
-    let grid = root.need("grid", "add [grid] with shape = [64, 64, 64]");
-    let grid = grid.and_then(|field| field.section());
-    let grid = grid.and_then(|section| grid::read(&section, paper, &mut spots, findings));
     let names: Option<Vec<String>> = system.as_ref().map(|system| system.model.species().to_vec());
     let names = names.as_deref();
+    let model = system.as_ref().map(|system| &system.model);
+    let context = surroundings::Context { grid: None, names, folder, findings };
+    let grid = root.need("grid", "add [grid] with shape = [64, 64, 64]");
+    let grid = grid.and_then(|field| field.section());
+    let grid = grid.and_then(|section| grid::read(&section, (model, paper), context, &mut spots));
     let place = |error: odeum::Error, spots: &Spots| findings.push(spots.place(error));
 
     let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
-    let cells = grid.as_ref().map(|(grid, _)| grid);
-    let context = surroundings::Context { grid: cells, names, folder, findings };
+    let cells = grid.as_ref().map(|cells| &cells.grid);
+    let context = surroundings::Context { grid: cells, ..context };
     let wind = optional(root, "wind", |section| surroundings::wind(section, context, &mut spots));
     let sources = match root.get("sources") {
         None => Some(None),
@@ -79,7 +81,6 @@ pub(super) fn read(
     let diffusion = optional(root, "diffusion", |section| {
         surroundings::diffusion(section, context, &mut spots)
     });
-    let model = system.as_ref().map(|system| &system.model);
     let initial = match (root.get("initial"), paper) {
         (Some(field), _) => field
             .section()
@@ -104,13 +105,14 @@ pub(super) fn read(
         None => Some(FieldOutput::default()),
     };
     root.finish();
-    let (system, (grid, stencil)) = (system?, grid?);
+    let (system, grid::Cells { grid, stencil, mask }) = (system?, grid?);
     let problem = match system.paper {
         Some(paper) => paper.problem(grid.shape()),
         None => Ok(Problem::new(system.model.clone(), grid)),
     };
     let mut problem = problem.map_err(|error| place(error, &spots)).ok()?;
     (problem.model, problem.grid, problem.stencil) = (system.model, grid, stencil);
+    problem.mask = mask;
     if let Some(walls) = walls? {
         problem.walls = walls;
     }

@@ -6,7 +6,7 @@ mod tetrahedra;
 use super::canvas::{Canvas, LETTER, short};
 use crate::case::Isosurface;
 use crate::report::COLOURS;
-use odeum_fields::{Field, Grid, Precision};
+use odeum_fields::{Field, Grid, Mask, Precision};
 use raster::{Camera, Raster};
 
 /// Levels in this order have these colours of the palette.
@@ -14,11 +14,12 @@ const ORDER: [usize; 6] = [4, 0, 1, 2, 5, 3];
 const INK: [u8; 3] = [40, 40, 40];
 const EDGES: [f64; 3] = [110.0, 110.0, 110.0];
 
-/// Draws the surfaces of a species; where the inside reaches a wall, the surface is closed there.
+/// Draws the surfaces of a species; where the inside reaches a wall or solid
+/// cells, the surface is closed there.
 pub(super) fn draw<T: Precision>(
     surface: &Isosurface,
     name: &str,
-    grid: &Grid,
+    (grid, mask): (&Grid, Option<&Mask>),
     field: &Field<T>,
     t: f64,
 ) -> Canvas {
@@ -38,7 +39,7 @@ pub(super) fn draw<T: Precision>(
         let colour = COLOURS[ORDER[n % ORDER.len()]];
         let colour = [colour.0, colour.1, colour.2].map(f64::from);
         tetrahedra::triangles(
-            grid,
+            (grid, mask),
             field,
             surface.species,
             level,

@@ -3,9 +3,9 @@
 //! The cubes between cell centres are cut into six tetrahedra along one diagonal (Payne & Toga,
 //! IEEE Comput. Graph. Appl. 10(5), 1990, 33–41, cut into five): every face of a cube is cut the same
 //! way from both sides, so the surface has no cracks. A layer of cubes around the box, outside of
-//! which the level is never exceeded, closes it at the walls.
+//! which the level is never exceeded, closes it at the walls; solid cells count as outside too.
 
-use odeum_fields::{Field, Grid, Precision};
+use odeum_fields::{Field, Grid, Mask, Precision};
 
 /// A corner: place, and direction across the surface (of any length; zero where the triangle's
 /// own counts).
@@ -25,7 +25,7 @@ const OUTSIDE: f64 = -1e300;
 /// Hands out the triangles of the surface where a species has a level, around the cells above it,
 /// or below.
 pub(super) fn triangles<T: Precision>(
-    grid: &Grid,
+    (grid, mask): (&Grid, Option<&Mask>),
     field: &Field<T>,
     species: usize,
     level: f64,
@@ -35,7 +35,7 @@ pub(super) fn triangles<T: Precision>(
     // Below a level is above it upside down.
     let sign = if below { -1.0 } else { 1.0 };
     let level = sign * level;
-    let lattice = Lattice { grid, field, species, sign };
+    let lattice = Lattice { grid, mask, field, species, sign };
     let [nx, ny, nz] = grid.shape().map(|n| n as isize);
     for k in -1..nz {
         for j in -1..ny {
@@ -73,9 +73,10 @@ pub(super) fn triangles<T: Precision>(
     }
 }
 
-/// Values at cell centres, with nothing around them.
+/// Values at the centres of cells that belong to the domain, with nothing around them.
 struct Lattice<'a, T: Precision> {
     grid: &'a Grid,
+    mask: Option<&'a Mask>,
     field: &'a Field<T>,
     species: usize,
     sign: f64,
@@ -85,7 +86,8 @@ impl<T: Precision> Lattice<'_, T> {
     fn cell(&self, at: [isize; 3]) -> Option<[usize; 3]> {
         let shape = self.grid.shape();
         let within = (0..3).all(|axis| at[axis] >= 0 && at[axis] < shape[axis] as isize);
-        within.then(|| at.map(|n| n as usize))
+        let cell = within.then(|| at.map(|n| n as usize));
+        cell.filter(|cell| self.mask.is_none_or(|mask| mask.contains(*cell)))
     }
 
     fn of(&self, cell: [usize; 3]) -> f64 {
@@ -115,12 +117,15 @@ impl<T: Precision> Lattice<'_, T> {
         corner
     }
 
-    /// Central differences; one-sided at the walls.
+    /// Central differences; one-sided at the walls and beside solid cells.
     fn gradient(&self, cell: [usize; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| {
-            let (mut low, mut high) = (cell, cell);
-            low[axis] = cell[axis].saturating_sub(1);
-            high[axis] = (cell[axis] + 1).min(self.grid.shape()[axis] - 1);
+            let beside = |by: isize| {
+                let mut at = cell.map(|n| n as isize);
+                at[axis] += by;
+                self.cell(at).unwrap_or(cell)
+            };
+            let (low, high) = (beside(-1), beside(1));
             let distance = (high[axis] - low[axis]) as f64 * self.grid.spacing()[axis];
             let rise = self.of(high) - self.of(low);
             if distance > 0.0 { rise / distance } else { 0.0 }
@@ -137,7 +142,7 @@ mod tests {
         let grid = Grid::new([40, 40, 40], 0.05).unwrap();
         let field = Field::<f64>::from_fn(&grid, 1, |_, at| f(at)).unwrap();
         let (mut area, mut volume) = (0.0, 0.0);
-        triangles(&grid, &field, 0, 0.0, below, &mut |[a, b, c]| {
+        triangles((&grid, None), &field, 0, 0.0, below, &mut |[a, b, c]| {
             let edge = |p: Corner, q: Corner| [0, 1, 2].map(|i| q.at[i] - p.at[i]);
             let (u, v) = (edge(a, b), edge(a, c));
             let n =

@@ -64,13 +64,17 @@ struct OdSummary {
 
 // One part for each block and species.
 extern "C" __global__ void __launch_bounds__(OD_THREADS)
-od_summary(const real *__restrict__ in, OdSummary *out, const OdBox box, const int blocks) {
+od_summary(
+    const real *__restrict__ in, OdSummary *out, const OdBox box, const int blocks,
+    const unsigned *__restrict__ mask, const int words) {
     OD_PARTS(OdSummary, parts);
     const long long none = box.rows * box.nx;
     OdSummary mine = {0.0, (double)od_inf(), -(double)od_inf(), none, none};
     const real *values = in + blockIdx.y * box.volume;
     for (long long r = blockIdx.x * OD_LINES + threadIdx.y; r < box.rows; r += blocks * OD_LINES) {
         for (int x = threadIdx.x; x < box.nx; x += 32) {
+            // Without a mask all cells belong to the domain.
+            if (mask && !(__ldg(mask + r * words + x / 32) >> (x % 32) & 1u)) continue;
             mine.take((double)__ldg(values + r * box.row + x), r * box.nx + x);
         }
     }

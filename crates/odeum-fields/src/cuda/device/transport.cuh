@@ -13,6 +13,7 @@ struct OdTransport {
     // w / edge at cell centres, three components; coefficients of the species that have them.
     const real *wind;
     const real *diffusion[OD_S];
+    const unsigned *mask;
 };
 
 #define OD_MIRROR 0
@@ -48,12 +49,15 @@ OD_FN real od_limited(real behind, real ahead) {
     return same ? (ahead < real(0) ? -least : least) : real(0);
 }
 
-// w u at the face between the second and the third of four cells.
-OD_FN real od_flux(real w, real before, real below, real above, real after) {
+// w u at the face between the second and the third of four cells; of first order where the first,
+// or the last, would have to be known and is solid.
+OD_FN real od_flux(
+    real w, real before, real below, real above, real after, bool first, bool last) {
     const bool forward = w > real(0);
     const real from = forward ? below : above;
 #if OD_KOREN
     const real behind = forward ? before : after, ahead = forward ? above : below;
+    if (!(forward ? first : last)) return w * from;
     return w * (from + od_limited(from - behind, ahead - from));
 #else
     return w * from;
@@ -92,6 +96,20 @@ extern "C" __global__ void __launch_bounds__(256, OD_FLOAT ? 5 : 3) od_transport
     for (int z = begin; z < end; ++z) {
         const int cell[3] = {x, y, z};
         const long long here = (long long)z * OD_PLANE + (long long)y * OD_ROW + x;
+        // Of the cells two before to two after along an axis, whether they belong to the domain.
+        bool belong[3][5];
+#pragma unroll
+        for (int n = 0; n < 15; ++n) {
+            const int axis = n / 5, by = n % 5 - 2;
+#if OD_MASKED
+            belong[axis][n % 5] = od_belongs(
+                step.mask, x + (axis == 0 ? by : 0), y + (axis == 1 ? by : 0),
+                z + (axis == 2 ? by : 0));
+#else
+            belong[axis][by + 2] = true;
+#endif
+        }
+        if (!belong[0][2]) continue;
 #pragma unroll
         for (int s = 0; s < OD_S; ++s) {
             real gain = real(0);
@@ -117,15 +135,20 @@ extern "C" __global__ void __launch_bounds__(256, OD_FLOAT ? 5 : 3) od_transport
                     low = R(0.5) * (od_at(w, i - 1) + centre);
                     high = R(0.5) * (centre + od_at(w, i + 1));
 #endif
-                    gain += od_flux(low, u[0], u[1], u[2], u[3]) -
-                            od_flux(high, u[1], u[2], u[3], u[4]);
+                    const bool(&b)[5] = belong[axis];
+                    const real into = od_flux(low, u[0], u[1], u[2], u[3], b[0], b[3]);
+                    const real away = od_flux(high, u[1], u[2], u[3], u[4], b[1], b[4]);
+                    gain += (b[1] ? into : real(0)) - (b[3] ? away : real(0));
                 }
                 if (od_spreads(s)) {
                     const OdLine d = od_line(step.diffusion[s], cell, axis);
                     const real centre = od_at(d, i);
                     const real into = od_harmonic(od_at(d, i - 1), centre) * (u[1] - u[2]);
                     const real away = od_harmonic(centre, od_at(d, i + 1)) * (u[2] - u[3]);
-                    gain = od_fma(od_per_area(axis), into - away, gain);
+                    const bool(&b)[5] = belong[axis];
+                    const real through =
+                        (b[1] ? into : real(0)) - (b[3] ? away : real(0));
+                    gain = od_fma(od_per_area(axis), through, gain);
                 }
             }
             if ((OD_CARRIES && od_carried(s)) || od_spreads(s)) {
