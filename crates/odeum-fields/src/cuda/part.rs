@@ -194,7 +194,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let threads = tiling.block[0] * tiling.block[1];
         let per_sm = self.machine.prepare(&entry, threads, shared)?;
         let across = tiling.blocks(self.shape.cells);
-        let resident = per_sm * self.machine.multiprocessors();
+        let resident = tiling.resident(per_sm) * self.machine.multiprocessors();
         let planes = |count: usize| tiling.planes(count, across[0] * across[1], resident);
         let spans = Spans::new(&self.plan.slab, planes);
         let kernel = Kernel { entry, masked, keeps, tiling, across, spans, shared };

@@ -25,7 +25,9 @@ pub struct Tiling {
     pub block: [usize; 2],
     /// Planes ahead of which memory is asked for them; 0 not to.
     pub ahead: usize,
-    /// Blocks that the compiler leaves registers for on a multiprocessor.
+    /// Blocks that the compiler leaves registers for on a multiprocessor; if more than one, no more
+    /// are dealt to it at once even where there is room: blocks that wait for memory together share
+    /// what one of them has asked for.
     pub blocks_per_sm: usize,
     /// Planes that a block goes through; 0 to choose it for the GPU.
     pub planes: usize,
@@ -202,6 +204,11 @@ impl Tiling {
             return [1, ny.div_ceil(rows)];
         }
         [nx.div_ceil(self.block[0] * self.pack), ny.div_ceil(self.block[1] * self.rows)]
+    }
+
+    /// Blocks that are dealt to a multiprocessor at once, of `most` that it holds.
+    pub(super) fn resident(&self, most: usize) -> usize {
+        if self.blocks_per_sm > 1 { most.min(self.blocks_per_sm) } else { most }
     }
 
     /// Planes for each block when the GPU holds `resident` blocks at once and there are `across`
