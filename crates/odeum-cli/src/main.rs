@@ -27,6 +27,7 @@ mod report;
 mod results;
 mod run;
 mod source;
+mod stop;
 mod suggest;
 
 use args::{Args, Command};

@@ -3,6 +3,7 @@
 use crate::field::Field;
 use crate::reduce::Summary;
 use crate::stability::State;
+use crate::tiling::Tiling;
 use odeum::{Error, Tolerance};
 use std::borrow::Cow;
 
@@ -119,12 +120,12 @@ pub(crate) trait Backend<T: odeum::Scalar> {
     }
 
     /// How cells are dealt to threads of a GPU.
-    fn tiling(&self) -> Option<crate::cuda::Tiling> {
+    fn tiling(&self) -> Option<Tiling> {
         None
     }
 
     /// Deals cells to threads in another way, `None` for that of single steps.
-    fn retile(&mut self, _tiling: Option<crate::cuda::Tiling>) -> Result<(), Error> {
+    fn retile(&mut self, _tiling: Option<Tiling>) -> Result<(), Error> {
         Ok(())
     }
 }

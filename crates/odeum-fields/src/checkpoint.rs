@@ -2,9 +2,19 @@
 
 use crate::field::Field;
 use crate::grid::Grid;
-use crate::march::Counts;
 use odeum::Scalar;
 use std::io::{self, Read, Write};
+
+/// Counts of a march.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Steps that succeeded.
+    pub steps: u64,
+    /// Steps that were too inaccurate and taken again.
+    pub rejected: u64,
+    /// Evaluations of F over all cells.
+    pub slopes: u64,
+}
 
 /// All that a march needs to go on with the same bits.
 #[derive(Clone, Debug, PartialEq)]

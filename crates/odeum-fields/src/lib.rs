@@ -30,14 +30,15 @@ mod stability;
 mod stages;
 mod stencil;
 mod sweep;
+mod tiling;
 mod walls;
 
 pub use backend::Snapshot;
-pub use checkpoint::{Checkpoint, Clock};
+pub use checkpoint::{Checkpoint, Clock, Counts};
 pub use engine::Engine;
 pub use field::Field;
 pub use grid::{AXES, Grid};
-pub use march::{Counts, Failure, March, Options, Outcome, fields_needed};
+pub use march::{Failure, March, Options, Outcome, fields_needed};
 pub use mask::Mask;
 pub use method::{Method, Steps};
 pub use model::{Model, ModelError, ModelText};

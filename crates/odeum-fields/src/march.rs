@@ -1,8 +1,8 @@
 //! From one time to another, watched.
 
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
-use crate::checkpoint::{Checkpoint, Clock};
-use crate::cuda::{self, Tiling};
+use crate::checkpoint::{Checkpoint, Clock, Counts};
+use crate::cuda;
 use crate::engine::Engine;
 use crate::field::Field;
 use crate::host::Host;
@@ -12,6 +12,7 @@ use crate::reduce::{Summary, first_spoiled};
 use crate::stability::{self, Stability};
 use crate::stages;
 use crate::sweep::Precision;
+use crate::tiling::Tiling;
 use odeum::controller::{Control, Controller};
 use odeum::{Device, Error, Status};
 use std::borrow::Cow;
@@ -64,17 +65,6 @@ pub struct Failure {
     pub steps: u64,
     /// The first value that is NaN or infinite: its species, and its cell \[i, j, k\].
     pub place: Option<(String, [usize; 3])>,
-}
-
-/// Counts of a march.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Steps that succeeded.
-    pub steps: u64,
-    /// Steps that were too inaccurate and taken again.
-    pub rejected: u64,
-    /// Evaluations of F over all cells.
-    pub slopes: u64,
 }
 
 /// A field on its way through time, in memory or on GPUs, which share its planes along z.

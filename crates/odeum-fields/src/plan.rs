@@ -238,6 +238,20 @@ impl<T: Scalar> Plan<T> {
         })
     }
 
+    /// Whether sweeps by GPUs leave the wind to a second one.
+    pub(crate) fn leaves_wind(&self) -> bool {
+        match &self.wind {
+            None => false,
+            Some(Blow::Cells(_)) => true,
+            Some(Blow::Uniform(_)) => self.advection == Advection::Koren || self.domain.is_some(),
+        }
+    }
+
+    /// Whether sweeps by GPUs leave anything to a second one.
+    pub(crate) fn is_left_over(&self) -> bool {
+        self.leaves_wind() || self.diffusion.iter().any(Option::is_some)
+    }
+
     /// Whether a sweep asks where a plane lies in the box.
     pub(crate) fn asks_for_planes(&self) -> bool {
         let coordinates = match &self.kernel {

@@ -1,7 +1,6 @@
 //! The picture of a study: systems per second over the number of systems.
 
 use super::document::Row;
-use super::fields;
 use crate::report::{COLOURS, legend};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
@@ -21,23 +20,10 @@ pub(crate) fn draw(
     draw_lines(bench, ("systems", "systems per second"), lines, path)
 }
 
-/// Draws the cubes of the study of fields: 10⁶ cells a second over the number of cells.
-pub(super) fn draw_fields(
-    rows: &[fields::Row],
-    path: &Path,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let mut lines = Lines::new();
-    for row in rows.iter().filter(|row| row.is_cube()) {
-        let points = lines.entry(row.line()).or_default();
-        points.push((row.cells as f64, row.mpoints_per_second));
-    }
-    draw_lines(fields::NAME, ("cells", "million cells per second"), lines, path)
-}
-
 /// Points of lines by their names.
-type Lines = BTreeMap<String, Vec<(f64, f64)>>;
+pub(super) type Lines = BTreeMap<String, Vec<(f64, f64)>>;
 
-fn draw_lines(
+pub(super) fn draw_lines(
     bench: &str,
     (x_name, y_name): (&str, &str),
     lines: Lines,

@@ -14,7 +14,7 @@ use crate::finding::{Finding, Findings};
 use crate::output::Target;
 use crate::plan::Overrides;
 use crate::report::{Style, Table, count, duration, significant};
-use crate::run::{resume_command, stop_on_ctrl_c};
+use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, show};
 use odeum::Monitor;
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary};

@@ -46,7 +46,7 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
         (device, _) => device,
     };
     let monitor = Arc::new(Monitor::new());
-    crate::run::stop_on_ctrl_c(&monitor, args.quiet);
+    crate::stop::stop_on_ctrl_c(&monitor, args.quiet);
     let steps = Database::steps(&kinetics, &settings).map_err(bad)?;
     refused::room(steps, &settings, &kinetics).map_err(bad)?;
     let begun = Instant::now();

@@ -10,6 +10,7 @@ use crate::output::{self, Target};
 use crate::plan::{Overrides, Plan};
 use crate::report::{Outcome, Progress, Style, TICK, print_summary};
 use crate::results::Results;
+use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, device, fields, show};
 use batches::Batches;
 use odeum::{Monitor, Status};
@@ -177,21 +178,6 @@ fn interrupted<T: Compiled>(
     Exit::Interrupted
 }
 
-/// The command that takes a stopped run up again.
-pub(crate) fn resume_command(args: &RunArgs) -> String {
-    let mut command = format!("odeum run {}", args.case.display());
-    if let Some(output) = &args.output {
-        command += &format!(" --output {}", output.display());
-    }
-    if let Some(device) = &args.place.device {
-        command += &format!(" --device {device}");
-    }
-    if let Some(threads) = args.place.threads {
-        command += &format!(" --threads {threads}");
-    }
-    command + " --resume"
-}
-
 fn with_resume(
     finding: Finding,
     kept: Result<std::path::PathBuf, Finding>,
@@ -257,24 +243,6 @@ fn disk_space(plan: &Plan<'_>) -> u128 {
     // A number takes about 20 characters as text.
     let others = u128::from(spec.parquet) + 5 * u128::from(spec.csv) / 2;
     2 * npz + others * npz + (1 << 16)
-}
-
-/// The first Ctrl-C stops the run in an orderly way, the second at once.
-pub(crate) fn stop_on_ctrl_c(monitor: &Arc<Monitor>, quiet: bool) {
-    let monitor = Arc::clone(monitor);
-    let handler = move || {
-        if monitor.is_stopped() {
-            std::process::exit(Exit::Interrupted as i32);
-        }
-        monitor.stop();
-        if !quiet {
-            eprintln!("\nstopping; press Ctrl-C again to leave at once");
-        }
-    };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        let message = format!("Ctrl-C will not stop this run in an orderly way: {error}");
-        show(&[Finding::warning(message)], Exit::Broken);
-    }
 }
 
 /// Does the work while another thread shows how far it is.

@@ -3,9 +3,9 @@
 use super::exchange::Links;
 use super::machine::Machine;
 use super::part::{Part, Ready, bytes_needed, fitted, is_small, single, sweeps_twice};
+use super::past::Past;
 use super::reduce::Extremes;
 use super::shape::Shape;
-use super::tiling::Tiling;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::field::Field;
 use crate::grid::Grid;
@@ -15,6 +15,7 @@ use crate::problem::Problem;
 use crate::reduce::Summary;
 use crate::slab::{HALO, Slab};
 use crate::stability::{self, State};
+use crate::tiling::Tiling;
 use odeum::{Error, Scalar, Tolerance};
 use std::borrow::Cow;
 
@@ -25,7 +26,7 @@ pub(super) struct Engine<T, M: Machine> {
     links: Links<M>,
     /// From the lowest slab to the highest, at least one.
     pub(super) parts: Vec<Part<T, M>>,
-    pub(super) euler: super::euler::Memory<M>,
+    pub(super) euler: Past<M>,
 }
 
 /// Bytes that a march needs on each of so many GPUs.
@@ -68,7 +69,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         let tiling = tiling_of(&plans[0])?;
         let part = |(plan, machine)| Part::new(problem, plan, tiling, (field, method), machine);
         let parts: Result<Vec<_>, Error> = plans.into_iter().zip(machines).map(part).collect();
-        let (problem, euler) = (problem.clone(), super::euler::Memory::default());
+        let (problem, euler) = (problem.clone(), Past::default());
         Ok(Engine { problem, links, parts: parts?, euler })
     }
 
@@ -276,7 +277,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
             return refused("must be 1 or 2, and not in boxes, on several GPUs");
         }
         self.parts.iter_mut().for_each(|part| part.retile(tiling));
-        self.euler = super::euler::Memory::default();
+        self.euler = Past::default();
         Ok(())
     }
 }

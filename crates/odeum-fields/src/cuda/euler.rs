@@ -7,6 +7,7 @@
 use super::engine::Engine;
 use super::machine::Machine;
 use super::part::{self, Ready};
+use super::past::{Kept, Recorded};
 use super::step::{self, Step};
 use crate::backend::{Backend, Batch, Slot, Taken};
 use odeum::{Error, Scalar};
@@ -29,38 +30,6 @@ const PATIENCE: u64 = 8;
 
 /// The place of the kept state among the fields.
 const KEPT: usize = 2;
-
-/// What is remembered from batch to batch.
-pub(super) struct Memory<M: Machine> {
-    /// Many steps of a size that do not depend on the time, as one piece of work, from either of
-    /// two places. Of fields so small that a step takes no longer than to start it.
-    recordings: Vec<(Recorded, M::Recording)>,
-    kept: Option<Kept>,
-    /// Time of the last batch on the GPU, without what is only looked at \[s\].
-    pub(super) seconds: f64,
-}
-
-/// What a recording is good for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Recorded {
-    h: f64,
-    /// Where the field lies that it begins with: steps one by one exchange the two.
-    from: u64,
-}
-
-/// The state before step `at` of the sequence of steps of size `h` from `origin`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Kept {
-    origin: f64,
-    h: f64,
-    at: u64,
-}
-
-impl<M: Machine> Default for Memory<M> {
-    fn default() -> Memory<M> {
-        Memory { recordings: Vec::new(), kept: None, seconds: 0.0 }
-    }
-}
 
 impl<T: Scalar, M: Machine> Engine<T, M> {
     pub(super) fn take(&mut self, batch: &Batch) -> Result<Taken, Error> {

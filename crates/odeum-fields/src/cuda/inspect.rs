@@ -4,9 +4,9 @@ pub use super::machine::Machine;
 use super::shape::Shape;
 use super::source;
 use super::step::{Addends, Step};
-use super::tiling::Tiling;
 use crate::plan::Plan;
 use crate::problem::Problem;
+use crate::tiling::Tiling;
 use odeum::{Error, Scalar};
 
 /// What stands before a kernel's text, after the library's own shim, to run it on the host.

@@ -163,6 +163,11 @@ pub trait Machine: Sized + Send + 'static {
     fn elapsed(&self) -> Result<f64, Error>;
 }
 
+/// A value as an argument of a kernel.
+pub(super) fn argument<V>(value: &V) -> *mut c_void {
+    std::ptr::from_ref(value).cast_mut().cast()
+}
+
 /// An NVIDIA GPU.
 pub(super) struct Gpu {
     card: Card,

@@ -1,8 +1,8 @@
 //! Domains that are a part of the box: what the main kernel took for cells like others is
 //! computed anew after it, word by word of the mask where solid cells are near.
 
-use super::machine::Machine;
-use super::part::argument;
+use super::machine::{Machine, argument};
+use super::shape::mask_words;
 use crate::method::Method;
 use crate::plan::{self, Plan};
 use crate::problem::Problem;
@@ -31,11 +31,6 @@ pub(super) struct Counted {
     pub(super) mask: u64,
     /// 32-bit words of a row of it.
     pub(super) words: i32,
-}
-
-/// 32-bit words of a row of a mask of `nx` cells.
-pub(super) fn row_words(nx: usize) -> usize {
-    2 * nx.div_ceil(64)
 }
 
 /// Bytes that an output's old content in so many words takes.
@@ -90,7 +85,7 @@ impl<M: Machine> Masked<M> {
 
     /// The cells that sums count.
     pub(super) fn counted<T>(masked: Option<&Masked<M>>, plan: &Plan<T>) -> Counted {
-        let words = row_words(plan.grid.shape()[0]) as i32;
+        let words = mask_words(plan.grid.shape()[0]) as i32;
         Counted { mask: Masked::address(masked), words }
     }
 

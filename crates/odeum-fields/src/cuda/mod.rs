@@ -17,17 +17,17 @@ mod machine;
 mod masked;
 pub mod paper;
 mod part;
+mod past;
 mod reduce;
 mod shape;
 mod snapshot;
 mod source;
 mod span;
 mod step;
-mod tiling;
 mod transport;
 
 #[doc(hidden)]
-pub use tiling::Tiling;
+pub use crate::tiling::Tiling;
 
 use crate::backend::Backend;
 use crate::field::Field;

@@ -1,6 +1,6 @@
 //! A slab of a problem on one GPU: fields there, and sweeps over them.
 
-use super::machine::Machine;
+use super::machine::{Machine, argument};
 use super::masked::{self, Masked};
 use super::reduce::Reductions;
 use super::shape::Shape;
@@ -8,7 +8,6 @@ use super::snapshot::Couriers;
 use super::source::{self, Variant};
 use super::span::{Span, Spans};
 use super::step::{Addends, Step};
-use super::tiling::Tiling;
 use super::transport::{self, Transport};
 use crate::backend::{Blend, Slot};
 use crate::field::Field;
@@ -16,6 +15,7 @@ use crate::method::Method;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::slab::Slab;
+use crate::tiling::Tiling;
 use odeum::{Error, Scalar};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -310,11 +310,6 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     }
 }
 
-/// A value as an argument of a kernel.
-pub(super) fn argument<V>(value: &V) -> *mut c_void {
-    std::ptr::from_ref(value).cast_mut().cast()
-}
-
 /// Whether a field is kept in the second-level cache, by kernels that take whole boxes: the edges of
 /// a slab are other planes than what is between them.
 pub(super) fn is_small<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> bool {
@@ -323,7 +318,7 @@ pub(super) fn is_small<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> bool {
 
 /// Whether each step has a second sweep: of what the first leaves out, or near solid cells.
 pub(super) fn sweeps_twice<T: Scalar>(plan: &Plan<T>) -> bool {
-    transport::is_needed(plan) || plan.domain.is_some()
+    plan.is_left_over() || plan.domain.is_some()
 }
 
 /// How cells are dealt to threads where steps are taken one by one.

@@ -1,8 +1,7 @@
 //! Numbers that sum up fields on a GPU: every block gives a part, and these are added in order.
 
-use super::machine::Machine;
+use super::machine::{Machine, argument};
 use super::masked::Counted;
-use super::part::argument;
 use super::shape::Shape;
 use super::source;
 use odeum::{Error, Scalar, Tolerance};

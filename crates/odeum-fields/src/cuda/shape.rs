@@ -29,6 +29,11 @@ pub(super) struct Shape {
     pub(super) volume: usize,
 }
 
+/// 32-bit words of a row of a mask of `nx` cells.
+pub(super) fn mask_words(nx: usize) -> usize {
+    2 * nx.div_ceil(64)
+}
+
 impl Shape {
     pub(super) fn new<T>(grid: &Grid, species: usize) -> Result<Shape, Error> {
         let cells = grid.shape();

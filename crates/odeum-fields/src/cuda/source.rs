@@ -1,11 +1,9 @@
 //! The complete text of a kernel.
 
-use super::masked::row_words;
-use super::shape::Shape;
-use super::tiling::{Kind, Tiling};
-use super::transport::carries;
+use super::shape::{Shape, mask_words};
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
+use crate::tiling::{Kind, Tiling};
 use crate::walls::Ghost;
 use odeum::Scalar;
 use odeum::backend::cuda::inspect::REAL;
@@ -65,7 +63,7 @@ pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
     let mut text = Text::default();
     let tiling = Tiling::of(shape.species, 0, size_of::<T>());
     sizes::<T>(&mut text, plan, shape, &tiling);
-    text.define("OD_CARRIES", i32::from(carries(plan)));
+    text.define("OD_CARRIES", i32::from(plan.leaves_wind()));
     text.define("OD_WIND_CELLS", i32::from(matches!(plan.wind, Some(Blow::Cells(_)))));
     text.define("OD_KOREN", i32::from(plan.advection == Advection::Koren));
     text.line(REAL);
@@ -95,7 +93,7 @@ pub(super) fn text<T: Scalar>(
     let mut text = Text::default();
     let flag = |x: bool| i32::from(x);
     sizes::<T>(&mut text, plan, shape, tiling);
-    let wind = plan.wind.is_some() && !carries(plan);
+    let wind = plan.wind.is_some() && !plan.leaves_wind();
     text.define("OD_WIND", flag(wind));
     let blend = variant.blend.unwrap_or_default();
     text.define("OD_BLEND", flag(variant.blend.is_some()));
@@ -199,7 +197,7 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     text.define("OD_BOX_ROWS", rows);
     text.define("OD_BOX_PLANES", planes);
     text.define("OD_MASKED", i32::from(plan.domain.is_some()));
-    text.define("OD_MASK_WORDS", row_words(shape.cells[0]));
+    text.define("OD_MASK_WORDS", mask_words(shape.cells[0]));
     text.define("OD_STREAMS", i32::from(shape.len() * size_of::<T>() > STREAM));
 }
 

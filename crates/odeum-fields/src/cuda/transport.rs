@@ -2,15 +2,14 @@
 //! domain is a part of the box: a second sweep, which
 //! adds what they bring to the result of the first.
 
-use super::machine::Machine;
-use super::part::argument;
+use super::machine::{Machine, argument};
 use super::shape::Shape;
 use super::source;
 use super::span::{Span, Spans};
 use super::step::Step;
 use crate::grid::Grid;
 use crate::plan::{Blow, Plan};
-use crate::problem::{Advection, Problem, Wind};
+use crate::problem::{Problem, Wind};
 use odeum::{Error, Scalar};
 use std::ffi::c_void;
 
@@ -32,20 +31,6 @@ pub(super) struct Transport<M: Machine> {
     shape: Shape,
 }
 
-/// Whether the first sweep leaves the wind out.
-pub(super) fn carries<T: Scalar>(plan: &Plan<T>) -> bool {
-    match &plan.wind {
-        None => false,
-        Some(Blow::Cells(_)) => true,
-        Some(Blow::Uniform(_)) => plan.advection == Advection::Koren || plan.domain.is_some(),
-    }
-}
-
-/// Whether the first sweep leaves anything out.
-pub(super) fn is_needed<T: Scalar>(plan: &Plan<T>) -> bool {
-    carries(plan) || plan.diffusion.iter().any(Option::is_some)
-}
-
 /// Values that differ from cell to cell for each cell of a grid.
 fn arrays(problem: &Problem) -> usize {
     let wind = if matches!(problem.wind, Some(Wind::Cells(_))) { 3 } else { 0 };
@@ -60,7 +45,7 @@ impl<M: Machine> Transport<M> {
         shape: &Shape,
         mask: u64,
     ) -> Result<Option<Transport<M>>, Error> {
-        if !is_needed(plan) {
+        if !plan.is_left_over() {
             return Ok(None);
         }
         let upload = |field: &crate::Field<T>| {

@@ -5,9 +5,11 @@
 //! their Table 7). What counts are cells: there are no others than interior ones.
 
 mod gpu;
+mod picture;
+mod row;
 
 use super::machine::Machine;
-use super::{plot, write_json};
+use super::write_json;
 use crate::Exit;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
@@ -16,13 +18,13 @@ use odeum::backend::cuda::Cuda;
 use odeum::{Cpu, Device, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Precision};
+pub(super) use row::NAME;
+use row::Row;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The name of the study.
-pub(super) const NAME: &str = "fields";
 /// What it is about.
 pub(super) const ABOUT: &str = "sweeps over grids against the bandwidth of a copy";
 
@@ -54,49 +56,6 @@ struct Document {
     bench: String,
     machine: Machine,
     rows: Vec<Row>,
-}
-
-/// One problem on one grid.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Row {
-    pub(super) problem: String,
-    /// `cpu`, `cuda`, …
-    pub(super) variant: String,
-    pub(super) precision: String,
-    pub(super) threads: usize,
-    /// Cells along x, y and z.
-    pub(super) shape: [usize; 3],
-    pub(super) cells: usize,
-    /// Steps that were timed.
-    pub(super) sweeps: usize,
-    /// Of a step: the median on a processor; on a GPU the best mean of many \[s\].
-    pub(super) seconds: f64,
-    /// 10⁶ cells a second.
-    pub(super) mpoints_per_second: f64,
-    /// Every species read once and written once \[bytes\].
-    pub(super) bytes_per_point: usize,
-    /// \[GB/s\]
-    pub(super) bandwidth: f64,
-    /// Of a copy by as many threads in the same run \[GB/s\].
-    pub(super) copy_bandwidth: f64,
-    /// Of the two.
-    pub(super) share_of_copy: f64,
-}
-
-impl Row {
-    /// What tells a line of the plot from the others.
-    pub(super) fn line(&self) -> String {
-        let what = match (self.variant.as_str(), self.threads) {
-            ("cpu", 1) => "1 thread",
-            ("cpu", _) => "all threads",
-            (variant, _) => variant,
-        };
-        format!("{}, {}, {what}", self.problem, self.precision)
-    }
-
-    pub(super) fn is_cube(&self) -> bool {
-        self.shape.iter().all(|n| *n == self.shape[0])
-    }
 }
 
 /// Runs the study.
@@ -134,7 +93,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
-        plot::draw_fields(&document.rows, path).map_err(|error| {
+        picture::draw(&document.rows, path).map_err(|error| {
             let finding = Finding::error(format!("cannot draw the plot: {error}"))
                 .in_file(path.display().to_string());
             (finding, Exit::Broken)

@@ -1,4 +1,4 @@
-//! How cells are dealt to threads.
+//! How cells are dealt to threads of a GPU.
 
 use odeum::Error;
 
@@ -38,14 +38,14 @@ pub struct Tiling {
 
 /// The kernels that sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Euler,
     Box,
     Potential,
 }
 
 impl Kind {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Euler => "od_euler",
             Kind::Box => "od_box",
@@ -99,7 +99,7 @@ impl Tiling {
 
     /// One step of a field that stays in the second-level cache of a GPU: so few planes to a block
     /// that there are threads enough to wait for that cache, yet as many as share what they read.
-    pub(super) fn small(self, [nx, ny, nz]: [usize; 3]) -> Tiling {
+    pub(crate) fn small(self, [nx, ny, nz]: [usize; 3]) -> Tiling {
         let threads = |pack: usize, planes: usize| nx * ny * nz / (pack * 2 * planes);
         let enough = |planes: &usize| {
             nz.is_multiple_of(*planes) && threads(self.pack, *planes) >= SMALL_THREADS
@@ -111,7 +111,7 @@ impl Tiling {
     }
 
     /// Planes of a block that are all asked for at once; 0 where they stream by.
-    pub(super) fn unrolled(&self, nz: usize) -> usize {
+    pub(crate) fn unrolled(&self, nz: usize) -> usize {
         let few = self.planes <= 4 && self.planes > 0 && nz.is_multiple_of(self.planes);
         if few { self.planes } else { 0 }
     }
@@ -130,7 +130,7 @@ impl Tiling {
 
     /// The same for rows of `nx` cells. Packs divide periodic rows: what continues at the other
     /// end must not begin amid a pack. Threads that short rows leave idle take other rows.
-    pub(super) fn fitted(self, nx: usize, periodic: bool) -> Tiling {
+    pub(crate) fn fitted(self, nx: usize, periodic: bool) -> Tiling {
         let Tiling { mut pack, mut block, .. } = self;
         while periodic && !nx.is_multiple_of(pack) {
             pack /= 2;
@@ -146,7 +146,7 @@ impl Tiling {
     }
 
     /// The kernel that sweeps.
-    pub(super) fn kernel(&self, potentials: usize) -> Kind {
+    pub(crate) fn kernel(&self, potentials: usize) -> Kind {
         match (potentials, self.boxes) {
             (0, None) => Kind::Euler,
             (0, Some(_)) => Kind::Box,
@@ -155,14 +155,14 @@ impl Tiling {
     }
 
     /// Bytes of shared memory of a block.
-    pub(super) fn shared(&self, species: usize, word: usize) -> usize {
+    pub(crate) fn shared(&self, species: usize, word: usize) -> usize {
         let Some([rows, planes]) = self.boxes else { return 0 };
         let values = species * (planes + 2) * (rows + 2 * self.rows) * self.block[0] + 2;
         values * self.pack * word
     }
 
     /// Of a tiling that was [`fitted`](Tiling::fitted).
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         potentials: usize,
         species: usize,
@@ -190,7 +190,7 @@ impl Tiling {
     }
 
     /// Cells beyond its own that a thread reads.
-    pub(super) fn reach(&self, potentials: usize) -> usize {
+    pub(crate) fn reach(&self, potentials: usize) -> usize {
         match self.kernel(potentials) {
             Kind::Potential => 2,
             Kind::Box => 1,
@@ -199,7 +199,7 @@ impl Tiling {
     }
 
     /// Blocks along x and y.
-    pub(super) fn blocks(&self, [nx, ny, _]: [usize; 3]) -> [usize; 2] {
+    pub(crate) fn blocks(&self, [nx, ny, _]: [usize; 3]) -> [usize; 2] {
         if let Some([rows, _]) = self.boxes {
             return [1, ny.div_ceil(rows)];
         }
@@ -207,14 +207,14 @@ impl Tiling {
     }
 
     /// Blocks that are dealt to a multiprocessor at once, of `most` that it holds.
-    pub(super) fn resident(&self, most: usize) -> usize {
+    pub(crate) fn resident(&self, most: usize) -> usize {
         if self.blocks_per_sm > 1 { most.min(self.blocks_per_sm) } else { most }
     }
 
     /// Planes for each block when the GPU holds `resident` blocks at once and there are `across`
     /// along x and y: as few rounds of blocks as may be, counting the planes that each block
     /// reads beside its own.
-    pub(super) fn planes(&self, nz: usize, across: usize, resident: usize) -> usize {
+    pub(crate) fn planes(&self, nz: usize, across: usize, resident: usize) -> usize {
         if let Some([_, planes]) = self.boxes {
             return planes;
         }
