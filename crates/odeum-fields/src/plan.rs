@@ -12,6 +12,7 @@ use crate::walls::SpeciesWalls;
 use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
+use std::sync::Arc;
 
 /// Steps beyond which what tiles compute twice grows too much.
 const MOST_STEPS: usize = 8;
@@ -36,7 +37,7 @@ pub(crate) struct Plan<T> {
     pub(crate) diffusion: Vec<Option<Field<T>>>,
     pub(crate) sources: Vec<Source>,
     /// The cells that belong to the domain, where not all do.
-    pub(crate) domain: Option<Domain>,
+    pub(crate) domain: Option<Arc<Domain>>,
 }
 
 /// How F is computed.
@@ -196,13 +197,13 @@ impl<T: Scalar> Plan<T> {
             sources,
             domain: None,
         };
-        plan.domain = domain(problem, &plan.walls);
+        plan.domain = domain(problem, &plan.walls).map(Arc::new);
         Ok(plan)
     }
 
     /// The domain, where solid cells are near a row.
     pub(crate) fn domain_near(&self, (y, z): (isize, isize)) -> Option<&Domain> {
-        self.domain.as_ref().filter(|domain| domain.is_near(y, z))
+        self.domain.as_deref().filter(|domain| domain.is_near(y, z))
     }
 
     /// The same problem on a slab of the box. The values of its own planes are those of the whole;
@@ -233,8 +234,8 @@ impl<T: Scalar> Plan<T> {
             advection: self.advection,
             diffusion: diffusion.collect::<Result<_, _>>()?,
             sources: self.sources.clone(),
-            // Engines refuse a mask on several GPUs.
-            domain: None,
+            // That of the box: whoever asks it has planes of the box.
+            domain: self.domain.clone(),
         })
     }
 

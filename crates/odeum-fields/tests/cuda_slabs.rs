@@ -9,8 +9,8 @@ use odeum::{Status, Tolerance};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Advection, Checkpoint, Clock, Field, Grid, March, Method, ModelText, Options, Outcome,
-    PointSource, Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise, rough,
+    Advection, Checkpoint, Clock, Field, Grid, March, Mask, Method, ModelText, Options, Outcome,
+    PointSource, Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough,
 };
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +37,13 @@ fn problem() -> Problem {
         ("v", "0.1 * lap(v) + 0.3 * (u - v) + 0.02 * y - 0.03 * z * cos(t)"),
     ]);
     Problem::new(model, Grid::new([21, 5, 17], 0.9).unwrap().at([0.1, 0.2, 0.3]).unwrap())
+}
+
+/// The same in a part of the box, with solid cells on both sides of where slabs meet.
+fn porous(problem: Problem) -> Problem {
+    let open = |[x, y, z]: [f64; 3]| (1.3 * x).sin() + (2.1 * y).cos() + (0.9 * z).sin() > -0.3;
+    let mask = Mask::from_fn(&problem.grid, open).unwrap();
+    problem.mask(mask)
 }
 
 fn begin<T: Precision>(problem: &Problem, options: &Options, parts: usize) -> March<T> {
@@ -121,15 +128,19 @@ fn problems_of_the_paper() {
 }
 
 /// Potentials that depend on the place.
-#[test]
-fn potentials_know_their_place() {
+fn potential() -> Problem {
     let text = ModelText {
         species: vec!["c"],
         definitions: vec![("mu", "c^3 - c - 0.3 * lap(c) + 0.1 * z^2 * c")],
         equations: vec![("c", "0.2 * lap(mu) + 0.01 * z * c")],
         ..ModelText::default()
     };
-    let problem = Problem { model: text.read().unwrap().0, ..problem() };
+    Problem { model: text.read().unwrap().0, ..problem() }
+}
+
+#[test]
+fn potentials_know_their_place() {
+    let problem = potential();
     agrees::<f64>("potential", &problem, 0.01, &[1]);
     let round = problem.walls(Walls::default().axis(2, Wall::Periodic));
     agrees::<f64>("potential, round", &round, 0.01, &[1]);
@@ -179,6 +190,26 @@ fn what_differs_from_cell_to_cell() {
 }
 
 #[test]
+fn domains_that_are_a_part_of_the_box() {
+    let round = || Walls::default().axis(2, Wall::Periodic);
+    agrees::<f64>("porous", &porous(problem()).walls(Walls::all(dirichlet("1 + t"))), 0.02, &[1]);
+    agrees::<f32>("porous, round", &porous(problem()).walls(round()), 0.02, &[1]);
+    let star = porous(problem().stencil(Stencil::Star));
+    let source = |z| PointSource { species: "v".to_owned(), cell: [7, 2, z], rate: 3.0.into() };
+    let open = |z: &usize| star.mask.as_ref().unwrap().contains([7, 2, *z]);
+    let sources: Vec<usize> = (0..17).filter(open).collect();
+    assert!(sources.len() > 5);
+    let star = sources.into_iter().fold(star.clone(), |problem, z| problem.source(source(z)));
+    agrees::<f64>("star", &star, 0.02, &[1]);
+    agrees::<f64>("porous potential", &porous(potential()), 0.01, &[1]);
+    agrees::<f64>("porous potential, round", &porous(potential()).walls(round()), 0.01, &[1]);
+    agrees::<f64>("porous cells", &porous(carried()), 0.02, &[1]);
+    let wind = Wind::Uniform([0.3, -0.2, -0.4].map(Quantity::from));
+    let koren = porous(problem()).wind(wind, Advection::Koren).walls(round());
+    agrees::<f64>("porous Koren", &koren, 0.02, &[1]);
+}
+
+#[test]
 fn stages() {
     if !host::is_available() {
         return;
@@ -190,7 +221,9 @@ fn stages() {
         Options::new(Method::Rkc { stages: None }, adaptive),
     ];
     let round = Walls::default().axis(2, Wall::Periodic);
-    for problem in [problem(), carried(), problem().walls(round)] {
+    for problem in
+        [problem(), carried(), problem().walls(round), porous(problem()), porous(carried())]
+    {
         for options in &methods {
             let ends = PARTS.map(|parts| {
                 let mut march = begin::<f64>(&problem, options, parts);
@@ -215,7 +248,11 @@ fn sums_picks_and_copies() {
     if !host::is_available() {
         return;
     }
-    let problem = problem();
+    sums_of(problem());
+    sums_of(porous(problem()));
+}
+
+fn sums_of(problem: Problem) {
     let cells: Vec<_> = (0..problem.grid.cells()).rev().map(|at| problem.grid.cell(at)).collect();
     let marches = PARTS.map(|parts| {
         let mut march = begin::<f64>(&problem, &Options::euler(0.02), parts);

@@ -56,10 +56,6 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             let remedy = format!("wants {cells:?} cells of {species} species");
             return Err(Error::input("field", found, remedy));
         }
-        if plan.domain.is_some() && machines.len() > 1 {
-            let found = format!("{} GPUs", machines.len());
-            return Err(Error::input("device", found, "a field with a mask wants one"));
-        }
         let slabs = plan.slab.split(machines.len())?;
         let links = Links::new(&machines)?;
         let plans: Vec<Plan<T>> = match slabs.len() {

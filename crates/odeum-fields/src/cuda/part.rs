@@ -6,7 +6,7 @@ use super::reduce::Reductions;
 use super::shape::Shape;
 use super::snapshot::Couriers;
 use super::source::{self, Variant};
-use super::span::{Span, Spans};
+use super::span::{Piece, Spans};
 use super::step::{Addends, Step};
 use super::transport::{self, Transport};
 use crate::backend::{Blend, Slot};
@@ -92,7 +92,8 @@ pub(super) fn bytes_needed<T: Scalar>(
     let grid = problem.grid.with_planes(slab.planes());
     let shape = Shape::new::<T>(&grid, problem.model.species().len())?;
     let fields = shape.room::<T>() as u128 * fields_on_device(method) as u128;
-    let others = transport::bytes::<T>(problem, &grid)? + masked::bytes::<T>(problem, method)?;
+    let others =
+        transport::bytes::<T>(problem, &grid)? + masked::bytes::<T>(problem, slab, method)?;
     Ok(fields + others)
 }
 
@@ -126,9 +127,10 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         shape.upload(&own, &machine, &mut fields[Slot::Now as usize])?;
         let masked = Masked::new(&machine, (problem, &plan), method)?;
         let counted = Masked::counted(masked.as_ref(), &plan);
+        let mask = Masked::address(masked.as_ref());
         Ok(Part {
             reductions: Reductions::new::<T>(&machine, &shape, plan.slab.own, counted)?,
-            transport: Transport::new(&machine, &plan, &shape, counted.mask)?,
+            transport: Transport::new(&machine, &plan, &shape, mask)?,
             masked,
             couriers: Couriers::default(),
             kernels: HashMap::new(),
@@ -264,22 +266,22 @@ impl<T: Scalar, M: Machine> Part<T, M> {
 
     /// Sweeps the planes that neighbours hold copies of.
     pub(super) fn sweep_edges(&self, ready: &Ready<M>) -> Result<(), Error> {
-        self.launch(ready, |spans| spans.edges)
+        self.launch(ready, Piece::Edges)
     }
 
     /// Sweeps the other planes.
     pub(super) fn sweep_inner(&self, ready: &Ready<M>) -> Result<(), Error> {
-        self.launch(ready, |spans| spans.inner)
+        self.launch(ready, Piece::Inner)
     }
 
-    fn launch(&self, ready: &Ready<M>, span: impl Fn(&Spans) -> Option<Span>) -> Result<(), Error> {
+    fn launch(&self, ready: &Ready<M>, piece: Piece) -> Result<(), Error> {
         let Kernel { entry, masked, tiling, across: [x, y], spans, shared, .. } = &ready.kernel;
-        let Some(planes) = span(spans) else { return Ok(()) };
+        let Some(planes) = spans.of(piece) else { return Ok(()) };
         let [from, to] = ready.places;
         if let (Some(cells), [_, keep]) = (&self.masked, &masked[..])
             && ready.kernel.keeps
         {
-            cells.keep(&self.machine, keep, to)?;
+            cells.keep(&self.machine, keep, piece, to)?;
         }
         let mut arguments = [
             argument(&from),
@@ -292,10 +294,10 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         // steps and of the fields; the fields live as long as the machine.
         unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, &mut arguments)? };
         if let (Some(cells), [mend, _]) = (&self.masked, &masked[..]) {
-            cells.mend(&self.machine, mend, &ready.step, ready.places)?;
+            cells.mend(&self.machine, mend, &ready.step, piece, ready.places)?;
         }
         match (&self.transport, &ready.carry) {
-            (Some(second), Some(step)) => second.launch(&self.machine, step, ready.places, span),
+            (Some(second), Some(step)) => second.launch(&self.machine, step, ready.places, piece),
             _ => Ok(()),
         }
     }

@@ -13,17 +13,33 @@ pub(super) struct Span {
     stride: i32,
 }
 
-/// The own planes of a slab: those that neighbours hold copies of, and the others.
+/// A part of the planes of a slab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Those that neighbours hold copies of.
+    Edges,
+    /// The others.
+    Inner,
+}
+
+/// The own planes of a slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spans {
-    pub(super) edges: Option<Span>,
-    pub(super) inner: Option<Span>,
+    edges: Option<Span>,
+    inner: Option<Span>,
 }
 
 impl Span {
     fn new(first: usize, count: usize, planes: usize, stride: usize) -> Option<Span> {
         let [first, count, planes, stride] = [first, count, planes, stride].map(|n| n as i32);
         (count > 0).then_some(Span { first, last: first + count, planes, stride })
+    }
+
+    /// Whether a plane is one of these.
+    pub(super) fn covers(&self, plane: usize) -> bool {
+        let plane = plane as i32;
+        let after = plane - self.first;
+        (self.first..self.last).contains(&plane) && after % self.stride < self.planes
     }
 
     /// Blocks along z.
@@ -33,6 +49,13 @@ impl Span {
 }
 
 impl Spans {
+    pub(super) fn of(&self, piece: Piece) -> Option<Span> {
+        match piece {
+            Piece::Edges => self.edges,
+            Piece::Inner => self.inner,
+        }
+    }
+
     /// Both edges go into one launch, and by as many planes as `planes` says of a number of them
     /// the others.
     pub(super) fn new(slab: &Slab, planes: impl FnOnce(usize) -> usize) -> Spans {

@@ -5,7 +5,7 @@
 use super::machine::{Machine, argument};
 use super::shape::Shape;
 use super::source;
-use super::span::{Span, Spans};
+use super::span::{Piece, Spans};
 use super::step::Step;
 use crate::grid::Grid;
 use crate::plan::{Blow, Plan};
@@ -86,9 +86,9 @@ impl<M: Machine> Transport<M> {
         machine: &M,
         step: &[u64],
         [from, to]: [u64; 2],
-        span: impl Fn(&Spans) -> Option<Span>,
+        piece: Piece,
     ) -> Result<(), Error> {
-        let Some(planes) = span(&self.spans) else { return Ok(()) };
+        let Some(planes) = self.spans.of(piece) else { return Ok(()) };
         let blocks = [self.across[0], self.across[1], planes.blocks()];
         let mut arguments = [
             argument(&from),

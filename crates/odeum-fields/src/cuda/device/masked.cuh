@@ -63,7 +63,7 @@ OD_FN void od_inputs(
     }
     to[2 * OD_S] = od_centre(0, cell.x);
     to[2 * OD_S + 1] = od_centre(1, cell.y);
-    to[2 * OD_S + 2] = od_centre(2, cell.z);
+    to[2 * OD_S + 2] = od_centre(2, OD_CELL_Z(cell.z));
 }
 
 extern "C" __global__ void __launch_bounds__(256) od_masked(
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(256) od_masked(
         real value = od_fma(step.h, slope[s], od_itself(inputs[s], step));
         for (int k = 0; k < OD_SOURCES; ++k) {
             if (od_source_species(k) == s && od_source_cell(k, 0) == cell.x &&
-                od_source_cell(k, 1) == cell.y && od_source_cell(k, 2) == cell.z) {
+                od_source_cell(k, 1) == cell.y && od_source_cell(k, 2) == OD_CELL_Z(cell.z)) {
                 value = od_fma(step.h, step.rate[k], value);
             }
         }
