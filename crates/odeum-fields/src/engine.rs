@@ -3,7 +3,7 @@
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::mask::Mask;
-use crate::plan::Plan;
+use crate::plan::{Kernel, Plan};
 use crate::problem::Problem;
 use crate::sweep::combine::MOST;
 use crate::sweep::{self, Combination, Precision, Tile};
@@ -78,11 +78,13 @@ impl<T: Precision> Engine<T> {
     }
 
     /// Whether two steps in one pass are faster than one by one, which they are where memory
-    /// decides (docs/performance/fields.md): of fields that the caches do not keep, in double
-    /// precision or with several threads.
+    /// decides (docs/performance/fields.md): of fields that the caches do not keep and that only
+    /// diffuse and drift, in double precision or with several threads.
     pub(crate) fn pairs_pay(&self) -> bool {
         let large = self.plan.layout.len() * size_of::<T>() > sweep::STREAM;
-        large && self.most_steps() >= 2 && (size_of::<T>() == 8 || self.pool.is_some())
+        let light = matches!(self.plan.kernel, Kernel::Diffusion(_));
+        let pays = size_of::<T>() == 8 || self.pool.is_some();
+        large && light && pays && self.most_steps() >= 2
     }
 
     /// As many steps of forward Euler of size `h` as there are times, each from its time on, in

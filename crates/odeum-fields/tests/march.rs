@@ -5,7 +5,7 @@ use odeum::{Cpu, Isa, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
     Advection, Checkpoint, Engine, Field, Grid, March, Method, ModelText, Options, Outcome,
-    Precision, Problem, Quantity, Stencil, Steps, Wind, noise, stability,
+    Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, stability,
 };
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
@@ -403,8 +403,8 @@ fn an_observer_stops_a_march() {
 fn steps_in_pairs_are_single_steps() {
     let grid = Grid::new([256, 256, 26], 1.0).unwrap();
     // After t = 0.045 there is no root: the sixth step fails.
-    let model = model(&[("c", "lap(c) + 0.01 * sqrt(0.045 - t)")]);
-    let problem = Problem::new(model, grid);
+    let wall = Wall::Dirichlet(Quantity::from("sqrt(0.045 - t)"));
+    let problem = Problem::new(model(&[("c", "lap(c)")]), grid).walls(Walls::all(wall));
     let mut cell = 0;
     let start = Field::<f64>::from_fn(&grid, 1, |_, _| {
         cell += 1;
