@@ -116,22 +116,21 @@ impl Tiling {
         if few { self.planes } else { 0 }
     }
 
-    /// Two steps at once, as many cells to a thread as its registers hold; without potentials. On an
-    /// H200 that is faster than one by one for a single species without a wind.
-    pub fn twice(species: usize, word: usize, wind: bool) -> Tiling {
-        let (pack, rows) = match (species, word) {
-            (1, 4) => (4, if wind { 3 } else { 4 }),
-            (1, _) => (2, if wind { 2 } else { 3 }),
-            (_, 4) => (2, 2),
-            _ => (1, 1),
-        };
-        Tiling { depth: 2, pack, rows, ahead: 3, ..Tiling::of(2, 0, 4) }
+    /// Two steps at once of a single species without a wind, as many cells to a thread as its
+    /// registers hold. Of other models one by one is faster on an H200.
+    pub fn twice(word: usize) -> Tiling {
+        let rows = if word == 4 { 4 } else { 3 };
+        Tiling { depth: 2, rows, ahead: 3, blocks_per_sm: 1, ..Tiling::of(1, 0, word) }
     }
 
     /// The same for rows of `nx` cells. Packs divide periodic rows: what continues at the other
     /// end must not begin amid a pack. Threads that short rows leave idle take other rows.
     pub(crate) fn fitted(self, nx: usize, periodic: bool) -> Tiling {
         let Tiling { mut pack, mut block, .. } = self;
+        if pack == 0 || self.rows == 0 {
+            // For `check` to refuse.
+            return self;
+        }
         while periodic && !nx.is_multiple_of(pack) {
             pack /= 2;
         }
@@ -171,7 +170,7 @@ impl Tiling {
         let threads = self.block[0] * self.block[1];
         let boxes = self.boxes.is_none_or(|[rows, planes]| {
             let halves = planes >= 2 && planes.is_multiple_of(2);
-            let groups = rows >= self.rows && rows.is_multiple_of(self.rows.max(1));
+            let groups = rows >= self.rows && rows.is_multiple_of(self.rows);
             halves && groups && self.depth == 2 && self.shared(species, word) <= SHARED
         });
         let sound = boxes
@@ -260,6 +259,19 @@ mod tests {
         // Blocks of more threads than there may be are refused.
         let long = Tiling::boxed(1, 8, [128; 3]).unwrap().fitted(128, false);
         assert!(long.check(0, 1, 8).is_err());
+    }
+
+    #[test]
+    fn nothing_to_a_thread_is_refused() {
+        let boxes = Some([8, 4]);
+        let two = Tiling { depth: 2, boxes, ..Tiling::of(1, 0, 4) };
+        assert!(two.fitted(64, true).check(0, 1, 4).is_ok());
+        for none in [Tiling { pack: 0, ..two }, Tiling { rows: 0, ..two }] {
+            assert!(none.fitted(64, true).check(0, 1, 4).is_err());
+            assert!(
+                Tiling { depth: 1, boxes: None, ..none }.fitted(64, true).check(0, 1, 4).is_err()
+            );
+        }
     }
 
     #[test]

@@ -3,25 +3,19 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 #[path = "cuda/host.rs"]
 mod host;
 
+use common::model;
 use odeum::{Cpu, Error, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Advection, Checkpoint, Clock, Field, Grid, March, Method, ModelText, Options, Outcome,
-    Precision, Problem, Quantity, Steps, Wall, Walls, Wind, noise, rough,
+    Advection, Checkpoint, Clock, Field, Grid, March, Method, Options, Outcome, Precision, Problem,
+    Quantity, Steps, Wall, Walls, Wind, noise, rough,
 };
 use std::ops::ControlFlow;
-
-fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
-    let text = ModelText {
-        species: equations.iter().map(|(name, _)| *name).collect(),
-        equations: equations.to_vec(),
-        ..ModelText::default()
-    };
-    text.read().unwrap().0
-}
 
 /// Two species with time and place in their equations, in a box of three kinds of walls.
 fn problem(shape: [usize; 3]) -> Problem {

@@ -3,26 +3,19 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 #[path = "cuda/host.rs"]
 mod host;
 
+use common::model;
 use odeum::{Cpu, Error, Status, Tolerance};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::{
-    Advection, Checkpoint, Clock, Face, Field, Grid, March, Mask, Method, ModelText, Options,
-    Outcome, PointSource, Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise,
-    rough,
+    Advection, Checkpoint, Clock, Face, Field, Grid, March, Mask, Method, Options, Outcome,
+    PointSource, Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough,
 };
 use std::ops::ControlFlow;
-
-fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
-    let text = ModelText {
-        species: equations.iter().map(|(name, _)| *name).collect(),
-        equations: equations.to_vec(),
-        ..ModelText::default()
-    };
-    text.read().unwrap().0
-}
 
 /// Two species, one with a slope that is no sum of Laplacians times numbers.
 fn reacting(grid: Grid, linear: bool) -> Problem {
@@ -269,5 +262,5 @@ fn memory_is_counted_and_depth_refused() {
     let Err(error) = begin(4 * field + mask + kept - 1, &rkl2) else { panic!() };
     assert!(error.to_string().contains(&format!("{} bytes", 4 * field + mask + kept)), "{error}");
     let mut march = begin(1 << 30, &Options::euler(0.02)).unwrap();
-    assert!(march.retile(Some(Tiling::twice(2, 8, false))).is_err());
+    assert!(march.retile(Some(Tiling::twice(8))).is_err());
 }

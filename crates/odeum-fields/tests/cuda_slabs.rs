@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 #[path = "cuda/host.rs"]
 mod host;
 
+use common::model;
 use odeum::{Status, Tolerance};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
@@ -19,15 +22,6 @@ const PARTS: [usize; 3] = [1, 2, 3];
 
 /// What decides which queue goes ahead: another for each march.
 static SEED: AtomicU64 = AtomicU64::new(0);
-
-fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
-    let text = ModelText {
-        species: equations.iter().map(|(name, _)| *name).collect(),
-        equations: equations.to_vec(),
-        ..ModelText::default()
-    };
-    text.read().unwrap().0
-}
 
 /// Two species, with time and place in their equations. Of 17 planes the middle one of three parts
 /// has six: edges at both sides and some between them.

@@ -1,23 +1,17 @@
 //! Marches through time: orders, conservation, limits, interruptions, failures.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::model;
 use odeum::{Cpu, Isa, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
-    Advection, Checkpoint, Engine, Field, Grid, March, Method, ModelText, Options, Outcome,
-    Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, stability,
+    Advection, Checkpoint, Engine, Field, Grid, March, Method, Options, Outcome, Precision,
+    Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, stability,
 };
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
-
-fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
-    let text = ModelText {
-        species: equations.iter().map(|(name, _)| *name).collect(),
-        equations: equations.to_vec(),
-        ..ModelText::default()
-    };
-    text.read().unwrap().0
-}
 
 fn cpu(threads: usize) -> Cpu {
     Cpu { threads: Some(threads), isa: Isa::best() }

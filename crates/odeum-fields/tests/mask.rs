@@ -2,21 +2,15 @@
 //! what solid cells must not do.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::model;
 use odeum::{Cpu, Isa, Tolerance};
 use odeum_fields::{
-    Advection, Engine, Field, Grid, March, Mask, Method, ModelText, Options, Outcome, PointSource,
-    Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough, stability,
+    Advection, Engine, Field, Grid, March, Mask, Method, Options, Outcome, PointSource, Precision,
+    Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough, stability,
 };
 use std::ops::ControlFlow;
-
-fn model(equations: &[(&'static str, &'static str)]) -> odeum_fields::Model {
-    let text = ModelText {
-        species: equations.iter().map(|(name, _)| *name).collect(),
-        equations: equations.to_vec(),
-        ..ModelText::default()
-    };
-    text.read().unwrap().0
-}
 
 fn cpu(threads: usize) -> Cpu {
     Cpu { threads: Some(threads), isa: Isa::best() }

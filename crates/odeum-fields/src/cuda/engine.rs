@@ -114,7 +114,7 @@ fn tiling_of<T: Scalar>(plan: &Plan<T>) -> Result<Tiling, Error> {
     let several = match species {
         _ if !deep => None,
         _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells),
-        1 if plan.wind.is_none() => Some(Tiling::twice(species, word, false)),
+        1 if plan.wind.is_none() => Some(Tiling::twice(word)),
         _ => None,
     };
     let sound = |tiling: &Tiling| tiling.check(0, species, word).is_ok();

@@ -40,13 +40,11 @@ pub(super) fn steps<T: Precision>(
     let mut march = March::new(&problem, u, 0.0, &options, Device::Cuda(gpu.clone()))?;
     let steps = (UPDATES / problem.grid.cells()).clamp(20, 4096) as u64 / 2 * 2;
     let mut timed = Vec::new();
-    for single in [false, true] {
-        if single {
+    let depth = march.tiling().map_or(1, |tiling| tiling.depth);
+    let kinds = if depth > 1 { &[TWICE, SINGLE][..] } else { &[SINGLE] };
+    for &kind in kinds {
+        if kind == SINGLE {
             march.retile(None)?;
-        }
-        let depth = march.tiling().map_or(1, |tiling| tiling.depth);
-        if single != (depth == 1) {
-            continue;
         }
         let mut best = f64::INFINITY;
         // The first is not timed.
@@ -61,7 +59,7 @@ pub(super) fn steps<T: Precision>(
                 best = best.min(march.device_time().unwrap_or(f64::NAN) / steps as f64);
             }
         }
-        timed.push((named(single, gpu), best, steps as usize));
+        timed.push((named(kind, gpu), best, steps as usize));
     }
     drop(march);
     if let [ordinal] = gpu.ordinals[..]
@@ -111,11 +109,10 @@ fn fill<T: Precision>(field: &mut Field<T>, plane: &Field<T>) {
 }
 
 /// The name of a kind of step on these GPUs.
-fn named(single: bool, gpu: &Cuda) -> String {
-    let name = if single { SINGLE } else { TWICE };
+fn named(kind: &str, gpu: &Cuda) -> String {
     match gpu.ordinals.len() {
-        1 => name.to_owned(),
-        several => format!("{name}, {several} GPUs"),
+        1 => kind.to_owned(),
+        several => format!("{kind}, {several} GPUs"),
     }
 }
 

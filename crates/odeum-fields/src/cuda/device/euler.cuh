@@ -75,14 +75,7 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         od_up(column, OdLevel<false>{start + n}, in, out, steps);
     }
 #else
-    int i = column.begin < OD_DEPTH && !OD_WRAP_Z ? 0 : column.begin - OD_DEPTH;
-    const int last = column.end + OD_DEPTH;
-    const int inner = last < OD_NZ - 1 ? last : OD_NZ - 1;
-    while (i < last) {
-        od_up(column, OdLevel<false>{i++}, in, out, steps);
-        if (i < OD_DEPTH) continue;
-        for (; i < inner; ++i) od_up(column, OdLevel<true>{i}, in, out, steps);
-    }
+    od_climb<OD_DEPTH>(column, in, out, steps);
 #endif
     // Never so, which the compiler cannot know.
     if (OD_TOUCHES && column.touch.all == 0x7fdeadedu && span.planes < 0) od_store(out, OdPack{});

@@ -211,6 +211,20 @@ template <bool INNER> OD_FN const real *od_plane(const real *in, OdLevel<INNER> 
     return in + (long long)z * OD_PLANE;
 }
 
+// Goes up through the planes of a column, and REACH of those below and above them; `od_up` takes in
+// one of them.
+template <int REACH, class Column, class Step> OD_FN void od_climb(
+    Column &column, const real *in, real *out, const Step &step) {
+    int i = column.begin < REACH && !OD_WRAP_Z ? 0 : column.begin - REACH;
+    const int last = column.end + REACH;
+    const int inner = last < OD_NZ - 1 ? last : OD_NZ - 1;
+    while (i < last) {
+        od_up(column, OdLevel<false>{i++}, in, out, step);
+        if (i < REACH) continue;
+        for (; i < inner; ++i) od_up(column, OdLevel<true>{i}, in, out, step);
+    }
+}
+
 OD_FN void od_write(
     const OdPatch<0> (&result)[OD_S], real *out, int z, const OdPlace &place) {
     real *to = out + (long long)z * OD_PLANE;

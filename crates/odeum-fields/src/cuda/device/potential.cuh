@@ -158,12 +158,5 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         od_clear(column.b[n]);
         od_clear(column.partial[n]);
     }
-    int i = column.begin < 2 && !OD_WRAP_Z ? 0 : column.begin - 2;
-    const int last = column.end + 2;
-    const int inner = last < OD_NZ - 1 ? last : OD_NZ - 1;
-    while (i < last) {
-        od_up(column, OdLevel<false>{i++}, in, out, step);
-        if (i < 2) continue;
-        for (; i < inner; ++i) od_up(column, OdLevel<true>{i}, in, out, step);
-    }
+    od_climb<2>(column, in, out, step);
 }
