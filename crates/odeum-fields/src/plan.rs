@@ -8,6 +8,7 @@ use crate::problem::{Advection, Problem, Wind};
 use crate::quantity::Course;
 use crate::slab::Slab;
 use crate::stencil::Weights;
+use crate::tiling::Cell;
 use crate::walls::SpeciesWalls;
 use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
@@ -87,6 +88,11 @@ pub(crate) struct Source {
 }
 
 impl Inputs {
+    /// Whether species `s` or its Laplacian is read.
+    pub(crate) fn depend_on(&self, s: usize) -> bool {
+        self.species.contains(&s) || self.laplacians.contains(&s)
+    }
+
     fn of(graph: &Graph, species: usize) -> Inputs {
         let mut inputs = Inputs::default();
         for node in graph.nodes() {
@@ -285,6 +291,15 @@ impl<T: Scalar> Plan<T> {
         };
         let plain = self.diffusion.iter().all(Option::is_none) && self.domain.is_none();
         if self.n_potentials() == 0 && uniform && plain { MOST_STEPS } else { 1 }
+    }
+
+    /// What is kept of a cell.
+    pub(crate) fn cell(&self) -> Cell {
+        let species = self.layout.species;
+        let feeding = self
+            .potential_inputs()
+            .map_or(0, |inputs| (0..species).filter(|s| inputs.depend_on(*s)).count());
+        Cell { species, potentials: self.n_potentials(), feeding, word: size_of::<T>() }
     }
 
     /// K

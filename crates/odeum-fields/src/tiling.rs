@@ -6,11 +6,25 @@ use odeum::Error;
 /// (docs/performance/fields.md).
 const SMALL_THREADS: usize = 48 << 10;
 
+/// Cells for which tiles may be as wide as they are fastest.
+pub(crate) const MANY: usize = 8 << 20;
+
 /// Those of an H200.
 const MULTIPROCESSORS: usize = 132;
 
 /// Bytes of shared memory that a block may have on an H200.
-const SHARED: usize = 227 << 10;
+pub(crate) const SHARED: usize = 227 << 10;
+
+/// What is kept of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) species: usize,
+    pub(crate) potentials: usize,
+    /// Species that the potentials depend on.
+    pub(crate) feeding: usize,
+    /// Bytes of a number.
+    pub(crate) word: usize,
+}
 
 /// What one thread and one block of a sweep own. Any tiling gives the same field, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,8 +88,7 @@ impl Tiling {
             (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
             (2, 0, _) => Tiling { rows: 5, ahead: 1, ..wide },
             (_, 0, _) => Tiling { pack: 8 / word, ..wide },
-            (_, _, 4) => Tiling { block: [32, 4], ahead: 1, blocks_per_sm: 2, ..wide },
-            _ => Tiling { rows: 1, block: [32, 4], ahead: 1, blocks_per_sm: 3, ..wide },
+            _ => Tiling { rows: 3, ..wide },
         }
     }
 
@@ -110,6 +123,14 @@ impl Tiling {
         Tiling { pack, rows: 2, block: [32, 8], ahead: 0, blocks_per_sm: 1, planes, ..self }
     }
 
+    /// One step of a model with potentials, for rows of `nx` cells of so small a field that tiles
+    /// are wanted for all multiprocessors.
+    pub(crate) fn narrow(self, nx: usize) -> Tiling {
+        let block = [32, 4];
+        let pack = if block[0] * self.pack > nx { self.pack.div_ceil(2) } else { self.pack };
+        Tiling { pack, rows: 2, block, blocks_per_sm: 2, ..self }
+    }
+
     /// Planes of a block that are all asked for at once; 0 where they stream by.
     pub(crate) fn unrolled(&self, nz: usize) -> usize {
         let few = self.planes <= 4 && self.planes > 0 && nz.is_multiple_of(self.planes);
@@ -125,7 +146,7 @@ impl Tiling {
 
     /// The same for rows of `nx` cells. Packs divide periodic rows: what continues at the other
     /// end must not begin amid a pack. Threads that short rows leave idle take other rows.
-    pub(crate) fn fitted(self, nx: usize, periodic: bool) -> Tiling {
+    pub(crate) fn fitted(self, nx: usize, periodic: bool, potentials: usize) -> Tiling {
         let Tiling { mut pack, mut block, .. } = self;
         if pack == 0 || self.rows == 0 {
             // For `check` to refuse.
@@ -138,10 +159,26 @@ impl Tiling {
             block = [nx.div_ceil(pack), 2 * (rows / self.rows + 2)];
             return Tiling { pack, block, ..self };
         }
-        while block[0] > 4 && block[0] * pack >= 2 * nx {
+        let narrowest = if potentials > 0 { 16 } else { 4 };
+        while block[0] > narrowest && block[0] * pack >= 2 * nx {
             block = [block[0] / 2, block[1] * 2];
         }
         Tiling { pack, block, ..self }
+    }
+
+    /// The same with tiles that need no more than so many bytes of shared memory, if such there
+    /// are.
+    pub(crate) fn within(mut self, most: usize, cell: &Cell) -> Tiling {
+        while self.kernel(cell.potentials) == Kind::Potential && self.shared(cell) > most {
+            if self.rows > 1 {
+                self.rows -= 1;
+            } else if self.block[0] > 16 {
+                self.block[0] /= 2;
+            } else {
+                break;
+            }
+        }
+        self
     }
 
     /// The kernel that sweeps.
@@ -154,38 +191,61 @@ impl Tiling {
     }
 
     /// Bytes of shared memory of a block.
-    pub(crate) fn shared(&self, species: usize, word: usize) -> usize {
-        let Some([rows, planes]) = self.boxes else { return 0 };
-        let values = species * (planes + 2) * (rows + 2 * self.rows) * self.block[0] + 2;
-        values * self.pack * word
+    pub(crate) fn shared(&self, cell: &Cell) -> usize {
+        let Tiling { pack, rows, block: [across, groups], boxes, .. } = *self;
+        let values = match (self.kernel(cell.potentials), boxes) {
+            (Kind::Box, Some([box_rows, planes])) => {
+                let lines = (planes + 2) * (box_rows + 2 * rows);
+                (cell.species * lines * across + 2) * pack
+            }
+            (Kind::Potential, _) => {
+                // device/tile.cuh: four planes with two rows on either side, or two with one.
+                let line = across * pack + 2 * pack.max(2);
+                let (far, near) = (groups * rows + 4, groups * rows + 2);
+                let others = cell.species - cell.feeding + cell.potentials;
+                line * (4 * far * cell.feeding + 2 * near * others) + 16 / cell.word
+            }
+            _ => 0,
+        };
+        values * cell.word
     }
 
-    /// Of a tiling that was [`fitted`](Tiling::fitted).
-    pub(crate) fn check(
-        &self,
-        potentials: usize,
-        species: usize,
-        word: usize,
-    ) -> Result<(), Error> {
-        let threads = self.block[0] * self.block[1];
+    /// Of a tiling that was [`fitted`](Tiling::fitted), where a block may have so many bytes of
+    /// shared memory.
+    pub(crate) fn check(&self, cell: &Cell, most: usize) -> Result<(), Error> {
+        let [across, groups] = self.block;
+        let threads = across * groups;
         let boxes = self.boxes.is_none_or(|[rows, planes]| {
             let halves = planes >= 2 && planes.is_multiple_of(2);
             let groups = rows >= self.rows && rows.is_multiple_of(self.rows);
-            halves && groups && self.depth == 2 && self.shared(species, word) <= SHARED
+            halves && groups && self.depth == 2
         });
+        // A thread each for packs and cells around a tile: device/tile.cuh, device/potential.cuh.
+        let tiles = || {
+            let lines = groups * self.rows;
+            let around = (4 * (lines + 4)).max(2 * across + 2 * (lines + 2));
+            self.depth == 1 && self.boxes.is_none() && groups >= 4 && around <= threads
+        };
         let sound = boxes
             && matches!(self.pack, 1 | 2 | 4)
-            && self.pack * word <= 16
+            && self.pack * cell.word <= 16
             && (1..=8).contains(&self.rows)
             && (1..=1024).contains(&threads)
             && self.ahead <= 8
             && self.blocks_per_sm >= 1
             && (1..=4).contains(&self.depth)
-            && (potentials == 0 || self.depth == 1);
-        if sound {
-            return Ok(());
+            && (cell.potentials == 0 || tiles());
+        if !sound {
+            let remedy = "see the bounds of its parts";
+            return Err(Error::input("tiling", format!("{self:?}"), remedy));
         }
-        Err(Error::input("tiling", format!("{self:?}"), "see the bounds of its parts"))
+        let shared = self.shared(cell);
+        if shared > most {
+            let found = format!("{self:?}: {shared} bytes of shared memory");
+            let remedy = format!("a block may have {most} on this GPU");
+            return Err(Error::input("tiling", found, remedy));
+        }
+        Ok(())
     }
 
     /// Cells beyond its own that a thread reads.
@@ -213,7 +273,13 @@ impl Tiling {
     /// Planes for each block when the GPU holds `resident` blocks at once and there are `across`
     /// along x and y: as few rounds of blocks as may be, counting the planes that each block
     /// reads beside its own.
-    pub(crate) fn planes(&self, nz: usize, across: usize, resident: usize) -> usize {
+    pub(crate) fn planes(
+        &self,
+        nz: usize,
+        across: usize,
+        resident: usize,
+        potentials: usize,
+    ) -> usize {
         if let Some([_, planes]) = self.boxes {
             return planes;
         }
@@ -221,12 +287,17 @@ impl Tiling {
             return self.planes.min(nz);
         }
         let most = nz.div_ceil(4).clamp(1, 256);
+        // A plane that is read but not written costs half of one that is both; of several steps
+        // and of potentials it is computed too.
+        let beside = match self.depth {
+            1 if potentials == 0 => 2,
+            1 => 7,
+            depth => 4 * depth,
+        };
         let cost = |slabs: usize| {
             let planes = nz.div_ceil(slabs);
             let rounds = (across * nz.div_ceil(planes)).div_ceil(resident.max(1));
-            // A plane that is read but not written costs half of one that is both; of several
-            // steps it is computed too.
-            rounds * (2 * planes + if self.depth > 1 { 4 * self.depth } else { 2 })
+            rounds * (2 * planes + beside)
         };
         let best = (1..=most).min_by_key(|&slabs| cost(slabs)).unwrap_or(1);
         nz.div_ceil(best)
@@ -237,14 +308,16 @@ impl Tiling {
 mod tests {
     use super::*;
 
+    const ONE: Cell = Cell { species: 1, potentials: 0, feeding: 0, word: 4 };
+
     #[test]
     fn slabs_fill_the_gpu() {
         let tiling = Tiling { planes: 0, ..Tiling::of(1, 0, 4) };
         // 128 blocks across, 264 at once: two slabs of 256 planes fill 256 of 264.
-        assert_eq!(tiling.planes(512, 128, 264), 256);
-        assert_eq!(tiling.planes(1, 128, 264), 1);
+        assert_eq!(tiling.planes(512, 128, 264, 0), 256);
+        assert_eq!(tiling.planes(1, 128, 264, 0), 1);
         for n in [1, 2, 5, 37, 64, 100] {
-            let planes = tiling.planes(n, 8, 264);
+            let planes = tiling.planes(n, 8, 264, 0);
             assert!(planes >= 1 && planes <= n);
         }
     }
@@ -257,34 +330,55 @@ mod tests {
             [None, Some([8, 4]), Some([8, 8]), Some([16, 8]), Some([16, 8]), Some([8, 8])];
         assert_eq!(boxes, expected);
         // Blocks of more threads than there may be are refused.
-        let long = Tiling::boxed(1, 8, [128; 3]).unwrap().fitted(128, false);
-        assert!(long.check(0, 1, 8).is_err());
+        let long = Tiling::boxed(1, 8, [128; 3]).unwrap().fitted(128, false, 0);
+        assert!(long.check(&Cell { word: 8, ..ONE }, SHARED).is_err());
     }
 
     #[test]
     fn nothing_to_a_thread_is_refused() {
         let boxes = Some([8, 4]);
         let two = Tiling { depth: 2, boxes, ..Tiling::of(1, 0, 4) };
-        assert!(two.fitted(64, true).check(0, 1, 4).is_ok());
+        assert!(two.fitted(64, true, 0).check(&ONE, SHARED).is_ok());
         for none in [Tiling { pack: 0, ..two }, Tiling { rows: 0, ..two }] {
-            assert!(none.fitted(64, true).check(0, 1, 4).is_err());
+            assert!(none.fitted(64, true, 0).check(&ONE, SHARED).is_err());
             assert!(
-                Tiling { depth: 1, boxes: None, ..none }.fitted(64, true).check(0, 1, 4).is_err()
+                Tiling { depth: 1, boxes: None, ..none }
+                    .fitted(64, true, 0)
+                    .check(&ONE, SHARED)
+                    .is_err()
             );
+        }
+    }
+
+    #[test]
+    fn tiles_fit_into_shared_memory() {
+        let front = Cell { species: 3, potentials: 1, feeding: 1, word: 8 };
+        let wide = Tiling::of(3, 1, 8).fitted(512, false, 1);
+        assert_eq!(wide.within(SHARED, &front), wide);
+        // GPUs with 99 KiB for a block.
+        let less = wide.within(99 << 10, &front);
+        assert!(less.shared(&front) <= 99 << 10 && less.rows < wide.rows);
+        assert!(less.check(&front, 99 << 10).is_ok() && wide.check(&front, 99 << 10).is_err());
+        let many = Cell { species: 9, potentials: 2, feeding: 3, word: 8 };
+        assert!(wide.within(SHARED, &many).check(&many, SHARED).is_ok());
+        // Short rows leave a thread for each cell around a tile.
+        for nx in [1, 7, 64, 100] {
+            let short = Tiling::of(3, 1, 8).fitted(nx, false, 1);
+            assert!(short.check(&front, SHARED).is_ok(), "{short:?}");
         }
     }
 
     #[test]
     fn packs_divide_periodic_rows() {
         let wide = Tiling::of(1, 0, 4);
-        let packs = [64, 66, 33].map(|nx| wide.fitted(nx, true).pack);
-        assert_eq!((packs, wide.fitted(33, false).pack), ([4, 2, 1], 4));
+        let packs = [64, 66, 33].map(|nx| wide.fitted(nx, true, 0).pack);
+        assert_eq!((packs, wide.fitted(33, false, 0).pack), ([4, 2, 1], 4));
     }
 
     #[test]
     fn short_rows_leave_no_thread_idle() {
         let wide = Tiling::of(1, 0, 4);
-        let blocks = [512, 129, 128, 33, 32, 1].map(|nx| wide.fitted(nx, false).block);
+        let blocks = [512, 129, 128, 33, 32, 1].map(|nx| wide.fitted(nx, false, 0).block);
         assert_eq!(blocks, [[64, 4], [64, 4], [32, 8], [16, 16], [8, 32], [4, 64]]);
     }
 }

@@ -158,6 +158,81 @@ fn depth_changes_no_bit() {
     assert!(steps(&problem, boxed()[0], &field, (t, h), 3) == once);
 }
 
+/// Tiles in shared memory that do and do not divide planes, for models with potentials.
+fn tiles() -> Vec<Tiling> {
+    let tiling = |pack: usize, rows: usize, block: [usize; 2], planes: usize| Tiling {
+        depth: 1,
+        pack,
+        rows,
+        block,
+        ahead: 0,
+        blocks_per_sm: 1,
+        planes,
+        boxes: None,
+    };
+    vec![
+        tiling(1, 2, [32, 4], 0),
+        tiling(2, 3, [32, 4], 2),
+        tiling(2, 1, [16, 5], 1),
+        tiling(2, 3, [16, 16], 3),
+    ]
+}
+
+/// Two potentials of two species, and a third that does not matter for them; `nonlinear` in
+/// Laplacians, or with coordinates.
+fn two_potentials(nonlinear: bool) -> odeum_fields::Model {
+    let second = match nonlinear {
+        true => "c - 0.3 * lap(c) * lap(a) + 0.1 * x * cos(t)",
+        false => "c - 0.3 * lap(c) + 0.1 * x * y - z * cos(t)",
+    };
+    ModelText {
+        species: vec!["a", "b", "c"],
+        params: vec![("k", 0.3)],
+        definitions: vec![("first", "a^3 - a - 0.2 * lap(a) + 0.1 * c"), ("second", second)],
+        equations: vec![
+            ("a", "lap(first) + 0.3 * lap(second) - k * b"),
+            ("b", "0.2 * lap(b) + 0.1 * x - k * a * b"),
+            ("c", "0.1 * lap(c) + 0.5 * lap(second) + 0.02 * y * sin(t)"),
+        ],
+    }
+    .read()
+    .unwrap()
+    .0
+}
+
+#[test]
+fn tiles_with_all_that_may_be() {
+    let shapes = [[37, 19, 5], [66, 26, 4], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2]];
+    let inlet = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("1 + cos(t)") };
+    for nonlinear in [false, true] {
+        let model = two_potentials(nonlinear);
+        for (n, shape) in shapes.into_iter().enumerate() {
+            let name = format!("{nonlinear} {shape:?}");
+            let open = Problem::new(model.clone(), Grid::new(shape, 0.9).unwrap());
+            let few = |k: usize| [tiles()[(n + k) % 4], tiles()[(n + k + 1) % 4]];
+            agrees::<f64>(&name, &open, &few(0), (0.4, 0.01));
+            let axis = Walls::default().axis(n % 3, Wall::Periodic);
+            let sides = [[0.3, -0.2, -0.1], [-0.1, 0.3, 0.2]][n % 2].map(Quantity::from);
+            let source = PointSource {
+                species: "c".to_owned(),
+                cell: shape.map(|n| n / 2),
+                rate: Quantity::from("t"),
+            };
+            let wind = Wind::Uniform(sides);
+            let blown = open.clone().walls(axis).wind(wind, Advection::Upwind).source(source);
+            agrees::<f64>(&format!("{name}, wind"), &blown, &few(2), (0.4, 0.01));
+        }
+        for (n, face) in Face::ALL.into_iter().enumerate() {
+            let walls = Walls::default().species(face, "a", inlet.clone());
+            let walls = walls.species(Face::ALL[(n + 2) % 6], "b", Wall::Dirichlet(2.0.into()));
+            let grid = Grid::new([35, 14, 4], 0.9).unwrap();
+            let problem = Problem::new(model.clone(), grid).walls(walls);
+            let name = format!("{nonlinear} wall {}", face.name());
+            agrees::<f64>(&name, &problem, &tiles()[n % 4..=n % 4], (0.4, 0.01));
+        }
+    }
+}
+
 /// Cahn–Hilliard with a reaction: potentials, whose Laplacians reach two cells far.
 #[test]
 fn potentials_agree() {
@@ -167,19 +242,11 @@ fn potentials_agree() {
         assert_eq!(species, 3);
         problem
     };
-    let tiling = |pack: usize, rows: usize, warps: usize, ahead: usize, planes: usize| Tiling {
-        depth: 1,
-        pack,
-        rows,
-        block: [32, warps],
-        ahead,
-        blocks_per_sm: 1,
-        planes,
-        boxes: None,
-    };
-    let tilings = [tiling(1, 2, 4, 0, 0), tiling(2, 3, 2, 1, 2), tiling(2, 2, 2, 1, 1)];
-    for shape in [[70, 19, 5], [37, 7, 4], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2]] {
-        agrees::<f64>(&format!("front {shape:?}"), &front(shape), &tilings, (0.0, 0.02));
+    let tilings = tiles();
+    let shapes = [[70, 19, 5], [37, 7, 4], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2]];
+    for (n, shape) in shapes.into_iter().enumerate() {
+        let few = [tilings[n % 4], tilings[(n + 1) % 4]];
+        agrees::<f64>(&format!("front {shape:?}"), &front(shape), &few, (0.0, 0.02));
     }
     agrees::<f32>("front", &front([37, 19, 5]), &tilings[1..], (0.0, 0.02));
     for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {

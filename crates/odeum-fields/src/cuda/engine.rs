@@ -62,7 +62,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             1 => vec![plan],
             _ => slabs.iter().map(|slab| plan.cut(slab)).collect::<Result<_, _>>()?,
         };
-        let tiling = tiling_of(&plans[0])?;
+        let tiling = tiling_of(&plans[0], machines[0].shared())?;
         let part = |(plan, machine)| Part::new(problem, plan, tiling, (field, method), machine);
         let parts: Result<Vec<_>, Error> = plans.into_iter().zip(machines).map(part).collect();
         let (problem, euler) = (problem.clone(), Past::default());
@@ -106,7 +106,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
 
 /// How cells are dealt to threads where nothing else is asked for. Several steps at once have the
 /// bits of one by one.
-fn tiling_of<T: Scalar>(plan: &Plan<T>) -> Result<Tiling, Error> {
+fn tiling_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Tiling, Error> {
     let (species, word) = (plan.layout.species, size_of::<T>());
     let shape = Shape::new::<T>(&plan.grid, species)?;
     // What each step has a second sweep for is done step by step.
@@ -117,9 +117,9 @@ fn tiling_of<T: Scalar>(plan: &Plan<T>) -> Result<Tiling, Error> {
         1 if plan.wind.is_none() => Some(Tiling::twice(word)),
         _ => None,
     };
-    let sound = |tiling: &Tiling| tiling.check(0, species, word).is_ok();
+    let sound = |tiling: &Tiling| tiling.check(&plan.cell(), shared).is_ok();
     let several = several.map(|tiling| fitted(tiling, plan)).filter(sound);
-    Ok(several.unwrap_or_else(|| single(plan, &shape)))
+    Ok(several.unwrap_or_else(|| single(plan, &shape, shared)))
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
@@ -261,9 +261,11 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     }
 
     fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
-        let Part { plan, shape, .. } = &self.parts[0];
-        let tiling = tiling.map_or_else(|| single(plan, shape), |tiling| fitted(tiling, plan));
-        tiling.check(plan.n_potentials(), plan.layout.species, size_of::<T>())?;
+        let Part { plan, shape, machine, .. } = &self.parts[0];
+        let shared = machine.shared();
+        let own = || single(plan, shape, shared);
+        let tiling = tiling.map_or_else(own, |tiling| fitted(tiling, plan));
+        tiling.check(&plan.cell(), shared)?;
         let refused =
             |remedy: &str| Err(Error::input("tiling", format!("depth {}", tiling.depth), remedy));
         if tiling.depth > 1 && sweeps_twice(plan) {

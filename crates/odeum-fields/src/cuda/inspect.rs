@@ -1,12 +1,13 @@
 //! Kernels without a GPU, for checks: their texts, and machines that run them.
 
 pub use super::machine::Machine;
+use super::part::fitted;
 use super::shape::Shape;
 use super::source;
 use super::step::{Addends, Step};
 use crate::plan::Plan;
 use crate::problem::Problem;
-use crate::tiling::Tiling;
+use crate::tiling::{SHARED, Tiling};
 use odeum::{Error, Scalar};
 
 /// What stands before a kernel's text, after the library's own shim, to run it on the host.
@@ -68,8 +69,8 @@ fn text<T: Scalar>(
 ) -> Result<KernelText, Error> {
     let plan = Plan::<T>::new(problem)?;
     let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
-    let tiling = tiling.fitted(shape.cells[0], plan.periodic()[0]);
-    tiling.check(plan.n_potentials(), shape.species, size_of::<T>())?;
+    let tiling = fitted(tiling, &plan);
+    tiling.check(&plan.cell(), SHARED)?;
     let variant = step(&plan).variant;
     let name = tiling.kernel(plan.n_potentials()).name();
     Ok(KernelText { name, source: source::text(problem, &plan, &shape, &tiling, &variant) })

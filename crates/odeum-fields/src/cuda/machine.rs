@@ -35,6 +35,9 @@ pub trait Machine: Sized + Send + 'static {
     /// Number of multiprocessors.
     fn multiprocessors(&self) -> usize;
 
+    /// Bytes of shared memory that a block may have.
+    fn shared(&self) -> usize;
+
     /// Memory of this many bytes, all zero.
     ///
     /// # Errors
@@ -204,6 +207,10 @@ impl Machine for Gpu {
 
     fn multiprocessors(&self) -> usize {
         self.card.multiprocessors()
+    }
+
+    fn shared(&self) -> usize {
+        self.card.shared()
     }
 
     fn memory(&self, bytes: usize) -> Result<Memory, Error> {

@@ -15,7 +15,7 @@ use crate::method::Method;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::slab::Slab;
-use crate::tiling::Tiling;
+use crate::tiling::{MANY, Tiling};
 use odeum::{Error, Scalar};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -181,7 +181,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         if let Some(kernel) = self.kernels.get(&(depth, variant)) {
             return Ok(kernel.clone());
         }
-        let single = || single(&self.plan, &self.shape);
+        let single = || single(&self.plan, &self.shape, self.machine.shared());
         let tiling = if depth == self.tiling.depth { self.tiling } else { single() };
         let text = source::text(problem, &self.plan, &self.shape, &tiling, &variant);
         let name = tiling.kernel(self.plan.n_potentials()).name();
@@ -192,12 +192,13 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let mut masked = self.machine.kernels(&text, &names)?;
         let entry = masked.remove(0);
         let keeps = variant.blend.is_some_and(|blend| blend.own);
-        let shared = tiling.shared(self.shape.species, size_of::<T>());
+        let shared = tiling.shared(&self.plan.cell());
         let threads = tiling.block[0] * tiling.block[1];
         let per_sm = self.machine.prepare(&entry, threads, shared)?;
         let across = tiling.blocks(self.shape.cells);
         let resident = tiling.resident(per_sm) * self.machine.multiprocessors();
-        let planes = |count: usize| tiling.planes(count, across[0] * across[1], resident);
+        let (across_both, potentials) = (across[0] * across[1], self.plan.n_potentials());
+        let planes = |count: usize| tiling.planes(count, across_both, resident, potentials);
         let spans = Spans::new(&self.plan.slab, planes);
         let kernel = Kernel { entry, masked, keeps, tiling, across, spans, shared };
         self.kernels.insert((depth, variant), kernel.clone());
@@ -323,12 +324,19 @@ pub(super) fn sweeps_twice<T: Scalar>(plan: &Plan<T>) -> bool {
     plan.is_left_over() || plan.domain.is_some()
 }
 
-/// How cells are dealt to threads where steps are taken one by one.
-pub(super) fn single<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Tiling {
-    let tiling = Tiling::of(plan.layout.species, plan.n_potentials(), size_of::<T>());
-    fitted(if is_small(plan, shape) { tiling.small(shape.cells) } else { tiling }, plan)
+/// How cells are dealt to threads where steps are taken one by one, and a block may have so many
+/// bytes of shared memory.
+pub(super) fn single<T: Scalar>(plan: &Plan<T>, shape: &Shape, shared: usize) -> Tiling {
+    let cell = plan.cell();
+    let tiling = Tiling::of(cell.species, cell.potentials, cell.word);
+    let tiling = match cell.potentials {
+        0 if is_small(plan, shape) => tiling.small(shape.cells),
+        1.. if plan.grid.cells() < MANY => tiling.narrow(shape.cells[0]),
+        _ => tiling,
+    };
+    fitted(tiling, plan).within(shared, &cell)
 }
 
 pub(super) fn fitted<T: Scalar>(tiling: Tiling, plan: &Plan<T>) -> Tiling {
-    tiling.fitted(plan.grid.shape()[0], plan.periodic()[0])
+    tiling.fitted(plan.grid.shape()[0], plan.periodic()[0], plan.n_potentials())
 }

@@ -18,7 +18,9 @@ const TOUCH: &str = include_str!("device/touch.cuh");
 const FLOW: &str = include_str!("device/flow.cuh");
 const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
+const BLOCK: &str = include_str!("device/block.cuh");
 const BOX: &str = include_str!("device/box.cuh");
+const TILE: &str = include_str!("device/tile.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 const TRANSPORT: &str = include_str!("device/transport.cuh");
 const MASK: &str = include_str!("device/mask.cuh");
@@ -111,11 +113,12 @@ pub(super) fn text<T: Scalar>(
     for header in [SPAN, VECTOR, PATCH, TOUCH, FLOW, STAGE] {
         text.line(header);
     }
-    text.line(match tiling.kernel(plan.n_potentials()) {
-        Kind::Potential => POTENTIAL,
-        Kind::Box => BOX,
-        Kind::Euler => EULER,
-    });
+    let kernel: &[&str] = match tiling.kernel(plan.n_potentials()) {
+        Kind::Potential => &[BLOCK, TILE, POTENTIAL],
+        Kind::Box => &[BLOCK, BOX],
+        Kind::Euler => &[EULER],
+    };
+    kernel.iter().for_each(|header| text.line(header));
     if plan.domain.is_some() {
         let (rhs, potentials) = problem.model.bound();
         for (name, graph) in [("od_masked_rhs", rhs), ("od_masked_potentials", potentials)] {
@@ -158,8 +161,7 @@ fn equations<T: Scalar>(text: &mut Text, problem: &Problem, plan: &Plan<T>) {
     text.table("real", "od_potential_part(int n, int s)", &format!("{species} * n + s"), &parts);
     // Species that the potentials read.
     let inputs = plan.potential_inputs();
-    let feeds =
-        |s: usize| inputs.is_some_and(|i| i.species.contains(&s) || i.laplacians.contains(&s));
+    let feeds = |s: usize| inputs.is_some_and(|inputs| inputs.depend_on(s));
     let feeds: Vec<_> = (0..species).map(|s| i32::from(feeds(s)).to_string()).collect();
     text.table("bool", "od_feeds(int s)", "s", &feeds);
 }
@@ -193,6 +195,7 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     let unrolled = if plan.slab.is_whole() { tiling.unrolled(shape.cells[2]) } else { 0 };
     text.define("OD_PLANES", unrolled);
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
+    text.define("OD_TILED", i32::from(tiling.kernel(potentials) == Kind::Potential));
     let [rows, planes] = tiling.boxes.unwrap_or_default();
     text.define("OD_BOX_ROWS", rows);
     text.define("OD_BOX_PLANES", planes);

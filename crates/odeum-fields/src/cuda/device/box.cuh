@@ -14,14 +14,6 @@
 #define OD_BOX_PLANE (OD_BOX_GROUPS * OD_ROWS * OD_BOX_ROW)
 #define OD_BOX_VOLUME ((OD_BOX_PLANES + 2) * OD_BOX_PLANE)
 
-#ifdef __CUDACC__
-#define OD_BOX_MEMORY(name) extern __shared__ __align__(16) real name[]
-#define OD_BOX_BARRIER() __syncthreads()
-#else
-#define OD_BOX_MEMORY(name) OD_SHARED(real, name)
-#define OD_BOX_BARRIER() od_host_yield()
-#endif
-
 // Where a warp is a row of wide packs, neighbours along x come from its other threads; along a
 // periodic axis the last and the first are neighbours too.
 #if defined(__CUDA_ARCH__) && OD_BX == 32 && OD_VEC == 4 && (!OD_WRAP_X || OD_NX == OD_BOX_ROW)
@@ -68,7 +60,7 @@ template <int planes, class Read, class Write> OD_FN void od_box_step(
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_box(
     const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan) {
-    OD_BOX_MEMORY(memory);
+    OD_BLOCK_MEMORY(memory);
     // Neighbours of the first and the last value are read, and not used.
     real *const box = memory + OD_VEC;
     const int x = threadIdx.x * OD_VEC;
@@ -97,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
                 }
             });
     }
-    OD_BOX_BARRIER();
+    OD_BLOCK_BARRIER();
     const int inside = threadIdx.y % (OD_BOX_GROUPS - 2);
     const int part = threadIdx.y / (OD_BOX_GROUPS - 2);
     const int row = y0 + inside * OD_ROWS;

@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
         od_up(column, OdLevel<false>{start + n}, in, out, steps);
     }
 #else
-    od_climb<OD_DEPTH>(column, in, out, steps);
+    od_climb<OD_DEPTH, OD_DEPTH>(column, in, out, steps);
 #endif
     // Never so, which the compiler cannot know.
     if (OD_TOUCHES && column.touch.all == 0x7fdeadedu && span.planes < 0) od_store(out, OdPack{});

@@ -18,9 +18,9 @@
 #define OD_SELDOM()
 #endif
 
-// Own cells and N around.
-template <int N> struct OdPatch {
-    real v[OD_ROWS + 2 * N][OD_VEC + 2 * N];
+// Cells of H rows, those of a thread, and N around.
+template <int N, int H = OD_ROWS> struct OdPatch {
+    real v[H + 2 * N][OD_VEC + 2 * N];
 };
 
 // What changes from step to step. Of walls that do not shift the numbers are not read.
@@ -143,19 +143,25 @@ OD_FN real od_ghost(int s, int face, real v, const OdStep &step) {
     return od_fma(od_wall_scale(s, face), v, step.shift[6 * s + face]);
 }
 
-template <int N> OD_FN void od_mend_x(
-    OdPatch<N> &patch, int s, const OdPlace &place, const OdStep &step) {
-    if (OD_WRAP_X || !place.rim_x) return;
-    OD_EACH(j, OD_ROWS + 2 * N) {
+// Whether ghosts have to be put in their places: tiles come with mirror images.
+OD_FN bool od_mends(int s, int face) {
+    return !OD_TILED || s < 0 || od_wall(s < 0 ? 0 : s, face) == OD_AFFINE;
+}
+
+template <int N, int H> OD_FN void od_mend_x(
+    OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
+    // So few ghosts are left to tiles that choices take less than a branch.
+    if (OD_WRAP_X || (!OD_TILED && !place.rim_x)) return;
+    OD_EACH(j, H + 2 * N) {
         real *v = patch.v[j];
         OD_EACH(k, N) {
-            if ((k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) {
+            if (od_mends(s, 0) && (k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) {
                 v[k] = od_ghost(s, 0, v[k + 1], step);
             }
         }
         OD_EACH(k, OD_VEC + N - 1) {
             const int at = N + 1 + k;
-            if ((1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
+            if (od_mends(s, 1) && (1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
                 v[at] = od_ghost(s, 1, v[at - 1], step);
             }
         }
@@ -163,18 +169,18 @@ template <int N> OD_FN void od_mend_x(
 }
 
 // Puts the ghosts of a plane in their places.
-template <int N> OD_FN void od_mend(
-    OdPatch<N> &patch, int s, const OdPlace &place, const OdStep &step) {
-    if (!OD_WRAP_Y && place.rim_y) {
+template <int N, int H> OD_FN void od_mend(
+    OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
+    if (!OD_WRAP_Y && (OD_TILED || place.rim_y)) {
         OD_EACH(k, OD_VEC + 2 * N) {
             OD_EACH(j, N) {
-                if ((j - N + 1) % OD_ROWS == 0 && place.y + j - N == -1) {
+                if (od_mends(s, 2) && (j - N + 1) % H == 0 && place.y + j - N == -1) {
                     patch.v[j][k] = od_ghost(s, 2, patch.v[j + 1][k], step);
                 }
             }
-            OD_EACH(j, OD_ROWS + N - 1) {
+            OD_EACH(j, H + N - 1) {
                 const int at = N + 1 + j;
-                if ((1 + j - OD_NY) % OD_ROWS == 0 && place.y + 1 + j == OD_NY) {
+                if (od_mends(s, 3) && (1 + j - OD_NY) % H == 0 && place.y + 1 + j == OD_NY) {
                     patch.v[at][k] = od_ghost(s, 3, patch.v[at - 1][k], step);
                 }
             }
@@ -184,10 +190,10 @@ template <int N> OD_FN void od_mend(
 }
 
 // The plane of ghosts beyond the bottom (face 4) or the top (5) of the box.
-template <int N> OD_FN OdPatch<N> od_beyond(
-    const OdPatch<N> &plane, int s, int face, const OdPlace &place, const OdStep &step) {
-    OdPatch<N> ghosts;
-    OD_EACH(j, OD_ROWS + 2 * N) {
+template <int N, int H> OD_FN OdPatch<N, H> od_beyond(
+    const OdPatch<N, H> &plane, int s, int face, const OdPlace &place, const OdStep &step) {
+    OdPatch<N, H> ghosts;
+    OD_EACH(j, H + 2 * N) {
         OD_EACH(k, OD_VEC + 2 * N) ghosts.v[j][k] = od_ghost(s, face, plane.v[j][k], step);
     }
     od_mend_x(ghosts, s, place, step);
@@ -205,28 +211,38 @@ template <bool INNER> OD_FN bool od_is(OdLevel<INNER> level, int z) {
     return !OD_WRAP_Z && !INNER && level.z == z;
 }
 
-// A plane in memory.
-template <bool INNER> OD_FN const real *od_plane(const real *in, OdLevel<INNER> level) {
-    const int z = INNER ? level.z : od_source(level.z, OD_NZ, OD_WRAP_Z);
-    return in + (long long)z * OD_PLANE;
+// A plane in memory, counted from the first.
+template <bool INNER> OD_FN long long od_plane_at(OdLevel<INNER> level) {
+    return (long long)(INNER ? level.z : od_source(level.z, OD_NZ, OD_WRAP_Z)) * OD_PLANE;
 }
 
-// Goes up through the planes of a column, and REACH of those below and above them; `od_up` takes in
-// one of them.
-template <int REACH, class Column, class Step> OD_FN void od_climb(
+template <bool INNER> OD_FN const real *od_plane(const real *in, OdLevel<INNER> level) {
+    return in + od_plane_at(level);
+}
+
+// Goes up through the planes of a column, BELOW before them and ABOVE after them; `od_up` takes in
+// one of them, and reads no farther than the next.
+template <int BELOW, int ABOVE, class Column, class Step> OD_FN void od_climb(
     Column &column, const real *in, real *out, const Step &step) {
-    int i = column.begin < REACH && !OD_WRAP_Z ? 0 : column.begin - REACH;
-    const int last = column.end + REACH;
+    int i = column.begin < BELOW && !OD_WRAP_Z ? 0 : column.begin - BELOW;
+    const int last = column.end + ABOVE;
     const int inner = last < OD_NZ - 1 ? last : OD_NZ - 1;
     while (i < last) {
         od_up(column, OdLevel<false>{i++}, in, out, step);
-        if (i < REACH) continue;
+        if (i < ABOVE) continue;
         for (; i < inner; ++i) od_up(column, OdLevel<true>{i}, in, out, step);
     }
 }
 
+// Of tiles that hang over, threads whose cells are none.
+OD_FN bool od_outside(const OdPlace &place) {
+    return OD_TILED && ((OD_NX % (OD_BX * OD_VEC) != 0 && place.x >= OD_NX) ||
+                        (OD_NY % (OD_BY * OD_ROWS) != 0 && place.y >= OD_NY));
+}
+
 OD_FN void od_write(
     const OdPatch<0> (&result)[OD_S], real *out, int z, const OdPlace &place) {
+    if (od_outside(place)) return;
     real *to = out + (long long)z * OD_PLANE;
     OD_EACH(s, OD_S) {
         OD_EACH(j, OD_ROWS) {

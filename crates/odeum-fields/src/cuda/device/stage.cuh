@@ -78,8 +78,8 @@ OD_FN real od_itself(real c, const OdStep &step) {
 template <int N> OD_FN void od_blend(
     OdPatch<N> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
 #if OD_BLEND
-    // Planes outside of the box are not written.
-    if (N > 0 || z < 0 || z >= OD_NZ) return;
+    // What is outside of the box is not written.
+    if (N > 0 || z < 0 || z >= OD_NZ || od_outside(place)) return;
     OD_EACH(s, OD_S) {
         OD_EACH(j, OD_ROWS) {
             const long long at =

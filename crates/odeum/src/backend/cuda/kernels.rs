@@ -69,6 +69,11 @@ impl Card {
         self.0.limits.multiprocessors
     }
 
+    /// Bytes of shared memory that a block may have.
+    pub fn shared(&self) -> usize {
+        self.0.limits.shared_per_block
+    }
+
     /// Bytes of device memory that may be used.
     ///
     /// # Errors
@@ -171,8 +176,6 @@ impl Entry {
         if shared > 0 {
             let most = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             self.function.set_attribute(most, shared as i32).map_err(doing())?;
-            let share = FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-            self.function.set_attribute(share, 100).map_err(doing())?;
         }
         let blocks = self.function.occupancy_max_active_blocks_per_multiprocessor(
             threads as u32,
