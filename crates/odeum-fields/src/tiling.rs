@@ -48,6 +48,9 @@ pub struct Tiling {
     /// Rows and planes of boxes that take two steps at once in shared memory, whose blocks follow
     /// from them; `None` where planes stream by.
     pub boxes: Option<[usize; 2]>,
+    /// Whether two steps at once share the first in tiles of shared memory; without, each thread
+    /// computes what it needs of it.
+    pub tiles: bool,
 }
 
 /// The kernels that sweep.
@@ -55,6 +58,7 @@ pub struct Tiling {
 pub(crate) enum Kind {
     Euler,
     Box,
+    Pair,
     Potential,
 }
 
@@ -63,8 +67,14 @@ impl Kind {
         match self {
             Kind::Euler => "od_euler",
             Kind::Box => "od_box",
+            Kind::Pair => "od_pair",
             Kind::Potential => "od_potential",
         }
+    }
+
+    /// Whether blocks share planes of tiles.
+    pub(crate) fn is_tiled(self) -> bool {
+        matches!(self, Kind::Pair | Kind::Potential)
     }
 }
 
@@ -81,6 +91,7 @@ impl Tiling {
             blocks_per_sm: 1,
             planes: 0,
             boxes: None,
+            tiles: false,
         };
         match (species, potentials, word) {
             (1, 0, 4) => Tiling { ahead: 1, blocks_per_sm: 3, ..wide },
@@ -137,11 +148,18 @@ impl Tiling {
         if few { self.planes } else { 0 }
     }
 
-    /// Two steps at once of a single species without a wind, as many cells to a thread as its
-    /// registers hold. Of other models one by one is faster on an H200.
-    pub fn twice(word: usize) -> Tiling {
-        let rows = if word == 4 { 4 } else { 3 };
-        Tiling { depth: 2, rows, ahead: 3, blocks_per_sm: 1, ..Tiling::of(1, 0, word) }
+    /// Two steps at once of one or two species, as many cells to a thread as its registers hold:
+    /// what was fastest on an H200. Of more species one by one is.
+    pub fn twice(species: usize, blown: bool, word: usize) -> Option<Tiling> {
+        let of = Tiling { depth: 2, rows: 4, ahead: 0, blocks_per_sm: 1, ..Tiling::of(1, 0, word) };
+        let tiled = Tiling { tiles: true, ..of };
+        match (species, blown, word) {
+            (1, false, 4) => Some(Tiling { ahead: 3, ..of }),
+            (1, true, 4) => Some(tiled),
+            (1, ..) => Some(Tiling { rows: 3, block: [32, 4], blocks_per_sm: 2, ..tiled }),
+            (2, ..) => Some(Tiling { pack: tiled.pack / 2, ..tiled }),
+            _ => None,
+        }
     }
 
     /// The same for rows of `nx` cells. Packs divide periodic rows: what continues at the other
@@ -159,7 +177,7 @@ impl Tiling {
             block = [nx.div_ceil(pack), 2 * (rows / self.rows + 2)];
             return Tiling { pack, block, ..self };
         }
-        let narrowest = if potentials > 0 { 16 } else { 4 };
+        let narrowest = if self.kernel(potentials).is_tiled() { 16 } else { 4 };
         while block[0] > narrowest && block[0] * pack >= 2 * nx {
             block = [block[0] / 2, block[1] * 2];
         }
@@ -169,7 +187,7 @@ impl Tiling {
     /// The same with tiles that need no more than so many bytes of shared memory, if such there
     /// are.
     pub(crate) fn within(mut self, most: usize, cell: &Cell) -> Tiling {
-        while self.kernel(cell.potentials) == Kind::Potential && self.shared(cell) > most {
+        while self.kernel(cell.potentials).is_tiled() && self.shared(cell) > most {
             if self.rows > 1 {
                 self.rows -= 1;
             } else if self.block[0] > 16 {
@@ -184,6 +202,7 @@ impl Tiling {
     /// The kernel that sweeps.
     pub(crate) fn kernel(&self, potentials: usize) -> Kind {
         match (potentials, self.boxes) {
+            (0, None) if self.tiles => Kind::Pair,
             (0, None) => Kind::Euler,
             (0, Some(_)) => Kind::Box,
             _ => Kind::Potential,
@@ -198,12 +217,15 @@ impl Tiling {
                 let lines = (planes + 2) * (box_rows + 2 * rows);
                 (cell.species * lines * across + 2) * pack
             }
-            (Kind::Potential, _) => {
-                // device/tile.cuh: four planes with two rows on either side, or two with one.
+            // device/tile.cuh: of all but the first far planes, two; before them a gate.
+            (Kind::Pair | Kind::Potential, _) => {
                 let line = across * pack + 2 * pack.max(2);
                 let (far, near) = (groups * rows + 4, groups * rows + 2);
-                let others = cell.species - cell.feeding + cell.potentials;
-                line * (4 * far * cell.feeding + 2 * near * others) + 16 / cell.word
+                let (far_planes, near_planes) = match cell.potentials {
+                    0 => (2 * cell.species, 2 * cell.species),
+                    _ => (4 * cell.feeding, 2 * (cell.species - cell.feeding + cell.potentials)),
+                };
+                line * (far * far_planes + near * near_planes) + 16 / cell.word
             }
             _ => 0,
         };
@@ -220,11 +242,13 @@ impl Tiling {
             let groups = rows >= self.rows && rows.is_multiple_of(self.rows);
             halves && groups && self.depth == 2
         });
-        // A thread each for packs and cells around a tile: device/tile.cuh, device/potential.cuh.
+        // A thread each for packs and cells around a tile: device/tile.cuh.
+        let kind = self.kernel(cell.potentials);
         let tiles = || {
             let lines = groups * self.rows;
             let around = (4 * (lines + 4)).max(2 * across + 2 * (lines + 2));
-            self.depth == 1 && self.boxes.is_none() && groups >= 4 && around <= threads
+            let depth = if kind == Kind::Pair { 2 } else { 1 };
+            self.depth == depth && self.boxes.is_none() && groups >= 4 && around <= threads
         };
         let sound = boxes
             && matches!(self.pack, 1 | 2 | 4)
@@ -234,7 +258,7 @@ impl Tiling {
             && self.ahead <= 8
             && self.blocks_per_sm >= 1
             && (1..=4).contains(&self.depth)
-            && (cell.potentials == 0 || tiles());
+            && (!kind.is_tiled() || tiles());
         if !sound {
             let remedy = "see the bounds of its parts";
             return Err(Error::input("tiling", format!("{self:?}"), remedy));
@@ -251,7 +275,7 @@ impl Tiling {
     /// Cells beyond its own that a thread reads.
     pub(crate) fn reach(&self, potentials: usize) -> usize {
         match self.kernel(potentials) {
-            Kind::Potential => 2,
+            Kind::Pair | Kind::Potential => 2,
             Kind::Box => 1,
             Kind::Euler => self.depth,
         }
@@ -291,8 +315,7 @@ impl Tiling {
         // and of potentials it is computed too.
         let beside = match self.depth {
             1 if potentials == 0 => 2,
-            1 => 7,
-            depth => 4 * depth,
+            depth => 4 * depth.max(2),
         };
         let cost = |slabs: usize| {
             let planes = nz.div_ceil(slabs);

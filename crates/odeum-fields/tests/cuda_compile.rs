@@ -26,8 +26,8 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
         let (species, word) = (problem.model.species().len(), size_of::<T>());
         let potentials = problem.model.potentials().outputs().len();
         let mut tilings = vec![Tiling::of(species, potentials, word)];
-        if (species, potentials) == (1, 0) && problem.wind.is_none() {
-            tilings.push(Tiling::twice(word));
+        if potentials == 0 {
+            tilings.extend(Tiling::twice(species, problem.wind.is_some(), word));
         }
         for tiling in tilings {
             let text = inspect::kernel::<T>(&problem, tiling, 1.0).unwrap();

@@ -75,7 +75,17 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
 }
 
 fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usize) -> Tiling {
-    Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm: 1, planes, boxes: None }
+    Tiling {
+        depth: 1,
+        pack,
+        rows,
+        block,
+        ahead,
+        blocks_per_sm: 1,
+        planes,
+        boxes: None,
+        tiles: false,
+    }
 }
 
 /// Packs that do and do not divide rows, blocks that hang over, thin slabs.
@@ -100,6 +110,7 @@ fn deep() -> Vec<Tiling> {
         blocks_per_sm: 1,
         planes,
         boxes: None,
+        tiles: false,
     };
     vec![
         tiling(2, 1, 2, 4, 0),
@@ -122,17 +133,24 @@ fn boxed() -> Vec<Tiling> {
     vec![tiling(2, 2, [4, 2]), tiling(1, 1, [3, 4]), tiling(2, 3, [6, 2])]
 }
 
+/// Two steps at once that share the first.
+fn paired() -> Vec<Tiling> {
+    tiles().into_iter().map(|tiling| Tiling { depth: 2, tiles: true, ..tiling }).collect()
+}
+
 #[test]
 fn several_steps_at_once_in_closed_boxes() {
     for (n, shape) in SHAPES.into_iter().enumerate() {
         let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
-        let few = [deep()[n % 5], deep()[(n + 2) % 5], boxed()[n % 3]];
+        let few = [deep()[n % 5], deep()[(n + 2) % 5], boxed()[n % 3], paired()[n % 4]];
         agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
     }
     let problem = Problem::new(two_species(), Grid::new([70, 19, 5], 0.9).unwrap());
     agrees::<f64>("wide", &problem, &deep(), (0.4, 0.05));
     agrees::<f32>("wide", &problem, &deep()[1..4], (0.4, 0.05));
     agrees::<f64>("wide", &problem, &boxed(), (0.4, 0.05));
+    agrees::<f64>("wide", &problem, &paired(), (0.4, 0.05));
+    agrees::<f32>("wide", &problem, &paired()[..2], (0.4, 0.05));
     let wide = Tiling { pack: 4, ..boxed()[0] };
     agrees::<f32>("wide", &problem, &[boxed()[1], wide], (0.4, 0.05));
 }
@@ -156,6 +174,7 @@ fn depth_changes_no_bit() {
     let once = steps(&problem, tilings::<f64>()[0], &field, (t, h), 3);
     assert!(steps(&problem, deep()[2], &field, (t, h), 3) == once);
     assert!(steps(&problem, boxed()[0], &field, (t, h), 3) == once);
+    assert!(steps(&problem, paired()[1], &field, (t, h), 3) == once);
 }
 
 /// Tiles in shared memory that do and do not divide planes, for models with potentials.
@@ -169,6 +188,7 @@ fn tiles() -> Vec<Tiling> {
         blocks_per_sm: 1,
         planes,
         boxes: None,
+        tiles: false,
     };
     vec![
         tiling(1, 2, [32, 4], 0),
@@ -303,6 +323,7 @@ fn every_wall_on_every_face() {
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &deep()[1 + n..2 + n], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &boxed()[n % 3..=n % 3], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &paired()[n..=n], (0.4, 0.05));
         }
     }
 }
@@ -329,6 +350,7 @@ fn walls_meet_at_edges() {
             agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &deep()[2..4], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &boxed()[..1], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &paired()[..1], (0.4, 0.05));
         }
         // What is periodic is so for every species, so nothing else is said of those axes.
         for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
@@ -377,10 +399,12 @@ fn winds_and_sources() {
         let one = sides as usize % 3;
         agrees::<f64>(&name, &problem, &tilings::<f64>()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &problem, &deep()[one + 1..one + 2], (0.4, 0.05));
+        agrees::<f64>(&name, &problem, &paired()[one..=one], (0.4, 0.05));
         let round = Walls::all(Wall::Periodic);
         let round = problem.walls(round);
         agrees::<f64>(&name, &round, &deep()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &round, &boxed()[one..=one], (0.4, 0.05));
+        agrees::<f64>(&name, &round, &paired()[one + 1..one + 2], (0.4, 0.05));
     }
 }
 

@@ -114,12 +114,12 @@ fn tiling_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Tiling, Error> 
     let several = match species {
         _ if !deep => None,
         _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells),
-        1 if plan.wind.is_none() => Some(Tiling::twice(word)),
-        _ => None,
+        _ => Tiling::twice(species, plan.wind.is_some(), word),
     };
-    let sound = |tiling: &Tiling| tiling.check(&plan.cell(), shared).is_ok();
-    let several = several.map(|tiling| fitted(tiling, plan)).filter(sound);
-    Ok(several.unwrap_or_else(|| single(plan, &shape, shared)))
+    let cell = plan.cell();
+    let several = several.map(|tiling| fitted(tiling, plan).within(shared, &cell));
+    let sound = several.filter(|tiling| tiling.check(&cell, shared).is_ok());
+    Ok(sound.unwrap_or_else(|| single(plan, &shape, shared)))
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {

@@ -21,6 +21,7 @@ const EULER: &str = include_str!("device/euler.cuh");
 const BLOCK: &str = include_str!("device/block.cuh");
 const BOX: &str = include_str!("device/box.cuh");
 const TILE: &str = include_str!("device/tile.cuh");
+const PAIR: &str = include_str!("device/pair.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 const TRANSPORT: &str = include_str!("device/transport.cuh");
 const MASK: &str = include_str!("device/mask.cuh");
@@ -116,6 +117,7 @@ pub(super) fn text<T: Scalar>(
     let kernel: &[&str] = match tiling.kernel(plan.n_potentials()) {
         Kind::Potential => &[BLOCK, TILE, POTENTIAL],
         Kind::Box => &[BLOCK, BOX],
+        Kind::Pair => &[BLOCK, TILE, PAIR],
         Kind::Euler => &[EULER],
     };
     kernel.iter().for_each(|header| text.line(header));
@@ -195,7 +197,7 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     let unrolled = if plan.slab.is_whole() { tiling.unrolled(shape.cells[2]) } else { 0 };
     text.define("OD_PLANES", unrolled);
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
-    text.define("OD_TILED", i32::from(tiling.kernel(potentials) == Kind::Potential));
+    text.define("OD_TILED", i32::from(tiling.kernel(potentials).is_tiled()));
     let [rows, planes] = tiling.boxes.unwrap_or_default();
     text.define("OD_BOX_ROWS", rows);
     text.define("OD_BOX_PLANES", planes);

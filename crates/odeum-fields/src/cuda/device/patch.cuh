@@ -143,25 +143,25 @@ OD_FN real od_ghost(int s, int face, real v, const OdStep &step) {
     return od_fma(od_wall_scale(s, face), v, step.shift[6 * s + face]);
 }
 
-// Whether ghosts have to be put in their places: tiles come with mirror images.
-OD_FN bool od_mends(int s, int face) {
-    return !OD_TILED || s < 0 || od_wall(s < 0 ? 0 : s, face) == OD_AFFINE;
+// Whether ghosts have to be put in their places: MIRRORED patches have mirror images already.
+template <bool MIRRORED> OD_FN bool od_mends(int s, int face) {
+    return !MIRRORED || od_wall(s, face) == OD_AFFINE;
 }
 
-template <int N, int H> OD_FN void od_mend_x(
+template <bool MIRRORED, int N, int H> OD_FN void od_mend_x(
     OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
     // So few ghosts are left to tiles that choices take less than a branch.
     if (OD_WRAP_X || (!OD_TILED && !place.rim_x)) return;
     OD_EACH(j, H + 2 * N) {
         real *v = patch.v[j];
         OD_EACH(k, N) {
-            if (od_mends(s, 0) && (k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) {
+            if (od_mends<MIRRORED>(s, 0) && (k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) {
                 v[k] = od_ghost(s, 0, v[k + 1], step);
             }
         }
         OD_EACH(k, OD_VEC + N - 1) {
             const int at = N + 1 + k;
-            if (od_mends(s, 1) && (1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
+            if (od_mends<MIRRORED>(s, 1) && (1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
                 v[at] = od_ghost(s, 1, v[at - 1], step);
             }
         }
@@ -169,24 +169,24 @@ template <int N, int H> OD_FN void od_mend_x(
 }
 
 // Puts the ghosts of a plane in their places.
-template <int N, int H> OD_FN void od_mend(
+template <int N, bool MIRRORED = false, int H> OD_FN void od_mend(
     OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
     if (!OD_WRAP_Y && (OD_TILED || place.rim_y)) {
         OD_EACH(k, OD_VEC + 2 * N) {
             OD_EACH(j, N) {
-                if (od_mends(s, 2) && (j - N + 1) % H == 0 && place.y + j - N == -1) {
+                if (od_mends<MIRRORED>(s, 2) && (j - N + 1) % H == 0 && place.y + j - N == -1) {
                     patch.v[j][k] = od_ghost(s, 2, patch.v[j + 1][k], step);
                 }
             }
             OD_EACH(j, H + N - 1) {
                 const int at = N + 1 + j;
-                if (od_mends(s, 3) && (1 + j - OD_NY) % H == 0 && place.y + 1 + j == OD_NY) {
+                if (od_mends<MIRRORED>(s, 3) && (1 + j - OD_NY) % H == 0 && place.y + 1 + j == OD_NY) {
                     patch.v[at][k] = od_ghost(s, 3, patch.v[at - 1][k], step);
                 }
             }
         }
     }
-    od_mend_x(patch, s, place, step);
+    od_mend_x<MIRRORED>(patch, s, place, step);
 }
 
 // The plane of ghosts beyond the bottom (face 4) or the top (5) of the box.
@@ -196,7 +196,7 @@ template <int N, int H> OD_FN OdPatch<N, H> od_beyond(
     OD_EACH(j, H + 2 * N) {
         OD_EACH(k, OD_VEC + 2 * N) ghosts.v[j][k] = od_ghost(s, face, plane.v[j][k], step);
     }
-    od_mend_x(ghosts, s, place, step);
+    od_mend_x<false>(ghosts, s, place, step);
     return ghosts;
 }
 

@@ -6,8 +6,6 @@
 // species and potentials of plane i − 2 go into the step; plane i − 3 comes out. What threads need
 // of each other lies in shared memory, and there is one gate for each plane.
 
-static_assert(2 * OD_BX + 2 * (OD_TILE_Y + 2) <= OD_BX * OD_BY, "a thread for all around a tile");
-
 // Potentials of planes that stream by.
 template <int H> struct OdPotentials {
     OdPatch<0, H> b[OD_S];
@@ -86,80 +84,48 @@ template <int H, bool INNER> OD_FN void od_potentials_of(
     }
 }
 
-// Rows of cells whose potentials a thread computes: its own, or a pack of those around the tile.
-template <int H> struct OdSource {
-    OdPlace place;
-    // Where its first cell lies in tiles of potentials.
-    int at;
-    OdPotentials<H> flow;
-};
-
+// Computes potentials of rows of cells, whose first lies at `at` in tiles of potentials.
 template <int H, bool INNER> OD_FN void od_feed(
-    OdSource<H> &source, OdLevel<INNER> top, const OdStep &step, real *tiles) {
+    OdPotentials<H> &flow, OdLevel<INNER> top, const OdPlace &place, int at, const OdStep &step,
+    real *planes) {
     OdPatch<1, H> u[OD_S];
     OdPatch<0, H> mu[OD_POTENTIALS];
     OD_EACH(s, OD_S) {
         if (!od_feeds(s)) continue;
-        od_read_tile(u[s], tiles + od_tile_at(s, top.z) + source.at + OD_TILE_ROW);
-        od_mend<1>(u[s], s, source.place, step);
+        od_read_tile(u[s], planes + od_tile_at(s, top.z) + at + OD_TILE_ROW);
+        od_mend<1, true>(u[s], s, place, step);
     }
-    od_potentials_of(source.flow, u, top, source.place, step, mu);
-    OD_EACH(n, OD_POTENTIALS) {
-        od_write_tile(mu[n], tiles + od_tile_of_potential(n, top.z) + source.at);
-    }
+    od_potentials_of(flow, u, top, place, step, mu);
+    OD_EACH(n, OD_POTENTIALS) od_write_tile(mu[n], planes + od_tile_again(n, top.z) + at);
 }
 
 // Planes from `begin` to before `end` of the cells of a thread.
 struct OdColumn {
     int begin, end;
-    real *tiles;
-    OdGate gate;
-    // Of the cells in memory, and in a tile without what surrounds it.
-    const real *from;
-    int own;
-    OdRim<2> far_rim;
-    OdRim<1> near_rim;
-    OdSource<OD_ROWS> source;
-    OdSource<1> around;
-    bool has_around;
+    OdTile tile;
+    OdPotentials<OD_ROWS> potentials;
+    OdPotentials<1> around;
     OdFlow<0> flow[OD_S];
     OdPatch<0> b[OD_POTENTIALS], partial[OD_POTENTIALS + 1];
 };
 
-// Has plane i of species that feed potentials copied, and plane i − 2 of the others.
-template <bool INNER> OD_FN void od_bring_all(const OdColumn &column, OdLevel<INNER> level) {
-    const OdLevel<INNER> before = {level.z - 2};
-    const OdPlace &place = column.source.place;
-    int rows[OD_ROWS];
-    OD_EACH(j, OD_ROWS) {
-        const bool whole = OD_NY % OD_TILE_Y == 0;
-        rows[j] = whole ? j * OD_ROW : od_cell(0, place.y + j) - od_cell(0, place.y);
-    }
-    OD_EACH(s, OD_S) {
-        const OdLevel<INNER> z = od_feeds(s) ? level : before;
-        real *tile = column.tiles + od_tile_at(s, z.z);
-        const real *from = column.from + od_plane_at(z) + s * OD_VOLUME;
-        if (od_feeds(s)) {
-            od_bring(tile, column.own, from, rows, column.far_rim, place.x);
-        } else {
-            od_bring(tile, column.own, from, rows, column.near_rim, place.x);
-        }
-    }
-}
-
 template <bool INNER> OD_FN void od_up(
     OdColumn &column, OdLevel<INNER> top, const real *, real *out, const OdStep &step) {
-    const OdPlace &place = column.source.place;
+    OdTile &tile = column.tile;
+    const OdPlace &place = tile.place;
     const OdLevel<INNER> level = {top.z - 2};
-    od_gate_pass(column.gate);
-    if (top.z + 1 < column.end + 3) od_bring_all(column, OdLevel<INNER>{top.z + 1});
-    od_gate_copied(column.gate);
+    od_gate_pass(tile.gate);
+    if (top.z + 1 < column.end + 3) od_bring(tile, OdLevel<INNER>{top.z + 1});
+    od_gate_copied(tile.gate);
     if (OD_WRAP_Z || INNER || top.z <= OD_NZ) {
-        od_feed(column.source, top, step, column.tiles);
-        if (column.has_around) od_feed(column.around, top, step, column.tiles);
+        const int at = tile.own + OD_TILE_ROW;
+        od_feed(column.potentials, top, place, at, step, tile.planes);
+        if (tile.has_around) {
+            od_feed(column.around, top, tile.around, tile.around_at, step, tile.planes);
+        }
     }
     if (!OD_WRAP_Z && !INNER && level.z < 0) {
-        od_gate_leave(column.gate);
+        od_gate_leave(tile.gate);
         return;
     }
     const bool ended = od_is(level, OD_NZ);
@@ -172,9 +138,9 @@ template <bool INNER> OD_FN void od_up(
             od_clear(above.of[s]);
             od_clear(own.of[s]);
         } else {
-            const int rows = od_tile_reach(s) * OD_TILE_ROW;
-            od_read_tile(u[s], column.tiles + od_tile_at(s, level.z) + column.own + rows);
-            od_mend<1>(u[s], s, place, step);
+            const int at = tile.own + od_tile_reach(s) * OD_TILE_ROW;
+            od_read_tile(u[s], tile.planes + od_tile_at(s, level.z) + at);
+            od_mend<1, true>(u[s], s, place, step);
             od_take_plane<0>(u[s], s, level, place, step, flow.b, above.of[s], own.of[s]);
         }
 #if OD_WIND
@@ -193,13 +159,13 @@ template <bool INNER> OD_FN void od_up(
             od_clear(own.of[at]);
         } else {
             OdPatch<1> mu;
-            const int tile = od_tile_of_potential(n, level.z + 1);
-            od_read_tile(mu, column.tiles + tile + column.own + OD_TILE_ROW);
+            const int again = od_tile_again(n, level.z + 1) + tile.own + OD_TILE_ROW;
+            od_read_tile(mu, tile.planes + again);
             od_mend<1>(mu, -1, place, step);
             od_take_plane<0>(mu, -1, level, place, step, column.b[n], above.of[at], own.of[at]);
         }
     }
-    od_gate_leave(column.gate);
+    od_gate_leave(tile.gate);
     od_finish<0>(column.flow, above, up, level.z - 1, place, step, column.partial, result);
     if (level.z > column.begin) od_write(result, out, level.z - 1, place);
     od_begin<0>(column.flow, own, u, level, place, step);
@@ -212,37 +178,16 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
     const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan span) {
     OD_BLOCK_MEMORY(memory);
     const OdStep &step = steps.at[0];
-    const int x0 = blockIdx.x * OD_TILE_X, y0 = blockIdx.y * OD_TILE_Y;
-    const int x = threadIdx.x * OD_VEC, y = threadIdx.y * OD_ROWS;
     OdColumn column;
     column.begin = od_span_begin(span);
     column.end = od_span_end(span);
-    column.gate = od_gate(memory);
-    column.tiles = memory + OD_GATE;
-    const int own = od_cell(x0 + x, y0 + y);
-    column.from = in + own;
-    column.own = y * OD_TILE_ROW + OD_MARGIN + x;
-    column.far_rim = od_rim<2>(x0, y0, own);
-    column.near_rim = od_rim<1>(x0, y0, own);
-    column.source.place = od_place(x0 + x, y0 + y);
-    column.source.at = column.own + OD_TILE_ROW;
-    // Around the tile: two rows of packs, then the packs left and right of all rows.
-    const int n = OD_BX * OD_BY - 1 - (threadIdx.y * OD_BX + threadIdx.x), side = n - 2 * OD_BX;
-    const int row = side < 0 ? (n < OD_BX ? 0 : OD_TILE_Y + 1) : side / 2;
-    const int pack = side < 0 ? n % OD_BX : (side % 2 == 0 ? -1 : OD_BX);
-    column.has_around = row < OD_TILE_Y + 2;
-    column.around.place = od_place(x0 + pack * OD_VEC, y0 + row - 1);
-    column.around.at = row * OD_TILE_ROW + OD_MARGIN + pack * OD_VEC;
-    od_rest(column.source.flow);
-    od_rest(column.around.flow);
+    column.tile = od_tile(in, memory);
+    od_rest(column.potentials);
+    od_rest(column.around);
     OD_EACH(s, OD_S) od_rest(column.flow[s]);
     OD_EACH(n, OD_POTENTIALS) {
         od_clear(column.b[n]);
         od_clear(column.partial[n]);
     }
-    const int first = column.begin < 2 && !OD_WRAP_Z ? 0 : column.begin - 2;
-    od_bring_all(column, OdLevel<false>{first});
-    od_gate_copied(column.gate);
-    od_gate_leave(column.gate);
-    od_climb<2, 3>(column, in, out, step);
+    od_climb_tile(column, in, out, step);
 }

@@ -5,17 +5,17 @@
 // come yet only the sum so far is kept. Otherwise the parts of the Laplacian, the values, and
 // what a wind brought are.
 
-template <int N> struct OdFlow {
-    OdPatch<N> b, sum;
+template <int N, int H = OD_ROWS> struct OdFlow {
+    OdPatch<N, H> b, sum;
 #if OD_WIND || !OD_LINEAR
-    OdPatch<N> here;
+    OdPatch<N, H> here;
 #endif
 #if OD_WIND && !OD_LINEAR
-    OdPatch<N> brought;
+    OdPatch<N, H> brought;
 #endif
 };
 
-template <int N> OD_FN void od_rest(OdFlow<N> &flow) {
+template <int N, int H> OD_FN void od_rest(OdFlow<N, H> &flow) {
     od_clear(flow.b);
     od_clear(flow.sum);
 #if OD_WIND || !OD_LINEAR
@@ -36,8 +36,8 @@ template <int N> OD_FN void od_centres(real *to, const OdPlace &place, int j, in
 #if OD_WIND
 // What a wind that is the same everywhere carries in, upwind, but for the part along z when it
 // comes from above, where the next plane is. `below` is the value in the plane before.
-template <int N> OD_FN real od_blown(
-    const OdPatch<N + 1> &u, int j, int k, real below, const OdStep &step) {
+template <int N, int H> OD_FN real od_blown(
+    const OdPatch<N + 1, H> &u, int j, int k, real below, const OdStep &step) {
     const real c = u.v[j + 1][k + 1];
     const real along_x = u.v[j + 1][OD_WIND_LOW_X ? k : k + 2];
     const real along_y = u.v[OD_WIND_LOW_Y ? j : j + 2][k + 1];
@@ -47,12 +47,12 @@ template <int N> OD_FN real od_blown(
 #endif
 
 // Point sources.
-template <int N> OD_FN void od_sources(
-    OdPatch<N> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
+template <int N, int H> OD_FN void od_sources(
+    OdPatch<N, H> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
 #if OD_SOURCES > 0
     OD_EACH(n, OD_SOURCES) {
         if (OD_CELL_Z(z) != od_source_cell(n, 2)) continue;
-        OD_EACH(j, OD_ROWS + 2 * N) {
+        OD_EACH(j, H + 2 * N) {
             OD_EACH(k, OD_VEC + 2 * N) {
                 if (OD_CELL_X(place.x + k - N) == od_source_cell(n, 0) &&
                     OD_CELL_Y(place.y + j - N) == od_source_cell(n, 1)) {
@@ -75,8 +75,8 @@ OD_FN real od_itself(real c, const OdStep &step) {
 }
 
 // Adds what the result is made of beside that.
-template <int N> OD_FN void od_blend(
-    OdPatch<N> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
+template <int N, int H> OD_FN void od_blend(
+    OdPatch<N, H> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
 #if OD_BLEND
     // What is outside of the box is not written.
     if (N > 0 || z < 0 || z >= OD_NZ || od_outside(place)) return;
@@ -102,17 +102,17 @@ template <int N> OD_FN void od_blend(
 }
 
 // Planes of all species, and of all potentials.
-template <int N> struct OdInflow {
-    OdPatch<N> of[OD_S + OD_POTENTIALS];
+template <int N, int H = OD_ROWS> struct OdInflow {
+    OdPatch<N, H> of[OD_S + OD_POTENTIALS];
 };
 
 // Completes plane z, given what the plane above it adds to Laplacians, and for winds from above
 // the values there.
-template <int N> OD_FN void od_finish(
-    const OdFlow<N> (&flow)[OD_S], const OdInflow<N> &above, const OdPatch<N> (&up)[OD_S], int z,
-    const OdPlace &place, const OdStep &step, const OdPatch<N> (&partial)[OD_POTENTIALS + 1],
-    OdPatch<N> (&result)[OD_S]) {
-    OD_EACH(j, OD_ROWS + 2 * N) {
+template <int N, int H> OD_FN void od_finish(
+    const OdFlow<N, H> (&flow)[OD_S], const OdInflow<N, H> &above, const OdPatch<N, H> (&up)[OD_S], int z,
+    const OdPlace &place, const OdStep &step, const OdPatch<N, H> (&partial)[OD_POTENTIALS + 1],
+    OdPatch<N, H> (&result)[OD_S]) {
+    OD_EACH(j, H + 2 * N) {
         OD_EACH(k, OD_VEC + 2 * N) {
 #if OD_LINEAR
             OD_EACH(s, OD_S) {
@@ -162,10 +162,10 @@ template <int N> OD_FN void od_finish(
 }
 
 // Begins plane z.
-template <int N, bool INNER> OD_FN void od_begin(
-    OdFlow<N> (&flow)[OD_S], const OdInflow<N> &own, const OdPatch<N + 1> (&u)[OD_S],
+template <int N, int H, bool INNER> OD_FN void od_begin(
+    OdFlow<N, H> (&flow)[OD_S], const OdInflow<N, H> &own, const OdPatch<N + 1, H> (&u)[OD_S],
     OdLevel<INNER> z, const OdPlace &place, const OdStep &step) {
-    OD_EACH(j, OD_ROWS + 2 * N) {
+    OD_EACH(j, H + 2 * N) {
         OD_EACH(k, OD_VEC + 2 * N) {
 #if OD_LINEAR
             real inputs[OD_S + 3], slope[OD_S];
@@ -208,17 +208,17 @@ template <int N, bool INNER> OD_FN void od_begin(
 
 // Plane z of the field goes in, plane z − 1 comes out. z = OD_NZ, beyond the top of the box, has
 // nothing to go in.
-template <int N, bool INNER> OD_FN void od_stage(
-    OdFlow<N> (&flow)[OD_S], const OdPatch<N + 1> (&u)[OD_S], OdLevel<INNER> z,
-    const OdPlace &place, const OdStep &step, OdPatch<N> (&result)[OD_S]) {
-    OdInflow<N> above, own;
-    OdPatch<N> up[OD_S];
-    const OdPatch<N> none[1] = {};
+template <int N, int H, bool INNER> OD_FN void od_stage(
+    OdFlow<N, H> (&flow)[OD_S], const OdPatch<N + 1, H> (&u)[OD_S], OdLevel<INNER> z,
+    const OdPlace &place, const OdStep &step, OdPatch<N, H> (&result)[OD_S]) {
+    OdInflow<N, H> above, own;
+    OdPatch<N, H> up[OD_S];
+    const OdPatch<N, H> none[1] = {};
     if (od_is(z, OD_NZ)) {
         OD_EACH(s, OD_S) {
             od_clear(above.of[s]);
 #if OD_WIND
-            OD_EACH(j, OD_ROWS + 2 * N) {
+            OD_EACH(j, H + 2 * N) {
                 OD_EACH(k, OD_VEC + 2 * N) {
                     up[s].v[j][k] = od_ghost(s, 5, flow[s].here.v[j][k], step);
                 }
@@ -231,7 +231,7 @@ template <int N, bool INNER> OD_FN void od_stage(
     OD_EACH(s, OD_S) {
         od_take_plane<N>(u[s], s, z, place, step, flow[s].b, above.of[s], own.of[s]);
 #if OD_WIND
-        OD_EACH(j, OD_ROWS + 2 * N) {
+        OD_EACH(j, H + 2 * N) {
             OD_EACH(k, OD_VEC + 2 * N) up[s].v[j][k] = u[s].v[j + 1][k + 1];
         }
 #endif
