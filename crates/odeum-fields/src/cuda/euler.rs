@@ -130,7 +130,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
                 done += piece;
                 continue;
             }
-            let (taken, ready) = self.step((batch.t(from + done), h), count - done)?;
+            let (taken, ready) = self.step((batch, from + done), count - done)?;
             self.give(&ready, Slot::Next)?;
             self.swap(Slot::Now, Slot::Next);
             done += taken;
@@ -146,8 +146,8 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         Ok(())
     }
 
-    /// A step from a time, or several where `most` allows it: how many, and what each part sweeps.
-    fn step(&mut self, at: (f64, f64), most: u64) -> Result<(u64, Vec<Ready<M>>), Error> {
+    /// A step of a batch, or several where `most` allows it: how many, and what each part sweeps.
+    fn step(&mut self, at: (&Batch, u64), most: u64) -> Result<(u64, Vec<Ready<M>>), Error> {
         let Engine { parts, problem, .. } = self;
         let mut all = (1, Vec::with_capacity(parts.len()));
         for part in parts {
@@ -171,7 +171,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             return Ok(());
         }
         let depth = part.tiling.depth as u64;
-        let (taken, ready) = self.step((batch.t(from), batch.h), depth)?;
+        let (taken, ready) = self.step((batch, from), depth)?;
         if taken != depth {
             return Ok(());
         }

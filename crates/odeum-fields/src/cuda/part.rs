@@ -9,7 +9,7 @@ use super::source::{self, Variant};
 use super::span::{Piece, Spans};
 use super::step::{Addends, Step};
 use super::transport::{self, Transport};
-use crate::backend::{Blend, Slot};
+use crate::backend::{Batch, Blend, Slot};
 use crate::field::Field;
 use crate::method::Method;
 use crate::plan::Plan;
@@ -205,17 +205,17 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         Ok(kernel)
     }
 
-    /// A step of forward Euler of size `h` from time `t`, or as many at once as the tiling says
-    /// where `most` allows it: how many these are, and the sweep.
+    /// Step `from` of a batch, or as many from there on as the tiling takes at once where `most`
+    /// allows it: how many these are, and the sweep.
     pub(super) fn step(
         &mut self,
         problem: &Problem,
-        (t, h): (f64, f64),
+        (batch, from): (&Batch, u64),
         most: u64,
     ) -> Result<(u64, Ready<M>), Error> {
-        let depth = self.tiling.depth;
+        let (depth, t, h) = (self.tiling.depth, batch.t(from), batch.h);
         let several = if most >= depth as u64 {
-            Step::several(&self.plan, t, h, depth).map(|step| (depth, step))
+            Step::several(&self.plan, batch, from, depth).map(|step| (depth, step))
         } else {
             None
         };

@@ -1,6 +1,7 @@
 //! What changes from step to step: the argument of a kernel.
 
 use super::source::{Blended, Variant};
+use crate::backend::Batch;
 use crate::plan::{Blow, Plan, Source};
 use crate::problem::Problem;
 use crate::quantity::Course;
@@ -85,12 +86,17 @@ impl<T: Scalar> Step<T> {
         words
     }
 
-    /// So many steps of size `h` from time `t`, for a kernel that takes them at once; `None` when
-    /// the wind turns between them.
-    pub(super) fn several(plan: &Plan<T>, t: f64, h: f64, count: usize) -> Option<Step<T>> {
-        let mut all = Step::new(plan, t, h);
-        for n in 1..count {
-            let step = Step::new(plan, t + n as f64 * h, h);
+    /// So many steps of a batch from step `from` on, for a kernel that takes them at once; `None`
+    /// when the wind turns between them.
+    pub(super) fn several(
+        plan: &Plan<T>,
+        batch: &Batch,
+        from: u64,
+        count: usize,
+    ) -> Option<Step<T>> {
+        let mut all = Step::new(plan, batch.t(from), batch.h);
+        for n in 1..count as u64 {
+            let step = Step::new(plan, batch.t(from + n), batch.h);
             if step.variant != all.variant {
                 return None;
             }
