@@ -26,6 +26,13 @@ pub(crate) struct Cell {
     pub(crate) word: usize,
 }
 
+/// Bytes of results that a block computes in boxes while a kernel starts and the first of its
+/// reads come back.
+const START: usize = 40_000;
+
+/// Threads that a block of boxes has at least, and at most for their registers not to spill.
+const BOX_THREADS: [usize; 2] = [128, 640];
+
 /// What one thread and one block of a sweep own. Any tiling gives the same field, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tiling {
@@ -45,8 +52,8 @@ pub struct Tiling {
     pub blocks_per_sm: usize,
     /// Planes that a block goes through; 0 to choose it for the GPU.
     pub planes: usize,
-    /// Rows and planes of boxes that take two steps at once in shared memory, whose blocks follow
-    /// from them; `None` where planes stream by.
+    /// Rows and planes of boxes that take `depth` steps at once in shared memory, whose blocks
+    /// follow from them; `None` where planes stream by.
     pub boxes: Option<[usize; 2]>,
     /// Whether two steps at once share the first in tiles of shared memory; without, each thread
     /// computes what it needs of it.
@@ -103,22 +110,43 @@ impl Tiling {
         }
     }
 
-    /// Two steps in boxes of a field that stays in the second-level cache; `None` where boxes
-    /// would be thicker than the field.
-    pub fn boxed(species: usize, word: usize, [_, ny, nz]: [usize; 3]) -> Option<Tiling> {
-        // Narrow packs, one row to a thread, keep a small field's threads busy; a row costs them
-        // more.
-        let (wide, narrow) = ((16 / word, 2, 3), ((8 / word).max(2), 1, 4));
-        let kinds = [([16, 8], wide), ([8, 8], wide), ([8, 4], narrow)];
-        let cost = |([rows, planes], (_, own, weight)): &([usize; 2], (usize, usize, usize))| {
-            let blocks = ny.div_ceil(*rows) * nz.div_ceil(*planes);
-            let work = (rows + 2 * own) * (planes + 2) + rows * planes;
-            blocks.div_ceil(MULTIPROCESSORS) * work * weight
+    /// Steps in boxes of a field that stays in the second-level cache, as many as are fastest;
+    /// `None` where no boxes fit into so many bytes of shared memory.
+    pub fn boxed(
+        species: usize,
+        word: usize,
+        [nx, ny, nz]: [usize; 3],
+        shared: usize,
+    ) -> Option<Tiling> {
+        let cell = Cell { species, potentials: 0, feeding: 0, word };
+        // Two rows share what they read; of several species they take too many registers.
+        let rows = if species == 1 { 2 } else { 1 };
+        let of = Tiling { rows, ahead: 0, blocks_per_sm: 1, ..Tiling::of(species, 0, word) };
+        let boxes = (1..=16).flat_map(|groups| (1..=16).map(move |planes| [groups * rows, planes]));
+        let all = boxes.flat_map(|boxes| {
+            let of = Tiling { boxes: Some(boxes), ..of };
+            (2..=4).map(move |depth| Tiling { depth, ..of }.fitted(nx, false, 0))
+        });
+        let fits = |tiling: &Tiling| {
+            tiling.boxes.is_some_and(|[rows, planes]| rows <= ny && planes <= nz)
+                && tiling.block[0] * tiling.block[1] <= BOX_THREADS[1]
+                && tiling.check(&cell, shared).is_ok()
         };
-        let fitting = kinds.into_iter().filter(|(boxes, _)| ny >= boxes[0] && nz >= boxes[1]);
-        let (boxes, (pack, rows, _)) = fitting.min_by_key(cost)?;
-        let of = Tiling { ahead: 0, blocks_per_sm: 1, ..Tiling::of(species, 0, word) };
-        Some(Tiling { depth: 2, pack, rows, boxes: Some(boxes), ..of })
+        // Bytes that a multiprocessor computes for a step, which takes one box after the other.
+        let cost = |tiling: &Tiling| {
+            let [rows, planes] = tiling.boxes.unwrap_or_default();
+            let rounds = (ny.div_ceil(rows) * nz.div_ceil(planes)).div_ceil(MULTIPROCESSORS);
+            let planes: usize = (0..tiling.depth).map(|around| planes + 2 * around).sum();
+            let results = tiling.groups(rows) * tiling.rows * planes * nx * species;
+            // 12 is a multiple of all depths.
+            (START + rounds * results * word) * 12 / tiling.depth
+        };
+        all.filter(fits).min_by_key(cost)
+    }
+
+    /// Groups of rows of a box of so many, with those beside it.
+    fn groups(&self, rows: usize) -> usize {
+        rows / self.rows + 2 * self.depth.saturating_sub(1).div_ceil(self.rows)
     }
 
     /// One step of a field that stays in the second-level cache of a GPU: so few planes to a block
@@ -174,7 +202,11 @@ impl Tiling {
             pack /= 2;
         }
         if let Some([rows, _]) = self.boxes {
-            block = [nx.div_ceil(pack), 2 * (rows / self.rows + 2)];
+            let across = nx.div_ceil(pack);
+            let groups = self.groups(rows);
+            // Planes in halves where threads would be too few to wait for memory together.
+            let parts = if across * groups < BOX_THREADS[0] { 2 } else { 1 };
+            block = [across, parts * groups];
             return Tiling { pack, block, ..self };
         }
         let narrowest = if self.kernel(potentials).is_tiled() { 16 } else { 4 };
@@ -214,8 +246,11 @@ impl Tiling {
         let Tiling { pack, rows, block: [across, groups], boxes, .. } = *self;
         let values = match (self.kernel(cell.potentials), boxes) {
             (Kind::Box, Some([box_rows, planes])) => {
-                let lines = (planes + 2) * (box_rows + 2 * rows);
-                (cell.species * lines * across + 2) * pack
+                // Results of two steps take turns; before the first row and after the last is one
+                // more.
+                let around = self.depth.saturating_sub(1);
+                let results = cell.species * (planes + 2 * around) * self.groups(box_rows) * rows;
+                (around.min(2) * results + 2) * across * pack
             }
             // device/tile.cuh: of all but the first far planes, two; before them a gate.
             (Kind::Pair | Kind::Potential, _) => {
@@ -238,9 +273,8 @@ impl Tiling {
         let [across, groups] = self.block;
         let threads = across * groups;
         let boxes = self.boxes.is_none_or(|[rows, planes]| {
-            let halves = planes >= 2 && planes.is_multiple_of(2);
-            let groups = rows >= self.rows && rows.is_multiple_of(self.rows);
-            halves && groups && self.depth == 2
+            let whole = planes > 0 && rows > 0 && rows.is_multiple_of(self.rows);
+            whole && self.depth > 1
         });
         // A thread each for packs and cells around a tile: device/tile.cuh.
         let kind = self.kernel(cell.potentials);
@@ -347,14 +381,15 @@ mod tests {
 
     #[test]
     fn boxes_fill_the_gpu() {
-        let of = |n: usize| Tiling::boxed(1, 4, [n; 3]).and_then(|tiling| tiling.boxes);
-        let boxes = [3, 64, 80, 96, 128, 144].map(of);
-        let expected =
-            [None, Some([8, 4]), Some([8, 8]), Some([16, 8]), Some([16, 8]), Some([8, 8])];
-        assert_eq!(boxes, expected);
+        let of = |n: usize| {
+            let tiling = Tiling::boxed(1, 4, [n; 3], SHARED).unwrap();
+            (tiling.depth, tiling.boxes.unwrap())
+        };
+        let found = [32, 64, 96, 128, 160].map(of);
+        let expected = [(3, [4, 2]), (3, [8, 4]), (3, [12, 6]), (2, [16, 8]), (2, [20, 10])];
+        assert_eq!(found, expected);
         // Blocks of more threads than there may be are refused.
-        let long = Tiling::boxed(1, 8, [128; 3]).unwrap().fitted(128, false, 0);
-        assert!(long.check(&Cell { word: 8, ..ONE }, SHARED).is_err());
+        assert_eq!(Tiling::boxed(1, 8, [4096, 8, 8], SHARED), None);
     }
 
     #[test]

@@ -47,12 +47,13 @@ fn others<T: Scalar>() -> Vec<(String, KernelText)> {
         let text = inspect::stage::<T>(&problem, tiling, 2).unwrap();
         all.push((format!("{} stage, {}", paper.name(), T::NAME), text));
     }
-    for (edge, word) in [(128, 4), (64, 4), (64, 8)] {
-        if word == size_of::<T>() {
-            let problem = Paper::Turing.problem([edge; 3]).unwrap();
-            let tiling = Tiling::boxed(2, word, [edge; 3]).unwrap();
+    for paper in [Paper::Diffusion, Paper::Turing] {
+        for edge in [64, 128] {
+            let problem = paper.problem([edge; 3]).unwrap();
+            let species = problem.model.species().len();
+            let tiling = Tiling::boxed(species, size_of::<T>(), [edge; 3], 227 << 10).unwrap();
             let text = inspect::kernel::<T>(&problem, tiling, 1.0).unwrap();
-            all.push((format!("turing in boxes {edge}, {}", T::NAME), text));
+            all.push((format!("{} in boxes {edge}, {}", paper.name(), T::NAME), text));
         }
     }
     let plume = Paper::Plume.problem([512; 3]).unwrap();

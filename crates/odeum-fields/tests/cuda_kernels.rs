@@ -121,16 +121,22 @@ fn deep() -> Vec<Tiling> {
     ]
 }
 
-/// Two steps at once in shared memory, in boxes that do and do not divide the field.
+/// Several steps at once in shared memory, in boxes that do and do not divide the field.
 fn boxed() -> Vec<Tiling> {
-    let tiling = |pack: usize, rows: usize, boxes: [usize; 2]| Tiling {
-        depth: 2,
+    let tiling = |depth: usize, pack: usize, rows: usize, boxes: [usize; 2]| Tiling {
+        depth,
         pack,
         rows,
         boxes: Some(boxes),
         ..Tiling::of(2, 0, 8)
     };
-    vec![tiling(2, 2, [4, 2]), tiling(1, 1, [3, 4]), tiling(2, 3, [6, 2])]
+    vec![
+        tiling(2, 2, 2, [4, 2]),
+        tiling(3, 1, 1, [3, 4]),
+        tiling(3, 2, 3, [6, 1]),
+        tiling(4, 2, 2, [2, 3]),
+        tiling(2, 1, 1, [5, 3]),
+    ]
 }
 
 /// Two steps at once that share the first.
@@ -142,7 +148,7 @@ fn paired() -> Vec<Tiling> {
 fn several_steps_at_once_in_closed_boxes() {
     for (n, shape) in SHAPES.into_iter().enumerate() {
         let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
-        let few = [deep()[n % 5], deep()[(n + 2) % 5], boxed()[n % 3], paired()[n % 4]];
+        let few = [deep()[n % 5], deep()[(n + 2) % 5], boxed()[n % 5], paired()[n % 4]];
         agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
     }
     let problem = Problem::new(two_species(), Grid::new([70, 19, 5], 0.9).unwrap());
@@ -151,30 +157,42 @@ fn several_steps_at_once_in_closed_boxes() {
     agrees::<f64>("wide", &problem, &boxed(), (0.4, 0.05));
     agrees::<f64>("wide", &problem, &paired(), (0.4, 0.05));
     agrees::<f32>("wide", &problem, &paired()[..2], (0.4, 0.05));
-    let wide = Tiling { pack: 4, ..boxed()[0] };
-    agrees::<f32>("wide", &problem, &[boxed()[1], wide], (0.4, 0.05));
+    let wide = |n: usize| Tiling { pack: 4, ..boxed()[n] };
+    agrees::<f32>("wide", &problem, &[boxed()[4], wide(0), wide(3)], (0.4, 0.05));
 }
 
-/// One step, and several at once, have the same bits.
+/// One step, and several at once, have the same bits: with walls that shift and mirror and periodic
+/// axes, rows and planes that boxes and threads do not divide, winds and sources.
 #[test]
 fn depth_changes_no_bit() {
     if !host::is_available() {
         return;
     }
-    let mut walls = Walls::default();
+    let mut shifting = Walls::default();
     for (n, face) in Face::ALL.into_iter().enumerate() {
         let value = Quantity::from(format!("{n} - t").as_str());
-        walls = walls.species(face, "v", Wall::Dirichlet(value));
+        shifting = shifting.species(face, "v", Wall::Dirichlet(value));
     }
-    let grid = Grid::new([37, 19, 5], 0.9).unwrap();
-    let wind = Wind::Uniform([0.3, -0.2, -0.1].map(Quantity::from));
-    let problem = Problem::new(two_species(), grid).walls(walls).wind(wind, Advection::Upwind);
-    let field = rough::<f64>(&problem.grid, 2).unwrap();
-    let (t, h) = (0.4, 0.05);
-    let once = steps(&problem, tilings::<f64>()[0], &field, (t, h), 3);
-    assert!(steps(&problem, deep()[2], &field, (t, h), 3) == once);
-    assert!(steps(&problem, boxed()[0], &field, (t, h), 3) == once);
-    assert!(steps(&problem, paired()[1], &field, (t, h), 3) == once);
+    let some = Walls::all(Wall::Dirichlet(Quantity::from("2 * t")));
+    let some = some.axis(0, Wall::Periodic).axis(2, Wall::Periodic);
+    let all = [Walls::default(), shifting, some, Walls::all(Wall::Periodic)];
+    for (n, walls) in all.into_iter().enumerate() {
+        let grid = Grid::new([[37, 19, 5], [36, 7, 3]][n / 2], 0.9).unwrap();
+        let mut problem = Problem::new(two_species(), grid).walls(walls);
+        if n % 2 == 1 {
+            let wind = Wind::Uniform([0.3, -0.2, -0.1].map(Quantity::from));
+            let (species, rate) = ("u".to_owned(), Quantity::from("3 + t"));
+            let source = PointSource { species, cell: [9, 6, 2], rate };
+            problem = problem.wind(wind, Advection::Upwind).source(source);
+        }
+        let field = rough::<f64>(&problem.grid, 2).unwrap();
+        let (t, h, count) = (0.4, 0.05, 7);
+        let once = steps(&problem, tilings::<f64>()[n], &field, (t, h), count);
+        for tiling in [deep()[2]].into_iter().chain(boxed()).chain(paired()) {
+            let several = steps(&problem, tiling, &field, (t, h), count);
+            assert!(several == once, "walls {n} {tiling:?}");
+        }
+    }
 }
 
 /// Tiles in shared memory that do and do not divide planes, for models with potentials.
@@ -322,7 +340,7 @@ fn every_wall_on_every_face() {
             let name = format!("wall {n} {}", face.name());
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &deep()[1 + n..2 + n], (0.4, 0.05));
-            agrees::<f64>(&name, &problem, &boxed()[n % 3..=n % 3], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &boxed()[2 * n..2 * n + 2], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &paired()[n..=n], (0.4, 0.05));
         }
     }
@@ -349,7 +367,7 @@ fn walls_meet_at_edges() {
             let name = format!("{shape:?} {stencil:?}");
             agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &deep()[2..4], (0.4, 0.05));
-            agrees::<f64>(&name, &problem, &boxed()[..1], (0.4, 0.05));
+            agrees::<f64>(&name, &problem, &boxed()[1..4], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &paired()[..1], (0.4, 0.05));
         }
         // What is periodic is so for every species, so nothing else is said of those axes.
@@ -400,6 +418,7 @@ fn winds_and_sources() {
         agrees::<f64>(&name, &problem, &tilings::<f64>()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &problem, &deep()[one + 1..one + 2], (0.4, 0.05));
         agrees::<f64>(&name, &problem, &paired()[one..=one], (0.4, 0.05));
+        agrees::<f64>(&name, &problem, &boxed()[one + 2..=one + 2], (0.4, 0.05));
         let round = Walls::all(Wall::Periodic);
         let round = problem.walls(round);
         agrees::<f64>(&name, &round, &deep()[one..=one], (0.4, 0.05));

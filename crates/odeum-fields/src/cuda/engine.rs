@@ -113,7 +113,7 @@ fn tiling_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Tiling, Error> 
     let deep = plan.n_potentials() == 0 && !sweeps_twice(plan);
     let several = match species {
         _ if !deep => None,
-        _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells),
+        _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells, shared),
         _ => Tiling::twice(species, plan.wind.is_some(), word),
     };
     let cell = plan.cell();

@@ -1,26 +1,43 @@
-// Two steps of forward Euler at once, for fields that stay in the second-level cache.
+// OD_DEPTH steps of forward Euler at once, for fields that stay in the second-level cache.
 //
 // There a kernel's start and the way to that cache cost as much as a step. A block computes the
 // first step of a box of whole rows, OD_BOX_ROWS by OD_BOX_PLANES, and of what surrounds it, into
-// shared memory, and from there the second step of the box. Of the surroundings that lie beyond a
-// wall nothing is computed: ghosts follow from the box.
+// shared memory, from there the second of the box and of a row and a plane less around it, and so
+// on; the last leaves the block. What it then costs is to bring numbers into registers and to
+// choose between them: so packs are wide, neighbours along x come from other threads, and ghosts
+// that mirror are read where their images lie, not chosen.
 
-// Threads of a block along x take a row, those along y rows and one of two halves of the planes.
-#define OD_BOX_FIRST ((OD_BOX_PLANES + 2) / 2)
-#define OD_BOX_SECOND (OD_BOX_PLANES / 2)
-// The box with what surrounds it: OD_ROWS rows on either side, one plane.
-#define OD_BOX_GROUPS (OD_BOX_ROWS / OD_ROWS + 2)
+// Threads of a block along x take a row, those along y a group of rows and a part of the planes.
+// All take all steps, those beside the box too, of whose last results nothing is used.
+#define OD_BOX_SIDE ((OD_DEPTH + OD_ROWS - 2) / OD_ROWS)
+#define OD_BOX_GROUPS (OD_BOX_ROWS / OD_ROWS + 2 * OD_BOX_SIDE)
+#define OD_BOX_PARTS (OD_BY / OD_BOX_GROUPS)
 #define OD_BOX_ROW (OD_BX * OD_VEC)
 #define OD_BOX_PLANE (OD_BOX_GROUPS * OD_ROWS * OD_BOX_ROW)
-#define OD_BOX_VOLUME ((OD_BOX_PLANES + 2) * OD_BOX_PLANE)
+#define OD_BOX_VOLUME ((OD_BOX_PLANES + 2 * (OD_DEPTH - 1)) * OD_BOX_PLANE)
 
-// Where a warp is a row of wide packs, neighbours along x come from its other threads; along a
-// periodic axis the last and the first are neighbours too.
-#if defined(__CUDA_ARCH__) && OD_BX == 32 && OD_VEC == 4 && (!OD_WRAP_X || OD_NX == OD_BOX_ROW)
+// Where warps are whole rows, neighbours along x come from their other threads; along a periodic
+// axis the last and the first of them are neighbours too.
+#if defined(__CUDA_ARCH__) && 32 % OD_BX == 0 && OD_BX * OD_BY % 32 == 0 && \
+    (!OD_WRAP_X || OD_NX == OD_BOX_ROW)
 #define OD_BOX_SHUFFLES 1
 #else
 #define OD_BOX_SHUFFLES 0
 #endif
+
+// What a thread has of a box and of what surrounds it.
+struct OdBoxColumn {
+    OdPlace place;
+    // Its first cell in the lowest plane in shared memory; the rows before and behind its own,
+    // counted from there.
+    real *at;
+    int below, above;
+    // The first plane of the box.
+    int z;
+    int part;
+    // Whether its rows are of the box itself.
+    bool inside;
+};
 
 // A patch, given where each of its rows lies.
 template <class Row> OD_FN void od_box_read(OdPatch<1> &patch, Row row_of, const OdPlace &place) {
@@ -30,80 +47,103 @@ template <class Row> OD_FN void od_box_read(OdPatch<1> &patch, Row row_of, const
         OD_EACH(k, OD_VEC) patch.v[j][1 + k] = pack.v[k];
 #if OD_BOX_SHUFFLES
         const int lane = threadIdx.x;
-        patch.v[j][0] = __shfl_sync(~0u, pack.v[OD_VEC - 1], lane - 1);
-        patch.v[j][OD_VEC + 1] = __shfl_sync(~0u, pack.v[0], lane + 1);
+        const real left = __shfl_sync(~0u, pack.v[OD_VEC - 1], lane - 1, OD_BX);
+        const real right = __shfl_sync(~0u, pack.v[0], lane + 1, OD_BX);
+        patch.v[j][0] = !OD_WRAP_X && lane == 0 ? pack.v[0] : left;
+        patch.v[j][OD_VEC + 1] = !OD_WRAP_X && lane == OD_BX - 1 ? pack.v[OD_VEC - 1] : right;
 #else
-        patch.v[j][0] = row[OD_WRAP_X ? place.left[0] : -1];
-        patch.v[j][OD_VEC + 1] = row[OD_WRAP_X ? place.right[0] : OD_VEC];
+        patch.v[j][0] = row[place.left[0]];
+        patch.v[j][OD_VEC + 1] = row[place.right[0]];
 #endif
     }
 }
 
-// Takes `planes` planes of a group of rows, from plane z on, through step `step`. `read` gives
-// patches of a plane, `write` is given what becomes of it, with its number counted from z.
-template <int planes, class Read, class Write> OD_FN void od_box_step(
-    int z, const OdPlace &place, const OdStep &step, Read read, Write write) {
+// Plane z of the results of step `taken`, in shared memory: two such fields take turns.
+template <int taken> OD_FN real *od_box_plane(const OdBoxColumn &column, int s, int z) {
+    const int n = z - column.z + OD_DEPTH - 1;
+    return column.at + (taken % 2 * OD_S + s) * OD_BOX_VOLUME + n * OD_BOX_PLANE;
+}
+
+// A plane of the field after `taken` steps.
+template <int taken> OD_FN void od_box_take(
+    OdPatch<1> (&u)[OD_S], const OdBoxColumn &column, OdLevel<false> level, const real *in) {
+    const OdPlace &place = column.place;
+    OD_EACH(s, OD_S) {
+        if constexpr (taken == 0) {
+            const real *plane = od_plane(in, level) + s * OD_VOLUME;
+            od_box_read(u[s], [&](int j) { return od_row<1>(plane, place, j); }, place);
+        } else {
+            const int z = OD_WRAP_Z ? level.z : od_source(level.z, OD_NZ, false);
+            const real *plane = od_box_plane<taken - 1>(column, s, z);
+            const auto row_of = [&](int j) {
+                if (j == 0) return plane + column.below;
+                if (j > OD_ROWS) return plane + column.above;
+                return plane + (j - 1) * OD_BOX_ROW;
+            };
+            od_box_read(u[s], row_of, place);
+        }
+    }
+}
+
+// Into shared memory, or out after the last step.
+template <int taken> OD_FN void od_box_give(
+    const OdPatch<0> (&result)[OD_S], const OdBoxColumn &column, int z, real *out) {
+    if constexpr (taken + 1 < OD_DEPTH) {
+        OD_EACH(s, OD_S) {
+            OD_EACH(j, OD_ROWS) {
+                OdPack pack;
+                OD_EACH(k, OD_VEC) pack.v[k] = result[s].v[j][k];
+                od_put(od_box_plane<taken>(column, s, z) + j * OD_BOX_ROW, pack);
+            }
+        }
+    } else if (column.inside && z < OD_NZ) {
+        od_write(result, out, z, column.place);
+    }
+}
+
+// The step after `taken`, and those that follow.
+template <int taken> OD_FN void od_box_steps(
+    const OdBoxColumn &column, const real *in, real *out, const OdSteps &steps) {
+    constexpr int around = OD_DEPTH - 1 - taken;
+    constexpr int all = OD_BOX_PLANES + 2 * around;
+    constexpr int own = (all + OD_BOX_PARTS - 1) / OD_BOX_PARTS;
+    // Parts overlap where they do not divide the planes.
+    const int part = column.part * own;
+    const int first = all % OD_BOX_PARTS == 0 || part < all - own ? part : all - own;
+    const int z = column.z - around + first;
+    const OdStep &step = steps.at[taken];
     OdFlow<0> flow[OD_S];
     OD_EACH(s, OD_S) od_rest(flow[s]);
-    OD_EACH(n, planes + 2) {
+    OD_EACH(n, own + 2) {
         const OdLevel<false> level = {z + n - 1};
         OdPatch<1> u[OD_S];
         OdPatch<0> result[OD_S];
-        OD_EACH(s, OD_S) read(u[s], s, level, n);
-        if (OD_WRAP_Z || (level.z >= 0 && level.z <= OD_NZ)) {
-            OD_EACH(s, OD_S) od_mend<1>(u[s], s, place, step);
-            od_stage<0>(flow, u, level, place, step, result);
-            if (n >= 2) write(result, n - 2);
-        }
+        od_box_take<taken>(u, column, level, in);
+        OD_EACH(s, OD_S) od_mend<1>(u[s], s, column.place, step);
+        od_stage<0>(flow, u, level, column.place, step, result);
+        if (n >= 2) od_box_give<taken>(result, column, level.z - 1, out);
+    }
+    if constexpr (around > 0) {
+        OD_BLOCK_BARRIER();
+        od_box_steps<taken + 1>(column, in, out, steps);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_box(
     const real *__restrict__ in, real *__restrict__ out, const OdSteps steps, const OdSpan) {
     OD_BLOCK_MEMORY(memory);
-    // Neighbours of the first and the last value are read, and not used.
-    real *const box = memory + OD_VEC;
-    const int x = threadIdx.x * OD_VEC;
-    const int y0 = blockIdx.y * OD_BOX_ROWS, z0 = blockIdx.z * OD_BOX_PLANES;
-    const int group = threadIdx.y % OD_BOX_GROUPS, half = threadIdx.y / OD_BOX_GROUPS;
-    const int y = y0 + (group - 1) * OD_ROWS;
-    if (OD_WRAP_Y || (y >= 0 && y < OD_NY)) {
-        const OdPlace place = od_place(x, OD_WRAP_Y ? od_modulo(y, OD_NY) : y);
-        real *const to = box + group * OD_ROWS * OD_BOX_ROW + x;
-        const int first = half * OD_BOX_FIRST;
-        od_box_step<OD_BOX_FIRST>(
-            z0 - 1 + first, place, steps.at[0],
-            [&](OdPatch<1> &u, int s, OdLevel<false> level, int) {
-                const real *plane = od_plane(in, level) + s * OD_VOLUME;
-                od_box_read(u, [&](int j) { return od_row<1>(plane, place, j); }, place);
-            },
-            [&](const OdPatch<0> (&result)[OD_S], int n) {
-                OD_EACH(s, OD_S) {
-                    OD_EACH(j, OD_ROWS) {
-                        OdPack pack;
-                        OD_EACH(k, OD_VEC) pack.v[k] = result[s].v[j][k];
-                        od_put(
-                            to + s * OD_BOX_VOLUME + (first + n) * OD_BOX_PLANE + j * OD_BOX_ROW,
-                            pack);
-                    }
-                }
-            });
-    }
-    OD_BLOCK_BARRIER();
-    const int inside = threadIdx.y % (OD_BOX_GROUPS - 2);
-    const int part = threadIdx.y / (OD_BOX_GROUPS - 2);
-    const int row = y0 + inside * OD_ROWS;
-    if (part >= 2 || row >= OD_NY) return;
-    const OdPlace place = od_place(x, row);
-    const int first = part * OD_BOX_SECOND, z = z0 + first;
-    const real *const from = box + (inside + 1) * OD_ROWS * OD_BOX_ROW + x;
-    od_box_step<OD_BOX_SECOND>(
-        z, place, steps.at[1],
-        [&](OdPatch<1> &u, int s, OdLevel<false>, int n) {
-            const real *plane = from + s * OD_BOX_VOLUME + (first + n) * OD_BOX_PLANE;
-            od_box_read(u, [&](int j) { return plane + (j - 1) * OD_BOX_ROW; }, place);
-        },
-        [&](const OdPatch<0> (&result)[OD_S], int n) {
-            if (z + n < OD_NZ) od_write(result, out, z + n, place);
-        });
+    const int group = threadIdx.y % OD_BOX_GROUPS;
+    const int row = (group - OD_BOX_SIDE) * OD_ROWS;
+    const int x = threadIdx.x * OD_VEC, y = blockIdx.y * OD_BOX_ROWS + row;
+    OdBoxColumn column;
+    // Rows beyond a wall do as if they were others, and are not used.
+    column.place = od_place(x, od_source(y, OD_NY, OD_WRAP_Y));
+    // A row before the first may be read, and is not used.
+    column.at = memory + (1 + group * OD_ROWS) * OD_BOX_ROW + x;
+    column.below = !OD_WRAP_Y && y == 0 ? 0 : -OD_BOX_ROW;
+    column.above = (!OD_WRAP_Y && y + OD_ROWS >= OD_NY ? OD_ROWS - 1 : OD_ROWS) * OD_BOX_ROW;
+    column.z = blockIdx.z * OD_BOX_PLANES;
+    column.part = threadIdx.y / OD_BOX_GROUPS;
+    column.inside = row >= 0 && row < OD_BOX_ROWS && y < OD_NY;
+    od_box_steps<0>(column, in, out, steps);
 }

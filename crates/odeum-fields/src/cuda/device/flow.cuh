@@ -40,7 +40,7 @@ template <int N, int H, bool INNER> OD_FN void od_take_plane(
     OdPatch<N, H> &b, OdPatch<N, H> &above, OdPatch<N, H> &own) {
     OdPatch<N, H> now, in_plane, beyond, unused;
     od_sums(u, now, in_plane);
-    if (od_is(z, 0)) {
+    if (od_is(z, 0, s, 4)) {
         OD_SELDOM();
         b = now;
         if (s >= 0 && od_wall(s < 0 ? 0 : s, 4) == OD_AFFINE) {

@@ -63,8 +63,9 @@ struct OdPlace {
     int x, y;
     // Its first cell, counted from that of a plane.
     int at;
-    // Where neighbours beyond a periodic face are: rows counted from that of a plane, and cells
-    // from `at`; packs narrower than the reach count one by one.
+    // Where neighbours beyond a face are: at the other end of a periodic axis, else before the
+    // wall; rows counted from that of a plane, and cells from `at`. Packs narrower than the reach
+    // count one by one.
     int below[OD_REACH], above[OD_REACH];
     int left[OD_REACH], right[OD_REACH];
     // A wall goes through what the thread reads.
@@ -79,15 +80,15 @@ OD_FN OdPlace od_place(int x, int y) {
     place.rim_x = !OD_WRAP_X && (x < OD_REACH || x + OD_VEC + OD_REACH > OD_NX);
     place.rim_y = !OD_WRAP_Y && (y < OD_REACH || y + OD_ROWS + OD_REACH > OD_NY);
     OD_EACH(n, OD_REACH) {
-        place.below[n] = od_modulo(y - OD_REACH + n, OD_NY) * OD_ROW + x;
-        place.above[n] = od_modulo(y + OD_ROWS + n, OD_NY) * OD_ROW + x;
+        place.below[n] = od_source(y - OD_REACH + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
+        place.above[n] = od_source(y + OD_ROWS + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
         place.left[n] = od_modulo(x - OD_REACH + n, OD_NX) - x;
         place.right[n] = od_modulo(x + OD_VEC + n, OD_NX) - x;
     }
     if (OD_VEC >= OD_REACH) {
         // Neighbours come as one pack.
-        place.left[0] = x > 0 ? -OD_REACH : OD_NX - OD_REACH;
-        place.right[0] = x + OD_VEC < OD_NX ? OD_VEC : -x;
+        place.left[0] = x > 0 ? -OD_REACH : (OD_WRAP_X ? OD_NX - OD_REACH : 0);
+        place.right[0] = x + OD_VEC < OD_NX ? OD_VEC : (OD_WRAP_X ? -x : OD_NX - 1 - x);
     }
     return place;
 }
@@ -96,8 +97,8 @@ OD_FN OdPlace od_place(int x, int y) {
 // kept free before and after a field.
 template <int N> OD_FN const real *od_row(const real *plane, const OdPlace &place, int j) {
     const int y = j - N;
-    if (OD_WRAP_Y && y < 0) return plane + place.below[OD_REACH + y];
-    if (OD_WRAP_Y && y >= OD_ROWS) return plane + place.above[y - OD_ROWS];
+    if ((OD_WRAP_Y || OD_BOX_ROWS > 0) && y < 0) return plane + place.below[OD_REACH + y];
+    if ((OD_WRAP_Y || OD_BOX_ROWS > 0) && y >= OD_ROWS) return plane + place.above[y - OD_ROWS];
     if (OD_WRAP_Y && OD_NY % OD_ROWS != 0) {
         return plane + od_modulo(place.y + y, OD_NY) * OD_ROW + place.x;
     }
@@ -143,25 +144,32 @@ OD_FN real od_ghost(int s, int face, real v, const OdStep &step) {
     return od_fma(od_wall_scale(s, face), v, step.shift[6 * s + face]);
 }
 
-// Whether ghosts have to be put in their places: MIRRORED patches have mirror images already.
-template <bool MIRRORED> OD_FN bool od_mends(int s, int face) {
-    return !MIRRORED || od_wall(s, face) == OD_AFFINE;
+// Whether the ghosts beyond a wall that does not shift have been read from where their mirror images
+// are: in MIRRORED patches, and in boxes unless the wall lies amid the cells of a thread.
+template <bool MIRRORED = false> OD_FN bool od_mirrors(int s, int face) {
+    const bool amid = (face == 1 && OD_NX % OD_VEC != 0) || (face == 3 && OD_NY % OD_ROWS != 0);
+    const bool read = MIRRORED || (OD_BOX_ROWS > 0 && !amid);
+    return read && od_wall(s < 0 ? 0 : s, face) != OD_AFFINE;
 }
+
+// Where so few ghosts are left to be put in their places that choices take less than a branch.
+#define OD_CHOOSES (OD_TILED || OD_BOX_ROWS > 0)
 
 template <bool MIRRORED, int N, int H> OD_FN void od_mend_x(
     OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
-    // So few ghosts are left to tiles that choices take less than a branch.
-    if (OD_WRAP_X || (!OD_TILED && !place.rim_x)) return;
+    if (OD_WRAP_X || (!OD_CHOOSES && !place.rim_x)) return;
     OD_EACH(j, H + 2 * N) {
         real *v = patch.v[j];
         OD_EACH(k, N) {
-            if (od_mends<MIRRORED>(s, 0) && (k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) {
+            if (od_mirrors<MIRRORED>(s, 0)) continue;
+            if ((k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) {
                 v[k] = od_ghost(s, 0, v[k + 1], step);
             }
         }
         OD_EACH(k, OD_VEC + N - 1) {
             const int at = N + 1 + k;
-            if (od_mends<MIRRORED>(s, 1) && (1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
+            if (od_mirrors<MIRRORED>(s, 1)) continue;
+            if ((1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
                 v[at] = od_ghost(s, 1, v[at - 1], step);
             }
         }
@@ -171,16 +179,18 @@ template <bool MIRRORED, int N, int H> OD_FN void od_mend_x(
 // Puts the ghosts of a plane in their places.
 template <int N, bool MIRRORED = false, int H> OD_FN void od_mend(
     OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
-    if (!OD_WRAP_Y && (OD_TILED || place.rim_y)) {
+    if (!OD_WRAP_Y && (OD_CHOOSES || place.rim_y)) {
         OD_EACH(k, OD_VEC + 2 * N) {
             OD_EACH(j, N) {
-                if (od_mends<MIRRORED>(s, 2) && (j - N + 1) % H == 0 && place.y + j - N == -1) {
+                if (od_mirrors<MIRRORED>(s, 2)) continue;
+                if ((j - N + 1) % H == 0 && place.y + j - N == -1) {
                     patch.v[j][k] = od_ghost(s, 2, patch.v[j + 1][k], step);
                 }
             }
             OD_EACH(j, H + N - 1) {
                 const int at = N + 1 + j;
-                if (od_mends<MIRRORED>(s, 3) && (1 + j - OD_NY) % H == 0 && place.y + 1 + j == OD_NY) {
+                if (od_mirrors<MIRRORED>(s, 3)) continue;
+                if ((1 + j - OD_NY) % H == 0 && place.y + 1 + j == OD_NY) {
                     patch.v[at][k] = od_ghost(s, 3, patch.v[at - 1][k], step);
                 }
             }
@@ -209,6 +219,11 @@ template <bool INNER> struct OdLevel {
 // Whether the plane is this one, for what is done at a wall.
 template <bool INNER> OD_FN bool od_is(OdLevel<INNER> level, int z) {
     return !OD_WRAP_Z && !INNER && level.z == z;
+}
+
+// The same for a wall of species s.
+template <bool INNER> OD_FN bool od_is(OdLevel<INNER> level, int z, int s, int face) {
+    return !od_mirrors(s, face) && od_is(level, z);
 }
 
 // A plane in memory, counted from the first.

@@ -177,7 +177,7 @@ template <int N, int H, bool INNER> OD_FN void od_begin(
                 const real c = u[s].v[j + 1][k + 1];
 #if OD_WIND
                 const real here = flow[s].here.v[j][k];
-                const real below = od_is(z, 0) ? od_ghost(s, 4, c, step) : here;
+                const real below = od_is(z, 0, s, 4) ? od_ghost(s, 4, c, step) : here;
                 const real gain = od_blown<N>(u[s], j, k, below, step);
 #endif
 #if OD_LINEAR
@@ -214,7 +214,10 @@ template <int N, int H, bool INNER> OD_FN void od_stage(
     OdInflow<N, H> above, own;
     OdPatch<N, H> up[OD_S];
     const OdPatch<N, H> none[1] = {};
-    if (od_is(z, OD_NZ)) {
+    // Where all ghosts above are read, there is a plane like others.
+    bool ends = false;
+    OD_EACH(s, OD_S) ends = ends || od_is(z, OD_NZ, s, 5);
+    if (ends) {
         OD_EACH(s, OD_S) {
             od_clear(above.of[s]);
 #if OD_WIND
