@@ -103,7 +103,7 @@ impl Tiling {
         match (species, potentials, word) {
             (1, 0, 4) => Tiling { ahead: 1, blocks_per_sm: 3, ..wide },
             (2, 0, 4) => Tiling { rows: 4, ahead: 1, ..wide },
-            (1, 0, _) => Tiling { blocks_per_sm: 3, ..wide },
+            (1, 0, _) => wide,
             (2, 0, _) => Tiling { rows: 5, ahead: 1, ..wide },
             (_, 0, _) => Tiling { pack: 8 / word, ..wide },
             _ => Tiling { rows: 3, ..wide },
@@ -179,13 +179,15 @@ impl Tiling {
     /// Two steps at once of one or two species, as many cells to a thread as its registers hold:
     /// what was fastest on an H200. Of more species one by one is.
     pub fn twice(species: usize, blown: bool, word: usize) -> Option<Tiling> {
-        let of = Tiling { depth: 2, rows: 4, ahead: 0, blocks_per_sm: 1, ..Tiling::of(1, 0, word) };
-        let tiled = Tiling { tiles: true, ..of };
+        let of = Tiling { depth: 2, tiles: true, ahead: 0, ..Tiling::of(1, 0, word) };
+        let wide = Tiling { rows: if word == 4 { 6 } else { 4 }, blocks_per_sm: 1, ..of };
+        let narrow = Tiling { rows: 4, block: [32, 4], blocks_per_sm: 2, ..of };
         match (species, blown, word) {
-            (1, false, 4) => Some(Tiling { ahead: 3, ..of }),
-            (1, true, 4) => Some(tiled),
-            (1, ..) => Some(Tiling { rows: 3, block: [32, 4], blocks_per_sm: 2, ..tiled }),
-            (2, ..) => Some(Tiling { pack: tiled.pack / 2, ..tiled }),
+            (1, false, 4) => Some(wide),
+            (1, ..) => Some(narrow),
+            (2, ..) => {
+                Some(Tiling { pack: wide.pack / 2, rows: if word == 4 { 5 } else { 4 }, ..wide })
+            }
             _ => None,
         }
     }
@@ -252,15 +254,11 @@ impl Tiling {
                 let results = cell.species * (planes + 2 * around) * self.groups(box_rows) * rows;
                 (around.min(2) * results + 2) * across * pack
             }
-            // device/tile.cuh: of all but the first far planes, two; before them a gate.
+            // device/tile.cuh; before the planes is a gate.
             (Kind::Pair | Kind::Potential, _) => {
-                let line = across * pack + 2 * pack.max(2);
-                let (far, near) = (groups * rows + 4, groups * rows + 2);
-                let (far_planes, near_planes) = match cell.potentials {
-                    0 => (2 * cell.species, 2 * cell.species),
-                    _ => (4 * cell.feeding, 2 * (cell.species - cell.feeding + cell.potentials)),
-                };
-                line * (far * far_planes + near * near_planes) + 16 / cell.word
+                let plane = (across * pack + 2 * pack.max(2)) * (groups * rows + 4);
+                let again = if cell.potentials > 0 { cell.potentials } else { cell.species };
+                plane * 2 * (cell.species + cell.feeding + again) + 16 / cell.word
             }
             _ => 0,
         };

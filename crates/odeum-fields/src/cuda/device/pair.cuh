@@ -6,15 +6,14 @@
 // the second step, and plane i − 3 comes out. What threads need of each other lies in shared
 // memory, and there is one gate for each plane.
 
-// Takes rows of cells, whose first lies at `at` in tiles of what is needed again, through the first
-// step.
+// Takes rows of cells, whose first lies at `at` in planes of the tile, through the first step.
 template <int H, bool INNER> OD_FN void od_feed(
     OdFlow<0, H> (&flow)[OD_S], OdLevel<INNER> top, const OdPlace &place, int at,
     const OdStep &step, real *planes) {
     OdPatch<1, H> u[OD_S];
     OdPatch<0, H> result[OD_S];
     OD_EACH(s, OD_S) {
-        od_read_tile(u[s], planes + od_tile_at(s, top.z) + at + OD_TILE_ROW);
+        od_read_tile(u[s], planes + od_tile_at(s, top.z) + at);
         od_mend<1, true>(u[s], s, place, step);
     }
     od_stage<0>(flow, u, top, place, step, result);
@@ -34,13 +33,12 @@ template <bool INNER> OD_FN void od_up(
     OdTile &tile = column.tile;
     const OdPlace &place = tile.place;
     const OdLevel<INNER> level = {top.z - 2};
-    const int at = tile.own + OD_TILE_ROW;
     od_gate_pass(tile.gate);
     if (top.z + 1 < column.end + 2) od_bring(tile, OdLevel<INNER>{top.z + 1});
     od_gate_copied(tile.gate);
     if (OD_WRAP_Z || INNER || top.z <= OD_NZ) {
         const OdStep &step = steps.at[0];
-        od_feed(column.first, top, place, at, step, tile.planes);
+        od_feed(column.first, top, place, tile.own, step, tile.planes);
         if (tile.has_around) {
             od_feed(column.around, top, tile.around, tile.around_at, step, tile.planes);
         }
@@ -50,7 +48,7 @@ template <bool INNER> OD_FN void od_up(
     const bool any = OD_WRAP_Z || INNER || level.z >= 0;
     if (any) {
         OD_EACH(s, OD_S) {
-            od_read_tile(u[s], tile.planes + od_tile_again(s, level.z + 1) + at);
+            od_read_tile(u[s], tile.planes + od_tile_again(s, level.z + 1) + tile.own);
             od_mend<1>(u[s], s, place, steps.at[1]);
         }
     }

@@ -84,7 +84,7 @@ template <int H, bool INNER> OD_FN void od_potentials_of(
     }
 }
 
-// Computes potentials of rows of cells, whose first lies at `at` in tiles of potentials.
+// Computes potentials of rows of cells, whose first lies at `at` in planes of the tile.
 template <int H, bool INNER> OD_FN void od_feed(
     OdPotentials<H> &flow, OdLevel<INNER> top, const OdPlace &place, int at, const OdStep &step,
     real *planes) {
@@ -92,7 +92,7 @@ template <int H, bool INNER> OD_FN void od_feed(
     OdPatch<0, H> mu[OD_POTENTIALS];
     OD_EACH(s, OD_S) {
         if (!od_feeds(s)) continue;
-        od_read_tile(u[s], planes + od_tile_at(s, top.z) + at + OD_TILE_ROW);
+        od_read_tile(u[s], planes + od_tile_at(s, top.z) + at);
         od_mend<1, true>(u[s], s, place, step);
     }
     od_potentials_of(flow, u, top, place, step, mu);
@@ -118,8 +118,7 @@ template <bool INNER> OD_FN void od_up(
     if (top.z + 1 < column.end + 3) od_bring(tile, OdLevel<INNER>{top.z + 1});
     od_gate_copied(tile.gate);
     if (OD_WRAP_Z || INNER || top.z <= OD_NZ) {
-        const int at = tile.own + OD_TILE_ROW;
-        od_feed(column.potentials, top, place, at, step, tile.planes);
+        od_feed(column.potentials, top, place, tile.own, step, tile.planes);
         if (tile.has_around) {
             od_feed(column.around, top, tile.around, tile.around_at, step, tile.planes);
         }
@@ -138,8 +137,7 @@ template <bool INNER> OD_FN void od_up(
             od_clear(above.of[s]);
             od_clear(own.of[s]);
         } else {
-            const int at = tile.own + od_tile_reach(s) * OD_TILE_ROW;
-            od_read_tile(u[s], tile.planes + od_tile_at(s, level.z) + at);
+            od_read_tile(u[s], tile.planes + od_tile_at(s, level.z) + tile.own);
             od_mend<1, true>(u[s], s, place, step);
             od_take_plane<0>(u[s], s, level, place, step, flow.b, above.of[s], own.of[s]);
         }
@@ -159,8 +157,7 @@ template <bool INNER> OD_FN void od_up(
             od_clear(own.of[at]);
         } else {
             OdPatch<1> mu;
-            const int again = od_tile_again(n, level.z + 1) + tile.own + OD_TILE_ROW;
-            od_read_tile(mu, tile.planes + again);
+            od_read_tile(mu, tile.planes + od_tile_again(n, level.z + 1) + tile.own);
             od_mend<1>(mu, -1, place, step);
             od_take_plane<0>(mu, -1, level, place, step, column.b[n], above.of[at], own.of[at]);
         }
