@@ -36,7 +36,8 @@ const BOX_THREADS: [usize; 2] = [128, 640];
 /// What one thread and one block of a sweep own. Any tiling gives the same field, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tiling {
-    /// Steps for each time that the field is read and written.
+    /// Steps for each time that the field is read and written: 1, 2 in tiles of shared memory, or 2
+    /// to 4 in boxes.
     pub depth: usize,
     /// Cells of a thread along x: 1, 2 or 4, at most 16 bytes.
     pub pack: usize,
@@ -55,9 +56,6 @@ pub struct Tiling {
     /// Rows and planes of boxes that take `depth` steps at once in shared memory, whose blocks
     /// follow from them; `None` where planes stream by.
     pub boxes: Option<[usize; 2]>,
-    /// Whether two steps at once share the first in tiles of shared memory; without, each thread
-    /// computes what it needs of it.
-    pub tiles: bool,
 }
 
 /// The kernels that sweep.
@@ -98,7 +96,6 @@ impl Tiling {
             blocks_per_sm: 1,
             planes: 0,
             boxes: None,
-            tiles: false,
         };
         match (species, potentials, word) {
             (1, 0, 4) => Tiling { ahead: 1, blocks_per_sm: 3, ..wide },
@@ -111,7 +108,7 @@ impl Tiling {
     }
 
     /// Steps in boxes of a field that stays in the second-level cache, as many as are fastest;
-    /// `None` where no boxes fit into so many bytes of shared memory.
+    /// `None` where single steps are, or no boxes fit into so many bytes of shared memory.
     pub fn boxed(
         species: usize,
         word: usize,
@@ -141,7 +138,9 @@ impl Tiling {
             // 12 is a multiple of all depths.
             (START + rounds * results * word) * 12 / tiling.depth
         };
-        all.filter(fits).min_by_key(cost)
+        // What a single step costs, a tenth less: of long rows boxes have too few planes to pay.
+        let single = 60_000 + nx * ny * nz * species * word / MULTIPROCESSORS * 3 / 2;
+        all.filter(fits).min_by_key(cost).filter(|best| cost(best) < single * 12)
     }
 
     /// Groups of rows of a box of so many, with those beside it.
@@ -179,7 +178,7 @@ impl Tiling {
     /// Two steps at once of one or two species, as many cells to a thread as its registers hold:
     /// what was fastest on an H200. Of more species one by one is.
     pub fn twice(species: usize, blown: bool, word: usize) -> Option<Tiling> {
-        let of = Tiling { depth: 2, tiles: true, ahead: 0, ..Tiling::of(1, 0, word) };
+        let of = Tiling { depth: 2, ahead: 0, ..Tiling::of(1, 0, word) };
         let wide = Tiling { rows: if word == 4 { 6 } else { 4 }, blocks_per_sm: 1, ..of };
         let narrow = Tiling { rows: 4, block: [32, 4], blocks_per_sm: 2, ..of };
         match (species, blown, word) {
@@ -236,7 +235,7 @@ impl Tiling {
     /// The kernel that sweeps.
     pub(crate) fn kernel(&self, potentials: usize) -> Kind {
         match (potentials, self.boxes) {
-            (0, None) if self.tiles => Kind::Pair,
+            (0, None) if self.depth > 1 => Kind::Pair,
             (0, None) => Kind::Euler,
             (0, Some(_)) => Kind::Box,
             _ => Kind::Potential,
@@ -304,15 +303,6 @@ impl Tiling {
         Ok(())
     }
 
-    /// Cells beyond its own that a thread reads.
-    pub(crate) fn reach(&self, potentials: usize) -> usize {
-        match self.kernel(potentials) {
-            Kind::Pair | Kind::Potential => 2,
-            Kind::Box => 1,
-            Kind::Euler => self.depth,
-        }
-    }
-
     /// Blocks along x and y.
     pub(crate) fn blocks(&self, [nx, ny, _]: [usize; 3]) -> [usize; 2] {
         if let Some([rows, _]) = self.boxes {
@@ -343,12 +333,9 @@ impl Tiling {
             return self.planes.min(nz);
         }
         let most = nz.div_ceil(4).clamp(1, 256);
-        // A plane that is read but not written costs half of one that is both; of several steps
-        // and of potentials it is computed too.
-        let beside = match self.depth {
-            1 if potentials == 0 => 2,
-            depth => 4 * depth.max(2),
-        };
+        // A plane that is read but not written costs half of one that is both; in tiles it is
+        // computed too.
+        let beside = if self.kernel(potentials).is_tiled() { 8 } else { 2 };
         let cost = |slabs: usize| {
             let planes = nz.div_ceil(slabs);
             let rounds = (across * nz.div_ceil(planes)).div_ceil(resident.max(1));
@@ -388,6 +375,9 @@ mod tests {
         assert_eq!(found, expected);
         // Blocks of more threads than there may be are refused.
         assert_eq!(Tiling::boxed(1, 8, [4096, 8, 8], SHARED), None);
+        // Measured: single steps are faster.
+        assert_eq!(Tiling::boxed(1, 4, [512, 32, 128], SHARED), None);
+        assert_eq!(Tiling::boxed(1, 8, [256, 64, 128], SHARED), None);
     }
 
     #[test]

@@ -75,17 +75,7 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
 }
 
 fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usize) -> Tiling {
-    Tiling {
-        depth: 1,
-        pack,
-        rows,
-        block,
-        ahead,
-        blocks_per_sm: 1,
-        planes,
-        boxes: None,
-        tiles: false,
-    }
+    Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm: 1, planes, boxes: None }
 }
 
 /// Packs that do and do not divide rows, blocks that hang over, thin slabs.
@@ -96,28 +86,6 @@ fn tilings<T: Scalar>() -> Vec<Tiling> {
         tiling(pack, 4, [4, 1], 0, 2),
         tiling(2, 3, [4, 4], 2, 1),
         tiling(1, 1, [8, 8], 3, 0),
-    ]
-}
-
-/// Several steps at once, with tiles that overlap.
-fn deep() -> Vec<Tiling> {
-    let tiling = |depth: usize, pack: usize, rows: usize, warps: usize, planes: usize| Tiling {
-        depth,
-        pack,
-        rows,
-        block: [32, warps],
-        ahead: 1,
-        blocks_per_sm: 1,
-        planes,
-        boxes: None,
-        tiles: false,
-    };
-    vec![
-        tiling(2, 1, 2, 4, 0),
-        tiling(2, 2, 3, 2, 2),
-        tiling(3, 1, 3, 2, 1),
-        tiling(4, 2, 2, 5, 0),
-        tiling(4, 1, 3, 4, 3),
     ]
 }
 
@@ -141,19 +109,17 @@ fn boxed() -> Vec<Tiling> {
 
 /// Two steps at once that share the first.
 fn paired() -> Vec<Tiling> {
-    tiles().into_iter().map(|tiling| Tiling { depth: 2, tiles: true, ..tiling }).collect()
+    tiles().into_iter().map(|tiling| Tiling { depth: 2, ..tiling }).collect()
 }
 
 #[test]
 fn several_steps_at_once_in_closed_boxes() {
     for (n, shape) in SHAPES.into_iter().enumerate() {
         let problem = Problem::new(two_species(), Grid::new(shape, 0.9).unwrap());
-        let few = [deep()[n % 5], deep()[(n + 2) % 5], boxed()[n % 5], paired()[n % 4]];
+        let few = [boxed()[n % 5], paired()[n % 4]];
         agrees::<f64>(&format!("{shape:?}"), &problem, &few, (0.4, 0.05));
     }
     let problem = Problem::new(two_species(), Grid::new([70, 19, 5], 0.9).unwrap());
-    agrees::<f64>("wide", &problem, &deep(), (0.4, 0.05));
-    agrees::<f32>("wide", &problem, &deep()[1..4], (0.4, 0.05));
     agrees::<f64>("wide", &problem, &boxed(), (0.4, 0.05));
     agrees::<f64>("wide", &problem, &paired(), (0.4, 0.05));
     agrees::<f32>("wide", &problem, &paired()[..2], (0.4, 0.05));
@@ -188,7 +154,7 @@ fn depth_changes_no_bit() {
         let field = rough::<f64>(&problem.grid, 2).unwrap();
         let (t, h, count) = (0.4, 0.05, 7);
         let once = steps(&problem, tilings::<f64>()[n], &field, (t, h), count);
-        for tiling in [deep()[2]].into_iter().chain(boxed()).chain(paired()) {
+        for tiling in boxed().into_iter().chain(paired()) {
             let several = steps(&problem, tiling, &field, (t, h), count);
             assert!(several == once, "walls {n} {tiling:?}");
         }
@@ -206,7 +172,6 @@ fn tiles() -> Vec<Tiling> {
         blocks_per_sm: 1,
         planes,
         boxes: None,
-        tiles: false,
     };
     vec![
         tiling(1, 2, [32, 4], 0),
@@ -339,7 +304,6 @@ fn every_wall_on_every_face() {
             let problem = Problem::new(two_species(), grid).walls(walls);
             let name = format!("wall {n} {}", face.name());
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
-            agrees::<f64>(&name, &problem, &deep()[1 + n..2 + n], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &boxed()[2 * n..2 * n + 2], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &paired()[n..=n], (0.4, 0.05));
         }
@@ -366,7 +330,6 @@ fn walls_meet_at_edges() {
             let problem = Problem::new(two_species(), grid).stencil(stencil).walls(walls.clone());
             let name = format!("{shape:?} {stencil:?}");
             agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
-            agrees::<f64>(&name, &problem, &deep()[2..4], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &boxed()[1..4], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &paired()[..1], (0.4, 0.05));
         }
@@ -416,12 +379,10 @@ fn winds_and_sources() {
         let name = format!("wind {sides}");
         let one = sides as usize % 3;
         agrees::<f64>(&name, &problem, &tilings::<f64>()[one..=one], (0.4, 0.05));
-        agrees::<f64>(&name, &problem, &deep()[one + 1..one + 2], (0.4, 0.05));
         agrees::<f64>(&name, &problem, &paired()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &problem, &boxed()[one + 2..=one + 2], (0.4, 0.05));
         let round = Walls::all(Wall::Periodic);
         let round = problem.walls(round);
-        agrees::<f64>(&name, &round, &deep()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &round, &boxed()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &round, &paired()[one + 1..one + 2], (0.4, 0.05));
     }

@@ -66,8 +66,10 @@ fn steps<T: Precision>(problem: &Problem, h: f64, parts: usize, depth: usize) ->
     let mut march = begin::<T>(problem, &Options::euler(h), parts);
     if depth > 1 {
         let own = Tiling::of(problem.model.species().len(), 0, size_of::<T>());
-        let (pack, rows, block) = (8 / size_of::<T>(), 2, [32, 2]);
-        march.retile(Some(Tiling { depth, pack, rows, block, ahead: 1, ..own })).unwrap();
+        let (pack, rows, block) = (8 / size_of::<T>(), 2, [32, 4]);
+        march.retile(Some(Tiling { depth, pack, rows, block, ..own })).unwrap();
+    } else {
+        march.retile(None).unwrap();
     }
     assert_eq!(march.steps(7, 0, &mut go_on).unwrap(), Outcome::Reached);
     march.field().unwrap().into_owned()
@@ -332,6 +334,7 @@ fn what_cannot_be_shared_is_refused() {
     assert!(said.iter().all(|part| text.contains(part)), "{text}");
     let mut march = begin(of(3 * field + (1 << 20))).ok().unwrap();
     let own = Tiling::of(2, 0, 8);
-    let Err(error) = march.retile(Some(Tiling { depth: 3, ..own })) else { panic!() };
-    assert!(error.to_string().contains("1 or 2"), "{error}");
+    let boxes = Tiling { depth: 3, boxes: Some([2 * own.rows, 2]), ..own };
+    let Err(error) = march.retile(Some(boxes)) else { panic!() };
+    assert!(error.to_string().contains("several GPUs"), "{error}");
 }

@@ -13,7 +13,7 @@ use crate::method::Method;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::reduce::Summary;
-use crate::slab::{HALO, Slab};
+use crate::slab::Slab;
 use crate::stability::{self, State};
 use crate::tiling::Tiling;
 use odeum::{Error, Scalar, Tolerance};
@@ -271,8 +271,8 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         if tiling.depth > 1 && sweeps_twice(plan) {
             return refused("must be 1 where sweeps are two");
         }
-        if (tiling.depth > HALO || tiling.boxes.is_some()) && self.parts.len() > 1 {
-            return refused("must be 1 or 2, and not in boxes, on several GPUs");
+        if tiling.boxes.is_some() && self.parts.len() > 1 {
+            return refused("must be 1 or 2, without boxes, on several GPUs");
         }
         self.parts.iter_mut().for_each(|part| part.retile(tiling));
         self.euler = Past::default();

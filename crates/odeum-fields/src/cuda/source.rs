@@ -14,7 +14,6 @@ use odeum_core::emit::{self, Signature};
 const SPAN: &str = include_str!("device/span.cuh");
 const VECTOR: &str = include_str!("device/vector.cuh");
 const PATCH: &str = include_str!("device/patch.cuh");
-const TOUCH: &str = include_str!("device/touch.cuh");
 const FLOW: &str = include_str!("device/flow.cuh");
 const STAGE: &str = include_str!("device/stage.cuh");
 const EULER: &str = include_str!("device/euler.cuh");
@@ -111,7 +110,7 @@ pub(super) fn text<T: Scalar>(
     walls(&mut text, plan);
     places(&mut text, plan);
     equations(&mut text, problem, plan);
-    for header in [SPAN, VECTOR, PATCH, TOUCH, FLOW, STAGE] {
+    for header in [SPAN, VECTOR, PATCH, FLOW, STAGE] {
         text.line(header);
     }
     let kernel: &[&str] = match tiling.kernel(plan.n_potentials()) {
@@ -187,7 +186,6 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     let potentials = plan.n_potentials();
     text.define("OD_POTENTIALS", potentials);
     text.define("OD_DEPTH", tiling.depth);
-    text.define("OD_REACH", tiling.reach(potentials));
     text.define("OD_VEC", tiling.pack);
     text.define("OD_ROWS", tiling.rows);
     text.define("OD_BX", tiling.block[0]);

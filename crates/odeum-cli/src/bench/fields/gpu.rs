@@ -19,8 +19,8 @@ const MOST_PUBLISHED: usize = 1 << 27;
 
 /// One step for each time that the field is read and written.
 const SINGLE: &str = "cuda";
-/// What marches do where that is faster.
-const TWICE: &str = "cuda, two steps at once";
+/// What marches do where that is faster: two to four.
+const SEVERAL: &str = "cuda, several steps at once";
 
 /// Steps; none where one has not memory enough.
 pub(super) fn steps<T: Precision>(
@@ -38,10 +38,11 @@ pub(super) fn steps<T: Precision>(
     fill(&mut u, &paper.initial::<T>(&plane(&problem.grid)?, 0)?);
     let options = Options { force: true, ..Options::euler(paper.step()) };
     let mut march = March::new(&problem, u, 0.0, &options, Device::Cuda(gpu.clone()))?;
-    let steps = (UPDATES / problem.grid.cells()).clamp(20, 4096) as u64 / 2 * 2;
+    // A multiple of what may be taken at once.
+    let steps = (UPDATES / problem.grid.cells()).clamp(24, 4096) as u64 / 12 * 12;
     let mut timed = Vec::new();
     let depth = march.tiling().map_or(1, |tiling| tiling.depth);
-    let kinds = if depth > 1 { &[TWICE, SINGLE][..] } else { &[SINGLE] };
+    let kinds = if depth > 1 { &[SEVERAL, SINGLE][..] } else { &[SINGLE] };
     for &kind in kinds {
         if kind == SINGLE {
             march.retile(None)?;
@@ -49,7 +50,7 @@ pub(super) fn steps<T: Precision>(
         let mut best = f64::INFINITY;
         // The first is not timed.
         for repeat in 0..=REPEATS {
-            let count = if repeat == 0 { 2 } else { steps };
+            let count = if repeat == 0 { 12 } else { steps };
             let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(()))?;
             if let Outcome::Failed(failure) = outcome {
                 let found = format!("{:?}", failure.place);

@@ -52,8 +52,8 @@ template <class Row> OD_FN void od_box_read(OdPatch<1> &patch, Row row_of, const
         patch.v[j][0] = !OD_WRAP_X && lane == 0 ? pack.v[0] : left;
         patch.v[j][OD_VEC + 1] = !OD_WRAP_X && lane == OD_BX - 1 ? pack.v[OD_VEC - 1] : right;
 #else
-        patch.v[j][0] = row[place.left[0]];
-        patch.v[j][OD_VEC + 1] = row[place.right[0]];
+        patch.v[j][0] = row[place.left];
+        patch.v[j][OD_VEC + 1] = row[place.right];
 #endif
     }
 }
@@ -71,7 +71,7 @@ template <int taken> OD_FN void od_box_take(
     OD_EACH(s, OD_S) {
         if constexpr (taken == 0) {
             const real *plane = od_plane(in, level) + s * OD_VOLUME;
-            od_box_read(u[s], [&](int j) { return od_row<1>(plane, place, j); }, place);
+            od_box_read(u[s], [&](int j) { return od_row(plane, place, j); }, place);
         } else {
             const int z = OD_WRAP_Z ? level.z : od_source(level.z, OD_NZ, false);
             const real *plane = od_box_plane<taken - 1>(column, s, z);
@@ -112,15 +112,15 @@ template <int taken> OD_FN void od_box_steps(
     const int first = all % OD_BOX_PARTS == 0 || part < all - own ? part : all - own;
     const int z = column.z - around + first;
     const OdStep &step = steps.at[taken];
-    OdFlow<0> flow[OD_S];
+    OdFlow<> flow[OD_S];
     OD_EACH(s, OD_S) od_rest(flow[s]);
     OD_EACH(n, own + 2) {
         const OdLevel<false> level = {z + n - 1};
         OdPatch<1> u[OD_S];
         OdPatch<0> result[OD_S];
         od_box_take<taken>(u, column, level, in);
-        OD_EACH(s, OD_S) od_mend<1>(u[s], s, column.place, step);
-        od_stage<0>(flow, u, level, column.place, step, result);
+        OD_EACH(s, OD_S) od_mend(u[s], s, column.place, step);
+        od_stage(flow, u, level, column.place, step, result);
         if (n >= 2) od_box_give<taken>(result, column, level.z - 1, out);
     }
     if constexpr (around > 0) {
@@ -136,8 +136,10 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
     const int row = (group - OD_BOX_SIDE) * OD_ROWS;
     const int x = threadIdx.x * OD_VEC, y = blockIdx.y * OD_BOX_ROWS + row;
     OdBoxColumn column;
-    // Rows beyond a wall do as if they were others, and are not used.
-    column.place = od_place(x, od_source(y, OD_NY, OD_WRAP_Y));
+    // Rows beyond a wall do as if they were the first, and are not used. Not the nearest: of a clamp
+    // and a comparison with its bound ptxas 13.0 makes one VIMNMX.RELU whose predicate is wrong.
+    const bool beyond = !OD_WRAP_Y && (y < 0 || y >= OD_NY);
+    column.place = od_place(x, beyond ? 0 : od_source(y, OD_NY, OD_WRAP_Y));
     // A row before the first may be read, and is not used.
     column.at = memory + (1 + group * OD_ROWS) * OD_BOX_ROW + x;
     column.below = !OD_WRAP_Y && y == 0 ? 0 : -OD_BOX_ROW;

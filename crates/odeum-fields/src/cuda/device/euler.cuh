@@ -1,60 +1,37 @@
-// OD_DEPTH steps of forward Euler at once: every cell is read once from memory and written once
-// for all of them.
-//
-// Stage d takes in plane i − d of the field after d steps, on its own cells and
-// OD_DEPTH − d around them, and gives plane i − d − 1 of the field after d + 1: cells around its
-// own a thread computes once more instead of waiting for the neighbour that owns them.
+// A step of forward Euler: every cell is read once from memory and written once. Threads wait for
+// nobody: what they need of their neighbours they read themselves.
 
-// The stages whose results are N and fewer around.
-template <int N> struct OdPipe {
-    OdFlow<N> flow[OD_S];
-    OdPipe<N - 1> next;
-};
-template <> struct OdPipe<-1> {};
-
-template <int N> OD_FN void od_rest(OdPipe<N> &pipe) {
-    OD_EACH(s, OD_S) od_rest(pipe.flow[s]);
-    if constexpr (N > 0) od_rest(pipe.next);
-}
-
-template <int N, bool INNER> OD_FN void od_run(
-    OdPipe<N> &pipe, OdPatch<N + 1> (&u)[OD_S], OdLevel<INNER> z, int begin,
-    const OdPlace &place, const OdSteps &steps, real *out) {
-    const OdStep &step = steps.at[OD_DEPTH - 1 - N];
-    const bool walls = !OD_WRAP_Z && !INNER;
-    // Below the box nothing has begun, above it everything has ended.
-    if (walls && z.z < 0) return;
-    OdPatch<N> result[OD_S];
-    if (!walls || z.z <= OD_NZ) {
-        if (!walls || z.z < OD_NZ) {
-            OD_EACH(s, OD_S) od_mend<N + 1>(u[s], s, place, step);
-        }
-        od_stage<N>(pipe.flow, u, z, place, step, result);
-    }
-    if constexpr (N > 0) {
-        od_run<N - 1>(pipe.next, result, OdLevel<INNER>{z.z - 1}, begin, place, steps, out);
-    } else if (z.z > begin) {
-        od_write(result, out, z.z - 1, place);
+// Has plane z brought into the second-level cache.
+OD_FN void od_ask_for(const real *in, int z, const OdPlace &place) {
+    const real *plane = od_plane(in, OdLevel<false>{z});
+    OD_EACH(s, OD_S) {
+        OD_EACH(j, OD_ROWS) od_prefetch(od_row(plane + s * OD_VOLUME, place, 1 + j));
     }
 }
 
-// Planes from `begin` to before `end` of a column of cells.
+// Planes from `begin` to before `end` of the cells of a thread.
 struct OdColumn {
     OdPlace place;
     int begin, end;
-    OdPipe<OD_DEPTH - 1> pipe;
-    OdTouch touch;
+    OdFlow<> flow[OD_S];
 };
 
 template <bool INNER> OD_FN void od_up(
-    OdColumn &column, OdLevel<INNER> level, const real *in, real *out, const OdSteps &steps) {
+    OdColumn &column, OdLevel<INNER> level, const real *in, real *out, const OdStep &step) {
     const OdPlace &place = column.place;
-    OdPatch<OD_DEPTH> u[OD_S];
+    const bool walls = !OD_WRAP_Z && !INNER;
+    OdPatch<1> u[OD_S];
     const real *plane = od_plane(in, level);
-    OD_EACH(s, OD_S) od_read<OD_DEPTH>(u[s], plane + s * OD_VOLUME, place);
-    if (OD_TOUCHES) od_touch_plane(column.touch, in, level.z + 1, place);
-    if (OD_AHEAD > 0) od_ask_for(in, level.z + OD_TOUCHES + OD_AHEAD, place);
-    od_run<OD_DEPTH - 1>(column.pipe, u, level, column.begin, place, steps, out);
+    OD_EACH(s, OD_S) od_read(u[s], plane + s * OD_VOLUME, place);
+    if (OD_AHEAD > 0) od_ask_for(in, level.z + OD_AHEAD, place);
+    // Below the box nothing has begun.
+    if (walls && level.z < 0) return;
+    OdPatch<0> result[OD_S];
+    if (!walls || level.z < OD_NZ) {
+        OD_EACH(s, OD_S) od_mend(u[s], s, place, step);
+    }
+    od_stage(column.flow, u, level, place, step, result);
+    if (level.z > column.begin) od_write(result, out, level.z - 1, place);
 }
 
 extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od_euler(
@@ -66,17 +43,13 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, OD_BLOCKS_PER_SM) od
     column.place = od_place(x, y);
     column.begin = od_span_begin(span);
     column.end = od_span_end(span);
-    od_rest(column.pipe);
-    column.touch = od_touch();
+    OD_EACH(s, OD_S) od_rest(column.flow[s]);
+    const OdStep &step = steps.at[0];
 #if OD_PLANES > 0
     // So few planes that all of them are asked for at once.
-    const int start = column.begin - OD_DEPTH;
-    OD_EACH(n, OD_PLANES + 2 * OD_DEPTH) {
-        od_up(column, OdLevel<false>{start + n}, in, out, steps);
-    }
+    const int start = column.begin - 1;
+    OD_EACH(n, OD_PLANES + 2) od_up(column, OdLevel<false>{start + n}, in, out, step);
 #else
-    od_climb<OD_DEPTH, OD_DEPTH>(column, in, out, steps);
+    od_climb<1, 1>(column, in, out, step);
 #endif
-    // Never so, which the compiler cannot know.
-    if (OD_TOUCHES && column.touch.all == 0x7fdeadedu && span.planes < 0) od_store(out, OdPack{});
 }

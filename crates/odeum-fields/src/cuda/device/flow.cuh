@@ -9,14 +9,14 @@
 // rounded 24 c is four times the rounded 6 c, which is what B then is. The star has
 // B = w c along z, and the differences along x and y for P.
 
-template <int N, int H> OD_FN void od_sums(
-    const OdPatch<N + 1, H> &u, OdPatch<N, H> &b, OdPatch<N, H> &p) {
-    real sides[H + 2 * N + 2][OD_VEC + 2 * N];
-    OD_EACH(j, H + 2 * N + 2) {
-        OD_EACH(k, OD_VEC + 2 * N) sides[j][k] = u.v[j][k] + u.v[j][k + 2];
+template <int H> OD_FN void od_sums(
+    const OdPatch<1, H> &u, OdPatch<0, H> &b, OdPatch<0, H> &p) {
+    real sides[H + 2][OD_VEC];
+    OD_EACH(j, H + 2) {
+        OD_EACH(k, OD_VEC) sides[j][k] = u.v[j][k] + u.v[j][k + 2];
     }
-    OD_EACH(j, H + 2 * N) {
-        OD_EACH(k, OD_VEC + 2 * N) {
+    OD_EACH(j, H) {
+        OD_EACH(k, OD_VEC) {
             const real c = u.v[j + 1][k + 1];
             const real q = u.v[j][k + 1] + u.v[j + 2][k + 1];
 #if OD_EDGES
@@ -35,10 +35,10 @@ template <int N, int H> OD_FN void od_sums(
 // Takes plane z of species s in (of potentials s < 0), whose B replaces that of the plane before.
 // The Laplacian over OD_SCALE of the plane before gains `above`, that of this plane begins with
 // `own`. Beyond a wall along z lies no plane: what its ghosts would give is added here.
-template <int N, int H, bool INNER> OD_FN void od_take_plane(
-    const OdPatch<N + 1, H> &u, int s, OdLevel<INNER> z, const OdPlace &place, const OdStep &step,
-    OdPatch<N, H> &b, OdPatch<N, H> &above, OdPatch<N, H> &own) {
-    OdPatch<N, H> now, in_plane, beyond, unused;
+template <int H, bool INNER> OD_FN void od_take_plane(
+    const OdPatch<1, H> &u, int s, OdLevel<INNER> z, const OdPlace &place, const OdStep &step,
+    OdPatch<0, H> &b, OdPatch<0, H> &above, OdPatch<0, H> &own) {
+    OdPatch<0, H> now, in_plane, beyond, unused;
     od_sums(u, now, in_plane);
     if (od_is(z, 0, s, 4)) {
         OD_SELDOM();
@@ -47,8 +47,8 @@ template <int N, int H, bool INNER> OD_FN void od_take_plane(
             od_sums(od_beyond(u, s, 4, place, step), b, unused);
         }
     }
-    OD_EACH(j, H + 2 * N) {
-        OD_EACH(k, OD_VEC + 2 * N) {
+    OD_EACH(j, H) {
+        OD_EACH(k, OD_VEC) {
             above.v[j][k] = now.v[j][k] - b.v[j][k];
             own.v[j][k] = in_plane.v[j][k] - above.v[j][k];
         }
@@ -57,14 +57,14 @@ template <int N, int H, bool INNER> OD_FN void od_take_plane(
     if (s >= 0 && od_wall(s < 0 ? 0 : s, 5) == OD_AFFINE && od_is(z, OD_NZ - 1)) {
         OD_SELDOM();
         od_sums(od_beyond(u, s, 5, place, step), beyond, unused);
-        OD_EACH(j, H + 2 * N) {
-            OD_EACH(k, OD_VEC + 2 * N) own.v[j][k] += beyond.v[j][k] - now.v[j][k];
+        OD_EACH(j, H) {
+            OD_EACH(k, OD_VEC) own.v[j][k] += beyond.v[j][k] - now.v[j][k];
         }
     }
 }
 
-template <int N, int H> OD_FN void od_clear(OdPatch<N, H> &patch) {
-    OD_EACH(j, H + 2 * N) {
-        OD_EACH(k, OD_VEC + 2 * N) patch.v[j][k] = real(0);
+template <int H> OD_FN void od_clear(OdPatch<0, H> &patch) {
+    OD_EACH(j, H) {
+        OD_EACH(k, OD_VEC) patch.v[j][k] = real(0);
     }
 }

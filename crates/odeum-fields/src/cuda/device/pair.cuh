@@ -8,15 +8,15 @@
 
 // Takes rows of cells, whose first lies at `at` in planes of the tile, through the first step.
 template <int H, bool INNER> OD_FN void od_feed(
-    OdFlow<0, H> (&flow)[OD_S], OdLevel<INNER> top, const OdPlace &place, int at,
+    OdFlow<H> (&flow)[OD_S], OdLevel<INNER> top, const OdPlace &place, int at,
     const OdStep &step, real *planes) {
     OdPatch<1, H> u[OD_S];
     OdPatch<0, H> result[OD_S];
     OD_EACH(s, OD_S) {
         od_read_tile(u[s], planes + od_tile_at(s, top.z) + at);
-        od_mend<1, true>(u[s], s, place, step);
+        od_mend<true>(u[s], s, place, step);
     }
-    od_stage<0>(flow, u, top, place, step, result);
+    od_stage(flow, u, top, place, step, result);
     OD_EACH(s, OD_S) od_write_tile(result[s], planes + od_tile_again(s, top.z) + at);
 }
 
@@ -24,8 +24,8 @@ template <int H, bool INNER> OD_FN void od_feed(
 struct OdColumn {
     int begin, end;
     OdTile tile;
-    OdFlow<0> first[OD_S], second[OD_S];
-    OdFlow<0, 1> around[OD_S];
+    OdFlow<> first[OD_S], second[OD_S];
+    OdFlow<1> around[OD_S];
 };
 
 template <bool INNER> OD_FN void od_up(
@@ -49,12 +49,12 @@ template <bool INNER> OD_FN void od_up(
     if (any) {
         OD_EACH(s, OD_S) {
             od_read_tile(u[s], tile.planes + od_tile_again(s, level.z + 1) + tile.own);
-            od_mend<1>(u[s], s, place, steps.at[1]);
+            od_mend(u[s], s, place, steps.at[1]);
         }
     }
     od_gate_leave(tile.gate);
     if (!any) return;
-    od_stage<0>(column.second, u, level, place, steps.at[1], result);
+    od_stage(column.second, u, level, place, steps.at[1], result);
     if (level.z > column.begin) od_write(result, out, level.z - 1, place);
 }
 

@@ -1,7 +1,7 @@
 // Cells of a thread, with a ring of neighbours around them.
 //
 // A thread owns OD_VEC by OD_ROWS columns of cells and goes up along z. What it needs of its
-// neighbours it reads, or computes once more, itself: threads wait for nobody.
+// neighbours it reads from the field, or from memory that the threads of a block share.
 //
 // Fields have no ghost layers. The first ghost beyond a wall follows from the cell before the
 // wall: its mirror image, or that scaled and shifted (Dirichlet, Robin). Where two walls meet the
@@ -58,16 +58,14 @@ OD_FN int od_source(int i, int n, bool wraps) {
     return i < 0 ? 0 : (i >= n ? n - 1 : i);
 }
 
-// The place of a thread, whose reads go OD_REACH cells beyond its own.
+// The place of a thread.
 struct OdPlace {
     int x, y;
     // Its first cell, counted from that of a plane.
     int at;
     // Where neighbours beyond a face are: at the other end of a periodic axis, else before the
-    // wall; rows counted from that of a plane, and cells from `at`. Packs narrower than the reach
-    // count one by one.
-    int below[OD_REACH], above[OD_REACH];
-    int left[OD_REACH], right[OD_REACH];
+    // wall; rows counted from that of a plane, and cells from `at`.
+    int below, above, left, right;
     // A wall goes through what the thread reads.
     bool rim_x, rim_y;
 };
@@ -77,64 +75,34 @@ OD_FN OdPlace od_place(int x, int y) {
     place.x = x;
     place.y = y;
     place.at = y * OD_ROW + x;
-    place.rim_x = !OD_WRAP_X && (x < OD_REACH || x + OD_VEC + OD_REACH > OD_NX);
-    place.rim_y = !OD_WRAP_Y && (y < OD_REACH || y + OD_ROWS + OD_REACH > OD_NY);
-    OD_EACH(n, OD_REACH) {
-        place.below[n] = od_source(y - OD_REACH + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
-        place.above[n] = od_source(y + OD_ROWS + n, OD_NY, OD_WRAP_Y) * OD_ROW + x;
-        place.left[n] = od_modulo(x - OD_REACH + n, OD_NX) - x;
-        place.right[n] = od_modulo(x + OD_VEC + n, OD_NX) - x;
-    }
-    if (OD_VEC >= OD_REACH) {
-        // Neighbours come as one pack.
-        place.left[0] = x > 0 ? -OD_REACH : (OD_WRAP_X ? OD_NX - OD_REACH : 0);
-        place.right[0] = x + OD_VEC < OD_NX ? OD_VEC : (OD_WRAP_X ? -x : OD_NX - 1 - x);
-    }
+    place.rim_x = !OD_WRAP_X && (x < 1 || x + OD_VEC + 1 > OD_NX);
+    place.rim_y = !OD_WRAP_Y && (y < 1 || y + OD_ROWS + 1 > OD_NY);
+    place.below = od_source(y - 1, OD_NY, OD_WRAP_Y) * OD_ROW + x;
+    place.above = od_source(y + OD_ROWS, OD_NY, OD_WRAP_Y) * OD_ROW + x;
+    place.left = x > 0 ? -1 : (OD_WRAP_X ? OD_NX - 1 : 0);
+    place.right = x + OD_VEC < OD_NX ? OD_VEC : (OD_WRAP_X ? -x : OD_NX - 1 - x);
     return place;
 }
 
-// Row j of a patch of N around, in memory. Beyond a wall that is some other row, or memory that is
-// kept free before and after a field.
-template <int N> OD_FN const real *od_row(const real *plane, const OdPlace &place, int j) {
-    const int y = j - N;
-    if ((OD_WRAP_Y || OD_BOX_ROWS > 0) && y < 0) return plane + place.below[OD_REACH + y];
-    if ((OD_WRAP_Y || OD_BOX_ROWS > 0) && y >= OD_ROWS) return plane + place.above[y - OD_ROWS];
+// The row before those of a thread, counted as row 0, one of them, or the row after them, in
+// memory. Beyond a wall that is some other row, or memory that is kept free before and after a
+// field.
+OD_FN const real *od_row(const real *plane, const OdPlace &place, int j) {
+    if ((OD_WRAP_Y || OD_BOX_ROWS > 0) && j == 0) return plane + place.below;
+    if ((OD_WRAP_Y || OD_BOX_ROWS > 0) && j > OD_ROWS) return plane + place.above;
     if (OD_WRAP_Y && OD_NY % OD_ROWS != 0) {
-        return plane + od_modulo(place.y + y, OD_NY) * OD_ROW + place.x;
+        return plane + od_modulo(place.y + j - 1, OD_NY) * OD_ROW + place.x;
     }
-    return plane + place.at + (long long)y * OD_ROW;
+    return plane + place.at + (long long)(j - 1) * OD_ROW;
 }
 
-// N cells at one side of a pack, `first` cells from the outermost.
-template <int N> OD_FN void od_read_side(real *to, const real *row, const int *side, int first) {
-    if (OD_VEC < OD_REACH) {
-        OD_EACH(k, N) to[k] = __ldg(row + side[first + k]);
-    } else if (N == 2 && OD_REACH == 2) {
-        const OdTwo two = od_load_two(row + side[0]);
-        to[0] = two.v[0];
-        to[1] = two.v[1];
-    } else {
-        OD_EACH(k, N) to[k] = __ldg(row + side[0] + first + k);
-    }
-}
-
-template <int N> OD_FN void od_read(OdPatch<N> &patch, const real *plane, const OdPlace &place) {
-    OD_EACH(j, OD_ROWS + 2 * N) {
-        const real *row = od_row<N>(plane, place, j);
+OD_FN void od_read(OdPatch<1> &patch, const real *plane, const OdPlace &place) {
+    OD_EACH(j, OD_ROWS + 2) {
+        const real *row = od_row(plane, place, j);
         const OdPack pack = od_load(row);
-        OD_EACH(k, OD_VEC) patch.v[j][N + k] = pack.v[k];
-#if OD_WRAP_X
-        od_read_side<N>(patch.v[j], row, place.left, OD_REACH - N);
-        od_read_side<N>(patch.v[j] + N + OD_VEC, row, place.right, 0);
-#else
-        int left[OD_REACH], right[OD_REACH];
-        OD_EACH(k, OD_REACH) {
-            left[k] = k - OD_REACH;
-            right[k] = k + OD_VEC;
-        }
-        od_read_side<N>(patch.v[j], row, left, OD_REACH - N);
-        od_read_side<N>(patch.v[j] + N + OD_VEC, row, right, 0);
-#endif
+        OD_EACH(k, OD_VEC) patch.v[j][1 + k] = pack.v[k];
+        patch.v[j][0] = __ldg(row + (OD_WRAP_X ? place.left : -1));
+        patch.v[j][OD_VEC + 1] = __ldg(row + (OD_WRAP_X ? place.right : OD_VEC));
     }
 }
 
@@ -155,43 +123,33 @@ template <bool MIRRORED = false> OD_FN bool od_mirrors(int s, int face) {
 // Where so few ghosts are left to be put in their places that choices take less than a branch.
 #define OD_CHOOSES (OD_TILED || OD_BOX_ROWS > 0)
 
-template <bool MIRRORED, int N, int H> OD_FN void od_mend_x(
-    OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
+template <bool MIRRORED, int H> OD_FN void od_mend_x(
+    OdPatch<1, H> &patch, int s, const OdPlace &place, const OdStep &step) {
     if (OD_WRAP_X || (!OD_CHOOSES && !place.rim_x)) return;
-    OD_EACH(j, H + 2 * N) {
+    OD_EACH(j, H + 2) {
         real *v = patch.v[j];
-        OD_EACH(k, N) {
-            if (od_mirrors<MIRRORED>(s, 0)) continue;
-            if ((k - N + 1) % OD_VEC == 0 && place.x + k - N == -1) {
-                v[k] = od_ghost(s, 0, v[k + 1], step);
-            }
-        }
-        OD_EACH(k, OD_VEC + N - 1) {
-            const int at = N + 1 + k;
+        if (!od_mirrors<MIRRORED>(s, 0) && place.x == 0) v[0] = od_ghost(s, 0, v[1], step);
+        OD_EACH(k, OD_VEC) {
             if (od_mirrors<MIRRORED>(s, 1)) continue;
             if ((1 + k - OD_NX) % OD_VEC == 0 && place.x + 1 + k == OD_NX) {
-                v[at] = od_ghost(s, 1, v[at - 1], step);
+                v[k + 2] = od_ghost(s, 1, v[k + 1], step);
             }
         }
     }
 }
 
 // Puts the ghosts of a plane in their places.
-template <int N, bool MIRRORED = false, int H> OD_FN void od_mend(
-    OdPatch<N, H> &patch, int s, const OdPlace &place, const OdStep &step) {
+template <bool MIRRORED = false, int H> OD_FN void od_mend(
+    OdPatch<1, H> &patch, int s, const OdPlace &place, const OdStep &step) {
     if (!OD_WRAP_Y && (OD_CHOOSES || place.rim_y)) {
-        OD_EACH(k, OD_VEC + 2 * N) {
-            OD_EACH(j, N) {
-                if (od_mirrors<MIRRORED>(s, 2)) continue;
-                if ((j - N + 1) % H == 0 && place.y + j - N == -1) {
-                    patch.v[j][k] = od_ghost(s, 2, patch.v[j + 1][k], step);
-                }
+        OD_EACH(k, OD_VEC + 2) {
+            if (!od_mirrors<MIRRORED>(s, 2) && place.y == 0) {
+                patch.v[0][k] = od_ghost(s, 2, patch.v[1][k], step);
             }
-            OD_EACH(j, H + N - 1) {
-                const int at = N + 1 + j;
+            OD_EACH(j, H) {
                 if (od_mirrors<MIRRORED>(s, 3)) continue;
                 if ((1 + j - OD_NY) % H == 0 && place.y + 1 + j == OD_NY) {
-                    patch.v[at][k] = od_ghost(s, 3, patch.v[at - 1][k], step);
+                    patch.v[j + 2][k] = od_ghost(s, 3, patch.v[j + 1][k], step);
                 }
             }
         }
@@ -200,11 +158,11 @@ template <int N, bool MIRRORED = false, int H> OD_FN void od_mend(
 }
 
 // The plane of ghosts beyond the bottom (face 4) or the top (5) of the box.
-template <int N, int H> OD_FN OdPatch<N, H> od_beyond(
-    const OdPatch<N, H> &plane, int s, int face, const OdPlace &place, const OdStep &step) {
-    OdPatch<N, H> ghosts;
-    OD_EACH(j, H + 2 * N) {
-        OD_EACH(k, OD_VEC + 2 * N) ghosts.v[j][k] = od_ghost(s, face, plane.v[j][k], step);
+template <int H> OD_FN OdPatch<1, H> od_beyond(
+    const OdPatch<1, H> &plane, int s, int face, const OdPlace &place, const OdStep &step) {
+    OdPatch<1, H> ghosts;
+    OD_EACH(j, H + 2) {
+        OD_EACH(k, OD_VEC + 2) ghosts.v[j][k] = od_ghost(s, face, plane.v[j][k], step);
     }
     od_mend_x<false>(ghosts, s, place, step);
     return ghosts;
@@ -272,9 +230,8 @@ OD_FN void od_write(
 }
 
 // The numbers of cells, which around a periodic box are those at its other end.
-#define OD_AROUND (OD_REACH > 1 || OD_BOX_ROWS > 0)
-#define OD_CELL_X(i) (OD_WRAP_X && OD_AROUND ? od_modulo(i, OD_NX) : (i))
-#define OD_CELL_Y(i) (OD_WRAP_Y && OD_AROUND ? od_modulo(i, OD_NY) : (i))
+#define OD_CELL_X(i) (OD_WRAP_X && OD_CHOOSES ? od_modulo(i, OD_NX) : (i))
+#define OD_CELL_Y(i) (OD_WRAP_Y && OD_CHOOSES ? od_modulo(i, OD_NY) : (i))
 // Along z OD_NZ planes of OD_WHOLE_Z, from plane OD_FIRST_Z on.
 #define OD_CELL_Z(i) \
-    (OD_ROUND_Z && OD_AROUND ? od_modulo((i) + OD_FIRST_Z, OD_WHOLE_Z) : (i) + OD_FIRST_Z)
+    (OD_ROUND_Z && OD_CHOOSES ? od_modulo((i) + OD_FIRST_Z, OD_WHOLE_Z) : (i) + OD_FIRST_Z)

@@ -41,7 +41,7 @@ template <int H, bool INNER> OD_FN void od_potentials_of(
             od_clear(above[s]);
             od_clear(own[s]);
         } else {
-            od_take_plane<0>(u[s], s, z, place, step, flow.b[s], above[s], own[s]);
+            od_take_plane(u[s], s, z, place, step, flow.b[s], above[s], own[s]);
         }
     }
     OD_EACH(j, H) {
@@ -57,7 +57,7 @@ template <int H, bool INNER> OD_FN void od_potentials_of(
                 result[n].v[j][k] = value;
             }
             OD_EACH(s, OD_S) inputs[s] = od_feeds(s) ? u[s].v[j + 1][k + 1] : real(0);
-            od_centres<0>(inputs + OD_S, place, j, k, z.z);
+            od_centres(inputs + OD_S, place, j, k, z.z);
             od_local_potentials(step.t, inputs, inputs, values);
             OD_EACH(n, OD_POTENTIALS) {
                 real value = values[n];
@@ -76,7 +76,7 @@ template <int H, bool INNER> OD_FN void od_potentials_of(
                 flow.sum[s].v[j][k] = own[s].v[j][k];
                 flow.here[s].v[j][k] = u[s].v[j + 1][k + 1];
             }
-            od_centres<0>(inputs + 2 * OD_S, place, j, k, z.z - 1);
+            od_centres(inputs + 2 * OD_S, place, j, k, z.z - 1);
             od_potentials(step.t, inputs, inputs, values);
             OD_EACH(n, OD_POTENTIALS) result[n].v[j][k] = values[n];
 #endif
@@ -93,7 +93,7 @@ template <int H, bool INNER> OD_FN void od_feed(
     OD_EACH(s, OD_S) {
         if (!od_feeds(s)) continue;
         od_read_tile(u[s], planes + od_tile_at(s, top.z) + at);
-        od_mend<1, true>(u[s], s, place, step);
+        od_mend<true>(u[s], s, place, step);
     }
     od_potentials_of(flow, u, top, place, step, mu);
     OD_EACH(n, OD_POTENTIALS) od_write_tile(mu[n], planes + od_tile_again(n, top.z) + at);
@@ -105,7 +105,7 @@ struct OdColumn {
     OdTile tile;
     OdPotentials<OD_ROWS> potentials;
     OdPotentials<1> around;
-    OdFlow<0> flow[OD_S];
+    OdFlow<> flow[OD_S];
     OdPatch<0> b[OD_POTENTIALS], partial[OD_POTENTIALS + 1];
 };
 
@@ -130,16 +130,16 @@ template <bool INNER> OD_FN void od_up(
     const bool ended = od_is(level, OD_NZ);
     OdPatch<1> u[OD_S];
     OdPatch<0> up[OD_S], result[OD_S];
-    OdInflow<0> above, own;
+    OdInflow<> above, own;
     OD_EACH(s, OD_S) {
-        OdFlow<0> &flow = column.flow[s];
+        OdFlow<> &flow = column.flow[s];
         if (ended) {
             od_clear(above.of[s]);
             od_clear(own.of[s]);
         } else {
             od_read_tile(u[s], tile.planes + od_tile_at(s, level.z) + tile.own);
-            od_mend<1, true>(u[s], s, place, step);
-            od_take_plane<0>(u[s], s, level, place, step, flow.b, above.of[s], own.of[s]);
+            od_mend<true>(u[s], s, place, step);
+            od_take_plane(u[s], s, level, place, step, flow.b, above.of[s], own.of[s]);
         }
 #if OD_WIND
         OD_EACH(j, OD_ROWS) {
@@ -158,14 +158,14 @@ template <bool INNER> OD_FN void od_up(
         } else {
             OdPatch<1> mu;
             od_read_tile(mu, tile.planes + od_tile_again(n, level.z + 1) + tile.own);
-            od_mend<1>(mu, -1, place, step);
-            od_take_plane<0>(mu, -1, level, place, step, column.b[n], above.of[at], own.of[at]);
+            od_mend(mu, -1, place, step);
+            od_take_plane(mu, -1, level, place, step, column.b[n], above.of[at], own.of[at]);
         }
     }
     od_gate_leave(tile.gate);
-    od_finish<0>(column.flow, above, up, level.z - 1, place, step, column.partial, result);
+    od_finish(column.flow, above, up, level.z - 1, place, step, column.partial, result);
     if (level.z > column.begin) od_write(result, out, level.z - 1, place);
-    od_begin<0>(column.flow, own, u, level, place, step);
+    od_begin(column.flow, own, u, level, place, step);
 #if !OD_LINEAR
     OD_EACH(n, OD_POTENTIALS) column.partial[n] = own.of[OD_S + n];
 #endif

@@ -5,17 +5,17 @@
 // come yet only the sum so far is kept. Otherwise the parts of the Laplacian, the values, and
 // what a wind brought are.
 
-template <int N, int H = OD_ROWS> struct OdFlow {
-    OdPatch<N, H> b, sum;
+template <int H = OD_ROWS> struct OdFlow {
+    OdPatch<0, H> b, sum;
 #if OD_WIND || !OD_LINEAR
-    OdPatch<N, H> here;
+    OdPatch<0, H> here;
 #endif
 #if OD_WIND && !OD_LINEAR
-    OdPatch<N, H> brought;
+    OdPatch<0, H> brought;
 #endif
 };
 
-template <int N, int H> OD_FN void od_rest(OdFlow<N, H> &flow) {
+template <int H> OD_FN void od_rest(OdFlow<H> &flow) {
     od_clear(flow.b);
     od_clear(flow.sum);
 #if OD_WIND || !OD_LINEAR
@@ -27,17 +27,17 @@ template <int N, int H> OD_FN void od_rest(OdFlow<N, H> &flow) {
 }
 
 // Coordinates of a cell of a patch, behind the values of a graph.
-template <int N> OD_FN void od_centres(real *to, const OdPlace &place, int j, int k, int z) {
-    to[0] = od_centre(0, OD_CELL_X(place.x + k - N));
-    to[1] = od_centre(1, OD_CELL_Y(place.y + j - N));
+OD_FN void od_centres(real *to, const OdPlace &place, int j, int k, int z) {
+    to[0] = od_centre(0, OD_CELL_X(place.x + k));
+    to[1] = od_centre(1, OD_CELL_Y(place.y + j));
     to[2] = od_centre(2, OD_CELL_Z(z));
 }
 
 #if OD_WIND
 // What a wind that is the same everywhere carries in, upwind, but for the part along z when it
 // comes from above, where the next plane is. `below` is the value in the plane before.
-template <int N, int H> OD_FN real od_blown(
-    const OdPatch<N + 1, H> &u, int j, int k, real below, const OdStep &step) {
+template <int H> OD_FN real od_blown(
+    const OdPatch<1, H> &u, int j, int k, real below, const OdStep &step) {
     const real c = u.v[j + 1][k + 1];
     const real along_x = u.v[j + 1][OD_WIND_LOW_X ? k : k + 2];
     const real along_y = u.v[OD_WIND_LOW_Y ? j : j + 2][k + 1];
@@ -47,15 +47,15 @@ template <int N, int H> OD_FN real od_blown(
 #endif
 
 // Point sources.
-template <int N, int H> OD_FN void od_sources(
-    OdPatch<N, H> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
+template <int H> OD_FN void od_sources(
+    OdPatch<0, H> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
 #if OD_SOURCES > 0
     OD_EACH(n, OD_SOURCES) {
         if (OD_CELL_Z(z) != od_source_cell(n, 2)) continue;
-        OD_EACH(j, H + 2 * N) {
-            OD_EACH(k, OD_VEC + 2 * N) {
-                if (OD_CELL_X(place.x + k - N) == od_source_cell(n, 0) &&
-                    OD_CELL_Y(place.y + j - N) == od_source_cell(n, 1)) {
+        OD_EACH(j, H) {
+            OD_EACH(k, OD_VEC) {
+                if (OD_CELL_X(place.x + k) == od_source_cell(n, 0) &&
+                    OD_CELL_Y(place.y + j) == od_source_cell(n, 1)) {
                     real &value = result[od_source_species(n)].v[j][k];
                     value = od_fma(step.h, step.rate[n], value);
                 }
@@ -75,11 +75,11 @@ OD_FN real od_itself(real c, const OdStep &step) {
 }
 
 // Adds what the result is made of beside that.
-template <int N, int H> OD_FN void od_blend(
-    OdPatch<N, H> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
+template <int H> OD_FN void od_blend(
+    OdPatch<0, H> (&result)[OD_S], const OdPlace &place, int z, const OdStep &step) {
 #if OD_BLEND
     // What is outside of the box is not written.
-    if (N > 0 || z < 0 || z >= OD_NZ || od_outside(place)) return;
+    if (z < 0 || z >= OD_NZ || od_outside(place)) return;
     OD_EACH(s, OD_S) {
         OD_EACH(j, OD_ROWS) {
             const long long at =
@@ -102,18 +102,18 @@ template <int N, int H> OD_FN void od_blend(
 }
 
 // Planes of all species, and of all potentials.
-template <int N, int H = OD_ROWS> struct OdInflow {
-    OdPatch<N, H> of[OD_S + OD_POTENTIALS];
+template <int H = OD_ROWS> struct OdInflow {
+    OdPatch<0, H> of[OD_S + OD_POTENTIALS];
 };
 
 // Completes plane z, given what the plane above it adds to Laplacians, and for winds from above
 // the values there.
-template <int N, int H> OD_FN void od_finish(
-    const OdFlow<N, H> (&flow)[OD_S], const OdInflow<N, H> &above, const OdPatch<N, H> (&up)[OD_S], int z,
-    const OdPlace &place, const OdStep &step, const OdPatch<N, H> (&partial)[OD_POTENTIALS + 1],
-    OdPatch<N, H> (&result)[OD_S]) {
-    OD_EACH(j, H + 2 * N) {
-        OD_EACH(k, OD_VEC + 2 * N) {
+template <int H> OD_FN void od_finish(
+    const OdFlow<H> (&flow)[OD_S], const OdInflow<H> &above, const OdPatch<0, H> (&up)[OD_S], int z,
+    const OdPlace &place, const OdStep &step, const OdPatch<0, H> (&partial)[OD_POTENTIALS + 1],
+    OdPatch<0, H> (&result)[OD_S]) {
+    OD_EACH(j, H) {
+        OD_EACH(k, OD_VEC) {
 #if OD_LINEAR
             OD_EACH(s, OD_S) {
                 real value = flow[s].sum.v[j][k];
@@ -136,7 +136,7 @@ template <int N, int H> OD_FN void od_finish(
                 inputs[s] = flow[s].here.v[j][k];
                 inputs[OD_S + s] = (flow[s].sum.v[j][k] + above.of[s].v[j][k]) * OD_SCALE;
             }
-            od_centres<N>(inputs + 2 * OD_S, place, j, k, z);
+            od_centres(inputs + 2 * OD_S, place, j, k, z);
             OD_EACH(n, OD_POTENTIALS) {
                 const real laplacian = partial[n].v[j][k] + above.of[OD_S + n].v[j][k];
                 inputs[2 * OD_S + 3 + n] = laplacian * OD_SCALE;
@@ -157,20 +157,20 @@ template <int N, int H> OD_FN void od_finish(
 #endif
         }
     }
-    od_sources<N>(result, place, z, step);
-    od_blend<N>(result, place, z, step);
+    od_sources(result, place, z, step);
+    od_blend(result, place, z, step);
 }
 
 // Begins plane z.
-template <int N, int H, bool INNER> OD_FN void od_begin(
-    OdFlow<N, H> (&flow)[OD_S], const OdInflow<N, H> &own, const OdPatch<N + 1, H> (&u)[OD_S],
+template <int H, bool INNER> OD_FN void od_begin(
+    OdFlow<H> (&flow)[OD_S], const OdInflow<H> &own, const OdPatch<1, H> (&u)[OD_S],
     OdLevel<INNER> z, const OdPlace &place, const OdStep &step) {
-    OD_EACH(j, H + 2 * N) {
-        OD_EACH(k, OD_VEC + 2 * N) {
+    OD_EACH(j, H) {
+        OD_EACH(k, OD_VEC) {
 #if OD_LINEAR
             real inputs[OD_S + 3], slope[OD_S];
             OD_EACH(s, OD_S) inputs[s] = u[s].v[j + 1][k + 1];
-            od_centres<N>(inputs + OD_S, place, j, k, z.z);
+            od_centres(inputs + OD_S, place, j, k, z.z);
             od_local(step.t, inputs, inputs, slope);
 #endif
             OD_EACH(s, OD_S) {
@@ -178,7 +178,7 @@ template <int N, int H, bool INNER> OD_FN void od_begin(
 #if OD_WIND
                 const real here = flow[s].here.v[j][k];
                 const real below = od_is(z, 0, s, 4) ? od_ghost(s, 4, c, step) : here;
-                const real gain = od_blown<N>(u[s], j, k, below, step);
+                const real gain = od_blown(u[s], j, k, below, step);
 #endif
 #if OD_LINEAR
                 const real itself = od_itself(c, step);
@@ -208,12 +208,12 @@ template <int N, int H, bool INNER> OD_FN void od_begin(
 
 // Plane z of the field goes in, plane z − 1 comes out. z = OD_NZ, beyond the top of the box, has
 // nothing to go in.
-template <int N, int H, bool INNER> OD_FN void od_stage(
-    OdFlow<N, H> (&flow)[OD_S], const OdPatch<N + 1, H> (&u)[OD_S], OdLevel<INNER> z,
-    const OdPlace &place, const OdStep &step, OdPatch<N, H> (&result)[OD_S]) {
-    OdInflow<N, H> above, own;
-    OdPatch<N, H> up[OD_S];
-    const OdPatch<N, H> none[1] = {};
+template <int H, bool INNER> OD_FN void od_stage(
+    OdFlow<H> (&flow)[OD_S], const OdPatch<1, H> (&u)[OD_S], OdLevel<INNER> z,
+    const OdPlace &place, const OdStep &step, OdPatch<0, H> (&result)[OD_S]) {
+    OdInflow<H> above, own;
+    OdPatch<0, H> up[OD_S];
+    const OdPatch<0, H> none[1] = {};
     // Where all ghosts above are read, there is a plane like others.
     bool ends = false;
     OD_EACH(s, OD_S) ends = ends || od_is(z, OD_NZ, s, 5);
@@ -221,24 +221,24 @@ template <int N, int H, bool INNER> OD_FN void od_stage(
         OD_EACH(s, OD_S) {
             od_clear(above.of[s]);
 #if OD_WIND
-            OD_EACH(j, H + 2 * N) {
-                OD_EACH(k, OD_VEC + 2 * N) {
+            OD_EACH(j, H) {
+                OD_EACH(k, OD_VEC) {
                     up[s].v[j][k] = od_ghost(s, 5, flow[s].here.v[j][k], step);
                 }
             }
 #endif
         }
-        od_finish<N>(flow, above, up, z.z - 1, place, step, none, result);
+        od_finish(flow, above, up, z.z - 1, place, step, none, result);
         return;
     }
     OD_EACH(s, OD_S) {
-        od_take_plane<N>(u[s], s, z, place, step, flow[s].b, above.of[s], own.of[s]);
+        od_take_plane(u[s], s, z, place, step, flow[s].b, above.of[s], own.of[s]);
 #if OD_WIND
-        OD_EACH(j, H + 2 * N) {
-            OD_EACH(k, OD_VEC + 2 * N) up[s].v[j][k] = u[s].v[j + 1][k + 1];
+        OD_EACH(j, H) {
+            OD_EACH(k, OD_VEC) up[s].v[j][k] = u[s].v[j + 1][k + 1];
         }
 #endif
     }
-    od_finish<N>(flow, above, up, z.z - 1, place, step, none, result);
-    od_begin<N>(flow, own, u, z, place, step);
+    od_finish(flow, above, up, z.z - 1, place, step, none, result);
+    od_begin(flow, own, u, z, place, step);
 }

@@ -4,11 +4,6 @@ struct OdPack {
     real v[OD_VEC];
 };
 
-// Two neighbours.
-struct OdTwo {
-    real v[2];
-};
-
 #ifdef __CUDA_ARCH__
 #if OD_FLOAT && OD_VEC == 4
 typedef float4 OdWords;
@@ -20,11 +15,6 @@ typedef float OdWords;
 typedef double2 OdWords;
 #else
 typedef double OdWords;
-#endif
-#if OD_FLOAT
-typedef float2 OdTwoWords;
-#else
-typedef double2 OdTwoWords;
 #endif
 static_assert(sizeof(OdWords) == sizeof(OdPack), "a pack is one access");
 
@@ -40,10 +30,6 @@ OD_FN OdPack od_reload(const real *from) {
     OdPack pack;
     memcpy(&pack, &words, sizeof(pack));
     return pack;
-}
-OD_FN OdTwo od_load_two(const real *from) {
-    const OdTwoWords words = __ldg(reinterpret_cast<const OdTwoWords *>(from));
-    return OdTwo{{words.x, words.y}};
 }
 // Has a line brought into the second-level cache.
 OD_FN void od_prefetch(const real *from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
@@ -70,7 +56,6 @@ OD_FN OdPack od_load(const real *from) {
     return pack;
 }
 OD_FN OdPack od_reload(const real *from) { return od_load(from); }
-OD_FN OdTwo od_load_two(const real *from) { return OdTwo{{from[0], from[1]}}; }
 OD_FN void od_prefetch(const real *) {}
 OD_FN void od_put(real *to, const OdPack &pack) { memcpy(to, &pack, sizeof(pack)); }
 OD_FN void od_store(real *to, const OdPack &pack) { od_put(to, pack); }
