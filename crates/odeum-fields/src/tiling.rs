@@ -161,12 +161,10 @@ impl Tiling {
         Tiling { pack, rows: 2, block: [32, 8], ahead: 0, blocks_per_sm: 1, planes, ..self }
     }
 
-    /// One step of a model with potentials, for rows of `nx` cells of so small a field that tiles
-    /// are wanted for all multiprocessors.
-    pub(crate) fn narrow(self, nx: usize) -> Tiling {
-        let block = [32, 4];
-        let pack = if block[0] * self.pack > nx { self.pack.div_ceil(2) } else { self.pack };
-        Tiling { pack, rows: 2, block, blocks_per_sm: 2, ..self }
+    /// One step of a model with potentials, of so small a field that tiles are wanted for all
+    /// multiprocessors.
+    pub(crate) fn narrow(self) -> Tiling {
+        Tiling { rows: 2, block: [32, 4], blocks_per_sm: 2, ..self }
     }
 
     /// Planes of a block that are all asked for at once; 0 where they stream by.
@@ -177,16 +175,26 @@ impl Tiling {
 
     /// Two steps at once of one or two species, as many cells to a thread as its registers hold:
     /// what was fastest on an H200. Of more species one by one is.
-    pub fn twice(species: usize, blown: bool, word: usize) -> Option<Tiling> {
-        let of = Tiling { depth: 2, ahead: 0, ..Tiling::of(1, 0, word) };
-        let wide = Tiling { rows: if word == 4 { 6 } else { 4 }, blocks_per_sm: 1, ..of };
-        let narrow = Tiling { rows: 4, block: [32, 4], blocks_per_sm: 2, ..of };
+    pub fn twice(
+        species: usize,
+        blown: bool,
+        word: usize,
+        [nx, ny, _]: [usize; 3],
+    ) -> Option<Tiling> {
+        let of = Tiling { depth: 2, rows: 4, ahead: 0, ..Tiling::of(1, 0, word) };
+        let narrow = Tiling { block: [32, 4], blocks_per_sm: 2, ..of };
+        let wide = |pack: usize, rows: usize| {
+            let (across, along) = (64 * pack, 4 * rows);
+            // Tiles that hang over compute what nobody wants.
+            let fits =
+                nx.next_multiple_of(across) * ny.next_multiple_of(along) * 10 <= nx * ny * 11;
+            fits.then_some(Tiling { pack, rows, blocks_per_sm: 1, ..of })
+        };
         match (species, blown, word) {
-            (1, false, 4) => Some(wide),
+            (1, false, 4) => wide(4, 6).or(Some(narrow)),
             (1, ..) => Some(narrow),
-            (2, ..) => {
-                Some(Tiling { pack: wide.pack / 2, rows: if word == 4 { 5 } else { 4 }, ..wide })
-            }
+            (2, _, 4) => wide(2, 5).or(Some(Tiling { pack: 2, ..narrow })),
+            (2, ..) => wide(1, 4).or(Some(Tiling { pack: 1, ..narrow })),
             _ => None,
         }
     }
@@ -210,8 +218,12 @@ impl Tiling {
             block = [across, parts * groups];
             return Tiling { pack, block, ..self };
         }
-        let narrowest = if self.kernel(potentials).is_tiled() { 16 } else { 4 };
-        while block[0] > narrowest && block[0] * pack >= 2 * nx {
+        let tiled = self.kernel(potentials).is_tiled();
+        // A thread each for the cells around a tile would be missing to a narrow one.
+        while tiled && pack > 1 && block[0] * pack >= 2 * nx {
+            pack /= 2;
+        }
+        while block[0] > if tiled { 16 } else { 4 } && block[0] * pack >= 2 * nx {
             block = [block[0] / 2, block[1] * 2];
         }
         Tiling { pack, block, ..self }
@@ -411,6 +423,22 @@ mod tests {
         for nx in [1, 7, 64, 100] {
             let short = Tiling::of(3, 1, 8).fitted(nx, false, 1);
             assert!(short.check(&front, SHARED).is_ok(), "{short:?}");
+        }
+    }
+
+    #[test]
+    fn tiles_fit_cuts() {
+        for cut in [2048, 1024, 512, 256, 128, 64, 32] {
+            let shape = [cut, 65_536 / cut, 256];
+            for (species, word) in [(1, 4), (1, 8), (2, 4), (2, 8)] {
+                let cell = Cell { species, potentials: 0, feeding: 0, word };
+                let tiling = Tiling::twice(species, false, word, shape).unwrap();
+                let tiling = tiling.fitted(cut, false, 0);
+                assert!(tiling.check(&cell, SHARED).is_ok(), "{cut} {tiling:?}");
+                let [across, along] = tiling.blocks(shape);
+                let [x, y] = [tiling.block[0] * tiling.pack, tiling.block[1] * tiling.rows];
+                assert!(across * x * along * y * 10 <= 65_536 * 11, "{cut} {tiling:?}");
+            }
         }
     }
 

@@ -27,7 +27,7 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
         let potentials = problem.model.potentials().outputs().len();
         let mut tilings = vec![Tiling::of(species, potentials, word)];
         if potentials == 0 {
-            tilings.extend(Tiling::twice(species, problem.wind.is_some(), word));
+            tilings.extend(Tiling::twice(species, problem.wind.is_some(), word, [512; 3]));
         }
         for tiling in tilings {
             let text = inspect::kernel::<T>(&problem, tiling, 1.0).unwrap();

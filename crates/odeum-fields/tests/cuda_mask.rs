@@ -262,6 +262,6 @@ fn memory_is_counted_and_depth_refused() {
     let Err(error) = begin(4 * field + mask + kept - 1, &rkl2) else { panic!() };
     assert!(error.to_string().contains(&format!("{} bytes", 4 * field + mask + kept)), "{error}");
     let mut march = begin(1 << 30, &Options::euler(0.02)).unwrap();
-    let twice = Tiling::twice(1, false, 8);
+    let twice = Tiling::twice(1, false, 8, [64; 3]);
     assert!(twice.is_some() && march.retile(twice).is_err());
 }

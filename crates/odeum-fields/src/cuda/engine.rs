@@ -114,7 +114,7 @@ fn tiling_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Tiling, Error> 
     let several = match species {
         _ if !deep => None,
         _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells, shared),
-        _ => Tiling::twice(species, plan.wind.is_some(), word),
+        _ => Tiling::twice(species, plan.wind.is_some(), word, shape.cells),
     };
     let cell = plan.cell();
     let several = several.map(|tiling| fitted(tiling, plan).within(shared, &cell));
