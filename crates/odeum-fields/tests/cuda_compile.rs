@@ -94,6 +94,19 @@ fn registers_and_spills_are_those_of_the_snapshot() {
     nvrtc::assert_is_snapshot(&table, SNAPSHOT);
 }
 
+/// Copies and barriers that tiles are brought by differ from one generation of GPUs to the next.
+#[test]
+fn kernels_compile_for_all_generations() {
+    let boxes = others::<f32>().into_iter().find(|(name, _)| name.contains("in boxes"));
+    for (name, text) in kernels::<f32>().into_iter().chain(boxes) {
+        for arch in ["sm_75", "sm_80", "sm_120"] {
+            if nvrtc::resources_on(arch, &name, text.name, &text.source).is_none() {
+                return;
+            }
+        }
+    }
+}
+
 #[test]
 fn single_precision_contains_no_double_arithmetic() {
     for (name, text) in kernels::<f32>() {

@@ -139,10 +139,11 @@ impl Machine for Host {
         227 << 10
     }
 
-    /// All bits set, so that what is read without having been written is no number.
+    /// Large numbers, to be found where they are read without having been written: after what is no
+    /// number marches go back and take single steps.
     fn memory(&self, bytes: usize) -> Result<Memory, Error> {
         self.free.fetch_sub(bytes, Ordering::Relaxed);
-        let words = vec![u128::MAX; bytes.div_ceil(16)];
+        let words = vec![u128::from_ne_bytes([0x41; 16]); bytes.div_ceil(16)];
         Ok(Memory { words, bytes, free: self.free.clone(), world: self.world.clone() })
     }
 

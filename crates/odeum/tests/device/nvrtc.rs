@@ -16,10 +16,20 @@ pub(crate) fn skipped(error: &Error) -> bool {
 
 /// What a kernel of machine code for an H200 takes; `None` without a compiler.
 pub(crate) fn resources(case: &str, kernel: &str, source: &str) -> Option<Resources> {
-    match check(kernel, source, "sm_90") {
+    resources_on("sm_90", case, kernel, source)
+}
+
+/// The same for another architecture.
+pub(crate) fn resources_on(
+    arch: &str,
+    case: &str,
+    kernel: &str,
+    source: &str,
+) -> Option<Resources> {
+    match check(kernel, source, arch) {
         Ok((resources, _)) => Some(resources),
         Err(error) if skipped(&error) => None,
-        Err(error) => panic!("{case}: {error}"),
+        Err(error) => panic!("{case}, {arch}: {error}"),
     }
 }
 

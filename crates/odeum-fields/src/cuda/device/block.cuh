@@ -49,11 +49,16 @@ OD_FN void od_gate_leave(const OdGate &gate) {
         "{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(gate.address)
         : "memory");
 }
+// Waiting that lets other warps go first is of compute capability 9.0 on.
+#if __CUDA_ARCH__ >= 900
+#define OD_GATE_WAIT "mbarrier.try_wait"
+#else
+#define OD_GATE_WAIT "mbarrier.test_wait"
+#endif
 OD_FN void od_gate_pass(OdGate &gate) {
     asm volatile(
         "{\n.reg .pred come;\n"
-        "AGAIN_%=:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 come, [%0], %1;\n"
+        "AGAIN_%=:\n" OD_GATE_WAIT ".parity.shared::cta.b64 come, [%0], %1;\n"
         "@!come bra AGAIN_%=;\n}" ::"r"(gate.address),
         "r"(gate.passed & 1)
         : "memory");

@@ -25,9 +25,9 @@ static void od_host_launch(
         blockIdx = uint3_{
             (unsigned)(b % blocks[0]), (unsigned)(b / blocks[0] % blocks[1]),
             (unsigned)(b / (blocks[0] * blocks[1]))};
-        // Of shared memory nothing is read that the block has not written: all bits set are no
-        // number in either precision.
-        std::memset(shared.data(), 0xff, shared.size() * sizeof(double));
+        // Of shared memory nothing is read that the block has not written: what it holds are large
+        // numbers, as after what is no number marches go back and take single steps.
+        std::memset(shared.data(), 0x41, shared.size() * sizeof(double));
         od_host_fibres.assign(threads, ucontext_t());
         std::vector<bool> done(threads, false);
         for (unsigned t = 0; t < threads; ++t) {

@@ -13,8 +13,7 @@ template <int H, bool INNER> OD_FN void od_feed(
     OdPatch<1, H> u[OD_S];
     OdPatch<0, H> result[OD_S];
     OD_EACH(s, OD_S) {
-        od_read_tile(u[s], planes + od_tile_at(s, top.z) + at);
-        od_mend<true>(u[s], s, place, step);
+        od_read_species(u[s], s, top.z, planes, at, place, step);
     }
     od_stage(flow, u, top, place, step, result);
     OD_EACH(s, OD_S) od_write_tile(result[s], planes + od_tile_again(s, top.z) + at);
@@ -33,9 +32,7 @@ template <bool INNER> OD_FN void od_up(
     OdTile &tile = column.tile;
     const OdPlace &place = tile.place;
     const OdLevel<INNER> level = {top.z - 2};
-    od_gate_pass(tile.gate);
-    if (top.z + 1 < column.end + 2) od_bring(tile, OdLevel<INNER>{top.z + 1});
-    od_gate_copied(tile.gate);
+    od_enter(tile, top, column.end);
     if (OD_WRAP_Z || INNER || top.z <= OD_NZ) {
         const OdStep &step = steps.at[0];
         od_feed(column.first, top, place, tile.own, step, tile.planes);

@@ -92,8 +92,7 @@ template <int H, bool INNER> OD_FN void od_feed(
     OdPatch<0, H> mu[OD_POTENTIALS];
     OD_EACH(s, OD_S) {
         if (!od_feeds(s)) continue;
-        od_read_tile(u[s], planes + od_tile_at(s, top.z) + at);
-        od_mend<true>(u[s], s, place, step);
+        od_read_species(u[s], s, top.z, planes, at, place, step);
     }
     od_potentials_of(flow, u, top, place, step, mu);
     OD_EACH(n, OD_POTENTIALS) od_write_tile(mu[n], planes + od_tile_again(n, top.z) + at);
@@ -114,9 +113,7 @@ template <bool INNER> OD_FN void od_up(
     OdTile &tile = column.tile;
     const OdPlace &place = tile.place;
     const OdLevel<INNER> level = {top.z - 2};
-    od_gate_pass(tile.gate);
-    if (top.z + 1 < column.end + 3) od_bring(tile, OdLevel<INNER>{top.z + 1});
-    od_gate_copied(tile.gate);
+    od_enter(tile, top, column.end);
     if (OD_WRAP_Z || INNER || top.z <= OD_NZ) {
         od_feed(column.potentials, top, place, tile.own, step, tile.planes);
         if (tile.has_around) {
@@ -137,8 +134,7 @@ template <bool INNER> OD_FN void od_up(
             od_clear(above.of[s]);
             od_clear(own.of[s]);
         } else {
-            od_read_tile(u[s], tile.planes + od_tile_at(s, level.z) + tile.own);
-            od_mend<true>(u[s], s, place, step);
+            od_read_species(u[s], s, level.z, tile.planes, tile.own, place, step);
             od_take_plane(u[s], s, level, place, step, flow.b, above.of[s], own.of[s]);
         }
 #if OD_WIND

@@ -143,12 +143,29 @@ template <int H> OD_FN void od_read_tile(OdPatch<1, H> &patch, const real *first
     }
 }
 
+// The same of plane z of species s, whose first cell lies at `at` in a plane.
+template <int H> OD_FN void od_read_species(
+    OdPatch<1, H> &patch, int s, int z, const real *planes, int at, const OdPlace &place,
+    const OdStep &step) {
+    od_read_tile(patch, planes + od_tile_at(s, z) + at);
+    od_mend<true>(patch, s, place, step);
+}
+
 template <int H> OD_FN void od_write_tile(const OdPatch<0, H> &patch, real *first) {
     OD_EACH(j, H) {
         OdPack pack;
         OD_EACH(k, OD_VEC) pack.v[k] = patch.v[j][k];
         od_put(first + j * OD_TILE_ROW, pack);
     }
+}
+
+// Waits for plane i of a column that ends before `end`, and has the next copied while this one is
+// computed. Species that do not feed potentials are a plane longer in coming.
+template <bool INNER> OD_FN void od_enter(OdTile &tile, OdLevel<INNER> level, int end) {
+    const int last = end + (OD_POTENTIALS > 0 ? 2 : 1);
+    od_gate_pass(tile.gate);
+    if (level.z < last) od_bring(tile, OdLevel<INNER>{level.z + 1});
+    od_gate_copied(tile.gate);
 }
 
 // Goes up through the planes of a column, of which the first is brought before.
