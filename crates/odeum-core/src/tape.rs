@@ -1,9 +1,11 @@
 //! Tapes: a graph as a list of instructions, run over any scalar.
 
+mod assignments;
 mod compile;
 mod program;
 mod rows;
 
+pub use assignments::{Assignment, Value};
 pub use program::Program;
 
 use crate::graph::Graph;

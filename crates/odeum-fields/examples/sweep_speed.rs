@@ -1,6 +1,6 @@
 //! Updates per second of Euler sweeps, of those over a porous half of the box (all cells count),
 //! and of several steps in one pass:
-//! `sweep_speed [cells along an edge] [threads]`.
+//! `sweep_speed [cells along an edge] [threads] [problem]`.
 
 #![allow(clippy::print_stdout)]
 
@@ -12,9 +12,10 @@ use odeum_fields::{
 use std::time::Instant;
 
 fn main() -> Result<(), Error> {
-    let mut arguments = std::env::args().skip(1).filter_map(|text| text.parse::<usize>().ok());
-    let n = arguments.next().unwrap_or(256);
-    let cpu = Cpu { threads: arguments.next(), ..Cpu::default() };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |k: usize| arguments.get(k).and_then(|text| text.parse::<usize>().ok());
+    let n = number(0).unwrap_or(256);
+    let cpu = Cpu { threads: number(1), ..Cpu::default() };
     let grid = Grid::new([n, n, n], 1.0)?;
     let diffusion =
         ModelText { species: vec!["c"], equations: vec![("c", "lap(c)")], ..ModelText::default() };
@@ -51,6 +52,9 @@ fn main() -> Result<(), Error> {
         ("front", &front, None),
         ("plume", &diffusion, Some(wind)),
     ] {
+        if arguments.get(2).is_some_and(|only| only != name) {
+            continue;
+        }
         let mut problem = Problem::new(text.read()?.0, grid);
         if let Some(wind) = wind {
             problem = problem.wind(wind, Advection::Upwind);

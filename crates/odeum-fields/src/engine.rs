@@ -6,7 +6,7 @@ use crate::mask::Mask;
 use crate::plan::{Kernel, Plan};
 use crate::problem::Problem;
 use crate::sweep::combine::MOST;
-use crate::sweep::{self, Combination, Precision, Tile};
+use crate::sweep::{self, Codes, Combination, Precision, Tile};
 use odeum::{Cpu, Error, Isa};
 use rayon::prelude::*;
 
@@ -19,6 +19,7 @@ const ROWS: usize = 64;
 pub struct Engine<T> {
     plan: Plan<T>,
     mask: Option<Mask>,
+    codes: Codes,
     tiles: Vec<Tile>,
     isa: Isa,
     pool: Option<rayon::ThreadPool>,
@@ -45,7 +46,8 @@ impl<T: Precision> Engine<T> {
             }
         };
         let tiles = sweep::tiles(&plan, threads);
-        Ok(Engine { plan, mask: problem.mask.clone(), tiles, isa: cpu.isa, pool })
+        let codes = Codes::new(&plan, cpu.isa);
+        Ok(Engine { plan, codes, mask: problem.mask.clone(), tiles, isa: cpu.isa, pool })
     }
 
     /// out = own · out + Σ cₖ Vₖ + slope · F(t, u), over all cells; true when all of it is
@@ -68,7 +70,8 @@ impl<T: Precision> Engine<T> {
         assert!(what.terms.len() <= MOST, "a sweep adds at most {MOST} fields");
         let fits = |field: &Field<T>| field.layout() == layout;
         assert!(fits(u) && fits(out) && what.terms.iter().all(|(_, field)| fits(field)));
-        sweep::sweep(&self.plan, &self.tiles, self.isa, self.pool.as_ref(), t, u, what, out)
+        let Engine { plan, codes, tiles, isa, .. } = self;
+        sweep::sweep(plan, codes, tiles, *isa, self.pool.as_ref(), t, u, what, out)
     }
 
     /// The most steps that [`steps`](Engine::steps) takes at once: one where F reads cells
@@ -107,7 +110,8 @@ impl<T: Precision> Engine<T> {
         }
         assert!(u.layout() == &self.plan.layout && out.layout() == &self.plan.layout);
         let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads());
-        sweep::steps(&self.plan, (threads, self.isa), self.pool.as_ref(), times, h, u, out)
+        let Engine { plan, codes, isa, pool, .. } = self;
+        sweep::steps(plan, codes, (threads, *isa), pool.as_ref(), times, h, u, out)
     }
 
     /// The slopes F(t, u); true when all are finite.

@@ -19,6 +19,7 @@ mod mask;
 mod memory;
 mod method;
 mod model;
+mod native;
 mod noise;
 mod plan;
 mod problem;

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 /// Where a value lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    array: Array,
+    pub(super) array: Array,
     index: u32,
 }
 
@@ -87,6 +87,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// Number of states.
+    pub fn n_states(&self) -> usize {
+        self.lengths[Array::State as usize]
+    }
+
     /// Number of outputs.
     pub fn n_outputs(&self) -> usize {
         self.lengths[Array::Output as usize]

@@ -6,7 +6,7 @@
 //! neighbouring tiles compute these rows again and wait for nobody. A row is computed by the same
 //! code from the same numbers as by single steps, and has the same bits.
 
-use super::combine::{Row, add_sources, is_sound};
+use super::combine::{Goal, add_sources, is_sound};
 use super::gather::{At, Place};
 use super::scratch::{Origin, Scratch};
 use super::{Frame, Tile, line};
@@ -84,24 +84,21 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                     0 => At::cut(frame, (y, z), y + (end - row)),
                     _ => At::cut(frame, (row, plane), end),
                 };
-                line::compute::<L>(&origin, &mut scratch, at);
                 let cell = (y as usize, z as usize);
+                let kept = after.first_mut().map(|ring| {
+                    let Ring { values, place } = ring;
+                    let first = place.row_at(0, row, plane);
+                    let len = (at.rows - 1) * plan.layout.row + wide;
+                    let last = first + (plan.layout.species - 1) * place.volume;
+                    assert!(last + len <= values.len());
+                    (values[first..].as_mut_ptr(), place.volume)
+                });
+                let code = if kept.is_none() { &frame.outputs } else { &frame.between };
+                let goal = Goal { frame, cell, rows: at.rows, kept };
+                let made = line::make::<L>(code.as_deref(), &origin, &mut scratch, at, goal);
+                spoiled = spoiled + made;
                 for s in 0..plan.layout.species {
-                    let here = origin.around(s).rows(at);
-                    let (out, start) = match after.first_mut() {
-                        None => {
-                            let first = frame.out.at(plan.layout.row_at(s, cell.0, cell.1));
-                            (Row::<L>::of_field(frame, s, cell, at.rows, here), first)
-                        }
-                        Some(ring) => {
-                            let first = ring.place.row_at(s, row, plane);
-                            let wide = (at.rows - 1) * plan.layout.row + wide;
-                            let out = &mut ring.values[first..first + wide];
-                            let first = out.as_mut_ptr();
-                            (Row::of_step(frame.slope, here, out), first)
-                        }
-                    };
-                    spoiled = spoiled + line::write(&origin, &mut scratch, s, at, out);
+                    let start = goal.out(s);
                     for n in 0..at.rows {
                         let (cell, first) = ((cell.0 + n, cell.1), n * plan.layout.row);
                         let first = start.wrapping_add(first);

@@ -20,24 +20,62 @@ pub(super) struct Row<'a, L: Lanes> {
     others: &'a [(L::Scalar, &'a [L::Scalar])],
     at: usize,
     streams: bool,
-    /// Whether there is a first term and nothing else: one question for each pack.
+    /// Whether there is a first term and nothing else.
     simple: bool,
 }
 
-impl<'a, L: Lanes> Row<'a, L> {
-    /// Rows from (y, z) on of a species of the output of a sweep. `here` are those rows of what F
-    /// is taken of.
+/// Where rows of the output go: to the field of a sweep, or to what a tile keeps of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Goal<'a, T> {
+    pub(super) frame: &'a Frame<'a, T>,
+    /// The first row.
+    pub(super) cell: (usize, usize),
+    pub(super) rows: usize,
+    /// Where the rows of the first species begin if they are kept, and from a species to the next.
+    pub(super) kept: Option<(*mut T, usize)>,
+}
+
+impl<'a, T: Scalar> Goal<'a, T> {
+    /// The first cell of the rows of a species.
     #[inline(always)]
-    pub(super) fn of_field(
-        frame: &'a Frame<'_, L::Scalar>,
-        s: usize,
-        (y, z): (usize, usize),
-        rows: usize,
-        here: &'a [L::Scalar],
-    ) -> Row<'a, L> {
-        let layout = &frame.plan.layout;
-        let at = layout.row_at(s, y, z);
-        let wide = (rows - 1) * layout.row + layout.wide::<L::Scalar>();
+    pub(super) fn out(&self, s: usize) -> *mut T {
+        match self.kept {
+            Some((first, volume)) => first.wrapping_add(s * volume),
+            None => self.frame.out.at(self.begin(s)),
+        }
+    }
+
+    /// Where the rows begin in a field.
+    #[inline(always)]
+    fn begin(&self, s: usize) -> usize {
+        self.frame.plan.layout.row_at(s, self.cell.0, self.cell.1)
+    }
+
+    /// Values from the first cell to the end of the last cache line.
+    #[inline(always)]
+    fn wide(&self) -> usize {
+        let layout = &self.frame.plan.layout;
+        (self.rows - 1) * layout.row + layout.wide::<T>()
+    }
+
+    /// The rows that are added to those of a species, but for so many of the first.
+    #[inline(always)]
+    pub(super) fn terms(&self, s: usize, but: usize) -> impl Iterator<Item = &'a [T]> {
+        let (begin, wide) = (self.begin(s), self.wide());
+        let terms = if self.kept.is_some() { &[] } else { &self.frame.terms[..] };
+        terms.iter().skip(but).map(move |(_, values)| &values[begin..begin + wide])
+    }
+
+    /// What the rows of a species are made of beside F, which is taken of the rows `here`.
+    #[inline(always)]
+    pub(super) fn row<L: Lanes<Scalar = T>>(&self, s: usize, here: &'a [T]) -> Row<'a, L> {
+        let Goal { frame, cell: (y, z), .. } = *self;
+        let wide = self.wide();
+        // SAFETY: the rows lie within the field or what is kept; every row belongs to one tile,
+        // and within a tile one piece of code after the other asks for it.
+        let out = unsafe { std::slice::from_raw_parts_mut(self.out(s), wide) };
+        let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
+        let at = self.begin(s);
         let (first, others) = match &frame.terms[..] {
             _ if frame.from_here => (Some((L::lit(1.0), here)), &frame.terms[..0]),
             [] => (None, &frame.terms[..]),
@@ -45,26 +83,20 @@ impl<'a, L: Lanes> Row<'a, L> {
                 (Some((L::splat(*factor), &values[at..at + wide])), others)
             }
         };
-        // SAFETY: the row lies within the layout; every row belongs to one tile, and within a
-        // tile one piece of code after the other asks for it.
-        let out = unsafe { frame.out.values(at, wide) };
-        let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
         // What solid cells are near is written again.
-        let streams = frame.streams && frame.plan.domain_near((y as isize, z as isize)).is_none();
+        let near = frame.plan.domain_near((y as isize, z as isize)).is_some();
+        let streams = frame.streams && self.kept.is_none() && !near;
         let simple = first.is_some() && own.is_none() && others.is_empty();
         Row { out, slope, own, first, others, at, streams, simple }
     }
+}
 
-    /// here + slope · F, to a row of a tile's own memory.
+impl<'a, L: Lanes> Row<'a, L> {
+    /// Whether there is nothing but F and the first term, and whether the row is written past the
+    /// caches.
     #[inline(always)]
-    pub(super) fn of_step(
-        slope: L::Scalar,
-        here: &'a [L::Scalar],
-        out: &'a mut [L::Scalar],
-    ) -> Row<'a, L> {
-        let first = Some((L::lit(1.0), here));
-        let slope = L::splat(slope);
-        Row { out, slope, own: None, first, others: &[], at: 0, streams: false, simple: true }
+    pub(super) fn kind(&self) -> (bool, bool) {
+        (self.simple, self.streams)
     }
 
     /// Asserts that whole packs of `wide` values lie within the row.
@@ -79,14 +111,14 @@ impl<'a, L: Lanes> Row<'a, L> {
     ///
     /// `x` is below a number that [`check`](Row::check) has compared with the slices.
     #[inline(always)]
-    unsafe fn sum(&self, x: usize, slope: L) -> L {
+    unsafe fn sum<const SIMPLE: bool>(&self, x: usize, slope: L) -> L {
         let mut sum = slope * self.slope;
         if let Some((factor, values)) = self.first {
             // SAFETY: the caller's promise.
             let value: L = unsafe { row::within(values, x) };
             sum = value.mul_add(factor, sum);
         }
-        if self.simple {
+        if SIMPLE {
             return sum;
         }
         for (factor, values) in self.others {
@@ -101,18 +133,23 @@ impl<'a, L: Lanes> Row<'a, L> {
         sum
     }
 
-    /// Writes the pack at `x`; gives what was written.
+    /// Writes the pack at `x`; gives what was written. The [kind](Row::kind) of a row is a constant
+    /// here: inner loops ask nothing.
     ///
     /// # Safety
     ///
     /// `x` is below a number that [`check`](Row::check) has compared with the slices. Before the row is read, the tile must end.
     #[inline(always)]
-    pub(super) unsafe fn whole(&mut self, x: usize, slope: L) -> L {
+    pub(super) unsafe fn whole<const SIMPLE: bool, const STREAMS: bool>(
+        &mut self,
+        x: usize,
+        slope: L,
+    ) -> L {
         // SAFETY: the caller's promise.
-        let sum = unsafe { self.sum(x, slope) };
+        let sum = unsafe { self.sum::<SIMPLE>(x, slope) };
         // SAFETY: as above.
         let place = unsafe { self.out.get_unchecked_mut(x..x + L::WIDTH) };
-        if self.streams {
+        if STREAMS {
             // SAFETY: a tile ends with a fence.
             unsafe { sum.stream(place) };
         } else {
@@ -131,7 +168,7 @@ impl<'a, L: Lanes> Row<'a, L> {
     pub(super) unsafe fn part(&mut self, x: usize, cells: usize, slope: L) -> L {
         let cells = L::from_bits((1 << cells) - 1);
         // SAFETY: the caller's promise.
-        let sum = L::select(cells, unsafe { self.sum(x, slope) }, L::lit(0.0));
+        let sum = L::select(cells, unsafe { self.sum::<false>(x, slope) }, L::lit(0.0));
         // SAFETY: as above.
         unsafe { row::put(self.out, x, sum) };
         sum
@@ -145,13 +182,20 @@ pub(super) fn without_slope<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile)
     for s in 0..frame.plan.layout.species {
         for z in tile.z.clone() {
             for y in tile.y.clone() {
-                let mut row = Row::<L>::of_field(frame, s, (y, z), 1, &[]);
+                let goal = Goal { frame, cell: (y, z), rows: 1, kept: None };
+                let mut row = goal.row::<L>(s, &[]);
                 let (cells, mut x) = (frame.plan.layout.shape[0], 0);
                 row.check(cells);
                 let whole = cells / L::WIDTH * L::WIDTH;
                 while x < whole {
                     // SAFETY: whole packs of cells.
-                    let sum = unsafe { row.whole(x, L::lit(0.0)) };
+                    let sum = unsafe {
+                        if row.streams {
+                            row.whole::<false, true>(x, L::lit(0.0))
+                        } else {
+                            row.whole::<false, false>(x, L::lit(0.0))
+                        }
+                    };
                     spoiled = sum.mul_add(L::lit(0.0), spoiled);
                     x += L::WIDTH;
                 }

@@ -112,7 +112,7 @@ impl<'a, T: Scalar> Around<'a, T> {
         }
     }
 
-    /// The nine rows around rows, themselves in the middle; y fastest. Several rows have no
+    /// Finds the nine rows around rows, themselves in the middle; y fastest. Several rows have no
     /// neighbour along y that is a ghost, nor one along z that is not another row
     /// ([`At::cut`]).
     #[inline(always)]
@@ -120,24 +120,28 @@ impl<'a, T: Scalar> Around<'a, T> {
         &self,
         at: At,
         spare: &mut Spare<'a, T>,
-    ) -> [&'a [T]; 9] {
+        rows: &mut [&'a [T]; 9],
+    ) {
         let [_, ny, nz] = self.shape.map(|n| n as isize);
-        let mut rows = [&self.values[..0]; 9];
         let along_y = at.y > 0 && at.y + (at.rows as isize) < ny;
         if along_y && (at.rows > 1 || at.z > 0 && at.z + 1 < nz) {
+            let (row, wide) = (self.place.row, (at.rows - 1) * self.place.row + self.wide);
             for dz in 0..3 {
                 let (z, _) = self.source(2, at.z + dz as isize - 1);
+                let first = self.place.row_at(0, at.y - 1, z);
+                let three = &self.values[first..first + 2 * row + wide];
                 for dy in 0..3 {
-                    rows[3 * dz + dy] = self.rows(At { y: at.y + dy as isize - 1, z, ..at });
+                    // SAFETY: the three rows are as long as that.
+                    let found = unsafe { three.get_unchecked(dy * row..dy * row + wide) };
+                    rows[3 * dz + dy] = found;
                 }
             }
-            return rows;
+            return;
         }
         for k in 0..9 {
             let (dy, dz) = ((k % 3) as isize - 1, (k / 3) as isize - 1);
             rows[k] = self.neighbour::<L>(at.y + dy, at.z + dz, spare);
         }
-        rows
     }
 }
 

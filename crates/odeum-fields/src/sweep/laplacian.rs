@@ -12,6 +12,7 @@ use super::row;
 use crate::stencil::Weights;
 use crate::walls::Ghost;
 use odeum_core::lanes::prefetch;
+use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
 /// What takes the Laplacian of a row, pack by pack.
@@ -27,11 +28,19 @@ pub(super) struct Nine<'a, T> {
     pub(super) nx: usize,
     pub(super) count: usize,
     pub(super) row: usize,
-    pub(super) rows: [&'a [T]; 9],
+    pub(super) rows: &'a [&'a [T]; 9],
     pub(super) ends: &'a [Ghost<T>; 2],
     /// Values from what is read of the row above to what is asked for: the processor by itself
     /// sees too late that it will be needed.
     pub(super) ahead: usize,
+}
+
+impl<T: Scalar> Nine<'_, T> {
+    /// From the first cell of the first row to the end of the last pack of the last.
+    #[inline(always)]
+    fn wide<L: Lanes<Scalar = T>>(&self) -> usize {
+        (self.count - 1) * self.row + self.nx.next_multiple_of(L::WIDTH)
+    }
 }
 
 /// Gives the Laplacian along a row.
@@ -41,7 +50,7 @@ pub(super) fn along<L: Lanes>(
     nine: &Nine<'_, L::Scalar>,
     sink: &mut impl Sink<L>,
 ) {
-    let wide = (nine.count - 1) * nine.row + nine.nx.next_multiple_of(L::WIDTH);
+    let wide = nine.wide::<L>();
     assert!(nine.nx > 0 && nine.rows.iter().all(|row| row.len() >= wide));
     if weights.edges {
         march::<L, true>(weights, nine, sink);
@@ -56,20 +65,25 @@ fn march<L: Lanes, const EDGES: bool>(
     nine: &Nine<'_, L::Scalar>,
     sink: &mut impl Sink<L>,
 ) {
-    let Nine { nx, count, row, rows, ends, ahead } = nine;
+    // Copies: what a sink writes could change what it is only lent, as far as the compiler sees.
+    let Nine { nx, count, row, ends, ahead, .. } = *nine;
+    let mut rows = [nine.rows[0].as_ptr(); 9];
+    for k in 1..9 {
+        rows[k] = nine.rows[k].as_ptr();
+    }
     let yz = [weights.axes[1], weights.axes[2]];
-    let above = rows[7].as_ptr().wrapping_add(*ahead);
+    let above = rows[7].wrapping_add(ahead);
     // The wall along x acts on all rows alike, and G is linear in them.
     let weight = L::Scalar::from_f64(if EDGES { 6.0 } else { 1.0 });
-    for begin in (0..*count).map(|n| n * row) {
+    for begin in (0..count).map(|n| n * row) {
         let last = begin + nx - 1;
         // SAFETY: the first pack of every row is there.
-        let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, rows, begin) };
+        let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, &rows, begin) };
         let first = here.lane(0);
         let wrap = match ends[0] {
             // G is the same for a number as for lanes: its only product is by two.
             // SAFETY: the last cell of every row is there.
-            Ghost::Wrap => unsafe { parts::<L::Scalar, EDGES>(yz, rows, last).1 },
+            Ghost::Wrap => unsafe { parts::<L::Scalar, EDGES>(yz, &rows, last).1 },
             _ => first,
         };
         let mut left = L::splat(end(&ends[0], weight, first, wrap));
@@ -79,7 +93,7 @@ fn march<L: Lanes, const EDGES: bool>(
             let at = x + L::WIDTH;
             prefetch(above.wrapping_add(at));
             // SAFETY: a pack that holds cells, as asserted.
-            let (next_z, next) = unsafe { parts::<L, EDGES>(yz, rows, at) };
+            let (next_z, next) = unsafe { parts::<L, EDGES>(yz, &rows, at) };
             let sides = here.shifted_up(left) + here.shifted_down(next);
             sink.take(x, L::WIDTH, z + sides);
             (left, here, z) = (here, next, next_z);
@@ -109,18 +123,18 @@ fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T, wrap: T) -> T {
 ///
 /// # Safety
 ///
-/// `x + L::WIDTH` is not larger than the length of any row.
+/// Rows are not shorter than `x + L::WIDTH`.
 #[inline(always)]
 unsafe fn parts<L: Lanes, const EDGES: bool>(
     yz: [f64; 2],
-    rows: &[&[L::Scalar]; 9],
+    rows: &[*const L::Scalar; 9],
     x: usize,
 ) -> (L, L) {
     let mut at = [L::lit(0.0); 9];
     for k in 0..9 {
         if EDGES || k % 2 == 1 || k == 4 {
             // SAFETY: the caller's promise.
-            at[k] = unsafe { row::within(rows[k], x) };
+            at[k] = L::load(unsafe { std::slice::from_raw_parts(rows[k].add(x), L::WIDTH) });
         }
     }
     if EDGES {
@@ -150,22 +164,43 @@ fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]:
 }
 
 /// Writes `scale` times the Laplacian into a padded row.
-pub(super) struct Store<'a, L: Lanes> {
-    row: &'a mut [L::Scalar],
-    scale: L,
+#[inline(always)]
+pub(super) fn store<L: Lanes>(
+    weights: &Weights,
+    nine: &Nine<'_, L::Scalar>,
+    scale: f64,
+    padded: &mut [L::Scalar],
+) {
+    let row = &mut padded[row::PAD..];
+    assert!(row.len() >= nine.wide::<L>());
+    L::outline(Stored::<L> { weights, nine, store: Store { row, scale: L::lit(scale) } });
 }
 
-impl<'a, L: Lanes> Store<'a, L> {
-    /// Into the row from [`PAD`](row::PAD) on.
+/// A row out of line: its loop wants all registers.
+struct Stored<'a, L: Lanes> {
+    weights: &'a Weights,
+    nine: &'a Nine<'a, L::Scalar>,
+    store: Store<'a, L>,
+}
+
+impl<L: Lanes> Outlined for Stored<'_, L> {
     #[inline(always)]
-    pub(super) fn new(scale: f64, padded: &'a mut [L::Scalar]) -> Store<'a, L> {
-        Store { row: &mut padded[row::PAD..], scale: L::lit(scale) }
+    fn run(self) {
+        let Stored { weights, nine, mut store } = self;
+        along(weights, nine, &mut store);
     }
+}
+
+/// A row that all packs fit into.
+struct Store<'a, L: Lanes> {
+    row: &'a mut [L::Scalar],
+    scale: L,
 }
 
 impl<L: Lanes> Sink<L> for Store<'_, L> {
     #[inline(always)]
     fn take(&mut self, x: usize, _cells: usize, sum: L) {
-        (sum * self.scale).store(&mut self.row[x..x + L::WIDTH]);
+        // SAFETY: packs lie within the width that `store` has compared with the row.
+        unsafe { row::put(self.row, x, sum * self.scale) };
     }
 }

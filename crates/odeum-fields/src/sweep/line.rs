@@ -1,13 +1,14 @@
 //! One row of F for all species, and what a sweep makes of it.
 
-use super::combine::Row;
+use super::combine::{Goal, Row};
 use super::gather::At;
-use super::laplacian::{self, Nine, Sink, Store};
-use super::masked;
+use super::laplacian::{self, Nine, Sink};
 use super::program::{self, Which};
 use super::row::{self, PAD};
 use super::scratch::{Origin, Scratch, gains, has_gains};
+use super::{coded, masked};
 use crate::domain::Domain;
+use crate::native::Code;
 use crate::plan::{Inputs, Kernel, Plan};
 use odeum_core::Lanes;
 use odeum_core::real::Outlined;
@@ -17,14 +18,35 @@ use odeum_core::real::Outlined;
 const AHEAD: usize = 8;
 const AHEAD_OF_PROGRAM: usize = 2;
 
-/// Computes what F of row (y, z) is made of, but for Laplacians that [`write()`] takes as they
-/// come: gains, and the slopes of a program. Laplacians of potentials have been computed before.
+/// Computes rows of the output of all species; NaN in a lane when a value is not finite. Laplacians
+/// of potentials have been computed before.
 #[inline(always)]
-pub(super) fn compute<L: Lanes>(
+pub(super) fn make<L: Lanes>(
+    code: Option<&Code>,
     origin: &Origin<'_, L::Scalar>,
     scratch: &mut Scratch<L::Scalar>,
     at: At,
-) {
+    goal: Goal<'_, L::Scalar>,
+) -> L {
+    let plan = origin.plan;
+    if let (Some(code), Kernel::Tape(tape)) = (code, &plan.kernel)
+        && plan.domain_near((at.y, at.z)).is_none()
+    {
+        return coded::outputs(code, tape, origin, scratch, at, goal);
+    }
+    compute::<L>(origin, scratch, at);
+    let mut spoiled = L::lit(0.0);
+    for s in 0..plan.layout.species {
+        let out = goal.row(s, origin.around(s).rows(at));
+        spoiled = spoiled + write(origin, scratch, s, at, out);
+    }
+    spoiled
+}
+
+/// Computes what F of row (y, z) is made of, but for Laplacians that [`write()`] takes as they
+/// come: gains, and the slopes of a program.
+#[inline(always)]
+fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Scalar>, at: At) {
     let plan = origin.plan;
     for s in 0..plan.layout.species {
         gains::<L>(origin, scratch, s, (at.y, at.z));
@@ -63,7 +85,10 @@ fn rows_around<'a, L: Lanes>(
     domain: &'a Domain,
     at: At,
 ) -> masked::Nine<'a, L::Scalar> {
-    let Nine { nx, rows, ends, .. } = nine::<L>(origin, spare, s, at);
+    let around = origin.around(s);
+    let mut rows = [&[][..]; 9];
+    around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide), &mut rows);
+    let (nx, ends) = (around.shape[0], &origin.moment.ghosts[s][0]);
     masked::Nine { nx, rows, ends, bits: domain.nine(at.y, at.z) }
 }
 
@@ -86,22 +111,25 @@ pub(super) fn laplacians<L: Lanes>(
             masked::laplacian::<L>(weights, &rows, weights.scale, nine, to);
             continue;
         }
-        let nine = nine::<L>(origin, &mut scratch.spare, s, at);
+        let mut rows = [&[][..]; 9];
+        let nine = nine::<L>(origin, &mut scratch.spare, s, at, &mut rows);
         let row = &mut scratch.laplacians[s * stride..(s + 1) * stride];
-        laplacian::along(weights, &nine, &mut Store::<L>::new(weights.scale, row));
+        laplacian::store::<L>(weights, &nine, weights.scale, row);
     }
 }
 
-/// The nine rows around a row of a species.
+/// The nine rows around a row of a species. They are found where they then stay: a copy of all would
+/// wait until the last is written.
 #[inline(always)]
-fn nine<'a, L: Lanes>(
+fn nine<'r, 'a: 'r, L: Lanes>(
     origin: &Origin<'a, L::Scalar>,
     spare: &'a mut [L::Scalar],
     s: usize,
     at: At,
-) -> Nine<'a, L::Scalar> {
+    rows: &'r mut [&'a [L::Scalar]; 9],
+) -> Nine<'r, L::Scalar> {
     let around = origin.around(s);
-    let rows = around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide));
+    around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide), rows);
     let ahead = match &origin.plan.kernel {
         _ if !around.place.whole => 0,
         Kernel::Diffusion(_) => AHEAD,
@@ -115,7 +143,7 @@ fn nine<'a, L: Lanes>(
 /// Writes the row of a species from what is [computed](compute); NaN in a lane when a value is
 /// not finite.
 #[inline(always)]
-pub(super) fn write<L: Lanes>(
+fn write<L: Lanes>(
     origin: &Origin<'_, L::Scalar>,
     scratch: &mut Scratch<L::Scalar>,
     s: usize,
@@ -140,16 +168,31 @@ struct Write<'a, 'o, L: Lanes> {
 impl<L: Lanes> Outlined for Write<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
+        let gains = has_gains(self.origin.plan, self.s);
+        match self.out.kind() {
+            (true, true) if !gains => self.through::<true, true>(),
+            (true, false) if !gains => self.through::<true, false>(),
+            (_, true) => self.through::<false, true>(),
+            (_, false) => self.through::<false, false>(),
+        }
+    }
+}
+
+impl<L: Lanes> Write<'_, '_, L> {
+    #[inline(always)]
+    fn through<const SIMPLE: bool, const STREAMS: bool>(self) {
         let Write { origin, scratch, s, at, out, spoiled } = self;
         let plan = origin.plan;
         let stride = scratch.stride;
         let padded = s * stride..(s + 1) * stride;
-        let mut end = End::new(plan, s, at.rows, &scratch.gains[padded.clone()], out);
+        let gains = &scratch.gains[padded.clone()];
+        let mut end = End::<L, SIMPLE, STREAMS>::new(plan, s, at.rows, gains, out);
         let near = plan.domain_near((at.y, at.z)).is_some();
         match &plan.kernel {
             Kernel::Diffusion(d) if !near => {
                 end.spread = L::lit(d[s] * plan.weights.scale);
-                let nine = nine::<L>(origin, &mut scratch.spare, s, at);
+                let mut rows = [&[][..]; 9];
+                let nine = nine::<L>(origin, &mut scratch.spare, s, at, &mut rows);
                 laplacian::along(&plan.weights, &nine, &mut end);
             }
             _ => {
@@ -169,8 +212,9 @@ impl<L: Lanes> Outlined for Write<'_, '_, L> {
     }
 }
 
-/// The end of a row's way: F but for gains becomes values of the output.
-struct End<'a, L: Lanes> {
+/// The end of a row's way: F but for gains becomes values of the output. A simple one has no gains,
+/// and a simple row.
+struct End<'a, L: Lanes, const SIMPLE: bool, const STREAMS: bool> {
     wide: usize,
     spread: L,
     /// What F gains, if it does, from the first cell on.
@@ -180,7 +224,7 @@ struct End<'a, L: Lanes> {
     spoiled: [L; 2],
 }
 
-impl<'a, L: Lanes> End<'a, L> {
+impl<'a, L: Lanes, const SIMPLE: bool, const STREAMS: bool> End<'a, L, SIMPLE, STREAMS> {
     #[inline(always)]
     fn new(
         plan: &Plan<L::Scalar>,
@@ -188,7 +232,7 @@ impl<'a, L: Lanes> End<'a, L> {
         rows: usize,
         gains: &'a [L::Scalar],
         out: Row<'a, L>,
-    ) -> End<'a, L> {
+    ) -> Self {
         let gains = has_gains(plan, s).then_some(&gains[PAD..]);
         let wide = (rows - 1) * plan.layout.row + plan.layout.shape[0];
         let wide = wide.next_multiple_of(L::WIDTH);
@@ -201,21 +245,25 @@ impl<'a, L: Lanes> End<'a, L> {
     #[inline(always)]
     fn put(&mut self, x: usize, cells: usize, mut slope: L) {
         debug_assert!(x + L::WIDTH <= self.wide);
-        if let Some(gains) = self.gains {
+        if !SIMPLE && let Some(gains) = self.gains {
             // SAFETY: packs up to `wide` lie within the gains and the output.
             slope = slope + unsafe { row::within::<L>(gains, x) };
         }
         let out = &mut self.out;
         // SAFETY: as above, and tiles end with a fence.
         let value = unsafe {
-            if cells == L::WIDTH { out.whole(x, slope) } else { out.part(x, cells, slope) }
+            if cells == L::WIDTH {
+                out.whole::<SIMPLE, STREAMS>(x, slope)
+            } else {
+                out.part(x, cells, slope)
+            }
         };
         let [last, other] = self.spoiled;
         self.spoiled = [value.mul_add(L::lit(0.0), other), last];
     }
 }
 
-impl<L: Lanes> Sink<L> for End<'_, L> {
+impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Sink<L> for End<'_, L, SIMPLE, STREAMS> {
     #[inline(always)]
     fn take(&mut self, x: usize, cells: usize, sum: L) {
         self.put(x, cells, sum * self.spread);
@@ -234,9 +282,9 @@ pub(super) fn store<L: Lanes>(
     let weights = &plan.weights;
     if let Some(domain) = plan.domain_near((y, z)) {
         let Nine { nx, rows, ends, .. } = *nine;
-        let nine = masked::Nine { nx, rows, ends, bits: domain.nine(y, z) };
+        let nine = masked::Nine { nx, rows: *rows, ends, bits: domain.nine(y, z) };
         masked::laplacian::<L>(weights, &nine, weights.scale, work, to);
     } else {
-        laplacian::along(weights, nine, &mut Store::<L>::new(weights.scale, to));
+        laplacian::store::<L>(weights, nine, weights.scale, to);
     }
 }

@@ -5,6 +5,7 @@
 //! so the bits of a result depend neither on the tiles nor on the threads.
 
 mod cascade;
+mod coded;
 pub(crate) mod combine;
 mod faces;
 mod gather;
@@ -17,13 +18,17 @@ mod row;
 mod scratch;
 mod transport;
 
+pub(crate) use coded::Codes;
+
 use crate::field::Field;
+use crate::native::{Code, Factors};
 use crate::plan::{Blow, Plan};
 use crate::walls::{Ghost, Ghosts};
 use odeum_core::lanes::{LaneWork, stream_fence};
 use odeum_core::{Isa, Lanes, Scalar};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a sweep computes from F and other fields of the same shape.
 #[derive(Clone, Copy)]
@@ -78,6 +83,8 @@ pub(crate) struct Moment<T> {
     pub(crate) speed: [f64; 3],
     /// Species, cell and rate of point sources.
     pub(crate) sources: Vec<(usize, [usize; 3], f64)>,
+    /// What the code of outputs and that of potentials read.
+    pub(crate) numbers: [Vec<T>; 2],
 }
 
 impl<T: Scalar> Moment<T> {
@@ -92,7 +99,19 @@ impl<T: Scalar> Moment<T> {
             _ => [0.0; 3],
         };
         let sources = plan.sources.iter().map(|s| (s.species, s.cell, s.rate.at(t))).collect();
-        Moment { t, ghosts, inherited, speed, sources }
+        Moment { t, ghosts, inherited, speed, sources, numbers: [Vec::new(), Vec::new()] }
+    }
+
+    /// With the numbers that codes read.
+    fn with_numbers(
+        self,
+        outputs: Option<&Code>,
+        potentials: Option<&Code>,
+        factors: &Factors<'_>,
+    ) -> Moment<T> {
+        let of =
+            |code: Option<&Code>| code.map_or(Vec::new(), |code| code.scalars(self.t, factors));
+        Moment { numbers: [of(outputs), of(potentials)], ..self }
     }
 }
 
@@ -119,6 +138,10 @@ pub struct Frame<'a, T> {
     pub(crate) together: usize,
     /// Whether the ghosts of a wall along z have to be computed.
     pub(crate) walls_in_z: bool,
+    /// The code of rows of the output, of those of steps between, and of potentials.
+    pub(crate) outputs: Option<Arc<Code>>,
+    pub(crate) between: Option<Arc<Code>>,
+    pub(crate) potentials: Option<&'a Code>,
 }
 
 /// The field that a sweep writes.
@@ -185,6 +208,7 @@ fn cut(ny: usize, nz: usize, wide: usize, deep: usize) -> Vec<Tile> {
 /// the output is finite.
 pub(crate) fn sweep<T: Precision>(
     plan: &Plan<T>,
+    codes: &Codes,
     tiles: &[Tile],
     isa: Isa,
     pool: Option<&rayon::ThreadPool>,
@@ -193,9 +217,20 @@ pub(crate) fn sweep<T: Precision>(
     what: &Combination<'_, T>,
     out: &mut Field<T>,
 ) -> bool {
-    let moments = vec![Moment::new(plan, t)];
+    let streams = what.own.is_none() && plan.layout.len() * size_of::<T>() > STREAM;
+    let factors: Vec<f64> = what.terms.iter().map(|(factor, _)| *factor).collect();
+    let here = what.terms.first().is_some_and(|(_, field)| std::ptr::eq(*field, u));
+    let form = (here, factors.len() - usize::from(here), what.own.is_some());
+    let outputs = if what.slope == 0.0 { None } else { codes.outputs(plan, form, streams) };
+    let factors = Factors { slope: what.slope, own: what.own.unwrap_or(0.0), terms: &factors };
+    let potentials = codes.potentials();
+    let moment = Moment::new(plan, t).with_numbers(outputs.as_deref(), potentials, &factors);
+    let moments = vec![moment];
     let frame = Frame {
         plan,
+        outputs,
+        between: None,
+        potentials,
         together: scratch::together(plan),
         walls_in_z: walls_in_z(&moments),
         moments,
@@ -205,7 +240,7 @@ pub(crate) fn sweep<T: Precision>(
         terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
         from_here: false,
         out: Output(out.values_mut().as_mut_ptr()),
-        streams: what.own.is_none() && plan.layout.len() * size_of::<T>() > STREAM,
+        streams,
     };
     over(tiles, isa, pool, &frame)
 }
@@ -214,6 +249,7 @@ pub(crate) fn sweep<T: Precision>(
 /// on the way is finite.
 pub(crate) fn steps<T: Precision>(
     plan: &Plan<T>,
+    codes: &Codes,
     (threads, isa): (usize, Isa),
     pool: Option<&rayon::ThreadPool>,
     times: &[f64],
@@ -222,9 +258,19 @@ pub(crate) fn steps<T: Precision>(
     out: &mut Field<T>,
 ) -> bool {
     let tiles = cascade::tiles(plan, threads, times.len());
-    let moments: Vec<Moment<T>> = times.iter().map(|t| Moment::new(plan, *t)).collect();
+    let streams = plan.layout.len() * size_of::<T>() > STREAM;
+    let form = (true, 0, false);
+    let outputs = codes.outputs(plan, form, streams);
+    let between = codes.outputs(plan, form, false);
+    let factors = Factors { slope: h, own: 0.0, terms: &[1.0] };
+    let numbers = outputs.as_deref();
+    let moment = |t: &f64| Moment::new(plan, *t).with_numbers(numbers, None, &factors);
+    let moments: Vec<Moment<T>> = times.iter().map(moment).collect();
     let frame = Frame {
         plan,
+        outputs: outputs.clone(),
+        between,
+        potentials: None,
         together: scratch::together(plan),
         walls_in_z: walls_in_z(&moments),
         moments,
@@ -234,7 +280,7 @@ pub(crate) fn steps<T: Precision>(
         terms: Vec::new(),
         from_here: true,
         out: Output(out.values_mut().as_mut_ptr()),
-        streams: plan.layout.len() * size_of::<T>() > STREAM,
+        streams,
     };
     over(&tiles, isa, pool, &frame)
 }

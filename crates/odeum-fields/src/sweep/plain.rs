@@ -1,12 +1,13 @@
 //! A tile of a sweep, row by row.
 
-use super::combine::{Row, add_sources, is_sound};
+use super::combine::{Goal, add_sources, is_sound};
 use super::gather::At;
 use super::laplacian::Nine;
 use super::program::{self, Which};
 use super::row;
 use super::scratch::{Origin, Scratch};
-use super::{Frame, Tile, line, masked};
+use super::{Frame, Tile, coded, line, masked};
+use crate::native::Code;
 use crate::plan::{Kernel, Tape};
 use crate::walls;
 use odeum_core::Lanes;
@@ -27,7 +28,7 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
         if let Some(tape) = with_potentials {
             let first = if z == tile.z.start { z as isize - 1 } else { z as isize + 1 };
             for plane in first..=z as isize + 1 {
-                potential_plane::<L>(&origin, tape, &mut scratch, tile, plane);
+                potential_plane::<L>(&origin, (tape, frame.potentials), &mut scratch, tile, plane);
             }
         }
         let mut y = tile.y.start;
@@ -36,18 +37,17 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                 beyond::<L>(&origin, tape, &mut scratch, tile, (y, z));
             }
             let at = At::cut(frame, (y as isize, z as isize), tile.y.end as isize);
-            line::compute::<L>(&origin, &mut scratch, at);
+            let goal = Goal { frame, cell: (y, z), rows: at.rows, kept: None };
+            let code = frame.outputs.as_deref();
+            spoiled = spoiled + line::make::<L>(code, &origin, &mut scratch, at, goal);
             for s in 0..plan.layout.species {
-                let here = origin.around(s).rows(at);
-                let out = Row::<L>::of_field(frame, s, (y, z), at.rows, here);
-                spoiled = spoiled + line::write(&origin, &mut scratch, s, at, out);
                 for y in y..y + at.rows {
                     let row = frame.out.at(plan.layout.row_at(s, y, z));
                     // SAFETY: the row is the tile's, and nobody holds it any more.
                     unsafe { add_sources(&origin.moment.sources, frame.slope, s, (y, z), row) };
                 }
                 // SAFETY: as above.
-                unsafe { rest::<L>(frame, s, (y, z), here) };
+                unsafe { rest::<L>(frame, s, (y, z), origin.around(s).rows(at)) };
             }
             y += at.rows;
         }
@@ -92,7 +92,7 @@ fn potential_row(tile: &Tile, k: usize, j: usize, plane: isize) -> usize {
 #[inline(always)]
 fn potential_plane<L: Lanes>(
     origin: &Origin<'_, L::Scalar>,
-    tape: &Tape,
+    (tape, code): (&Tape, Option<&Code>),
     scratch: &mut Scratch<L::Scalar>,
     tile: &Tile,
     plane: isize,
@@ -106,6 +106,13 @@ fn potential_plane<L: Lanes>(
         let (y, _) = walls::source((tile.y.start + j) as isize - 1, ny, &ghosts[1]);
         let at = At { y: y as isize, z: z as isize, rows: 1 };
         line::laplacians::<L>(origin, &tape.potential_inputs, scratch, at);
+        if let Some(code) = code
+            && plan.domain_near((at.y, at.z)).is_none()
+        {
+            let row = |k: usize| potential_row(tile, k, j, plane) * stride;
+            coded::potentials::<L>(code, tape, origin, scratch, at, row);
+            continue;
+        }
         program::run::<L>(Which::Potentials, tape, origin, scratch, at);
         for k in 0..tape.n_potentials {
             let at = potential_row(tile, k, j, plane) * stride;
@@ -137,7 +144,7 @@ fn beyond<L: Lanes>(
         }
         let ends = &origin.moment.ghosts[species + k][0];
         let to = &mut scratch.laplacians[(species + k) * stride..(species + k + 1) * stride];
-        let nine = Nine { nx, count: 1, row: 0, rows, ends, ahead: 0 };
+        let nine = Nine { nx, count: 1, row: 0, rows: &rows, ends, ahead: 0 };
         line::store::<L>(plan, &nine, (y as isize, z as isize), &mut scratch.nine, to);
     }
 }

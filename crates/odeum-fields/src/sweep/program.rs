@@ -3,7 +3,7 @@
 use super::gather::At;
 use super::row::PAD;
 use super::scratch::{Origin, Scratch};
-use crate::plan::{Inputs, Tape};
+use crate::plan::{Inputs, Plan, Tape};
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Program, Scalar};
 
@@ -30,6 +30,27 @@ pub(super) fn run<L: Lanes>(
     L::outline(Interpretation::<L> { which, tape, origin, scratch, at });
 }
 
+/// Writes the coordinates y and z of rows, where a program reads them; x stays as it is.
+pub(super) fn fill_places<T: Scalar>(
+    plan: &Plan<T>,
+    inputs: &Inputs,
+    stride: usize,
+    places: &mut [T],
+    at: At,
+) {
+    for (axis, first) in [(1, at.y), (2, at.z)] {
+        if inputs.coordinates[axis] {
+            let cells = plan.layout.shape[axis] as isize;
+            for n in 0..at.rows {
+                let i = if axis == 1 { first + n as isize } else { first };
+                let place = plan.grid.centre(axis, i.rem_euclid(cells) as usize);
+                let begin = axis * stride + PAD + n * plan.layout.row;
+                places[begin..begin + plan.layout.row].fill(T::from_f64(place));
+            }
+        }
+    }
+}
+
 /// A run out of line: an interpreter is long.
 struct Interpretation<'a, 'o, L: Lanes> {
     which: Which,
@@ -51,18 +72,7 @@ impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
                 (&tape.potentials, &tape.potential_inputs, &mut scratch.potential_work)
             }
         };
-        for (axis, first) in [(1, at.y), (2, at.z)] {
-            if inputs.coordinates[axis] {
-                let cells = plan.layout.shape[axis] as isize;
-                for n in 0..at.rows {
-                    let i = if axis == 1 { first + n as isize } else { first };
-                    let place = plan.grid.centre(axis, i.rem_euclid(cells) as usize);
-                    let begin = axis * stride + PAD + n * plan.layout.row;
-                    let row = &mut scratch.places[begin..begin + plan.layout.row];
-                    row.fill(L::Scalar::from_f64(place));
-                }
-            }
-        }
+        fill_places(plan, inputs, scratch.stride, &mut scratch.places, at);
         let wide = (at.rows - 1) * plan.layout.row + plan.layout.wide::<L::Scalar>();
         let count = 2 * species + 3 + tape.n_potentials;
         let mut few = [&scratch.places[..]; FEW];

@@ -43,6 +43,9 @@ pub(super) struct Scratch<T> {
     pub(super) potential_work: Lined<T>,
     /// The nine rows around a row that solid cells are near, with ghosts \[9 rows\].
     pub(super) nine: Lined<T>,
+    /// Rows that machine code is given, and rows of the output that it is given others for.
+    pub(super) pointers: Vec<*mut T>,
+    pub(super) outs: Vec<*mut T>,
     /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
     pub(super) potentials: Lined<T>,
 }
@@ -94,6 +97,8 @@ impl<T: Scalar> Scratch<T> {
             rhs_work,
             potential_work,
             nine: zeros(if plan.domain.is_some() { 9 } else { 0 }),
+            pointers: Vec::new(),
+            outs: Vec::new(),
             potentials: zeros(potentials * 3 * (rows + 2)),
         }
     }

@@ -1,0 +1,222 @@
+//! What is computed at each pack of a row, operation by operation.
+
+use super::Form;
+use odeum_core::Program;
+use odeum_core::graph::Op;
+use odeum_core::tape::Value;
+
+/// Operations beyond which a program is interpreted: registers are given out by looking ahead.
+const MOST: usize = 2000;
+
+/// What an operation reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Operand {
+    /// The pack of a row.
+    Row(usize),
+    /// A number, the same in all lanes.
+    Scalar(usize),
+    /// What a line before has computed.
+    Result(usize),
+}
+
+/// A number that code is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    Number(Number),
+    Time,
+    Slope,
+    Own,
+    Factor(usize),
+}
+
+/// A number that is the same as another when its bits are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Number(pub(super) f64);
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Number {}
+
+/// What one instruction does with a, b and c.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// a + b
+    Add,
+    /// a − b
+    Sub,
+    /// a b
+    Mul,
+    /// a / b
+    Div,
+    /// √a
+    Sqrt,
+    /// Bits that differ
+    Xor,
+    /// Bits of b that are not in a
+    Without,
+    /// a b + c
+    MulAdd,
+    /// a b − c
+    MulSub,
+    /// c − a b
+    NegMulAdd,
+    /// a goes to a row.
+    Store { row: usize, streams: bool },
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) kind: Kind,
+    pub(super) operands: Vec<Operand>,
+}
+
+/// All lines, and the numbers that they read.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) lines: Vec<Line>,
+    pub(super) given: Vec<Given>,
+    pub(super) states: usize,
+    pub(super) outputs: usize,
+    /// Rows that are added to each output, states not counted.
+    pub(super) terms: usize,
+}
+
+impl Listing {
+    /// The lines of a program without parameters; `None` when it has operations that are not
+    /// among [`Kind`]s.
+    pub(super) fn new(program: &Program, form: &Form) -> Option<Listing> {
+        let (assignments, outputs) = program.assignments();
+        let terms = if let Form::Combined { terms, .. } = form { *terms } else { 0 };
+        let states = program.n_states();
+        let mut listing = Listing { states, outputs: outputs.len(), terms, ..Listing::default() };
+        // The operand that each result is.
+        let mut results = Vec::with_capacity(assignments.len());
+        let mut ended = vec![false; outputs.len()];
+        for (n, assignment) in assignments.iter().enumerate() {
+            let of = assignment.operands.iter().map(|v| listing.operand(*v, &results));
+            let of: Vec<Operand> = of.collect::<Option<_>>()?;
+            results.push(listing.compute(assignment.op, &of)?);
+            for s in 0..outputs.len() {
+                if outputs[s] == Value::Result(n) {
+                    listing.end(s, results[n], form);
+                    ended[s] = true;
+                }
+            }
+            if listing.lines.len() > MOST {
+                return None;
+            }
+        }
+        for s in 0..outputs.len() {
+            if !ended[s] {
+                let output = listing.operand(outputs[s], &results)?;
+                listing.end(s, output, form);
+            }
+        }
+        Some(listing)
+    }
+
+    /// The rows that are read or written, each once.
+    pub(super) fn rows(&self) -> Vec<usize> {
+        let mut rows = Vec::new();
+        for line in &self.lines {
+            rows.extend(line.operands.iter().filter_map(|operand| match operand {
+                Operand::Row(row) => Some(*row),
+                _ => None,
+            }));
+            rows.extend(if let Kind::Store { row, .. } = line.kind { Some(row) } else { None });
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+
+    fn operand(&mut self, value: Value, results: &[Operand]) -> Option<Operand> {
+        Some(match value {
+            Value::Constant(number) => self.scalar(Given::Number(Number(number))),
+            Value::Time => self.scalar(Given::Time),
+            Value::State(i) => Operand::Row(i),
+            Value::Param(_) => return None,
+            Value::Result(n) => results[n],
+        })
+    }
+
+    fn scalar(&mut self, given: Given) -> Operand {
+        let known = self.given.iter().position(|other| *other == given);
+        Operand::Scalar(known.unwrap_or_else(|| {
+            self.given.push(given);
+            self.given.len() - 1
+        }))
+    }
+
+    fn line(&mut self, kind: Kind, operands: &[Operand]) -> Operand {
+        self.lines.push(Line { kind, operands: operands.to_vec() });
+        Operand::Result(self.lines.len() - 1)
+    }
+
+    /// The meaning of operations is that of the lanes' functions, to the bit.
+    fn compute(&mut self, op: Op, of: &[Operand]) -> Option<Operand> {
+        let number = |listing: &mut Listing, x: f64| listing.scalar(Given::Number(Number(x)));
+        Some(match op {
+            Op::Add => self.line(Kind::Add, of),
+            Op::Sub => self.line(Kind::Sub, of),
+            Op::Mul => self.line(Kind::Mul, of),
+            Op::Div => self.line(Kind::Div, of),
+            Op::MulAdd => self.line(Kind::MulAdd, of),
+            Op::MulSub => self.line(Kind::MulSub, of),
+            Op::NegMulAdd => self.line(Kind::NegMulAdd, of),
+            Op::Add3 => {
+                let sum = self.line(Kind::Add, &of[..2]);
+                self.line(Kind::Add, &[sum, of[2]])
+            }
+            Op::Mul3 => {
+                let product = self.line(Kind::Mul, &of[..2]);
+                self.line(Kind::Mul, &[product, of[2]])
+            }
+            Op::Neg => {
+                let sign = number(self, -0.0);
+                self.line(Kind::Xor, &[of[0], sign])
+            }
+            Op::Abs => {
+                let sign = number(self, -0.0);
+                self.line(Kind::Without, &[sign, of[0]])
+            }
+            Op::Recip => {
+                let one = number(self, 1.0);
+                self.line(Kind::Div, &[one, of[0]])
+            }
+            Op::Sqrt => self.line(Kind::Sqrt, of),
+            _ => return None,
+        })
+    }
+
+    /// What becomes of output `s`: in the order in which a row is summed where programs are
+    /// interpreted.
+    fn end(&mut self, s: usize, output: Operand, form: &Form) {
+        let row = self.states + s * (2 + self.terms);
+        let Form::Combined { here, terms, own, gains, streams } = form else {
+            self.line(Kind::Store { row, streams: false }, &[output]);
+            return;
+        };
+        let mut slope = output;
+        if gains[s] {
+            slope = self.line(Kind::Add, &[slope, Operand::Row(row + 1)]);
+        }
+        let factor = self.scalar(Given::Slope);
+        let mut sum = self.line(Kind::Mul, &[slope, factor]);
+        let rows = here.then_some(s).into_iter().chain((0..*terms).map(|k| row + 2 + k));
+        for (k, term) in rows.enumerate() {
+            let factor = self.scalar(Given::Factor(k));
+            sum = self.line(Kind::MulAdd, &[Operand::Row(term), factor, sum]);
+        }
+        if *own {
+            let factor = self.scalar(Given::Own);
+            sum = self.line(Kind::MulAdd, &[Operand::Row(row), factor, sum]);
+        }
+        self.line(Kind::Store { row, streams: *streams }, &[sum]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Machine code of programs along rows, made when a problem is prepared.
+//!
+//! An interpreter reads and writes memory at every operation; where a reaction is computed for each
+//! cell that takes longer than all the rest of a sweep. The code made here keeps what it computes in
+//! registers, and goes on from F to what the sweep makes of it: own · out + Σ cₖ Vₖ + slope · F. Its
+//! operations are those of the interpreter in the same order, and so are the bits of its results.
+//!
+//! There is code for x86-64 with AVX2 or AVX-512, of programs made of sums, products, quotients, roots
+//! and absolute values. Elsewhere, and where the system grants no executable memory, programs are
+//! interpreted.
+
+#[cfg(target_arch = "x86_64")]
+mod encode;
+#[cfg(target_arch = "x86_64")]
+mod listing;
+#[cfg(target_arch = "x86_64")]
+mod registers;
+
+#[cfg(target_arch = "x86_64")]
+use listing::{Given, Listing};
+use odeum_core::{Isa, Program, Scalar};
+
+/// What is made of the outputs of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// They are written as they are.
+    Plain,
+    /// own · out + Σ cₖ Vₖ + slope · (F + gains)
+    Combined {
+        /// Whether the first term is of the states themselves: outputs are then the first states.
+        here: bool,
+        /// Rows that are added, beside those states.
+        terms: usize,
+        /// Whether the old content of the output is added.
+        own: bool,
+        /// Which outputs gain something that is computed elsewhere.
+        gains: Vec<bool>,
+        /// Whether the output is written past the caches.
+        streams: bool,
+    },
+}
+
+/// The factors of a [combination](Form::Combined).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors<'a> {
+    pub(crate) slope: f64,
+    pub(crate) own: f64,
+    /// Of the terms, that of the states first where they are one.
+    pub(crate) terms: &'a [f64],
+}
+
+/// Machine code for one precision and one instruction set.
+#[derive(Debug)]
+pub(crate) struct Code {
+    #[cfg(target_arch = "x86_64")]
+    memory: memmap2::Mmap,
+    #[cfg(target_arch = "x86_64")]
+    given: Vec<Given>,
+    states: usize,
+    outputs: usize,
+    terms: usize,
+    adds_states: bool,
+    /// The rows that are read or written.
+    used: Vec<usize>,
+}
+
+impl Code {
+    /// The code of a program for scalars of type `T`; `None` where there can be none.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn new<T: Scalar>(program: &Program, form: &Form, isa: Isa) -> Option<Code> {
+        let target = encode::Target::new(isa, size_of::<T>())?;
+        let listing = Listing::new(program, form)?;
+        let acts = registers::allocate(&listing, target.registers())?;
+        let used = listing.rows();
+        let bytes = encode::encode(&target, &used, &acts)?;
+        let mut memory = memmap2::MmapMut::map_anon(bytes.len()).ok()?;
+        memory.copy_from_slice(&bytes);
+        let memory = memory.make_exec().ok()?;
+        let Listing { given, states, outputs, terms, .. } = listing;
+        let adds_states = matches!(form, Form::Combined { here: true, .. });
+        Some(Code { memory, given, states, outputs, terms, adds_states, used })
+    }
+
+    /// There is none for this processor.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) fn new<T: Scalar>(_: &Program, _: &Form, _: Isa) -> Option<Code> {
+        None
+    }
+
+    /// The numbers that the code reads.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn scalars<T: Scalar>(&self, t: f64, factors: &Factors<'_>) -> Vec<T> {
+        let number = |given: &Given| match *given {
+            Given::Number(number) => number.0,
+            Given::Time => t,
+            Given::Slope => factors.slope,
+            Given::Own => factors.own,
+            Given::Factor(k) => factors.terms[k],
+        };
+        self.given.iter().map(|given| T::from_f64(number(given))).collect()
+    }
+
+    /// The numbers that the code reads.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) fn scalars<T: Scalar>(&self, _: f64, _: &Factors<'_>) -> Vec<T> {
+        Vec::new()
+    }
+
+    /// Rows that [`run`](Code::run) is given: the states, then for each output the output itself,
+    /// its gains, and the rows that are added.
+    pub(crate) fn rows(&self) -> usize {
+        self.states + self.outputs * (2 + self.terms)
+    }
+
+    /// How many of these are states.
+    pub(crate) fn states(&self) -> usize {
+        self.states
+    }
+
+    /// The place of an output among the rows; its gains and the rows that are added follow.
+    pub(crate) fn output(&self, s: usize) -> usize {
+        self.states + s * (2 + self.terms)
+    }
+
+    /// Whether the first of what is added is the states themselves.
+    pub(crate) fn adds_states(&self) -> bool {
+        self.adds_states
+    }
+
+    /// Computes the outputs from byte `begin` to before byte `end` of the rows, whole packs, at
+    /// least one. Zero times what is written is added to the pack `spoiled`.
+    ///
+    /// # Safety
+    ///
+    /// There must be [`rows`](Code::rows) pointers, of which those that the program reads lead to
+    /// so many bytes, and [`scalars`](Code::scalars) as this code gives them; a pack must lie at
+    /// `spoiled`. Outputs must be the caller's to write, and overlap no row that is read but where
+    /// an output is read at the place that is written next. What is
+    /// written past the caches begins on cache lines. The processor must have the instructions.
+    pub(crate) unsafe fn run<T: Scalar>(
+        &self,
+        rows: &[*mut T],
+        scalars: &[T],
+        [begin, end]: [usize; 2],
+        spoiled: *mut T,
+    ) {
+        debug_assert!(rows.len() == self.rows() && begin < end);
+        debug_assert!(self.used.iter().all(|row| !rows[*row].is_null()));
+        #[cfg(target_arch = "x86_64")]
+        {
+            type Run<T> = unsafe extern "sysv64" fn(*const *mut T, *const T, usize, usize, *mut T);
+            // SAFETY: the memory holds a function of this type for this precision, as `encode` writes it.
+            let run: Run<T> = unsafe { std::mem::transmute(self.memory.as_ptr()) };
+            // SAFETY: the caller's promise.
+            unsafe { run(rows.as_ptr(), scalars.as_ptr(), begin, end, spoiled) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (rows, scalars, begin, end, spoiled);
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;

@@ -1,0 +1,201 @@
+//! Machine code against the interpreter, to the bit.
+
+use super::{Code, Factors, Form};
+use crate::memory::Lined;
+use odeum_core::lanes::LaneWork;
+use odeum_core::random::SplitMix64;
+use odeum_core::{Graph, Isa, Lanes, Program, Real, Scalar, Symbol};
+
+const STATES: usize = 5;
+const OUTPUTS: usize = 3;
+const POINTS: usize = 96;
+/// Packs before this cell and from the other on are left alone.
+const SPAN: [usize; 2] = [16, 80];
+const TIME: f64 = 0.7;
+const FACTORS: Factors<'_> = Factors { slope: 0.3, own: -1.25, terms: &[0.9, 1.5, -0.375] };
+
+/// Outputs of so many random operations each.
+fn graph(random: &mut SplitMix64, operations: usize) -> Graph {
+    Graph::record(STATES, 0, |t, y, _| {
+        let mut all: Vec<Symbol> = y.to_vec();
+        all.push(t);
+        all.push(Symbol::lit(1.5));
+        let outputs = (0..OUTPUTS).map(|_| {
+            for _ in 0..operations {
+                let (a, b) = (all[random.below(all.len())], all[random.below(all.len())]);
+                let c = all[all.len() - 1];
+                all.push(match random.below(9) {
+                    0 => a + b,
+                    1 => a - b,
+                    2 => a * b,
+                    3 => a / (b * b + Symbol::lit(2.0)),
+                    4 => c - a * b,
+                    5 => a * b + c,
+                    6 => (c.abs() + Symbol::lit(0.25)).sqrt(),
+                    7 => -a * b - c,
+                    _ => c * Symbol::lit(0.1 * all.len() as f64),
+                });
+            }
+            all[all.len() - 1]
+        });
+        outputs.collect()
+    })
+}
+
+/// Rows of random numbers between −1 and 1.
+fn rows<T: Scalar>(random: &mut SplitMix64, count: usize) -> Vec<Lined<T>> {
+    let row = |random: &mut SplitMix64| {
+        let mut row = Lined::new(T::from_f64(0.0), POINTS);
+        let number = |random: &mut SplitMix64| random.below(2001) as f64 * 1e-3 - 1.0;
+        row.iter_mut().for_each(|value| *value = T::from_f64(number(random)));
+        row
+    };
+    (0..count).map(|_| row(random)).collect()
+}
+
+/// What the interpreter makes of rows, and then row by row of its outputs.
+struct Interpreted<'a, T> {
+    program: &'a Program,
+    form: &'a Form,
+    code: &'a Code,
+    rows: &'a [Lined<T>],
+}
+
+impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
+    type Output = Vec<Vec<T>>;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) -> Vec<Vec<T>> {
+        let Interpreted { program, form, code, rows } = self;
+        let zero = T::from_f64(0.0);
+        let states: Vec<&[T]> = rows[..STATES].iter().map(|row| &row[..]).collect();
+        let mut slopes = vec![zero; OUTPUTS * POINTS];
+        let mut work = vec![zero; program.row_workspace(POINTS)];
+        program.load_along(TIME, POINTS, &mut work);
+        program.run_along::<L>(POINTS, &states, (&mut slopes, POINTS), (&mut work, POINTS));
+        let mut made = Vec::new();
+        for s in 0..OUTPUTS {
+            let (at, mut row) = (code.output(s), slopes[s * POINTS..][..POINTS].to_vec());
+            if let Form::Combined { here, terms, own, gains, .. } = form {
+                for x in (0..POINTS).step_by(L::WIDTH) {
+                    let pack = |row: &[T]| L::load(&row[x..x + L::WIDTH]);
+                    let mut slope = pack(&row);
+                    if gains[s] {
+                        slope = slope + pack(&rows[at + 1]);
+                    }
+                    let mut sum = slope * L::lit(FACTORS.slope);
+                    let first = here.then_some(s).into_iter();
+                    for (k, term) in first.chain((0..*terms).map(|k| at + 2 + k)).enumerate() {
+                        sum = pack(&rows[term]).mul_add(L::lit(FACTORS.terms[k]), sum);
+                    }
+                    if *own {
+                        sum = pack(&rows[at]).mul_add(L::lit(FACTORS.own), sum);
+                    }
+                    sum.store(&mut row[x..x + L::WIDTH]);
+                }
+            }
+            made.push(row);
+        }
+        made
+    }
+}
+
+/// Compares all cells; gives whether there was code.
+fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut SplitMix64) -> bool {
+    let Some(code) = Code::new::<T>(program, form, isa) else { return false };
+    let mut rows = rows::<T>(random, code.rows());
+    let work = Interpreted { program, form, code: &code, rows: &rows };
+    let expected = isa.dispatch(work);
+    let before: Vec<Vec<T>> = rows.iter().map(|row| row.to_vec()).collect();
+    let pointers: Vec<*mut T> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
+    let scalars = code.scalars::<T>(TIME, &FACTORS);
+    let mut spoiled = [T::from_f64(0.0); 16];
+    let bytes = SPAN.map(|x| x * size_of::<T>());
+    // SAFETY: rows are as long as `POINTS`, outputs are rows of their own, and the processor has
+    // the instructions.
+    unsafe { code.run(&pointers, &scalars, bytes, spoiled.as_mut_ptr()) };
+    let mut sound = true;
+    for (n, row) in rows.iter().enumerate() {
+        let output = (0..OUTPUTS).find(|s| code.output(*s) == n);
+        for x in 0..POINTS {
+            let within = (SPAN[0]..SPAN[1]).contains(&x);
+            let wanted = match output {
+                Some(s) if within => expected[s][x],
+                _ => before[n][x],
+            };
+            let same = row[x].to_f64().to_bits() == wanted.to_f64().to_bits();
+            assert!(same, "{isa} {} {form:?} row {n} cell {x}: {} {wanted}", T::NAME, row[x]);
+            sound &= row[x].is_finite() || !within;
+        }
+    }
+    assert_eq!(
+        sound,
+        spoiled.iter().all(|lane| lane.to_f64() == 0.0),
+        "what is not finite is seen"
+    );
+    true
+}
+
+/// Forms of all kinds.
+fn forms() -> Vec<Form> {
+    let mut forms = vec![Form::Plain];
+    for here in [false, true] {
+        for terms in 0..3 {
+            for own in [false, true] {
+                let gains = vec![own, terms == 1, here];
+                forms.push(Form::Combined { here, terms, own, gains, streams: !own });
+            }
+        }
+    }
+    forms
+}
+
+#[test]
+fn code_gives_the_bits_of_the_interpreter() {
+    let mut random = SplitMix64::new(7);
+    for isa in Isa::available() {
+        let mut made = 0;
+        for round in 0..60 {
+            let program = Program::new(&graph(&mut random, 1 + round % 12));
+            for form in forms() {
+                made += usize::from(agrees::<f32>(isa, &program, &form, &mut random));
+                made += usize::from(agrees::<f64>(isa, &program, &form, &mut random));
+            }
+        }
+        // Few of these programs want more results at a time than there are registers.
+        let all = 60 * 2 * forms().len();
+        assert!(if isa == Isa::Scalar { made == 0 } else { made > all * 3 / 4 }, "{isa}: {made}");
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_seen() {
+    let graph = Graph::record(STATES, 0, |_, y, _| vec![y[0], y[1] / y[2], y[1]]);
+    let program = Program::new(&graph);
+    for isa in Isa::available() {
+        let Some(code) = Code::new::<f64>(&program, &Form::Plain, isa) else { continue };
+        for spoil in [None, Some(3), Some(17)] {
+            let mut rows: Vec<Lined<f64>> = (0..code.rows()).map(|_| Lined::new(2.0, 32)).collect();
+            spoil.into_iter().for_each(|x: usize| rows[2][x] = 0.0);
+            let pointers: Vec<*mut f64> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
+            let mut spoiled = [0.0; 16];
+            // SAFETY: rows of 32 cells, outputs of their own, and instructions that there are.
+            unsafe {
+                code.run(&pointers, &code.scalars(0.0, &FACTORS), [0, 256], spoiled.as_mut_ptr())
+            };
+            assert_eq!(spoiled.iter().any(|lane| lane.is_nan()), spoil.is_some(), "{isa}");
+        }
+    }
+}
+
+#[test]
+fn programs_that_have_no_code_are_left_to_the_interpreter() {
+    let sine = Graph::record(1, 0, |_, y, _| vec![y[0].sin()]);
+    assert!(Code::new::<f64>(&Program::new(&sine), &Form::Plain, Isa::best()).is_none());
+    // Forty products that all are wanted at the end.
+    let wide = Graph::record(40, 0, |_, y, _| {
+        let products: Vec<Symbol> = (0..40).map(|k| y[k] * y[(k + 1) % 40]).collect();
+        (0..40).map(|k| products[k] / products[39 - k] + products[(k + 7) % 40]).collect()
+    });
+    assert!(Code::new::<f64>(&Program::new(&wide), &Form::Plain, Isa::best()).is_none());
+}

@@ -1,0 +1,222 @@
+//! Rows of the output, or of potentials, by machine code.
+
+use super::combine::Goal;
+use super::gather::At;
+use super::line;
+use super::program;
+use super::row::PAD;
+use super::scratch::{Origin, Scratch, gains, has_gains};
+use crate::native::{Code, Form};
+use crate::plan::{Inputs, Kernel, Plan, Tape};
+use odeum_core::real::Outlined;
+use odeum_core::{Isa, Lanes, Scalar};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most lanes of a pack that code computes.
+const PACK: usize = 16;
+
+/// The code of a problem, made when it is first asked for.
+pub(crate) struct Codes {
+    isa: Isa,
+    /// What was asked for; `None` stands for what has to be interpreted.
+    outputs: Mutex<Vec<(Form, Option<Arc<Code>>)>>,
+    potentials: Option<Arc<Code>>,
+}
+
+impl Codes {
+    pub(crate) fn new<T: Scalar>(plan: &Plan<T>, isa: Isa) -> Codes {
+        let potentials = match &plan.kernel {
+            Kernel::Tape(tape) if tape.n_potentials > 0 => {
+                Code::new::<T>(&tape.potentials, &Form::Plain, isa).map(Arc::new)
+            }
+            _ => None,
+        };
+        Codes { isa, outputs: Mutex::default(), potentials }
+    }
+
+    /// The code of the potentials.
+    pub(super) fn potentials(&self) -> Option<&Code> {
+        self.potentials.as_deref()
+    }
+
+    /// The code that makes rows of the output from F and from so many other rows, from the states
+    /// themselves if `here`.
+    pub(super) fn outputs<T: Scalar>(
+        &self,
+        plan: &Plan<T>,
+        (here, terms, own): (bool, usize, bool),
+        streams: bool,
+    ) -> Option<Arc<Code>> {
+        let Kernel::Tape(tape) = &plan.kernel else { return None };
+        let gains = (0..plan.layout.species).map(|s| has_gains(plan, s)).collect();
+        let form = Form::Combined { here, terms, own, gains, streams };
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, code)) = outputs.iter().find(|(known, _)| *known == form) {
+            return code.clone();
+        }
+        let code = Code::new::<T>(&tape.rhs, &form, self.isa).map(Arc::new);
+        outputs.push((form, code.clone()));
+        code
+    }
+}
+
+/// Computes the output along rows that no solid cells are near, of all species; NaN in a lane when
+/// a value is not finite.
+#[inline(always)]
+pub(super) fn outputs<L: Lanes>(
+    code: &Code,
+    tape: &Tape,
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+    goal: Goal<'_, L::Scalar>,
+) -> L {
+    let mut spoiled = L::lit(0.0);
+    L::outline(Outputs { code, tape, origin, scratch, at, goal, spoiled: &mut spoiled });
+    spoiled
+}
+
+/// Pointers to the rows that a program reads, in the order of its states.
+#[inline(never)]
+fn inputs<T: Scalar>(
+    code: &Code,
+    inputs: &Inputs,
+    origin: &Origin<'_, T>,
+    scratch: &mut Scratch<T>,
+    at: At,
+) {
+    let (species, stride) = (origin.plan.layout.species, scratch.stride);
+    program::fill_places(origin.plan, inputs, stride, &mut scratch.places, at);
+    // Rows that the program does not read stay without memory.
+    scratch.pointers.clear();
+    scratch.pointers.resize(code.states(), std::ptr::null_mut());
+    let Scratch { pointers, laplacians, places, .. } = scratch;
+    let padded = |rows: &mut [T], n: usize| rows[n * stride + PAD..].as_mut_ptr();
+    for s in 0..species {
+        // Whether the program reads it or not: the code may add it. Code writes outputs alone.
+        pointers[s] = origin.around(s).rows(at).as_ptr().cast_mut();
+    }
+    for &s in &inputs.laplacians {
+        pointers[species + s] = padded(laplacians, s);
+    }
+    for axis in (0..3).filter(|axis| inputs.coordinates[*axis]) {
+        pointers[2 * species + axis] = padded(places, axis);
+    }
+    for &k in &inputs.beyond {
+        pointers[2 * species + 3 + k] = padded(laplacians, species + k);
+    }
+}
+
+/// Potentials along a row that no solid cells are near, of which the Laplacians that they are made of
+/// are prepared; `row` says where those of potential k begin, with room for whole cache lines.
+#[inline(always)]
+pub(super) fn potentials<L: Lanes>(
+    code: &Code,
+    tape: &Tape,
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+    row: impl Fn(usize) -> usize,
+) {
+    inputs(code, &tape.potential_inputs, origin, scratch, at);
+    let wide = origin.plan.layout.wide::<L::Scalar>();
+    for k in 0..tape.n_potentials {
+        let place = &mut scratch.potentials[row(k)..][..wide];
+        // Nothing is gained.
+        scratch.pointers.extend([place.as_mut_ptr(), std::ptr::null_mut()]);
+    }
+    let bytes = [0, wide * size_of::<L::Scalar>()];
+    let mut spoiled = [L::Scalar::from_f64(0.0); PACK];
+    let numbers = &origin.moment.numbers[1];
+    // SAFETY: inputs and potentials are rows of whole cache lines, each of which is a pack or more, of
+    // this thread's own memory but for the states, which nobody writes; codes are made for
+    // the instructions that the processor was asked for.
+    unsafe { code.run(&scratch.pointers, numbers, bytes, spoiled.as_mut_ptr()) };
+}
+
+/// Rows of outputs out of line: they are most of what a sweep does.
+struct Outputs<'a, 'o, L: Lanes> {
+    code: &'a Code,
+    tape: &'a Tape,
+    origin: &'a Origin<'o, L::Scalar>,
+    scratch: &'a mut Scratch<L::Scalar>,
+    at: At,
+    goal: Goal<'a, L::Scalar>,
+    spoiled: &'a mut L,
+}
+
+impl<L: Lanes> Outlined for Outputs<'_, '_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Outputs { code, tape, origin, scratch, at, goal, spoiled } = self;
+        let species = origin.plan.layout.species;
+        for s in 0..species {
+            gains::<L>(origin, scratch, s, (at.y, at.z));
+        }
+        line::laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
+        inputs(code, &tape.rhs_inputs, origin, scratch, at);
+        for s in 0..species {
+            let gains = scratch.gains[s * scratch.stride + PAD..].as_mut_ptr();
+            scratch.pointers.extend([goal.out(s), gains]);
+            let others = goal.terms(s, usize::from(code.adds_states()));
+            scratch.pointers.extend(others.map(|row| row.as_ptr().cast_mut()));
+        }
+        along(code, origin, scratch, at, spoiled);
+    }
+}
+
+/// Runs code along rows, of which the pointers are there.
+#[inline(always)]
+fn along<L: Lanes>(
+    code: &Code,
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+    spoiled: &mut L,
+) {
+    let (plan, numbers) = (origin.plan, &origin.moment.numbers[0]);
+    let Scratch { pointers, outs, slopes, stride, .. } = scratch;
+    let (row, nx) = (plan.layout.row, plan.layout.shape[0]);
+    // Rows without a gap between them are as one.
+    let (rows, cells) = if row == nx { (1, nx * at.rows) } else { (at.rows, nx) };
+    let whole = cells / L::WIDTH * L::WIDTH;
+    let word = size_of::<L::Scalar>();
+    let mut sums = [L::Scalar::from_f64(0.0); PACK];
+    for begin in (0..rows).map(|n| n * row) {
+        if whole > 0 {
+            let bytes = [begin * word, (begin + whole) * word];
+            // SAFETY: all rows that the program reads, and those of the output, reach over these cells; what
+            // is written is this tile's. Codes are made for instructions that there are.
+            unsafe { code.run(pointers, numbers, bytes, sums.as_mut_ptr()) };
+        }
+        if whole == cells {
+            continue;
+        }
+        // The last pack takes a detour: what is beyond the cells stays zero, and may be anything
+        // before.
+        let (x, mut nobody) = (begin + whole, sums);
+        let outputs = 0..plan.layout.species;
+        outs.clear();
+        for s in outputs.clone() {
+            let aside = &mut slopes[s * *stride + PAD..][..x + L::WIDTH];
+            let place = &mut pointers[code.output(s)];
+            // SAFETY: rows of the output are whole cache lines.
+            let out = unsafe { std::slice::from_raw_parts(place.add(x), L::WIDTH) };
+            aside[x..].copy_from_slice(out);
+            outs.push(std::mem::replace(place, aside.as_mut_ptr()));
+        }
+        let bytes = [x * word, (x + L::WIDTH) * word];
+        // SAFETY: as above, with whole packs of all rows.
+        unsafe { code.run(pointers, numbers, bytes, nobody.as_mut_ptr()) };
+        let some = L::from_bits((1 << (cells - whole)) - 1);
+        for s in outputs {
+            let aside = &slopes[s * *stride + PAD + x..][..L::WIDTH];
+            let value = L::select(some, L::load(aside), L::lit(0.0));
+            // SAFETY: as above.
+            value.store(unsafe { std::slice::from_raw_parts_mut(outs[s].add(x), L::WIDTH) });
+            *spoiled = value.mul_add(L::lit(0.0), *spoiled);
+            pointers[code.output(s)] = outs[s];
+        }
+    }
+    *spoiled = *spoiled + L::load(&sums[..L::WIDTH]);
+}
