@@ -23,6 +23,7 @@ pub(super) struct Target {
     div: Code,
     sqrt: Code,
     xor: Code,
+    and: Code,
     without: Code,
     /// Of a b + c, a b − c and c − a b onto a.
     onto: [Code; 3],
@@ -63,6 +64,7 @@ const AVX512_SINGLE: Target = Target {
     div: Code::EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er,
     sqrt: Code::EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er,
     xor: Code::EVEX_Vxorps_zmm_k1z_zmm_zmmm512b32,
+    and: Code::EVEX_Vandps_zmm_k1z_zmm_zmmm512b32,
     without: Code::EVEX_Vandnps_zmm_k1z_zmm_zmmm512b32,
     onto: [
         Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
@@ -92,6 +94,7 @@ const AVX512_DOUBLE: Target = Target {
     div: Code::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er,
     sqrt: Code::EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er,
     xor: Code::EVEX_Vxorpd_zmm_k1z_zmm_zmmm512b64,
+    and: Code::EVEX_Vandpd_zmm_k1z_zmm_zmmm512b64,
     without: Code::EVEX_Vandnpd_zmm_k1z_zmm_zmmm512b64,
     onto: [
         Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
@@ -121,6 +124,7 @@ const AVX2_SINGLE: Target = Target {
     div: Code::VEX_Vdivps_ymm_ymm_ymmm256,
     sqrt: Code::VEX_Vsqrtps_ymm_ymmm256,
     xor: Code::VEX_Vxorps_ymm_ymm_ymmm256,
+    and: Code::VEX_Vandps_ymm_ymm_ymmm256,
     without: Code::VEX_Vandnps_ymm_ymm_ymmm256,
     onto: [
         Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
@@ -150,6 +154,7 @@ const AVX2_DOUBLE: Target = Target {
     div: Code::VEX_Vdivpd_ymm_ymm_ymmm256,
     sqrt: Code::VEX_Vsqrtpd_ymm_ymmm256,
     xor: Code::VEX_Vxorpd_ymm_ymm_ymmm256,
+    and: Code::VEX_Vandpd_ymm_ymm_ymmm256,
     without: Code::VEX_Vandnpd_ymm_ymm_ymmm256,
     onto: [
         Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256,
@@ -285,6 +290,7 @@ impl Writer<'_> {
                     Kind::Mul => target.mul,
                     Kind::Div => target.div,
                     Kind::Xor => target.xor,
+                    Kind::And => target.and,
                     Kind::Without => target.without,
                     _ => return None,
                 };

@@ -56,6 +56,8 @@ pub(super) enum Kind {
     Sqrt,
     /// Bits that differ
     Xor,
+    /// Bits that are in both
+    And,
     /// Bits of b that are not in a
     Without,
     /// a b + c
@@ -198,7 +200,7 @@ impl Listing {
     /// interpreted.
     fn end(&mut self, s: usize, output: Operand, form: &Form) {
         let row = self.states + s * (2 + self.terms);
-        let Form::Combined { here, terms, own, gains, streams } = form else {
+        let Form::Combined { here, terms, own, gains, streams, masked } = form else {
             self.line(Kind::Store { row, streams: false }, &[output]);
             return;
         };
@@ -216,6 +218,10 @@ impl Listing {
         if *own {
             let factor = self.scalar(Given::Own);
             sum = self.line(Kind::MulAdd, &[Operand::Row(row), factor, sum]);
+        }
+        if *masked {
+            let mask = Operand::Row(self.states + self.outputs * (2 + self.terms));
+            sum = self.line(Kind::And, &[sum, mask]);
         }
         self.line(Kind::Store { row, streams: *streams }, &[sum]);
     }

@@ -37,6 +37,8 @@ pub(crate) enum Form {
         gains: Vec<bool>,
         /// Whether the output is written past the caches.
         streams: bool,
+        /// Whether packs hold more than cells: a row of masks says which lanes are to be zero.
+        masked: bool,
     },
 }
 
@@ -60,6 +62,7 @@ pub(crate) struct Code {
     outputs: usize,
     terms: usize,
     adds_states: bool,
+    masked: bool,
     /// The rows that are read or written.
     used: Vec<usize>,
 }
@@ -78,7 +81,8 @@ impl Code {
         let memory = memory.make_exec().ok()?;
         let Listing { given, states, outputs, terms, .. } = listing;
         let adds_states = matches!(form, Form::Combined { here: true, .. });
-        Some(Code { memory, given, states, outputs, terms, adds_states, used })
+        let masked = matches!(form, Form::Combined { masked: true, .. });
+        Some(Code { memory, given, states, outputs, terms, adds_states, masked, used })
     }
 
     /// There is none for this processor.
@@ -107,9 +111,9 @@ impl Code {
     }
 
     /// Rows that [`run`](Code::run) is given: the states, then for each output the output itself,
-    /// its gains, and the rows that are added.
+    /// its gains, and the rows that are added, and last that of masks.
     pub(crate) fn rows(&self) -> usize {
-        self.states + self.outputs * (2 + self.terms)
+        self.states + self.outputs * (2 + self.terms) + usize::from(self.masked)
     }
 
     /// How many of these are states.
@@ -117,14 +121,14 @@ impl Code {
         self.states
     }
 
-    /// The place of an output among the rows; its gains and the rows that are added follow.
-    pub(crate) fn output(&self, s: usize) -> usize {
-        self.states + s * (2 + self.terms)
-    }
-
     /// Whether the first of what is added is the states themselves.
     pub(crate) fn adds_states(&self) -> bool {
         self.adds_states
+    }
+
+    /// Whether there is a row of masks: a cell's bits are all ones, others are zero.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.masked
     }
 
     /// Computes the outputs from byte `begin` to before byte `end` of the rows, whole packs, at

@@ -42,6 +42,12 @@ fn graph(random: &mut SplitMix64, operations: usize) -> Graph {
     })
 }
 
+/// Where an output lies among the rows.
+fn output(form: &Form, s: usize) -> usize {
+    let terms = if let Form::Combined { terms, .. } = form { *terms } else { 0 };
+    STATES + s * (2 + terms)
+}
+
 /// Rows of random numbers between −1 and 1.
 fn rows<T: Scalar>(random: &mut SplitMix64, count: usize) -> Vec<Lined<T>> {
     let row = |random: &mut SplitMix64| {
@@ -53,11 +59,18 @@ fn rows<T: Scalar>(random: &mut SplitMix64, count: usize) -> Vec<Lined<T>> {
     (0..count).map(|_| row(random)).collect()
 }
 
+/// The row of masks: a pattern.
+fn masks<T>() -> Lined<u8> {
+    let mut masks = Lined::new(0, POINTS * size_of::<T>());
+    let cells = masks.chunks_exact_mut(size_of::<T>()).enumerate();
+    cells.for_each(|(x, cell)| cell.fill(if x % 24 < 17 { 0xff } else { 0 }));
+    masks
+}
+
 /// What the interpreter makes of rows, and then row by row of its outputs.
 struct Interpreted<'a, T> {
     program: &'a Program,
     form: &'a Form,
-    code: &'a Code,
     rows: &'a [Lined<T>],
 }
 
@@ -66,7 +79,7 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) -> Vec<Vec<T>> {
-        let Interpreted { program, form, code, rows } = self;
+        let Interpreted { program, form, rows } = self;
         let zero = T::from_f64(0.0);
         let states: Vec<&[T]> = rows[..STATES].iter().map(|row| &row[..]).collect();
         let mut slopes = vec![zero; OUTPUTS * POINTS];
@@ -75,8 +88,8 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
         program.run_along::<L>(POINTS, &states, (&mut slopes, POINTS), (&mut work, POINTS));
         let mut made = Vec::new();
         for s in 0..OUTPUTS {
-            let (at, mut row) = (code.output(s), slopes[s * POINTS..][..POINTS].to_vec());
-            if let Form::Combined { here, terms, own, gains, .. } = form {
+            let (at, mut row) = (output(form, s), slopes[s * POINTS..][..POINTS].to_vec());
+            if let Form::Combined { here, terms, own, gains, masked, .. } = form {
                 for x in (0..POINTS).step_by(L::WIDTH) {
                     let pack = |row: &[T]| L::load(&row[x..x + L::WIDTH]);
                     let mut slope = pack(&row);
@@ -93,6 +106,8 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
                     }
                     sum.store(&mut row[x..x + L::WIDTH]);
                 }
+                let beyond = (0..POINTS).filter(|x| *masked && x % 24 >= 17);
+                beyond.for_each(|x| row[x] = zero);
             }
             made.push(row);
         }
@@ -104,10 +119,14 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
 fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut SplitMix64) -> bool {
     let Some(code) = Code::new::<T>(program, form, isa) else { return false };
     let mut rows = rows::<T>(random, code.rows());
-    let work = Interpreted { program, form, code: &code, rows: &rows };
+    let work = Interpreted { program, form, rows: &rows };
     let expected = isa.dispatch(work);
     let before: Vec<Vec<T>> = rows.iter().map(|row| row.to_vec()).collect();
-    let pointers: Vec<*mut T> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
+    let mut pointers: Vec<*mut T> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
+    let mut masks = masks::<T>();
+    if code.is_masked() {
+        pointers[rows.len() - 1] = masks.as_mut_ptr().cast();
+    }
     let scalars = code.scalars::<T>(TIME, &FACTORS);
     let mut spoiled = [T::from_f64(0.0); 16];
     let bytes = SPAN.map(|x| x * size_of::<T>());
@@ -116,7 +135,7 @@ fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut Spli
     unsafe { code.run(&pointers, &scalars, bytes, spoiled.as_mut_ptr()) };
     let mut sound = true;
     for (n, row) in rows.iter().enumerate() {
-        let output = (0..OUTPUTS).find(|s| code.output(*s) == n);
+        let output = (0..OUTPUTS).find(|s| output(form, *s) == n);
         for x in 0..POINTS {
             let within = (SPAN[0]..SPAN[1]).contains(&x);
             let wanted = match output {
@@ -143,7 +162,14 @@ fn forms() -> Vec<Form> {
         for terms in 0..3 {
             for own in [false, true] {
                 let gains = vec![own, terms == 1, here];
-                forms.push(Form::Combined { here, terms, own, gains, streams: !own });
+                forms.push(Form::Combined {
+                    here,
+                    terms,
+                    own,
+                    gains,
+                    streams: !own,
+                    masked: here != own,
+                });
             }
         }
     }

@@ -6,6 +6,7 @@ use super::line;
 use super::program;
 use super::row::PAD;
 use super::scratch::{Origin, Scratch, gains, has_gains};
+use crate::field::Layout;
 use crate::native::{Code, Form};
 use crate::plan::{Inputs, Kernel, Plan, Tape};
 use odeum_core::real::Outlined;
@@ -49,7 +50,9 @@ impl Codes {
     ) -> Option<Arc<Code>> {
         let Kernel::Tape(tape) = &plan.kernel else { return None };
         let gains = (0..plan.layout.species).map(|s| has_gains(plan, s)).collect();
-        let form = Form::Combined { here, terms, own, gains, streams };
+        let pack = if self.isa == Isa::Avx512 { 64 } else { 32 };
+        let masked = !(plan.layout.shape[0] * size_of::<T>()).is_multiple_of(pack);
+        let form = Form::Combined { here, terms, own, gains, streams, masked };
         let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, code)) = outputs.iter().find(|(known, _)| *known == form) {
             return code.clone();
@@ -161,6 +164,9 @@ impl<L: Lanes> Outlined for Outputs<'_, '_, L> {
             let others = goal.terms(s, usize::from(code.adds_states()));
             scratch.pointers.extend(others.map(|row| row.as_ptr().cast_mut()));
         }
+        if code.is_masked() {
+            scratch.pointers.push(scratch.masks.as_mut_ptr().cast());
+        }
         along(code, origin, scratch, at, spoiled);
     }
 }
@@ -174,49 +180,21 @@ fn along<L: Lanes>(
     at: At,
     spoiled: &mut L,
 ) {
-    let (plan, numbers) = (origin.plan, &origin.moment.numbers[0]);
-    let Scratch { pointers, outs, slopes, stride, .. } = scratch;
-    let (row, nx) = (plan.layout.row, plan.layout.shape[0]);
-    // Rows without a gap between them are as one.
-    let (rows, cells) = if row == nx { (1, nx * at.rows) } else { (at.rows, nx) };
-    let whole = cells / L::WIDTH * L::WIDTH;
+    let Layout { row, shape: [nx, ..], .. } = origin.plan.layout;
+    let wide = (at.rows - 1) * row + origin.plan.layout.wide::<L::Scalar>();
+    // Rows without a gap between them, or whose gaps are masked, are as one.
+    let (rows, cells) = match row == nx || code.is_masked() {
+        true => (1, wide),
+        false => (at.rows, nx),
+    };
     let word = size_of::<L::Scalar>();
     let mut sums = [L::Scalar::from_f64(0.0); PACK];
     for begin in (0..rows).map(|n| n * row) {
-        if whole > 0 {
-            let bytes = [begin * word, (begin + whole) * word];
-            // SAFETY: all rows that the program reads, and those of the output, reach over these cells; what
-            // is written is this tile's. Codes are made for instructions that there are.
-            unsafe { code.run(pointers, numbers, bytes, sums.as_mut_ptr()) };
-        }
-        if whole == cells {
-            continue;
-        }
-        // The last pack takes a detour: what is beyond the cells stays zero, and may be anything
-        // before.
-        let (x, mut nobody) = (begin + whole, sums);
-        let outputs = 0..plan.layout.species;
-        outs.clear();
-        for s in outputs.clone() {
-            let aside = &mut slopes[s * *stride + PAD..][..x + L::WIDTH];
-            let place = &mut pointers[code.output(s)];
-            // SAFETY: rows of the output are whole cache lines.
-            let out = unsafe { std::slice::from_raw_parts(place.add(x), L::WIDTH) };
-            aside[x..].copy_from_slice(out);
-            outs.push(std::mem::replace(place, aside.as_mut_ptr()));
-        }
-        let bytes = [x * word, (x + L::WIDTH) * word];
-        // SAFETY: as above, with whole packs of all rows.
-        unsafe { code.run(pointers, numbers, bytes, nobody.as_mut_ptr()) };
-        let some = L::from_bits((1 << (cells - whole)) - 1);
-        for s in outputs {
-            let aside = &slopes[s * *stride + PAD + x..][..L::WIDTH];
-            let value = L::select(some, L::load(aside), L::lit(0.0));
-            // SAFETY: as above.
-            value.store(unsafe { std::slice::from_raw_parts_mut(outs[s].add(x), L::WIDTH) });
-            *spoiled = value.mul_add(L::lit(0.0), *spoiled);
-            pointers[code.output(s)] = outs[s];
-        }
+        let bytes = [begin * word, (begin + cells) * word];
+        let numbers = &origin.moment.numbers[0];
+        // SAFETY: all rows that the program reads, and those of the output, reach over these cells, whole
+        // packs; what is written is this tile's. Codes are made for instructions that there are.
+        unsafe { code.run(&scratch.pointers, numbers, bytes, sums.as_mut_ptr()) };
     }
-    *spoiled = *spoiled + L::load(&sums[..L::WIDTH]);
+    *spoiled = L::load(&sums[..L::WIDTH]);
 }

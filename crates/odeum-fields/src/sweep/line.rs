@@ -13,11 +13,6 @@ use crate::plan::{Inputs, Kernel, Plan};
 use odeum_core::Lanes;
 use odeum_core::real::Outlined;
 
-/// Rows from the one that is read to the one that is asked for (measured: 3 and 20 are worse);
-/// where a program runs between rows, time passes more slowly.
-const AHEAD: usize = 8;
-const AHEAD_OF_PROGRAM: usize = 2;
-
 /// Computes rows of the output of all species; NaN in a lane when a value is not finite. Laplacians
 /// of potentials have been computed before.
 #[inline(always)]
@@ -112,7 +107,7 @@ pub(super) fn laplacians<L: Lanes>(
             continue;
         }
         let mut rows = [&[][..]; 9];
-        let nine = nine::<L>(origin, &mut scratch.spare, s, at, &mut rows);
+        let nine = nine::<L>(origin, (&mut scratch.spare, scratch.ahead), s, at, &mut rows);
         let row = &mut scratch.laplacians[s * stride..(s + 1) * stride];
         laplacian::store::<L>(weights, &nine, weights.scale, row);
     }
@@ -123,19 +118,14 @@ pub(super) fn laplacians<L: Lanes>(
 #[inline(always)]
 fn nine<'r, 'a: 'r, L: Lanes>(
     origin: &Origin<'a, L::Scalar>,
-    spare: &'a mut [L::Scalar],
+    (spare, ahead): (&'a mut [L::Scalar], usize),
     s: usize,
     at: At,
     rows: &'r mut [&'a [L::Scalar]; 9],
 ) -> Nine<'r, L::Scalar> {
     let around = origin.around(s);
     around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide), rows);
-    let ahead = match &origin.plan.kernel {
-        _ if !around.place.whole => 0,
-        Kernel::Diffusion(_) => AHEAD,
-        Kernel::Tape(_) => AHEAD_OF_PROGRAM,
-    };
-    let ahead = ahead * around.place.row;
+    let ahead = if around.place.whole { ahead * around.place.row } else { 0 };
     let (count, row) = (at.rows, around.place.row);
     Nine { nx: around.shape[0], count, row, rows, ends: &origin.moment.ghosts[s][0], ahead }
 }
@@ -192,7 +182,7 @@ impl<L: Lanes> Write<'_, '_, L> {
             Kernel::Diffusion(d) if !near => {
                 end.spread = L::lit(d[s] * plan.weights.scale);
                 let mut rows = [&[][..]; 9];
-                let nine = nine::<L>(origin, &mut scratch.spare, s, at, &mut rows);
+                let nine = nine::<L>(origin, (&mut scratch.spare, scratch.ahead), s, at, &mut rows);
                 laplacian::along(&plan.weights, &nine, &mut end);
             }
             _ => {

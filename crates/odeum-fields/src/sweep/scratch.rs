@@ -5,6 +5,7 @@ use super::gather::{Around, Place};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
 use super::{Frame, Moment};
+use crate::field::Layout;
 use crate::memory::Lined;
 use crate::plan::{Blow, Kernel, Plan};
 use crate::problem::Advection;
@@ -18,10 +19,19 @@ const SPARE: usize = 16;
 /// first-level cache.
 const CHUNK: usize = 1024;
 
+/// Bytes of the rows of a species that are computed together, and of all: so few that the first-level
+/// cache keeps what is between them and the output, so many that what is done once for them all is
+/// little (measured: halves and doubles are no better).
+const EACH: usize = 8800;
+const TOGETHER: usize = 2 * EACH;
+
 /// Memory of one thread, used row by row.
 pub(super) struct Scratch<T> {
     /// From a padded row to the next.
     pub(super) stride: usize,
+    /// Rows from the one that is read to the one that is asked for: those that are computed
+    /// together next.
+    pub(super) ahead: usize,
     /// Laplacians of the species and of the potentials, where a program reads them
     /// \[S + K rows\].
     pub(super) laplacians: Lined<T>,
@@ -43,20 +53,26 @@ pub(super) struct Scratch<T> {
     pub(super) potential_work: Lined<T>,
     /// The nine rows around a row that solid cells are near, with ghosts \[9 rows\].
     pub(super) nine: Lined<T>,
-    /// Rows that machine code is given, and rows of the output that it is given others for.
+    /// Rows that machine code is given.
     pub(super) pointers: Vec<*mut T>,
-    pub(super) outs: Vec<*mut T>,
+    /// Bytes of rows that are computed together: ones where there are cells, zeros between rows.
+    pub(super) masks: Lined<u8>,
     /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
     pub(super) potentials: Lined<T>,
 }
 
-/// Rows that are computed together where they are short: what is to be done once for them all is
-/// then spread over about as many cells as a program computes at a time.
+/// Rows that are computed together where nothing is to be done for each by itself.
 pub(super) fn together<T: Scalar>(plan: &Plan<T>) -> usize {
     let alone = plan.n_potentials() > 0
         || plan.domain.is_some()
         || (0..plan.layout.species).any(|s| has_gains(plan, s));
-    if alone { 1 } else { (CHUNK / size_of::<T>() / plan.layout.row).max(1) }
+    if alone { 1 } else { group(plan) }
+}
+
+/// Rows of all species that are not too long together.
+fn group<T>(plan: &Plan<T>) -> usize {
+    let Layout { row, species, .. } = plan.layout;
+    (EACH.min(TOGETHER / species) / (row * size_of::<T>())).max(1)
 }
 
 impl<T: Scalar> Scratch<T> {
@@ -83,8 +99,16 @@ impl<T: Scalar> Scratch<T> {
             let x = plan.grid.centre(0, 0) + cell * plan.grid.spacing()[0];
             places[i] = T::from_f64(x);
         }
+        // Programs take longer for rows one by one, and want less time ahead (measured).
+        let by_rows = together == 1 && matches!(plan.kernel, Kernel::Tape(_));
+        let ahead = if by_rows { 2 } else { group(plan) };
+        let (row, cells) =
+            (plan.layout.row * size_of::<T>(), plan.layout.shape[0] * size_of::<T>());
+        let mut masks = Lined::new(0, together * row);
+        masks.chunks_exact_mut(row).for_each(|row| row[..cells].fill(0xff));
         Scratch {
             stride,
+            ahead: ahead.max(2),
             laplacians: zeros(species + potentials),
             gains: zeros(species),
             slopes: zeros(species.max(potentials)),
@@ -98,7 +122,7 @@ impl<T: Scalar> Scratch<T> {
             potential_work,
             nine: zeros(if plan.domain.is_some() { 9 } else { 0 }),
             pointers: Vec::new(),
-            outs: Vec::new(),
+            masks,
             potentials: zeros(potentials * 3 * (rows + 2)),
         }
     }
