@@ -31,30 +31,35 @@ OD_FN OdCell od_beside(const OdCell &cell, int f) {
         cell.z + (f / 2 == 2 ? by : 0)};
 }
 
-// The Laplacian of `value`, a function of cells. Edges as the processor's sweeps take them.
-// Unrolled, what its parts have in common is computed once.
-template <bool UNROLLED, class Value>
+// The Laplacian of `value`, a function of cells. Edges as the processor's sweeps take them. Where
+// values are CHEAP all are taken, and choices in place of branches share what they have in common.
+template <bool CHEAP, class Value>
 OD_FN real od_pairwise(const unsigned *mask, const OdCell &cell, const Value &value) {
-    constexpr int faces_at_once = UNROLLED ? 6 : 1;
+    constexpr int at_once = CHEAP ? 6 : 1;
     const auto belongs = [&](const OdCell &c) { return od_belongs(mask, c.x, c.y, c.z); };
     const real here = value(cell);
-    real faces[3] = {real(0), real(0), real(0)};
-#pragma unroll faces_at_once
+    // What comes through each face.
+    real faces[3] = {real(0), real(0), real(0)}, through[6];
+    bool open[6];
+#pragma unroll at_once
     for (int f = 0; f < 6; ++f) {
         const OdCell beside = od_beside(cell, f);
-        if (belongs(beside)) faces[f / 2] += value(beside) - here;
+        open[f] = belongs(beside);
+        through[f] = CHEAP || open[f] ? value(beside) - here : real(0);
+        faces[f / 2] += open[f] ? through[f] : real(0);
     }
 #if OD_EDGES
     real edges = real(0);
-#pragma unroll faces_at_once
+#pragma unroll at_once
     for (int f = 0; f < 4; ++f) {
-#pragma unroll faces_at_once
+#pragma unroll at_once
         for (int g = 2; g < 6; ++g) {
             if (g / 2 <= f / 2) continue;
-            const OdCell a = od_beside(cell, f), b = od_beside(cell, g), c = od_beside(a, g);
-            const bool left = belongs(a), right = belongs(b), across = belongs(c);
-            const OdCell by = across ? c : (left ? a : b);
-            if (across ? left || right : left != right) edges += value(by) - here;
+            const OdCell corner = od_beside(od_beside(cell, f), g);
+            const bool across = belongs(corner), either = open[f] || open[g];
+            const real by = CHEAP || (across && either) ? value(corner) - here : real(0);
+            const real along = open[f] ? through[f] : through[g];
+            edges += across && either ? by : (!across && open[f] != open[g] ? along : real(0));
         }
     }
     return od_fma(R(2.0), faces[0] + (faces[1] + faces[2]), edges) * OD_SCALE;
