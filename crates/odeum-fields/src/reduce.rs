@@ -96,8 +96,12 @@ pub(crate) fn first_spoiled<T: Scalar>(field: &Field<T>) -> Option<(usize, [usiz
     for s in 0..field.species() {
         for z in 0..nz {
             for y in 0..ny {
-                let at = field.row(s, y, z).iter().position(|value| !value.is_finite());
-                if let Some(x) = at {
+                let row = field.row(s, y, z);
+                // Without a way out this takes half as long.
+                if row.iter().fold(true, |all, value| all & value.is_finite()) {
+                    continue;
+                }
+                if let Some(x) = row.iter().position(|value| !value.is_finite()) {
                     return Some((s, [x, y, z]));
                 }
             }

@@ -190,7 +190,16 @@ impl Tiling {
                 nx.next_multiple_of(across) * ny.next_multiple_of(along) * 10 <= nx * ny * 11;
             fits.then_some(Tiling { pack, rows, blocks_per_sm: 1, ..of })
         };
+        // Where four rows of wide packs would not fit.
+        let short = Tiling {
+            pack: 2,
+            rows: 3,
+            block: if nx <= 32 { [16, 16] } else { [32, 8] },
+            blocks_per_sm: 1,
+            ..of
+        };
         match (species, blown, word) {
+            (1, ..) if nx * word <= 256 => Some(short),
             (1, false, 4) => wide(4, 6).or(Some(narrow)),
             (1, ..) => Some(narrow),
             (2, _, 4) => wide(2, 5).or(Some(Tiling { pack: 2, ..narrow })),

@@ -9,8 +9,11 @@ use odeum::{Error, Scalar};
 /// Bytes that a warp reads at once: rows begin at multiples of this.
 const LINE: usize = 128;
 
-/// Bytes that are moved at a time.
-const PIECE: usize = 64 << 20;
+/// Bytes that are written to a machine at a time: those that a processor's cache keeps on the way.
+const UP: usize = 4 << 20;
+
+/// Bytes that are read at a time.
+const DOWN: usize = 64 << 20;
 
 /// Rows that threads at walls may reach beyond a field, whose values do not matter.
 const GUARD: usize = 16;
@@ -75,8 +78,9 @@ impl Shape {
         machine: &M,
         to: &mut M::Memory,
     ) -> Result<(), Error> {
-        let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
-        self.planes::<T>(|first, planes| {
+        let pieces = self.pieces::<T>(UP);
+        let mut values = vec![T::from_f64(0.0); pieces * self.plane];
+        self.planes(pieces, |first, planes| {
             for (at, (s, y, z)) in self.rows(planes) {
                 values[at..at + self.cells[0]].copy_from_slice(field.row(s, y, z));
             }
@@ -94,8 +98,9 @@ impl Shape {
         field: &mut Field<T>,
     ) -> Result<(), Error> {
         let own = slab.beside[0]..slab.beside[0] + slab.own;
-        let mut values = vec![T::from_f64(0.0); self.pieces::<T>() * self.plane];
-        self.planes::<T>(|first, planes| {
+        let pieces = self.pieces::<T>(DOWN);
+        let mut values = vec![T::from_f64(0.0); pieces * self.plane];
+        self.planes(pieces, |first, planes| {
             let len = planes.1 * self.plane;
             machine.read(
                 from,
@@ -110,18 +115,19 @@ impl Shape {
         })
     }
 
-    /// Planes that are moved at a time.
-    fn pieces<T>(&self) -> usize {
-        (PIECE / (self.plane * size_of::<T>())).clamp(1, self.cells[2] * self.species)
+    /// Planes of so many bytes.
+    fn pieces<T>(&self, bytes: usize) -> usize {
+        (bytes / (self.plane * size_of::<T>())).clamp(1, self.cells[2] * self.species)
     }
 
-    /// Runs over all planes, those of one species after those of the other: `f` is given the first
-    /// value, and the number of the first plane and how many there are.
-    fn planes<T>(
+    /// Runs over all planes, so many at a time, those of one species after those of the other: `f`
+    /// is given the first value, and the number of the first plane and how many there are.
+    fn planes(
         &self,
+        pieces: usize,
         mut f: impl FnMut(usize, (usize, usize)) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (all, pieces) = (self.cells[2] * self.species, self.pieces::<T>());
+        let all = self.cells[2] * self.species;
         let mut plane = 0;
         while plane < all {
             let count = pieces.min(all - plane);

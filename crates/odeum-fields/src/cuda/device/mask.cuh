@@ -12,5 +12,5 @@ OD_FN int od_found(int i, int n, bool wraps) {
 OD_FN bool od_belongs(const unsigned *mask, int x, int y, int z) {
     const int i = od_found(x, OD_NX, OD_WRAP_X), j = od_found(y, OD_NY, OD_WRAP_Y);
     const long long row = (long long)od_found(z, OD_NZ, OD_WRAP_Z) * OD_NY + j;
-    return __ldg(mask + row * OD_MASK_WORDS + i / 32) >> (i % 32) & 1u;
+    return __ldg(mask + row * OD_MASK_WORDS + (i >> 5)) >> (i & 31) & 1u;
 }

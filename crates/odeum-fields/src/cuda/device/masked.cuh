@@ -9,9 +9,13 @@ OD_FN real od_value(const real *in, int s, int x, int y, int z, const OdStep &st
     const int i = od_found(x, OD_NX, OD_WRAP_X), j = od_found(y, OD_NY, OD_WRAP_Y);
     const int k = od_found(z, OD_NZ, OD_WRAP_Z);
     real value = __ldg(in + s * OD_VOLUME + (long long)k * OD_PLANE + (long long)j * OD_ROW + i);
-    if (!OD_WRAP_Y && j != y) value = od_ghost(s, y < 0 ? 2 : 3, value, step);
-    if (!OD_WRAP_Z && k != z) value = od_ghost(s, z < 0 ? 4 : 5, value, step);
-    if (!OD_WRAP_X && i != x) value = od_ghost(s, x < 0 ? 0 : 1, value, step);
+    // Each face by its number, so that the compiler knows the rule.
+    if (!OD_WRAP_Y && y < 0) value = od_ghost(s, 2, value, step);
+    if (!OD_WRAP_Y && y >= OD_NY) value = od_ghost(s, 3, value, step);
+    if (!OD_WRAP_Z && z < 0) value = od_ghost(s, 4, value, step);
+    if (!OD_WRAP_Z && z >= OD_NZ) value = od_ghost(s, 5, value, step);
+    if (!OD_WRAP_X && x < 0) value = od_ghost(s, 0, value, step);
+    if (!OD_WRAP_X && x >= OD_NX) value = od_ghost(s, 1, value, step);
     return value;
 }
 
@@ -27,24 +31,35 @@ OD_FN OdCell od_beside(const OdCell &cell, int f) {
         cell.z + (f / 2 == 2 ? by : 0)};
 }
 
-// The Laplacian of `value`, a function of cells. Edges as the processor's sweeps take them.
-template <class Value>
+// The Laplacian of `value`, a function of cells. Edges as the processor's sweeps take them. Where
+// values are CHEAP all are taken, and choices in place of branches share what they have in common.
+template <bool CHEAP, class Value>
 OD_FN real od_pairwise(const unsigned *mask, const OdCell &cell, const Value &value) {
+    constexpr int at_once = CHEAP ? 6 : 1;
     const auto belongs = [&](const OdCell &c) { return od_belongs(mask, c.x, c.y, c.z); };
     const real here = value(cell);
-    real faces[3] = {real(0), real(0), real(0)};
+    // What comes through each face.
+    real faces[3] = {real(0), real(0), real(0)}, through[6];
+    bool open[6];
+#pragma unroll at_once
     for (int f = 0; f < 6; ++f) {
         const OdCell beside = od_beside(cell, f);
-        if (belongs(beside)) faces[f / 2] += value(beside) - here;
+        open[f] = belongs(beside);
+        through[f] = CHEAP || open[f] ? value(beside) - here : real(0);
+        faces[f / 2] += open[f] ? through[f] : real(0);
     }
 #if OD_EDGES
     real edges = real(0);
+#pragma unroll at_once
     for (int f = 0; f < 4; ++f) {
-        for (int g = f / 2 * 2 + 2; g < 6; ++g) {
-            const OdCell a = od_beside(cell, f), b = od_beside(cell, g), c = od_beside(a, g);
-            const bool left = belongs(a), right = belongs(b), across = belongs(c);
-            if (across && (left || right)) edges += value(c) - here;
-            if (!across && left != right) edges += value(left ? a : b) - here;
+#pragma unroll at_once
+        for (int g = 2; g < 6; ++g) {
+            if (g / 2 <= f / 2) continue;
+            const OdCell corner = od_beside(od_beside(cell, f), g);
+            const bool across = belongs(corner), either = open[f] || open[g];
+            const real by = CHEAP || (across && either) ? value(corner) - here : real(0);
+            const real along = open[f] ? through[f] : through[g];
+            edges += across && either ? by : (!across && open[f] != open[g] ? along : real(0));
         }
     }
     return od_fma(R(2.0), faces[0] + (faces[1] + faces[2]), edges) * OD_SCALE;
@@ -53,13 +68,14 @@ OD_FN real od_pairwise(const unsigned *mask, const OdCell &cell, const Value &va
 #endif
 }
 
-// u, its Laplacians and the coordinates: what F and the potentials read.
-OD_FN void od_inputs(
+// u, its Laplacians and the coordinates: what F reads, or of these what the potentials do.
+template <bool FEEDING> OD_FN void od_inputs(
     real *to, const real *in, const unsigned *mask, const OdCell &cell, const OdStep &step) {
-    for (int s = 0; s < OD_S; ++s) {
+    OD_EACH(s, OD_S) {
+        if (FEEDING && !od_feeds(s)) continue;
         const auto value = [&](const OdCell &c) { return od_value(in, s, c.x, c.y, c.z, step); };
         to[s] = value(cell);
-        to[OD_S + s] = od_pairwise(mask, cell, value);
+        to[OD_S + s] = od_pairwise<true>(mask, cell, value);
     }
     to[2 * OD_S] = od_centre(0, cell.x);
     to[2 * OD_S + 1] = od_centre(1, cell.y);
@@ -88,16 +104,16 @@ extern "C" __global__ void __launch_bounds__(256) od_masked(
         return;
     }
     real inputs[2 * OD_S + 3 + OD_POTENTIALS], slope[OD_S];
-    od_inputs(inputs, in, mask, cell, step);
+    od_inputs<false>(inputs, in, mask, cell, step);
 #if OD_POTENTIALS > 0
     for (int p = 0; p < OD_POTENTIALS; ++p) {
         // Nothing of a potential passes a wall: that of a ghost is that of its mirror image.
-        inputs[2 * OD_S + 3 + p] = od_pairwise(mask, cell, [&](const OdCell &c) {
+        inputs[2 * OD_S + 3 + p] = od_pairwise<false>(mask, cell, [&](const OdCell &c) {
             const OdCell found = {
                 od_found(c.x, OD_NX, OD_WRAP_X), od_found(c.y, OD_NY, OD_WRAP_Y),
                 od_found(c.z, OD_NZ, OD_WRAP_Z)};
-            real local[2 * OD_S + 3], values[OD_POTENTIALS];
-            od_inputs(local, in, mask, found, step);
+            real local[2 * OD_S + 3] = {}, values[OD_POTENTIALS];
+            od_inputs<true>(local, in, mask, found, step);
             od_masked_potentials(step.t, local, local, values);
             return values[p];
         });

@@ -1,0 +1,48 @@
+//! Speeds of domains that are a part of the box.
+
+use super::{PAPERS, begin, speed_of};
+use odeum::{Device, Error};
+use odeum_fields::problems::Paper;
+use odeum_fields::{Mask, Precision, Problem, rough};
+
+/// Steps that are timed: half-solid boxes take them slowly.
+const STEPS: usize = 20;
+
+/// A cube, and the same with a porous half of it solid; all cells count.
+pub(super) fn run(edge: usize) {
+    for paper in PAPERS {
+        for done in [speeds::<f32>(paper, edge), speeds::<f64>(paper, edge)] {
+            if let Err(error) = done {
+                println!("FAILED: {error}");
+            }
+        }
+    }
+}
+
+fn speeds<T: Precision>(paper: Paper, edge: usize) -> Result<(), Error> {
+    // No emission from what may be a solid cell.
+    let whole = Problem { sources: Vec::new(), ..paper.problem([edge; 3])? };
+    let half = |at: [f64; 3]| {
+        let waves = at.map(|x| (0.2 * x / paper.spacing()).sin());
+        waves.iter().sum::<f64>() > 0.0
+    };
+    let mask = Mask::from_fn(&whole.grid, half)?;
+    let field = rough::<T>(&whole.grid, whole.model.species().len())?;
+    let cells = whole.grid.cells();
+    let mut march = begin(&whole, paper.step(), field.clone(), Device::cuda(0))?;
+    let several = speed_of(&mut march, cells, STEPS)?;
+    march.retile(None)?;
+    let one = speed_of(&mut march, cells, STEPS)?;
+    drop(march);
+    let problem = whole.mask(mask);
+    let mut march = begin(&problem, paper.step(), field, Device::cuda(0))?;
+    let masked = speed_of(&mut march, cells, STEPS)?;
+    println!(
+        "{:9} {} {edge}^3: whole {several:6.1} Gpt/s, one by one {one:6.1}; half solid \
+         {masked:6.1}, {:5.3} of one by one",
+        paper.name(),
+        T::NAME,
+        masked / one
+    );
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! From the text of equations to the result of a first step, part by part.
+
+use super::{begin, steps};
+use odeum::backend::cuda::kernels::Card;
+use odeum::{Device, Error};
+use odeum_fields::problems::Paper;
+use odeum_fields::{Grid, rough};
+use std::time::Instant;
+
+/// Of one problem, with the driver's context open: a process that has compiled or loaded anything
+/// before says less.
+pub(super) fn run(paper: Paper, edge: usize) -> Result<(), Error> {
+    Card::open(0)?.queue()?;
+    let mut begun = Instant::now();
+    let mut lap = || {
+        let passed = begun.elapsed().as_secs_f64() * 1e3;
+        begun = Instant::now();
+        passed
+    };
+    let problem = paper.problem([edge; 3])?;
+    let read = lap();
+    // The initial field is the user's.
+    let grid = Grid::new([edge; 3], paper.spacing())?;
+    let field = rough::<f32>(&grid, problem.model.species().len())?;
+    lap();
+    let mut march = begin(&problem, paper.step(), field, Device::cuda(0))?;
+    let begin = lap();
+    steps(&mut march, 1)?;
+    let first = lap();
+    let depth = march.tiling().map_or(1, |tiling| tiling.depth);
+    steps(&mut march, depth)?;
+    println!(
+        "{:9} f32 {edge}^3 [ms]: text {read:.1}, field {begin:.1}, step {first:.1}, in all {:.1}; \
+         then {depth} at once {:.1}",
+        paper.name(),
+        read + begin + first,
+        lap()
+    );
+    Ok(())
+}
