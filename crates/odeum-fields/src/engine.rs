@@ -3,7 +3,7 @@
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::mask::Mask;
-use crate::plan::{Kernel, Plan};
+use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::sweep::combine::MOST;
 use crate::sweep::{self, Codes, Combination, Precision, Tile};

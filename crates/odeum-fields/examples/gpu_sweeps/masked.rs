@@ -1,6 +1,6 @@
 //! Speeds of domains that are a part of the box.
 
-use super::{PAPERS, begin, speed_of};
+use super::{PAPERS, begin, compare, speed_of};
 use odeum::{Device, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Mask, Precision, Problem, rough};
@@ -19,14 +19,30 @@ pub(super) fn run(edge: usize) {
     }
 }
 
-fn speeds<T: Precision>(paper: Paper, edge: usize) -> Result<(), Error> {
+/// A problem and the same with a porous half of it solid.
+fn both(paper: Paper, shape: [usize; 3]) -> Result<[Problem; 2], Error> {
     // No emission from what may be a solid cell.
-    let whole = Problem { sources: Vec::new(), ..paper.problem([edge; 3])? };
+    let whole = Problem { sources: Vec::new(), ..paper.problem(shape)? };
     let half = |at: [f64; 3]| {
         let waves = at.map(|x| (0.2 * x / paper.spacing()).sin());
         waves.iter().sum::<f64>() > 0.0
     };
     let mask = Mask::from_fn(&whole.grid, half)?;
+    let masked = whole.clone().mask(mask);
+    Ok([whole, masked])
+}
+
+/// A half-solid box on the GPU against the processor.
+pub(super) fn check<T: Precision>(paper: Paper, shape: [usize; 3]) -> Result<bool, Error> {
+    let [_, problem] = both(paper, shape)?;
+    let field = rough::<T>(&problem.grid, problem.model.species().len())?;
+    let march = begin(&problem, paper.step(), field.clone(), Device::cuda(0))?;
+    let what = format!("{:9} {shape:?}, half solid", paper.name());
+    Ok(compare(&what, march, &problem, field, paper.step(), 30))
+}
+
+fn speeds<T: Precision>(paper: Paper, edge: usize) -> Result<(), Error> {
+    let [whole, problem] = both(paper, [edge; 3])?;
     let field = rough::<T>(&whole.grid, whole.model.species().len())?;
     let cells = whole.grid.cells();
     let mut march = begin(&whole, paper.step(), field.clone(), Device::cuda(0))?;
@@ -34,7 +50,6 @@ fn speeds<T: Precision>(paper: Paper, edge: usize) -> Result<(), Error> {
     march.retile(None)?;
     let one = speed_of(&mut march, cells, STEPS)?;
     drop(march);
-    let problem = whole.mask(mask);
     let mut march = begin(&problem, paper.step(), field, Device::cuda(0))?;
     let masked = speed_of(&mut march, cells, STEPS)?;
     println!(
