@@ -2,7 +2,7 @@
 
 use super::combine::Goal;
 use super::gather::At;
-use super::line;
+use super::nine;
 use super::program;
 use super::row::PAD;
 use super::scratch::{Origin, Scratch, gains, has_gains};
@@ -156,7 +156,7 @@ impl<L: Lanes> Outlined for Outputs<'_, '_, L> {
         for s in 0..species {
             gains::<L>(origin, scratch, s, (at.y, at.z));
         }
-        line::laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
+        nine::laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
         inputs(code, &tape.rhs_inputs, origin, scratch, at);
         for s in 0..species {
             let gains = scratch.gains[s * scratch.stride + PAD..].as_mut_ptr();

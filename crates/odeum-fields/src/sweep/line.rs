@@ -2,14 +2,13 @@
 
 use super::combine::{Goal, Row};
 use super::gather::At;
-use super::laplacian::{self, Nine, Sink};
+use super::laplacian::{self, Sink};
 use super::program::{self, Which};
 use super::row::{self, PAD};
 use super::scratch::{Origin, Scratch, gains, has_gains};
-use super::{coded, masked};
-use crate::domain::Domain;
+use super::{coded, masked, nine};
 use crate::native::Code;
-use crate::plan::{Inputs, Kernel, Plan};
+use crate::plan::{Kernel, Plan};
 use odeum_core::Lanes;
 use odeum_core::real::Outlined;
 
@@ -49,14 +48,14 @@ fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Sc
     let domain = plan.domain_near((at.y, at.z));
     match &plan.kernel {
         Kernel::Tape(tape) => {
-            laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
+            nine::laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
             program::run::<L>(Which::Rhs, tape, origin, scratch, at);
         }
         Kernel::Diffusion(d) => {
             let Some(domain) = domain else { return };
             for s in 0..plan.layout.species {
                 let Scratch { stride, spare, nine, slopes, .. } = scratch;
-                let rows = rows_around::<L>(origin, spare, s, domain, at);
+                let rows = nine::near_solids::<L>(origin, spare, s, domain, at);
                 let to = &mut slopes[s * *stride..(s + 1) * *stride];
                 let scale = d[s] * plan.weights.scale;
                 masked::laplacian::<L>(&plan.weights, &rows, scale, nine, to);
@@ -69,65 +68,6 @@ fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Sc
             masked::clear::<L>(domain.row(at.y, at.z), plan.layout.shape[0], slopes);
         }
     }
-}
-
-/// The nine rows around a row of a species that solid cells are near.
-#[inline(always)]
-fn rows_around<'a, L: Lanes>(
-    origin: &Origin<'a, L::Scalar>,
-    spare: &'a mut [L::Scalar],
-    s: usize,
-    domain: &'a Domain,
-    at: At,
-) -> masked::Nine<'a, L::Scalar> {
-    let around = origin.around(s);
-    let mut rows = [&[][..]; 9];
-    around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide), &mut rows);
-    let (nx, ends) = (around.shape[0], &origin.moment.ghosts[s][0]);
-    masked::Nine { nx, rows, ends, bits: domain.nine(at.y, at.z) }
-}
-
-/// The Laplacians of species that a program reads, along a row.
-#[inline(always)]
-pub(super) fn laplacians<L: Lanes>(
-    origin: &Origin<'_, L::Scalar>,
-    inputs: &Inputs,
-    scratch: &mut Scratch<L::Scalar>,
-    at: At,
-) {
-    let weights = &origin.plan.weights;
-    let domain = origin.plan.domain_near((at.y, at.z));
-    for &s in &inputs.laplacians {
-        let stride = scratch.stride;
-        if let Some(domain) = domain {
-            let Scratch { spare, nine, laplacians, .. } = scratch;
-            let rows = rows_around::<L>(origin, spare, s, domain, at);
-            let to = &mut laplacians[s * stride..(s + 1) * stride];
-            masked::laplacian::<L>(weights, &rows, weights.scale, nine, to);
-            continue;
-        }
-        let mut rows = [&[][..]; 9];
-        let nine = nine::<L>(origin, (&mut scratch.spare, scratch.ahead), s, at, &mut rows);
-        let row = &mut scratch.laplacians[s * stride..(s + 1) * stride];
-        laplacian::store::<L>(weights, &nine, weights.scale, row);
-    }
-}
-
-/// The nine rows around a row of a species. They are found where they then stay: a copy of all would
-/// wait until the last is written.
-#[inline(always)]
-fn nine<'r, 'a: 'r, L: Lanes>(
-    origin: &Origin<'a, L::Scalar>,
-    (spare, ahead): (&'a mut [L::Scalar], usize),
-    s: usize,
-    at: At,
-    rows: &'r mut [&'a [L::Scalar]; 9],
-) -> Nine<'r, L::Scalar> {
-    let around = origin.around(s);
-    around.nine::<L>(at, &mut spare.chunks_exact_mut(around.wide), rows);
-    let ahead = if around.place.whole { ahead * around.place.row } else { 0 };
-    let (count, row) = (at.rows, around.place.row);
-    Nine { nx: around.shape[0], count, row, rows, ends: &origin.moment.ghosts[s][0], ahead }
 }
 
 /// Writes the row of a species from what is [computed](compute); NaN in a lane when a value is
@@ -182,7 +122,13 @@ impl<L: Lanes> Write<'_, '_, L> {
             Kernel::Diffusion(d) if !near => {
                 end.spread = L::lit(d[s] * plan.weights.scale);
                 let mut rows = [&[][..]; 9];
-                let nine = nine::<L>(origin, (&mut scratch.spare, scratch.ahead), s, at, &mut rows);
+                let nine = nine::of_species::<L>(
+                    origin,
+                    (&mut scratch.spare, scratch.ahead),
+                    s,
+                    at,
+                    &mut rows,
+                );
                 laplacian::along(&plan.weights, &nine, &mut end);
             }
             _ => {
@@ -257,24 +203,5 @@ impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Sink<L> for End<'_, L, S
     #[inline(always)]
     fn take(&mut self, x: usize, cells: usize, sum: L) {
         self.put(x, cells, sum * self.spread);
-    }
-}
-
-/// Puts the Laplacian of rows that are no species, around row (y, z), into a padded row.
-#[inline(always)]
-pub(super) fn store<L: Lanes>(
-    plan: &Plan<L::Scalar>,
-    nine: &Nine<'_, L::Scalar>,
-    (y, z): (isize, isize),
-    work: &mut [L::Scalar],
-    to: &mut [L::Scalar],
-) {
-    let weights = &plan.weights;
-    if let Some(domain) = plan.domain_near((y, z)) {
-        let Nine { nx, rows, ends, .. } = *nine;
-        let nine = masked::Nine { nx, rows: *rows, ends, bits: domain.nine(y, z) };
-        masked::laplacian::<L>(weights, &nine, weights.scale, work, to);
-    } else {
-        laplacian::store::<L>(weights, nine, weights.scale, to);
     }
 }

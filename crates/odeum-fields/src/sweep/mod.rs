@@ -12,6 +12,7 @@ mod gather;
 mod laplacian;
 mod line;
 mod masked;
+mod nine;
 mod plain;
 mod program;
 mod row;

@@ -6,7 +6,7 @@ use super::laplacian::Nine;
 use super::program::{self, Which};
 use super::row;
 use super::scratch::{Origin, Scratch};
-use super::{Frame, Tile, coded, line, masked};
+use super::{Frame, Tile, coded, line, masked, nine};
 use crate::native::Code;
 use crate::plan::{Kernel, Tape};
 use crate::walls;
@@ -105,7 +105,7 @@ fn potential_plane<L: Lanes>(
     for j in 0..tile.y.len() + 2 {
         let (y, _) = walls::source((tile.y.start + j) as isize - 1, ny, &ghosts[1]);
         let at = At { y: y as isize, z: z as isize, rows: 1 };
-        line::laplacians::<L>(origin, &tape.potential_inputs, scratch, at);
+        nine::laplacians::<L>(origin, &tape.potential_inputs, scratch, at);
         if let Some(code) = code
             && plan.domain_near((at.y, at.z)).is_none()
         {
@@ -145,6 +145,6 @@ fn beyond<L: Lanes>(
         let ends = &origin.moment.ghosts[species + k][0];
         let to = &mut scratch.laplacians[(species + k) * stride..(species + k + 1) * stride];
         let nine = Nine { nx, count: 1, row: 0, rows: &rows, ends, ahead: 0 };
-        line::store::<L>(plan, &nine, (y as isize, z as isize), &mut scratch.nine, to);
+        nine::store::<L>(plan, &nine, (y as isize, z as isize), &mut scratch.nine, to);
     }
 }
