@@ -44,6 +44,7 @@ pub(crate) enum Form {
 
 /// The factors of a [combination](Form::Combined).
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) struct Factors<'a> {
     pub(crate) slope: f64,
     pub(crate) own: f64,
