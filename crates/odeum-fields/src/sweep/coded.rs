@@ -154,7 +154,7 @@ impl<L: Lanes> Outlined for Outputs<'_, '_, L> {
         let Outputs { code, tape, origin, scratch, at, goal, spoiled } = self;
         let species = origin.plan.layout.species;
         for s in 0..species {
-            gains::<L>(origin, scratch, s, (at.y, at.z));
+            gains::<L>(origin, scratch, s, at);
         }
         nine::laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
         inputs(code, &tape.rhs_inputs, origin, scratch, at);

@@ -43,7 +43,7 @@ pub(super) fn make<L: Lanes>(
 fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Scalar>, at: At) {
     let plan = origin.plan;
     for s in 0..plan.layout.species {
-        gains::<L>(origin, scratch, s, (at.y, at.z));
+        gains::<L>(origin, scratch, s, at);
     }
     let domain = plan.domain_near((at.y, at.z));
     match &plan.kernel {

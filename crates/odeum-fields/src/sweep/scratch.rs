@@ -1,7 +1,7 @@
 //! Memory of one thread, and what is computed in it row by row.
 
 use super::faces::{Cross, Faces, Open};
-use super::gather::{Around, Place};
+use super::gather::{Around, At, Place};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
 use super::{Frame, Moment};
@@ -63,9 +63,7 @@ pub(super) struct Scratch<T> {
 
 /// Rows that are computed together where nothing is to be done for each by itself.
 pub(super) fn together<T: Scalar>(plan: &Plan<T>) -> usize {
-    let alone = plan.n_potentials() > 0
-        || plan.domain.is_some()
-        || (0..plan.layout.species).any(|s| has_gains(plan, s));
+    let alone = plan.n_potentials() > 0 || plan.domain.is_some();
     if alone { 1 } else { group(plan) }
 }
 
@@ -174,7 +172,7 @@ pub(super) fn gains<L: Lanes>(
     origin: &Origin<'_, L::Scalar>,
     scratch: &mut Scratch<L::Scalar>,
     s: usize,
-    at: (isize, isize),
+    at: At,
 ) {
     if has_gains(origin.plan, s) {
         L::outline(Gains::<L> { origin, scratch, s, at });
@@ -185,30 +183,40 @@ struct Gains<'a, 'o, L: Lanes> {
     origin: &'a Origin<'o, L::Scalar>,
     scratch: &'a mut Scratch<L::Scalar>,
     s: usize,
-    at: (isize, isize),
+    at: At,
 }
 
 impl<L: Lanes> Outlined for Gains<'_, '_, L> {
     #[inline(always)]
-    fn run(self) {
-        let (y, z) = self.at;
-        match self.origin.plan.domain_near(self.at) {
-            None => self.through(Open),
-            Some(domain) => self.through(&Cross::of(domain, (y, z))),
+    fn run(mut self) {
+        let (stride, plan) = (self.scratch.stride, self.origin.plan);
+        // What is put there first, and not added.
+        let put = plan.carried[self.s]
+            && matches!((&plan.wind, plan.advection), (Some(Blow::Uniform(_)), Advection::Upwind));
+        if !put {
+            let zero = L::Scalar::from_f64(0.0);
+            self.scratch.gains[self.s * stride..(self.s + 1) * stride].fill(zero);
+        }
+        for n in 0..self.at.rows {
+            let cell = (self.at.y + n as isize, self.at.z);
+            match self.origin.plan.domain_near(cell) {
+                None => self.through(n, cell, Open),
+                Some(domain) => self.through(n, cell, &Cross::of(domain, cell)),
+            }
         }
     }
 }
 
 impl<L: Lanes> Gains<'_, '_, L> {
+    /// Row `n` of those that are computed together.
     #[inline(always)]
-    fn through(self, faces: impl Faces<L>) {
-        let Gains { origin, scratch, s, at } = self;
+    fn through(&mut self, n: usize, at: (isize, isize), faces: impl Faces<L>) {
+        let Gains { origin, ref mut scratch, s, .. } = *self;
         let Origin { plan, moment, .. } = *origin;
         let nx = plan.layout.shape[0];
         let around = origin.around(s);
         let stride = scratch.stride;
-        let sum = &mut scratch.gains[s * stride..(s + 1) * stride];
-        sum.fill(L::Scalar::from_f64(0.0));
+        let sum = &mut scratch.gains[s * stride + n * plan.layout.row..(s + 1) * stride];
         let line = &mut scratch.line;
         line[PAD..PAD + nx].copy_from_slice(&around.row(at.0, at.1)[..nx]);
         row::fill_ends(line, nx, &moment.ghosts[s][0]);

@@ -8,7 +8,7 @@ use crate::problem::Advection;
 use crate::walls::Ghost;
 use odeum_core::{Lanes, Scalar};
 
-/// −∇·(w u) of a row for a wind that is the same everywhere, upwind, added to `sum` \[padded\].
+/// −∇·(w u) of a row for a wind that is the same everywhere, upwind, put into `sum` \[padded\].
 /// `speed` is w/h along each axis, `line` the row with its ghosts.
 #[inline(always)]
 pub(super) fn upwind<L: Lanes>(
@@ -25,24 +25,44 @@ pub(super) fn upwind<L: Lanes>(
     // The side the wind comes from.
     let from_y = around.neighbour::<L>(if speed[1] > 0.0 { j - 1 } else { j + 1 }, k, &mut spare);
     let from_z = around.neighbour::<L>(j, if speed[2] > 0.0 { k - 1 } else { k + 1 }, &mut spare);
-    let from_x = if speed[0] > 0.0 { PAD - 1 } else { PAD + 1 };
+    let from_x = &line[if speed[0] > 0.0 { PAD - 1 } else { PAD + 1 }..];
+    let (line, sum) = (&line[PAD..], &mut sum[PAD..]);
+    let wide = nx.next_multiple_of(L::WIDTH);
+    let rows = [line, from_x, from_y, from_z];
+    assert!(wide <= sum.len() && rows.iter().all(|row| wide <= row.len()));
     let [vx, vy, vz] = speed.map(|speed| L::lit(speed.abs()));
     let mut x = 0;
     while x < nx {
-        let here: L = L::load(&line[PAD + x..PAD + x + L::WIDTH]);
-        // What comes in at one face less what leaves at the other.
-        let gain = |axis: usize, from: L| {
-            let (into, out) = if speed[axis] > 0.0 { (-1, 0) } else { (0, -1) };
-            faces.through(x, axis, into, from) - faces.through(x, axis, out, here)
+        // SAFETY: whole packs up to `wide`, which has been compared with all rows.
+        let [here, from_x, from_y, from_z]: [L; 4] = unsafe {
+            [
+                row::within(line, x),
+                row::within(from_x, x),
+                row::within(from_y, x),
+                row::within(from_z, x),
+            ]
         };
-        let along_x = gain(0, L::load(&line[from_x + x..from_x + x + L::WIDTH]));
-        let along_y = gain(1, L::load(&from_y[x..x + L::WIDTH]));
-        let along_z = gain(2, L::load(&from_z[x..x + L::WIDTH]));
+        let along_x = carried(faces, (x, 0), speed[0] > 0.0, from_x, here);
+        let along_y = carried(faces, (x, 1), speed[1] > 0.0, from_y, here);
+        let along_z = carried(faces, (x, 2), speed[2] > 0.0, from_z, here);
         let gain = along_x.mul_add(vx, along_y.mul_add(vy, along_z * vz));
-        let at = PAD + x..PAD + x + L::WIDTH;
-        (L::load(&sum[at.clone()]) + gain).store(&mut sum[at]);
+        // SAFETY: as above.
+        unsafe { row::put(sum, x, gain) };
         x += L::WIDTH;
     }
+}
+
+/// What comes in at one face of the cells at `x` less what leaves at the other.
+#[inline(always)]
+fn carried<L: Lanes>(
+    faces: impl Faces<L>,
+    (x, axis): (usize, usize),
+    forward: bool,
+    from: L,
+    here: L,
+) -> L {
+    let (into, out) = if forward { (-1, 0) } else { (0, -1) };
+    faces.through(x, axis, into, from) - faces.through(x, axis, out, here)
 }
 
 /// The flux w u through the face after the cells `shift` along an axis from those at `x`, from
