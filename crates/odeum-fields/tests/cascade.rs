@@ -1,19 +1,17 @@
 //! Several steps in one pass against single steps, bit for bit.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::{mixed_walls, model};
 use odeum::{Cpu, Isa};
 use odeum_fields::{
-    Advection, Combination, Engine, Face, Field, Grid, ModelText, PointSource, Precision, Problem,
-    Quantity, Stencil, Wall, Walls, Wind, noise,
+    Advection, Combination, Engine, Field, Grid, PointSource, Precision, Problem, Quantity,
+    Stencil, Wall, Walls, Wind, noise,
 };
 
 fn problem(shape: [usize; 3], equations: &[(&'static str, &'static str)]) -> Problem {
-    let text = ModelText {
-        species: equations.iter().map(|(name, _)| *name).collect(),
-        equations: equations.to_vec(),
-        ..ModelText::default()
-    };
-    Problem::new(text.read().unwrap().0, Grid::new(shape, 0.8).unwrap())
+    Problem::new(model(equations), Grid::new(shape, 0.8).unwrap())
 }
 
 /// Compares 1 to 5 steps at once with as many single ones by one thread.
@@ -63,14 +61,8 @@ fn diffusion_and_programs_between_walls_of_all_kinds() {
     for shape in SHAPES {
         for equations in [&[("c", "lap(c)")][..], &turing[..]] {
             let plain = problem(shape, equations);
-            let warm = Wall::Dirichlet(Quantity::from("0.3 + t"));
-            let leak = Wall::Robin { value: 1.0, slope: 0.5, amount: Quantity::from(0.2) };
-            let mixed = Walls::default()
-                .face(Face { axis: 2, high: false }, warm.clone())
-                .face(Face { axis: 1, high: true }, leak)
-                .face(Face { axis: 0, high: false }, warm);
             let round = Walls::default().axis(1, Wall::Periodic).axis(2, Wall::Periodic);
-            for walls in [Walls::default(), mixed, round, Walls::all(Wall::Periodic)] {
+            for walls in [Walls::default(), mixed_walls(), round, Walls::all(Wall::Periodic)] {
                 let problem = plain.clone().walls(walls);
                 check::<f32>(&problem, Isa::best());
                 check::<f64>(&problem, Isa::best());

@@ -2,10 +2,13 @@
 //! code, and leaves all before it as it is.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::mixed_walls;
 use odeum::{Cpu, Isa};
 use odeum_fields::{
-    Advection, Combination, Engine, Face, Field, Grid, ModelText, Precision, Problem, Quantity,
-    Wall, Walls, Wind, noise,
+    Advection, Combination, Engine, Field, Grid, ModelText, Precision, Problem, Quantity, Wall,
+    Walls, Wind, noise,
 };
 
 fn problem(shape: [usize; 3], equations: &[(&str, &str)], interpreted: bool) -> Problem {
@@ -57,18 +60,12 @@ fn code_and_interpreter_give_the_same_bits() {
         ("w", "lap(u) - sqrt(abs(w))"),
     ];
     let front = [("a", "lap(a) - 0.2*a*b"), ("b", "0.2*a*b - lap(b - b^3 + lap(b))")];
-    let warm = Wall::Dirichlet(Quantity::from("0.3 + t"));
-    let leak = Wall::Robin { value: 1.0, slope: 0.5, amount: Quantity::from(0.2) };
-    let mixed = Walls::default()
-        .face(Face { axis: 2, high: false }, warm.clone())
-        .face(Face { axis: 1, high: true }, leak)
-        .face(Face { axis: 0, high: false }, warm);
     let wind = || Wind::Uniform(["0.4", "-0.2", "0.3*cos(9*t)"].map(Quantity::from));
     for shape in SHAPES {
         let both = |equations| [false, true].map(|without| problem(shape, equations, without));
         let cases = [
             both(&turing[..]),
-            both(&turing[..]).map(|problem| problem.walls(mixed.clone())),
+            both(&turing[..]).map(|problem| problem.walls(mixed_walls())),
             both(&turing[..]).map(|problem| problem.wind(wind(), Advection::Upwind)),
             both(&turing[..]).map(|problem| problem.walls(Walls::all(Wall::Periodic))),
             both(&front[..]),

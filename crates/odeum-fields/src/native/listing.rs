@@ -84,8 +84,6 @@ pub(super) struct Listing {
     pub(super) given: Vec<Given>,
     pub(super) states: usize,
     pub(super) outputs: usize,
-    /// Rows that are added to each output, states not counted.
-    pub(super) terms: usize,
 }
 
 impl Listing {
@@ -93,9 +91,8 @@ impl Listing {
     /// among [`Kind`]s.
     pub(super) fn new(program: &Program, form: &Form) -> Option<Listing> {
         let (assignments, outputs) = program.assignments();
-        let terms = if let Form::Combined { terms, .. } = form { *terms } else { 0 };
         let states = program.n_states();
-        let mut listing = Listing { states, outputs: outputs.len(), terms, ..Listing::default() };
+        let mut listing = Listing { states, outputs: outputs.len(), ..Listing::default() };
         // The operand that each result is.
         let mut results = Vec::with_capacity(assignments.len());
         let mut ended = vec![false; outputs.len()];
@@ -199,7 +196,7 @@ impl Listing {
     /// What becomes of output `s`: in the order in which a row is summed where programs are
     /// interpreted.
     fn end(&mut self, s: usize, output: Operand, form: &Form) {
-        let row = self.states + s * (2 + self.terms);
+        let row = self.states + s * (2 + form.terms());
         let Form::Combined { here, terms, own, gains, streams, masked } = form else {
             self.line(Kind::Store { row, streams: false }, &[output]);
             return;
@@ -220,7 +217,7 @@ impl Listing {
             sum = self.line(Kind::MulAdd, &[Operand::Row(row), factor, sum]);
         }
         if *masked {
-            let mask = Operand::Row(self.states + self.outputs * (2 + self.terms));
+            let mask = Operand::Row(self.states + self.outputs * (2 + terms));
             sum = self.line(Kind::And, &[sum, mask]);
         }
         self.line(Kind::Store { row, streams: *streams }, &[sum]);

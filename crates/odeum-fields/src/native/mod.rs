@@ -42,6 +42,23 @@ pub(crate) enum Form {
     },
 }
 
+impl Form {
+    /// Rows that are added to each output, states not counted.
+    fn terms(&self) -> usize {
+        if let Form::Combined { terms, .. } = self { *terms } else { 0 }
+    }
+
+    /// Whether the first of what is added is the states themselves.
+    pub(crate) fn adds_states(&self) -> bool {
+        matches!(self, Form::Combined { here: true, .. })
+    }
+
+    /// Whether there is a row of masks: a cell's bits are all ones, others are zero.
+    pub(crate) fn is_masked(&self) -> bool {
+        matches!(self, Form::Combined { masked: true, .. })
+    }
+}
+
 /// The factors of a [combination](Form::Combined).
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
@@ -61,9 +78,7 @@ pub(crate) struct Code {
     given: Vec<Given>,
     states: usize,
     outputs: usize,
-    terms: usize,
-    adds_states: bool,
-    masked: bool,
+    form: Form,
     /// The rows that are read or written.
     used: Vec<usize>,
 }
@@ -80,10 +95,8 @@ impl Code {
         let mut memory = memmap2::MmapMut::map_anon(bytes.len()).ok()?;
         memory.copy_from_slice(&bytes);
         let memory = memory.make_exec().ok()?;
-        let Listing { given, states, outputs, terms, .. } = listing;
-        let adds_states = matches!(form, Form::Combined { here: true, .. });
-        let masked = matches!(form, Form::Combined { masked: true, .. });
-        Some(Code { memory, given, states, outputs, terms, adds_states, masked, used })
+        let Listing { given, states, outputs, .. } = listing;
+        Some(Code { memory, given, states, outputs, form: form.clone(), used })
     }
 
     /// There is none for this processor.
@@ -114,7 +127,8 @@ impl Code {
     /// Rows that [`run`](Code::run) is given: the states, then for each output the output itself,
     /// its gains, and the rows that are added, and last that of masks.
     pub(crate) fn rows(&self) -> usize {
-        self.states + self.outputs * (2 + self.terms) + usize::from(self.masked)
+        let masks = usize::from(self.form.is_masked());
+        self.states + self.outputs * (2 + self.form.terms()) + masks
     }
 
     /// How many of these are states.
@@ -122,14 +136,9 @@ impl Code {
         self.states
     }
 
-    /// Whether the first of what is added is the states themselves.
-    pub(crate) fn adds_states(&self) -> bool {
-        self.adds_states
-    }
-
-    /// Whether there is a row of masks: a cell's bits are all ones, others are zero.
-    pub(crate) fn is_masked(&self) -> bool {
-        self.masked
+    /// What is made of the outputs.
+    pub(crate) fn form(&self) -> &Form {
+        &self.form
     }
 
     /// Computes the outputs from byte `begin` to before byte `end` of the rows, whole packs, at

@@ -44,8 +44,7 @@ fn graph(random: &mut SplitMix64, operations: usize) -> Graph {
 
 /// Where an output lies among the rows.
 fn output(form: &Form, s: usize) -> usize {
-    let terms = if let Form::Combined { terms, .. } = form { *terms } else { 0 };
-    STATES + s * (2 + terms)
+    STATES + s * (2 + form.terms())
 }
 
 /// Rows of random numbers between −1 and 1.
@@ -124,7 +123,7 @@ fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut Spli
     let before: Vec<Vec<T>> = rows.iter().map(|row| row.to_vec()).collect();
     let mut pointers: Vec<*mut T> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
     let mut masks = masks::<T>();
-    if code.is_masked() {
+    if form.is_masked() {
         pointers[rows.len() - 1] = masks.as_mut_ptr().cast();
     }
     let scalars = code.scalars::<T>(TIME, &FACTORS);

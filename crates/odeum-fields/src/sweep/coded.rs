@@ -21,14 +21,14 @@ pub(crate) struct Codes {
     isa: Isa,
     /// What was asked for; `None` stands for what has to be interpreted.
     outputs: Mutex<Vec<(Form, Option<Arc<Code>>)>>,
-    potentials: Option<Arc<Code>>,
+    potentials: Option<Code>,
 }
 
 impl Codes {
     pub(crate) fn new<T: Scalar>(plan: &Plan<T>, isa: Isa) -> Codes {
         let potentials = match &plan.kernel {
             Kernel::Tape(tape) if tape.n_potentials > 0 => {
-                Code::new::<T>(&tape.potentials, &Form::Plain, isa).map(Arc::new)
+                Code::new::<T>(&tape.potentials, &Form::Plain, isa)
             }
             _ => None,
         };
@@ -37,7 +37,7 @@ impl Codes {
 
     /// The code of the potentials.
     pub(super) fn potentials(&self) -> Option<&Code> {
-        self.potentials.as_deref()
+        self.potentials.as_ref()
     }
 
     /// The code that makes rows of the output from F and from so many other rows, from the states
@@ -50,8 +50,8 @@ impl Codes {
     ) -> Option<Arc<Code>> {
         let Kernel::Tape(tape) = &plan.kernel else { return None };
         let gains = (0..plan.layout.species).map(|s| has_gains(plan, s)).collect();
-        let pack = if self.isa == Isa::Avx512 { 64 } else { 32 };
-        let masked = !(plan.layout.shape[0] * size_of::<T>()).is_multiple_of(pack);
+        // Cache lines are whole packs, of which rows have whole ones.
+        let masked = plan.layout.wide::<T>() != plan.layout.shape[0];
         let form = Form::Combined { here, terms, own, gains, streams, masked };
         let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, code)) = outputs.iter().find(|(known, _)| *known == form) {
@@ -161,10 +161,10 @@ impl<L: Lanes> Outlined for Outputs<'_, '_, L> {
         for s in 0..species {
             let gains = scratch.gains[s * scratch.stride + PAD..].as_mut_ptr();
             scratch.pointers.extend([goal.out(s), gains]);
-            let others = goal.terms(s, usize::from(code.adds_states()));
+            let others = goal.terms(s, usize::from(code.form().adds_states()));
             scratch.pointers.extend(others.map(|row| row.as_ptr().cast_mut()));
         }
-        if code.is_masked() {
+        if code.form().is_masked() {
             scratch.pointers.push(scratch.masks.as_mut_ptr().cast());
         }
         along(code, origin, scratch, at, spoiled);
@@ -183,7 +183,7 @@ fn along<L: Lanes>(
     let Layout { row, shape: [nx, ..], .. } = origin.plan.layout;
     let wide = (at.rows - 1) * row + origin.plan.layout.wide::<L::Scalar>();
     // Rows without a gap between them, or whose gaps are masked, are as one.
-    let (rows, cells) = match row == nx || code.is_masked() {
+    let (rows, cells) = match row == nx || code.form().is_masked() {
         true => (1, wide),
         false => (at.rows, nx),
     };

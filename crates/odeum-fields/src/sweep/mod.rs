@@ -269,7 +269,7 @@ pub(crate) fn steps<T: Precision>(
     let moments: Vec<Moment<T>> = times.iter().map(moment).collect();
     let frame = Frame {
         plan,
-        outputs: outputs.clone(),
+        outputs,
         between,
         potentials: None,
         together: scratch::together(plan),

@@ -90,12 +90,18 @@ impl<T: Scalar> Scratch<T> {
             Kernel::Diffusion(_) => (work(None), work(None)),
             Kernel::Tape(tape) => (work(Some(&tape.rhs)), work(Some(&tape.potentials))),
         };
+        let reads_x = match &plan.kernel {
+            Kernel::Diffusion(_) => false,
+            Kernel::Tape(tape) => {
+                tape.rhs_inputs.coordinates[0] || tape.potential_inputs.coordinates[0]
+            }
+        };
         let mut places = zeros(3);
-        for i in 0..stride {
+        let along_x = places[PAD..stride].iter_mut().enumerate().filter(|_| reads_x);
+        for (i, place) in along_x {
             // Beyond the row the coordinates go on, so that no lane meets a strange number.
-            let cell = (i as f64 - PAD as f64).rem_euclid(plan.layout.row as f64);
-            let x = plan.grid.centre(0, 0) + cell * plan.grid.spacing()[0];
-            places[i] = T::from_f64(x);
+            let cell = (i % plan.layout.row) as f64;
+            *place = T::from_f64(plan.grid.centre(0, 0) + cell * plan.grid.spacing()[0]);
         }
         // Programs take longer for rows one by one, and want less time ahead (measured).
         let by_rows = together == 1 && matches!(plan.kernel, Kernel::Tape(_));
@@ -189,14 +195,6 @@ struct Gains<'a, 'o, L: Lanes> {
 impl<L: Lanes> Outlined for Gains<'_, '_, L> {
     #[inline(always)]
     fn run(mut self) {
-        let (stride, plan) = (self.scratch.stride, self.origin.plan);
-        // What is put there first, and not added.
-        let put = plan.carried[self.s]
-            && matches!((&plan.wind, plan.advection), (Some(Blow::Uniform(_)), Advection::Upwind));
-        if !put {
-            let zero = L::Scalar::from_f64(0.0);
-            self.scratch.gains[self.s * stride..(self.s + 1) * stride].fill(zero);
-        }
         for n in 0..self.at.rows {
             let cell = (self.at.y + n as isize, self.at.z);
             match self.origin.plan.domain_near(cell) {
@@ -221,31 +219,28 @@ impl<L: Lanes> Gains<'_, '_, L> {
         line[PAD..PAD + nx].copy_from_slice(&around.row(at.0, at.1)[..nx]);
         row::fill_ends(line, nx, &moment.ghosts[s][0]);
         let spare = &mut scratch.spare;
-        if plan.carried[s] {
-            match (&plan.wind, plan.advection) {
-                (Some(Blow::Uniform(_)), Advection::Upwind) => {
-                    transport::upwind::<L>(&around, at, faces, moment.speed, line, spare, sum);
-                }
-                (Some(wind), advection) => {
-                    let layout;
-                    let speed = match wind {
-                        Blow::Uniform(_) => Speed::Uniform(moment.speed),
-                        Blow::Cells(field) => {
-                            layout = *field.layout();
-                            let axis = |axis: usize| {
-                                let values = &field.values()[axis * layout.volume..];
-                                Around::whole(values, &layout, &moment.inherited)
-                            };
-                            Speed::Cells([axis(0), axis(1), axis(2)])
-                        }
-                    };
-                    let lines = (&line[..], &mut scratch.work_line[..]);
-                    transport::fluxes::<L>(
-                        &around, at, faces, advection, &speed, lines, spare, sum,
-                    );
-                }
-                (None, _) => {}
+        match (&plan.wind, plan.advection) {
+            (Some(Blow::Uniform(_)), Advection::Upwind) if plan.carried[s] => {
+                transport::upwind::<L>(&around, at, faces, moment.speed, line, spare, sum);
             }
+            (Some(wind), advection) if plan.carried[s] => {
+                let layout;
+                let speed = match wind {
+                    Blow::Uniform(_) => Speed::Uniform(moment.speed),
+                    Blow::Cells(field) => {
+                        layout = *field.layout();
+                        let axis = |axis: usize| {
+                            let values = &field.values()[axis * layout.volume..];
+                            Around::whole(values, &layout, &moment.inherited)
+                        };
+                        Speed::Cells([axis(0), axis(1), axis(2)])
+                    }
+                };
+                let lines = (&line[..], &mut scratch.work_line[..]);
+                sum[PAD..PAD + around.wide].fill(L::Scalar::from_f64(0.0));
+                transport::fluxes::<L>(&around, at, faces, advection, &speed, lines, spare, sum);
+            }
+            _ => sum[PAD..PAD + around.wide].fill(L::Scalar::from_f64(0.0)),
         }
         if let Some(field) = &plan.diffusion[s] {
             let coefficients = Around::whole(field.values(), field.layout(), &moment.inherited);
