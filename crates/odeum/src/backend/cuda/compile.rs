@@ -2,9 +2,13 @@
 
 use super::cache::Cache;
 use super::library::need_compiler;
+use super::lock::lock;
 use crate::error::Error;
 use cudarc::nvrtc::{result as nvrtc, sys};
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Machine code of one kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,30 +23,56 @@ pub(crate) struct Cubin {
 const OPTIONS: [&str; 4] =
     ["--std=c++17", "--fmad=false", "--extra-device-vectorization", "--ptxas-options=-v"];
 
-/// Machine code of `kernel` in `source` for an architecture such as `sm_90`, from the cache when
-/// it is there.
-pub(crate) fn compile(kernel: &str, source: &str, arch: &str) -> Result<Cubin, Error> {
-    let cache = Cache::of_user();
-    let version = version();
-    let mut key = vec![source.to_owned(), kernel.to_owned(), arch.to_owned()];
-    key.extend(OPTIONS.map(str::to_owned));
-    // A program without the compiler can still run what it has compiled before.
-    if let Some(version) = &version {
-        key.push(version.clone());
-        if let Some(cubin) = cache.get(&key) {
-            return Ok(cubin);
-        }
-    }
-    need_compiler("cuda")?;
-    let cubin = translate(kernel, source, arch)?;
-    if version.is_some() {
-        cache.put(&key, &cubin);
-    }
-    Ok(cubin)
+/// What machine code follows from: a text, the kernel that names it in errors, and an architecture
+/// such as `sm_90`.
+#[derive(Clone, Debug, Hash)]
+pub(crate) struct Text {
+    pub(crate) kernel: String,
+    pub(crate) source: String,
+    pub(crate) arch: String,
 }
 
-/// The compiler's version, when it is there.
-fn version() -> Option<String> {
+impl Text {
+    /// Its machine code, from the cache when it is there.
+    pub(crate) fn compile(&self) -> Result<Cubin, Error> {
+        let turn = self.turn();
+        let _mine = lock(&turn);
+        if let Some(cubin) = self.cached() {
+            return Ok(cubin);
+        }
+        need_compiler("cuda")?;
+        let cubin = translate(&self.kernel, &self.source, &self.arch)?;
+        if let Some(key) = self.key() {
+            Cache::of_user().put(&key, &cubin);
+        }
+        Ok(cubin)
+    }
+
+    /// Its machine code, when that is in the cache.
+    pub(super) fn cached(&self) -> Option<Cubin> {
+        Cache::of_user().get(&self.key()?)
+    }
+
+    /// What the cache knows it by; `None` without a compiler, whose version is a part of it.
+    fn key(&self) -> Option<Vec<String>> {
+        let mut key = vec![self.source.clone(), self.kernel.clone(), self.arch.clone()];
+        key.extend(OPTIONS.map(str::to_owned));
+        key.push(version()?);
+        Some(key)
+    }
+
+    /// Held by the thread that compiles it: others find it in the cache then.
+    fn turn(&self) -> Arc<Mutex<()>> {
+        static TURNS: OnceLock<Mutex<HashMap<u64, Arc<Mutex<()>>>>> = OnceLock::new();
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        lock(TURNS.get_or_init(Mutex::default)).entry(hasher.finish()).or_default().clone()
+    }
+}
+
+/// The compiler's version, when it is there. The first to ask waits some milliseconds for its
+/// library.
+pub(super) fn version() -> Option<String> {
     need_compiler("cuda").ok()?;
     let (mut major, mut minor) = (0, 0);
     // SAFETY: the library is present; both pointers are to live integers.

@@ -1,7 +1,8 @@
 //! A stream with its memory: what one worker needs, kept between runs because making it is slow.
 
 use super::arena::Arena;
-use super::gpu::{Gpu, failed, lock};
+use super::gpu::{Gpu, failed};
+use super::lock::lock;
 use crate::error::Error;
 use cudarc::driver::{CudaEvent, CudaStream, sys};
 use std::sync::Arc;

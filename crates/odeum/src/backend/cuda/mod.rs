@@ -13,6 +13,7 @@
 
 mod arena;
 mod cache;
+mod coming;
 mod compile;
 mod gpu;
 #[doc(hidden)]
@@ -23,6 +24,7 @@ mod lane;
 mod launch;
 mod layout;
 mod library;
+mod lock;
 mod paper;
 mod plan;
 mod run;
@@ -30,6 +32,7 @@ mod session;
 mod sink;
 mod slots;
 mod source;
+mod staging;
 mod task;
 #[doc(hidden)]
 pub mod text;

@@ -6,10 +6,11 @@
 
 use super::Cuda;
 use super::arena::{Places, Shape};
-use super::gpu::{Gpu, Loaded, failed, lock};
+use super::gpu::{Gpu, Loaded, failed};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
+use super::lock::lock;
 use super::plan::{Kernel, no_kernel, plan, refuse};
 use super::sink::Sink;
 use super::source::Traits;
