@@ -1,6 +1,7 @@
 //! Kernels that are being compiled while other work goes on.
 
-use super::compile::{Cubin, Text};
+use super::compile::Text;
+use super::cubin::Cubin;
 use crate::error::Error;
 use std::thread::{Builder, JoinHandle};
 

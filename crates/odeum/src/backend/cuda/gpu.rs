@@ -1,25 +1,20 @@
 //! One GPU: its context, its limits, and what is kept of it between calls.
 
-use super::compile::{Cubin, Text, version};
+use super::compile::{Text, version};
+use super::cubin::Cubin;
 use super::lane::Lane;
 use super::layout::Limits;
-use super::library::need_driver;
+use super::library::{failed, need_driver};
 use super::lock::lock;
 use super::plan::Kernel;
 use crate::error::Error;
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
-
-/// A driver error with what was being done.
-pub(super) fn failed(doing: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
-    let doing = doing.into();
-    move |error| Error::Cuda { doing, reason: error.to_string() }
-}
 
 /// An opened GPU. Opening takes a tenth of a second, so it is done once per process.
 pub(super) struct Gpu {
@@ -30,7 +25,7 @@ pub(super) struct Gpu {
     arch: String,
     loaded: Mutex<HashMap<String, Loaded>>,
     /// Streams and their memory that no run is using.
-    pub(super) idle: Mutex<Vec<Lane>>,
+    idle: Mutex<Vec<Lane>>,
 }
 
 /// A kernel in the memory of a GPU.
@@ -92,6 +87,28 @@ impl Gpu {
     /// Makes the GPU the one that this thread's driver calls mean.
     pub(super) fn bind(&self) -> Result<(), Error> {
         self.context.bind_to_thread().map_err(failed(format!("binding cuda:{}", self.ordinal)))
+    }
+
+    /// A lane whose arena has at least this many bytes: an idle one, or a new one.
+    pub(super) fn lane(&self, bytes: usize) -> Result<Lane, Error> {
+        self.bind()?;
+        let idle = {
+            let mut idle = lock(&self.idle);
+            let fits = idle.iter().position(|lane| lane.arena.bytes() >= bytes);
+            // One that is too small makes room for its successor.
+            fits.or_else(|| idle.len().checked_sub(1)).map(|k| idle.swap_remove(k))
+        };
+        match idle {
+            Some(lane) => lane.with_room(bytes),
+            None => Lane::new(&self.context, bytes),
+        }
+    }
+
+    /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
+    pub(super) fn keep(&self, lane: Lane) {
+        if lane.stream.synchronize().is_ok() {
+            lock(&self.idle).push(lane);
+        }
     }
 
     /// Compiles and loads a kernel, unless that has been done.

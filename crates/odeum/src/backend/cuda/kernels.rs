@@ -2,7 +2,8 @@
 //! memory, and what they are started by. Nothing of the driver shows.
 
 pub use super::coming::Coming;
-use super::gpu::{Gpu, failed};
+use super::gpu::Gpu;
+use super::library::failed;
 use super::staging::{STAGING, Staging};
 use crate::error::Error;
 use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;

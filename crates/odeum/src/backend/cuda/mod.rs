@@ -15,6 +15,7 @@ mod arena;
 mod cache;
 mod coming;
 mod compile;
+mod cubin;
 mod gpu;
 #[doc(hidden)]
 pub mod inspect;

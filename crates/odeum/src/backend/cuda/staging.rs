@@ -1,6 +1,7 @@
 //! Memory of this computer through which the GPU reads and writes at full speed.
 
-use super::gpu::{Gpu, failed};
+use super::gpu::Gpu;
+use super::library::failed;
 use crate::error::Error;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, result};
