@@ -18,6 +18,10 @@ use std::ops::Range;
 
 /// What takes the Laplacian of a row, pack by pack.
 pub(super) trait Sink<L> {
+    /// A row begins at value `at`.
+    #[inline(always)]
+    fn begin(&mut self, _at: usize) {}
+
     /// Takes the pack at `x`, the Laplacian over the scale of its weights, of which so many lanes
     /// are cells.
     fn take(&mut self, x: usize, cells: usize, sum: L);
@@ -98,6 +102,7 @@ pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
     // SAFETY: such cells of every row are there.
     let one = |x: usize| unsafe { parts::<L::Scalar, EDGES>(yz, &rows, x).1 };
     for begin in which.map(|n| n * row) {
+        sink.begin(begin);
         let (mut x, last) = (begin + cells.start, begin + cells.end - 1);
         // SAFETY: the first pack of these cells is there.
         let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, &rows, x) };

@@ -1,8 +1,9 @@
 //! One row of F for all species, and what a sweep makes of it.
 
 use super::combine::{Goal, Row};
+use super::gain::{Blown, Gain, Kept, Nothing, is_blown};
 use super::gather::At;
-use super::laplacian::{self, Sink};
+use super::laplacian::{self, Nine, Sink};
 use super::program::{self, Which};
 use super::row::{self, PAD};
 use super::scratch::{Origin, Scratch, gains, has_gains};
@@ -40,7 +41,7 @@ pub(super) fn make<L: Lanes>(
 #[inline(always)]
 fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Scalar>, at: At) {
     let plan = origin.plan;
-    for s in 0..plan.layout.species {
+    for s in (0..plan.layout.species).filter(|s| !is_blown(origin, *s, at)) {
         gains::<L>(origin, scratch, s, at);
     }
     match &plan.kernel {
@@ -90,12 +91,11 @@ struct Write<'a, 'o, L: Lanes> {
 impl<L: Lanes> Outlined for Write<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
-        let gains = has_gains(self.origin.plan, self.s);
         match self.out.kind() {
-            (true, true) if !gains => self.through::<true, true>(),
-            (true, false) if !gains => self.through::<true, false>(),
-            (_, true) => self.through::<false, true>(),
-            (_, false) => self.through::<false, false>(),
+            (true, true) => self.through::<true, true>(),
+            (true, false) => self.through::<true, false>(),
+            (false, true) => self.through::<false, true>(),
+            (false, false) => self.through::<false, false>(),
         }
     }
 }
@@ -105,25 +105,29 @@ impl<L: Lanes> Write<'_, '_, L> {
     fn through<const SIMPLE: bool, const STREAMS: bool>(self) {
         let Write { origin, scratch, s, at, out, spoiled } = self;
         let plan = origin.plan;
-        let stride = scratch.stride;
-        let padded = s * stride..(s + 1) * stride;
-        let gains = &scratch.gains[padded.clone()];
-        let mut end = End::<L, SIMPLE, STREAMS>::new(plan, s, at.rows, gains, out);
-        match (&plan.kernel, plan.domain_near((at.y, at.z), at.rows)) {
+        let padded = s * scratch.stride..(s + 1) * scratch.stride;
+        let kept = Kept(has_gains(plan, s).then_some(&scratch.gains[padded.clone()][PAD..]));
+        let slopes = &scratch.slopes[padded][PAD..];
+        *spoiled = match (&plan.kernel, plan.domain_near((at.y, at.z), at.rows)) {
             (Kernel::Diffusion(d), None) => {
-                end.spread = L::lit(d[s] * plan.weights.scale);
+                let spare = (&mut scratch.spare[..], scratch.ahead);
                 let mut rows = [&[][..]; 9];
-                let nine = nine::of_species::<L>(
-                    origin,
-                    (&mut scratch.spare, scratch.ahead),
-                    s,
-                    at,
-                    &mut rows,
-                );
-                laplacian::along(&plan.weights, &nine, &mut end);
+                let nine = nine::of_species::<L>(origin, spare, s, at, &mut rows);
+                let spread = L::lit(d[s] * plan.weights.scale);
+                if is_blown(origin, s, at) {
+                    let blown = Blown::new(&nine, origin.moment.speed);
+                    let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, blown, out);
+                    end.along(plan, &nine, spread)
+                } else if has_gains(plan, s) {
+                    let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);
+                    end.along(plan, &nine, spread)
+                } else {
+                    let end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, Nothing, out);
+                    end.along(plan, &nine, spread)
+                }
             }
             (_, Some(domain)) => {
-                let slopes = &scratch.slopes[padded][PAD..];
+                let mut end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);
                 let nx = plan.layout.shape[0];
                 assert!(end.wide <= slopes.len());
                 for n in 0..at.rows {
@@ -134,9 +138,10 @@ impl<L: Lanes> Write<'_, '_, L> {
                         end.among_solids(begin + x, cells, slope);
                     }
                 }
+                end.spoiled()
             }
             (Kernel::Tape(_), None) => {
-                let slopes = &scratch.slopes[padded][PAD..];
+                let mut end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);
                 for begin in (0..at.rows).map(|n| n * plan.layout.row) {
                     let mut x = begin;
                     let last = begin + plan.layout.shape[0] - 1;
@@ -146,58 +151,59 @@ impl<L: Lanes> Write<'_, '_, L> {
                     }
                     end.put(x, last + 1 - x, L::load(&slopes[x..x + L::WIDTH]));
                 }
+                end.spoiled()
             }
-        }
-        *spoiled = end.spoiled[0] + end.spoiled[1];
+        };
     }
 }
 
-/// The end of a row's way: F but for gains becomes values of the output. A simple one has no gains,
-/// and a simple row.
-struct End<'a, L: Lanes, const SIMPLE: bool, const STREAMS: bool> {
+/// The end of a row's way: F but for gains becomes values of the output. A simple one has a simple
+/// row.
+struct End<'a, L: Lanes, G, const SIMPLE: bool, const STREAMS: bool> {
     wide: usize,
     spread: L,
-    /// What F gains, if it does, from the first cell on.
-    gains: Option<&'a [L::Scalar]>,
+    gain: G,
     out: Row<'a, L>,
     /// In turn, so that none waits for the last.
     spoiled: [L; 2],
 }
 
-impl<'a, L: Lanes, const SIMPLE: bool, const STREAMS: bool> End<'a, L, SIMPLE, STREAMS> {
+impl<'a, L: Lanes, G: Gain<L>, const SIMPLE: bool, const STREAMS: bool>
+    End<'a, L, G, SIMPLE, STREAMS>
+{
     #[inline(always)]
-    fn new(
-        plan: &Plan<L::Scalar>,
-        s: usize,
-        rows: usize,
-        gains: &'a [L::Scalar],
-        out: Row<'a, L>,
-    ) -> Self {
-        let gains = has_gains(plan, s).then_some(&gains[PAD..]);
+    fn new(plan: &Plan<L::Scalar>, rows: usize, gain: G, out: Row<'a, L>) -> Self {
         let wide = (rows - 1) * plan.layout.row + plan.layout.shape[0];
         let wide = wide.next_multiple_of(L::WIDTH);
         out.check(wide);
-        assert!(gains.is_none_or(|gains| wide <= gains.len()));
-        End { wide, spread: L::lit(1.0), gains, out, spoiled: [L::lit(0.0); 2] }
+        gain.check(wide);
+        End { wide, spread: L::lit(1.0), gain, out, spoiled: [L::lit(0.0); 2] }
+    }
+
+    /// Takes Laplacians times `spread` along rows.
+    #[inline(always)]
+    fn along(mut self, plan: &Plan<L::Scalar>, nine: &Nine<'_, L::Scalar>, spread: L) -> L {
+        self.spread = spread;
+        laplacian::along(&plan.weights, nine, &mut self);
+        self.spoiled()
+    }
+
+    /// NaN in a lane when a value was not finite.
+    #[inline(always)]
+    fn spoiled(&self) -> L {
+        self.spoiled[0] + self.spoiled[1]
     }
 
     /// As [`put`](End::put), where only these cells belong to the domain.
     #[inline(always)]
     fn among_solids(&mut self, x: usize, cells: L::Mask, slope: L) {
-        let slope = self.with_gains(x, slope);
-        // SAFETY: packs up to `wide` lie within the output, and tiles end with a fence.
-        let value = unsafe { self.out.among_solids::<SIMPLE, STREAMS>(x, cells, slope) };
-        self.written(value);
-    }
-
-    #[inline(always)]
-    fn with_gains(&self, x: usize, slope: L) -> L {
         debug_assert!(x + L::WIDTH <= self.wide);
-        match self.gains {
-            // SAFETY: packs up to `wide` lie within the gains.
-            Some(gains) if !SIMPLE => slope + unsafe { row::within::<L>(gains, x) },
-            _ => slope,
-        }
+        // SAFETY: packs up to `wide` lie within the gains and the output, and tiles end with a fence.
+        let value = unsafe {
+            let slope = self.gain.added(x, L::WIDTH, slope);
+            self.out.among_solids::<SIMPLE, STREAMS>(x, cells, slope)
+        };
+        self.written(value);
     }
 
     #[inline(always)]
@@ -209,21 +215,28 @@ impl<'a, L: Lanes, const SIMPLE: bool, const STREAMS: bool> End<'a, L, SIMPLE, S
     /// Takes F but for gains at `x`, of which so many lanes are cells.
     #[inline(always)]
     fn put(&mut self, x: usize, cells: usize, slope: L) {
-        let slope = self.with_gains(x, slope);
-        let out = &mut self.out;
-        // SAFETY: packs up to `wide` lie within the output, and tiles end with a fence.
+        debug_assert!(x + L::WIDTH <= self.wide);
+        // SAFETY: packs up to `wide` lie within the gains and the output, and tiles end with a fence.
         let value = unsafe {
+            let slope = self.gain.added(x, cells, slope);
             if cells == L::WIDTH {
-                out.whole::<SIMPLE, STREAMS>(x, slope)
+                self.out.whole::<SIMPLE, STREAMS>(x, slope)
             } else {
-                out.part(x, cells, slope)
+                self.out.part(x, cells, slope)
             }
         };
         self.written(value);
     }
 }
 
-impl<L: Lanes, const SIMPLE: bool, const STREAMS: bool> Sink<L> for End<'_, L, SIMPLE, STREAMS> {
+impl<L: Lanes, G: Gain<L>, const SIMPLE: bool, const STREAMS: bool> Sink<L>
+    for End<'_, L, G, SIMPLE, STREAMS>
+{
+    #[inline(always)]
+    fn begin(&mut self, at: usize) {
+        self.gain.begin(at);
+    }
+
     #[inline(always)]
     fn take(&mut self, x: usize, cells: usize, sum: L) {
         self.put(x, cells, sum * self.spread);

@@ -8,6 +8,7 @@ mod cascade;
 mod coded;
 pub(crate) mod combine;
 mod faces;
+mod gain;
 mod gather;
 mod laplacian;
 mod line;
