@@ -140,6 +140,109 @@ fn the_domain_knows_neither_solid_values_nor_threads() {
     }
 }
 
+/// Cells that are solid in larger pieces: groups of cells without any beside such with one.
+fn pores(grid: &Grid) -> Mask {
+    let wave = |at: [f64; 3]| at.map(|x| (0.3 * x).sin()).iter().sum::<f64>();
+    let near = Mask::from_fn(grid, |at| wave(at) > 0.0).unwrap();
+    // And some single ones.
+    let values: Vec<f64> = (0..grid.cells())
+        .map(|at| f64::from(u8::from(near.contains(grid.cell(at)) && noise(3, 0, at) > -0.98)))
+        .collect();
+    Mask::from_values(grid, &values).unwrap()
+}
+
+/// 6h² (of the star h²) times the Laplacian of a cell, pair by pair, by the rule for four cells that
+/// meet at an edge.
+fn by_pairs(
+    u: &Field<f64>,
+    mask: &Mask,
+    cell: [usize; 3],
+    periodic: bool,
+    stencil: Stencil,
+) -> f64 {
+    let shape = mask.shape();
+    let at = |by: [isize; 3]| {
+        [0, 1, 2].map(|k| {
+            let (i, n) = (cell[k] as isize + by[k], shape[k] as isize);
+            if periodic { i.rem_euclid(n) as usize } else { i.clamp(0, n - 1) as usize }
+        })
+    };
+    let open = |by| mask.contains(at(by));
+    let more = |by| u.get(0, at(by)) - u.get(0, cell);
+    let step = |axis: usize, side: isize| {
+        let mut by = [0; 3];
+        by[axis] = side;
+        by
+    };
+    let face = if stencil == Stencil::Isotropic { 2.0 } else { 1.0 };
+    let mut sum = 0.0;
+    for (axis, side) in (0..3).flat_map(|axis| [(axis, -1), (axis, 1)]) {
+        sum += if open(step(axis, side)) { face * more(step(axis, side)) } else { 0.0 };
+        for (other, turn) in (axis + 1..3).flat_map(|axis| [(axis, -1), (axis, 1)]) {
+            let (a, b) = (step(axis, side), step(other, turn));
+            let across = [0, 1, 2].map(|k| a[k] + b[k]);
+            sum += match (open(across), open(a), open(b)) {
+                _ if stencil == Stencil::Star => 0.0,
+                (true, true, _) | (true, _, true) => more(across),
+                (false, true, false) => more(a),
+                (false, false, true) => more(b),
+                _ => 0.0,
+            };
+        }
+    }
+    sum
+}
+
+/// Slopes are those of the rule, and the same bits by lanes of different widths that round alike.
+#[test]
+fn exchange_follows_the_rule() {
+    for shape in [[150, 9, 7], [64, 12, 6], [33, 14, 1], [16, 5, 5], [7, 9, 6], [90, 1, 1]] {
+        for (periodic, stencil) in [
+            (false, Stencil::Isotropic),
+            (true, Stencil::Isotropic),
+            (false, Stencil::Star),
+            (true, Stencil::Star),
+        ] {
+            let grid = Grid::new(shape, 1.0).unwrap();
+            for mask in [pores(&grid), grains(&grid)] {
+                let problem = Problem::new(model(&[("c", "lap(c)")]), grid).stencil(stencil);
+                let problem = problem.mask(mask.clone());
+                let walls = if periodic { Wall::Periodic } else { Wall::NoFlux };
+                let problem = problem.walls(Walls::all(walls));
+                let u = with_solids::<f64>(&problem, 1e7);
+                let slopes: Vec<(Isa, Field<f64>)> = Isa::available()
+                    .into_iter()
+                    .map(|isa| {
+                        let cpu = Cpu { threads: Some(1), isa };
+                        let engine = Engine::new(&problem, &cpu).unwrap();
+                        let mut slope = engine.zeros().unwrap();
+                        assert!(engine.slope(0.0, &u, &mut slope));
+                        (isa, slope)
+                    })
+                    .collect();
+                let weight = if stencil == Stencil::Isotropic { 6.0 } else { 1.0 };
+                for cell in (0..grid.cells()).map(|at| grid.cell(at)) {
+                    let inside = mask.contains(cell);
+                    let wanted = match inside {
+                        true => by_pairs(&u, &mask, cell, periodic, stencil) / weight,
+                        false => 0.0,
+                    };
+                    for (isa, slope) in &slopes {
+                        let found = slope.get(0, cell);
+                        assert!(
+                            (found - wanted).abs() < 1e-14 && (inside || found == 0.0),
+                            "{shape:?} {isa} {stencil:?} {cell:?}: {found} {wanted}"
+                        );
+                    }
+                }
+                let fused = slopes.iter().filter(|(isa, _)| *isa != Isa::Scalar);
+                let fields: Vec<&Field<f64>> = fused.map(|(_, slope)| slope).collect();
+                assert!(fields.windows(2).all(|pair| pair[0] == pair[1]), "{shape:?}");
+            }
+        }
+    }
+}
+
 /// Lanes of all widths agree to rounding, in rows that are no whole number of packs.
 #[test]
 fn every_instruction_set_agrees() {

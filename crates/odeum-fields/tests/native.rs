@@ -7,8 +7,8 @@ mod common;
 use common::mixed_walls;
 use odeum::{Cpu, Isa};
 use odeum_fields::{
-    Advection, Combination, Engine, Field, Grid, ModelText, Precision, Problem, Quantity, Wall,
-    Walls, Wind, noise,
+    Advection, Combination, Engine, Field, Grid, Mask, ModelText, Precision, Problem, Quantity,
+    Wall, Walls, Wind, noise,
 };
 
 fn problem(shape: [usize; 3], equations: &[(&str, &str)], interpreted: bool) -> Problem {
@@ -32,6 +32,13 @@ fn field<T: Precision>(problem: &Problem, seed: u64) -> Field<T> {
     Field::from_fn(&problem.grid, problem.model.species().len(), value).unwrap()
 }
 
+/// Some of the cells solid, among them the first of all.
+fn porous(problem: Problem) -> Problem {
+    let inside = |at: [f64; 3]| at.map(|x| (0.7 * x).cos()).iter().sum::<f64>() < 1.4;
+    let mask = Mask::from_fn(&problem.grid, |at| inside(at) || at[0] > 1.0).unwrap();
+    problem.mask(mask)
+}
+
 /// Sweeps of every form, of the problem and of the same interpreted.
 fn check<T: Precision>(problems: &[Problem; 2], cpu: &Cpu) {
     let [u, v, w] = [1, 2, 3].map(|seed| field::<T>(&problems[0], seed));
@@ -44,6 +51,17 @@ fn check<T: Precision>(problems: &[Problem; 2], cpu: &Cpu) {
                 out
             });
             let shape = problems[0].grid.shape();
+            // Solid cells keep what F is taken of, where it is added to anything.
+            let mask = problems[0].mask.as_ref();
+            let solid = |cell: &[usize; 3]| mask.is_some_and(|mask| !mask.contains(*cell));
+            let cells = (0..problems[0].grid.cells()).map(|at| problems[0].grid.cell(at));
+            for cell in cells.filter(solid) {
+                for s in 0..u.species() {
+                    let keeps = own.is_some() || !terms.is_empty();
+                    let wanted = if keeps { u.get(s, cell) } else { T::from_f64(0.0) };
+                    assert!(coded.get(s, cell) == wanted, "{shape:?} {cell:?} {own:?}");
+                }
+            }
             assert!(coded == interpreted, "{shape:?} {} {cpu:?} {own:?} {}", T::NAME, terms.len());
         }
     }
@@ -70,6 +88,9 @@ fn code_and_interpreter_give_the_same_bits() {
             both(&turing[..]).map(|problem| problem.walls(Walls::all(Wall::Periodic))),
             both(&front[..]),
             both(&front[..]).map(|problem| problem.walls(Walls::all(Wall::Periodic))),
+            both(&turing[..]).map(porous),
+            both(&turing[..]).map(|problem| porous(problem).wind(wind(), Advection::Upwind)),
+            both(&front[..]).map(porous),
         ];
         for problems in &cases {
             for isa in Isa::available() {
