@@ -251,8 +251,8 @@ fn memory_is_counted_and_depth_refused() {
         March::<f64>::on_machine(&problem, start(&problem), options, host::Host::with_memory(bytes))
     };
     // A field as without a mask; 15 rows of a word of 8 bytes, and as many words of 32 cells near
-    // solid ones, each with its number.
-    let (field, mask) = ((2 * 15 + 32) * 128, 15 * (8 + 4));
+    // solid ones, each with its number and the codes of its cells.
+    let (field, mask) = ((2 * 15 + 32) * 128, 15 * (8 + 4 + 32 * 4));
     let Err(error) = begin(3 * field + mask - 1, &Options::euler(0.02)) else { panic!() };
     assert!(matches!(&error, Error::Input { .. }), "{error}");
     assert!(error.to_string().contains(&format!("{} bytes", 3 * field + mask)), "{error}");
