@@ -170,6 +170,14 @@ fn potentials_beside_solid_cells_agree() {
             agree::<f64>(&format!("{shape:?}"), &problem, options, 1e-13);
         }
     }
+    // Most words are far from these: potentials are wanted of some that are not computed anew.
+    let grid = Grid::new([70, 9, 11], 1.0).unwrap();
+    let solid = [[33.0, 4.0, 5.0], [0.0, 8.0, 10.0]].map(|cell| cell.map(|i| i + 0.5));
+    let mask = Mask::from_fn(&grid, |at| !solid.contains(&at)).unwrap();
+    for walls in [Walls::default(), Walls::all(Wall::Periodic)] {
+        let problem = separating(grid).walls(walls).mask(mask.clone());
+        agree::<f64>("spots", &problem, &methods(0.01)[0], 1e-13);
+    }
 }
 
 #[test]
