@@ -6,6 +6,7 @@
 use crate::mask::Mask;
 use crate::walls::{self, Ghost};
 use odeum_core::Lanes;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Bits of ghosts before the first and after the last cell of a row.
@@ -71,6 +72,11 @@ impl Domain {
         (y, z)
     }
 
+    /// Cells along x, y and z.
+    pub(crate) fn shape(&self) -> [usize; 3] {
+        self.shape
+    }
+
     /// Whether solid cells are near a row of the grid.
     pub(crate) fn is_near(&self, y: isize, z: isize) -> bool {
         self.near[z as usize * self.shape[1] + y as usize]
@@ -121,7 +127,42 @@ fn ends(periodic: bool) -> [Ghost<f64>; 2] {
 #[derive(Clone, Copy)]
 pub(crate) struct Bits<'a>(&'a [u64]);
 
-impl Bits<'_> {
+/// The packs of a row, and which of their lanes belong to the domain.
+pub(crate) struct Packs<'a, L> {
+    bits: Bits<'a>,
+    nx: usize,
+    x: usize,
+    /// The bits of the pack at `x` and of those that follow up to 64 cells.
+    word: u64,
+    lanes: PhantomData<L>,
+}
+
+impl<L: Lanes> Iterator for Packs<'_, L> {
+    type Item = (usize, L::Mask);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, L::Mask)> {
+        let x = self.x;
+        if x >= self.nx {
+            return None;
+        }
+        if x.is_multiple_of(WORD) {
+            self.word = self.bits.window(x, 0) & (!0 >> (WORD - (self.nx - x).min(WORD)));
+        }
+        let cells = L::from_bits(self.word);
+        self.word = self.word.checked_shr(L::WIDTH as u32).unwrap_or(0);
+        self.x += L::WIDTH;
+        Some((x, cells))
+    }
+}
+
+impl<'a> Bits<'a> {
+    /// The packs of a row of so many cells.
+    #[inline(always)]
+    pub(crate) fn packs<L: Lanes>(self, nx: usize) -> Packs<'a, L> {
+        Packs { bits: self, nx, x: 0, word: 0, lanes: PhantomData }
+    }
+
     /// The bits of the 64 cells from `x` + `shift` on, a shift of at most two; beyond the ghosts of
     /// the row they mean nothing.
     #[inline(always)]
@@ -130,12 +171,6 @@ impl Bits<'_> {
         let (word, low) = (bit / WORD, bit % WORD);
         // In two steps: nothing is left of the next word where `low` is zero.
         self.0[word] >> low | self.0[word + 1] << 1 << (WORD - 1 - low)
-    }
-
-    /// The cells of a pack as a mask.
-    #[inline(always)]
-    pub(crate) fn mask<L: Lanes>(self, x: usize) -> L::Mask {
-        L::from_bits(self.window(x, 0))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::grid::Grid;
 use crate::mask::Mask;
 use crate::plan::Plan;
 use crate::problem::Problem;
+use crate::solids::Solids;
 use crate::sweep::combine::MOST;
 use crate::sweep::{self, Codes, Combination, Precision, Tile};
 use odeum::{Cpu, Error, Isa};
@@ -19,6 +20,7 @@ const ROWS: usize = 64;
 pub struct Engine<T> {
     plan: Plan<T>,
     mask: Option<Mask>,
+    solids: Option<Solids>,
     codes: Codes,
     tiles: Vec<Tile>,
     isa: Isa,
@@ -47,7 +49,9 @@ impl<T: Precision> Engine<T> {
         };
         let tiles = sweep::tiles(&plan, threads);
         let codes = Codes::new(&plan, cpu.isa);
-        Ok(Engine { plan, codes, mask: problem.mask.clone(), tiles, isa: cpu.isa, pool })
+        let solids = plan.domain.as_ref().map(|domain| Solids::new::<T>(domain, &plan.weights));
+        let (mask, isa) = (problem.mask.clone(), cpu.isa);
+        Ok(Engine { plan, mask, solids, codes, tiles, isa, pool })
     }
 
     /// out = own · out + Σ cₖ Vₖ + slope · F(t, u), over all cells; true when all of it is
@@ -70,8 +74,9 @@ impl<T: Precision> Engine<T> {
         assert!(what.terms.len() <= MOST, "a sweep adds at most {MOST} fields");
         let fits = |field: &Field<T>| field.layout() == layout;
         assert!(fits(u) && fits(out) && what.terms.iter().all(|(_, field)| fits(field)));
-        let Engine { plan, codes, tiles, isa, .. } = self;
-        sweep::sweep(plan, codes, tiles, *isa, self.pool.as_ref(), t, u, what, out)
+        let Engine { plan, solids, codes, tiles, isa, .. } = self;
+        let pool = self.pool.as_ref();
+        sweep::sweep((plan, solids.as_ref()), codes, tiles, *isa, pool, t, u, what, out)
     }
 
     /// The most steps that [`steps`](Engine::steps) takes at once: one where F reads cells

@@ -27,6 +27,7 @@ pub mod problems;
 mod quantity;
 mod reduce;
 mod slab;
+mod solids;
 mod stability;
 mod stages;
 mod stencil;

@@ -207,9 +207,10 @@ impl<T: Scalar> Plan<T> {
         Ok(plan)
     }
 
-    /// The domain, where solid cells are near a row.
-    pub(crate) fn domain_near(&self, (y, z): (isize, isize)) -> Option<&Domain> {
-        self.domain.as_deref().filter(|domain| domain.is_near(y, z))
+    /// The domain, where solid cells are near any of some rows from (y, z) on.
+    pub(crate) fn domain_near(&self, (y, z): (isize, isize), rows: usize) -> Option<&Domain> {
+        let near = |domain: &&Domain| (y..y + rows as isize).any(|y| domain.is_near(y, z));
+        self.domain.as_deref().filter(near)
     }
 
     /// The same problem on a slab of the box. The values of its own planes are those of the whole;

@@ -5,6 +5,10 @@ use crate::field::Field;
 use crate::mask::Mask;
 use crate::sweep::Precision;
 use odeum::{Scalar, Tolerance};
+use std::num::NonZero;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread::{self, ScopedJoinHandle};
 
 /// What is known of one species over all cells, or those that belong to the domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,22 +94,56 @@ impl<T: Precision> Engine<T> {
     }
 }
 
+/// Values for which another thread pays.
+const SHARE: usize = 4 << 20;
+
 /// The first value of a field that is NaN or infinite: species and cell.
 pub(crate) fn first_spoiled<T: Scalar>(field: &Field<T>) -> Option<(usize, [usize; 3])> {
+    let [nx, ny, nz] = field.shape();
+    let planes = field.species() * nz;
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = planes.div_ceil((planes * nx * ny / SHARE).clamp(1, threads));
+    thread::scope(|scope| {
+        let part = |first: usize| move || spoiled_of(field, first..planes.min(first + share));
+        let parts: Vec<_> = (share..planes).step_by(share).map(|n| scope.spawn(part(n))).collect();
+        let own = part(0)();
+        let found =
+            |part: ScopedJoinHandle<'_, _>| part.join().unwrap_or_else(|p| resume_unwind(p));
+        own.or_else(|| parts.into_iter().find_map(found))
+    })
+}
+
+/// The first of some planes, those of one species after those of the other.
+fn spoiled_of<T: Scalar>(field: &Field<T>, planes: Range<usize>) -> Option<(usize, [usize; 3])> {
     let [_, ny, nz] = field.shape();
-    for s in 0..field.species() {
-        for z in 0..nz {
-            for y in 0..ny {
-                let row = field.row(s, y, z);
-                // Without a way out this takes half as long.
-                if row.iter().fold(true, |all, value| all & value.is_finite()) {
-                    continue;
-                }
-                if let Some(x) = row.iter().position(|value| !value.is_finite()) {
-                    return Some((s, [x, y, z]));
-                }
+    planes.flat_map(|plane| (0..ny).map(move |y| (plane / nz, y, plane % nz))).find_map(
+        |(s, y, z)| {
+            let row = field.row(s, y, z);
+            // Without a way out this takes half as long.
+            if row.iter().fold(true, |all, value| all & value.is_finite()) {
+                return None;
             }
+            let x = row.iter().position(|value| !value.is_finite())?;
+            Some((s, [x, y, z]))
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+
+    #[test]
+    fn the_first_of_several_spoiled_values_is_found_by_any_thread() {
+        let grid = Grid::new([256, 128, 200], 1.0).unwrap();
+        let mut field = Field::<f32>::zeros(&grid, 2).unwrap();
+        assert_eq!(first_spoiled(&field), None);
+        for place in [(1, [3, 127, 199]), (1, [255, 0, 60]), (0, [9, 5, 150]), (0, [8, 5, 150])] {
+            field.set(place.0, place.1, f32::NAN);
+            assert_eq!(first_spoiled(&field), Some(place));
         }
+        field.set(0, [0, 0, 0], f32::INFINITY);
+        assert_eq!(first_spoiled(&field), Some((0, [0, 0, 0])));
     }
-    None
 }

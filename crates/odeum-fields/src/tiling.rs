@@ -56,6 +56,8 @@ pub struct Tiling {
     /// Rows and planes of boxes that take `depth` steps at once in shared memory, whose blocks
     /// follow from them; `None` where planes stream by.
     pub boxes: Option<[usize; 2]>,
+    /// Whether planes that walls along z do not concern have a loop of their own, without choices.
+    pub inner: bool,
 }
 
 /// The kernels that sweep.
@@ -95,6 +97,7 @@ impl Tiling {
             ahead: 0,
             blocks_per_sm: 1,
             planes: 0,
+            inner: true,
             boxes: None,
         };
         match (species, potentials, word) {
@@ -165,6 +168,12 @@ impl Tiling {
     /// multiprocessors.
     pub(crate) fn narrow(self) -> Tiling {
         Tiling { rows: 2, block: [32, 4], blocks_per_sm: 2, ..self }
+    }
+
+    /// The same with few cells to a thread, for a kernel that is sooner compiled.
+    pub(crate) fn quick(self) -> Tiling {
+        let pack = self.pack.div_ceil(2);
+        Tiling { pack, rows: 1, ahead: 0, blocks_per_sm: 1, planes: 0, inner: false, ..self }
     }
 
     /// Planes of a block that are all asked for at once; 0 where they stream by.

@@ -75,7 +75,17 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
 }
 
 fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usize) -> Tiling {
-    Tiling { depth: 1, pack, rows, block, ahead, blocks_per_sm: 1, planes, boxes: None }
+    Tiling {
+        depth: 1,
+        pack,
+        rows,
+        block,
+        ahead,
+        blocks_per_sm: 1,
+        planes,
+        boxes: None,
+        inner: pack > 1,
+    }
 }
 
 /// Packs that do and do not divide rows, blocks that hang over, thin slabs.
@@ -172,6 +182,7 @@ fn tiles() -> Vec<Tiling> {
         blocks_per_sm: 1,
         planes,
         boxes: None,
+        inner: true,
     };
     vec![
         tiling(1, 2, [32, 4], 0),

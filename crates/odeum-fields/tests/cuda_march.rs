@@ -249,6 +249,35 @@ fn failures_of_stages_are_placed() {
     }
 }
 
+/// Steps are taken by kernels that are there while faster ones are compiled.
+#[test]
+fn kernels_that_come_late_change_no_bit() {
+    if !host::is_available() {
+        return;
+    }
+    let turning = Wind::Uniform(["0.3", "0.2*cos(60*t)", "-0.1"].map(Quantity::from));
+    for problem in [
+        problem([24, 5, 3]),
+        problem([24, 5, 3]).wind(turning, Advection::Upwind),
+        Paper::MendedFront.problem([37, 7, 4]).unwrap(),
+    ] {
+        let rkl = Options::new(Method::Rkl2 { stages: Some(3) }, Steps::Fixed(0.002));
+        for options in [Options { force: true, ..Options::euler(0.002) }, rkl] {
+            let [found, wanted] = [11, 0].map(|patience| {
+                let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
+                let machine = host::Host::slow(patience);
+                let mut march = March::on_machine(&problem, start, &options, machine).unwrap();
+                // One by one, some at once, and all.
+                for steps in [1, 9, 50] {
+                    march.steps(steps, 0, &mut go_on).unwrap();
+                }
+                march.field().unwrap().into_owned()
+            });
+            assert!(found == wanted, "{:?}", options.method);
+        }
+    }
+}
+
 /// Where the march is looked at, and interrupted, changes no bit.
 #[test]
 fn interruptions_change_no_bit() {

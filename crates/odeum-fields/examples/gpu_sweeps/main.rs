@@ -131,7 +131,17 @@ fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
     let widest = 16 / word;
     let mut all = Vec::new();
     let mut put = |depth, pack, rows, block: [usize; 2], ahead, blocks_per_sm| {
-        all.push(Tiling { depth, pack, rows, block, ahead, blocks_per_sm, planes: 0, boxes: None });
+        all.push(Tiling {
+            depth,
+            pack,
+            rows,
+            block,
+            ahead,
+            blocks_per_sm,
+            planes: 0,
+            boxes: None,
+            inner: true,
+        });
     };
     if potentials > 0 {
         for rows in [2, 3] {

@@ -52,11 +52,13 @@ fn speeds<T: Precision>(paper: Paper, edge: usize) -> Result<(), Error> {
     let field = rough::<T>(&whole.grid, whole.model.species().len())?;
     let cells = whole.grid.cells();
     let mut march = begin(&whole, paper.step(), field.clone(), Device::cuda(0))?;
+    march.retile(march.tiling())?;
     let several = speed_of(&mut march, cells, STEPS)?;
     march.retile(None)?;
     let one = speed_of(&mut march, cells, STEPS)?;
     drop(march);
     let mut march = begin(&problem, paper.step(), field, Device::cuda(0))?;
+    march.retile(None)?;
     let masked = speed_of(&mut march, cells, STEPS)?;
     println!(
         "{:9} {} {edge}^3: whole {several:6.1} Gpt/s, one by one {one:6.1}; half solid \

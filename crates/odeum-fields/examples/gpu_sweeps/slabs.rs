@@ -137,6 +137,7 @@ fn speeds<T: Precision>(
     let (mut alone, mut first) = (f64::NAN, None);
     for count in std::iter::once(1).chain(counts.iter().copied()) {
         let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
+        march.retile(march.tiling())?;
         let taken = (4_000_000_000 * count / cells).clamp(20, 2000) / 2 * 2;
         steps(&mut march, 4)?;
         let mut best = f64::INFINITY;

@@ -2,10 +2,11 @@
 
 use super::exchange::Links;
 use super::machine::Machine;
-use super::part::{Part, Ready, bytes_needed, fitted, is_small, single, sweeps_twice};
+use super::part::{Part, Ready, Sweep, bytes_needed, fitted, is_small, single, sweeps_twice};
 use super::past::Past;
 use super::reduce::Extremes;
 use super::shape::Shape;
+use super::source::Variant;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::field::Field;
 use crate::grid::Grid;
@@ -26,6 +27,11 @@ pub(super) struct Engine<T, M: Machine> {
     links: Links<M>,
     /// From the lowest slab to the highest, at least one.
     pub(super) parts: Vec<Part<T, M>>,
+    /// From the one that marches are fastest by to the one whose kernels are soonest compiled; all
+    /// give the same bits, and the last takes single steps.
+    tilings: Vec<Tiling>,
+    /// Whether the fastest is waited for.
+    patient: bool,
     pub(super) euler: Past<M>,
 }
 
@@ -62,15 +68,51 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             1 => vec![plan],
             _ => slabs.iter().map(|slab| plan.cut(slab)).collect::<Result<_, _>>()?,
         };
-        let tiling = tiling_of(&plans[0], machines[0].shared())?;
-        let part = |(plan, machine)| Part::new(problem, plan, tiling, (field, method), machine);
+        let tilings = tilings_of(&plans[0], machines[0].shared())?;
+        let part = |(plan, machine)| Part::new(problem, plan, (field, method), machine);
         let parts: Result<Vec<_>, Error> = plans.into_iter().zip(machines).map(part).collect();
         let (problem, euler) = (problem.clone(), Past::default());
-        Ok(Engine { problem, links, parts: parts?, euler })
+        Ok(Engine { problem, links, parts: parts?, tilings, patient: false, euler })
     }
 
     fn grid(&self) -> &Grid {
         &self.problem.grid
+    }
+
+    /// How marches are fastest.
+    pub(super) fn fastest(&self) -> Tiling {
+        self.tilings[0]
+    }
+
+    /// The tiling by which to take up to so many steps at once: the first whose kernels are there.
+    /// Where none is, all are compiled, and the last is waited for.
+    pub(super) fn choose(&mut self, most: usize, variant: Variant) -> Tiling {
+        let Engine { parts, problem, tilings, patient, .. } = self;
+        let has = |tiling: &&Tiling| {
+            let of = (**tiling, variant);
+            // All are asked, so that all begin.
+            parts.iter_mut().map(|part| part.has(problem, of)).filter(|has| !has).count() == 0
+        };
+        let fit = || tilings.iter().filter(|tiling| tiling.depth <= most);
+        let found = if *patient { fit().next() } else { fit().find(has) };
+        *found.unwrap_or_else(|| {
+            // The one that is waited for goes first.
+            for tiling in fit().rev() {
+                parts.iter_mut().for_each(|part| part.begin(problem, (*tiling, variant)));
+            }
+            &tilings[tilings.len() - 1]
+        })
+    }
+
+    /// What each part sweeps, by kernels of this tiling.
+    pub(super) fn ready(
+        &mut self,
+        tiling: Tiling,
+        sweeps: &[Sweep<T>],
+    ) -> Result<Vec<Ready<M>>, Error> {
+        let Engine { parts, problem, .. } = self;
+        let each = parts.iter_mut().zip(sweeps);
+        each.map(|(part, sweep)| part.ready(problem, tiling, sweep)).collect()
     }
 
     /// Gives a sweep to all parts.
@@ -104,9 +146,8 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
     }
 }
 
-/// How cells are dealt to threads where nothing else is asked for. Several steps at once have the
-/// bits of one by one.
-fn tiling_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Tiling, Error> {
+/// How cells are dealt to threads where nothing else is asked for.
+fn tilings_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Vec<Tiling>, Error> {
     let (species, word) = (plan.layout.species, size_of::<T>());
     let shape = Shape::new::<T>(&plan.grid, species)?;
     // What each step has a second sweep for is done step by step.
@@ -119,7 +160,8 @@ fn tiling_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Tiling, Error> 
     let cell = plan.cell();
     let several = several.map(|tiling| fitted(tiling, plan).within(shared, &cell));
     let sound = several.filter(|tiling| tiling.check(&cell, shared).is_ok());
-    Ok(sound.unwrap_or_else(|| single(plan, &shape, shared)))
+    let single = single(plan, &shape, shared);
+    Ok(sound.into_iter().chain([single, single.quick()]).collect())
 }
 
 impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
@@ -128,9 +170,9 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
             self.settle()?;
             return self.parts.iter().try_for_each(|part| part.combine(what, out));
         }
-        let Engine { parts, problem, .. } = self;
-        let ready = parts.iter_mut().map(|part| part.blend(problem, (t, u), what, out));
-        let ready: Vec<_> = ready.collect::<Result<_, _>>()?;
+        let sweeps: Vec<_> = self.parts.iter().map(|part| part.blend((t, u), what, out)).collect();
+        let tiling = self.choose(1, sweeps[0].step.variant);
+        let ready = self.ready(tiling, &sweeps)?;
         self.give(&ready, out)
     }
 
@@ -257,14 +299,14 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     }
 
     fn tiling(&self) -> Option<Tiling> {
-        Some(self.parts[0].tiling)
+        Some(self.fastest())
     }
 
     fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
         let Part { plan, shape, machine, .. } = &self.parts[0];
         let shared = machine.shared();
-        let own = || single(plan, shape, shared);
-        let tiling = tiling.map_or_else(own, |tiling| fitted(tiling, plan));
+        let own = single(plan, shape, shared);
+        let tiling = tiling.map_or(own, |tiling| fitted(tiling, plan));
         tiling.check(&plan.cell(), shared)?;
         let refused =
             |remedy: &str| Err(Error::input("tiling", format!("depth {}", tiling.depth), remedy));
@@ -274,7 +316,8 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         if tiling.boxes.is_some() && self.parts.len() > 1 {
             return refused("must be 1 or 2, without boxes, on several GPUs");
         }
-        self.parts.iter_mut().for_each(|part| part.retile(tiling));
+        self.tilings = if tiling.depth > 1 { vec![tiling, own] } else { vec![tiling] };
+        self.patient = true;
         self.euler = Past::default();
         Ok(())
     }

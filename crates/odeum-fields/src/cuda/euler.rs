@@ -6,7 +6,7 @@
 
 use super::engine::Engine;
 use super::machine::Machine;
-use super::part::{self, Ready};
+use super::part::{self, Part, Ready, Sweep};
 use super::past::{Kept, Recorded};
 use super::step::{self, Step};
 use crate::backend::{Backend, Batch, Slot, Taken};
@@ -103,17 +103,12 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
     /// Gives `count` steps from step `from` of a batch on to the GPUs.
     fn steps(&mut self, batch: &Batch, from: u64, count: u64) -> Result<(), Error> {
         let h = batch.h;
-        // What is compiled is not timed.
-        let depth = self.parts[0].tiling.depth;
-        let piece = (RECORDED * depth) as u64;
-        let Engine { parts, problem, .. } = &mut *self;
-        for part in parts {
-            let variant = Step::new(&part.plan, batch.t(from), h).variant;
-            if count >= depth as u64 {
-                part.kernel(problem, depth, variant)?;
-            }
-            if !count.is_multiple_of(depth as u64) {
-                part.kernel(problem, 1, variant)?;
+        // What is waited for is not timed.
+        let depth = self.fastest().depth as u64;
+        let piece = RECORDED as u64 * depth;
+        for most in [count, count % depth] {
+            if most > 0 {
+                self.step((batch, from), most)?;
             }
         }
         if count >= piece {
@@ -146,17 +141,24 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         Ok(())
     }
 
-    /// A step of a batch, or several where `most` allows it: how many, and what each part sweeps.
-    fn step(&mut self, at: (&Batch, u64), most: u64) -> Result<(u64, Vec<Ready<M>>), Error> {
-        let Engine { parts, problem, .. } = self;
-        let mut all = (1, Vec::with_capacity(parts.len()));
-        for part in parts {
-            let (taken, ready) = part.step(problem, at, most)?;
-            // Parts differ by nothing that decides how many these are.
-            all.0 = taken;
-            all.1.push(ready);
-        }
-        Ok(all)
+    /// A step of a batch, or several where `most` and the kernels that are there allow it: how many,
+    /// and what each part sweeps.
+    fn step(
+        &mut self,
+        (batch, from): (&Batch, u64),
+        most: u64,
+    ) -> Result<(u64, Vec<Ready<M>>), Error> {
+        let sweeps = |parts: &[Part<T, M>], count: usize| -> Option<Vec<Sweep<T>>> {
+            parts.iter().map(|part| part.steps(batch, from, count)).collect()
+        };
+        let depth = self.fastest().depth;
+        let several = if most < depth as u64 { None } else { sweeps(&self.parts, depth) };
+        let most = if several.is_some() { depth } else { 1 };
+        let variant = Step::new(&self.parts[0].plan, batch.t(from), batch.h).variant;
+        let tiling = self.choose(most, variant);
+        // Kernels that take a single step read the first of several.
+        let sweeps = several.or_else(|| sweeps(&self.parts, 1)).unwrap_or_default();
+        Ok((tiling.depth as u64, self.ready(tiling, &sweeps)?))
     }
 
     /// Records many steps, where that serves: those of one GPU, which waits for no other.
@@ -170,9 +172,9 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         if !small || !step::is_steady(&self.problem, &part.plan) {
             return Ok(());
         }
-        let depth = part.tiling.depth as u64;
-        let (taken, ready) = self.step((batch, from), depth)?;
-        if taken != depth {
+        let fastest = self.fastest();
+        let ready = self.step((batch, from), fastest.depth as u64)?.1;
+        if ready[0].tiling() != fastest {
             return Ok(());
         }
         let part = &self.parts[0];

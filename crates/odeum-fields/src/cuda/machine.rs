@@ -1,7 +1,7 @@
 //! What kernels run on.
 
-use odeum::Error;
-use odeum::backend::cuda::kernels::{Card, Entry, Memory, Point, Queue, Recording};
+use odeum::backend::cuda::kernels::{Card, Coming, Entry, Memory, Point, Queue, Recording};
+use odeum::{Error, Scalar};
 use std::ffi::c_void;
 
 /// A GPU and a queue of work for it; in tests something else that executes kernels.
@@ -12,6 +12,8 @@ pub trait Machine: Sized + Send + 'static {
     type Memory: Send + 'static;
     /// A kernel, ready to start.
     type Entry: Clone + Send + 'static;
+    /// Kernels that are being compiled; dropping them waits for that.
+    type Coming: Send + 'static;
     /// Work recorded once, to be given as one piece.
     type Recording: 'static;
     /// A point of a queue that other queues can wait for.
@@ -47,11 +49,20 @@ pub trait Machine: Sized + Send + 'static {
     /// Where memory begins, as an argument of kernels.
     fn address(memory: &Self::Memory) -> u64;
 
-    /// The kernels of these names in a text; the first names it in errors.
+    /// The kernels of these names in a text, if they were compiled before.
+    fn kept(&self, text: &str, names: &[&str]) -> Option<Self::Coming>;
+
+    /// Has them compiled, unless they were; the first names the text in errors.
+    fn begin(&self, text: &str, names: &[&str]) -> Self::Coming;
+
+    /// Whether nobody would have to wait for them.
+    fn is_ready(coming: &Self::Coming) -> bool;
+
+    /// The kernels, in the order of their names.
     ///
     /// # Errors
     /// No compiler, or a text that it refuses.
-    fn kernels(&self, text: &str, names: &[&str]) -> Result<Vec<Self::Entry>, Error>;
+    fn finish(&self, coming: Self::Coming) -> Result<Vec<Self::Entry>, Error>;
 
     /// Allows this much shared memory, and gives the blocks that a multiprocessor holds at once.
     ///
@@ -63,7 +74,8 @@ pub trait Machine: Sized + Send + 'static {
     ///
     /// # Safety
     /// `arguments` must point at values of the types that the kernel takes, and the memory these
-    /// name must live until the work is done. The kernel was prepared for this much shared memory.
+    /// name must live until the work is done. The kernel was prepared for this much shared memory,
+    /// where that is more than 48 KiB.
     ///
     /// # Errors
     /// When the driver refuses.
@@ -87,6 +99,19 @@ pub trait Machine: Sized + Send + 'static {
     /// # Errors
     /// More values than there is room for.
     fn write<V: Copy>(&self, to: &mut Self::Memory, at: usize, values: &[V]) -> Result<(), Error>;
+
+    /// Overwrites `count` values from byte `at` on. `fill` gives some of them at a time, from several
+    /// threads: it is told where these begin, counted from the first.
+    ///
+    /// # Errors
+    /// As [`write`](Machine::write).
+    fn fill<V: Scalar>(
+        &self,
+        to: &mut Self::Memory,
+        at: usize,
+        count: usize,
+        fill: &(dyn Fn(usize, &mut [V]) + Sync),
+    ) -> Result<(), Error>;
 
     /// Reads memory from byte `at` on.
     ///
@@ -166,6 +191,9 @@ pub trait Machine: Sized + Send + 'static {
     fn elapsed(&self) -> Result<f64, Error>;
 }
 
+/// Shared memory that any kernel may have \[bytes\].
+pub(super) const PLAIN: usize = 48 << 10;
+
 /// A value as an argument of a kernel.
 pub(super) fn argument<V>(value: &V) -> *mut c_void {
     std::ptr::from_ref(value).cast_mut().cast()
@@ -189,6 +217,7 @@ impl Gpu {
 impl Machine for Gpu {
     type Memory = Memory;
     type Entry = Entry;
+    type Coming = Coming;
     type Recording = Recording;
     type Point = Point;
 
@@ -221,8 +250,20 @@ impl Machine for Gpu {
         memory.address()
     }
 
-    fn kernels(&self, text: &str, names: &[&str]) -> Result<Vec<Entry>, Error> {
-        self.card.kernels(names.first().copied().unwrap_or_default(), text, names)
+    fn kept(&self, text: &str, names: &[&str]) -> Option<Coming> {
+        self.card.kept(names.first().copied().unwrap_or_default(), text, names)
+    }
+
+    fn begin(&self, text: &str, names: &[&str]) -> Coming {
+        self.card.begin(names.first().copied().unwrap_or_default(), text, names)
+    }
+
+    fn is_ready(coming: &Coming) -> bool {
+        coming.is_ready()
+    }
+
+    fn finish(&self, coming: Coming) -> Result<Vec<Entry>, Error> {
+        self.card.finish(coming)
     }
 
     fn prepare(&self, entry: &Entry, threads: usize, shared: usize) -> Result<usize, Error> {
@@ -247,6 +288,16 @@ impl Machine for Gpu {
 
     fn write<V: Copy>(&self, to: &mut Memory, at: usize, values: &[V]) -> Result<(), Error> {
         self.queue.write(to, at, values)
+    }
+
+    fn fill<V: Scalar>(
+        &self,
+        to: &mut Memory,
+        at: usize,
+        count: usize,
+        fill: &(dyn Fn(usize, &mut [V]) + Sync),
+    ) -> Result<(), Error> {
+        self.queue.fill(to, at, count, fill)
     }
 
     fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {

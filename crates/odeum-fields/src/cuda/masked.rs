@@ -4,6 +4,7 @@
 //! Which faces and edges of such a cell are open is written down once, as a code of 32 bits; the
 //! potentials that these cells read are computed before them, each once.
 
+use super::late::Late;
 use super::machine::{Machine, argument};
 use super::near::Near;
 use super::shape::{Shape, mask_words};
@@ -24,6 +25,8 @@ const WORD: usize = 32;
 
 /// The mask on a machine, and the words of it that solid cells are near.
 pub(super) struct Masked<M: Machine> {
+    /// The one that writes the codes.
+    kernels: Late<M>,
     mask: M::Memory,
     /// Where that of its own planes begins \[bytes\].
     own: usize,
@@ -122,15 +125,9 @@ impl<M: Machine> Masked<M> {
         let mut words = machine.memory((4 * count).max(4))?;
         machine.write(&mut words, 0, &near.words)?;
         let codes = machine.memory((4 * WORD * count).max(4))?;
-        let text = source::codes(plan, shape);
-        let entry = machine.kernels(&text, &["od_codes"])?.swap_remove(0);
-        let places = [M::address(&bits), M::address(&words), M::address(&codes)];
-        let [from, list, to] = &places;
-        let number = count as i32;
-        let arguments = [argument(from), argument(list), argument(&number), argument(to)];
-        launch(machine, &entry, count, arguments)?;
         let of_word = kept_bytes::<T>(plan.layout.species, method);
         Ok(Some(Masked {
+            kernels: Late::new(machine, &source::codes(plan, shape), &["od_codes"]),
             mask: bits,
             own: plane * plan.slab.beside[0],
             words,
@@ -140,6 +137,14 @@ impl<M: Machine> Masked<M> {
             potentials: some(shape.volume * fields * size_of::<T>())?,
             near,
         }))
+    }
+
+    /// Writes the codes, once and before anything else.
+    pub(super) fn derive(&self, machine: &M) -> Result<(), Error> {
+        let (mask, [words, codes]) = (M::address(&self.mask), self.places(0));
+        let count = self.near.words.len() as i32;
+        let arguments = [argument(&mask), argument(&words), argument(&count), argument(&codes)];
+        launch(machine, self.kernels.entry(machine, 0)?, self.near.words.len(), arguments)
     }
 
     /// Where the mask of the planes that a slab holds lies; zero without one.

@@ -13,6 +13,7 @@ mod euler;
 mod exchange;
 #[doc(hidden)]
 pub mod inspect;
+mod late;
 mod machine;
 mod masked;
 mod near;

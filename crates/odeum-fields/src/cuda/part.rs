@@ -21,17 +21,21 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::c_void;
 
+/// A kernel that is there, or on its way.
+enum Found<M: Machine> {
+    Here(Kernel<M>),
+    Coming(M::Coming),
+}
+
 /// Fields of a slab on a GPU. They stay there; work is given to the GPU without waiting for any of
 /// it, until something is asked.
 pub(super) struct Part<T, M: Machine> {
     pub(super) plan: Plan<T>,
     pub(super) shape: Shape,
-    pub(super) tiling: Tiling,
     pub(super) machine: M,
     /// In the order of the slots; after them, for forward Euler, a state kept from before.
     pub(super) fields: Vec<M::Memory>,
-    /// By the steps they take, and what they are compiled for.
-    kernels: HashMap<(usize, Variant), Kernel<M>>,
+    kernels: HashMap<(Tiling, Variant), Found<M>>,
     transport: Option<Transport<M>>,
     masked: Option<Masked<M>>,
     pub(super) reductions: Reductions<M>,
@@ -56,6 +60,14 @@ impl<M: Machine> Clone for Kernel<M> {
     }
 }
 
+/// What a sweep computes, by whichever kernel.
+pub(super) struct Sweep<T> {
+    pub(super) step: Step<T>,
+    t: f64,
+    slope: f64,
+    places: [u64; 2],
+}
+
 /// A sweep with all its arguments.
 pub(super) struct Ready<M: Machine> {
     kernel: Kernel<M>,
@@ -66,6 +78,11 @@ pub(super) struct Ready<M: Machine> {
 }
 
 impl<M: Machine> Ready<M> {
+    /// The tiling of its kernel.
+    pub(super) fn tiling(&self) -> Tiling {
+        self.kernel.tiling
+    }
+
     /// A step of forward Euler from where this one ends to where it begins.
     pub(super) fn turned(&self) -> Ready<M> {
         let ([from, to], kernel) = (self.places, self.kernel.clone());
@@ -102,7 +119,6 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     pub(super) fn new(
         problem: &Problem,
         plan: Plan<T>,
-        tiling: Tiling,
         (field, method): (&Field<T>, Method),
         machine: M,
     ) -> Result<Part<T, M>, Error> {
@@ -123,19 +139,22 @@ impl<T: Scalar, M: Machine> Part<T, M> {
             true => Cow::Borrowed(field),
             false => Cow::Owned(field.cut(&plan.grid, &plan.slab)?),
         };
-        shape.upload(&own, &machine, &mut fields[Slot::Now as usize])?;
         let masked = Masked::new(&machine, (problem, &plan), &shape, method)?;
         let counted = Masked::counted(masked.as_ref(), &plan);
         let mask = Masked::address(masked.as_ref());
+        // What is compiled is under way while the field is.
+        let reductions = Reductions::new::<T>(&machine, &shape, plan.slab.own, counted)?;
+        let transport = Transport::new(&machine, &plan, &shape, mask)?;
+        shape.upload(&own, &machine, &mut fields[Slot::Now as usize])?;
+        masked.as_ref().map_or(Ok(()), |masked| masked.derive(&machine))?;
         Ok(Part {
-            reductions: Reductions::new::<T>(&machine, &shape, plan.slab.own, counted)?,
-            transport: Transport::new(&machine, &plan, &shape, mask)?,
+            reductions,
+            transport,
             masked,
             couriers: Couriers::default(),
             kernels: HashMap::new(),
             plan,
             shape,
-            tiling,
             machine,
             fields,
         })
@@ -165,33 +184,56 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         self.shape.first::<T>(0) as usize + self.byte(species, plane)
     }
 
-    pub(super) fn retile(&mut self, tiling: Tiling) {
-        self.tiling = tiling;
-        self.kernels.clear();
+    /// The text of a kernel, and its kernels' names.
+    fn text(
+        &self,
+        problem: &Problem,
+        (tiling, variant): (Tiling, Variant),
+    ) -> (String, Vec<&'static str>) {
+        let mut names = vec![tiling.kernel(self.plan.n_potentials()).name()];
+        if self.masked.is_some() {
+            names.extend(masked::names(variant.keeps(), self.plan.n_potentials()));
+        }
+        (source::text(problem, &self.plan, &self.shape, &tiling, &variant), names)
     }
 
-    /// The kernel that takes `depth` steps.
-    pub(super) fn kernel(
-        &mut self,
-        problem: &Problem,
-        depth: usize,
-        variant: Variant,
-    ) -> Result<Kernel<M>, Error> {
-        if let Some(kernel) = self.kernels.get(&(depth, variant)) {
+    /// Whether nobody would have to wait for a kernel.
+    pub(super) fn has(&mut self, problem: &Problem, of: (Tiling, Variant)) -> bool {
+        match self.kernels.get(&of) {
+            Some(Found::Here(_)) => true,
+            Some(Found::Coming(coming)) => M::is_ready(coming),
+            None => {
+                let (text, names) = self.text(problem, of);
+                let kept = self.machine.kept(&text, &names);
+                kept.map(|kept| self.kernels.insert(of, Found::Coming(kept))).is_some()
+            }
+        }
+    }
+
+    /// Has a kernel compiled, unless that has begun.
+    pub(super) fn begin(&mut self, problem: &Problem, of: (Tiling, Variant)) {
+        if !self.kernels.contains_key(&of) {
+            let (text, names) = self.text(problem, of);
+            self.kernels.insert(of, Found::Coming(self.machine.begin(&text, &names)));
+        }
+    }
+
+    /// A kernel, which is waited for.
+    fn kernel(&mut self, problem: &Problem, of: (Tiling, Variant)) -> Result<Kernel<M>, Error> {
+        if let Some(Found::Here(kernel)) = self.kernels.get(&of) {
             return Ok(kernel.clone());
         }
-        let single = || single(&self.plan, &self.shape, self.machine.shared());
-        let tiling = if depth == self.tiling.depth { self.tiling } else { single() };
-        let text = source::text(problem, &self.plan, &self.shape, &tiling, &variant);
-        let name = tiling.kernel(self.plan.n_potentials()).name();
-        let mut names = vec![name];
-        let keeps = variant.blend.is_some_and(|blend| blend.own);
-        if self.masked.is_some() {
-            names.extend(masked::names(keeps, self.plan.n_potentials()));
-        }
-        let mut entries = self.machine.kernels(&text, &names)?;
+        let coming = match self.kernels.remove(&of) {
+            Some(Found::Coming(coming)) => coming,
+            _ => {
+                let (text, names) = self.text(problem, of);
+                self.machine.begin(&text, &names)
+            }
+        };
+        let (tiling, variant) = of;
+        let mut entries = self.machine.finish(coming)?;
         let entry = entries.remove(0);
-        let masked = masked::Entries::new(entries, keeps);
+        let masked = masked::Entries::new(entries, variant.keeps());
         let shared = tiling.shared(&self.plan.cell());
         let threads = tiling.block[0] * tiling.block[1];
         let per_sm = self.machine.prepare(&entry, threads, shared)?;
@@ -201,38 +243,20 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let planes = |count: usize| tiling.planes(count, across_both, resident, potentials);
         let spans = Spans::new(&self.plan.slab, planes);
         let kernel = Kernel { entry, masked, tiling, across, spans, shared };
-        self.kernels.insert((depth, variant), kernel.clone());
+        self.kernels.insert(of, Found::Here(kernel.clone()));
         Ok(kernel)
     }
 
-    /// Step `from` of a batch, or as many from there on as the tiling takes at once where `most`
-    /// allows it: how many these are, and the sweep.
-    pub(super) fn step(
-        &mut self,
-        problem: &Problem,
-        (batch, from): (&Batch, u64),
-        most: u64,
-    ) -> Result<(u64, Ready<M>), Error> {
-        let (depth, t, h) = (self.tiling.depth, batch.t(from), batch.h);
-        let several = if most >= depth as u64 {
-            Step::several(&self.plan, batch, from, depth).map(|step| (depth, step))
-        } else {
-            None
-        };
-        let (taken, step) = several.unwrap_or_else(|| (1, Step::new(&self.plan, t, h)));
-        let kernel = self.kernel(problem, taken, step.variant)?;
+    /// `count` steps from step `from` of a batch on, for a kernel that takes them at once; `None`
+    /// when the wind turns between them.
+    pub(super) fn steps(&self, batch: &Batch, from: u64, count: usize) -> Option<Sweep<T>> {
+        let step = Step::several(&self.plan, batch, from, count)?;
         let places = [self.address(Slot::Now), self.address(Slot::Next)];
-        Ok((taken as u64, self.ready(kernel, &step, (t, h), places)))
+        Some(Sweep { step, t: batch.t(from), slope: batch.h, places })
     }
 
     /// out = own · out + Σ cₖ Vₖ + slope · F(t, u).
-    pub(super) fn blend(
-        &mut self,
-        problem: &Problem,
-        (t, u): (f64, Slot),
-        what: &Blend<'_>,
-        out: Slot,
-    ) -> Result<Ready<M>, Error> {
+    pub(super) fn blend(&self, (t, u): (f64, Slot), what: &Blend<'_>, out: Slot) -> Sweep<T> {
         let places = [self.address(u), self.address(out)];
         let mut addends = Addends { own: what.own, out: places[1], ..Addends::default() };
         for (factor, slot) in what.terms {
@@ -243,8 +267,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
             }
         }
         let step = Step::blended(&self.plan, t, what.slope, &addends);
-        let kernel = self.kernel(problem, 1, step.variant)?;
-        Ok(self.ready(kernel, &step, (t, what.slope), places))
+        Sweep { step, t, slope: what.slope, places }
     }
 
     /// out = own · out + Σ cₖ Vₖ, in the copies of neighbours' planes too.
@@ -254,15 +277,17 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         self.reductions.combine(&self.machine, &terms, what.own, self.address(out))
     }
 
-    fn ready(
-        &self,
-        kernel: Kernel<M>,
-        step: &Step<T>,
-        (t, slope): (f64, f64),
-        places: [u64; 2],
-    ) -> Ready<M> {
-        let carry = self.transport.as_ref().map(|second| second.step(&self.plan, t, slope));
-        Ready { kernel, step: step.argument(), carry, places }
+    /// A sweep by the kernel of a tiling, which is waited for.
+    pub(super) fn ready(
+        &mut self,
+        problem: &Problem,
+        tiling: Tiling,
+        sweep: &Sweep<T>,
+    ) -> Result<Ready<M>, Error> {
+        let Sweep { step, t, slope, places } = sweep;
+        let kernel = self.kernel(problem, (tiling, step.variant))?;
+        let carry = self.transport.as_ref().map(|second| second.step(&self.plan, *t, *slope));
+        Ok(Ready { kernel, step: step.argument(), carry, places: *places })
     }
 
     /// Sweeps the planes that neighbours hold copies of.

@@ -1,6 +1,7 @@
 //! Numbers that sum up fields on a GPU: every block gives a part, and these are added in order.
 
-use super::machine::{Machine, argument};
+use super::late::Late;
+use super::machine::{Machine, PLAIN, argument};
 use super::masked::Counted;
 use super::shape::Shape;
 use super::source;
@@ -16,6 +17,11 @@ const MOST_BLOCKS: usize = 512;
 
 /// The kernels, in the order in which they are asked for.
 pub(super) const NAMES: [&str; 5] = ["od_summary", "od_first", "od_error", "od_pick", "od_combine"];
+const SUMMARY: usize = 0;
+const FIRST: usize = 1;
+const ERROR: usize = 2;
+const PICK: usize = 3;
+const COMBINE: usize = 4;
 
 /// Where the cells of a field lie: `OdBox`.
 #[derive(Clone, Copy)]
@@ -79,11 +85,7 @@ struct Combination {
 
 /// The kernels, and where their results go.
 pub(super) struct Reductions<M: Machine> {
-    summary: M::Entry,
-    first: M::Entry,
-    error: M::Entry,
-    pick: M::Entry,
-    combine: M::Entry,
+    kernels: Late<M>,
     cells: Cells,
     ny: usize,
     counted: Counted,
@@ -106,19 +108,8 @@ impl<M: Machine> Reductions<M> {
         planes: usize,
         counted: Counted,
     ) -> Result<Reductions<M>, Error> {
-        let text = source::common::<T>();
-        let entries = machine.kernels(&text, &NAMES)?;
-        let Ok([summary, first, error, pick, combine]) = <[M::Entry; 5]>::try_from(entries) else {
-            return Err(Error::input("kernels", "fewer than asked for", "give all of them"));
-        };
-        let threads = BLOCK[0] * BLOCK[1];
-        for (entry, shared) in [
-            (&summary, threads * size_of::<Extremes>()),
-            (&first, threads * 8),
-            (&error, threads * 8),
-        ] {
-            machine.prepare(entry, threads, shared)?;
-        }
+        const { assert!(BLOCK[0] * BLOCK[1] * size_of::<Extremes>() <= PLAIN) };
+        let kernels = Late::new(machine, &source::common::<T>(), &NAMES);
         let [nx, ny, _] = shape.cells;
         let blocks = (ny * planes).div_ceil(BLOCK[1]).min(MOST_BLOCKS);
         let parts = machine.memory(blocks * shape.species * size_of::<Extremes>())?;
@@ -131,11 +122,7 @@ impl<M: Machine> Reductions<M> {
             species: shape.species as i32,
         };
         Ok(Reductions {
-            summary,
-            first,
-            error,
-            pick,
-            combine,
+            kernels,
             cells,
             ny,
             counted,
@@ -150,7 +137,7 @@ impl<M: Machine> Reductions<M> {
     fn reduce<P: Copy>(
         &self,
         machine: &M,
-        entry: &M::Entry,
+        kernel: usize,
         fields: &[u64],
         more: &[*mut c_void],
         zero: P,
@@ -164,6 +151,7 @@ impl<M: Machine> Reductions<M> {
         let shared = BLOCK[0] * BLOCK[1] * size_of::<P>();
         // SAFETY: the arguments are those of the kernel; there is room for a part of each block.
         unsafe {
+            let entry = self.kernels.entry(machine, kernel)?;
             machine.launch(entry, [self.blocks, species, 1], BLOCK, shared, &mut arguments)?;
         }
         let mut found = vec![zero; self.blocks * species];
@@ -175,7 +163,7 @@ impl<M: Machine> Reductions<M> {
     pub(super) fn extremes(&self, machine: &M, field: u64) -> Result<Vec<Extremes>, Error> {
         let cells = self.cells.rows * i64::from(self.cells.nx);
         let more = [argument(&self.counted.mask), argument(&self.counted.words)];
-        let parts = self.reduce(machine, &self.summary, &[field], &more, Extremes::NONE)?;
+        let parts = self.reduce(machine, SUMMARY, &[field], &more, Extremes::NONE)?;
         let of_species = |parts: &[Extremes]| {
             let mut all = Extremes::NONE;
             parts.iter().for_each(|part| all.join(part));
@@ -194,7 +182,7 @@ impl<M: Machine> Reductions<M> {
         let [nx, ny] = [self.cells.nx as usize, self.ny];
         let cells = self.cells.rows as usize * nx;
         let none = cells * self.cells.species as usize;
-        let parts = self.reduce(machine, &self.first, &[field], &[], 0_i64)?;
+        let parts = self.reduce(machine, FIRST, &[field], &[], 0_i64)?;
         let first = parts.iter().filter_map(|at| usize::try_from(*at).ok()).min();
         let found = first.filter(|at| *at < none);
         let cell = |at: usize| [at % nx, at / nx % ny, at / (nx * ny)];
@@ -215,7 +203,7 @@ impl<M: Machine> Reductions<M> {
         machine.write(&mut small, 0, &atol)?;
         let (rtol, atol) = (tolerance.rtol, M::address(&small));
         let more = [argument(&h), argument(&rtol), argument(&atol)];
-        let parts = self.reduce(machine, &self.error, &fields, &more, 0.0_f64)?;
+        let parts = self.reduce(machine, ERROR, &fields, &more, 0.0_f64)?;
         Ok(parts.iter().sum())
     }
 
@@ -236,7 +224,15 @@ impl<M: Machine> Reductions<M> {
             let blocks = places.len().div_ceil(BLOCK[0] * BLOCK[1]);
             // SAFETY: the arguments are those of the kernel; places lie within the field, and
             // there is room for as many values.
-            unsafe { machine.launch(&self.pick, [blocks, 1, 1], BLOCK, 0, &mut arguments)? };
+            unsafe {
+                machine.launch(
+                    self.kernels.entry(machine, PICK)?,
+                    [blocks, 1, 1],
+                    BLOCK,
+                    0,
+                    &mut arguments,
+                )?
+            };
             let mut values = vec![T::from_f64(0.0); places.len()];
             machine.read(&small, PICKED * 8, &mut values)?;
             picked.extend(values);
@@ -264,6 +260,14 @@ impl<M: Machine> Reductions<M> {
         let number = blocks as i32;
         let mut arguments = [argument(&out), argument(&what), argument(&count), argument(&number)];
         // SAFETY: the arguments are those of the kernel; all fields have as many values.
-        unsafe { machine.launch(&self.combine, [blocks, 1, 1], BLOCK, 0, &mut arguments) }
+        unsafe {
+            machine.launch(
+                self.kernels.entry(machine, COMBINE)?,
+                [blocks, 1, 1],
+                BLOCK,
+                0,
+                &mut arguments,
+            )
+        }
     }
 }

@@ -9,9 +9,6 @@ use odeum::{Error, Scalar};
 /// Bytes that a warp reads at once: rows begin at multiples of this.
 const LINE: usize = 128;
 
-/// Bytes that are written to a machine at a time: those that a processor's cache keeps on the way.
-const UP: usize = 4 << 20;
-
 /// Bytes that are read at a time.
 const DOWN: usize = 64 << 20;
 
@@ -71,22 +68,29 @@ impl Shape {
         address + (GUARD * self.row * size_of::<T>()) as u64
     }
 
-    /// Writes a field to a machine, a few planes at a time.
+    /// Writes a field to a machine.
     pub(super) fn upload<T: Scalar, M: Machine>(
         &self,
         field: &Field<T>,
         machine: &M,
         to: &mut M::Memory,
     ) -> Result<(), Error> {
-        let pieces = self.pieces::<T>(UP);
-        let mut values = vec![T::from_f64(0.0); pieces * self.plane];
-        self.planes(pieces, |first, planes| {
-            for (at, (s, y, z)) in self.rows(planes) {
-                values[at..at + self.cells[0]].copy_from_slice(field.row(s, y, z));
+        let [nx, ny, nz] = self.cells;
+        // Of any values: whole rows, and parts of the first and the last.
+        let fill = |first: usize, values: &mut [T]| {
+            let mut done = 0;
+            while done < values.len() {
+                let (row, x) = ((first + done) / self.row, (first + done) % self.row);
+                let end = values.len().min(done + self.row - x);
+                let (from, x) = (field.row(row / (ny * nz), row % ny, row / ny % nz), x.min(nx));
+                let cells = (end - done).min(nx - x);
+                values[done..done + cells].copy_from_slice(&from[x..x + cells]);
+                // Cells after the end of a row are padding.
+                values[done + cells..end].fill(T::from_f64(0.0));
+                done = end;
             }
-            let len = planes.1 * self.plane;
-            machine.write(to, self.first::<T>(0) as usize + first * size_of::<T>(), &values[..len])
-        })
+        };
+        machine.fill(to, self.first::<T>(0) as usize, self.len(), &fill)
     }
 
     /// Reads the own planes of a slab from a machine into those of the box, a few at a time.

@@ -42,6 +42,13 @@ pub(super) struct Variant {
     pub(super) blend: Option<Blended>,
 }
 
+impl Variant {
+    /// Whether the old content of the output is added.
+    pub(super) fn keeps(&self) -> bool {
+        self.blend.is_some_and(|blend| blend.own)
+    }
+}
+
 /// What a result is made of beside the slope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Blended {
@@ -208,6 +215,7 @@ fn sizes<T: Scalar>(text: &mut Text, plan: &Plan<T>, shape: &Shape, tiling: &Til
     // Edges of slabs are other planes than what is between them.
     let unrolled = if plan.slab.is_whole() { tiling.unrolled(shape.cells[2]) } else { 0 };
     text.define("OD_PLANES", unrolled);
+    text.define("OD_INNER", i32::from(tiling.inner));
     text.define("OD_BLOCKS_PER_SM", tiling.blocks_per_sm);
     text.define("OD_TILED", i32::from(tiling.kernel(potentials).is_tiled()));
     let [rows, planes] = tiling.boxes.unwrap_or_default();

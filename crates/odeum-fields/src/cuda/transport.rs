@@ -1,6 +1,7 @@
 //! Winds and diffusion that differ from cell to cell, and limited advection: a second sweep, which
 //! adds what they bring to the result of the first.
 
+use super::late::Late;
 use super::machine::{Machine, argument};
 use super::shape::Shape;
 use super::source;
@@ -20,7 +21,7 @@ const LAYERS: usize = 4096;
 
 /// The kernel, and the arrays it reads.
 pub(super) struct Transport<M: Machine> {
-    entry: M::Entry,
+    kernels: Late<M>,
     wind: Option<M::Memory>,
     diffusion: Vec<Option<M::Memory>>,
     /// Where the mask lies; zero where all cells belong to the domain.
@@ -47,6 +48,7 @@ impl<M: Machine> Transport<M> {
         if !plan.is_left_over() {
             return Ok(None);
         }
+        let kernels = Late::new(machine, &source::transport(plan, shape), &["od_transport"]);
         let upload = |field: &crate::Field<T>| {
             let shape = Shape::new::<T>(&plan.grid, field.species())?;
             let mut memory = machine.memory(shape.room::<T>())?;
@@ -59,13 +61,11 @@ impl<M: Machine> Transport<M> {
         };
         let diffusion = plan.diffusion.iter().map(|field| field.as_ref().map(upload).transpose());
         let diffusion: Result<Vec<Option<M::Memory>>, Error> = diffusion.collect();
-        let text = source::transport(plan, shape);
-        let entry = machine.kernels(&text, &["od_transport"])?.swap_remove(0);
         let [nx, ny, _] = shape.cells;
         let across = [nx.div_ceil(BLOCK[0]), ny.div_ceil(BLOCK[1])];
         let spans = Spans::new(&plan.slab, |planes| planes.div_ceil(LAYERS));
         let (diffusion, shape) = (diffusion?, *shape);
-        Ok(Some(Transport { entry, wind, diffusion, mask, across, spans, shape }))
+        Ok(Some(Transport { kernels, wind, diffusion, mask, across, spans, shape }))
     }
 
     /// What changes from step to step, for a factor `h` of what is added at time `t`.
@@ -97,7 +97,7 @@ impl<M: Machine> Transport<M> {
         ];
         // SAFETY: the arguments are those of the kernel; fields and arrays live as long as the
         // machine.
-        unsafe { machine.launch(&self.entry, blocks, BLOCK, 0, &mut arguments) }
+        unsafe { machine.launch(self.kernels.entry(machine, 0)?, blocks, BLOCK, 0, &mut arguments) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is computed at each pack of a row, operation by operation.
 
-use super::Form;
+use super::{Form, Left};
 use odeum_core::Program;
 use odeum_core::graph::Op;
 use odeum_core::tape::Value;
@@ -216,9 +216,13 @@ impl Listing {
             let factor = self.scalar(Given::Own);
             sum = self.line(Kind::MulAdd, &[Operand::Row(row), factor, sum]);
         }
-        if *masked {
+        if let Some(left) = masked {
             let mask = Operand::Row(self.states + self.outputs * (2 + terms));
             sum = self.line(Kind::And, &[sum, mask]);
+            if *left == Left::State {
+                let kept = self.line(Kind::Without, &[mask, Operand::Row(s)]);
+                sum = self.line(Kind::Xor, &[sum, kept]);
+            }
         }
         self.line(Kind::Store { row, streams: *streams }, &[sum]);
     }

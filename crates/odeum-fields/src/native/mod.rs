@@ -37,9 +37,17 @@ pub(crate) enum Form {
         gains: Vec<bool>,
         /// Whether the output is written past the caches.
         streams: bool,
-        /// Whether packs hold more than cells: a row of masks says which lanes are to be zero.
-        masked: bool,
+        /// Whether a row of masks leaves out lanes, and what they get.
+        masked: Option<Left>,
     },
+}
+
+/// What lanes get that are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    Zero,
+    /// Outputs are the first states: of each that one.
+    State,
 }
 
 impl Form {
@@ -53,9 +61,9 @@ impl Form {
         matches!(self, Form::Combined { here: true, .. })
     }
 
-    /// Whether there is a row of masks: a cell's bits are all ones, others are zero.
+    /// Whether there is a row of masks: bits of a cell that counts are all ones, others are zero.
     pub(crate) fn is_masked(&self) -> bool {
-        matches!(self, Form::Combined { masked: true, .. })
+        matches!(self, Form::Combined { masked: Some(_), .. })
     }
 }
 

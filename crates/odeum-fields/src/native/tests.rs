@@ -1,6 +1,6 @@
 //! Machine code against the interpreter, to the bit.
 
-use super::{Code, Factors, Form};
+use super::{Code, Factors, Form, Left};
 use crate::memory::Lined;
 use odeum_core::lanes::LaneWork;
 use odeum_core::random::SplitMix64;
@@ -105,8 +105,12 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
                     }
                     sum.store(&mut row[x..x + L::WIDTH]);
                 }
-                let beyond = (0..POINTS).filter(|x| *masked && x % 24 >= 17);
-                beyond.for_each(|x| row[x] = zero);
+                let left = (0..POINTS).filter(|x| x % 24 >= 17);
+                match masked {
+                    None => {}
+                    Some(Left::Zero) => left.for_each(|x| row[x] = zero),
+                    Some(Left::State) => left.for_each(|x| row[x] = states[s][x]),
+                }
             }
             made.push(row);
         }
@@ -167,7 +171,8 @@ fn forms() -> Vec<Form> {
                     own,
                     gains,
                     streams: !own,
-                    masked: here != own,
+                    masked: [None, Some(Left::Zero), Some(Left::State)]
+                        [(terms + usize::from(here != own)) % 3],
                 });
             }
         }

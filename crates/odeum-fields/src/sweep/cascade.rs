@@ -71,7 +71,9 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
             let moment = &frame.moments[k];
             let origin = match before.last() {
                 None => Origin { moment, ..Origin::of_sweep(frame) },
-                Some(ring) => Origin { plan, moment, values: &ring.values, place: ring.place },
+                Some(Ring { values, place }) => {
+                    Origin { plan, solids: None, moment, values, place: *place }
+                }
             };
             scratch.load(plan, moment.t);
             let z = plane.rem_euclid(nz as isize);

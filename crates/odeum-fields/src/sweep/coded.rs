@@ -2,12 +2,13 @@
 
 use super::combine::Goal;
 use super::gather::At;
+use super::masked;
 use super::nine;
 use super::program;
 use super::row::PAD;
-use super::scratch::{Origin, Scratch, gains, has_gains};
+use super::scratch::{self, Origin, Scratch, gains, has_gains};
 use crate::field::Layout;
-use crate::native::{Code, Form};
+use crate::native::{Code, Form, Left};
 use crate::plan::{Inputs, Kernel, Plan, Tape};
 use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar};
@@ -41,17 +42,22 @@ impl Codes {
     }
 
     /// The code that makes rows of the output from F and from so many other rows, from the states
-    /// themselves if `here`.
+    /// themselves if `here`. Near solids these keep their states where F is added to anything.
     pub(super) fn outputs<T: Scalar>(
         &self,
         plan: &Plan<T>,
         (here, terms, own): (bool, usize, bool),
         streams: bool,
+        near_solids: bool,
     ) -> Option<Arc<Code>> {
         let Kernel::Tape(tape) = &plan.kernel else { return None };
         let gains = (0..plan.layout.species).map(|s| has_gains(plan, s)).collect();
-        // Cache lines are whole packs, of which rows have whole ones.
-        let masked = plan.layout.wide::<T>() != plan.layout.shape[0];
+        let masked = match near_solids {
+            true if here || terms > 0 || own => Some(Left::State),
+            true => Some(Left::Zero),
+            // Cache lines are whole packs, of which rows have whole ones.
+            false => (plan.layout.wide::<T>() != plan.layout.shape[0]).then_some(Left::Zero),
+        };
         let form = Form::Combined { here, terms, own, gains, streams, masked };
         let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, code)) = outputs.iter().find(|(known, _)| *known == form) {
@@ -63,8 +69,7 @@ impl Codes {
     }
 }
 
-/// Computes the output along rows that no solid cells are near, of all species; NaN in a lane when
-/// a value is not finite.
+/// Computes the output along rows of all species; NaN in a lane when a value is not finite.
 #[inline(always)]
 pub(super) fn outputs<L: Lanes>(
     code: &Code,
@@ -110,8 +115,7 @@ fn inputs<T: Scalar>(
     }
 }
 
-/// Potentials along a row that no solid cells are near, of which the Laplacians that they are made of
-/// are prepared; `row` says where those of potential k begin, with room for whole cache lines.
+/// Potentials along a row, of which the Laplacians that they are made of are prepared; `row` says where those of potential k begin, with room for whole cache lines.
 #[inline(always)]
 pub(super) fn potentials<L: Lanes>(
     code: &Code,
@@ -164,8 +168,13 @@ impl<L: Lanes> Outlined for Outputs<'_, '_, L> {
             let others = goal.terms(s, usize::from(code.form().adds_states()));
             scratch.pointers.extend(others.map(|row| row.as_ptr().cast_mut()));
         }
-        if code.form().is_masked() {
-            scratch.pointers.push(scratch.masks.as_mut_ptr().cast());
+        if let Some(domain) = origin.plan.domain_near((at.y, at.z), at.rows) {
+            let Layout { row, shape: [nx, ..], .. } = origin.plan.layout;
+            let ones = L::splat(scratch::ones());
+            masked::masks((domain, at), (nx, row), ones, &mut scratch.solid_masks);
+            scratch.pointers.push(scratch.solid_masks.as_mut_ptr());
+        } else if code.form().is_masked() {
+            scratch.pointers.push(scratch.masks.as_mut_ptr());
         }
         along(code, origin, scratch, at, spoiled);
     }

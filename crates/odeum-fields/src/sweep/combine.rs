@@ -19,6 +19,9 @@ pub(super) struct Row<'a, L: Lanes> {
     /// The others, of whose fields the row begins at `at`.
     others: &'a [(L::Scalar, &'a [L::Scalar])],
     at: usize,
+    /// What solid cells keep, where F is added to anything: what F is taken of. All fields of a
+    /// step have those values there, but their sum, by rounded factors, would wander.
+    kept: Option<&'a [L::Scalar]>,
     streams: bool,
     /// Whether there is a first term and nothing else.
     simple: bool,
@@ -66,10 +69,11 @@ impl<'a, T: Scalar> Goal<'a, T> {
         terms.iter().skip(but).map(move |(_, values)| &values[begin..begin + wide])
     }
 
-    /// What the rows of a species are made of beside F, which is taken of the rows `here`.
+    /// What the rows of a species are made of beside F, which is taken of the rows `here` if it
+    /// counts.
     #[inline(always)]
-    pub(super) fn row<L: Lanes<Scalar = T>>(&self, s: usize, here: &'a [T]) -> Row<'a, L> {
-        let Goal { frame, cell: (y, z), .. } = *self;
+    pub(super) fn row<L: Lanes<Scalar = T>>(&self, s: usize, here: Option<&'a [T]>) -> Row<'a, L> {
+        let Goal { frame, .. } = *self;
         let wide = self.wide();
         // SAFETY: the rows lie within the field or what is kept; every row belongs to one tile,
         // and within a tile one piece of code after the other asks for it.
@@ -77,17 +81,16 @@ impl<'a, T: Scalar> Goal<'a, T> {
         let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
         let at = self.begin(s);
         let (first, others) = match &frame.terms[..] {
-            _ if frame.from_here => (Some((L::lit(1.0), here)), &frame.terms[..0]),
+            _ if frame.from_here => (here.map(|here| (L::lit(1.0), here)), &frame.terms[..0]),
             [] => (None, &frame.terms[..]),
             [(factor, values), others @ ..] => {
                 (Some((L::splat(*factor), &values[at..at + wide])), others)
             }
         };
-        // What solid cells are near is written again.
-        let near = frame.plan.domain_near((y as isize, z as isize)).is_some();
-        let streams = frame.streams && self.kept.is_none() && !near;
+        let kept = here.filter(|_| first.is_some() || own.is_some());
+        let streams = frame.streams && self.kept.is_none();
         let simple = first.is_some() && own.is_none() && others.is_empty();
-        Row { out, slope, own, first, others, at, streams, simple }
+        Row { out, slope, own, first, others, at, kept, streams, simple }
     }
 }
 
@@ -105,6 +108,7 @@ impl<'a, L: Lanes> Row<'a, L> {
         let wide = wide.next_multiple_of(L::WIDTH);
         assert!(wide <= self.out.len());
         assert!(self.first.is_none_or(|(_, values)| wide <= values.len()));
+        assert!(self.kept.is_none_or(|values| wide <= values.len()));
     }
 
     /// # Safety
@@ -146,8 +150,38 @@ impl<'a, L: Lanes> Row<'a, L> {
         slope: L,
     ) -> L {
         // SAFETY: the caller's promise.
+        unsafe { self.put::<STREAMS>(x, self.sum::<SIMPLE>(x, slope)) }
+    }
+
+    /// As [`whole`](Row::whole), where but some of the cells belong to the domain.
+    ///
+    /// # Safety
+    ///
+    /// As for [`whole`](Row::whole).
+    #[inline(always)]
+    pub(super) unsafe fn among_solids<const SIMPLE: bool, const STREAMS: bool>(
+        &mut self,
+        x: usize,
+        cells: L::Mask,
+        slope: L,
+    ) -> L {
+        // SAFETY: the caller's promise.
         let sum = unsafe { self.sum::<SIMPLE>(x, slope) };
+        let kept = match self.kept {
+            // SAFETY: as above.
+            Some(values) => unsafe { row::within(values, x) },
+            None => L::lit(0.0),
+        };
         // SAFETY: as above.
+        unsafe { self.put::<STREAMS>(x, L::select(cells, sum, kept)) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`whole`](Row::whole).
+    #[inline(always)]
+    unsafe fn put<const STREAMS: bool>(&mut self, x: usize, sum: L) -> L {
+        // SAFETY: the caller's promise.
         let place = unsafe { self.out.get_unchecked_mut(x..x + L::WIDTH) };
         if STREAMS {
             // SAFETY: a tile ends with a fence.
@@ -183,7 +217,7 @@ pub(super) fn without_slope<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile)
         for z in tile.z.clone() {
             for y in tile.y.clone() {
                 let goal = Goal { frame, cell: (y, z), rows: 1, kept: None };
-                let mut row = goal.row::<L>(s, &[]);
+                let mut row = goal.row::<L>(s, None);
                 let (cells, mut x) = (frame.plan.layout.shape[0], 0);
                 row.check(cells);
                 let whole = cells / L::WIDTH * L::WIDTH;

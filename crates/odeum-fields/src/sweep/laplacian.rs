@@ -14,6 +14,7 @@ use crate::walls::Ghost;
 use odeum_core::lanes::prefetch;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
+use std::ops::Range;
 
 /// What takes the Laplacian of a row, pack by pack.
 pub(super) trait Sink<L> {
@@ -36,37 +37,55 @@ pub(super) struct Nine<'a, T> {
 }
 
 impl<T: Scalar> Nine<'_, T> {
+    /// Asserts that there are cells, and that all rows have them as whole packs.
+    #[inline(always)]
+    pub(super) fn check<L: Lanes<Scalar = T>>(&self) {
+        let wide = self.wide::<L>();
+        assert!(self.nx > 0 && self.rows.iter().all(|row| row.len() >= wide));
+    }
+
     /// From the first cell of the first row to the end of the last pack of the last.
     #[inline(always)]
-    fn wide<L: Lanes<Scalar = T>>(&self) -> usize {
+    pub(super) fn wide<L: Lanes<Scalar = T>>(&self) -> usize {
         (self.count - 1) * self.row + self.nx.next_multiple_of(L::WIDTH)
     }
 }
 
-/// Gives the Laplacian along a row.
+/// Gives the Laplacian along rows.
 #[inline(always)]
 pub(super) fn along<L: Lanes>(
     weights: &Weights,
     nine: &Nine<'_, L::Scalar>,
     sink: &mut impl Sink<L>,
 ) {
-    let wide = nine.wide::<L>();
-    assert!(nine.nx > 0 && nine.rows.iter().all(|row| row.len() >= wide));
-    if weights.edges {
-        march::<L, true>(weights, nine, sink);
-    } else {
-        march::<L, false>(weights, nine, sink);
+    nine.check::<L>();
+    let (rows, cells) = (0..nine.count, 0..nine.nx);
+    // SAFETY: just checked.
+    unsafe {
+        if weights.edges {
+            march::<L, true>(weights, nine, rows, cells, sink);
+        } else {
+            march::<L, false>(weights, nine, rows, cells, sink);
+        }
     }
 }
 
+/// Gives the Laplacian along some of the rows, of some of their cells, of which the first begins a
+/// pack.
+///
+/// # Safety
+///
+/// The rows must have passed [`check`](Nine::check), and have these cells.
 #[inline(always)]
-fn march<L: Lanes, const EDGES: bool>(
+pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
     weights: &Weights,
     nine: &Nine<'_, L::Scalar>,
+    which: Range<usize>,
+    cells: Range<usize>,
     sink: &mut impl Sink<L>,
 ) {
     // Copies: what a sink writes could change what it is only lent, as far as the compiler sees.
-    let Nine { nx, count, row, ends, ahead, .. } = *nine;
+    let Nine { nx, row, ends, ahead, .. } = *nine;
     let mut rows = [nine.rows[0].as_ptr(); 9];
     for k in 1..9 {
         rows[k] = nine.rows[k].as_ptr();
@@ -75,20 +94,21 @@ fn march<L: Lanes, const EDGES: bool>(
     let above = rows[7].wrapping_add(ahead);
     // The wall along x acts on all rows alike, and G is linear in them.
     let weight = L::Scalar::from_f64(if EDGES { 6.0 } else { 1.0 });
-    for begin in (0..count).map(|n| n * row) {
-        let last = begin + nx - 1;
-        // SAFETY: the first pack of every row is there.
-        let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, &rows, begin) };
+    // G is the same for a number as for lanes: its only product is by two.
+    // SAFETY: such cells of every row are there.
+    let one = |x: usize| unsafe { parts::<L::Scalar, EDGES>(yz, &rows, x).1 };
+    for begin in which.map(|n| n * row) {
+        let (mut x, last) = (begin + cells.start, begin + cells.end - 1);
+        // SAFETY: the first pack of these cells is there.
+        let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, &rows, x) };
         let first = here.lane(0);
-        let wrap = match ends[0] {
-            // G is the same for a number as for lanes: its only product is by two.
-            // SAFETY: the last cell of every row is there.
-            Ghost::Wrap => unsafe { parts::<L::Scalar, EDGES>(yz, &rows, last).1 },
-            _ => first,
+        let before = match (cells.start, &ends[0]) {
+            (0, Ghost::Wrap) => one(begin + nx - 1),
+            (0, ghost) => end(ghost, weight, first),
+            _ => one(x - 1),
         };
-        let mut left = L::splat(end(&ends[0], weight, first, wrap));
-        prefetch(above.wrapping_add(begin));
-        let mut x = begin;
+        let mut left = L::splat(before);
+        prefetch(above.wrapping_add(x));
         while x + L::WIDTH <= last {
             let at = x + L::WIDTH;
             prefetch(above.wrapping_add(at));
@@ -99,22 +119,26 @@ fn march<L: Lanes, const EDGES: bool>(
             (left, here, z) = (here, next, next_z);
             x = at;
         }
-        let cells = last + 1 - x;
-        let high = end(&ends[1], weight, here.lane(cells - 1), first);
-        if cells < L::WIDTH {
-            here.set_lane(cells, high);
+        let count = last + 1 - x;
+        let after = match (cells.end == nx, &ends[1]) {
+            (true, Ghost::Wrap) if cells.start == 0 => first,
+            (true, Ghost::Wrap) => one(begin),
+            (true, ghost) => end(ghost, weight, here.lane(count - 1)),
+            _ => one(last + 1),
+        };
+        if count < L::WIDTH {
+            here.set_lane(count, after);
         }
-        let sides = here.shifted_up(left) + here.shifted_down(L::splat(high));
-        sink.take(x, cells, z + sides);
+        let sides = here.shifted_up(left) + here.shifted_down(L::splat(after));
+        sink.take(x, count, z + sides);
     }
 }
 
-/// G beyond an end of the row.
+/// G beyond a wall, from that before it.
 #[inline(always)]
-fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T, wrap: T) -> T {
+fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
     match ghost {
-        Ghost::Mirror => mirror,
-        Ghost::Wrap => wrap,
+        Ghost::Mirror | Ghost::Wrap => mirror,
         Ghost::Affine { shift, scale } => weight * *shift + *scale * mirror,
     }
 }
@@ -192,9 +216,9 @@ impl<L: Lanes> Outlined for Stored<'_, L> {
 }
 
 /// A row that all packs fit into.
-struct Store<'a, L: Lanes> {
-    row: &'a mut [L::Scalar],
-    scale: L,
+pub(super) struct Store<'a, L: Lanes> {
+    pub(super) row: &'a mut [L::Scalar],
+    pub(super) scale: L,
 }
 
 impl<L: Lanes> Sink<L> for Store<'_, L> {

@@ -6,7 +6,7 @@ use super::laplacian::{self, Sink};
 use super::program::{self, Which};
 use super::row::{self, PAD};
 use super::scratch::{Origin, Scratch, gains, has_gains};
-use super::{coded, masked, nine};
+use super::{coded, nine};
 use crate::native::Code;
 use crate::plan::{Kernel, Plan};
 use odeum_core::Lanes;
@@ -23,15 +23,13 @@ pub(super) fn make<L: Lanes>(
     goal: Goal<'_, L::Scalar>,
 ) -> L {
     let plan = origin.plan;
-    if let (Some(code), Kernel::Tape(tape)) = (code, &plan.kernel)
-        && plan.domain_near((at.y, at.z)).is_none()
-    {
+    if let (Some(code), Kernel::Tape(tape)) = (code, &plan.kernel) {
         return coded::outputs(code, tape, origin, scratch, at, goal);
     }
     compute::<L>(origin, scratch, at);
     let mut spoiled = L::lit(0.0);
     for s in 0..plan.layout.species {
-        let out = goal.row(s, origin.around(s).rows(at));
+        let out = goal.row(s, Some(origin.around(s).rows(at)));
         spoiled = spoiled + write(origin, scratch, s, at, out);
     }
     spoiled
@@ -45,27 +43,21 @@ fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Sc
     for s in 0..plan.layout.species {
         gains::<L>(origin, scratch, s, at);
     }
-    let domain = plan.domain_near((at.y, at.z));
     match &plan.kernel {
         Kernel::Tape(tape) => {
             nine::laplacians::<L>(origin, &tape.rhs_inputs, scratch, at);
             program::run::<L>(Which::Rhs, tape, origin, scratch, at);
         }
+        Kernel::Diffusion(_) if origin.solids(at).is_none() => {}
         Kernel::Diffusion(d) => {
-            let Some(domain) = domain else { return };
             for s in 0..plan.layout.species {
-                let Scratch { stride, spare, nine, slopes, .. } = scratch;
-                let rows = nine::near_solids::<L>(origin, spare, s, domain, at);
+                let Scratch { stride, ahead, spare, patch, slopes, .. } = scratch;
+                let mut rows = [&[][..]; 9];
+                let nine = nine::of_species::<L>(origin, (spare, *ahead), s, at, &mut rows);
                 let to = &mut slopes[s * *stride..(s + 1) * *stride];
                 let scale = d[s] * plan.weights.scale;
-                masked::laplacian::<L>(&plan.weights, &rows, scale, nine, to);
+                nine::store::<L>(origin, &nine, at, scale, patch, to);
             }
-        }
-    }
-    if let Some(domain) = domain {
-        for s in 0..plan.layout.species {
-            let slopes = &mut scratch.slopes[s * scratch.stride + PAD..];
-            masked::clear::<L>(domain.row(at.y, at.z), plan.layout.shape[0], slopes);
         }
     }
 }
@@ -117,9 +109,8 @@ impl<L: Lanes> Write<'_, '_, L> {
         let padded = s * stride..(s + 1) * stride;
         let gains = &scratch.gains[padded.clone()];
         let mut end = End::<L, SIMPLE, STREAMS>::new(plan, s, at.rows, gains, out);
-        let near = plan.domain_near((at.y, at.z)).is_some();
-        match &plan.kernel {
-            Kernel::Diffusion(d) if !near => {
+        match (&plan.kernel, plan.domain_near((at.y, at.z), at.rows)) {
+            (Kernel::Diffusion(d), None) => {
                 end.spread = L::lit(d[s] * plan.weights.scale);
                 let mut rows = [&[][..]; 9];
                 let nine = nine::of_species::<L>(
@@ -131,7 +122,20 @@ impl<L: Lanes> Write<'_, '_, L> {
                 );
                 laplacian::along(&plan.weights, &nine, &mut end);
             }
-            _ => {
+            (_, Some(domain)) => {
+                let slopes = &scratch.slopes[padded][PAD..];
+                let nx = plan.layout.shape[0];
+                assert!(end.wide <= slopes.len());
+                for n in 0..at.rows {
+                    let begin = n * plan.layout.row;
+                    for (x, cells) in domain.row(at.y + n as isize, at.z).packs::<L>(nx) {
+                        // SAFETY: packs up to `wide` lie within the slopes.
+                        let slope = unsafe { row::within(slopes, begin + x) };
+                        end.among_solids(begin + x, cells, slope);
+                    }
+                }
+            }
+            (Kernel::Tape(_), None) => {
                 let slopes = &scratch.slopes[padded][PAD..];
                 for begin in (0..at.rows).map(|n| n * plan.layout.row) {
                     let mut x = begin;
@@ -177,16 +181,37 @@ impl<'a, L: Lanes, const SIMPLE: bool, const STREAMS: bool> End<'a, L, SIMPLE, S
         End { wide, spread: L::lit(1.0), gains, out, spoiled: [L::lit(0.0); 2] }
     }
 
+    /// As [`put`](End::put), where only these cells belong to the domain.
+    #[inline(always)]
+    fn among_solids(&mut self, x: usize, cells: L::Mask, slope: L) {
+        let slope = self.with_gains(x, slope);
+        // SAFETY: packs up to `wide` lie within the output, and tiles end with a fence.
+        let value = unsafe { self.out.among_solids::<SIMPLE, STREAMS>(x, cells, slope) };
+        self.written(value);
+    }
+
+    #[inline(always)]
+    fn with_gains(&self, x: usize, slope: L) -> L {
+        debug_assert!(x + L::WIDTH <= self.wide);
+        match self.gains {
+            // SAFETY: packs up to `wide` lie within the gains.
+            Some(gains) if !SIMPLE => slope + unsafe { row::within::<L>(gains, x) },
+            _ => slope,
+        }
+    }
+
+    #[inline(always)]
+    fn written(&mut self, value: L) {
+        let [last, other] = self.spoiled;
+        self.spoiled = [value.mul_add(L::lit(0.0), other), last];
+    }
+
     /// Takes F but for gains at `x`, of which so many lanes are cells.
     #[inline(always)]
-    fn put(&mut self, x: usize, cells: usize, mut slope: L) {
-        debug_assert!(x + L::WIDTH <= self.wide);
-        if !SIMPLE && let Some(gains) = self.gains {
-            // SAFETY: packs up to `wide` lie within the gains and the output.
-            slope = slope + unsafe { row::within::<L>(gains, x) };
-        }
+    fn put(&mut self, x: usize, cells: usize, slope: L) {
+        let slope = self.with_gains(x, slope);
         let out = &mut self.out;
-        // SAFETY: as above, and tiles end with a fence.
+        // SAFETY: packs up to `wide` lie within the output, and tiles end with a fence.
         let value = unsafe {
             if cells == L::WIDTH {
                 out.whole::<SIMPLE, STREAMS>(x, slope)
@@ -194,8 +219,7 @@ impl<'a, L: Lanes, const SIMPLE: bool, const STREAMS: bool> End<'a, L, SIMPLE, S
                 out.part(x, cells, slope)
             }
         };
-        let [last, other] = self.spoiled;
-        self.spoiled = [value.mul_add(L::lit(0.0), other), last];
+        self.written(value);
     }
 }
 

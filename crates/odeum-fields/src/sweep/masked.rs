@@ -1,211 +1,232 @@
-//! The Laplacian along a row that solid cells are near: what passes a face or an edge, pair by
-//! pair.
-//!
-//! Nothing passes between a cell of the domain and a solid one. Where the isotropic stencil
-//! exchanges across an edge, four cells meet:
-//!
-//! - the one at the other side of the edge takes part when it belongs to the domain, and one of
-//!   the two between as well;
-//! - where that one and one of the two between are solid, there is a flat wall, and the other of
-//!   the two is its mirror image, as at the walls of the box;
-//! - else nothing passes: domains do not leak through edges at which their cells only touch.
-//!
-//! Each pair of cells finds the same weight from both sides, so that sums over the domain are kept.
+//! Laplacians along rows that solid cells are near.
 
+use super::gather::At;
+use super::laplacian::{self, Nine, Sink, Store};
 use super::row::{self, PAD};
-use crate::domain::Bits;
+use crate::domain::Domain;
+use crate::memory::LINE;
+use crate::solids::{EDGES, FACES, Group, Solids, Span};
 use crate::stencil::Weights;
-use crate::walls::Ghost;
-use odeum_core::Lanes;
+use odeum_core::lanes::prefetch;
 use odeum_core::real::Outlined;
+use odeum_core::{Lanes, Scalar};
 
-/// The nine rows around a row, as [`Around::nine`](super::gather::Around::nine) gives them.
-pub(super) struct Nine<'a, T> {
-    pub(super) nx: usize,
-    pub(super) rows: [&'a [T]; 9],
-    pub(super) ends: &'a [Ghost<T>; 2],
-    pub(super) bits: [Bits<'a>; 9],
+/// Groups from the one that is read to the one that is asked for.
+const AHEAD: usize = 32;
+
+/// Cells of a group.
+const fn line<T>() -> usize {
+    LINE / size_of::<T>()
 }
 
-/// Puts `scale` times the Laplacian over the scale of its weights into a padded row; of solid
-/// cells it means nothing. `work` are nine padded rows.
+/// Puts `scale` times the Laplacian over the scale of its weights into padded rows, zeros where
+/// cells are solid. `patch` holds nine times three groups.
 #[inline(always)]
-pub(super) fn laplacian<L: Lanes>(
+pub(super) fn store<L: Lanes>(
     weights: &Weights,
     nine: &Nine<'_, L::Scalar>,
+    (solids, at): (&Solids, At),
     scale: f64,
-    work: &mut [L::Scalar],
+    patch: &mut [L::Scalar],
     to: &mut [L::Scalar],
 ) {
-    L::outline(Laplacian::<L> { weights, nine, scale, work, to });
+    nine.check::<L>();
+    let row = &mut to[PAD..];
+    assert!(row.len() >= nine.wide::<L>());
+    let store = Store { row, scale: L::lit(scale) };
+    L::outline(Stored::<L> { weights, nine, solids, at, patch, store });
 }
 
-/// [`laplacian`] out of line: it is long, and asked for in several places.
-struct Laplacian<'a, 'n, L: Lanes> {
+/// [`store`] out of line: it is long, and asked for in several places.
+struct Stored<'a, 'n, L: Lanes> {
     weights: &'a Weights,
     nine: &'a Nine<'n, L::Scalar>,
-    scale: f64,
-    work: &'a mut [L::Scalar],
-    to: &'a mut [L::Scalar],
+    solids: &'a Solids,
+    at: At,
+    patch: &'a mut [L::Scalar],
+    store: Store<'a, L>,
 }
 
-impl<L: Lanes> Outlined for Laplacian<'_, '_, L> {
+impl<L: Lanes> Outlined for Stored<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
-        let Laplacian { weights, nine, scale, work, to } = self;
-        let Nine { nx, rows, ends, bits } = *nine;
-        let stride = work.len() / 9;
-        for k in 0..9 {
-            let line = &mut work[k * stride..(k + 1) * stride];
-            line[PAD..PAD + nx].copy_from_slice(&rows[k][..nx]);
-            row::fill_ends(line, nx, ends);
+        if self.weights.edges {
+            self.through::<true>();
+        } else {
+            self.through::<false>();
         }
-        let lines: [&[L::Scalar]; 9] = std::array::from_fn(|k| &work[k * stride..(k + 1) * stride]);
-        let mut x = 0;
-        while x < nx {
-            let cells = (nx - x).min(L::WIDTH);
-            let place = PAD + x..PAD + x + L::WIDTH;
-            x += L::WIDTH;
-            if bits[4].window(place.start - PAD, 0) & ((1 << cells) - 1) == 0 {
-                L::lit(0.0).store(&mut to[place]);
-                continue;
+    }
+}
+
+impl<L: Lanes> Stored<'_, '_, L> {
+    #[inline(always)]
+    fn through<const EDGES: bool>(mut self) {
+        let (line, zero) = (line::<L::Scalar>(), L::Scalar::from_f64(0.0));
+        // Pointers that stay where they are: a copy for each group would be waited for.
+        let mut rows = [self.nine.rows[0].as_ptr(); 9];
+        let mut patches = [self.patch.as_ptr(); 9];
+        for k in 0..9 {
+            rows[k] = self.nine.rows[k].as_ptr();
+            patches[k] = self.patch[3 * line * k..].as_ptr();
+        }
+        let ahead = rows[7].wrapping_add(self.nine.ahead);
+        for n in 0..self.nine.count {
+            let begin = n * self.nine.row;
+            for (cells, span) in self.solids.row(self.at.y + n as isize, self.at.z) {
+                if let Span::Open = span {
+                    let Stored { weights, nine, ref mut store, .. } = self;
+                    // SAFETY: the rows have been checked, and spans are of cells that there are.
+                    unsafe {
+                        laplacian::march::<L, EDGES>(weights, nine, n..n + 1, cells, store);
+                    }
+                    continue;
+                }
+                for x in cells.clone().step_by(line) {
+                    prefetch(ahead.wrapping_add(begin + x));
+                }
+                if let Span::Mixed(groups) = span {
+                    for (group, x) in groups.iter().zip(cells.step_by(line)) {
+                        // Those of the next rows follow.
+                        prefetch(std::ptr::from_ref(group).wrapping_add(AHEAD));
+                        self.group::<EDGES>(group, [&rows, &patches], begin, x);
+                    }
+                } else {
+                    self.store.row[begin + cells.start..begin + cells.end].fill(zero);
+                }
             }
-            let around = Patch::<L>::new(&lines, &bits, place.start);
-            // What is added where all is open is what the masks would let through, in that order.
-            let sum = match (weights.edges, around.is_open(cells)) {
-                (true, true) => around.isotropic::<true>(),
-                (true, false) => around.isotropic::<false>(),
-                (false, true) => around.star::<true>(weights.axes),
-                (false, false) => around.star::<false>(weights.axes),
+        }
+    }
+
+    /// The cells of a group, which begins at cell `x` of the row that begins at `begin`.
+    #[inline(always)]
+    fn group<const EDGES: bool>(
+        &mut self,
+        group: &Group,
+        [rows, patches]: [&[*const L::Scalar; 9]; 2],
+        begin: usize,
+        x: usize,
+    ) {
+        let line = line::<L::Scalar>();
+        let (mut rows, mut first) = (rows, begin + x);
+        if x == 0 || x + line >= self.nine.nx {
+            fill::<L>(self.nine, begin, x, self.patch);
+            (rows, first) = (patches, line);
+        }
+        let mut part = 0;
+        while part < line && x + part < self.nine.nx {
+            let sum = match group.cells >> part {
+                0 => L::lit(0.0),
+                // SAFETY: the group is neither at the beginning nor at the end of its rows, or
+                // there is a group before and one after.
+                _ => unsafe {
+                    exchanged::<L, EDGES>(self.weights, group, part, rows, first + part)
+                },
             };
-            (sum * L::lit(scale)).store(&mut to[place]);
+            self.store.take(begin + x + part, L::WIDTH, sum);
+            part += L::WIDTH;
         }
     }
 }
 
-/// What cells beside those of a pack have more than these, and which of them belong to the domain:
-/// of each of the nine rows one cell down, straight and one cell up along x.
-struct Patch<L> {
-    more: [[L; 3]; 9],
-    belong: [[u64; 3]; 9],
-}
-
-/// Cells beside those of a pack.
-type Beside<L> = (L, u64);
-
-impl<L: Lanes> Patch<L> {
-    #[inline(always)]
-    fn new(lines: &[&[L::Scalar]; 9], bits: &[Bits<'_>; 9], place: usize) -> Patch<L> {
-        debug_assert!(L::WIDTH + 2 <= u64::BITS as usize);
-        let at = |k: usize, by: usize| {
-            let first = place + by - 1;
-            L::load(&lines[k][first..first + L::WIDTH])
+/// Copies a group at an end of its row, of each of the nine rows, between cells beside it.
+#[inline(always)]
+fn fill<L: Lanes>(nine: &Nine<'_, L::Scalar>, begin: usize, x: usize, patch: &mut [L::Scalar]) {
+    let (line, nx) = (line::<L::Scalar>(), nine.nx);
+    let end = nx.min(x + line);
+    for (row, patch) in nine.rows.iter().zip(patch.chunks_exact_mut(3 * line)) {
+        // Rows hold whole lines.
+        for part in (0..line).step_by(L::WIDTH) {
+            let pack = L::load(&row[begin + x + part..begin + x + part + L::WIDTH]);
+            pack.store(&mut patch[line + part..line + part + L::WIDTH]);
+        }
+        let row = &row[begin..begin + nx];
+        patch[line - 1] = match x {
+            0 => row::end(row, &nine.ends[0], 0, nx - 1),
+            _ => row[x - 1],
         };
-        let here = at(4, 1);
-        let (mut more, mut belong) = ([[L::lit(0.0); 3]; 9], [[0; 3]; 9]);
-        for k in 0..9 {
-            let window = bits[k].window(place - PAD, -1);
-            belong[k] = [window, window >> 1, window >> 2];
-            more[k][1] = at(k, 1) - here;
-            // Rows across an edge have no neighbours along x.
-            if k % 2 == 1 || k == 4 {
-                more[k][0] = at(k, 0) - here;
-                more[k][2] = at(k, 2) - here;
-            }
-        }
-        Patch { more, belong }
-    }
-
-    /// Whether so many cells of the pack, and all beside them, belong to the domain.
-    #[inline(always)]
-    fn is_open(&self, cells: usize) -> bool {
-        // The first bits of the rows are those of the cells one down.
-        let all = self.belong.iter().fold(!0, |all, row| all & row[0]);
-        let wanted = (1_u64 << (cells + 1) << 1) - 1;
-        all & wanted == wanted
-    }
-
-    #[inline(always)]
-    fn beside(&self, k: usize, by: usize) -> Beside<L> {
-        (self.more[k][by], self.belong[k][by])
-    }
-
-    /// Neighbours across the faces, along x, y and z.
-    #[inline(always)]
-    fn faces(&self) -> [[Beside<L>; 2]; 3] {
-        let pair =
-            |a: (usize, usize), b: (usize, usize)| [self.beside(a.0, a.1), self.beside(b.0, b.1)];
-        [pair((4, 0), (4, 2)), pair((3, 1), (5, 1)), pair((1, 1), (7, 1))]
-    }
-
-    #[inline(always)]
-    fn isotropic<const OPEN: bool>(&self) -> L {
-        let [x, y, z] = self.faces();
-        let faces = along::<L, OPEN>(x) + (along::<L, OPEN>(y) + along::<L, OPEN>(z));
-        let mut edges = L::lit(0.0);
-        for n in 0..2 {
-            for m in 0..2 {
-                let in_xy = edge::<L, OPEN>(self.beside(3 + 2 * m, 2 * n), x[n], y[m]);
-                let in_xz = edge::<L, OPEN>(self.beside(1 + 6 * m, 2 * n), x[n], z[m]);
-                let in_yz = edge::<L, OPEN>(self.beside(2 * n + 6 * m, 1), y[n], z[m]);
-                edges = edges + (in_xy + (in_xz + in_yz));
-            }
-        }
-        L::lit(2.0).mul_add(faces, edges)
-    }
-
-    #[inline(always)]
-    fn star<const OPEN: bool>(&self, [_, along_y, along_z]: [f64; 3]) -> L {
-        let [x, y, z] = self.faces().map(along::<L, OPEN>);
-        x + y.mul_add(L::lit(along_y), z * L::lit(along_z))
+        patch[line + end - x] = match end == nx {
+            true => row::end(row, &nine.ends[1], nx - 1, 0),
+            false => row[end],
+        };
     }
 }
 
-/// Through both faces along an axis.
+/// The Laplacian over the scale of its weights of a pack of a group that begins after so many of
+/// its cells.
+///
+/// # Safety
+///
+/// All rows must have the pack at `x`, and a cell before and after it.
 #[inline(always)]
-fn along<L: Lanes, const OPEN: bool>([(low, a), (high, b)]: [Beside<L>; 2]) -> L {
-    if OPEN {
-        return low + high;
-    }
-    let zero = L::lit(0.0);
-    L::select(L::from_bits(a), low, zero) + L::select(L::from_bits(b), high, zero)
-}
-
-/// Through an edge: what is across it, and the two between.
-#[inline(always)]
-fn edge<L: Lanes, const OPEN: bool>(
-    (far, across): Beside<L>,
-    (a, left): Beside<L>,
-    (b, right): Beside<L>,
+unsafe fn exchanged<L: Lanes, const WITH_EDGES: bool>(
+    weights: &Weights,
+    group: &Group,
+    part: usize,
+    rows: &[*const L::Scalar; 9],
+    x: usize,
 ) -> L {
-    if OPEN {
-        return far;
+    // SAFETY: the caller's promise.
+    let here: L = unsafe { beside(rows, x, (4, 1)) };
+    let mut faces = [here; 6];
+    for face in 0..6 {
+        // SAFETY: as above.
+        faces[face] = unsafe { beside::<L>(rows, x, FACES[face]) } - here;
     }
-    let mirrored = L::select(L::from_bits(!across & right & !left), b, L::lit(0.0));
-    let mirrored = L::select(L::from_bits(!across & left & !right), a, mirrored);
-    L::select(L::from_bits(across & (left | right)), far, mirrored)
+    let mut sums = [L::lit(0.0); 3];
+    if !WITH_EDGES {
+        for face in 0..6 {
+            let sum = &mut sums[face / 2];
+            *sum = added(group.faces[0][face] >> part, *sum, faces[face]);
+        }
+        let (along_y, along_z) = (L::lit(weights.axes[1]), L::lit(weights.axes[2]));
+        return sums[0] + sums[1].mul_add(along_y, sums[2] * along_z);
+    }
+    for bit in 0..3 {
+        for face in 0..6 {
+            sums[bit] = added(group.faces[bit][face] >> part, sums[bit], faces[face]);
+        }
+    }
+    // In three sums, none of which waits for long.
+    let mut across = [L::lit(0.0); 3];
+    for edge in 0..12 {
+        // SAFETY: as above.
+        let more = unsafe { beside::<L>(rows, x, EDGES[edge].0) } - here;
+        across[edge % 3] = added(group.edges[edge] >> part, across[edge % 3], more);
+    }
+    let ([ones, twos, fours], [a, b, c]) = (sums, across);
+    L::lit(4.0).mul_add(fours, L::lit(2.0).mul_add(twos, ones + (a + (b + c))))
 }
 
-/// Zeros where the cells of a row are solid.
+/// The pack at `x` of a neighbour.
+///
+/// # Safety
+///
+/// All rows must have the pack at `x`, and a cell before and after it.
 #[inline(always)]
-pub(super) fn clear<L: Lanes>(bits: Bits<'_>, nx: usize, row: &mut [L::Scalar]) {
-    let mut x = 0;
-    while x < nx {
-        let value = L::load(&row[x..x + L::WIDTH]);
-        L::select(bits.mask::<L>(x), value, L::lit(0.0)).store(&mut row[x..x + L::WIDTH]);
-        x += L::WIDTH;
-    }
+unsafe fn beside<L: Lanes>(rows: &[*const L::Scalar; 9], x: usize, (row, by): (usize, usize)) -> L {
+    // SAFETY: the caller's promise.
+    L::load(unsafe { std::slice::from_raw_parts(rows[row].add(x + by - 1), L::WIDTH) })
 }
 
-/// Puts values of one row into another where cells are solid; both are whole packs.
+/// A sum, with more in lanes whose bits are set.
 #[inline(always)]
-pub(super) fn keep<L: Lanes>(bits: Bits<'_>, nx: usize, from: &[L::Scalar], to: &mut [L::Scalar]) {
-    let mut x = 0;
-    while x < nx {
-        let pack = x..x + L::WIDTH;
-        let value =
-            L::select(bits.mask::<L>(x), L::load(&to[pack.clone()]), L::load(&from[pack.clone()]));
-        value.store(&mut to[pack]);
-        x += L::WIDTH;
+fn added<L: Lanes>(bits: u16, sum: L, more: L) -> L {
+    L::select(L::from_bits(u64::from(bits)), sum + more, sum)
+}
+
+/// Writes masks of rows from the first cell on, which lie so many values apart: `ones` for cells of
+/// the domain, zeros for all others.
+#[inline(always)]
+pub(super) fn masks<L: Lanes>(
+    (domain, at): (&Domain, At),
+    (nx, row): (usize, usize),
+    ones: L,
+    masks: &mut [L::Scalar],
+) {
+    for n in 0..at.rows {
+        let masks = &mut masks[n * row..(n + 1) * row];
+        for (x, cells) in domain.row(at.y + n as isize, at.z).packs::<L>(nx) {
+            L::select(cells, ones, L::lit(0.0)).store(&mut masks[x..x + L::WIDTH]);
+        }
     }
 }

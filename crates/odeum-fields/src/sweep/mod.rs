@@ -24,6 +24,7 @@ pub(crate) use coded::Codes;
 use crate::field::Field;
 use crate::native::{Code, Factors};
 use crate::plan::{Blow, Plan};
+use crate::solids::Solids;
 use crate::walls::{Ghost, Ghosts};
 use odeum_core::lanes::{LaneWork, stream_fence};
 use odeum_core::{Isa, Lanes, Scalar};
@@ -125,6 +126,7 @@ fn walls_in_z<T: Scalar>(moments: &[Moment<T>]) -> bool {
 /// What all tiles of a sweep share.
 pub struct Frame<'a, T> {
     pub(crate) plan: &'a Plan<T>,
+    pub(crate) solids: Option<&'a Solids>,
     pub(crate) moments: Vec<Moment<T>>,
     pub(crate) u: &'a [T],
     pub(crate) slope: T,
@@ -139,8 +141,10 @@ pub struct Frame<'a, T> {
     pub(crate) together: usize,
     /// Whether the ghosts of a wall along z have to be computed.
     pub(crate) walls_in_z: bool,
-    /// The code of rows of the output, of those of steps between, and of potentials.
+    /// The code of rows of the output, of those that solid cells are near, of those of steps
+    /// between, and of potentials.
     pub(crate) outputs: Option<Arc<Code>>,
+    pub(crate) near_solids: Option<Arc<Code>>,
     pub(crate) between: Option<Arc<Code>>,
     pub(crate) potentials: Option<&'a Code>,
 }
@@ -157,16 +161,6 @@ impl<T> Output<T> {
     /// A value of the field.
     fn at(&self, at: usize) -> *mut T {
         self.0.wrapping_add(at)
-    }
-
-    /// # Safety
-    ///
-    /// The values must lie within the field, and no other tile may use them.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    unsafe fn values(&self, at: usize, len: usize) -> &mut [T] {
-        // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.0.add(at), len) }
     }
 }
 
@@ -208,7 +202,7 @@ fn cut(ny: usize, nz: usize, wide: usize, deep: usize) -> Vec<Tile> {
 /// Runs a sweep over the tiles, without a pool on the thread that calls; true when every value of
 /// the output is finite.
 pub(crate) fn sweep<T: Precision>(
-    plan: &Plan<T>,
+    (plan, solids): (&Plan<T>, Option<&Solids>),
     codes: &Codes,
     tiles: &[Tile],
     isa: Isa,
@@ -222,14 +216,21 @@ pub(crate) fn sweep<T: Precision>(
     let factors: Vec<f64> = what.terms.iter().map(|(factor, _)| *factor).collect();
     let here = what.terms.first().is_some_and(|(_, field)| std::ptr::eq(*field, u));
     let form = (here, factors.len() - usize::from(here), what.own.is_some());
-    let outputs = if what.slope == 0.0 { None } else { codes.outputs(plan, form, streams) };
+    let outputs = if what.slope == 0.0 { None } else { codes.outputs(plan, form, streams, false) };
+    // It reads the same numbers, which are there where there is code of other rows.
+    let near_solids = match (&outputs, solids) {
+        (Some(_), Some(_)) => codes.outputs(plan, form, streams, true),
+        _ => None,
+    };
     let factors = Factors { slope: what.slope, own: what.own.unwrap_or(0.0), terms: &factors };
     let potentials = codes.potentials();
     let moment = Moment::new(plan, t).with_numbers(outputs.as_deref(), potentials, &factors);
     let moments = vec![moment];
     let frame = Frame {
         plan,
+        solids,
         outputs,
+        near_solids,
         between: None,
         potentials,
         together: scratch::together(plan),
@@ -261,15 +262,17 @@ pub(crate) fn steps<T: Precision>(
     let tiles = cascade::tiles(plan, threads, times.len());
     let streams = plan.layout.len() * size_of::<T>() > STREAM;
     let form = (true, 0, false);
-    let outputs = codes.outputs(plan, form, streams);
-    let between = codes.outputs(plan, form, false);
+    let outputs = codes.outputs(plan, form, streams, false);
+    let between = codes.outputs(plan, form, false, false);
     let factors = Factors { slope: h, own: 0.0, terms: &[1.0] };
     let numbers = outputs.as_deref();
     let moment = |t: &f64| Moment::new(plan, *t).with_numbers(numbers, None, &factors);
     let moments: Vec<Moment<T>> = times.iter().map(moment).collect();
     let frame = Frame {
         plan,
+        solids: None,
         outputs,
+        near_solids: None,
         between,
         potentials: None,
         together: scratch::together(plan),

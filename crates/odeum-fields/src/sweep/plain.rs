@@ -6,7 +6,7 @@ use super::laplacian::Nine;
 use super::program::{self, Which};
 use super::row;
 use super::scratch::{Origin, Scratch};
-use super::{Frame, Tile, coded, line, masked, nine};
+use super::{Frame, Tile, coded, line, nine};
 use crate::native::Code;
 use crate::plan::{Kernel, Tape};
 use crate::walls;
@@ -38,7 +38,9 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
             }
             let at = At::cut(frame, (y as isize, z as isize), tile.y.end as isize);
             let goal = Goal { frame, cell: (y, z), rows: at.rows, kept: None };
-            let code = frame.outputs.as_deref();
+            let near = origin.solids(at).is_some();
+            let code = if near { &frame.near_solids } else { &frame.outputs };
+            let code = code.as_deref();
             spoiled = spoiled + line::make::<L>(code, &origin, &mut scratch, at, goal);
             for s in 0..plan.layout.species {
                 for y in y..y + at.rows {
@@ -46,37 +48,11 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                     // SAFETY: the row is the tile's, and nobody holds it any more.
                     unsafe { add_sources(&origin.moment.sources, frame.slope, s, (y, z), row) };
                 }
-                // SAFETY: as above.
-                unsafe { rest::<L>(frame, s, (y, z), origin.around(s).rows(at)) };
             }
             y += at.rows;
         }
     }
     is_sound(spoiled)
-}
-
-/// Keeps solid cells of row (y, z) of a species at the values `here` that they have in what F is
-/// taken of, where F is added to something. All fields of a step have those values there, but
-/// their sum, by rounded factors, would wander.
-///
-/// # Safety
-///
-/// The row of the output must be the caller's to write.
-#[inline(always)]
-unsafe fn rest<L: Lanes>(
-    frame: &Frame<'_, L::Scalar>,
-    s: usize,
-    (y, z): (usize, usize),
-    here: &[L::Scalar],
-) {
-    let Some(domain) = frame.plan.domain_near((y as isize, z as isize)) else { return };
-    if frame.own.is_none() && frame.terms.is_empty() {
-        return;
-    }
-    let layout = &frame.plan.layout;
-    // SAFETY: the row lies within the layout, and is the caller's.
-    let out = unsafe { frame.out.values(layout.row_at(s, y, z), layout.wide::<L::Scalar>()) };
-    masked::keep::<L>(domain.row(y as isize, z as isize), layout.shape[0], here, out);
 }
 
 /// The number of a row of a potential: row `j` of those of the tile and one around, in the place
@@ -106,9 +82,7 @@ fn potential_plane<L: Lanes>(
         let (y, _) = walls::source((tile.y.start + j) as isize - 1, ny, &ghosts[1]);
         let at = At { y: y as isize, z: z as isize, rows: 1 };
         nine::laplacians::<L>(origin, &tape.potential_inputs, scratch, at);
-        if let Some(code) = code
-            && plan.domain_near((at.y, at.z)).is_none()
-        {
+        if let Some(code) = code {
             let row = |k: usize| potential_row(tile, k, j, plane) * stride;
             coded::potentials::<L>(code, tape, origin, scratch, at, row);
             continue;
@@ -132,7 +106,7 @@ fn beyond<L: Lanes>(
     tile: &Tile,
     (y, z): (usize, usize),
 ) {
-    let plan = origin.plan;
+    let (plan, at) = (origin.plan, At { y: y as isize, z: z as isize, rows: 1 });
     let (species, stride, nx) = (plan.layout.species, scratch.stride, plan.layout.shape[0]);
     for &k in &tape.rhs_inputs.beyond {
         let mut rows = [&scratch.potentials[..0]; 9];
@@ -145,6 +119,6 @@ fn beyond<L: Lanes>(
         let ends = &origin.moment.ghosts[species + k][0];
         let to = &mut scratch.laplacians[(species + k) * stride..(species + k + 1) * stride];
         let nine = Nine { nx, count: 1, row: 0, rows: &rows, ends, ahead: 0 };
-        nine::store::<L>(plan, &nine, (y as isize, z as isize), &mut scratch.nine, to);
+        nine::store::<L>(origin, &nine, at, plan.weights.scale, &mut scratch.patch, to);
     }
 }

@@ -51,8 +51,9 @@ pub(crate) fn fill_ends<T: Scalar>(row: &mut [T], nx: usize, ends: &[Ghost<T>; 2
     }
 }
 
+/// The ghost of an end, of a row's cells: where it is mirrored, and where the row goes on.
 #[inline(always)]
-fn end<T: Scalar>(row: &[T], ghost: &Ghost<T>, mirror: usize, wrap: usize) -> T {
+pub(crate) fn end<T: Scalar>(row: &[T], ghost: &Ghost<T>, mirror: usize, wrap: usize) -> T {
     match ghost {
         Ghost::Mirror => row[mirror],
         Ghost::Wrap => row[wrap],

@@ -6,9 +6,10 @@ use super::row::{self, PAD};
 use super::transport::{self, Speed};
 use super::{Frame, Moment};
 use crate::field::Layout;
-use crate::memory::Lined;
+use crate::memory::{LINE, Lined};
 use crate::plan::{Blow, Kernel, Plan};
 use crate::problem::Advection;
+use crate::solids::Solids;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Program, Scalar};
 
@@ -51,20 +52,28 @@ pub(super) struct Scratch<T> {
     /// Memory of F and of the potentials, with constants and the time of `loaded`.
     pub(super) rhs_work: Lined<T>,
     pub(super) potential_work: Lined<T>,
-    /// The nine rows around a row that solid cells are near, with ghosts \[9 rows\].
-    pub(super) nine: Lined<T>,
+    /// The nine rows around a group of cells at an end of a row, with ghosts
+    /// \[9 × 3 cache lines\].
+    pub(super) patch: Lined<T>,
     /// Rows that machine code is given.
     pub(super) pointers: Vec<*mut T>,
-    /// Bytes of rows that are computed together: ones where there are cells, zeros between rows.
-    pub(super) masks: Lined<u8>,
+    /// Masks of rows that are computed together: [`ones`] where there are cells, zeros between rows.
+    pub(super) masks: Lined<T>,
+    /// As `masks`, with zeros where cells are solid.
+    pub(super) solid_masks: Lined<T>,
     /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
     pub(super) potentials: Lined<T>,
 }
 
+/// The number whose bits all are ones.
+pub(super) fn ones<T: Scalar>() -> T {
+    // SAFETY: a scalar has as many bytes at most, of which all are numbers.
+    unsafe { std::mem::transmute_copy(&u64::MAX) }
+}
+
 /// Rows that are computed together where nothing is to be done for each by itself.
 pub(super) fn together<T: Scalar>(plan: &Plan<T>) -> usize {
-    let alone = plan.n_potentials() > 0 || plan.domain.is_some();
-    if alone { 1 } else { group(plan) }
+    if plan.n_potentials() > 0 { 1 } else { group(plan) }
 }
 
 /// Rows of all species that are not too long together.
@@ -106,10 +115,9 @@ impl<T: Scalar> Scratch<T> {
         // Programs take longer for rows one by one, and want less time ahead (measured).
         let by_rows = together == 1 && matches!(plan.kernel, Kernel::Tape(_));
         let ahead = if by_rows { 2 } else { group(plan) };
-        let (row, cells) =
-            (plan.layout.row * size_of::<T>(), plan.layout.shape[0] * size_of::<T>());
-        let mut masks = Lined::new(0, together * row);
-        masks.chunks_exact_mut(row).for_each(|row| row[..cells].fill(0xff));
+        let Layout { row, shape: [nx, ..], .. } = plan.layout;
+        let mut masks = Lined::new(zero, together * row);
+        masks.chunks_exact_mut(row).for_each(|row| row[..nx].fill(ones()));
         Scratch {
             stride,
             ahead: ahead.max(2),
@@ -124,9 +132,10 @@ impl<T: Scalar> Scratch<T> {
             room,
             rhs_work,
             potential_work,
-            nine: zeros(if plan.domain.is_some() { 9 } else { 0 }),
+            patch: Lined::new(zero, 9 * 3 * LINE / size_of::<T>()),
             pointers: Vec::new(),
             masks,
+            solid_masks: Lined::new(zero, if plan.domain.is_some() { together * row } else { 0 }),
             potentials: zeros(potentials * 3 * (rows + 2)),
         }
     }
@@ -143,6 +152,7 @@ impl<T: Scalar> Scratch<T> {
 /// What F is taken of, at one time: a field, or the rows of it that a tile has.
 pub(super) struct Origin<'a, T> {
     pub(super) plan: &'a Plan<T>,
+    pub(super) solids: Option<&'a Solids>,
     pub(super) moment: &'a Moment<T>,
     pub(super) values: &'a [T],
     pub(super) place: Place,
@@ -151,14 +161,21 @@ pub(super) struct Origin<'a, T> {
 impl<'a, T: Scalar> Origin<'a, T> {
     /// The field of a sweep.
     pub(super) fn of_sweep(frame: &'a Frame<'_, T>) -> Origin<'a, T> {
-        let (plan, moment) = (frame.plan, &frame.moments[0]);
-        Origin { plan, moment, values: frame.u, place: Place::of(&plan.layout) }
+        let Frame { plan, solids, u: values, .. } = *frame;
+        let (moment, place) = (&frame.moments[0], Place::of(&plan.layout));
+        Origin { plan, solids, moment, values, place }
+    }
+
+    /// The solid cells, where any are near these rows.
+    #[inline(always)]
+    pub(super) fn solids(&self, at: At) -> Option<&'a Solids> {
+        self.solids.filter(|_| self.plan.domain_near((at.y, at.z), at.rows).is_some())
     }
 
     /// A species and its surroundings.
     #[inline(always)]
     pub(super) fn around(&self, s: usize) -> Around<'a, T> {
-        let Origin { plan, moment, values, place } = *self;
+        let Origin { plan, moment, values, place, .. } = *self;
         let values = &values[s * place.volume..(s + 1) * place.volume];
         let (shape, wide) = (plan.layout.shape, plan.layout.wide::<T>());
         Around { values, place, shape, wide, ghosts: &moment.ghosts[s] }
@@ -197,7 +214,7 @@ impl<L: Lanes> Outlined for Gains<'_, '_, L> {
     fn run(mut self) {
         for n in 0..self.at.rows {
             let cell = (self.at.y + n as isize, self.at.z);
-            match self.origin.plan.domain_near(cell) {
+            match self.origin.plan.domain_near(cell, 1) {
                 None => self.through(n, cell, Open),
                 Some(domain) => self.through(n, cell, &Cross::of(domain, cell)),
             }

@@ -9,8 +9,8 @@ mod queues;
 pub(crate) use gpp::is_available;
 
 use libloading::Library;
-use odeum::Error;
 use odeum::backend::cuda::inspect::HOST_SHIM;
+use odeum::{Error, Scalar};
 use odeum_fields::cuda::inspect::{self, Machine};
 use queues::{Point, Work, World};
 use std::collections::HashMap;
@@ -26,9 +26,17 @@ pub(crate) struct Host {
     free: Arc<AtomicUsize>,
     world: World,
     queue: usize,
+    /// How often a kernel is not there when it is asked for.
+    patience: usize,
 }
 
 impl Host {
+    /// Whose compiler takes its time: kernels are there when they have been asked for so often.
+    #[allow(dead_code)]
+    pub(crate) fn slow(patience: usize) -> Host {
+        Host { patience, ..Host::default() }
+    }
+
     /// With so many bytes of memory.
     pub(crate) fn with_memory(bytes: usize) -> Host {
         Host::new(bytes, World::new(0))
@@ -42,7 +50,7 @@ impl Host {
     }
 
     fn new(bytes: usize, world: World) -> Host {
-        Host { free: Arc::new(AtomicUsize::new(bytes)), queue: world.queue(), world }
+        Host { free: Arc::new(AtomicUsize::new(bytes)), queue: world.queue(), world, patience: 0 }
     }
 
     fn move_bytes(
@@ -88,6 +96,13 @@ pub(crate) struct Kernel {
     name: String,
 }
 
+/// Kernels that seem to be compiled for a while.
+pub(crate) struct Coming {
+    kernels: Vec<Kernel>,
+    /// How often they are not there when asked for.
+    patience: AtomicUsize,
+}
+
 struct Compiled {
     library: Library,
     /// It has one state for all threads of a test.
@@ -115,6 +130,7 @@ fn compiled(text: &str, names: &[&str]) -> Arc<Compiled> {
 impl Machine for Host {
     type Memory = Memory;
     type Entry = Kernel;
+    type Coming = Coming;
     type Recording = ();
     type Point = Point;
 
@@ -124,7 +140,7 @@ impl Machine for Host {
 
     fn twin(&self) -> Result<Host, Error> {
         let (free, world) = (self.free.clone(), self.world.clone());
-        Ok(Host { free, queue: world.queue(), world })
+        Ok(Host { free, queue: world.queue(), world, patience: 0 })
     }
 
     fn free_memory(&self) -> Result<usize, Error> {
@@ -151,10 +167,24 @@ impl Machine for Host {
         memory.words.as_ptr().addr() as u64
     }
 
-    fn kernels(&self, text: &str, names: &[&str]) -> Result<Vec<Kernel>, Error> {
+    fn kept(&self, text: &str, names: &[&str]) -> Option<Coming> {
+        (self.patience == 0).then(|| self.begin(text, names))
+    }
+
+    fn begin(&self, text: &str, names: &[&str]) -> Coming {
         let text = compiled(text, names);
         let kernel = |name: &&str| Kernel { text: text.clone(), name: (*name).to_owned() };
-        Ok(names.iter().map(kernel).collect())
+        let patience = AtomicUsize::new(self.patience);
+        Coming { kernels: names.iter().map(kernel).collect(), patience }
+    }
+
+    fn is_ready(coming: &Coming) -> bool {
+        let less = |n: usize| n.checked_sub(1);
+        coming.patience.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
+    }
+
+    fn finish(&self, coming: Coming) -> Result<Vec<Kernel>, Error> {
+        Ok(coming.kernels)
     }
 
     fn prepare(&self, _: &Kernel, _: usize, _: usize) -> Result<usize, Error> {
@@ -188,6 +218,21 @@ impl Machine for Host {
         // SAFETY: the range lies within the memory, as just compared.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), place, values.len()) };
         Ok(())
+    }
+
+    fn fill<V: Scalar>(
+        &self,
+        to: &mut Memory,
+        at: usize,
+        count: usize,
+        fill: &(dyn Fn(usize, &mut [V]) + Sync),
+    ) -> Result<(), Error> {
+        // Pieces that are no rows, in any order.
+        let mut values = vec![V::from_f64(0.0); count];
+        for (n, piece) in values.chunks_mut(101).enumerate().rev() {
+            fill(n * 101, piece);
+        }
+        self.write(to, at, &values)
     }
 
     fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {

@@ -44,9 +44,9 @@ pub(super) fn steps<T: Precision>(
     let depth = march.tiling().map_or(1, |tiling| tiling.depth);
     let kinds = if depth > 1 { &[SEVERAL, SINGLE][..] } else { &[SINGLE] };
     for &kind in kinds {
-        if kind == SINGLE {
-            march.retile(None)?;
-        }
+        // Steps by these kernels alone.
+        let several = march.tiling().filter(|_| kind == SEVERAL);
+        march.retile(several)?;
         let mut best = f64::INFINITY;
         // The first is not timed.
         for repeat in 0..=REPEATS {

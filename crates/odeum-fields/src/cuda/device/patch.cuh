@@ -202,7 +202,7 @@ template <int BELOW, int ABOVE, class Column, class Step> OD_FN void od_climb(
     const int inner = last < OD_NZ - 1 ? last : OD_NZ - 1;
     while (i < last) {
         od_up(column, OdLevel<false>{i++}, in, out, step);
-        if (i < ABOVE) continue;
+        if (!OD_INNER || i < ABOVE) continue;
         for (; i < inner; ++i) od_up(column, OdLevel<true>{i}, in, out, step);
     }
 }

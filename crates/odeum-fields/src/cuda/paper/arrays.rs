@@ -50,7 +50,7 @@ impl<M: Machine> Arrays<M> {
             return Err(Error::input("grid", found, remedy));
         }
         let text = source::text::<T>(paper, blocks, problem);
-        let entries = machine.kernels(&text, launches::kernels(paper))?;
+        let entries = machine.finish(machine.begin(&text, launches::kernels(paper)))?;
         let launches = launches::of_step(paper, blocks, &points);
         for launch in &launches {
             let threads = launch.threads[0] * launch.threads[1];

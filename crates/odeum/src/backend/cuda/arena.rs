@@ -1,13 +1,13 @@
 //! Memory of one batch: the same layout in pinned host memory and on the GPU, so that all inputs
 //! travel in one copy and all results in another.
 
-use super::gpu::{Gpu, failed};
+use super::library::failed;
 use super::task::Arrays;
 use super::task::Counts;
 use crate::ensemble::Ensemble;
 use crate::error::Error;
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaStream, result};
+use cudarc::driver::{CudaContext, CudaStream, result};
 use odeum_core::Scalar;
 use std::ops::Range;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ pub(super) struct Arena {
     host: *mut u8,
     pub(super) device: CUdeviceptr,
     bytes: usize,
-    gpu: Arc<cudarc::driver::CudaContext>,
+    context: Arc<CudaContext>,
 }
 
 // SAFETY: the arena owns its memory; neither pointer is tied to a thread.
@@ -134,8 +134,8 @@ unsafe impl Send for Arena {}
 
 impl Arena {
     /// A new arena.
-    pub(super) fn new(gpu: &Gpu, bytes: usize) -> Result<Arena, Error> {
-        gpu.bind()?;
+    pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Arena, Error> {
+        context.bind_to_thread().map_err(failed("binding a GPU"))?;
         let doing = |what: &str| failed(format!("reserving {bytes} bytes of {what}"));
         // SAFETY: the context is bound.
         let device = unsafe { result::malloc_sync(bytes) }.map_err(doing("GPU memory"))?;
@@ -143,7 +143,7 @@ impl Arena {
         let portable = cudarc::driver::sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: the context is bound.
         match unsafe { result::malloc_host(bytes, portable) } {
-            Ok(host) => Ok(Arena { host: host.cast(), device, bytes, gpu: gpu.context.clone() }),
+            Ok(host) => Ok(Arena { host: host.cast(), device, bytes, context: context.clone() }),
             Err(error) => {
                 // SAFETY: allocated above, used by nobody.
                 let _ = unsafe { result::free_sync(device) };
@@ -224,7 +224,7 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        if self.gpu.bind_to_thread().is_ok() {
+        if self.context.bind_to_thread().is_ok() {
             // SAFETY: allocated by `new`, freed once; no copy is under way.
             unsafe {
                 let _ = result::free_host(self.host.cast());

@@ -5,7 +5,7 @@
 //! under a temporary name and renamed: another process sees a whole entry or none. The cache is a
 //! convenience: where it cannot be read or written, kernels are compiled.
 
-use super::compile::Cubin;
+use super::cubin::Cubin;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};

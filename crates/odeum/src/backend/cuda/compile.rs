@@ -1,48 +1,71 @@
 //! CUDA C++ text to machine code, by NVRTC. Needs no GPU.
 
 use super::cache::Cache;
+use super::cubin::{Cubin, Resources};
 use super::library::need_compiler;
+use super::lock::lock;
 use crate::error::Error;
 use cudarc::nvrtc::{result as nvrtc, sys};
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
-
-/// Machine code of one kernel.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cubin {
-    pub(crate) code: Vec<u8>,
-    /// The compiler's log: registers, stack and spills of the kernel.
-    pub(crate) log: String,
-}
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What the compiler is told besides the architecture. Contraction is off because the sources
 /// say themselves what is to be fused: see real.cuh.
 const OPTIONS: [&str; 4] =
     ["--std=c++17", "--fmad=false", "--extra-device-vectorization", "--ptxas-options=-v"];
 
-/// Machine code of `kernel` in `source` for an architecture such as `sm_90`, from the cache when
-/// it is there.
-pub(crate) fn compile(kernel: &str, source: &str, arch: &str) -> Result<Cubin, Error> {
-    let cache = Cache::of_user();
-    let version = version();
-    let mut key = vec![source.to_owned(), kernel.to_owned(), arch.to_owned()];
-    key.extend(OPTIONS.map(str::to_owned));
-    // A program without the compiler can still run what it has compiled before.
-    if let Some(version) = &version {
-        key.push(version.clone());
-        if let Some(cubin) = cache.get(&key) {
-            return Ok(cubin);
-        }
-    }
-    need_compiler("cuda")?;
-    let cubin = translate(kernel, source, arch)?;
-    if version.is_some() {
-        cache.put(&key, &cubin);
-    }
-    Ok(cubin)
+/// What machine code follows from: a text, the kernel that names it in errors, and an architecture
+/// such as `sm_90`.
+#[derive(Clone, Debug, Hash)]
+pub(crate) struct Text {
+    pub(crate) kernel: String,
+    pub(crate) source: String,
+    pub(crate) arch: String,
 }
 
-/// The compiler's version, when it is there.
-fn version() -> Option<String> {
+impl Text {
+    /// Its machine code, from the cache when it is there.
+    pub(crate) fn compile(&self) -> Result<Cubin, Error> {
+        let turn = self.turn();
+        let _mine = lock(&turn);
+        if let Some(cubin) = self.cached() {
+            return Ok(cubin);
+        }
+        need_compiler("cuda")?;
+        let cubin = translate(&self.kernel, &self.source, &self.arch)?;
+        if let Some(key) = self.key() {
+            Cache::of_user().put(&key, &cubin);
+        }
+        Ok(cubin)
+    }
+
+    /// Its machine code, when that is in the cache.
+    pub(super) fn cached(&self) -> Option<Cubin> {
+        Cache::of_user().get(&self.key()?)
+    }
+
+    /// What the cache knows it by; `None` without a compiler, whose version is a part of it.
+    fn key(&self) -> Option<Vec<String>> {
+        let mut key = vec![self.source.clone(), self.kernel.clone(), self.arch.clone()];
+        key.extend(OPTIONS.map(str::to_owned));
+        key.push(version()?);
+        Some(key)
+    }
+
+    /// Held by the thread that compiles it: others find it in the cache then.
+    fn turn(&self) -> Arc<Mutex<()>> {
+        static TURNS: OnceLock<Mutex<HashMap<u64, Arc<Mutex<()>>>>> = OnceLock::new();
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        lock(TURNS.get_or_init(Mutex::default)).entry(hasher.finish()).or_default().clone()
+    }
+}
+
+/// The compiler's version, when it is there. The first to ask waits some milliseconds for its
+/// library.
+pub(super) fn version() -> Option<String> {
     need_compiler("cuda").ok()?;
     let (mut major, mut minor) = (0, 0);
     // SAFETY: the library is present; both pointers are to live integers.
@@ -102,51 +125,6 @@ fn text_of(bytes: Vec<c_char>) -> String {
     match CStr::from_bytes_until_nul(&bytes) {
         Ok(text) => text.to_string_lossy().into_owned(),
         Err(_) => String::from_utf8_lossy(&bytes).into_owned(),
-    }
-}
-
-/// What ptxas says of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Resources {
-    /// Registers of a thread.
-    pub registers: u32,
-    /// Stack of a thread, in bytes.
-    pub stack: u32,
-    /// Bytes a thread stores to memory for want of registers.
-    pub spill_stores: u32,
-    /// Bytes it loads back.
-    pub spill_loads: u32,
-}
-
-impl Cubin {
-    /// The resources of the kernel, read from the log.
-    pub(crate) fn resources(&self, kernel: &str) -> Resources {
-        let mut resources = Resources::default();
-        let (mut entry, mut mine) = (false, false);
-        for line in self.log.lines() {
-            // A text may have several kernels.
-            if line.contains("Compiling entry function") {
-                entry = line.contains(&format!("'{kernel}'"));
-            }
-            if line.contains("Compiling entry function") || line.contains("Function properties for")
-            {
-                // A second block follows for functions that are called: it is not the kernel's.
-                mine = line.contains(kernel);
-            }
-            let before = |word: &str| -> Option<u32> {
-                let (head, _) = line.split_once(word)?;
-                head.trim_end().rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-            };
-            if let (true, Some(stack)) = (mine, before(" bytes stack frame")) {
-                resources.stack = stack;
-                resources.spill_stores = before(" bytes spill stores").unwrap_or(0);
-                resources.spill_loads = before(" bytes spill loads").unwrap_or(0);
-            }
-            if let (true, 0, Some(registers)) = (entry, resources.registers, before(" registers")) {
-                resources.registers = registers;
-            }
-        }
-        resources
     }
 }
 

@@ -1,28 +1,20 @@
 //! One GPU: its context, its limits, and what is kept of it between calls.
 
-use super::compile::compile;
+use super::compile::{Text, version};
+use super::cubin::Cubin;
 use super::lane::Lane;
 use super::layout::Limits;
-use super::library::need_driver;
+use super::library::{failed, need_driver};
+use super::lock::lock;
 use super::plan::Kernel;
 use crate::error::Error;
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-
-/// A driver error with what was being done.
-pub(super) fn failed(doing: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
-    let doing = doing.into();
-    move |error| Error::Cuda { doing, reason: error.to_string() }
-}
-
-/// A lock that a panic elsewhere does not close: what it guards is a cache.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
 /// An opened GPU. Opening takes a tenth of a second, so it is done once per process.
 pub(super) struct Gpu {
@@ -33,7 +25,7 @@ pub(super) struct Gpu {
     arch: String,
     loaded: Mutex<HashMap<String, Loaded>>,
     /// Streams and their memory that no run is using.
-    pub(super) idle: Mutex<Vec<Lane>>,
+    idle: Mutex<Vec<Lane>>,
 }
 
 /// A kernel in the memory of a GPU.
@@ -62,6 +54,8 @@ impl Gpu {
                 remedy: "choose one of these; CUDA_VISIBLE_DEVICES may hide others".to_owned(),
             });
         }
+        // The compiler's library comes while the driver starts.
+        let _ = thread::Builder::new().spawn(version);
         let context = CudaContext::new(ordinal).map_err(failed(format!("opening {device}")))?;
         let attribute = |attribute| -> Result<usize, Error> {
             let value = context.attribute(attribute).map_err(failed("reading attributes"))?;
@@ -95,15 +89,37 @@ impl Gpu {
         self.context.bind_to_thread().map_err(failed(format!("binding cuda:{}", self.ordinal)))
     }
 
+    /// A lane whose arena has at least this many bytes: an idle one, or a new one.
+    pub(super) fn lane(&self, bytes: usize) -> Result<Lane, Error> {
+        self.bind()?;
+        let idle = {
+            let mut idle = lock(&self.idle);
+            let fits = idle.iter().position(|lane| lane.arena.bytes() >= bytes);
+            // One that is too small makes room for its successor.
+            fits.or_else(|| idle.len().checked_sub(1)).map(|k| idle.swap_remove(k))
+        };
+        match idle {
+            Some(lane) => lane.with_room(bytes),
+            None => Lane::new(&self.context, bytes),
+        }
+    }
+
+    /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
+    pub(super) fn keep(&self, lane: Lane) {
+        if lane.stream.synchronize().is_ok() {
+            lock(&self.idle).push(lane);
+        }
+    }
+
     /// Compiles and loads a kernel, unless that has been done.
     pub(super) fn load(&self, kernel: &Kernel) -> Result<Loaded, Error> {
         let mut loaded = lock(&self.loaded);
         if let Some(kernel) = loaded.get(&kernel.source) {
             return Ok(kernel.clone());
         }
-        let cubin = compile(kernel.name, &kernel.source, &self.arch)?;
+        let cubin = self.text(kernel.name, &kernel.source).compile()?;
         let doing = || failed(format!("loading {}", kernel.name));
-        let module = self.context.load_module(Ptx::from_binary(cubin.code)).map_err(doing())?;
+        let module = self.module(kernel.name, cubin)?;
         let function = module.load_function(kernel.name).map_err(doing())?;
         let layout = &kernel.layout;
         if layout.shared > 0 {
@@ -126,9 +142,13 @@ impl Gpu {
         Ok(kernel_loaded)
     }
 
-    /// Compiles a text and loads it; the modules are those who asked's to keep.
-    pub(super) fn module(&self, name: &str, source: &str) -> Result<Arc<CudaModule>, Error> {
-        let cubin = compile(name, source, &self.arch)?;
+    /// A text for this GPU, which `name` names in errors.
+    pub(super) fn text(&self, name: &str, source: &str) -> Text {
+        Text { kernel: name.to_owned(), source: source.to_owned(), arch: self.arch.clone() }
+    }
+
+    /// Loads machine code; the modules are those who asked's to keep.
+    pub(super) fn module(&self, name: &str, cubin: Cubin) -> Result<Arc<CudaModule>, Error> {
         self.context
             .load_module(Ptx::from_binary(cubin.code))
             .map_err(failed(format!("loading {name}")))

@@ -1,6 +1,7 @@
 //! Kernels without a GPU, for checks: their texts, and what the compiler makes of them.
 
-pub use super::compile::{Resources, assembly, check};
+pub use super::compile::{assembly, check};
+pub use super::cubin::Resources;
 use super::layout::Limits;
 use super::plan;
 use super::source::Traits;

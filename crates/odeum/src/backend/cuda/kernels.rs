@@ -1,10 +1,14 @@
 //! Kernels of other crates: their texts compiled and cached as those of ensembles are, their
 //! memory, and what they are started by. Nothing of the driver shows.
 
-use super::gpu::{Gpu, failed};
+pub use super::coming::Coming;
+use super::gpu::Gpu;
+use super::library::failed;
+use super::staging::{STAGING, Staging};
 use crate::error::Error;
 use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
 use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaStream, result, sys};
+use odeum_core::Scalar;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -37,18 +41,6 @@ pub struct Queue {
 
 /// A point of a queue, which queues of any GPU can wait for.
 pub struct Point(CudaEvent);
-
-/// Memory of this computer that the GPU writes to at full speed (page-locked).
-struct Staging {
-    address: *mut c_void,
-    gpu: Arc<Gpu>,
-}
-
-// SAFETY: the memory belongs to the value alone; the driver takes calls from any thread.
-unsafe impl Send for Staging {}
-
-/// Bytes of it, in two halves: one is filled while the other is emptied.
-const STAGING: usize = 16 << 20;
 
 /// Work recorded once, to be given as one piece. The memory it uses must outlive it.
 pub struct Recording(CudaGraph);
@@ -83,19 +75,30 @@ impl Card {
         self.0.free_memory()
     }
 
-    /// The kernels of these names in a text, which `name` names in errors.
+    /// The kernels of these names in a text, which `name` names in errors, if they are in the cache.
+    pub fn kept(&self, name: &str, source: &str, kernels: &[&str]) -> Option<Coming> {
+        Coming::kept(&self.0.text(name, source), kernels)
+    }
+
+    /// Has them compiled by a thread of their own, unless they are in the cache.
+    pub fn begin(&self, name: &str, source: &str, kernels: &[&str]) -> Coming {
+        Coming::begin(&self.0.text(name, source), kernels)
+    }
+
+    /// The kernels of a text, which are waited for.
     ///
     /// # Errors
     /// No compiler, a text that it refuses, or a kernel that is not in it.
-    pub fn kernels(&self, name: &str, source: &str, kernels: &[&str]) -> Result<Vec<Entry>, Error> {
+    pub fn finish(&self, coming: Coming) -> Result<Vec<Entry>, Error> {
+        let (name, kernels, cubin) = coming.arrive()?;
         self.0.bind()?;
-        let module = self.0.module(name, source)?;
-        let load = |kernel: &&str| {
-            let function = module.load_function(kernel);
+        let module = self.0.module(&name, cubin)?;
+        let load = |kernel: String| {
+            let function = module.load_function(&kernel);
             let function = function.map_err(failed(format!("loading {kernel}")))?;
-            Ok(Entry { function, name: (*kernel).to_owned() })
+            Ok(Entry { function, name: kernel })
         };
-        kernels.iter().map(load).collect()
+        kernels.into_iter().map(load).collect()
     }
 
     /// Memory of this many bytes, all zero.
@@ -204,29 +207,6 @@ impl Memory {
         }
         let remedy = format!("the memory has {} bytes", self.bytes);
         Err(Error::input("values", format!("{bytes} bytes"), remedy))
-    }
-}
-
-impl Staging {
-    fn new(gpu: &Arc<Gpu>) -> Result<Staging, Error> {
-        // SAFETY: the context is bound by who asks.
-        let address = unsafe { result::malloc_host(STAGING, 0) }
-            .map_err(failed("reserving page-locked memory"))?;
-        Ok(Staging { address, gpu: gpu.clone() })
-    }
-
-    fn halves(&self) -> [*mut u8; 2] {
-        let first = self.address.cast::<u8>();
-        [first, first.wrapping_add(STAGING / 2)]
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        if self.gpu.bind().is_ok() {
-            // SAFETY: reserved by `Staging::new`, freed once; its queue has been waited for.
-            let _ = unsafe { result::free_host(self.address) };
-        }
     }
 }
 
@@ -344,6 +324,32 @@ impl Queue {
             .map_err(failed("copying to the GPU"))
     }
 
+    /// Overwrites `count` values from byte `at` on, after all that was given before. Several threads
+    /// ask `fill` for some of them each: it is given where these begin, counted from the first, and
+    /// their place.
+    ///
+    /// # Errors
+    /// As [`write`](Queue::write).
+    pub fn fill<T: Scalar>(
+        &self,
+        to: &mut Memory,
+        at: usize,
+        count: usize,
+        fill: &(dyn Fn(usize, &mut [T]) + Sync),
+    ) -> Result<(), Error> {
+        let bytes = count.saturating_mul(size_of::<T>());
+        if bytes < STAGING {
+            let mut values = vec![T::from_f64(0.0); count];
+            fill(0, &mut values);
+            return self.write(to, at, &values);
+        }
+        to.fits(at.saturating_add(bytes))?;
+        // SAFETY: the range lies within the memory, which only this call uses.
+        self.staged(|staging| unsafe {
+            staging.write(&self.stream, to.address + at as u64, count, fill)
+        })
+    }
+
     /// Reads memory from byte `at` on, after all that was given before.
     ///
     /// # Errors
@@ -358,39 +364,17 @@ impl Queue {
             return unsafe { result::memcpy_dtoh_sync(values, address) }
                 .map_err(failed("copying from the GPU"));
         }
+        // SAFETY: the range lies within the memory, which only this call uses.
+        self.staged(|staging| unsafe { staging.read(&self.stream, address, values) })
+    }
+
+    /// Work with page-locked memory, which is reserved once.
+    fn staged(&self, work: impl FnOnce(&mut Staging) -> Result<(), Error>) -> Result<(), Error> {
         let mut staging = self.staging.borrow_mut();
-        let halves = match &*staging {
-            Some(staging) => staging.halves(),
-            None => staging.insert(Staging::new(&self.gpu)?).halves(),
-        };
-        let to = values.as_mut_ptr().cast::<u8>();
-        let half = STAGING / 2;
-        let length = |piece: usize| half.min(bytes - piece * half);
-        let fetch = |piece: usize| {
-            // SAFETY: the half has as many bytes, and nobody reads it until the queue has been
-            // waited for; the range lies within the memory.
-            unsafe {
-                let half_of = std::slice::from_raw_parts_mut(halves[piece % 2], length(piece));
-                let from = address + (piece * half) as u64;
-                result::memcpy_dtoh_async(half_of, from, self.stream.cu_stream())
-            }
-            .map_err(failed("copying from the GPU"))
-        };
-        let pieces = bytes.div_ceil(half);
-        fetch(0)?;
-        for piece in 0..pieces {
-            self.wait()?;
-            if piece + 1 < pieces {
-                fetch(piece + 1)?;
-            }
-            // SAFETY: the half has arrived, and the next piece goes to the other; the values are
-            // plain numbers of this many bytes in all.
-            unsafe {
-                let to = to.add(piece * half);
-                std::ptr::copy_nonoverlapping(halves[piece % 2], to, length(piece));
-            }
+        match &mut *staging {
+            Some(staging) => work(staging),
+            None => work(staging.insert(Staging::new(&self.gpu)?)),
         }
-        Ok(())
     }
 
     /// Records what `work` gives to the queue instead of doing it.

@@ -1,9 +1,9 @@
 //! A stream with its memory: what one worker needs, kept between runs because making it is slow.
 
 use super::arena::Arena;
-use super::gpu::{Gpu, failed, lock};
+use super::library::failed;
 use crate::error::Error;
-use cudarc::driver::{CudaEvent, CudaStream, sys};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, sys};
 use std::sync::Arc;
 
 pub(super) struct Lane {
@@ -14,37 +14,26 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// A lane whose arena has at least this many bytes: an idle one of the GPU, or a new one.
-    pub(super) fn take(gpu: &Gpu, bytes: usize) -> Result<Lane, Error> {
-        gpu.bind()?;
-        let idle = {
-            let mut idle = lock(&gpu.idle);
-            let fits = idle.iter().position(|lane| lane.arena.bytes() >= bytes);
-            // One that is too small makes room for its successor.
-            fits.or_else(|| idle.len().checked_sub(1)).map(|k| idle.swap_remove(k))
-        };
-        if let Some(mut lane) = idle {
-            if lane.arena.bytes() < bytes {
-                let Lane { stream, arena, marks } = lane;
-                drop(arena);
-                lane = Lane { stream, arena: Arena::new(gpu, bytes)?, marks };
-            }
-            return Ok(lane);
-        }
-        let arena = Arena::new(gpu, bytes)?;
-        let stream = gpu.context.new_stream().map_err(failed("making a stream"))?;
+    /// One whose arena has this many bytes.
+    pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Lane, Error> {
+        let arena = Arena::new(context, bytes)?;
+        let stream = context.new_stream().map_err(failed("making a stream"))?;
         let mark = || {
             let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
-            gpu.context.new_event(flags).map_err(failed("making an event"))
+            context.new_event(flags).map_err(failed("making an event"))
         };
         Ok(Lane { stream, arena, marks: [mark()?, mark()?, mark()?, mark()?] })
     }
 
-    /// Gives the lane back for later runs, when its stream is done; after an error it may never be.
-    pub(super) fn keep(self, gpu: &Gpu) {
-        if self.stream.synchronize().is_ok() {
-            lock(&gpu.idle).push(self);
+    /// The same with at least so many bytes.
+    pub(super) fn with_room(self, bytes: usize) -> Result<Lane, Error> {
+        if self.arena.bytes() >= bytes {
+            return Ok(self);
         }
+        let Lane { stream, arena, marks } = self;
+        drop(arena);
+        let arena = Arena::new(stream.context(), bytes)?;
+        Ok(Lane { stream, arena, marks })
     }
 
     /// Records the present point of the stream as mark `k`.

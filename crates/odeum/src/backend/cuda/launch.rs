@@ -1,7 +1,8 @@
 //! Starting a kernel.
 
-use super::gpu::{Gpu, Loaded, failed};
+use super::gpu::{Gpu, Loaded};
 use super::layout::{Layout, Storage};
+use super::library::failed;
 use super::task::Task;
 use crate::error::Error;
 use cudarc::driver::{CudaStream, result};

@@ -1,9 +1,10 @@
-//! The two libraries that a GPU needs, loaded when the program runs.
+//! The two libraries that a GPU needs, loaded when the program runs, and what calls of them fail with.
 //!
 //! cudarc panics when it calls into a library that is not there, so every path into CUDA begins
 //! with [`need_driver`] or [`need_compiler`].
 
 use crate::error::Error;
+use cudarc::driver::DriverError;
 use std::sync::OnceLock;
 
 /// `Ok` when the NVIDIA driver's library can be loaded.
@@ -37,6 +38,12 @@ pub(super) fn need_compiler(device: &str) -> Result<(), Error> {
                  or install the CUDA toolkit 13"
             .to_owned(),
     })
+}
+
+/// A driver error with what was being done.
+pub(super) fn failed(doing: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
+    let doing = doing.into();
+    move |error| Error::Cuda { doing, reason: error.to_string() }
 }
 
 /// Which library was looked for, and where the loader looks.

@@ -13,7 +13,9 @@
 
 mod arena;
 mod cache;
+mod coming;
 mod compile;
+mod cubin;
 mod gpu;
 #[doc(hidden)]
 pub mod inspect;
@@ -23,6 +25,7 @@ mod lane;
 mod launch;
 mod layout;
 mod library;
+mod lock;
 mod paper;
 mod plan;
 mod run;
@@ -30,6 +33,7 @@ mod session;
 mod sink;
 mod slots;
 mod source;
+mod staging;
 mod task;
 #[doc(hidden)]
 pub mod text;

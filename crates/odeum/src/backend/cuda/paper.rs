@@ -1,8 +1,8 @@
 //! Paper A's own GPU code, for the benchmark to measure against.
 
-use super::gpu::{Gpu, failed};
-use super::lane::Lane;
+use super::gpu::Gpu;
 use super::layout::{Layout, Storage};
+use super::library::failed;
 use super::plan::Kernel;
 use crate::ensemble::Ensemble;
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub fn pleiades_as_published(
     let loaded = gpu.load(&kernel)?;
     let values = ensemble.states().len();
     let bytes = size_of_val(ensemble.states());
-    let mut lane = Lane::take(&gpu, bytes)?;
+    let mut lane = gpu.lane(bytes)?;
     let stream = lane.stream.clone();
     lane.arena.values(0, values).copy_from_slice(ensemble.states());
     lane.arena.upload(0..bytes, &stream)?;
@@ -66,6 +66,6 @@ pub fn pleiades_as_published(
     lane.arena.download(0..bytes, &stream)?;
     stream.synchronize().map_err(failed("waiting for the published kernel"))?;
     let result = (lane.arena.values(0, values).to_vec(), lane.between(1, 2)?);
-    lane.keep(&gpu);
+    gpu.keep(lane);
     Ok(result)
 }

@@ -6,10 +6,12 @@
 
 use super::Cuda;
 use super::arena::{Places, Shape};
-use super::gpu::{Gpu, Loaded, failed, lock};
+use super::gpu::{Gpu, Loaded};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
+use super::library::failed;
+use super::lock::lock;
 use super::plan::{Kernel, no_kernel, plan, refuse};
 use super::sink::Sink;
 use super::source::Traits;
@@ -203,7 +205,7 @@ impl<T: Scalar> Job<'_, T> {
 
     /// Takes batches until there are none.
     fn work(&self, gpu: &Gpu, ready: &Ready) {
-        let mut lane = match Lane::take(gpu, self.shape.bytes(self.batch)) {
+        let mut lane = match gpu.lane(self.shape.bytes(self.batch)) {
             Ok(lane) => lane,
             Err(error) => return self.fail(error),
         };
@@ -222,7 +224,7 @@ impl<T: Scalar> Job<'_, T> {
                 Err(error) => self.fail(error),
             }
         }
-        lane.keep(gpu);
+        gpu.keep(lane);
     }
 
     fn run_batch(

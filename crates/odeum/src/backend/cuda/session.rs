@@ -1,9 +1,10 @@
 //! An ensemble that stays on a GPU over many calls.
 
 use super::arena::{Places, Shape};
-use super::gpu::{Gpu, failed};
+use super::gpu::Gpu;
 use super::lane::Lane;
 use super::launch::launch;
+use super::library::failed;
 use super::plan;
 use super::run::Ready;
 use super::source::Traits;
@@ -83,7 +84,7 @@ impl<T: Scalar> Session<T> {
         let ready = Ready::new(&gpu, &graph, method, &traits, ensemble.len())?;
         let shape = Shape { shared_span: true, ..Shape::of(ensemble, 0) };
         let places = Places::new(&shape, ensemble.len());
-        let mut lane = Lane::take(&gpu, places.end)?;
+        let mut lane = gpu.lane(places.end)?;
         let stream = lane.stream.clone();
         let constants = task::constants(&traits, options, ensemble.dim());
         lane.arena.fill(&places, ensemble, &(0..ensemble.len()), &constants);
@@ -190,7 +191,7 @@ impl<T: Scalar> Session<T> {
 impl<T> Drop for Session<T> {
     fn drop(&mut self) {
         if let Some(lane) = self.lane.take() {
-            lane.keep(&self.gpu);
+            self.gpu.keep(lane);
         }
     }
 }
