@@ -251,7 +251,7 @@ impl<T: Scalar> Plan<T> {
         match &self.wind {
             None => false,
             Some(Blow::Cells(_)) => true,
-            Some(Blow::Uniform(_)) => self.advection == Advection::Koren || self.domain.is_some(),
+            Some(Blow::Uniform(_)) => self.advection == Advection::Koren,
         }
     }
 

@@ -59,19 +59,24 @@ fn others<T: Scalar>() -> Vec<(String, KernelText)> {
     let plume = Paper::Plume.problem([512; 3]).unwrap();
     let problem = odeum_fields::Problem { advection: Advection::Koren, ..plume };
     all.push((format!("transport, {}", T::NAME), inspect::transport::<T>(&problem).unwrap()));
-    for paper in [Paper::Turing, Paper::Front, Paper::Plume] {
+    for paper in [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume] {
         let problem = paper.problem([128; 3]).unwrap();
         let mask = Mask::from_fn(&problem.grid, |at| at[0] > at[1]).unwrap();
         let problem = odeum_fields::Problem { sources: Vec::new(), ..problem }.mask(mask);
-        let text = if problem.wind.is_some() {
-            inspect::transport::<T>(&problem).unwrap()
-        } else {
-            let potentials = problem.model.potentials().outputs().len();
-            let tiling = Tiling::of(problem.model.species().len(), potentials, size_of::<T>());
-            let source = inspect::stage::<T>(&problem, tiling, 2).unwrap().source;
-            KernelText { name: "od_masked", source }
-        };
+        let potentials = problem.model.potentials().outputs().len();
+        let tiling = Tiling::of(problem.model.species().len(), potentials, size_of::<T>());
+        let source = inspect::stage::<T>(&problem, tiling, 2).unwrap().source;
+        if potentials > 0 {
+            let text = KernelText { name: "od_near_potentials", source: source.clone() };
+            all.push((format!("{} potentials, {}", paper.name(), T::NAME), text));
+        }
+        let text = KernelText { name: "od_masked", source };
         all.push((format!("{} masked, {}", paper.name(), T::NAME), text));
+        if problem.wind.is_some() {
+            let problem = odeum_fields::Problem { advection: Advection::Koren, ..problem };
+            let text = inspect::transport::<T>(&problem).unwrap();
+            all.push((format!("transport masked, {}", T::NAME), text));
+        }
     }
     let (source, names) = inspect::common::<T>();
     for name in names {

@@ -170,6 +170,14 @@ fn potentials_beside_solid_cells_agree() {
             agree::<f64>(&format!("{shape:?}"), &problem, options, 1e-13);
         }
     }
+    // Most words are far from these: potentials are wanted of some that are not computed anew.
+    let grid = Grid::new([70, 9, 11], 1.0).unwrap();
+    let solid = [[33.0, 4.0, 5.0], [0.0, 8.0, 10.0]].map(|cell| cell.map(|i| i + 0.5));
+    let mask = Mask::from_fn(&grid, |at| !solid.contains(&at)).unwrap();
+    for walls in [Walls::default(), Walls::all(Wall::Periodic)] {
+        let problem = separating(grid).walls(walls).mask(mask.clone());
+        agree::<f64>("spots", &problem, &methods(0.01)[0], 1e-13);
+    }
 }
 
 #[test]
@@ -251,8 +259,8 @@ fn memory_is_counted_and_depth_refused() {
         March::<f64>::on_machine(&problem, start(&problem), options, host::Host::with_memory(bytes))
     };
     // A field as without a mask; 15 rows of a word of 8 bytes, and as many words of 32 cells near
-    // solid ones, each with its number.
-    let (field, mask) = ((2 * 15 + 32) * 128, 15 * (8 + 4));
+    // solid ones, each with its number and the codes of its cells.
+    let (field, mask) = ((2 * 15 + 32) * 128, 15 * (8 + 4 + 32 * 4));
     let Err(error) = begin(3 * field + mask - 1, &Options::euler(0.02)) else { panic!() };
     assert!(matches!(&error, Error::Input { .. }), "{error}");
     assert!(error.to_string().contains(&format!("{} bytes", 3 * field + mask)), "{error}");

@@ -1,10 +1,15 @@
 //! Domains that are a part of the box: what the main kernel took for cells like others is
 //! computed anew after it, word by word of the mask where solid cells are near.
+//!
+//! Which faces and edges of such a cell are open is written down once, as a code of 32 bits; the
+//! potentials that these cells read are computed before them, each once.
 
+use super::late::Late;
 use super::machine::{Machine, argument};
-use super::shape::mask_words;
-use super::span::{Piece, Spans};
-use crate::domain::Domain;
+use super::near::Near;
+use super::shape::{Shape, mask_words};
+use super::source;
+use super::span::Piece;
 use crate::method::Method;
 use crate::plan::{self, Plan};
 use crate::problem::Problem;
@@ -15,20 +20,32 @@ use std::ffi::c_void;
 /// Threads of a block: a warp takes a word of 32 cells.
 const BLOCK: [usize; 2] = [32, 8];
 
-/// The kernels, in the order in which they are asked for.
-pub(super) const NAMES: [&str; 2] = ["od_masked", "od_keep"];
+/// Cells of a word.
+const WORD: usize = 32;
 
 /// The mask on a machine, and the words of it that solid cells are near.
 pub(super) struct Masked<M: Machine> {
+    /// The one that writes the codes.
+    kernels: Late<M>,
     mask: M::Memory,
     /// Where that of its own planes begins \[bytes\].
     own: usize,
+    near: Near,
     words: M::Memory,
-    /// Words of the edges, and of the other planes.
-    counts: [usize; 2],
-    /// What the output of a stage held in these words, of each so many bytes.
+    codes: M::Memory,
+    /// What the output of a stage held in words that are computed anew, of each so many bytes.
     kept: Option<M::Memory>,
     of_word: usize,
+    potentials: Option<M::Memory>,
+}
+
+/// The kernels that the text of a step has for this.
+#[derive(Clone)]
+pub(super) struct Entries<E> {
+    masked: E,
+    /// Of stages that add what their output held.
+    keep: Option<E>,
+    potentials: Option<E>,
 }
 
 /// Cells that sums count.
@@ -40,35 +57,27 @@ pub(super) struct Counted {
     pub(super) words: i32,
 }
 
-/// Bytes that an output's old content in so many words takes.
-fn kept_bytes<T>(words: usize, species: usize, method: Method) -> usize {
-    if method == Method::Euler { 0 } else { words * 32 * species * size_of::<T>() }
+/// The names of the kernels, in the order in which [`Entries::new`] wants them.
+pub(super) fn names(keeps: bool, potentials: usize) -> Vec<&'static str> {
+    let mut names = vec!["od_masked"];
+    names.extend(keeps.then_some("od_keep"));
+    names.extend((potentials > 0).then_some("od_near_potentials"));
+    names
 }
 
-/// How near: a potential beside a cell reads one cell further.
-fn reach(potentials: usize) -> isize {
-    if potentials > 0 { 2 } else { 1 }
+impl<E> Entries<E> {
+    /// `None` where there are no kernels.
+    pub(super) fn new(kernels: Vec<E>, keeps: bool) -> Option<Entries<E>> {
+        let mut kernels = kernels.into_iter();
+        let masked = kernels.next()?;
+        let keep = if keeps { kernels.next() } else { None };
+        Some(Entries { masked, keep, potentials: kernels.next() })
+    }
 }
 
-/// The words of a slab that solid cells are near, counted from the first plane that it holds:
-/// those of its edges, then the others; and how many these are.
-fn words(
-    domain: &Domain,
-    slab: &Slab,
-    reach: isize,
-    [nx, ny]: [usize; 2],
-) -> (Vec<i32>, [usize; 2]) {
-    let plane = ny * mask_words(nx);
-    let own = slab.first..slab.first + slab.own;
-    let below = (slab.beside[0] * plane) as i32;
-    let words = domain.words_near(own, reach).into_iter().map(|word| word + below);
-    let spans = Spans::new(slab, |planes| planes);
-    let edges = spans.of(Piece::Edges);
-    let at_edge = |word: &i32| edges.is_some_and(|span| span.covers(*word as usize / plane));
-    let (mut list, inner): (Vec<i32>, Vec<i32>) = words.partition(at_edge);
-    let counts = [list.len(), inner.len()];
-    list.extend(inner);
-    (list, counts)
+/// Bytes that an output's old content in a word takes.
+fn kept_bytes<T>(species: usize, method: Method) -> usize {
+    if method == Method::Euler { 0 } else { WORD * species * size_of::<T>() }
 }
 
 /// Bytes of all that on the machine that has a slab.
@@ -81,11 +90,14 @@ pub(super) fn bytes<T: Scalar>(
     let walls = problem.walls.bind(&problem.grid, species, problem.model.params())?;
     let Some(domain) = plan::domain(problem, &walls) else { return Ok(0) };
     let [nx, ny, _] = problem.grid.shape();
-    let reach = reach(problem.model.potentials().outputs().len());
-    let words = words(&domain, slab, reach, [nx, ny]).0.len();
-    let kept = kept_bytes::<T>(words, species.len(), method);
+    let potentials = problem.model.potentials().outputs().len();
+    let near = Near::new(&domain, slab, &walls, potentials > 0, [nx, ny]);
+    let kept = near.all_masked().len() * kept_bytes::<T>(species.len(), method);
     let planes = 4 * slab.planes() * ny * mask_words(nx);
-    Ok((planes + 4 * words + kept) as u128)
+    let words = near.words.len() * (4 + 4 * WORD);
+    let shape = Shape::new::<T>(&problem.grid.with_planes(slab.planes()), potentials.max(1))?;
+    let fields = shape.volume as u128 * (potentials * size_of::<T>()) as u128;
+    Ok((planes + words + kept) as u128 + fields)
 }
 
 impl<M: Machine> Masked<M> {
@@ -93,25 +105,46 @@ impl<M: Machine> Masked<M> {
     pub(super) fn new<T: Scalar>(
         machine: &M,
         (problem, plan): (&Problem, &Plan<T>),
+        shape: &Shape,
         method: Method,
     ) -> Result<Option<Masked<M>>, Error> {
         let Some((domain, mask)) = plan.domain.as_ref().zip(problem.mask.as_ref()) else {
             return Ok(None);
         };
         let [nx, ny, _] = plan.grid.shape();
-        let (list, counts) = words(domain, &plan.slab, reach(plan.n_potentials()), [nx, ny]);
+        let fields = plan.n_potentials();
+        let near = Near::new(domain, &plan.slab, &plan.walls, fields > 0, [nx, ny]);
         let plane = 4 * ny * mask_words(nx);
         let mut bits = machine.memory(plane * plan.slab.planes())?;
         for k in 0..plan.slab.planes() {
             let there = plan.slab.in_box(k);
             machine.write(&mut bits, k * plane, mask.planes(there..there + 1))?;
         }
-        let mut words = machine.memory(size_of_val(&list[..]).max(4))?;
-        machine.write(&mut words, 0, &list)?;
-        let of_word = kept_bytes::<T>(1, plan.layout.species, method);
-        let kept = (of_word * list.len() > 0).then(|| machine.memory(of_word * list.len()));
-        let own = plane * plan.slab.beside[0];
-        Ok(Some(Masked { mask: bits, own, words, counts, kept: kept.transpose()?, of_word }))
+        let some = |bytes: usize| (bytes > 0).then(|| machine.memory(bytes)).transpose();
+        let count = near.words.len();
+        let mut words = machine.memory((4 * count).max(4))?;
+        machine.write(&mut words, 0, &near.words)?;
+        let codes = machine.memory((4 * WORD * count).max(4))?;
+        let of_word = kept_bytes::<T>(plan.layout.species, method);
+        Ok(Some(Masked {
+            kernels: Late::new(machine, &source::codes(plan, shape), &["od_codes"]),
+            mask: bits,
+            own: plane * plan.slab.beside[0],
+            words,
+            codes,
+            kept: some(of_word * near.all_masked().len())?,
+            of_word,
+            potentials: some(shape.volume * fields * size_of::<T>())?,
+            near,
+        }))
+    }
+
+    /// Writes the codes, once and before anything else.
+    pub(super) fn derive(&self, machine: &M) -> Result<(), Error> {
+        let (mask, [words, codes]) = (M::address(&self.mask), self.places(0));
+        let count = self.near.words.len() as i32;
+        let arguments = [argument(&mask), argument(&words), argument(&count), argument(&codes)];
+        launch(machine, self.kernels.entry(machine, 0)?, self.near.words.len(), arguments)
     }
 
     /// Where the mask of the planes that a slab holds lies; zero without one.
@@ -126,65 +159,83 @@ impl<M: Machine> Masked<M> {
         Counted { mask, words }
     }
 
-    /// Where the words of a piece lie, how many they are, and where what is kept of them lies.
-    fn piece(&self, piece: Piece) -> (u64, i32, u64) {
-        let [edges, inner] = self.counts;
-        let (first, count) = match piece {
-            Piece::Edges => (0, edges),
-            Piece::Inner => (edges, inner),
-        };
-        let kept = |kept: &M::Memory| M::address(kept) + (first * self.of_word) as u64;
-        let words = M::address(&self.words) + (first * size_of::<i32>()) as u64;
-        (words, count as i32, self.kept.as_ref().map_or(0, kept))
+    /// Where word `n` of the list and the codes of its cells lie.
+    fn places(&self, n: usize) -> [u64; 2] {
+        let word = M::address(&self.words) + 4 * n as u64;
+        [word, M::address(&self.codes) + (4 * WORD * n) as u64]
     }
 
-    /// Keeps what the output holds, before the main kernel.
+    /// Where what is kept of a piece lies; zero where nothing is.
+    fn kept(&self, piece: Piece) -> u64 {
+        let before = self.near.masked(piece).start - self.near.all_masked().start;
+        let kept = |kept: &M::Memory| M::address(kept) + (before * self.of_word) as u64;
+        self.kept.as_ref().map_or(0, kept)
+    }
+
+    /// Keeps what the output holds, before the main kernel, where the step adds that.
     pub(super) fn keep(
         &self,
         machine: &M,
-        entry: &M::Entry,
+        entries: &Entries<M::Entry>,
         piece: Piece,
         to: u64,
     ) -> Result<(), Error> {
-        let (words, count, kept) = self.piece(piece);
-        if kept == 0 {
-            return Ok(());
-        }
+        let Some(entry) = &entries.keep else { return Ok(()) };
+        let range = self.near.masked(piece);
+        let ([words, _], kept) = (self.places(range.start), self.kept(piece));
+        let count = range.len() as i32;
         let arguments = [argument(&to), argument(&words), argument(&count), argument(&kept)];
-        launch(machine, entry, count, arguments)
+        launch(machine, entry, range.len(), arguments)
     }
 
     /// Computes anew what solid cells are near, after the main kernel, by its own step.
     pub(super) fn mend(
         &self,
         machine: &M,
-        entry: &M::Entry,
+        entries: &Entries<M::Entry>,
         step: &[u64],
         piece: Piece,
         [from, to]: [u64; 2],
     ) -> Result<(), Error> {
-        let mask = M::address(&self.mask);
-        let (words, count, kept) = self.piece(piece);
+        let step = step.as_ptr().cast_mut().cast::<c_void>();
+        let fields = self.potentials.as_ref().map_or(0, M::address);
+        if let Some(entry) = &entries.potentials {
+            let range = self.near.feeding(piece);
+            let ([words, codes], count) = (self.places(range.start), range.len() as i32);
+            let arguments = [
+                argument(&from),
+                step,
+                argument(&words),
+                argument(&codes),
+                argument(&count),
+                argument(&fields),
+            ];
+            launch(machine, entry, range.len(), arguments)?;
+        }
+        let range = self.near.masked(piece);
+        let ([words, codes], kept) = (self.places(range.start), self.kept(piece));
+        let count = range.len() as i32;
         let arguments = [
             argument(&from),
             argument(&to),
-            step.as_ptr().cast_mut().cast::<c_void>(),
-            argument(&mask),
+            step,
             argument(&words),
+            argument(&codes),
             argument(&count),
             argument(&kept),
+            argument(&fields),
         ];
-        launch(machine, entry, count, arguments)
+        launch(machine, &entries.masked, range.len(), arguments)
     }
 }
 
 fn launch<M: Machine, const N: usize>(
     machine: &M,
     entry: &M::Entry,
-    count: i32,
+    words: usize,
     mut arguments: [*mut c_void; N],
 ) -> Result<(), Error> {
-    let blocks = (count as usize).div_ceil(BLOCK[1]);
+    let blocks = words.div_ceil(BLOCK[1]);
     if blocks == 0 {
         return Ok(());
     }

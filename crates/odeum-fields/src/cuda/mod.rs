@@ -5,8 +5,8 @@
 //! from step to step is an argument (`step`). Fields stay on the GPU (`part`), where many steps
 //! are taken without a word (`euler`); what is asked of them is summed up there (`reduce`) or
 //! brought into memory while the march goes on (`snapshot`). Where the domain is a part of the box,
-//! cells near solid ones are computed anew after each sweep (`masked`). Several GPUs have a slab of the
-//! box each (`engine`), and exchange planes while they sweep (`exchange`).
+//! cells near solid ones (`near`) are computed anew after each sweep (`masked`). Several GPUs have a
+//! slab of the box each (`engine`), and exchange planes while they sweep (`exchange`).
 
 mod engine;
 mod euler;
@@ -16,6 +16,7 @@ pub mod inspect;
 mod late;
 mod machine;
 mod masked;
+mod near;
 pub mod paper;
 mod part;
 mod past;

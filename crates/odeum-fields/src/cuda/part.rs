@@ -45,9 +45,8 @@ pub(super) struct Part<T, M: Machine> {
 /// A kernel and the planes that its blocks go through.
 pub(super) struct Kernel<M: Machine> {
     entry: M::Entry,
-    /// Those of a domain that is a part of the box, in the order of their names.
-    masked: Vec<M::Entry>,
-    keeps: bool,
+    /// Those of a domain that is a part of the box.
+    masked: Option<masked::Entries<M::Entry>>,
     tiling: Tiling,
     across: [usize; 2],
     spans: Spans,
@@ -140,13 +139,14 @@ impl<T: Scalar, M: Machine> Part<T, M> {
             true => Cow::Borrowed(field),
             false => Cow::Owned(field.cut(&plan.grid, &plan.slab)?),
         };
-        let masked = Masked::new(&machine, (problem, &plan), method)?;
+        let masked = Masked::new(&machine, (problem, &plan), &shape, method)?;
         let counted = Masked::counted(masked.as_ref(), &plan);
         let mask = Masked::address(masked.as_ref());
         // What is compiled is under way while the field is.
         let reductions = Reductions::new::<T>(&machine, &shape, plan.slab.own, counted)?;
         let transport = Transport::new(&machine, &plan, &shape, mask)?;
         shape.upload(&own, &machine, &mut fields[Slot::Now as usize])?;
+        masked.as_ref().map_or(Ok(()), |masked| masked.derive(&machine))?;
         Ok(Part {
             reductions,
             transport,
@@ -192,7 +192,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     ) -> (String, Vec<&'static str>) {
         let mut names = vec![tiling.kernel(self.plan.n_potentials()).name()];
         if self.masked.is_some() {
-            names.extend(masked::NAMES);
+            names.extend(masked::names(variant.keeps(), self.plan.n_potentials()));
         }
         (source::text(problem, &self.plan, &self.shape, &tiling, &variant), names)
     }
@@ -231,9 +231,9 @@ impl<T: Scalar, M: Machine> Part<T, M> {
             }
         };
         let (tiling, variant) = of;
-        let mut masked = self.machine.finish(coming)?;
-        let entry = masked.remove(0);
-        let keeps = variant.blend.is_some_and(|blend| blend.own);
+        let mut entries = self.machine.finish(coming)?;
+        let entry = entries.remove(0);
+        let masked = masked::Entries::new(entries, variant.keeps());
         let shared = tiling.shared(&self.plan.cell());
         let threads = tiling.block[0] * tiling.block[1];
         let per_sm = self.machine.prepare(&entry, threads, shared)?;
@@ -242,7 +242,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let (across_both, potentials) = (across[0] * across[1], self.plan.n_potentials());
         let planes = |count: usize| tiling.planes(count, across_both, resident, potentials);
         let spans = Spans::new(&self.plan.slab, planes);
-        let kernel = Kernel { entry, masked, keeps, tiling, across, spans, shared };
+        let kernel = Kernel { entry, masked, tiling, across, spans, shared };
         self.kernels.insert(of, Found::Here(kernel.clone()));
         Ok(kernel)
     }
@@ -304,10 +304,8 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let Kernel { entry, masked, tiling, across: [x, y], spans, shared, .. } = &ready.kernel;
         let Some(planes) = spans.of(piece) else { return Ok(()) };
         let [from, to] = ready.places;
-        if let (Some(cells), [_, keep]) = (&self.masked, &masked[..])
-            && ready.kernel.keeps
-        {
-            cells.keep(&self.machine, keep, piece, to)?;
+        if let (Some(cells), Some(entries)) = (&self.masked, masked) {
+            cells.keep(&self.machine, entries, piece, to)?;
         }
         let mut arguments = [
             argument(&from),
@@ -319,8 +317,8 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live as long as the machine.
         unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, &mut arguments)? };
-        if let (Some(cells), [mend, _]) = (&self.masked, &masked[..]) {
-            cells.mend(&self.machine, mend, &ready.step, piece, ready.places)?;
+        if let (Some(cells), Some(entries)) = (&self.masked, masked) {
+            cells.mend(&self.machine, entries, &ready.step, piece, ready.places)?;
         }
         match (&self.transport, &ready.carry) {
             (Some(second), Some(step)) => second.launch(&self.machine, step, ready.places, piece),

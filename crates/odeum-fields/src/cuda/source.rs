@@ -24,6 +24,8 @@ const PAIR: &str = include_str!("device/pair.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
 const TRANSPORT: &str = include_str!("device/transport.cuh");
 const MASK: &str = include_str!("device/mask.cuh");
+const CODE: &str = include_str!("device/code.cuh");
+const CODES: &str = include_str!("device/codes.cuh");
 const MASKED: &str = include_str!("device/masked.cuh");
 const REDUCE: &str = include_str!("device/reduce.cuh");
 
@@ -38,6 +40,13 @@ pub(super) struct Variant {
     pub(super) sides: [bool; 3],
     /// What is added to the slope; `None` for a step of forward Euler.
     pub(super) blend: Option<Blended>,
+}
+
+impl Variant {
+    /// Whether the old content of the output is added.
+    pub(super) fn keeps(&self) -> bool {
+        self.blend.is_some_and(|blend| blend.own)
+    }
 }
 
 /// What a result is made of beside the slope.
@@ -84,6 +93,18 @@ pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
     text.finish()
 }
 
+/// The kernel that writes down what cells near solid ones exchange.
+pub(super) fn codes<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
+    let mut text = Text::default();
+    let tiling = Tiling::of(shape.species, 0, size_of::<T>());
+    sizes::<T>(&mut text, plan, shape, &tiling);
+    text.line(REAL);
+    stencil(&mut text, plan);
+    walls(&mut text, plan);
+    [MASK, CODE, CODES].into_iter().for_each(|header| text.line(header));
+    text.finish()
+}
+
 /// The text of the kernel of a tiling, for winds that come from these sides.
 pub(super) fn text<T: Scalar>(
     problem: &Problem,
@@ -125,7 +146,7 @@ pub(super) fn text<T: Scalar>(
         for (name, graph) in [("od_masked_rhs", rhs), ("od_masked_potentials", potentials)] {
             text.line(emit::function(&graph.fused(), name, &signature()));
         }
-        text.line(MASK);
+        text.line(CODE);
         text.line(MASKED);
     }
     text.finish()

@@ -1,5 +1,4 @@
-//! Winds and diffusion that differ from cell to cell, limited advection, and any wind where the
-//! domain is a part of the box: a second sweep, which
+//! Winds and diffusion that differ from cell to cell, and limited advection: a second sweep, which
 //! adds what they bring to the result of the first.
 
 use super::late::Late;
