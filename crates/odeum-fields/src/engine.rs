@@ -86,12 +86,10 @@ impl<T: Precision> Engine<T> {
     }
 
     /// Whether two steps in one pass are faster than one by one, which they are where memory
-    /// decides (docs/performance/fields.md): of fields that the caches do not keep, but of those that a
-    /// wind carries in double precision alone.
+    /// decides (docs/performance/fields.md): of fields that the caches do not keep.
     pub(crate) fn pairs_pay(&self) -> bool {
         let large = self.plan.layout.len() * size_of::<T>() > sweep::STREAM;
-        let pays = size_of::<T>() == 8 || !self.plan.carried.contains(&true);
-        large && pays && self.most_steps() >= 2
+        large && self.most_steps() >= 2
     }
 
     /// As many steps of forward Euler of size `h` as there are times, each from its time on, in

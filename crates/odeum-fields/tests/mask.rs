@@ -17,7 +17,8 @@ fn cpu(threads: usize) -> Cpu {
 }
 
 fn march<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, steps: u64) -> Field<T> {
-    let options = Options { force: true, ..options.clone() };
+    // Steps that become ever smaller are an error, not a long test.
+    let options = Options { force: true, max_steps: 10_000, ..options.clone() };
     let mut march = March::new(problem, u, 0.0, &options, cpu(1)).unwrap();
     let end = match options.steps {
         Steps::Fixed(h) => steps as f64 * h,
