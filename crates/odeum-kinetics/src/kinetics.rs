@@ -13,7 +13,7 @@ use crate::rate::mass_action::{Factors, MassAction, Progress, class};
 use crate::rate::plog::Plog;
 use crate::rate::third_body::ThirdBodies;
 use crate::rate::{Conditions, Constants};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, Sizes};
 use crate::thermo::{Functions, Temperature, ThermoTables};
 
 /// Largest difference of the atoms on both sides of a reaction, relative to their number.
@@ -119,6 +119,32 @@ impl Kinetics {
     /// Lowest and highest temperature at which the data of all species hold \[K\].
     pub fn temperature_bounds(&self) -> (f64, f64) {
         self.thermo.bounds
+    }
+
+    /// How many values of workspace the functions of this mechanism want.
+    pub fn workspace(&self) -> usize {
+        self.sizes().all()
+    }
+
+    /// Parts of a workspace of [`workspace`](Kinetics::workspace) values.
+    #[inline(always)]
+    pub(crate) fn carve<'a, R: Real>(&self, work: &'a mut [R]) -> Scratch<'a, R> {
+        Scratch::carve(work, &self.sizes())
+    }
+
+    #[inline(always)]
+    fn sizes(&self) -> Sizes {
+        let with_body = self.bodies.reaction.len();
+        Sizes {
+            species: self.n_species(),
+            reactions: self.n_reactions(),
+            constants: self.n_reactions() + with_body - self.bodies.n_three_body,
+            bodies: self.bodies.default.len(),
+            with_body,
+            tables: self.plog.reaction.len() + self.chebyshev.reaction.len(),
+            terms: self.falloffs.troe_blending.n_terms(),
+            partials: self.mass_action.n_slots() + with_body,
+        }
     }
 
     /// Thermodynamic functions of all species; with `D` d cp/dT too. Wants `at` alone.

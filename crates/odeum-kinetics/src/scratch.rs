@@ -2,8 +2,6 @@
 
 use odeum_core::Real;
 
-use crate::kinetics::Kinetics;
-
 /// Values per species, per reaction and per third body; what they are is said where they are
 /// computed ([`thermo`](crate::thermo), [`rate`](crate::rate)).
 pub(crate) struct Scratch<'a, R> {
@@ -40,32 +38,37 @@ fn take<'a, R>(rest: &mut &'a mut [R], n: usize) -> &'a mut [R] {
     head
 }
 
-impl Kinetics {
-    /// Number of ∂q/∂C and ∂q/∂X together.
-    pub(crate) fn n_partials(&self) -> usize {
-        self.mass_action.n_slots() + self.bodies.reaction.len()
-    }
+/// How many values of each kind an evaluation wants.
+pub(crate) struct Sizes {
+    pub(crate) species: usize,
+    pub(crate) reactions: usize,
+    /// k: one per reaction, and k₀ of each falloff reaction.
+    pub(crate) constants: usize,
+    /// Third bodies, and reactions that have one.
+    pub(crate) bodies: usize,
+    pub(crate) with_body: usize,
+    /// Reactions whose rates are tabulated over pressure.
+    pub(crate) tables: usize,
+    /// Terms of falloff blending.
+    pub(crate) terms: usize,
+    /// ∂q/∂C and ∂q/∂X together.
+    pub(crate) partials: usize,
+}
 
-    /// Number of k: one per reaction, and k₀ of each falloff reaction.
-    fn n_constants(&self) -> usize {
-        self.n_reactions() + self.bodies.reaction.len() - self.bodies.n_three_body
+impl Sizes {
+    /// All values together.
+    pub(crate) fn all(&self) -> usize {
+        let of_species = 5 * (self.species + 1) + 4 * self.species;
+        let of_reactions = 2 * self.constants + 2 * self.reactions + self.with_body + self.tables;
+        of_species + of_reactions + 2 * self.bodies + self.terms + self.partials
     }
+}
 
-    /// How many values of workspace the functions of this mechanism want.
-    pub fn workspace(&self) -> usize {
-        let (n, r) = (self.n_species(), self.n_reactions());
-        let rates = 5 * (n + 1) + 4 * n + 2 * self.n_constants() + 2 * self.bodies.default.len();
-        let tables = self.plog.reaction.len() + self.chebyshev.reaction.len();
-        let terms = self.falloffs.troe_blending.n_terms();
-        rates + terms + 2 * r + self.bodies.reaction.len() + tables + self.n_partials()
-    }
-
-    /// Parts of a workspace of [`workspace`](Kinetics::workspace) values.
+impl<'a, R: Real> Scratch<'a, R> {
+    /// Parts of a workspace of so many values.
     #[inline(always)]
-    pub(crate) fn carve<'a, R: Real>(&self, work: &'a mut [R]) -> Scratch<'a, R> {
-        let (n, r, constants) = (self.n_species(), self.n_reactions(), self.n_constants());
-        let bodies = self.bodies.reaction.len();
-        let tables = self.plog.reaction.len() + self.chebyshev.reaction.len();
+    pub(crate) fn carve(work: &'a mut [R], sizes: &Sizes) -> Scratch<'a, R> {
+        let (n, r) = (sizes.species, sizes.reactions);
         let mut rest = work;
         Scratch {
             c: take(&mut rest, n + 1),
@@ -75,18 +78,18 @@ impl Kinetics {
             h: take(&mut rest, n),
             cp: take(&mut rest, n),
             gamma: take(&mut rest, n),
-            k: take(&mut rest, constants),
-            x: take(&mut rest, self.bodies.default.len()),
-            ln_x: take(&mut rest, self.bodies.default.len()),
-            terms: take(&mut rest, self.falloffs.troe_blending.n_terms()),
+            k: take(&mut rest, sizes.constants),
+            x: take(&mut rest, sizes.bodies),
+            ln_x: take(&mut rest, sizes.bodies),
+            terms: take(&mut rest, sizes.terms),
             recip_e: take(&mut rest, n + 1),
             dcp: take(&mut rest, n),
-            dlnk: take(&mut rest, constants),
-            dk_dx: take(&mut rest, bodies),
-            dlnk_dlnp: take(&mut rest, tables),
+            dlnk: take(&mut rest, sizes.constants),
+            dk_dx: take(&mut rest, sizes.with_body),
+            dlnk_dlnp: take(&mut rest, sizes.tables),
             net: take(&mut rest, r),
             scaled: take(&mut rest, r),
-            slots: take(&mut rest, self.n_partials()),
+            slots: take(&mut rest, sizes.partials),
         }
     }
 }
