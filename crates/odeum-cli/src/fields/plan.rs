@@ -221,7 +221,12 @@ fn memory(case: &FieldCase, device: &Device) -> u128 {
     };
     // Arrays of the case, of the march's own copy of the problem, and made ready for sweeps.
     let surroundings = 8 * (arrays * grid.cells()) as u128;
-    field * (fields + WAITING) + surroundings + case.initial.bytes()
+    // A processor's weights near solid cells: for a cache line of a species another one at most.
+    let weights = match (device, &case.problem.mask) {
+        (Device::Cpu(_), Some(_)) => field / species.max(1) as u128,
+        _ => 0,
+    };
+    field * (fields + WAITING) + surroundings + weights + case.initial.bytes()
 }
 
 /// How many cells there are, in words.

@@ -88,11 +88,8 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
     /// Where none is, all are compiled, and the last is waited for.
     pub(super) fn choose(&mut self, most: usize, variant: Variant) -> Tiling {
         let Engine { parts, problem, tilings, patient, .. } = self;
-        let has = |tiling: &&Tiling| {
-            let of = (**tiling, variant);
-            // All are asked, so that all begin.
-            parts.iter_mut().map(|part| part.has(problem, of)).filter(|has| !has).count() == 0
-        };
+        let has =
+            |tiling: &&Tiling| parts.iter_mut().all(|part| part.has(problem, (**tiling, variant)));
         let fit = || tilings.iter().filter(|tiling| tiling.depth <= most);
         let found = if *patient { fit().next() } else { fit().find(has) };
         *found.unwrap_or_else(|| {
