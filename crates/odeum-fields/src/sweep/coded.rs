@@ -115,7 +115,8 @@ fn inputs<T: Scalar>(
     }
 }
 
-/// Potentials along a row, of which the Laplacians that they are made of are prepared; `row` says where those of potential k begin, with room for whole cache lines.
+/// Potentials along a row, of which the Laplacians that they are made of are prepared; `row` says
+/// where those of potential k begin, with room for whole cache lines.
 #[inline(always)]
 pub(super) fn potentials<L: Lanes>(
     code: &Code,

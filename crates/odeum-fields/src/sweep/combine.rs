@@ -8,8 +8,8 @@ use odeum_core::{Lanes, Scalar};
 /// The most fields that are added.
 pub(crate) const MOST: usize = 4;
 
-/// What a row of the output is made of, or some rows one after the other. Slices end with the last cache line that holds cells;
-/// what stands there beyond the cells is zero and stays so.
+/// What a row of the output is made of, or some rows one after the other. Slices end with the last
+/// cache line that holds cells; what stands there beyond the cells is zero and stays so.
 pub(super) struct Row<'a, L: Lanes> {
     out: &'a mut [L::Scalar],
     slope: L,

@@ -12,7 +12,7 @@ use std::thread;
 /// Bytes of it, in two halves: one is filled while the other is emptied.
 pub(super) const STAGING: usize = 16 << 20;
 
-/// The most threads that fill one: as many as keep the way to the GPU busy.
+/// The most threads that fill one.
 const THREADS: usize = 6;
 
 /// Page-locked memory.
