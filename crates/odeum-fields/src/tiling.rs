@@ -182,39 +182,62 @@ impl Tiling {
         if few { self.planes } else { 0 }
     }
 
-    /// Two steps at once of one or two species, as many cells to a thread as its registers hold:
-    /// what was fastest on an H200. Of more species one by one is.
+    /// Two steps at once of one or two species: of the tilings that were fastest on an H200
+    /// (docs/performance/fields.md), the one whose tiles suit these cells. Of more species one step
+    /// at a time is faster.
     pub fn twice(
         species: usize,
         blown: bool,
         word: usize,
         [nx, ny, _]: [usize; 3],
     ) -> Option<Tiling> {
-        let of = Tiling { depth: 2, rows: 4, ahead: 0, ..Tiling::of(1, 0, word) };
-        let narrow = Tiling { block: [32, 4], blocks_per_sm: 2, ..of };
-        let wide = |pack: usize, rows: usize| {
-            let (across, along) = (64 * pack, 4 * rows);
-            // Tiles that hang over compute what nobody wants.
-            let fits =
-                nx.next_multiple_of(across) * ny.next_multiple_of(along) * 10 <= nx * ny * 11;
-            fits.then_some(Tiling { pack, rows, blocks_per_sm: 1, ..of })
+        /// Speed at 512³ [Gpt/s], cells of a thread along x and y, threads of a block.
+        type Measured = (usize, [usize; 2], [usize; 2]);
+        let measured: &[Measured] = match (species, blown, word) {
+            (1, false, 4) => &[
+                (840, [4, 8], [64, 4]),
+                (811, [4, 6], [32, 4]),
+                (755, [4, 4], [32, 4]),
+                (780, [2, 6], [32, 8]),
+                (596, [1, 7], [32, 4]),
+            ],
+            (1, true, 4) => &[
+                (713, [4, 5], [32, 4]),
+                (699, [4, 4], [32, 4]),
+                (690, [2, 4], [32, 8]),
+                (603, [2, 3], [16, 16]),
+            ],
+            (1, false, _) => {
+                &[(400, [2, 6], [32, 4]), (375, [2, 4], [32, 4]), (357, [1, 4], [32, 8])]
+            }
+            (1, true, _) => {
+                &[(365, [2, 5], [32, 4]), (359, [2, 4], [32, 4]), (345, [1, 4], [32, 16])]
+            }
+            (2, _, 4) => &[
+                (396, [2, 8], [64, 4]),
+                (372, [2, 6], [32, 4]),
+                (351, [2, 4], [32, 4]),
+                (340, [2, 3], [16, 16]),
+            ],
+            (2, ..) => &[
+                (205, [1, 8], [64, 4]),
+                (200, [2, 4], [32, 8]),
+                (193, [2, 4], [32, 4]),
+                (188, [1, 6], [32, 4]),
+            ],
+            _ => return None,
         };
-        // Where four rows of wide packs would not fit.
-        let short = Tiling {
-            pack: 2,
-            rows: 3,
-            block: if nx <= 32 { [16, 16] } else { [32, 8] },
-            blocks_per_sm: 1,
-            ..of
+        // Tiles that hang over compute what nobody wants.
+        let speed = |&(speed, [pack, rows], [across, along]): &Measured| {
+            let width = nx.next_multiple_of(pack * across);
+            let computed = width * ny.next_multiple_of(rows * along);
+            speed as f64 * (nx * ny) as f64 / computed as f64
         };
-        match (species, blown, word) {
-            (1, ..) if nx * word <= 256 => Some(short),
-            (1, false, 4) => wide(4, 6).or(Some(narrow)),
-            (1, ..) => Some(narrow),
-            (2, _, 4) => wide(2, 5).or(Some(Tiling { pack: 2, ..narrow })),
-            (2, ..) => wide(1, 4).or(Some(Tiling { pack: 1, ..narrow })),
-            _ => None,
-        }
+        let best = measured.iter().max_by(|a, b| speed(a).total_cmp(&speed(b)))?;
+        let (_, [pack, rows], block) = *best;
+        let blocks_per_sm = if block == [32, 4] { 2 } else { 1 };
+        let of = Tiling::of(species, 0, word);
+        Some(Tiling { depth: 2, pack, rows, block, blocks_per_sm, ahead: 0, ..of })
     }
 
     /// The same for rows of `nx` cells. Packs divide periodic rows: what continues at the other
@@ -448,9 +471,17 @@ mod tests {
     fn tiles_fit_cuts() {
         for cut in [2048, 1024, 512, 256, 128, 64, 32] {
             let shape = [cut, 65_536 / cut, 256];
-            for (species, word) in [(1, 4), (1, 8), (2, 4), (2, 8)] {
+            let all = [
+                (1, false, 4),
+                (1, true, 4),
+                (1, false, 8),
+                (1, true, 8),
+                (2, false, 4),
+                (2, false, 8),
+            ];
+            for (species, blown, word) in all {
                 let cell = Cell { species, potentials: 0, feeding: 0, word };
-                let tiling = Tiling::twice(species, false, word, shape).unwrap();
+                let tiling = Tiling::twice(species, blown, word, shape).unwrap();
                 let tiling = tiling.fitted(cut, false, 0);
                 assert!(tiling.check(&cell, SHARED).is_ok(), "{cut} {tiling:?}");
                 let [across, along] = tiling.blocks(shape);

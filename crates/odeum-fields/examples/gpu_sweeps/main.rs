@@ -1,6 +1,6 @@
 //! Speeds of fields on a GPU: the paper's problems with the tilings that marches get, or to choose
 //! them with many, beside the bandwidth of a copy on the same device.
-//! `gpu_sweeps [check [PROBLEM]] [tune [deep] [double]] [EDGE…]`.
+//! `gpu_sweeps [check] [tune [deep] [double]] [PROBLEM…] [EDGE…] [XxYxZ…]`.
 //!
 //! `gpu_sweeps masked [check] [EDGE…]`: a box of which half is solid, against the whole box, and with
 //! `check` against the processor.
@@ -153,9 +153,10 @@ fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
     }
     if deep {
         for pack in [widest, widest / 2] {
-            for rows in [3, 4, 5, 6] {
+            for rows in 3..=8 {
                 put(2, pack, rows, [32, 4], 0, 2);
                 put(2, pack, rows, [64, 4], 0, 1);
+                put(2, pack, rows, [32, 8], 0, 1);
             }
         }
         return all;
@@ -171,16 +172,16 @@ fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
     all
 }
 
-fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
-    for paper in PAPERS {
-        let grid = Grid::new([edge; 3], paper.spacing()).unwrap();
+fn table<T: Precision>(papers: &[Paper], shape: [usize; 3], roof: f64, tune: bool, deep: bool) {
+    for &paper in papers {
+        let grid = Grid::new(shape, paper.spacing()).unwrap();
         let model = paper.model().unwrap();
         let species = model.species().len();
         let potentials = model.potentials().outputs().len();
         let field = rough::<T>(&grid, species).unwrap();
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
-        let problem = paper.problem([edge; 3]).unwrap();
+        let problem = paper.problem(shape).unwrap();
         let mut march = begin(&problem, paper.step(), field, Device::cuda(0)).unwrap();
         let list = match tune {
             true => candidates(size_of::<T>(), potentials, deep).into_iter().map(Some).collect(),
@@ -197,7 +198,7 @@ fn table<T: Precision>(edge: usize, roof: f64, tune: bool, deep: bool) {
         for (speed, t) in rows.iter().take(7) {
             let (name, share) = (paper.name(), speed / bound);
             println!(
-                "{name:9} {} {edge}^3 {speed:7.1} Gpt/s {share:5.3} of {bound:.0}: depth {} pack {} \
+                "{name:9} {} {shape:?} {speed:7.1} Gpt/s {share:5.3} of {bound:.0}: depth {} pack {} \
                  rows {} block {:?} ahead {} per sm {}",
                 T::NAME,
                 t.depth,
@@ -255,10 +256,11 @@ fn main() {
     }
     let roof = copy_bandwidth();
     println!("{}: copy {:.2} TB/s", device.name, roof / 1e12);
+    let named = |paper: &Paper| has(paper.name()) || !PAPERS.iter().any(|p| has(p.name()));
+    let papers: Vec<_> = PAPERS.into_iter().filter(named).collect();
     let mut right = true;
     if has("check") {
-        let named = |paper: &Paper| has(paper.name()) || !PAPERS.iter().any(|p| has(p.name()));
-        for paper in PAPERS.into_iter().filter(named) {
+        for &paper in &papers {
             // The last is too large for boxes, and its rows are short.
             let small = [[37, 19, 5], [130, 77, 40], [64, 33, 17], [65, 64, 63], [300, 91, 30]];
             for shape in small.into_iter().chain([[30, 500, 440]]) {
@@ -272,10 +274,15 @@ fn main() {
         }
     }
     assert!(right, "not what the processor computes");
-    for edge in edges {
-        table::<f32>(edge, roof, has("tune"), has("deep"));
+    let cubes = edges.into_iter().map(|edge| [edge; 3]);
+    let shapes = arguments.iter().filter_map(|a| {
+        let cells: Result<Vec<usize>, _> = a.split('x').map(str::parse).collect();
+        cells.ok()?.try_into().ok()
+    });
+    for shape in cubes.chain(shapes) {
+        table::<f32>(&papers, shape, roof, has("tune"), has("deep"));
         if has("double") || !has("tune") {
-            table::<f64>(edge, roof, has("tune"), has("deep"));
+            table::<f64>(&papers, shape, roof, has("tune"), has("deep"));
         }
     }
 }

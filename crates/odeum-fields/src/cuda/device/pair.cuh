@@ -10,12 +10,11 @@
 template <int H, bool INNER> OD_FN void od_feed(
     OdFlow<H> (&flow)[OD_S], OdLevel<INNER> top, const OdPlace &place, int at,
     const OdStep &step, real *planes) {
-    OdPatch<1, H> u[OD_S];
     OdPatch<0, H> result[OD_S];
-    OD_EACH(s, OD_S) {
-        od_read_species(u[s], s, top.z, planes, at, place, step);
-    }
-    od_stage(flow, u, top, place, step, result);
+    const auto read = [&](OdPatch<1, H> &u, int s) {
+        od_read_species(u, s, top.z, planes, at, place, step);
+    };
+    od_stage(flow, top, place, step, read, [] {}, result);
     OD_EACH(s, OD_S) od_write_tile(result[s], planes + od_tile_again(s, top.z) + at);
 }
 
@@ -40,18 +39,17 @@ template <bool INNER> OD_FN void od_up(
             od_feed(column.around, top, tile.around, tile.around_at, step, tile.planes);
         }
     }
-    OdPatch<1> u[OD_S];
-    OdPatch<0> result[OD_S];
-    const bool any = OD_WRAP_Z || INNER || level.z >= 0;
-    if (any) {
-        OD_EACH(s, OD_S) {
-            od_read_tile(u[s], tile.planes + od_tile_again(s, level.z + 1) + tile.own);
-            od_mend(u[s], s, place, steps.at[1]);
-        }
+    if (!OD_WRAP_Z && !INNER && level.z < 0) {
+        od_gate_leave(tile.gate);
+        return;
     }
-    od_gate_leave(tile.gate);
-    if (!any) return;
-    od_stage(column.second, u, level, place, steps.at[1], result);
+    OdPatch<0> result[OD_S];
+    const auto read = [&](OdPatch<1> &u, int s) {
+        od_read_tile(u, tile.planes + od_tile_again(s, level.z + 1) + tile.own);
+        od_mend(u, s, place, steps.at[1]);
+    };
+    const auto leave = [&] { od_gate_leave(tile.gate); };
+    od_stage(column.second, level, place, steps.at[1], read, leave, result);
     if (level.z > column.begin) od_write(result, out, level.z - 1, place);
 }
 

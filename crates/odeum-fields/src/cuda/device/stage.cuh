@@ -207,10 +207,12 @@ template <int H, bool INNER> OD_FN void od_begin(
 }
 
 // Plane z of the field goes in, plane z − 1 comes out. z = OD_NZ, beyond the top of the box, has
-// nothing to go in.
-template <int H, bool INNER> OD_FN void od_stage(
-    OdFlow<H> (&flow)[OD_S], const OdPatch<1, H> (&u)[OD_S], OdLevel<INNER> z,
-    const OdPlace &place, const OdStep &step, OdPatch<0, H> (&result)[OD_S]) {
+// nothing to go in. `read` gives the plane of a species, just before it is taken in, so that of
+// those around the thread's cells no two species are held at once; `leave` follows the last.
+template <int H, bool INNER, class Read, class Leave> OD_FN void od_stage(
+    OdFlow<H> (&flow)[OD_S], OdLevel<INNER> z, const OdPlace &place, const OdStep &step,
+    const Read &read, const Leave &leave, OdPatch<0, H> (&result)[OD_S]) {
+    OdPatch<1, H> u[OD_S];
     OdInflow<H> above, own;
     OdPatch<0, H> up[OD_S];
     const OdPatch<0, H> none[1] = {};
@@ -228,10 +230,12 @@ template <int H, bool INNER> OD_FN void od_stage(
             }
 #endif
         }
+        leave();
         od_finish(flow, above, up, z.z - 1, place, step, none, result);
         return;
     }
     OD_EACH(s, OD_S) {
+        read(u[s], s);
         od_take_plane(u[s], s, z, place, step, flow[s].b, above.of[s], own.of[s]);
 #if OD_WIND
         OD_EACH(j, H) {
@@ -239,6 +243,15 @@ template <int H, bool INNER> OD_FN void od_stage(
         }
 #endif
     }
+    leave();
     od_finish(flow, above, up, z.z - 1, place, step, none, result);
     od_begin(flow, own, u, z, place, step);
+}
+
+// The same of planes that have been read together.
+template <int H, bool INNER> OD_FN void od_stage(
+    OdFlow<H> (&flow)[OD_S], const OdPatch<1, H> (&u)[OD_S], OdLevel<INNER> z,
+    const OdPlace &place, const OdStep &step, OdPatch<0, H> (&result)[OD_S]) {
+    const auto read = [&](OdPatch<1, H> &plane, int s) { plane = u[s]; };
+    od_stage(flow, z, place, step, read, [] {}, result);
 }
