@@ -291,7 +291,7 @@ impl<T: Scalar> Plan<T> {
             _ => !self.carried.contains(&true),
         };
         let plain = self.diffusion.iter().all(Option::is_none) && self.domain.is_none();
-        if self.n_potentials() == 0 && uniform && plain { MOST_STEPS } else { 1 }
+        if uniform && plain { MOST_STEPS } else { 1 }
     }
 
     /// What is kept of a cell.
@@ -305,9 +305,14 @@ impl<T: Scalar> Plan<T> {
 
     /// K
     pub(crate) fn n_potentials(&self) -> usize {
+        self.with_potentials().map_or(0, |tape| tape.n_potentials)
+    }
+
+    /// The programs, where there are potentials.
+    pub(crate) fn with_potentials(&self) -> Option<&Tape> {
         match &self.kernel {
-            Kernel::Diffusion(_) => 0,
-            Kernel::Tape(tape) => tape.n_potentials,
+            Kernel::Tape(tape) if tape.n_potentials > 0 => Some(tape),
+            _ => None,
         }
     }
 }

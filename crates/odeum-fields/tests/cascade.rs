@@ -58,8 +58,12 @@ const SHAPES: [[usize; 3]; 8] = [
 #[test]
 fn diffusion_and_programs_between_walls_of_all_kinds() {
     let turing = [("u", "0.3*lap(u) + u - u^3 - v"), ("v", "0.5*lap(v) + 2*(u - 0.5*v*x*y*z - t)")];
+    let front = [
+        ("a", "0.3*lap(a) - 0.2*a*c"),
+        ("c", "0.2*a*c - 0.1*lap(c - c^3 + t*y + 0.2*lap(c)) + 0.05*lap(c*a)"),
+    ];
     for shape in SHAPES {
-        for equations in [&[("c", "lap(c)")][..], &turing[..]] {
+        for equations in [&[("c", "lap(c)")][..], &turing[..], &front[..]] {
             let plain = problem(shape, equations);
             let round = Walls::default().axis(1, Wall::Periodic).axis(2, Wall::Periodic);
             for walls in [Walls::default(), mixed_walls(), round, Walls::all(Wall::Periodic)] {
@@ -102,9 +106,7 @@ fn what_is_not_finite_on_the_way_is_seen() {
 
 #[test]
 fn what_reads_further_away_is_stepped_singly() {
-    let front = problem([8, 8, 8], &[("c", "-lap(c - c^3 + lap(c))")]);
     let cpu = Cpu { threads: Some(1), isa: Isa::best() };
-    assert_eq!(Engine::<f64>::new(&front, &cpu).unwrap().most_steps(), 1);
     let wind = Wind::Uniform(["1", "0", "0"].map(Quantity::from));
     let koren = problem([8, 8, 8], &[("c", "lap(c)")]).wind(wind, Advection::Koren);
     assert_eq!(Engine::<f64>::new(&koren, &cpu).unwrap().most_steps(), 1);

@@ -1,44 +1,63 @@
-//! Several steps of forward Euler in one pass over a tile.
+//! One pass over a tile: a sweep, or several steps of forward Euler.
 //!
-//! Step k computes plane z when step k − 1 has computed plane z + 1, so that a tile keeps but the
-//! newest planes of the steps between, which stay in the second-level cache; the field is read
-//! and written once. Steps before the last go so far beyond the tile as those after them read:
-//! neighbouring tiles compute these rows again and wait for nobody. A row is computed by the same
-//! code from the same numbers as by single steps, and has the same bits.
+//! A pass has stages: for each step the potentials, where a model has any, then the step itself. A
+//! stage computes plane z when the one before has computed plane z + 1, so that a tile keeps but
+//! the newest planes of the stages between, which stay in the second-level cache; the field is
+//! read and written once. Stages before the last go so far beyond the tile as those after them
+//! read: neighbouring tiles compute these rows again and wait for nobody. A row is computed by the
+//! same code from the same numbers however many steps a pass has, and has the same bits.
 
 use super::combine::{Goal, add_sources, is_sound};
 use super::gather::{At, Place};
-use super::scratch::{Origin, Scratch};
-use super::{Frame, Tile, line};
+use super::program::{self, Which};
+use super::row::PAD;
+use super::scratch::{Origin, Potentials, Scratch};
+use super::{Frame, Tile, coded, line, nine};
 use crate::memory::{LINE, Lined};
-use crate::plan::Plan;
+use crate::plan::{Plan, Tape};
 use odeum_core::{Lanes, Scalar};
 use std::ops::Range;
 
-/// Planes of a step that are kept; three are read, and a power of two is quick to find.
+/// Planes of a stage that are kept; three are read while a fourth is written, and a power of two is
+/// quick to find.
 const KEPT: usize = 4;
 
 /// Bytes of planes that a tile keeps, and reads more than once (of a second-level cache of 1 MB).
 const CACHE: usize = 640 * 1024;
 
-/// What a tile keeps of a step.
+/// What a tile keeps of a stage.
 struct Ring<T> {
     values: Lined<T>,
     place: Place,
 }
 
 impl<T: Scalar> Ring<T> {
-    fn new(plan: &Plan<T>, rows: &Range<isize>) -> Ring<T> {
-        let layout = &plan.layout;
-        let plane = layout.row * rows.len() + LINE / size_of::<T>();
+    /// Of so many species or potentials.
+    fn new(plan: &Plan<T>, count: usize, rows: &Range<isize>) -> Ring<T> {
+        let row = plan.layout.row;
+        let plane = row * rows.len() + LINE / size_of::<T>();
         let volume = KEPT * plane;
-        let values = Lined::new(T::from_f64(0.0), layout.species * volume);
+        let values = Lined::new(T::from_f64(0.0), count * volume);
         let (first, planes) = (rows.start, KEPT - 1);
-        Ring {
-            values,
-            place: Place { row: layout.row, plane, volume, first, planes, whole: false },
-        }
+        Ring { values, place: Place { row, plane, volume, first, planes, whole: false } }
     }
+
+    /// Where so many rows of the first species begin, and from a species to the next; there is room
+    /// for whole cache lines.
+    fn rows(&mut self, plan: &Plan<T>, (y, z): (isize, isize), rows: usize) -> (*mut T, usize) {
+        let Ring { values, place } = self;
+        let first = place.row_at(0, y, z);
+        let len = (rows - 1) * place.row + plan.layout.wide::<T>();
+        assert!((first % place.volume) % place.plane + len <= place.plane);
+        (values[first..first + len].as_mut_ptr(), place.volume)
+    }
+}
+
+/// Species or potentials of each stage of so many steps.
+fn stages<T: Scalar>(plan: &Plan<T>, steps: usize) -> Vec<usize> {
+    let (species, potentials) = (plan.layout.species, plan.n_potentials());
+    let of_step = [potentials, species].into_iter().filter(|count| *count > 0);
+    of_step.collect::<Vec<_>>().repeat(steps)
 }
 
 /// A range of rows or planes, and so many more at both ends; no more than there are, unless the
@@ -55,58 +74,52 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
     let plan = frame.plan;
     let [_, ny, nz] = plan.layout.shape;
     let [_, along_y, along_z] = plan.periodic();
-    let wide = plan.layout.wide::<L::Scalar>();
-    let last = frame.moments.len() - 1;
-    let rows = |k: usize| grown(&tile.y, last - k, ny, along_y);
-    let mut rings: Vec<Ring<L::Scalar>> = (0..last).map(|k| Ring::new(plan, &rows(k))).collect();
-    let mut scratch = Scratch::new(plan, tile.y.len(), frame.together);
+    let stages = stages(plan, frame.moments.len());
+    let (last, of_step) = (stages.len() - 1, stages.len() / frame.moments.len());
+    let rows = |stage: usize| grown(&tile.y, last - stage, ny, along_y);
+    let mut rings: Vec<Ring<L::Scalar>> =
+        (0..last).map(|n| Ring::new(plan, stages[n], &rows(n))).collect();
+    let mut scratch = Scratch::new(plan, frame.together);
+    let mut loaded = usize::MAX;
     let mut spoiled = L::lit(0.0);
     for newest in tile.z.start as isize - last as isize..(tile.z.end + last) as isize {
-        for k in 0..=last {
-            let plane = newest - k as isize;
-            if !grown(&tile.z, last - k, nz, along_z).contains(&plane) {
+        for stage in 0..=last {
+            let plane = newest - stage as isize;
+            if !grown(&tile.z, last - stage, nz, along_z).contains(&plane) {
                 continue;
             }
-            let (before, after) = rings.split_at_mut(k);
-            let moment = &frame.moments[k];
-            let origin = match before.last() {
-                None => Origin { moment, ..Origin::of_sweep(frame) },
-                Some(Ring { values, place }) => {
-                    Origin { plan, solids: None, moment, values, place: *place }
-                }
+            let (before, after) = rings.split_at_mut(stage);
+            let step = stage / of_step;
+            let moment = &frame.moments[step];
+            if loaded != step {
+                scratch.load(plan, moment.t);
+                loaded = step;
+            }
+            let mut origin = match (step * of_step).checked_sub(1) {
+                None => Origin::of_sweep(frame),
+                Some(n) => Origin::of_tile(plan, moment, &before[n].values, before[n].place),
             };
-            scratch.load(plan, moment.t);
-            let z = plane.rem_euclid(nz as isize);
-            let mut row = rows(k).start;
-            while row < rows(k).end {
-                let y = row.rem_euclid(ny as isize);
+            let potentials = plan.with_potentials().filter(|_| stage % of_step == 0);
+            let Range { start: mut row, end } = rows(stage);
+            while row < end {
                 // A whole field has every row once.
-                let end = rows(k).end;
-                let at = match k {
+                let y = row.rem_euclid(ny as isize);
+                let z = plane.rem_euclid(nz as isize);
+                let at = match step {
                     0 => At::cut(frame, (y, z), y + (end - row)),
                     _ => At::cut(frame, (row, plane), end),
                 };
-                let cell = (y as usize, z as usize);
-                let kept = after.first_mut().map(|ring| {
-                    let Ring { values, place } = ring;
-                    let first = place.row_at(0, row, plane);
-                    let len = (at.rows - 1) * plan.layout.row + wide;
-                    let last = first + (plan.layout.species - 1) * place.volume;
-                    assert!(last + len <= values.len());
-                    (values[first..].as_mut_ptr(), place.volume)
-                });
-                let code = if kept.is_none() { &frame.outputs } else { &frame.between };
-                let goal = Goal { frame, cell, rows: at.rows, kept };
-                let made = line::make::<L>(code.as_deref(), &origin, &mut scratch, at, goal);
-                spoiled = spoiled + made;
-                for s in 0..plan.layout.species {
-                    let start = goal.out(s);
-                    for n in 0..at.rows {
-                        let (cell, first) = ((cell.0 + n, cell.1), n * plan.layout.row);
-                        let first = start.wrapping_add(first);
-                        // SAFETY: the row is the tile's, and nobody holds it any more.
-                        unsafe { add_sources(&moment.sources, frame.slope, s, cell, first) };
+                let kept = after.first_mut().map(|ring| ring.rows(plan, (row, plane), at.rows));
+                if let (Some(tape), Some(kept)) = (potentials, kept) {
+                    potential_rows::<L>(frame, &origin, tape, &mut scratch, at, kept);
+                } else {
+                    if of_step > 1 {
+                        let Ring { values, place } = &before[stage - 1];
+                        let at = At { y: row, z: plane, rows: at.rows };
+                        origin.potentials = Some(Potentials { values, place: *place, at });
                     }
+                    let goal = Goal { frame, cell: (y as usize, z as usize), rows: at.rows, kept };
+                    spoiled = spoiled + step_rows::<L>(frame, &origin, &mut scratch, at, goal);
                 }
                 row += at.rows as isize;
             }
@@ -115,17 +128,73 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
     is_sound(spoiled)
 }
 
+/// Computes rows of a step; NaN in a lane when a value is not finite.
+#[inline(always)]
+fn step_rows<L: Lanes>(
+    frame: &Frame<'_, L::Scalar>,
+    origin: &Origin<'_, L::Scalar>,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+    goal: Goal<'_, L::Scalar>,
+) -> L {
+    let code = match goal.kept {
+        Some(_) => &frame.between,
+        None if origin.solids(at).is_some() => &frame.near_solids,
+        None => &frame.outputs,
+    };
+    let spoiled = line::make::<L>(code.as_deref(), origin, scratch, at, goal);
+    for s in 0..frame.plan.layout.species {
+        let start = goal.out(s);
+        for n in 0..at.rows {
+            let cell = (goal.cell.0 + n, goal.cell.1);
+            let first = start.wrapping_add(n * frame.plan.layout.row);
+            // SAFETY: the row is the tile's, and nobody holds it any more.
+            unsafe { add_sources(&origin.moment.sources, frame.slope, s, cell, first) };
+        }
+    }
+    spoiled
+}
+
+/// Computes rows of the potentials to where those of the first begin, and from one to the next.
+#[inline(always)]
+fn potential_rows<L: Lanes>(
+    frame: &Frame<'_, L::Scalar>,
+    origin: &Origin<'_, L::Scalar>,
+    tape: &Tape,
+    scratch: &mut Scratch<L::Scalar>,
+    at: At,
+    (first, volume): (*mut L::Scalar, usize),
+) {
+    nine::laplacians::<L>(origin, &tape.potential_inputs, scratch, at);
+    if let Some(code) = frame.potentials {
+        return coded::potentials::<L>(code, tape, origin, scratch, at, (first, volume));
+    }
+    program::run::<L>(Which::Potentials, tape, origin, scratch, at);
+    let len = (at.rows - 1) * origin.plan.layout.row + origin.plan.layout.wide::<L::Scalar>();
+    for k in 0..tape.n_potentials {
+        // SAFETY: there is room for so much in the ring that nobody else holds.
+        let to = unsafe { std::slice::from_raw_parts_mut(first.add(k * volume), len) };
+        to.copy_from_slice(&scratch.slopes[k * scratch.stride + PAD..][..len]);
+    }
+}
+
 /// Cuts a grid into tiles for so many steps at once: such that planes stay in the cache, all
 /// threads have equally much to do, and little is computed twice.
 pub(super) fn tiles<T: Scalar>(plan: &Plan<T>, threads: usize, steps: usize) -> Vec<Tile> {
     let [_, ny, nz] = plan.layout.shape;
-    let row = plan.layout.row * size_of::<T>() * plan.layout.species * (3 + KEPT * (steps - 1));
-    let most = (CACHE / row).saturating_sub(steps).clamp(steps, ny.max(steps));
+    let stages = stages(plan, steps);
+    let last = stages.len() - 1;
+    let kept = KEPT * stages[..last].iter().sum::<usize>();
+    let row = plan.layout.row * size_of::<T>() * (3 * plan.layout.species + kept);
+    let most = (CACHE / row).saturating_sub(last + 1).clamp(last + 1, ny.max(last + 1));
     let least = ny.div_ceil(most);
     let cost = |wide: usize, deep: usize| {
         let (y, z) = (ny.div_ceil(wide), nz.div_ceil(deep));
-        let sizes = (0..steps).map(|k| (y + 2 * k).min(ny) * (z + 2 * k).min(nz));
-        (wide * deep).div_ceil(threads) * sizes.sum::<usize>()
+        let of_stage = |stage: usize| {
+            let around = 2 * (last - stage);
+            stages[stage] * (y + around).min(ny) * (z + around).min(nz)
+        };
+        (wide * deep).div_ceil(threads) * (0..=last).map(of_stage).sum::<usize>()
     };
     let widest = (2 * least).max(threads).min(ny);
     let cuts = (least..=widest.max(least))

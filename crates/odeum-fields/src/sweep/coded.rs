@@ -115,8 +115,8 @@ fn inputs<T: Scalar>(
     }
 }
 
-/// Potentials along a row, of which the Laplacians that they are made of are prepared; `row` says
-/// where those of potential k begin, with room for whole cache lines.
+/// Potentials along rows, of which the Laplacians that they are made of are prepared, to where
+/// those of the first begin, and from one potential to the next, with room for whole cache lines.
 #[inline(always)]
 pub(super) fn potentials<L: Lanes>(
     code: &Code,
@@ -124,15 +124,15 @@ pub(super) fn potentials<L: Lanes>(
     origin: &Origin<'_, L::Scalar>,
     scratch: &mut Scratch<L::Scalar>,
     at: At,
-    row: impl Fn(usize) -> usize,
+    (first, volume): (*mut L::Scalar, usize),
 ) {
     inputs(code, &tape.potential_inputs, origin, scratch, at);
-    let wide = origin.plan.layout.wide::<L::Scalar>();
     for k in 0..tape.n_potentials {
-        let place = &mut scratch.potentials[row(k)..][..wide];
         // Nothing is gained.
-        scratch.pointers.extend([place.as_mut_ptr(), std::ptr::null_mut()]);
+        scratch.pointers.extend([first.wrapping_add(k * volume), std::ptr::null_mut()]);
     }
+    let Layout { row, .. } = origin.plan.layout;
+    let wide = (at.rows - 1) * row + origin.plan.layout.wide::<L::Scalar>();
     let bytes = [0, wide * size_of::<L::Scalar>()];
     let mut spoiled = [L::Scalar::from_f64(0.0); PACK];
     let numbers = &origin.moment.numbers[1];

@@ -74,14 +74,19 @@ impl<'a, T: Scalar> Around<'a, T> {
         &self.values[first..first + (at.rows - 1) * self.place.row + self.wide]
     }
 
+    /// Whether rows or planes beyond the box are there, numbered on.
+    #[inline(always)]
+    fn goes_on(&self, axis: usize) -> bool {
+        !self.place.whole && self.ghosts[axis][0] == Ghost::Wrap
+    }
+
     /// Where row or plane `i` along an axis is found, and the rule if it is a ghost.
     #[inline(always)]
     pub(crate) fn source(&self, axis: usize, i: isize) -> (isize, Option<(T, T)>) {
-        let ends = &self.ghosts[axis];
-        if !self.place.whole && ends[0] == Ghost::Wrap {
+        if self.goes_on(axis) {
             return (i, None);
         }
-        let (at, rule) = walls::source(i, self.shape[axis], ends);
+        let (at, rule) = walls::source(i, self.shape[axis], &self.ghosts[axis]);
         (at as isize, rule)
     }
 
@@ -123,7 +128,7 @@ impl<'a, T: Scalar> Around<'a, T> {
         rows: &mut [&'a [T]; 9],
     ) {
         let [_, ny, nz] = self.shape.map(|n| n as isize);
-        let along_y = at.y > 0 && at.y + (at.rows as isize) < ny;
+        let along_y = at.y > 0 && at.y + (at.rows as isize) < ny || self.goes_on(1);
         if along_y && (at.rows > 1 || at.z > 0 && at.z + 1 < nz) {
             let (row, wide) = (self.place.row, (at.rows - 1) * self.place.row + self.wide);
             for dz in 0..3 {

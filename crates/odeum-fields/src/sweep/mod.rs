@@ -14,7 +14,6 @@ mod laplacian;
 mod line;
 mod masked;
 mod nine;
-mod plain;
 mod program;
 mod row;
 mod scratch;
@@ -66,8 +65,7 @@ impl Precision for f64 {
 }
 
 fn run_tile<T: Scalar>(isa: Isa, frame: &Frame<'_, T>, tile: &Tile) -> bool {
-    let sound = match frame.slope == T::from_f64(0.0) {
-        _ if frame.moments.len() > 1 => isa.dispatch(Cascade { frame, tile }),
+    let sound = match frame.slope == T::from_f64(0.0) && frame.moments.len() == 1 {
         true => isa.dispatch(Combine { frame, tile }),
         false => isa.dispatch(Sweep { frame, tile }),
     };
@@ -266,8 +264,8 @@ pub(crate) fn steps<T: Precision>(
     let outputs = codes.outputs(plan, form, streams, false);
     let between = codes.outputs(plan, form, false, false);
     let factors = Factors { slope: h, own: 0.0, terms: &[1.0] };
-    let numbers = outputs.as_deref();
-    let moment = |t: &f64| Moment::new(plan, *t).with_numbers(numbers, None, &factors);
+    let (numbers, potentials) = (outputs.as_deref(), codes.potentials());
+    let moment = |t: &f64| Moment::new(plan, *t).with_numbers(numbers, potentials, &factors);
     let moments: Vec<Moment<T>> = times.iter().map(moment).collect();
     let frame = Frame {
         plan,
@@ -275,7 +273,7 @@ pub(crate) fn steps<T: Precision>(
         outputs,
         near_solids: None,
         between,
-        potentials: None,
+        potentials,
         together: scratch::together(plan),
         walls_in_z: walls_in_z(&moments),
         moments,
@@ -329,21 +327,6 @@ struct Sweep<'a, T> {
 }
 
 impl<T: Scalar> LaneWork<T> for Sweep<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<L: Lanes<Scalar = T>>(self) -> bool {
-        plain::run::<L>(self.frame, self.tile)
-    }
-}
-
-/// A tile of several steps.
-struct Cascade<'a, T> {
-    frame: &'a Frame<'a, T>,
-    tile: &'a Tile,
-}
-
-impl<T: Scalar> LaneWork<T> for Cascade<'_, T> {
     type Output = bool;
 
     #[inline(always)]

@@ -61,8 +61,6 @@ pub(super) struct Scratch<T> {
     pub(super) masks: Lined<T>,
     /// As `masks`, with zeros where cells are solid.
     pub(super) solid_masks: Lined<T>,
-    /// Potentials in three planes of the tile and one row around \[K × 3 × (rows + 2)\].
-    pub(super) potentials: Lined<T>,
 }
 
 /// The number whose bits all are ones.
@@ -71,20 +69,15 @@ pub(super) fn ones<T: Scalar>() -> T {
     unsafe { std::mem::transmute_copy(&u64::MAX) }
 }
 
-/// Rows that are computed together where nothing is to be done for each by itself.
-pub(super) fn together<T: Scalar>(plan: &Plan<T>) -> usize {
-    if plan.n_potentials() > 0 { 1 } else { group(plan) }
-}
-
 /// Rows of all species that are not too long together.
-fn group<T>(plan: &Plan<T>) -> usize {
+pub(super) fn together<T>(plan: &Plan<T>) -> usize {
     let Layout { row, species, .. } = plan.layout;
     (EACH.min(TOGETHER / species) / (row * size_of::<T>())).max(1)
 }
 
 impl<T: Scalar> Scratch<T> {
-    /// For a tile of `rows` rows in a plane, of which so many are computed together.
-    pub(super) fn new(plan: &Plan<T>, rows: usize, together: usize) -> Scratch<T> {
+    /// For so many rows that are computed together.
+    pub(super) fn new(plan: &Plan<T>, together: usize) -> Scratch<T> {
         let (species, potentials) = (plan.layout.species, plan.n_potentials());
         let stride = row::stride(together * plan.layout.row);
         // Rows of a program lie a little further apart than a power of two.
@@ -112,15 +105,12 @@ impl<T: Scalar> Scratch<T> {
             let cell = (i % plan.layout.row) as f64;
             *place = T::from_f64(plan.grid.centre(0, 0) + cell * plan.grid.spacing()[0]);
         }
-        // Programs take longer for rows one by one, and want less time ahead (measured).
-        let by_rows = together == 1 && matches!(plan.kernel, Kernel::Tape(_));
-        let ahead = if by_rows { 2 } else { group(plan) };
         let Layout { row, shape: [nx, ..], .. } = plan.layout;
         let mut masks = Lined::new(zero, together * row);
         masks.chunks_exact_mut(row).for_each(|row| row[..nx].fill(ones()));
         Scratch {
             stride,
-            ahead: ahead.max(2),
+            ahead: together.max(2),
             laplacians: zeros(species + potentials),
             gains: zeros(species),
             slopes: zeros(species.max(potentials)),
@@ -136,7 +126,6 @@ impl<T: Scalar> Scratch<T> {
             pointers: Vec::new(),
             masks,
             solid_masks: Lined::new(zero, if plan.domain.is_some() { together * row } else { 0 }),
-            potentials: zeros(potentials * 3 * (rows + 2)),
         }
     }
 
@@ -156,6 +145,17 @@ pub(super) struct Origin<'a, T> {
     pub(super) moment: &'a Moment<T>,
     pub(super) values: &'a [T],
     pub(super) place: Place,
+    pub(super) potentials: Option<Potentials<'a, T>>,
+}
+
+/// The potentials near some rows.
+#[derive(Clone, Copy)]
+pub(super) struct Potentials<'a, T> {
+    pub(super) values: &'a [T],
+    pub(super) place: Place,
+    /// The number of these rows and of their plane there: they are numbered on where the box
+    /// continues.
+    pub(super) at: At,
 }
 
 impl<'a, T: Scalar> Origin<'a, T> {
@@ -163,7 +163,17 @@ impl<'a, T: Scalar> Origin<'a, T> {
     pub(super) fn of_sweep(frame: &'a Frame<'_, T>) -> Origin<'a, T> {
         let Frame { plan, solids, u: values, .. } = *frame;
         let (moment, place) = (&frame.moments[0], Place::of(&plan.layout));
-        Origin { plan, solids, moment, values, place }
+        Origin { plan, solids, moment, values, place, potentials: None }
+    }
+
+    /// What a tile keeps of a step.
+    pub(super) fn of_tile(
+        plan: &'a Plan<T>,
+        moment: &'a Moment<T>,
+        values: &'a [T],
+        place: Place,
+    ) -> Origin<'a, T> {
+        Origin { plan, solids: None, moment, values, place, potentials: None }
     }
 
     /// The solid cells, where any are near these rows.
@@ -175,10 +185,23 @@ impl<'a, T: Scalar> Origin<'a, T> {
     /// A species and its surroundings.
     #[inline(always)]
     pub(super) fn around(&self, s: usize) -> Around<'a, T> {
-        let Origin { plan, moment, values, place, .. } = *self;
-        let values = &values[s * place.volume..(s + 1) * place.volume];
+        self.within((self.values, self.place), s, s)
+    }
+
+    /// A potential and its surroundings, with where the rows are found there.
+    #[inline(always)]
+    pub(super) fn around_potential(&self, k: usize) -> Option<(Around<'a, T>, At)> {
+        let Potentials { values, place, at } = self.potentials?;
+        Some((self.within((values, place), k, self.plan.layout.species + k), at))
+    }
+
+    /// One of some arrays, and the number of its ghosts.
+    #[inline(always)]
+    fn within(&self, (values, place): (&'a [T], Place), n: usize, ghosts: usize) -> Around<'a, T> {
+        let Origin { plan, moment, .. } = *self;
+        let values = &values[n * place.volume..(n + 1) * place.volume];
         let (shape, wide) = (plan.layout.shape, plan.layout.wide::<T>());
-        Around { values, place, shape, wide, ghosts: &moment.ghosts[s] }
+        Around { values, place, shape, wide, ghosts: &moment.ghosts[ghosts] }
     }
 }
 
