@@ -172,28 +172,37 @@ unsafe fn exchanged<L: Lanes, const WITH_EDGES: bool>(
         // SAFETY: as above.
         faces[face] = unsafe { beside::<L>(rows, x, FACES[face]) } - here;
     }
-    let mut sums = [L::lit(0.0); 3];
+    let [mut ones, mut twos, mut fours] = [L::lit(0.0); 3];
     if !WITH_EDGES {
-        for face in 0..6 {
-            let sum = &mut sums[face / 2];
-            *sum = added(group.faces[0][face] >> part, *sum, faces[face]);
+        // Along x, y and z.
+        for side in 0..2 {
+            let bits = |axis: usize| group.faces[0][2 * axis + side] >> part;
+            ones = added(bits(0), ones, faces[side]);
+            twos = added(bits(1), twos, faces[2 + side]);
+            fours = added(bits(2), fours, faces[4 + side]);
         }
         let (along_y, along_z) = (L::lit(weights.axes[1]), L::lit(weights.axes[2]));
-        return sums[0] + sums[1].mul_add(along_y, sums[2] * along_z);
+        return ones + twos.mul_add(along_y, fours * along_z);
     }
-    for bit in 0..3 {
-        for face in 0..6 {
-            sums[bit] = added(group.faces[bit][face] >> part, sums[bit], faces[face]);
-        }
+    for face in 0..6 {
+        let bits = |bit: usize| group.faces[bit][face] >> part;
+        ones = added(bits(0), ones, faces[face]);
+        twos = added(bits(1), twos, faces[face]);
+        fours = added(bits(2), fours, faces[face]);
     }
-    // In three sums, none of which waits for long.
-    let mut across = [L::lit(0.0); 3];
-    for edge in 0..12 {
-        // SAFETY: as above.
-        let more = unsafe { beside::<L>(rows, x, EDGES[edge].0) } - here;
-        across[edge % 3] = added(group.edges[edge] >> part, across[edge % 3], more);
+    // In three sums, none of which waits for long; they have names because an array of them would lie
+    // in memory where the loop is not unrolled.
+    let [mut a, mut b, mut c] = [L::lit(0.0); 3];
+    for three in 0..4 {
+        let with = |edge: usize, sum: L| {
+            // SAFETY: as above.
+            let more = unsafe { beside::<L>(rows, x, EDGES[edge].0) } - here;
+            added(group.edges[edge] >> part, sum, more)
+        };
+        a = with(3 * three, a);
+        b = with(3 * three + 1, b);
+        c = with(3 * three + 2, c);
     }
-    let ([ones, twos, fours], [a, b, c]) = (sums, across);
     L::lit(4.0).mul_add(fours, L::lit(2.0).mul_add(twos, ones + (a + (b + c))))
 }
 
