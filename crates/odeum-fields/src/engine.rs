@@ -79,17 +79,19 @@ impl<T: Precision> Engine<T> {
         sweep::sweep((plan, solids.as_ref()), codes, tiles, *isa, pool, t, u, what, out)
     }
 
-    /// The most steps that [`steps`](Engine::steps) takes at once: one where F reads cells
-    /// further away than the nearest, or coefficients of cells, or where cells are solid.
+    /// The most steps that [`steps`](Engine::steps) takes at once: one where a wind brings values
+    /// from further away than the nearest cells, or differs from cell to cell as a coefficient of
+    /// diffusion may, or where cells are solid.
     pub fn most_steps(&self) -> usize {
         self.plan.most_steps()
     }
 
     /// Whether two steps in one pass are faster than one by one, which they are where memory
-    /// decides (docs/performance/fields.md): of fields that the caches do not keep.
+    /// decides (docs/performance/fields.md): of fields that the caches do not keep, and models
+    /// without potentials, of which too much would be computed twice.
     pub(crate) fn pairs_pay(&self) -> bool {
         let large = self.plan.layout.len() * size_of::<T>() > sweep::STREAM;
-        large && self.most_steps() >= 2
+        large && self.most_steps() >= 2 && self.plan.n_potentials() == 0
     }
 
     /// As many steps of forward Euler of size `h` as there are times, each from its time on, in
