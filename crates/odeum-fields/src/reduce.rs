@@ -5,10 +5,7 @@ use crate::field::Field;
 use crate::mask::Mask;
 use crate::sweep::Precision;
 use odeum::{Scalar, Tolerance};
-use std::num::NonZero;
-use std::ops::Range;
-use std::panic::resume_unwind;
-use std::thread::{self, ScopedJoinHandle};
+use rayon::prelude::*;
 
 /// What is known of one species over all cells, or those that belong to the domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,33 +97,24 @@ const SHARE: usize = 4 << 20;
 /// The first value of a field that is NaN or infinite: species and cell.
 pub(crate) fn first_spoiled<T: Scalar>(field: &Field<T>) -> Option<(usize, [usize; 3])> {
     let [nx, ny, nz] = field.shape();
-    let planes = field.species() * nz;
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = planes.div_ceil((planes * nx * ny / SHARE).clamp(1, threads));
-    thread::scope(|scope| {
-        let part = |first: usize| move || spoiled_of(field, first..planes.min(first + share));
-        let parts: Vec<_> = (share..planes).step_by(share).map(|n| scope.spawn(part(n))).collect();
-        let own = part(0)();
-        let found =
-            |part: ScopedJoinHandle<'_, _>| part.join().unwrap_or_else(|p| resume_unwind(p));
-        own.or_else(|| parts.into_iter().find_map(found))
-    })
+    // Those of one species after those of the other.
+    let planes = (0..field.species() * nz).into_par_iter().with_min_len(SHARE.div_ceil(nx * ny));
+    let rows = |plane: usize| (0..ny).map(move |y| (plane / nz, y, plane % nz));
+    planes.find_map_first(|plane| rows(plane).find_map(|(s, y, z)| spoiled_of(field, (s, y, z))))
 }
 
-/// The first of some planes, those of one species after those of the other.
-fn spoiled_of<T: Scalar>(field: &Field<T>, planes: Range<usize>) -> Option<(usize, [usize; 3])> {
-    let [_, ny, nz] = field.shape();
-    planes.flat_map(|plane| (0..ny).map(move |y| (plane / nz, y, plane % nz))).find_map(
-        |(s, y, z)| {
-            let row = field.row(s, y, z);
-            // Without a way out this takes half as long.
-            if row.iter().fold(true, |all, value| all & value.is_finite()) {
-                return None;
-            }
-            let x = row.iter().position(|value| !value.is_finite())?;
-            Some((s, [x, y, z]))
-        },
-    )
+/// The first of a row.
+fn spoiled_of<T: Scalar>(
+    field: &Field<T>,
+    (s, y, z): (usize, usize, usize),
+) -> Option<(usize, [usize; 3])> {
+    let row = field.row(s, y, z);
+    // Without a way out this takes half as long.
+    if row.iter().fold(true, |all, value| all & value.is_finite()) {
+        return None;
+    }
+    let x = row.iter().position(|value| !value.is_finite())?;
+    Some((s, [x, y, z]))
 }
 
 #[cfg(test)]
