@@ -1,0 +1,308 @@
+//! From one time to another, watched.
+
+mod advance;
+
+use crate::backend::{Backend, Snapshot};
+use crate::checkpoint::{Checkpoint, Clock, Counts};
+use crate::cuda;
+use crate::engine::Engine;
+use crate::field::Field;
+use crate::host::Host;
+use crate::method::{Method, Steps};
+use crate::problem::Problem;
+use crate::reduce::{Summary, first_spoiled};
+use crate::stability::Stability;
+use crate::sweep::Precision;
+use crate::tiling::Tiling;
+use odeum::controller::{Control, Controller};
+use odeum::{Device, Error, Status};
+use std::borrow::Cow;
+
+/// Options of a march.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The method.
+    pub method: Method,
+    /// How large steps are.
+    pub steps: Steps,
+    /// Take steps that are larger than the method is stable for.
+    pub force: bool,
+    /// Step attempts after which a march ends with [`Status::MaxSteps`].
+    pub max_steps: u64,
+}
+
+impl Options {
+    /// Forward Euler with this step \[time\].
+    pub fn euler(step: f64) -> Options {
+        Options::new(Method::Euler, Steps::Fixed(step))
+    }
+
+    /// A method and how large its steps are.
+    pub fn new(method: Method, steps: Steps) -> Options {
+        Options { method, steps, force: false, max_steps: u64::MAX }
+    }
+}
+
+/// How a march ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The time or number of steps asked for was reached.
+    Reached,
+    /// The observer asked to stop.
+    Stopped,
+    /// It could not go on; the field is that of the last step that succeeded.
+    Failed(Failure),
+}
+
+/// Why a march could not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// [`Status::NonFinite`], [`Status::StepTooSmall`] or [`Status::MaxSteps`].
+    pub status: Status,
+    /// The time up to which the field is sound \[time\].
+    pub t: f64,
+    /// Steps up to there.
+    pub steps: u64,
+    /// The first value that is NaN or infinite: its species, and its cell \[i, j, k\].
+    pub place: Option<(String, [usize; 3])>,
+}
+
+/// A field on its way through time, in memory or on GPUs, which share its planes along z.
+pub struct March<T: Precision> {
+    problem: Problem,
+    backend: Box<dyn Backend<T>>,
+    options: Options,
+    clock: Clock,
+    control: Control<f64>,
+    /// Whether [`Slot::Slope`](crate::backend::Slot::Slope) is F at the present state.
+    has_slope: bool,
+    judged: Option<Judged>,
+}
+
+/// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
+/// changes with time.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    limits: Stability,
+    until: f64,
+}
+
+/// Fields that a march needs at once in memory.
+pub fn fields_needed(method: Method) -> usize {
+    match method {
+        Method::Euler => 2,
+        Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
+    }
+}
+
+impl<T: Precision> March<T> {
+    /// Begins at time `t` with the values of a field.
+    ///
+    /// # Errors
+    /// As [`resume`](March::resume).
+    pub fn new(
+        problem: &Problem,
+        field: Field<T>,
+        t: f64,
+        options: &Options,
+        device: impl Into<Device>,
+    ) -> Result<March<T>, Error> {
+        March::resume(problem, Checkpoint { field, clock: Clock::at(t) }, options, device)
+    }
+
+    /// Goes on from a checkpoint: with the same problem, options and kind of device the result
+    /// has the same bits as without the interruption; with another kind it agrees to rounding.
+    ///
+    /// # Errors
+    /// A problem, options or field that are not sound; a GPU that is not there, too little memory
+    /// on it, or fewer planes along z than several GPUs can share.
+    pub fn resume(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        device: impl Into<Device>,
+    ) -> Result<March<T>, Error> {
+        let Checkpoint { field, clock } = checkpoint;
+        let control = check(problem, &field, &clock, options)?;
+        let backend: Box<dyn Backend<T>> = match device.into() {
+            Device::Cpu(cpu) => {
+                let engine = Engine::new(problem, &cpu)?;
+                engine.check(&field)?;
+                Box::new(Host::new(engine, field, fields_needed(options.method))?)
+            }
+            Device::Cuda(gpu) => cuda::open(problem, &field, options.method, &gpu)?,
+        };
+        Ok(March::on(problem, backend, options, clock, control))
+    }
+
+    fn on(
+        problem: &Problem,
+        backend: Box<dyn Backend<T>>,
+        options: &Options,
+        clock: Clock,
+        control: Control<f64>,
+    ) -> March<T> {
+        March {
+            problem: problem.clone(),
+            backend,
+            options: options.clone(),
+            clock,
+            control,
+            has_slope: false,
+            judged: None,
+        }
+    }
+
+    /// Begins on a machine that is not a device of this computer's.
+    ///
+    /// # Errors
+    /// As [`resume`](March::resume).
+    #[doc(hidden)]
+    pub fn on_machine(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        machine: impl cuda::inspect::Machine,
+    ) -> Result<March<T>, Error> {
+        March::on_machines(problem, checkpoint, options, vec![machine])
+    }
+
+    /// The same on several machines.
+    ///
+    /// # Errors
+    /// As [`resume`](March::resume).
+    #[doc(hidden)]
+    pub fn on_machines(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        machines: Vec<impl cuda::inspect::Machine>,
+    ) -> Result<March<T>, Error> {
+        let Checkpoint { field, clock } = checkpoint;
+        let control = check(problem, &field, &clock, options)?;
+        let backend = cuda::on(problem, &field, options.method, machines)?;
+        Ok(March::on(problem, backend, options, clock, control))
+    }
+
+    /// The time reached \[time\].
+    pub fn t(&self) -> f64 {
+        self.clock.t
+    }
+
+    /// The field there; from a GPU it is brought into memory.
+    ///
+    /// # Errors
+    /// Too little memory, or a driver that fails.
+    pub fn field(&self) -> Result<Cow<'_, Field<T>>, Error> {
+        self.backend.field()
+    }
+
+    /// A copy of the field, which another thread can bring into memory while the march goes on.
+    ///
+    /// # Errors
+    /// As [`field`](March::field).
+    pub fn snapshot(&self) -> Result<Snapshot<T>, Error> {
+        self.backend.snapshot()
+    }
+
+    /// The values of all species in some cells \[cells × S\].
+    ///
+    /// # Errors
+    /// A cell that the grid does not have, or a driver that fails.
+    pub fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {
+        let shape = self.problem.grid.shape();
+        if let Some(cell) = cells.iter().find(|cell| (0..3).any(|axis| cell[axis] >= shape[axis])) {
+            let remedy = format!("the grid has {shape:?} cells");
+            return Err(Error::input("cell", format!("{cell:?}"), remedy));
+        }
+        self.backend.pick(cells)
+    }
+
+    /// What has been done since the march began, interruptions included.
+    pub fn counts(&self) -> Counts {
+        self.clock.counts
+    }
+
+    /// Sum, mass, mean and extremes of every species.
+    ///
+    /// # Errors
+    /// A driver that fails.
+    pub fn summaries(&self) -> Result<Vec<Summary>, Error> {
+        self.backend.summaries()
+    }
+
+    /// Limits of the steps, as they were judged last; `None` before the first step.
+    pub fn stability(&self) -> Option<&Stability> {
+        self.judged.as_ref().map(|judged| &judged.limits)
+    }
+
+    /// Takes over limits that [`stability`](crate::stability()) has found for times up to `until`:
+    /// where wind or rates change with time, one judgement of a whole span instead of one for
+    /// each call of [`until`](March::until) within it.
+    pub fn set_stability(&mut self, limits: Stability, until: f64) {
+        let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
+        self.judged = Some(Judged { limits, until });
+        if self.clock.radius == 0.0 {
+            self.clock.radius = limits.radius;
+        }
+    }
+
+    /// Time, and memory of the method: with the field all that [`March::resume`] needs.
+    pub fn clock(&self) -> Clock {
+        Clock { control: self.control.memory(), ..self.clock }
+    }
+
+    /// All that [`March::resume`] needs.
+    ///
+    /// # Errors
+    /// As [`field`](March::field).
+    pub fn checkpoint(&self) -> Result<Checkpoint<T>, Error> {
+        Ok(Checkpoint { field: self.field()?.into_owned(), clock: self.clock() })
+    }
+
+    /// Time that the last steps of forward Euler took on a GPU, without what was compiled \[s\].
+    #[doc(hidden)]
+    pub fn device_time(&self) -> Option<f64> {
+        self.backend.device_time()
+    }
+
+    /// How cells are dealt to threads of a GPU.
+    #[doc(hidden)]
+    pub fn tiling(&self) -> Option<Tiling> {
+        self.backend.tiling()
+    }
+
+    /// Deals cells to threads of a GPU in another way from here on; `None` for that of single steps.
+    ///
+    /// # Errors
+    /// A tiling that cannot be.
+    #[doc(hidden)]
+    pub fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
+        self.backend.retile(tiling)
+    }
+}
+
+/// Refuses what cannot be gone on from; gives the controller as it was left.
+fn check<T: Precision>(
+    problem: &Problem,
+    field: &Field<T>,
+    clock: &Clock,
+    options: &Options,
+) -> Result<Control<f64>, Error> {
+    problem.check()?;
+    options.method.check(&options.steps)?;
+    if let Steps::Adaptive(tolerance) = &options.steps {
+        tolerance.check::<T>(field.species())?;
+    }
+    if !clock.t.is_finite() {
+        return Err(Error::input("t", clock.t, "must be finite"));
+    }
+    if let Some((s, cell)) = first_spoiled(field) {
+        let name = problem.model.species().get(s).map_or("a species", String::as_str);
+        let name = format!("{name} in cell {cell:?}");
+        return Err(Error::input(name, field.get(s, cell), "must be finite"));
+    }
+    let mut control = Control::new(Controller::predictive(), 2);
+    control.restore(clock.control);
+    Ok(control)
+}
