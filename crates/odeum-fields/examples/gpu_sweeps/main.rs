@@ -2,6 +2,9 @@
 //! them with many, beside the bandwidth of a copy on the same device.
 //! `gpu_sweeps [check] [tune [deep] [double]] [PROBLEM…] [EDGE…] [XxYxZ…]`.
 //!
+//! `gpu_sweeps long [PROBLEM…] [EDGE…]`: several steps at once and one by one in f32 for five seconds
+//! each, in which the power limit of a GPU makes itself felt.
+//!
 //! `gpu_sweeps masked [check] [EDGE…]`: a box of which half is solid, against the whole box, and with
 //! `check` against the processor.
 //!
@@ -125,6 +128,28 @@ fn speed_of<T: Precision>(march: &mut March<T>, cells: usize, count: usize) -> R
         best = best.min(steps(march, count)?);
     }
     Ok((cells * count) as f64 / best / 1e9)
+}
+
+/// Speeds of a march in each of five seconds or so, as it goes by itself and by single steps.
+fn long(paper: Paper, edge: usize) -> Result<(), Error> {
+    let problem = paper.problem([edge; 3])?;
+    let (species, cells) = (problem.model.species().len(), problem.grid.cells());
+    let field = rough::<f32>(&problem.grid, species)?;
+    let mut march = begin(&problem, paper.step(), field, Device::cuda(0))?;
+    let several = march.tiling().filter(|tiling| tiling.depth > 1);
+    for tiling in several.map(Some).into_iter().chain([None]) {
+        march.retile(tiling)?;
+        // As many as fill a second without a limit.
+        let count = (speed(&mut march, cells)? * 1e9 / cells as f64) as usize;
+        let mut seconds = Vec::new();
+        for _ in 0..5 {
+            let speed = (cells * count) as f64 / steps(&mut march, count)? / 1e9;
+            seconds.push(format!("{speed:.0}"));
+        }
+        let (name, depth) = (paper.name(), march.tiling().map_or(1, |tiling| tiling.depth));
+        println!("{name:9} f32 {edge}^3, depth {depth}, Gpt/s: {}", seconds.join(" "));
+    }
+    Ok(())
 }
 
 fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
@@ -258,6 +283,12 @@ fn main() {
     println!("{}: copy {:.2} TB/s", device.name, roof / 1e12);
     let named = |paper: &Paper| has(paper.name()) || !PAPERS.iter().any(|p| has(p.name()));
     let papers: Vec<_> = PAPERS.into_iter().filter(named).collect();
+    if has("long") {
+        for (&paper, &edge) in papers.iter().flat_map(|p| edges.iter().map(move |e| (p, e))) {
+            long(paper, edge).unwrap();
+        }
+        return;
+    }
     let mut right = true;
     if has("check") {
         for &paper in &papers {

@@ -48,7 +48,7 @@ impl<T: Scalar> Ring<T> {
         let Ring { values, place } = self;
         let first = place.row_at(0, y, z);
         let len = (rows - 1) * place.row + plan.layout.wide::<T>();
-        assert!((first % place.volume) % place.plane + len <= place.plane);
+        assert!(first + len <= place.volume);
         (values[first..first + len].as_mut_ptr(), place.volume)
     }
 }

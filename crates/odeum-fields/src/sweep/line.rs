@@ -13,8 +13,7 @@ use crate::plan::{Kernel, Plan};
 use odeum_core::Lanes;
 use odeum_core::real::Outlined;
 
-/// Computes rows of the output of all species; NaN in a lane when a value is not finite. Laplacians
-/// of potentials have been computed before.
+/// Computes rows of the output of all species; NaN in a lane when a value is not finite.
 #[inline(always)]
 pub(super) fn make<L: Lanes>(
     code: Option<&Code>,
