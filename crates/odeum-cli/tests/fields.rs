@@ -359,6 +359,11 @@ fn bad_input_is_refused_with_its_place() {
         "tolerance = { rtol = 1e-3, atol = 1e-3 }",
         &["only rkc", "method = \"rkc\""],
     );
+    refused(
+        "step = 0.1",
+        "method = \"rkl2\"",
+        &["a stabilised method is stable for any step", "time.method", "give `stages`"],
+    );
     refused("step = 0.1", "method = \"eulr\"", &["did you mean `euler`?"]);
     refused("until = 10.0", "until = 0.0", &["ends before it begins"]);
     refused("[9, 8, 7]", "[9, 0, 7]", &["grid.shape[1]", "found: 0"]);
@@ -398,6 +403,11 @@ fn bad_input_is_refused_with_its_place() {
         &["the wall x low is given twice", "walls.x_low"],
     );
     with("[walls]\nx_low = \"periodic\"", &["both faces periodic", "walls"]);
+    refused(
+        "lap(c)\" }",
+        "lap(c^2)\" }\n[walls]\nx_low = { value = 1.0 }",
+        &["wall x low of c", "nothing passes the walls", "D*lap(u)"],
+    );
     with("[walls]\nx_low = \"open\"", &["there is no wall `open`"]);
     with("[walls]\nx_low = { value = \"1 +\" }", &["walls.x_low"]);
     with("[walls.species.d]\nx_low = \"no flux\"", &["there is no species `d`"]);

@@ -302,6 +302,8 @@ fn laplacians_become_inputs() {
         ("lap(D*u)", 500.0),
         ("lap(-v)", -7.0),
         ("lap(v/D)", 0.07),
+        ("lap(2*u*D - (v - 0.2)/4 + D)", 998.25),
+        ("lap(1 - u)", -5.0),
         ("x + 2*y - z", 20.0),
         ("lap(u*v) + lap(v*u)", 38.0),
         ("lap(u*u) - lap(lap(u))", -4.0),
@@ -310,6 +312,8 @@ fn laplacians_become_inputs() {
         let fields = read(equation).unwrap();
         assert_eq!(fields.rhs().eval(0.0, &at, &[100.0])[0], value, "{equation}");
     }
+    let linear = read("lap(2*u*D - (v - 0.2)/4 + D) + lap(1 - u)").unwrap();
+    assert!(linear.potentials().outputs().is_empty(), "walls of u and v are not those of a sum");
     let fields = read("lap(u*u) - lap(lap(u))").unwrap();
     assert_eq!(fields.potentials().eval(0.0, &at, &[100.0]), [4.0, 5.0]);
     for (equation, column, message) in [

@@ -16,7 +16,7 @@ impl Complex {
         self.re.hypot(self.im)
     }
 
-    fn add(self, other: Complex) -> Complex {
+    pub(crate) fn add(self, other: Complex) -> Complex {
         Complex::new(self.re + other.re, self.im + other.im)
     }
 
@@ -24,7 +24,7 @@ impl Complex {
         Complex::new(self.re - other.re, self.im - other.im)
     }
 
-    fn mul(self, other: Complex) -> Complex {
+    pub(crate) fn mul(self, other: Complex) -> Complex {
         let re = self.re * other.re - self.im * other.im;
         Complex::new(re, self.re * other.im + self.im * other.re)
     }
@@ -33,7 +33,7 @@ impl Complex {
         Complex::new(self.re, -self.im)
     }
 
-    fn scale(self, x: f64) -> Complex {
+    pub(crate) fn scale(self, x: f64) -> Complex {
         Complex::new(self.re * x, self.im * x)
     }
 

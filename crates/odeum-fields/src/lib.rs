@@ -28,6 +28,7 @@ mod quantity;
 mod reduce;
 mod slab;
 mod solids;
+mod spectrum;
 mod stability;
 mod stages;
 mod stencil;

@@ -1,6 +1,5 @@
 //! How a field is carried forward in time.
 
-use crate::stability::Stability;
 use odeum::method::rkc::recurrence::STABILITY;
 use odeum::{Error, Tolerance};
 
@@ -12,7 +11,7 @@ pub enum Method {
     #[default]
     Euler,
     /// Runge–Kutta–Chebyshev of order 2 ([`odeum::method::rkc`]): with s stages stable to
-    /// (s² − 1)/1.54 over the spectral radius; four fields of memory.
+    /// (s² − 1)/1.54 over the spectral radius where eigenvalues are real; four fields of memory.
     Rkc {
         /// Stages of a step, at least 2; by default as many as the step needs.
         stages: Option<u32>,
@@ -43,6 +42,15 @@ pub(crate) const MOST_STAGES: u32 = 400;
 pub(crate) const MARGIN: f64 = 1.05;
 
 impl Method {
+    /// As case files call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Euler => "euler",
+            Method::Rkc { .. } => "rkc",
+            Method::Rkl2 { .. } => "rkl2",
+        }
+    }
+
     /// Refuses what has no meaning.
     pub(crate) fn check(self, steps: &Steps) -> Result<(), Error> {
         if let Method::Rkc { stages: Some(stages) } | Method::Rkl2 { stages: Some(stages) } = self
@@ -60,14 +68,12 @@ impl Method {
         }
     }
 
-    /// The largest stable step of a number of stages, in units of time; `stages` counts for the
-    /// stabilised methods only.
-    pub fn largest_stable_step(self, stability: &Stability, stages: u32) -> f64 {
+    /// How far along the negative real axis a stabilised method with so many stages is stable.
+    pub(crate) fn reach(self, stages: u32) -> f64 {
         let s = f64::from(stages);
         match self {
-            Method::Euler => stability.euler,
-            Method::Rkc { .. } => (s * s - 1.0) / (STABILITY * stability.radius),
-            Method::Rkl2 { .. } => (s * s + s - 2.0) / (2.0 * stability.radius),
+            Method::Rkl2 { .. } => (s * s + s - 2.0) / 2.0,
+            _ => (s * s - 1.0) / STABILITY,
         }
     }
 

@@ -5,8 +5,9 @@ use crate::mask::Mask;
 use crate::model::Model;
 use crate::quantity::Quantity;
 use crate::stencil::Stencil;
-use crate::walls::Walls;
+use crate::walls::{SpeciesWalls, Walls};
 use odeum::Error;
+use odeum_core::graph::Node;
 
 /// How the divergence of an advective flux is approximated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,7 +136,8 @@ impl Problem {
     pub fn check(&self) -> Result<(), Error> {
         let cells = self.grid.cells();
         self.stencil.check(&self.grid)?;
-        self.walls.bind(&self.grid, self.model.species(), self.model.params())?;
+        let walls = self.walls.bind(&self.grid, self.model.species(), self.model.params())?;
+        self.check_potentials(&walls)?;
         match &self.wind {
             Some(Wind::Uniform(parts)) => {
                 for part in parts {
@@ -180,6 +182,31 @@ impl Problem {
             if self.mask.as_ref().is_some_and(|mask| !mask.contains(source.cell)) {
                 let found = format!("cell {:?}", source.cell);
                 return Err(Error::input(field, found, "is solid: give a cell of the domain"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses walls that a potential would ignore: nothing passes the walls of a potential,
+    /// and if it reads a species but not its Laplacian, a value given there has no effect.
+    fn check_potentials(&self, walls: &[SpeciesWalls]) -> Result<(), Error> {
+        let (potentials, names) = (self.model.potentials(), self.model.species());
+        for k in 0..potentials.outputs().len() {
+            let potential = potentials.subset(&[k]);
+            let reads = |state: usize| potential.nodes().contains(&Node::State(state as u32));
+            for (s, name) in names.iter().enumerate() {
+                let Some(face) = walls[s].first_given() else { continue };
+                if reads(s) && !reads(names.len() + s) {
+                    let found = format!("a value, in a model with lap of an expression of {name}");
+                    let remedy = "nothing passes the walls of such an expression, whose flux this \
+                                  would not change: make the wall closed or periodic, or diffuse \
+                                  the species itself, as in D*lap(u)";
+                    return Err(Error::input(
+                        format!("wall {} of {name}", face.name()),
+                        found,
+                        remedy,
+                    ));
+                }
             }
         }
         Ok(())

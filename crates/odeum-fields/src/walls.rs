@@ -253,6 +253,12 @@ impl SpeciesWalls {
         ghosts
     }
 
+    /// The first face whose ghosts are not those of a closed or periodic wall.
+    pub(crate) fn first_given(&self) -> Option<Face> {
+        let given = |wall: &BoundWall| matches!(wall, BoundWall::Affine { .. });
+        self.0.iter().position(given).map(|n| Face::ALL[n])
+    }
+
     /// Whether the box continues at its other end along an axis.
     pub(crate) fn wraps(&self, axis: usize) -> bool {
         matches!(self.0[2 * axis], BoundWall::Periodic)

@@ -60,7 +60,10 @@ fn diffusion_and_programs_between_walls_of_all_kinds() {
     let turing = [("u", "0.3*lap(u) + u - u^3 - v"), ("v", "0.5*lap(v) + 2*(u - 0.5*v*x*y*z - t)")];
     let front = [
         ("a", "0.3*lap(a) - 0.2*a*c"),
-        ("c", "0.2*a*c - 0.1*lap(c - c^3 + t*y + 0.2*lap(c)) + 0.05*lap(c*a)"),
+        (
+            "c",
+            "0.2*a*c - 0.1*lap(c - c^3 + t*y + 0.2*lap(c)) + 0.05*lap(c*a + 0.3*lap(a) + lap(c))",
+        ),
     ];
     for shape in SHAPES {
         for equations in [&[("c", "lap(c)")][..], &turing[..], &front[..]] {

@@ -333,17 +333,17 @@ fn steps_are_judged_over_the_span_that_is_given() {
     // Judged call by call, the second is refused; over the whole span, the first is.
     let mut by_call = march();
     assert_eq!(go(&mut by_call, 0.01).unwrap(), Outcome::Reached);
-    let early = *by_call.stability().unwrap();
+    let early = by_call.stability().unwrap().clone();
     assert!(go(&mut by_call, 1.0).unwrap_err().to_string().contains("stable up to"));
     assert!(by_call.stability().unwrap().euler < early.euler / 5.0);
     let mut whole = march();
     let limits = stability(&problem, &start, (0.0, 1.0)).unwrap();
-    whole.set_stability(limits, 1.0);
+    whole.set_stability(limits.clone(), 1.0);
     assert!(go(&mut whole, 0.01).unwrap_err().to_string().contains("stable up to"));
     // Within the span nothing is judged again, beyond it all is.
     let mut small =
         March::new(&problem, start.clone(), 0.0, &Options::euler(0.01), cpu(1)).unwrap();
-    small.set_stability(limits, 1.0);
+    small.set_stability(limits.clone(), 1.0);
     for (end, same) in [(0.5, true), (1.0, true), (2.0, false)] {
         assert_eq!(go(&mut small, end).unwrap(), Outcome::Reached);
         assert_eq!(small.stability() == Some(&limits), same, "{end}");

@@ -231,3 +231,29 @@ fn what_cannot_be_is_refused() {
     let error = text.read().unwrap_err().to_string();
     assert!(error.contains("column 5") && error.contains("`w`"), "{error}");
 }
+
+/// The Laplacian of a sum has the walls of each species; that of an expression has closed ones,
+/// and a value at a wall that it would not know is refused.
+#[test]
+fn walls_of_expressions() {
+    let grid = Grid::new([9, 5, 4], 0.5).unwrap();
+    let warm = Walls::all(Wall::Dirichlet(Quantity::from(0.3)));
+    let given = |equation: &str| Problem::new(model(equation), grid).walls(warm.clone());
+    let field = Field::from_fn(&grid, 1, |_, [x, y, z]| (x + 2.0 * y).sin() + z).unwrap();
+    let slope = |equation: &str| {
+        let engine = Engine::<f64>::new(&given(equation), &cpu()).unwrap();
+        let mut out = engine.zeros().unwrap();
+        let what = odeum_fields::Combination { slope: 1.0, own: None, terms: &[] };
+        assert!(engine.sweep(0.0, &field, &what, &mut out));
+        out.to_values(0)
+    };
+    assert_eq!(slope("lap(3*c - (0.3 - c))"), slope("3*lap(c) + lap(c)"));
+    for equation in ["lap(c^2)", "lap(c) + 0.1*lap(x*c)"] {
+        let error = Engine::<f64>::new(&given(equation), &cpu()).err().unwrap().to_string();
+        assert!(error.contains("wall x low of c") && error.contains("D*lap(u)"), "{error}");
+    }
+    let separating = "lap(c^3 - c - 0.5*lap(c))";
+    assert!(Engine::<f64>::new(&given(separating), &cpu()).is_ok());
+    let closed = Problem::new(model("lap(c^2)"), grid);
+    assert!(Engine::<f64>::new(&closed, &cpu()).is_ok());
+}

@@ -27,9 +27,6 @@ pub(crate) struct Prepared<T> {
     pub(crate) options: Options,
 }
 
-/// Stages that a step may have where the case does not say.
-const MOST_STAGES: u32 = 400;
-
 /// Copies of the field that wait to be written: one on its way, one being written.
 const WAITING: u128 = 2;
 
@@ -110,11 +107,7 @@ impl<'a> FieldPlan<'a> {
         })?;
         let place = |error| spots.place(error);
         let limits = stability(problem, &field, (time.start, time.until)).map_err(place)?;
-        let stages = match time.method {
-            Method::Rkc { stages } | Method::Rkl2 { stages } => stages.unwrap_or(MOST_STAGES),
-            Method::Euler => 1,
-        };
-        let largest = time.method.largest_stable_step(&limits, stages);
+        let largest = limits.largest_step(time.method);
         let steps = match &time.steps {
             StepSpec::Adaptive(tolerance) => {
                 tolerance.check::<T>(names.len()).map_err(place)?;
@@ -270,11 +263,7 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     };
     table.pair("stencil", stencil);
     table.pair("time", format!("{} to {}", time.start, time.until));
-    let method = match time.method {
-        Method::Euler => "euler",
-        Method::Rkc { .. } => "rkc",
-        Method::Rkl2 { .. } => "rkl2",
-    };
+    let method = time.method.name();
     let steps = match &prepared.options.steps {
         Steps::Fixed(h) => {
             let n = ((time.until - time.start) / h).ceil();
@@ -283,7 +272,7 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
         Steps::Adaptive(tolerance) => format!("steps by tolerance, rtol {:e}", tolerance.rtol),
     };
     table.pair("method", format!("{method}, {steps}"));
-    table.pair("stable up to", format!("{:.6e} (euler)", prepared.limits.euler));
+    table.pair("stable up to", stable_up_to(&prepared.limits, time.method));
     if let Some(positive) = prepared.limits.positive {
         table.pair("positive up to", format!("{positive:.6e} (euler)"));
     }
@@ -297,5 +286,14 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     }
     text += &format!("\n{}", table.render(style));
     text += &format!("\n{} nothing is wrong\n", style.green("ok:"));
+    text
+}
+
+/// The largest stable steps, of forward Euler and of the method.
+pub(crate) fn stable_up_to(limits: &Stability, method: Method) -> String {
+    let mut text = format!("{:.6e} at the start (euler)", limits.euler);
+    if method != Method::Euler {
+        text += &format!(", {:.6e} ({})", limits.largest_step(method), method.name());
+    }
     text
 }

@@ -129,6 +129,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
     let mut march = March::resume(&case.problem, start, &options, &plan.device)
         .map_err(|error| bad(case.spots.place(error)))?;
+    let stable = super::plan::stable_up_to(&limits, case.time.method);
     march.set_stability(limits, case.time.until);
     let masses = match &header {
         Some(_) => Vec::new(),
@@ -222,7 +223,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     files.extend(movie.make(case, &target));
     let _ = std::fs::remove_file(&path);
     if !args.quiet {
-        print_summary(plan, &ended, limits.euler, &files);
+        print_summary(plan, &ended, stable, &files);
     }
     Ok(Exit::Success)
 }
@@ -362,7 +363,12 @@ fn interrupted(ended: &Ended, path: &std::path::Path, args: &RunArgs, kept: bool
     Exit::Interrupted
 }
 
-fn print_summary(plan: &FieldPlan<'_>, ended: &Ended, limit: f64, files: &[std::path::PathBuf]) {
+fn print_summary(
+    plan: &FieldPlan<'_>,
+    ended: &Ended,
+    stable: String,
+    files: &[std::path::PathBuf],
+) {
     let style = Style::stdout();
     let case = plan.case;
     let names = case.problem.model.species();
@@ -378,7 +384,7 @@ fn print_summary(plan: &FieldPlan<'_>, ended: &Ended, limit: f64, files: &[std::
     facts.pair("steps", text);
     facts.pair("sweeps", count(slopes));
     facts.pair("t", ended.t.to_string());
-    facts.pair("stable up to", format!("{limit:.6e} at the start (euler)"));
+    facts.pair("stable up to", stable);
     facts.pair("device", crate::device::describe(&plan.device));
     facts.pair("time", duration(ended.elapsed));
     let seconds = ended.elapsed.as_secs_f64().max(1e-9);

@@ -112,35 +112,46 @@ impl Space {
         Ok(builder.intern(Node::State((2 * self.n_species + 3 + k) as u32)))
     }
 
-    /// The Laplacian of a species, or of a multiple of one that is the same everywhere.
+    /// The Laplacian of a sum of species, each times what is the same everywhere: the sum of
+    /// theirs, each with the walls of its species. `None` of anything else.
     fn of_species(&mut self, builder: &mut Builder, id: NodeId) -> Option<NodeId> {
-        let species = |builder: &Builder, id| match builder.node(id) {
+        let (op, [a, b, _]) = match builder.node(id) {
             Node::State(s) if (s as usize) < self.n_species => {
-                Some(Node::State(s + self.n_species as u32))
+                return Some(builder.intern(Node::State(s + self.n_species as u32)));
+            }
+            Node::Op(op, args) => (op, args),
+            _ => return None,
+        };
+        match op {
+            Op::Neg => {
+                let laplacian = self.of_species(builder, a)?;
+                Some(builder.apply(op, &[laplacian]))
+            }
+            Op::Add | Op::Sub => match [a, b].map(|id| self.reach(builder, id)) {
+                [Reach::Uniform, _] => {
+                    let laplacian = self.of_species(builder, b)?;
+                    Some(if op == Op::Sub {
+                        builder.apply(Op::Neg, &[laplacian])
+                    } else {
+                        laplacian
+                    })
+                }
+                [_, Reach::Uniform] => self.of_species(builder, a),
+                _ => {
+                    let parts = [self.of_species(builder, a)?, self.of_species(builder, b)?];
+                    Some(builder.apply(op, &parts))
+                }
+            },
+            Op::Mul if self.reach(builder, a) == Reach::Uniform => {
+                let laplacian = self.of_species(builder, b)?;
+                Some(builder.apply(op, &[a, laplacian]))
+            }
+            Op::Mul | Op::Div if self.reach(builder, b) == Reach::Uniform => {
+                let laplacian = self.of_species(builder, a)?;
+                Some(builder.apply(op, &[laplacian, b]))
             }
             _ => None,
-        };
-        if let Some(laplacian) = species(builder, id) {
-            return Some(builder.intern(laplacian));
         }
-        let Node::Op(op @ (Op::Neg | Op::Mul | Op::Div), [a, b, _]) = builder.node(id) else {
-            return None;
-        };
-        let (laplacian, factor, left) = match (species(builder, a), op) {
-            (Some(laplacian), Op::Neg) => (laplacian, None, true),
-            (Some(laplacian), _) => (laplacian, Some(b), true),
-            (None, Op::Mul) => (species(builder, b)?, Some(a), false),
-            (None, _) => return None,
-        };
-        if factor.is_some_and(|factor| self.reach(builder, factor) != Reach::Uniform) {
-            return None;
-        }
-        let laplacian = builder.intern(laplacian);
-        Some(match (factor, left) {
-            (None, _) => builder.apply(op, &[laplacian]),
-            (Some(factor), true) => builder.apply(op, &[laplacian, factor]),
-            (Some(factor), false) => builder.apply(op, &[factor, laplacian]),
-        })
     }
 
     /// Operands stand before their users, so one pass over the new nodes is enough.

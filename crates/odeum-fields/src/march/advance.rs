@@ -4,7 +4,7 @@ use super::{Failure, March, Outcome};
 use crate::backend::{Batch, Blend, Slot, Taken};
 use crate::checkpoint::Clock;
 use crate::method::{MARGIN, MOST_STAGES, Method, Steps};
-use crate::stability::{self, Stability};
+use crate::stability;
 use crate::stages;
 use crate::sweep::Precision;
 use odeum::{Error, Status};
@@ -91,7 +91,7 @@ impl<T: Precision> March<T> {
 
     /// Computes the limits of the steps, and refuses larger ones.
     fn judge_stability(&mut self, end: f64) -> Result<(), Error> {
-        if self.judged.is_none_or(|judged| end > judged.until) {
+        if self.judged.as_ref().is_none_or(|judged| end > judged.until) {
             let sample = self.backend.sample()?;
             let limits = stability::judge(&self.problem, &sample, (self.clock.t, end))?;
             self.set_stability(limits, end);
@@ -99,11 +99,7 @@ impl<T: Precision> March<T> {
         let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, self.stability()) else {
             return Ok(());
         };
-        let stages = match self.options.method {
-            Method::Rkc { stages } | Method::Rkl2 { stages } => stages.unwrap_or(MOST_STAGES),
-            Method::Euler => 1,
-        };
-        let largest = self.options.method.largest_stable_step(stability, stages);
+        let largest = stability.largest_step(self.options.method);
         if *h > largest * (1.0 + 1e-9) && !self.options.force {
             let remedy =
                 format!("stable up to {largest:.6e} here; take less, more stages, or force it");
@@ -216,9 +212,7 @@ impl<T: Precision> March<T> {
             let most = (tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round().max(2.0) as u32;
             if stages > most.min(MOST_STAGES) {
                 stages = most.min(MOST_STAGES);
-                let radius = self.clock.radius * MARGIN;
-                let radius = Stability { euler: 0.0, radius, positive: None };
-                h = method.largest_stable_step(&radius, stages).min(h);
+                h = (method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
             }
         }
         stages::step(self.backend.as_mut(), method, stages, (t, h))?;

@@ -81,7 +81,7 @@ pub struct March<T: Precision> {
 
 /// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
 /// changes with time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Judged {
     limits: Stability,
     until: f64,
@@ -241,10 +241,10 @@ impl<T: Precision> March<T> {
     /// each call of [`until`](March::until) within it.
     pub fn set_stability(&mut self, limits: Stability, until: f64) {
         let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
-        self.judged = Some(Judged { limits, until });
         if self.clock.radius == 0.0 {
             self.clock.radius = limits.radius;
         }
+        self.judged = Some(Judged { limits, until });
     }
 
     /// Time, and memory of the method: with the field all that [`March::resume`] needs.

@@ -64,7 +64,8 @@ pub(super) fn read(
         ("rkc", Method::Rkc { stages: count }),
         ("rkl2", Method::Rkl2 { stages: count }),
     ];
-    let method = section.get("method").map_or(Some(Method::Euler), |field| {
+    let method_field = section.get("method");
+    let method = method_field.as_ref().map_or(Some(Method::Euler), |field| {
         spots.put("steps", field.spot());
         field.choice("methods of fields", &methods)
     });
@@ -105,7 +106,7 @@ pub(super) fn read(
         Some(Method::Rkc { stages: None } | Method::Rkl2 { stages: None }),
         Some(StepSpec::Share(_)),
         Some(field),
-    ) = (method, &steps, &step)
+    ) = (method, &steps, step.as_ref().or(method_field.as_ref()))
     {
         return field.refuse(
             "a stabilised method is stable for any step, given enough stages",

@@ -1,0 +1,132 @@
+//! How far stabilised methods may step where eigenvalues are not real.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::model;
+use odeum::Cpu;
+use odeum_fields::{
+    Advection, Field, Grid, March, Method, Options, Outcome, Problem, Quantity, Steps, Wall, Walls,
+    Wind, noise, stability,
+};
+
+const METHODS: [Method; 4] = [
+    Method::Rkc { stages: None },
+    Method::Rkl2 { stages: None },
+    Method::Rkc { stages: Some(9) },
+    Method::Rkl2 { stages: Some(8) },
+];
+
+fn rough(problem: &Problem) -> Field<f64> {
+    let mut cell = 0;
+    let next = |_, _| {
+        cell += 1;
+        noise(5, 0, cell) - 0.5
+    };
+    Field::from_fn(&problem.grid, problem.model.species().len(), next).unwrap()
+}
+
+/// The largest |u| after so many steps of size `h`, over that at the start.
+fn growth(problem: &Problem, method: Method, h: f64, steps: u64) -> f64 {
+    let start = rough(problem);
+    let largest = |field: &Field<f64>| {
+        let all = (0..field.species()).flat_map(|s| field.to_values(s));
+        all.map(f64::abs).fold(0.0, f64::max)
+    };
+    let mut options = Options::new(method, Steps::Fixed(h));
+    options.force = true;
+    let cpu = Cpu { threads: Some(1), ..Cpu::default() };
+    let mut march = March::new(problem, start.clone(), 0.0, &options, cpu).unwrap();
+    let outcome = march.steps(steps, 0, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+    match outcome {
+        Outcome::Reached => largest(&march.field().unwrap()) / largest(&start),
+        _ => f64::INFINITY,
+    }
+}
+
+/// Stable up to the limit, and not far beyond it.
+fn is_tight(problem: &Problem, name: &str) {
+    let limits = stability(problem, &rough(problem), (0.0, 1.0)).unwrap();
+    for method in METHODS {
+        let h = limits.largest_step(method);
+        let calm = growth(problem, method, h, 300);
+        assert!(calm <= 1.0, "{name} {method:?}: {calm} by steps of {h}");
+        let wild = growth(problem, method, 2.0 * h, 300);
+        assert!(wild > 10.0, "{name} {method:?}: {wild} by steps of twice {h}");
+    }
+}
+
+#[test]
+fn winds_limit_steps_beside_the_spectral_radius() {
+    for (shape, wind) in [
+        ([61, 1, 1], [1.0, 0.0, 0.0]),
+        ([61, 1, 1], [0.2, 0.0, 0.0]),
+        ([23, 19, 1], [4.0, -1.5, 0.0]),
+        ([13, 11, 9], [0.5, 0.7, -0.3]),
+    ] {
+        let problem = Problem::new(model(&[("c", "lap(c)")]), Grid::new(shape, 1.0).unwrap())
+            .walls(Walls::all(Wall::Periodic))
+            .wind(Wind::Uniform(wind.map(Quantity::from)), Advection::Upwind);
+        is_tight(&problem, &format!("{shape:?} {wind:?}"));
+    }
+}
+
+/// Of Koren's scheme the limiter bounds what would grow, so no step is wild.
+#[test]
+fn winds_of_third_order_limit_steps() {
+    for (shape, equation) in
+        [([61, 1, 1], "0.02*lap(c)"), ([23, 19, 1], "0.3*lap(c)"), ([13, 11, 9], "0.1*lap(c)")]
+    {
+        let wind = [1.0, 0.4, -0.6].map(Quantity::from);
+        let problem = Problem::new(model(&[("c", equation)]), Grid::new(shape, 1.0).unwrap())
+            .walls(Walls::all(Wall::Periodic))
+            .wind(Wind::Uniform(wind), Advection::Koren);
+        let limits = stability(&problem, &rough(&problem), (0.0, 1.0)).unwrap();
+        for method in METHODS {
+            let h = limits.largest_step(method);
+            assert!(h > limits.euler, "{shape:?} {method:?}: {h}");
+            for part in [1.0, 0.85, 0.7] {
+                let calm = growth(&problem, method, part * h, 300);
+                assert!(calm <= 1.0, "{shape:?} {method:?}: {calm} by steps of {part} times {h}");
+            }
+        }
+    }
+}
+
+#[test]
+fn reactions_that_swing_while_they_diffuse_limit_steps() {
+    let swing = [("u", "lap(u) - u - 3*v"), ("v", "lap(v) + 3*u - v")];
+    let problem = Problem::new(model(&swing), Grid::new([61, 1, 1], 1.0).unwrap())
+        .walls(Walls::all(Wall::Periodic));
+    is_tight(&problem, "swing");
+}
+
+#[test]
+fn real_eigenvalues_leave_the_whole_range() {
+    let problem =
+        Problem::new(model(&[("c", "lap(c) - 0.1*c")]), Grid::new([16, 16, 16], 1.0).unwrap());
+    let limits = stability(&problem, &rough(&problem), (0.0, 1.0)).unwrap();
+    let s = 9.0;
+    let rkc = limits.largest_step(Method::Rkc { stages: Some(9) });
+    assert!((rkc * limits.radius - (s * s - 1.0) / 1.54).abs() < 1e-9);
+    let rkl2 = limits.largest_step(Method::Rkl2 { stages: Some(9) });
+    assert!((rkl2 * limits.radius - (s * s + s - 2.0) / 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn larger_steps_are_refused() {
+    let problem = Problem::new(model(&[("c", "0.1*lap(c)")]), Grid::new([64, 1, 1], 1.0).unwrap())
+        .wind(Wind::Uniform([1.0, 0.0, 0.0].map(Quantity::from)), Advection::Upwind);
+    let method = Method::Rkl2 { stages: None };
+    let limits = stability(&problem, &rough(&problem), (0.0, 1.0)).unwrap();
+    let h = limits.largest_step(method);
+    let begin = |h: f64| {
+        let options = Options::new(method, Steps::Fixed(h));
+        let mut march =
+            March::new(&problem, rough(&problem), 0.0, &options, Cpu::default()).unwrap();
+        march.steps(1, 0, &mut |_| std::ops::ControlFlow::Continue(()))
+    };
+    assert_eq!(begin(0.99 * h).unwrap(), Outcome::Reached);
+    let error = begin(1.01 * h).unwrap_err().to_string();
+    assert!(error.contains("stable up to") && error.contains("step"), "{error}");
+}
