@@ -97,7 +97,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let (mut header, start) = if args.resume && path.exists() {
         drop(field);
         let (header, march) =
-            checkpoint::read::<T>(&path, &case.problem.grid, &identity).map_err(bad)?;
+            checkpoint::read::<T>(&path, &case.problem, &identity).map_err(bad)?;
         (Some(header), march)
     } else {
         (None, Checkpoint { field, clock: Clock::at(case.time.start) })
