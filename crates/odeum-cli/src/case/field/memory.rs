@@ -10,7 +10,7 @@ use odeum::Device;
 use odeum_fields::{Field, Grid, Method, fields_needed};
 
 /// Copies of the field that are on their way to files: one waits, one is being written.
-const COPIES: usize = 2;
+pub(crate) const COPIES: usize = 2;
 
 /// Bytes of a number of an array that was read.
 const NUMBER: u128 = 8;

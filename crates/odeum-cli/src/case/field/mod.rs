@@ -11,7 +11,7 @@ mod time;
 mod walls;
 
 pub(crate) use initial::Initial;
-pub(crate) use memory::too_large;
+pub(crate) use memory::{COPIES, too_large};
 pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice};
 pub(crate) use time::{FieldTime, StepSpec};
 
