@@ -135,6 +135,23 @@ step = 0.1
     folder.odeum(&["check", "a.toml"]).refused(&["are free", "called `k`", "`untl`", "4 errors"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_study_says_which_grids_do_not_fit_into_memory() {
+    let folder = Folder::new();
+    let args = ["bench", "fields", "--sizes", "16000", "--threads", "1", "--json"];
+    let said = folder.odeum(&args).well();
+    let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(document["rows"].as_array().unwrap().len(), 0);
+    // Four cubes and six cuts in two precisions.
+    let left_out = document["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), (4 + 6) * 2);
+    let first = left_out[0].as_str().unwrap();
+    for part in ["diffusion, f32, 16000×16000×16000: it needs ", " TiB, and ", " are free"] {
+        assert!(first.contains(part), "`{part}` is not in: {first}");
+    }
+}
+
 #[test]
 fn an_end_in_the_midst_of_a_file_loses_no_more_than_what_came_after_a_checkpoint() {
     let folder = Folder::new();
