@@ -221,7 +221,8 @@ pub(crate) struct BenchArgs {
     /// Numbers of systems, separated by commas; of a mechanism's studies one
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) systems: Vec<usize>,
-    /// Edges of the cubes of the study `fields`, separated by commas
+    /// Edges of the cubes of the study `fields`, separated by commas [default: 64,128,256 on a
+    /// processor, which take some minutes; 64,128,256,512,1024 on a GPU]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) sizes: Vec<usize>,
     /// Only these variants of a built-in problem, separated by commas: scalar, lanes, cuda…

@@ -15,7 +15,7 @@ const EQUATIONS: usize = 40;
 pub(crate) fn command(args: &CheckArgs) -> Exit {
     let findings = Findings::default();
     let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
-    let case = match case::read(&args.case, &findings) {
+    let case = match case::read(&args.case, args.place.device.as_ref(), &findings) {
         Some(Described::Field(case)) => return fields::check(&case, &overrides, &findings),
         Some(Described::Ensemble(case)) => Some(case),
         None => None,

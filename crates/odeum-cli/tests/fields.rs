@@ -531,7 +531,10 @@ fn speed_is_measured_beside_a_copy() {
     let said = folder.odeum(&args).well();
     let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let rows = document["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 4 * 2);
+    // Of four problems in two precisions, single steps and two in one pass.
+    assert_eq!(rows.len(), 4 * 2 * 2);
+    let several = rows.iter().filter(|row| row["variant"] == "cpu, 2 steps at once");
+    assert_eq!(several.count(), 4 * 2);
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap();
         assert!(number("mpoints_per_second") > 0.0 && number("copy_bandwidth") > 0.0, "{row}");

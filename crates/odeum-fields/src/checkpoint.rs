@@ -65,7 +65,7 @@ impl Clock {
         }
     }
 
-    fn numbers(&self) -> [u64; 15] {
+    fn numbers(&self) -> [u64; CLOCK] {
         let [a, b, c, d] = self.control.map(f64::to_bits);
         [
             self.t.to_bits(),
@@ -86,7 +86,7 @@ impl Clock {
         ]
     }
 
-    fn from_numbers(numbers: [u64; 15]) -> Clock {
+    fn from_numbers(numbers: [u64; CLOCK]) -> Clock {
         let real = |k: usize| f64::from_bits(numbers[k]);
         Clock {
             t: real(0),
@@ -105,7 +105,20 @@ impl Clock {
 /// First bytes of a checkpoint, with the version of its form.
 const MAGIC: &[u8; 8] = b"odmfld01";
 
+/// Numbers before the values: bytes of one, cells along x, y and z, species; those of the clock.
+const HEAD: usize = 5;
+const CLOCK: usize = 15;
+
 impl<T: Scalar> Checkpoint<T> {
+    /// Bytes that [`write`](Checkpoint::write) writes for a field of so many species; none where
+    /// there are too many to count.
+    pub fn bytes(grid: &Grid, species: usize) -> Option<u64> {
+        let [nx, ny, nz] = grid.shape().map(|n| n as u64);
+        let plane = nx.checked_mul(ny)?.checked_mul(species as u64)?;
+        let values = plane.checked_mul(nz)?.checked_mul(size_of::<T>() as u64)?;
+        values.checked_add((MAGIC.len() + 8 * (HEAD + CLOCK)) as u64)
+    }
+
     /// Writes everything, numbers in little-endian order: a mark, bytes of a number, shape,
     /// species, the clock, then the values of each species, x fastest.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
@@ -136,8 +149,12 @@ impl<T: Scalar> Checkpoint<T> {
         Ok(())
     }
 
-    /// Reads what [`write`](Checkpoint::write) wrote, for a grid of the same shape.
-    pub fn read(grid: &Grid, from: &mut impl Read) -> io::Result<Checkpoint<T>> {
+    /// Reads what [`write`](Checkpoint::write) wrote, of so many species on a grid of this shape.
+    ///
+    /// # Errors
+    /// What is read is of another field, or ends too soon. Memory for the field is taken only
+    /// once it is known to have this size, whatever the bytes say.
+    pub fn read(grid: &Grid, species: usize, from: &mut impl Read) -> io::Result<Checkpoint<T>> {
         let refuse = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
         let mut magic = [0; 8];
         from.read_exact(&mut magic)?;
@@ -148,8 +165,8 @@ impl<T: Scalar> Checkpoint<T> {
             let mut bytes = [0; 8];
             from.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
         };
-        let head = [number()?, number()?, number()?, number()?, number()?];
-        let mut numbers = [0; 15];
+        let head: [u64; HEAD] = [number()?, number()?, number()?, number()?, number()?];
+        let mut numbers = [0; CLOCK];
         for slot in &mut numbers {
             *slot = number()?;
         }
@@ -167,7 +184,9 @@ impl<T: Scalar> Checkpoint<T> {
                 &head[1..4]
             )));
         }
-        let species = usize::try_from(head[4]).unwrap_or(0);
+        if head[4] != species as u64 {
+            return Err(refuse(format!("the checkpoint has {} species, not {species}", head[4])));
+        }
         let mut field = Field::zeros(grid, species).map_err(|error| refuse(error.to_string()))?;
         let [nx, ny, nz] = grid.shape();
         let mut bytes = vec![0; nx * size_of::<T>()];

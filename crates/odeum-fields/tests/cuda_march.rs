@@ -299,7 +299,8 @@ fn interruptions_change_no_bit() {
             ControlFlow::Continue(())
         });
         assert_eq!(outcome.unwrap(), Outcome::Reached);
-        let checkpoint = Checkpoint::<f64>::read(&problem.grid, &mut written.as_slice()).unwrap();
+        let checkpoint =
+            Checkpoint::<f64>::read(&problem.grid, 2, &mut written.as_slice()).unwrap();
         for from in [checkpoint.clone(), start] {
             let mut other = begin(from);
             other.until(end, 0, &mut go_on).unwrap();

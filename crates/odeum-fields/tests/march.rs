@@ -194,13 +194,14 @@ fn interruptions_change_no_bit() {
         });
         assert_eq!(outcome.unwrap(), Outcome::Reached);
         assert!((march.t() - end).abs() < 1e-9 && march.counts().steps > 21);
-        let checkpoint = Checkpoint::<f64>::read(&problem.grid, &mut written.as_slice()).unwrap();
+        let checkpoint =
+            Checkpoint::<f64>::read(&problem.grid, 2, &mut written.as_slice()).unwrap();
         let mut resumed = March::resume(&problem, checkpoint, &options, cpu(2)).unwrap();
         resumed.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(march.field().unwrap(), resumed.field().unwrap(), "{:?}", options.method);
         assert_eq!(march.counts().steps, resumed.counts().steps);
     }
-    let refused = Checkpoint::<f32>::read(&problem.grid, &mut &[0_u8; 400][..]);
+    let refused = Checkpoint::<f32>::read(&problem.grid, 2, &mut &[0_u8; 400][..]);
     assert!(refused.unwrap_err().to_string().contains("no checkpoint"));
 }
 

@@ -19,7 +19,7 @@ mod time;
 
 pub(crate) use ensemble::EnsembleSpec;
 pub(crate) use field::{
-    Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec,
+    COPIES, Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec, too_large,
 };
 pub(crate) use method::MethodSpec;
 pub(crate) use run::{OutputSpec, Precision, RunSpec};
@@ -31,7 +31,7 @@ use crate::files;
 use crate::finding::{Finding, Findings};
 use crate::model::Model;
 use crate::source::Source;
-use odeum::Tolerance;
+use odeum::{Device, Tolerance};
 use reader::{Section, Spot};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -83,13 +83,13 @@ pub(crate) enum Described {
 }
 
 /// Reads a case file; `None` after reporting what is wrong with it. One with a `[grid]` describes
-/// fields.
-pub(crate) fn read(path: &Path, findings: &Findings) -> Option<Described> {
+/// fields, whose memory is judged by `device` where the case's own does not count.
+pub(crate) fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option<Described> {
     let source = findings.ok(files::read_text(path, "case file", LARGEST))?;
     let document = parse(&source, findings)?;
     let root = Section::root(document.get_ref(), &source, findings);
     if root.has("grid") {
-        return field::read(&root, path, &source, findings).map(Described::Field);
+        return field::read(&root, path, &source, device, findings).map(Described::Field);
     }
     read_ensemble(&root, path, &source, findings).map(Described::Ensemble)
 }

@@ -12,7 +12,7 @@ use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::write_whole;
 use odeum::Scalar;
-use odeum_fields::{Checkpoint, Grid};
+use odeum_fields::{Checkpoint, Problem};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -20,6 +20,9 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"ODEUMFK1";
+/// Bytes of the mark and of the text's length.
+const HEAD: usize = 16;
+/// Bytes of the checksum.
 const HASH: usize = 32;
 /// No text is longer: it holds a number for each state written.
 const LONGEST: u64 = 64 << 20;
@@ -87,18 +90,25 @@ pub(super) fn write<T: Scalar>(
     written.map_err(Trouble::from)
 }
 
-/// Reads a checkpoint of the run that `identity` says.
+/// Reads a checkpoint of the run of a problem that `identity` says.
+///
+/// No more memory is taken than the file has bytes, and the field of the problem needs, whatever
+/// stands in the file.
 pub(super) fn read<T: Scalar>(
     path: &Path,
-    grid: &Grid,
+    problem: &Problem,
     identity: &[(String, String)],
 ) -> Result<(Header, Checkpoint<T>), Finding> {
     let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| {
+    let opened = File::open(path).and_then(|file| {
+        let size = file.metadata()?.len();
+        Ok((file, size))
+    });
+    let (file, size) = opened.map_err(|error| {
         Finding::error(format!("cannot open the checkpoint: {}", reason(&error))).in_file(&name)
     })?;
     let mut from = Hashing { inner: BufReader::new(file), hash: Sha256::new() };
-    let mut head = [0; 16];
+    let mut head = [0; HEAD];
     let whole = from.read_exact(&mut head).is_ok();
     if !whole || !head.starts_with(MAGIC) {
         return Err(Finding::error("this is no checkpoint of a field")
@@ -106,9 +116,11 @@ pub(super) fn read<T: Scalar>(
             .help("name the right output, or start anew with --overwrite"));
     }
     let length = u64::from_le_bytes([8, 9, 10, 11, 12, 13, 14, 15].map(|i: usize| head[i]));
-    if length > LONGEST {
-        return Err(damaged(path, "its text is not readable"));
-    }
+    let rest = size.saturating_sub((HEAD + HASH) as u64);
+    let Some(rest) = rest.checked_sub(length).filter(|_| length <= LONGEST) else {
+        let reason = format!("its text cannot have {length} bytes where all have {size}");
+        return Err(damaged(path, &reason));
+    };
     let mut text = vec![0; length as usize];
     from.read_exact(&mut text).map_err(|_| damaged(path, "it is cut off"))?;
     let header: Header = serde_json::from_slice(&text)
@@ -127,8 +139,14 @@ pub(super) fn read<T: Scalar>(
                  --overwrite",
             ));
     }
-    let march =
-        Checkpoint::read(grid, &mut from).map_err(|error| damaged(path, &reason(&error)))?;
+    let (grid, species) = (&problem.grid, problem.model.species().len());
+    let wanted = Checkpoint::<T>::bytes(grid, species);
+    if wanted != Some(rest) {
+        let wanted = wanted.map_or_else(|| "more".to_owned(), |wanted| wanted.to_string());
+        return Err(damaged(path, &format!("its field has {rest} bytes, not {wanted}")));
+    }
+    let march = Checkpoint::read(grid, species, &mut from)
+        .map_err(|error| damaged(path, &reason(&error)))?;
     let Hashing { mut inner, hash } = from;
     let mut sum = [0; HASH];
     let read = inner.read_exact(&mut sum);
@@ -143,4 +161,65 @@ fn damaged(path: &Path, reason: &str) -> Finding {
     Finding::error(format!("the checkpoint is damaged: {reason}"))
         .in_file(path.display().to_string())
         .help("start anew with --overwrite")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use odeum_fields::{Clock, Field, problems::Paper};
+
+    /// A checkpoint of a small run, with the bytes before the values of the field.
+    fn small() -> (Problem, Vec<(String, String)>, Vec<u8>, usize) {
+        let problem = Paper::Turing.problem([3, 2, 2]).unwrap();
+        let field: Field<f64> = Paper::Turing.initial(&problem.grid, 1).unwrap();
+        let identity = vec![("time".to_owned(), "0 to 1".to_owned())];
+        let header = Header {
+            identity: identity.clone(),
+            step: 0.25_f64.to_bits(),
+            masses: vec![1.0_f64.to_bits(); 2],
+            frames: vec![0, 0.5_f64.to_bits()],
+            device: "cpu, 8 lanes".to_owned(),
+            tables: [812, 0],
+        };
+        let folder = std::env::temp_dir();
+        let path = folder.join(format!("odeum-unit-{}.checkpoint", std::process::id()));
+        write(&path, &header, &Checkpoint { field, clock: Clock::at(0.5) }).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let read = read::<f64>(&path, &problem, &identity).unwrap();
+        assert_eq!(read.0, header);
+        std::fs::remove_file(path).unwrap();
+        let values = bytes.len() - HASH - 3 * 2 * 2 * 2 * 8;
+        (problem, identity, bytes, values)
+    }
+
+    #[test]
+    fn damage_before_the_values_is_refused_clearly() {
+        let (problem, identity, whole, values) = small();
+        let folder = std::env::temp_dir();
+        let path = folder.join(format!("odeum-flip-{}.checkpoint", std::process::id()));
+        let refused = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            let finding = read::<f64>(&path, &problem, &identity).unwrap_err();
+            assert!(finding.help.as_ref().is_some_and(|help| help.contains("--overwrite")));
+            finding.message.clone()
+        };
+        let clear = ["the checkpoint is damaged: ", "the checkpoint is of another run"];
+        for at in 0..values {
+            for mask in [1, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= mask;
+                let message = refused(&bytes);
+                let known = match at {
+                    0..8 => message == "this is no checkpoint of a field",
+                    // A text that is cut or has a strange end is no JSON.
+                    8..16 => message.contains("its text "),
+                    _ => clear.iter().any(|part| message.starts_with(part)),
+                };
+                assert!(known, "byte {at} ^ {mask}: {message}");
+            }
+        }
+        assert!(refused(&whole[..whole.len() - 1]).contains("its field has"));
+        assert!(refused(&[&whole[..], b"\n"].concat()).contains("its field has"));
+        std::fs::remove_file(path).unwrap();
+    }
 }

@@ -9,6 +9,7 @@ mod npz;
 mod observer;
 mod plan;
 mod progress;
+mod queue;
 mod run;
 mod series;
 mod slice;

@@ -2,6 +2,7 @@
 
 use super::checkpoint::Header;
 use super::progress::Progress;
+use super::queue::Outbox;
 use super::series;
 use super::writer::{Message, Signals};
 use crate::case::{Every, FieldCase};
@@ -9,7 +10,6 @@ use odeum::{Error, Monitor};
 use odeum_fields::{March, Precision};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 /// Checkpoints take no more than this share of the time.
@@ -24,7 +24,7 @@ pub(super) struct Observer<'a, T: Precision> {
     pub(super) monitor: &'a Monitor,
     pub(super) signals: &'a Signals,
     pub(super) progress: Progress,
-    pub(super) sender: SyncSender<Message<T>>,
+    pub(super) outbox: Outbox<Message<T>>,
     pub(super) header: Header,
     /// Time between two checkpoints.
     pub(super) every: Duration,
@@ -107,8 +107,10 @@ impl<T: Precision> Observer<'_, T> {
 
     /// Sends the present state to be written.
     pub(super) fn state(&mut self, march: &March<T>) -> Result<(), Error> {
-        self.header.frames.push(march.t().to_bits());
-        self.send(Message::State { t: march.t(), field: march.snapshot()? });
+        let room = self.outbox.room();
+        let (t, field) = (march.t(), march.snapshot()?);
+        self.header.frames.push(t.to_bits());
+        self.outbox.copy(Message::State { t, field }, room);
         Ok(())
     }
 
@@ -116,21 +118,19 @@ impl<T: Precision> Observer<'_, T> {
     pub(super) fn rows(&mut self, march: &March<T>) -> Result<(), Error> {
         if let Some(series) = &self.case.output.series {
             let lines = series::lines(series, &self.case.problem.grid, march)?;
-            self.send(Message::Rows { series: series::row(series, march)?, lines });
+            let series = series::row(series, march)?;
+            let bytes = series.len() + lines.len();
+            self.outbox.text(Message::Rows { series, lines }, bytes);
         }
         Ok(())
     }
 
     /// Sends a checkpoint.
     pub(super) fn checkpoint(&mut self, march: &March<T>) -> Result<(), Error> {
+        let room = self.outbox.room();
         let (header, field) = (self.header.clone(), march.snapshot()?);
-        self.send(Message::Checkpoint { header, clock: march.clock(), field });
+        self.outbox.copy(Message::Checkpoint { header, clock: march.clock(), field }, room);
         self.last_checkpoint = Instant::now();
         Ok(())
-    }
-
-    fn send(&self, message: Message<T>) {
-        // The writer listens as long as there is a sender.
-        let _ = self.sender.send(message);
     }
 }

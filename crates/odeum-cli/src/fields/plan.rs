@@ -1,14 +1,11 @@
 //! From a case of a field to a run: memory, device, the size of steps.
 
-use crate::case::{FieldCase, Precision, StepSpec};
+use crate::case::{FieldCase, Precision, StepSpec, too_large};
 use crate::finding::{Finding, Findings};
-use crate::plan::{Overrides, available_memory};
+use crate::plan::Overrides;
 use crate::report::{Style, Table, bytes, count, wrap};
 use odeum::Device;
-use odeum_fields::{
-    Field, Method, Options, Problem, Stability, Stencil, Steps, Wind, cuda, fields_needed,
-    stability,
-};
+use odeum_fields::{Field, Method, Options, Problem, Stability, Stencil, Steps, cuda, stability};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -16,8 +13,6 @@ use std::fmt::Write;
 pub(crate) struct FieldPlan<'a> {
     pub(crate) case: &'a FieldCase,
     pub(crate) device: Device,
-    /// Memory needed at most [bytes]; of a GPU it is its own.
-    pub(crate) memory: u128,
 }
 
 /// A field at its start, and the steps it can take.
@@ -27,11 +22,8 @@ pub(crate) struct Prepared<T> {
     pub(crate) options: Options,
 }
 
-/// Copies of the field that wait to be written: one on its way, one being written.
-const WAITING: u128 = 2;
-
 impl<'a> FieldPlan<'a> {
-    /// Checks what can be checked without memory for the field; `None` after reporting.
+    /// Takes what the command line says over the case; `None` after reporting what is wrong.
     pub(crate) fn new(
         case: &'a FieldCase,
         overrides: &Overrides,
@@ -46,28 +38,7 @@ impl<'a> FieldPlan<'a> {
             ),
             Device::Cuda(_) => {}
         }
-        let memory = memory(case, &device);
-        let plan = FieldPlan { case, device, memory };
-        plan.check_memory(findings);
-        (!findings.has_errors()).then_some(plan)
-    }
-
-    fn check_memory(&self, findings: &Findings) {
-        let Some(available) = available_memory() else { return };
-        if self.memory > available {
-            findings.push(self.too_large(self.memory, available, ""));
-        }
-    }
-
-    fn too_large(&self, need: u128, free: u128, place: &str) -> Finding {
-        let message =
-            format!("the fields need {}{place}, and {} are free", bytes(need), bytes(free));
-        let finding = match self.case.spots.find("shape") {
-            Some(spot) => spot.error(message),
-            None => Finding::error(message).in_file(self.case.source.name()),
-        };
-        let finding = finding.found(format!("{need} bytes of {free}"));
-        finding.help("take fewer cells, precision = \"f32\", or method = \"euler\"")
+        (!findings.has_errors()).then_some(FieldPlan { case, device })
     }
 
     /// Memory needed on the GPU that needs most [bytes]; an error where one has not that much. A
@@ -85,7 +56,7 @@ impl<'a> FieldPlan<'a> {
         };
         if let Some(memory) = each.iter().find(|memory| memory.need > memory.free) {
             let place = format!(" on cuda:{}", memory.ordinal);
-            return Err(self.too_large(memory.need, memory.free, &place));
+            return Err(too_large(memory.need, memory.free, &place, &self.case.spots));
         }
         Ok(each.iter().map(|memory| memory.need).max())
     }
@@ -194,34 +165,6 @@ fn fingerprint(value: &impl std::fmt::Debug) -> String {
     hash.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn memory(case: &FieldCase, device: &Device) -> u128 {
-    let species = case.problem.model.species().len();
-    let grid = &case.problem.grid;
-    // What cannot be addressed was refused with the grid.
-    let field = match case.precision {
-        Precision::F64 => Field::<f64>::bytes(grid, species),
-        Precision::F32 => Field::<f32>::bytes(grid, species),
-    };
-    let field = field.map_or(u128::MAX / 16, |bytes| bytes as u128);
-    let arrays = case.problem.diffusion.len()
-        + if matches!(case.problem.wind, Some(Wind::Cells(_))) { 3 } else { 0 };
-    let (fields, arrays) = match device {
-        Device::Cpu(_) => (fields_needed(case.time.method) as u128, 3 * arrays),
-        // That of the start, or of the end.
-        Device::Cuda(gpu) if gpu.ordinals.len() == 1 => (1, 3 * arrays),
-        // Cut for each GPU.
-        Device::Cuda(_) => (2, 4 * arrays),
-    };
-    // Arrays of the case, of the march's own copy of the problem, and made ready for sweeps.
-    let surroundings = 8 * (arrays * grid.cells()) as u128;
-    // A processor's weights near solid cells: for a cache line of a species another one at most.
-    let weights = match (device, &case.problem.mask) {
-        (Device::Cpu(_), Some(_)) => field / species.max(1) as u128,
-        _ => 0,
-    };
-    field * (fields + WAITING) + surroundings + weights + case.initial.bytes()
-}
-
 /// How many cells there are, in words.
 pub(super) fn cells(problem: &Problem) -> String {
     let [nx, ny, nz] = problem.grid.shape();
@@ -278,7 +221,7 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     }
     table.pair("device", crate::device::describe(&plan.device));
     table.pair("precision", plan.case.precision.name());
-    table.pair("memory", bytes(plan.memory));
+    table.pair("memory", bytes(plan.case.memory));
     if let Some(memory) = on_gpu {
         let several = matches!(&plan.device, Device::Cuda(gpu) if gpu.ordinals.len() > 1);
         let whose = if several { "memory of each GPU" } else { "memory of the GPU" };

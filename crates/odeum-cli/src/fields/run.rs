@@ -5,6 +5,7 @@ use super::frames::Frames;
 use super::observer::Observer;
 use super::plan::{FieldPlan, Prepared, describe};
 use super::progress::Progress;
+use super::queue::queue;
 use super::series::{self, Growing};
 use super::writer::{Signals, Writer, Written};
 use super::{Trouble, conservation, movie, npz, target};
@@ -20,7 +21,6 @@ use odeum::Monitor;
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 /// `odeum run` of a field.
@@ -97,7 +97,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let (mut header, start) = if args.resume && path.exists() {
         drop(field);
         let (header, march) =
-            checkpoint::read::<T>(&path, &case.problem.grid, &identity).map_err(bad)?;
+            checkpoint::read::<T>(&path, &case.problem, &identity).map_err(bad)?;
         (Some(header), march)
     } else {
         (None, Checkpoint { field, clock: Clock::at(case.time.start) })
@@ -154,17 +154,16 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     stop_on_ctrl_c(&monitor, args.quiet);
     let signals = Signals::default();
     let ((outcome, ended), written) = std::thread::scope(|scope| {
-        // A state waits until the one before is written: memory stays bounded.
-        let (sender, receiver) = sync_channel(0);
+        let (outbox, inbox) = queue();
         let signals = &signals;
-        let thread = scope.spawn(move || writer.run::<T>(&receiver, signals, resumed));
+        let thread = scope.spawn(move || writer.run::<T>(&inbox, signals, resumed));
         let span = (case.time.start, case.time.until);
         let observer = Observer {
             case,
             monitor: &monitor,
             signals,
             progress: Progress::new(span, march.t(), args.quiet),
-            sender,
+            outbox,
             header,
             every: Duration::from_secs_f64(args.checkpoint_every),
             last_checkpoint: Instant::now(),

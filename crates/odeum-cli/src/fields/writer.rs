@@ -3,12 +3,12 @@
 use super::Trouble;
 use super::checkpoint::{self, Header};
 use super::frames::Frames;
+use super::queue::{Inbox, Sent};
 use super::series::Growing;
 use crate::finding::Finding;
 use odeum_fields::{Checkpoint, Clock, Precision, Snapshot};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 /// What is to be written; in the order given.
@@ -59,12 +59,13 @@ impl Writer {
     /// Writes until there is nothing more to come; after an error it only listens.
     pub(super) fn run<T: Precision>(
         mut self,
-        messages: &Receiver<Message<T>>,
+        messages: &Inbox<Message<T>>,
         signals: &Signals,
         mut kept: bool,
     ) -> Written {
         let (mut warnings, mut trouble) = (Vec::new(), None);
-        while let Ok(message) = messages.recv() {
+        // Room is given back after each turn, when what took it is gone.
+        while let Ok(Sent { message, room: _room }) = messages.recv() {
             if trouble.is_some() {
                 continue;
             }

@@ -26,7 +26,7 @@ const NAMED: usize = 5;
 pub(crate) fn command(args: &RunArgs) -> Exit {
     let findings = Findings::default();
     let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
-    let case = match case::read(&args.case, &findings) {
+    let case = match case::read(&args.case, args.place.device.as_ref(), &findings) {
         Some(Described::Field(case)) => return fields::run(&case, &overrides, args, &findings),
         Some(Described::Ensemble(case)) => Some(case),
         None => None,

@@ -4,6 +4,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub(crate) mod npz;
+pub(crate) mod results;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,6 +1,6 @@
 //! Steps of fields on GPUs, timed there.
 
-use super::Timed;
+use super::{Measured, Timed};
 use odeum::backend::cuda::{Cuda, kernels::Card};
 use odeum::{Device, Error};
 use odeum_fields::cuda;
@@ -22,17 +22,18 @@ const SINGLE: &str = "cuda";
 /// What marches do where that is faster: two to four.
 const SEVERAL: &str = "cuda, several steps at once";
 
-/// Steps; none where one has not memory enough.
+/// Steps; none where a GPU has not memory enough.
 pub(super) fn steps<T: Precision>(
     paper: Paper,
     shape: [usize; 3],
     gpu: &Cuda,
-) -> Result<Vec<Timed>, Error> {
+) -> Result<Measured, Error> {
     let problem = paper.problem(shape)?;
     let species = problem.model.species().len();
     let memory = cuda::memory::<T>(&problem, Method::Euler, gpu)?;
-    if memory.iter().any(|memory| memory.need > memory.free) {
-        return Ok(Vec::new());
+    if let Some(memory) = memory.iter().find(|memory| memory.need > memory.free) {
+        let place = format!(" on cuda:{}", memory.ordinal);
+        return Ok(Measured::without_memory(memory.need, memory.free, &place));
     }
     let mut u = Field::<T>::zeros(&problem.grid, species)?;
     fill(&mut u, &paper.initial::<T>(&plane(&problem.grid)?, 0)?);
@@ -63,12 +64,15 @@ pub(super) fn steps<T: Precision>(
         timed.push((named(kind, gpu), best, steps as usize));
     }
     drop(march);
-    if let [ordinal] = gpu.ordinals[..]
-        && problem.grid.cells() <= MOST_PUBLISHED
-    {
-        timed.extend(published::<T>(paper, &problem.grid, ordinal)?);
+    let mut left_out = None;
+    match gpu.ordinals[..] {
+        [ordinal] if problem.grid.cells() <= MOST_PUBLISHED => {
+            timed.extend(published::<T>(paper, &problem.grid, ordinal)?);
+        }
+        [_] => left_out = Some("the published kernels: too slow for so many cells".to_owned()),
+        _ => left_out = Some("the published kernels: they know one GPU".to_owned()),
     }
-    Ok(timed)
+    Ok(Measured { timed, left_out })
 }
 
 /// Steps by the kernels of Molnár et al. 2011 for the newer of their cards.

@@ -1,9 +1,11 @@
 //! `odeum bench fields`: sweeps over grids, beside the bandwidth of a plain copy.
 //!
 //! The four problems of Molnár, Izsák, Mészáros & Lagzi (2011), Table 1, by forward Euler; cubes
-//! (their Tables 6 and Fig. 8), and one cube cut into seven boxes of as many cells (as in (3) of
-//! their Table 7). What counts are cells: there are no others than interior ones.
+//! (their Tables 6 and Fig. 8), and for diffusion, as theirs, one cube cut into seven boxes of as
+//! many cells (as in (3) of their Table 7). What counts are cells: there are no others than
+//! interior ones. What is left out is said beneath the table, and why.
 
+mod cpu;
 mod gpu;
 mod picture;
 mod row;
@@ -13,35 +15,29 @@ use super::write_json;
 use crate::Exit;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
-use crate::report::{Align, Style, Table, count, significant};
+use crate::report::{Align, Style, Table, bytes, count, significant};
 use odeum::backend::cuda::Cuda;
 use odeum::{Cpu, Device, Error};
+use odeum_fields::Precision;
 use odeum_fields::problems::Paper;
-use odeum_fields::{Combination, Engine, Precision};
 pub(super) use row::NAME;
 use row::Row;
 use serde::{Deserialize, Serialize};
-use std::hint::black_box;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// What it is about.
 pub(super) const ABOUT: &str = "sweeps over grids against the bandwidth of a copy";
 
 /// Edges of cubes measured on a processor unless said.
-const CPU_SIZES: [usize; 3] = [64, 128, 192];
+const CPU_SIZES: [usize; 3] = [64, 128, 256];
 /// Edges of cubes measured on a GPU unless said: those of the paper's Fig. 8, and larger.
 const GPU_SIZES: [usize; 5] = [64, 128, 256, 512, 1024];
 /// The edge of the cube that the paper cuts.
 const CUT: usize = 256;
-/// Time for which sweeps are repeated, at least, and their least number.
-const TIME: Duration = Duration::from_millis(400);
-const SWEEPS: usize = 5;
-/// Bytes of each array of the copy.
-const COPIED: usize = 128 << 20;
 /// What computes.
 #[derive(Clone, Debug)]
 enum Variant {
+    /// In each way of [`cpu`].
     Cpu(Cpu),
     /// In each way of [`gpu`].
     Cuda(Cuda),
@@ -50,12 +46,30 @@ enum Variant {
 /// A kind of step that was timed: its name, the time of one \[s\], and how many were timed.
 type Timed = (String, f64, usize);
 
+/// What was timed on a grid.
+struct Measured {
+    timed: Vec<Timed>,
+    /// What was not, and why.
+    left_out: Option<String>,
+}
+
+impl Measured {
+    /// Nothing, for want of memory in some place, as ` on cuda:0` \[bytes\].
+    fn without_memory(need: u128, free: u128, place: &str) -> Measured {
+        let why = format!("it needs {}{place}, and {} are free", bytes(need), bytes(free));
+        Measured { timed: Vec::new(), left_out: Some(why) }
+    }
+}
+
 /// Everything the study measured.
 #[derive(Debug, Serialize, Deserialize)]
 struct Document {
     bench: String,
     machine: Machine,
     rows: Vec<Row>,
+    /// What has no row, and why.
+    #[serde(default)]
+    left_out: Vec<String>,
 }
 
 /// Runs the study.
@@ -65,28 +79,34 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let usual: &[usize] = if on_gpu { &GPU_SIZES } else { &CPU_SIZES };
     let sizes = if args.sizes.is_empty() { usual.to_vec() } else { args.sizes.clone() };
     let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    let mut document =
-        Document { bench: NAME.to_owned(), machine: Machine::here(), rows: Vec::new() };
+    let (bench, machine) = (NAME.to_owned(), Machine::here());
+    let mut document = Document { bench, machine, rows: Vec::new(), left_out: Vec::new() };
     for variant in &variants {
         let roof = roof(variant).map_err(|e| (Finding::from(e), Exit::BadInput))?;
         for paper in [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume] {
-            let mut rows = Vec::new();
+            let (mut rows, mut left_out) = (Vec::new(), Vec::new());
             for shape in shapes(&sizes) {
                 // As in the paper only diffusion is cut, where every shape is another kernel.
                 let cut = shape[0] != shape[1];
-                if on_gpu && cut && paper != Paper::Diffusion {
+                if cut && paper != Paper::Diffusion {
                     continue;
                 }
-                let measured = measure::<f32>(paper, shape, variant, roof)
-                    .and_then(|row| Ok([row, measure::<f64>(paper, shape, variant, roof)?]));
-                let measured = measured.map_err(|e| (Finding::from(e), Exit::Broken))?;
-                rows.extend(measured.into_iter().flatten());
+                let mut both = [measure::<f32>, measure::<f64>].into_iter();
+                let measured = both.try_for_each(|measure| {
+                    let (more, missing) = measure(paper, shape, variant, roof)?;
+                    rows.extend(more);
+                    left_out.extend(missing);
+                    Ok(())
+                });
+                measured.map_err(|e: Error| (Finding::from(e), Exit::Broken))?;
             }
             if !to_stdout {
                 println!("{}, copy at {roof:.1} GB/s", paper.name());
                 println!("{}", table(&rows).render(Style::stdout()));
+                left_out.iter().for_each(|line| println!("left out: {line}"));
             }
             document.rows.extend(rows);
+            document.left_out.extend(left_out);
         }
     }
     if let Some(path) = &args.json {
@@ -128,18 +148,15 @@ fn shapes(sizes: &[usize]) -> Vec<[usize; 3]> {
     shapes
 }
 
+/// Rows of a problem on a grid, and what has none.
 fn measure<T: Precision>(
     paper: Paper,
     shape: [usize; 3],
     variant: &Variant,
     roof: f64,
-) -> Result<Vec<Row>, Error> {
-    let (threads, timed) = match variant {
-        Variant::Cpu(cpu) => {
-            let mut times = sweeps_on_cpu::<T>(paper, shape, cpu)?;
-            times.sort_by(f64::total_cmp);
-            (cpu.thread_count(), vec![("cpu".to_owned(), times[times.len() / 2], times.len())])
-        }
+) -> Result<(Vec<Row>, Option<String>), Error> {
+    let (threads, measured) = match variant {
+        Variant::Cpu(cpu) => (cpu.thread_count(), cpu::steps::<T>(paper, shape, cpu)?),
         Variant::Cuda(gpu) => (1, gpu::steps::<T>(paper, shape, gpu)?),
     };
     let cells: usize = shape.iter().product();
@@ -162,58 +179,18 @@ fn measure<T: Precision>(
             share_of_copy: bandwidth / roof,
         }
     };
-    Ok(timed.into_iter().map(row).collect())
-}
-
-/// Times of steps of forward Euler \[s\].
-fn sweeps_on_cpu<T: Precision>(
-    paper: Paper,
-    shape: [usize; 3],
-    cpu: &Cpu,
-) -> Result<Vec<f64>, Error> {
-    let problem = paper.problem(shape)?;
-    let engine = Engine::<T>::new(&problem, cpu)?;
-    let mut u = paper.initial::<T>(&problem.grid, 0)?;
-    let mut next = engine.zeros()?;
-    let (mut times, begun) = (Vec::new(), Instant::now());
-    let step = paper.step();
-    while times.len() <= SWEEPS || begun.elapsed() < TIME {
-        let start = Instant::now();
-        let terms = [(1.0, &u)];
-        let what = Combination { slope: step, own: None, terms: &terms };
-        engine.sweep(times.len() as f64 * step, &u, &what, &mut next);
-        times.push(start.elapsed().as_secs_f64());
-        std::mem::swap(&mut u, &mut next);
-    }
-    // The first also fetches the pages.
-    times.remove(0);
-    Ok(times)
+    let [nx, ny, nz] = shape;
+    let what = format!("{}, {}, {nx}×{ny}×{nz}", paper.name(), T::NAME);
+    let left_out = measured.left_out.map(|why| format!("{what}: {why}"));
+    Ok((measured.timed.into_iter().map(row).collect(), left_out))
 }
 
 /// Bandwidth of a copy by the same device: read and written \[GB/s\].
 fn roof(variant: &Variant) -> Result<f64, Error> {
     match variant {
-        Variant::Cpu(cpu) => Ok(roof_of_cpu(cpu.thread_count())),
+        Variant::Cpu(cpu) => Ok(cpu::roof(cpu.thread_count())),
         Variant::Cuda(gpu) => gpu::roof(gpu),
     }
-}
-
-fn roof_of_cpu(threads: usize) -> f64 {
-    let from = vec![1.0_f64; COPIED / 8];
-    let mut to = vec![0.0_f64; COPIED / 8];
-    let part = from.len().div_ceil(threads);
-    let mut best = 0.0_f64;
-    for _ in 0..7 {
-        let start = Instant::now();
-        std::thread::scope(|scope| {
-            for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {
-                scope.spawn(move || to.copy_from_slice(black_box(from)));
-            }
-        });
-        black_box(&mut to);
-        best = best.max(2.0 * COPIED as f64 / start.elapsed().as_secs_f64() / 1e9);
-    }
-    best
 }
 
 fn table(rows: &[Row]) -> Table {

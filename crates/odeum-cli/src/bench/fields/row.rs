@@ -35,10 +35,10 @@ pub(super) struct Row {
 impl Row {
     /// What tells a line of the plot from the others.
     pub(super) fn line(&self) -> String {
-        let what = match (self.variant.as_str(), self.threads) {
-            ("cpu", 1) => "1 thread",
-            ("cpu", _) => "all threads",
-            (variant, _) => variant,
+        let threads = if self.threads == 1 { "1 thread" } else { "all threads" };
+        let what = match self.variant.strip_prefix("cpu") {
+            Some(how) => format!("{threads}{how}"),
+            None => self.variant.clone(),
         };
         format!("{}, {}, {what}", self.problem, self.precision)
     }

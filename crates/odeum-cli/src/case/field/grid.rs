@@ -4,24 +4,24 @@ use super::surroundings::Context;
 use super::{initial, three};
 use crate::case::reader::Section;
 use crate::case::spots::Spots;
+use crate::finding::Findings;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Grid, Mask, Model, Stencil};
 
 /// Most cells along an axis.
 const MOST: u64 = 1 << 24;
 
-/// What the section says.
+/// What the section says, but for the mask.
 pub(super) struct Cells {
     pub(super) grid: Grid,
     pub(super) stencil: Stencil,
-    pub(super) mask: Option<Mask>,
 }
 
-/// Reads the section; a built-in problem knows its spacing.
+/// Reads the section but for the mask, which [`mask`] does; a built-in problem knows its spacing.
 pub(super) fn read(
     section: &Section<'_>,
-    (model, paper): (Option<&Model>, Option<Paper>),
-    context: Context<'_>,
+    paper: Option<Paper>,
+    findings: &Findings,
     spots: &mut Spots,
 ) -> Option<Cells> {
     let help = "cells along x, y and z, as shape = [64, 64, 64]; one cell along axes that are \
@@ -59,16 +59,25 @@ pub(super) fn read(
     });
     let grid = shape.zip(spacing).zip(origin).and_then(|((shape, spacing), origin)| {
         let grid = Grid::with_spacing(shape, spacing).and_then(|grid| grid.at(origin));
-        grid.map_err(|error| context.findings.push(spots.place(error))).ok()
+        grid.map_err(|error| findings.push(spots.place(error))).ok()
     });
+    Some(Cells { grid: grid?, stencil: stencil? })
+}
+
+/// Reads the mask, if there is one, and so ends the section: `Some(None)` where there is none,
+/// `None` where it is wrong.
+pub(super) fn mask(
+    section: &Section<'_>,
+    model: Option<&Model>,
+    context: Context<'_>,
+    spots: &mut Spots,
+) -> Option<Option<Mask>> {
     let mask = section.get("mask").map(|field| {
         spots.put("mask", field.spot());
-        let context = Context { grid: grid.as_ref(), ..context };
         let values = initial::cells(&field, "mask", model, context)?;
-        let mask = Mask::from_values(grid.as_ref()?, &values);
+        let mask = Mask::from_values(context.grid?, &values);
         mask.map_err(|error| context.findings.push(spots.place(error))).ok()
     });
     section.finish();
-    let mask = mask.map_or(Some(None), |mask| mask.map(Some))?;
-    Some(Cells { grid: grid?, stencil: stencil?, mask })
+    mask.map_or(Some(None), |mask| mask.map(Some))
 }

@@ -123,15 +123,6 @@ impl Initial {
         }
         Ok(field)
     }
-
-    /// Memory of the arrays \[bytes\].
-    pub(crate) fn bytes(&self) -> u128 {
-        let size = |start: &Start| match &start.base {
-            Base::Array(values) => 8 * values.len() as u128,
-            _ => 0,
-        };
-        self.starts.iter().map(size).sum()
-    }
 }
 
 /// The numbers of all cells, x fastest, that a field says in the way of the initial values of a

@@ -3,6 +3,7 @@
 mod arrays;
 mod grid;
 mod initial;
+mod memory;
 mod output;
 mod surroundings;
 mod system;
@@ -10,6 +11,7 @@ mod time;
 mod walls;
 
 pub(crate) use initial::Initial;
+pub(crate) use memory::{COPIES, too_large};
 pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice};
 pub(crate) use time::{FieldTime, StepSpec};
 
@@ -19,7 +21,7 @@ use super::{Precision, run};
 use crate::finding::Findings;
 use crate::source::Source;
 use odeum::Device;
-use odeum_fields::{Problem, Quantity};
+use odeum_fields::{Method, Problem, Quantity};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -37,17 +39,21 @@ pub(crate) struct FieldCase {
     pub(crate) time: FieldTime,
     pub(crate) precision: Precision,
     pub(crate) device: Device,
+    /// Memory needed at most, of a GPU its own aside \[bytes\].
+    pub(crate) memory: u128,
     /// Steps between two checkpoints, beside those that are due by the clock.
     pub(crate) checkpoint_steps: Option<u64>,
     pub(crate) output: FieldOutput,
     pub(crate) spots: Spots,
 }
 
-/// Reads a case; `None` after reporting what is wrong with it.
+/// Reads a case; `None` after reporting what is wrong with it. Memory is judged by `device` where
+/// there is one, else by that of the case.
 pub(super) fn read(
     root: &Section<'_>,
     path: &Path,
     source: &Rc<Source>,
+    device: Option<&Device>,
     findings: &Findings,
 ) -> Option<FieldCase> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
@@ -64,15 +70,39 @@ pub(super) fn read(
     let names: Option<Vec<String>> = system.as_ref().map(|system| system.model.species().to_vec());
     let names = names.as_deref();
     let model = system.as_ref().map(|system| &system.model);
-    let context = surroundings::Context { grid: None, names, folder, findings };
-    let grid = root.need("grid", "add [grid] with shape = [64, 64, 64]");
-    let grid = grid.and_then(|field| field.section());
-    let grid = grid.and_then(|section| grid::read(&section, (model, paper), context, &mut spots));
+    let section = root.need("grid", "add [grid] with shape = [64, 64, 64]");
+    let section = section.and_then(|field| field.section());
+    let grid = section.as_ref().and_then(|s| grid::read(s, paper, findings, &mut spots));
+    let help = "add [time] with until = 100.0";
+    let time = root.need("time", help).and_then(|field| field.section());
+    let time = time.and_then(|section| time::read(&section, paper, names, &mut spots));
+    let run = match root.get("run") {
+        Some(field) => {
+            field.section().and_then(|section| run::read_field(&section, &mut spots, findings))
+        }
+        None => Some(run::FieldRun::default()),
+    };
+    let memory = grid.as_ref().map_or(0, |cells| {
+        // Where something is wrong the least is taken: the run is refused for that.
+        let usual = Device::cpu();
+        let needs = memory::Needs {
+            grid: &cells.grid,
+            species: names.map_or(1, <[String]>::len),
+            precision: run.as_ref().map_or(Precision::F32, |run| run.precision),
+            method: time.as_ref().map_or(Method::Euler, |time| time.method),
+            device: device.or(run.as_ref().map(|run| &run.device)).unwrap_or(&usual),
+            arrays: memory::Arrays::of(root),
+        };
+        needs.bytes()
+    });
+    // Of a grid that is too large nothing is read that has its size.
+    let grid = grid.filter(|_| findings.ok(memory::check(memory, &spots)).is_some());
     let place = |error: odeum::Error, spots: &Spots| findings.push(spots.place(error));
 
     let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
     let cells = grid.as_ref().map(|cells| &cells.grid);
-    let context = surroundings::Context { grid: cells, ..context };
+    let context = surroundings::Context { grid: cells, names, folder, findings };
+    let mask = section.and_then(|section| grid::mask(&section, model, context, &mut spots));
     let wind = optional(root, "wind", |section| surroundings::wind(section, context, &mut spots));
     let sources = match root.get("sources") {
         None => Some(None),
@@ -91,28 +121,19 @@ pub(super) fn read(
             None
         }
     };
-    let help = "add [time] with until = 100.0";
-    let time = root.need("time", help).and_then(|field| field.section());
-    let time = time.and_then(|section| time::read(&section, paper, names, &mut spots));
-    let run = match root.get("run") {
-        Some(field) => {
-            field.section().and_then(|section| run::read_field(&section, &mut spots, findings))
-        }
-        None => Some(run::FieldRun::default()),
-    };
     let output = match root.get("output") {
         Some(field) => field.section().and_then(|section| output::read(&section, names, cells)),
         None => Some(FieldOutput::default()),
     };
     root.finish();
-    let (system, grid::Cells { grid, stencil, mask }) = (system?, grid?);
+    let (system, grid::Cells { grid, stencil }) = (system?, grid?);
     let problem = match system.paper {
         Some(paper) => paper.problem(grid.shape()),
         None => Ok(Problem::new(system.model.clone(), grid)),
     };
     let mut problem = problem.map_err(|error| place(error, &spots)).ok()?;
     (problem.model, problem.grid, problem.stencil) = (system.model, grid, stencil);
-    problem.mask = mask;
+    problem.mask = mask?;
     if let Some(walls) = walls? {
         problem.walls = walls;
     }
@@ -146,6 +167,7 @@ pub(super) fn read(
         time: time?,
         precision: run.precision,
         device: run.device,
+        memory,
         checkpoint_steps: run.checkpoint_steps,
         output: output?,
         spots,
