@@ -25,6 +25,7 @@ mod plan;
 mod problem;
 pub mod problems;
 mod quantity;
+mod record;
 mod reduce;
 mod slab;
 mod solids;
@@ -50,8 +51,14 @@ pub use noise::noise;
 pub use noise::rough;
 pub use problem::{Advection, PointSource, Problem, Wind};
 pub use quantity::Quantity;
+pub use record::Local;
 pub use reduce::Summary;
 pub use stability::{Stability, stability};
 pub use stencil::Stencil;
 pub use sweep::{Combination, Precision};
 pub use walls::{Face, Wall, Walls};
+
+/// The code of the book, which runs as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/fields-in-rust.md")]
+struct Book;

@@ -16,8 +16,9 @@ pub enum Advection {
     /// in a step Δt each axis gains a diffusion of |w| h/2 · (1 − |w| Δt/h).
     #[default]
     Upwind,
-    /// Third order where the field is smooth, limited so that no new extremum appears. Koren,
-    /// *A robust upwind discretization method for advection, diffusion and source terms*, in
+    /// Third order where the field rises or falls smoothly, limited so that no new extremum appears;
+    /// of waves with their crests the mean error is of somewhat more than second order. Koren, *A
+    /// robust upwind discretization method for advection, diffusion and source terms*, in
     /// Vreugdenhil & Koren (eds.), Numerical Methods for Advection–Diffusion Problems (1993).
     Koren,
 }

@@ -205,34 +205,6 @@ fn interruptions_change_no_bit() {
     assert!(refused.unwrap_err().to_string().contains("no checkpoint"));
 }
 
-/// A field that is the same everywhere is a system of ordinary equations in every cell.
-#[test]
-fn homogeneous_fields_follow_the_ordinary_equations() {
-    let problem = Paper::Turing.problem([6, 5, 4]).unwrap();
-    let u = Field::<f64>::from_fn(&problem.grid, 2, |_, _| 1.0).unwrap();
-    let options =
-        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-9, 1e-11)));
-    let u = run(&problem, u, &options, 2.0);
-    let (first, second) = (u.get(0, [0; 3]), u.get(1, [0; 3]));
-    assert!(u.to_values(0).iter().all(|x| *x == first));
-    assert!(u.to_values(1).iter().all(|x| *x == second));
-
-    let text = odeum::core::text::TextSource {
-        states: vec!["u", "v"],
-        equations: vec![("u", "u - u^3 - v"), ("v", "26*(u - 0.5*v - 0.09)")],
-        ..Default::default()
-    };
-    let system = text.read().unwrap().tape();
-    let ensemble = odeum::Ensemble::new(2, vec![1.0_f64, 1.0], (0.0, 2.0)).unwrap();
-    let tight = odeum::Options::new(Tolerance::new(1e-12, 1e-14));
-    let method = odeum::Method::dopri5();
-    let solution = odeum::solve(&system, &ensemble, &method, &odeum::Device::cpu(), &tight);
-    let solution = solution.unwrap();
-    for (field, ode) in [first, second].iter().zip(solution.y(0)) {
-        assert!((field - ode).abs() < 1e-6, "{field} {ode}");
-    }
-}
-
 #[test]
 fn stabilised_methods_are_of_order_two() {
     let grid = Grid::new([12, 10, 1], 0.5).unwrap();

@@ -208,8 +208,9 @@ fn upwind_moments_follow_their_rule() {
     }
 }
 
-/// Winds per cell give what a uniform wind gives; a smooth wave is carried with second order at
-/// least by Koren's scheme, with far less loss than upwind; no new extremes appear.
+/// Winds per cell give what a uniform wind gives; a wave with its crests is carried with second order
+/// in the mean by Koren's scheme (koren.rs has more), with far less loss than upwind; no new extremes
+/// appear.
 #[test]
 fn carried_waves_keep_their_shape() {
     let carried = |n: usize, advection: Advection, per_cell: bool, axis: usize| {
@@ -252,7 +253,7 @@ fn carried_waves_keep_their_shape() {
         );
         let (fine, _) = carried(64, Advection::Koren, false, axis);
         assert!(coarse < upwind / 5.0, "axis {axis}: {coarse} {upwind}");
-        assert!((coarse / fine).log2() > 1.6, "axis {axis}: {coarse} {fine}");
+        assert!((coarse / fine).log2() > 2.0, "axis {axis}: {coarse} {fine}");
     }
 }
 

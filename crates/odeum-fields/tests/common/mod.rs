@@ -1,7 +1,13 @@
 //! What several tests build their problems from.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use odeum_fields::{Face, Model, ModelText, Quantity, Wall, Walls};
+use odeum::{Cpu, Isa};
+use odeum_fields::{
+    Face, Field, Grid, March, Model, ModelText, Options, Outcome, Precision, Problem, Quantity,
+    Wall, Walls,
+};
+use std::f64::consts::PI;
+use std::ops::ControlFlow;
 
 /// A model of the species that these equations are of.
 pub(crate) fn model(equations: &[(&'static str, &'static str)]) -> Model {
@@ -21,4 +27,45 @@ pub(crate) fn mixed_walls() -> Walls {
         .face(Face { axis: 2, high: false }, warm.clone())
         .face(Face { axis: 1, high: true }, leak)
         .face(Face { axis: 0, high: false }, warm)
+}
+
+/// One thread, with the widest lanes there are.
+pub(crate) fn one_thread() -> Cpu {
+    Cpu { threads: Some(1), isa: Isa::best() }
+}
+
+/// Marches to `end` from time 0 without watching, whatever the limits of the steps.
+pub(crate) fn carried<T: Precision>(
+    problem: &Problem,
+    u: Field<T>,
+    options: &Options,
+    end: f64,
+) -> Field<T> {
+    let options = Options { force: true, ..options.clone() };
+    let mut march = March::new(problem, u, 0.0, &options, one_thread()).unwrap();
+    let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(outcome, Outcome::Reached);
+    march.field().unwrap().into_owned()
+}
+
+/// The centre of every cell, in plain order.
+pub(crate) fn centres(grid: &Grid) -> impl Iterator<Item = [f64; 3]> + use<> {
+    let grid = *grid;
+    let centre = move |cell: [usize; 3]| [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
+    (0..grid.cells()).map(move |index| centre(grid.cell(index)))
+}
+
+/// The error function, to a few roundings: its series, and beyond 3 the continued fraction of
+/// its complement (Abramowitz & Stegun 7.1.6 and 7.1.14).
+pub(crate) fn erf(x: f64) -> f64 {
+    if x.abs() > 3.0 {
+        let fraction = (1..60).rev().fold(x.abs(), |below, k| x.abs() + f64::from(k) / 2.0 / below);
+        return x.signum() * (1.0 - (-x * x).exp() / (fraction * PI.sqrt()));
+    }
+    let (mut term, mut sum) = (x, x);
+    for k in 1..100 {
+        term *= 2.0 * x * x / f64::from(2 * k + 1);
+        sum += term;
+    }
+    2.0 / PI.sqrt() * (-x * x).exp() * sum
 }

@@ -1,0 +1,45 @@
+//! Phases that separate (Cahn and Hilliard), with the equations, a wall and its course in time
+//! written in Rust.
+
+#![allow(clippy::print_stdout)]
+
+use odeum::core::{Graph, Symbol};
+use odeum::{Cpu, Real};
+use odeum_fields::{
+    Face, Field, Grid, March, Model, Options, Outcome, Problem, Quantity, Wall, Walls, noise,
+};
+use std::ops::ControlFlow;
+
+/// The derivative of c⁴/4 − c²/2, of anything that computes: a number, or a symbol.
+fn bulk<R: Real>(c: R) -> R {
+    c * c * c - c
+}
+
+fn main() -> Result<(), odeum::Error> {
+    // ∂c/∂t = ∇²μ with μ = c³ − c − σ ∇²c.
+    let model = Model::record_with_potentials(
+        &["c"],
+        &[("sigma", 0.5)],
+        |cell| vec![bulk(cell.u[0]) - cell.p[0] * cell.lap[0]],
+        |cell| vec![cell.lap_potentials[0]],
+    )?;
+    // One face is wetted by the one phase and the other in turn: a graph of t and the parameter.
+    let course = Graph::record(0, 1, |t, _, _| vec![(t * Symbol::lit(0.1)).sin()]);
+    let face = Face { axis: 0, high: false };
+    let walls = Walls::default().face(face, Wall::Dirichlet(Quantity::Graph(course)));
+
+    let grid = Grid::new([48, 48, 1], 1.0)?;
+    let problem = Problem::new(model, grid).walls(walls);
+    let mut cell = 0;
+    let start = Field::<f64>::from_fn(&grid, 1, |_, _| {
+        cell += 1;
+        0.1 * noise(1, 0, cell)
+    })?;
+    let mut march = March::new(&problem, start, 0.0, &Options::euler(0.02), Cpu::default())?;
+    let outcome = march.until(100.0, 0, &mut |_| ControlFlow::Continue(()))?;
+    assert_eq!(outcome, Outcome::Reached);
+    for all in march.summaries()? {
+        println!("c: {:.4} to {:.4}, mean {:.4}", all.min, all.max, all.mean);
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The order of Koren's scheme, in one dimension and with errors of time that do not show.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{carried, model};
+use odeum_fields::{
+    Advection, Field, Grid, Method, Options, Problem, Quantity, Steps, Wall, Walls, Wind,
+};
+use std::f64::consts::PI;
+
+/// A profile on an axis of length 2, by its integral: what a scheme of fluxes carries are its
+/// means over cells.
+type Integral = fn(f64) -> f64;
+
+/// Mean and largest error on n cells along an axis, carried by 0.3 along it or against it.
+fn errors(n: usize, axis: usize, wind: f64, integral: Integral, walls: &Walls) -> [f64; 2] {
+    let h = 2.0 / n as f64;
+    let (mut shape, mut spacing, mut winds) = ([1; 3], [1.0; 3], [0.0; 3]);
+    (shape[axis], spacing[axis], winds[axis]) = (n, h, wind);
+    let grid = Grid::with_spacing(shape, spacing).unwrap();
+    let mean = |x: f64| (integral(x + h / 2.0) - integral(x - h / 2.0)) / h;
+    let problem = Problem::new(model(&[("c", "0")]), grid)
+        .wind(Wind::Uniform(winds.map(Quantity::from)), Advection::Koren)
+        .walls(walls.clone());
+    let start = Field::<f64>::from_fn(&grid, 1, |_, at| mean(at[axis])).unwrap();
+    // Of second order in time, with steps of a thirty-second of a cell.
+    let options = Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(h / 32.0));
+    let end = carried(&problem, start, &options, 0.3 / wind.abs()).to_values(0);
+    let shift = 0.3 * wind.signum();
+    let error = |i: usize| (end[i] - mean(grid.centre(axis, i) - shift)).abs();
+    let errors: Vec<f64> = (0..n).map(error).collect();
+    [errors.iter().sum::<f64>() / n as f64, errors.iter().fold(0.0, |a, b| a.max(*b))]
+}
+
+/// log₂ of how many times smaller the mean and the largest error are on twice the cells.
+fn orders(n: usize, axis: usize, wind: f64, integral: Integral, walls: &Walls) -> [f64; 2] {
+    let [coarse, fine] = [n, 2 * n].map(|n| errors(n, axis, wind, integral, walls));
+    [0, 1].map(|k| (coarse[k] / fine[k]).log2())
+}
+
+/// A rise from −1 to 1 that is level at both ends has no extremum.
+#[test]
+fn the_third_order_where_nothing_is_limited() {
+    let rise: Integral = |x| (10.0 * (x - 1.0)).cosh().ln() / 10.0;
+    for axis in 0..3 {
+        for wind in [1.0, -1.0] {
+            let orders = orders(160, axis, wind, rise, &Walls::default());
+            assert!(orders.iter().all(|p| (p - 3.0).abs() < 0.15), "{axis} {wind}: {orders:?}");
+        }
+    }
+}
+
+/// At crests the limiter leaves differences of first order: those cells are ever fewer, so that
+/// in the mean the error of a wave is still of more than second order.
+#[test]
+fn crests_cost_an_order_in_the_mean() {
+    let wave: Integral = |x| -(PI * x).cos() / PI;
+    let [mean, largest] = orders(64, 0, 1.0, wave, &Walls::all(Wall::Periodic));
+    assert!((2.1..2.5).contains(&mean), "{mean}");
+    assert!((1.3..1.8).contains(&largest), "{largest}");
+}

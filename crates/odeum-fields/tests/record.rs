@@ -1,0 +1,66 @@
+//! Models written in Rust are those written as text.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::carried;
+use odeum::Real;
+use odeum_fields::{Field, Grid, Model, ModelText, Options, Problem, noise};
+
+/// Everything an equation can contain: parameters, both Laplacians, places, the time, potentials.
+fn text() -> Model {
+    let text = ModelText {
+        species: vec!["a", "c"],
+        params: vec![("D", 0.3), ("k", 0.2)],
+        equations: vec![
+            ("a", "D * lap(a) - k * a * c + t * y"),
+            ("c", "k * a * c - lap(c^3 - c - D * lap(c)) + lap(a * c) - z"),
+        ],
+        ..ModelText::default()
+    };
+    text.read().unwrap().0
+}
+
+fn recorded() -> Model {
+    Model::record_with_potentials(
+        &["a", "c"],
+        &[("D", 0.3), ("k", 0.2)],
+        |cell| {
+            let (d, [a, c]) = (cell.p[0], [cell.u[0], cell.u[1]]);
+            vec![c.powi(3) - c - d * cell.lap[1], a * c]
+        },
+        |cell| {
+            let ([d, k], [a, c]) = ([cell.p[0], cell.p[1]], [cell.u[0], cell.u[1]]);
+            let met = k * a * c;
+            let [_, y, z] = cell.at;
+            vec![
+                d * cell.lap[0] - met + cell.t * y,
+                met - cell.lap_potentials[0] + cell.lap_potentials[1] - z,
+            ]
+        },
+    )
+    .unwrap()
+}
+
+#[test]
+fn rust_and_text_have_the_same_bits() {
+    let grid = Grid::new([19, 7, 6], 0.9).unwrap();
+    let ends = [text(), recorded()].map(|model| {
+        let mut cell = 0;
+        let start = Field::<f64>::from_fn(&grid, 2, |s, _| {
+            cell += 1;
+            0.4 + 0.3 * noise(2, s, cell)
+        });
+        let problem = Problem::new(model, grid);
+        carried(&problem, start.unwrap(), &Options::euler(0.01), 0.2)
+    });
+    assert!(ends[0] == ends[1]);
+}
+
+#[test]
+fn the_number_of_equations_is_that_of_the_species() {
+    let few = Model::record(&["a", "c"], &[], |cell| vec![cell.lap[0]]);
+    assert!(few.unwrap_err().to_string().contains("2 outputs"));
+    let spoiled = Model::record(&["a"], &[("k", f64::NAN)], |cell| vec![cell.p[0]]);
+    assert!(spoiled.unwrap_err().to_string().contains("must be finite"));
+}
