@@ -7,6 +7,7 @@ mod frames;
 mod movie;
 mod npz;
 mod observer;
+mod ome;
 mod plan;
 mod progress;
 mod run;
