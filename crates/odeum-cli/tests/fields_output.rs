@@ -69,3 +69,107 @@ fn stores_are_images_too() {
     let inline = &group["consolidated_metadata"]["metadata"];
     assert_eq!(inline["u"]["dimension_names"], serde_json::json!(["t", "z", "y", "x"]));
 }
+
+/// Diffusion with a table that has a row for each step.
+const TABLE: &str = r#"
+[system]
+species = ["c"]
+equations = { c = "lap(c)" }
+[grid]
+shape = [9, 8, 7]
+spacing = 1.0
+[initial]
+c = "sin(x)"
+[time]
+until = 100.0
+step = 0.01
+[output]
+series = { every = 1, lines = [{ along = "x", through = [1.0, 1.0, 1.0] }] }
+"#;
+
+fn text(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.read(name)).unwrap()
+}
+
+/// A run of [`TABLE`] that was stopped on its way.
+#[cfg(unix)]
+fn stopped() -> Folder {
+    let folder = Folder::new();
+    folder.write("a.toml", TABLE);
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
+    let begun = std::time::Instant::now();
+    while !folder.has("a.checkpoint") {
+        assert!(begun.elapsed().as_secs() < 60, "there is no checkpoint");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    common::signal(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn rows_that_are_missing_are_spoken_of() {
+    let folder = stopped();
+    let before = text(&folder, "a.csv");
+    let heading = before.lines().next().unwrap();
+    let rows = before.lines().count() - 1;
+    assert!(rows > 4, "{before}");
+    // Half of the rows, and a part of another.
+    let half: usize = before.lines().take(1 + rows / 2).map(|line| line.len() + 1).sum();
+    folder.write("a.csv", &before[..half + 3]);
+    std::fs::remove_file(folder.path("a.lines.csv")).unwrap();
+    let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+    let found = format!("{} rows, {half} of {} bytes", rows / 2, before.len());
+    for part in
+        ["warning", "are missing", "a.csv", "a.lines.csv", &found, "no table", "from a copy"]
+    {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    let after = text(&folder, "a.csv");
+    assert!(after.starts_with(&before[..half]));
+    let steps: Vec<usize> = after
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').next().unwrap().parse().unwrap())
+        .collect();
+    let expected: Vec<usize> = (0..rows / 2).chain(rows..=10_000).collect();
+    assert!(steps == expected, "{:?}", &steps[..rows]);
+    let lines = text(&folder, "a.lines.csv");
+    assert_eq!(lines.lines().count(), 1 + 9 * (10_001 - rows));
+    assert!(lines.starts_with("step,t,line,position,c\n") && after.starts_with(heading));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_table_of_another_kind_is_left_alone() {
+    let folder = stopped();
+    folder.write("a.csv", "my own notes, longer than any heading of a table would be\n".repeat(99));
+    let before = folder.read("a.csv");
+    let said = folder.odeum(&["run", "a.toml", "--resume"]);
+    said.refused(&["not the table of the run", "a.csv", "move this file away"]);
+    assert_eq!(folder.read("a.csv"), before);
+    std::fs::remove_file(folder.path("a.csv")).unwrap();
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+}
+
+/// A limit on the size of files stands for a disk that is full.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_whole_rows() {
+    let folder = Folder::new();
+    folder.write("a.toml", TABLE.split(", lines").next().unwrap().to_owned() + " }\n");
+    let command =
+        format!("trap '' XFSZ; ulimit -f 20; exec '{}' run a.toml", env!("CARGO_BIN_EXE_odeum"));
+    let output = std::process::Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{err}");
+    assert!(err.contains("a.csv") && err.contains("make room on the disk"), "{err}");
+    let table = text(&folder, "a.csv");
+    assert!(table.len() > 8000 && table.ends_with('\n'), "{}", &table[table.len() - 99..]);
+    assert!(table.lines().all(|line| line.split(',').count() == 6));
+}

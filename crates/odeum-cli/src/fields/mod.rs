@@ -4,6 +4,7 @@ mod canvas;
 mod checkpoint;
 mod conservation;
 mod frames;
+mod growing;
 mod movie;
 mod npz;
 mod observer;
