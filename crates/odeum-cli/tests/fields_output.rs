@@ -173,3 +173,42 @@ fn a_full_disk_leaves_whole_rows() {
     assert!(table.len() > 8000 && table.ends_with('\n'), "{}", &table[table.len() - 99..]);
     assert!(table.lines().all(|line| line.split(',').count() == 6));
 }
+
+/// An archive with one array that says it is of the grid of [`TABLE`], and has more bytes.
+#[test]
+fn arrays_that_unpack_to_more_than_they_say_are_refused() {
+    use std::io::Write;
+    let folder = Folder::new();
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (7, 8, 9), }";
+    let mut array = b"\x93NUMPY\x01\x00".to_vec();
+    array.extend((header.len() as u16).to_le_bytes());
+    array.extend(header.as_bytes());
+    let archive = |zeros: usize| {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        zip.start_file("c.npy", zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(&array).unwrap();
+        let block = vec![0; 1 << 20];
+        for from in (0..zeros).step_by(block.len()) {
+            zip.write_all(&block[..block.len().min(zeros - from)]).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    };
+    let case = TABLE.replace("\"sin(x)\"", "{ file = \"c.npz\" }");
+    folder.write("a.toml", case).write("c.npz", archive(504 * 8));
+    folder.odeum(&["check", "a.toml"]).well();
+    // In the memory this may take a gigabyte has no place.
+    folder.write("c.npz", archive(1 << 30));
+    let command = format!("ulimit -v 800000; exec '{}' check a.toml", env!("CARGO_BIN_EXE_odeum"));
+    let output = std::process::Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    for part in ["c.npz", "more than the 4032 bytes", "a.toml:9"] {
+        assert!(err.contains(part), "`{part}` is not in:\n{err}");
+    }
+    folder.write("c.npz", archive(100));
+    folder.odeum(&["check", "a.toml"]).refused(&["does not fit its 100 bytes", "it needs 4032"]);
+}
