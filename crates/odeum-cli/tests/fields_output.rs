@@ -212,3 +212,102 @@ fn arrays_that_unpack_to_more_than_they_say_are_refused() {
     folder.write("c.npz", archive(100));
     folder.odeum(&["check", "a.toml"]).refused(&["does not fit its 100 bytes", "it needs 4032"]);
 }
+
+/// From the state that another run ended with a run goes on, in either precision and from either
+/// kind of result.
+#[test]
+fn a_run_begins_from_the_store_of_another() {
+    let folder = Folder::new();
+    // Chunks of 64 cells: two along x.
+    let first = |precision: &str| {
+        let end = format!(
+            "[output]\nformats = [\"zarr\"]\nevery = 0.5\n[run]\nprecision = \"{precision}\""
+        );
+        let case = TABLE.replace("[9, 8, 7]", "[70, 8, 7]").replace("100.0", "1.0");
+        case.replace("\"sin(x)\"", "\"sin(x) + y * z\"")
+            .split("[output]")
+            .next()
+            .unwrap()
+            .to_owned()
+            + &end
+    };
+    for precision in ["f64", "f32"] {
+        folder.write("a.toml", first(precision)).odeum(&["run", "a.toml", "--overwrite"]).well();
+        let end = npz::read(&folder.path("a.npz"));
+        for (name, file) in [("b", "a.zarr"), ("c", "a.zarr/c"), ("d", "a.npz")] {
+            let case =
+                first(precision).replace("\"sin(x) + y * z\"", &format!("{{ file = \"{file}\" }}"));
+            let toml = format!("{name}.toml");
+            folder.write(&toml, case).odeum(&["run", &toml, "--overwrite"]).well();
+        }
+        let [b, c, d] = ["b", "c", "d"].map(|name| npz::read(&folder.path(&format!("{name}.npz"))));
+        assert_eq!(b["mass_start"], end["mass_end"]);
+        assert_ne!(b["c"], end["c"]);
+        assert!(b["c"] == d["c"] && c["c"] == d["c"]);
+    }
+}
+
+#[test]
+fn stores_that_cannot_be_read_are_refused_with_what_was_found() {
+    let folder = Folder::new();
+    let case = TABLE.replace("100.0", "0.1").split("[output]").next().unwrap().to_owned()
+        + "[output]\nformats = [\"zarr\"]\n";
+    folder.write("a.toml", &case).odeum(&["run", "a.toml"]).well();
+    let again = |file: &str| case.replace("\"sin(x)\"", &format!("{{ file = \"{file}\" }}"));
+    let described = text(&folder, "a.zarr/c/zarr.json");
+    let chunk = folder.read("a.zarr/c/c/0/0/0/0");
+    folder.write("b.toml", again("a.zarr")).odeum(&["check", "b.toml"]).well();
+    for (from, to, parts) in [
+        ("\"gzip\"", "\"zstd\"", &["its codecs are bytes, zstd", "GzipCodec"][..]),
+        ("\"float64\"", "\"complex64\"", &["data_type is \"complex64\"", "plain number"]),
+        ("\"regular\"", "\"rectilinear\"", &["chunk grid is `rectilinear`"]),
+        ("\"default\"", "\"v2\"", &["chunk key encoding is `v2`"]),
+        ("\"array\"", "\"table\"", &["node_type is \"table\""]),
+        ("\"zarr_format\": 3", "\"zarr_format\": 2", &["zarr_format is 2, not 3"]),
+        ("\"shape\": [\n    1,", "\"shape\": [\n    0,", &["it has no state"]),
+        ("\"shape\": [\n    1,", "\"shape\": [\n    1, 1,", &["its shape is [1, 1, 7, 8, 9]"]),
+        (
+            "\"shape\": [\n    1,\n    7",
+            "\"shape\": [\n    1,\n    6",
+            &["[1, 6, 8, 9]", "[7, 8, 9]"],
+        ),
+        (
+            "\"chunk_shape\": [\n        1",
+            "\"chunk_shape\": [\n        1000000",
+            &["are more than"],
+        ),
+        (
+            "\"z\",\n    \"y\",\n    \"x\"",
+            "\"x\",\n    \"y\",\n    \"z\"",
+            &["its axes are", "not z, y, x"],
+        ),
+        ("\"shape\"", "\"form\"", &["not that of an array", "shape"]),
+        ("{\n  \"", "{{\n  \"", &["its zarr.json"]),
+    ] {
+        assert!(described.contains(from), "{from} is not in {described}");
+        folder.write("a.zarr/c/zarr.json", described.replacen(from, to, 1));
+        let said = folder.odeum(&["check", "b.toml"]).refused(&["a.zarr", "b.toml:9"]);
+        for part in parts {
+            assert!(
+                said.err.replace('\n', " ").contains(part),
+                "`{part}` is not in:\n{}",
+                said.err
+            );
+        }
+    }
+    folder.write("a.zarr/c/zarr.json", &described);
+    folder.write("a.zarr/c/c/0/0/0/0", &chunk[..chunk.len() / 2]);
+    folder.odeum(&["check", "b.toml"]).refused(&["chunk c/0/0/0/0"]);
+    std::fs::remove_file(folder.path("a.zarr/c/c/0/0/0/0")).unwrap();
+    folder.odeum(&["check", "b.toml"]).refused(&["holds NaN in cell [0, 0, 0]"]);
+    folder
+        .write("b.toml", again("a.zarr/x"))
+        .odeum(&["check", "b.toml"])
+        .refused(&["its shape is [9]"]);
+    folder
+        .write("b.toml", again("a.zarr/c/c"))
+        .odeum(&["check", "b.toml"])
+        .refused(&["no zarr.json"]);
+    std::fs::remove_dir_all(folder.path("a.zarr/c")).unwrap();
+    folder.write("b.toml", again("a.zarr")).odeum(&["check", "b.toml"]).refused(&["no array `c`"]);
+}

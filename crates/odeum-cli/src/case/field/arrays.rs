@@ -1,5 +1,6 @@
-//! Arrays with one number for each cell, from NPY and NPZ files.
+//! Arrays with one number for each cell, from NPY and NPZ files and Zarr stores.
 
+use super::zarr;
 use crate::case::reader::Field;
 use crate::files;
 use crate::npy::Head;
@@ -8,7 +9,10 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// The values of the file that a field names, x fastest; `member` is looked for in an archive.
+const HELP: &str = "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers";
+
+/// The values of the file that a field names, x fastest; `member` is looked for in an archive
+/// and in a group.
 pub(super) fn read(
     field: &Field<'_>,
     grid: Option<&Grid>,
@@ -18,23 +22,22 @@ pub(super) fn read(
     let name = field.text()?;
     let grid = grid?;
     let path = folder.join(name);
-    let refuse = |message: String| {
-        field.refuse(
-            format!("{}: {message}", path.display()),
-            "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers",
-        )
-    };
-    let file = match files::open(&path, "array") {
-        Ok((file, _)) => BufReader::new(file),
-        Err(finding) => {
-            let help = finding.help.clone().unwrap_or_default();
-            return field.refuse(format!("{}: {}", path.display(), finding.message), &help);
-        }
-    };
-    let values = if path.extension().is_some_and(|e| e == "npz") {
-        member_values(file, member, grid)
+    let store = path.is_dir();
+    let help = if store { zarr::HELP } else { HELP };
+    let refuse = |message: String| field.refuse(format!("{}: {message}", path.display()), help);
+    let values = if store {
+        zarr::read(&path, member, grid)
     } else {
-        values(file, grid)
+        match files::open(&path, "array") {
+            Err(finding) => {
+                let help = finding.help.clone().unwrap_or_default();
+                return field.refuse(format!("{}: {}", path.display(), finding.message), &help);
+            }
+            Ok((file, _)) if path.extension().is_some_and(|e| e == "npz") => {
+                member_values(BufReader::new(file), member, grid)
+            }
+            Ok((file, _)) => values(BufReader::new(file), grid),
+        }
     };
     let values = match values {
         Ok(values) => values,

@@ -8,6 +8,7 @@ mod surroundings;
 mod system;
 mod time;
 mod walls;
+mod zarr;
 
 pub(crate) use initial::Initial;
 pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice};
