@@ -2,6 +2,8 @@
 
 use crate::finding::Finding;
 use crate::source::Source;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -28,37 +30,48 @@ pub(crate) fn read_text(path: &Path, what: &str, limit: u64) -> Result<Rc<Source
 
 /// Reads a file of at most `limit` bytes.
 pub(crate) fn read_bytes(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Finding> {
-    let name = path.display().to_string();
-    let fail = |error: std::io::Error| {
-        let help = match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                "check the path; it is taken from the current folder \
-                                             (tables: from the folder of the case file)"
-            }
-            std::io::ErrorKind::PermissionDenied => "allow this user to read the file",
-            _ => "check that this is a readable file",
-        };
-        Finding::error(format!("cannot read the {what}: {}", reason(&error)))
-            .in_file(&name)
-            .help(help)
-    };
+    let (file, bytes) = open(path, what)?;
+    if bytes > limit {
+        return Err(Finding::error(format!("the {what} is too large"))
+            .in_file(path.display().to_string())
+            .found(format!("{bytes} bytes"))
+            .help(format!("at most {limit} bytes are read; put data into a table file")));
+    }
+    let mut all = Vec::new();
+    // A file that grows meanwhile has no more than the limit either.
+    let read = file.take(limit).read_to_end(&mut all);
+    read.map_err(|error| cannot_read(path, what, &error))?;
+    Ok(all)
+}
+
+/// Opens a file to be read; and the bytes it has.
+pub(crate) fn open(path: &Path, what: &str) -> Result<(File, u64), Finding> {
+    let fail = |error: io::Error| cannot_read(path, what, &error);
     let meta = std::fs::metadata(path).map_err(fail)?;
     if meta.is_dir() {
         return Err(Finding::error(format!("the {what} is a folder"))
-            .in_file(&name)
+            .in_file(path.display().to_string())
             .help("name a file inside it"));
     }
-    if meta.len() > limit {
-        return Err(Finding::error(format!("the {what} is too large"))
-            .in_file(&name)
-            .found(format!("{} bytes", meta.len()))
-            .help(format!("at most {limit} bytes are read; put data into a table file")));
-    }
-    std::fs::read(path).map_err(fail)
+    Ok((File::open(path).map_err(fail)?, meta.len()))
+}
+
+fn cannot_read(path: &Path, what: &str, error: &io::Error) -> Finding {
+    let help = match error.kind() {
+        io::ErrorKind::NotFound => {
+            "check the path; it is taken from the current folder (tables: from the folder of the \
+             case file)"
+        }
+        io::ErrorKind::PermissionDenied => "allow this user to read the file",
+        _ => "check that this is a readable file",
+    };
+    Finding::error(format!("cannot read the {what}: {}", reason(error)))
+        .in_file(path.display().to_string())
+        .help(help)
 }
 
 /// The operating system's own words, without its error number.
-pub(crate) fn reason(error: &std::io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

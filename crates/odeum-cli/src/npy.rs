@@ -2,13 +2,15 @@
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
+use std::io::{self, Read};
+
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// A number format of NumPy: kind, size in bytes, byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Kind {
+pub(crate) struct Kind {
     letter: u8,
-    size: usize,
+    pub(crate) size: usize,
     big_endian: bool,
 }
 
@@ -118,51 +120,117 @@ pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
     Ok(data.chunks(4 * length).map(text).collect())
 }
 
-/// Reads a numeric array of any number of axes: shape, and values in C order.
-pub(crate) fn read_values(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String> {
-    if !bytes.starts_with(MAGIC) {
-        return Err("it does not start with the NPY signature".into());
-    }
-    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
-    let dict = String::from_utf8_lossy(dict);
-    let shape = shape(&dict).ok_or("its header has no readable shape")?;
-    let fortran = value(&dict, "fortran_order").is_some_and(|v| v.starts_with("True"));
-    let descr = value(&dict, "descr").ok_or("its header has no number format")?;
-    let (None, kinds) = formats(descr)? else { return Err("it holds records".into()) };
-    let kind = kinds[0];
-    let count = shape.iter().try_fold(1_usize, |n, &len| n.checked_mul(len));
-    if count.and_then(|n| n.checked_mul(kind.size)) != Some(data.len()) {
-        return Err(format!("its shape {shape:?} does not fit its {} bytes of data", data.len()));
-    }
-    let values: Vec<f64> = data.chunks_exact(kind.size).map(|item| kind.decode(item)).collect();
-    if !fortran {
-        return Ok((shape, values));
-    }
-    // The place in C order counts the last axis fastest, that in the file the first.
-    let place = |mut at: usize| {
-        let (mut place, mut stride) = (0, values.len());
-        for &len in shape.iter().rev() {
-            stride /= len;
-            place += at % len * stride;
-            at /= len;
+/// What stands before the numbers of an array of any number of axes.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) shape: Vec<usize>,
+    fortran: bool,
+    kind: Kind,
+}
+
+/// Bytes of the longest header that is read.
+const LONGEST: usize = 1 << 16;
+
+impl Head {
+    /// Reads up to where the numbers begin; the error says what is wrong.
+    pub(crate) fn read(file: &mut impl Read) -> Result<Head, String> {
+        let mut bytes = Vec::new();
+        let mut more = |count: usize, bytes: &mut Vec<u8>| match fill(file, count, bytes) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("its header is cut off".to_owned()),
+            Err(error) => Err(unreadable(&error)),
+        };
+        let begun = more(MAGIC.len(), &mut bytes);
+        if !MAGIC.starts_with(&bytes) {
+            return Err("it does not start with the NPY signature".into());
         }
-        place
-    };
-    let ordered = (0..values.len()).map(|at| values[place(at)]).collect();
-    Ok((shape, ordered))
+        begun?;
+        more(12 - MAGIC.len(), &mut bytes)?;
+        let (start, length) = place(&bytes).ok_or("its header is cut off")?;
+        if length > LONGEST {
+            return Err(format!("its header has {length} bytes, more than {LONGEST}"));
+        }
+        more((start + length).saturating_sub(bytes.len()), &mut bytes)?;
+        let dict = String::from_utf8_lossy(&bytes[start..start + length]);
+        let shape = shape(&dict).ok_or("its header has no readable shape")?;
+        let fortran = value(&dict, "fortran_order").is_some_and(|v| v.starts_with("True"));
+        let descr = value(&dict, "descr").ok_or("its header has no number format")?;
+        let (None, kinds) = formats(descr)? else { return Err("it holds records".into()) };
+        Ok(Head { shape, fortran, kind: kinds[0] })
+    }
+
+    /// Reads the numbers, in C order. No more memory is taken than the shape needs, and a file
+    /// that holds more or fewer is refused.
+    pub(crate) fn values(&self, mut file: impl Read) -> Result<Vec<f64>, String> {
+        let Head { shape, kind, .. } = self;
+        let bytes = shape.iter().try_fold(kind.size, |n, &len| n.checked_mul(len));
+        let bytes = bytes.ok_or_else(|| format!("its shape {shape:?} cannot be addressed"))?;
+        let mut values = Vec::new();
+        let mut block = Vec::new();
+        let mut read = 0;
+        while read < bytes {
+            block.clear();
+            let whole = fill(&mut file, (bytes - read).min(BLOCK), &mut block);
+            if !whole.map_err(|error| unreadable(&error))? {
+                let found = read + block.len();
+                return Err(format!(
+                    "its shape {shape:?} does not fit its {found} bytes of data: it needs {bytes}"
+                ));
+            }
+            read += block.len();
+            values.extend(block.chunks_exact(kind.size).map(|item| kind.decode(item)));
+        }
+        block.clear();
+        if fill(&mut file, 1, &mut block).map_err(|error| unreadable(&error))? {
+            return Err(format!(
+                "it has more than the {bytes} bytes of data that its shape {shape:?} needs"
+            ));
+        }
+        if !self.fortran {
+            return Ok(values);
+        }
+        // The place in C order counts the last axis fastest, that in the file the first.
+        let place = |mut at: usize| {
+            let (mut place, mut stride) = (0, values.len());
+            for &len in shape.iter().rev() {
+                stride /= len;
+                place += at % len * stride;
+                at /= len;
+            }
+            place
+        };
+        Ok((0..values.len()).map(|at| values[place(at)]).collect())
+    }
+}
+
+/// Bytes that are read at a time, a multiple of the size of every number.
+const BLOCK: usize = 1 << 16;
+
+/// Appends so many bytes of a file; false where it has fewer.
+fn fill(file: &mut impl Read, count: usize, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    Ok(file.take(count as u64).read_to_end(bytes)? == count)
+}
+
+fn unreadable(error: &io::Error) -> String {
+    format!("it is damaged: {error}")
 }
 
 /// Header dictionary and data.
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (start, length): (usize, usize) = match *bytes.get(6)? {
+    let (start, length) = place(bytes)?;
+    let end = start.checked_add(length)?;
+    Some((bytes.get(start..end)?, &bytes[end..]))
+}
+
+/// Where the header dictionary begins, and its length; the first twelve bytes say it.
+fn place(bytes: &[u8]) -> Option<(usize, usize)> {
+    Some(match *bytes.get(6)? {
         1 => (10, usize::from(u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]))),
         _ => {
             let length = bytes.get(8..12)?.try_into().ok()?;
             (12, usize::try_from(u32::from_le_bytes(length)).ok()?)
         }
-    };
-    let end = start.checked_add(length)?;
-    Some((bytes.get(start..end)?, &bytes[end..]))
+    })
 }
 
 /// The text after `'key':`.
@@ -198,7 +266,8 @@ fn formats(descr: &str) -> Result<(Option<Vec<String>>, Vec<Kind>), String> {
 }
 
 impl Kind {
-    fn read(word: &str) -> Result<Kind, String> {
+    /// The format of a word, as `<f8`; the error says what is wrong.
+    pub(crate) fn read(word: &str) -> Result<Kind, String> {
         let bytes = word.as_bytes();
         let (order, rest) = match bytes.first() {
             Some(b'<' | b'>' | b'|' | b'=') => (bytes[0], &bytes[1..]),
@@ -215,7 +284,8 @@ impl Kind {
         }
     }
 
-    fn decode(self, bytes: &[u8]) -> f64 {
+    /// The number of [`size`](Kind::size) bytes.
+    pub(crate) fn decode(self, bytes: &[u8]) -> f64 {
         let mut little = [0_u8; 8];
         for (k, &byte) in bytes.iter().enumerate() {
             little[if self.big_endian { self.size - 1 - k } else { k }] = byte;
@@ -262,6 +332,12 @@ mod tests {
         assert_eq!(read(&file(dict, &data)).unwrap().columns, [[1.0, -2.0], [3.0, -4.0]]);
     }
 
+    fn read_values(mut bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String> {
+        let head = Head::read(&mut bytes)?;
+        let values = head.values(bytes)?;
+        Ok((head.shape, values))
+    }
+
     #[test]
     fn three_axes_in_both_orders() {
         let data: Vec<u8> = (0..6_u8).collect();
@@ -270,7 +346,31 @@ mod tests {
         assert_eq!((shape, values), (vec![1, 2, 3], vec![0.0, 2.0, 4.0, 1.0, 3.0, 5.0]));
         let (_, values) = read_values(&file(&dict.replace("True", "False"), &data)).unwrap();
         assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert!(read_values(&file(dict, &data[1..])).unwrap_err().contains("does not fit"));
+        let longer = [&data[..], &[7]].concat();
+        for (data, part) in [(&data[1..], "its 5 bytes of data"), (&longer[..], "more than the 6")]
+        {
+            let error = read_values(&file(dict, data)).unwrap_err();
+            assert!(error.contains(part) && error.contains("[1, 2, 3]"), "{error}");
+        }
+    }
+
+    #[test]
+    fn heads_that_are_damaged_are_named() {
+        let mut long = file("", b"");
+        long.truncate(6);
+        long.extend([2, 0, 255, 255, 255, 255]);
+        let much = header("<f8", &[1 << 40, 1 << 40]);
+        for (bytes, part) in [
+            (b"PK".to_vec(), "signature"),
+            (MAGIC[..3].to_vec(), "cut off"),
+            (much[..20].to_vec(), "cut off"),
+            (long, "4294967295 bytes"),
+            (much, "cannot be addressed"),
+            (header("<f8", &[1 << 40]), "its 0 bytes"),
+        ] {
+            let error = read_values(&bytes).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]

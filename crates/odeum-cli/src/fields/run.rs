@@ -1,18 +1,15 @@
 //! A field from start to end.
 
 use super::checkpoint::{self, Header};
-use super::frames::Frames;
 use super::observer::Observer;
 use super::plan::{FieldPlan, Prepared, describe};
 use super::progress::Progress;
 use super::queue::queue;
-use super::series::{self, Growing};
 use super::writer::{Signals, Writer, Written};
 use super::{Trouble, conservation, movie, npz, target};
 use crate::args::RunArgs;
 use crate::case::{Every, FieldCase, Precision};
 use crate::finding::{Finding, Findings};
-use crate::output::Target;
 use crate::plan::Overrides;
 use crate::report::{Style, Table, count, duration, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
@@ -148,8 +145,9 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     });
     header.device = plan.kind_of_device();
 
-    let writer = open_writer(case, &target, &header, resumed)
+    let (writer, missing) = Writer::open(case, &target, &header, resumed)
         .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
+    show(&missing, Exit::BadInput);
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
     let signals = Signals::default();
@@ -233,28 +231,6 @@ fn steps(options: &Options, header: Option<&Header>) -> Steps {
         (Steps::Fixed(_), Some(header)) => Steps::Fixed(f64::from_bits(header.step)),
         (steps, _) => steps.clone(),
     }
-}
-
-fn open_writer(
-    case: &FieldCase,
-    target: &Target,
-    header: &Header,
-    resumed: bool,
-) -> Result<Writer, Trouble> {
-    let names = case.problem.model.species();
-    let (mut table, mut lines) = (None, None);
-    if let Some(series) = &case.output.series {
-        let kept = |n: usize| resumed.then_some(header.tables[n]);
-        let heading = series::heading(series, names);
-        table = Some(Growing::open(target.file("csv"), &heading, kept(0))?);
-        if !series.lines.is_empty() {
-            let path = target.file("lines.csv");
-            lines = Some(Growing::open(path, &series::lines_heading(names), kept(1))?);
-        }
-    }
-    let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
-    let frames = Frames::new(&case.output, target, &case.problem, times);
-    Ok(Writer { frames, series: table, lines, checkpoint: target.checkpoint() })
 }
 
 /// Marches to the end, from one state to be written to the next. What the observer holds goes

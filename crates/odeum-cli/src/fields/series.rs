@@ -1,17 +1,9 @@
 //! Numbers that are written down while a run goes on, as CSV.
-//!
-//! Rows are appended; a run that is taken up again cuts the files to what they held at its
-//! checkpoint.
 
-use super::Trouble;
 use crate::case::Series;
-use crate::output::cannot_write;
 use odeum::Error;
 use odeum_fields::{Grid, March, Precision};
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
 
 /// The heading of the table of reductions and probes.
 pub(super) fn heading(series: &Series, names: &[String]) -> String {
@@ -72,56 +64,4 @@ pub(super) fn lines<T: Precision>(
         }
     }
     Ok(text)
-}
-
-/// A table that grows.
-pub(super) struct Growing {
-    path: PathBuf,
-    file: File,
-    bytes: u64,
-}
-
-impl Growing {
-    /// Begins a table, or cuts the one that is there to the bytes it had.
-    pub(super) fn open(
-        path: PathBuf,
-        heading: &str,
-        kept: Option<u64>,
-    ) -> Result<Growing, Trouble> {
-        let open = || -> io::Result<Growing> {
-            let mut options = OpenOptions::new();
-            let mut file = options.write(true).create(true).truncate(false).open(&path)?;
-            match kept {
-                Some(bytes) if file.metadata()?.len() >= bytes && bytes > 0 => {
-                    file.set_len(bytes)?;
-                    file.seek(SeekFrom::End(0))?;
-                    Ok(Growing { path: path.clone(), file, bytes })
-                }
-                _ => {
-                    file.set_len(0)?;
-                    file.write_all(heading.as_bytes())?;
-                    Ok(Growing { path: path.clone(), file, bytes: heading.len() as u64 })
-                }
-            }
-        };
-        open().map_err(|error| cannot_write(&path, &error).into())
-    }
-
-    pub(super) fn append(&mut self, text: &str) -> Result<(), Trouble> {
-        let written = self.file.write_all(text.as_bytes());
-        written.map_err(|error| Trouble::from(cannot_write(&self.path, &error)))?;
-        self.bytes += text.len() as u64;
-        Ok(())
-    }
-
-    /// What has been written is on the disk, and how much it is.
-    pub(super) fn sync(&mut self) -> Result<u64, Trouble> {
-        let synced = self.file.sync_data();
-        synced.map_err(|error| Trouble::from(cannot_write(&self.path, &error)))?;
-        Ok(self.bytes)
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
 }

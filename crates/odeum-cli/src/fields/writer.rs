@@ -3,9 +3,12 @@
 use super::Trouble;
 use super::checkpoint::{self, Header};
 use super::frames::Frames;
+use super::growing::Growing;
 use super::queue::{Inbox, Sent};
-use super::series::Growing;
+use super::series;
+use crate::case::FieldCase;
 use crate::finding::Finding;
+use crate::output::Target;
 use odeum_fields::{Checkpoint, Clock, Precision, Snapshot};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -56,6 +59,38 @@ pub(super) struct Written {
 }
 
 impl Writer {
+    /// Makes ready to write, or to go on; and warnings of what an earlier run had written and is
+    /// missing.
+    pub(super) fn open(
+        case: &FieldCase,
+        target: &Target,
+        header: &Header,
+        resumed: bool,
+    ) -> Result<(Writer, Vec<Finding>), Trouble> {
+        let names = case.problem.model.species();
+        let mut missing = Vec::new();
+        let mut open = |end: &str, heading: &str, kept: u64| -> Result<Growing, Trouble> {
+            if !resumed {
+                return Growing::begin(target.file(end), heading);
+            }
+            let (table, warning) = Growing::go_on(target.file(end), heading, kept)?;
+            missing.extend(warning);
+            Ok(table)
+        };
+        let (mut table, mut lines) = (None, None);
+        if let Some(series) = &case.output.series {
+            let [first, second] = header.tables;
+            table = Some(open("csv", &series::heading(series, names), first)?);
+            if !series.lines.is_empty() {
+                lines = Some(open("lines.csv", &series::lines_heading(names), second)?);
+            }
+        }
+        let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
+        let frames = Frames::new(&case.output, target, &case.problem, times);
+        let writer = Writer { frames, series: table, lines, checkpoint: target.checkpoint() };
+        Ok((writer, missing))
+    }
+
     /// Writes until there is nothing more to come; after an error it only listens.
     pub(super) fn run<T: Precision>(
         mut self,

@@ -1,11 +1,11 @@
-//! A Zarr store (version 3), as xarray, napari and zarr-python open it.
+//! A Zarr store (version 3), as xarray, zarr-python and viewers of OME-Zarr such as napari open it.
 //!
 //! The Zarr core specification v3.0: a folder; `zarr.json` describes the group and, inlined, its
 //! arrays; chunks are files `c/0/1/…`, here gzipped. Each species is an array \[t, z, y, x\]; `t`,
 //! `x`, `y` and `z` are coordinates, and `mask` \[z, y, x\] says which cells belong to the domain,
 //! where not all do. A state is there when its chunks are: the shape grows last.
 
-use super::{Trouble, aside, put};
+use super::{Trouble, aside, ome, put};
 use crate::output::{cannot_write, write_whole};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -152,6 +152,7 @@ impl Zarr {
                 "odeum": env!("CARGO_PKG_VERSION"),
                 "spacing": self.grid.spacing(),
                 "origin": self.grid.origin(),
+                "ome": ome::describe(&self.grid, &self.names, &self.times),
             },
             "consolidated_metadata": {
                 "kind": "inline",
@@ -183,7 +184,8 @@ fn array(shape: &[usize], chunks: &[usize], kind: &str, names: &[&str]) -> Value
             "name": "default",
             "configuration": { "separator": "/" },
         },
-        "fill_value": 0.0,
+        // A chunk that got lost is read as no number, not as nothing.
+        "fill_value": "NaN",
         "codecs": [
             { "name": "bytes", "configuration": { "endian": "little" } },
             { "name": "gzip", "configuration": { "level": 1 } },

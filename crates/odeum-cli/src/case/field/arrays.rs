@@ -1,13 +1,18 @@
-//! Arrays with one number for each cell, from NPY and NPZ files.
+//! Arrays with one number for each cell, from NPY and NPZ files and Zarr stores.
 
+use super::zarr;
 use crate::case::reader::Field;
-use crate::files::read_bytes;
-use crate::npy;
+use crate::files;
+use crate::npy::Head;
 use odeum_fields::Grid;
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// The values of the file that a field names, x fastest; `member` is looked for in an archive.
+const HELP: &str = "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers";
+
+/// The values of the file that a field names, x fastest; `member` is looked for in an archive
+/// and in a group.
 pub(super) fn read(
     field: &Field<'_>,
     grid: Option<&Grid>,
@@ -17,55 +22,54 @@ pub(super) fn read(
     let name = field.text()?;
     let grid = grid?;
     let path = folder.join(name);
-    // Numbers of up to eight bytes, and room for headers and other arrays of an archive.
-    let limit = (grid.cells() as u64).saturating_mul(8 * 16) + (1 << 20);
-    let refuse = |message: String| {
-        field.refuse(
-            format!("{}: {message}", path.display()),
-            "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers",
-        )
-    };
-    let bytes = match read_bytes(&path, "array", limit) {
-        Ok(bytes) => bytes,
-        Err(finding) => {
-            let help = finding.help.clone().unwrap_or_default();
-            return field.refuse(format!("{}: {}", path.display(), finding.message), &help);
-        }
-    };
-    let bytes = if path.extension().is_some_and(|e| e == "npz") {
-        match entry(bytes, member) {
-            Ok(bytes) => bytes,
-            Err(message) => return refuse(message),
-        }
+    let store = path.is_dir();
+    let help = if store { zarr::HELP } else { HELP };
+    let refuse = |message: String| field.refuse(format!("{}: {message}", path.display()), help);
+    let values = if store {
+        zarr::read(&path, member, grid)
     } else {
-        bytes
+        match files::open(&path, "array") {
+            Err(finding) => {
+                let help = finding.help.clone().unwrap_or_default();
+                return field.refuse(format!("{}: {}", path.display(), finding.message), &help);
+            }
+            Ok((file, _)) if path.extension().is_some_and(|e| e == "npz") => {
+                member_values(BufReader::new(file), member, grid)
+            }
+            Ok((file, _)) => values(BufReader::new(file), grid),
+        }
     };
-    let (shape, values) = match npy::read_values(&bytes) {
-        Ok(array) => array,
+    let values = match values {
+        Ok(values) => values,
         Err(message) => return refuse(message),
     };
-    let [nx, ny, nz] = grid.shape();
-    let plain = |shape: &[usize]| shape.iter().copied().filter(|&n| n > 1).collect::<Vec<_>>();
-    if plain(&shape) != plain(&[nz, ny, nx]) {
-        return refuse(format!(
-            "its shape is {shape:?}, that of the grid [nz, ny, nx] = {:?}",
-            [nz, ny, nx]
-        ));
-    }
     if let Some(at) = values.iter().position(|value| !value.is_finite()) {
         return refuse(format!("it holds {} in cell {:?}", values[at], grid.cell(at)));
     }
     Some(values)
 }
 
-/// The array of a name in an archive of arrays.
-fn entry(bytes: Vec<u8>, member: &str) -> Result<Vec<u8>, String> {
+/// The numbers of an array that has the shape of the grid; no others are read.
+fn values(mut file: impl Read, grid: &Grid) -> Result<Vec<f64>, String> {
+    let head = Head::read(&mut file)?;
+    let [nx, ny, nz] = grid.shape();
+    let plain = |shape: &[usize]| shape.iter().copied().filter(|&n| n > 1).collect::<Vec<_>>();
+    if plain(&head.shape) != plain(&[nz, ny, nx]) {
+        return Err(format!(
+            "its shape is {:?}, that of the grid [nz, ny, nx] = {:?}",
+            head.shape,
+            [nz, ny, nx]
+        ));
+    }
+    head.values(file)
+}
+
+/// The same of the array of a name in an archive of arrays.
+fn member_values(file: BufReader<File>, member: &str, grid: &Grid) -> Result<Vec<f64>, String> {
     let damaged = |error: zip::result::ZipError| format!("it is no archive of arrays: {error}");
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).map_err(damaged)?;
-    let mut array = Vec::new();
-    let mut file = archive
+    let mut archive = zip::ZipArchive::new(file).map_err(damaged)?;
+    let file = archive
         .by_name(&format!("{member}.npy"))
         .map_err(|_| format!("it has no array `{member}`"))?;
-    file.read_to_end(&mut array).map_err(|error| format!("it is damaged: {error}"))?;
-    Ok(array)
+    values(file, grid)
 }

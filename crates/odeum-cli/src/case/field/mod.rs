@@ -9,6 +9,7 @@ mod surroundings;
 mod system;
 mod time;
 mod walls;
+mod zarr;
 
 pub(crate) use initial::Initial;
 pub(crate) use memory::{COPIES, too_large};

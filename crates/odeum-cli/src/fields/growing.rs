@@ -1,0 +1,134 @@
+//! Tables that grow while a run goes on.
+//!
+//! Rows are appended; a run that is taken up again cuts a table to what it held at the checkpoint.
+
+use super::Trouble;
+use crate::finding::Finding;
+use crate::output::cannot_write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A table that grows.
+pub(super) struct Growing {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl Growing {
+    /// Begins a table, in place of one that is there.
+    pub(super) fn begin(path: PathBuf, heading: &str) -> Result<Growing, Trouble> {
+        let file = File::create(&path).map_err(|error| cannot_write(&path, &error))?;
+        let mut table = Growing { path, file, bytes: 0 };
+        table.append(heading)?;
+        Ok(table)
+    }
+
+    /// Cuts the table that is there to the bytes it had at a checkpoint. Where there are fewer,
+    /// the whole rows stay, and what is missing is told.
+    pub(super) fn go_on(
+        path: PathBuf,
+        heading: &str,
+        kept: u64,
+    ) -> Result<(Growing, Option<Finding>), Trouble> {
+        let found = match Found::in_file(&path, heading, kept) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Missing,
+            found => found.map_err(|error| cannot_write(&path, &error))?,
+        };
+        let lack = match found {
+            Found::Other => {
+                let finding = Finding::error("this is not the table of the run that goes on");
+                return Err(Trouble::from(finding.in_file(path.display().to_string()).help(
+                    "put the table back, or move this file away: rows are then written from \
+                         the checkpoint on",
+                )));
+            }
+            Found::Rows { bytes, .. } if bytes == kept => None,
+            Found::Rows { bytes, rows } => Some(format!("{rows} rows, {bytes} of {kept} bytes")),
+            Found::Missing => Some(format!("no table, none of {kept} bytes")),
+        };
+        let warning = lack.map(|found| {
+            Finding::warning("rows that were written before the checkpoint are missing")
+                .in_file(path.display().to_string())
+                .found(found)
+                .help(
+                    "those after the checkpoint are written; rows begin with their step, so that \
+                     the missing ones can be put before them from a copy, or start anew with \
+                     --overwrite",
+                )
+        });
+        let Found::Rows { bytes, .. } = found else {
+            return Ok((Growing::begin(path, heading)?, warning));
+        };
+        let open = || -> io::Result<File> {
+            let mut file = OpenOptions::new().write(true).open(&path)?;
+            file.set_len(bytes)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(file)
+        };
+        let file = open().map_err(|error| cannot_write(&path, &error))?;
+        Ok((Growing { path, file, bytes }, warning))
+    }
+
+    /// Writes rows, all of them or none.
+    pub(super) fn append(&mut self, text: &str) -> Result<(), Trouble> {
+        if let Err(error) = self.file.write_all(text.as_bytes()) {
+            // A disk that is full takes a part of a row; the error that is told is that one.
+            let _ = self.file.set_len(self.bytes);
+            return Err(cannot_write(&self.path, &error).into());
+        }
+        self.bytes += text.len() as u64;
+        Ok(())
+    }
+
+    /// What has been written is on the disk, and how much it is.
+    pub(super) fn sync(&mut self) -> Result<u64, Trouble> {
+        let synced = self.file.sync_data();
+        synced.map_err(|error| Trouble::from(cannot_write(&self.path, &error)))?;
+        Ok(self.bytes)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// What is found where a table should be.
+enum Found {
+    /// No file, or not even the heading.
+    Missing,
+    /// A file with another heading.
+    Other,
+    /// Whole rows beneath the heading, and the bytes of all of it.
+    Rows { bytes: u64, rows: u64 },
+}
+
+impl Found {
+    /// Looks at the first `kept` bytes of a file.
+    fn in_file(path: &Path, heading: &str, kept: u64) -> io::Result<Found> {
+        let mut file = BufReader::new(File::open(path)?);
+        let mut first = Vec::new();
+        file.by_ref().take(heading.len() as u64).read_to_end(&mut first)?;
+        if !heading.as_bytes().starts_with(&first) {
+            return Ok(Found::Other);
+        }
+        if first.len() < heading.len() {
+            return Ok(Found::Missing);
+        }
+        let mut file = file.take(kept.saturating_sub(first.len() as u64));
+        let (mut at, mut bytes, mut rows) = (first.len() as u64, first.len() as u64, 0);
+        loop {
+            let block = file.fill_buf()?;
+            if block.is_empty() {
+                return Ok(Found::Rows { bytes, rows });
+            }
+            for (i, _) in block.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+                (bytes, rows) = (at + i as u64 + 1, rows + 1);
+            }
+            let read = block.len();
+            at += read as u64;
+            file.consume(read);
+        }
+    }
+}
