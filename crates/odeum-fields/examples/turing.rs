@@ -3,7 +3,9 @@
 #![allow(clippy::print_stdout)]
 
 use odeum::Cpu;
-use odeum_fields::{Field, Grid, March, ModelText, Options, Outcome, Problem, noise};
+use odeum_fields::{
+    Field, Grid, March, Method, ModelText, Options, Outcome, Problem, Steps, noise,
+};
 use std::ops::ControlFlow;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,10 +30,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [0.174671, 0.169342][species] + 0.05 * noise(1, species, cell)
     })?;
 
-    // A grid this small is done soonest by one thread.
+    // Stages for large steps; a grid this small is done soonest by one thread.
+    let options = Options::new(Method::Rkl2 { stages: None }, Steps::Fixed(0.05));
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
-    let mut march = March::new(&problem, start, 0.0, &Options::euler(2e-3), cpu)?;
-    let outcome = march.until(400.0, 50_000, &mut |march| {
+    let mut march = March::new(&problem, start, 0.0, &options, cpu)?;
+    let outcome = march.until(400.0, 2000, &mut |march| {
         eprintln!("t = {:.0}", march.t());
         ControlFlow::Continue(())
     })?;
