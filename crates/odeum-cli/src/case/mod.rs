@@ -19,7 +19,7 @@ mod time;
 
 pub(crate) use ensemble::EnsembleSpec;
 pub(crate) use field::{
-    Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec,
+    Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec, Structure,
 };
 pub(crate) use method::MethodSpec;
 pub(crate) use run::{OutputSpec, Precision, RunSpec};

@@ -40,6 +40,9 @@ pub(super) struct Header {
     pub(super) device: String,
     /// Bytes of the tables written: series, lines.
     pub(super) tables: [u64; 2],
+    /// The same of the table of structure factors.
+    #[serde(default)]
+    pub(super) structure: u64,
 }
 
 /// A writer that hashes what goes through it.

@@ -14,6 +14,7 @@ mod progress;
 mod run;
 mod series;
 mod slice;
+mod structure;
 mod surface;
 mod target;
 mod vti;

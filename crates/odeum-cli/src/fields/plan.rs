@@ -1,5 +1,6 @@
 //! From a case of a field to a run: memory, device, the size of steps.
 
+use super::structure;
 use crate::case::{FieldCase, Precision, StepSpec};
 use crate::finding::{Finding, Findings};
 use crate::plan::{Overrides, available_memory};
@@ -157,7 +158,7 @@ impl<'a> FieldPlan<'a> {
     pub(crate) fn identity(&self) -> Vec<(String, String)> {
         let FieldCase { problem, initial, time, output, precision, .. } = self.case;
         let pair = |name: &str, value: String| (name.to_owned(), value);
-        vec![
+        let mut all = vec![
             pair("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
             pair("system, grid and walls", fingerprint(problem)),
             pair("initial values", fingerprint(initial)),
@@ -165,7 +166,9 @@ impl<'a> FieldPlan<'a> {
             // Steps are cut where states are written.
             pair("output", fingerprint(&(output.every, &output.series))),
             pair("precision", precision.name().to_owned()),
-        ]
+        ];
+        all.extend(output.structure.as_ref().map(|it| pair("structure", fingerprint(it))));
+        all
     }
 
     /// The kind of device: on another the result agrees to rounding only.
@@ -226,7 +229,8 @@ fn memory(case: &FieldCase, device: &Device) -> u128 {
         (Device::Cpu(_), Some(_)) => field / species.max(1) as u128,
         _ => 0,
     };
-    field * (fields + WAITING) + surroundings + weights + case.initial.bytes()
+    let spectrum = case.output.structure.as_ref().map_or(0, |_| structure::bytes(grid));
+    field * (fields + WAITING) + surroundings + weights + spectrum + case.initial.bytes()
 }
 
 /// How many cells there are, in words.

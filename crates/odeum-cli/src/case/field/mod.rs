@@ -11,7 +11,7 @@ mod walls;
 mod zarr;
 
 pub(crate) use initial::Initial;
-pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice};
+pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice, Structure};
 pub(crate) use time::{FieldTime, StepSpec};
 
 use super::reader::{Field, Section};
