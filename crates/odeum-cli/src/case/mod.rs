@@ -19,7 +19,8 @@ mod time;
 
 pub(crate) use ensemble::EnsembleSpec;
 pub(crate) use field::{
-    COPIES, Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec, too_large,
+    COPIES, Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec, Structure,
+    too_large,
 };
 pub(crate) use method::MethodSpec;
 pub(crate) use run::{OutputSpec, Precision, RunSpec};

@@ -43,6 +43,9 @@ pub(super) struct Header {
     pub(super) device: String,
     /// Bytes of the tables written: series, lines.
     pub(super) tables: [u64; 2],
+    /// The same of the table of structure factors.
+    #[serde(default)]
+    pub(super) structure: u64,
 }
 
 /// A writer that hashes what goes through it.
@@ -180,6 +183,7 @@ mod tests {
             frames: vec![0, 0.5_f64.to_bits()],
             device: "cpu, 8 lanes".to_owned(),
             tables: [812, 0],
+            structure: 431,
         };
         let folder = std::env::temp_dir();
         let path = folder.join(format!("odeum-unit-{}.checkpoint", std::process::id()));

@@ -15,6 +15,7 @@ mod queue;
 mod run;
 mod series;
 mod slice;
+mod structure;
 mod surface;
 mod target;
 mod vti;

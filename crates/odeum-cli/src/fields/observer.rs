@@ -5,7 +5,7 @@ use super::progress::Progress;
 use super::queue::Outbox;
 use super::series;
 use super::writer::{Message, Signals};
-use crate::case::{Every, FieldCase};
+use crate::case::{Every, FieldCase, FieldOutput};
 use odeum::{Error, Monitor};
 use odeum_fields::{March, Precision};
 use std::ops::ControlFlow;
@@ -60,13 +60,16 @@ impl<T: Precision> Observer<'_, T> {
         ControlFlow::Continue(left.fold(self.pace, u64::min))
     }
 
-    /// Steps between two rows, two states and two checkpoints.
-    fn intervals(&self) -> [Option<u64>; 3] {
+    /// Steps between two rows, two states, two structure factors and two checkpoints.
+    fn intervals(&self) -> [Option<u64>; 4] {
         let states = match self.case.output.every {
             Some(Every::Steps(every)) => Some(every),
             _ => None,
         };
-        [self.case.output.series.as_ref().map(|s| s.every), states, self.case.checkpoint_steps]
+        let FieldOutput { series, structure, .. } = &self.case.output;
+        let rows = series.as_ref().map(|s| s.every);
+        let structure = structure.as_ref().map(|s| s.every);
+        [rows, states, structure, self.case.checkpoint_steps]
     }
 
     /// Sends what is due after a step.
@@ -78,7 +81,10 @@ impl<T: Precision> Observer<'_, T> {
         if due[1] {
             self.state(march)?;
         }
-        if due[2] || self.checkpoint_is_due() {
+        if due[2] {
+            self.structure(march)?;
+        }
+        if due[3] || self.checkpoint_is_due() {
             self.checkpoint(march)?;
         }
         Ok(())
@@ -125,10 +131,20 @@ impl<T: Precision> Observer<'_, T> {
         Ok(())
     }
 
+    /// Sends the present state for its structure factors.
+    pub(super) fn structure(&mut self, march: &March<T>) -> Result<(), Error> {
+        if self.case.output.structure.is_some() {
+            let room = self.outbox.room();
+            let (step, t, field) = (march.counts().steps, march.t(), march.snapshot()?);
+            self.outbox.copy(Message::Structure { step, t, field }, room);
+        }
+        Ok(())
+    }
+
     /// Sends a checkpoint.
     pub(super) fn checkpoint(&mut self, march: &March<T>) -> Result<(), Error> {
         let room = self.outbox.room();
-        let (header, field) = (self.header.clone(), march.snapshot()?);
+        let (header, field) = (Box::new(self.header.clone()), march.snapshot()?);
         self.outbox.copy(Message::Checkpoint { header, clock: march.clock(), field }, room);
         self.last_checkpoint = Instant::now();
         Ok(())

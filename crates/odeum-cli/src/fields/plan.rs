@@ -121,7 +121,7 @@ impl<'a> FieldPlan<'a> {
     pub(crate) fn identity(&self) -> Vec<(String, String)> {
         let FieldCase { problem, initial, time, output, precision, .. } = self.case;
         let pair = |name: &str, value: String| (name.to_owned(), value);
-        vec![
+        let mut all = vec![
             pair("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
             pair("system, grid and walls", fingerprint(problem)),
             pair("initial values", fingerprint(initial)),
@@ -129,7 +129,9 @@ impl<'a> FieldPlan<'a> {
             // Steps are cut where states are written.
             pair("output", fingerprint(&(output.every, &output.series))),
             pair("precision", precision.name().to_owned()),
-        ]
+        ];
+        all.extend(output.structure.as_ref().map(|it| pair("structure", fingerprint(it))));
+        all
     }
 
     /// The kind of device: on another the result agrees to rounding only.

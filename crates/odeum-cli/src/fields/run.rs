@@ -142,6 +142,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         masses: masses.iter().map(|s| s.mass.to_bits()).collect(),
         frames: Vec::new(),
         tables: [0; 2],
+        structure: 0,
     });
     header.device = plan.kind_of_device();
 
@@ -266,6 +267,7 @@ fn through<T: odeum_fields::Precision>(
     let time = &case.time;
     if !resumed {
         observer.rows(march)?;
+        observer.structure(march)?;
         if case.output.every.is_some() {
             observer.state(march)?;
         }
@@ -298,9 +300,13 @@ fn through<T: odeum_fields::Precision>(
     if observer.header.frames.last() != Some(&march.t().to_bits()) {
         observer.state(march)?;
     }
-    let every = case.output.series.as_ref().map(|series| series.every);
-    if every.is_some_and(|every| !march.counts().steps.is_multiple_of(every)) {
+    let steps = march.counts().steps;
+    let last = |every: Option<u64>| every.is_some_and(|every| !steps.is_multiple_of(every));
+    if last(case.output.series.as_ref().map(|series| series.every)) {
         observer.rows(march)?;
+    }
+    if last(case.output.structure.as_ref().map(|structure| structure.every)) {
+        observer.structure(march)?;
     }
     Ok(Outcome::Reached)
 }

@@ -36,6 +36,9 @@ fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     if output.series.is_some() {
         files.extend([target.file("csv"), target.file("lines.csv")]);
     }
+    if output.structure.is_some() {
+        files.push(target.file("structure.csv"));
+    }
     files
 }
 

@@ -6,10 +6,11 @@ use super::frames::Frames;
 use super::growing::Growing;
 use super::queue::{Inbox, Sent};
 use super::series;
+use super::structure::{self, Waves};
 use crate::case::FieldCase;
 use crate::finding::Finding;
 use crate::output::Target;
-use odeum_fields::{Checkpoint, Clock, Precision, Snapshot};
+use odeum_fields::{Checkpoint, Clock, Precision, Problem, Snapshot};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -25,8 +26,14 @@ pub(super) enum Message<T: Precision> {
         series: String,
         lines: String,
     },
+    /// A state whose structure factors are wanted.
+    Structure {
+        step: u64,
+        t: f64,
+        field: Snapshot<T>,
+    },
     Checkpoint {
-        header: Header,
+        header: Box<Header>,
         clock: Clock,
         field: Snapshot<T>,
     },
@@ -46,6 +53,7 @@ pub(super) struct Writer {
     pub(super) frames: Frames,
     pub(super) series: Option<Growing>,
     pub(super) lines: Option<Growing>,
+    pub(super) structure: Option<(Waves, Growing)>,
     pub(super) checkpoint: PathBuf,
 }
 
@@ -85,9 +93,19 @@ impl Writer {
                 lines = Some(open("lines.csv", &series::lines_heading(names), second)?);
             }
         }
+        let structure = match &case.output.structure {
+            None => None,
+            Some(wanted) => {
+                let heading = structure::heading(wanted, names);
+                let table = open("structure.csv", &heading, header.structure)?;
+                let Problem { grid, mask, .. } = &case.problem;
+                Some((Waves::new(*grid, mask.clone(), wanted), table))
+            }
+        };
         let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
         let frames = Frames::new(&case.output, target, &case.problem, times);
-        let writer = Writer { frames, series: table, lines, checkpoint: target.checkpoint() };
+        let checkpoint = target.checkpoint();
+        let writer = Writer { frames, series: table, lines, structure, checkpoint };
         Ok((writer, missing))
     }
 
@@ -107,10 +125,11 @@ impl Writer {
             let done = match message {
                 Message::State { t, field } => self.state(t, field),
                 Message::Rows { series, lines } => self.rows(&series, &lines),
+                Message::Structure { step, t, field } => self.structure((step, t), field),
                 Message::Checkpoint { header, clock, field } => {
                     let begun = Instant::now();
                     // The run itself is worth more than its checkpoint: it goes on without.
-                    match self.checkpoint(header, clock, field) {
+                    match self.checkpoint(*header, clock, field) {
                         Ok(()) => kept = true,
                         Err(trouble) if warnings.is_empty() => warnings.push(trouble),
                         Err(_) => {}
@@ -126,7 +145,8 @@ impl Writer {
             }
         }
         let mut files = self.frames.files();
-        let tables = self.series.iter().chain(&self.lines);
+        let structure = self.structure.iter().map(|(_, table)| table);
+        let tables = self.series.iter().chain(&self.lines).chain(structure);
         files.extend(tables.map(|table| table.path().to_owned()));
         Written { files, kept, warnings, trouble }
     }
@@ -146,6 +166,16 @@ impl Writer {
         self.frames.write(t, &field)
     }
 
+    fn structure<T: Precision>(
+        &mut self,
+        at: (u64, f64),
+        field: Snapshot<T>,
+    ) -> Result<(), Trouble> {
+        let Some((waves, table)) = &mut self.structure else { return Ok(()) };
+        let field = field.field().map_err(Finding::from)?;
+        table.append(&waves.rows(at, &field)?)
+    }
+
     fn checkpoint<T: Precision>(
         &mut self,
         mut header: Header,
@@ -153,11 +183,9 @@ impl Writer {
         field: Snapshot<T>,
     ) -> Result<(), Trouble> {
         let field = field.field().map_err(Finding::from)?;
-        let length = |table: &mut Option<Growing>| match table {
-            Some(table) => table.sync(),
-            None => Ok(0),
-        };
-        header.tables = [length(&mut self.series)?, length(&mut self.lines)?];
+        let length = |table: Option<&mut Growing>| table.map_or(Ok(0), Growing::sync);
+        header.tables = [length(self.series.as_mut())?, length(self.lines.as_mut())?];
+        header.structure = length(self.structure.as_mut().map(|(_, table)| table))?;
         checkpoint::write(&self.checkpoint, &header, &Checkpoint { field, clock })
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Arrays {
     /// Of initial values.
     initial: usize,
     mask: bool,
+    /// Whether spectra are computed while the run goes on.
+    spectrum: bool,
 }
 
 impl Arrays {
@@ -47,6 +49,7 @@ impl Arrays {
             surroundings: entries("diffusion").len() + if wind { 3 } else { 0 },
             initial: initial.count(),
             mask: section("grid").is_some_and(|grid| grid.has("mask")),
+            spectrum: section("output").is_some_and(|output| output.has("structure")),
         }
     }
 }
@@ -64,7 +67,7 @@ pub(super) struct Needs<'a> {
 impl Needs<'_> {
     /// Memory needed at most, of a GPU its own aside \[bytes\].
     pub(super) fn bytes(&self) -> u128 {
-        let Arrays { surroundings, initial, mask } = self.arrays;
+        let Arrays { surroundings, initial, mask, .. } = self.arrays;
         let cells = self.grid.cells() as u128;
         let held = (surroundings + initial) as u128;
         let reading = if mask || held > 0 { READING } else { 0 };
@@ -96,8 +99,16 @@ impl Needs<'_> {
             Device::Cpu(_) if self.arrays.mask => field / species.max(1) as u128,
             _ => 0,
         };
-        field * (fields + COPIES) as u128 + surroundings + weights
+        let spectrum = if self.arrays.spectrum { spectrum(grid) } else { 0 };
+        field * (fields + COPIES) as u128 + surroundings + weights + spectrum
     }
+}
+
+/// Memory of the spectrum of a species, a complex number for each of half of the waves, and at most
+/// of the lines that are being transformed \[bytes\].
+fn spectrum(grid: &Grid) -> u128 {
+    let [nx, ny, nz] = grid.shape().map(|n| n as u128);
+    16 * (ny * nz * (nx / 2 + 1) + 32 * (nx + ny + nz))
 }
 
 /// An error where a run needs more memory than is free.

@@ -13,7 +13,7 @@ mod zarr;
 
 pub(crate) use initial::Initial;
 pub(crate) use memory::{COPIES, too_large};
-pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice};
+pub(crate) use output::{Colours, Every, FieldOutput, Isosurface, Series, Slice, Structure};
 pub(crate) use time::{FieldTime, StepSpec};
 
 use super::reader::{Field, Section};

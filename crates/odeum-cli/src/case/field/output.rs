@@ -20,6 +20,7 @@ pub(crate) struct FieldOutput {
     pub(crate) slices: Vec<Slice>,
     pub(crate) isosurfaces: Vec<Isosurface>,
     pub(crate) series: Option<Series>,
+    pub(crate) structure: Option<Structure>,
 }
 
 /// How often something is done.
@@ -73,6 +74,14 @@ pub(crate) struct Series {
     pub(crate) lines: Vec<Line>,
 }
 
+/// Structure factors that are written down while the run goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Structure {
+    /// Steps.
+    pub(crate) every: u64,
+    pub(crate) species: Vec<usize>,
+}
+
 /// A row of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
@@ -119,6 +128,10 @@ pub(super) fn read(
         None => Some(None),
         Some(field) => read_series(&field, grid).map(Some),
     };
+    let structure = match section.get("structure") {
+        None => Some(None),
+        Some(field) => read_structure(&field, names).map(Some),
+    };
     section.finish();
     let formats: Vec<Format> = formats?;
     let (mut slices, isosurfaces): (Vec<Slice>, Vec<Isosurface>) = (slices?, isosurfaces?);
@@ -152,6 +165,7 @@ pub(super) fn read(
         slices,
         isosurfaces,
         series: series?,
+        structure: structure?,
     })
 }
 
@@ -194,6 +208,19 @@ fn read_every(field: &Field<'_>) -> Option<Every> {
     }
 }
 
+/// The species that a section names, or all.
+fn which_species(section: &Section<'_>, names: Option<&[String]>) -> Option<Vec<usize>> {
+    match section.get("species") {
+        None => Some((0..names?.len()).collect()),
+        Some(field) if field.is_list() => {
+            let items = field.list()?;
+            let found: Vec<_> = items.iter().map(|item| species(item, names)).collect();
+            found.into_iter().collect()
+        }
+        Some(field) => species(&field, names).map(|s| vec![s]),
+    }
+}
+
 fn axis(field: &Field<'_>) -> Option<usize> {
     field.choice("axes", &[("x", 0), ("y", 1), ("z", 2)])
 }
@@ -204,15 +231,7 @@ fn read_slices(
     grid: Option<&Grid>,
 ) -> Option<Vec<Slice>> {
     let section = item.section()?;
-    let which = match section.get("species") {
-        None => Some((0..names?.len()).collect()),
-        Some(field) if field.is_list() => {
-            let items = field.list()?;
-            let found: Vec<_> = items.iter().map(|item| species(item, names)).collect();
-            found.into_iter().collect()
-        }
-        Some(field) => species(&field, names).map(|s| vec![s]),
-    };
+    let which = which_species(&section, names);
     let grid = grid?;
     let normal = section.get("normal").map_or(Some(usual_normal(grid)), |field| axis(&field));
     let plane = match section.get("at") {
@@ -308,6 +327,15 @@ fn read_series(field: &Field<'_>, grid: Option<&Grid>) -> Option<Series> {
     });
     section.finish();
     Some(Series { every: every?, probes: probes?, lines: lines? })
+}
+
+fn read_structure(field: &Field<'_>, names: Option<&[String]>) -> Option<Structure> {
+    let section = field.section()?;
+    let help = "steps between two states, as structure = { every = 1000 }";
+    let every = section.need("every", help).and_then(|field| field.whole(1, u64::MAX));
+    let species = which_species(&section, names);
+    section.finish();
+    Some(Structure { every: every?, species: species? })
 }
 
 impl Line {
