@@ -1,10 +1,7 @@
 //! Manufactured solutions in three dimensions: reactions, diffusion, a wind and sources that
 //! change in space and time, at once, between walls of every kind.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{carried, centres};
+use crate::common::{carried, centres};
 use odeum_fields::{
     Advection, Face, Field, Grid, ModelText, Options, Problem, Quantity, Stencil, Wall, Walls, Wind,
 };

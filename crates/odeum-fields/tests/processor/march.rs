@@ -1,9 +1,6 @@
 //! Marches through time: orders, conservation, limits, interruptions, failures.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::model;
+use crate::common::model;
 use odeum::{Cpu, Isa, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{

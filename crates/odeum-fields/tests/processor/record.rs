@@ -1,9 +1,6 @@
 //! Models written in Rust are those written as text.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::carried;
+use crate::common::carried;
 use odeum::Real;
 use odeum_fields::{Field, Grid, Model, ModelText, Options, Problem, noise};
 

@@ -1,10 +1,7 @@
 //! Reactions as machine code against the same interpreted, bit for bit: a `min` that takes nothing away has no
 //! code, and leaves all before it as it is.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::mixed_walls;
+use crate::common::mixed_walls;
 use odeum::{Cpu, Isa};
 use odeum_fields::{
     Advection, Combination, Engine, Field, Grid, Mask, ModelText, Precision, Problem, Quantity,

@@ -1,9 +1,6 @@
 //! Several steps in one pass against single steps, bit for bit.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{mixed_walls, model};
+use crate::common::{mixed_walls, model};
 use odeum::{Cpu, Isa};
 use odeum_fields::{
     Advection, Combination, Engine, Field, Grid, PointSource, Precision, Problem, Quantity,

@@ -1,9 +1,6 @@
 //! Balls, puffs and plumes in free space against their solutions: profiles, not moments alone.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{carried, centres, erf};
+use crate::common::{carried, centres, erf};
 use odeum_fields::{
     Advection, Field, Grid, ModelText, Options, PointSource, Problem, Quantity, Wind,
 };

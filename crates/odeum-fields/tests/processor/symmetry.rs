@@ -3,11 +3,8 @@
 //! Along every axis the two neighbours of a cell are added to each other before anything else,
 //! and fluxes are what they are from either side: mirror images have the same bits. Axes are
 //! added one after the other, x before y before z: exchanged, they agree to rounding.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{carried, model, one_thread};
+use crate::common::{carried, model, one_thread};
 use odeum_fields::{
     Advection, Engine, Face, Field, Grid, Options, PointSource, Problem, Quantity, Stencil, Wall,
     Walls, Wind, noise,

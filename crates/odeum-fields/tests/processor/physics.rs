@@ -1,5 +1,4 @@
 //! The paper's problems against their dispersion relations, profiles and moments.
-#![allow(clippy::unwrap_used)]
 
 use odeum::{Cpu, Isa};
 use odeum_fields::problems::Paper;

@@ -1,5 +1,4 @@
 //! The Laplacian against its symbol: every product of cosines is an eigenvector of a closed box.
-#![allow(clippy::unwrap_used)]
 
 use odeum::{Cpu, Isa};
 use odeum_fields::{Engine, Field, Grid, ModelText, Precision, Problem, Stencil, Wall, Walls};

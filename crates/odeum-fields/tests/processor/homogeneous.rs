@@ -1,10 +1,7 @@
 //! A field that is the same everywhere is a system of ordinary equations in every cell: by the
 //! same method and the same steps both engines give the same answer.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::carried;
+use crate::common::carried;
 use odeum::core::text::TextSource;
 use odeum::method::erk::Tableau;
 use odeum::{Controller, Device, Ensemble, Erk, Rkc, Solution, Tolerance};

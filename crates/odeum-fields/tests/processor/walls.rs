@@ -1,5 +1,4 @@
 //! Walls, each against a solution or an identity; diffusion that differs from cell to cell.
-#![allow(clippy::unwrap_used)]
 
 use odeum::{Cpu, Isa, Tolerance};
 use odeum_fields::{

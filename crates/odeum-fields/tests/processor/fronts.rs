@@ -1,10 +1,7 @@
 //! The front of two species that meet and react at once: a − b is that of pure diffusion, and
 //! the front where it is zero.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{carried, erf};
+use crate::common::{carried, erf};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Face, Field, Grid, ModelText, Options, Problem, Quantity, Wall, Walls};
 use std::f64::consts::PI;

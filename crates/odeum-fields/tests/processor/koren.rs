@@ -1,9 +1,6 @@
 //! The order of Koren's scheme, in one dimension and with errors of time that do not show.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{carried, model};
+use crate::common::{carried, model};
 use odeum_fields::{
     Advection, Field, Grid, Method, Options, Problem, Quantity, Steps, Wall, Walls, Wind,
 };

@@ -1,9 +1,6 @@
 //! Cahn and Hilliard's equation as what it is, a descent of free energy that keeps the mass.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::one_thread;
+use crate::common::one_thread;
 use odeum_fields::{
     Combination, Engine, Field, Grid, ModelText, Problem, Stencil, Wall, Walls, noise,
 };

@@ -1,9 +1,6 @@
 //! How far stabilised methods may step where eigenvalues are not real.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::model;
+use crate::common::model;
 use odeum::Cpu;
 use odeum_fields::{
     Advection, Field, Grid, March, Method, Options, Outcome, Problem, Quantity, Steps, Wall, Walls,
