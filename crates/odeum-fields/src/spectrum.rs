@@ -19,6 +19,9 @@ const PER_OCTAVE: f64 = 16.0;
 /// |R| that counts as one.
 const ONE: f64 = 1.0 + 1e-9;
 
+/// |hλ| that a step resolves: how such a wave is damped is a matter of accuracy.
+const RESOLVED: f64 = 0.5;
+
 /// From a step that is tried to the next.
 const RATIO: f64 = 1.1;
 
@@ -48,10 +51,10 @@ impl Spectrum {
         }
         let stable = |h: f64| {
             let one = Amplification::new(method, method.stages(h, radius));
-            self.0.values().all(|value| one.of(value.scale(h * MARGIN)) <= ONE)
+            let mut seen = self.0.values().filter(|value| h * value.abs() > RESOLVED);
+            seen.all(|value| one.of(value.scale(h * MARGIN)) <= ONE)
         };
-        // Smaller ones resolve every eigenvalue.
-        let mut low = (1e-3 / radius).min(most);
+        let mut low = (RESOLVED / radius).min(most);
         while low < most {
             let mut high = (low * RATIO).min(most);
             if !stable(high) {

@@ -50,7 +50,7 @@ impl Stability {
 
 /// Waves where only the Laplacian counts, and along an axis where a wind blows too, on grids of
 /// one, two and three axes.
-const WAVES: usize = 65;
+const WAVES: usize = 33;
 const WAVES_PER_AXIS: [usize; 3] = [129, 17, 9];
 /// How much faster than waves of third order what the limiter of Koren's scheme makes of them is
 /// taken to be: without it steps by tenths larger than stable were found in the plane.

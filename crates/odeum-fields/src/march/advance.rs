@@ -40,7 +40,8 @@ impl<T: Precision> March<T> {
     /// [`Outcome`].
     ///
     /// The limits of the steps are judged once, by the field of that moment; anew where wind or
-    /// rates change with time and `end` lies beyond the times that were judged.
+    /// rates change with time and `end` lies beyond the times that were judged. A march that is
+    /// taken up from a checkpoint is not refused what it was allowed at its start.
     pub fn until(
         &mut self,
         end: f64,
@@ -100,7 +101,7 @@ impl<T: Precision> March<T> {
             return Ok(());
         };
         let largest = stability.largest_step(self.options.method);
-        if *h > largest * (1.0 + 1e-9) && !self.options.force {
+        if *h > largest * (1.0 + 1e-9) && !self.options.force && !self.taken_up {
             let remedy =
                 format!("stable up to {largest:.6e} here; take less, more stages, or force it");
             return Err(Error::input("step", h, remedy));

@@ -77,6 +77,8 @@ pub struct March<T: Precision> {
     /// Whether [`Slot::Slope`](crate::backend::Slot::Slope) is F at the present state.
     has_slope: bool,
     judged: Option<Judged>,
+    /// Whether it goes on from a checkpoint: its steps were judged where it began.
+    taken_up: bool,
 }
 
 /// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
@@ -150,6 +152,7 @@ impl<T: Precision> March<T> {
             control,
             has_slope: false,
             judged: None,
+            taken_up: clock.counts.steps > 0,
         }
     }
 
