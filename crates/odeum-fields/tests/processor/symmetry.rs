@@ -127,7 +127,7 @@ fn plans() -> Vec<Plan> {
     let turing = [("u", "0.3*lap(u) + u - u^3 - v"), ("v", "0.5*lap(v) + 2*(u - 0.5*v)")];
     let front = [
         ("a", "0.3*lap(a) - 0.2*a*c"),
-        ("c", "0.2*a*c - 0.1*lap(c - c^3 + 0.2*lap(c)) + 0.05*lap(c*a)"),
+        ("c", "0.2*a*c - 0.1*lap(c - c^3 + 0.2*lap(c)) + 0.05*lap(c*a + 0.3*lap(a) + lap(c))"),
     ];
     let diffusion = [("c", "0.3*lap(c)")];
     let winds = [0.4, -0.2, 0.3];
