@@ -154,27 +154,6 @@ fn a_table_of_another_kind_is_left_alone() {
     folder.odeum(&["run", "a.toml", "--resume"]).well();
 }
 
-/// A limit on the size of files stands for a disk that is full.
-#[cfg(unix)]
-#[test]
-fn a_full_disk_leaves_whole_rows() {
-    let folder = Folder::new();
-    folder.write("a.toml", TABLE.split(", lines").next().unwrap().to_owned() + " }\n");
-    let command =
-        format!("trap '' XFSZ; ulimit -f 20; exec '{}' run a.toml", env!("CARGO_BIN_EXE_odeum"));
-    let output = std::process::Command::new("sh")
-        .args(["-c", &command])
-        .current_dir(folder.path(""))
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{err}");
-    assert!(err.contains("a.csv") && err.contains("make room on the disk"), "{err}");
-    let table = text(&folder, "a.csv");
-    assert!(table.len() > 8000 && table.ends_with('\n'), "{}", &table[table.len() - 99..]);
-    assert!(table.lines().all(|line| line.split(',').count() == 6));
-}
-
 /// An archive with one array that says it is of the grid of [`TABLE`], and has more bytes.
 #[test]
 fn arrays_that_unpack_to_more_than_they_say_are_refused() {
@@ -199,17 +178,8 @@ fn arrays_that_unpack_to_more_than_they_say_are_refused() {
     folder.odeum(&["check", "a.toml"]).well();
     // In the memory this may take that has no place.
     folder.write("c.npz", archive(1 << 28));
-    let command = format!("ulimit -v 250000; exec '{}' check a.toml", env!("CARGO_BIN_EXE_odeum"));
-    let output = std::process::Command::new("sh")
-        .args(["-c", &command])
-        .current_dir(folder.path(""))
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{err}");
-    for part in ["c.npz", "more than the 4032 bytes", "a.toml:9"] {
-        assert!(err.contains(part), "`{part}` is not in:\n{err}");
-    }
+    let said = folder.limited("-v 250000", "check a.toml");
+    said.refused(&["c.npz", "more than the 4032 bytes", "a.toml:9"]);
     folder.write("c.npz", archive(100));
     folder.odeum(&["check", "a.toml"]).refused(&["does not fit its 100 bytes", "it needs 4032"]);
 }

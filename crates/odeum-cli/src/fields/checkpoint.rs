@@ -41,11 +41,8 @@ pub(super) struct Header {
     /// The kind of device that computed last.
     #[serde(default)]
     pub(super) device: String,
-    /// Bytes of the tables written: series, lines.
-    pub(super) tables: [u64; 2],
-    /// The same of the table of structure factors.
-    #[serde(default)]
-    pub(super) structure: u64,
+    /// Bytes of the tables written: series, lines, structure factors.
+    pub(super) tables: [u64; 3],
 }
 
 /// A writer that hashes what goes through it.
@@ -182,8 +179,7 @@ mod tests {
             masses: vec![1.0_f64.to_bits(); 2],
             frames: vec![0, 0.5_f64.to_bits()],
             device: "cpu, 8 lanes".to_owned(),
-            tables: [812, 0],
-            structure: 431,
+            tables: [812, 0, 431],
         };
         let folder = std::env::temp_dir();
         let path = folder.join(format!("odeum-unit-{}.checkpoint", std::process::id()));

@@ -141,8 +141,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         },
         masses: masses.iter().map(|s| s.mass.to_bits()).collect(),
         frames: Vec::new(),
-        tables: [0; 2],
-        structure: 0,
+        tables: [0; 3],
     });
     header.device = plan.kind_of_device();
 

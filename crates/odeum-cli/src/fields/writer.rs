@@ -85,19 +85,19 @@ impl Writer {
             missing.extend(warning);
             Ok(table)
         };
+        let [series_bytes, lines_bytes, structure_bytes] = header.tables;
         let (mut table, mut lines) = (None, None);
         if let Some(series) = &case.output.series {
-            let [first, second] = header.tables;
-            table = Some(open("csv", &series::heading(series, names), first)?);
+            table = Some(open("csv", &series::heading(series, names), series_bytes)?);
             if !series.lines.is_empty() {
-                lines = Some(open("lines.csv", &series::lines_heading(names), second)?);
+                lines = Some(open("lines.csv", &series::lines_heading(names), lines_bytes)?);
             }
         }
         let structure = match &case.output.structure {
             None => None,
             Some(wanted) => {
                 let heading = structure::heading(wanted, names);
-                let table = open("structure.csv", &heading, header.structure)?;
+                let table = open("structure.csv", &heading, structure_bytes)?;
                 let Problem { grid, mask, .. } = &case.problem;
                 Some((Waves::new(*grid, mask.clone(), wanted), table))
             }
@@ -183,9 +183,11 @@ impl Writer {
         field: Snapshot<T>,
     ) -> Result<(), Trouble> {
         let field = field.field().map_err(Finding::from)?;
-        let length = |table: Option<&mut Growing>| table.map_or(Ok(0), Growing::sync);
-        header.tables = [length(self.series.as_mut())?, length(self.lines.as_mut())?];
-        header.structure = length(self.structure.as_mut().map(|(_, table)| table))?;
+        let structure = self.structure.as_mut().map(|(_, table)| table);
+        let tables = [self.series.as_mut(), self.lines.as_mut(), structure];
+        for (bytes, table) in header.tables.iter_mut().zip(tables) {
+            *bytes = table.map_or(Ok(0), Growing::sync)?;
+        }
         checkpoint::write(&self.checkpoint, &header, &Checkpoint { field, clock })
     }
 }

@@ -72,13 +72,17 @@ impl Folder {
     }
 
     pub(crate) fn odeum(&self, args: &[&str]) -> Said {
-        let output = self.command(args).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Said {
-            code: output.status.code().unwrap_or(-1),
-            out: text(output.stdout),
-            err: text(output.stderr),
-        }
+        Said::of(&mut self.command(args))
+    }
+
+    /// As [`odeum`](Folder::odeum), under limits of the shell's `ulimit`: `-f` with blocks of 512
+    /// bytes stands for a disk that fills up, `-v` with KiB for a small memory.
+    pub(crate) fn limited(&self, limit: &str, args: &str) -> Said {
+        let program = env!("CARGO_BIN_EXE_odeum");
+        let script = format!("trap '' XFSZ; ulimit {limit}; exec '{program}' {args}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(&self.0).env("NO_COLOR", "1");
+        Said::of(&mut command)
     }
 }
 
@@ -89,6 +93,16 @@ impl Drop for Folder {
 }
 
 impl Said {
+    fn of(command: &mut Command) -> Said {
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+
     /// Fails unless the command ended well.
     #[track_caller]
     pub(crate) fn well(self) -> Said {
@@ -99,7 +113,18 @@ impl Said {
     /// Fails unless the input was refused, with all of these in what was said.
     #[track_caller]
     pub(crate) fn refused(self, parts: &[&str]) -> Said {
-        assert_eq!(self.code, 2, "{}\n{}", self.out, self.err);
+        self.ended(2, parts)
+    }
+
+    /// Fails unless the run could not go on, with all of these in what was said.
+    #[track_caller]
+    pub(crate) fn failed(self, parts: &[&str]) -> Said {
+        self.ended(3, parts)
+    }
+
+    #[track_caller]
+    fn ended(self, code: i32, parts: &[&str]) -> Said {
+        assert_eq!(self.code, code, "{}\n{}", self.out, self.err);
         for part in parts {
             assert!(self.err.contains(part), "`{part}` is not in:\n{}", self.err);
         }

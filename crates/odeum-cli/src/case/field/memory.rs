@@ -15,8 +15,8 @@ pub(crate) const COPIES: usize = 2;
 /// Bytes of a number of an array that was read.
 const NUMBER: u128 = 8;
 
-/// Numbers for each cell while an array is read: its file, what it holds, and that in order; or
-/// those of a mask, and two copies of them.
+/// Numbers for each cell while an array is read, at most: what it is read into, which doubles as
+/// it grows, and that in order.
 const READING: u128 = 3;
 
 /// Arrays with a number for each cell that a case names; none of them has been read.
@@ -104,8 +104,8 @@ impl Needs<'_> {
     }
 }
 
-/// Memory of the spectrum of a species, a complex number for each of half of the waves, and at most
-/// of the lines that are being transformed \[bytes\].
+/// Memory of the spectrum of a species as `fields/structure.rs` computes it, a complex number for
+/// each of half of the waves, and at most of the lines that are being transformed \[bytes\].
 fn spectrum(grid: &Grid) -> u128 {
     let [nx, ny, nz] = grid.shape().map(|n| n as u128);
     16 * (ny * nz * (nx / 2 + 1) + 32 * (nx + ny + nz))
