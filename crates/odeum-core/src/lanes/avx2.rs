@@ -111,17 +111,23 @@ unsafe fn power_of_two(n: __m256d) -> __m256d {
 }
 
 /// The bytes from byte `N` on of `low` and then `high`, in each half.
-///
-/// # Safety
-///
-/// The processor must have AVX2.
-#[inline(always)]
-unsafe fn shift_ps<const N: i32>(high: __m256, low: __m256) -> __m256 {
-    // SAFETY: the caller's promise.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn shift_ps<const N: i32>(high: __m256, low: __m256) -> __m256 {
+    let shifted: __m256;
+    // SAFETY: the instruction is one of AVX2, and does nothing but this. Of the intrinsic the
+    // compiler makes two shuffles of floats in place of one of bytes.
     unsafe {
-        let (high, low) = (_mm256_castps_si256(high), _mm256_castps_si256(low));
-        _mm256_castsi256_ps(_mm256_alignr_epi8::<N>(high, low))
+        std::arch::asm!(
+            "vpalignr {shifted}, {high}, {low}, {n}",
+            shifted = lateout(ymm_reg) shifted,
+            high = in(ymm_reg) high,
+            low = in(ymm_reg) low,
+            n = const N,
+            options(pure, nomem, nostack, preserves_flags),
+        );
     }
+    shifted
 }
 
 impl Pack64 for F64x4 {

@@ -60,12 +60,12 @@ pub trait Lanes: Real {
     fn load(from: &[Self::Scalar]) -> Self;
     /// Writes all lanes to the front of `to`.
     fn store(self, to: &mut [Self::Scalar]);
-    /// As [`store`](Lanes::store), past the caches where the place is aligned as the pack is: for
-    /// results that are not read again soon.
+    /// As [`store`](Lanes::store), past the caches: for results that are not read again soon.
     ///
     /// # Safety
     ///
-    /// Before anything else reads or writes the place, this thread must call [`stream_fence`].
+    /// The place must be aligned as the pack is. Before anything else reads or writes it, this
+    /// thread must call [`stream_fence`].
     #[inline(always)]
     unsafe fn stream(self, to: &mut [Self::Scalar]) {
         self.store(to);

@@ -134,11 +134,9 @@ macro_rules! pack {
             #[inline(always)]
             unsafe fn stream(self, to: &mut [$scalar]) {
                 let ($smp, $smv) = (to[..$width].as_mut_ptr(), self.0);
-                if $smp.addr() % size_of::<Self>() != 0 {
-                    return self.store(to);
-                }
-                // SAFETY: the slice has room for all that is stored, and begins where the
-                // register's alignment wants it; the processor as above, the rest is promised.
+                debug_assert!($smp.addr() % size_of::<Self>() == 0);
+                // SAFETY: the slice has room for all that is stored; the processor as above, the
+                // rest is promised.
                 unsafe { $stream }
             }
             #[inline(always)]

@@ -13,7 +13,7 @@ use super::program::{self, Which};
 use super::row::PAD;
 use super::scratch::{Origin, Potentials, Scratch};
 use super::{Frame, Tile, coded, line, nine};
-use crate::memory::{LINE, Lined};
+use crate::memory::{LINE, Lined, within_second_level};
 use crate::plan::{Plan, Tape};
 use odeum_core::{Lanes, Scalar};
 use std::ops::Range;
@@ -22,7 +22,8 @@ use std::ops::Range;
 /// quick to find.
 const KEPT: usize = 4;
 
-/// Bytes of planes that a tile keeps, and reads more than once (of a second-level cache of 1 MB).
+/// Bytes of planes that a tile keeps, and reads more than once, where the second-level cache has
+/// 1 MB.
 const CACHE: usize = 640 * 1024;
 
 /// What a tile keeps of a stage.
@@ -186,7 +187,9 @@ pub(super) fn tiles<T: Scalar>(plan: &Plan<T>, threads: usize, steps: usize) -> 
     let last = stages.len() - 1;
     let kept = KEPT * stages[..last].iter().sum::<usize>();
     let row = plan.layout.row * size_of::<T>() * (3 * plan.layout.species + kept);
-    let most = (CACHE / row).saturating_sub(last + 1).clamp(last + 1, ny.max(last + 1));
+    let most = (within_second_level(CACHE) / row)
+        .saturating_sub(last + 1)
+        .clamp(last + 1, ny.max(last + 1));
     let least = ny.div_ceil(most);
     let cost = |wide: usize, deep: usize| {
         let (y, z) = (ny.div_ceil(wide), nz.div_ceil(deep));

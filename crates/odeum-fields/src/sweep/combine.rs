@@ -23,7 +23,7 @@ pub(super) struct Row<'a, L: Lanes> {
     /// step have those values there, but their sum, by rounded factors, would wander.
     kept: Option<&'a [L::Scalar]>,
     streams: bool,
-    /// Whether there is a first term and nothing else.
+    /// Whether what F is taken of is the first term, once, and there is nothing else.
     simple: bool,
 }
 
@@ -89,14 +89,14 @@ impl<'a, T: Scalar> Goal<'a, T> {
         };
         let kept = here.filter(|_| first.is_some() || own.is_some());
         let streams = frame.streams && self.kept.is_none();
-        let simple = first.is_some() && own.is_none() && others.is_empty();
+        let simple = frame.from_here && first.is_some();
         Row { out, slope, own, first, others, at, kept, streams, simple }
     }
 }
 
 impl<'a, L: Lanes> Row<'a, L> {
-    /// Whether there is nothing but F and the first term, and whether the row is written past the
-    /// caches.
+    /// Whether there is nothing but F and what it is taken of, and whether the row is written past
+    /// the caches.
     #[inline(always)]
     pub(super) fn kind(&self) -> (bool, bool) {
         (self.simple, self.streams)
@@ -115,8 +115,11 @@ impl<'a, L: Lanes> Row<'a, L> {
     ///
     /// `x` is below a number that [`check`](Row::check) has compared with the slices.
     #[inline(always)]
-    unsafe fn sum<const SIMPLE: bool>(&self, x: usize, slope: L) -> L {
+    unsafe fn sum<const SIMPLE: bool>(&self, x: usize, slope: L, centre: Option<L>) -> L {
         let mut sum = slope * self.slope;
+        if SIMPLE && let Some(centre) = centre {
+            return centre + sum;
+        }
         if let Some((factor, values)) = self.first {
             // SAFETY: the caller's promise.
             let value: L = unsafe { row::within(values, x) };
@@ -137,8 +140,8 @@ impl<'a, L: Lanes> Row<'a, L> {
         sum
     }
 
-    /// Writes the pack at `x`; gives what was written. The [kind](Row::kind) of a row is a constant
-    /// here: inner loops ask nothing.
+    /// Writes the pack at `x`, where F is taken of `centre` if that is known; gives what was
+    /// written. The [kind](Row::kind) of a row is a constant here: inner loops ask nothing.
     ///
     /// # Safety
     ///
@@ -148,9 +151,10 @@ impl<'a, L: Lanes> Row<'a, L> {
         &mut self,
         x: usize,
         slope: L,
+        centre: Option<L>,
     ) -> L {
         // SAFETY: the caller's promise.
-        unsafe { self.put::<STREAMS>(x, self.sum::<SIMPLE>(x, slope)) }
+        unsafe { self.put::<STREAMS>(x, self.sum::<SIMPLE>(x, slope, centre)) }
     }
 
     /// As [`whole`](Row::whole), where but some of the cells belong to the domain.
@@ -166,7 +170,7 @@ impl<'a, L: Lanes> Row<'a, L> {
         slope: L,
     ) -> L {
         // SAFETY: the caller's promise.
-        let sum = unsafe { self.sum::<SIMPLE>(x, slope) };
+        let sum = unsafe { self.sum::<SIMPLE>(x, slope, None) };
         let kept = match self.kept {
             // SAFETY: as above.
             Some(values) => unsafe { row::within(values, x) },
@@ -184,7 +188,8 @@ impl<'a, L: Lanes> Row<'a, L> {
         // SAFETY: the caller's promise.
         let place = unsafe { self.out.get_unchecked_mut(x..x + L::WIDTH) };
         if STREAMS {
-            // SAFETY: a tile ends with a fence.
+            // SAFETY: rows begin with cache lines, and packs are parts of these; a tile ends with a
+            // fence.
             unsafe { sum.stream(place) };
         } else {
             sum.store(place);
@@ -202,7 +207,7 @@ impl<'a, L: Lanes> Row<'a, L> {
     pub(super) unsafe fn part(&mut self, x: usize, cells: usize, slope: L) -> L {
         let cells = L::from_bits((1 << cells) - 1);
         // SAFETY: the caller's promise.
-        let sum = L::select(cells, unsafe { self.sum::<false>(x, slope) }, L::lit(0.0));
+        let sum = L::select(cells, unsafe { self.sum::<false>(x, slope, None) }, L::lit(0.0));
         // SAFETY: as above.
         unsafe { row::put(self.out, x, sum) };
         sum
@@ -225,9 +230,9 @@ pub(super) fn without_slope<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile)
                     // SAFETY: whole packs of cells.
                     let sum = unsafe {
                         if row.streams {
-                            row.whole::<false, true>(x, L::lit(0.0))
+                            row.whole::<false, true>(x, L::lit(0.0), None)
                         } else {
-                            row.whole::<false, false>(x, L::lit(0.0))
+                            row.whole::<false, false>(x, L::lit(0.0), None)
                         }
                     };
                     spoiled = sum.mul_add(L::lit(0.0), spoiled);

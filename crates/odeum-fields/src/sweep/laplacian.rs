@@ -22,9 +22,9 @@ pub(super) trait Sink<L> {
     #[inline(always)]
     fn begin(&mut self, _at: usize) {}
 
-    /// Takes the pack at `x`, the Laplacian over the scale of its weights, of which so many lanes
-    /// are cells.
-    fn take(&mut self, x: usize, cells: usize, sum: L);
+    /// Takes the pack at `x`, of which so many lanes are cells: the Laplacian over the scale of its
+    /// weights, and the row itself.
+    fn take(&mut self, x: usize, cells: usize, sum: L, centre: L);
 }
 
 /// The nine rows around a row of `nx` cells, whole packs, and its walls; or around `count` rows
@@ -105,7 +105,7 @@ pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
         sink.begin(begin);
         let (mut x, last) = (begin + cells.start, begin + cells.end - 1);
         // SAFETY: the first pack of these cells is there.
-        let (mut z, mut here) = unsafe { parts::<L, EDGES>(yz, &rows, x) };
+        let (mut z, mut here, mut centre) = unsafe { parts::<L, EDGES>(yz, &rows, x) };
         let first = here.lane(0);
         let before = match (cells.start, &ends[0]) {
             (0, Ghost::Wrap) => one(begin + nx - 1),
@@ -118,10 +118,10 @@ pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
             let at = x + L::WIDTH;
             prefetch(above.wrapping_add(at));
             // SAFETY: a pack that holds cells, as asserted.
-            let (next_z, next) = unsafe { parts::<L, EDGES>(yz, &rows, at) };
+            let (next_z, next, next_centre) = unsafe { parts::<L, EDGES>(yz, &rows, at) };
             let sides = here.shifted_up(left) + here.shifted_down(next);
-            sink.take(x, L::WIDTH, z + sides);
-            (left, here, z) = (here, next, next_z);
+            sink.take(x, L::WIDTH, z + sides, centre);
+            (left, here, z, centre) = (here, next, next_z, next_centre);
             x = at;
         }
         let count = last + 1 - x;
@@ -135,7 +135,7 @@ pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
             here.set_lane(count, after);
         }
         let sides = here.shifted_up(left) + here.shifted_down(L::splat(after));
-        sink.take(x, count, z + sides);
+        sink.take(x, count, z + sides, centre);
     }
 }
 
@@ -148,7 +148,7 @@ fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
     }
 }
 
-/// Z and G at `x`, with what the star stencil weighs its axes y and z by.
+/// Z and G at `x`, and the row itself, with what the star stencil weighs its axes y and z by.
 ///
 /// # Safety
 ///
@@ -158,7 +158,7 @@ unsafe fn parts<L: Lanes, const EDGES: bool>(
     yz: [f64; 2],
     rows: &[*const L::Scalar; 9],
     x: usize,
-) -> (L, L) {
+) -> (L, L, L) {
     let mut at = [L::lit(0.0); 9];
     for k in 0..9 {
         if EDGES || k % 2 == 1 || k == 4 {
@@ -166,11 +166,12 @@ unsafe fn parts<L: Lanes, const EDGES: bool>(
             at[k] = L::load(unsafe { std::slice::from_raw_parts(rows[k].add(x), L::WIDTH) });
         }
     }
-    if EDGES {
+    let (z, g) = if EDGES {
         edges(at)
     } else {
         (star(yz.map(L::lit), [at[1], at[3], at[4], at[5], at[7]]), at[4])
-    }
+    };
+    (z, g, at[4])
 }
 
 /// Z and G of the isotropic stencil from the nine rows around.
@@ -226,10 +227,17 @@ pub(super) struct Store<'a, L: Lanes> {
     pub(super) scale: L,
 }
 
-impl<L: Lanes> Sink<L> for Store<'_, L> {
+impl<L: Lanes> Store<'_, L> {
     #[inline(always)]
-    fn take(&mut self, x: usize, _cells: usize, sum: L) {
+    pub(super) fn put(&mut self, x: usize, sum: L) {
         // SAFETY: packs lie within the width that `store` has compared with the row.
         unsafe { row::put(self.row, x, sum * self.scale) };
+    }
+}
+
+impl<L: Lanes> Sink<L> for Store<'_, L> {
+    #[inline(always)]
+    fn take(&mut self, x: usize, _cells: usize, sum: L, _centre: L) {
+        self.put(x, sum);
     }
 }

@@ -145,10 +145,10 @@ impl<L: Lanes> Write<'_, '_, L> {
                     let mut x = begin;
                     let last = begin + plan.layout.shape[0] - 1;
                     while x + L::WIDTH <= last {
-                        end.put(x, L::WIDTH, L::load(&slopes[x..x + L::WIDTH]));
+                        end.put(x, L::WIDTH, L::load(&slopes[x..x + L::WIDTH]), None);
                         x += L::WIDTH;
                     }
-                    end.put(x, last + 1 - x, L::load(&slopes[x..x + L::WIDTH]));
+                    end.put(x, last + 1 - x, L::load(&slopes[x..x + L::WIDTH]), None);
                 }
                 end.spoiled()
             }
@@ -211,15 +211,16 @@ impl<'a, L: Lanes, G: Gain<L>, const SIMPLE: bool, const STREAMS: bool>
         self.spoiled = [value.mul_add(L::lit(0.0), other), last];
     }
 
-    /// Takes F but for gains at `x`, of which so many lanes are cells.
+    /// Takes F but for gains at `x`, of which so many lanes are cells, and the state there where it
+    /// is known.
     #[inline(always)]
-    fn put(&mut self, x: usize, cells: usize, slope: L) {
+    fn put(&mut self, x: usize, cells: usize, slope: L, centre: Option<L>) {
         debug_assert!(x + L::WIDTH <= self.wide);
         // SAFETY: packs up to `wide` lie within the gains and the output, and tiles end with a fence.
         let value = unsafe {
             let slope = self.gain.added(x, cells, slope);
             if cells == L::WIDTH {
-                self.out.whole::<SIMPLE, STREAMS>(x, slope)
+                self.out.whole::<SIMPLE, STREAMS>(x, slope, centre)
             } else {
                 self.out.part(x, cells, slope)
             }
@@ -237,7 +238,7 @@ impl<L: Lanes, G: Gain<L>, const SIMPLE: bool, const STREAMS: bool> Sink<L>
     }
 
     #[inline(always)]
-    fn take(&mut self, x: usize, cells: usize, sum: L) {
-        self.put(x, cells, sum * self.spread);
+    fn take(&mut self, x: usize, cells: usize, sum: L, centre: L) {
+        self.put(x, cells, sum * self.spread, Some(centre));
     }
 }

@@ -1,7 +1,7 @@
 //! Laplacians along rows that solid cells are near.
 
 use super::gather::At;
-use super::laplacian::{self, Nine, Sink, Store};
+use super::laplacian::{self, Nine, Store};
 use super::row::{self, PAD};
 use crate::domain::Domain;
 use crate::memory::LINE;
@@ -122,7 +122,7 @@ impl<L: Lanes> Stored<'_, '_, L> {
                     exchanged::<L, EDGES>(self.weights, group, part, rows, first + part)
                 },
             };
-            self.store.take(begin + x + part, L::WIDTH, sum);
+            self.store.put(begin + x + part, sum);
             part += L::WIDTH;
         }
     }

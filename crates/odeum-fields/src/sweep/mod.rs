@@ -221,6 +221,9 @@ pub(crate) fn sweep<T: Precision>(
         (Some(_), Some(_)) => codes.outputs(plan, form, streams, true),
         _ => None,
     };
+    // A step of forward Euler.
+    let from_here = here && what.own.is_none() && what.slope != 0.0 && factors == [1.0];
+    let terms = if from_here { &[] } else { what.terms };
     let factors = Factors { slope: what.slope, own: what.own.unwrap_or(0.0), terms: &factors };
     let potentials = codes.potentials();
     let moment = Moment::new(plan, t).with_numbers(outputs.as_deref(), potentials, &factors);
@@ -238,8 +241,8 @@ pub(crate) fn sweep<T: Precision>(
         u: u.values(),
         slope: T::from_f64(what.slope),
         own: what.own.map(T::from_f64),
-        terms: what.terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
-        from_here: false,
+        terms: terms.iter().map(|(c, field)| (T::from_f64(*c), field.values())).collect(),
+        from_here,
         out: Output(out.values_mut().as_mut_ptr()),
         streams,
     };
