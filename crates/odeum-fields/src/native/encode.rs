@@ -1,6 +1,6 @@
 //! Instructions as bytes.
 
-use super::listing::Kind;
+use super::listing::{Kind, Relation};
 use super::registers::{Act, Allocated};
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 use odeum_core::Isa;
@@ -25,6 +25,13 @@ pub(super) struct Target {
     xor: Code,
     and: Code,
     without: Code,
+    or: Code,
+    min: Code,
+    max: Code,
+    floor: Code,
+    compare: Code,
+    /// Makes a vector of the bits that comparisons give, where these are no vectors.
+    spread: Option<Code>,
     /// Of a b + c, a b − c and c − a b onto a.
     onto: [Code; 3],
     /// The same onto c.
@@ -66,6 +73,12 @@ const AVX512_SINGLE: Target = Target {
     xor: Code::EVEX_Vxorps_zmm_k1z_zmm_zmmm512b32,
     and: Code::EVEX_Vandps_zmm_k1z_zmm_zmmm512b32,
     without: Code::EVEX_Vandnps_zmm_k1z_zmm_zmmm512b32,
+    or: Code::EVEX_Vorps_zmm_k1z_zmm_zmmm512b32,
+    min: Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae,
+    max: Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae,
+    floor: Code::EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae,
+    compare: Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
+    spread: Some(Code::EVEX_Vpmovm2d_zmm_kr),
     onto: [
         Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
         Code::EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
@@ -96,6 +109,12 @@ const AVX512_DOUBLE: Target = Target {
     xor: Code::EVEX_Vxorpd_zmm_k1z_zmm_zmmm512b64,
     and: Code::EVEX_Vandpd_zmm_k1z_zmm_zmmm512b64,
     without: Code::EVEX_Vandnpd_zmm_k1z_zmm_zmmm512b64,
+    or: Code::EVEX_Vorpd_zmm_k1z_zmm_zmmm512b64,
+    min: Code::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
+    max: Code::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
+    floor: Code::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae,
+    compare: Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
+    spread: Some(Code::EVEX_Vpmovm2q_zmm_kr),
     onto: [
         Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
         Code::EVEX_Vfmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
@@ -126,6 +145,12 @@ const AVX2_SINGLE: Target = Target {
     xor: Code::VEX_Vxorps_ymm_ymm_ymmm256,
     and: Code::VEX_Vandps_ymm_ymm_ymmm256,
     without: Code::VEX_Vandnps_ymm_ymm_ymmm256,
+    or: Code::VEX_Vorps_ymm_ymm_ymmm256,
+    min: Code::VEX_Vminps_ymm_ymm_ymmm256,
+    max: Code::VEX_Vmaxps_ymm_ymm_ymmm256,
+    floor: Code::VEX_Vroundps_ymm_ymmm256_imm8,
+    compare: Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
+    spread: None,
     onto: [
         Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
         Code::VEX_Vfmsub213ps_ymm_ymm_ymmm256,
@@ -156,6 +181,12 @@ const AVX2_DOUBLE: Target = Target {
     xor: Code::VEX_Vxorpd_ymm_ymm_ymmm256,
     and: Code::VEX_Vandpd_ymm_ymm_ymmm256,
     without: Code::VEX_Vandnpd_ymm_ymm_ymmm256,
+    or: Code::VEX_Vorpd_ymm_ymm_ymmm256,
+    min: Code::VEX_Vminpd_ymm_ymm_ymmm256,
+    max: Code::VEX_Vmaxpd_ymm_ymm_ymmm256,
+    floor: Code::VEX_Vroundpd_ymm_ymmm256_imm8,
+    compare: Code::VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
+    spread: None,
     onto: [
         Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256,
         Code::VEX_Vfmsub213pd_ymm_ymm_ymmm256,
@@ -283,6 +314,20 @@ impl Writer<'_> {
             Act::Compute { kind: Kind::Sqrt, to, a, .. } => {
                 Instruction::with2(target.sqrt, v(to), v(a))
             }
+            Act::Compute { kind: Kind::Floor, to, a, .. } => {
+                Instruction::with3(target.floor, v(to), v(a), FLOOR)
+            }
+            Act::Compute { kind: Kind::Compare(relation), to, a, b } => {
+                let how = predicate(relation);
+                match target.spread {
+                    None => Instruction::with4(target.compare, v(to), v(a), v(b), how),
+                    Some(spread) => {
+                        let bits = Register::K1;
+                        self.put(Instruction::with4(target.compare, bits, v(a), v(b), how).ok()?)?;
+                        Instruction::with2(spread, v(to), bits)
+                    }
+                }
+            }
             Act::Compute { kind, to, a, b } => {
                 let code = match kind {
                     Kind::Add => target.add,
@@ -292,6 +337,9 @@ impl Writer<'_> {
                     Kind::Xor => target.xor,
                     Kind::And => target.and,
                     Kind::Without => target.without,
+                    Kind::Or => target.or,
+                    Kind::Min => target.min,
+                    Kind::Max => target.max,
                     _ => return None,
                 };
                 Instruction::with3(code, v(to), v(a), v(b))
@@ -309,6 +357,19 @@ impl Writer<'_> {
             }
         };
         self.put(instruction.ok()?)
+    }
+}
+
+/// Downwards, without a word about what is not exact.
+const FLOOR: i32 = 0b1001;
+
+/// The number of a comparison: quiet ones.
+fn predicate(relation: Relation) -> i32 {
+    match relation {
+        Relation::Equal => 0x00,
+        Relation::Unordered => 0x03,
+        Relation::Less => 0x11,
+        Relation::LessOrEqual => 0x12,
     }
 }
 

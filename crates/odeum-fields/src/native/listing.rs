@@ -41,6 +41,16 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
+/// How a and b compare; false where either is NaN, but for the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    Less,
+    LessOrEqual,
+    Equal,
+    /// Either is NaN.
+    Unordered,
+}
+
 /// What one instruction does with a, b and c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -60,6 +70,16 @@ pub(super) enum Kind {
     And,
     /// Bits of b that are not in a
     Without,
+    /// Bits that are in either
+    Or,
+    /// The smaller of a and b; b where either is NaN
+    Min,
+    /// The larger of a and b; b where either is NaN
+    Max,
+    /// The largest integer not above a
+    Floor,
+    /// All bits where it holds, none elsewhere
+    Compare(Relation),
     /// a b + c
     MulAdd,
     /// a b − c
@@ -189,7 +209,47 @@ impl Listing {
                 self.line(Kind::Div, &[one, of[0]])
             }
             Op::Sqrt => self.line(Kind::Sqrt, of),
+            Op::Floor => self.line(Kind::Floor, of),
+            // NaN of the second operand is what the instruction gives; that of the first is not.
+            Op::Min | Op::Max => {
+                let kind = if op == Op::Min { Kind::Min } else { Kind::Max };
+                let found = self.line(kind, of);
+                let is_nan = self.line(Kind::Compare(Relation::Unordered), &[of[0], of[0]]);
+                self.choice(is_nan, of[0], found)
+            }
+            Op::Lt => self.line(Kind::Compare(Relation::Less), of),
+            Op::Le => self.line(Kind::Compare(Relation::LessOrEqual), of),
+            Op::Eq => self.line(Kind::Compare(Relation::Equal), of),
+            // What holds has all bits here, where an interpreter has the number one.
+            Op::And | Op::Or | Op::Not | Op::Select if !self.are_truths(op, of) => return None,
+            Op::And => self.line(Kind::And, of),
+            Op::Or => self.line(Kind::Or, of),
+            Op::Not => {
+                let always = number(self, 0.0);
+                let always = self.line(Kind::Compare(Relation::Equal), &[always, always]);
+                self.line(Kind::Without, &[of[0], always])
+            }
+            Op::Select => self.choice(of[0], of[1], of[2]),
             _ => return None,
+        })
+    }
+
+    /// a where all bits of a truth value are set, b elsewhere.
+    fn choice(&mut self, holds: Operand, a: Operand, b: Operand) -> Operand {
+        let a = self.line(Kind::And, &[a, holds]);
+        let b = self.line(Kind::Without, &[holds, b]);
+        self.line(Kind::Or, &[a, b])
+    }
+
+    /// Whether what an operation takes for truth values are results of comparisons.
+    fn are_truths(&self, op: Op, of: &[Operand]) -> bool {
+        let truths = if op == Op::Select { &of[..1] } else { of };
+        truths.iter().all(|operand| match operand {
+            Operand::Result(n) => matches!(
+                self.lines[*n].kind,
+                Kind::Compare(_) | Kind::And | Kind::Or | Kind::Without
+            ),
+            _ => false,
         })
     }
 

@@ -5,8 +5,8 @@
 //! registers, and goes on from F to what the sweep makes of it: own · out + Σ cₖ Vₖ + slope · F. Its
 //! operations are those of the interpreter in the same order, and so are the bits of its results.
 //!
-//! There is code for x86-64 with AVX2 or AVX-512, of programs made of sums, products, quotients, roots
-//! and absolute values. Elsewhere, and where the system grants no executable memory, programs are
+//! There is code for x86-64 with AVX2 or AVX-512, of programs without elementary functions but roots.
+//! Elsewhere, and where the system grants no executable memory, programs are
 //! interpreted.
 
 #[cfg(target_arch = "x86_64")]

@@ -24,7 +24,7 @@ fn graph(random: &mut SplitMix64, operations: usize) -> Graph {
             for _ in 0..operations {
                 let (a, b) = (all[random.below(all.len())], all[random.below(all.len())]);
                 let c = all[all.len() - 1];
-                all.push(match random.below(9) {
+                all.push(match random.below(14) {
                     0 => a + b,
                     1 => a - b,
                     2 => a * b,
@@ -33,6 +33,11 @@ fn graph(random: &mut SplitMix64, operations: usize) -> Graph {
                     5 => a * b + c,
                     6 => (c.abs() + Symbol::lit(0.25)).sqrt(),
                     7 => -a * b - c,
+                    8 => Symbol::select(a.lt(b), c, a),
+                    9 => Symbol::select(!(a.le(c) & b.ge(c)) | c.eq(a), b - c, c),
+                    10 => a.min(c),
+                    11 => b.max(c * a),
+                    12 => (c * Symbol::lit(3.0)).floor() * Symbol::lit(0.25),
                     _ => c * Symbol::lit(0.1 * all.len() as f64),
                 });
             }
@@ -214,6 +219,44 @@ fn what_is_not_finite_is_seen() {
                 code.run(&pointers, &code.scalars(0.0, &FACTORS), [0, 256], spoiled.as_mut_ptr())
             };
             assert_eq!(spoiled.iter().any(|lane| lane.is_nan()), spoil.is_some(), "{isa}");
+        }
+    }
+}
+
+#[test]
+fn nan_is_passed_on_and_compares_as_false() {
+    let graph = Graph::record(STATES, 0, |_, y, _| {
+        let one = |holds| Symbol::select(holds, Symbol::lit(1.0), Symbol::lit(0.0));
+        vec![
+            y[0].min(y[1]),
+            y[0].max(y[1]),
+            one(y[0].lt(y[1])),
+            one(!y[0].le(y[1])),
+            one(y[0].eq(y[0]) & y[1].ne(y[1])),
+        ]
+    });
+    let program = Program::new(&graph);
+    let numbers = [f64::NAN, -1.5, 0.0, 2.25, f64::INFINITY];
+    let pair = |x: usize| [numbers[x % 5], numbers[x / 5 % 5]];
+    for isa in Isa::available() {
+        let Some(code) = Code::new::<f64>(&program, &Form::Plain, isa) else { continue };
+        let mut rows: Vec<Lined<f64>> = (0..code.rows()).map(|_| Lined::new(7.0, 32)).collect();
+        for x in 0..32 {
+            [rows[0][x], rows[1][x]] = pair(x);
+        }
+        let pointers: Vec<*mut f64> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
+        let mut spoiled = [0.0; 16];
+        // SAFETY: rows of 32 cells, outputs of their own, and instructions that there are.
+        unsafe {
+            code.run(&pointers, &code.scalars(0.0, &FACTORS), [0, 256], spoiled.as_mut_ptr())
+        };
+        for x in 0..32 {
+            let expected = graph.eval(0.0, &[rows[0][x], rows[1][x], 0.0, 0.0, 0.0], &[]);
+            for (s, expected) in expected.into_iter().enumerate() {
+                let found = rows[STATES + 2 * s][x];
+                let same = found == expected || found.is_nan() && expected.is_nan();
+                assert!(same, "{isa} output {s} of {:?}: {found} {expected}", pair(x));
+            }
         }
     }
 }
