@@ -1,6 +1,6 @@
-//! Eigenvalues that damp and turn: how far stabilised methods may step with them.
+//! Eigenvalues that damp and turn: how far methods with stages may step with them.
 //!
-//! The stability regions of these methods are long along the real axis and narrow beside it: close
+//! The stability regions of stabilised methods are long along the real axis and narrow beside it: close
 //! to it at z their width grows with √|z| alone, whatever the number of stages (Verwer, Sommeijer
 //! & Hundsdorfer, J. Comput. Phys. 201 (2004) 61–79). So a wind, or a reaction that swings while it
 //! diffuses, limits a step that the spectral radius would allow.

@@ -31,7 +31,7 @@ pub struct Stability {
     /// The largest step of forward Euler that keeps positive values positive, of problems where
     /// a wind blows and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
-    /// What limits stabilised methods beside the radius.
+    /// What limits methods with stages beside the radius.
     pub(crate) turning: Spectrum,
 }
 
@@ -40,11 +40,17 @@ impl Stability {
     /// for, or with as many as there may be. A wind, or a reaction that swings, limits these
     /// beside the radius: their stages widen the stable range along the real axis alone.
     pub fn largest_step(&self, method: Method) -> f64 {
-        let stages = match method {
-            Method::Euler => return self.euler,
-            Method::Rkc { stages } | Method::Rkl2 { stages } => stages.unwrap_or(MOST_STAGES),
+        let of_stages = |stages: u32| {
+            let most = method.reach(stages) / self.radius;
+            self.turning.largest_step(method, self.radius, most)
         };
-        self.turning.largest_step(method, self.radius, method.reach(stages) / self.radius)
+        match method {
+            Method::Euler => self.euler,
+            Method::Ssprk3 => of_stages(3).max(self.euler),
+            Method::Rkc { stages } | Method::Rkl2 { stages } => {
+                of_stages(stages.unwrap_or(MOST_STAGES))
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! The stages of the stabilised methods, as sweeps.
+//! The stages of a step, as sweeps.
 //!
-//! Both methods have the form w₁ = y + μ̃₁ h F₀ and
+//! All methods have the form w₁ = y + μ̃₁ h F₀ and
 //! wⱼ = (1 − μ − ν) y + μ wⱼ₋₁ + ν wⱼ₋₂ + μ̃ h F(wⱼ₋₁) − γ̃ h F₀: one sweep per stage.
 
 use crate::backend::{Backend, Blend, Slot};
@@ -10,6 +10,7 @@ use odeum::method::rkc::recurrence::Recurrence;
 use odeum::{Error, Scalar};
 
 /// The coefficients of stage j ≥ 2.
+#[derive(Clone)]
 struct Stage {
     mu: f64,
     nu: f64,
@@ -61,6 +62,12 @@ impl Stages {
     }
 }
 
+/// The second and third stage of SSPRK3, after a step of forward Euler: Shu & Osher 1988, eq. 2.18.
+const STRONG: [Stage; 2] = [
+    Stage { mu: 0.25, nu: 0.0, mu_tilde: 0.25, gamma_tilde: 0.0, theta: 1.0 },
+    Stage { mu: 2.0 / 3.0, nu: 0.0, mu_tilde: 2.0 / 3.0, gamma_tilde: 0.0, theta: 0.5 },
+];
+
 /// The coefficients of RKL2: Meyer, Balsara & Aslam 2014, eqs. 15–18.
 mod legendre {
     use super::Stage;
@@ -91,7 +98,24 @@ mod legendre {
     }
 }
 
-/// One step of size `h` from [`Slot::Now`] at `t`, whose slope is in [`Slot::Slope`], to
+/// One step of SSPRK3 of size `h` from [`Slot::Now`] at `t` to [`Slot::Next`]. [`Slot::Older`] is
+/// overwritten.
+pub(crate) fn strong_step<T: Scalar>(
+    backend: &mut dyn Backend<T>,
+    (t, h): (f64, f64),
+) -> Result<(), Error> {
+    let first = Blend { slope: h, own: None, terms: &[(1.0, Slot::Now)] };
+    backend.sweep(t, Slot::Now, &first, Slot::Next)?;
+    for stage in &STRONG {
+        backend.swap(Slot::Next, Slot::Older);
+        let terms = [(stage.mu, Slot::Older), (1.0 - stage.mu, Slot::Now)];
+        let what = Blend { slope: stage.mu_tilde * h, own: None, terms: &terms };
+        backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
+    }
+    Ok(())
+}
+
+/// One step of a stabilised method of size `h` from [`Slot::Now`] at `t`, whose slope is in [`Slot::Slope`], to
 /// [`Slot::Next`]. [`Slot::Older`] is overwritten.
 pub(crate) fn step<T: Scalar>(
     backend: &mut dyn Backend<T>,
@@ -125,8 +149,13 @@ pub(crate) struct Amplification {
 }
 
 impl Amplification {
-    /// Of a stabilised method with so many stages.
+    /// Of a method with so many stages.
     pub(crate) fn new(method: Method, stages: u32) -> Amplification {
+        match method {
+            Method::Euler => return Amplification { first: 1.0, stages: Vec::new() },
+            Method::Ssprk3 => return Amplification { first: 1.0, stages: STRONG.to_vec() },
+            Method::Rkc { .. } | Method::Rkl2 { .. } => {}
+        }
         let mut coefficients = Stages::new(method, stages);
         let first = coefficients.first();
         Amplification { first, stages: (2..=stages).map(|_| coefficients.advance()).collect() }
@@ -149,6 +178,20 @@ impl Amplification {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ssprk3_is_of_order_three_and_stable_up_to_its_bound() {
+        let step = Amplification::new(Method::Ssprk3, 3);
+        let bound = Method::Ssprk3.reach(3);
+        for k in 1..=1000 {
+            assert!(step.of(Complex::new(-bound * f64::from(k) / 1000.0, 0.0)) <= 1.0 + 1e-13);
+            // √3 up the imaginary axis.
+            assert!(step.of(Complex::new(0.0, 1.732 * f64::from(k) / 1000.0)) <= 1.0 + 1e-13);
+        }
+        assert!(step.of(Complex::new(-bound - 1e-6, 0.0)) > 1.0);
+        let errors = [0.1, 0.05].map(|z: f64| step.of(Complex::new(-z, 0.0)) - (-z).exp());
+        assert!((errors[0] / errors[1]).log2() > 3.9, "{errors:?}");
+    }
 
     #[test]
     fn legendre_steps_are_of_order_two_and_stable_up_to_their_bound() {

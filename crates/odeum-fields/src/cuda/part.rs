@@ -94,7 +94,7 @@ impl<M: Machine> Ready<M> {
 /// later one is not finite.
 fn fields_on_device(method: Method) -> usize {
     match method {
-        Method::Euler => 3,
+        Method::Euler | Method::Ssprk3 => 3,
         Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
     }
 }

@@ -140,16 +140,15 @@ impl<T: Precision> March<T> {
             let status = if self.clock.spoiled { Status::NonFinite } else { Status::StepTooSmall };
             return Ok(Some(Some(self.failure(status, None))));
         }
+        let one = |spoiled: Option<Place>| (u64::from(spoiled.is_none()), spoiled);
         let (taken, spoiled) = match self.options.method {
             Method::Euler => {
                 let most = if whole { most.min(self.options.max_steps - attempts) } else { 1 };
                 let Taken { steps, spoiled } = self.euler(h, end, most)?;
                 (steps, spoiled)
             }
-            _ => match self.stabilised(h, end, whole)? {
-                None => (1, None),
-                spoiled => (0, spoiled),
-            },
+            Method::Ssprk3 => one(self.strong(h)?),
+            Method::Rkc { .. } | Method::Rkl2 { .. } => one(self.stabilised(h, end, whole)?),
         };
         if let Steps::Fixed(h) = self.options.steps
             && taken > 0
@@ -192,6 +191,22 @@ impl<T: Precision> March<T> {
         Ok(taken)
     }
 
+    /// A step of SSPRK3.
+    fn strong(&mut self, h: f64) -> Result<Option<Place>, Error> {
+        stages::strong_step(self.backend.as_mut(), (self.clock.t, h))?;
+        self.clock.counts.slopes += 3;
+        self.take_over()
+    }
+
+    /// Makes what a step of fixed size has ended in the state, if all of it is finite.
+    fn take_over(&mut self) -> Result<Option<Place>, Error> {
+        let spoiled = self.backend.spoiled(Slot::Next)?;
+        if spoiled.is_none() {
+            self.backend.swap(Slot::Now, Slot::Next);
+        }
+        Ok(spoiled)
+    }
+
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
     fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Option<Place>, Error> {
         if self.clock.radius_age >= RADIUS_EVERY {
@@ -221,12 +236,8 @@ impl<T: Precision> March<T> {
         match self.options.steps.clone() {
             Steps::Fixed(_) => {
                 self.clock.radius_age += 1;
-                let spoiled = self.backend.spoiled(Slot::Next)?;
-                if spoiled.is_none() {
-                    self.backend.swap(Slot::Now, Slot::Next);
-                }
                 self.has_slope = false;
-                Ok(spoiled)
+                self.take_over()
             }
             Steps::Adaptive(tolerance) => {
                 self.backend.sweep(t + h, Slot::Next, &slope, Slot::Older)?;

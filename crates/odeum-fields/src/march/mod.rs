@@ -93,6 +93,7 @@ struct Judged {
 pub fn fields_needed(method: Method) -> usize {
     match method {
         Method::Euler => 2,
+        Method::Ssprk3 => 3,
         Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
     }
 }

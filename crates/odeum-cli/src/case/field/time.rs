@@ -61,6 +61,7 @@ pub(super) fn read(
     let count = count?;
     let methods = [
         ("euler", Method::Euler),
+        ("ssprk3", Method::Ssprk3),
         ("rkc", Method::Rkc { stages: count }),
         ("rkl2", Method::Rkl2 { stages: count }),
     ];
@@ -69,8 +70,10 @@ pub(super) fn read(
         spots.put("steps", field.spot());
         field.choice("methods of fields", &methods)
     });
-    if let (Some(Method::Euler), Some(field)) = (method, &stages_field) {
-        return field.refuse("euler has no stages", "leave `stages` out, or use rkc or rkl2");
+    if let (Some(method @ (Method::Euler | Method::Ssprk3)), Some(field)) = (method, &stages_field)
+    {
+        let message = format!("the stages of {} are always as many", method.name());
+        return field.refuse(message, "leave `stages` out, or use rkc or rkl2");
     }
     let (step, tolerance) = (section.get("step"), section.get("tolerance"));
     let usual = match (paper, method) {
