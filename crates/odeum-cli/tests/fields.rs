@@ -231,6 +231,68 @@ step = 0.5
 }
 
 #[test]
+fn sources_in_parts_of_the_box_give_there_alone() {
+    let case = r#"
+[system]
+species = ["a", "b"]
+parameters = { k = 3.0 }
+equations = { a = "0", b = "0" }
+[grid]
+shape = [6, 5, 4]
+spacing = 0.5
+[[sources]]
+species = "a"
+box = { from = [0.75, 0.0, 0.0], to = [2.3, 1.25, 9.0] }
+rate = "k * x * t + y - z"
+[[sources]]
+species = "b"
+ball = { centre = [1.25, 1.25, 0.75], radius = 0.5 }
+rate = 2.0
+[[sources]]
+species = "b"
+everywhere = true
+rate = 0.25
+[initial]
+a = 1.0
+b = 0.0
+[time]
+until = 2.0
+method = "ssprk3"
+step = 0.1
+"#;
+    let folder = Folder::new();
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let end = npz::read(&folder.path("a.npz"));
+    let centre = |i: usize| 0.25 + 0.5 * i as f64;
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for cell in 0..120 {
+        let [x, y, z] = [cell % 6, cell / 6 % 5, cell / 30].map(centre);
+        let inside = (0.75..=2.3).contains(&x) && y <= 1.25;
+        a.push(1.0 + if inside { 3.0 * x * 2.0 + (y - z) * 2.0 } else { 0.0 });
+        // The cell in the middle and its six neighbours.
+        let apart = ((x - 1.25).abs() + (y - 1.25).abs() + (z - 0.75).abs()) / 0.5;
+        b.push(0.5 + if apart < 1.5 { 4.0 } else { 0.0 });
+    }
+    close(&end["a"].f64(), &a, 1e-13);
+    close(&end["b"].f64(), &b, 1e-13);
+}
+
+/// The equations of a built-in problem cannot be written anew: a source adds to them.
+#[test]
+fn sources_add_to_built_in_problems() {
+    let folder = Folder::new();
+    let case = "[system]\nproblem = \"diffusion\"\n[grid]\nshape = [8, 8, 8]\n[initial]\nc = 0.0\n\
+                [time]\nuntil = 4.0\nstep = 0.25\n[run]\nprecision = \"f64\"\n";
+    let source = "[[sources]]\nspecies = \"c\"\n\
+                  box = { from = [0.0, 0.0, 0.0], to = [4.0, 4.0, 4.0] }\nrate = 0.5\n";
+    folder.write("a.toml", format!("{case}{source}")).odeum(&["run", "a.toml"]).well();
+    let end = npz::read(&folder.path("a.npz"));
+    let (c, given) = (end["c"].f64(), 64.0 * 0.5 * 4.0);
+    assert!((c.iter().sum::<f64>() / given - 1.0).abs() < 1e-13, "{}", c.iter().sum::<f64>());
+    assert!(c[0] > c[511] && c[511] > 0.0, "it has spread");
+}
+
+#[test]
 fn arrays_give_initial_values_and_diffusion() {
     let folder = Folder::new();
     let header = |descr: &str, shape: &str| {
@@ -418,6 +480,19 @@ fn bad_input_is_refused_with_its_place() {
     with(
         "[[sources]]\nspecies = \"c\"\nat = [9.5, 0, 0]\nrate = 1.0",
         &["outside of the box", "along x"],
+    );
+    with("[[sources]]\nspecies = \"c\"\nrate = 1.0", &["where is the source?", "ball = {"]);
+    with(
+        "[[sources]]\nspecies = \"c\"\nrate = 1.0\ncell = [0, 0, 0]\neverywhere = true",
+        &["where is the source?"],
+    );
+    with(
+        "[[sources]]\nspecies = \"c\"\nrate = \"w\"\neverywhere = true",
+        &["`w`", "sources[0].rate"],
+    );
+    with(
+        "[[sources]]\nspecies = \"c\"\nrate = 1.0\nball = { centre = [0, 0, 0] }",
+        &["radius", "sources[0].ball"],
     );
     with("[wind]\nvelocity = [1.0, 0.0]", &["has 2 entries"]);
     with("[diffusion]\nc = \"none.npy\"", &["no such file"]);

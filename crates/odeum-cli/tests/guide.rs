@@ -165,6 +165,14 @@ fn every_entry_of_the_tables_of_fields_is_accepted() {
     }
     field_checks(&field_case("sources", "species = \"u\"\ncell = [4, 4, 4]\nrate = 1.0"));
     field_checks(&field_case("sources", "species = \"u\"\nat = [0.1, 0.1, 0.1]\nrate = \"t\""));
+    for place in ["ball = { centre = [0.1, 0.1, 0.1], radius = 0.05 }", "everywhere = true"] {
+        field_checks(&field_case(
+            "sources",
+            &format!("species = \"u\"\n{place}\nrate = \"x * t\""),
+        ));
+    }
+    let place = "box = { from = [0, 0, 0], to = [0.1, 0.1, 0.1] }";
+    field_checks(&field_case("sources", &format!("species = \"u\"\n{place}\nrate = \"Du * y\"")));
     field_checks(&field_case("diffusion", "u = \"D.npy\""));
     for entry in field_entries("`[initial]`") {
         let more = if entry.starts_with("seed") { "\nu = 1.0" } else { "" };

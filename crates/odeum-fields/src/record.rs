@@ -1,4 +1,4 @@
-//! Models written in Rust.
+//! Models written in Rust, and terms added to others.
 
 use crate::model::Model;
 use odeum::Error;
@@ -32,6 +32,29 @@ impl<'a> Local<'a> {
 }
 
 impl Model {
+    /// The same model with another term in the equation of a species, by its number: a source that
+    /// depends on time, place and parameters, or a reaction.
+    ///
+    /// # Errors
+    /// There is no such species.
+    pub fn with_source(
+        self,
+        species: usize,
+        source: impl FnOnce(&Local<'_>) -> Symbol,
+    ) -> Result<Model, Error> {
+        let (count, params) = (self.species().len(), self.params());
+        if species >= count {
+            let remedy = format!("the model has {count} species, counted from 0");
+            return Err(Error::input("species", species, remedy));
+        }
+        let rhs = Graph::record(self.rhs().n_states(), params.len(), |t, states, p| {
+            let mut slopes = self.rhs().eval(t, states, p);
+            slopes[species] = slopes[species] + source(&Local::new(count, t, states, p));
+            slopes
+        });
+        Model::new(self.species().to_vec(), params.to_vec(), rhs, self.potentials().clone())
+    }
+
     /// A model without potentials, written in Rust: `rhs` gives ∂u/∂t of each species in order.
     ///
     /// It is run once, to write the equations down as a graph: what it computes with are symbols,

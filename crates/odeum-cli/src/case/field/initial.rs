@@ -1,11 +1,12 @@
 //! `[initial]`: the values at the start.
 
+use super::shape::Shape;
 use super::surroundings::Context;
-use super::{arrays, known, three};
+use super::{arrays, known};
 use crate::case::reader::{Field, Section};
 use crate::finding::Findings;
-use odeum::core::Program;
 use odeum::core::text::TextSource;
+use odeum::core::{Graph, Program};
 use odeum::{Error, Scalar};
 use odeum_fields::problems::Paper;
 use odeum_fields::{AXES, Field as Cells, Grid, Model, noise};
@@ -39,30 +40,6 @@ pub(crate) enum Base {
     Expression(Box<Program>, Vec<f64>),
     /// x fastest.
     Array(Vec<f64>),
-}
-
-/// A part of the box.
-#[derive(Clone, Debug)]
-pub(crate) enum Shape {
-    Ball { centre: [f64; 3], radius: f64 },
-    Box { from: [f64; 3], to: [f64; 3] },
-}
-
-impl Shape {
-    /// Distances along axes with a single cell do not count.
-    fn holds(&self, at: [f64; 3], grid: &Grid) -> bool {
-        let wide = |axis: &usize| grid.shape()[*axis] > 1;
-        match self {
-            Shape::Ball { centre, radius } => {
-                let square: f64 =
-                    (0..3).filter(wide).map(|a| (at[a] - centre[a]) * (at[a] - centre[a])).sum();
-                square <= radius * radius
-            }
-            Shape::Box { from, to } => {
-                (0..3).filter(wide).all(|a| from[a] <= at[a] && at[a] <= to[a])
-            }
-        }
-    }
 }
 
 impl Initial {
@@ -235,20 +212,9 @@ fn read_start(
 
 fn read_shape(item: &Field<'_>, ball: bool) -> Option<(Shape, f64)> {
     let section = item.section()?;
-    let help = if ball {
-        "as { centre = [0.0, 0.0, 0.0], radius = 1.0, value = 1.0 }"
-    } else {
-        "as { from = [0.0, 0.0, 0.0], to = [1.0, 1.0, 1.0], value = 1.0 }"
-    };
-    let point =
-        |key| section.need(key, help).and_then(|field| three(&field, |x: &Field<'_>| x.number()));
-    let value = section.need("value", help).and_then(|field| field.number());
-    let shape = if ball {
-        let radius = section.need("radius", help).and_then(|field| field.number());
-        point("centre").zip(radius).map(|(centre, radius)| Shape::Ball { centre, radius })
-    } else {
-        point("from").zip(point("to")).map(|(from, to)| Shape::Box { from, to })
-    };
+    let help = format!("{}, with value = 1.0", Shape::help(ball));
+    let value = section.need("value", &help).and_then(|field| field.number());
+    let shape = Shape::read(&section, ball);
     section.finish();
     Some((shape?, value?))
 }
@@ -261,18 +227,20 @@ fn value(field: &Field<'_>, model: Option<&Model>) -> Option<Base> {
         }
         return field.number().map(Base::Constant);
     }
+    let graph = expression(field, model?)?;
+    let params = model?.params().iter().map(|(_, value)| *value).collect();
+    Some(Base::Expression(Box::new(Program::new(&graph)), params))
+}
+
+/// The graph of an expression, of no states; its parameters are the model's, then x, y and z.
+pub(super) fn expression(field: &Field<'_>, model: &Model) -> Option<Graph> {
     let text = field.text()?;
-    let model = model?;
     let mut names: Vec<&str> = model.params().iter().map(|(name, _)| name.as_str()).collect();
     names.extend(AXES);
     let source =
         TextSource { params: names, definitions: vec![("value", text)], ..TextSource::default() };
     match source.read_definitions() {
-        Ok(graph) => {
-            let params = model.params().iter().map(|(_, value)| *value).collect();
-            let program = Box::new(Program::new(&graph));
-            Some(Base::Expression(program, params))
-        }
+        Ok(graph) => Some(graph),
         Err(errors) => {
             for error in &errors.0 {
                 let help = error.help.clone();

@@ -5,6 +5,7 @@ mod grid;
 mod initial;
 mod memory;
 mod output;
+mod shape;
 mod surroundings;
 mod system;
 mod time;
@@ -102,7 +103,7 @@ pub(super) fn read(
 
     let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
     let cells = grid.as_ref().map(|cells| &cells.grid);
-    let context = surroundings::Context { grid: cells, names, folder, findings };
+    let context = surroundings::Context { grid: cells, model, names, folder, findings };
     let mask = section.and_then(|section| grid::mask(&section, model, context, &mut spots));
     let wind = optional(root, "wind", |section| surroundings::wind(section, context, &mut spots));
     let sources = match root.get("sources") {
@@ -149,8 +150,8 @@ pub(super) fn read(
             problem.advection = advection;
         }
     }
-    if let Some(sources) = sources? {
-        problem.sources = sources;
+    for source in sources?.into_iter().flatten() {
+        source.add_to(&mut problem).map_err(|error| place(error, &spots)).ok()?;
     }
     if let Some(diffusion) = diffusion? {
         problem.diffusion = diffusion;

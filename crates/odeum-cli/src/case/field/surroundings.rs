@@ -1,10 +1,13 @@
 //! `[wind]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
-use super::{arrays, known, quantity, species, three};
+use super::shape::Shape;
+use super::{arrays, initial, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
 use crate::finding::Findings;
-use odeum_fields::{Advection, Grid, PointSource, Wind};
+use odeum::core::{Graph, Symbol};
+use odeum::{Error, Real};
+use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Wind};
 use std::path::Path;
 
 /// What values are read against.
@@ -12,6 +15,8 @@ use std::path::Path;
 pub(super) struct Context<'a> {
     /// Cells, where they could be read.
     pub(super) grid: Option<&'a Grid>,
+    /// The equations, where they could be read.
+    pub(super) model: Option<&'a Model>,
     /// Names of the species, where they could be read.
     pub(super) names: Option<&'a [String]>,
     /// Where files are looked for.
@@ -24,7 +29,7 @@ pub(super) type Blow = (Option<Wind>, Option<Vec<String>>, Option<Advection>);
 
 /// Reads `[wind]`.
 pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spots) -> Option<Blow> {
-    let Context { grid, names, folder, findings } = context;
+    let Context { grid, names, folder, findings, .. } = context;
     let velocity = section.get("velocity").map(|field| {
         spots.put("wind", field.spot());
         three(&field, quantity).map(Wind::Uniform)
@@ -57,12 +62,44 @@ pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spot
     Some((wind, flat(carried)?, advection.map_or(Some(None), |a| a.map(Some))?))
 }
 
+/// What gives a species.
+pub(super) enum Source {
+    Point(PointSource),
+    /// The number of the species, its rate, whose parameters are the model's and x, y, z, and where
+    /// it is given; `None` for everywhere.
+    Spread(usize, Graph, Option<Shape>),
+}
+
+impl Source {
+    /// Adds it to a problem.
+    pub(super) fn add_to(self, problem: &mut Problem) -> Result<(), Error> {
+        match self {
+            Source::Point(source) => problem.sources.push(source),
+            Source::Spread(s, rate, shape) => {
+                let grid = problem.grid;
+                let given = |cell: &Local<'_>| {
+                    let inputs = [cell.p, &cell.at].concat();
+                    let rate = rate.eval(cell.t, &[], &inputs)[0];
+                    match shape {
+                        None => rate,
+                        Some(shape) => {
+                            Symbol::select(shape.holds(cell.at, &grid), rate, Symbol::lit(0.0))
+                        }
+                    }
+                };
+                problem.model = problem.model.clone().with_source(s, given)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Reads `[[sources]]`.
 pub(super) fn sources(
     field: &Field<'_>,
     context: Context<'_>,
     spots: &mut Spots,
-) -> Option<Vec<PointSource>> {
+) -> Option<Vec<Source>> {
     let mut all = Vec::new();
     let mut good = true;
     for item in field.list()? {
@@ -74,36 +111,74 @@ pub(super) fn sources(
     good.then_some(all)
 }
 
-fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<PointSource> {
-    let Context { grid, names, .. } = context;
+/// Where a source can be.
+const PLACES: [&str; 5] = ["cell", "at", "ball", "box", "everywhere"];
+
+fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<Source> {
+    let Context { model, names, .. } = context;
     let section = item.section()?;
     let help = "as { species = \"c\", cell = [8, 8, 8], rate = 1.0 }";
     let of = section.need("species", help).and_then(|field| species(&field, names));
-    let rate = section.need("rate", help).and_then(|field| {
-        if let (Some(s), Some(names)) = (of, names) {
-            spots.put(format!("source of {}", names[s]), field.spot());
-        }
-        quantity(&field)
-    });
-    let cell = match (section.get("cell"), section.get("at")) {
-        (Some(field), None) => three(&field, |n| n.whole(0, u64::from(u32::MAX)))
-            .map(|cell| cell.map(|n| n as usize))
-            .and_then(|cell| inside(&field, cell, grid)),
-        (None, Some(field)) => {
-            let at = three(&field, |x| x.number());
-            match (at, grid) {
-                (Some(at), Some(grid)) => cell_at(&field, at, grid),
-                _ => None,
+    let rate = section.need("rate", help);
+    let places: Vec<_> = PLACES.iter().filter_map(|key| Some((*key, section.get(key)?))).collect();
+    let source = match (&places[..], rate) {
+        ([(key @ ("cell" | "at"), place)], Some(rate)) => {
+            if let (Some(s), Some(names)) = (of, names) {
+                spots.put(format!("source of {}", names[s]), rate.spot());
             }
+            let (cell, rate) = (cell(key, place, context), quantity(&rate));
+            let species = names.zip(of).map(|(names, s)| names[s].clone());
+            cell.zip(rate).zip(species).map(|((cell, rate), species)| {
+                Source::Point(PointSource { species, cell, rate })
+            })
         }
-        _ => {
-            item.refuse::<()>("where is the source?", "give cell = [i, j, k] or at = [x, y, z]");
-            None
+        ([(key, place)], Some(rate)) => {
+            let rate = model.and_then(|model| rate_of_places(&rate, model));
+            let shape = region(key, place);
+            of.zip(rate).zip(shape).map(|((s, rate), shape)| Source::Spread(s, rate, shape))
         }
+        (_, None) => None,
+        _ => item.refuse(
+            "where is the source?",
+            "give one of cell = [i, j, k], at = [x, y, z], ball = { centre, radius }, box = { from, \
+             to } and everywhere = true",
+        ),
     };
     section.finish();
-    let species = names.zip(of).map(|(names, s)| names[s].clone());
-    Some(PointSource { species: species?, cell: cell?, rate: rate? })
+    source
+}
+
+/// The cell of a point source.
+fn cell(key: &str, field: &Field<'_>, Context { grid, .. }: Context<'_>) -> Option<[usize; 3]> {
+    if key == "cell" {
+        let cell = three(field, |n| n.whole(0, u64::from(u32::MAX)))?;
+        return inside(field, cell.map(|n| n as usize), grid);
+    }
+    cell_at(field, three(field, |x| x.number())?, grid?)
+}
+
+/// The part of the box where a source is; `Some(None)` for all of it.
+fn region(key: &str, field: &Field<'_>) -> Option<Option<Shape>> {
+    if key == "everywhere" {
+        return match field.truth()? {
+            true => Some(None),
+            false => field.refuse("a source that is nowhere", "leave the source out"),
+        };
+    }
+    let section = field.section()?;
+    let shape = Shape::read(&section, key == "ball");
+    section.finish();
+    shape.map(Some)
+}
+
+/// A rate that may depend on the time, the place and the parameters.
+fn rate_of_places(field: &Field<'_>, model: &Model) -> Option<Graph> {
+    if field.is_text() {
+        return initial::expression(field, model);
+    }
+    let rate = field.number()?;
+    let inputs = model.params().len() + AXES.len();
+    Some(Graph::record(0, inputs, |_, _, _| vec![Symbol::lit(rate)]))
 }
 
 fn inside(field: &Field<'_>, cell: [usize; 3], grid: Option<&Grid>) -> Option<[usize; 3]> {
@@ -142,7 +217,7 @@ pub(super) fn diffusion(
     context: Context<'_>,
     spots: &mut Spots,
 ) -> Option<Vec<(String, Vec<f64>)>> {
-    let Context { grid, names, folder, findings } = context;
+    let Context { grid, names, folder, findings, .. } = context;
     let mut all = Vec::new();
     let mut good = true;
     for (name, spot, field) in section.entries() {
