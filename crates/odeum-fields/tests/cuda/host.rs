@@ -13,7 +13,7 @@ use odeum::backend::cuda::inspect::HOST_SHIM;
 use odeum::{Error, Scalar};
 use odeum_fields::cuda::inspect::{self, Machine};
 use queues::{Point, Work, World};
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
@@ -109,21 +109,26 @@ struct Compiled {
     one: Mutex<()>,
 }
 
-/// Texts that have been compiled, by what they hash to.
-static COMPILED: Mutex<Option<HashMap<u64, Arc<Compiled>>>> = Mutex::new(None);
+/// Texts that were compiled last, by what they hash to: tests ask for the same again soon or never.
+static COMPILED: Mutex<VecDeque<(u64, Arc<Compiled>)>> = Mutex::new(VecDeque::new());
+const KEPT: usize = 48;
 
 fn compiled(text: &str, names: &[&str]) -> Arc<Compiled> {
     let mut hash = DefaultHasher::new();
     (text, names).hash(&mut hash);
     let key = hash.finish();
-    if let Some(library) = COMPILED.lock().unwrap().get_or_insert_default().get(&key) {
+    if let Some((_, library)) = COMPILED.lock().unwrap().iter().find(|(known, _)| *known == key) {
         return library.clone();
     }
     let (head, main) = (inspect::HOST_THREADS, inspect::HOST_MAIN);
     let entries: String = names.iter().map(|name| format!("OD_HOST_KERNEL({name})\n")).collect();
     let library = gpp::compile(&format!("{HOST_SHIM}\n{head}\n{text}\n{main}\n{entries}"), &[]);
     let library = Arc::new(Compiled { library, one: Mutex::new(()) });
-    COMPILED.lock().unwrap().get_or_insert_default().insert(key, library.clone());
+    let mut compiled = COMPILED.lock().unwrap();
+    compiled.push_back((key, library.clone()));
+    if compiled.len() > KEPT {
+        compiled.pop_front();
+    }
     library
 }
 

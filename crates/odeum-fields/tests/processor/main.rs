@@ -13,6 +13,7 @@ mod koren;
 mod laplacian;
 mod manufactured;
 mod march;
+mod mask;
 mod native;
 mod physics;
 mod puffs;

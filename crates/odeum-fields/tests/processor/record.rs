@@ -39,10 +39,25 @@ fn recorded() -> Model {
     .unwrap()
 }
 
+/// The same with what depends on time and place added afterwards.
+fn with_sources() -> Model {
+    let text = ModelText {
+        species: vec!["a", "c"],
+        params: vec![("D", 0.3), ("k", 0.2)],
+        equations: vec![
+            ("a", "D * lap(a) - k * a * c"),
+            ("c", "k * a * c - lap(c^3 - c - D * lap(c)) + lap(a * c)"),
+        ],
+        ..ModelText::default()
+    };
+    let model = text.read().unwrap().0.with_source(0, |cell| cell.t * cell.at[1]).unwrap();
+    model.with_source(1, |cell| -cell.at[2]).unwrap()
+}
+
 #[test]
 fn rust_and_text_have_the_same_bits() {
     let grid = Grid::new([19, 7, 6], 0.9).unwrap();
-    let ends = [text(), recorded()].map(|model| {
+    let ends = [text(), recorded(), with_sources()].map(|model| {
         let mut cell = 0;
         let start = Field::<f64>::from_fn(&grid, 2, |s, _| {
             cell += 1;
@@ -51,13 +66,15 @@ fn rust_and_text_have_the_same_bits() {
         let problem = Problem::new(model, grid);
         carried(&problem, start.unwrap(), &Options::euler(0.01), 0.2)
     });
-    assert!(ends[0] == ends[1]);
+    assert!(ends[0] == ends[1] && ends[0] == ends[2]);
 }
 
 #[test]
 fn the_number_of_equations_is_that_of_the_species() {
     let few = Model::record(&["a", "c"], &[], |cell| vec![cell.lap[0]]);
     assert!(few.unwrap_err().to_string().contains("2 outputs"));
+    let third = text().with_source(2, |cell| cell.t);
+    assert!(third.unwrap_err().to_string().contains("the model has 2 species"));
     let spoiled = Model::record(&["a"], &[("k", f64::NAN)], |cell| vec![cell.p[0]]);
     assert!(spoiled.unwrap_err().to_string().contains("must be finite"));
 }

@@ -1,4 +1,4 @@
-//! How far stabilised methods may step where eigenvalues are not real.
+//! How far methods with stages may step where eigenvalues are not real.
 
 use crate::common::model;
 use odeum::Cpu;
@@ -7,7 +7,8 @@ use odeum_fields::{
     Wind, noise, stability,
 };
 
-const METHODS: [Method; 4] = [
+const METHODS: [Method; 5] = [
+    Method::Ssprk3,
     Method::Rkc { stages: None },
     Method::Rkl2 { stages: None },
     Method::Rkc { stages: Some(9) },

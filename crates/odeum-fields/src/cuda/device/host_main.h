@@ -11,12 +11,31 @@ static void od_host_call(void (*kernel)(A...)) {
     od_host_apply(kernel, od_host_arguments, std::index_sequence_for<A...>());
 }
 
+static void (*od_host_body)();
+
+static void od_host_fibre() {
+    od_host_body();
+    od_host_fibres[od_host_current].ended = true;
+    _longjmp(od_host_scheduler, 1);
+}
+
+// Comes back when the fibre waits, or has ended.
+static void od_host_enter(OdHostFibre &fibre) {
+    if (_setjmp(od_host_scheduler)) return;
+    if (fibre.begun) _longjmp(fibre.place, 1);
+    fibre.begun = true;
+    setcontext(&fibre.start);
+}
+
 static void od_host_launch(
     void (*body)(), const unsigned long *blocks, const unsigned long *block) {
+    od_host_body = body;
     const unsigned nx = block[0], threads = block[0] * block[1];
     const size_t stack = 128 * 1024;
-    static std::vector<char> stacks;
-    if (stacks.size() < threads * stack) stacks.resize(threads * stack);
+    // Not cleared: memory that is not touched is none.
+    static std::unique_ptr<char[]> stacks;
+    static unsigned room;
+    if (room < threads) stacks.reset(new char[(room = threads) * stack]);
     // More than the 227 KiB that a block may have.
     std::vector<double> shared(32 * 1024);
     od_host_shared = shared.data();
@@ -28,16 +47,13 @@ static void od_host_launch(
         // Of shared memory nothing is read that the block has not written: what it holds are large
         // numbers, as after what is no number marches go back and take single steps.
         std::memset(shared.data(), 0x41, shared.size() * sizeof(double));
-        od_host_fibres.assign(threads, ucontext_t());
-        std::vector<bool> done(threads, false);
+        od_host_fibres.assign(threads, OdHostFibre());
         for (unsigned t = 0; t < threads; ++t) {
-            getcontext(&od_host_fibres[t]);
-            od_host_fibres[t].uc_stack.ss_sp = &stacks[t * stack];
-            od_host_fibres[t].uc_stack.ss_size = stack;
-            // A fibre that ends comes back here, as one that waits does; od_host_ended
-            // tells which.
-            od_host_fibres[t].uc_link = &od_host_scheduler;
-            makecontext(&od_host_fibres[t], body, 0);
+            ucontext_t &start = od_host_fibres[t].start;
+            getcontext(&start);
+            start.uc_stack.ss_sp = &stacks[t * stack];
+            start.uc_stack.ss_size = stack;
+            makecontext(&start, od_host_fibre, 0);
         }
         // One round is as far as the next barrier. Threads that end have as many barriers behind
         // them as the others, or none follow: a finished fibre is not resumed.
@@ -45,13 +61,12 @@ static void od_host_launch(
         while (any) {
             any = false;
             for (unsigned t = 0; t < threads; ++t) {
-                if (done[t]) continue;
+                OdHostFibre &fibre = od_host_fibres[t];
+                if (fibre.ended) continue;
                 od_host_current = t;
                 threadIdx = uint3_{t % nx, t / nx, 0};
-                od_host_ended = true;
-                swapcontext(&od_host_scheduler, &od_host_fibres[t]);
-                done[t] = od_host_ended;
-                any = any || !done[t];
+                od_host_enter(fibre);
+                any = any || !fibre.ended;
             }
         }
     }

@@ -1,13 +1,7 @@
 //! Marches on several machines, each of which has a slab of the box: the bits are those of one.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-#[path = "cuda/host.rs"]
-mod host;
-
-use common::model;
+use crate::common::model;
+use crate::host;
 use odeum::{Status, Tolerance};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
@@ -212,6 +206,7 @@ fn stages() {
     }
     let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
     let methods = [
+        Options::new(Method::Ssprk3, Steps::Fixed(0.03)),
         Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(0.05)),
         Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(0.06)),
         Options::new(Method::Rkc { stages: None }, adaptive),
@@ -297,7 +292,7 @@ fn failures_are_placed() {
         cells.iter().for_each(|cell| field.set(0, *cell, 1.0));
         let ends = PARTS.map(|parts| {
             let mut march = from(&problem, &Options::euler(0.01), parts, field.clone());
-            let Outcome::Failed(failure) = march.until(10.0, stop, &mut go_on).unwrap() else {
+            let Outcome::Failed(failure) = march.until(4.6, stop, &mut go_on).unwrap() else {
                 panic!("{parts}")
             };
             (failure, march.clock(), march.field().unwrap().into_owned())

@@ -1,14 +1,8 @@
 //! Marches whose kernels are executed on this machine through the host shim, against those of the
 //! processor's sweeps: methods, reductions, failures, interruptions.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-#[path = "cuda/host.rs"]
-mod host;
-
-use common::model;
+use crate::common::model;
+use crate::host;
 use odeum::{Cpu, Error, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
@@ -67,6 +61,7 @@ fn methods() -> Vec<Options> {
     let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
     vec![
         Options::euler(0.02),
+        Options::new(Method::Ssprk3, Steps::Fixed(0.03)),
         Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(0.05)),
         Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(0.06)),
         Options::new(Method::Rkc { stages: None }, adaptive),
@@ -204,7 +199,7 @@ fn failures_are_placed_and_the_last_state_is_kept() {
         let marches = both_from(&problem, &options, start());
         let mut ends = Vec::new();
         for mut march in marches {
-            let outcome = march.until(10.0, stop, &mut go_on).unwrap();
+            let outcome = march.until(4.6, stop, &mut go_on).unwrap();
             let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
             assert_eq!(failure.status, Status::NonFinite);
             assert_eq!(failure.place, Some(("d".to_owned(), cell)));

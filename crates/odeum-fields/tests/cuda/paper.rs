@@ -1,13 +1,7 @@
 //! The kernels of the paper: executed on this machine through the host shim, against the
 //! processor's sweeps, which share no code with them; and through the run-time compiler.
 
-#![allow(clippy::unwrap_used)]
-
-#[path = "cuda/host.rs"]
-mod host;
-#[path = "../../odeum/tests/device/nvrtc.rs"]
-mod nvrtc;
-
+use crate::{host, nvrtc};
 use odeum::Cpu;
 use odeum_fields::cuda::paper::inspect;
 use odeum_fields::cuda::paper::{self, Blocks, Generation, Kernel, PaperMarch, Variant};

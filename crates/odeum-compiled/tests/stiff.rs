@@ -4,19 +4,24 @@
 #![allow(clippy::unwrap_used)]
 
 use odeum::core::{Graph, Pattern, Tape};
-use odeum::problems::{self, Problem, WithSystem};
+use odeum::problems::{self, Problem};
 use odeum::{
-    Device, Ensemble, FirstStep, JacobianBy, Method, Options, Radau, Real, Rosenbrock, Status,
-    System, Tolerance, solve,
+    Device, Ensemble, Error, FirstStep, JacobianBy, Method, Monitor, Options, Radau, Real,
+    Rosenbrock, Solution, Status, System, Tolerance, solve,
 };
+use odeum_compiled::Rhs;
 
-struct Trace;
+fn integrate(
+    rhs: &Rhs,
+    ensemble: &Ensemble<f64>,
+    method: &Method,
+    options: &Options,
+) -> Result<Solution<f64>, Error> {
+    rhs.integrate(ensemble, method, &Device::cpu(), options, &Monitor::new())
+}
 
-impl WithSystem for Trace {
-    type Output = Tape;
-    fn run<S: System>(self, system: &S) -> Tape {
-        Tape::new(Graph::trace(system)).unwrap()
-    }
+fn traced(system: &impl System) -> Rhs {
+    Rhs::of_tape(Tape::new(Graph::trace(system)).unwrap())
 }
 
 fn stiff_methods() -> Vec<Method> {
@@ -49,7 +54,7 @@ fn error(problem: &Problem, found: &[f64], floor: f64) -> f64 {
 fn references_are_reached_at_every_tolerance() {
     for (name, floor) in PROBLEMS {
         let problem = problems::find(name).unwrap();
-        let tape = problem.with_system(Trace);
+        let rhs = Rhs::of_problem(&problem);
         let ensemble = problem.ensemble::<f64>(1).unwrap();
         for method in stiff_methods() {
             for exponent in [-4, -6, -8] {
@@ -59,7 +64,7 @@ fn references_are_reached_at_every_tolerance() {
                 let rtol = 10_f64.powi(exponent);
                 let options = Options::new(Tolerance::new(rtol, rtol * floor));
                 let begun = std::time::Instant::now();
-                let solution = solve(&tape, &ensemble, &method, &Device::cpu(), &options).unwrap();
+                let solution = integrate(&rhs, &ensemble, &method, &options).unwrap();
                 let error = error(&problem, &solution.y(0), floor);
                 let (status, stats) = (solution.status[0], solution.stats[0]);
                 println!(
@@ -134,10 +139,15 @@ impl System for Own {
     }
 }
 
-fn run<S: System>(system: &S, method: &Method, rtol: f64) -> odeum::Solution<f64> {
+/// From zeros to t = 1.
+fn start(rtol: f64) -> (Ensemble<f64>, Options) {
     let ensemble = Ensemble::new(2, vec![0.0, 0.0], (0.0, 1.0)).unwrap();
-    let options = Options::new(Tolerance::new(rtol, rtol));
-    solve(system, &ensemble, method, &Device::cpu(), &options).unwrap()
+    (ensemble, Options::new(Tolerance::new(rtol, rtol)))
+}
+
+fn run(own: &Own, method: &Method, rtol: f64) -> Solution<f64> {
+    let (ensemble, options) = start(rtol);
+    solve(own, &ensemble, method, &Device::cpu(), &options).unwrap()
 }
 
 /// The solution of [`Own`] at t = 1, from SciPy 1.17 (Radau, rtol 1e-12, atol 1e-14).
@@ -146,11 +156,11 @@ const OWN_AT_1: [f64; 2] = [0.541_143_235_709_726_7, 0.506_912_694_210_797_9];
 #[test]
 fn own_jacobians_and_difference_quotients_give_the_same_answer() {
     let own = Own::new(Kind::Right);
-    let derived = Tape::new(Graph::trace(&own)).unwrap();
+    let (ensemble, options) = start(1e-6);
     for method in stiff_methods() {
         let quotients = by_differences(&method);
-        let runs =
-            [run(&own, &method, 1e-6), run(&derived, &method, 1e-6), run(&own, &quotients, 1e-6)];
+        let derived = integrate(&traced(&own), &ensemble, &method, &options).unwrap();
+        let runs = [run(&own, &method, 1e-6), derived, run(&own, &quotients, 1e-6)];
         for solution in &runs {
             assert!(solution.all_succeeded());
             for i in 0..2 {
@@ -225,25 +235,24 @@ impl System for Jump {
 fn newton_that_never_converges_has_its_status() {
     let ensemble = Ensemble::new(2, vec![2.0, 0.0], (1.0, 2.0)).unwrap();
     let options = Options::new(Tolerance::new(1e-6, 1e-6)).first_step(FirstStep::Size(0.1));
-    let solution = solve(&Jump, &ensemble, &Method::radau(), &Device::cpu(), &options).unwrap();
+    let solution = integrate(&traced(&Jump), &ensemble, &Method::radau(), &options).unwrap();
     assert_eq!(solution.status[0], Status::NewtonDiverged);
 }
 
 #[test]
 fn a_pattern_of_another_size_is_refused() {
     let wrong = Own(Kind::Right, Pattern::dense(3, 3));
-    let ensemble = Ensemble::new(2, vec![0.0, 0.0], (0.0, 1.0)).unwrap();
-    let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    let (ensemble, options) = start(1e-6);
     let error = solve(&wrong, &ensemble, &Method::rodas4(), &Device::cpu(), &options);
     assert!(error.unwrap_err().to_string().contains("2 × 2"));
 }
 
 #[test]
 fn a_gpu_is_refused_before_it_is_looked_for() {
-    let ensemble = Ensemble::new(2, vec![0.0, 0.0], (0.0, 1.0)).unwrap();
-    let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    let (ensemble, options) = start(1e-6);
+    let (rhs, device, monitor) = (traced(&Jump), Device::cuda(0), Monitor::new());
     for method in stiff_methods() {
-        let error = solve(&Jump, &ensemble, &method, &Device::cuda(0), &options).unwrap_err();
+        let error = rhs.integrate(&ensemble, &method, &device, &options, &monitor).unwrap_err();
         assert!(error.to_string().contains("does not run on GPUs"), "{error}");
     }
 }

@@ -1,10 +1,7 @@
 //! Domains that are a part of the box: against smaller boxes and channels, by what is kept, and by
 //! what solid cells must not do.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::model;
+use crate::common::model;
 use odeum::{Cpu, Isa, Tolerance};
 use odeum_fields::{
     Advection, Engine, Field, Grid, March, Mask, Method, Options, Outcome, PointSource, Precision,
@@ -29,9 +26,10 @@ fn march<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, steps:
     march.field().unwrap().into_owned()
 }
 
-fn methods(h: f64) -> [Options; 4] {
+fn methods(h: f64) -> [Options; 5] {
     [
         Options::euler(h),
+        Options::new(Method::Ssprk3, Steps::Fixed(h)),
         Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(h)),
         Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(h)),
         Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-4, 1e-6))),

@@ -1,11 +1,7 @@
 //! Kernels of fields executed on this machine through the host shim, against the processor's
 //! sweeps, which share no code with them.
 
-#![allow(clippy::unwrap_used)]
-
-#[path = "cuda/host.rs"]
-mod host;
-
+use crate::host;
 use odeum::{Cpu, Scalar};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;

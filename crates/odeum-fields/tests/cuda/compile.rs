@@ -3,11 +3,7 @@
 //!
 //! `ODEUM_BLESS=1` writes the snapshot anew. Without the compiler the tests are skipped.
 
-#![allow(clippy::unwrap_used)]
-
-#[path = "../../odeum/tests/device/nvrtc.rs"]
-mod nvrtc;
-
+use crate::nvrtc;
 use odeum::Scalar;
 use odeum_fields::cuda::Tiling;
 use odeum_fields::cuda::inspect::{self, KernelText};

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use odeum::kinetics::{Kinetics, Mechanism, Reactor, read};
-use odeum::{Device, Ensemble, Method, Options, System, Tolerance, solve};
+use odeum::{Device, Ensemble, Method, Monitor, Options, System, Tolerance};
+use odeum_compiled::Rhs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,11 +46,13 @@ fn ignitions_keep_mass_elements_and_amounts() {
         let ensemble = Ensemble::new(reactor.dim(), states.collect(), (0.0, 1e-3))
             .and_then(|e| e.with_params(starts.iter().map(|(_, p)| p[0]).collect()))
             .unwrap();
+        let (device, monitor) = (Device::cpu(), Monitor::new());
+        let rhs = Rhs::of_reactor(Arc::new(reactor));
         for method in methods() {
             // An absolute tolerance above the first radicals lets implicit methods step over
             // ignitions.
             let options = Options::new(Tolerance::new(1e-6, 1e-15));
-            let solution = solve(&reactor, &ensemble, &method, &Device::cpu(), &options).unwrap();
+            let solution = rhs.integrate(&ensemble, &method, &device, &options, &monitor).unwrap();
             assert!(solution.all_succeeded(), "{}", method.name());
             for (s, (start, _)) in starts.iter().enumerate() {
                 let end = solution.y(s);

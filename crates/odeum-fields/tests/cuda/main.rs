@@ -1,0 +1,16 @@
+//! Kernels of fields: executed on this machine through the host shim, and through the run-time
+//! compiler. One program, as each would compile the same marches again.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../../../odeum/tests/device/nvrtc.rs"]
+mod nvrtc;
+
+mod compile;
+mod host;
+mod kernels;
+mod march;
+mod mask;
+mod paper;
+mod slabs;
