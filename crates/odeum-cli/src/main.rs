@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 mod args;
+mod available;
 mod bench;
 mod case;
 mod check;

@@ -1,5 +1,6 @@
 //! From a case file to a run: what the library and this machine say to it.
 
+use crate::available::available_memory;
 use crate::case::{Case, Precision};
 use crate::finding::{Finding, Findings};
 use crate::gas;
@@ -245,12 +246,4 @@ fn check_memory(case: &Case, need: u128, systems: usize, findings: &Findings) {
             .field("ensemble")
             .help("take fewer systems or save times, or split the case"),
     );
-}
-
-/// Memory the system can still give [bytes], where it says so.
-pub(crate) fn available_memory() -> Option<u128> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u128 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
 }

@@ -1,7 +1,7 @@
 //! Steps of fields on processors, timed there.
 
 use super::{Measured, Timed};
-use crate::plan::available_memory;
+use crate::available::available_memory;
 use odeum::{Cpu, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Field, Precision};

@@ -1,10 +1,10 @@
 //! Memory of a run, judged before there is anything as large as the grid.
 
+use crate::available::available_memory;
 use crate::case::Precision;
 use crate::case::reader::Section;
 use crate::case::spots::Spots;
 use crate::finding::Finding;
-use crate::plan::available_memory;
 use crate::report::bytes;
 use odeum::Device;
 use odeum_fields::{Field, Grid, Method, fields_needed};
