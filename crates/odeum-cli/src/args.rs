@@ -222,7 +222,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) systems: Vec<usize>,
     /// Edges of the cubes of the study `fields`, separated by commas [default: 64,128,256 on a
-    /// processor, which take some minutes; 64,128,256,512,1024 on a GPU]
+    /// processor, about a minute; 64,128,256,512,1024 on a GPU]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) sizes: Vec<usize>,
     /// Only these variants of a built-in problem, separated by commas: scalar, lanes, cuda…

@@ -1,10 +1,10 @@
 //! What several tests build their problems from.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use odeum::{Cpu, Isa};
+use odeum::{Cpu, Isa, Tolerance};
 use odeum_fields::{
-    Face, Field, Grid, March, Model, ModelText, Options, Outcome, Precision, Problem, Quantity,
-    Wall, Walls,
+    Face, Field, Grid, March, Method, Model, ModelText, Options, Outcome, Precision, Problem,
+    Quantity, Steps, Wall, Walls,
 };
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
@@ -68,4 +68,15 @@ pub(crate) fn erf(x: f64) -> f64 {
         sum += term;
     }
     2.0 / PI.sqrt() * (-x * x).exp() * sum
+}
+
+/// Every method with steps of this size, and one that chooses its steps.
+pub(crate) fn methods(h: f64) -> [Options; 5] {
+    [
+        Options::euler(h),
+        Options::new(Method::Ssprk3, Steps::Fixed(h)),
+        Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(h)),
+        Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(h)),
+        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-4, 1e-6))),
+    ]
 }

@@ -1,9 +1,9 @@
 //! Domains that are a part of the box, by kernels executed on this machine through the host shim,
 //! against the processor's sweeps, which share no code with them.
 
-use crate::common::model;
+use crate::common::{methods, model};
 use crate::host;
-use odeum::{Cpu, Error, Status, Tolerance};
+use odeum::{Cpu, Error, Status};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::{
     Advection, Checkpoint, Clock, Face, Field, Grid, March, Mask, Method, Options, Outcome,
@@ -52,16 +52,6 @@ fn both<T: Precision>(problem: &Problem, options: &Options) -> [March<T>; 2] {
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
     let kernels = March::on_machine(problem, start(problem), &options, host::Host::default());
     [kernels.unwrap(), March::resume(problem, start(problem), &options, cpu).unwrap()]
-}
-
-fn methods(h: f64) -> [Options; 5] {
-    [
-        Options::euler(h),
-        Options::new(Method::Ssprk3, Steps::Fixed(h)),
-        Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(h)),
-        Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(h)),
-        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-4, 1e-6))),
-    ]
 }
 
 /// Some steps by kernels and by the processor: all cells, sums, counts.

@@ -1,8 +1,8 @@
 //! Domains that are a part of the box: against smaller boxes and channels, by what is kept, and by
 //! what solid cells must not do.
 
-use crate::common::model;
-use odeum::{Cpu, Isa, Tolerance};
+use crate::common::{methods, model};
+use odeum::{Cpu, Isa};
 use odeum_fields::{
     Advection, Engine, Field, Grid, March, Mask, Method, Options, Outcome, PointSource, Precision,
     Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough, stability,
@@ -24,16 +24,6 @@ fn march<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, steps:
     let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
     march.field().unwrap().into_owned()
-}
-
-fn methods(h: f64) -> [Options; 5] {
-    [
-        Options::euler(h),
-        Options::new(Method::Ssprk3, Steps::Fixed(h)),
-        Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(h)),
-        Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(h)),
-        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-4, 1e-6))),
-    ]
 }
 
 /// Grains of some cells and single ones: every kind of corner that solid cells can have.

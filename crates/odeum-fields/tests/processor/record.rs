@@ -4,18 +4,22 @@ use crate::common::carried;
 use odeum::Real;
 use odeum_fields::{Field, Grid, Model, ModelText, Options, Problem, noise};
 
-/// Everything an equation can contain: parameters, both Laplacians, places, the time, potentials.
-fn text() -> Model {
+/// Two equations with parameters, both Laplacians and potentials, and what follows in each.
+fn text_with(more: [&str; 2]) -> Model {
+    let a = format!("D * lap(a) - k * a * c {}", more[0]);
+    let c = format!("k * a * c - lap(c^3 - c - D * lap(c)) + lap(a * c) {}", more[1]);
     let text = ModelText {
         species: vec!["a", "c"],
         params: vec![("D", 0.3), ("k", 0.2)],
-        equations: vec![
-            ("a", "D * lap(a) - k * a * c + t * y"),
-            ("c", "k * a * c - lap(c^3 - c - D * lap(c)) + lap(a * c) - z"),
-        ],
+        equations: vec![("a", &a), ("c", &c)],
         ..ModelText::default()
     };
     text.read().unwrap().0
+}
+
+/// Places and the time too.
+fn text() -> Model {
+    text_with(["+ t * y", "- z"])
 }
 
 fn recorded() -> Model {
@@ -41,16 +45,7 @@ fn recorded() -> Model {
 
 /// The same with what depends on time and place added afterwards.
 fn with_sources() -> Model {
-    let text = ModelText {
-        species: vec!["a", "c"],
-        params: vec![("D", 0.3), ("k", 0.2)],
-        equations: vec![
-            ("a", "D * lap(a) - k * a * c"),
-            ("c", "k * a * c - lap(c^3 - c - D * lap(c)) + lap(a * c)"),
-        ],
-        ..ModelText::default()
-    };
-    let model = text.read().unwrap().0.with_source(0, |cell| cell.t * cell.at[1]).unwrap();
+    let model = text_with([""; 2]).with_source(0, |cell| cell.t * cell.at[1]).unwrap();
     model.with_source(1, |cell| -cell.at[2]).unwrap()
 }
 
