@@ -219,7 +219,10 @@ until = 20.0
 step = 0.5
 "#;
     let folder = Folder::new();
-    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let said = folder.write("a.toml", case).odeum(&["check", "a.toml"]).well();
+    assert!(said.out.contains("∂fixed/∂t gains 2 + 0 * t, in cell [3, 0, 0]"), "{}", said.out);
+    assert!(said.out.contains("0.5, 0, 0; carries c, koren"), "{}", said.out);
+    folder.odeum(&["run", "a.toml"]).well();
     let end = npz::read(&folder.path("a.npz"));
     let (c, x, fixed) = (end["c"].f64(), end["x"].f64(), end["fixed"].f64());
     assert!((fixed[3] - 40.0).abs() < 1e-12 && fixed.iter().sum::<f64>() == fixed[3]);
@@ -261,7 +264,15 @@ method = "ssprk3"
 step = 0.1
 "#;
     let folder = Folder::new();
-    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let said = folder.write("a.toml", case).odeum(&["check", "a.toml"]).well();
+    for line in [
+        "∂a/∂t gains k * x * t + y - z, from [0.75, 0.0, 0.0] to [2.3, 1.25, 9.0]",
+        "∂b/∂t gains 2, within 0.5 of [1.25, 1.25, 0.75]",
+        "∂b/∂t gains 0.25, everywhere",
+    ] {
+        assert!(said.out.contains(line), "`{line}` is not in:\n{}", said.out);
+    }
+    folder.odeum(&["run", "a.toml"]).well();
     let end = npz::read(&folder.path("a.npz"));
     let centre = |i: usize| 0.25 + 0.5 * i as f64;
     let (mut a, mut b) = (Vec::new(), Vec::new());

@@ -5,7 +5,10 @@ use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Style, Table, bytes, count, wrap};
 use odeum::Device;
-use odeum_fields::{Field, Method, Options, Problem, Stability, Stencil, Steps, cuda, stability};
+use odeum_fields::{
+    Advection, Field, Method, Options, Problem, Quantity, Stability, Stencil, Steps, Wind, cuda,
+    stability,
+};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -177,6 +180,25 @@ pub(super) fn cells(problem: &Problem) -> String {
     }
 }
 
+/// The wind of a problem, where there is one.
+fn wind(problem: &Problem) -> Option<String> {
+    let quantity = |part: &Quantity| match part {
+        Quantity::Constant(x) => x.to_string(),
+        Quantity::Text(text) => text.clone(),
+        Quantity::Graph(_) => "given by a graph".to_owned(),
+    };
+    let velocity = match problem.wind.as_ref()? {
+        Wind::Uniform(parts) => parts.each_ref().map(quantity).join(", "),
+        Wind::Cells(_) => "of every cell".to_owned(),
+    };
+    let scheme = match problem.advection {
+        Advection::Upwind => "upwind",
+        Advection::Koren => "koren",
+    };
+    let carried = problem.carried.as_ref().map_or("all species".to_owned(), |all| all.join(", "));
+    Some(format!("{velocity}; carries {carried}, {scheme}"))
+}
+
 /// What would be run, in words.
 pub(crate) fn describe<T: odeum_fields::Precision>(
     plan: &FieldPlan<'_>,
@@ -207,6 +229,9 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
         Stencil::Star => "star",
     };
     table.pair("stencil", stencil);
+    if let Some(wind) = wind(problem) {
+        table.pair("wind", wind);
+    }
     table.pair("time", format!("{} to {}", time.start, time.until));
     let method = time.method.name();
     let steps = match &prepared.options.steps {

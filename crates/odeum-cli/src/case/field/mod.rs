@@ -150,7 +150,9 @@ pub(super) fn read(
             problem.advection = advection;
         }
     }
-    for source in sources?.into_iter().flatten() {
+    let mut lines = system.lines;
+    for (source, line) in sources?.into_iter().flatten() {
+        lines.push(line);
         source.add_to(&mut problem).map_err(|error| place(error, &spots)).ok()?;
     }
     if let Some(diffusion) = diffusion? {
@@ -163,7 +165,7 @@ pub(super) fn read(
         source: Rc::clone(source),
         title: title.map_or(Some(None), |t| t.map(Some))?,
         system: system.title,
-        lines: system.lines,
+        lines,
         problem,
         initial: initial?,
         time: time?,

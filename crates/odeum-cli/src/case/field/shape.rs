@@ -22,6 +22,16 @@ impl Shape {
         }
     }
 
+    /// Where it is.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Shape::Ball { centre, radius } => {
+                format!("within {radius} of {centre:?}")
+            }
+            Shape::Box { from, to } => format!("from {from:?} to {to:?}"),
+        }
+    }
+
     /// Reads what a table says of the shape.
     pub(super) fn read(section: &Section<'_>, ball: bool) -> Option<Shape> {
         let help = Shape::help(ball);

@@ -4,6 +4,7 @@ use super::shape::Shape;
 use super::{arrays, initial, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
+use crate::case::text;
 use crate::finding::Findings;
 use odeum::core::{Graph, Symbol};
 use odeum::{Error, Real};
@@ -94,12 +95,12 @@ impl Source {
     }
 }
 
-/// Reads `[[sources]]`.
+/// Reads `[[sources]]`: each, and what it does in words.
 pub(super) fn sources(
     field: &Field<'_>,
     context: Context<'_>,
     spots: &mut Spots,
-) -> Option<Vec<Source>> {
+) -> Option<Vec<(Source, String)>> {
     let mut all = Vec::new();
     let mut good = true;
     for item in field.list()? {
@@ -114,28 +115,31 @@ pub(super) fn sources(
 /// Where a source can be.
 const PLACES: [&str; 5] = ["cell", "at", "ball", "box", "everywhere"];
 
-fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<Source> {
+fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(Source, String)> {
     let Context { model, names, .. } = context;
     let section = item.section()?;
     let help = "as { species = \"c\", cell = [8, 8, 8], rate = 1.0 }";
     let of = section.need("species", help).and_then(|field| species(&field, names));
     let rate = section.need("rate", help);
     let places: Vec<_> = PLACES.iter().filter_map(|key| Some((*key, section.get(key)?))).collect();
-    let source = match (&places[..], rate) {
+    let source = match (&places[..], &rate) {
         ([(key @ ("cell" | "at"), place)], Some(rate)) => {
             if let (Some(s), Some(names)) = (of, names) {
                 spots.put(format!("source of {}", names[s]), rate.spot());
             }
-            let (cell, rate) = (cell(key, place, context), quantity(&rate));
+            let (cell, rate) = (cell(key, place, context), quantity(rate));
             let species = names.zip(of).map(|(names, s)| names[s].clone());
             cell.zip(rate).zip(species).map(|((cell, rate), species)| {
-                Source::Point(PointSource { species, cell, rate })
+                (Source::Point(PointSource { species, cell, rate }), format!("in cell {cell:?}"))
             })
         }
         ([(key, place)], Some(rate)) => {
-            let rate = model.and_then(|model| rate_of_places(&rate, model));
+            let rate = model.and_then(|model| rate_of_places(rate, model));
             let shape = region(key, place);
-            of.zip(rate).zip(shape).map(|((s, rate), shape)| Source::Spread(s, rate, shape))
+            of.zip(rate).zip(shape).map(|((s, rate), shape)| {
+                let place = shape.as_ref().map_or("everywhere".to_owned(), Shape::words);
+                (Source::Spread(s, rate, shape), place)
+            })
         }
         (_, None) => None,
         _ => item.refuse(
@@ -145,7 +149,13 @@ fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<S
         ),
     };
     section.finish();
-    source
+    let (source, place) = source?;
+    let rate = rate.and_then(|rate| match rate.is_text() {
+        true => rate.text().map(text::one_line),
+        false => rate.number().map(|rate| rate.to_string()),
+    });
+    let name = names.zip(of).map_or("", |(names, s)| &names[s]);
+    Some((source, format!("∂{name}/∂t gains {}, {place}", rate?)))
 }
 
 /// The cell of a point source.
