@@ -6,6 +6,7 @@
 
 mod backend;
 mod checkpoint;
+mod coefficients;
 pub mod cuda;
 mod domain;
 mod eigen;

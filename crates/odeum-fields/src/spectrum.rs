@@ -5,9 +5,9 @@
 //! & Hundsdorfer, J. Comput. Phys. 201 (2004) 61–79). So a wind, or a reaction that swings while it
 //! diffuses, limits a step that the spectral radius would allow.
 
+use crate::coefficients::Amplification;
 use crate::eigen::Complex;
 use crate::method::{MARGIN, Method};
-use crate::stages::Amplification;
 use std::collections::BTreeMap;
 
 /// An eigenvalue counts as real where its imaginary part is this small beside it.

@@ -2,14 +2,13 @@
 
 use super::shape::Shape;
 use super::surroundings::Context;
-use super::{arrays, known};
+use super::{arrays, expression, known};
 use crate::case::reader::{Field, Section};
 use crate::finding::Findings;
-use odeum::core::text::TextSource;
-use odeum::core::{Graph, Program};
+use odeum::core::Program;
 use odeum::{Error, Scalar};
 use odeum_fields::problems::Paper;
-use odeum_fields::{AXES, Field as Cells, Grid, Model, noise};
+use odeum_fields::{Field as Cells, Grid, Model, noise};
 use std::path::Path;
 
 /// What every species starts from.
@@ -227,28 +226,7 @@ fn value(field: &Field<'_>, model: Option<&Model>) -> Option<Base> {
         }
         return field.number().map(Base::Constant);
     }
-    let graph = expression(field, model?)?;
+    let graph = expression::read(field, model?)?;
     let params = model?.params().iter().map(|(_, value)| *value).collect();
     Some(Base::Expression(Box::new(Program::new(&graph)), params))
-}
-
-/// The graph of an expression, of no states; its parameters are the model's, then x, y and z.
-pub(super) fn expression(field: &Field<'_>, model: &Model) -> Option<Graph> {
-    let text = field.text()?;
-    let mut names: Vec<&str> = model.params().iter().map(|(name, _)| name.as_str()).collect();
-    names.extend(AXES);
-    let source =
-        TextSource { params: names, definitions: vec![("value", text)], ..TextSource::default() };
-    match source.read_definitions() {
-        Ok(graph) => Some(graph),
-        Err(errors) => {
-            for error in &errors.0 {
-                let help = error.help.clone();
-                let help = help.as_deref().unwrap_or("it knows the parameters, x, y and z");
-                let message = format!("{} (column {})", error.message, error.column);
-                field.refuse::<()>(message, help);
-            }
-            None
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Case files of fields: those with a `[grid]`.
 
 mod arrays;
+mod expression;
 mod grid;
 mod initial;
 mod memory;

@@ -1,7 +1,7 @@
 //! `[wind]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
 use super::shape::Shape;
-use super::{arrays, initial, known, quantity, species, three};
+use super::{arrays, expression, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
 use crate::case::text;
@@ -184,7 +184,7 @@ fn region(key: &str, field: &Field<'_>) -> Option<Option<Shape>> {
 /// A rate that may depend on the time, the place and the parameters.
 fn rate_of_places(field: &Field<'_>, model: &Model) -> Option<Graph> {
     if field.is_text() {
-        return initial::expression(field, model);
+        return expression::read(field, model);
     }
     let rate = field.number()?;
     let inputs = model.params().len() + AXES.len();
