@@ -1,7 +1,8 @@
 //! Device code on this machine, as plain C++ by g++: shared by the crates with kernels.
 
 use libloading::Library;
-use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,21 +34,27 @@ pub(crate) fn is_available() -> bool {
 }
 
 /// A header with all that a text includes, compiled once for all texts that include the same: it
-/// would be a third of the work for each.
+/// would be a third of the work for each. It stays for later runs.
 fn included(text: &str, folder: &Path) -> PathBuf {
-    static DONE: Mutex<Option<HashMap<String, PathBuf>>> = Mutex::new(None);
+    static ONE: Mutex<()> = Mutex::new(());
     let lines = text.lines().filter(|line| line.starts_with("#include <"));
     let includes: String = lines.map(|line| format!("{line}\n")).collect();
-    let mut done = DONE.lock().unwrap();
-    let done = done.get_or_insert_default();
-    if let Some(header) = done.get(&includes) {
-        return header.clone();
+    let mut hash = DefaultHasher::new();
+    (&includes, OPTIONS).hash(&mut hash);
+    let name = format!("included-{:016x}.h", hash.finish());
+    let (header, compiled) = (folder.join(&name), folder.join(format!("{name}.gch")));
+    let _one = ONE.lock().unwrap();
+    if !compiled.exists() {
+        // Of another program's work nothing is seen before it is whole.
+        let own = folder.join(format!("{name}.{}.gch", std::process::id()));
+        std::fs::write(&header, &includes).unwrap();
+        let mut command = Command::new("g++");
+        command.args(OPTIONS).args(["-x", "c++-header"]).arg(&header).arg("-o").arg(&own);
+        // Without a compiled form the header itself is read.
+        if command.output().is_ok_and(|output| output.status.success()) {
+            let _ = std::fs::rename(own, compiled);
+        }
     }
-    let header = folder.join(format!("included-{}-{}.h", std::process::id(), done.len()));
-    std::fs::write(&header, &includes).unwrap();
-    // Without a compiled form the header itself is read.
-    let _ = Command::new("g++").args(OPTIONS).args(["-x", "c++-header"]).arg(&header).output();
-    done.insert(includes, header.clone());
     header
 }
 
