@@ -22,8 +22,8 @@ pub(crate) fn strong_step<T: Scalar>(
     Ok(())
 }
 
-/// One step of a stabilised method of size `h` from [`Slot::Now`] at `t`, whose slope is in [`Slot::Slope`], to
-/// [`Slot::Next`]. [`Slot::Older`] is overwritten.
+/// One step of a stabilised method of size `h` from [`Slot::Now`] at `t`, whose slope is in
+/// [`Slot::Slope`], to [`Slot::Next`]. [`Slot::Older`] is overwritten.
 pub(crate) fn step<T: Scalar>(
     backend: &mut dyn Backend<T>,
     method: Method,

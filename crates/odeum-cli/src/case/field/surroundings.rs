@@ -66,9 +66,14 @@ pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spot
 /// What gives a species.
 pub(super) enum Source {
     Point(PointSource),
-    /// The number of the species, its rate, whose parameters are the model's and x, y, z, and where
-    /// it is given; `None` for everywhere.
-    Spread(usize, Graph, Option<Shape>),
+    Spread {
+        /// The number of the species.
+        species: usize,
+        /// Of the model's parameters, then x, y and z.
+        rate: Graph,
+        /// Where it is given; `None` for everywhere.
+        shape: Option<Shape>,
+    },
 }
 
 impl Source {
@@ -76,7 +81,7 @@ impl Source {
     pub(super) fn add_to(self, problem: &mut Problem) -> Result<(), Error> {
         match self {
             Source::Point(source) => problem.sources.push(source),
-            Source::Spread(s, rate, shape) => {
+            Source::Spread { species, rate, shape } => {
                 let grid = problem.grid;
                 let given = |cell: &Local<'_>| {
                     let inputs = [cell.p, &cell.at].concat();
@@ -88,7 +93,7 @@ impl Source {
                         }
                     }
                 };
-                problem.model = problem.model.clone().with_source(s, given)?;
+                problem.model = problem.model.clone().with_source(species, given)?;
             }
         }
         Ok(())
@@ -136,9 +141,9 @@ fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(
         ([(key, place)], Some(rate)) => {
             let rate = model.and_then(|model| rate_of_places(rate, model));
             let shape = region(key, place);
-            of.zip(rate).zip(shape).map(|((s, rate), shape)| {
+            of.zip(rate).zip(shape).map(|((species, rate), shape)| {
                 let place = shape.as_ref().map_or("everywhere".to_owned(), Shape::words);
-                (Source::Spread(s, rate, shape), place)
+                (Source::Spread { species, rate, shape }, place)
             })
         }
         (_, None) => None,
