@@ -262,13 +262,14 @@ impl<T: Scalar> Plan<T> {
 
     /// Whether a sweep asks where a plane lies in the box.
     pub(crate) fn asks_for_planes(&self) -> bool {
-        let coordinates = match &self.kernel {
-            Kernel::Diffusion(_) => false,
-            Kernel::Tape(tape) => {
-                tape.rhs_inputs.coordinates[2] || tape.potential_inputs.coordinates[2]
-            }
-        };
-        coordinates || !self.sources.is_empty()
+        self.coordinates()[2] || !self.sources.is_empty()
+    }
+
+    /// Which of x, y, z F or the potentials read.
+    pub(crate) fn coordinates(&self) -> [bool; 3] {
+        let Kernel::Tape(tape) = &self.kernel else { return [false; 3] };
+        let (rhs, potentials) = (&tape.rhs_inputs.coordinates, &tape.potential_inputs.coordinates);
+        [0, 1, 2].map(|axis| rhs[axis] || potentials[axis])
     }
 
     /// The axes along which the box continues at its other end; one is so for all species.

@@ -5,6 +5,7 @@ use super::machine::Machine;
 use super::part::{Part, Ready, Sweep, bytes_needed, fitted, is_small, single, sweeps_twice};
 use super::past::Past;
 use super::reduce::Extremes;
+use super::relay;
 use super::shape::Shape;
 use super::source::Variant;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
@@ -150,6 +151,7 @@ fn tilings_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Vec<Tiling>, E
     // What each step has a second sweep for is done step by step.
     let deep = plan.n_potentials() == 0 && !sweeps_twice(plan);
     let several = match species {
+        _ if relay::is_faster(plan) && relay::suits(plan, &shape).is_ok() => Some(Tiling::relay()),
         _ if !deep => None,
         _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells, shared),
         _ => Tiling::twice(species, plan.wind.is_some(), word, shape.cells),
@@ -309,6 +311,11 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
             |remedy: &str| Err(Error::input("tiling", format!("depth {}", tiling.depth), remedy));
         if tiling.depth > 1 && sweeps_twice(plan) {
             return refused("must be 1 where sweeps are two");
+        }
+        if tiling.relay
+            && let Err(wanted) = relay::suits(plan, shape)
+        {
+            return refused(wanted);
         }
         if tiling.boxes.is_some() && self.parts.len() > 1 {
             return refused("must be 1 or 2, without boxes, on several GPUs");

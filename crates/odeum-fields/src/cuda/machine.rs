@@ -1,5 +1,6 @@
 //! What kernels run on.
 
+pub use odeum::backend::cuda::kernels::{BoxMap, Boxes};
 use odeum::backend::cuda::kernels::{Card, Coming, Entry, Memory, Point, Queue, Recording};
 use odeum::{Error, Scalar};
 use std::ffi::c_void;
@@ -48,6 +49,13 @@ pub trait Machine: Sized + Send + 'static {
 
     /// Where memory begins, as an argument of kernels.
     fn address(memory: &Self::Memory) -> u64;
+
+    /// A field of single-precision numbers from an address on, as an argument of kernels that copy
+    /// boxes of it.
+    ///
+    /// # Errors
+    /// See [`twin`](Machine::twin).
+    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<BoxMap, Error>;
 
     /// The kernels of these names in a text, if they were compiled before.
     fn kept(&self, text: &str, names: &[&str]) -> Option<Self::Coming>;
@@ -248,6 +256,10 @@ impl Machine for Gpu {
 
     fn address(memory: &Memory) -> u64 {
         memory.address()
+    }
+
+    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<BoxMap, Error> {
+        self.card.boxes(field, boxes)
     }
 
     fn kept(&self, text: &str, names: &[&str]) -> Option<Coming> {

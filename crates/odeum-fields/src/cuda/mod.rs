@@ -21,6 +21,7 @@ pub mod paper;
 mod part;
 mod past;
 mod reduce;
+mod relay;
 mod shape;
 mod snapshot;
 mod source;

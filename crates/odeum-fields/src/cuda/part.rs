@@ -307,12 +307,17 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         if let (Some(cells), Some(entries)) = (&self.masked, masked) {
             cells.keep(&self.machine, entries, piece, to)?;
         }
-        let mut arguments = [
+        let mut arguments = vec![
             argument(&from),
             argument(&to),
             ready.step.as_ptr().cast_mut().cast::<c_void>(),
             argument(&planes),
         ];
+        let boxes = tiling.relay.then(|| self.machine.boxes(from, &self.shape.boxes()));
+        let boxes = boxes.transpose()?;
+        if let Some(boxes) = &boxes {
+            arguments.insert(0, argument(boxes));
+        }
         let blocks = [*x, *y, planes.blocks()];
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live as long as the machine.

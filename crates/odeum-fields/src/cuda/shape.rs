@@ -1,9 +1,10 @@
 //! Where the values of a field lie in the memory of a GPU.
 
-use super::machine::Machine;
+use super::machine::{Boxes, Machine};
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::slab::Slab;
+use crate::tiling::RELAY;
 use odeum::{Error, Scalar};
 
 /// Bytes that a warp reads at once: rows begin at multiples of this.
@@ -56,6 +57,15 @@ impl Shape {
     /// Values of a whole field.
     pub(super) fn len(&self) -> usize {
         self.volume * self.species
+    }
+
+    /// Of a field of single-precision numbers the boxes that a relay copies: rows of a tile with
+    /// those around it.
+    pub(super) fn boxes(&self) -> Boxes {
+        let Shape { cells: [nx, ny, nz], species, row, plane, .. } = *self;
+        let strides = [row, plane].map(|n| n * size_of::<f32>());
+        let [x, y] = RELAY;
+        Boxes { sizes: [nx, ny, nz * species], strides, cells: [x + 12, y + 8] }
     }
 
     /// Bytes of a field with the rows before and after it.

@@ -1,5 +1,6 @@
 //! The complete text of a kernel.
 
+use super::relay;
 use super::shape::{Shape, mask_words};
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
@@ -22,6 +23,13 @@ const BOX: &str = include_str!("device/box.cuh");
 const TILE: &str = include_str!("device/tile.cuh");
 const PAIR: &str = include_str!("device/pair.cuh");
 const POTENTIAL: &str = include_str!("device/potential.cuh");
+const RELAY: [&str; 5] = [
+    include_str!("device/relay/barrier.cuh"),
+    include_str!("device/relay/stream.cuh"),
+    include_str!("device/relay/tile.cuh"),
+    include_str!("device/relay/planes.cuh"),
+    include_str!("device/relay/relay.cuh"),
+];
 const TRANSPORT: &str = include_str!("device/transport.cuh");
 const MASK: &str = include_str!("device/mask.cuh");
 const CODE: &str = include_str!("device/code.cuh");
@@ -131,15 +139,17 @@ pub(super) fn text<T: Scalar>(
     walls(&mut text, plan);
     places(&mut text, plan);
     equations(&mut text, problem, plan);
-    for header in [SPAN, VECTOR, PATCH, FLOW, STAGE] {
-        text.line(header);
-    }
     let kernel: &[&str] = match tiling.kernel(plan.n_potentials()) {
-        Kind::Potential => &[BLOCK, TILE, POTENTIAL],
-        Kind::Box => &[BLOCK, BOX],
-        Kind::Pair => &[BLOCK, TILE, PAIR],
-        Kind::Euler => &[EULER],
+        Kind::Potential => &[FLOW, STAGE, BLOCK, TILE, POTENTIAL],
+        Kind::Box => &[FLOW, STAGE, BLOCK, BOX],
+        Kind::Pair => &[FLOW, STAGE, BLOCK, TILE, PAIR],
+        Kind::Euler => &[FLOW, STAGE, EULER],
+        Kind::Relay => {
+            relay::tables(&mut text, plan, tiling);
+            &RELAY
+        }
     };
+    [SPAN, VECTOR, PATCH].into_iter().for_each(|header| text.line(header));
     kernel.iter().for_each(|header| text.line(header));
     if plan.domain.is_some() {
         let (rhs, potentials) = problem.model.bound();

@@ -10,6 +10,11 @@ pub(crate) const MANY: usize = 8 << 20;
 /// Bytes of shared memory that a block may have on an H200.
 pub(crate) const SHARED: usize = 227 << 10;
 
+/// Cells of a tile of a relay along x and y, and cells of its threads: `cuda/device/relay`.
+pub(crate) const RELAY: [usize; 2] = [64, 32];
+const RELAY_PACK: usize = 2;
+const RELAY_ROWS: usize = 8;
+
 /// What is kept of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
@@ -49,6 +54,9 @@ pub struct Tiling {
     pub boxes: Option<[usize; 2]>,
     /// Whether planes that walls along z do not concern have a loop of their own, without choices.
     pub inner: bool,
+    /// Whether two steps are taken by groups of warps that hand planes on to each other, in tiles
+    /// of one size.
+    pub relay: bool,
 }
 
 /// The kernels that sweep.
@@ -58,6 +66,7 @@ pub(crate) enum Kind {
     Box,
     Pair,
     Potential,
+    Relay,
 }
 
 impl Kind {
@@ -67,6 +76,7 @@ impl Kind {
             Kind::Box => "od_box",
             Kind::Pair => "od_pair",
             Kind::Potential => "od_potential",
+            Kind::Relay => "od_relay",
         }
     }
 
@@ -92,8 +102,8 @@ impl Tiling {
     /// end must not begin amid a pack. Threads that short rows leave idle take other rows.
     pub(crate) fn fitted(self, nx: usize, periodic: bool, potentials: usize) -> Tiling {
         let Tiling { mut pack, mut block, .. } = self;
-        if pack == 0 || self.rows == 0 {
-            // For `check` to refuse.
+        if pack == 0 || self.rows == 0 || self.relay {
+            // For `check` to judge.
             return self;
         }
         while periodic && !nx.is_multiple_of(pack) {
@@ -136,6 +146,7 @@ impl Tiling {
     /// The kernel that sweeps.
     pub(crate) fn kernel(&self, potentials: usize) -> Kind {
         match (potentials, self.boxes) {
+            _ if self.relay => Kind::Relay,
             (0, None) if self.depth > 1 => Kind::Pair,
             (0, None) => Kind::Euler,
             (0, Some(_)) => Kind::Box,
@@ -160,6 +171,15 @@ impl Tiling {
                 let again = if cell.potentials > 0 { cell.potentials } else { cell.species };
                 plane * 2 * (cell.species + cell.feeding + again) + 16 / cell.word
             }
+            // device/relay/tile.cuh; before the planes are barriers and a list.
+            (Kind::Relay, _) => {
+                let [x, y] = RELAY;
+                let (row, plane) = (x + 12, ((y + 8) * (x + 12)).next_multiple_of(32));
+                let near = cell.species - cell.feeding;
+                let fields = plane * (4 * cell.feeding + 2 * near);
+                let potentials = (x + 6) * (2 * (y + 6) + y + 2) * cell.potentials;
+                320 + fields + potentials + 3 * cell.species * (y + 4) * row
+            }
             _ => 0,
         };
         values * cell.word
@@ -182,6 +202,15 @@ impl Tiling {
             let depth = if kind == Kind::Pair { 2 } else { 1 };
             self.depth == depth && self.boxes.is_none() && groups >= 4 && around <= threads
         };
+        let relay = || {
+            let tile = [across * self.pack, RELAY_ROWS * (groups - 4) / 2];
+            groups > 4
+                && cell.word == 4
+                && self.depth == 2
+                && self.boxes.is_none()
+                && [self.pack, self.rows] == [RELAY_PACK, RELAY_ROWS]
+                && tile == RELAY
+        };
         let sound = boxes
             && matches!(self.pack, 1 | 2 | 4)
             && self.pack * cell.word <= 16
@@ -190,7 +219,8 @@ impl Tiling {
             && self.ahead <= 8
             && self.blocks_per_sm >= 1
             && (1..=4).contains(&self.depth)
-            && (!kind.is_tiled() || tiles());
+            && (!kind.is_tiled() || tiles())
+            && (kind != Kind::Relay || relay());
         if !sound {
             let remedy = "see the bounds of its parts";
             return Err(Error::input("tiling", format!("{self:?}"), remedy));
@@ -208,6 +238,9 @@ impl Tiling {
     pub(crate) fn blocks(&self, [nx, ny, _]: [usize; 3]) -> [usize; 2] {
         if let Some([rows, _]) = self.boxes {
             return [1, ny.div_ceil(rows)];
+        }
+        if self.relay {
+            return [nx.div_ceil(RELAY[0]), ny.div_ceil(RELAY[1])];
         }
         [nx.div_ceil(self.block[0] * self.pack), ny.div_ceil(self.block[1] * self.rows)]
     }
@@ -236,7 +269,11 @@ impl Tiling {
         let most = nz.div_ceil(4).clamp(1, 256);
         // A plane that is read but not written costs half of one that is both; in tiles it is
         // computed too.
-        let beside = if self.kernel(potentials).is_tiled() { 8 } else { 2 };
+        let beside = match self.kernel(potentials) {
+            Kind::Relay => 20,
+            kind if kind.is_tiled() => 8,
+            _ => 2,
+        };
         let cost = |slabs: usize| {
             let planes = nz.div_ceil(slabs);
             let rounds = (across * nz.div_ceil(planes)).div_ceil(resident.max(1));

@@ -8,7 +8,7 @@ use odeum::Scalar;
 use odeum_fields::cuda::Tiling;
 use odeum_fields::cuda::inspect::{self, KernelText};
 use odeum_fields::problems::Paper;
-use odeum_fields::{Advection, Mask};
+use odeum_fields::{Advection, Mask, Problem, Wall, Walls};
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");
@@ -29,6 +29,24 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
             let text = inspect::kernel::<T>(&problem, tiling, 1.0).unwrap();
             all.push((format!("{} {}, {}", paper.name(), tiling.depth, T::NAME), text));
         }
+    }
+    all
+}
+
+/// Two steps of what takes most of them, by groups of warps; compiled for one generation of GPUs.
+fn relays() -> Vec<(String, KernelText)> {
+    let relay = |name: &str, problem: &Problem| {
+        let text = inspect::kernel::<f32>(problem, Tiling::relay(), 1.0).unwrap();
+        (format!("{name} relay, f32"), text)
+    };
+    let periodic = [0, 1, 2].iter().fold(Walls::default(), |w, n| w.axis(*n, Wall::Periodic));
+    let mut all = Vec::new();
+    for edge in [256, 300, 512, 1024] {
+        let problem = Paper::Front.problem([edge; 3]).unwrap();
+        all.push(relay(&format!("front {edge}"), &problem));
+        let closed = problem.walls(Walls::default());
+        all.push(relay(&format!("closed {edge}"), &closed));
+        all.push(relay(&format!("periodic {edge}"), &closed.walls(periodic.clone())));
     }
     all
 }
@@ -86,7 +104,8 @@ fn others<T: Scalar>() -> Vec<(String, KernelText)> {
 fn registers_and_spills_are_those_of_the_snapshot() {
     let mut table = format!("{:20} {:>5} {:>5} {:>7}\n", "kernel", "regs", "stack", "spilled");
     let steps = kernels::<f32>().into_iter().chain(kernels::<f64>());
-    for (name, text) in steps.chain(others::<f32>()).chain(others::<f64>()) {
+    let others = others::<f32>().into_iter().chain(others::<f64>()).chain(relays());
+    for (name, text) in steps.chain(others) {
         let Some(resources) = nvrtc::resources(&name, text.name, &text.source) else { return };
         let spilled = resources.spill_stores + resources.spill_loads;
         let (registers, stack) = (resources.registers, resources.stack);
@@ -110,7 +129,7 @@ fn kernels_compile_for_all_generations() {
 
 #[test]
 fn single_precision_contains_no_double_arithmetic() {
-    for (name, text) in kernels::<f32>() {
+    for (name, text) in kernels::<f32>().into_iter().chain(relays()) {
         if !nvrtc::assert_no_doubles(&name, text.name, &text.source) {
             return;
         }

@@ -11,7 +11,7 @@ pub(crate) use gpp::is_available;
 use libloading::Library;
 use odeum::backend::cuda::inspect::HOST_SHIM;
 use odeum::{Error, Scalar};
-use odeum_fields::cuda::inspect::{self, Machine};
+use odeum_fields::cuda::inspect::{self, BoxMap, Boxes, Machine};
 use queues::{Point, Work, World};
 use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
@@ -170,6 +170,17 @@ impl Machine for Host {
 
     fn address(memory: &Memory) -> u64 {
         memory.words.as_ptr().addr() as u64
+    }
+
+    /// As `OdMap` in device/relay/barrier.cuh has it on the host.
+    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<BoxMap, Error> {
+        let Boxes { sizes: [nx, ny, planes], strides: [row, plane], cells: [x, y] } = *boxes;
+        let mut words = [0; 16];
+        words[0] = field;
+        for (word, n) in words[1..].iter_mut().zip([nx, ny, planes, row, plane, x, y]) {
+            *word = n as u64;
+        }
+        Ok(BoxMap(words))
     }
 
     fn kept(&self, text: &str, names: &[&str]) -> Option<Coming> {

@@ -13,7 +13,7 @@ use odeum_fields::{
 use std::ops::ControlFlow;
 
 /// Steps of forward Euler by kernels.
-fn steps<T: Precision>(
+pub(crate) fn steps<T: Precision>(
     problem: &Problem,
     tiling: Tiling,
     field: &Field<T>,
@@ -81,6 +81,7 @@ fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usi
         planes,
         boxes: None,
         inner: pack > 1,
+        relay: false,
     }
 }
 
@@ -179,6 +180,7 @@ fn tiles() -> Vec<Tiling> {
         planes,
         boxes: None,
         inner: true,
+        relay: false,
     };
     vec![
         tiling(1, 2, [32, 4], 0),

@@ -13,4 +13,5 @@ mod kernels;
 mod march;
 mod mask;
 mod paper;
+mod relay;
 mod slabs;

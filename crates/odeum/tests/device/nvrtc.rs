@@ -16,7 +16,7 @@ pub(crate) fn skipped(error: &Error) -> bool {
 
 /// What a kernel of machine code for an H200 takes; `None` without a compiler.
 pub(crate) fn resources(case: &str, kernel: &str, source: &str) -> Option<Resources> {
-    resources_on("sm_90", case, kernel, source)
+    resources_on("sm_90a", case, kernel, source)
 }
 
 /// The same for another architecture.

@@ -38,7 +38,7 @@ template <int H, bool INNER> OD_FN void od_potentials_of(
     OD_EACH(s, OD_S) {
         if (!od_feeds(s)) continue;
         if (ended) {
-            od_clear(above[s]);
+            above[s] = flow.b[s];
             od_clear(own[s]);
         } else {
             od_take_plane(u[s], s, z, place, step, flow.b[s], above[s], own[s]);
@@ -131,7 +131,7 @@ template <bool INNER> OD_FN void od_up(
     OD_EACH(s, OD_S) {
         OdFlow<> &flow = column.flow[s];
         if (ended) {
-            od_clear(above.of[s]);
+            above.of[s] = flow.b;
             od_clear(own.of[s]);
         } else {
             od_read_species(u[s], s, level.z, tile.planes, tile.own, place, step);
@@ -149,7 +149,7 @@ template <bool INNER> OD_FN void od_up(
     OD_EACH(n, OD_POTENTIALS) {
         const int at = OD_S + n;
         if (ended) {
-            od_clear(above.of[at]);
+            above.of[at] = column.b[n];
             od_clear(own.of[at]);
         } else {
             OdPatch<1> mu;

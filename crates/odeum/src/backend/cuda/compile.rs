@@ -17,7 +17,7 @@ const OPTIONS: [&str; 4] =
     ["--std=c++17", "--fmad=false", "--extra-device-vectorization", "--ptxas-options=-v"];
 
 /// What machine code follows from: a text, the kernel that names it in errors, and an architecture
-/// such as `sm_90`.
+/// such as `sm_90a`.
 #[derive(Clone, Debug, Hash)]
 pub(crate) struct Text {
     pub(crate) kernel: String,

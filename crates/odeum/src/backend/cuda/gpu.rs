@@ -21,7 +21,7 @@ pub(super) struct Gpu {
     pub(super) context: Arc<CudaContext>,
     pub(super) limits: Limits,
     pub(super) ordinal: usize,
-    /// `sm_90`.
+    /// `sm_90a`.
     arch: String,
     loaded: Mutex<HashMap<String, Loaded>>,
     /// Streams and their memory that no run is using.
@@ -34,6 +34,12 @@ pub(super) struct Loaded {
     pub(super) function: CudaFunction,
     /// Blocks that a multiprocessor holds at once.
     pub(super) resident: usize,
+}
+
+/// What code is compiled for: kernels ask for what only one generation of GPUs has, as an `a` says.
+fn architecture(major: i32, minor: i32) -> String {
+    let own = if (major, minor) == (9, 0) { "a" } else { "" };
+    format!("sm_{major}{minor}{own}")
 }
 
 impl Gpu {
@@ -76,7 +82,7 @@ impl Gpu {
             context,
             limits,
             ordinal,
-            arch: format!("sm_{major}{minor}"),
+            arch: architecture(major, minor),
             loaded: Mutex::default(),
             idle: Mutex::default(),
         });
