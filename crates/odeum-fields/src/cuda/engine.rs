@@ -69,7 +69,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             1 => vec![plan],
             _ => slabs.iter().map(|slab| plan.cut(slab)).collect::<Result<_, _>>()?,
         };
-        let tilings = tilings_of(&plans[0], machines[0].shared())?;
+        let tilings = tilings_of(&plans[0], &machines[0])?;
         let part = |(plan, machine)| Part::new(problem, plan, (field, method), machine);
         let parts: Result<Vec<_>, Error> = plans.into_iter().zip(machines).map(part).collect();
         let (problem, euler) = (problem.clone(), Past::default());
@@ -145,13 +145,15 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
 }
 
 /// How cells are dealt to threads where nothing else is asked for.
-fn tilings_of<T: Scalar>(plan: &Plan<T>, shared: usize) -> Result<Vec<Tiling>, Error> {
-    let (species, word) = (plan.layout.species, size_of::<T>());
+fn tilings_of<T: Scalar>(plan: &Plan<T>, machine: &impl Machine) -> Result<Vec<Tiling>, Error> {
+    let (species, word, shared) = (plan.layout.species, size_of::<T>(), machine.shared());
     let shape = Shape::new::<T>(&plan.grid, species)?;
     // What each step has a second sweep for is done step by step.
     let deep = plan.n_potentials() == 0 && !sweeps_twice(plan);
     let several = match species {
-        _ if relay::is_faster(plan) && relay::suits(plan, &shape).is_ok() => Some(Tiling::relay()),
+        _ if relay::is_faster(plan) && relay::suits(plan, &shape, machine).is_ok() => {
+            Some(Tiling::relay())
+        }
         _ if !deep => None,
         _ if is_small(plan, &shape) => Tiling::boxed(species, word, shape.cells, shared),
         _ => Tiling::twice(species, plan.wind.is_some(), word, shape.cells),
@@ -313,7 +315,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
             return refused("must be 1 where sweeps are two");
         }
         if tiling.relay
-            && let Err(wanted) = relay::suits(plan, shape)
+            && let Err(wanted) = relay::suits(plan, shape, machine)
         {
             return refused(wanted);
         }

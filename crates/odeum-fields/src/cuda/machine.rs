@@ -41,6 +41,9 @@ pub trait Machine: Sized + Send + 'static {
     /// Bytes of shared memory that a block may have.
     fn shared(&self) -> usize;
 
+    /// Whether kernels may move registers between groups of warps and copy [`Boxes`].
+    fn has_warp_groups(&self) -> bool;
+
     /// Memory of this many bytes, all zero.
     ///
     /// # Errors
@@ -248,6 +251,10 @@ impl Machine for Gpu {
 
     fn shared(&self) -> usize {
         self.card.shared()
+    }
+
+    fn has_warp_groups(&self) -> bool {
+        self.card.has_warp_groups()
     }
 
     fn memory(&self, bytes: usize) -> Result<Memory, Error> {

@@ -361,7 +361,8 @@ pub(super) fn single<T: Scalar>(plan: &Plan<T>, shape: &Shape, shared: usize) ->
         0 if is_small(plan, shape) => tiling.small(shape.cells),
         // A wind takes registers; those of three blocks are enough.
         0 if cell.species == 1 && plan.wind.is_some() => Tiling { blocks_per_sm: 3, ..tiling },
-        1.. if plan.grid.cells() < MANY => tiling.narrow(),
+        1.. if plan.grid.cells() < MANY => tiling.narrow().slim(shape.cells),
+        1.. => tiling.slim(shape.cells),
         _ => tiling,
     };
     fitted(tiling, plan).within(shared, &cell)

@@ -1,15 +1,20 @@
 //! Two steps at once by groups of warps that hand planes on: for which problems, and their tables.
 
+use super::machine::Machine;
 use super::shape::Shape;
 use crate::plan::Plan;
-use crate::tiling::{MANY, RELAY, Tiling};
+use crate::tiling::{RELAY, Tiling};
 use crate::walls::Ghost;
 use odeum::Scalar;
 use odeum::backend::cuda::text::Text;
 use odeum_core::Graph;
 
 /// Whether a problem's steps can be taken so; if not, what is in the way.
-pub(super) fn suits<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Result<(), &'static str> {
+pub(super) fn suits<T: Scalar>(
+    plan: &Plan<T>,
+    shape: &Shape,
+    machine: &impl Machine,
+) -> Result<(), &'static str> {
     let Some(linear) = &plan.linear else {
         return Err("F and potentials must be linear in Laplacians");
     };
@@ -18,6 +23,7 @@ pub(super) fn suits<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> Result<(), &'st
     let others = plan.wind.is_some() || plan.is_left_over() || plan.domain.is_some();
     let moves = linear[0].parts.iter().flatten().any(|k| *k != 0.0);
     let each = |ok: bool, why: &'static str| if ok { Ok(()) } else { Err(why) };
+    each(machine.has_warp_groups(), "a GPU of compute capability 9.0")?;
     each(size_of::<T>() == 4, "single precision alone")?;
     each(moves, "no species moves")?;
     each(plan.weights.edges, "the 19-point Laplacian alone")?;
@@ -40,8 +46,11 @@ fn walls<T: Scalar>(plan: &Plan<T>) -> Result<(), &'static str> {
             return Err("walls along y and z closed or periodic");
         }
         let far = plan.potential_inputs().is_some_and(|inputs| inputs.depend_on(s));
-        if shifts[0] && (far || plan.periodic()[1]) {
-            return Err("walls along x closed, but for species that no potential depends on");
+        if shifts[0] && far {
+            return Err("walls along x closed for species that potentials depend on");
+        }
+        if shifts[0] && plan.periodic()[1] {
+            return Err("walls along y closed where those along x have values");
         }
     }
     Ok(())
@@ -51,6 +60,9 @@ fn walls<T: Scalar>(plan: &Plan<T>) -> Result<(), &'static str> {
 /// known to be faster than single steps: the front has 13. They compute many cells in one piece of
 /// code, which must stay in the instruction cache.
 const OPERATIONS: usize = 24;
+
+/// Cells from which on they are: of fewer, too many planes are computed at the ends of tiles.
+const CELLS: usize = 2 << 20;
 
 /// Whether they are faster than single steps.
 pub(super) fn is_faster<T: Scalar>(plan: &Plan<T>) -> bool {
@@ -63,7 +75,7 @@ pub(super) fn is_faster<T: Scalar>(plan: &Plan<T>) -> bool {
         (1..=3, 1) => cell.feeding == 1,
         _ => false,
     };
-    measured && operations <= OPERATIONS && plan.grid.cells() >= MANY
+    measured && operations <= OPERATIONS && plan.grid.cells() >= CELLS
 }
 
 /// The tables of a model that these kernels ask beside those of all.

@@ -93,6 +93,20 @@ impl Tiling {
         Tiling { rows: 2, block: [32, 4], blocks_per_sm: 2, ..self }
     }
 
+    /// The same with less wide tiles where much of wide ones would hang over the rows.
+    pub(crate) fn slim(self, [nx, ny, _]: [usize; 3]) -> Tiling {
+        // What is around a tile costs a tenth more where it is half as wide.
+        let cost = |&(halved, [across, along]): &(usize, [usize; 2])| {
+            let [x, y] = [across * self.pack, along * self.rows];
+            nx.next_multiple_of(x) * ny.next_multiple_of(y) * (10 + halved)
+        };
+        let [across, along] = self.block;
+        let blocks = (0..).map(|n| (n, [across >> n, along << n]));
+        let blocks = blocks.take_while(|(n, [across, _])| *n == 0 || *across >= 16);
+        let block = blocks.min_by_key(cost).map_or(self.block, |(_, block)| block);
+        Tiling { block, ..self }
+    }
+
     /// The same with few cells to a thread, for a kernel that is sooner compiled.
     pub(crate) fn quick(self) -> Tiling {
         let pack = self.pack.div_ceil(2);
@@ -172,6 +186,14 @@ impl Tiling {
 mod tests {
     use super::super::SHARED;
     use super::*;
+
+    #[test]
+    fn tiles_are_as_wide_as_rows_allow() {
+        let wide = [256, 300, 384, 500, 512].map(|n| Tiling::of(3, 1, 4).slim([n; 3]).block);
+        assert_eq!(wide, [[64, 4], [16, 16], [32, 8], [64, 4], [64, 4]]);
+        let narrow = [64, 128, 160, 200].map(|n| Tiling::of(3, 1, 4).narrow().slim([n; 3]).block);
+        assert_eq!(narrow, [[16, 8], [32, 4], [16, 8], [32, 4]]);
+    }
 
     #[test]
     fn boxes_fill_the_gpu() {

@@ -160,6 +160,10 @@ impl Machine for Host {
         227 << 10
     }
 
+    fn has_warp_groups(&self) -> bool {
+        true
+    }
+
     /// Large numbers, to be found where they are read without having been written: after what is no
     /// number marches go back and take single steps.
     fn memory(&self, bytes: usize) -> Result<Memory, Error> {

@@ -132,7 +132,7 @@ fn what_relays_cannot_do_is_refused() {
                 "c",
                 Wall::Dirichlet(1.0.into()),
             ),
-            "no potential depends on",
+            "potentials depend on",
         ),
     ] {
         let error = with(shape, walls).unwrap_err();

@@ -51,7 +51,8 @@ struct OdRoute {
 OD_FN void od_copy_pack(real *to, const real *from, int x) {
     if (OD_WRAP_X || OD_NX % OD_TILE_X == 0 || x + OD_VEC <= OD_NX) {
         od_copy<sizeof(OdPack)>(to, from);
-    } else {
+    } else if (x < OD_NX + 2) {
+        // Of what lies farther beyond a wall nobody reads anything that leaves the block.
         const int first = od_source(x, OD_NX, false);
         OD_EACH(k, OD_VEC) {
             od_copy<sizeof(real)>(to + k, from + od_source(x + k, OD_NX, false) - first);

@@ -36,7 +36,7 @@ pub(super) struct Loaded {
     pub(super) resident: usize,
 }
 
-/// What code is compiled for: kernels ask for what only one generation of GPUs has, as an `a` says.
+/// What code is compiled for. An `a` asks for what only this generation of GPUs has.
 fn architecture(major: i32, minor: i32) -> String {
     let own = if (major, minor) == (9, 0) { "a" } else { "" };
     format!("sm_{major}{minor}{own}")
@@ -88,6 +88,11 @@ impl Gpu {
         });
         open.insert(ordinal, gpu.clone());
         Ok(gpu)
+    }
+
+    /// Whether warps can hand registers to each other, and copy boxes of fields.
+    pub(super) fn has_warp_groups(&self) -> bool {
+        self.arch == architecture(9, 0)
     }
 
     /// Makes the GPU the one that this thread's driver calls mean.

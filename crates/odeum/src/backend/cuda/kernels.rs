@@ -83,6 +83,12 @@ impl Card {
         self.0.limits.shared_per_block
     }
 
+    /// Whether kernels may move registers between groups of warps and copy [`Boxes`]: GPUs of compute
+    /// capability 9.0.
+    pub fn has_warp_groups(&self) -> bool {
+        self.0.has_warp_groups()
+    }
+
     /// Bytes of device memory that may be used.
     ///
     /// # Errors

@@ -14,8 +14,8 @@ struct OdRelay {
     static constexpr int CODES = OD_FIELDS > 2 ? 1 : 3;
     // Threads of a group along x, and its warps.
     static constexpr int CW = W / 2, WARPS = T / H;
-    // Words of a row of fields and of potentials; rows of planes of fields, and
-    // their words, which copies want to be a multiple of 128 bytes.
+    // Words of a row of fields and of potentials; rows of planes of fields, and their words, which
+    // boxes want to be a multiple of 128 bytes.
     static constexpr int P = W + 12, PM = W + 6, ROWS = T + 8, PLANE = (ROWS * P + 31) / 32 * 32;
     static constexpr int MU0 = (T + 6) * PM, MU1 = (T + 2) * PM, FIRST = (T + 4) * P;
     // Four planes of far species, two of near ones and of potentials, three of the first step and
