@@ -116,3 +116,37 @@ pub(super) fn tables<T: Scalar>(text: &mut Text, plan: &Plan<T>, tiling: &Tiling
     table("od_far_species(int f)", "f", far_species.iter().map(usize::to_string).collect());
     text.line("#define od_is_far(s) od_feeds(s)");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+    use crate::model::ModelText;
+    use crate::problem::Problem;
+    use crate::problems::Paper;
+
+    fn faster(problem: &Problem) -> bool {
+        is_faster(&Plan::<f32>::new(problem).unwrap())
+    }
+
+    fn problem(equations: Vec<(&'static str, &'static str)>) -> Problem {
+        let species = equations.iter().map(|(name, _)| *name).collect();
+        let text = ModelText { species, equations, ..ModelText::default() };
+        Problem::new(text.read().unwrap().0, Grid::new([128; 3], 1.0).unwrap())
+    }
+
+    #[test]
+    fn marches_take_relays_where_these_were_measured_to_be_faster() {
+        assert!(faster(&Paper::Front.problem([128; 3]).unwrap()));
+        assert!(!faster(&Paper::Front.problem([64; 3]).unwrap()));
+        assert!(!faster(&Paper::Turing.problem([128; 3]).unwrap()));
+        let other = [("a", "lap(a)"), ("b", "lap(b) - b")];
+        let third = |text| problem([&other[..], &[("c", text)]].concat());
+        assert!(faster(&third("lap(c) + a * b")));
+        assert!(faster(&third("lap(c^3 - lap(c))")));
+        // A potential of two species, and a long reaction.
+        assert!(!faster(&third("lap(c^3 + a - lap(c))")));
+        let long = (1..24).map(|n| format!("+ a^{n} * sin(b)")).collect::<String>();
+        assert!(!faster(&third(long.leak())));
+    }
+}
