@@ -33,13 +33,21 @@ pub(crate) fn resources_on(
     }
 }
 
-/// The report must be that of the snapshot, which `ODEUM_BLESS=1` writes anew.
-pub(crate) fn assert_is_snapshot(report: &str, path: &str) {
+/// The report must be that of the snapshot, which `ODEUM_BLESS=1` writes anew; `None` without a
+/// compiler. In one run of a dozen the compiler gives a kernel two registers more or less: what is
+/// reported three times has changed.
+pub(crate) fn assert_is_snapshot(report: impl Fn() -> Option<String>, path: &str) {
+    let Some(mut found) = report() else { return };
     if std::env::var_os("ODEUM_BLESS").is_some() {
-        std::fs::write(path, report).unwrap();
+        std::fs::write(path, &found).unwrap();
     }
     let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(report, kept, "the compiler's report has changed; ODEUM_BLESS=1 keeps the new one");
+    for _ in 0..2 {
+        if found != kept {
+            found = report().unwrap();
+        }
+    }
+    assert_eq!(found, kept, "the compiler's report has changed; ODEUM_BLESS=1 keeps the new one");
 }
 
 /// A kernel of single precision must contain no double arithmetic; false without a compiler.
