@@ -2,7 +2,8 @@
 //!
 //! A problem becomes a kernel: sizes, strides, stencil, walls and equations are compiled into it
 //! (`source`), how many cells a thread owns follows from the model (`tiling`), and what changes
-//! from step to step is an argument (`step`). Fields stay on the GPU (`part`), where many steps
+//! from step to step is an argument (`step`). Two steps of what computes most are taken by groups of
+//! warps (`relay`). Fields stay on the GPU (`part`), where many steps
 //! are taken without a word (`euler`); what is asked of them is summed up there (`reduce`) or
 //! brought into memory while the march goes on (`snapshot`). Where the domain is a part of the box,
 //! cells near solid ones (`near`) are computed anew after each sweep (`masked`). Several GPUs have a

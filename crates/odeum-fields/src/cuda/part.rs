@@ -1,6 +1,6 @@
 //! A slab of a problem on one GPU: fields there, and sweeps over them.
 
-use super::machine::{Machine, argument};
+use super::machine::{BoxMap, Machine, argument};
 use super::masked::{self, Masked};
 use super::reduce::Reductions;
 use super::shape::Shape;
@@ -307,21 +307,23 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         if let (Some(cells), Some(entries)) = (&self.masked, masked) {
             cells.keep(&self.machine, entries, piece, to)?;
         }
-        let mut arguments = vec![
+        let boxes = match tiling.relay {
+            true => self.machine.boxes(from, &self.shape.boxes())?,
+            false => BoxMap([0; 16]),
+        };
+        // The first is for relays alone.
+        let mut arguments = [
+            argument(&boxes),
             argument(&from),
             argument(&to),
             ready.step.as_ptr().cast_mut().cast::<c_void>(),
             argument(&planes),
         ];
-        let boxes = tiling.relay.then(|| self.machine.boxes(from, &self.shape.boxes()));
-        let boxes = boxes.transpose()?;
-        if let Some(boxes) = &boxes {
-            arguments.insert(0, argument(boxes));
-        }
+        let arguments = &mut arguments[usize::from(!tiling.relay)..];
         let blocks = [*x, *y, planes.blocks()];
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
         // steps and of the fields; the fields live as long as the machine.
-        unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, &mut arguments)? };
+        unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, arguments)? };
         if let (Some(cells), Some(entries)) = (&self.masked, masked) {
             cells.mend(&self.machine, entries, &ready.step, piece, ready.places)?;
         }

@@ -4,7 +4,7 @@ use super::machine::{Boxes, Machine};
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::slab::Slab;
-use crate::tiling::RELAY;
+use crate::tiling::RELAY_PLANE;
 use odeum::{Error, Scalar};
 
 /// Bytes that a warp reads at once: rows begin at multiples of this.
@@ -64,8 +64,7 @@ impl Shape {
     pub(super) fn boxes(&self) -> Boxes {
         let Shape { cells: [nx, ny, nz], species, row, plane, .. } = *self;
         let strides = [row, plane].map(|n| n * size_of::<f32>());
-        let [x, y] = RELAY;
-        Boxes { sizes: [nx, ny, nz * species], strides, cells: [x + 12, y + 8] }
+        Boxes { sizes: [nx, ny, nz * species], strides, cells: RELAY_PLANE }
     }
 
     /// Bytes of a field with the rows before and after it.

@@ -12,6 +12,9 @@ pub(crate) const SHARED: usize = 227 << 10;
 
 /// Cells of a tile of a relay along x and y, and cells of its threads: `cuda/device/relay`.
 pub(crate) const RELAY: [usize; 2] = [64, 32];
+/// Words of a row of its planes in shared memory, and their rows: with four cells around. A row is
+/// longer than it holds, for its banks.
+pub(crate) const RELAY_PLANE: [usize; 2] = [RELAY[0] + 12, RELAY[1] + 8];
 const RELAY_PACK: usize = 2;
 const RELAY_ROWS: usize = 8;
 
@@ -174,7 +177,8 @@ impl Tiling {
             // device/relay/tile.cuh; before the planes are barriers and a list.
             (Kind::Relay, _) => {
                 let [x, y] = RELAY;
-                let (row, plane) = (x + 12, ((y + 8) * (x + 12)).next_multiple_of(32));
+                let [row, rows] = RELAY_PLANE;
+                let plane = (row * rows).next_multiple_of(32);
                 let near = cell.species - cell.feeding;
                 let fields = plane * (4 * cell.feeding + 2 * near);
                 let potentials = (x + 6) * (2 * (y + 6) + y + 2) * cell.potentials;

@@ -70,9 +70,8 @@ template <int AT> OD_FN void od_write_two_if(bool p, real *to, real x, real y) {
 }
 // The compiler must not move reads across: all of them at once want more registers than there are.
 OD_FN void od_keep_order() { asm volatile("" ::: "memory"); }
-// Registers of a thread of this group of four warps, from here on. Only architectures with features
-// of their own ("sm_90a") have that.
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL)
+// Registers of a thread of this group of four warps, from here on: of `sm_90a`, not of `sm_90`.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define OD_MORE_REGISTERS(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))
 #define OD_LESS_REGISTERS(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
 #else

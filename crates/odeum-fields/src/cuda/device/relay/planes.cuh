@@ -15,7 +15,7 @@ template <bool IS_FAR> OD_FN void od_bring(const OdBlock &block, const OdMap &ma
     od_announce(barrier, (IS_FAR ? OD_FAR : OD_NEAR) * C::ROWS * C::P * 4);
     const int z = od_image(block.first + n, OD_NZ, OD_WRAP_Z);
     OD_EACH(s, OD_S) {
-        if (od_is_far(s) != IS_FAR) continue;
+        if (od_feeds(s) != IS_FAR) continue;
         const int to = IS_FAR ? od_far_at(n, od_fars(s)) : od_near_at(n, s - od_fars(s));
         od_copy_box(
             od_at(block, to), map, block.x0 - 4, block.y0 - 4, s * OD_NZ + z, barrier);
@@ -107,7 +107,7 @@ OD_FN void od_mend(
         od_get_ints(list + 8 * turn, to, from);
         if (to == -1) continue;
         OD_EACH(s, OD_S) {
-            if (od_is_far(s) != IS_FAR) continue;
+            if (od_feeds(s) != IS_FAR) continue;
             const int plane = IS_FAR ? od_far_at(n, od_fars(s)) : od_near_at(n, s - od_fars(s));
             od_mend_four(block, s, to, from, od_at(block, plane), memory + s * OD_VOLUME, step);
         }
@@ -131,11 +131,11 @@ OD_FN void od_put_first(
     if (od_shifts(0)) {
         const bool there = is && low && column == FIRST;
         od_put_if(there, at - 4, od_ghost(s, 0, v[0], step));
-        if (od_is_far(s)) od_put_if(there, at - 8, od_ghost(s, 0, v[1], step));
+        if (od_feeds(s)) od_put_if(there, at - 8, od_ghost(s, 0, v[1], step));
     }
     if (od_shifts(1)) {
         const bool there = is && high && column == LAST;
         od_put_if(there, at + 8, od_ghost(s, 1, v[1], step));
-        if (od_is_far(s)) od_put_if(there, at + 12, od_ghost(s, 1, v[0], step));
+        if (od_feeds(s)) od_put_if(there, at + 12, od_ghost(s, 1, v[0], step));
     }
 }

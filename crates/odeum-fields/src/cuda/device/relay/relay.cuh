@@ -24,8 +24,8 @@ template <int LAST> OD_FN void od_write_row(bool is, int j, real *to, const real
     }
 }
 
-// What a group keeps in shared memory, not in registers, of which it has none to spare: of the step and
-// then of the potentials, the plane that goes in in turn 0, and the first that does at all.
+// What a group keeps in shared memory, not in registers, of which it has none to spare: of the step
+// and then of the potentials, the plane that goes in in turn 0, and the first that does at all.
 OD_FN unsigned od_course(const OdBlock &block, bool is_x) {
     return od_at(block, OdRelay::AT_COURSES + (is_x ? 0 : 4));
 }

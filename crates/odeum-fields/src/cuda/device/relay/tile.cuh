@@ -16,7 +16,8 @@ struct OdRelay {
     static constexpr int CW = W / 2, WARPS = T / H;
     // Words of a row of fields and of potentials; rows of planes of fields, and their words, which
     // boxes want to be a multiple of 128 bytes.
-    static constexpr int P = W + 12, PM = W + 6, ROWS = T + 8, PLANE = (ROWS * P + 31) / 32 * 32;
+    static constexpr int P = OD_RELAY_ROW, PM = W + 6, ROWS = OD_RELAY_ROWS;
+    static constexpr int PLANE = (ROWS * P + 31) / 32 * 32;
     static constexpr int MU0 = (T + 6) * PM, MU1 = (T + 2) * PM, FIRST = (T + 4) * P;
     // Four planes of far species, two of near ones and of potentials, three of the first step and
     // one of its potentials; before them are barriers, courses, and a list of ghosts.
@@ -141,8 +142,7 @@ OD_FN bool od_shifts(int face) {
 }
 
 // Where planes lie: of far and near species, and of potentials, by the turn that they came in or
-// that they are written in; of the first step by a slot that
-// goes round.
+// that they are written in; of the first step by a slot that goes round.
 OD_FN int od_far_at(int n, int f) {
     return OdRelay::AT_FAR + ((n & 3) * OD_FAR + f) * OdRelay::PLANE;
 }
@@ -156,11 +156,10 @@ OD_FN int od_slot(int n) { return OdRelay::AT_FIRST + n % 3 * OdRelay::SLOT; }
 
 // The first step in turn n, at a place in planes of fields and of potentials: what came in turn
 // n - 2, and potentials that were written in turn n - 1 (n - 2 where there are no more).
-OD_FN void od_aim_first(
-    OdStepRule &rule, int n, bool again, unsigned at, unsigned at_mu) {
+OD_FN void od_aim_first(OdStepRule &rule, int n, bool again, unsigned at, unsigned at_mu) {
     OD_EACH(s, OD_S) {
         const int far = od_far_at(n - 2, od_fars(s)), near = od_near_at(n, s - od_fars(s));
-        rule.species[s] = at + 4 * ((od_is_far(s) ? far : near) + OdRelay::P);
+        rule.species[s] = at + 4 * ((od_feeds(s) ? far : near) + OdRelay::P);
     }
     OD_EACH(p, OD_POTENTIALS) rule.mu[p] = at_mu + 4 * od_mu0_at(again ? n - 1 : n, p);
 }
