@@ -52,6 +52,8 @@ The result NAME.npz opens with numpy.load. Its arrays have one row for each syst
   saved [M, K, n], save_times [K], n_saved [M]   where the case file asks for saved states
   system [M], y0 [M, n], params [M, m], span [M, 2]   what each system started from
   steps, rejected, nfev, nfev_radius, njev, nlu [M]   what it cost
+  guarded [M]                 steps the growth guard rejected, counted in rejected too
+  outside [M]                 steps that ended outside the model's data, as its temperatures
   state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
 
 The result of a case with a [grid] has one array [nz, ny, nx] for each species under its name, and

@@ -22,7 +22,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"ODEUMCK2";
+const MAGIC: &[u8; 8] = b"ODEUMCK3";
 const SLOT: &[u8; 8] = b"ODEUMBAT";
 const HASH: usize = 32;
 /// No header is longer: it holds a case's equations at most.
@@ -74,7 +74,7 @@ impl Header {
 
     /// Bytes of the results of some systems.
     fn payload(&self, systems: usize) -> usize {
-        let fixed = 8 + 1 + 24 + if self.saves > 0 { 4 } else { 0 };
+        let fixed = 8 + 1 + size_of::<Stats>() + if self.saves > 0 { 4 } else { 0 };
         systems * (fixed + self.dim * self.real * (1 + self.saves))
     }
 
@@ -254,8 +254,7 @@ fn encode<T: Scalar>(solution: &Solution<T>, bytes: &mut Vec<u8>) {
     solution.n_saved.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
     bytes.extend(solution.status.iter().map(|status| *status as u8));
     for stats in &solution.stats {
-        let Stats { steps, rejected, nfev, nfev_radius, njev, nlu } = *stats;
-        for count in [steps, rejected, nfev, nfev_radius, njev, nlu] {
+        for count in stats.to_array() {
             bytes.extend(count.to_le_bytes());
         }
     }
@@ -292,15 +291,8 @@ fn decode<T: Scalar>(
     let status = take(systems, 1)
         .map(|byte| Status::from_number(byte[0]).unwrap_or(Status::NotRun))
         .collect();
-    let stats = take(systems, 24)
-        .map(|bytes| Stats {
-            steps: count(&bytes[0..4]),
-            rejected: count(&bytes[4..8]),
-            nfev: count(&bytes[8..12]),
-            nfev_radius: count(&bytes[12..16]),
-            njev: count(&bytes[16..20]),
-            nlu: count(&bytes[20..24]),
-        })
+    let stats = take(systems, size_of::<Stats>())
+        .map(|bytes| Stats::from_array(std::array::from_fn(|i| count(&bytes[4 * i..4 * i + 4]))))
         .collect();
     Solution {
         dim: header.dim,

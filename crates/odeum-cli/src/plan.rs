@@ -6,7 +6,7 @@ use crate::finding::{Finding, Findings};
 use crate::gas;
 use crate::members::Members;
 use crate::report::bytes;
-use odeum::{Crossing, Device, Ensemble, Options, Scalar};
+use odeum::{Crossing, Device, Ensemble, Options, Scalar, Stats};
 
 /// What the command line says over the case file.
 #[derive(Clone, Debug, Default)]
@@ -226,7 +226,7 @@ fn check_starts(case: &Case, members: &Members<'_>, findings: &Findings) {
 fn memory(case: &Case, systems: usize, save_times: usize) -> u128 {
     let state = (case.model.dim() * case.run.precision.size()) as u128;
     // Time, status, statistics and number of saved states.
-    let fixed = 8 + 1 + 16 + 4;
+    let fixed = (8 + 1 + size_of::<Stats>() + 4) as u128;
     systems as u128 * (state * (1 + save_times as u128) + fixed)
 }
 

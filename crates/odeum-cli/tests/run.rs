@@ -25,10 +25,12 @@ fn the_solution_is_right_and_every_array_is_there() {
         [
             "about",
             "axes",
+            "guarded",
             "nfev",
             "nfev_radius",
             "njev",
             "nlu",
+            "outside",
             "param_names",
             "params",
             "rejected",
@@ -86,7 +88,10 @@ fn saved_states_and_other_formats() {
 
     let text = String::from_utf8(folder.read("results/deep/out.csv")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "system,status,t,a,b,k,a_start,b_start,steps,rejected,nfev,njev,nlu");
+    assert_eq!(
+        lines[0],
+        "system,status,t,a,b,k,a_start,b_start,steps,rejected,nfev,njev,nlu,guarded,outside"
+    );
     assert_eq!(lines.len(), 4);
     let cells: Vec<&str> = lines[2].split(',').collect();
     assert_eq!((cells[0], cells[1]), ("1", "success"));

@@ -1,6 +1,7 @@
 //! A system of ordinary differential equations.
 
 use crate::pattern::Pattern;
+use crate::range::ValidRange;
 use crate::real::Real;
 
 /// A system y' = f(t, y, p), said once for every backend.
@@ -119,6 +120,12 @@ pub trait System: Sync {
     ) {
         self.rhs_in(t, y, p, dydt, work);
         self.jacobian_in(t, y, p, jacobian, dfdt, work);
+    }
+
+    /// The components whose values have a range in which the model holds, with these parameters
+    /// or any others; at most one range of each kind for a component.
+    fn ranges(&self) -> Vec<ValidRange> {
+        Vec::new()
     }
 
     /// Names of the components, in order; `y0, y1, …` unless said.

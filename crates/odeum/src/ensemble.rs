@@ -17,6 +17,8 @@ pub struct Ensemble<T> {
     states: Vec<T>,
     params: Params<T>,
     spans: Spans,
+    /// True when starts that are not finite are a status, not an error.
+    takes_invalid: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,29 @@ impl<T: Scalar> Ensemble<T> {
     /// Systems of `dim` equations with component-major initial states [dim × M], all integrated
     /// over `span` = (start, end); an end before the start integrates backward.
     pub fn new(dim: usize, states: Vec<T>, span: (f64, f64)) -> Result<Self, Error> {
+        Self::build(dim, states, span, false)
+    }
+
+    /// As [`Ensemble::new`], but systems whose initial states or parameters are not finite end with
+    /// [`Status::InvalidStart`](crate::Status::InvalidStart) instead of making the ensemble an
+    /// error.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, and a span that is none.
+    pub fn with_invalid_starts(
+        dim: usize,
+        states: Vec<T>,
+        span: (f64, f64),
+    ) -> Result<Self, Error> {
+        Self::build(dim, states, span, true)
+    }
+
+    fn build(
+        dim: usize,
+        states: Vec<T>,
+        span: (f64, f64),
+        takes_invalid: bool,
+    ) -> Result<Self, Error> {
         if dim == 0 {
             return Err(Error::input("dim", 0, "a system needs at least one equation"));
         }
@@ -49,7 +74,9 @@ impl<T: Scalar> Ensemble<T> {
             ));
         }
         let n_systems = states.len() / dim;
-        if let Some(k) = states.iter().position(|y| !y.is_finite()) {
+        if let Some(k) = states.iter().position(|y| !y.is_finite())
+            && !takes_invalid
+        {
             return Err(Error::input(
                 format!("initial state of system {}, component {}", k % n_systems, k / n_systems),
                 states[k],
@@ -64,7 +91,15 @@ impl<T: Scalar> Ensemble<T> {
             states,
             params: Params::Shared(Vec::new()),
             spans: Spans::Shared(span),
+            takes_invalid,
         })
+    }
+
+    /// True unless system `s` starts from numbers.
+    pub(crate) fn starts_invalid(&self, s: usize) -> bool {
+        self.takes_invalid
+            && !((0..self.dim).all(|i| self.state(s, i).is_finite())
+                && (0..self.n_params).all(|j| self.param(s, j).is_finite()))
     }
 
     /// `count` copies of one initial state \[n\].
@@ -82,7 +117,9 @@ impl<T: Scalar> Ensemble<T> {
                 format!("must be a multiple of the number of systems, {}", self.n_systems),
             ));
         }
-        if let Some(k) = params.iter().position(|p| !p.is_finite()) {
+        if let Some(k) = params.iter().position(|p| !p.is_finite())
+            && !self.takes_invalid
+        {
             let (s, j) = (k % self.n_systems, k / self.n_systems);
             return Err(Error::input(
                 format!("parameter {j} of system {s}"),
@@ -220,6 +257,7 @@ impl<T: Scalar> Ensemble<T> {
                 Spans::Shared(span) => Spans::Shared(*span),
                 Spans::PerSystem(spans) => Spans::PerSystem(spans[range].to_vec()),
             },
+            takes_invalid: self.takes_invalid,
         }
     }
 

@@ -51,7 +51,7 @@ pub use error::Error;
 pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
 pub use monitor::Monitor;
 pub use odeum_core as core;
-pub use odeum_core::{Isa, Mask, Real, Scalar, System};
+pub use odeum_core::{Isa, Mask, RangeKind, Real, Scalar, System, ValidRange};
 pub use odeum_kinetics as kinetics;
 pub use options::{Crossing, FirstStep, Options, SaveAt};
 pub use solution::Solution;

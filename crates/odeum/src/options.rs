@@ -78,6 +78,15 @@ pub struct Options {
     /// Step attempts a system may make over its whole span before it ends with
     /// [`Status::MaxSteps`](crate::Status::MaxSteps). Default 100 000. Raise for long spans.
     pub max_steps: u32,
+    /// Evaluations of the right-hand side a system may take over its whole span before it ends with
+    /// [`Status::MaxEvaluations`](crate::Status::MaxEvaluations), those of the attempt in which it
+    /// reaches them included. Default 10 000 000. It bounds what `max_steps` does not: the stages of
+    /// RKC.
+    pub max_evaluations: u32,
+    /// The growth guard of implicit methods: the largest exponent hλ by which a perturbation may
+    /// grow in one step, so that no step damps what grows. Default 1; `None` turns it off. See
+    /// [`crate::method::rosenbrock`].
+    pub growth_limit: Option<f64>,
     /// Choice of the first step.
     pub first_step: FirstStep,
     /// Largest step [units of t]. Default none. Set it when a short event could be stepped over.
@@ -100,6 +109,8 @@ impl Options {
         Options {
             tolerance,
             max_steps: 100_000,
+            max_evaluations: 10_000_000,
+            growth_limit: Some(1.0),
             first_step: FirstStep::Automatic,
             largest_step: None,
             save_at: SaveAt::End,
@@ -112,6 +123,19 @@ impl Options {
     /// Sets the limit on step attempts per system.
     pub fn max_steps(mut self, attempts: u32) -> Self {
         self.max_steps = attempts;
+        self
+    }
+
+    /// Sets the limit on evaluations of the right-hand side per system.
+    pub fn max_evaluations(mut self, evaluations: u32) -> Self {
+        self.max_evaluations = evaluations;
+        self
+    }
+
+    /// Sets the largest exponent of growth in one step of an implicit method; `None` turns the
+    /// growth guard off.
+    pub fn growth_limit(mut self, exponent: Option<f64>) -> Self {
+        self.growth_limit = exponent;
         self
     }
 
@@ -171,6 +195,14 @@ impl Options {
         self.tolerance.check::<T>(ensemble.dim())?;
         if self.max_steps == 0 {
             return Err(Error::input("max_steps", 0, "must be at least 1"));
+        }
+        if self.max_evaluations == 0 {
+            return Err(Error::input("max_evaluations", 0, "must be at least 1"));
+        }
+        if let Some(limit) = self.growth_limit
+            && !(limit > 0.0 && limit.is_finite())
+        {
+            return Err(Error::input("growth_limit", limit, "must be positive and finite"));
         }
         if self.restarts == 0 {
             return Err(Error::input("restarts", 0, "must be at least 1 (1 means no restart)"));

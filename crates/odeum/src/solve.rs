@@ -8,6 +8,8 @@ use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
+use crate::stats::Stats;
+use crate::status::Status;
 use odeum_core::{Graph, Scalar, System};
 
 /// Integrates every system of the ensemble.
@@ -136,7 +138,12 @@ impl<'a, S: System> Solver<'a, S> {
                 cpu::solve(*system, ensemble, method, plan.as_deref(), cpu, options, monitor)
             }
             Ready::Cuda(cuda, graph) => {
-                cuda::solve(graph, ensemble, method, cuda, options, monitor)
+                let mut solution = cuda::solve(graph, ensemble, method, cuda, options, monitor)?;
+                for s in (0..ensemble.len()).filter(|&s| ensemble.starts_invalid(s)) {
+                    solution.status[s] = Status::InvalidStart;
+                    solution.stats[s] = Stats::default();
+                }
+                Ok(solution)
             }
         }
     }

@@ -16,14 +16,38 @@ pub struct Stats {
     pub njev: u32,
     /// LU factorisations; a complex one counts as one.
     pub nlu: u32,
+    /// Rejections by the growth guard of implicit methods, counted in `rejected` too.
+    pub guarded: u32,
+    /// Accepted steps whose end lies outside the range of the model's data
+    /// ([`System::ranges`](odeum_core::System::ranges)).
+    pub outside: u32,
 }
 
 impl Stats {
+    /// Number of counts.
+    pub const COUNTS: usize = 8;
+
+    /// The names of the counts, in the order of [`Stats::to_array`].
+    pub const NAMES: [&str; Stats::COUNTS] =
+        ["steps", "rejected", "nfev", "nfev_radius", "njev", "nlu", "guarded", "outside"];
+
+    /// The counts in the order of [`Stats::NAMES`].
+    pub fn to_array(self) -> [u32; Stats::COUNTS] {
+        let Stats { steps, rejected, nfev, nfev_radius, njev, nlu, guarded, outside } = self;
+        [steps, rejected, nfev, nfev_radius, njev, nlu, guarded, outside]
+    }
+
+    /// The inverse of [`Stats::to_array`].
+    pub fn from_array(counts: [u32; Stats::COUNTS]) -> Stats {
+        let [steps, rejected, nfev, nfev_radius, njev, nlu, guarded, outside] = counts;
+        Stats { steps, rejected, nfev, nfev_radius, njev, nlu, guarded, outside }
+    }
+
     /// `count` empty statistics, in memory that is not touched before it is used: a million
-    /// systems have 24 MB of them, and the first write to a page is the slow one.
+    /// systems have 32 MB of them, and the first write to a page is the slow one.
     pub(crate) fn zeros(count: usize) -> Vec<Stats> {
-        let mut zeros = std::mem::ManuallyDrop::new(vec![[0_u32; 6]; count]);
-        // SAFETY: `Stats` is six `u32` in C layout: same size, same alignment, any bits valid.
+        let mut zeros = std::mem::ManuallyDrop::new(vec![[0_u32; Stats::COUNTS]; count]);
+        // SAFETY: `Stats` is `COUNTS` `u32` in C layout: same size, same alignment, any bits valid.
         unsafe { Vec::from_raw_parts(zeros.as_mut_ptr().cast(), zeros.len(), zeros.capacity()) }
     }
 

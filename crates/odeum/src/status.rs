@@ -25,11 +25,20 @@ pub enum Status {
     SingularMatrix = 7,
     /// A component came to the level where the system was to end: a success too.
     Crossed = 8,
+    /// The start is NaN or infinite, or outside what the model takes: nothing was integrated.
+    InvalidStart = 9,
+    /// The end was reached, but a component lies beyond its physical bounds
+    /// ([`System::ranges`](odeum_core::System::ranges)) by far more than its tolerance.
+    OutsideBounds = 10,
+    /// The limit on evaluations of the right-hand side was reached before the end.
+    MaxEvaluations = 11,
+    /// A perturbation grows faster than a step of fixed size can follow (Rosenbrock, Radau).
+    GrowthUnresolved = 12,
 }
 
 impl Status {
     /// Every status, in the order of its number.
-    pub const ALL: [Status; 9] = [
+    pub const ALL: [Status; 13] = [
         Status::Success,
         Status::MaxSteps,
         Status::StepTooSmall,
@@ -39,6 +48,10 @@ impl Status {
         Status::NewtonDiverged,
         Status::SingularMatrix,
         Status::Crossed,
+        Status::InvalidStart,
+        Status::OutsideBounds,
+        Status::MaxEvaluations,
+        Status::GrowthUnresolved,
     ];
 
     /// True for [`Status::Success`] and [`Status::Crossed`].
@@ -63,6 +76,10 @@ impl Status {
             Status::NewtonDiverged => "Newton diverged",
             Status::SingularMatrix => "singular matrix",
             Status::Crossed => "level crossed",
+            Status::InvalidStart => "invalid start",
+            Status::OutsideBounds => "outside bounds",
+            Status::MaxEvaluations => "too many evaluations",
+            Status::GrowthUnresolved => "growth unresolved",
         }
     }
 
@@ -77,7 +94,8 @@ impl Status {
             Status::StepTooSmall => {
                 "the solution blows up, has a jump or a kink near the time reached, or the \
                  tolerance is below what the precision can give: look at the right-hand side \
-                 there, loosen rtol, or use f64"
+                 there, loosen rtol, use f64, and give an atol above zero to components that pass \
+                 zero"
             }
             Status::NonFinite => {
                 "the right-hand side gives NaN or infinity at the time reached: a logarithm or \
@@ -97,6 +115,21 @@ impl Status {
             Status::SingularMatrix => {
                 "entries of the Jacobian are so large at the time reached that no step helps: \
                  look at the state and the Jacobian there"
+            }
+            Status::InvalidStart => {
+                "correct the start of this system: it must be finite and lie where the model holds"
+            }
+            Status::OutsideBounds => {
+                "the solution lies where the model has no meaning, such as a negative \
+                 concentration: tighten rtol and atol"
+            }
+            Status::MaxEvaluations => {
+                "raise max_evaluations if the work is meant; else the system is too stiff for this \
+                 method: use rodas5p"
+            }
+            Status::GrowthUnresolved => {
+                "perturbations grow faster than the fixed step can follow, so the result would \
+                 miss an instability: take a smaller step, or steps by tolerance"
             }
         }
     }

@@ -35,6 +35,12 @@ pub struct Tolerance {
     pub norm: Norm,
 }
 
+/// An absolute tolerance as it is used: never zero, so that a component that is zero and stays so
+/// has no error.
+pub(crate) fn used_atol<T: Scalar>(atol: f64) -> f64 {
+    atol.max(T::MIN_POSITIVE)
+}
+
 /// Keeps the scale of [`Norm::StateAndSlope`] above zero (paper A's δ).
 pub(crate) const TINY: f64 = 1e-30;
 
@@ -103,7 +109,11 @@ impl<L: Lanes> Weights<L> {
     pub(crate) fn new(tolerance: &Tolerance, dim: usize) -> Self {
         Weights {
             rtol: L::lit(tolerance.rtol),
-            atol: tolerance.atol_of(dim).into_iter().map(L::lit).collect(),
+            atol: tolerance
+                .atol_of(dim)
+                .into_iter()
+                .map(|atol| L::lit(used_atol::<L::Scalar>(atol)))
+                .collect(),
             norm: tolerance.norm,
         }
     }

@@ -24,10 +24,7 @@ fn solution(systems: usize, seed: f32) -> Solution<f32> {
         saved: (0..2 * systems).map(|i| if i == 0 { f32::NAN } else { value(i) }).collect(),
         n_saved: vec![1; systems],
         status: (0..systems).map(|i| Status::ALL[i % 3]).collect(),
-        stats: vec![
-            Stats { steps: 1, rejected: 2, nfev: 3, nfev_radius: 4, njev: 5, nlu: 6 };
-            systems
-        ],
+        stats: vec![Stats::from_array(std::array::from_fn(|i| i as u32 + 1)); systems],
         warnings: Vec::new(),
         busy_lanes: None,
         gpu_times: None,

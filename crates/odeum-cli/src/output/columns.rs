@@ -71,6 +71,8 @@ pub(super) fn systems<'a, T: Scalar>(results: &'a Results<'a, T>) -> Columns<'a>
     table.whole("nfev", |r| i64::from(results.row(r).stats().nfev));
     table.whole("njev", |r| i64::from(results.row(r).stats().njev));
     table.whole("nlu", |r| i64::from(results.row(r).stats().nlu));
+    table.whole("guarded", |r| i64::from(results.row(r).stats().guarded));
+    table.whole("outside", |r| i64::from(results.row(r).stats().outside));
     table
 }
 

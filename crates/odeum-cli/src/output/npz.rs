@@ -6,7 +6,7 @@
 use super::archive::Archive;
 use super::steady::Steady;
 use crate::results::{Results, Row};
-use odeum::{Scalar, Status};
+use odeum::{Scalar, Stats, Status};
 use serde_json::json;
 use std::io::{self, Seek, Write};
 
@@ -19,9 +19,6 @@ pub(super) fn write<T: Scalar>(
     write_arrays(results, &mut steady)?;
     steady.finish()
 }
-
-/// One of the counts of a system.
-type Count = fn(odeum::Stats) -> u32;
 
 fn write_arrays<T: Scalar>(
     results: &Results<'_, T>,
@@ -52,16 +49,10 @@ fn write_arrays<T: Scalar>(
             }
         })?;
     }
-    let counts: [(&str, Count); 6] = [
-        ("steps", |stats| stats.steps),
-        ("rejected", |stats| stats.rejected),
-        ("nfev", |stats| stats.nfev),
-        ("nfev_radius", |stats| stats.nfev_radius),
-        ("njev", |stats| stats.njev),
-        ("nlu", |stats| stats.nlu),
-    ];
-    for (name, count) in counts {
-        npz.rows(name, "<u4", &[], |buffer, row| buffer.extend(count(row.stats()).to_le_bytes()))?;
+    for (i, name) in Stats::NAMES.into_iter().enumerate() {
+        npz.rows(name, "<u4", &[], |buffer, row| {
+            buffer.extend(row.stats().to_array()[i].to_le_bytes());
+        })?;
     }
     npz.rows("system", "<i8", &[], |buffer, row| {
         buffer.extend((row.system as i64).to_le_bytes());

@@ -138,6 +138,8 @@ pub trait Scalar:
     const NAME: &'static str;
     /// Distance from 1 to the next larger number.
     const EPSILON: f64;
+    /// The smallest positive number of full precision.
+    const MIN_POSITIVE: f64;
     /// Largest finite number.
     const MAX: f64;
     /// Rounds to this precision.

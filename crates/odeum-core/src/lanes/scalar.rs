@@ -63,6 +63,7 @@ macro_rules! one_lane {
         impl Scalar for $float {
             const NAME: &'static str = $name;
             const EPSILON: f64 = <$float>::EPSILON as f64;
+            const MIN_POSITIVE: f64 = <$float>::MIN_POSITIVE as f64;
             const MAX: f64 = <$float>::MAX as f64;
             #[inline(always)]
             fn from_f64(x: f64) -> Self {

@@ -19,7 +19,7 @@ mod state;
 
 use std::sync::Arc;
 
-use odeum_core::{Pattern, Real, System};
+use odeum_core::{Pattern, RangeKind, Real, System, ValidRange};
 
 use crate::kinetics::Kinetics;
 use jacobian::JacobianWork;
@@ -165,6 +165,16 @@ impl System for Reactor {
     ) {
         let dydt = Some(dydt);
         R::outline(JacobianWork { reactor: self, y, p, dydt, jacobian, dfdt, work });
+    }
+
+    fn ranges(&self) -> Vec<ValidRange> {
+        let (lower, upper) = self.kinetics.temperature_bounds();
+        let temperature = ValidRange { component: 0, lower, upper, kind: RangeKind::Data };
+        let fraction = |component| {
+            let kind = RangeKind::Physical;
+            ValidRange { component, lower: 0.0, upper: f64::INFINITY, kind }
+        };
+        std::iter::once(temperature).chain((1..self.dim()).map(fraction)).collect()
     }
 
     fn state_names(&self) -> Vec<String> {

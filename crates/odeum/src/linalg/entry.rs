@@ -11,6 +11,8 @@ pub(crate) trait Entry<L: Lanes>: Copy {
     fn minus_product(self, a: Self, b: Self) -> Self;
     fn add(self, other: Self) -> Self;
     fn recip(self) -> Self;
+    /// 1 − d/σ for a pivot d of σI − J, from 1/σ; zero for complex matrices.
+    fn growth(pivot: Self, inverse_shift: Self) -> L;
     /// A measure of size, within a factor √2 of the absolute value.
     fn size(self) -> L;
 }
@@ -35,6 +37,10 @@ impl<L: Lanes> Entry<L> for L {
     #[inline(always)]
     fn recip(self) -> Self {
         odeum_core::Real::recip(self)
+    }
+    #[inline(always)]
+    fn growth(pivot: Self, inverse_shift: Self) -> L {
+        (-pivot).mul_add(inverse_shift, L::lit(1.0))
     }
     #[inline(always)]
     fn size(self) -> L {
@@ -78,6 +84,10 @@ impl<L: Lanes> Entry<L> for Complex<L> {
     fn recip(self) -> Self {
         let scale = odeum_core::Real::recip(self.re.mul_add(self.re, self.im * self.im));
         Complex { re: self.re * scale, im: -(self.im * scale) }
+    }
+    #[inline(always)]
+    fn growth(_pivot: Self, _inverse_shift: Self) -> L {
+        L::lit(0.0)
     }
     #[inline(always)]
     fn size(self) -> L {

@@ -8,6 +8,7 @@
 //! 9.5. With 1/(hγ) on the diagonal a smaller step always helps.)
 
 use super::{Entry, Symbolic, dense};
+use crate::tolerance::largest;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
@@ -32,6 +33,29 @@ impl<L: Lanes, E: Entry<L>> Lu<L, E> {
     }
 }
 
+/// What the pivots of σI − J tell.
+#[derive(Clone, Copy)]
+pub(crate) struct Pivots<L: Lanes> {
+    /// The lanes whose factors can be used.
+    pub(crate) sound: L::Mask,
+    /// The largest 1 − d/σ over the pivots d of a real matrix, less what rounding can make of it.
+    ///
+    /// A pivot is d = σ − λ where λ is the rate at which its unknown grows by itself while the
+    /// unknowns before it follow at once and those after it stand still. So this is λ/σ of the
+    /// fastest growth that the elimination meets; above 1 a pivot is negative.
+    pub(crate) growth: L,
+}
+
+impl<L: Lanes> Pivots<L> {
+    /// Before anything was factored.
+    pub(crate) fn none() -> Self {
+        Pivots { sound: L::from_bits(0), growth: L::lit(0.0) }
+    }
+}
+
+/// Roundings of the sum of the sizes of a row by which a pivot may be wrong.
+const ROUNDINGS: f64 = 16.0;
+
 /// Assembles and factors σI − J; long, hence out of line.
 pub(crate) struct Factor<'a, L: Lanes, E> {
     pub(crate) symbolic: &'a Symbolic,
@@ -40,14 +64,13 @@ pub(crate) struct Factor<'a, L: Lanes, E> {
     pub(crate) jacobian: &'a [L],
     /// σ.
     pub(crate) shift: E,
-    /// The lanes whose factors can be used.
-    pub(crate) sound: &'a mut L::Mask,
+    pub(crate) pivots: &'a mut Pivots<L>,
 }
 
 impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
     #[inline(always)]
     fn run(self) {
-        let Factor { symbolic, lu, jacobian, shift, sound } = self;
+        let Factor { symbolic, lu, jacobian, shift, pivots: told } = self;
         let zero = L::lit(0.0);
         let (n, head) = (symbolic.dim(), symbolic.head());
         let [first_upper, pivots, tail] = symbolic.regions;
@@ -70,10 +93,14 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
 
         let (limit, infinity) = (L::lit(1.0 / L::Scalar::EPSILON.sqrt()), L::lit(f64::INFINITY));
         let mut good = zero.eq(zero);
+        let inverse_shift = shift.recip();
+        let rounding = inverse_shift.size() * L::lit(ROUNDINGS * L::Scalar::EPSILON);
+        let mut growth = L::lit(f64::NEG_INFINITY);
         let mut next = 0;
         for k in 0..head {
             let pivot = &mut values[pivots + k];
             let mut grown = pivot.size();
+            let excess = E::growth(*pivot, inverse_shift);
             let inverse = pivot.recip();
             *pivot = inverse;
             let range = symbolic.upper.range(k);
@@ -86,6 +113,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
             }
             let size = sizes[symbolic.order[k] as usize];
             good = good & grown.le(limit * size) & inverse.size().lt(infinity);
+            growth = largest(growth, (-rounding).mul_add(size, excess));
             // Two rows at a time read the row of U once.
             let (pairs, rest) = symbolic.below.of(k).as_chunks::<2>();
             for &[one, two] in pairs {
@@ -118,14 +146,17 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
         dense::factor(tail, m);
         for i in 0..m {
             let inverse = tail[i * m + i];
-            let mut grown = inverse.recip().size();
+            let pivot = inverse.recip();
+            let mut grown = pivot.size();
             for j in i + 1..m {
                 grown = grown + tail[i * m + j].size();
             }
             let size = sizes[symbolic.order[head + i] as usize];
             good = good & grown.le(limit * size) & inverse.size().lt(infinity);
+            let excess = E::growth(pivot, inverse_shift);
+            growth = largest(growth, (-rounding).mul_add(size, excess));
         }
-        *sound = good;
+        *told = Pivots { sound: good, growth };
     }
 }
 

@@ -8,5 +8,5 @@ mod ordering;
 mod symbolic;
 
 pub(crate) use entry::{Complex, Entry};
-pub(crate) use lu::{Factor, Lu, Solve};
+pub(crate) use lu::{Factor, Lu, Pivots, Solve};
 pub(crate) use symbolic::Symbolic;

@@ -25,6 +25,8 @@ pub(crate) struct Attempt<L: Lanes> {
     pub(crate) singular: L::Mask,
     /// Lanes whose Newton iteration did not converge; their error is NaN.
     pub(crate) diverged: L::Mask,
+    /// hλ of the fastest growth of a perturbation that an implicit method met; zero of others.
+    pub(crate) growth: L,
 }
 
 impl<L: Lanes> Attempt<L> {
@@ -32,7 +34,8 @@ impl<L: Lanes> Attempt<L> {
     #[inline(always)]
     pub(crate) fn new(h: L, error: L) -> Self {
         let none = L::from_bits(0);
-        Attempt { h, error, no_radius: none, singular: none, diverged: none }
+        let growth = L::lit(0.0);
+        Attempt { h, error, no_radius: none, singular: none, diverged: none, growth }
     }
 }
 
@@ -59,6 +62,21 @@ pub(crate) trait Stepper<L: Lanes> {
 
     /// The state \[n\] the last attempt led to.
     fn state(&self) -> &[L];
+
+    /// Evaluations of the right-hand side that one attempt takes at most, a beginning before it
+    /// included; `None` without a bound.
+    fn most_evaluations(&self) -> Option<u32>;
+
+    /// f \[n\] at the start of the last attempt.
+    fn slope(&self) -> &[L];
+
+    /// f at a point, into `out` \[n\].
+    fn evaluate(&mut self, at: &Point<L>, out: &mut [L]);
+
+    /// hλ at which the stability function has its real pole: faster growth is damped instead.
+    fn pole(&self) -> f64 {
+        f64::INFINITY
+    }
 
     /// The signed size of the next step, after one of size `h` for which the controller gave
     /// `factor`.

@@ -5,6 +5,7 @@
 // Helpers of tests are tests too; clippy exempts only functions marked as such.
 #![allow(clippy::unwrap_used)]
 
+mod deceivers;
 mod prothero;
 mod shim;
 mod suite;
@@ -17,6 +18,7 @@ macro_rules! conforms {
             // Not every place of an instance needs all of these names.
             #[allow(unused_imports)]
             use crate::suite::{self, Place, Subject};
+            use crate::deceivers;
             #[allow(unused_imports)]
             use odeum::{Device, Isa, Method};
 
@@ -32,15 +34,29 @@ macro_rules! conforms {
             conforms!(@test saves_at_times, $precision, $($attribute)?);
             conforms!(@test restarts_are_fresh_starts, $precision, $($attribute)?);
             conforms!(@test spans_and_parameters_are_per_system, $precision, $($attribute)?);
+            conforms!(@deceiver poles_are_not_passed, $precision, $($attribute)?);
+            conforms!(@deceiver fixed_steps_do_not_pass_poles, $precision, $($attribute)?);
+            conforms!(@deceiver ignitions_are_not_missed, $precision, $($attribute)?);
+            conforms!(@deceiver saddles_are_left, $precision, $($attribute)?);
+            conforms!(@deceiver undisturbed_equilibria_end, $precision, $($attribute)?);
+            conforms!(@deceiver jumps_and_pulses_are_resolved, $precision, $($attribute)?);
+            conforms!(@deceiver excursions_are_seen, $precision, $($attribute)?);
+            conforms!(@deceiver work_is_bounded, $precision, $($attribute)?);
         }
     };
     (@test $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
+        conforms!(@in suite, $test, $($precision)?, $($attribute)?);
+    };
+    (@deceiver $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
+        conforms!(@in deceivers, $test, $($precision)?, $($attribute)?);
+    };
+    (@in $place:ident, $test:ident, $($precision:ty)?, $($attribute:meta)?) => {
         #[test]
         $(#[$attribute])?
         fn $test() {
             let subject = subject();
             if subject.can_run() {
-                suite::$test$(::<$precision>)?(&subject);
+                $place::$test$(::<$precision>)?(&subject);
             }
         }
     };

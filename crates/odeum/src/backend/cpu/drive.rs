@@ -2,12 +2,14 @@
 
 use super::Task;
 use super::crossing::{Sight, Watch};
+use super::guard::Guard;
 use super::pack::{Arrival, Pack};
+use super::ranges::Ranges;
 use crate::controller::{Control, Controller};
 use crate::method::stepper::{Attempt, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
-use odeum_core::Lanes;
+use odeum_core::{Lanes, Scalar};
 
 /// A step that would leave less than this share of itself to the stop goes there at once, so
 /// that rounding never leaves a sliver (Hairer, Nørsett & Wanner's DOPRI5 does the same).
@@ -30,7 +32,12 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let mut clock = 0_u64;
     let (mut busy, mut offered) = (0_u64, 0_u64);
     let mut causes = Causes::default();
-    let mut watch = options.end_at.as_ref().map(|crossing| Watch::new(crossing, task));
+    let mut watch = options.end_at.as_ref().map(|crossing| Watch::<L>::new(crossing, task));
+
+    let guarded = stepper.pole().is_finite();
+    let mut guard = options.growth_limit.filter(|_| guarded).map(Guard::<L>::new);
+    let fixed = controller.fixed_step().is_some();
+    let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.ensemble.dim()));
 
     let mut restarting = 0_u64;
     for l in 0..L::WIDTH {
@@ -51,6 +58,9 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             let h = stepper.begin(&at, &start, fresh, &mut pack.cost);
             pack.h = L::select(fresh, bounded(h, largest), pack.h);
             causes.forget(restarting);
+            if let Some(guard) = &mut guard {
+                guard.forget(fresh);
+            }
             if let Some(watch) = &mut watch {
                 watch.forget(restarting);
             }
@@ -70,13 +80,20 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         let whole = cut & attempt.h.eq(wanted);
         let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
         let stuck = t_new.eq(pack.t);
-        let (passed, factor) = control.judge(attempt.h, attempt.error);
+        let vetoed = guard.as_ref().map_or(L::from_bits(0), |guard| guard.vetoes(attempt.growth));
+        // A step the guard rejects must not count as one that passed.
+        let error = L::select(vetoed, L::lit(f64::NAN), attempt.error);
+        let (passed, factor) = control.judge(attempt.h, error);
         let mut accepted = passed & active & !stuck & !attempt.no_radius;
 
-        let state = stepper.state();
         let mut sight = Sight::default();
         if let Some(watch) = &mut watch {
-            sight = watch.look(&pack, state, t_new, L::bits(accepted));
+            watch.probe(&mut stepper, &mut pack, attempt.h, t_new, L::bits(accepted));
+        }
+        let state = stepper.state();
+        if let Some(watch) = &mut watch {
+            let (slope, passed) = (stepper.slope(), L::bits(accepted));
+            sight = watch.look(&pack, state, slope, attempt.h, t_new, passed);
             accepted = accepted & !L::from_bits(sight.overshot);
         }
         for i in 0..pack.y.len() {
@@ -84,7 +101,11 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         }
         pack.t = L::select(accepted, t_new, pack.t);
         // The step proposed before a cut is taken up again after it.
-        let proposed = stepper.next_step(attempt.h, factor);
+        let mut proposed = stepper.next_step(attempt.h, factor);
+        if !fixed && let Some(guard) = &mut guard {
+            let failed = !passed & !vetoed;
+            proposed = guard.next_step(attempt.h, attempt.growth, proposed, vetoed, failed);
+        }
         let resumed = accepted & whole & pack.h.abs().gt(proposed.abs());
         pack.h = L::select(active, bounded(L::select(resumed, pack.h, proposed), largest), pack.h);
         if let Some(watch) = &watch {
@@ -98,17 +119,27 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         offered += L::WIDTH as u64;
         if rejected != 0 {
             pack.count_rejections(rejected);
+            pack.count_guarded(rejected & L::bits(vetoed));
             // A step too small to move the time is too small for the cause to show: the cause is
             // that of the rejection before.
             causes.learn(rejected & !L::bits(stuck), &attempt);
+            causes.growth |= if fixed { rejected & L::bits(vetoed) } else { 0 };
         }
+        let mut impossible = 0;
+        if let Some(ranges) = &ranges {
+            pack.count_outside(L::bits(accepted & ranges.outside(&pack.y)));
+            impossible = L::bits(ranges.impossible(&pack.y));
+        }
+        let reached = |l: usize, status: Status| {
+            if impossible >> l & 1 == 1 { Status::OutsideBounds } else { status }
+        };
 
         let arrived = L::bits(accepted & whole) & !sight.hit;
         let lost = pack.active & !sight.hit & L::bits(stuck | attempt.no_radius | pack.h.eq(zero));
         restarting = 0;
         let mut ended = sight.hit;
         for l in set_bits(sight.hit) {
-            pack.finish(l, Status::Crossed, task, clock);
+            pack.finish(l, reached(l, Status::Crossed), task, clock);
         }
         if arrived | lost != 0 {
             for l in set_bits(arrived) {
@@ -116,16 +147,30 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
                     Arrival::Onward => {}
                     Arrival::Restart => restarting |= 1 << l,
                     Arrival::End => {
-                        pack.finish(l, Status::Success, task, clock);
+                        pack.finish(l, reached(l, Status::Success), task, clock);
                         ended |= 1 << l;
                     }
                 }
             }
             for l in set_bits(lost & !arrived) {
                 let no_radius = L::bits(attempt.no_radius) >> l & 1 == 1;
-                let status = if no_radius { Status::SpectralRadius } else { causes.of(l) };
+                let finite = || stepper.slope().iter().all(|f| f.lane(l).is_finite());
+                let status = match causes.of(l) {
+                    _ if no_radius => Status::SpectralRadius,
+                    // No step was taken that could tell the cause.
+                    Status::StepTooSmall if !finite() => Status::NonFinite,
+                    status => status,
+                };
                 pack.finish(l, status, task, clock);
                 ended |= 1 << l;
+            }
+        }
+        if clock >= pack.work_deadline {
+            let (limit, most) = (options.max_evaluations, stepper.most_evaluations());
+            for l in set_bits(pack.overworked(limit, most, clock) & !ended) {
+                pack.finish(l, Status::MaxEvaluations, task, clock);
+                ended |= 1 << l;
+                restarting &= !(1 << l);
             }
         }
         if clock >= pack.deadline {
@@ -151,11 +196,15 @@ struct Causes {
     non_finite: u64,
     singular: u64,
     diverged: u64,
+    /// Growth that a fixed step cannot follow.
+    growth: u64,
 }
 
 impl Causes {
     fn forget(&mut self, lanes: u64) {
-        for cause in [&mut self.non_finite, &mut self.singular, &mut self.diverged] {
+        for cause in
+            [&mut self.non_finite, &mut self.singular, &mut self.diverged, &mut self.growth]
+        {
             *cause &= !lanes;
         }
     }
@@ -164,7 +213,9 @@ impl Causes {
     #[inline(always)]
     fn learn<L: Lanes>(&mut self, lanes: u64, attempt: &Attempt<L>) {
         self.forget(lanes);
-        let finite = L::bits(attempt.error.lt(L::lit(f64::INFINITY)));
+        // An error that is infinite though state and estimate are finite has a weight of zero for
+        // its cause: that is a tolerance, and the step is too small for it.
+        let finite = L::bits(attempt.error.eq(attempt.error));
         self.singular |= lanes & L::bits(attempt.singular);
         self.diverged |= lanes & L::bits(attempt.diverged);
         self.non_finite |= lanes & !finite & !self.singular & !self.diverged;
@@ -173,7 +224,9 @@ impl Causes {
     /// How a system ends whose step has become too small.
     fn of(&self, lane: usize) -> Status {
         let is = |cause: u64| cause >> lane & 1 == 1;
-        if is(self.singular) {
+        if is(self.growth) {
+            Status::GrowthUnresolved
+        } else if is(self.singular) {
             Status::SingularMatrix
         } else if is(self.diverged) {
             Status::NewtonDiverged

@@ -7,9 +7,11 @@
 
 mod crossing;
 mod drive;
+mod guard;
 mod inlining;
 mod pack;
 mod queue;
+mod ranges;
 mod results;
 
 use crate::ensemble::Ensemble;
@@ -26,7 +28,7 @@ use crate::solution::Solution;
 use drive::drive;
 use odeum_core::lanes::LaneWork;
 use odeum_core::real::Outlined;
-use odeum_core::{Isa, Lanes, Scalar, System};
+use odeum_core::{Isa, Lanes, Scalar, System, ValidRange};
 use queue::Queue;
 use results::Results;
 
@@ -79,7 +81,9 @@ pub(crate) fn solve<T: Scalar, S: System>(
     let mut solution = Solution::empty(ensemble.len(), ensemble.dim(), options.save_times());
     let queue = Queue::new(ensemble.len(), threads);
     let results = Results::new(&mut solution);
-    let task = Task { ensemble, options, queue: &queue, results: &results, monitor };
+    let ranges = system.ranges();
+    let task =
+        Task { ensemble, options, ranges: &ranges, queue: &queue, results: &results, monitor };
     let run = || {
         let work = Worker { system, method, plan, task: &task };
         if S::INTERPRETED { cpu.isa.dispatch_wide(work) } else { cpu.isa.dispatch(work) }
@@ -104,6 +108,8 @@ pub(crate) fn solve<T: Scalar, S: System>(
 struct Task<'a, T> {
     ensemble: &'a Ensemble<T>,
     options: &'a Options,
+    /// Where the model holds.
+    ranges: &'a [ValidRange],
     queue: &'a Queue,
     results: &'a Results<T>,
     monitor: &'a Monitor,

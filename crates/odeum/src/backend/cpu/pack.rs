@@ -20,8 +20,18 @@ struct Lane {
     /// Save times that are done.
     saved: u32,
     rejected: u32,
+    /// Rejections by the growth guard.
+    guarded: u32,
+    /// Accepted steps that ended outside the model's data.
+    outside: u32,
     /// Value of the attempt counter when the system was loaded.
     loaded_at: u64,
+}
+
+impl Lane {
+    fn new(system: usize, span: (f64, f64), loaded_at: u64) -> Lane {
+        Lane { system, span, piece: 0, saved: 0, rejected: 0, guarded: 0, outside: 0, loaded_at }
+    }
 }
 
 /// Times, states and parameters of the systems in a pack.
@@ -40,6 +50,8 @@ pub(super) struct Pack<L> {
     pub(super) active: u64,
     /// Value of the attempt counter before which no system can have used up its attempts.
     pub(super) deadline: u64,
+    /// The same for its evaluations of the right-hand side.
+    pub(super) work_deadline: u64,
     lanes: [Lane; 64],
     hand: Range<usize>,
 }
@@ -57,8 +69,7 @@ pub(super) enum Arrival {
 impl<L: Lanes> Pack<L> {
     pub(super) fn new(dim: usize, n_params: usize) -> Self {
         let one = L::lit(1.0);
-        let empty =
-            Lane { system: NONE, span: (0.0, 1.0), piece: 0, saved: 0, rejected: 0, loaded_at: 0 };
+        let empty = Lane::new(NONE, (0.0, 1.0), 0);
         Pack {
             t: L::lit(0.0),
             stop: one,
@@ -69,6 +80,7 @@ impl<L: Lanes> Pack<L> {
             cost: Cost::new(),
             active: 0,
             deadline: u64::MAX,
+            work_deadline: u64::MAX,
             lanes: [empty; 64],
             hand: 0..0,
         }
@@ -86,10 +98,16 @@ impl<L: Lanes> Pack<L> {
         if task.monitor.is_stopped() {
             return false;
         }
-        let Some(s) = task.queue.take(&mut self.hand) else { return false };
         let ensemble = task.ensemble;
+        let s = loop {
+            let Some(s) = task.queue.take(&mut self.hand) else { return false };
+            if !ensemble.starts_invalid(s) {
+                break s;
+            }
+            Self::refuse(s, task);
+        };
         let span = ensemble.span(s);
-        self.lanes[l] = Lane { system: s, span, piece: 0, saved: 0, rejected: 0, loaded_at: clock };
+        self.lanes[l] = Lane::new(s, span, clock);
         for (i, y) in self.y.iter_mut().enumerate() {
             y.set_lane(l, ensemble.state(s, i));
         }
@@ -100,7 +118,20 @@ impl<L: Lanes> Pack<L> {
         self.cost.reset(l);
         self.active |= 1 << l;
         self.deadline = self.deadline.min(clock + u64::from(task.options.max_steps));
+        self.work_deadline = clock;
         true
+    }
+
+    /// Writes the result of a system that starts from no numbers.
+    fn refuse(s: usize, task: &Task<L::Scalar>) {
+        for i in 0..task.ensemble.dim() {
+            // SAFETY: this pack drew `s` from the queue; i counts components.
+            unsafe { task.results.write_state(s, i, task.ensemble.state(s, i)) };
+        }
+        let (t, status) = (task.ensemble.span(s).0, Status::InvalidStart);
+        // SAFETY: this pack drew `s` from the queue.
+        unsafe { task.results.write_end(s, t, status, Stats::default()) };
+        task.monitor.add_finished(1);
     }
 
     /// Sets stop and length of lane `l` for the piece it is in, after saving whatever falls on
@@ -159,6 +190,8 @@ impl<L: Lanes> Pack<L> {
             nfev_radius: self.cost.nfev_radius[l],
             njev: self.cost.njev[l],
             nlu: self.cost.nlu[l],
+            guarded: lane.guarded,
+            outside: lane.outside,
         };
         // SAFETY: this pack drew `s` from the queue.
         unsafe { task.results.write_end(s, self.t.lane(l).to_f64(), status, stats) };
@@ -171,6 +204,38 @@ impl<L: Lanes> Pack<L> {
         for l in set_bits(lanes) {
             self.lanes[l].rejected += 1;
         }
+    }
+
+    /// Counts a rejection by the growth guard in each lane whose bit is set.
+    #[inline(always)]
+    pub(super) fn count_guarded(&mut self, lanes: u64) {
+        for l in set_bits(lanes) {
+            self.lanes[l].guarded += 1;
+        }
+    }
+
+    /// Counts a step that ended outside the model's data in each lane whose bit is set.
+    #[inline(always)]
+    pub(super) fn count_outside(&mut self, lanes: u64) {
+        for l in set_bits(lanes) {
+            self.lanes[l].outside += 1;
+        }
+    }
+
+    /// The lanes that have made as many evaluations as a system may; sets the time of the next
+    /// look, from how many one attempt takes `at_most`.
+    pub(super) fn overworked(&mut self, limit: u32, at_most: Option<u32>, clock: u64) -> u64 {
+        let mut over = 0;
+        self.work_deadline = u64::MAX;
+        for l in set_bits(self.active) {
+            let left = limit.saturating_sub(self.cost.nfev[l]);
+            if left == 0 {
+                over |= 1 << l;
+            }
+            let attempts = at_most.map_or(1, |most| (left / most).max(1));
+            self.work_deadline = self.work_deadline.min(clock + u64::from(attempts));
+        }
+        over
     }
 
     /// The lanes that have made as many attempts as a system may; sets the time of the next look.

@@ -193,6 +193,7 @@ fn head(
     for (name, status) in [
         ("OD_SUCCESS", Status::Success),
         ("OD_MAX_STEPS", Status::MaxSteps),
+        ("OD_MAX_EVALUATIONS", Status::MaxEvaluations),
         ("OD_STEP_TOO_SMALL", Status::StepTooSmall),
         ("OD_NON_FINITE", Status::NonFinite),
         ("OD_SPECTRAL_RADIUS", Status::SpectralRadius),

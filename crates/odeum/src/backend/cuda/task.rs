@@ -8,7 +8,7 @@ use crate::options::{FirstStep, Options};
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
-use crate::tolerance::Atol;
+use crate::tolerance::{Atol, used_atol};
 use odeum_core::Scalar;
 
 /// Keep step size and history over restarts.
@@ -27,6 +27,7 @@ pub(crate) struct Task<T> {
     pub(crate) stride: u32,
     pub(crate) n_saves: u32,
     pub(crate) max_steps: u32,
+    pub(crate) max_evaluations: u32,
     pub(crate) restarts: u32,
     pub(crate) flags: u32,
 }
@@ -105,7 +106,7 @@ impl<T: Scalar> Task<T> {
                 t0: lit(span.0),
                 t1: lit(span.1),
                 rtol: lit(options.tolerance.rtol),
-                atol: lit(atol),
+                atol: lit(used_atol::<T>(atol)),
                 first_step: lit(first_step),
                 largest_step: lit(options.largest_step.unwrap_or(f64::INFINITY)),
                 safety: lit(safety),
@@ -118,6 +119,7 @@ impl<T: Scalar> Task<T> {
             stride: stride as u32,
             n_saves: options.save_times().len() as u32,
             max_steps: options.max_steps,
+            max_evaluations: options.max_evaluations,
             restarts: options.restarts,
             flags: if options.warm_start { FLAG_WARM } else { 0 }
                 | if share { FLAG_SHARE } else { 0 },
@@ -132,6 +134,7 @@ pub(crate) fn constants<T: Scalar>(
     dim: usize,
 ) -> (Vec<T>, Vec<T>) {
     let atol = if traits.atol_each { options.tolerance.atol_of(dim) } else { Vec::new() };
+    let atol: Vec<f64> = atol.into_iter().map(used_atol::<T>).collect();
     let narrow = |values: &[f64]| values.iter().map(|&x| T::from_f64(x)).collect();
     (narrow(&atol), narrow(options.save_times()))
 }

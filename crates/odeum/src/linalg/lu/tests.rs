@@ -44,15 +44,15 @@ impl LaneWork<f64> for Residual<'_> {
         let shift = L::lit(2.0 + 0.5 * n as f64);
 
         let mut lu = Lu::<L, L>::new(&symbolic);
-        let mut sound = L::from_bits(0);
+        let mut pivots = Pivots::<L>::none();
         L::outline(Factor {
             symbolic: &symbolic,
             lu: &mut lu,
             jacobian: &jacobian,
             shift,
-            sound: &mut sound,
+            pivots: &mut pivots,
         });
-        assert_eq!(L::bits(sound), L::bits(L::lit(0.0).eq(L::lit(0.0))));
+        assert_eq!(L::bits(pivots.sound), L::bits(L::lit(0.0).eq(L::lit(0.0))));
         let mut x = right.clone();
         L::outline(Solve { symbolic: &symbolic, lu: &mut lu, x: &mut x });
         let mut product: Vec<L> = x.iter().map(|&x| x * shift).collect();
@@ -73,7 +73,7 @@ impl LaneWork<f64> for Residual<'_> {
             lu: &mut lu,
             jacobian: &jacobian,
             shift,
-            sound: &mut sound,
+            pivots: &mut pivots,
         });
         let mut x: Vec<Complex<L>> =
             right.iter().zip(&right_im).map(|(&re, &im)| Complex { re, im }).collect();
@@ -113,21 +113,22 @@ fn solutions_satisfy_their_equations() {
     }
 }
 
-/// Factors the matrix −J of one lane.
-fn is_sound(rows: &[&[f64]]) -> bool {
-    let n = rows.len();
+/// The pivots of σI − J, one lane.
+fn pivots(shift: f64, jacobian: &[&[f64]]) -> Pivots<f64> {
+    let n = jacobian.len();
     let symbolic = Symbolic::new(&Pattern::dense(n, n));
-    let jacobian: Vec<f64> = rows.iter().flat_map(|row| row.iter().map(|x| -x)).collect();
     let mut lu = Lu::<f64, f64>::new(&symbolic);
-    let mut sound = false;
-    f64::outline(Factor {
-        symbolic: &symbolic,
-        lu: &mut lu,
-        jacobian: &jacobian,
-        shift: 0.0,
-        sound: &mut sound,
-    });
-    sound
+    let mut pivots = Pivots::none();
+    let (lu, jacobian) = (&mut lu, &jacobian.concat()[..]);
+    f64::outline(Factor { symbolic: &symbolic, lu, jacobian, shift, pivots: &mut pivots });
+    pivots
+}
+
+/// Factors a matrix.
+fn is_sound(rows: &[&[f64]]) -> bool {
+    let negative: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| -x).collect()).collect();
+    let rows: Vec<&[f64]> = negative.iter().map(Vec::as_slice).collect();
+    pivots(0.0, &rows).sound
 }
 
 use odeum_core::Real;
@@ -141,6 +142,22 @@ fn growth_and_missing_pivots_are_noticed() {
     assert!(!is_sound(&[&[1e-12, 1.0], &[1.0, 1.0]]));
     assert!(!is_sound(&[&[f64::NAN, 1.0], &[1.0, 1.0]]));
     assert!(!is_sound(&[&[0.0]]));
+}
+
+#[test]
+fn pivots_tell_the_fastest_growth_over_the_shift() {
+    let near = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+    assert!(near(pivots(4.0, &[&[-1.0, 0.0], &[0.0, 3.0]]).growth, 0.75));
+    assert!(near(pivots(4.0, &[&[-1.0, 0.0], &[0.0, -3.0]]).growth, -0.25));
+    // A branching chain: each makes more of the other than it loses, λ = 1.
+    let chain: [&[f64]; 2] = [&[-1.0, 2.0], &[2.0, -1.0]];
+    assert!(pivots(2.0, &chain).growth > 0.0 && pivots(2.0, &chain).growth < 1.0);
+    assert!(pivots(0.9, &chain).growth > 1.0, "a shift below λ makes a pivot negative");
+    // Backward in time what decays grows.
+    assert!(near(pivots(-4.0, &[&[-3.0]]).growth, 0.75));
+    // Of two numbers that differ by rounding alone nothing is known.
+    let stiff: [&[f64]; 2] = [&[-1e17, 1e17], &[1e17, -1e17]];
+    assert!(pivots(1.0, &stiff).growth < 0.1);
 }
 
 #[test]

@@ -22,7 +22,7 @@
 //! mildly stiff system makes the step size swing).
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NotRun`.
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `MaxEvaluations`, `OutsideBounds`, `NotRun`.
 
 #[cfg(test)]
 mod order_conditions;

@@ -85,6 +85,20 @@ impl<L: Lanes, S: System> Stepper<L> for ErkStepper<'_, L, S> {
         self.tableau.embedded_order
     }
 
+    fn most_evaluations(&self) -> Option<u32> {
+        Some(self.tableau.stages() as u32 + 2)
+    }
+
+    #[inline(always)]
+    fn slope(&self) -> &[L] {
+        &self.k[..self.candidate.len()]
+    }
+
+    #[inline(always)]
+    fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
+        self.system.rhs_in(at.t, at.y, at.p, out, &mut self.work);
+    }
+
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         let n = at.y.len();

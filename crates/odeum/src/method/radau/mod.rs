@@ -23,10 +23,12 @@
 //!
 //! # Options
 //! [`Radau::max_iterations`]; [`Radau::jacobian`]; [`Radau::controller`] (predictive, safety 0.9,
-//! factors 0.2 to 8).
+//! factors 0.2 to 8); [`Options::growth_limit`](crate::Options::growth_limit), as for
+//! [Rosenbrock methods](super::rosenbrock).
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NewtonDiverged`, `SingularMatrix`, `NotRun`.
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NewtonDiverged`, `SingularMatrix`,
+//! `MaxEvaluations`, `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
 mod newton;
 pub(crate) mod stepper;

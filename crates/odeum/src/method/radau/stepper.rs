@@ -7,7 +7,7 @@
 use super::Radau;
 use super::newton::Progress;
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
-use crate::linalg::{Complex, Factor, Lu, Solve};
+use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
 use crate::method::linearised::{Curvature, Derivatives, Equations};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
@@ -44,6 +44,8 @@ pub(crate) struct RadauStepper<'a, L: Lanes> {
     /// Step for which the matrices of a lane were factored; lanes whose factors can be used.
     factored: L,
     sound: L::Mask,
+    /// Growth over a step as the pivots of the real matrix tell it.
+    growth: L,
     progress: Progress<L>,
     /// Present step, and the last one that was accepted.
     h: L,
@@ -97,6 +99,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             unfactored: none,
             factored: zero,
             sound: none,
+            growth: zero,
             progress: Progress::new(none, one, one, L::lit(epsilon)),
             h: one,
             last_h: one,
@@ -160,13 +163,14 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             let (symbolic, jacobian) = (plan.symbolic(), &self.derivatives.jacobian[..]);
             let by = |x: f64| L::lit(x) / self.factored;
             let shift = by(GAMMA);
-            let (mut real, mut complex) = (none, none);
-            let (lu, sound) = (&mut self.real, &mut real);
-            L::outline(Factor { symbolic, lu, jacobian, shift, sound });
+            let (mut real, mut complex) = (Pivots::none(), Pivots::none());
+            let (lu, pivots) = (&mut self.real, &mut real);
+            L::outline(Factor { symbolic, lu, jacobian, shift, pivots });
             let shift = Complex { re: by(ALPHA), im: by(BETA) };
-            let (lu, sound) = (&mut self.complex, &mut complex);
-            L::outline(Factor { symbolic, lu, jacobian, shift, sound });
-            self.sound = real & complex;
+            let (lu, pivots) = (&mut self.complex, &mut complex);
+            L::outline(Factor { symbolic, lu, jacobian, shift, pivots });
+            self.sound = real.sound & complex.sound;
+            self.growth = real.growth * L::lit(GAMMA);
             cost.add_factors::<L>(wanted, 2);
         }
     }
@@ -320,6 +324,22 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         Radau::ERROR_ORDER
     }
 
+    fn pole(&self) -> f64 {
+        GAMMA
+    }
+
+    fn most_evaluations(&self) -> Option<u32> {
+        Some(3 * self.max_iterations + 2 + self.equations.plan().evaluations())
+    }
+
+    fn slope(&self) -> &[L] {
+        &self.slope
+    }
+
+    fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
+        self.equations.slope(at, out, &mut self.work);
+    }
+
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         self.moved = self.moved | fresh;
@@ -355,7 +375,7 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
             singular = !sound & self.finite();
         }
         let error = L::select(usable, error, L::lit(f64::NAN));
-        Attempt { singular, diverged, ..Attempt::new(h, error) }
+        Attempt { singular, diverged, growth: self.growth, ..Attempt::new(h, error) }
     }
 
     #[inline(always)]

@@ -35,7 +35,8 @@
 //! lower it when rounding of the many stages shows.
 //!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `NotRun`.
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `MaxEvaluations`,
+//! `OutsideBounds`, `NotRun`.
 
 mod radius;
 pub mod recurrence;

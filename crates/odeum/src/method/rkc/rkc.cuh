@@ -246,12 +246,15 @@ od_rkc(const OdTask task) {
             stale = next == OD_POWER_FAILED;
             if (starting) {
                 choose_first = true;
-            } else if (stale) {
+            } else if (stale && od_magnitude(power.sigma) < OD_NOT_FINITE) {
                 ++c.attempts;
                 ++c.rejected;
                 status = OD_SPECTRAL_RADIUS;
                 ended = true;
             } else {
+                // Where f is not finite there is no radius for that reason: the attempt says so.
+                if (stale) radius = od_nan();
+                stale = false;
                 attempt = true;
             }
             break;
@@ -339,7 +342,8 @@ od_rkc(const OdTask task) {
             radius = bound[0];
 #endif
             if (find_radius) choose_first = true;
-            if (attempt && !(radius >= real(0) && radius < od_inf())) {
+            if (!(od_magnitude(radius) < OD_NOT_FINITE)) radius = od_nan();
+            if (attempt && radius < real(0)) {
                 ++c.attempts;
                 ++c.rejected;
                 status = OD_SPECTRAL_RADIUS;

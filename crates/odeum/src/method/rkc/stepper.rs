@@ -177,6 +177,20 @@ impl<L: Lanes, S: System> Stepper<L> for RkcStepper<'_, L, S> {
         Rkc::ERROR_ORDER
     }
 
+    fn most_evaluations(&self) -> Option<u32> {
+        None
+    }
+
+    #[inline(always)]
+    fn slope(&self) -> &[L] {
+        &self.slope
+    }
+
+    #[inline(always)]
+    fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
+        self.system.rhs_in(at.t, at.y, at.p, out, &mut self.work);
+    }
+
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         let n = at.y.len();
@@ -218,7 +232,11 @@ impl<L: Lanes, S: System> Stepper<L> for RkcStepper<'_, L, S> {
     fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
         let n = at.y.len();
         let (zero, one) = (L::lit(0.0), L::lit(1.0));
-        let no_radius = self.update_radius(at, self.stale, cost);
+        let failed = self.update_radius(at, self.stale, cost);
+        // Where f is not finite there is no radius for that reason: the attempt then says so.
+        let spoiled = failed & !self.radius.abs().lt(L::lit(f64::INFINITY));
+        self.radius = L::select(spoiled, L::lit(f64::NAN), self.radius);
+        let no_radius = failed & !spoiled;
         self.stale = L::from_bits(0);
         let by_radius = (h.abs() * self.radius).mul_add(L::lit(STABILITY), one).sqrt().floor();
         let wanted = largest(by_radius + one, L::lit(2.0));

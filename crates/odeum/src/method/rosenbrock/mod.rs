@@ -32,8 +32,13 @@
 //! # Options
 //! [`Rosenbrock::tableau`]; [`Rosenbrock::jacobian`]; [`Rosenbrock::controller`].
 //!
+//! [`Options::growth_limit`](crate::Options::growth_limit), for all implicit methods: a step over
+//! which a perturbation grows by more than e to this power is rejected, since the method would damp
+//! it. Turn it off where an unstable solution is to be followed with large steps.
+//!
 //! # Statuses
-//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `NotRun`.
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,
+//! `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
 #[cfg(test)]
 mod order_conditions;

@@ -1,7 +1,7 @@
 //! One step of a Rosenbrock method on a pack of lanes.
 
 use super::{Rosenbrock, Tableau};
-use crate::linalg::{Factor, Lu, Solve};
+use crate::linalg::{Factor, Lu, Pivots, Solve};
 use crate::method::combination::{Combination, Row};
 use crate::method::first_step;
 use crate::method::linearised::{Curvature, Derivatives, Equations};
@@ -99,6 +99,22 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
         self.tableau.embedded_order
     }
 
+    fn pole(&self) -> f64 {
+        1.0 / self.tableau.gamma
+    }
+
+    fn most_evaluations(&self) -> Option<u32> {
+        Some(self.tableau.stages() as u32 + 1 + self.equations.plan().evaluations())
+    }
+
+    fn slope(&self) -> &[L] {
+        &self.slope
+    }
+
+    fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
+        self.equations.slope(at, out, &mut self.work);
+    }
+
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         self.moved = self.moved | fresh;
@@ -119,13 +135,13 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
         let (n, stages, none) = (at.y.len(), self.tableau.stages(), L::from_bits(0));
         let (plan, one) = (self.equations.plan(), L::lit(1.0));
         self.linearise(at, cost);
-        let mut sound = none;
+        let mut pivots = Pivots::none();
         L::outline(Factor {
             symbolic: plan.symbolic(),
             lu: &mut self.lu,
             jacobian: &self.derivatives.jacobian,
             shift: one / (h * L::lit(self.tableau.gamma)),
-            sound: &mut sound,
+            pivots: &mut pivots,
         });
         cost.add_factors::<L>(!none, 1);
 
@@ -169,12 +185,13 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
         L::outline(Combination { out: &mut self.deviation, base: None, vectors, row, scale });
         let mut error =
             self.weights.error_norm(at.y, &self.candidate, &self.deviation, &self.slope, h);
-        let mut singular = none;
+        let (mut singular, sound) = (none, pivots.sound);
         if L::bits(!sound) != 0 {
             error = L::select(sound, error, L::lit(f64::NAN));
             singular = !sound & self.finite();
         }
-        Attempt { singular, ..Attempt::new(h, error) }
+        let growth = pivots.growth * L::lit(self.pole());
+        Attempt { singular, growth, ..Attempt::new(h, error) }
     }
 
     #[inline(always)]

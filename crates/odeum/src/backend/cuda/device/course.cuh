@@ -105,9 +105,9 @@ OD_FN bool od_settle(const OdTask &task, OdCourse &c, real step, bool whole, rea
         c.t = t_new;
     } else {
         ++c.rejected;
-        // A step too small to move the time is too small for the cause to show: the cause is
-        // that of the rejection before.
-        if (!stuck) c.spoiled = !(od_magnitude(size) < OD_NOT_FINITE);
+        // A step too small to move the time is too small for the cause to show, unless f itself is
+        // not finite: the cause is that of the rejection before.
+        c.spoiled = size != size || (stuck && c.spoiled);
     }
     // The step proposed before a cut is taken up again after it.
     const real proposed = step * factor;
@@ -136,6 +136,10 @@ OD_FN OdNext od_proceed(const OdTask &task, OdCourse &c, bool arrived, bool lost
         od_aim(task, c, save);
     } else if (lost) {
         status = c.spoiled ? OD_NON_FINITE : OD_STEP_TOO_SMALL;
+        return OD_END;
+    }
+    if (c.nfev >= task.max_evaluations) {
+        status = OD_MAX_EVALUATIONS;
         return OD_END;
     }
     if (c.attempts >= task.max_steps) {

@@ -27,6 +27,7 @@ struct OdTask {
     unsigned stride;            // distance between components of one system
     unsigned n_saves;
     unsigned max_steps;
+    unsigned max_evaluations;
     unsigned restarts;
     unsigned flags;             // OD_FLAG_*
 };

@@ -1,0 +1,327 @@
+//! Systems made to deceive: each tempts a method to report success with a wrong answer. A method
+//! passes when its answer is right, or its status says that there is none.
+
+use crate::suite::Subject;
+use odeum::core::{Graph, Tape};
+use odeum::{
+    Controller, Ensemble, FirstStep, Method, Options, Real, Scalar, Solution, Status, System,
+    Tolerance,
+};
+
+const FIRST: [FirstStep; 2] = [FirstStep::Automatic, FirstStep::Share(1.0)];
+
+/// Integrates from the tape: one type of system for all, so that solvers are compiled once more.
+fn run<T: Scalar, S: System>(
+    subject: &Subject,
+    system: &S,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    options: &Options,
+) -> Solution<T> {
+    subject.solve(&Tape::new(Graph::trace(system)).unwrap(), ensemble, method, options)
+}
+
+fn tolerance<T: Scalar>(tol: f64, share: f64) -> Tolerance {
+    let tol = tol.max(40.0 * T::EPSILON);
+    Tolerance::new(tol, tol * share)
+}
+
+/// y' = 1 + y²: tan t, which has a pole wherever it begins. Rational methods can be exact for it,
+/// and so continue it beyond.
+struct Tangent;
+
+impl System for Tangent {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = y[0].mul_add(y[0], R::lit(1.0));
+    }
+}
+
+/// A product that makes both of its factors: a pole that no component has alone.
+struct Explosion;
+
+impl System for Explosion {
+    fn dim(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        let product = y[0] * y[1];
+        dydt[0] = product + R::lit(1.0) - y[0];
+        dydt[1] = product + R::lit(0.5);
+    }
+}
+
+/// No tolerance takes a method through a pole. (At a tenth and a hundredth a first step over the
+/// whole span may: such tolerances do not notice the pole.)
+pub(crate) fn poles_are_not_passed<T: Scalar>(subject: &Subject) {
+    for exponent in 1..=12 {
+        for first in if exponent > 2 { &FIRST[..] } else { &FIRST[..1] } {
+            let options = Options::new(tolerance::<T>(10f64.powi(-exponent), 1e-2))
+                .max_steps(3000)
+                .first_step(*first);
+            let not_passed = |solution: &Solution<T>, what: &str| {
+                for (s, status) in solution.status.iter().enumerate() {
+                    let reached = (solution.t[s], solution.y(s));
+                    assert!(
+                        !status.is_success(),
+                        "{what} at 1e-{exponent}, {first:?}: {reached:?}"
+                    );
+                }
+            };
+            // From tan(−1.47), tan(−π/4), 0 and tan 0.29: past the pole, to a period later and more.
+            let starts: Vec<T> = [-10.0, -1.0, 0.0, 0.3].map(T::from_f64).to_vec();
+            for end in [4.5, 5.2, 6.0] {
+                let ensemble = Ensemble::new(1, starts.clone(), (0.0, end)).unwrap();
+                not_passed(&run(subject, &Tangent, &ensemble, &subject.method, &options), "tan");
+            }
+            let starts: Vec<T> = [0.0, 0.5, 2.0, 0.0, 0.5, 2.0].map(T::from_f64).to_vec();
+            let ensemble = Ensemble::new(2, starts, (0.0, 10.0)).unwrap();
+            let solution = run(subject, &Explosion, &ensemble, &subject.method, &options);
+            not_passed(&solution, "explosion");
+        }
+    }
+}
+
+/// Implicit methods with steps of one size end with a status where a pole is too fast for them.
+/// (Explicit ones go up with it, as polynomials do, until they overflow or the span ends.)
+pub(crate) fn fixed_steps_do_not_pass_poles<T: Scalar>(subject: &Subject) {
+    if subject.method.jacobian_by().is_none() {
+        return;
+    }
+    for count in [7.0, 40.0, 333.0, 2000.0] {
+        let method = subject.method.clone().with_controller(Controller::fixed(3.3 / count));
+        let options = Options::new(tolerance::<T>(1e-6, 1.0)).max_steps(3000);
+        let ensemble = Ensemble::new(1, vec![T::from_f64(0.0)], (0.0, 3.3)).unwrap();
+        let solution = run(subject, &Tangent, &ensemble, &method, &options);
+        let (status, y) = (solution.status[0], solution.y(0));
+        assert!(!status.is_success(), "{count} steps: {y:?} at {}", solution.t[0]);
+    }
+}
+
+/// y' = k (y + ε)(1 − y): lies still for ln(1/ε)/k, then jumps to 1; beside it a stiff decay.
+struct Ignition;
+
+impl System for Ignition {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn n_params(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        dydt[0] = p[0] * (y[0] + p[1]) * (R::lit(1.0) - y[0]);
+        dydt[1] = R::lit(-50.0) * (y[1] - y[0]);
+    }
+}
+
+/// What grows from far below the tolerance is not slept through.
+pub(crate) fn ignitions_are_not_missed<T: Scalar>(subject: &Subject) {
+    // Growth and seed: induction of ln(1/ε)/k.
+    let double = T::EPSILON < 1e-10;
+    let least = if double { 1e-100 } else { 1e-30 };
+    let cases = [(10.0, 1e-12), (50.0, 1e-20), (100.0, least)];
+    // What is that far below the tolerance only a Jacobian shows.
+    let seen = if subject.method.jacobian_by().is_some() { 3 } else { 1 };
+    for tol in [1e-2, 1e-4, 1e-6] {
+        for first in FIRST {
+            for (k, seed) in cases.into_iter().take(seen) {
+                let params = vec![T::from_f64(k), T::from_f64(seed)];
+                let induction = -seed.ln() / k;
+                let ensemble = Ensemble::new(2, vec![T::from_f64(0.0); 2], (0.0, 3.0 * induction))
+                    .unwrap()
+                    .with_shared_params(params)
+                    .unwrap();
+                let options =
+                    Options::new(tolerance::<T>(tol, 1e-3)).max_steps(20_000).first_step(first);
+                let solution = run(subject, &Ignition, &ensemble, &subject.method, &options);
+                let (status, y) = (solution.status[0], solution.y(0)[0].to_f64());
+                let right = (y - 1.0).abs() < 0.05;
+                let what = format!("k = {k}, seed {seed:e}, {tol:e}, {first:?}");
+                assert!(!status.is_success() || right, "{what}: {y} with success");
+                let suits = subject.method.name() != "rkc";
+                assert!(status == Status::Success || !suits, "{what}: {status}");
+            }
+        }
+    }
+}
+
+/// A saddle: x decays at a thousand times the rate at which a small y leaves; a pair of unknowns
+/// grows at two rates, another spirals out.
+struct Saddles;
+
+impl Saddles {
+    const SEED: f64 = 1e-12;
+    const END: f64 = 3.0;
+
+    /// Each that leaves, at the end.
+    fn exact() -> [f64; 3] {
+        [10.0, 11.0, 8.0].map(|rate: f64| Self::SEED * (rate * Self::END).exp())
+    }
+}
+
+impl System for Saddles {
+    fn dim(&self) -> usize {
+        6
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(-200.0) * y[0];
+        dydt[1] = R::lit(10.0) * y[1];
+        dydt[2] = R::lit(10.0) * y[2];
+        dydt[3] = R::lit(11.0) * y[3];
+        dydt[4] = R::lit(8.0) * y[4] - R::lit(3.0) * y[5];
+        dydt[5] = R::lit(8.0) * y[5] + R::lit(3.0) * y[4];
+    }
+}
+
+/// Equilibria are left by one unknown, by two at once, and in spirals.
+pub(crate) fn saddles_are_left<T: Scalar>(subject: &Subject) {
+    let seed = T::from_f64(Saddles::SEED);
+    let start = vec![T::from_f64(1.0), seed, seed, seed, seed, T::from_f64(0.0)];
+    let ensemble = Ensemble::new(6, start, (0.0, Saddles::END)).unwrap();
+    for tol in [1e-3, 1e-5, 1e-7] {
+        for first in FIRST {
+            let tolerance = tolerance::<T>(tol, 1e-2);
+            let options = Options::new(tolerance).max_steps(20_000).first_step(first);
+            let solution = run(subject, &Saddles, &ensemble, &subject.method, &options);
+            if !solution.status[0].is_success() {
+                continue;
+            }
+            let y: Vec<f64> = solution.y(0).iter().map(|y| y.to_f64()).collect();
+            let found = [y[1], y[3], y[4].hypot(y[5])];
+            for (found, exact) in found.into_iter().zip(Saddles::exact()) {
+                // Below the absolute tolerance errors are free, but what leaves must leave in time:
+                // its exponent is right within a fifth.
+                let exponents = [found, exact].map(|y| (y / Saddles::SEED).abs().ln());
+                let late = (exponents[0] / exponents[1] - 1.0).abs();
+                assert!(late < 0.2, "{tol:e}, {first:?}: {found:e} for {exact:e}");
+            }
+        }
+    }
+}
+
+/// y' = y with y = 0: nothing grows, however fast it would.
+struct Nothing;
+
+impl System for Nothing {
+    fn dim(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(1e4) * y[0];
+        dydt[1] = -y[1];
+    }
+}
+
+/// An unstable equilibrium that nothing disturbs costs a bounded number of steps.
+pub(crate) fn undisturbed_equilibria_end<T: Scalar>(subject: &Subject) {
+    // In single precision rounding limits the steps before the guard does.
+    if subject.method.jacobian_by().is_none() || T::EPSILON > 1e-10 {
+        return;
+    }
+    let ensemble =
+        Ensemble::new(2, vec![T::from_f64(0.0), T::from_f64(1.0)], (0.0, 100.0)).unwrap();
+    let options = Options::new(tolerance::<T>(1e-5, 1e-3)).max_steps(3000);
+    let solution = run(subject, &Nothing, &ensemble, &subject.method, &options);
+    assert_eq!(solution.status[0], Status::Success, "{:?}", solution.stats[0]);
+}
+
+/// A right-hand side that jumps at t = 1/3 and has a pulse of the width 0.01 about t = 2.
+struct Jumps;
+
+impl System for Jumps {
+    fn dim(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        let early = t.lt(R::lit(1.0 / 3.0));
+        dydt[0] = R::select(early, R::lit(1.0), R::lit(-2.0));
+        let x = (t - R::lit(2.0)) * R::lit(100.0);
+        let pulse = (-(x * x)).exp() * R::lit(100.0 / std::f64::consts::PI.sqrt());
+        dydt[1] = pulse - R::lit(0.1) * y[1];
+    }
+}
+
+/// Jumps are resolved to some hundred tolerances (an error estimate knows nothing of where in the
+/// step a jump lies); a pulse is not stepped over when no step is longer.
+pub(crate) fn jumps_and_pulses_are_resolved<T: Scalar>(subject: &Subject) {
+    let ensemble = Ensemble::new(2, vec![T::from_f64(0.0); 2], (0.0, 3.0)).unwrap();
+    for tol in [1e-3, 1e-5] {
+        let options = Options::new(tolerance::<T>(tol, 1.0)).max_steps(50_000).largest_step(0.02);
+        let solution = run(subject, &Jumps, &ensemble, &subject.method, &options);
+        let y: Vec<f64> = solution.y(0).iter().map(|y| y.to_f64()).collect();
+        assert!(solution.all_succeeded(), "{:?}", solution.status);
+        assert!((y[0] + 5.0).abs() < 200.0 * tol, "jump at {tol:e}: {}", y[0]);
+        let decayed = (-0.1_f64).exp() * (0.0025_f64 * 0.01 * 0.1).exp();
+        assert!((y[1] - decayed).abs() < 200.0 * tol, "pulse at {tol:e}: {} {decayed}", y[1]);
+    }
+}
+
+/// x'' = −x, to be ended where x falls to a level just above its least value.
+struct Swing;
+
+impl System for Swing {
+    fn dim(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = y[1];
+        dydt[1] = -y[0];
+    }
+}
+
+/// A level that is passed and passed again within one step is seen, the first time.
+pub(crate) fn excursions_are_seen<T: Scalar>(subject: &Subject) {
+    if !subject.finds_crossings() {
+        return;
+    }
+    let levels: Vec<f64> = (1..20).map(|i| -1.0 + 0.005 * f64::from(i * i)).collect();
+    let count = levels.len();
+    let ensemble =
+        Ensemble::repeated(&[T::from_f64(1.0), T::from_f64(0.0)], count, (0.0, 6.0)).unwrap();
+    let (p, q) = (subject.method.order(), subject.method.error_order());
+    for tol in [1e-2, 1e-3, 1e-4, 1e-6] {
+        let tolerance = tolerance::<T>(tol, 1.0);
+        // What the method gets wrong on the way to π may hide the level or move it.
+        let reach = 40.0 * tolerance.rtol.powf((f64::from(p) / f64::from(q + 1)).min(1.0));
+        let options = Options::new(tolerance)
+            .max_steps(20_000)
+            .end_when_falls(0, levels.iter().map(|x| x.max(-1.0 + 2.0 * reach)).collect());
+        let solution = run(subject, &Swing, &ensemble, &subject.method, &options);
+        for (s, level) in levels.iter().enumerate() {
+            let level = level.max(-1.0 + 2.0 * reach);
+            if level > 0.5 {
+                continue;
+            }
+            let exact = level.acos();
+            let (status, reached) = (solution.status[s], (solution.t[s], solution.y(s)));
+            assert_eq!(status, Status::Crossed, "{level} at {tol:e}: {reached:?}");
+            let close = reach / (1.0 - level * level).sqrt();
+            assert!((solution.t[s] - exact).abs() < close, "{level} at {tol:e}: {}", solution.t[s]);
+        }
+    }
+}
+
+/// However stiff a system, the evaluations stay within what is allowed and one attempt.
+pub(crate) fn work_is_bounded<T: Scalar>(subject: &Subject) {
+    let ensemble =
+        Ensemble::new(2, vec![T::from_f64(1.0), T::from_f64(0.5)], (0.0, 100.0)).unwrap();
+    let options = Options::new(tolerance::<T>(1e-5, 1.0)).max_evaluations(500);
+    let solution = run(subject, &Swing, &ensemble, &subject.method, &options);
+    let (status, nfev) = (solution.status[0], solution.stats[0].nfev);
+    if status == Status::Success {
+        assert!(nfev < 500, "{nfev}");
+    } else {
+        assert_eq!(status, Status::MaxEvaluations);
+        assert!((500..600).contains(&nfev), "{nfev}");
+        assert!(solution.t[0] < 100.0);
+    }
+}
