@@ -2,6 +2,7 @@
 
 use odeum_core::Real;
 
+use crate::check::imbalance;
 use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
 use crate::error::KineticsError;
 use crate::gather::Gather;
@@ -15,9 +16,6 @@ use crate::rate::third_body::ThirdBodies;
 use crate::rate::{Conditions, Constants};
 use crate::scratch::{Scratch, Sizes};
 use crate::thermo::{Functions, Temperature, ThermoTables};
-
-/// Largest difference of the atoms on both sides of a reaction, relative to their number.
-const BALANCE: f64 = 1e-4;
 
 /// Thermodynamics and rates of a mechanism, for any [`Real`]: one state, or one per SIMD lane.
 ///
@@ -363,34 +361,12 @@ fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
                 });
             }
         }
-        balance(mechanism, reaction)?;
-    }
-    Ok(())
-}
-
-/// A reaction conserves every element.
-fn balance(mechanism: &Mechanism, reaction: &Reaction) -> Result<(), KineticsError> {
-    let mut excess = vec![0.0; mechanism.elements.len()];
-    let mut atoms = vec![0.0; mechanism.elements.len()];
-    for (sign, side) in [(-1.0, &reaction.reactants), (1.0, &reaction.products)] {
-        for &(species, n) in side {
-            for &(element, count) in &mechanism.species[species].composition {
-                if let (Some(excess), Some(atoms)) =
-                    (excess.get_mut(element), atoms.get_mut(element))
-                {
-                    *excess += sign * n * count;
-                    *atoms += (n * count).abs();
-                }
-            }
-        }
-    }
-    for (element, (excess, atoms)) in excess.iter().zip(&atoms).enumerate() {
-        if excess.abs() > BALANCE * atoms {
+        if let Some(wrong) = imbalance(mechanism, reaction).first() {
             return Err(KineticsError::Unbalanced {
                 equation: reaction.equation.clone(),
                 line: reaction.line,
-                element: mechanism.elements[element].name.clone(),
-                excess: *excess,
+                element: mechanism.elements[wrong.element].name.clone(),
+                excess: wrong.products - wrong.reactants,
             });
         }
     }

@@ -28,7 +28,13 @@ pub fn from_path(
     });
     log.enter(&name);
     let Some(text) = text else { return Err(failed(log)) };
-    let is_yaml = is_yaml(&text);
+    let is_yaml = match format(path, &text) {
+        Ok(format) => format == Format::Yaml,
+        Err((found, remedy)) => {
+            log.error(0, "", found.to_owned(), remedy);
+            return Err(failed(log));
+        }
+    };
     if is_yaml && thermo.is_some() {
         let found = "a file of thermodynamic data for a YAML mechanism, which has its own";
         log.error(0, "", found.to_owned(), "give the mechanism alone");
@@ -94,22 +100,66 @@ fn decode(bytes: Vec<u8>, log: &mut Log) -> Option<String> {
     }
 }
 
-/// Whether a text is YAML: a key at the margin comes before any Chemkin section.
-fn is_yaml(text: &str) -> bool {
-    for line in text.lines() {
-        if line.trim_start().starts_with('!') {
-            continue;
-        }
+/// The formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Yaml,
+    Chemkin,
+}
+
+/// What a file is, by its content, and by the ending of its name where the content leaves it open;
+/// or (found, remedy).
+fn format(path: &Path, text: &str) -> Result<Format, (&'static str, &'static str)> {
+    let comment =
+        |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with(['#', '!']);
+    if !text.lines().any(|line| comment(&line)) {
+        let found = if text.trim().is_empty() { "an empty file" } else { "nothing but comments" };
+        return Err((found, "give a mechanism"));
+    }
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let old = |name: &str| ending.as_deref() == Some(name);
+    if old("cti") || text.lines().any(is_cti) {
+        let found = "Cantera's old CTI format, which is not read";
+        return Err((found, "convert it to YAML with cti2yaml, which comes with Cantera"));
+    }
+    if old("ctml") || text.trim_start().starts_with('<') {
+        let found = "XML, which is not read";
+        return Err((found, "convert it to YAML with ctml2yaml, which comes with Cantera"));
+    }
+    match by_content(text) {
+        Some(format) => Ok(format),
+        None if old("yaml") || old("yml") => Ok(Format::Yaml),
+        None => Err((
+            "neither Cantera YAML nor Chemkin: there is no section of either",
+            "give a file with 'phases:', or with SPECIES and REACTIONS",
+        )),
+    }
+}
+
+/// A line that only a CTI file, which is a Python program, has.
+fn is_cti(line: &str) -> bool {
+    const CALLS: [&str; 4] =
+        ["ideal_gas(", "reaction(", "three_body_reaction(", "falloff_reaction("];
+    CALLS.iter().any(|call| line.starts_with(call))
+}
+
+/// YAML where a key or an item at the margin comes before any Chemkin section.
+fn by_content(text: &str) -> Option<Format> {
+    if text.trim_start().starts_with(['{', '[']) {
+        return Some(Format::Yaml);
+    }
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('!')) {
         let word = line.split_whitespace().next().unwrap_or("");
-        let upper = word.to_ascii_uppercase();
-        if line.starts_with(word) && (word.ends_with(':') || word == "---" || word == "%YAML") {
-            return true;
+        let mark = word.ends_with(':') || matches!(word, "-" | "---" | "%YAML");
+        if line.starts_with(word) && mark {
+            return Some(Format::Yaml);
         }
-        if upper.starts_with("ELEM") || upper.starts_with("SPEC") || upper.starts_with("REAC") {
-            return word.ends_with(':');
+        let upper = word.to_ascii_uppercase();
+        if ["ELEM", "SPEC", "REAC", "THER"].iter().any(|section| upper.starts_with(section)) {
+            return Some(if word.ends_with(':') { Format::Yaml } else { Format::Chemkin });
         }
     }
-    text.trim_start().starts_with(['{', '['])
+    None
 }
 
 #[cfg(test)]
@@ -117,11 +167,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_by_content() {
-        assert!(is_yaml("# note\nphases:\n- name: gas"));
-        assert!(is_yaml("\n{phases: []}"));
-        assert!(!is_yaml("!phases: none\nELEMENTS H O END"));
-        assert!(!is_yaml("   species\nH2"));
+    fn formats() {
+        let of = |name: &str, text: &str| format(Path::new(name), text).map_err(|error| error.0);
+        let (yaml, chemkin) = (Ok(Format::Yaml), Ok(Format::Chemkin));
+        assert_eq!(of("f", "# note\nphases:\n- name: gas"), yaml);
+        assert_eq!(of("f", "\n{phases: []}"), yaml);
+        assert_eq!(of("f", "- a\n- b"), yaml);
+        assert_eq!(of("f.yaml", "name"), yaml);
+        assert_eq!(of("f", "!phases: none\nELEMENTS H O END"), chemkin);
+        assert_eq!(of("f.yaml", "   species\nH2"), chemkin);
+        assert_eq!(of("f", "THERMO ALL\n"), chemkin);
+        for (name, text, found) in [
+            ("f.yaml", "", "empty"),
+            ("f.inp", " \n\r\n", "empty"),
+            ("f.yaml", "# a\n", "comments"),
+            ("f.inp", "! a\n!b", "comments"),
+            ("f.cti", "units(length='cm')", "CTI"),
+            ("f", "# a\nideal_gas(name='gas',\n species='H2')", "CTI"),
+            ("f.xml", "<?xml version='1.0'?>", "XML"),
+            ("f", "Dear reader,\nno", "neither"),
+        ] {
+            assert!(of(name, text).unwrap_err().contains(found), "{name}: {text}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@
 mod checks;
 mod chemkin;
 mod draft;
+mod duplicates;
 mod elements;
 mod equation;
 mod file;
@@ -98,22 +99,32 @@ fn finish(mechanism: Option<Mechanism>, mut log: Log) -> Result<Read, ReadErrors
     Ok(Read { mechanism: mechanism.unwrap_or_default(), warnings })
 }
 
-/// A species with its molar mass; `None` with the problem told where that is not positive.
+/// A species with its molar mass, which is NaN where `composition` is `None` or makes no mass; the
+/// latter is told. A species whose data are wrong stays known by its name, so that one problem makes
+/// no others; a mechanism with problems is never handed out.
 fn species(
     name: String,
     line: usize,
-    composition: Vec<(usize, f64)>,
+    composition: Option<Vec<(usize, f64)>>,
     elements: &[Element],
-    thermo: Thermo,
+    thermo: Option<Thermo>,
     log: &mut Log,
-) -> Option<Species> {
-    let weight: f64 = composition.iter().map(|&(e, count)| count * elements[e].weight).sum();
-    if weight > 0.0 && weight.is_finite() {
-        return Some(Species { name, composition, weight, thermo, line });
+) -> Species {
+    let thermo = thermo.unwrap_or(Thermo::Nasa7(Vec::new()));
+    let Some(composition) = composition else {
+        return Species { name, composition: Vec::new(), weight: f64::NAN, thermo, line };
+    };
+    let mut weight: f64 = composition.iter().map(|&(e, count)| count * elements[e].weight).sum();
+    if weight <= 0.0 || weight.is_infinite() {
+        let found = if composition.is_empty() {
+            "no atoms".to_owned()
+        } else {
+            format!("a molar mass of {weight} kg/kmol")
+        };
+        log.error(line, &name, found, "give the atoms of the species");
+        weight = f64::NAN;
     }
-    let found = format!("a molar mass of {weight} kg/kmol");
-    log.error(line, &name, found, "give the atoms of the species");
-    None
+    Species { name, composition, weight, thermo, line }
 }
 
 /// The points of a PLOG table by ascending pressure, rates of one pressure together.
@@ -185,27 +196,32 @@ fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, lo
 /// Reactions with a named collider beside the same reaction with `M`: what Cantera's
 /// `explicit-third-body-duplicates` says of them.
 fn third_body_duplicates(mechanism: &mut Mechanism, choice: &str, log: &mut Log) {
-    let pairs = checks::generic_and_named(mechanism);
-    for (generic, named, collider) in pairs {
+    for pair in duplicates::Duplicates::of(mechanism).beside {
+        let collider = pair.collider;
         match choice {
             "mark-duplicate" => {
-                mechanism.reactions[generic].duplicate = true;
-                mechanism.reactions[named].duplicate = true;
+                for &i in pair.generic.iter().chain(&pair.named) {
+                    mechanism.reactions[i].duplicate = true;
+                }
             }
             "modify-efficiency" => {
-                if let Some(body) = &mut mechanism.reactions[generic].third_body {
-                    body.efficiencies.retain(|entry| entry.0 != collider);
-                    body.efficiencies.push((collider, 0.0));
+                for &i in &pair.generic {
+                    if let Some(body) = &mut mechanism.reactions[i].third_body {
+                        body.efficiencies.retain(|entry| entry.0 != collider);
+                        body.efficiencies.push((collider, 0.0));
+                    }
                 }
             }
             _ => {
-                let reaction = &mechanism.reactions[named];
-                let found = format!(
-                    "{} counts as collider here and in the reaction with M at line {}",
-                    mechanism.species[collider].name, mechanism.reactions[generic].line
-                );
-                let remedy = "give it efficiency 0 there if it should count once";
-                log.warn(reaction.line, &reaction.equation, found, remedy);
+                for &i in &pair.named {
+                    let reaction = &mechanism.reactions[i];
+                    let found = format!(
+                        "{} counts as collider here and in the reaction with M at line {}",
+                        mechanism.species[collider].name, mechanism.reactions[pair.generic[0]].line
+                    );
+                    let remedy = "give it efficiency 0 there if it should count once";
+                    log.warn(reaction.line, &reaction.equation, found, remedy);
+                }
             }
         }
     }

@@ -63,7 +63,8 @@ pub(super) fn read(text: &str, wanted: Option<&str>, log: &mut Log) -> Option<Me
     Some(mechanism)
 }
 
-/// Weights of the elements that the file itself defines, in a section.
+/// Weights of the elements that the file itself defines, in a section; NaN where a weight is wrong,
+/// and was told.
 fn custom_elements(
     root: &Node,
     units: UnitSystem,
@@ -85,11 +86,11 @@ fn custom_elements(
             &["symbol", "atomic-weight", "atomic-number", "entropy298", "units", "note"],
             log,
         );
-        let (symbol, weight) = (symbol?, weight?);
+        let (Some(symbol), mut weight) = (symbol, weight.unwrap_or(f64::NAN)) else { continue };
         if weight <= 0.0 {
             let what = format!("an atomic weight of {weight}");
             log.error(item.line, symbol, what, "give a positive weight");
-            return None;
+            weight = f64::NAN;
         }
         found.push(Element { name: symbol.to_owned(), weight });
     }
@@ -107,37 +108,47 @@ fn declared_elements(
         return Some(None);
     }
     let mut elements: Vec<Element> = Vec::new();
+    let mut seen = HashSet::new();
     for source in phase::sources(phase, "elements", log)? {
         let custom = custom_elements(root, units, &source, log)?;
+        let own: HashMap<&str, f64> =
+            custom.iter().map(|element| (element.name.as_str(), element.weight)).collect();
         let names: Vec<(&str, usize)> = match &source.take {
             Take::Names(names) => names.clone(),
             _ => custom.iter().map(|element| (element.name.as_str(), source.line)).collect(),
         };
         for (name, line) in names {
-            let own = custom.iter().find(|element| element.name == name);
-            let Some(weight) = own.map(|e| e.weight).or_else(|| elements::weight(name)) else {
-                let found = "an unknown element".to_owned();
-                let remedy = "define it in a section 'elements' with its atomic-weight";
-                log.error(line, name, found, remedy);
-                continue;
-            };
-            if elements.iter().any(|element| element.name == name) {
+            if !seen.insert(name.to_owned()) {
                 log.error(line, name, "an element twice".to_owned(), "keep one of the two");
                 continue;
             }
-            elements.push(Element { name: name.to_owned(), weight });
+            let weight = own.get(name).copied().or_else(|| elements::weight(name));
+            if weight.is_none() {
+                let found = "an unknown element".to_owned();
+                let remedy = "define it in a section 'elements' with its atomic-weight";
+                log.error(line, name, found, remedy);
+            }
+            // An unknown element stays known by its name: its species are not wrong, too.
+            elements.push(Element { name: name.to_owned(), weight: weight.unwrap_or(f64::NAN) });
         }
     }
     Some(Some(elements))
 }
 
-/// (node, units, name) of the species that the phase takes.
+/// A species that the phase takes: its name and line, and its entry where there is one.
+struct Chosen<'a> {
+    name: &'a str,
+    line: usize,
+    entry: Option<(&'a Node, UnitSystem)>,
+}
+
+/// The species that the phase takes.
 fn chosen_species<'a>(
     root: &'a Node,
     units: UnitSystem,
     phase: &Fields<'a>,
     log: &mut Log,
-) -> Option<Vec<(&'a Node, UnitSystem, &'a str)>> {
+) -> Option<Vec<Chosen<'a>>> {
     let mut chosen = Vec::new();
     let mut seen = HashSet::new();
     for source in phase::sources(phase, "species", log)? {
@@ -166,17 +177,15 @@ fn chosen_species<'a>(
             _ => order,
         };
         for (name, line) in names {
-            match by_name.get(name) {
-                Some(item) => {
-                    if phase::once(&mut seen, name, line, log) {
-                        chosen.push((*item, units, name));
-                    }
-                }
-                None => {
-                    let found = format!("no entry in the section '{}'", quote(&source.section));
-                    log.error(line, name, found, "add the species, or correct its name");
-                }
+            if !phase::once(&mut seen, name, line, log) {
+                continue;
             }
+            let entry = by_name.get(name).map(|item| (*item, units));
+            if entry.is_none() {
+                let found = format!("no entry in the section '{}'", quote(&source.section));
+                log.error(line, name, found, "add the species, or correct its name");
+            }
+            chosen.push(Chosen { name, line: entry.map_or(line, |(item, _)| item.line), entry });
         }
     }
     Some(chosen)
@@ -197,17 +206,20 @@ fn read_species(
     let skip = phase.flag("skip-undeclared-elements", log);
     let mut elements = declared.unwrap_or_default();
     let mut all = Vec::with_capacity(chosen.len());
-    for (node, units, name) in chosen {
-        let Some(draft) = species::read(node, name, units, log) else { continue };
+    for Chosen { name, line, entry } in chosen {
+        let draft = entry.map_or(species::Draft::default(), |(node, units)| {
+            species::read(node, name, units, log)
+        });
         let known = |elements: &[Element], symbol: &str| {
             elements.iter().position(|element| element.name == symbol)
         };
         let missing = |symbol: &str| known(&elements, symbol).is_none() && symbol != "E";
-        if skip && !implied && draft.composition.iter().any(|(symbol, _)| missing(symbol)) {
+        let atoms = draft.composition.iter().flatten();
+        if skip && !implied && atoms.clone().any(|(symbol, _)| missing(symbol)) {
             continue;
         }
-        let mut composition = Vec::with_capacity(draft.composition.len());
-        for (symbol, count) in &draft.composition {
+        let mut composition = draft.composition.is_some().then(Vec::new);
+        for (symbol, count) in atoms {
             let mut index = known(&elements, symbol);
             // The electron is an element of every phase with charged species.
             if index.is_none()
@@ -219,18 +231,18 @@ fn read_species(
             }
             let Some(index) = index else {
                 let found = format!("the element {} is not one of the phase", quote(symbol));
-                log.error(draft.line, name, found, "add it to 'elements', or correct it");
+                log.error(line, name, found, "add it to 'elements', or correct it");
+                composition = None;
                 continue;
             };
-            if *count != 0.0 {
+            if *count != 0.0
+                && let Some(composition) = &mut composition
+            {
                 composition.push((index, *count));
             }
         }
-        if let Some(species) =
-            super::species(draft.name, draft.line, composition, &elements, draft.thermo, log)
-        {
-            all.push(species);
-        }
+        let name = name.to_owned();
+        all.push(super::species(name, line, composition, &elements, draft.thermo, log));
     }
     Some((elements, all))
 }

@@ -177,8 +177,7 @@ pub(super) fn section<'a>(
         log.error(source.line, "phases", found, "add it, or correct its name");
         return None;
     };
-    let empty = matches!(node.scalar(), Some("" | "~" | "null"));
-    let Some(items) = node.sequence().or(empty.then_some(&[][..])) else {
+    let Some(items) = node.sequence().or(node.is_empty().then_some(&[][..])) else {
         let found = format!("the section is {}", node.what());
         log.error(node.line, name, found, "make it a list");
         return None;
