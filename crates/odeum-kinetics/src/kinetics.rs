@@ -12,7 +12,7 @@ use crate::rate::chebyshev::Chebyshev;
 use crate::rate::falloff::{FalloffTable, Falloffs};
 use crate::rate::mass_action::{Factors, MassAction, Progress, class};
 use crate::rate::plog::Plog;
-use crate::rate::third_body::ThirdBodies;
+use crate::rate::third_body::{KnownSets, ThirdBodies};
 use crate::rate::{Conditions, Constants};
 use crate::scratch::{Scratch, Sizes};
 use crate::thermo::{Functions, Temperature, ThermoTables};
@@ -248,12 +248,13 @@ impl Laws {
         let mut laws = Laws::default();
         let mut expressions = Vec::new();
         let mut falloffs = Vec::new();
+        let (mut known, mut blended) = (KnownSets::new(), Vec::new());
         for (r, reaction) in reactions.iter().enumerate() {
             match &reaction.rate {
                 Rate::Arrhenius(k) => {
                     expressions.push((r, *k));
                     if let Some(third_body) = &reaction.third_body {
-                        laws.bodies.push(r, Some(third_body));
+                        laws.bodies.push(r, Some(third_body), &mut known);
                     }
                 }
                 Rate::Falloff { low, high, blending, activated } => {
@@ -273,9 +274,9 @@ impl Laws {
             Blending::Tsang { .. } => 3,
         });
         for (r, k0, blending, activated, [low, high]) in falloffs {
-            let number = laws.bodies.push(r, reactions[r].third_body.as_ref());
+            let number = laws.bodies.push(r, reactions[r].third_body.as_ref(), &mut known);
             if *blending != Blending::Lindemann {
-                laws.bodies.want_logarithm(number);
+                blended.push(number);
             }
             let all = &mut laws.falloffs;
             let table: &mut FalloffTable = match *blending {
@@ -299,6 +300,7 @@ impl Laws {
             }
             table.push(k0, activated, low, high);
         }
+        laws.bodies.want_logarithms(&blended);
         laws.arrhenius = ArrheniusTable::new(&expressions);
         laws
     }
