@@ -2,28 +2,33 @@
 
 use super::Log;
 use super::duplicates::Duplicates;
+use super::found::Found;
 use crate::check::{Imbalance, imbalance, thermodynamics};
 use crate::mechanism::{Arrhenius, Mechanism, Rate, Reaction};
 
 /// All of them; a jump in the thermodynamic data of a species is a warning.
-pub(super) fn whole(mechanism: &Mechanism, log: &mut Log) {
-    for reaction in &mechanism.reactions {
+pub(super) fn whole(found: &Found, log: &mut Log) {
+    let mechanism = &found.mechanism;
+    for (i, reaction) in mechanism.reactions.iter().enumerate() {
+        found.enter_reaction(i, log);
         balance(mechanism, reaction, log);
         finite(reaction, log);
     }
     // A reaction that could not be read may be the partner of one that could.
     if !log.has_errors() {
-        duplicates(mechanism, log);
+        duplicates(found, log);
     }
-    continuity(mechanism, log);
+    continuity(found, log);
+    found.enter_own(log);
 }
 
 /// Jump from which on reading warns.
 const JUMP: f64 = 1e-2;
 
-fn continuity(mechanism: &Mechanism, log: &mut Log) {
-    for jump in thermodynamics(mechanism) {
-        let species = &mechanism.species[jump.species];
+fn continuity(found: &Found, log: &mut Log) {
+    for jump in thermodynamics(&found.mechanism) {
+        let species = &found.mechanism.species[jump.species];
+        found.enter_species(jump.species, log);
         if jump.largest() > JUMP {
             let found = format!(
                 "jumps at {} K: cp/R by {:.1e}, h/RT by {:.1e}, s/R by {:.1e}",
@@ -99,16 +104,18 @@ fn finite(reaction: &Reaction, log: &mut Log) {
 }
 
 /// Tells of reactions given twice without a mark, and of marks without a partner.
-fn duplicates(mechanism: &Mechanism, log: &mut Log) {
-    let found = Duplicates::of(mechanism);
-    for (i, j) in found.twice {
-        let (a, b) = (&mechanism.reactions[i], &mechanism.reactions[j]);
-        let found = format!("the same reaction as that of line {}", a.line);
-        log.error(b.line, &b.equation, found, "remove one, or mark both as duplicates");
+fn duplicates(found: &Found, log: &mut Log) {
+    let Duplicates { twice, alone, .. } = Duplicates::of(&found.mechanism);
+    for (i, j) in twice {
+        let again = &found.mechanism.reactions[j];
+        found.enter_reaction(j, log);
+        let what = format!("the same reaction as that of {}", found.line_of(i, j));
+        log.error(again.line, &again.equation, what, "remove one, or mark both as duplicates");
     }
-    for i in found.alone {
-        let reaction = &mechanism.reactions[i];
-        let found = "marked as a duplicate, but of no other reaction".to_owned();
-        log.error(reaction.line, &reaction.equation, found, "remove the mark");
+    for i in alone {
+        let reaction = &found.mechanism.reactions[i];
+        found.enter_reaction(i, log);
+        let what = "marked as a duplicate, but of no other reaction".to_owned();
+        log.error(reaction.line, &reaction.equation, what, "remove the mark");
     }
 }

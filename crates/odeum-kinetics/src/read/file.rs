@@ -1,15 +1,25 @@
 //! Mechanism files: which format they are in, and how their bytes are encoded.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::problem::Log;
 use super::{MAX_BYTES, Named, Read, ReadErrors};
 
-/// Reads a mechanism file, Cantera YAML or Chemkin by its content.
-///
-/// `thermo` is a Chemkin file of thermodynamic data, for a Chemkin mechanism; `phase` chooses a
-/// phase of a YAML file.
+/// What of a mechanism is said beside its file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// A Chemkin file of thermodynamic data, for a Chemkin mechanism.
+    pub thermo: Option<&'a Path>,
+    /// A phase of a YAML file; the first of an ideal gas unless said.
+    pub phase: Option<&'a str>,
+    /// Folders in which other files are looked for of which a YAML file takes sections, after the
+    /// folder of the file itself.
+    pub include: &'a [PathBuf],
+}
+
+/// Reads a mechanism file, Cantera YAML or Chemkin by its content: [`from_selection`] without
+/// folders to look for other files in.
 ///
 /// # Errors
 ///
@@ -19,6 +29,19 @@ pub fn from_path(
     thermo: Option<&Path>,
     phase: Option<&str>,
 ) -> Result<Read, ReadErrors> {
+    from_selection(path, &Selection { thermo, phase, include: &[] })
+}
+
+/// Reads a mechanism file, Cantera YAML or Chemkin by its content.
+///
+/// A phase may take sections of other files (`gri30.yaml/species`), which are looked for in the
+/// folder of the file, then in those of the selection.
+///
+/// # Errors
+///
+/// All problems of the files, and files that cannot be read.
+pub fn from_selection(path: &Path, selection: &Selection<'_>) -> Result<Read, ReadErrors> {
+    let Selection { thermo, phase, include } = *selection;
     let name = path.display().to_string();
     let mut log = Log::new(&name);
     let text = load(path, &mut log);
@@ -48,7 +71,7 @@ pub fn from_path(
     }
     let warned = log.finish()?;
     let mut read = if is_yaml {
-        super::yaml(&name, &text, phase)?
+        super::yaml_with(&name, &text, phase, &|name| find(path, include, name))?
     } else {
         let file = thermo.map(|path| path.display().to_string()).unwrap_or_default();
         let data = data.flatten();
@@ -59,6 +82,23 @@ pub fn from_path(
     Ok(read)
 }
 
+/// The path of a file that the mechanism at `own` names, or (found, remedy).
+fn find(own: &Path, include: &[PathBuf], name: &str) -> Result<PathBuf, (String, &'static str)> {
+    let beside = own.parent().unwrap_or(Path::new(""));
+    let folders = || std::iter::once(beside).chain(include.iter().map(PathBuf::as_path));
+    // An absolute name replaces the folder.
+    if let Some(path) = folders().map(|folder| folder.join(name)).find(|path| path.is_file()) {
+        return Ok(path);
+    }
+    let shown = |folder: &Path| match folder.as_os_str().is_empty() {
+        true => "the current folder".to_owned(),
+        false => folder.display().to_string(),
+    };
+    let looked: Vec<String> = folders().map(shown).collect();
+    let found = format!("no such file in {}", looked.join(", "));
+    Err((found, "put it beside the mechanism, or name its folder among those to include"))
+}
+
 fn failed(log: Log) -> ReadErrors {
     match log.finish() {
         Err(errors) => errors,
@@ -67,7 +107,7 @@ fn failed(log: Log) -> ReadErrors {
 }
 
 /// The text of a file; `None` with the problem told.
-fn load(path: &Path, log: &mut Log) -> Option<String> {
+pub(super) fn load(path: &Path, log: &mut Log) -> Option<String> {
     let mut bytes = Vec::new();
     let limit = MAX_BYTES as u64 + 1;
     let read = std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));

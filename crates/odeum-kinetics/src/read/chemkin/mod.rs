@@ -13,6 +13,7 @@ use std::collections::HashMap;
 
 use self::lines::{Line, Sections};
 use super::elements;
+use super::found::Found;
 use super::problem::{Log, quote};
 use crate::mechanism::{Element, Mechanism};
 
@@ -30,7 +31,7 @@ pub(super) fn read(
     mechanism: Named<'_>,
     thermo: Option<Named<'_>>,
     log: &mut Log,
-) -> Option<Mechanism> {
+) -> Option<Found> {
     let mut sections = Sections::default();
     sections.split(mechanism.text, false, log);
     let elements = read_elements(&sections.elements, log);
@@ -80,7 +81,7 @@ pub(super) fn read(
         found.species.push(species);
     }
     found.reactions = reaction::read_all(&sections, &index, log);
-    Some(found)
+    Some(Found::of_one(mechanism.file, found))
 }
 
 /// The atoms of an entry by the place of their elements; `None` with the problem told where one is
