@@ -3,6 +3,7 @@
 use crate::device;
 use clap::{Parser, Subcommand};
 use odeum::Device;
+use odeum::kinetics::read::Selection;
 use std::path::PathBuf;
 
 /// Integrates very large numbers of independent ODE systems on SIMD lanes, threads and GPUs.
@@ -135,12 +136,8 @@ Examples:
 pub(crate) struct MechanismArgs {
     /// Mechanism file, Cantera YAML or Chemkin
     pub(crate) file: PathBuf,
-    /// Thermodynamic data, of a Chemkin mechanism that has none in it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) thermo: Option<PathBuf>,
-    /// A phase of a YAML file [default: the first ideal gas]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) phase: Option<String>,
+    #[command(flatten)]
+    pub(crate) beside: SelectionArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -158,12 +155,8 @@ Examples:
 pub(crate) struct PasrArgs {
     /// Mechanism file, Cantera YAML or Chemkin
     pub(crate) file: PathBuf,
-    /// Thermodynamic data, of a Chemkin mechanism that has none in it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) thermo: Option<PathBuf>,
-    /// A phase of a YAML file [default: the first ideal gas]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) phase: Option<String>,
+    #[command(flatten)]
+    pub(crate) beside: SelectionArgs,
     /// Species of the fuel; it enters with air [default: CH4, else H2]
     #[arg(long, value_name = "SPECIES")]
     pub(crate) fuel: Option<String>,
@@ -241,12 +234,8 @@ pub(crate) struct BenchArgs {
     /// Mechanism of the studies `chemistry` and `ethanol`, Cantera YAML or Chemkin
     #[arg(long, value_name = "FILE")]
     pub(crate) mechanism: Option<PathBuf>,
-    /// Thermodynamic data, of a Chemkin mechanism that has none in it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) thermo: Option<PathBuf>,
-    /// A phase of a YAML mechanism [default: the first ideal gas]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) phase: Option<String>,
+    #[command(flatten)]
+    pub(crate) beside: SelectionArgs,
     /// States of the study `chemistry`, as `odeum pasr` saves them [default: computed anew]
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) states: Option<PathBuf>,
@@ -256,6 +245,28 @@ pub(crate) struct BenchArgs {
     /// Draw the rows of a built-in problem's JSON document too: those of another device, say
     #[arg(long, value_name = "FILE.json", requires = "plot")]
     pub(crate) add: Vec<PathBuf>,
+}
+
+/// What of a mechanism is said beside its file.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SelectionArgs {
+    /// Thermodynamic data, of a Chemkin mechanism that has none in it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) thermo: Option<PathBuf>,
+    /// A phase of a YAML mechanism [default: the first ideal gas]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
+    /// A folder in which files are looked for of which a YAML mechanism takes sections, after its
+    /// own folder; may be given again
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) include: Vec<PathBuf>,
+}
+
+impl SelectionArgs {
+    pub(crate) fn selection(&self) -> Selection<'_> {
+        let (thermo, phase) = (self.thermo.as_deref(), self.phase.as_deref());
+        Selection { thermo, phase, include: &self.include }
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

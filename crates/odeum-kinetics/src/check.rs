@@ -1,7 +1,51 @@
-//! Checks of a mechanism that was read, for a report on it: thermodynamic data.
+//! Checks of a mechanism: elements that reactions conserve, and thermodynamic data without jumps.
 
 use crate::constants::GAS_CONSTANT;
-use crate::mechanism::{Mechanism, Range, Thermo};
+use crate::mechanism::{Mechanism, Range, Reaction, Thermo};
+
+/// Largest difference of the atoms of an element on both sides of a reaction, relative to all of
+/// them: as Cantera has it, with charges counted by their size.
+const BALANCE: f64 = 1e-4;
+
+/// An element that a reaction makes or destroys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Imbalance {
+    /// Index of the element.
+    pub element: usize,
+    /// Its atoms among the reactants.
+    pub reactants: f64,
+    /// Its atoms among the products.
+    pub products: f64,
+}
+
+/// The elements that a reaction does not conserve, in the order of the mechanism.
+///
+/// Species and elements that the mechanism does not have count for nothing.
+pub fn imbalance(mechanism: &Mechanism, reaction: &Reaction) -> Vec<Imbalance> {
+    // Each element that occurs, with the sizes of its counts.
+    let mut found: Vec<(Imbalance, f64)> = Vec::new();
+    for (is_product, side) in [(false, &reaction.reactants), (true, &reaction.products)] {
+        for &(species, coefficient) in side {
+            let atoms = mechanism.species.get(species).map_or(&[][..], |s| &s.composition);
+            for &(element, count) in atoms.iter().filter(|atom| atom.0 < mechanism.elements.len()) {
+                let at = found.iter().position(|(here, _)| here.element == element);
+                let at = at.unwrap_or_else(|| {
+                    found.push((Imbalance { element, reactants: 0.0, products: 0.0 }, 0.0));
+                    found.len() - 1
+                });
+                let (here, size) = &mut found[at];
+                let sum = if is_product { &mut here.products } else { &mut here.reactants };
+                *sum += coefficient * count;
+                *size += (coefficient * count).abs();
+            }
+        }
+    }
+    let wrong =
+        |(here, size): &(Imbalance, f64)| (here.products - here.reactants).abs() > BALANCE * size;
+    let mut wrong: Vec<Imbalance> = found.into_iter().filter(wrong).map(|entry| entry.0).collect();
+    wrong.sort_by_key(|here| here.element);
+    wrong
+}
 
 /// How far heat capacity, enthalpy and entropy of a species jump between two ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +135,58 @@ fn shomate(a: &[f64; 7], temperature: f64) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// H, O and charge; H₂, OH, OH⁺, electron, and a lump of a ten-thousandth of an atom of H.
+    fn balance(reactants: &[(usize, f64)], products: &[(usize, f64)]) -> Vec<usize> {
+        use crate::mechanism::{Arrhenius, Element, Rate, Species};
+        let atoms: [&[(usize, f64)]; 5] = [
+            &[(0, 2.0)],
+            &[(0, 1.0), (1, 1.0)],
+            &[(0, 1.0), (1, 1.0), (2, -1.0)],
+            &[(2, 1.0)],
+            &[(0, 1e-4)],
+        ];
+        let species = |composition: &&[(usize, f64)]| Species {
+            name: String::new(),
+            composition: composition.to_vec(),
+            weight: 1.0,
+            thermo: Thermo::Nasa7(Vec::new()),
+            line: 0,
+        };
+        let element = |name: &str| Element { name: name.to_owned(), weight: 1.0 };
+        let mechanism = Mechanism {
+            elements: ["H", "O", "E"].map(element).to_vec(),
+            species: atoms.iter().map(species).collect(),
+            ..Mechanism::default()
+        };
+        let reaction = Reaction {
+            equation: String::new(),
+            reactants: reactants.to_vec(),
+            products: products.to_vec(),
+            orders: Vec::new(),
+            reversible: false,
+            rate: Rate::Arrhenius(Arrhenius { a: 1.0, b: 0.0, ta: 0.0 }),
+            third_body: None,
+            duplicate: false,
+            line: 0,
+        };
+        imbalance(&mechanism, &reaction).iter().map(|here| here.element).collect()
+    }
+
+    /// One scale for all who judge a balance: the atoms that occur, however few.
+    #[test]
+    fn balance_is_relative_to_the_atoms() {
+        assert_eq!(balance(&[(0, 1.0)], &[(1, 2.0)]), [1]);
+        assert_eq!(balance(&[(1, 1.0)], &[(2, 1.0), (3, 1.0)]), [0_usize; 0]);
+        assert_eq!(balance(&[(1, 1.0)], &[(2, 1.0)]), [2]);
+        // Coefficients rounded to five digits are meant to balance; to three they are not.
+        assert_eq!(balance(&[(0, 0.33333)], &[(1, 0.66667)]), [1]);
+        assert_eq!(balance(&[(1, 1.0)], &[(1, 0.3333), (1, 0.6667)]), [0_usize; 0]);
+        assert_eq!(balance(&[(0, 1.0)], &[(0, 0.99985)]), [0_usize; 0]);
+        assert_eq!(balance(&[(0, 1.0)], &[(0, 0.999)]), [0]);
+        // Few atoms: all of them are lost, though they are less than 1e-4 of one.
+        assert_eq!(balance(&[(4, 0.5)], &[(3, 1e-9), (3, 1e-9)]), [0, 2]);
+    }
 
     #[test]
     fn jumps_of_each_model() {

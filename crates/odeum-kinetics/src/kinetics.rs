@@ -2,6 +2,7 @@
 
 use odeum_core::Real;
 
+use crate::check::imbalance;
 use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
 use crate::error::KineticsError;
 use crate::gather::Gather;
@@ -11,13 +12,10 @@ use crate::rate::chebyshev::Chebyshev;
 use crate::rate::falloff::{FalloffTable, Falloffs};
 use crate::rate::mass_action::{Factors, MassAction, Progress, class};
 use crate::rate::plog::Plog;
-use crate::rate::third_body::ThirdBodies;
+use crate::rate::third_body::{KnownSets, ThirdBodies};
 use crate::rate::{Conditions, Constants};
 use crate::scratch::{Scratch, Sizes};
 use crate::thermo::{Functions, Temperature, ThermoTables};
-
-/// Largest difference of the atoms on both sides of a reaction, relative to their number.
-const BALANCE: f64 = 1e-4;
 
 /// Thermodynamics and rates of a mechanism, for any [`Real`]: one state, or one per SIMD lane.
 ///
@@ -250,12 +248,13 @@ impl Laws {
         let mut laws = Laws::default();
         let mut expressions = Vec::new();
         let mut falloffs = Vec::new();
+        let (mut known, mut blended) = (KnownSets::new(), Vec::new());
         for (r, reaction) in reactions.iter().enumerate() {
             match &reaction.rate {
                 Rate::Arrhenius(k) => {
                     expressions.push((r, *k));
                     if let Some(third_body) = &reaction.third_body {
-                        laws.bodies.push(r, Some(third_body));
+                        laws.bodies.push(r, Some(third_body), &mut known);
                     }
                 }
                 Rate::Falloff { low, high, blending, activated } => {
@@ -275,9 +274,9 @@ impl Laws {
             Blending::Tsang { .. } => 3,
         });
         for (r, k0, blending, activated, [low, high]) in falloffs {
-            let number = laws.bodies.push(r, reactions[r].third_body.as_ref());
+            let number = laws.bodies.push(r, reactions[r].third_body.as_ref(), &mut known);
             if *blending != Blending::Lindemann {
-                laws.bodies.want_logarithm(number);
+                blended.push(number);
             }
             let all = &mut laws.falloffs;
             let table: &mut FalloffTable = match *blending {
@@ -301,6 +300,7 @@ impl Laws {
             }
             table.push(k0, activated, low, high);
         }
+        laws.bodies.want_logarithms(&blended);
         laws.arrhenius = ArrheniusTable::new(&expressions);
         laws
     }
@@ -363,34 +363,12 @@ fn check(mechanism: &Mechanism) -> Result<(), KineticsError> {
                 });
             }
         }
-        balance(mechanism, reaction)?;
-    }
-    Ok(())
-}
-
-/// A reaction conserves every element.
-fn balance(mechanism: &Mechanism, reaction: &Reaction) -> Result<(), KineticsError> {
-    let mut excess = vec![0.0; mechanism.elements.len()];
-    let mut atoms = vec![0.0; mechanism.elements.len()];
-    for (sign, side) in [(-1.0, &reaction.reactants), (1.0, &reaction.products)] {
-        for &(species, n) in side {
-            for &(element, count) in &mechanism.species[species].composition {
-                if let (Some(excess), Some(atoms)) =
-                    (excess.get_mut(element), atoms.get_mut(element))
-                {
-                    *excess += sign * n * count;
-                    *atoms += (n * count).abs();
-                }
-            }
-        }
-    }
-    for (element, (excess, atoms)) in excess.iter().zip(&atoms).enumerate() {
-        if excess.abs() > BALANCE * atoms {
+        if let Some(wrong) = imbalance(mechanism, reaction).first() {
             return Err(KineticsError::Unbalanced {
                 equation: reaction.equation.clone(),
                 line: reaction.line,
-                element: mechanism.elements[element].name.clone(),
-                excess: *excess,
+                element: mechanism.elements[wrong.element].name.clone(),
+                excess: wrong.products - wrong.reactants,
             });
         }
     }

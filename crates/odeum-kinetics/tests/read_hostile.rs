@@ -62,7 +62,7 @@ fn one_thing_wrong_in_yaml() {
         ("model: Shomate", "model: piecewise-Gibbs", "'piecewise-Gibbs' is not supported"),
         ("composition: {Ar: 1}", "composition: {Zz: 1}", "element Zz"),
         ("composition: {Ar: 1}", "composition: {Ar: 1e300}", "atoms of Ar"),
-        ("composition: {Ar: 1}", "composition: {}", "molar mass"),
+        ("composition: {Ar: 1}", "composition: {}", "no atoms"),
         ("species: [H2, O2]", "species: [H2, H2]", "declared twice"),
         ("- name: O2", "- name: H2", "two entries of one name"),
         ("species: [H2, O2]", "species: [H2, Q]", "no entry"),

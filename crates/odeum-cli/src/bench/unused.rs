@@ -8,8 +8,9 @@ use odeum::Device;
 pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {
     let given = [
         ("--mechanism", args.mechanism.is_some()),
-        ("--thermo", args.thermo.is_some()),
-        ("--phase", args.phase.is_some()),
+        ("--thermo", args.beside.thermo.is_some()),
+        ("--phase", args.beside.phase.is_some()),
+        ("--include", !args.beside.include.is_empty()),
         ("--states", args.states.is_some()),
         ("--parts", !args.parts.is_empty()),
     ];

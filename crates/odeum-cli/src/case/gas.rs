@@ -8,11 +8,12 @@ use crate::gas::{Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
+use odeum::kinetics::read::Selection;
 use odeum::kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
 use odeum::{Atol, Method, Tolerance};
 use odeum_compiled::Rhs;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Temperature \[K\] and pressure \[Pa\] where the case says nothing.
@@ -69,6 +70,7 @@ pub(super) fn read(
     let text_of = |key| section.get(key).map(|field| field.text());
     let data = section.get("thermo");
     let (thermo, phase) = (data.as_ref().map(|field| field.text()), text_of("phase"));
+    let include = section.get("include").map_or(Some(Vec::new()), |field| folders(&field, folder));
     let reactor = section.get("reactor").map_or(Some(Constraint::ConstantVolume), |field| {
         let choices = [
             ("constant volume", Constraint::ConstantVolume),
@@ -122,7 +124,9 @@ pub(super) fn read(
         Some(text) => Some(text?),
         None => None,
     };
-    let found = mechanism::read(&beside(name), thermo.as_deref(), phase);
+    let include = include?;
+    let selection = Selection { thermo: thermo.as_deref(), phase, include: &include };
+    let found = mechanism::read(&beside(name), &selection);
     let (mechanism, kinetics) = match found {
         Ok(read) => {
             read.warnings.into_iter().for_each(|warning| findings.push(warning));
@@ -146,6 +150,20 @@ pub(super) fn read(
     let ratio = ratio?;
     values.extend(composition.unwrap_or_else(|| vec![ratio]));
     Some(model(gas, values, &mechanism, name))
+}
+
+/// Paths of folders from that of the case file.
+fn folders(field: &Field<'_>, folder: &Path) -> Option<Vec<PathBuf>> {
+    let read = |item: &Field<'_>| {
+        let path = folder.join(item.text()?);
+        if path.is_dir() {
+            return Some(path);
+        }
+        let help = "give the paths of folders from that of the case file";
+        item.refuse(format!("there is no such folder: {}", path.display()), help)
+    };
+    let read: Vec<Option<PathBuf>> = field.list()?.iter().map(read).collect();
+    read.into_iter().collect()
 }
 
 /// Refuses two ways to say what the gas is made of, half a way, and none.

@@ -16,7 +16,7 @@ const JUMPS: usize = 5;
 const SMALL_JUMP: f64 = 1e-3;
 
 pub(crate) fn command(args: &MechanismArgs) -> Exit {
-    match super::read(&args.file, args.thermo.as_deref(), args.phase.as_deref()) {
+    match super::read(&args.file, &args.beside.selection()) {
         Ok(read) => {
             show(&read.warnings, Exit::Success);
             print!("{}", describe(&args.file.display().to_string(), read, Style::stdout()));

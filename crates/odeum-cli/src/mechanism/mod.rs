@@ -5,7 +5,7 @@ mod command;
 pub(crate) use command::command;
 
 use crate::finding::Finding;
-use odeum::kinetics::read::{self, Problem};
+use odeum::kinetics::read::{self, Problem, Selection};
 use odeum::kinetics::{Kinetics, Mechanism};
 use std::path::Path;
 
@@ -16,14 +16,9 @@ pub(crate) struct Read {
     pub(crate) warnings: Vec<Finding>,
 }
 
-/// Reads a mechanism file, Cantera YAML or Chemkin; `thermo` holds thermodynamic data of Chemkin,
-/// `phase` names a phase of Cantera YAML.
-pub(crate) fn read(
-    path: &Path,
-    thermo: Option<&Path>,
-    phase: Option<&str>,
-) -> Result<Read, Vec<Finding>> {
-    let read = read::from_path(path, thermo, phase).map_err(|errors| {
+/// Reads a mechanism file, Cantera YAML or Chemkin.
+pub(crate) fn read(path: &Path, selection: &Selection<'_>) -> Result<Read, Vec<Finding>> {
+    let read = read::from_selection(path, selection).map_err(|errors| {
         let mut findings: Vec<Finding> = errors.problems.into_iter().map(finding).collect();
         if errors.more > 0 {
             let message = format!("there are {} more problems in the mechanism", errors.more);

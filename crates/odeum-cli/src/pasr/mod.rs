@@ -35,7 +35,7 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
         return Err(bad(finding));
     }
     probe(&args.output).map_err(bad)?;
-    let read = mechanism::read(&args.file, args.thermo.as_deref(), args.phase.as_deref())
+    let read = mechanism::read(&args.file, &args.beside.selection())
         .map_err(|findings| (findings, Exit::BadInput))?;
     show(&read.warnings, Exit::Success);
     let kinetics = Arc::new(read.kinetics);

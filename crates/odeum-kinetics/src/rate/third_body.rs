@@ -4,6 +4,8 @@
 //! and α₀ the efficiency of all others: so a reaction depends on the listed species and on M
 //! alone, and its derivatives stay sparse.
 
+use std::collections::HashMap;
+
 use odeum_core::Real;
 
 use super::blend::TINY;
@@ -30,26 +32,33 @@ pub(crate) struct ThirdBodies {
     pub(crate) n_three_body: usize,
 }
 
+/// Numbers of the sets of efficiencies met before, by α₀ and (species, α − α₀) to the bit.
+pub(crate) type KnownSets = HashMap<(u64, Vec<(u32, u64)>), usize>;
+
 impl ThirdBodies {
     /// Adds a reaction; its number among those with a third body.
-    pub(crate) fn push(&mut self, reaction: usize, colliders: Option<&ThirdBody>) -> usize {
+    pub(crate) fn push(
+        &mut self,
+        reaction: usize,
+        colliders: Option<&ThirdBody>,
+        known: &mut KnownSets,
+    ) -> usize {
         let everyone = ThirdBody { default_efficiency: 1.0, efficiencies: Vec::new() };
-        let set = self.set_of(colliders.unwrap_or(&everyone));
+        let set = self.set_of(colliders.unwrap_or(&everyone), known);
         self.reaction.push(reaction as u32);
         self.set.push(set as u32);
         self.reaction.len() - 1
     }
 
-    /// Asks for ln X of the colliders of the reaction of this number.
-    pub(crate) fn want_logarithm(&mut self, number: usize) {
-        let set = self.set[number];
-        if !self.logarithms.contains(&set) {
-            self.logarithms.push(set);
-        }
+    /// Asks for ln X of the colliders of the reactions of these numbers.
+    pub(crate) fn want_logarithms(&mut self, numbers: &[usize]) {
+        self.logarithms = numbers.iter().map(|&number| self.set[number]).collect();
+        self.logarithms.sort_unstable();
+        self.logarithms.dedup();
     }
 
     /// The number of a set of efficiencies, which is new or one met before.
-    fn set_of(&mut self, colliders: &ThirdBody) -> usize {
+    fn set_of(&mut self, colliders: &ThirdBody, known: &mut KnownSets) -> usize {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
@@ -61,16 +70,14 @@ impl ThirdBodies {
             .map(|(species, alpha)| (*species as u32, alpha - base))
             .collect();
         listed.sort_by_key(|(species, _)| *species);
-        let same =
-            |set: usize| self.default[set] == base && self.listed(set).eq(listed.iter().copied());
-        if let Some(known) = (0..self.default.len()).find(|set| same(*set)) {
-            return known;
-        }
-        self.default.push(base);
-        self.species.extend(listed.iter().map(|(species, _)| *species));
-        self.excess.extend(listed.iter().map(|(_, excess)| *excess));
-        self.starts.push(self.species.len() as u32);
-        self.default.len() - 1
+        let bits = listed.iter().map(|(species, excess)| (*species, excess.to_bits())).collect();
+        *known.entry((base.to_bits(), bits)).or_insert_with(|| {
+            self.default.push(base);
+            self.species.extend(listed.iter().map(|(species, _)| *species));
+            self.excess.extend(listed.iter().map(|(_, excess)| *excess));
+            self.starts.push(self.species.len() as u32);
+            self.default.len() - 1
+        })
     }
 
     /// (species, α − α₀) of a set.

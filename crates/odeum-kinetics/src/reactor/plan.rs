@@ -29,6 +29,14 @@ pub(super) struct Plan {
     pub(super) default_efficiency: Vec<f64>,
 }
 
+/// coefficient · values\[source\], a part of ∂ω/∂C of a row by a column.
+struct Term {
+    column: usize,
+    row: usize,
+    source: usize,
+    coefficient: f64,
+}
+
 impl Plan {
     pub(super) fn new(
         kinetics: &Kinetics,
@@ -62,15 +70,15 @@ impl Plan {
             feels_m[*r as usize] = true;
         }
 
-        // Terms of each entry of the species block, [row][column], and who feels T, m and moles.
-        let mut terms = vec![vec![Vec::new(); n]; n];
+        // Terms of the entries of the species block, and who feels T, m and moles.
+        let mut terms = Vec::new();
         let (mut row_t, mut row_m) = (vec![false; n], vec![false; n]);
         let mut moles = vec![false; n + 2];
         for (r, net) in kinetics.net.iter().enumerate() {
             let change: f64 = net.iter().map(|(_, nu)| nu).sum();
             for &(row, nu) in net {
                 for &(column, source, coefficient) in &depends[r] {
-                    terms[row][column].push((source, nu * coefficient));
+                    terms.push(Term { column, row, source, coefficient: nu * coefficient });
                 }
                 row_t[row] = true;
                 row_m[row] |= feels_m[r];
@@ -84,12 +92,20 @@ impl Plan {
             }
         }
 
+        // Entry by entry, down the columns; the terms of an entry stay in the order of the reactions.
+        terms.sort_by_key(|term| (term.column, term.row));
+        let entries = || terms.chunk_by(|a, b| (a.column, a.row) == (b.column, b.row));
+        let mut columns_of = vec![Vec::new(); n];
+        for entry in entries() {
+            columns_of[entry[0].row].push(1 + entry[0].column);
+        }
+
         let mut rows = vec![match energy {
             Energy::Adiabatic => (0..n + 2).collect(),
             Energy::Isothermal => Vec::new(),
         }];
         for k in 0..n {
-            let species = (0..n).filter(|j| !terms[k][*j].is_empty()).map(|j| j + 1);
+            let species = columns_of[k].iter().copied();
             let first = row_t[k].then_some(0);
             let last = row_m[k].then_some(n + 1);
             rows.push(first.into_iter().chain(species).chain(last).collect());
@@ -110,16 +126,17 @@ impl Plan {
             pattern: Pattern::dense(0, 0),
         };
         let mut lists = Vec::new();
-        for column in 0..n {
-            for row in (0..n).filter(|row| !terms[*row][column].is_empty()) {
-                plan.row.push(row as u32);
-                plan.position.push(position(1 + row, 1 + column));
-                let scale = kinetics.weight[row] * kinetics.recip_weight[column];
-                let list = terms[row][column].iter().map(|(i, c)| (*i, c * scale)).collect();
-                lists.push((position(1 + row, 1 + column) as usize, list));
-            }
-            plan.columns.push(plan.row.len() as u32);
+        for entry in entries() {
+            let Term { column, row, .. } = entry[0];
+            let at = position(1 + row, 1 + column);
+            plan.columns.resize(column + 1, plan.row.len() as u32);
+            plan.row.push(row as u32);
+            plan.position.push(at);
+            let scale = kinetics.weight[row] * kinetics.recip_weight[column];
+            let list = entry.iter().map(|term| (term.source, term.coefficient * scale)).collect();
+            lists.push((at as usize, list));
         }
+        plan.columns.resize(n + 1, plan.row.len() as u32);
         plan.block = Gather::new(lists);
         plan.pattern = pattern;
         plan

@@ -87,7 +87,10 @@ pub(crate) fn spaced(text: &str) -> Result<Equation, String> {
         match term[..] {
             [name] => add(&mut sides[side], name, 1.0)?,
             [count, name] => {
-                let count = super::number::parse(count, false).map_err(|_| {
+                let count = super::number::parse(count, false).map_err(|found| {
+                    if super::number::begins(count) && count.contains(',') {
+                        return found;
+                    }
                     format!("'{} {}': names and '+' need blanks around", quote(count), quote(name))
                 })?;
                 add(&mut sides[side], name, count)?;

@@ -1,15 +1,25 @@
 //! Mechanism files: which format they are in, and how their bytes are encoded.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::problem::Log;
 use super::{MAX_BYTES, Named, Read, ReadErrors};
 
-/// Reads a mechanism file, Cantera YAML or Chemkin by its content.
-///
-/// `thermo` is a Chemkin file of thermodynamic data, for a Chemkin mechanism; `phase` chooses a
-/// phase of a YAML file.
+/// What of a mechanism is said beside its file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// A Chemkin file of thermodynamic data, for a Chemkin mechanism.
+    pub thermo: Option<&'a Path>,
+    /// A phase of a YAML file; the first of an ideal gas unless said.
+    pub phase: Option<&'a str>,
+    /// Folders in which other files are looked for of which a YAML file takes sections, after the
+    /// folder of the file itself.
+    pub include: &'a [PathBuf],
+}
+
+/// Reads a mechanism file, Cantera YAML or Chemkin by its content: [`from_selection`] without
+/// folders to look for other files in.
 ///
 /// # Errors
 ///
@@ -19,6 +29,19 @@ pub fn from_path(
     thermo: Option<&Path>,
     phase: Option<&str>,
 ) -> Result<Read, ReadErrors> {
+    from_selection(path, &Selection { thermo, phase, include: &[] })
+}
+
+/// Reads a mechanism file, Cantera YAML or Chemkin by its content.
+///
+/// A phase may take sections of other files (`gri30.yaml/species`), which are looked for in the
+/// folder of the file, then in those of the selection.
+///
+/// # Errors
+///
+/// All problems of the files, and files that cannot be read.
+pub fn from_selection(path: &Path, selection: &Selection<'_>) -> Result<Read, ReadErrors> {
+    let Selection { thermo, phase, include } = *selection;
     let name = path.display().to_string();
     let mut log = Log::new(&name);
     let text = load(path, &mut log);
@@ -28,7 +51,13 @@ pub fn from_path(
     });
     log.enter(&name);
     let Some(text) = text else { return Err(failed(log)) };
-    let is_yaml = is_yaml(&text);
+    let is_yaml = match format(path, &text) {
+        Ok(format) => format == Format::Yaml,
+        Err((found, remedy)) => {
+            log.error(0, "", found.to_owned(), remedy);
+            return Err(failed(log));
+        }
+    };
     if is_yaml && thermo.is_some() {
         let found = "a file of thermodynamic data for a YAML mechanism, which has its own";
         log.error(0, "", found.to_owned(), "give the mechanism alone");
@@ -42,7 +71,7 @@ pub fn from_path(
     }
     let warned = log.finish()?;
     let mut read = if is_yaml {
-        super::yaml(&name, &text, phase)?
+        super::yaml_with(&name, &text, phase, &|name| find(path, include, name))?
     } else {
         let file = thermo.map(|path| path.display().to_string()).unwrap_or_default();
         let data = data.flatten();
@@ -53,6 +82,23 @@ pub fn from_path(
     Ok(read)
 }
 
+/// The path of a file that the mechanism at `own` names, or (found, remedy).
+fn find(own: &Path, include: &[PathBuf], name: &str) -> Result<PathBuf, (String, &'static str)> {
+    let beside = own.parent().unwrap_or(Path::new(""));
+    let folders = || std::iter::once(beside).chain(include.iter().map(PathBuf::as_path));
+    // An absolute name replaces the folder.
+    if let Some(path) = folders().map(|folder| folder.join(name)).find(|path| path.is_file()) {
+        return Ok(path);
+    }
+    let shown = |folder: &Path| match folder.as_os_str().is_empty() {
+        true => "the current folder".to_owned(),
+        false => folder.display().to_string(),
+    };
+    let looked: Vec<String> = folders().map(shown).collect();
+    let found = format!("no such file in {}", looked.join(", "));
+    Err((found, "put it beside the mechanism, or name its folder among those to include"))
+}
+
 fn failed(log: Log) -> ReadErrors {
     match log.finish() {
         Err(errors) => errors,
@@ -61,7 +107,7 @@ fn failed(log: Log) -> ReadErrors {
 }
 
 /// The text of a file; `None` with the problem told.
-fn load(path: &Path, log: &mut Log) -> Option<String> {
+pub(super) fn load(path: &Path, log: &mut Log) -> Option<String> {
     let mut bytes = Vec::new();
     let limit = MAX_BYTES as u64 + 1;
     let read = std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
@@ -94,22 +140,66 @@ fn decode(bytes: Vec<u8>, log: &mut Log) -> Option<String> {
     }
 }
 
-/// Whether a text is YAML: a key at the margin comes before any Chemkin section.
-fn is_yaml(text: &str) -> bool {
-    for line in text.lines() {
-        if line.trim_start().starts_with('!') {
-            continue;
-        }
+/// The formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Yaml,
+    Chemkin,
+}
+
+/// What a file is, by its content, and by the ending of its name where the content leaves it open;
+/// or (found, remedy).
+fn format(path: &Path, text: &str) -> Result<Format, (&'static str, &'static str)> {
+    let comment =
+        |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with(['#', '!']);
+    if !text.lines().any(|line| comment(&line)) {
+        let found = if text.trim().is_empty() { "an empty file" } else { "nothing but comments" };
+        return Err((found, "give a mechanism"));
+    }
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let old = |name: &str| ending.as_deref() == Some(name);
+    if old("cti") || text.lines().any(is_cti) {
+        let found = "Cantera's old CTI format, which is not read";
+        return Err((found, "convert it to YAML with cti2yaml, which comes with Cantera"));
+    }
+    if old("ctml") || text.trim_start().starts_with('<') {
+        let found = "XML, which is not read";
+        return Err((found, "convert it to YAML with ctml2yaml, which comes with Cantera"));
+    }
+    match by_content(text) {
+        Some(format) => Ok(format),
+        None if old("yaml") || old("yml") => Ok(Format::Yaml),
+        None => Err((
+            "neither Cantera YAML nor Chemkin: there is no section of either",
+            "give a file with 'phases:', or with SPECIES and REACTIONS",
+        )),
+    }
+}
+
+/// A line that only a CTI file, which is a Python program, has.
+fn is_cti(line: &str) -> bool {
+    const CALLS: [&str; 4] =
+        ["ideal_gas(", "reaction(", "three_body_reaction(", "falloff_reaction("];
+    CALLS.iter().any(|call| line.starts_with(call))
+}
+
+/// YAML where a key or an item at the margin comes before any Chemkin section.
+fn by_content(text: &str) -> Option<Format> {
+    if text.trim_start().starts_with(['{', '[']) {
+        return Some(Format::Yaml);
+    }
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('!')) {
         let word = line.split_whitespace().next().unwrap_or("");
-        let upper = word.to_ascii_uppercase();
-        if line.starts_with(word) && (word.ends_with(':') || word == "---" || word == "%YAML") {
-            return true;
+        let mark = word.ends_with(':') || matches!(word, "-" | "---" | "%YAML");
+        if line.starts_with(word) && mark {
+            return Some(Format::Yaml);
         }
-        if upper.starts_with("ELEM") || upper.starts_with("SPEC") || upper.starts_with("REAC") {
-            return word.ends_with(':');
+        let upper = word.to_ascii_uppercase();
+        if ["ELEM", "SPEC", "REAC", "THER"].iter().any(|section| upper.starts_with(section)) {
+            return Some(if word.ends_with(':') { Format::Yaml } else { Format::Chemkin });
         }
     }
-    text.trim_start().starts_with(['{', '['])
+    None
 }
 
 #[cfg(test)]
@@ -117,11 +207,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_by_content() {
-        assert!(is_yaml("# note\nphases:\n- name: gas"));
-        assert!(is_yaml("\n{phases: []}"));
-        assert!(!is_yaml("!phases: none\nELEMENTS H O END"));
-        assert!(!is_yaml("   species\nH2"));
+    fn formats() {
+        let of = |name: &str, text: &str| format(Path::new(name), text).map_err(|error| error.0);
+        let (yaml, chemkin) = (Ok(Format::Yaml), Ok(Format::Chemkin));
+        assert_eq!(of("f", "# note\nphases:\n- name: gas"), yaml);
+        assert_eq!(of("f", "\n{phases: []}"), yaml);
+        assert_eq!(of("f", "- a\n- b"), yaml);
+        assert_eq!(of("f.yaml", "name"), yaml);
+        assert_eq!(of("f", "!phases: none\nELEMENTS H O END"), chemkin);
+        assert_eq!(of("f.yaml", "   species\nH2"), chemkin);
+        assert_eq!(of("f", "THERMO ALL\n"), chemkin);
+        for (name, text, found) in [
+            ("f.yaml", "", "empty"),
+            ("f.inp", " \n\r\n", "empty"),
+            ("f.yaml", "# a\n", "comments"),
+            ("f.inp", "! a\n!b", "comments"),
+            ("f.cti", "units(length='cm')", "CTI"),
+            ("f", "# a\nideal_gas(name='gas',\n species='H2')", "CTI"),
+            ("f.xml", "<?xml version='1.0'?>", "XML"),
+            ("f", "Dear reader,\nno", "neither"),
+        ] {
+            assert!(of(name, text).unwrap_err().contains(found), "{name}: {text}");
+        }
     }
 
     #[test]

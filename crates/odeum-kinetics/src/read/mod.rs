@@ -21,9 +21,11 @@
 mod checks;
 mod chemkin;
 mod draft;
+mod duplicates;
 mod elements;
 mod equation;
 mod file;
+mod found;
 mod number;
 mod problem;
 pub mod support;
@@ -32,9 +34,12 @@ mod yaml;
 
 pub use crate::constants::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
 pub use chemkin::Named;
-pub use file::from_path;
+pub use file::{Selection, from_path, from_selection};
 pub use problem::{Problem, ReadErrors};
 
+use std::path::PathBuf;
+
+use found::Found;
 use problem::{Log, quote};
 
 use crate::mechanism::{Arrhenius, Element, Mechanism, PlogPoint, Rate, Reaction, Species, Thermo};
@@ -59,9 +64,27 @@ pub struct Read {
 ///
 /// All problems of the text.
 pub fn yaml(file: &str, text: &str, phase: Option<&str>) -> Result<Read, ReadErrors> {
+    let alone = |_: &str| {
+        let found = "another file, which a text alone does not have".to_owned();
+        Err((found, "read the mechanism from its file, or copy the section into it"))
+    };
+    yaml_with(file, text, phase, &alone)
+}
+
+/// The path of a file by the name that a mechanism has for it; or (found, remedy).
+type Finder<'a> = dyn Fn(&str) -> Result<PathBuf, (String, &'static str)> + 'a;
+
+/// As [`yaml`], with sections of the files that `find` finds.
+fn yaml_with(
+    file: &str,
+    text: &str,
+    phase: Option<&str>,
+    find: &Finder<'_>,
+) -> Result<Read, ReadErrors> {
     let mut log = Log::new(file);
-    let mechanism = if small(text, &mut log) { yaml::read(text, phase, &mut log) } else { None };
-    finish(mechanism, log)
+    let read =
+        if small(text, &mut log) { yaml::read(file, text, phase, find, &mut log) } else { None };
+    finish(read, log)
 }
 
 /// Reads Chemkin: a mechanism, with thermodynamic data in it or in a second text, or both; of two
@@ -88,32 +111,42 @@ fn small(text: &str, log: &mut Log) -> bool {
     false
 }
 
-fn finish(mechanism: Option<Mechanism>, mut log: Log) -> Result<Read, ReadErrors> {
-    if let Some(mechanism) = &mechanism {
-        checks::whole(mechanism, &mut log);
+fn finish(found: Option<Found>, mut log: Log) -> Result<Read, ReadErrors> {
+    if let Some(found) = &found {
+        checks::whole(found, &mut log);
     } else if !log.has_errors() {
         log.error(0, "", "nothing could be read".to_owned(), "give a mechanism");
     }
     let warnings = log.finish()?;
-    Ok(Read { mechanism: mechanism.unwrap_or_default(), warnings })
+    Ok(Read { mechanism: found.map(|found| found.mechanism).unwrap_or_default(), warnings })
 }
 
-/// A species with its molar mass; `None` with the problem told where that is not positive.
+/// A species with its molar mass, which is NaN where `composition` is `None` or makes no mass; the
+/// latter is told. A species whose data are wrong stays known by its name, so that one problem makes
+/// no others; a mechanism with problems is never handed out.
 fn species(
     name: String,
     line: usize,
-    composition: Vec<(usize, f64)>,
+    composition: Option<Vec<(usize, f64)>>,
     elements: &[Element],
-    thermo: Thermo,
+    thermo: Option<Thermo>,
     log: &mut Log,
-) -> Option<Species> {
-    let weight: f64 = composition.iter().map(|&(e, count)| count * elements[e].weight).sum();
-    if weight > 0.0 && weight.is_finite() {
-        return Some(Species { name, composition, weight, thermo, line });
+) -> Species {
+    let thermo = thermo.unwrap_or(Thermo::Nasa7(Vec::new()));
+    let Some(composition) = composition else {
+        return Species { name, composition: Vec::new(), weight: f64::NAN, thermo, line };
+    };
+    let mut weight: f64 = composition.iter().map(|&(e, count)| count * elements[e].weight).sum();
+    if weight <= 0.0 || weight.is_infinite() {
+        let found = if composition.is_empty() {
+            "no atoms".to_owned()
+        } else {
+            format!("a molar mass of {weight} kg/kmol")
+        };
+        log.error(line, &name, found, "give the atoms of the species");
+        weight = f64::NAN;
     }
-    let found = format!("a molar mass of {weight} kg/kmol");
-    log.error(line, &name, found, "give the atoms of the species");
-    None
+    Species { name, composition, weight, thermo, line }
 }
 
 /// The points of a PLOG table by ascending pressure, rates of one pressure together.
@@ -184,29 +217,38 @@ fn check_allowed(draft: &draft::Draft, reaction: &Reaction, allowed: Allowed, lo
 
 /// Reactions with a named collider beside the same reaction with `M`: what Cantera's
 /// `explicit-third-body-duplicates` says of them.
-fn third_body_duplicates(mechanism: &mut Mechanism, choice: &str, log: &mut Log) {
-    let pairs = checks::generic_and_named(mechanism);
-    for (generic, named, collider) in pairs {
+fn third_body_duplicates(found: &mut Found, choice: &str, log: &mut Log) {
+    for pair in duplicates::Duplicates::of(&found.mechanism).beside {
+        let collider = pair.collider;
+        let reactions = &mut found.mechanism.reactions;
         match choice {
             "mark-duplicate" => {
-                mechanism.reactions[generic].duplicate = true;
-                mechanism.reactions[named].duplicate = true;
+                for &i in pair.generic.iter().chain(&pair.named) {
+                    reactions[i].duplicate = true;
+                }
             }
             "modify-efficiency" => {
-                if let Some(body) = &mut mechanism.reactions[generic].third_body {
-                    body.efficiencies.retain(|entry| entry.0 != collider);
-                    body.efficiencies.push((collider, 0.0));
+                for &i in &pair.generic {
+                    if let Some(body) = &mut reactions[i].third_body {
+                        body.efficiencies.retain(|entry| entry.0 != collider);
+                        body.efficiencies.push((collider, 0.0));
+                    }
                 }
             }
             _ => {
-                let reaction = &mechanism.reactions[named];
-                let found = format!(
-                    "{} counts as collider here and in the reaction with M at line {}",
-                    mechanism.species[collider].name, mechanism.reactions[generic].line
-                );
-                let remedy = "give it efficiency 0 there if it should count once";
-                log.warn(reaction.line, &reaction.equation, found, remedy);
+                for &i in &pair.named {
+                    let what = format!(
+                        "{} counts as collider here and in the reaction with M at {}",
+                        found.mechanism.species[collider].name,
+                        found.line_of(pair.generic[0], i)
+                    );
+                    let remedy = "give it efficiency 0 there if it should count once";
+                    let reaction = &found.mechanism.reactions[i];
+                    found.enter_reaction(i, log);
+                    log.warn(reaction.line, &reaction.equation, what, remedy);
+                }
             }
         }
     }
+    found.enter_own(log);
 }

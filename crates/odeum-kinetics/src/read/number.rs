@@ -11,7 +11,12 @@ pub(crate) fn parse(text: &str, fortran: bool) -> Result<f64, String> {
             || (fortran && matches!(c, 'd' | 'D'))
     };
     if text.is_empty() || text.len() > 60 || !text.chars().all(plain) {
-        return Err(format!("'{}' is not a number", super::problem::quote(text)));
+        let advice = if begins(text) && text.contains(',') {
+            ": write a decimal point in place of the comma"
+        } else {
+            ""
+        };
+        return Err(format!("'{}' is not a number{advice}", super::problem::quote(text)));
     }
     let value = if fortran && text.contains(['d', 'D']) {
         text.replace(['d', 'D'], "e").parse::<f64>()
@@ -25,6 +30,11 @@ pub(crate) fn parse(text: &str, fortran: bool) -> Result<f64, String> {
     }
 }
 
+/// Whether a text begins as a number does.
+pub(crate) fn begins(text: &str) -> bool {
+    text.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +46,7 @@ mod tests {
         for bad in ["", "nan", "inf", "1e400", "1d3", "0x10", "1e", "--1", "1_000", "."] {
             assert!(parse(bad, false).is_err(), "{bad}");
         }
+        assert!(parse("7,1e+12", false).unwrap_err().contains("decimal point"));
+        assert!(!parse("H2,O2", false).unwrap_err().contains("decimal point"));
     }
 }

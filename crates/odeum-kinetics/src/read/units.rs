@@ -151,18 +151,23 @@ pub(crate) struct UnitSystem {
     activation: Option<f64>,
 }
 
+impl UnitSystem {
+    /// SI with kmol.
+    pub(crate) const SI: UnitSystem = UnitSystem {
+        mass: 1.0,
+        length: 1.0,
+        time: 1.0,
+        current: 1.0,
+        quantity: 1.0,
+        pressure: 1.0,
+        energy: 1.0,
+        activation: None,
+    };
+}
+
 impl Default for UnitSystem {
     fn default() -> Self {
-        UnitSystem {
-            mass: 1.0,
-            length: 1.0,
-            time: 1.0,
-            current: 1.0,
-            quantity: 1.0,
-            pressure: 1.0,
-            energy: 1.0,
-            activation: None,
-        }
+        UnitSystem::SI
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         let help = format!("as odeum bench {} --mechanism gri30.yaml", args.name);
         return Err(bad(Finding::error("which mechanism?").help(help)));
     };
-    let read = mechanism::read(file, args.thermo.as_deref(), args.phase.as_deref());
+    let read = mechanism::read(file, &args.beside.selection());
     let read = read.map_err(|findings| {
         let (last, others) = match findings.split_last() {
             Some((last, others)) => (last.clone(), others),

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 
 use self::lines::{Line, Sections};
 use super::elements;
+use super::found::Found;
 use super::problem::{Log, quote};
 use crate::mechanism::{Element, Mechanism};
 
@@ -30,7 +31,7 @@ pub(super) fn read(
     mechanism: Named<'_>,
     thermo: Option<Named<'_>>,
     log: &mut Log,
-) -> Option<Mechanism> {
+) -> Option<Found> {
     let mut sections = Sections::default();
     sections.split(mechanism.text, false, log);
     let elements = read_elements(&sections.elements, log);
@@ -46,8 +47,9 @@ pub(super) fn read(
     for (header, lines) in &sections.thermo {
         thermo::read(*header, lines, &wanted, &mut data, log);
     }
-    // (entry, whether it is of the mechanism's own file).
-    let own: Vec<String> = data.keys().cloned().collect();
+    for entry in data.values_mut().flatten() {
+        entry.own = true;
+    }
     if let Some(thermo) = thermo {
         log.enter(thermo.file);
         let mut second = Sections::default();
@@ -63,47 +65,56 @@ pub(super) fn read(
         species: Vec::with_capacity(names.len()),
         reactions: Vec::new(),
     };
-    let mut missing = 0;
     for (name, line) in &names {
-        let Some(entry) = data.remove(*name) else {
+        let entry = data.remove(*name);
+        if entry.is_none() {
             let remedy = "give its entry after THERMO, or in a file of thermodynamic data";
             log.error(*line, name, "no thermodynamic data".to_owned(), remedy);
-            missing += 1;
-            continue;
-        };
-        let mut composition = Vec::with_capacity(entry.composition.len());
-        for (symbol, count) in &entry.composition {
-            let mut known = found.elements.iter().position(|element| element.name == *symbol);
-            if known.is_none() && symbol == "E" {
-                found.elements.extend(
-                    elements::weight("E").map(|weight| Element { name: "E".to_owned(), weight }),
-                );
-                known = Some(found.elements.len() - 1);
-            }
-            match known {
-                Some(element) => composition.push((element, *count)),
-                None => {
-                    let foreign = !own.iter().any(|other| other == name);
-                    let at = if foreign { *line } else { entry.line };
-                    log.error(at, name, thermo::undeclared(symbol), "add it to ELEMENTS");
-                }
-            }
         }
-        match super::species(
-            (*name).to_owned(),
-            *line,
-            composition,
-            &found.elements,
-            entry.thermo,
-            log,
-        ) {
-            Some(species) => found.species.push(species),
-            None => missing += 1,
-        }
+        // An entry that was refused is told already.
+        let entry = entry.flatten();
+        let composition =
+            entry.as_ref().and_then(|entry| composition(entry, name, *line, &mut found, log));
+        let thermo = entry.map(|entry| entry.thermo);
+        let name = (*name).to_owned();
+        let species = super::species(name, *line, composition, &found.elements, thermo, log);
+        found.species.push(species);
     }
     found.reactions = reaction::read_all(&sections, &index, log);
-    // Reactions refer to species by place: with one missing, the places are wrong.
-    (missing == 0).then_some(found)
+    Some(Found::of_one(mechanism.file, found))
+}
+
+/// The atoms of an entry by the place of their elements; `None` with the problem told where one is
+/// not declared.
+fn composition(
+    entry: &thermo::Entry,
+    name: &str,
+    line: usize,
+    mechanism: &mut Mechanism,
+    log: &mut Log,
+) -> Option<Vec<(usize, f64)>> {
+    let elements = &mut mechanism.elements;
+    let mut composition = Some(Vec::with_capacity(entry.composition.len()));
+    for (symbol, count) in &entry.composition {
+        let mut known = elements.iter().position(|element| element.name == *symbol);
+        if known.is_none()
+            && symbol == "E"
+            && let Some(weight) = elements::weight("E")
+        {
+            elements.push(Element { name: "E".to_owned(), weight });
+            known = Some(elements.len() - 1);
+        }
+        match (known, &mut composition) {
+            (Some(element), Some(composition)) => composition.push((element, *count)),
+            (Some(_), None) => {}
+            (None, _) => {
+                let at = if entry.own { entry.line } else { line };
+                log.error(at, name, thermo::undeclared(symbol), "add it to ELEMENTS");
+                composition = None;
+            }
+        }
+    }
+    composition
 }
 
 /// A file's name without folder and ending.
@@ -122,14 +133,21 @@ fn read_elements(lines: &[Line<'_>], log: &mut Log) -> Vec<Element> {
             let symbol = thermo::capitalised(&rest[..end]);
             rest = rest[end..].trim_start();
             let mut weight = elements::weight(&symbol);
+            let mut told = false;
             if let Some(tail) = rest.strip_prefix('/') {
                 let (inside, after) = tail.split_once('/').unwrap_or((tail, ""));
-                match super::number::parse(inside, true) {
-                    Ok(value) if value > 0.0 => weight = Some(value),
-                    _ => {
-                        let what = format!("the atomic weight '{}'", quote(inside));
-                        log.error(line, &symbol, what, "write it as in D/2.014/");
+                let wrong = match super::number::parse(inside, true) {
+                    Ok(value) if value > 0.0 => {
+                        weight = Some(value);
+                        None
                     }
+                    Ok(_) => Some(format!("'{}' is not positive", quote(inside))),
+                    Err(what) => Some(what),
+                };
+                if let Some(what) = wrong {
+                    let what = format!("the atomic weight: {what}");
+                    log.error(line, &symbol, what, "write it as in D/2.014/");
+                    told = true;
                 }
                 rest = after.trim_start();
             }
@@ -139,8 +157,12 @@ fn read_elements(lines: &[Line<'_>], log: &mut Log) -> Vec<Element> {
                 }
                 Some(weight) => found.push(Element { name: symbol, weight }),
                 None => {
-                    let what = "an unknown element".to_owned();
-                    log.error(line, &symbol, what, "give its atomic weight, as in D/2.014/");
+                    if !told {
+                        let what = "an unknown element".to_owned();
+                        log.error(line, &symbol, what, "give its atomic weight, as in D/2.014/");
+                    }
+                    // Known by its name: its species are not wrong, too.
+                    found.push(Element { name: symbol, weight: f64::NAN });
                 }
             }
         }

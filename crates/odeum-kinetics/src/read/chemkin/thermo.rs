@@ -17,6 +17,8 @@ pub(super) struct Entry {
     pub(super) composition: Vec<(String, f64)>,
     pub(super) thermo: Thermo,
     pub(super) line: usize,
+    /// In the file of the mechanism, not in one of thermodynamic data.
+    pub(super) own: bool,
 }
 
 /// Characters `from .. to` of a line, as far as it goes.
@@ -34,22 +36,39 @@ pub(super) fn capitalised(symbol: &str) -> String {
     }
 }
 
-/// Atoms in groups of two columns of symbol and the rest of count.
-fn atoms(line: &str, from: usize, groups: usize, width: usize, into: &mut Vec<(String, f64)>) {
+/// Atoms in groups of two columns of symbol and the rest of count. What has no digit is no count:
+/// the columns of the fifth element may hold something else.
+fn atoms(
+    line: &str,
+    from: usize,
+    groups: usize,
+    width: usize,
+    into: &mut Vec<(String, f64)>,
+) -> Result<(), String> {
     for i in 0..groups {
         let start = from + i * width;
         let symbol = columns(line, start, start + 2);
         let count = columns(line, start + 2, start + width);
         let letters = symbol.chars().any(char::is_alphabetic);
-        let Ok(count) = number::parse(count, false) else { continue };
-        if letters && count != 0.0 {
-            let symbol = capitalised(symbol);
+        // Only the four groups of old hold nothing but atoms.
+        let named = letters || (from == 24 && !symbol.is_empty());
+        if !named || !count.contains(|c: char| c.is_ascii_digit()) {
+            continue;
+        }
+        let symbol = capitalised(symbol);
+        let count = number::parse(count, false)
+            .map_err(|error| format!("the atoms of {}: {error}", quote(&symbol)))?;
+        if count != 0.0 && !letters {
+            return Err(format!("atoms of '{}', which is no element", quote(&symbol)));
+        }
+        if count != 0.0 {
             match into.iter_mut().find(|entry| entry.0 == symbol) {
                 Some(entry) => entry.1 += count,
                 None => into.push((symbol, count)),
             }
         }
     }
+    Ok(())
 }
 
 /// Default temperatures of a section: (low, middle, high) \[K\].
@@ -59,12 +78,13 @@ fn defaults(line: &str) -> Option<[f64; 3]> {
     <[f64; 3]>::try_from(numbers).ok()
 }
 
-/// Adds the entries of a section that `wanted` names to `found`; the first of a name wins.
+/// Adds the entries of a section that `wanted` names to `found`, `None` for those that are wrong;
+/// the first of a name wins.
 pub(super) fn read(
     header: Line<'_>,
     lines: &[Line<'_>],
     wanted: &dyn Fn(&str) -> bool,
-    found: &mut HashMap<String, Entry>,
+    found: &mut HashMap<String, Option<Entry>>,
     log: &mut Log,
 ) {
     if header.1.to_ascii_uppercase().contains("NASA9") {
@@ -103,12 +123,13 @@ pub(super) fn read(
             if wanted(&name) {
                 let what = "no '1' in column 80 of the first line of its data".to_owned();
                 log.error(number, &name, what, "keep to the columns of the format");
+                found.entry(name).or_insert(None);
             }
             continue;
         }
-        let body: Vec<&str> = rest[i..].iter().take(3).map(|line| line.1).collect();
+        let body = &rest[i..rest.len().min(i + 3)];
         let complete = body.len() == 3
-            && (2..=4).zip(&body).all(|(k, line)| columns(line, 79, 80) == k.to_string());
+            && (2..=4).zip(body).all(|(k, line)| columns(line.1, 79, 80) == k.to_string());
         if !wanted(&name) {
             i += if complete { 3 } else { 0 };
             continue;
@@ -116,6 +137,7 @@ pub(super) fn read(
         if !complete {
             let what = "its data are not four lines, numbered in column 80".to_owned();
             log.error(number, &name, what, "keep to the columns of the format");
+            found.entry(name).or_insert(None);
             continue;
         }
         i += 3;
@@ -124,29 +146,44 @@ pub(super) fn read(
             log.warn(number, &name, what, "the first entry is used");
             continue;
         }
-        match entry(number, line, &more, &body, temperatures) {
-            Ok(entry) => {
-                found.insert(name, entry);
-            }
-            Err(what) => log.error(number, &name, what, "keep to the columns of the format"),
+        let read = coefficients(body).and_then(|all| {
+            entry(number, line, &more, &all, temperatures).map_err(|what| (number, what))
+        });
+        if let Err((number, what)) = &read {
+            log.error(*number, &name, what.clone(), "keep to the columns of the format");
+        }
+        found.insert(name, read.ok());
+    }
+}
+
+/// The fourteen coefficients of an entry, or a line and what is wrong with it.
+fn coefficients(body: &[Line<'_>]) -> Result<[f64; 14], (usize, String)> {
+    let mut all = [0.0; 14];
+    for (k, value) in all.iter_mut().enumerate() {
+        let ((number, line), column) = (body[k / 5], 15 * (k % 5));
+        let text = columns(line, column, column + 15);
+        if !text.is_empty() {
+            *value = number::parse(&text.replace(' ', ""), true)
+                .map_err(|error| (number, format!("coefficient {}: {error}", k + 1)))?;
         }
     }
+    Ok(all)
 }
 
 fn entry(
     line: usize,
     head: &str,
     more: &[&str],
-    body: &[&str],
+    all: &[f64; 14],
     defaults: Option<[f64; 3]>,
 ) -> Result<Entry, String> {
     let mut composition = Vec::new();
     if more.is_empty() {
-        atoms(head, 24, 4, 5, &mut composition);
+        atoms(head, 24, 4, 5, &mut composition)?;
         // The fifth element shares columns with long middle temperatures: letters tell it.
-        atoms(head, 73, 1, 5, &mut composition);
+        atoms(head, 73, 1, 5, &mut composition)?;
         let beyond = head.chars().count().saturating_sub(80) / 10;
-        atoms(head, 80, beyond, 10, &mut composition);
+        atoms(head, 80, beyond, 10, &mut composition)?;
     } else {
         let words: Vec<&str> = more.iter().flat_map(|text| text.split_whitespace()).collect();
         for pair in words.chunks(2) {
@@ -167,15 +204,6 @@ fn entry(
         "" => defaults.map(|t| t[1]).filter(|&t| low < t && t < high),
         text => Some(number::parse(text, true)?),
     };
-    let mut all = [0.0; 14];
-    for (k, value) in all.iter_mut().enumerate() {
-        let (row, column) = (k / 5, 15 * (k % 5));
-        let text = columns(body[row], column, column + 15);
-        if !text.is_empty() {
-            *value = number::parse(&text.replace(' ', ""), true)
-                .map_err(|error| format!("coefficient {}: {error}", k + 1))?;
-        }
-    }
     let half = |from: usize| std::array::from_fn::<f64, 7, _>(|i| all[from + i]);
     let (upper, lower) = (half(0), half(7));
     if middle == Some(low) || middle == Some(high) || upper == lower {
@@ -203,7 +231,7 @@ fn entry(
             return Err(format!("the temperatures {low}, {middle}, {high} do not ascend"));
         }
     };
-    Ok(Entry { composition, thermo: Thermo::Nasa7(ranges), line })
+    Ok(Entry { composition, thermo: Thermo::Nasa7(ranges), line, own: false })
 }
 
 /// Text for an element that is not declared.

@@ -1,6 +1,7 @@
 //! Typed access to the fields of a mapping, with the problems told.
 
-use super::node::Node;
+use super::node::{DECIMAL_POINT, Entry, Node};
+use crate::read::number;
 use crate::read::problem::{Log, quote};
 use crate::read::units::{Dimension, UnitSystem};
 
@@ -52,13 +53,32 @@ impl<'a> Fields<'a> {
         value
     }
 
-    /// Tells of keys that nothing here reads.
+    /// Tells of keys that nothing here reads. One without a value that begins as a number is
+    /// refused: it is the end of a number with a decimal comma.
     pub(super) fn warn_unknown(&self, known: &[&str], log: &mut Log) {
-        for entry in self.node.mapping().unwrap_or(&[]) {
-            if !known.contains(&entry.key.as_str()) {
-                let found = format!("the field '{}' is not used", quote(&entry.key));
+        self.unknown(known, |key| number::begins(key), log);
+    }
+
+    /// As `warn_unknown`, and every key without a value is refused.
+    pub(super) fn refuse_valueless(&self, known: &[&str], log: &mut Log) {
+        self.unknown(known, |_| true, log);
+    }
+
+    fn unknown(&self, known: &[&str], refused: impl Fn(&str) -> bool, log: &mut Log) {
+        let unknown = |entry: &&Entry| !known.contains(&entry.key.as_str());
+        for entry in self.node.mapping().unwrap_or(&[]).iter().filter(unknown) {
+            let key = quote(&entry.key);
+            if !entry.value.is_empty() || !refused(&entry.key) {
+                let found = format!("the field '{key}' is not used");
                 log.warn(entry.line, self.subject, found, "correct its name, or remove it");
+                continue;
             }
+            let remedy = if number::begins(&entry.key) {
+                DECIMAL_POINT
+            } else {
+                "correct its name and give it a value, or remove it"
+            };
+            log.error(entry.line, self.subject, format!("the key '{key}' has no value"), remedy);
         }
     }
 
@@ -143,6 +163,11 @@ impl<'a> Fields<'a> {
         };
         let mut numbers = Vec::with_capacity(entries.len());
         for entry in entries {
+            if entry.value.is_empty() && number::begins(&entry.key) {
+                let found = format!("'{key}': the key '{}' has no value", quote(&entry.key));
+                log.error(entry.line, self.subject, found, DECIMAL_POINT);
+                return None;
+            }
             numbers.push((entry.key.clone(), self.plain(&entry.value, key, log)?));
         }
         Some(numbers)

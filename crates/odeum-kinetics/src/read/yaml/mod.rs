@@ -3,7 +3,9 @@
 //! The format: <https://cantera.org/stable/yaml/index.html>. Where its description leaves a
 //! choice, Cantera 3.2 is followed.
 
+mod elements;
 mod field;
+mod library;
 mod node;
 mod phase;
 mod rate;
@@ -13,12 +15,14 @@ mod species;
 use std::collections::{HashMap, HashSet};
 
 use self::field::Fields;
+use self::library::{Document, Library, Section};
 use self::node::Node;
 use self::phase::{Source, Take};
-use super::elements;
+use super::Finder;
+use super::found::Found;
 use super::problem::{Log, quote};
-use super::units::{Dimension, UnitSystem};
-use crate::mechanism::{Element, Mechanism, Species};
+use super::units::UnitSystem;
+use crate::mechanism::Element;
 
 const PHASE_FIELDS: &[&str] = &[
     "name",
@@ -36,112 +40,81 @@ const PHASE_FIELDS: &[&str] = &[
     "explicit-third-body-duplicates",
 ];
 
-/// The mechanism of one phase of a YAML text, as far as it can be read.
-pub(super) fn read(text: &str, wanted: Option<&str>, log: &mut Log) -> Option<Mechanism> {
-    let root = match node::load(text) {
-        Ok(root) => root,
-        Err((line, found, remedy)) => {
-            log.error(line, "", found, remedy);
-            return None;
-        }
-    };
-    if root.mapping().is_none() {
-        let found = format!("{} in place of a mechanism", root.what());
-        log.error(root.line, "", found, "give 'phases', 'species' and 'reactions'");
-        return None;
-    }
-    let units = field::units_of(&root, UnitSystem::default(), log);
-    let phase = phase::choose(&root, units, wanted, log)?;
-    phase.warn_unknown(PHASE_FIELDS, log);
-    let declared = declared_elements(&root, units, &phase, log)?;
-    let (elements, species) = read_species(&root, units, &phase, declared, log)?;
-    let mut mechanism =
-        Mechanism { name: phase.subject.to_owned(), elements, species, reactions: Vec::new() };
-    read_reactions(&root, units, &phase, &mut mechanism, log);
-    let between = phase.text("explicit-third-body-duplicates", log).unwrap_or("warn");
-    super::third_body_duplicates(&mut mechanism, between, log);
-    Some(mechanism)
-}
-
-/// Weights of the elements that the file itself defines, in a section.
-fn custom_elements(
-    root: &Node,
-    units: UnitSystem,
-    source: &Source<'_>,
+/// The mechanism of one phase of a YAML text, as far as it can be read; `find` finds the other files
+/// that the phase takes sections of.
+pub(super) fn read(
+    file: &str,
+    text: &str,
+    wanted: Option<&str>,
+    find: &Finder<'_>,
     log: &mut Log,
-) -> Option<Vec<Element>> {
-    if root.get(&source.section).is_none() && matches!(&*source.section, "elements" | "default") {
-        return Some(Vec::new());
-    }
-    let (items, units) = phase::section(root, units, source, log)?;
-    let mut found = Vec::new();
-    for item in items {
-        let fields = Fields::new(item, units, "element", log);
-        let symbol = fields.require("symbol", log).and_then(|_| fields.text("symbol", log));
-        let weight = fields
-            .require("atomic-weight", log)
-            .and_then(|node| fields.quantity(node, "atomic-weight", Dimension::NONE, log));
-        fields.warn_unknown(
-            &["symbol", "atomic-weight", "atomic-number", "entropy298", "units", "note"],
-            log,
-        );
-        let (symbol, weight) = (symbol?, weight?);
-        if weight <= 0.0 {
-            let what = format!("an atomic weight of {weight}");
-            log.error(item.line, symbol, what, "give a positive weight");
-            return None;
-        }
-        found.push(Element { name: symbol.to_owned(), weight });
-    }
+) -> Option<Found> {
+    let own = Document::open(file, text, log)?;
+    let phase = phase::choose(&own.root, own.units, wanted, log)?;
+    phase.warn_unknown(PHASE_FIELDS, log);
+    let reacts = reacts(&phase, log);
+    let mut sources = |key: &'static str| phase::sources(&phase, key, log);
+    let elements = match phase.get("elements") {
+        Some(_) => Some(sources("elements")?),
+        None => None,
+    };
+    let species = sources("species")?;
+    let usual = phase.get("reactions").is_none() && own.root.get("reactions").is_none();
+    let reactions = if reacts && !usual { sources("reactions")? } else { Vec::new() };
+    let all = elements.iter().flatten().chain(&species).chain(&reactions);
+    let others = library::others(&own, all, find, log);
+    let library = Library { own: &own, others: &others };
+
+    let declared = elements::declared(&library, elements.as_deref(), log);
+    let mut found = Found { files: library.files(), ..Found::default() };
+    found.mechanism.name = phase.subject.to_owned();
+    read_species(&library, &species, &phase, declared, &mut found, log);
+    read_reactions(&library, &reactions, &phase, &mut found, log);
+    let between = phase.text("explicit-third-body-duplicates", log).unwrap_or("warn");
+    super::third_body_duplicates(&mut found, between, log);
     Some(found)
 }
 
-/// The elements of the phase; `None` inside where it declares none and takes those of its species.
-fn declared_elements(
-    root: &Node,
-    units: UnitSystem,
-    phase: &Fields<'_>,
-    log: &mut Log,
-) -> Option<Option<Vec<Element>>> {
-    if phase.get("elements").is_none() {
-        return Some(None);
-    }
-    let mut elements: Vec<Element> = Vec::new();
-    for source in phase::sources(phase, "elements", log)? {
-        let custom = custom_elements(root, units, &source, log)?;
-        let names: Vec<(&str, usize)> = match &source.take {
-            Take::Names(names) => names.clone(),
-            _ => custom.iter().map(|element| (element.name.as_str(), source.line)).collect(),
-        };
-        for (name, line) in names {
-            let own = custom.iter().find(|element| element.name == name);
-            let Some(weight) = own.map(|e| e.weight).or_else(|| elements::weight(name)) else {
-                let found = "an unknown element".to_owned();
-                let remedy = "define it in a section 'elements' with its atomic-weight";
-                log.error(line, name, found, remedy);
-                continue;
-            };
-            if elements.iter().any(|element| element.name == name) {
-                log.error(line, name, "an element twice".to_owned(), "keep one of the two");
-                continue;
+/// Whether the phase has reactions.
+fn reacts(phase: &Fields<'_>, log: &mut Log) -> bool {
+    match phase.text("kinetics", log) {
+        Some("gas" | "bulk") => return true,
+        None | Some("none") => {
+            let given = phase.get("reactions").filter(|node| node.scalar() != Some("none"));
+            if let Some(node) = given {
+                let found = "'reactions' without 'kinetics'".to_owned();
+                log.error(node.line, phase.subject, found, "add 'kinetics: gas'");
             }
-            elements.push(Element { name: name.to_owned(), weight });
+        }
+        Some(other) => {
+            let found = format!("the kinetics '{}' is not supported", quote(other));
+            log.error(phase.node.line, phase.subject, found, &super::support::advice(other));
         }
     }
-    Some(Some(elements))
+    false
 }
 
-/// (node, units, name) of the species that the phase takes.
+/// A species that the phase takes: its name and line, and its entry where there is one.
+struct Chosen<'a> {
+    name: &'a str,
+    line: usize,
+    entry: Option<(&'a Node, UnitSystem)>,
+    document: usize,
+}
+
+/// The species that the phase takes.
 fn chosen_species<'a>(
-    root: &'a Node,
-    units: UnitSystem,
-    phase: &Fields<'a>,
+    library: &Library<'a>,
+    sources: &[Source<'a>],
     log: &mut Log,
-) -> Option<Vec<(&'a Node, UnitSystem, &'a str)>> {
+) -> Vec<Chosen<'a>> {
     let mut chosen = Vec::new();
     let mut seen = HashSet::new();
-    for source in phase::sources(phase, "species", log)? {
-        let (items, units) = phase::section(root, units, &source, log)?;
+    for source in sources {
+        let section = library.section(source, log);
+        let known = section.is_some();
+        let Section { items, units, document } = section.unwrap_or(Section::EMPTY);
+        library.enter(document, log);
         let mut by_name: HashMap<&str, &Node> = HashMap::new();
         let mut order = Vec::new();
         for item in items {
@@ -161,35 +134,40 @@ fn chosen_species<'a>(
                 order.push((name, item.line));
             }
         }
+        // Names in the list of the phase have their lines there, those of the section here.
         let names = match &source.take {
-            Take::Names(names) => names.clone(),
+            Take::Names(names) => {
+                library.enter(0, log);
+                names.clone()
+            }
             _ => order,
         };
         for (name, line) in names {
-            match by_name.get(name) {
-                Some(item) => {
-                    if phase::once(&mut seen, name, line, log) {
-                        chosen.push((*item, units, name));
-                    }
-                }
-                None => {
-                    let found = format!("no entry in the section '{}'", quote(&source.section));
-                    log.error(line, name, found, "add the species, or correct its name");
-                }
+            if !phase::once(&mut seen, name, line, log) {
+                continue;
             }
+            let entry = by_name.get(name).map(|item| (*item, units));
+            if entry.is_none() && known {
+                let found = format!("no entry in the section '{}'", quote(&source.section));
+                log.error(line, name, found, "add the species, or correct its name");
+            }
+            let line = entry.map_or(line, |(item, _)| item.line);
+            chosen.push(Chosen { name, line, entry, document });
         }
+        library.enter(0, log);
     }
-    Some(chosen)
+    chosen
 }
 
 fn read_species(
-    root: &Node,
-    units: UnitSystem,
+    library: &Library<'_>,
+    sources: &[Source<'_>],
     phase: &Fields<'_>,
     declared: Option<Vec<Element>>,
+    found: &mut Found,
     log: &mut Log,
-) -> Option<(Vec<Element>, Vec<Species>)> {
-    let chosen = chosen_species(root, units, phase, log)?;
+) {
+    let chosen = chosen_species(library, sources, log);
     if chosen.is_empty() && !log.has_errors() {
         log.error(phase.node.line, phase.subject, "no species".to_owned(), "add at least one");
     }
@@ -197,79 +175,61 @@ fn read_species(
     let skip = phase.flag("skip-undeclared-elements", log);
     let mut elements = declared.unwrap_or_default();
     let mut all = Vec::with_capacity(chosen.len());
-    for (node, units, name) in chosen {
-        let Some(draft) = species::read(node, name, units, log) else { continue };
+    for Chosen { name, line, entry, document } in chosen {
+        library.enter(document, log);
+        let draft = entry.map_or(species::Draft::default(), |(node, units)| {
+            species::read(node, name, units, log)
+        });
         let known = |elements: &[Element], symbol: &str| {
             elements.iter().position(|element| element.name == symbol)
         };
         let missing = |symbol: &str| known(&elements, symbol).is_none() && symbol != "E";
-        if skip && !implied && draft.composition.iter().any(|(symbol, _)| missing(symbol)) {
+        let atoms = draft.composition.iter().flatten();
+        if skip && !implied && atoms.clone().any(|(symbol, _)| missing(symbol)) {
             continue;
         }
-        let mut composition = Vec::with_capacity(draft.composition.len());
-        for (symbol, count) in &draft.composition {
+        let mut composition = draft.composition.is_some().then(Vec::new);
+        for (symbol, count) in atoms {
             let mut index = known(&elements, symbol);
             // The electron is an element of every phase with charged species.
             if index.is_none()
                 && (implied || symbol == "E")
-                && let Some(weight) = elements::weight(symbol)
+                && let Some(weight) = super::elements::weight(symbol)
             {
                 elements.push(Element { name: symbol.clone(), weight });
                 index = Some(elements.len() - 1);
             }
             let Some(index) = index else {
                 let found = format!("the element {} is not one of the phase", quote(symbol));
-                log.error(draft.line, name, found, "add it to 'elements', or correct it");
+                log.error(line, name, found, "add it to 'elements', or correct it");
+                composition = None;
                 continue;
             };
-            if *count != 0.0 {
+            if *count != 0.0
+                && let Some(composition) = &mut composition
+            {
                 composition.push((index, *count));
             }
         }
-        if let Some(species) =
-            super::species(draft.name, draft.line, composition, &elements, draft.thermo, log)
-        {
-            all.push(species);
-        }
+        let name = name.to_owned();
+        all.push(super::species(name, line, composition, &elements, draft.thermo, log));
+        found.of_species.push(document);
     }
-    Some((elements, all))
+    library.enter(0, log);
+    (found.mechanism.elements, found.mechanism.species) = (elements, all);
 }
 
 fn read_reactions(
-    root: &Node,
-    units: UnitSystem,
+    library: &Library<'_>,
+    sources: &[Source<'_>],
     phase: &Fields<'_>,
-    mechanism: &mut Mechanism,
+    found: &mut Found,
     log: &mut Log,
 ) {
-    let kinetics = phase.text("kinetics", log);
-    match kinetics {
-        Some("gas" | "bulk") => {}
-        None | Some("none") => {
-            if let Some(node) = phase.get("reactions").filter(|node| node.scalar() != Some("none"))
-            {
-                let found = "'reactions' without 'kinetics'".to_owned();
-                log.error(node.line, phase.subject, found, "add 'kinetics: gas'");
-            }
-            return;
-        }
-        Some(other) => {
-            let found = format!("the kinetics '{}' is not supported", quote(other));
-            log.error(phase.node.line, phase.subject, found, &super::support::advice(other));
-            return;
-        }
-    }
-    if phase.get("reactions").is_none() && root.get("reactions").is_none() {
-        return;
-    }
-    let index: HashMap<String, usize> = mechanism
-        .species
-        .iter()
-        .enumerate()
-        .map(|(i, species)| (species.name.clone(), i))
-        .collect();
+    let species = found.mechanism.species.iter().enumerate();
+    let index: HashMap<String, usize> = species.map(|(i, s)| (s.name.clone(), i)).collect();
     let skip = phase.flag("skip-undeclared-third-bodies", log);
-    for source in phase::sources(phase, "reactions", log).unwrap_or_default() {
+    for source in sources {
         if matches!(&source.take, Take::Names(names) if names.is_empty()) {
             continue;
         }
@@ -278,16 +238,21 @@ fn read_reactions(
             log.error(source.line, phase.subject, found, "take 'all' or 'declared-species'");
             continue;
         }
-        let Some((items, units)) = phase::section(root, units, &source, log) else { continue };
-        for item in items {
+        let Some(section) = library.section(source, log) else { continue };
+        library.enter(section.document, log);
+        for item in section.items {
             if matches!(source.take, Take::Declared) && !all_declared(item, &index) {
                 continue;
             }
             if log.is_full() {
-                return;
+                break;
             }
-            mechanism.reactions.extend(reaction::read(item, units, &index, skip, log));
+            if let Some(reaction) = reaction::read(item, section.units, &index, skip, log) {
+                found.mechanism.reactions.push(reaction);
+                found.of_reaction.push(section.document);
+            }
         }
+        library.enter(0, log);
     }
 }
 

@@ -6,7 +6,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use saphyr_parser::{Event, Parser};
+use granit_parser::{Event, Parser, ScalarStyle};
+
+use crate::read::number;
+
+/// What helps where a piece of a number stands as a key: `{A: 7,1e+12}` is A = 7 and a key `1e+12`.
+pub(super) const DECIMAL_POINT: &str = "write numbers with a decimal point, as in 1.5";
 
 /// Deepest nesting; mechanisms need six.
 const MAX_DEPTH: usize = 64;
@@ -21,6 +26,8 @@ pub(super) struct Node {
 
 #[derive(Debug)]
 pub(super) enum Kind {
+    /// A key or an item without a value, or `null`.
+    Empty,
     Scalar(String),
     Sequence(Vec<Rc<Node>>),
     Mapping(Vec<Entry>),
@@ -38,10 +45,15 @@ impl Node {
     /// What the node is, for messages.
     pub(super) fn what(&self) -> String {
         match &self.kind {
+            Kind::Empty => "nothing".to_owned(),
             Kind::Scalar(text) => format!("'{}'", crate::read::problem::quote(text)),
             Kind::Sequence(_) => "a list".to_owned(),
             Kind::Mapping(_) => "a mapping".to_owned(),
         }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.kind, Kind::Empty)
     }
 
     pub(super) fn scalar(&self) -> Option<&str> {
@@ -99,15 +111,18 @@ pub(super) fn load(text: &str) -> Result<Rc<Node>, Broken> {
         })?;
         let line = span.start.line();
         let done = match event {
-            Event::Scalar(value, _, anchor, _) => {
-                let kind = Kind::Scalar(value.into_owned());
+            Event::Scalar(value, style, anchor, _) => {
+                let kind = match (&*value, style) {
+                    ("" | "~" | "null" | "Null" | "NULL", ScalarStyle::Plain) => Kind::Empty,
+                    _ => Kind::Scalar(value.into_owned()),
+                };
                 let node = Rc::new(Node { line, kind });
                 if anchor > 0 {
                     anchors.insert(anchor, node.clone());
                 }
                 node
             }
-            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
+            Event::SequenceStart(_, anchor, _) | Event::MappingStart(_, anchor, _) => {
                 if stack.len() >= MAX_DEPTH {
                     let found = format!("collections nested more than {MAX_DEPTH} deep");
                     return Err((line, found, "flatten them; no mechanism needs such depth"));
@@ -145,7 +160,7 @@ pub(super) fn load(text: &str) -> Result<Rc<Node>, Broken> {
                     return Err((line, found, "write the value itself in place of the alias"));
                 }
             },
-            Event::DocumentStart(_) => {
+            Event::DocumentStart(..) => {
                 documents += 1;
                 if documents > 1 {
                     let found = "a second YAML document".to_owned();
@@ -170,7 +185,9 @@ pub(super) fn load(text: &str) -> Result<Rc<Node>, Broken> {
             };
             if !open.keys.insert(key.to_owned()) {
                 let found = format!("the key '{}' twice", crate::read::problem::quote(key));
-                return Err((done.line, found, "keep one of the two"));
+                let remedy =
+                    if number::begins(key) { DECIMAL_POINT } else { "keep one of the two" };
+                return Err((done.line, found, remedy));
             }
             open.key = Some((key.to_owned(), done.line));
         }

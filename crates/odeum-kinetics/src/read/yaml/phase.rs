@@ -3,17 +3,30 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::field::{Fields, units_of};
+use super::field::Fields;
 use super::node::Node;
 use crate::read::problem::{Log, quote};
 use crate::read::support;
 use crate::read::units::UnitSystem;
 
-/// A part of the file and what the phase takes of it.
+/// A section and what the phase takes of it.
 pub(super) struct Source<'a> {
+    /// The other file that has the section, as in `gri30.yaml/species`.
+    pub(super) file: Option<String>,
     pub(super) section: String,
     pub(super) line: usize,
     pub(super) take: Take<'a>,
+}
+
+impl<'a> Source<'a> {
+    /// Of `section`, or of `file/section`.
+    fn new(name: &str, line: usize, take: Take<'a>) -> Source<'a> {
+        let (file, section) = match name.rsplit_once('/') {
+            Some((file, section)) => (Some(file.to_owned()), section),
+            None => (None, name),
+        };
+        Source { file, section: section.to_owned(), line, take }
+    }
 }
 
 /// What is taken of a section.
@@ -73,11 +86,7 @@ pub(super) fn sources<'a>(
     log: &mut Log,
 ) -> Option<Vec<Source<'a>>> {
     let Some(node) = phase.get(key) else {
-        return Some(vec![Source {
-            section: key.to_owned(),
-            line: phase.node.line,
-            take: Take::All,
-        }]);
+        return Some(vec![Source::new(key, phase.node.line, Take::All)]);
     };
     let word = |text: &str| match text {
         "all" => Some(Take::All),
@@ -91,7 +100,7 @@ pub(super) fn sources<'a>(
             log.error(node.line, phase.subject, found, "give a list, or 'all'");
             return None;
         };
-        return Some(vec![Source { section: key.to_owned(), line: node.line, take }]);
+        return Some(vec![Source::new(key, node.line, take)]);
     }
     let Some(items) = node.sequence() else {
         let found = format!("{} as '{key}'", node.what());
@@ -115,24 +124,16 @@ pub(super) fn sources<'a>(
     if !items.is_empty() && items.iter().all(|item| item.scalar().is_some()) {
         let names = names_of(items, log);
         if key == "reactions" {
-            let whole = |&(name, line): &(&str, usize)| Source {
-                section: name.to_owned(),
-                line,
-                take: Take::All,
-            };
+            let whole = |&(name, line): &(&str, usize)| Source::new(name, line, Take::All);
             return Some(names.iter().map(whole).collect());
         }
-        return Some(vec![Source {
-            section: key.to_owned(),
-            line: node.line,
-            take: Take::Names(names),
-        }]);
+        return Some(vec![Source::new(key, node.line, Take::Names(names))]);
     }
     let mut sources = Vec::new();
     for item in items {
         let entries = item.mapping().unwrap_or(&[]);
         if let (Some(name), "reactions") = (item.scalar(), key) {
-            sources.push(Source { section: name.to_owned(), line: item.line, take: Take::All });
+            sources.push(Source::new(name, item.line, Take::All));
             continue;
         }
         let [entry] = entries else {
@@ -146,9 +147,7 @@ pub(super) fn sources<'a>(
             _ => None,
         };
         match take {
-            Some(take) => {
-                sources.push(Source { section: entry.key.clone(), line: entry.line, take })
-            }
+            Some(take) => sources.push(Source::new(&entry.key, entry.line, take)),
             None => {
                 let found = format!("{} taken of '{}'", entry.value.what(), quote(&entry.key));
                 log.error(entry.line, phase.subject, found, "give a list of names, or 'all'");
@@ -156,40 +155,6 @@ pub(super) fn sources<'a>(
         }
     }
     Some(sources)
-}
-
-/// The entries of a section of the file and the units that hold in it.
-pub(super) fn section<'a>(
-    root: &'a Node,
-    units: UnitSystem,
-    source: &Source<'_>,
-    log: &mut Log,
-) -> Option<(&'a [Rc<Node>], UnitSystem)> {
-    let name = source.section.as_str();
-    if name.contains(".yaml") || name.contains(".yml") || name.contains('/') {
-        let found = format!("'{}' refers to another file", quote(name));
-        let remedy = "copy that section into this file and name it here";
-        log.error(source.line, "phases", found, remedy);
-        return None;
-    }
-    let Some(node) = root.get(name) else {
-        let found = format!("no section '{}' in the file", quote(name));
-        log.error(source.line, "phases", found, "add it, or correct its name");
-        return None;
-    };
-    let empty = matches!(node.scalar(), Some("" | "~" | "null"));
-    let Some(items) = node.sequence().or(empty.then_some(&[][..])) else {
-        let found = format!("the section is {}", node.what());
-        log.error(node.line, name, found, "make it a list");
-        return None;
-    };
-    // A first entry with nothing but units sets them for the whole list.
-    match items.first() {
-        Some(first) if first.mapping().is_some_and(|m| m.len() == 1 && m[0].key == "units") => {
-            Some((&items[1..], units_of(first, units, log)))
-        }
-        _ => Some((items, units)),
-    }
 }
 
 /// Tells of names that occur twice.

@@ -12,7 +12,7 @@ fn arrhenius(fields: &Fields<'_>, node: &Node, order: f64, log: &mut Log) -> Opt
     if let Some(items) = node.sequence() {
         let [a, b, ea] = items else {
             let found = format!("a list of {} numbers as a rate constant", items.len());
-            log.error(node.line, fields.subject, found, "give [A, b, Ea]");
+            log.error(node.line, fields.subject, found, "give [A, b, Ea], with decimal points");
             return None;
         };
         let a = fields.quantity(a, "A", dimension, log);
@@ -26,7 +26,7 @@ fn arrhenius(fields: &Fields<'_>, node: &Node, order: f64, log: &mut Log) -> Opt
         return None;
     }
     let inner = fields.within(node, log);
-    inner.warn_unknown(&["A", "b", "Ea", "P", "units"], log);
+    inner.refuse_valueless(&["A", "b", "Ea", "P", "units"], log);
     let a = inner.require("A", log).and_then(|a| inner.quantity(a, "A", dimension, log));
     let b = inner.require("b", log).and_then(|b| inner.plain(b, "b", log));
     let ta = match inner.get("Ea") {
@@ -88,7 +88,7 @@ fn blending(fields: &Fields<'_>, log: &mut Log) -> Option<Blending> {
                     t2 = Some(value);
                 }
             }
-            inner.warn_unknown(&["A", "T3", "T1", "T2"], log);
+            inner.refuse_valueless(&["A", "T3", "T1", "T2"], log);
             Some(Blending::Troe { a: a?, t3: t3?, t1: t1?, t2 })
         }
         "SRI" => {
@@ -97,12 +97,12 @@ fn blending(fields: &Fields<'_>, log: &mut Log) -> Option<Blending> {
                 (None, None) => (Some(1.0), Some(0.0)),
                 _ => (number("D"), number("E")),
             };
-            inner.warn_unknown(&["A", "B", "C", "D", "E"], log);
+            inner.refuse_valueless(&["A", "B", "C", "D", "E"], log);
             Some(Blending::Sri { a: a?, b: b?, c: c?, d: d?, e: e? })
         }
         _ => {
             let (a, b) = (number("A"), number("B"));
-            inner.warn_unknown(&["A", "B"], log);
+            inner.refuse_valueless(&["A", "B"], log);
             Some(Blending::Tsang { a: a?, b: b? })
         }
     }

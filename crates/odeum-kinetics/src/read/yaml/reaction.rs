@@ -97,7 +97,7 @@ pub(super) fn read(
         );
         return None;
     };
-    fields.warn_unknown(KNOWN, log);
+    fields.refuse_valueless(KNOWN, log);
     let mut equation = match equation::spaced(text) {
         Ok(equation) => equation,
         Err(found) => {

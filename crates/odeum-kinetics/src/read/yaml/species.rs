@@ -8,12 +8,12 @@ use crate::read::problem::{Log, quote};
 use crate::read::support;
 use crate::read::units::{Dimension, UnitSystem};
 
-/// A species before its elements are looked up.
+/// What an entry says of a species, before its elements are looked up; `None` where that is wrong,
+/// and was told.
+#[derive(Default)]
 pub(super) struct Draft {
-    pub(super) name: String,
-    pub(super) line: usize,
-    pub(super) composition: Vec<(String, f64)>,
-    pub(super) thermo: Thermo,
+    pub(super) composition: Option<Vec<(String, f64)>>,
+    pub(super) thermo: Option<Thermo>,
 }
 
 const KNOWN: &[&str] = &[
@@ -32,22 +32,20 @@ const KNOWN: &[&str] = &[
     "reference",
 ];
 
-pub(super) fn read(node: &Node, name: &str, units: UnitSystem, log: &mut Log) -> Option<Draft> {
+pub(super) fn read(node: &Node, name: &str, units: UnitSystem, log: &mut Log) -> Draft {
     let fields = Fields::new(node, units, name, log);
     fields.warn_unknown(KNOWN, log);
-    fields.require("composition", log);
-    let composition = fields.numbers("composition", log);
+    let given = fields.require("composition", log);
+    let composition = given.and_then(|_| fields.numbers("composition", log));
     let thermo = fields.require("thermo", log).and_then(|node| thermo(&fields, node, log));
-    let composition = composition?;
-    for (element, count) in &composition {
-        let electrons = element == "E";
-        if count.abs() > 1e4 || (*count < 0.0 && !electrons) {
-            let found = format!("{count} atoms of {}", quote(element));
-            log.error(node.line, name, found, "give a count from 0 to 10000");
-            return None;
-        }
+    let wrong =
+        |(element, count): &&(String, f64)| count.abs() > 1e4 || (*count < 0.0 && element != "E");
+    if let Some((element, count)) = composition.iter().flatten().find(wrong) {
+        let found = format!("{count} atoms of {}", quote(element));
+        log.error(node.line, name, found, "give a count from 0 to 10000");
+        return Draft { composition: None, thermo };
     }
-    Some(Draft { name: name.to_owned(), line: node.line, composition, thermo: thermo? })
+    Draft { composition, thermo }
 }
 
 fn thermo(outer: &Fields<'_>, node: &Node, log: &mut Log) -> Option<Thermo> {
@@ -153,20 +151,35 @@ fn ranges<const K: usize>(
         log.error(data.line, fields.subject, found, "give one temperature more than rows");
         return None;
     }
-    if temperatures[0] < 0.0 || temperatures.windows(2).any(|pair| pair[0] >= pair[1]) {
+    let (lowest, highest) = (temperatures[0], temperatures[rows.len()]);
+    let descends = temperatures.windows(2).any(|pair| pair[0] > pair[1]);
+    if lowest < 0.0 || descends || lowest == highest {
         let found = format!("temperature ranges {temperatures:?} that do not ascend");
         log.error(data.line, fields.subject, found, "put them in ascending order");
         return None;
     }
     let mut ranges = Vec::with_capacity(rows.len());
+    let mut empty = Vec::new();
     for (i, row) in rows.iter().enumerate() {
         let values = fields.list(row, "data", Dimension::NONE, log)?;
         let Ok(a) = <[f64; K]>::try_from(values) else {
             let found = format!("a row that has not {K} coefficients");
-            log.error(row.line, fields.subject, found, "give all of them");
+            log.error(row.line, fields.subject, found, "give all of them, with decimal points");
             return None;
         };
-        ranges.push(Range { low: temperatures[i], high: temperatures[i + 1], a });
+        let (low, high) = (temperatures[i], temperatures[i + 1]);
+        if low < high {
+            ranges.push(Range { low, high, a });
+        } else {
+            empty.push((row.line, low, a));
+        }
+    }
+    // Cantera writes data of one range as of two, the second without width.
+    for (line, at, a) in empty {
+        if !ranges.iter().any(|range| range.a == a) {
+            let found = format!("coefficients that hold at {at} K alone are left out");
+            log.warn(line, fields.subject, found, "check the temperature ranges");
+        }
     }
     Some(ranges)
 }
