@@ -1,5 +1,6 @@
 //! What is wrong with what a user gave: where, which field, what was found, what helps.
 
+use crate::report::with_exponents;
 use crate::source::Source;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -40,7 +41,7 @@ impl Finding {
     pub(crate) fn error(message: impl Into<String>) -> Finding {
         Finding(Box::new(Parts {
             severity: Severity::Error,
-            message: message.into(),
+            message: with_exponents(&message.into()),
             file: None,
             span: None,
             field: None,
@@ -78,7 +79,7 @@ impl Finding {
 
     /// The value that was found, cut when it is long.
     pub(crate) fn found(mut self, found: impl std::fmt::Display) -> Finding {
-        let text = found.to_string().replace('\n', "⏎");
+        let text = with_exponents(&found.to_string()).replace('\n', "⏎");
         let mut short: String = text.chars().take(60).collect();
         if short.len() < text.len() {
             short.push('…');

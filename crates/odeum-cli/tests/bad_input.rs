@@ -119,7 +119,12 @@ fn spans_and_times() {
     let outside = with("[time]", "[time]\nsave = [0.5, 1.5]");
     refused(
         outside,
-        &["save_at[1]", "--> a.toml:8:14", "found: 1.5", "must lie inside every span"],
+        &[
+            "`time.save[1]` cannot be",
+            "--> a.toml:8:14",
+            "found: 1.5",
+            "must lie inside every span",
+        ],
     );
     let unsorted = with("[time]", "[time]\nsave = [0.5, 0.25]");
     refused(unsorted, &["found: 0.25", "strictly in the direction of integration"]);
@@ -131,7 +136,10 @@ fn spans_and_times() {
 
 #[test]
 fn tolerances_and_options() {
-    refused(with("rtol = 1e-8", "rtol = -1e-8"), &["`rtol` cannot be", "must lie between 8.9e-16"]);
+    refused(
+        with("rtol = 1e-8", "rtol = -1e-8"),
+        &["`tolerance.rtol` cannot be", "must lie between 8.9e-16"],
+    );
     refused(with("rtol = 1e-8", "rtol = 0"), &["--> a.toml:14:8", "tolerance.rtol"]);
     refused(with("rtol = 1e-8", "rtol = 1e-17"), &["four roundings of f64"]);
     let single = with("rtol = 1e-8", "rtol = 1e-7") + "[run]\nprecision = \"f32\"\n";
@@ -154,13 +162,22 @@ fn tolerances_and_options() {
     refused(with(method, "name = \"dopri5\"\nmax_stages = 5"), &["means nothing to dopri5"]);
     refused(
         with(method, "name = \"dopri5\"\nfixed_step = -0.1"),
-        &["fixed step", "positive and finite"],
+        &["`method.fixed_step`", "positive and finite"],
     );
     refused(with(method, "name = \"dopri5\"\nmax_steps = 0"), &["must be between 1"]);
     refused(
         with(method, "name = \"dopri5\"\nlargest_step = 0.0"),
-        &["largest_step", "must be positive"],
+        &["`method.largest_step`", "must be positive"],
     );
+    let radius = "name = \"rkc\"\nspectral_radius = -1e-300";
+    let said = refused(
+        with(method, radius),
+        &["`method.spectral_radius` cannot be -1e-300", "found: -1e-300"],
+    );
+    assert!(!said.err.contains("radius_bound"), "{}", said.err);
+    let none = with("states = { a = 1.0, b = 0.0 }", "states = {}")
+        .replace("equations = { a = \"-k * a\", b = \"k * a\" }", "equations = {}");
+    refused(none, &["there are no states", "--> a.toml:3:10", "states = { x = 1.0"]);
 }
 
 #[test]
@@ -191,6 +208,9 @@ fn tables_with_wrong_columns_or_ragged_rows() {
         "columns = { a = \"A\" }",
         &["the table has no column `A`", "did you mean `a`?"],
     );
+    // As spreadsheets of half of Europe write them.
+    table("a;k\n1;2,5\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: 2,5", "a point"]);
+    table("a\tk\n1\tx\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: x"]);
     table("a,k\n1,2\n", "sweep = { k = [1.0] }", &["both in the table and in the sweep"]);
 
     let folder = Folder::new();
@@ -246,7 +266,15 @@ fn all_slips_are_reported_at_once_in_order() {
 fn numbers_that_the_library_refuses_are_reported_with_other_slips() {
     let case = with("rtol = 1e-8", "rtol = 2.0").replace("a = 1.0", "a = nan");
     let case = case.replace("name = \"dopri5\"", "name = \"dopri5\"\nfixed_step = -1.0");
-    refused(case, &["3 errors", "`rtol` cannot be", "`fixed step` cannot be", "must be finite"]);
+    refused(
+        case,
+        &[
+            "3 errors",
+            "`tolerance.rtol` cannot be",
+            "`method.fixed_step` cannot be",
+            "must be finite",
+        ],
+    );
 }
 
 #[test]

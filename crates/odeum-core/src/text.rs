@@ -111,6 +111,35 @@ impl TextSource<'_> {
     }
 }
 
+/// The number that an expression of numbers, `pi` and functions comes to.
+///
+/// ```
+/// use odeum_core::text;
+///
+/// assert_eq!(text::constant("1/144 + 2^3"), Ok(1.0 / 144.0 + 8.0));
+/// assert_eq!(text::constant("sqrt(2) * pi"), Ok(2f64.sqrt() * std::f64::consts::PI));
+/// assert!(text::constant("2 * t").is_err());
+/// ```
+///
+/// # Errors
+///
+/// [`TextErrors`] of the text as the definition of `value`, where it is no expression, names
+/// something or depends on the time.
+pub fn constant(text: &str) -> Result<f64, TextErrors> {
+    resolve::resolve_constant(text)
+}
+
+/// The names in a text, those of functions among them, in the order written; what is no
+/// expression has names too.
+pub fn names(text: &str) -> impl Iterator<Item = &str> {
+    let mut tokens = token::Tokens::new(text);
+    let all = std::iter::from_fn(move || Some(tokens.next().0));
+    all.take_while(|token| *token != token::Token::End).filter_map(|token| match token {
+        token::Token::Name(name) => Some(name),
+        _ => None,
+    })
+}
+
 /// A system read from text.
 #[derive(Clone, Debug)]
 pub struct TextSystem {

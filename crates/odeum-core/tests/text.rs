@@ -1,6 +1,6 @@
 //! Equations as text: what they mean, and what is said when they are wrong.
 
-use odeum_core::text::{Diagnostic, Part, TextSource};
+use odeum_core::text::{Diagnostic, Part, TextSource, constant, names};
 use odeum_core::{Graph, Real, Symbol, System};
 
 /// The value of an expression of x, y, t and the parameter k.
@@ -107,6 +107,14 @@ fn slips_are_named_and_placed() {
         ("sine(x)", (1, 1, 4), "no function `sine`", "`sin`"),
         ("log(x)", (1, 1, 3), "two functions", "ln or log10"),
         ("exp", (1, 1, 3), "is a function", "exp(...)"),
+        ("sine(x)", (1, 1, 4), "no function `sine`", "functions: abs, acos,"),
+        ("heaviside(x)", (1, 1, 9), "no function `heaviside`", "functions: abs, acos,"),
+        ("if(x < 1 and k > 2, 1, 2)", (1, 10, 3), "operator is missing", "`&&`"),
+        ("if(x < 1 OR k > 2, 1, 2)", (1, 10, 2), "operator is missing", "`||`"),
+        ("if(not x < 1, 1, 2)", (1, 4, 3), "`not` is no word", "`!`"),
+        ("if(not(x < 1), 1, 2)", (1, 4, 3), "no function `not`", "`!`"),
+        ("1 if x < 1 else 2", (1, 3, 2), "operator is missing", "select("),
+        ("min(x; k)", (1, 6, 1), "`;`", "`,`"),
         ("k(x + 1)", (1, 1, 1), "not a function", "k * (...)"),
         ("min(x)", (1, 1, 3), "takes 2 arguments, not 1", ""),
         ("sin()", (1, 1, 3), "takes 1 argument, not 0", ""),
@@ -332,6 +340,29 @@ fn laplacians_become_inputs() {
     let errors = source.read_fields().map(|_| ()).unwrap_err();
     assert!(errors.to_string().contains("coordinate"), "{errors}");
     assert!(source.read().is_ok());
+}
+
+#[test]
+fn constants_are_numbers_that_name_nothing() {
+    let pi = std::f64::consts::PI;
+    for (text, value) in
+        [("2*pi", 2.0 * pi), ("1/144", 1.0 / 144.0), ("-sqrt(4)", -2.0), ("1e3", 1e3)]
+    {
+        assert_eq!(constant(text), Ok(value), "{text}");
+    }
+    for (text, message) in [
+        ("2*t", "changes with the time"),
+        ("2*k", "nothing is called `k`"),
+        ("1 < 2", "a condition"),
+        ("1,5", "found `,`"),
+        ("", "found the end"),
+        ("value", "circle"),
+    ] {
+        let errors = constant(text).map_or_else(|errors| errors.to_string(), |x| x.to_string());
+        assert!(errors.contains(message), "{text}: {errors}");
+    }
+    assert!(constant("1/0").is_ok_and(f64::is_infinite), "the caller judges the number");
+    assert_eq!(names("2*k + sin(θ_1) ² and").collect::<Vec<_>>(), ["k", "sin", "θ_1", "and"]);
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn read_controller(field: &Field<'_>, spots: &mut Spots) -> Option<Controller> {
 }
 
 fn read_first_step(field: &Field<'_>) -> Option<FirstStep> {
-    if field.is_text() {
+    if field.is_text() && !field.is_constant() {
         return field.choice("first steps", &[("automatic", FirstStep::Automatic)]);
     }
     if !field.is_table() {

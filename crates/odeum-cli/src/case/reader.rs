@@ -6,6 +6,7 @@
 use crate::finding::{Finding, Findings};
 use crate::source::Source;
 use crate::suggest;
+use odeum::core::text::{Diagnostic, TextErrors, constant};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -49,6 +50,11 @@ impl Spot {
         let finding = if found.is_empty() { finding } else { finding.found(found) };
         finding.field(&self.field)
     }
+
+    /// A finding put here.
+    pub(crate) fn locate(&self, finding: Finding) -> Finding {
+        finding.at(&self.source, self.span.clone()).field(&self.field)
+    }
 }
 
 impl<'a> Section<'a> {
@@ -79,6 +85,22 @@ impl<'a> Section<'a> {
     /// True when the key is there; it does not count as asked for.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.iter().any(|(k, _)| k.get_ref() == key)
+    }
+
+    /// All texts in the value of a key, however deep; it does not count as asked for.
+    pub(crate) fn texts(&self, key: &str) -> Vec<&'a str> {
+        let mut found = Vec::new();
+        let value = self.table.iter().find(|(k, _)| k.get_ref() == key);
+        let mut left: Vec<&'a DeValue<'a>> = value.map(|(_, v)| v.get_ref()).into_iter().collect();
+        while let Some(value) = left.pop() {
+            match value {
+                DeValue::String(text) => found.push(&**text),
+                DeValue::Array(items) => left.extend(items.iter().map(Spanned::get_ref)),
+                DeValue::Table(table) => left.extend(table.values().map(Spanned::get_ref)),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// The value of a key that must be there.
@@ -161,6 +183,11 @@ impl<'a> Field<'a> {
         None
     }
 
+    /// Reports that this value is probably not what was meant.
+    pub(crate) fn warn(&self, message: impl Into<String>, help: impl Into<String>) {
+        self.findings.push(self.spot().error(message).into_warning().help(help));
+    }
+
     fn wrong_kind<T>(&self, wanted: &str) -> Option<T> {
         let kind = match self.value {
             DeValue::String(_) => "text",
@@ -186,9 +213,18 @@ impl<'a> Field<'a> {
         matches!(self.value, DeValue::String(_))
     }
 
-    /// A finite number.
+    /// True of text that stands for a number, as `"2*pi"`.
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self.value, DeValue::String(text) if constant(text).is_ok())
+    }
+
+    /// A finite number, or text that comes to one: `"2*pi"`, `"1/144"`.
     pub(crate) fn number(&self) -> Option<f64> {
         let number = match self.value {
+            DeValue::String(text) => match constant(text) {
+                Ok(number) => number,
+                Err(errors) => return self.no_constant(&errors),
+            },
             DeValue::Integer(integer) => {
                 match i128::from_str_radix(integer.as_str(), integer.radix()) {
                     Ok(integer) => integer as f64,
@@ -208,13 +244,53 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A whole number of at least `least`.
+    /// Reports what keeps a text from being a number, each slip at its place.
+    fn no_constant<T>(&self, errors: &TextErrors) -> Option<T> {
+        for error in &errors.0 {
+            let help = error.help.as_deref().map_or(String::new(), |help| format!("{help}; "));
+            let help = format!("{help}give a number, or an expression as \"2*pi\" or \"1/144\"");
+            self.report(format!("`{}`: {}", self.name, error.message), error, help);
+        }
+        None
+    }
+
+    /// Reports an error at the place of a diagnostic inside the text of this field.
+    pub(crate) fn report(
+        &self,
+        message: impl Into<String>,
+        at: &Diagnostic,
+        help: impl Into<String>,
+    ) {
+        self.findings.push(self.within(Finding::error(message), at).help(help));
+    }
+
+    /// The place of a diagnostic inside the text of this field. Where the text as written differs
+    /// from what it stands for (escapes), the whole field is the place.
+    pub(crate) fn within(&self, finding: Finding, diagnostic: &Diagnostic) -> Finding {
+        let spot = self.spot();
+        let DeValue::String(text) = self.value else { return spot.locate(finding) };
+        match spot.source.slice(&spot.span).find(&**text) {
+            Some(start) => {
+                let from = spot.span.start + start + diagnostic.offset;
+                finding.at(&spot.source, from..from + diagnostic.len).field(&spot.field)
+            }
+            None => spot.locate(finding),
+        }
+    }
+
+    /// A whole number of at least `least`, or text that comes to one.
     pub(crate) fn whole(&self, least: u64, most: u64) -> Option<u64> {
-        let DeValue::Integer(integer) = self.value else {
-            return self.wrong_kind("a whole number");
+        let number = match self.value {
+            DeValue::Integer(integer) => {
+                i128::from_str_radix(integer.as_str(), integer.radix()).ok()
+            }
+            DeValue::String(_) => {
+                Some(self.number()?).filter(|x| x.fract() == 0.0).map(|x| x as i128)
+            }
+            _ => return self.wrong_kind("a whole number"),
         };
-        match i128::from_str_radix(integer.as_str(), integer.radix()) {
-            Ok(n) if n >= i128::from(least) && n <= i128::from(most) => u64::try_from(n).ok(),
+        match number {
+            Some(n) if n >= i128::from(least) && n <= i128::from(most) => u64::try_from(n).ok(),
             _ => {
                 let bounds = if most == u64::MAX {
                     format!("at least {least}")

@@ -21,7 +21,7 @@ impl Spots {
         fitting.max_by_key(|(name, _)| name.len()).map(|(_, spot)| spot)
     }
 
-    /// An error of the library, at the place in the case file it is about.
+    /// An error of the library, at the place in the case file it is about and by its name there.
     pub(crate) fn place(&self, error: odeum::Error) -> Finding {
         let odeum::Error::Input { field, found, remedy } = error else {
             return Finding::from(error);
@@ -29,7 +29,7 @@ impl Spots {
         let Some(spot) = self.find(&field) else {
             return Finding::from(odeum::Error::Input { field, found, remedy });
         };
-        let finding = spot.error(format!("`{field}` cannot be {found}"));
+        let finding = spot.error(format!("`{}` cannot be {found}", spot.field));
         finding.found(found).help(remedy)
     }
 }

@@ -14,15 +14,21 @@ pub(super) struct Entry<'a, T> {
     pub(super) field: Field<'a>,
 }
 
+const STATES_HELP: &str = "name each state with its initial value: states = { x = 1.0, y = 0.0 }";
+
 /// Reads states, parameters, definitions and equations.
 pub(super) fn read(
     section: &Section<'_>,
     equations: &Field<'_>,
     findings: &Findings,
 ) -> Option<Model> {
-    let states = section
-        .need("states", "name each state with its initial value: states = { x = 1.0, y = 0.0 }")
-        .and_then(|field| entries(&field, number));
+    let states =
+        section.need("states", STATES_HELP).and_then(|field| match entries(&field, number) {
+            Some(states) if states.is_empty() => {
+                field.refuse("there are no states: a system has one equation at least", STATES_HELP)
+            }
+            states => states,
+        });
     let params = optional(section, "parameters", number);
     let definitions = optional(section, "definitions", |field| field.text());
     let equations = entries(equations, |field| field.text());
@@ -43,14 +49,14 @@ pub(super) fn read(
     };
     let place = |diagnostic: &Diagnostic, finding: Finding| {
         let finding = match diagnostic.part {
-            Part::StateName(i) => at_spot(finding, &states[i].spot),
-            Part::ParamName(j) => at_spot(finding, &params[j].spot),
-            Part::DefinitionName(k) => at_spot(finding, &definitions[k].spot),
-            Part::EquationName(k) => at_spot(finding, &equations[k].spot),
-            Part::Definition(k) => within(finding, &definitions[k].field, diagnostic),
-            Part::Equation(k) => within(finding, &equations[k].field, diagnostic),
+            Part::StateName(i) => states[i].spot.locate(finding),
+            Part::ParamName(j) => params[j].spot.locate(finding),
+            Part::DefinitionName(k) => definitions[k].spot.locate(finding),
+            Part::EquationName(k) => equations[k].spot.locate(finding),
+            Part::Definition(k) => definitions[k].field.within(finding, diagnostic),
+            Part::Equation(k) => equations[k].field.within(finding, diagnostic),
             Part::SpectralRadius => match &radius_field {
-                Some(field) => within(finding, field, diagnostic),
+                Some(field) => field.within(finding, diagnostic),
                 None => finding,
             },
         };
@@ -123,25 +129,6 @@ pub(super) fn optional<'a, T>(
 /// A number, or `None` after reporting that it is none.
 pub(super) fn number(field: &Field<'_>) -> Option<Option<f64>> {
     Some(field.number())
-}
-
-pub(super) fn at_spot(finding: Finding, spot: &Spot) -> Finding {
-    finding.at(&spot.source, spot.span.clone()).field(&spot.field)
-}
-
-/// The place of a diagnostic inside the text of a field. Where the text as written differs from
-/// what it stands for (escapes), the whole field is the place.
-pub(super) fn within(finding: Finding, field: &Field<'_>, diagnostic: &Diagnostic) -> Finding {
-    let spot = field.spot();
-    let written = spot.source.slice(&spot.span);
-    let start = field.text().and_then(|text| written.find(text));
-    match start {
-        Some(start) => {
-            let from = spot.span.start + start + diagnostic.offset;
-            finding.at(&spot.source, from..from + diagnostic.len).field(&spot.field)
-        }
-        None => at_spot(finding, &spot),
-    }
 }
 
 pub(super) fn one_line(text: &str) -> String {

@@ -9,7 +9,7 @@ mod summary;
 mod table;
 
 pub(crate) use chart::{COLOURS, legend};
-pub(crate) use number::{bytes, count, duration, significant};
+pub(crate) use number::{bytes, count, duration, significant, with_exponents};
 pub(crate) use progress::{Progress, TICK};
 pub(crate) use snippet::report;
 pub(crate) use style::Style;

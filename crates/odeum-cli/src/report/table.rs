@@ -1,6 +1,6 @@
 //! Small tables for the terminal.
 
-use super::Style;
+use super::{Style, with_exponents};
 
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn width(text: &str) -> usize {
 /// Breaks a text into lines of at most `columns` characters, at spaces.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in with_exponents(text).split_whitespace() {
         let line = lines.last_mut();
         match line {
             Some(line) if line.is_empty() => line.push_str(word),

@@ -169,7 +169,14 @@ impl<'a> Parser<'a> {
             Token::Name(name) => {
                 let span = self.advance();
                 if self.next.0 != Token::Sign("(") {
-                    return Ok(self.push(Piece::Name(name), span));
+                    let prefix = matches!(self.next.0, Token::Name(_) | Token::Number(_));
+                    return match word_remedy(name).filter(|_| prefix) {
+                        Some(help) => {
+                            let message = format!("`{name}` is no word of expressions");
+                            Err(Complaint::new(span, message).help(help))
+                        }
+                        None => Ok(self.push(Piece::Name(name), span)),
+                    };
                 }
                 let arguments = self.arguments()?;
                 Ok(self.push(Piece::Call(name, arguments), span))
@@ -225,7 +232,10 @@ impl<'a> Parser<'a> {
         let what = match token {
             Token::Number(_) | Token::Name(_) => {
                 let complaint = Complaint::new(span, "an operator is missing before this");
-                return complaint.help("write `*` to multiply");
+                return complaint.help(match token {
+                    Token::Name(name) => word_remedy(name).unwrap_or(MULTIPLY),
+                    _ => MULTIPLY,
+                });
             }
             Token::Sign("*") if self.tokens.follows(span, '*') => {
                 let complaint = Complaint::new(span, format!("expected {expected}, found `*`"));
@@ -246,10 +256,25 @@ impl<'a> Parser<'a> {
     }
 }
 
+const MULTIPLY: &str = "write `*` to multiply";
+
+/// What a word of programming languages is written as, where it stands for an operator.
+pub(super) fn word_remedy(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "and" => "for `and`, write `&&`",
+        "or" => "for `or`, write `||`",
+        "not" => "for `not`, write `!`",
+        "if" | "then" | "else" => "to choose, write select(condition, a, b)",
+        "mod" | "div" => "write x / y, or x - y * floor(x / y) for what is left",
+        _ => return None,
+    })
+}
+
 /// What a character that means nothing was probably meant to be.
 fn remedy(c: char) -> Option<&'static str> {
     Some(match c {
         '=' => "to compare, write `==`",
+        ';' => "separate arguments by `,`",
         '&' => "for `and`, write `&&`",
         '|' => "for `or`, write `||`; for an absolute value, abs(...)",
         '−' | '–' => "write `-`",

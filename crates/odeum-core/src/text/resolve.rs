@@ -1,8 +1,8 @@
 //! From syntax trees to one graph: names, dependencies, conditions and numbers.
 
 use super::diagnostic::{Diagnostic, Part, TextErrors};
-use super::parse::{Binary, Complaint, Piece, Tree, Unary, parse};
-use super::scope::{Function, Meaning, Scope};
+use super::parse::{Binary, Complaint, Piece, Tree, Unary, parse, word_remedy};
+use super::scope::{AMBIGUOUS, Function, Meaning, Scope};
 use super::space::{Space, TextFields};
 use super::token::Span;
 use super::{TextSource, TextSystem};
@@ -59,6 +59,19 @@ pub(super) fn resolve_fields(source: &TextSource<'_>) -> Result<TextFields, Text
     let potentials = space.map(Space::into_potentials).unwrap_or_default();
     let (species, params) = (owned(&source.states), owned(&source.params));
     Ok(TextFields::new(&builder, &values.equations, &potentials, species, params, values.warnings))
+}
+
+/// The number a text comes to that knows nothing but numbers, `pi` and functions.
+pub(super) fn resolve_constant(text: &str) -> Result<f64, TextErrors> {
+    let source = TextSource { definitions: vec![("value", text)], ..TextSource::default() };
+    let graph = resolve_definitions(&source)?;
+    if graph.uses_time() {
+        let complaint = Complaint::new((0, text.len()), "this changes with the time");
+        let Complaint { span, message, help } = complaint.help("give a number that `t` is not in");
+        let part = Part::Definition(0);
+        return Err(TextErrors(vec![Diagnostic::new(&source, part, span, message, help)]));
+    }
+    Ok(graph.eval(0.0, &[], &[]).first().copied().unwrap_or(f64::NAN))
 }
 
 /// Reads the definitions of a source, in its order.
@@ -156,6 +169,15 @@ impl<'s, 'a> Resolver<'s, 'a> {
     fn report(&mut self, part: Part, complaint: Complaint) {
         let Complaint { span, message, help } = complaint;
         self.errors.push(Diagnostic::new(self.source, part, span, message, help));
+    }
+
+    /// The function most like a name, if one is, and all there are.
+    fn functions_like(&self, name: &str) -> String {
+        let all = format!("functions: {}", self.scope.functions().join(", "));
+        match self.similar(name, |m| matches!(m, Meaning::Function(_))) {
+            Some(similar) => format!("{similar} {all}"),
+            None => all,
+        }
     }
 
     fn similar(&self, name: &str, suitable: fn(Meaning) -> bool) -> Option<String> {
@@ -388,7 +410,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
         arguments: &[(Value, Span)],
     ) -> Result<Value, Complaint> {
         let function = match self.scope.get(name) {
-            Some(Meaning::Function(_)) if name == "log" => {
+            Some(Meaning::Function(_)) if name == AMBIGUOUS => {
                 let complaint = Complaint::new(span, "`log` may mean two functions");
                 return Err(complaint.help("write ln or log10"));
             }
@@ -400,8 +422,9 @@ impl<'s, 'a> Resolver<'s, 'a> {
             None => {
                 let shown: String = name.chars().take(40).collect();
                 let message = format!("there is no function `{shown}`");
-                let help = self.similar(name, |m| matches!(m, Meaning::Function(_)));
-                return Err(Complaint { span, message, help });
+                let help =
+                    word_remedy(name).map_or_else(|| self.functions_like(name), str::to_owned);
+                return Err(Complaint::new(span, message).help(help));
             }
         };
         let arity = function.arity();

@@ -44,6 +44,9 @@ impl Function {
     }
 }
 
+/// The name of no function, because it may mean two.
+pub(super) const AMBIGUOUS: &str = "log";
+
 /// The names that every system has.
 const BUILT_IN: [(&str, Meaning); 24] = {
     use Function::{Choice, Log10, Power};
@@ -76,7 +79,7 @@ const BUILT_IN: [(&str, Meaning); 24] = {
         ("select", F(Choice)),
         ("if", F(Choice)),
         // Known so that it is not given another meaning; using it is an error with advice.
-        ("log", F(Log10)),
+        (AMBIGUOUS, F(Log10)),
     ]
 };
 
@@ -133,6 +136,16 @@ impl<'a> Scope<'a> {
         self.names.get(name).copied()
     }
 
+    /// The names of all functions, in alphabetical order.
+    pub(super) fn functions(&self) -> Vec<&'a str> {
+        let functions = self.names.iter().filter(|(name, meaning)| {
+            matches!(meaning, Meaning::Function(_)) && **name != AMBIGUOUS
+        });
+        let mut functions: Vec<&str> = functions.map(|(name, _)| *name).collect();
+        functions.sort_unstable();
+        functions
+    }
+
     /// The name most like `name` among those with a suitable meaning, if one is like it at all.
     pub(super) fn similar(&self, name: &str, suitable: fn(Meaning) -> bool) -> Option<String> {
         let length = name.chars().count();
@@ -143,7 +156,7 @@ impl<'a> Scope<'a> {
         let allowed = (length / 3).max(1);
         self.names
             .iter()
-            .filter(|(other, meaning)| suitable(**meaning) && **other != "log")
+            .filter(|(other, meaning)| suitable(**meaning) && **other != AMBIGUOUS)
             .filter(|(other, _)| other.chars().count().abs_diff(length) <= allowed)
             .map(|(other, _)| (distance(name, other), *other))
             .filter(|(distance, other)| *distance <= allowed && *distance < other.chars().count())

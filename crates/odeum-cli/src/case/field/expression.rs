@@ -17,10 +17,9 @@ pub(super) fn read(field: &Field<'_>, model: &Model) -> Option<Graph> {
         Ok(graph) => Some(graph),
         Err(errors) => {
             for error in &errors.0 {
-                let help = error.help.clone();
-                let help = help.as_deref().unwrap_or("it knows t, the parameters, x, y and z");
-                let message = format!("{} (column {})", error.message, error.column);
-                field.refuse::<()>(message, help);
+                let help = error.help.as_deref();
+                let help = help.unwrap_or("it knows t, the parameters, x, y and z");
+                field.report(&error.message, error, help);
             }
             None
         }

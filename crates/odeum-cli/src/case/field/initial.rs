@@ -199,7 +199,7 @@ fn read_start(
     for (key, ball) in [("balls", true), ("boxes", false)] {
         let Some(field) = section.get(key) else { continue };
         for item in field.list()? {
-            match (read_shape(&item, ball), &mut shapes) {
+            match (read_shape(&item, ball, grid), &mut shapes) {
                 (Some(shape), Some(shapes)) => shapes.push(shape),
                 _ => shapes = None,
             }
@@ -209,11 +209,11 @@ fn read_start(
     Some(Start { base: base?, shapes: shapes?, noise: noise? })
 }
 
-fn read_shape(item: &Field<'_>, ball: bool) -> Option<(Shape, f64)> {
+fn read_shape(item: &Field<'_>, ball: bool, grid: Option<&Grid>) -> Option<(Shape, f64)> {
     let section = item.section()?;
     let help = format!("{}, with value = 1.0", Shape::help(ball));
     let value = section.need("value", &help).and_then(|field| field.number());
-    let shape = Shape::read(&section, ball);
+    let shape = Shape::read(item, &section, ball, grid);
     section.finish();
     Some((shape?, value?))
 }

@@ -68,7 +68,7 @@ pub(super) fn read(
         spots.put("model", field.spot());
         field.section()
     });
-    let system = system.and_then(|section| system::read(&section, findings));
+    let system = system.and_then(|section| system::read(&section, root, findings));
     let paper = system.as_ref().and_then(|system| system.paper);
     let names: Option<Vec<String>> = system.as_ref().map(|system| system.model.species().to_vec());
     let names = names.as_deref();

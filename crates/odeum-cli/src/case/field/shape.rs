@@ -3,7 +3,7 @@
 use super::three;
 use crate::case::reader::{Field, Section};
 use odeum::Real;
-use odeum_fields::Grid;
+use odeum_fields::{AXES, Grid};
 
 /// A part of the box, its surface included.
 #[derive(Clone, Debug)]
@@ -32,19 +32,59 @@ impl Shape {
         }
     }
 
-    /// Reads what a table says of the shape.
-    pub(super) fn read(section: &Section<'_>, ball: bool) -> Option<Shape> {
+    /// Reads what the table of a field says of the shape; one that holds no cell is warned of.
+    pub(super) fn read(
+        field: &Field<'_>,
+        section: &Section<'_>,
+        ball: bool,
+        grid: Option<&Grid>,
+    ) -> Option<Shape> {
         let help = Shape::help(ball);
         let point = |key| {
-            let field = section.need(key, help);
-            field.and_then(|field| three(&field, |x: &Field<'_>| x.number()))
+            let field = section.need(key, help)?;
+            three(&field, |x: &Field<'_>| x.number()).map(|point| (point, field))
         };
-        if ball {
-            let radius = section.need("radius", help).and_then(|field| field.number());
-            point("centre").zip(radius).map(|(centre, radius)| Shape::Ball { centre, radius })
+        let shape = if ball {
+            let radius = section.need("radius", help).and_then(|field| match field.number()? {
+                radius if radius >= 0.0 => Some(radius),
+                _ => field.refuse("a radius cannot be negative", "give zero or more"),
+            });
+            let (centre, _) = point("centre").zip(radius)?.0;
+            Shape::Ball { centre, radius: radius? }
         } else {
-            point("from").zip(point("to")).map(|(from, to)| Shape::Box { from, to })
+            let (from, to) = (point("from"), point("to"));
+            let ((from, _), (to, to_field)) = (from?, to?);
+            if let Some(axis) = (0..3).find(|&axis| from[axis] > to[axis]) {
+                let message = format!("the box ends before it begins along {}", AXES[axis]);
+                let help = format!(
+                    "`from` is its lowest corner, `to` its highest: {} and {} along {}",
+                    to[axis], from[axis], AXES[axis]
+                );
+                return to_field.refuse(message, &help);
+            }
+            Shape::Box { from, to }
+        };
+        if let Some(grid) = grid.filter(|grid| !shape.holds(shape.nearest(grid), grid)) {
+            let [x, y, z] = shape.nearest(grid);
+            let message = if ball { "the ball holds no cell" } else { "the box holds no cell" };
+            let help =
+                format!("cells belong by their centres, of which the nearest is [{x}, {y}, {z}]");
+            field.warn(message, help);
         }
+        Some(shape)
+    }
+
+    /// The centre of a cell that is nearest to the middle: the shape holds it, or none.
+    fn nearest(&self, grid: &Grid) -> [f64; 3] {
+        std::array::from_fn(|axis| {
+            let middle = match self {
+                Shape::Ball { centre, .. } => centre[axis],
+                Shape::Box { from, to } => 0.5 * (from[axis] + to[axis]),
+            };
+            let last = grid.shape()[axis] - 1;
+            let place = (middle - grid.origin()[axis]) / grid.spacing()[axis] - 0.5;
+            grid.centre(axis, (place.round().max(0.0) as usize).min(last))
+        })
     }
 
     /// Whether a point belongs to it. Distances along axes with a single cell do not count.

@@ -140,7 +140,7 @@ fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(
         }
         ([(key, place)], Some(rate)) => {
             let rate = model.and_then(|model| rate_of_places(rate, model));
-            let shape = region(key, place);
+            let shape = region(key, place, context.grid);
             of.zip(rate).zip(shape).map(|((species, rate), shape)| {
                 let place = shape.as_ref().map_or("everywhere".to_owned(), Shape::words);
                 (Source::Spread { species, rate, shape }, place)
@@ -173,7 +173,7 @@ fn cell(key: &str, field: &Field<'_>, Context { grid, .. }: Context<'_>) -> Opti
 }
 
 /// The part of the box where a source is; `Some(None)` for all of it.
-fn region(key: &str, field: &Field<'_>) -> Option<Option<Shape>> {
+fn region(key: &str, field: &Field<'_>, grid: Option<&Grid>) -> Option<Option<Shape>> {
     if key == "everywhere" {
         return match field.truth()? {
             true => Some(None),
@@ -181,7 +181,7 @@ fn region(key: &str, field: &Field<'_>) -> Option<Option<Shape>> {
         };
     }
     let section = field.section()?;
-    let shape = Shape::read(&section, key == "ball");
+    let shape = Shape::read(field, &section, key == "ball", grid);
     section.finish();
     shape.map(Some)
 }

@@ -4,9 +4,10 @@ use crate::case::reader::{Field, Section};
 use crate::case::text::{self, Entry};
 use crate::finding::{Finding, Findings};
 use crate::suggest;
-use odeum::core::text::{Diagnostic, Part};
+use odeum::core::text::{Diagnostic, Part, names};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Model, ModelError, ModelText};
+use std::collections::HashSet;
 
 /// Equations, and where they come from.
 pub(super) struct FieldSystem {
@@ -16,11 +17,18 @@ pub(super) struct FieldSystem {
     pub(super) lines: Vec<String>,
 }
 
-/// Reads the section.
-pub(super) fn read(section: &Section<'_>, findings: &Findings) -> Option<FieldSystem> {
+/// Sections in which expressions name parameters too.
+const EXPRESSIVE: [&str; 5] = ["grid", "walls", "wind", "sources", "initial"];
+
+/// Reads the section of a case.
+pub(super) fn read(
+    section: &Section<'_>,
+    root: &Section<'_>,
+    findings: &Findings,
+) -> Option<FieldSystem> {
     match (section.get("problem"), section.get("equations")) {
         (Some(problem), None) => built_in(section, &problem),
-        (None, Some(equations)) => written(section, &equations, findings),
+        (None, Some(equations)) => written(section, root, &equations, findings),
         (None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"turing\" (see `odeum problems`), or species, parameters and \
@@ -74,6 +82,7 @@ fn built_in(section: &Section<'_>, field: &Field<'_>) -> Option<FieldSystem> {
 
 fn written(
     section: &Section<'_>,
+    root: &Section<'_>,
     equations: &Field<'_>,
     findings: &Findings,
 ) -> Option<FieldSystem> {
@@ -103,12 +112,12 @@ fn written(
     };
     let place = |diagnostic: &Diagnostic, finding: Finding| {
         let finding = match diagnostic.part {
-            Part::StateName(i) => text::at_spot(finding, &items[i].spot()),
-            Part::ParamName(j) => text::at_spot(finding, &params[j].spot),
-            Part::DefinitionName(k) => text::at_spot(finding, &definitions[k].spot),
-            Part::EquationName(k) => text::at_spot(finding, &equations[k].spot),
-            Part::Definition(k) => text::within(finding, &definitions[k].field, diagnostic),
-            Part::Equation(k) => text::within(finding, &equations[k].field, diagnostic),
+            Part::StateName(i) => items[i].spot().locate(finding),
+            Part::ParamName(j) => params[j].spot.locate(finding),
+            Part::DefinitionName(k) => definitions[k].spot.locate(finding),
+            Part::EquationName(k) => equations[k].spot.locate(finding),
+            Part::Definition(k) => definitions[k].field.within(finding, diagnostic),
+            Part::Equation(k) => equations[k].field.within(finding, diagnostic),
             Part::SpectralRadius => finding,
         };
         findings.push(match &diagnostic.help {
@@ -118,7 +127,14 @@ fn written(
     };
     let model = match source.read() {
         Ok((model, warnings)) => {
-            warnings.iter().for_each(|d| place(d, Finding::warning(&d.message)));
+            let texts = EXPRESSIVE.iter().flat_map(|key| root.texts(key));
+            let named: HashSet<&str> = texts.flat_map(names).collect();
+            let used = |d: &&Diagnostic| match d.part {
+                Part::ParamName(j) => named.contains(params[j].name.as_str()),
+                _ => false,
+            };
+            let unused = warnings.iter().filter(|d| !used(d));
+            unused.for_each(|d| place(d, Finding::warning(&d.message)));
             model
         }
         Err(ModelError::Text(errors)) => {

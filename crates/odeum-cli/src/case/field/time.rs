@@ -128,7 +128,7 @@ pub(super) fn read(
 
 fn read_step(field: &Field<'_>) -> Option<StepSpec> {
     let help = "give the size of the step, \"stable\", or { stable = 0.8 }, a share of the largest";
-    if field.is_text() {
+    if field.is_text() && !field.is_constant() {
         return field.choice("steps", &[("stable", StepSpec::Share(SHARE))]);
     }
     if field.is_table() {

@@ -1,4 +1,5 @@
 //! CSV tables: a header, then one row a system. Lines that start with `#` are comments.
+//! Values are separated by commas, semicolons or tabs, as the header has them.
 
 use super::RawTable;
 use crate::case::reader::Spot;
@@ -15,7 +16,10 @@ const MOST: usize = 5;
 /// Reads a whole file; the error is everything that is wrong with its shape.
 pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
     let source = read_text(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
+    let header_line = source.line_at(content_start(&source, 0)).1;
+    let separator = separator(header_line);
     let mut reader = ::csv::ReaderBuilder::new()
+        .delimiter(separator as u8)
         .flexible(true)
         .trim(::csv::Trim::All)
         .comment(Some(b'#'))
@@ -32,7 +36,7 @@ pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
     let name_spots = (0..names.len())
         .map(|c| Spot {
             source: Rc::clone(&source),
-            span: cell(&source, header_at, c),
+            span: cell(&source, header_at, c, separator),
             field: "header".into(),
         })
         .collect();
@@ -72,7 +76,7 @@ pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
                 push(
                     &mut columns[c],
                     text,
-                    || (Rc::clone(&source), cell(&source, at, c)),
+                    || (Rc::clone(&source), cell(&source, at, c, separator)),
                     &names[c],
                 );
             }
@@ -83,6 +87,11 @@ pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
         return Err(shape);
     }
     Ok(RawTable { rows, names: Some(names), columns, names_are: "columns", name_spots })
+}
+
+/// What separates the values: a comma, unless the header has none but semicolons or tabs.
+fn separator(header: &str) -> char {
+    [',', ';', '\t'].into_iter().find(|&mark| header.contains(mark)).unwrap_or(',')
 }
 
 fn push(
@@ -132,13 +141,13 @@ fn content_start(source: &Source, mut at: usize) -> usize {
 }
 
 /// The span of the `c`-th cell of a line; the whole line when cells are quoted.
-fn cell(source: &Source, at: usize, c: usize) -> Range<usize> {
+fn cell(source: &Source, at: usize, c: usize, separator: char) -> Range<usize> {
     let (start, line) = source.line_at(at);
     if line.contains('"') {
         return start..start + line.len();
     }
     let mut from = start;
-    for (k, text) in line.split(',').enumerate() {
+    for (k, text) in line.split(separator).enumerate() {
         if k == c {
             let lead = text.len() - text.trim_start().len();
             return from + lead..from + lead + text.trim().len();
