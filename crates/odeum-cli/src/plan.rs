@@ -105,6 +105,12 @@ fn options(case: &Case) -> Options {
     if let Some(max_steps) = case.method.max_steps {
         options.max_steps = max_steps;
     }
+    if let Some(max_evaluations) = case.method.max_evaluations {
+        options.max_evaluations = max_evaluations;
+    }
+    if let Some(growth_limit) = case.method.growth_limit {
+        options.growth_limit = growth_limit;
+    }
     options.first_step = case.method.first_step;
     options.largest_step = case.method.largest_step;
     options.save_at = case.time.save_at.clone();

@@ -69,6 +69,10 @@ pub struct Summary {
     pub njev: u64,
     /// LU factorisations, all systems together.
     pub nlu: u64,
+    /// Rejections by the growth guard, all systems together.
+    pub guarded: u64,
+    /// Systems with accepted steps outside the range of the model's data.
+    pub outside: usize,
     /// Divergence measure D of lockstep execution (see [`Solution::divergence`]).
     pub divergence: f64,
 }
@@ -160,6 +164,8 @@ impl<T: Scalar> Solution<T> {
             nfev: sum(|s| s.nfev),
             njev: sum(|s| s.njev),
             nlu: sum(|s| s.nlu),
+            guarded: sum(|s| s.guarded),
+            outside: self.stats.iter().filter(|s| s.outside > 0).count(),
             divergence: self.divergence(),
         }
     }

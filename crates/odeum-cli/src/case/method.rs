@@ -13,6 +13,9 @@ use odeum::{Atol, Controller, FirstStep, Method, Norm, Tolerance};
 pub(crate) struct MethodSpec {
     pub(crate) method: Method,
     pub(crate) max_steps: Option<u32>,
+    pub(crate) max_evaluations: Option<u32>,
+    /// As the options have it; `None` where the file says nothing.
+    pub(crate) growth_limit: Option<Option<f64>>,
     pub(crate) first_step: FirstStep,
     pub(crate) largest_step: Option<f64>,
 }
@@ -49,9 +52,16 @@ pub(crate) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpe
         spots.put("max_stages", field.spot());
         field.whole(2, u64::from(u32::MAX)).map(|n| Some(n as u32))
     });
-    let max_steps = section
-        .get("max_steps")
-        .map_or(Some(None), |field| field.whole(1, u64::from(u32::MAX)).map(|n| Some(n as u32)));
+    let limit = |key: &'static str| {
+        let whole = |field: Field<'_>| field.whole(1, u64::from(u32::MAX)).map(|n| Some(n as u32));
+        section.get(key).map_or(Some(None), whole)
+    };
+    let (max_steps, max_evaluations) = (limit("max_steps"), limit("max_evaluations"));
+    let growth = section.get("growth_limit");
+    let growth_limit = growth.as_ref().map_or(Some(None), |field| {
+        spots.put("growth_limit", field.spot());
+        read_growth_limit(field).map(Some)
+    });
     let largest_step = number(&section.get("largest_step"), "largest_step", spots);
     let first_step = section.get("first_step").map_or(Some(FirstStep::Automatic), |field| {
         spots.put("first_step", field.spot());
@@ -60,6 +70,10 @@ pub(crate) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpe
     section.finish();
     let (controller, radius_bound, max_stages) = (controller?, radius_bound?, max_stages?);
     let mut method = method?;
+    if let Some(field) = growth.filter(|_| method.jacobian_by().is_none()) {
+        let message = format!("`growth_limit` means nothing to {}", method.name());
+        field.refuse::<()>(message, "leave it out: it belongs to implicit methods");
+    }
     if let Some(controller) = controller {
         method = method.with_controller(controller);
     }
@@ -75,9 +89,19 @@ pub(crate) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpe
     Some(MethodSpec {
         method,
         max_steps: max_steps?,
+        max_evaluations: max_evaluations?,
+        growth_limit: growth_limit?,
         first_step: first_step?,
         largest_step: largest_step?,
     })
+}
+
+/// A number, or `"off"`.
+fn read_growth_limit(field: &Field<'_>) -> Option<Option<f64>> {
+    if field.is_text() && !field.is_constant() {
+        return field.choice("limits", &[("off", None)]);
+    }
+    field.number().map(Some)
 }
 
 /// A number that may be missing; the outer `None` means it is wrong.

@@ -58,6 +58,9 @@ fn render(outcome: &Outcome, style: Style) -> String {
         facts.pair("Jacobians", count(summary.njev));
         facts.pair("factorisations", count(summary.nlu));
     }
+    if summary.guarded > 0 {
+        facts.pair("growth guard", format!("{} of the rejections", count(summary.guarded)));
+    }
     facts.pair("divergence D", format!("{:.4}", summary.divergence));
     if let Some([least, median, most]) = outcome.crossings {
         let text = format!("{least:.3e} to {most:.3e}, median {median:.3e}");
@@ -84,6 +87,15 @@ fn render(outcome: &Outcome, style: Style) -> String {
         let head = format!("{} {}:", count(n as u64), status.name());
         text += &format!("\n  {}\n", style.yellow(&head));
         for line in wrap(status.advice(), 84) {
+            text += &format!("    {line}\n");
+        }
+    }
+    if summary.outside > 0 {
+        let head = format!("{} outside the model's data:", count(summary.outside as u64));
+        text += &format!("\n  {}\n", style.yellow(&head));
+        let advice = "these systems had states for which the model extrapolates, as temperatures \
+                      beyond its polynomials; `outside` in the result counts the steps";
+        for line in wrap(advice, 84) {
             text += &format!("    {line}\n");
         }
     }
