@@ -1,13 +1,12 @@
 //! Sweeps of a problem on the processor.
 
-use crate::field::Field;
+use crate::field::{Field, Layout};
+use crate::flat;
 use crate::grid::Grid;
 use crate::mask::Mask;
 use crate::plan::Plan;
 use crate::problem::Problem;
-use crate::solids::Solids;
-use crate::sweep::combine::MOST;
-use crate::sweep::{self, Codes, Combination, Precision, Tile};
+use crate::sweep::{Combination, Course, Precision, STREAM, Sweeper};
 use odeum::{Cpu, Error, Isa};
 use rayon::prelude::*;
 
@@ -16,15 +15,17 @@ const ROWS: usize = 64;
 
 /// A problem ready to compute slopes F(t, u) in one precision, with threads and lanes.
 ///
-/// The result does not depend on the number of threads, bit for bit.
+/// The result does not depend on the number of threads, bit for bit. Numbers below the least normal one
+/// are zero to sweeps, as operands and as results. What a sweep needs beside its fields is kept for the
+/// next; small grids are swept by the thread that calls.
 pub struct Engine<T> {
-    plan: Plan<T>,
+    grid: Grid,
+    layout: Layout,
     mask: Option<Mask>,
-    solids: Option<Solids>,
-    codes: Codes,
-    tiles: Vec<Tile>,
-    isa: Isa,
-    pool: Option<rayon::ThreadPool>,
+    /// The problem with axes of one cell as the last.
+    sweeper: Sweeper<T>,
+    /// The mask of that problem.
+    turned_mask: Option<Mask>,
 }
 
 impl<T: Precision> Engine<T> {
@@ -38,20 +39,16 @@ impl<T: Precision> Engine<T> {
             let remedy = format!("this processor has {}", names.join(", "));
             return Err(Error::input("isa", cpu.isa, remedy));
         }
-        let plan = Plan::new(problem)?;
-        let threads = cpu.thread_count();
-        let pool = match threads {
-            1 => None,
-            _ => {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                Some(pool.map_err(|e| Error::input("threads", threads, e.to_string()))?)
-            }
-        };
-        let tiles = sweep::tiles(&plan, threads);
-        let codes = Codes::new(&plan, cpu.isa);
-        let solids = plan.domain.as_ref().map(|domain| Solids::new::<T>(domain, &plan.weights));
-        let (mask, isa) = (problem.mask.clone(), cpu.isa);
-        Ok(Engine { plan, mask, solids, codes, tiles, isa, pool })
+        problem.check()?;
+        let species = problem.model.species().len();
+        let layout = Layout::new::<T>(&problem.grid, species).ok_or_else(|| {
+            Error::input("grid", format!("{:?}", problem.grid.shape()), "does not fit into memory")
+        })?;
+        let turned = flat::turned(problem)?;
+        let swept = turned.as_ref().unwrap_or(problem);
+        let sweeper = Sweeper::new(Plan::for_processor(swept)?, cpu.isa, cpu.thread_count())?;
+        let (mask, turned_mask) = (problem.mask.clone(), swept.mask.clone());
+        Ok(Engine { grid: problem.grid, layout, mask, sweeper, turned_mask })
     }
 
     /// out = own · out + Σ cₖ Vₖ + slope · F(t, u), over all cells; true when all of it is
@@ -70,28 +67,40 @@ impl<T: Precision> Engine<T> {
         what: &Combination<'_, T>,
         out: &mut Field<T>,
     ) -> bool {
-        let layout = &self.plan.layout;
-        assert!(what.terms.len() <= MOST, "a sweep adds at most {MOST} fields");
-        let fits = |field: &Field<T>| field.layout() == layout;
+        let fits = |field: &Field<T>| field.layout() == &self.layout;
         assert!(fits(u) && fits(out) && what.terms.iter().all(|(_, field)| fits(field)));
-        let Engine { plan, solids, codes, tiles, isa, .. } = self;
-        let pool = self.pool.as_ref();
-        sweep::sweep((plan, solids.as_ref()), codes, tiles, *isa, pool, t, u, what, out)
+        self.sweeper.sweep(t, u, what, out)
     }
 
     /// The most steps that [`steps`](Engine::steps) takes at once: one where a wind brings values
     /// from further away than the nearest cells, or differs from cell to cell as a coefficient of
     /// diffusion may, or where cells are solid.
     pub fn most_steps(&self) -> usize {
-        self.plan.most_steps()
+        self.sweeper.plan().most_steps()
     }
 
     /// Whether two steps in one pass are faster than one by one, which they are where memory
     /// decides (docs/performance/fields.md): of fields that the caches do not keep, and models
     /// without potentials, of which too much would be computed twice.
     pub(crate) fn pairs_pay(&self) -> bool {
-        let large = self.plan.layout.len() * size_of::<T>() > sweep::STREAM;
-        large && self.most_steps() >= 2 && self.plan.n_potentials() == 0
+        let plan = self.sweeper.plan();
+        let large = plan.layout.len() * size_of::<T>() > STREAM;
+        large && self.most_steps() >= 2 && plan.n_potentials() == 0
+    }
+
+    /// Takes `count` steps of forward Euler of size `h` from `now` to there, step n from time `t(n)` on, and
+    /// gives how many succeeded; where that is not all, `next` is what the next step gave. The result has
+    /// the bits of single steps.
+    #[doc(hidden)]
+    pub fn advance(
+        &self,
+        (t, h): (&(dyn Fn(u64) -> f64 + Sync), f64),
+        count: u64,
+        now: &mut Field<T>,
+        next: &mut Field<T>,
+    ) -> u64 {
+        assert!(now.layout() == &self.layout && next.layout() == &self.layout);
+        self.sweeper.advance(&Course { t, h, count }, self.pairs_pay(), now, next)
     }
 
     /// As many steps of forward Euler of size `h` as there are times, each from its time on, in
@@ -112,10 +121,8 @@ impl<T: Precision> Engine<T> {
                 out,
             );
         }
-        assert!(u.layout() == &self.plan.layout && out.layout() == &self.plan.layout);
-        let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads());
-        let Engine { plan, codes, isa, pool, .. } = self;
-        sweep::steps(plan, codes, (threads, *isa), pool.as_ref(), times, h, u, out)
+        assert!(u.layout() == &self.layout && out.layout() == &self.layout);
+        self.sweeper.steps(times, h, u, out)
     }
 
     /// The slopes F(t, u); true when all are finite.
@@ -129,7 +136,7 @@ impl<T: Precision> Engine<T> {
 
     /// The cells.
     pub fn grid(&self) -> &Grid {
-        &self.plan.grid
+        &self.grid
     }
 
     /// The cells that belong to the domain; `None` for all.
@@ -137,20 +144,34 @@ impl<T: Precision> Engine<T> {
         self.mask.as_ref()
     }
 
+    /// The same, where rows are those of [`blocks`](Engine::blocks).
+    pub(crate) fn turned_mask(&self) -> Option<&Mask> {
+        self.turned_mask.as_ref()
+    }
+
+    /// A row of a field as [`blocks`](Engine::blocks) numbers them.
+    pub(crate) fn row<'f>(&self, field: &'f Field<T>, s: usize, y: usize, z: usize) -> &'f [T] {
+        let layout = &self.sweeper.plan().layout;
+        let first = layout.row_at(s, y, z);
+        &field.values()[first..first + layout.shape[0]]
+    }
+
     /// The value of `f(species, z, rows)` for every block of rows of every plane, in plain order:
-    /// blocks are the same for any number of threads.
+    /// blocks are the same for any number of threads. Rows are those of the grid with its axes of one
+    /// cell as the last.
     pub(crate) fn blocks<R: Send>(
         &self,
         f: impl Fn(usize, usize, std::ops::Range<usize>) -> R + Sync,
     ) -> Vec<R> {
-        let [_, ny, nz] = self.plan.layout.shape;
+        let layout = &self.sweeper.plan().layout;
+        let [_, ny, nz] = layout.shape;
         let along = ny.div_ceil(ROWS);
-        let count = self.plan.layout.species * nz * along;
+        let count = layout.species * nz * along;
         let block = |at: usize| {
             let (y, z, s) = (at % along, at / along % nz, at / (along * nz));
             f(s, z, y * ROWS..((y + 1) * ROWS).min(ny))
         };
-        match &self.pool {
+        match self.sweeper.pool() {
             None => (0..count).map(block).collect(),
             Some(pool) => pool.install(|| (0..count).into_par_iter().map(block).collect()),
         }
@@ -158,16 +179,16 @@ impl<T: Precision> Engine<T> {
 
     /// A field of the problem's shape, all zero.
     pub fn zeros(&self) -> Result<Field<T>, Error> {
-        Field::zeros(&self.plan.grid, self.plan.layout.species)
+        Field::zeros(&self.grid, self.layout.species)
     }
 
     /// Refuses a field of another shape.
     pub fn check(&self, field: &Field<T>) -> Result<(), Error> {
-        if field.layout() == &self.plan.layout {
+        if field.layout() == &self.layout {
             return Ok(());
         }
         let found = format!("{:?} cells of {} species", field.shape(), field.species());
-        let layout = &self.plan.layout;
+        let layout = &self.layout;
         let remedy = format!("wants {:?} cells of {} species", layout.shape, layout.species);
         Err(Error::input("field", found, remedy))
     }

@@ -1,5 +1,6 @@
 //! Concentrations on a grid.
 
+use crate::flat;
 use crate::grid::Grid;
 use crate::memory::{LINE, ask_for_large_pages};
 use crate::slab::Slab;
@@ -7,7 +8,8 @@ use odeum::{Error, Scalar};
 
 /// The values of S species in every cell of a grid, species by species.
 ///
-/// Rows along x begin on cache lines, and zeros fill their last. There are no ghost layers: what lies beyond a wall is
+/// Rows along x, or along the first axis of more than one cell, begin on cache lines, and zeros fill
+/// their last. There are no ghost layers: what lies beyond a wall is
 /// computed where it is needed.
 #[derive(Debug)]
 pub struct Field<T> {
@@ -34,16 +36,24 @@ impl Layout {
     pub(crate) fn new<T>(grid: &Grid, species: usize) -> Option<Layout> {
         let line = LINE / size_of::<T>();
         let shape = grid.shape();
-        let row = shape[0].checked_next_multiple_of(line)?;
+        // Axes of one cell come last: the cells of the first axis lie side by side, those of the
+        // second make rows (see `flat`).
+        let axes = flat::order(shape);
+        let [wide, rows, planes] = axes.map(|axis| shape[axis]);
+        let row = wide.checked_next_multiple_of(line)?;
         // An odd number of lines: rows and planes would else fall on the same cache sets.
-        let row = if shape[1] > 1 && (row / line).is_multiple_of(16) {
-            row.checked_add(line)?
-        } else {
-            row
+        let row = match rows > 1 && (row / line).is_multiple_of(16) {
+            true => row.checked_add(line)?,
+            false => row,
         };
-        let plane = row.checked_mul(shape[1])?;
-        let volume = plane.checked_mul(shape[2])?.checked_add(5 * line)?;
+        let plane = row.checked_mul(rows)?;
+        let volume = plane.checked_mul(planes)?.checked_add(5 * line)?;
         volume.checked_mul(species)?.checked_add(line)?.checked_mul(size_of::<T>())?;
+        let mut steps = [0; 3];
+        for (step, axis) in [1, row, plane].into_iter().zip(axes) {
+            steps[axis] = step;
+        }
+        let [_, row, plane] = steps;
         Some(Layout { shape, species, row, plane, volume })
     }
 

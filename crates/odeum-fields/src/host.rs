@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::field::Field;
 use crate::reduce::{Summary, first_spoiled};
 use crate::stability::{self, State};
-use crate::sweep::{Combination, Precision};
+use crate::sweep::{Combination, MOST, Precision};
 use odeum::{Error, Tolerance};
 use std::borrow::Cow;
 
@@ -27,17 +27,6 @@ impl<T: Precision> Host<T> {
         Ok(Host { engine, fields, sound: true })
     }
 
-    /// Takes steps `n` and `n` + 1 of a batch in one pass; false where a value was not finite, with
-    /// the state as it was.
-    fn pair(&mut self, batch: &Batch, n: u64) -> bool {
-        let [now, next, ..] = &mut self.fields[..] else { return false };
-        let sound = self.engine.steps(&[batch.t(n), batch.t(n + 1)], batch.h, now, next);
-        if sound {
-            std::mem::swap(now, next);
-        }
-        sound
-    }
-
     fn now(&self) -> &Field<T> {
         &self.fields[Slot::Now as usize]
     }
@@ -53,28 +42,34 @@ impl<T: Precision> Backend<T> for Host<T> {
             None => &before[slot as usize],
             Some(at) => &after[at],
         };
-        let terms: Vec<_> = what.terms.iter().map(|(c, slot)| (*c, field(*slot))).collect();
-        let what = Combination { slope: what.slope, own: what.own, terms: &terms };
+        let mut terms = [(0.0, field(u)); MOST];
+        for (term, (c, slot)) in terms.iter_mut().zip(what.terms) {
+            *term = (*c, field(*slot));
+        }
+        let terms = &terms[..what.terms.len()];
+        let what = Combination { slope: what.slope, own: what.own, terms };
         self.sound &= self.engine.sweep(t, field(u), &what, out);
         Ok(())
     }
 
     fn euler(&mut self, batch: &Batch) -> Result<Taken, Error> {
-        let mut n = 0;
-        while n < batch.count {
-            if batch.count - n >= 2 && self.engine.pairs_pay() && self.pair(batch, n) {
-                n += 2;
-                continue;
+        let mut taken = 0;
+        while taken < batch.count {
+            let [now, next, ..] = &mut self.fields[..] else { break };
+            let (first, count) = (taken, batch.count - taken);
+            let t = |n: u64| batch.t(first + n);
+            taken += self.engine.advance((&t, batch.h), count, now, next);
+            if taken == batch.count {
+                break;
             }
-            let what = Blend { slope: batch.h, own: None, terms: &[(1.0, Slot::Now)] };
-            self.sweep(batch.t(n), Slot::Now, &what, Slot::Next)?;
-            if let Some(place) = self.spoiled(Slot::Next)? {
-                return Ok(Taken { steps: n, spoiled: Some(place) });
+            if let Some(place) = first_spoiled(next) {
+                return Ok(Taken { steps: taken, spoiled: Some(place) });
             }
-            self.swap(Slot::Now, Slot::Next);
-            n += 1;
+            // A value between that is not finite leaves nothing of the kind behind it.
+            std::mem::swap(now, next);
+            taken += 1;
         }
-        Ok(Taken { steps: batch.count, spoiled: None })
+        Ok(Taken { steps: taken, spoiled: None })
     }
 
     fn swap(&mut self, a: Slot, b: Slot) {

@@ -12,6 +12,7 @@ mod domain;
 mod eigen;
 mod engine;
 mod field;
+mod flat;
 mod grid;
 mod host;
 mod linear;

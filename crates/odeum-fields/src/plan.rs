@@ -2,12 +2,13 @@
 
 use crate::domain::Domain;
 use crate::field::{Field, Layout};
+use crate::flat;
 use crate::grid::Grid;
 use crate::linear::Linear;
 use crate::problem::{Advection, Problem, Wind};
 use crate::quantity::Course;
 use crate::slab::Slab;
-use crate::stencil::Weights;
+use crate::stencil::{Reach, Weights};
 use crate::tiling::Cell;
 use crate::walls::SpeciesWalls;
 use odeum::{Error, Scalar};
@@ -207,6 +208,13 @@ impl<T: Scalar> Plan<T> {
         Ok(plan)
     }
 
+    /// For the sweeps of a processor, of a problem whose axes of one cell are the last.
+    pub(crate) fn for_processor(problem: &Problem) -> Result<Plan<T>, Error> {
+        let plan = Plan::new(problem)?;
+        let weights = plan.weights.within(flat::reach(&plan));
+        Ok(Plan { weights, ..plan })
+    }
+
     /// The domain, where solid cells are near any of some rows from (y, z) on.
     pub(crate) fn domain_near(&self, (y, z): (isize, isize), rows: usize) -> Option<&Domain> {
         let near = |domain: &&Domain| (y..y + rows as isize).any(|y| domain.is_near(y, z));
@@ -283,6 +291,32 @@ impl<T: Scalar> Plan<T> {
             Kernel::Diffusion(_) => None,
             Kernel::Tape(tape) => Some(&tape.potential_inputs),
         }
+    }
+
+    /// Whether walls, wind, sources and equations are the same at all times.
+    pub(crate) fn is_steady(&self) -> bool {
+        let constant = |course: &Course| matches!(course, Course::Constant(_));
+        let wind = match &self.wind {
+            Some(Blow::Uniform(parts)) => parts.iter().all(constant),
+            Some(Blow::Cells(_)) | None => true,
+        };
+        let equations = match &self.kernel {
+            Kernel::Diffusion(_) => true,
+            Kernel::Tape(tape) => !tape.rhs.uses_time() && !tape.potentials.uses_time(),
+        };
+        let sources = self.sources.iter().all(|source| constant(&source.rate));
+        wind && equations && sources && self.walls.iter().all(SpeciesWalls::is_steady)
+    }
+
+    /// Whether species do nothing but diffuse and react along a line, everywhere in the same way.
+    pub(crate) fn is_rod(&self) -> bool {
+        self.weights.reach == Reach::Line
+            && self.coordinates() == [false; 3]
+            && self.n_potentials() == 0
+            && self.domain.is_none()
+            && self.sources.is_empty()
+            && !self.carried.contains(&true)
+            && self.diffusion.iter().all(Option::is_none)
     }
 
     /// The most steps of forward Euler that one pass can take.

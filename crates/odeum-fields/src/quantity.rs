@@ -3,6 +3,7 @@
 use odeum::Error;
 use odeum_core::Graph;
 use odeum_core::text::TextSource;
+use std::cell::RefCell;
 
 /// A number, or an expression of the time and the parameters of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,11 @@ impl Quantity {
     }
 }
 
+thread_local! {
+    /// Values of a graph: sweeps ask for walls and winds at every step, and allocate nothing.
+    static NODES: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
 /// A quantity with numbers for its parameters.
 #[derive(Clone, Debug)]
 pub(crate) enum Course {
@@ -78,7 +84,10 @@ impl Course {
     pub(crate) fn at(&self, t: f64) -> f64 {
         match self {
             Course::Constant(x) => *x,
-            Course::Varying(graph) => graph.eval(t, &[], &[])[0],
+            Course::Varying(graph) => NODES.with_borrow_mut(|nodes| {
+                graph.eval_nodes(t, &[], &[], nodes);
+                nodes[graph.outputs()[0].index()]
+            }),
         }
     }
 }

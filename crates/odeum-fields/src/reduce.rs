@@ -28,8 +28,8 @@ impl<T: Precision> Engine<T> {
         let blocks = self.blocks(|s, z, rows| {
             let (mut sum, mut min, mut max) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
             for y in rows {
-                for (x, value) in field.row(s, y, z).iter().enumerate() {
-                    if self.mask().is_some_and(|mask| !mask.contains([x, y, z])) {
+                for (x, value) in self.row(field, s, y, z).iter().enumerate() {
+                    if self.turned_mask().is_some_and(|mask| !mask.contains([x, y, z])) {
                         continue;
                     }
                     let value = value.to_f64();
@@ -74,8 +74,8 @@ impl<T: Precision> Engine<T> {
         let blocks = self.blocks(|s, z, rows| {
             let mut sum = 0.0;
             for j in rows {
-                let (y, w) = (y.row(s, j, z), w.row(s, j, z));
-                let (before, after) = (before.row(s, j, z), after.row(s, j, z));
+                let (y, w) = (self.row(y, s, j, z), self.row(w, s, j, z));
+                let (before, after) = (self.row(before, s, j, z), self.row(after, s, j, z));
                 for i in 0..y.len() {
                     let (old, new) = (y[i].to_f64(), w[i].to_f64());
                     let slopes = before[i].to_f64() + after[i].to_f64();

@@ -72,11 +72,13 @@ impl Stencil {
         match self {
             Stencil::Isotropic => {
                 let h = spacing(grid);
-                Weights { edges: true, axes: [1.0; 3], scale: 1.0 / (6.0 * h * h) }
+                let scale = 1.0 / (6.0 * h * h);
+                Weights { edges: true, axes: [1.0; 3], scale, reach: Reach::Box }
             }
             Stencil::Star => {
                 let axes = grid.spacing().map(|h| 1.0 / (h * h));
-                Weights { edges: false, axes: axes.map(|w| w / axes[0]), scale: axes[0] }
+                let (scale, reach) = (axes[0], Reach::Box);
+                Weights { edges: false, axes: axes.map(|w| w / axes[0]), scale, reach }
             }
         }
     }
@@ -89,6 +91,31 @@ pub(crate) struct Weights {
     pub(crate) edges: bool,
     pub(crate) axes: [f64; 3],
     pub(crate) scale: f64,
+    pub(crate) reach: Reach,
+}
+
+/// Along which axes a cell may differ from its neighbours, those beyond walls included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Along x alone.
+    Line,
+    /// Along x and y.
+    Plane,
+    Box,
+}
+
+impl Weights {
+    /// The same Laplacian where neighbours differ along some axes only. Along a line both stencils
+    /// are the second difference.
+    pub(crate) fn within(self, reach: Reach) -> Weights {
+        match reach {
+            Reach::Line if self.edges => {
+                // Of 6 h² times the isotropic Laplacian a line has 6 times the second difference.
+                Weights { edges: false, scale: 6.0 * self.scale, reach, ..self }
+            }
+            _ => Weights { reach, ..self },
+        }
+    }
 }
 
 /// Edges along the axes with more than one cell.

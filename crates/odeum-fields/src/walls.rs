@@ -90,6 +90,15 @@ impl Walls {
         self.face(Face { axis, high: false }, wall.clone()).face(Face { axis, high: true }, wall)
     }
 
+    /// The same walls where new axis k is old axis `axes[k]`.
+    pub(crate) fn turned(&self, axes: [usize; 3]) -> Walls {
+        let mut walls = self.clone();
+        for (face, _, _) in &mut walls.faces {
+            face.axis = axes.iter().position(|axis| *axis == face.axis).unwrap_or(face.axis);
+        }
+        walls
+    }
+
     /// The walls of each of the species, ready for numbers.
     pub(crate) fn bind(
         &self,
@@ -280,14 +289,5 @@ impl SpeciesWalls {
         let varies =
             |wall: &BoundWall| matches!(wall, BoundWall::Affine { amount: Course::Varying(_), .. });
         !self.0.iter().any(varies)
-    }
-
-    /// The walls of a potential: nothing passes, but where the box is periodic.
-    pub(crate) fn of_potential(&self) -> SpeciesWalls {
-        let wall = |wall: &BoundWall| match wall {
-            BoundWall::Periodic => BoundWall::Periodic,
-            _ => BoundWall::NoFlux,
-        };
-        SpeciesWalls(self.0.iter().map(wall).collect())
     }
 }

@@ -167,7 +167,20 @@ impl Graph {
     ///
     /// When `y` or `p` is shorter than the states or parameters the graph uses.
     pub fn eval<R: Real>(&self, t: R, y: &[R], p: &[R]) -> Vec<R> {
-        let mut values: Vec<R> = Vec::with_capacity(self.nodes.len());
+        let mut values: Vec<R> = Vec::new();
+        self.eval_nodes(t, y, p, &mut values);
+        self.outputs.iter().map(|id| values[id.index()]).collect()
+    }
+
+    /// As [`eval`](Graph::eval), with the value of every node in a list that is used again: those of
+    /// the outputs are found by their numbers.
+    ///
+    /// # Panics
+    ///
+    /// As [`eval`](Graph::eval).
+    pub fn eval_nodes<R: Real>(&self, t: R, y: &[R], p: &[R], values: &mut Vec<R>) {
+        values.clear();
+        values.reserve(self.nodes.len());
         for node in &self.nodes {
             let value = match *node {
                 Node::Const(bits) => R::lit(f64::from_bits(bits)),
@@ -183,7 +196,6 @@ impl Graph {
             };
             values.push(value);
         }
-        self.outputs.iter().map(|id| values[id.index()]).collect()
     }
 }
 

@@ -97,6 +97,11 @@ impl Program {
         self.lengths[Array::Output as usize]
     }
 
+    /// Whether an output depends on the time.
+    pub fn uses_time(&self) -> bool {
+        self.uses_time
+    }
+
     /// Number of instructions; an output that is a plain input costs a copy and no instruction.
     pub fn len(&self) -> usize {
         self.instructions.len()

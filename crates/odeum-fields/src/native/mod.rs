@@ -115,21 +115,25 @@ impl Code {
 
     /// The numbers that the code reads.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn scalars<T: Scalar>(&self, t: f64, factors: &Factors<'_>) -> Vec<T> {
-        let number = |given: &Given| match *given {
+    pub(crate) fn scalars<T: Scalar>(
+        &self,
+        t: f64,
+        factors: &Factors<'_>,
+    ) -> impl Iterator<Item = T> {
+        let number = move |given: &Given| match *given {
             Given::Number(number) => number.0,
             Given::Time => t,
             Given::Slope => factors.slope,
             Given::Own => factors.own,
             Given::Factor(k) => factors.terms[k],
         };
-        self.given.iter().map(|given| T::from_f64(number(given))).collect()
+        self.given.iter().map(move |given| T::from_f64(number(given)))
     }
 
     /// The numbers that the code reads.
     #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn scalars<T: Scalar>(&self, _: f64, _: &Factors<'_>) -> Vec<T> {
-        Vec::new()
+    pub(crate) fn scalars<T: Scalar>(&self, _: f64, _: &Factors<'_>) -> impl Iterator<Item = T> {
+        std::iter::empty()
     }
 
     /// Rows that [`run`](Code::run) is given: the states, then for each output the output itself,

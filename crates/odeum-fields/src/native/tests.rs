@@ -135,7 +135,7 @@ fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut Spli
     if form.is_masked() {
         pointers[rows.len() - 1] = masks.as_mut_ptr().cast();
     }
-    let scalars = code.scalars::<T>(TIME, &FACTORS);
+    let scalars: Vec<T> = code.scalars(TIME, &FACTORS).collect();
     let mut spoiled = [T::from_f64(0.0); 16];
     let bytes = SPAN.map(|x| x * size_of::<T>());
     // SAFETY: rows are as long as `POINTS`, outputs are rows of their own, and the processor has
@@ -214,10 +214,9 @@ fn what_is_not_finite_is_seen() {
             spoil.into_iter().for_each(|x: usize| rows[2][x] = 0.0);
             let pointers: Vec<*mut f64> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
             let mut spoiled = [0.0; 16];
+            let scalars: Vec<f64> = code.scalars(0.0, &FACTORS).collect();
             // SAFETY: rows of 32 cells, outputs of their own, and instructions that there are.
-            unsafe {
-                code.run(&pointers, &code.scalars(0.0, &FACTORS), [0, 256], spoiled.as_mut_ptr())
-            };
+            unsafe { code.run(&pointers, &scalars, [0, 256], spoiled.as_mut_ptr()) };
             assert_eq!(spoiled.iter().any(|lane| lane.is_nan()), spoil.is_some(), "{isa}");
         }
     }
@@ -246,10 +245,9 @@ fn nan_is_passed_on_and_compares_as_false() {
         }
         let pointers: Vec<*mut f64> = rows.iter_mut().map(|row| row.as_mut_ptr()).collect();
         let mut spoiled = [0.0; 16];
+        let scalars: Vec<f64> = code.scalars(0.0, &FACTORS).collect();
         // SAFETY: rows of 32 cells, outputs of their own, and instructions that there are.
-        unsafe {
-            code.run(&pointers, &code.scalars(0.0, &FACTORS), [0, 256], spoiled.as_mut_ptr())
-        };
+        unsafe { code.run(&pointers, &scalars, [0, 256], spoiled.as_mut_ptr()) };
         for x in 0..32 {
             let expected = graph.eval(0.0, &[rows[0][x], rows[1][x], 0.0, 0.0, 0.0], &[]);
             for (s, expected) in expected.into_iter().enumerate() {

@@ -9,10 +9,12 @@
 
 use super::combine::{Goal, add_sources, is_sound};
 use super::gather::{At, Place};
+use super::memory::Memory;
 use super::program::{self, Which};
 use super::row::PAD;
 use super::scratch::{Origin, Potentials, Scratch};
-use super::{Frame, Tile, coded, line, nine};
+use super::tile::Tile;
+use super::{Frame, coded, line, nine};
 use crate::memory::{LINE, Lined, within_second_level};
 use crate::plan::{Plan, Tape};
 use odeum_core::{Lanes, Scalar};
@@ -27,20 +29,29 @@ const KEPT: usize = 4;
 const CACHE: usize = 640 * 1024;
 
 /// What a tile keeps of a stage.
-struct Ring<T> {
+pub(super) struct Ring<T> {
     values: Lined<T>,
     place: Place,
 }
 
 impl<T: Scalar> Ring<T> {
-    /// Of so many species or potentials.
-    fn new(plan: &Plan<T>, count: usize, rows: &Range<isize>) -> Ring<T> {
+    /// Of no rows yet.
+    fn new() -> Ring<T> {
+        let place = Place { row: 0, plane: 0, volume: 0, first: 0, planes: 0, whole: false };
+        Ring { values: Lined::new(T::from_f64(0.0), 0), place }
+    }
+
+    /// Makes this the place of so many species or potentials in these rows. What it held has no
+    /// meaning any more; new memory is taken where it is too small.
+    fn lay(&mut self, plan: &Plan<T>, count: usize, rows: &Range<isize>) {
         let row = plan.layout.row;
         let plane = row * rows.len() + LINE / size_of::<T>();
         let volume = KEPT * plane;
-        let values = Lined::new(T::from_f64(0.0), count * volume);
+        if self.values.len() < count * volume {
+            self.values = Lined::new(T::from_f64(0.0), count * volume);
+        }
         let (first, planes) = (rows.start, KEPT - 1);
-        Ring { values, place: Place { row, plane, volume, first, planes, whole: false } }
+        self.place = Place { row, plane, volume, first, planes, whole: false };
     }
 
     /// Where so many rows of the first species begin, and from a species to the next; there is room
@@ -54,11 +65,17 @@ impl<T: Scalar> Ring<T> {
     }
 }
 
-/// Species or potentials of each stage of so many steps.
-fn stages<T: Scalar>(plan: &Plan<T>, steps: usize) -> Vec<usize> {
-    let (species, potentials) = (plan.layout.species, plan.n_potentials());
-    let of_step = [potentials, species].into_iter().filter(|count| *count > 0);
-    of_step.collect::<Vec<_>>().repeat(steps)
+/// Stages of a step: that of the potentials, where there are any, and the step itself.
+fn of_step<T: Scalar>(plan: &Plan<T>) -> usize {
+    if plan.n_potentials() > 0 { 2 } else { 1 }
+}
+
+/// Species or potentials of a stage.
+fn count_of<T: Scalar>(plan: &Plan<T>, stage: usize) -> usize {
+    match stage % of_step(plan) == of_step(plan) - 1 {
+        true => plan.layout.species,
+        false => plan.n_potentials(),
+    }
 }
 
 /// A range of rows or planes, and so many more at both ends; no more than there are, unless the
@@ -71,16 +88,27 @@ fn grown(range: &Range<usize>, more: usize, n: usize, periodic: bool) -> Range<i
 /// Computes all rows of a tile after as many steps as there are moments; true when every value
 /// on the way is finite.
 #[inline(always)]
-pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
+pub(super) fn run<L: Lanes>(
+    frame: &Frame<'_, L::Scalar>,
+    tile: &Tile,
+    memory: &mut Memory<L::Scalar>,
+) -> bool {
     let plan = frame.plan;
     let [_, ny, nz] = plan.layout.shape;
     let [_, along_y, along_z] = plan.periodic();
-    let stages = stages(plan, frame.moments.len());
-    let (last, of_step) = (stages.len() - 1, stages.len() / frame.moments.len());
+    let of_step = of_step(plan);
+    let last = of_step * frame.moments.len() - 1;
     let rows = |stage: usize| grown(&tile.y, last - stage, ny, along_y);
-    let mut rings: Vec<Ring<L::Scalar>> =
-        (0..last).map(|n| Ring::new(plan, stages[n], &rows(n))).collect();
-    let mut scratch = Scratch::new(plan, frame.together);
+    let Memory { scratch, rings } = memory;
+    if rings.len() < last {
+        rings.resize_with(last, Ring::new);
+    }
+    let rings = &mut rings[..last];
+    for (stage, ring) in rings.iter_mut().enumerate() {
+        ring.lay(plan, count_of(plan, stage), &rows(stage));
+    }
+    let scratch = scratch.get_or_insert_with(|| Box::new(Scratch::new(plan, frame.together)));
+    let interprets = frame.interprets();
     let mut loaded = usize::MAX;
     let mut spoiled = L::lit(0.0);
     for newest in tile.z.start as isize - last as isize..(tile.z.end + last) as isize {
@@ -92,7 +120,7 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
             let (before, after) = rings.split_at_mut(stage);
             let step = stage / of_step;
             let moment = &frame.moments[step];
-            if loaded != step {
+            if loaded != step && interprets {
                 scratch.load(plan, moment.t);
                 loaded = step;
             }
@@ -112,7 +140,7 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                 };
                 let kept = after.first_mut().map(|ring| ring.rows(plan, (row, plane), at.rows));
                 if let (Some(tape), Some(kept)) = (potentials, kept) {
-                    potential_rows::<L>(frame, &origin, tape, &mut scratch, at, kept);
+                    potential_rows::<L>(frame, &origin, tape, scratch, at, kept);
                 } else {
                     if of_step > 1 {
                         let Ring { values, place } = &before[stage - 1];
@@ -120,7 +148,7 @@ pub(super) fn run<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -> bool {
                         origin.potentials = Some(Potentials { values, place: *place, at });
                     }
                     let goal = Goal { frame, cell: (y as usize, z as usize), rows: at.rows, kept };
-                    spoiled = spoiled + step_rows::<L>(frame, &origin, &mut scratch, at, goal);
+                    spoiled = spoiled + step_rows::<L>(frame, &origin, scratch, at, goal);
                 }
                 row += at.rows as isize;
             }
@@ -139,11 +167,11 @@ fn step_rows<L: Lanes>(
     goal: Goal<'_, L::Scalar>,
 ) -> L {
     let code = match goal.kept {
-        Some(_) => &frame.between,
-        None if origin.solids(at).is_some() => &frame.near_solids,
-        None => &frame.outputs,
+        Some(_) => frame.between,
+        None if origin.solids(at).is_some() => frame.near_solids,
+        None => frame.outputs,
     };
-    let spoiled = line::make::<L>(code.as_deref(), origin, scratch, at, goal);
+    let spoiled = line::make::<L>(code, origin, scratch, at, goal);
     for s in 0..frame.plan.layout.species {
         let start = goal.out(s);
         for n in 0..at.rows {
@@ -183,25 +211,24 @@ fn potential_rows<L: Lanes>(
 /// threads have equally much to do, and little is computed twice.
 pub(super) fn tiles<T: Scalar>(plan: &Plan<T>, threads: usize, steps: usize) -> Vec<Tile> {
     let [_, ny, nz] = plan.layout.shape;
-    let stages = stages(plan, steps);
-    let last = stages.len() - 1;
-    let kept = KEPT * stages[..last].iter().sum::<usize>();
+    let last = of_step(plan) * steps - 1;
+    let kept = KEPT * (0..last).map(|stage| count_of(plan, stage)).sum::<usize>();
     let row = plan.layout.row * size_of::<T>() * (3 * plan.layout.species + kept);
     let most = (within_second_level(CACHE) / row)
         .saturating_sub(last + 1)
         .clamp(last + 1, ny.max(last + 1));
     let least = ny.div_ceil(most);
-    let cost = |wide: usize, deep: usize| {
-        let (y, z) = (ny.div_ceil(wide), nz.div_ceil(deep));
+    let cost = |across: usize, deep: usize| {
+        let (y, z) = (ny.div_ceil(across), nz.div_ceil(deep));
         let of_stage = |stage: usize| {
             let around = 2 * (last - stage);
-            stages[stage] * (y + around).min(ny) * (z + around).min(nz)
+            count_of(plan, stage) * (y + around).min(ny) * (z + around).min(nz)
         };
-        (wide * deep).div_ceil(threads) * (0..=last).map(of_stage).sum::<usize>()
+        (across * deep).div_ceil(threads) * (0..=last).map(of_stage).sum::<usize>()
     };
     let widest = (2 * least).max(threads).min(ny);
     let cuts = (least..=widest.max(least))
         .flat_map(|wide| (1..=nz.min(2 * threads)).map(move |deep| (wide, deep)));
     let (wide, deep) = cuts.min_by_key(|&(wide, deep)| cost(wide, deep)).unwrap_or((least, 1));
-    super::cut(ny, nz, wide, deep)
+    super::tile::cut(ny, nz, wide, deep)
 }

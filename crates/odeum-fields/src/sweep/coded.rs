@@ -21,8 +21,21 @@ const PACK: usize = 16;
 pub(crate) struct Codes {
     isa: Isa,
     /// What was asked for; `None` stands for what has to be interpreted.
-    outputs: Mutex<Vec<(Form, Option<Arc<Code>>)>>,
+    outputs: Mutex<Vec<(Asked, Option<Arc<Code>>)>>,
     potentials: Option<Code>,
+}
+
+/// Which code of outputs is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Whether the states themselves are added, how many other rows, and whether the old output is.
+    pub(super) here: bool,
+    pub(super) terms: usize,
+    pub(super) own: bool,
+    /// Whether the output is written past the caches.
+    pub(super) streams: bool,
+    /// Near solids outputs keep their states where F is added to anything.
+    pub(super) near_solids: bool,
 }
 
 impl Codes {
@@ -41,16 +54,14 @@ impl Codes {
         self.potentials.as_ref()
     }
 
-    /// The code that makes rows of the output from F and from so many other rows, from the states
-    /// themselves if `here`. Near solids these keep their states where F is added to anything.
-    pub(super) fn outputs<T: Scalar>(
-        &self,
-        plan: &Plan<T>,
-        (here, terms, own): (bool, usize, bool),
-        streams: bool,
-        near_solids: bool,
-    ) -> Option<Arc<Code>> {
+    /// The code that makes rows of the output.
+    pub(super) fn outputs<T: Scalar>(&self, plan: &Plan<T>, asked: Asked) -> Option<Arc<Code>> {
         let Kernel::Tape(tape) = &plan.kernel else { return None };
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, code)) = outputs.iter().find(|(known, _)| *known == asked) {
+            return code.clone();
+        }
+        let Asked { here, terms, own, streams, near_solids } = asked;
         let gains = (0..plan.layout.species).map(|s| has_gains(plan, s)).collect();
         let masked = match near_solids {
             true if here || terms > 0 || own => Some(Left::State),
@@ -59,12 +70,8 @@ impl Codes {
             false => (plan.layout.wide::<T>() != plan.layout.shape[0]).then_some(Left::Zero),
         };
         let form = Form::Combined { here, terms, own, gains, streams, masked };
-        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, code)) = outputs.iter().find(|(known, _)| *known == form) {
-            return code.clone();
-        }
         let code = Code::new::<T>(&tape.rhs, &form, self.isa).map(Arc::new);
-        outputs.push((form, code.clone()));
+        outputs.push((asked, code.clone()));
         code
     }
 }

@@ -1,7 +1,8 @@
 //! out = own · out + Σ cₖ Vₖ + slope · F along a row, from F.
 
+use super::Frame;
 use super::row;
-use super::{Frame, Tile};
+use super::tile::Tile;
 use odeum_core::lanes::stream_fence;
 use odeum_core::{Lanes, Scalar};
 
@@ -100,6 +101,18 @@ impl<'a, L: Lanes> Row<'a, L> {
     #[inline(always)]
     pub(super) fn kind(&self) -> (bool, bool) {
         (self.simple, self.streams)
+    }
+
+    /// The factor of F.
+    #[inline(always)]
+    pub(super) fn slope(&self) -> L::Scalar {
+        self.slope.lane(0)
+    }
+
+    /// The row, to be written.
+    #[inline(always)]
+    pub(super) fn cells(self) -> &'a mut [L::Scalar] {
+        self.out
     }
 
     /// Asserts that whole packs of `wide` values lie within the row.

@@ -80,6 +80,13 @@ impl<'a, T: Scalar> Around<'a, T> {
         !self.place.whole && self.ghosts[axis][0] == Ghost::Wrap
     }
 
+    /// Whether an axis has one cell, which its ghosts repeat.
+    #[inline(always)]
+    fn repeats(&self, axis: usize) -> bool {
+        let given = |ghost: &Ghost<T>| matches!(ghost, Ghost::Affine { .. });
+        self.shape[axis] == 1 && !self.ghosts[axis].iter().any(given)
+    }
+
     /// Where row or plane `i` along an axis is found, and the rule if it is a ghost.
     #[inline(always)]
     pub(crate) fn source(&self, axis: usize, i: isize) -> (isize, Option<(T, T)>) {
@@ -127,6 +134,16 @@ impl<'a, T: Scalar> Around<'a, T> {
         spare: &mut Spare<'a, T>,
         rows: &mut [&'a [T]; 9],
     ) {
+        if self.repeats(2) && (at.rows == 1 || self.repeats(1)) {
+            let here = self.rows(at);
+            let beside = |y: isize, spare: &mut Spare<'a, T>| match self.repeats(1) {
+                true => here,
+                false => self.neighbour::<L>(y, at.z, spare),
+            };
+            let (before, behind) = (beside(at.y - 1, spare), beside(at.y + 1, spare));
+            *rows = [before, here, behind, before, here, behind, before, here, behind];
+            return;
+        }
         let [_, ny, nz] = self.shape.map(|n| n as isize);
         let along_y = at.y > 0 && at.y + (at.rows as isize) < ny || self.goes_on(1);
         if along_y && (at.rows > 1 || at.z > 0 && at.z + 1 < nz) {

@@ -9,12 +9,19 @@
 //! the rounded 6 a, which is also what G then is.
 
 use super::row;
-use crate::stencil::Weights;
+use crate::stencil::{Reach, Weights};
 use crate::walls::Ghost;
 use odeum_core::lanes::prefetch;
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 use std::ops::Range;
+
+/// Which of the nine rows count, and how: those of the star stencil; all, with edges; of these the
+/// three of a plane, where the others are the same; or the row alone.
+pub(super) const STAR: usize = 0;
+pub(super) const EDGES: usize = 1;
+const PLANE: usize = 2;
+pub(super) const LINE: usize = 3;
 
 /// What takes the Laplacian of a row, pack by pack.
 pub(super) trait Sink<L> {
@@ -66,10 +73,11 @@ pub(super) fn along<L: Lanes>(
     let (rows, cells) = (0..nine.count, 0..nine.nx);
     // SAFETY: just checked.
     unsafe {
-        if weights.edges {
-            march::<L, true>(weights, nine, rows, cells, sink);
-        } else {
-            march::<L, false>(weights, nine, rows, cells, sink);
+        match (weights.reach, weights.edges) {
+            (Reach::Line, _) => march::<L, LINE>(weights, nine, rows, cells, sink),
+            (Reach::Plane, true) => march::<L, PLANE>(weights, nine, rows, cells, sink),
+            (Reach::Box, true) => march::<L, EDGES>(weights, nine, rows, cells, sink),
+            (_, false) => march::<L, STAR>(weights, nine, rows, cells, sink),
         }
     }
 }
@@ -81,7 +89,7 @@ pub(super) fn along<L: Lanes>(
 ///
 /// The rows must have passed [`check`](Nine::check), and have these cells.
 #[inline(always)]
-pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
+pub(super) unsafe fn march<L: Lanes, const KIND: usize>(
     weights: &Weights,
     nine: &Nine<'_, L::Scalar>,
     which: Range<usize>,
@@ -97,15 +105,15 @@ pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
     let yz = [weights.axes[1], weights.axes[2]];
     let above = rows[7].wrapping_add(ahead);
     // The wall along x acts on all rows alike, and G is linear in them.
-    let weight = L::Scalar::from_f64(if EDGES { 6.0 } else { 1.0 });
+    let weight = L::Scalar::from_f64(if KIND == EDGES || KIND == PLANE { 6.0 } else { 1.0 });
     // G is the same for a number as for lanes: its only product is by two.
     // SAFETY: such cells of every row are there.
-    let one = |x: usize| unsafe { parts::<L::Scalar, EDGES>(yz, &rows, x).1 };
+    let one = |x: usize| unsafe { parts::<L::Scalar, KIND>(yz, &rows, x).1 };
     for begin in which.map(|n| n * row) {
         sink.begin(begin);
         let (mut x, last) = (begin + cells.start, begin + cells.end - 1);
         // SAFETY: the first pack of these cells is there.
-        let (mut z, mut here, mut centre) = unsafe { parts::<L, EDGES>(yz, &rows, x) };
+        let (mut z, mut here, mut centre) = unsafe { parts::<L, KIND>(yz, &rows, x) };
         let first = here.lane(0);
         let before = match (cells.start, &ends[0]) {
             (0, Ghost::Wrap) => one(begin + nx - 1),
@@ -113,14 +121,20 @@ pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
             _ => one(x - 1),
         };
         let mut left = L::splat(before);
-        prefetch(above.wrapping_add(x));
+        // A line has no row above.
+        let ask = |x: usize| {
+            if KIND != LINE {
+                prefetch(above.wrapping_add(x));
+            }
+        };
+        ask(x);
         while x + L::WIDTH <= last {
             let at = x + L::WIDTH;
-            prefetch(above.wrapping_add(at));
+            ask(at);
             // SAFETY: a pack that holds cells, as asserted.
-            let (next_z, next, next_centre) = unsafe { parts::<L, EDGES>(yz, &rows, at) };
+            let (next_z, next, next_centre) = unsafe { parts::<L, KIND>(yz, &rows, at) };
             let sides = here.shifted_up(left) + here.shifted_down(next);
-            sink.take(x, L::WIDTH, z + sides, centre);
+            sink.take(x, L::WIDTH, joined::<L, KIND>(z, sides, centre), centre);
             (left, here, z, centre) = (here, next, next_z, next_centre);
             x = at;
         }
@@ -135,8 +149,15 @@ pub(super) unsafe fn march<L: Lanes, const EDGES: bool>(
             here.set_lane(count, after);
         }
         let sides = here.shifted_up(left) + here.shifted_down(L::splat(after));
-        sink.take(x, count, z + sides, centre);
+        sink.take(x, count, joined::<L, KIND>(z, sides, centre), centre);
     }
+}
+
+/// Z + G(x − 1) + G(x + 1). Along a line Z is −2 a, a product without rounding: with the sum it is one
+/// operation.
+#[inline(always)]
+fn joined<L: Lanes, const KIND: usize>(z: L, sides: L, centre: L) -> L {
+    if KIND == LINE { L::lit(-2.0).mul_add(centre, sides) } else { z + sides }
 }
 
 /// G beyond a wall, from that before it.
@@ -154,22 +175,29 @@ fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
 ///
 /// Rows are not shorter than `x + L::WIDTH`.
 #[inline(always)]
-unsafe fn parts<L: Lanes, const EDGES: bool>(
+unsafe fn parts<L: Lanes, const KIND: usize>(
     yz: [f64; 2],
     rows: &[*const L::Scalar; 9],
     x: usize,
 ) -> (L, L, L) {
     let mut at = [L::lit(0.0); 9];
     for k in 0..9 {
-        if EDGES || k % 2 == 1 || k == 4 {
+        let counts = match KIND {
+            EDGES => true,
+            STAR => k % 2 == 1 || k == 4,
+            PLANE => k / 3 == 1,
+            _ => k == 4,
+        };
+        if counts {
             // SAFETY: the caller's promise.
             at[k] = L::load(unsafe { std::slice::from_raw_parts(rows[k].add(x), L::WIDTH) });
         }
     }
-    let (z, g) = if EDGES {
-        edges(at)
-    } else {
-        (star(yz.map(L::lit), [at[1], at[3], at[4], at[5], at[7]]), at[4])
+    let (z, g) = match KIND {
+        EDGES => edges(at),
+        STAR => (star(yz.map(L::lit), [at[1], at[3], at[4], at[5], at[7]]), at[4]),
+        PLANE => plane([at[3], at[4], at[5]]),
+        _ => (L::lit(-2.0) * at[4], at[4]),
     };
     (z, g, at[4])
 }
@@ -180,6 +208,16 @@ fn edges<L: Lanes>(at: [L; 9]) -> (L, L) {
     let nearest = (at[3] + at[5]) + (at[1] + at[7]);
     let next = (at[0] + at[2]) + (at[6] + at[8]);
     let (a, two) = (at[4], L::lit(2.0));
+    let z = L::lit(-4.0).mul_add(L::lit(6.0) * a, two.mul_add(nearest, next));
+    (z, two.mul_add(a, nearest))
+}
+
+/// As [`edges`], to the bit, where the planes below and above are this one.
+#[inline(always)]
+fn plane<L: Lanes>([before, a, behind]: [L; 3]) -> (L, L) {
+    let (sides, two) = (before + behind, L::lit(2.0));
+    let nearest = two.mul_add(a, sides);
+    let next = sides + sides;
     let z = L::lit(-4.0).mul_add(L::lit(6.0) * a, two.mul_add(nearest, next));
     (z, two.mul_add(a, nearest))
 }

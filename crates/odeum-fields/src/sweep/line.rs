@@ -7,7 +7,7 @@ use super::laplacian::{self, Nine, Sink};
 use super::program::{self, Which};
 use super::row::{self, PAD};
 use super::scratch::{Origin, Scratch, gains, has_gains};
-use super::{coded, nine};
+use super::{coded, nine, rod};
 use crate::native::Code;
 use crate::plan::{Kernel, Plan};
 use odeum_core::Lanes;
@@ -108,6 +108,12 @@ impl<L: Lanes> Write<'_, '_, L> {
         let kept = Kept(has_gains(plan, s).then_some(&scratch.gains[padded.clone()][PAD..]));
         let slopes = &scratch.slopes[padded][PAD..];
         *spoiled = match (&plan.kernel, plan.domain_near((at.y, at.z), at.rows)) {
+            (Kernel::Diffusion(d), None) if SIMPLE && plan.is_rod() => {
+                let factor = rod::factor(plan, d[s], out.slope());
+                let (here, ends) = (origin.around(s).rows(at), &origin.moment.ghosts[s][0]);
+                let rod = rod::Rod { nx: plan.layout.shape[0], here, ends };
+                rod.step::<L, STREAMS>(plan, factor, out.cells())
+            }
             (Kernel::Diffusion(d), None) => {
                 let spare = (&mut scratch.spare[..], scratch.ahead);
                 let mut rows = [&[][..]; 9];

@@ -51,16 +51,16 @@ impl<L: Lanes> Outlined for Stored<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
         if self.weights.edges {
-            self.through::<true>();
+            self.through::<{ laplacian::EDGES }>();
         } else {
-            self.through::<false>();
+            self.through::<{ laplacian::STAR }>();
         }
     }
 }
 
 impl<L: Lanes> Stored<'_, '_, L> {
     #[inline(always)]
-    fn through<const EDGES: bool>(mut self) {
+    fn through<const KIND: usize>(mut self) {
         let (line, zero) = (line::<L::Scalar>(), L::Scalar::from_f64(0.0));
         // Pointers that stay where they are: a copy for each group would be waited for.
         let mut rows = [self.nine.rows[0].as_ptr(); 9];
@@ -77,7 +77,7 @@ impl<L: Lanes> Stored<'_, '_, L> {
                     let Stored { weights, nine, ref mut store, .. } = self;
                     // SAFETY: the rows have been checked, and spans are of cells that there are.
                     unsafe {
-                        laplacian::march::<L, EDGES>(weights, nine, n..n + 1, cells, store);
+                        laplacian::march::<L, KIND>(weights, nine, n..n + 1, cells, store);
                     }
                     continue;
                 }
@@ -88,7 +88,7 @@ impl<L: Lanes> Stored<'_, '_, L> {
                     for (group, x) in groups.iter().zip(cells.step_by(line)) {
                         // Those of the next rows follow.
                         prefetch(std::ptr::from_ref(group).wrapping_add(AHEAD));
-                        self.group::<EDGES>(group, [&rows, &patches], begin, x);
+                        self.group::<KIND>(group, [&rows, &patches], begin, x);
                     }
                 } else {
                     self.store.row[begin + cells.start..begin + cells.end].fill(zero);
@@ -99,7 +99,7 @@ impl<L: Lanes> Stored<'_, '_, L> {
 
     /// The cells of a group, which begins at cell `x` of the row that begins at `begin`.
     #[inline(always)]
-    fn group<const EDGES: bool>(
+    fn group<const KIND: usize>(
         &mut self,
         group: &Group,
         [rows, patches]: [&[*const L::Scalar; 9]; 2],
@@ -118,9 +118,7 @@ impl<L: Lanes> Stored<'_, '_, L> {
                 0 => L::lit(0.0),
                 // SAFETY: the group is neither at the beginning nor at the end of its rows, or
                 // there is a group before and one after.
-                _ => unsafe {
-                    exchanged::<L, EDGES>(self.weights, group, part, rows, first + part)
-                },
+                _ => unsafe { exchanged::<L, KIND>(self.weights, group, part, rows, first + part) },
             };
             self.store.put(begin + x + part, sum);
             part += L::WIDTH;
@@ -158,7 +156,7 @@ fn fill<L: Lanes>(nine: &Nine<'_, L::Scalar>, begin: usize, x: usize, patch: &mu
 ///
 /// All rows must have the pack at `x`, and a cell before and after it.
 #[inline(always)]
-unsafe fn exchanged<L: Lanes, const WITH_EDGES: bool>(
+unsafe fn exchanged<L: Lanes, const KIND: usize>(
     weights: &Weights,
     group: &Group,
     part: usize,
@@ -173,7 +171,7 @@ unsafe fn exchanged<L: Lanes, const WITH_EDGES: bool>(
         faces[face] = unsafe { beside::<L>(rows, x, FACES[face]) } - here;
     }
     let [mut ones, mut twos, mut fours] = [L::lit(0.0); 3];
-    if !WITH_EDGES {
+    if KIND == laplacian::STAR {
         // Along x, y and z.
         for side in 0..2 {
             let bits = |axis: usize| group.faces[0][2 * axis + side] >> part;

@@ -7,9 +7,6 @@ use crate::plan::{Inputs, Plan, Tape};
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Program, Scalar};
 
-/// The states whose rows are found on the stack.
-const FEW: usize = 24;
-
 /// Which of the two programs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
@@ -75,20 +72,17 @@ impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
         fill_places(plan, inputs, scratch.stride, &mut scratch.places, at);
         let wide = (at.rows - 1) * plan.layout.row + plan.layout.wide::<L::Scalar>();
         let count = 2 * species + 3 + tape.n_potentials;
-        let mut few = [&scratch.places[..]; FEW];
-        let mut many = Vec::new();
-        let states = if count <= FEW {
-            &mut few[..count]
-        } else {
-            many.resize(count, &scratch.places[..]);
-            &mut many[..]
-        };
+        // Memory of a list that lives no longer than these rows.
+        let mut states = std::mem::take(&mut scratch.rows);
+        states.clear();
+        states.resize(count, &raw const scratch.places[..]);
         let mut x = 0;
         while x < wide {
             let points = scratch.points.min(wide - x);
-            let padded = |rows: &'a [L::Scalar], n: usize| &rows[n * stride + PAD + x..][..points];
+            let padded =
+                |rows: &[L::Scalar], n: usize| &raw const rows[n * stride + PAD + x..][..points];
             for &s in &inputs.species {
-                states[s] = &origin.around(s).rows(at)[x..x + points];
+                states[s] = &raw const origin.around(s).rows(at)[x..x + points];
             }
             for &s in &inputs.laplacians {
                 states[species + s] = padded(&scratch.laplacians, s);
@@ -100,8 +94,12 @@ impl<'a, L: Lanes> Outlined for Interpretation<'a, '_, L> {
                 states[2 * species + 3 + k] = padded(&scratch.laplacians, species + k);
             }
             let slopes = (&mut scratch.slopes[PAD + x..], stride);
+            // SAFETY: rows of the field and of this scratch, neither of which is written but for the
+            // slopes, which are no row; a reference is a pointer that is valid.
+            let states = unsafe { &*(&raw const states[..] as *const [&[L::Scalar]]) };
             program.run_along::<L>(points, states, slopes, (work, scratch.room));
             x += points;
         }
+        scratch.rows = states;
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct Scratch<T> {
     pub(super) patch: Lined<T>,
     /// Rows that machine code is given.
     pub(super) pointers: Vec<*mut T>,
+    /// Rows that programs read.
+    pub(super) rows: Vec<*const [T]>,
     /// Masks of rows that are computed together: [`ones`] where there are cells, zeros between rows.
     pub(super) masks: Lined<T>,
     /// As `masks`, with zeros where cells are solid.
@@ -124,6 +126,7 @@ impl<T: Scalar> Scratch<T> {
             potential_work,
             patch: Lined::new(zero, 9 * 3 * LINE / size_of::<T>()),
             pointers: Vec::new(),
+            rows: Vec::new(),
             masks,
             solid_masks: Lined::new(zero, if plan.domain.is_some() { together * row } else { 0 }),
         }
@@ -299,3 +302,7 @@ impl<L: Lanes> Gains<'_, '_, L> {
         }
     }
 }
+
+// SAFETY: pointers are written before they are read by whoever uses the memory; from one use to the
+// next they mean nothing.
+unsafe impl<T: Send> Send for Scratch<T> {}

@@ -19,5 +19,7 @@ mod physics;
 mod puffs;
 mod record;
 mod stabilised;
+mod subnormal;
 mod symmetry;
+mod thin;
 mod walls;

@@ -200,3 +200,17 @@ fn exchanged_axes_agree_to_rounding() {
         }
     }
 }
+
+#[test]
+fn an_axis_of_one_cell_may_be_any_to_the_bit() {
+    // The others keep their order.
+    let turns = [([70, 12, 1], [[2, 0, 1], [0, 2, 1]]), ([41, 1, 1], [[1, 0, 2], [1, 2, 0]])];
+    for (n, plan) in plans().iter().enumerate() {
+        for (shape, axes) in turns {
+            for axes in axes {
+                let found = difference(plan, shape, Turn { axes, flips: [false; 3] });
+                assert_eq!(found, [0.0; 2], "plan {n}, {shape:?}, {axes:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Grids with one cell along an axis, turned for processors.
+//!
+//! Sweeps go along x, cell after cell in memory, and take neighbours along y and z from other rows. So
+//! axes with one cell come last: a column along z is swept as a row. Plain arrays and fields have the
+//! same values in the same places before and after.
+
+use crate::grid::Grid;
+use crate::mask::Mask;
+use crate::model::Model;
+use crate::plan::Plan;
+use crate::problem::{PointSource, Problem, Wind};
+use crate::stencil::Reach;
+use crate::walls::Ghost;
+use odeum::{Error, Scalar};
+use odeum_core::Graph;
+
+/// The old axis of each new one: those with one cell last, the others in their order.
+pub(crate) fn order(shape: [usize; 3]) -> [usize; 3] {
+    let mut axes = [0, 1, 2];
+    axes.sort_by_key(|&axis| shape[axis] == 1);
+    axes
+}
+
+/// A problem whose axes with one cell are the last; `None` where they are so.
+pub(crate) fn turned(problem: &Problem) -> Result<Option<Problem>, Error> {
+    let axes = order(problem.grid.shape());
+    if axes == [0, 1, 2] {
+        return Ok(None);
+    }
+    let Problem { model, grid, stencil, walls, wind, carried, advection, diffusion, sources, mask } =
+        problem;
+    let grid = turned_grid(grid, axes)?;
+    let source = |source: &PointSource| PointSource {
+        cell: axes.map(|axis| source.cell[axis]),
+        ..source.clone()
+    };
+    let turned_mask = |mask: &Mask| {
+        let values: Vec<f64> = mask.to_values().into_iter().map(f64::from).collect();
+        Mask::from_values(&grid, &values)
+    };
+    Ok(Some(Problem {
+        model: turned_model(model, axes)?,
+        grid,
+        stencil: *stencil,
+        walls: walls.turned(axes),
+        wind: wind.as_ref().map(|wind| match wind {
+            Wind::Uniform(parts) => Wind::Uniform(axes.map(|axis| parts[axis].clone())),
+            Wind::Cells(parts) => Wind::Cells(axes.map(|axis| parts[axis].clone())),
+        }),
+        carried: carried.clone(),
+        advection: *advection,
+        diffusion: diffusion.clone(),
+        sources: sources.iter().map(source).collect(),
+        mask: mask.as_ref().map(turned_mask).transpose()?,
+    }))
+}
+
+fn turned_grid(grid: &Grid, axes: [usize; 3]) -> Result<Grid, Error> {
+    let (shape, spacing, origin) = (grid.shape(), grid.spacing(), grid.origin());
+    let grid = Grid::with_spacing(axes.map(|axis| shape[axis]), axes.map(|axis| spacing[axis]))?;
+    grid.at(axes.map(|axis| origin[axis]))
+}
+
+/// The same equations, given x, y and z in their new order.
+fn turned_model(model: &Model, axes: [usize; 3]) -> Result<Model, Error> {
+    let first = 2 * model.species().len();
+    let turn = |graph: &Graph| {
+        Graph::record(graph.n_states(), graph.n_params(), |t, y, p| {
+            let mut old = y.to_vec();
+            for (new, axis) in axes.into_iter().enumerate() {
+                old[first + axis] = y[first + new];
+            }
+            graph.eval(t, &old, p)
+        })
+    };
+    let (rhs, potentials) = (turn(model.rhs()), turn(model.potentials()));
+    Model::new(model.species().to_vec(), model.params().to_vec(), rhs, potentials)
+}
+
+/// Along which axes cells differ from their neighbours: not along one of a single cell, whose walls
+/// repeat it.
+pub(crate) fn reach<T: Scalar>(plan: &Plan<T>) -> Reach {
+    let shape = plan.grid.shape();
+    let repeats = |axis: usize| {
+        let ends = plan.walls.iter().flat_map(|walls| walls.at::<T>(0.0)[axis]);
+        let same = |ghost: Ghost<T>| matches!(ghost, Ghost::Mirror | Ghost::Wrap);
+        shape[axis] == 1 && ends.into_iter().all(same)
+    };
+    match (repeats(1), repeats(2)) {
+        (true, true) => Reach::Line,
+        (false, true) => Reach::Plane,
+        _ => Reach::Box,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_of_one_cell_come_last_and_the_others_keep_their_order() {
+        for (shape, axes) in [
+            ([4, 5, 6], [0, 1, 2]),
+            ([4, 1, 6], [0, 2, 1]),
+            ([1, 5, 6], [1, 2, 0]),
+            ([1, 1, 6], [2, 0, 1]),
+            ([1, 5, 1], [1, 0, 2]),
+            ([4, 1, 1], [0, 1, 2]),
+            ([1, 1, 1], [0, 1, 2]),
+        ] {
+            assert_eq!(order(shape), axes, "{shape:?}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Grids of one and of two dimensions: what is left out there makes no difference.
+
+use crate::common::{mixed_walls, model, one_thread};
+use odeum::{Cpu, Isa};
+use odeum_fields::{
+    Combination, Engine, Field, Grid, Mask, PointSource, Precision, Problem, Quantity, Stencil,
+    Summary, Wall, Walls, Wind, noise,
+};
+
+const TURING: [(&str, &str); 2] =
+    [("u", "0.3*lap(u) + u - u^3 - v"), ("v", "0.5*lap(v) + 2*(u - 0.5*v)")];
+
+fn rough<T: Precision>(grid: &Grid, species: usize) -> Field<T> {
+    // The same in all planes, and where there is one row in that.
+    let [nx, ny, _] = grid.shape();
+    let value = |s: usize, at: [f64; 3]| {
+        let [i, j] = [0, 1].map(|axis| (at[axis] / grid.spacing()[axis]) as usize);
+        0.5 + 0.3 * noise(7, s, (j % ny) * nx + i)
+    };
+    Field::from_fn(grid, species, value).unwrap()
+}
+
+fn slope<T: Precision>(problem: &Problem, isa: Isa, u: &Field<T>) -> Field<T> {
+    let engine = Engine::<T>::new(problem, &Cpu { threads: Some(1), isa }).unwrap();
+    let mut out = engine.zeros().unwrap();
+    assert!(engine.slope(0.3, u, &mut out));
+    out
+}
+
+fn a_layer_is_a_plane_of_a_box<T: Precision>(isa: Isa, walls: &Walls) {
+    for nx in [1, 2, 7, 16, 37] {
+        let layer = Grid::new([nx, 11, 1], 0.8).unwrap();
+        let deep = Grid::new([nx, 11, 3], 0.8).unwrap();
+        let problem = |grid: Grid| Problem::new(model(&TURING), grid).walls(walls.clone());
+        let (thin, thick) = (
+            slope::<T>(&problem(layer), isa, &rough(&layer, 2)),
+            slope::<T>(&problem(deep), isa, &rough(&deep, 2)),
+        );
+        for (s, y) in (0..2).flat_map(|s| (0..11).map(move |y| (s, y))) {
+            // A grid [1, n] is swept along y: there sums of neighbours are taken in another order.
+            let apart = thin.row(s, y, 0).iter().zip(thick.row(s, y, 1));
+            let bound = if nx == 1 { 60.0 * T::EPSILON } else { 0.0 };
+            for (a, b) in apart {
+                assert!((a.to_f64() - b.to_f64()).abs() <= bound, "{isa} {nx} {s} {y}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_layer_has_the_bits_of_a_plane_of_a_box() {
+    let given = Wall::Dirichlet(Quantity::from("0.2 + t"));
+    for isa in Isa::available() {
+        for walls in
+            [Walls::default(), Walls::all(Wall::Periodic), Walls::default().axis(0, given.clone())]
+        {
+            a_layer_is_a_plane_of_a_box::<f64>(isa, &walls);
+            a_layer_is_a_plane_of_a_box::<f32>(isa, &walls);
+        }
+    }
+}
+
+#[test]
+fn a_rod_is_a_row_of_a_layer() {
+    let walls = Walls::default().axis(0, Wall::Dirichlet(Quantity::from("0.2 + t")));
+    for (stencil, walls) in [
+        (Stencil::Isotropic, walls.clone()),
+        (Stencil::Star, walls),
+        (Stencil::Isotropic, Walls::all(Wall::Periodic)),
+    ] {
+        for nx in [2, 7, 16, 41] {
+            let found = [1, 4].map(|ny| {
+                let grid = Grid::new([nx, ny, 1], 0.8).unwrap();
+                let problem =
+                    Problem::new(model(&TURING), grid).stencil(stencil).walls(walls.clone());
+                // Rows are the same.
+                let row = Grid::new([nx, 1, 1], 0.8).unwrap();
+                let one = rough::<f64>(&row, 2);
+                let value = |s: usize, at: [f64; 3]| one.get(s, [(at[0] / 0.8) as usize, 0, 0]);
+                let start = Field::<f64>::from_fn(&grid, 2, value).unwrap();
+                let out = slope(&problem, Isa::best(), &start);
+                [0, 1].map(|s| out.row(s, ny / 2, 0).to_vec())
+            });
+            for (a, b) in found[0].iter().flatten().zip(found[1].iter().flatten()) {
+                assert!((a - b).abs() < 1e-14, "{stencil:?} {nx}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// Problems of one dimension: what steps of a batch share, and what they do not.
+fn rods(nx: usize) -> Vec<Problem> {
+    let grid = Grid::new([nx, 1, 1], 0.8).unwrap();
+    let of = |equations: &[(&'static str, &'static str)]| Problem::new(model(equations), grid);
+    let diffusion = [("a", "0.3*lap(a)"), ("b", "0.2*lap(b)")];
+    let source =
+        PointSource { species: "a".into(), cell: [nx / 2, 0, 0], rate: Quantity::from(1.5) };
+    let wind = Wind::Uniform([0.2, 0.0, 0.0].map(Quantity::from));
+    vec![
+        of(&diffusion),
+        of(&diffusion).walls(Walls::all(Wall::Periodic)),
+        of(&diffusion).walls(Walls::default().axis(0, Wall::Dirichlet(Quantity::from(0.4)))),
+        of(&diffusion).walls(mixed_walls()),
+        of(&diffusion).source(source),
+        of(&diffusion).wind(wind, odeum_fields::Advection::Upwind),
+        of(&TURING),
+        of(&TURING).walls(Walls::all(Wall::Periodic)),
+        of(&[("u", "0.3*lap(u) + sin(u)"), ("v", "0.5*lap(v) - u*v + t")]),
+        of(&[("u", "0.3*lap(u) - x*u"), ("v", "u - v")]),
+        of(&[("c", "0.1*lap(c^3 - c - 0.2*lap(c))")]),
+    ]
+}
+
+fn steps_agree<T: Precision>(problem: &Problem, isa: Isa, n: usize) {
+    let engine = Engine::<T>::new(problem, &Cpu { threads: Some(1), isa }).unwrap();
+    let (h, count) = (0.01, 7_u64);
+    let species = problem.model.species().len();
+    let start = rough::<T>(&problem.grid, species);
+    let (mut one, mut other) = (start.clone(), engine.zeros().unwrap());
+    for k in 0..count {
+        let what = Combination { slope: h, own: None, terms: &[(1.0, &one)] };
+        assert!(engine.sweep(k as f64 * h, &one, &what, &mut other));
+        std::mem::swap(&mut one, &mut other);
+    }
+    let (mut now, mut next) = (start, engine.zeros().unwrap());
+    let taken = engine.advance((&|k| k as f64 * h, h), count, &mut now, &mut next);
+    assert_eq!(taken, count);
+    assert!(now == one, "problem {n} {isa} {} of {:?}", T::NAME, problem.grid.shape());
+}
+
+#[test]
+fn steps_of_a_batch_have_the_bits_of_single_steps() {
+    for isa in Isa::available() {
+        for nx in [1, 2, 15, 16, 33, 64, 1100] {
+            for (n, problem) in rods(nx).iter().enumerate() {
+                steps_agree::<f64>(problem, isa, n);
+                steps_agree::<f32>(problem, isa, n);
+            }
+        }
+    }
+    // More than one thread, and pairs of steps.
+    let grid = Grid::new([700, 90, 30], 1.0).unwrap();
+    let problem = Problem::new(model(&TURING), grid);
+    let start = rough::<f64>(&grid, 2);
+    let after = [1, 2, 3].map(|threads| {
+        let cpu = Cpu { threads: Some(threads), ..Cpu::default() };
+        let engine = Engine::<f64>::new(&problem, &cpu).unwrap();
+        let (mut now, mut next) = (start.clone(), engine.zeros().unwrap());
+        assert_eq!(engine.advance((&|_| 0.0, 0.01), 3, &mut now, &mut next), 3);
+        now
+    });
+    assert!(after[0] != start && after[0] == after[1] && after[1] == after[2]);
+}
+
+#[test]
+fn a_batch_ends_before_the_first_value_that_is_not_finite() {
+    for (equations, nx) in [
+        ([("u", "lap(u) + 1e150*u^3")], 40),
+        ([("u", "1e300*lap(u)")], 40),
+        ([("u", "lap(u) + 1e150*u^3 + sin(t)")], 40),
+    ] {
+        let grid = Grid::new([nx, 1, 1], 1.0).unwrap();
+        let problem = Problem::new(model(&equations), grid);
+        let engine = Engine::<f64>::new(&problem, &one_thread()).unwrap();
+        let (mut now, mut next) = (rough::<f64>(&grid, 1), engine.zeros().unwrap());
+        let taken = engine.advance((&|_| 0.5, 1.0), 50, &mut now, &mut next);
+        assert!((1..50).contains(&taken), "{taken}");
+        let finite = |field: &Field<f64>| field.row(0, 0, 0).iter().all(|x| x.is_finite());
+        assert!(finite(&now) && !finite(&next));
+    }
+}
+
+#[test]
+fn sums_and_masks_know_where_cells_are() {
+    let grid = Grid::new([1, 40, 30], 0.5).unwrap();
+    let u = rough::<f64>(&grid, 2);
+    let mask = Mask::from_fn(&grid, |[_, y, z]| y + 0.3 * z > 4.0).unwrap();
+    let problem = Problem::new(model(&TURING), grid).mask(mask.clone());
+    let engine = Engine::<f64>::new(&problem, &one_thread()).unwrap();
+    for (s, Summary { sum, mean, min, max, .. }) in engine.summaries(&u).into_iter().enumerate() {
+        let cells = (0..grid.cells()).map(|n| grid.cell(n)).filter(|cell| mask.contains(*cell));
+        let values: Vec<f64> = cells.map(|cell| u.get(s, cell)).collect();
+        let expected: f64 = values.iter().sum();
+        assert!((sum - expected).abs() < 1e-10 && values.len() == mask.cells());
+        assert!((mean - expected / values.len() as f64).abs() < 1e-12);
+        assert_eq!(min, values.iter().copied().fold(f64::INFINITY, f64::min));
+        assert_eq!(max, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    }
+    let after = slope(&problem, Isa::best(), &u);
+    let solid = (0..grid.cells()).map(|n| grid.cell(n)).filter(|cell| !mask.contains(*cell));
+    assert!(solid.into_iter().all(|cell| after.get(0, cell) == 0.0));
+    // Sides of different axes and coordinates stay where they are.
+    let tilted = Problem::new(model(&[("u", "10*y + 1000*z + x")]), grid);
+    let found = slope(&tilted, Isa::best(), &engine_zeros(&tilted));
+    assert_eq!(found.get(0, [0, 3, 7]), 10.0 * 1.75 + 1000.0 * 3.75 + 0.25);
+}
+
+fn engine_zeros(problem: &Problem) -> Field<f64> {
+    Field::zeros(&problem.grid, problem.model.species().len()).unwrap()
+}
