@@ -147,19 +147,25 @@ and 1,000 (hydrogen) or 500 (methane) steps of 100 particles in each. The same s
 states.
 
 The result opens with numpy.load: t [M], T [M] in K, p [M] in Pa, Y [M, species], run [M],
-species_names; in the order of runs, times, particles.
+species_names; in the order of runs, times, particles. It is a table of a case file as it is:
+[ensemble] table = \"states.npz\", with a mechanism in [system].
 
 Examples:
   odeum pasr mechanisms/hydrogen-burke-2012.yaml
-  odeum pasr gri30.yaml --temperature 600 --pressure 1 --output states.npz")]
+  odeum pasr gri30.yaml --temperature 600 --pressure 1 --output states.npz
+  odeum pasr ethanol.yaml --fuel c2h5oh --oxidizer \"o2:1, n2:3.76\" --phi 0.8")]
 pub(crate) struct PasrArgs {
     /// Mechanism file, Cantera YAML or Chemkin
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) beside: SelectionArgs,
-    /// Species of the fuel; it enters with air [default: CH4, else H2]
-    #[arg(long, value_name = "SPECIES")]
+    /// Species of the fuel, and their amounts in moles where there are several
+    /// [default: CH4, else H2]
+    #[arg(long, value_name = "SPECIES:MOLES,…")]
     pub(crate) fuel: Option<String>,
+    /// The same of what the fuel burns in [default: air, O2:1, N2:3.76]
+    #[arg(long, value_name = "SPECIES:MOLES,…")]
+    pub(crate) oxidizer: Option<String>,
     /// Temperatures of what flows in, in K, separated by commas
     #[arg(long, value_name = "T,…", value_delimiter = ',', default_value = "400,600,800")]
     pub(crate) temperature: Vec<f64>,
@@ -184,7 +190,7 @@ pub(crate) struct PasrArgs {
     /// Pairing time in s [default: 0.001]
     #[arg(long, value_name = "S")]
     pub(crate) tau_pair: Option<f64>,
-    /// Fuel and air enter apart
+    /// Fuel and oxidizer enter apart
     #[arg(long)]
     pub(crate) non_premixed: bool,
     /// Seed of the random choices

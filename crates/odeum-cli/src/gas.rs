@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub(crate) struct Gas {
     pub(crate) reactor: Arc<Reactor>,
     pub(crate) mixture: Mixture,
+    /// How far below zero a fraction may lie that counts as zero. \[species\]
+    pub(crate) slack: Vec<f64>,
 }
 
 /// How a composition is given, after temperature \[K\] and pressure \[Pa\].
@@ -15,10 +17,35 @@ pub(crate) struct Gas {
 pub(crate) enum Mixture {
     /// By an equivalence ratio of a fuel and an oxidizer, in amounts of their species.
     Ratio { fuel: Vec<f64>, oxidizer: Vec<f64> },
-    /// By an amount of each species.
+    /// By a fraction of each species; they sum to one.
+    Fractions(Basis),
+    /// By an amount of each species, in any multiple.
+    Amounts(Basis),
+}
+
+/// What fractions and amounts are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
     Moles,
-    /// By a mass of each species.
     Masses,
+}
+
+impl Basis {
+    /// Fractions of it in words.
+    pub(crate) fn fractions(self) -> &'static str {
+        match self {
+            Basis::Moles => "mole fractions",
+            Basis::Masses => "mass fractions",
+        }
+    }
+
+    /// Amounts of it: a word, and the key of `[system]`.
+    pub(crate) fn amounts(self) -> &'static str {
+        match self {
+            Basis::Moles => "moles",
+            Basis::Masses => "masses",
+        }
+    }
 }
 
 /// Names of the variables before the composition.
@@ -26,6 +53,24 @@ pub(crate) const TEMPERATURE: &str = "T";
 pub(crate) const PRESSURE: &str = "p";
 /// Name of the equivalence ratio.
 pub(crate) const RATIO: &str = "phi";
+/// Where messages about the composition as a whole belong.
+pub(crate) const COMPOSITION: &str = "composition";
+
+/// Largest distance of the sum of given fractions from one: tables have three digits and more.
+pub(crate) const SUM_TOLERANCE: f64 = 1e-3;
+
+/// What is wrong with a start.
+pub(crate) fn describe(error: &StateError, gas: &Gas) -> String {
+    match (error, &gas.mixture) {
+        (StateError::Sum(sum), Mixture::Fractions(basis)) => {
+            format!("its {} sum to {sum}, not to one", basis.fractions())
+        }
+        (StateError::Sum(sum), Mixture::Amounts(basis)) => {
+            format!("its {} sum to {sum}", basis.amounts())
+        }
+        _ => error.to_string(),
+    }
+}
 
 /// The variable or key of `[system]` that a refused start is about, and what helps.
 pub(crate) fn remedy(error: &StateError) -> (Option<&str>, String) {
@@ -43,6 +88,17 @@ pub(crate) fn remedy(error: &StateError) -> (Option<&str>, String) {
             (Some(RATIO), "give zero (oxidizer alone) or more".to_owned())
         }
         StateError::Fraction { species, .. } => (Some(species), "give zero or more".to_owned()),
+        StateError::Sum(0.0) => (
+            Some(COMPOSITION),
+            "say what the gas is made of, in [system] or by the table".to_owned(),
+        ),
+        StateError::Sum(_) => (
+            Some(COMPOSITION),
+            format!(
+                "fractions must sum to one within {SUM_TOLERANCE}; amounts that are to be scaled \
+                 are given as `moles` or `masses` in [system]"
+            ),
+        ),
         StateError::NoStoichiometricMixture => (
             Some("fuel"),
             "the fuel must hold C, H or S beyond its oxygen, the oxidizer O beyond its fuel"
@@ -70,15 +126,50 @@ impl Gas {
             Mixture::Ratio { fuel, oxidizer } => {
                 kinetics.at_equivalence_ratio(variables[2], fuel, oxidizer)?
             }
-            Mixture::Moles => kinetics.mass_fractions(&variables[2..])?,
-            Mixture::Masses => {
-                let sum: f64 = variables[2..].iter().sum();
-                // Zero and NaN are left for the reactor to refuse.
-                variables[2..].iter().map(|y| if sum > 0.0 { y / sum } else { *y }).collect()
+            Mixture::Fractions(basis) => {
+                let fractions = self.raised(&variables[2..], 1.0);
+                let sum: f64 = fractions.iter().sum();
+                let sound = fractions.iter().all(|x| *x >= 0.0);
+                // What is negative or NaN is refused by name further on.
+                if sound && (sum - 1.0).abs() > SUM_TOLERANCE {
+                    return Err(StateError::Sum(sum));
+                }
+                self.masses(*basis, fractions, sum)?
+            }
+            Mixture::Amounts(basis) => {
+                let whole = variables[2..].iter().filter(|x| **x > 0.0).sum();
+                let amounts = self.raised(&variables[2..], whole);
+                let sum = amounts.iter().sum();
+                self.masses(*basis, amounts, sum)?
             }
         };
         let (mut state, parameter) = self.reactor.state(variables[0], variables[1], &masses)?;
         state.extend(parameter);
         Ok(state)
+    }
+
+    /// True where a part of the composition lies below zero.
+    pub(crate) fn has_negatives(&self, variables: &[f64]) -> bool {
+        !matches!(self.mixture, Mixture::Ratio { .. }) && variables[2..].iter().any(|x| *x < 0.0)
+    }
+
+    /// Shares of a whole, those that are negative by no more than the slack raised to zero.
+    fn raised(&self, shares: &[f64], whole: f64) -> Vec<f64> {
+        let raise = |(x, slack): (&f64, &f64)| {
+            if *x < 0.0 && *x >= -slack * whole { 0.0 } else { *x }
+        };
+        shares.iter().zip(&self.slack).map(raise).collect()
+    }
+
+    /// Mass fractions from shares of a sum.
+    fn masses(&self, basis: Basis, shares: Vec<f64>, sum: f64) -> Result<Vec<f64>, StateError> {
+        match basis {
+            Basis::Moles => self.reactor.kinetics().mass_fractions(&shares),
+            Basis::Masses if sum > 0.0 && shares.iter().all(|y| *y >= 0.0) => {
+                Ok(shares.into_iter().map(|y| y / sum).collect())
+            }
+            // Zero, NaN and what is negative are left for the reactor to refuse.
+            Basis::Masses => Ok(shares),
+        }
     }
 }

@@ -19,6 +19,7 @@ mod mechanism;
 mod members;
 mod model;
 mod npy;
+mod npz;
 mod output;
 mod pasr;
 mod plan;
@@ -28,6 +29,7 @@ mod report;
 mod results;
 mod run;
 mod source;
+mod starts;
 mod stop;
 mod suggest;
 

@@ -95,12 +95,15 @@ impl<'a> Members<'a> {
     /// What one system starts from: states, then parameters \[n + m\]; or why there is no such
     /// state.
     pub(crate) fn start(&self, system: usize) -> Result<Vec<f64>, StateError> {
-        let values =
-            || (0..self.variables.len()).map(|v| self.value(v, system)).collect::<Vec<_>>();
         match &self.case.model.start {
-            Start::Direct => Ok(values()),
-            Start::Gas(gas) => gas.start(&values()),
+            Start::Direct => Ok(self.values(system)),
+            Start::Gas(gas) => gas.start(&self.values(system)),
         }
+    }
+
+    /// All variables of one system.
+    pub(crate) fn values(&self, system: usize) -> Vec<f64> {
+        (0..self.variables.len()).map(|v| self.value(v, system)).collect()
     }
 
     /// A variable of one system.

@@ -3,9 +3,9 @@
 use crate::available::available_memory;
 use crate::case::{Case, Precision};
 use crate::finding::{Finding, Findings};
-use crate::gas;
 use crate::members::Members;
 use crate::report::bytes;
+use crate::starts;
 use odeum::{Crossing, Device, Ensemble, Options, Scalar, Stats};
 
 /// What the command line says over the case file.
@@ -150,9 +150,7 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
         );
         return;
     }
-    if !case.model.is_direct() {
-        check_starts(case, members, findings);
-    }
+    starts::check(case, members, findings);
     // Spans differ between rows of the table at most: one system of each row stands for all.
     let rows = case.ensemble.table.as_ref().map_or(1, |table| table.rows);
     let stride = members.len() / rows;
@@ -195,36 +193,6 @@ fn check_place(case: &Case, device: &Device, overrides: &Overrides, findings: &F
             (at("device", message), "give device = \"cpu\", or leave it out")
         };
         findings.push(finding.found(device).help(help));
-    }
-}
-
-/// Every system must have a state to start from.
-fn check_starts(case: &Case, members: &Members<'_>, findings: &Findings) {
-    let mut wrong = 0;
-    for system in 0..members.len() {
-        let Err(why) = members.start(system) else { continue };
-        wrong += 1;
-        if wrong > 1 {
-            continue;
-        }
-        let (about, help) = gas::remedy(&why);
-        let variable = about.and_then(|name| case.model.variable(name));
-        let message = format!("system {system} has no state to start from: {why}");
-        let spot = variable.and_then(|v| case.spot_of(v));
-        let spot = spot.or_else(|| case.spots.find(about?));
-        let finding = match spot {
-            Some(spot) => spot.error(message),
-            None => Finding::error(message).in_file(case.source.name()).field("system"),
-        };
-        let value = |(v, name): (usize, &str)| format!("{name} = {}", members.value(v, system));
-        let names = case.model.names().enumerate();
-        let values: Vec<String> =
-            names.filter(|(v, _)| variable.is_none_or(|one| one == *v)).map(value).collect();
-        findings.push(finding.found(values.join(", ")).help(help));
-    }
-    if wrong > 1 {
-        let message = format!("{} more systems have none either", wrong - 1);
-        findings.push(Finding::error(message).in_file(case.source.name()));
     }
 }
 

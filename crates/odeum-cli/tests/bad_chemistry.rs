@@ -28,8 +28,8 @@ rtol = 1e-6
 atol = 1e-10
 "#;
 
-/// Mole fractions in the place of fuel and oxidizer, line 7.
-const MOLES: &str = "mole_fractions = { H2 = 2, O2 = 1 }\n";
+/// Amounts in the place of fuel and oxidizer, line 7.
+const MOLES: &str = "moles = { H2 = 2, O2 = 1 }\n";
 
 fn with(from: &str, to: &str) -> String {
     assert!(CASE.contains(from), "`{from}` is not in the case");
@@ -91,7 +91,7 @@ fn amounts_that_are_none() {
     refused(text, &["a.toml:7:", "system.fuel", "\"H2\""]);
     // Amounts are scaled: a sum far from one is how most people write mixtures.
     let folder = Folder::new();
-    let hundred = with_moles("mole_fractions = { H2 = 66.7, O2 = 33.3 }\n");
+    let hundred = with_moles("moles = { H2 = 66.7, O2 = 33.3 }\n");
     folder.write("h2.yaml", hydrogen()).write("a.toml", hundred);
     folder.odeum(&["check", "a.toml"]).well();
     // An ensemble can leave the possible.
@@ -109,12 +109,12 @@ fn mixtures_that_are_none() {
     let half = with("oxidizer = { O2 = 1, N2 = 3.76 }\n", "");
     refused(half, &["a fuel without an oxidizer", "a.toml:7:", "system.fuel", "and oxidizer"]);
     let both = with("pressure = 1e5\n", &format!("pressure = 1e5\n{MOLES}"));
-    let parts = ["more than one way: fuel, oxidizer, mole_fractions", "a.toml:7:", "H2 = 2"];
+    let parts = ["more than one way: fuel, oxidizer, moles", "a.toml:7:", "H2 = 2"];
     refused(both, &parts);
     let ratio = with_moles(&format!("{MOLES}equivalence_ratio = 2\n"));
-    refused(ratio, &["more than one way: equivalence_ratio, mole_fractions", "a.toml:7:"]);
+    refused(ratio, &["more than one way: equivalence_ratio, moles", "a.toml:7:"]);
     let twice = with_moles(&format!("{MOLES}mass_fractions = {{ H2 = 1 }}\n"));
-    refused(twice, &["more than one way: mole_fractions, mass_fractions", "a.toml:8:"]);
+    refused(twice, &["more than one way: mass_fractions, moles", "a.toml:7:"]);
     let inert = with("O2 = 1, N2 = 3.76", "N2 = 1");
     let parts = ["no stoichiometric mixture", "a.toml:7:", "system.fuel", "must hold C, H or S"];
     refused(inert, &parts);
@@ -155,7 +155,7 @@ fn temperatures_and_pressures_that_are_none() {
     let table = format!("{CASE}[ensemble]\ntable = \"t.csv\"\n");
     let folder = Folder::new();
     folder.write("h2.yaml", hydrogen()).write("t.csv", "T,p\n1000,1e5\n900,-7\n");
-    let parts = ["system 1 has no state", "a.toml:20:", "p = -7"];
+    let parts = ["system 1 (table row 1, from 0) has no state", "a.toml:20:", "p = -7"];
     folder.write("a.toml", table).odeum(&["check", "a.toml"]).refused(&parts);
 }
 
@@ -225,6 +225,25 @@ fn places_where_mechanisms_do_not_run() {
     refused(cuda, &parts);
     let parts = ["mechanisms run on the processor", "--device", "cuda:0", "give --device cpu"];
     refused_with(CASE, &["--device", "cuda"], &parts);
+}
+
+#[test]
+fn approximate_jacobians_are_warned_of_where_a_method_wants_exact_ones() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let approximate = with("pressure = 1e5", "pressure = 1e5\njacobian = \"approximate\"");
+    for name in ["rodas3", "rodas4", "rodas5p"] {
+        folder.write("a.toml", approximate.replace("rodas4", name));
+        let said = folder.odeum(&["check", "a.toml"]).well();
+        for part in [&format!("`{name}` loses its order")[..], "a.toml:7:", "ros34pw2"] {
+            assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+        }
+    }
+    for name in ["ros34pw2", "radau"] {
+        folder.write("a.toml", approximate.replace("rodas4", name));
+        let said = folder.odeum(&["check", "a.toml"]).well();
+        assert!(!said.err.contains("warning"), "{}", said.err);
+    }
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn chemkin_and_cantera_files_of_the_same_mechanism() {
         format!(
             "[system]\nmechanism = \"{mechanism}\"\n{more}\nreactor = \"constant pressure\"\n\
              energy = \"isothermal\"\ntemperature = 1500.0\n\
-             mole_fractions = {{ H2 = 2, H = 1, AR = 7 }}\n\
+             moles = {{ H2 = 2, H = 1, AR = 7 }}\n\
              [time]\nspan = [0.0, 1e-4]\n[method]\nname = \"radau\"\n\
              [tolerance]\nrtol = 1e-9\natol = 1e-15\n"
         )
@@ -209,6 +209,34 @@ fn states_of_a_stirred_reactor() {
     folder.odeum(&again).refused(&["exists already", "a.npz", "--overwrite"]);
 }
 
+/// Any fuel in any oxidizer, in mechanisms that write their species as they like.
+#[test]
+fn a_stirred_reactor_of_other_gases() {
+    let folder = Folder::new();
+    let lower = ["C2H5OH", "CO2", "H2O", "3O2", "O2 ", "N2 "];
+    let text = lower
+        .iter()
+        .fold(ETHANOL.to_owned(), |text, name| text.replace(name, &name.to_lowercase()));
+    folder.write("e.inp", text);
+    let args = ["pasr", "e.inp", "--temperature", "600", "--pressure", "1", "--particles", "4"];
+    let run = |more: &[&str], output: &str| {
+        folder.odeum(
+            &[&args, more, &["--residence-times", "0.02", "--phi", "0.2", "-o", output]].concat(),
+        )
+    };
+    run(&[], "a.npz").refused(&["neither CH4 nor H2", "--fuel", "C2H5OH"]);
+    run(&["--fuel", "c2h5oh"], "a.npz").well();
+    let said = ["--fuel", "c2h5oh:2", "--oxidizer", "o2:0.5, n2:1.88"];
+    run(&said, "b.npz").well();
+    let [usual, said] = ["a.npz", "b.npz"].map(|name| npz::read(&folder.path(name)));
+    assert_eq!(usual["Y"], said["Y"], "air, in any multiple");
+    run(&["--fuel", "c2h5oh", "--oxidizer", "o2", "--non-premixed"], "c.npz").well();
+    let pure = npz::read(&folder.path("c.npz"));
+    let names = pure["species_names"].texts();
+    let nitrogen = names.iter().position(|name| name == "n2").unwrap();
+    assert!(pure["Y"].f64().iter().skip(nitrogen).step_by(names.len()).all(|y| *y == 0.0));
+}
+
 #[test]
 fn a_stirred_reactor_that_cannot_be() {
     let folder = Folder::new();
@@ -227,6 +255,10 @@ fn a_stirred_reactor_that_cannot_be() {
         ("--pressure", "0", &["--pressure", "found: 0", "above zero, in atm"]),
         ("--phi", "nan", &["--phi", "found: NaN", "zero (oxidizer alone) or more"]),
         ("--fuel", "H22", &["--fuel", "found: H22", "did you mean `H2`?"]),
+        ("--fuel", "H2:x", &["--fuel", "the amount of `H2` is none", "found: H2:x"]),
+        ("--fuel", "H2:0", &["--fuel", "there is nothing in it"]),
+        ("--oxidizer", "O2:1, NN:3.76", &["--oxidizer", "no species `NN`", "did you mean `N2`?"]),
+        ("--oxidizer", "N2", &["no stoichiometric mixture", "oxidizer O beyond its fuel"]),
         ("--fuel", "N2", &["no stoichiometric mixture", "--fuel", "must hold C, H or S"]),
         ("--output", "none/d.npz", &["none/d.npz", "no such file or directory"]),
     ] {
@@ -236,7 +268,7 @@ fn a_stirred_reactor_that_cannot_be() {
         assert_eq!(folder.files(), files);
     }
     let airless = ["pasr", "a.inp", "--thermo", "therm.dat"];
-    folder.odeum(&airless).refused(&["O2", "burns in air"]);
+    folder.odeum(&airless).refused(&["no air: O2 and N2", "--oxidizer"]);
 }
 
 #[test]

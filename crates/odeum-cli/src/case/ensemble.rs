@@ -65,7 +65,9 @@ pub(crate) fn read(
     let table_field = section.get("table");
     let columns = section.get("columns");
     let table = match (table_field, model) {
-        (Some(field), Some(model)) => Some(table::read(&field, columns, model, folder, findings)),
+        (Some(field), Some(model)) => {
+            Some(table::read(&field, columns, false, model, folder, findings))
+        }
         (Some(field), None) => {
             field.text();
             None

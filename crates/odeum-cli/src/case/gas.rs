@@ -4,7 +4,7 @@ use super::reader::{Field, Section};
 use super::spots::Spots;
 use super::time::TimeSpec;
 use crate::finding::{Finding, Findings};
-use crate::gas::{Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
+use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
@@ -23,8 +23,51 @@ const USUAL_PRESSURE: f64 = 101_325.0;
 /// Mass fractions from which ignitions grow are not seen at absolute tolerances above this.
 const RADICALS: f64 = 1e-13;
 
-/// Amounts of species, with the field they were given in.
-type Amounts = Option<Option<Vec<f64>>>;
+/// A fraction below zero counts as zero down to so many times its absolute tolerance: as far as the
+/// end of a run may lie there that counts as a success.
+const NEGATIVE: f64 = 100.0;
+/// And down to this, whatever the tolerance: the run before may have had another one.
+const NEGATIVE_LEAST: f64 = 1e-8;
+
+/// Keys of `[system]` that give a number for each species, and what the numbers are.
+const COMPOSITIONS: [(&str, Mixture); 4] = [
+    ("mole_fractions", Mixture::Fractions(Basis::Moles)),
+    ("mass_fractions", Mixture::Fractions(Basis::Masses)),
+    ("moles", Mixture::Amounts(Basis::Moles)),
+    ("masses", Mixture::Amounts(Basis::Masses)),
+];
+
+/// Lets fractions below zero count as zero as far as the tolerance lets a run end there.
+pub(super) fn allow_rounding(model: &mut Model, tolerance: &Tolerance) {
+    let Start::Gas(gas) = &mut model.start else { return };
+    for (k, slack) in gas.slack.iter_mut().enumerate() {
+        let atol = match &tolerance.atol {
+            Atol::Scalar(atol) => *atol,
+            // The states are the temperature, then the species.
+            Atol::PerComponent(each) => each.get(k + 1).copied().unwrap_or(0.0),
+        };
+        *slack = (NEGATIVE * atol).max(NEGATIVE_LEAST);
+    }
+}
+
+/// A warning where a Jacobian that is not exact meets a method that takes it for exact.
+pub(super) fn inexact(model: &Model, method: &Method, spots: &Spots) -> Option<Finding> {
+    let Start::Gas(gas) = &model.start else { return None };
+    let approximate = gas.reactor.jacobian_form() == JacobianForm::Approximate;
+    let exacting = matches!(method, Method::Rosenbrock(_)) && method.name() != W_METHOD;
+    if !approximate || !exacting {
+        return None;
+    }
+    let message = format!(
+        "`{}` loses its order with an approximate Jacobian: steps may be tiny",
+        method.name()
+    );
+    let finding = spots.find("jacobian")?.error(message).into_warning();
+    Some(finding.help(format!("leave `jacobian` out, or take name = \"{W_METHOD}\"")))
+}
+
+/// The Rosenbrock method that keeps its order with any Jacobian.
+const W_METHOD: &str = "ros34pw2";
 
 /// A warning where reactors are followed to a crossing, as to an ignition, and the first radicals
 /// count as zero: implicit methods may then step over it.
@@ -59,11 +102,13 @@ pub(super) fn explicit(model: &Model, method: &Method, spots: &Spots) -> Option<
     Some(finding.help("take an implicit method: name = \"rodas5p\""))
 }
 
-/// Reads the section; the mechanism is looked for from `folder`.
+/// Reads the section; the mechanism is looked for from `folder`. Where there is a table it may
+/// give the composition alone.
 pub(super) fn read(
     section: &Section<'_>,
     file: &Field<'_>,
     folder: &Path,
+    tabled: bool,
     spots: &mut Spots,
     findings: &Findings,
 ) -> Option<Model> {
@@ -83,6 +128,7 @@ pub(super) fn read(
         field.choice("kinds of reactors", &choices)
     });
     let jacobian = section.get("jacobian").map_or(Some(JacobianForm::Exact), |field| {
+        spots.put("jacobian", field.spot());
         let choices = [("exact", JacobianForm::Exact), ("approximate", JacobianForm::Approximate)];
         field.choice("Jacobians", &choices)
     });
@@ -96,11 +142,12 @@ pub(super) fn read(
     let temperature = number("temperature", TEMPERATURE, USUAL_TEMPERATURE);
     let pressure = number("pressure", PRESSURE, USUAL_PRESSURE);
     let ratio = number("equivalence_ratio", RATIO, 1.0);
-    let keys = ["fuel", "oxidizer", "mole_fractions", "mass_fractions"];
-    let [fuel, oxidizer, moles, masses] = keys.map(|key| section.get(key));
-    let way = one_way(section, findings);
-    if let Some(fuel) = &fuel {
+    let way = one_way(section, tabled, findings);
+    if let Some(Way::Ratio(fuel, _)) = &way {
         spots.put("fuel", fuel.spot());
+    }
+    if let Some(Way::Species(_, field)) = &way {
+        spots.put(COMPOSITION, field.spot());
     }
     section.finish();
 
@@ -137,15 +184,18 @@ pub(super) fn read(
             return None;
         }
     };
-    let of = |field: &Option<Field<'_>>| match field {
-        Some(field) => amounts(field, &kinetics, findings).map(Some),
-        None => Some(None),
+    let amounts = |field: &Field<'_>| amounts(field, &kinetics, findings);
+    let (mixture, composition) = match way? {
+        Way::Ratio(fuel, oxidizer) => {
+            let (fuel, oxidizer) = (amounts(&fuel), amounts(&oxidizer));
+            (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
+        }
+        Way::Species(mixture, field) => (mixture, Some(amounts(&field)?)),
+        Way::Table => (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()])),
     };
-    let read = [of(&fuel), of(&oxidizer), of(&moles), of(&masses)];
-    way?;
-    let (mixture, composition) = mixture(read)?;
+    let slack = vec![NEGATIVE_LEAST; kinetics.n_species()];
     let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?);
-    let gas = Gas { reactor: Arc::new(reactor), mixture };
+    let gas = Gas { reactor: Arc::new(reactor), mixture, slack };
     let mut values = vec![temperature?, pressure?];
     let ratio = ratio?;
     values.extend(composition.unwrap_or_else(|| vec![ratio]));
@@ -166,35 +216,44 @@ fn folders(field: &Field<'_>, folder: &Path) -> Option<Vec<PathBuf>> {
     read.into_iter().collect()
 }
 
-/// Refuses two ways to say what the gas is made of, half a way, and none.
-fn one_way(section: &Section<'_>, findings: &Findings) -> Option<()> {
+/// How the composition of the gas is said.
+enum Way<'a> {
+    /// A fuel and an oxidizer.
+    Ratio(Field<'a>, Field<'a>),
+    /// A number for each species.
+    Species(Mixture, Field<'a>),
+    /// Not in `[system]`: by the table of the ensemble.
+    Table,
+}
+
+/// The way; refuses two ways to say what the gas is made of, half a way, and none.
+fn one_way<'a>(section: &Section<'a>, tabled: bool, findings: &Findings) -> Option<Way<'a>> {
     let help = "give fuel = { H2 = 1 } and oxidizer = { O2 = 1, N2 = 3.76 } with the \
-                equivalence_ratio, or mole_fractions, or mass_fractions";
-    let keys = ["fuel", "oxidizer", "equivalence_ratio", "mole_fractions", "mass_fractions"];
-    let given: Vec<&str> = keys.into_iter().filter(|key| section.get(key).is_some()).collect();
-    let [fuel, oxidizer, _, moles, masses] = keys.map(|key| section.get(key));
-    match (fuel, oxidizer, moles, masses) {
-        (Some(_), Some(_), None, None) => Some(()),
-        (None, None, Some(_), None) | (None, None, None, Some(_)) if given.len() == 1 => Some(()),
-        (Some(only), None, None, None) => only.refuse("a fuel without an oxidizer", help),
-        (None, Some(only), None, None) => only.refuse("an oxidizer without a fuel", help),
-        (None, None, None, None) => {
+                equivalence_ratio, or mole_fractions, mass_fractions, moles or masses";
+    let ratio = ["fuel", "oxidizer", "equivalence_ratio"];
+    let [fuel, oxidizer, phi] = ratio.map(|key| section.get(key));
+    let species: Vec<(&str, Mixture, Field<'a>)> = COMPOSITIONS
+        .into_iter()
+        .filter_map(|(key, mixture)| Some((key, mixture, section.get(key)?)))
+        .collect();
+    let mut given: Vec<&str> = ratio.into_iter().filter(|key| section.has(key)).collect();
+    given.extend(species.iter().map(|(key, ..)| *key));
+    match (fuel, oxidizer, phi, species.into_iter().next_back()) {
+        (Some(fuel), Some(oxidizer), _, None) => Some(Way::Ratio(fuel, oxidizer)),
+        (None, None, None, Some((_, mixture, field))) if given.len() == 1 => {
+            Some(Way::Species(mixture, field))
+        }
+        (Some(only), None, _, None) => only.refuse("a fuel without an oxidizer", help),
+        (None, Some(only), _, None) => only.refuse("an oxidizer without a fuel", help),
+        (None, None, None, None) if tabled => Some(Way::Table),
+        (None, None, _, None) => {
             findings.push(section.here("what is the gas made of?").help(help));
             None
         }
-        (_, _, moles, masses) => {
+        (.., Some((_, _, field))) => {
             let message = format!("the gas is given in more than one way: {}", given.join(", "));
-            masses.or(moles)?.refuse(message, help)
+            field.refuse(message, help)
         }
-    }
-}
-
-/// The way the composition is given, and its amounts unless that is an equivalence ratio.
-fn mixture([fuel, oxidizer, moles, masses]: [Amounts; 4]) -> Option<(Mixture, Option<Vec<f64>>)> {
-    match (fuel?, oxidizer?, moles?, masses?) {
-        (Some(fuel), Some(oxidizer), ..) => Some((Mixture::Ratio { fuel, oxidizer }, None)),
-        (_, _, Some(moles), _) => Some((Mixture::Moles, Some(moles))),
-        (.., masses) => Some((Mixture::Masses, Some(masses?))),
     }
 }
 
@@ -244,8 +303,8 @@ fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum::kinetics::Mechanism, fil
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let way = match &gas.mixture {
         Mixture::Ratio { fuel, oxidizer } => format!("{fuel:?} in {oxidizer:?}"),
-        Mixture::Moles => "moles".to_owned(),
-        Mixture::Masses => "masses".to_owned(),
+        Mixture::Fractions(basis) => basis.fractions().to_owned(),
+        Mixture::Amounts(basis) => basis.amounts().to_owned(),
     };
     let form = reactor.jacobian_form();
     Model {

@@ -33,7 +33,9 @@ use crate::finding::{Finding, Findings};
 use crate::model::Model;
 use crate::source::Source;
 use odeum::{Device, Tolerance};
-use reader::{Section, Spot};
+pub(crate) use reader::Spot;
+
+use reader::Section;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use toml::de::DeTable;
@@ -108,7 +110,9 @@ fn read_ensemble(
                 parameters and equations, or with mechanism = \"file.yaml\"";
     let folder = path.parent().unwrap_or(Path::new(""));
     let system = root.need("system", help).and_then(|field| field.section());
-    let model = system.and_then(|section| system::read(&section, folder, &mut spots, findings));
+    let tabled = root.holds("ensemble", "table");
+    let mut model =
+        system.and_then(|section| system::read(&section, folder, tabled, &mut spots, findings));
     let ensemble = match root.get("ensemble") {
         Some(field) => field
             .section()
@@ -147,15 +151,18 @@ fn read_ensemble(
     let method = method.filter(|spec| spec.method.check().map_err(place).is_ok());
     let tolerance =
         tolerance.filter(|t| method::check_tolerance(t, precision).map_err(place).is_ok());
+    if let (Some(model), Some(tolerance)) = (&mut model, &tolerance) {
+        gas::allow_rounding(model, tolerance);
+    }
     if let (Some(model), Some(time), Some(tolerance)) = (&model, &time, &tolerance)
         && let Some(warning) = gas::missed_ignitions(model, time, tolerance, &spots)
     {
         findings.push(warning);
     }
-    if let (Some(model), Some(spec)) = (&model, &method)
-        && let Some(warning) = gas::explicit(model, &spec.method, &spots)
-    {
-        findings.push(warning);
+    if let (Some(model), Some(spec)) = (&model, &method) {
+        let warnings =
+            [gas::explicit, gas::inexact].map(|judge| judge(model, &spec.method, &spots));
+        warnings.into_iter().flatten().for_each(|warning| findings.push(warning));
     }
     Some(Case {
         path: path.to_owned(),

@@ -103,6 +103,15 @@ impl<'a> Section<'a> {
         found
     }
 
+    /// True when the table of a key holds another key; neither counts as asked for.
+    pub(crate) fn holds(&self, key: &str, inner: &str) -> bool {
+        let mut tables = self.table.iter().filter(|(k, _)| k.get_ref() == key);
+        tables.any(|(_, value)| match value.get_ref() {
+            DeValue::Table(table) => table.iter().any(|(k, _)| k.get_ref() == inner),
+            _ => false,
+        })
+    }
+
     /// The value of a key that must be there.
     pub(crate) fn need(&self, key: &'static str, help: &str) -> Option<Field<'a>> {
         let field = self.get(key);

@@ -10,10 +10,12 @@ use crate::suggest;
 use odeum::problems;
 use std::path::Path;
 
-/// Reads the section; files it names are looked for from `folder`.
+/// Reads the section; files it names are looked for from `folder`. `tabled` where the ensemble has
+/// a table.
 pub(crate) fn read(
     section: &Section<'_>,
     folder: &Path,
+    tabled: bool,
     spots: &mut Spots,
     findings: &Findings,
 ) -> Option<Model> {
@@ -21,7 +23,7 @@ pub(crate) fn read(
     match (problem, equations, section.get("mechanism")) {
         (Some(problem), None, None) => built_in(section, &problem, findings),
         (None, Some(equations), None) => text::read(section, &equations, findings),
-        (None, None, Some(file)) => gas::read(section, &file, folder, spots, findings),
+        (None, None, Some(file)) => gas::read(section, &file, folder, tabled, spots, findings),
         (None, None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"lorenz\" (see `odeum problems`), or states, parameters and \

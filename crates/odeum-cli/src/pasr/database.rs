@@ -41,7 +41,7 @@ impl Database {
         let mut steps = 0_usize;
         for run in settings {
             let pasr = Pasr::new(Arc::clone(kinetics), run.clone())
-                .map_err(|error| refused::finding(&error, run, kinetics))?;
+                .map_err(|error| refused::finding(&error, run))?;
             steps = steps.saturating_add(pasr.n_steps());
         }
         Ok(steps)

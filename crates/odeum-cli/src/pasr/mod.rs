@@ -1,10 +1,12 @@
 //! `odeum pasr`: states of a partially stirred reactor, as a set to test integrators on.
 
 mod database;
+mod feeds;
 mod refused;
 mod saved;
 
 pub(crate) use database::Database;
+pub(crate) use feeds::Feeds;
 
 use crate::args::PasrArgs;
 use crate::finding::Finding;
@@ -81,20 +83,11 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
 
 /// The runs asked for: every temperature at every pressure.
 fn settings(args: &PasrArgs, kinetics: &Kinetics) -> Result<Vec<PasrSettings>, Finding> {
-    let fuel = match &args.fuel {
-        Some(fuel) => fuel.clone(),
-        None => usual_fuel(kinetics)?,
-    };
+    let feeds = Feeds::new(kinetics, args.fuel.as_deref(), args.oxidizer.as_deref())?;
     let mut all = Vec::new();
     for &temperature in &args.temperature {
         for &pressure in &args.pressure {
-            let pressure = pressure * ONE_ATM;
-            let mut settings = if fuel == "H2" {
-                PasrSettings::hydrogen(temperature, pressure)
-            } else {
-                PasrSettings::methane(temperature, pressure)
-            };
-            settings.fuel = vec![(fuel.clone(), 1.0)];
+            let mut settings = feeds.settings(temperature, pressure * ONE_ATM);
             settings.equivalence_ratio = args.phi;
             settings.n_particles = args.particles;
             settings.tau_res = args.tau_res.unwrap_or(settings.tau_res);
@@ -108,14 +101,6 @@ fn settings(args: &PasrArgs, kinetics: &Kinetics) -> Result<Vec<PasrSettings>, F
         }
     }
     Ok(all)
-}
-
-/// Methane where the mechanism has it, else hydrogen.
-pub(crate) fn usual_fuel(kinetics: &Kinetics) -> Result<String, Finding> {
-    let known = ["CH4", "H2"].into_iter().find(|name| kinetics.species_index(name).is_some());
-    known.map(str::to_owned).ok_or_else(|| {
-        Finding::error("the mechanism has neither CH4 nor H2").help("name a fuel with --fuel")
-    })
 }
 
 /// Tries whether the file can be written before anything is computed.

@@ -3,13 +3,12 @@
 use crate::finding::Finding;
 use crate::gas;
 use crate::report::{bytes, count};
-use crate::suggest;
 use odeum::kinetics::constants::ONE_ATM;
 use odeum::kinetics::pasr::{PasrError, PasrSettings};
 use odeum::kinetics::{EquilibriumError, Kinetics, StateError};
 
 /// Why there is no reactor of these settings.
-pub(super) fn finding(error: &PasrError, settings: &PasrSettings, kinetics: &Kinetics) -> Finding {
+pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {
     match error {
         PasrError::Setting { field, value, expected } => {
             let option = match *field {
@@ -26,18 +25,13 @@ pub(super) fn finding(error: &PasrError, settings: &PasrSettings, kinetics: &Kin
                 .help(format!("give {expected}"))
         }
         PasrError::Gas { field, error: EquilibriumError::State(error) } => {
-            gas_finding(field, error, settings, kinetics)
+            gas_finding(field, error, settings)
         }
         other => Finding::error(other.to_string()),
     }
 }
 
-fn gas_finding(
-    field: &str,
-    error: &StateError,
-    settings: &PasrSettings,
-    kinetics: &Kinetics,
-) -> Finding {
+fn gas_finding(field: &str, error: &StateError, settings: &PasrSettings) -> Finding {
     let finding = Finding::error(error.to_string()).help(gas::remedy(error).1);
     match error {
         StateError::Temperature { .. } => {
@@ -49,13 +43,6 @@ fn gas_finding(
             .help("give a pressure above zero, in atm"),
         StateError::NotPositive { what: "equivalence ratio", value } => {
             finding.field("--phi").found(value)
-        }
-        StateError::UnknownSpecies(name) if field == "fuel" => {
-            let names = kinetics.species_names().iter().map(String::as_str);
-            finding.field("--fuel").found(name).help(suggest::remedy(name, "species", names))
-        }
-        StateError::UnknownSpecies(_) => {
-            finding.help("what burns here burns in air: the mechanism must have O2 and N2")
         }
         StateError::NoStoichiometricMixture => finding.field("--fuel"),
         _ => finding.field(field.to_owned()),

@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::finding::Finding;
-use crate::pasr::{Database, usual_fuel};
+use crate::pasr::{Database, Feeds};
 use crate::random;
 use odeum::kinetics::constants::ONE_ATM;
 use odeum::kinetics::pasr::PasrSettings;
@@ -29,21 +29,14 @@ impl States {
         kinetics: &Arc<Kinetics>,
         wanted: usize,
     ) -> Result<States, (Finding, Exit)> {
-        let fuel = usual_fuel(kinetics).map_err(|finding| {
-            let help = "name a fuel in `odeum pasr`, and give what it writes with --states";
+        let feeds = Feeds::new(kinetics, None, None).map_err(|finding| {
+            let help =
+                "name fuel and oxidizer in `odeum pasr`, and give what it writes with --states";
             (finding.help(help), Exit::BadInput)
         })?;
-        let settings: Vec<PasrSettings> = PasrSettings::published_conditions()
-            .into_iter()
-            .zip(0..)
-            .map(|((t, p), seed)| {
-                let settings = if fuel == "H2" {
-                    PasrSettings::hydrogen(t, p)
-                } else {
-                    PasrSettings::methane(t, p)
-                };
-                PasrSettings { seed, ..settings }
-            })
+        let conditions = PasrSettings::published_conditions().into_iter().zip(0..);
+        let settings: Vec<PasrSettings> = conditions
+            .map(|((t, p), seed)| PasrSettings { seed, ..feeds.settings(t, p) })
             .collect();
         let database =
             Database::compute(kinetics, &settings, &Device::cpu(), &Monitor::new(), |_| {});

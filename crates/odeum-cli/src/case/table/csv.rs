@@ -13,8 +13,9 @@ use std::rc::Rc;
 /// Most slips reported of one table.
 const MOST: usize = 5;
 
-/// Reads a whole file; the error is everything that is wrong with its shape.
-pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
+/// Reads a whole file; the error is everything that is wrong with its shape. Numbers may be none
+/// where `lenient`, and cells empty.
+pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>> {
     let source = read_text(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
     let header_line = source.line_at(content_start(&source, 0)).1;
     let separator = separator(header_line);
@@ -75,7 +76,8 @@ pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
             for (c, text) in record.iter().enumerate() {
                 push(
                     &mut columns[c],
-                    text,
+                    if lenient && text.is_empty() { "nan" } else { text },
+                    lenient,
                     || (Rc::clone(&source), cell(&source, at, c, separator)),
                     &names[c],
                 );
@@ -86,7 +88,7 @@ pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
     if !shape.is_empty() {
         return Err(shape);
     }
-    Ok(RawTable { rows, names: Some(names), columns, names_are: "columns", name_spots })
+    Ok(RawTable::new(rows, Some(names), columns, "columns", name_spots))
 }
 
 /// What separates the values: a comma, unless the header has none but semicolons or tabs.
@@ -97,11 +99,17 @@ fn separator(header: &str) -> char {
 fn push(
     column: &mut Result<Vec<f64>, Vec<Finding>>,
     text: &str,
+    lenient: bool,
     place: impl Fn() -> (Rc<Source>, Range<usize>),
     name: &str,
 ) {
-    let problem = match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => {
+    let number = text.parse::<f64>();
+    let help = match &number {
+        Ok(_) => super::BAD_ROWS_HELP,
+        Err(_) => "give a finite number, with a point as decimal sign",
+    };
+    let problem = match number {
+        Ok(value) if value.is_finite() || lenient => {
             if let Ok(values) = column {
                 values.push(value);
             }
@@ -115,7 +123,7 @@ fn push(
         .at(&source, span)
         .field(format!("column {name}"))
         .found(if text.is_empty() { "nothing" } else { text })
-        .help("give a finite number, with a point as decimal sign");
+        .help(help);
     match column {
         Ok(_) => *column = Err(vec![finding]),
         Err(list) if list.len() < MOST => list.push(finding),

@@ -2,11 +2,13 @@
 
 mod csv;
 mod numpy;
+mod result;
 
 use super::names;
 use super::reader::{Field, Spot};
 use crate::finding::{Finding, Findings};
-use crate::model::Model;
+use crate::gas::{Basis, Mixture};
+use crate::model::{Model, Start};
 use crate::suggest;
 use std::path::Path;
 
@@ -56,6 +58,29 @@ pub(super) struct RawTable {
     pub(super) names_are: &'static str,
     /// The place of a name, where there is one.
     pub(super) name_spots: Vec<Spot>,
+    /// The columns that are read where the case file chooses none; all unless said.
+    pub(super) used: Option<Vec<usize>>,
+    /// The species of it are mass fractions, whatever the case file has.
+    pub(super) masses: bool,
+    pub(super) warnings: Vec<Finding>,
+}
+
+/// What to do about numbers that are none.
+const BAD_ROWS_HELP: &str = "give finite numbers only; or, that such systems end as `invalid start` \
+                             and the others run, bad_rows = \"status\" in [ensemble]";
+
+impl RawTable {
+    /// A table of somebody's columns.
+    fn new(
+        rows: usize,
+        names: Option<Vec<String>>,
+        columns: Vec<Result<Vec<f64>, Vec<Finding>>>,
+        names_are: &'static str,
+        name_spots: Vec<Spot>,
+    ) -> RawTable {
+        let (used, masses, warnings) = (None, false, Vec::new());
+        RawTable { rows, names, columns, names_are, name_spots, used, masses, warnings }
+    }
 }
 
 /// Which column is wanted for what, and where that is said.
@@ -65,10 +90,11 @@ struct Wanted {
     spot: Spot,
 }
 
-/// Reads the table a case file names.
+/// Reads the table a case file names; `lenient` where rows may hold numbers that are none.
 pub(crate) fn read(
     field: &Field<'_>,
     columns: Option<Field<'_>>,
+    lenient: bool,
     model: &Model,
     folder: &Path,
     findings: &Findings,
@@ -76,9 +102,9 @@ pub(crate) fn read(
     let path = folder.join(field.text()?);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     let raw = match extension.as_str() {
-        "csv" => csv::read(&path),
-        "npy" => numpy::read_npy(&path, &field.spot()),
-        "npz" => numpy::read_npz(&path, &field.spot()),
+        "csv" => csv::read(&path, lenient),
+        "npy" => numpy::read_npy(&path, &field.spot(), lenient),
+        "npz" => numpy::read_npz(&path, &field.spot(), lenient),
         _ => {
             let help = "tables are .csv (with a header), .npy or .npz files";
             return field.refuse("the kind of the table is not known", help);
@@ -95,6 +121,12 @@ pub(crate) fn read(
         let message = format!("the table {} has no rows: zero systems", path.display());
         return field.refuse(message, "give at least one row");
     }
+    if raw.masses && !takes_masses(model) {
+        let message = "the table holds mass fractions, and the case has other compositions";
+        return field
+            .refuse(message, "give the composition by mass_fractions, or by the table alone");
+    }
+    raw.warnings.iter().for_each(|warning| findings.push(warning.clone()));
     let wanted = match columns {
         Some(columns) => chosen(&raw, &columns, model, findings)?,
         None => by_name(&raw, field, model, findings)?,
@@ -116,6 +148,19 @@ pub(crate) fn read(
     }
     let name = path.display().to_string();
     good.then(|| TableData { name, rows: raw.rows, columns: used, spot: field.spot() })
+}
+
+/// True where species of a table are read as masses, or are no part of the variables.
+fn takes_masses(model: &Model) -> bool {
+    match &model.start {
+        Start::Direct => true,
+        Start::Gas(gas) => {
+            matches!(
+                gas.mixture,
+                Mixture::Fractions(Basis::Masses) | Mixture::Amounts(Basis::Masses)
+            )
+        }
+    }
 }
 
 fn target(model: &Model, name: &str, spot: &Spot) -> Result<Target, Finding> {
@@ -143,6 +188,7 @@ fn by_name(
     let wanted: Vec<Option<Wanted>> = names
         .iter()
         .enumerate()
+        .filter(|(column, _)| raw.used.as_ref().is_none_or(|used| used.contains(column)))
         .map(|(column, name)| {
             let spot = raw.name_spots[column].clone();
             let found = target(model, name, &spot).map_err(|finding| {
