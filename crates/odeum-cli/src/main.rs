@@ -20,6 +20,7 @@ mod members;
 mod model;
 mod npy;
 mod output;
+mod parallel;
 mod pasr;
 mod plan;
 mod problems;

@@ -35,13 +35,13 @@ use crate::source::Source;
 use odeum::{Device, Tolerance};
 use reader::{Section, Spot};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use toml::de::DeTable;
 
 /// A case file that could be read.
 pub(crate) struct Case {
     pub(crate) path: PathBuf,
-    pub(crate) source: Rc<Source>,
+    pub(crate) source: Arc<Source>,
     pub(crate) title: Option<String>,
     pub(crate) model: Model,
     pub(crate) ensemble: EnsembleSpec,
@@ -98,7 +98,7 @@ pub(crate) fn read(path: &Path, device: Option<&Device>, findings: &Findings) ->
 fn read_ensemble(
     root: &Section<'_>,
     path: &Path,
-    source: &Rc<Source>,
+    source: &Arc<Source>,
     findings: &Findings,
 ) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
@@ -168,11 +168,11 @@ fn read_ensemble(
         run: run?,
         output: output?,
         spots,
-        source: Rc::clone(source),
+        source: Arc::clone(source),
     })
 }
 
-fn parse<'a>(source: &'a Rc<Source>, findings: &Findings) -> Option<toml::Spanned<DeTable<'a>>> {
+fn parse<'a>(source: &'a Arc<Source>, findings: &Findings) -> Option<toml::Spanned<DeTable<'a>>> {
     let text = source.text();
     let (document, errors) = if text.len() > LARGE {
         match DeTable::parse(text) {

@@ -211,7 +211,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         end: &ended.summaries,
     };
     let field = march.field().map_err(|error| Stop(case.spots.place(error), Exit::Broken))?;
-    npz::write(&target.npz(), case, &field, &end).map_err(|finding| {
+    npz::write(&target.npz(), plan.threads(), case, &field, &end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();
         Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
     })?;

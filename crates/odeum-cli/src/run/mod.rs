@@ -77,7 +77,7 @@ fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Res
     if let Err(error) = ran {
         // Nothing computed and nothing kept: what was asked for cannot be had.
         let exit = if batches.computed() == 0 { Exit::BadInput } else { Exit::Broken };
-        let kept = store.save_all(batches.solutions());
+        let kept = store.save_all(batches.pieces());
         let finding = plan.case.spots.place(error);
         return Err(Stop(with_resume(finding, kept, args), exit));
     }
@@ -96,9 +96,9 @@ fn finish<T: Compiled>(
     batches: &Batches<'_, T>,
     elapsed: Duration,
 ) -> Result<Exit, Stop> {
-    let results = Results::new(plan, batches.solutions(), store.header().batch);
+    let results = Results::new(plan, batches.pieces());
     let files = output::write(&results, target).map_err(|finding| {
-        let kept = store.save_all(batches.solutions());
+        let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
@@ -152,7 +152,7 @@ fn interrupted<T: Compiled>(
     store: &mut Store,
     batches: &Batches<'_, T>,
 ) -> Exit {
-    let results = Results::new(plan, batches.solutions(), store.header().batch);
+    let results = Results::new(plan, batches.pieces());
     let style = Style::stderr();
     let (done, all) = (results.len(), plan.members.len());
     eprintln!("{} {done} of {all} systems are finished", style.yellow("stopped:"));
@@ -166,7 +166,7 @@ fn interrupted<T: Compiled>(
             show(&[finding], Exit::Broken);
         }
     }
-    match store.save_all(batches.solutions()) {
+    match store.save_all(batches.pieces()) {
         Ok(path) => {
             eprintln!("  the checkpoint:   {}", path.display());
             eprintln!("  to go on from it: {}", resume_command(args));

@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::source::Source;
 use std::ops::Range;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Most slips reported of one table.
 const MOST: usize = 5;
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
     let names: Vec<String> = header.iter().map(str::to_owned).collect();
     let name_spots = (0..names.len())
         .map(|c| Spot {
-            source: Rc::clone(&source),
+            source: Arc::clone(&source),
             span: cell(&source, header_at, c, separator),
             field: "header".into(),
         })
@@ -76,7 +76,7 @@ pub(super) fn read(path: &Path) -> Result<RawTable, Vec<Finding>> {
                 push(
                     &mut columns[c],
                     text,
-                    || (Rc::clone(&source), cell(&source, at, c, separator)),
+                    || (Arc::clone(&source), cell(&source, at, c, separator)),
                     &names[c],
                 );
             }
@@ -97,7 +97,7 @@ fn separator(header: &str) -> char {
 fn push(
     column: &mut Result<Vec<f64>, Vec<Finding>>,
     text: &str,
-    place: impl Fn() -> (Rc<Source>, Range<usize>),
+    place: impl Fn() -> (Arc<Source>, Range<usize>),
     name: &str,
 ) {
     let problem = match text.parse::<f64>() {
@@ -157,7 +157,7 @@ fn cell(source: &Source, at: usize, c: usize, separator: char) -> Range<usize> {
     start..start + line.len()
 }
 
-fn broken(error: &::csv::Error, source: &Rc<Source>) -> Finding {
+fn broken(error: &::csv::Error, source: &Arc<Source>) -> Finding {
     let at = error.position().map_or(0, |p| p.byte() as usize);
     Finding::error(format!("the table is not CSV: {error}"))
         .at(source, at..at)
