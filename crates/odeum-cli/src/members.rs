@@ -7,6 +7,7 @@ use crate::case::{Case, Precision, Target};
 use crate::model::Start;
 use crate::parallel::{self, PIECE};
 use crate::random;
+use odeum::core::memory;
 use odeum::kinetics::StateError;
 use odeum::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
@@ -183,8 +184,13 @@ impl<'a> Members<'a> {
         // Shared parameters are those of the first system.
         let sets = if self.shares_params() { count.min(1) } else { count };
         // Component-major, as the library wants it.
-        let mut states = vec![T::from_f64(0.0); dim * count];
-        let mut params = vec![T::from_f64(0.0); (width - dim) * sets];
+        let room = |values: usize| {
+            memory::zeros::<T>(values).ok_or_else(|| {
+                let found = format!("{count} systems of {width} values");
+                Error::input("ensemble", found, "no memory of that size is to be had")
+            })
+        };
+        let (mut states, mut params) = (room(dim * count)?, room((width - dim) * sets)?);
         let mut pieces: Vec<(&[usize], Vec<&mut [T]>)> =
             systems.chunks(PIECE).map(|piece| (piece, Vec::with_capacity(width))).collect();
         let rows = states.chunks_mut(count.max(1)).chain(params.chunks_mut(sets.max(1)));

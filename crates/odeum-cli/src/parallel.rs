@@ -46,14 +46,17 @@ pub(crate) fn each_of<I: Send>(
     });
 }
 
-/// What `of` gives of every item, found by up to `threads` threads.
-pub(crate) fn map<I: Sync, R: Send + Clone + Default>(
+/// What `of` gives of every item, found by up to `threads` threads, of which each takes `piece` items at
+/// once.
+pub(crate) fn map<I: Sync, R: Send + Default>(
     threads: usize,
+    piece: usize,
     items: &[I],
     of: impl Fn(&I) -> R + Sync,
 ) -> Vec<R> {
-    let mut all = vec![R::default(); items.len()];
-    each_of(threads, items.chunks(PIECE).zip(all.chunks_mut(PIECE)), |(items, all)| {
+    let mut all = Vec::new();
+    all.resize_with(items.len(), R::default);
+    each_of(threads, items.chunks(piece).zip(all.chunks_mut(piece)), |(items, all)| {
         for (item, place) in items.iter().zip(all) {
             *place = of(item);
         }
@@ -78,7 +81,7 @@ mod tests {
             assert!(seen.iter().all(|times| times.load(Ordering::Relaxed) == 2));
             let numbers: Vec<usize> = (0..20 * count).collect();
             let twice: Vec<usize> = numbers.iter().map(|n| 2 * n).collect();
-            assert_eq!(map(threads, &numbers, |n| 2 * n), twice);
+            assert_eq!(map(threads, 3, &numbers, |n| 2 * n), twice);
         }
     }
 }

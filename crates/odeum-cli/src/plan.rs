@@ -9,8 +9,9 @@ use crate::parallel;
 use crate::report::bytes;
 use odeum::{Crossing, Device, Ensemble, Options, Scalar, Stats};
 
-/// Starts of systems that are in memory at once, about \[bytes\].
-pub(crate) const STARTS: usize = 256 << 20;
+/// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
+/// memory too.
+pub(crate) const STARTS: usize = 128 << 20;
 
 /// What the command line says over the case file.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +90,7 @@ impl<'a> Plan<'a> {
             options.end_at = Some(Crossing {
                 component: until.component,
                 rises: until.rises,
-                levels: parallel::map(self.threads(), systems, level),
+                levels: parallel::map(self.threads(), parallel::PIECE, systems, level),
             });
         }
         options

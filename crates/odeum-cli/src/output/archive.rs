@@ -12,7 +12,8 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that a thread makes at once, about.
 const PIECE: usize = 1 << 20;
@@ -20,17 +21,27 @@ const PIECE: usize = 1 << 20;
 /// Appends the bytes of some rows.
 type Fill<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
 
+/// Appends all bytes, one after the other.
+type Pour<'a> = Box<dyn FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a>;
+
 /// Arrays to be written.
 #[derive(Default)]
 pub(crate) struct Archive<'a>(Vec<Entry<'a>>);
 
+/// How the bytes of an array are made.
+enum Make<'a> {
+    /// By any thread, so many rows at a time.
+    Rows { count: usize, fill: Fill<'a> },
+    /// By the thread that writes the archive; others sum up and write what there is.
+    InOrder(Pour<'a>),
+}
+
 struct Entry<'a> {
     name: String,
     header: Vec<u8>,
-    rows: usize,
-    /// Bytes of a row.
-    row: usize,
-    fill: Fill<'a>,
+    /// Bytes after the header.
+    bytes: usize,
+    make: Make<'a>,
 }
 
 impl<'a> Archive<'a> {
@@ -44,16 +55,29 @@ impl<'a> Archive<'a> {
         rows: usize,
         fill: impl Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a,
     ) {
+        self.add(name, descr, shape, Make::Rows { count: rows, fill: Box::new(fill) });
+    }
+
+    /// An array whose bytes the thread that writes the archive appends, one after the other.
+    pub(crate) fn in_order(
+        &mut self,
+        name: &str,
+        descr: &str,
+        shape: &[usize],
+        pour: impl FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a,
+    ) {
+        self.add(name, descr, shape, Make::InOrder(Box::new(pour)));
+    }
+
+    fn add(&mut self, name: &str, descr: &str, shape: &[usize], make: Make<'a>) {
         let item = descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8);
         // A character of text has four bytes.
         let item: usize = if descr.contains('U') { 4 * item } else { item };
-        let bytes = shape.iter().product::<usize>() * item;
         self.0.push(Entry {
             name: format!("{name}.npy"),
             header: npy::header(descr, shape),
-            rows,
-            row: bytes / rows.max(1),
-            fill: Box::new(fill),
+            bytes: shape.iter().product::<usize>() * item,
+            make,
         });
     }
 
@@ -82,74 +106,179 @@ impl<'a> Archive<'a> {
     }
 
     /// Writes all of it into an empty file.
-    fn write(&self, file: &mut File, threads: usize) -> io::Result<()> {
+    fn write(self, file: &mut File, threads: usize) -> io::Result<()> {
         let mut members = Members::default();
-        let mut pieces = Vec::new();
-        for (e, entry) in self.0.iter().enumerate() {
-            let data = (entry.rows * entry.row) as u64;
-            let at = members.add(entry.name.clone(), entry.header.len() as u64 + data);
-            pieces.extend(entry.pieces().map(|rows| Piece { entry: e, at, rows }));
-        }
         let out = Mutex::new(Out { file, failed: None });
-        let sums: Vec<Mutex<crc32fast::Hasher>> = pieces.iter().map(|_| Mutex::default()).collect();
-        parallel::each(threads, pieces.len(), |n| {
-            let Piece { entry, at, rows } = &pieces[n];
-            let entry = &self.0[*entry];
-            if lock(&out).failed.is_some() {
-                return;
-            }
-            match entry.make(rows) {
-                Ok((before, bytes)) => {
-                    lock(&sums[n]).update(&bytes);
-                    lock(&out).put(at + before as u64, &bytes);
-                }
-                Err(error) => lock(&out).fail(error),
-            }
-        });
-        let mut whole = vec![crc32fast::Hasher::new(); self.0.len()];
-        for (piece, sum) in pieces.iter().zip(sums) {
-            whole[piece.entry].combine(&sum.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let desk = Desk { out: &out, idle: Idle::default() };
+        let mut sums = Vec::new();
+        for Entry { name, header, bytes, make } in self.0 {
+            let at = members.add(name.clone(), (header.len() + bytes) as u64);
+            let mut sum = crc32fast::Hasher::new();
+            sum.update(&header);
+            lock(&out).put(at, &header);
+            let place = Place { name: &name, at: at + header.len() as u64, bytes };
+            let pieces = match make {
+                Make::Rows { count, fill } => desk.rows(threads, &place, count, &*fill),
+                Make::InOrder(pour) => desk.in_order(threads, &place, pour),
+            };
+            pieces.iter().for_each(|piece| sum.combine(piece));
+            sums.push(sum.finalize());
         }
-        let whole: Vec<u32> = whole.into_iter().map(crc32fast::Hasher::finalize).collect();
         let mut out = out.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (at, head) in members.heads(&whole) {
+        for (at, head) in members.heads(&sums) {
             out.put(at, &head);
         }
-        out.put(members.end(), &members.directory(&whole));
+        out.put(members.end(), &members.directory(&sums));
         out.failed.map_or(Ok(()), Err)
     }
 }
 
-/// Rows of an entry, whose bytes begin at `at` in the file.
-struct Piece {
-    entry: usize,
+/// Where the bytes of an array belong in the file, and how many they are.
+struct Place<'a> {
+    name: &'a str,
     at: u64,
-    rows: Range<usize>,
+    bytes: usize,
 }
 
-impl Entry<'_> {
-    /// The rows, so many at a time as make a piece; at least one time, for the header.
-    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (rows, step) = (self.rows, (PIECE / self.row.max(1)).max(1));
-        (0..rows.div_ceil(step).max(1)).map(move |k| k * step..((k + 1) * step).min(rows))
+impl Place<'_> {
+    /// What is said of a piece that has not as many bytes as it should.
+    fn misfit(&self, found: usize, wanted: usize) -> io::Error {
+        io::Error::other(format!("{} has {found} bytes where {wanted} belong", self.name))
+    }
+}
+
+/// Buffers that nobody uses: new memory for each piece would cost more than to fill it.
+#[derive(Default)]
+struct Idle(Mutex<Vec<Vec<u8>>>);
+
+impl Idle {
+    fn take(&self) -> Vec<u8> {
+        lock(&self.0).pop().unwrap_or_default()
     }
 
-    /// How many bytes stand before some rows, and the bytes of these; those of the first begin with
-    /// the header. An error where they are not as many as the shape says.
-    fn make(&self, rows: &Range<usize>) -> io::Result<(usize, Vec<u8>)> {
-        let (before, header) = match rows.start {
-            0 => (0, &self.header[..]),
-            first => (self.header.len() + first * self.row, &[][..]),
+    fn give_back(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        lock(&self.0).push(buffer);
+    }
+}
+
+/// What threads that write share.
+struct Desk<'a, 'f> {
+    out: &'a Mutex<Out<'f>>,
+    idle: Idle,
+}
+
+impl Desk<'_, '_> {
+    fn has_failed(&self) -> bool {
+        lock(self.out).failed.is_some()
+    }
+
+    /// Writes an array by rows; the checksums of its pieces.
+    fn rows(
+        &self,
+        threads: usize,
+        place: &Place<'_>,
+        count: usize,
+        fill: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
+    ) -> Vec<crc32fast::Hasher> {
+        let row = place.bytes / count.max(1);
+        let step = (PIECE / row.max(1)).max(1);
+        let sums: Vec<Mutex<crc32fast::Hasher>> =
+            (0..count.div_ceil(step)).map(|_| Mutex::default()).collect();
+        parallel::each(threads, sums.len(), |n| {
+            if self.has_failed() {
+                return;
+            }
+            let rows = n * step..((n + 1) * step).min(count);
+            let (first, wanted) = (rows.start * row, rows.len() * row);
+            let mut bytes = self.idle.take();
+            bytes.reserve(wanted);
+            fill(rows, &mut bytes);
+            if bytes.len() == wanted {
+                lock(&sums[n]).update(&bytes);
+                lock(self.out).put(place.at + first as u64, &bytes);
+            } else {
+                lock(self.out).fail(place.misfit(bytes.len(), wanted));
+            }
+            self.idle.give_back(bytes);
+        });
+        sums.into_iter()
+            .map(|sum| sum.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    /// Writes an array as this thread makes it; the checksums of its pieces.
+    fn in_order(
+        &self,
+        threads: usize,
+        place: &Place<'_>,
+        pour: Pour<'_>,
+    ) -> Vec<crc32fast::Hasher> {
+        // No more waits than makes up for threads that are late.
+        let (sender, inbox) = sync_channel::<(usize, u64, Vec<u8>)>(2 * threads);
+        let (inbox, sums) = (Mutex::new(inbox), Mutex::new(Vec::new()));
+        let work = || {
+            loop {
+                let received = lock(&inbox).recv();
+                let Ok((n, at, bytes)) = received else { break };
+                let mut sum = crc32fast::Hasher::new();
+                sum.update(&bytes);
+                lock(self.out).put(at, &bytes);
+                lock(&sums).push((n, sum));
+                self.idle.give_back(bytes);
+            }
         };
-        let wanted = header.len() + rows.len() * self.row;
-        let mut bytes = Vec::with_capacity(wanted);
-        bytes.extend_from_slice(header);
-        (self.fill)(rows.clone(), &mut bytes);
-        if bytes.len() != wanted {
-            let reason = format!("{} has {} bytes where {wanted} belong", self.name, bytes.len());
-            return Err(io::Error::other(reason));
+        std::thread::scope(|scope| {
+            for _ in 0..threads.max(1) {
+                scope.spawn(work);
+            }
+            let (idle, at) = (&self.idle, place.at);
+            let mut sink = Sink { idle, sender, at, sent: 0, bytes: idle.take() };
+            let poured = pour(&mut sink).and_then(|()| sink.finish(place));
+            if let Err(error) = poured {
+                lock(self.out).fail(error);
+            }
+        });
+        let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+        sums.sort_by_key(|(n, _)| *n);
+        sums.into_iter().map(|(_, sum)| sum).collect()
+    }
+}
+
+/// Takes the bytes of an array from one thread, and hands them to others in pieces.
+pub(crate) struct Sink<'a> {
+    idle: &'a Idle,
+    sender: SyncSender<(usize, u64, Vec<u8>)>,
+    /// Where the next piece belongs in the file.
+    at: u64,
+    sent: usize,
+    bytes: Vec<u8>,
+}
+
+impl Sink<'_> {
+    /// Appends what `fill` does.
+    pub(crate) fn append(&mut self, fill: impl FnOnce(&mut Vec<u8>)) {
+        fill(&mut self.bytes);
+        if self.bytes.len() >= PIECE {
+            self.send();
         }
-        Ok((before, bytes))
+    }
+
+    fn send(&mut self) {
+        let bytes = std::mem::replace(&mut self.bytes, self.idle.take());
+        let (n, at) = (self.sent, self.at);
+        self.at += bytes.len() as u64;
+        self.sent += 1;
+        // Threads listen as long as there is a sender.
+        let _ = self.sender.send((n, at, bytes));
+    }
+
+    fn finish(&mut self, place: &Place<'_>) -> io::Result<()> {
+        if !self.bytes.is_empty() {
+            self.send();
+        }
+        let found = (self.at - place.at) as usize;
+        if found == place.bytes { Ok(()) } else { Err(place.misfit(found, place.bytes)) }
     }
 }
 
@@ -174,7 +303,7 @@ impl Out<'_> {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -193,7 +322,89 @@ fn unicode(texts: &[String]) -> (String, Vec<u8>) {
 pub(crate) fn write_archive(
     path: &Path,
     threads: usize,
-    archive: &Archive<'_>,
+    archive: Archive<'_>,
 ) -> Result<(), Finding> {
     write_whole(path, |file| archive.write(file.get_mut(), threads))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn file(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("odeum-archive-{name}-{}", std::process::id()))
+    }
+
+    /// Numbers that fill several pieces.
+    const COUNT: usize = 3 * PIECE / 8 + 5;
+
+    fn bytes_of(rows: Range<usize>, bytes: &mut Vec<u8>) {
+        rows.for_each(|r| bytes.extend((r as f64).sqrt().to_le_bytes()));
+    }
+
+    fn written(name: &str, threads: usize, add: impl FnOnce(&mut Archive<'_>)) -> Vec<u8> {
+        let mut archive = Archive::default();
+        archive.numbers("first", &[0], Vec::new());
+        add(&mut archive);
+        archive.text("last", "über");
+        write_archive(&file(name), threads, archive).unwrap();
+        let bytes = std::fs::read(file(name)).unwrap();
+        std::fs::remove_file(file(name)).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn threads_and_the_way_bytes_are_made_change_nothing() {
+        let rows = |threads| {
+            written("rows", threads, |archive| {
+                archive.rows("x", "<f8", &[COUNT], COUNT, bytes_of);
+            })
+        };
+        let in_order = |threads| {
+            written("order", threads, |archive| {
+                archive.in_order("x", "<f8", &[COUNT], |sink| {
+                    (0..COUNT).for_each(|r| sink.append(|bytes| bytes_of(r..r + 1, bytes)));
+                    Ok(())
+                });
+            })
+        };
+        let one = rows(1);
+        assert!(one == rows(4) && one == in_order(1) && one == in_order(4));
+        // Another program's reader compares the checksums.
+        let mut archive = zip::ZipArchive::new(io::Cursor::new(one)).unwrap();
+        for name in ["first.npy", "x.npy", "last.npy"] {
+            let mut data = Vec::new();
+            io::copy(&mut archive.by_name(name).unwrap(), &mut data).unwrap();
+            assert!(data.starts_with(b"\x93NUMPY"));
+        }
+    }
+
+    #[test]
+    fn arrays_that_are_too_short_and_sources_that_fail_leave_no_file() {
+        let refused = |name: &str, add: fn(&mut Archive<'_>)| {
+            let mut archive = Archive::default();
+            add(&mut archive);
+            let finding = write_archive(&file(name), 3, archive).unwrap_err();
+            assert!(!file(name).exists());
+            finding.message.clone()
+        };
+        let message = refused("short", |archive| {
+            archive.rows("x", "<f8", &[COUNT], COUNT, |rows, bytes| {
+                bytes_of(0..rows.len() - 1, bytes);
+            });
+        });
+        assert!(message.contains("x.npy has"), "{message}");
+        let message = refused("poured", |archive| {
+            archive.in_order("x", "<f8", &[2], |sink| {
+                sink.append(|bytes| bytes_of(0..1, bytes));
+                Ok(())
+            });
+        });
+        assert!(message.contains("has 8 bytes where 16 belong"), "{message}");
+        let message = refused("failed", |archive| {
+            archive.in_order("x", "<f8", &[2], |_| Err(io::Error::other("no device")));
+        });
+        assert!(message.contains("no device"), "{message}");
+    }
 }

@@ -72,7 +72,7 @@ pub(super) fn write<T: Scalar>(results: &Results<'_, T>, path: &Path) -> Result<
         "case": plan.case.source.text(),
     });
     archive.text("about", &about.to_string());
-    write_archive(path, plan.threads(), &archive)
+    write_archive(path, plan.threads(), archive)
 }
 
 struct Npz<'a, T> {

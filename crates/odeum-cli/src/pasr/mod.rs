@@ -150,5 +150,5 @@ fn write(
     });
     archive.texts("species_names", kinetics.species_names());
     archive.text("about", &about.to_string());
-    write_archive(path, parallel::all_cores(), &archive)
+    write_archive(path, parallel::all_cores(), archive)
 }

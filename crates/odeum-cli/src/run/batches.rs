@@ -8,9 +8,10 @@ use super::store::Store;
 use crate::checkpoint::Header;
 use crate::plan::{Plan, STARTS};
 use crate::results::{Piece, Pieces};
-use odeum::{Error, Monitor, Solution, Status};
+use odeum::{Device, Ensemble, Error, Monitor, Solution, Status};
 use odeum_compiled::Compiled;
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 /// Time that a call should take, unless checkpoints are asked for more often.
@@ -29,6 +30,14 @@ pub(super) struct Batches<'a, T> {
     /// Sum of busy shares, weighted with the systems they were measured over, and those systems.
     busy: (f64, usize),
     warnings: Vec<String>,
+}
+
+/// What one call integrates.
+struct Part<T> {
+    batches: Range<usize>,
+    /// Its systems that have not ended.
+    left: Vec<usize>,
+    ensemble: Ensemble<T>,
 }
 
 impl<'a, T: Compiled> Batches<'a, T> {
@@ -54,34 +63,50 @@ impl<'a, T: Compiled> Batches<'a, T> {
         }
     }
 
-    /// Computes what is left, until the end or until the monitor is stopped.
+    /// Computes what is left, until the end or until the monitor is stopped. What the next call starts
+    /// from is made while one runs.
     pub(super) fn run(&mut self, monitor: &Monitor, store: &mut Store) -> Result<(), Error> {
         let aim = CALL.min(store.every());
-        let (mut next, mut most) = (0, 1);
-        while next < self.pieces.batches() && !monitor.is_stopped() {
-            let batches = self.group(next, most);
-            next = batches.end;
-            let left = self.left(&batches);
-            if left.is_empty() {
-                continue;
+        let mut most = if aim.is_zero() { 1 } else { first_call(&self.plan.device) };
+        let mut coming = self.part(0, most)?;
+        while let Some(part) = coming.take() {
+            if monitor.is_stopped() {
+                break;
             }
+            let Part { batches, left, ensemble } = part;
             let begun = Instant::now();
-            let ensemble = self.plan.members.ensemble::<T>(&left, self.plan.threads())?;
-            let case = self.plan.case;
-            let part = case.model.rhs.integrate(
-                &ensemble,
-                &case.method.method,
-                &self.plan.device,
-                &self.plan.options_of(&left),
-                monitor,
-            )?;
-            drop(ensemble);
+            let (solution, next) = std::thread::scope(|scope| {
+                let next = scope.spawn(|| self.part(batches.end, most));
+                let case = self.plan.case;
+                let (method, device) = (&case.method.method, &self.plan.device);
+                let options = self.plan.options_of(&left);
+                let solution =
+                    case.model.rhs.integrate(&ensemble, method, device, &options, monitor);
+                (solution, next.join())
+            });
+            let solution = solution?;
             most = fitting(batches.len(), begun.elapsed(), aim);
-            self.count(&part);
-            self.put(batches.clone(), &left, part);
+            self.count(&solution);
+            self.put(batches.clone(), &left, solution);
             store.finished(batches, &self.pieces);
+            coming = next.unwrap_or_else(|cause| resume_unwind(cause))?;
         }
         Ok(())
+    }
+
+    /// The first batches from `first` on of which something is left, about `most`, and the starts of
+    /// what is left; `None` after the last.
+    fn part(&self, mut first: usize, most: usize) -> Result<Option<Part<T>>, Error> {
+        while first < self.pieces.batches() {
+            let batches = self.group(first, most);
+            let left = self.left(&batches);
+            if !left.is_empty() {
+                let ensemble = self.plan.members.ensemble::<T>(&left, self.plan.threads())?;
+                return Ok(Some(Part { batches, left, ensemble }));
+            }
+            first = batches.end;
+        }
+        Ok(None)
     }
 
     /// Up to `most` batches from `first` on that nothing is known of, or the first alone.
@@ -174,6 +199,14 @@ impl<'a, T: Compiled> Batches<'a, T> {
 
     pub(super) fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+/// Batches of the first call, of which nothing is known: what a GPU is done with in milliseconds.
+fn first_call(device: &Device) -> usize {
+    match device {
+        Device::Cpu(_) => 1,
+        Device::Cuda(cuda) => 4 * cuda.ordinals.len(),
     }
 }
 
