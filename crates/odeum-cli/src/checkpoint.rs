@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"ODEUMCK3";
@@ -68,7 +69,7 @@ impl Header {
     }
 
     /// The systems of a batch.
-    pub(crate) fn range(&self, batch: usize) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self, batch: usize) -> Range<usize> {
         batch * self.batch..((batch + 1) * self.batch).min(self.systems)
     }
 
@@ -160,11 +161,17 @@ impl Checkpoint {
         Ok(loaded)
     }
 
-    /// Stores a batch; call [`sync`](Checkpoint::sync) after the last of several.
-    pub(crate) fn store<T: Scalar>(&mut self, b: usize, solution: &Solution<T>) -> io::Result<()> {
+    /// Stores a batch, whose systems are those of `part` in a solution; call
+    /// [`sync`](Checkpoint::sync) after the last of several.
+    pub(crate) fn store<T: Scalar>(
+        &mut self,
+        b: usize,
+        solution: &Solution<T>,
+        part: Range<usize>,
+    ) -> io::Result<()> {
         let mut slot = SLOT.to_vec();
         slot.extend((b as u64).to_le_bytes());
-        encode(solution, &mut slot);
+        encode(solution, part, &mut slot);
         slot.extend(hash(&slot));
         self.file.seek(SeekFrom::Start(self.start + b as u64 * self.header.slot()))?;
         self.file.write_all(&slot)
@@ -238,22 +245,26 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(read)
 }
 
-fn encode<T: Scalar>(solution: &Solution<T>, bytes: &mut Vec<u8>) {
-    let put = |bytes: &mut Vec<u8>, values: &[T]| {
-        for x in values {
-            if size_of::<T>() == 8 {
-                bytes.extend(x.to_f64().to_le_bytes());
-            } else {
-                bytes.extend((x.to_f64() as f32).to_le_bytes());
+fn encode<T: Scalar>(solution: &Solution<T>, part: Range<usize>, bytes: &mut Vec<u8>) {
+    let put = |bytes: &mut Vec<u8>, rows: &[T]| {
+        for row in rows.chunks_exact(solution.len()) {
+            for x in &row[part.clone()] {
+                if size_of::<T>() == 8 {
+                    bytes.extend(x.to_f64().to_le_bytes());
+                } else {
+                    bytes.extend((x.to_f64() as f32).to_le_bytes());
+                }
             }
         }
     };
-    solution.t.iter().for_each(|t| bytes.extend(t.to_le_bytes()));
+    solution.t[part.clone()].iter().for_each(|t| bytes.extend(t.to_le_bytes()));
     put(bytes, &solution.states);
     put(bytes, &solution.saved);
-    solution.n_saved.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
-    bytes.extend(solution.status.iter().map(|status| *status as u8));
-    for stats in &solution.stats {
+    if !solution.n_saved.is_empty() {
+        solution.n_saved[part.clone()].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+    }
+    bytes.extend(solution.status[part.clone()].iter().map(|status| *status as u8));
+    for stats in &solution.stats[part.clone()] {
         for count in stats.to_array() {
             bytes.extend(count.to_le_bytes());
         }

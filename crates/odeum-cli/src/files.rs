@@ -5,10 +5,10 @@ use crate::source::Source;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Reads a UTF-8 file of at most `limit` bytes; a byte-order mark is skipped.
-pub(crate) fn read_text(path: &Path, what: &str, limit: u64) -> Result<Rc<Source>, Finding> {
+pub(crate) fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Finding> {
     let name = path.display().to_string();
     let bytes = read_bytes(path, what, limit)?;
     let text = String::from_utf8(bytes).map_err(|error| {

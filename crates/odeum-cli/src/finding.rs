@@ -4,7 +4,7 @@ use crate::report::with_exponents;
 use crate::source::Source;
 use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) struct Parts {
     /// The name of the file when the place in it is not known.
     pub(crate) file: Option<String>,
     /// The place.
-    pub(crate) span: Option<(Rc<Source>, Range<usize>)>,
+    pub(crate) span: Option<(Arc<Source>, Range<usize>)>,
     /// The field, as `tolerance.rtol`.
     pub(crate) field: Option<String>,
     /// The value found.
@@ -61,8 +61,8 @@ impl Finding {
     }
 
     /// At a place in a text.
-    pub(crate) fn at(mut self, source: &Rc<Source>, span: Range<usize>) -> Finding {
-        self.span = Some((Rc::clone(source), span));
+    pub(crate) fn at(mut self, source: &Arc<Source>, span: Range<usize>) -> Finding {
+        self.span = Some((Arc::clone(source), span));
         self
     }
 

@@ -21,6 +21,7 @@ mod model;
 mod npy;
 mod npz;
 mod output;
+mod parallel;
 mod pasr;
 mod plan;
 mod problems;

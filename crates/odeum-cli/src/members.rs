@@ -5,10 +5,14 @@
 
 use crate::case::{Case, Precision, Target};
 use crate::model::Start;
+use crate::parallel::{self, PIECE};
 use crate::random;
+use odeum::core::memory;
 use odeum::kinetics::StateError;
 use odeum::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// The systems of a case.
 pub(crate) struct Members<'a> {
@@ -106,6 +110,33 @@ impl<'a> Members<'a> {
         (0..self.variables.len()).map(|v| self.value(v, system)).collect()
     }
 
+    /// Gives the starts of systems, of states and then parameters those of `part`, to `put`: the
+    /// place among the systems, the number of the value and the value; or the first system that has none, and
+    /// why.
+    pub(crate) fn starts(
+        &self,
+        systems: impl Iterator<Item = usize> + Clone,
+        part: Range<usize>,
+        mut put: impl FnMut(usize, usize, f64),
+    ) -> Result<(), (usize, StateError)> {
+        match &self.case.model.start {
+            Start::Direct => {
+                for v in part {
+                    for (at, system) in systems.clone().enumerate() {
+                        put(at, v, self.value(v, system));
+                    }
+                }
+            }
+            Start::Gas(_) => {
+                for (at, system) in systems.enumerate() {
+                    let start = self.start(system).map_err(|why| (system, why))?;
+                    part.clone().for_each(|i| put(at, i, start[i]));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A variable of one system.
     pub(crate) fn value(&self, variable: usize, system: usize) -> f64 {
         let Variable { base, change } = &self.variables[variable];
@@ -145,26 +176,53 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// These systems, ready to integrate.
-    pub(crate) fn ensemble<T: Scalar>(&self, systems: &[usize]) -> Result<Ensemble<T>, Error> {
-        let dim = self.case.model.dim();
+    /// These systems, ready to integrate, made by so many threads.
+    pub(crate) fn ensemble<T: Scalar>(
+        &self,
+        systems: &[usize],
+        threads: usize,
+    ) -> Result<Ensemble<T>, Error> {
+        let (dim, count) = (self.case.model.dim(), systems.len());
         let width = dim + self.case.model.param_names.len();
+        // Shared parameters are those of the first system.
+        let sets = if self.shares_params() { count.min(1) } else { count };
         // Component-major, as the library wants it.
-        let mut all = vec![T::default(); width * systems.len()];
-        for (at, &system) in systems.iter().enumerate() {
-            let start = self.start(system);
-            let start = start
-                .map_err(|why| Error::input(format!("system {system}"), "", why.to_string()))?;
-            for (i, x) in start.into_iter().enumerate() {
-                all[i * systems.len() + at] = T::from_f64(x);
+        let room = |values: usize| {
+            memory::zeros::<T>(values).ok_or_else(|| {
+                let found = format!("{count} systems of {width} values");
+                Error::input("ensemble", found, "no memory of that size is to be had")
+            })
+        };
+        let (mut states, mut params) = (room(dim * count)?, room((width - dim) * sets)?);
+        let mut pieces: Vec<(&[usize], Vec<&mut [T]>)> =
+            systems.chunks(PIECE).map(|piece| (piece, Vec::with_capacity(width))).collect();
+        let rows = states.chunks_mut(count.max(1)).chain(params.chunks_mut(sets.max(1)));
+        for row in rows {
+            for ((_, rows), part) in pieces.iter_mut().zip(row.chunks_mut(PIECE)) {
+                rows.push(part);
             }
         }
+        let failed: Mutex<Option<(usize, StateError)>> = Mutex::new(None);
+        parallel::each_of(threads, pieces.into_iter(), |(systems, mut rows)| {
+            let put = |at: usize, i: usize, x: f64| {
+                if let Some(place) = rows.get_mut(i).and_then(|row| row.get_mut(at)) {
+                    *place = T::from_f64(x);
+                }
+            };
+            if let Err((system, why)) = self.starts(systems.iter().copied(), 0..width, put) {
+                let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.as_ref().is_none_or(|(other, _)| system < *other) {
+                    *first = Some((system, why));
+                }
+            }
+        });
+        if let Some((system, why)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(Error::input(format!("system {system}"), "", why.to_string()));
+        }
         let first = systems.first().copied().unwrap_or(0);
-        let params = all.split_off(dim * systems.len());
-        let ensemble = Ensemble::new(dim, all, self.span(first))?;
+        let ensemble = Ensemble::new(dim, states, self.span(first))?;
         let ensemble = if self.shares_params() {
-            let shared = params.iter().step_by(systems.len().max(1)).copied();
-            ensemble.with_shared_params(shared.collect())?
+            ensemble.with_shared_params(params)?
         } else {
             ensemble.with_params(params)?
         };

@@ -4,9 +4,14 @@ use crate::available::available_memory;
 use crate::case::{Case, Precision};
 use crate::finding::{Finding, Findings};
 use crate::members::Members;
+use crate::parallel;
 use crate::report::bytes;
 use crate::starts;
 use odeum::{Crossing, Device, Ensemble, Options, Scalar, Stats};
+
+/// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
+/// memory too.
+pub(crate) const STARTS: usize = 128 << 20;
 
 /// What the command line says over the case file.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +68,17 @@ impl<'a> Plan<'a> {
         Some(Plan { case, members, options, device, memory })
     }
 
+    /// Bytes of what a system starts from, its state and parameters.
+    pub(crate) fn start_bytes(&self) -> usize {
+        let model = &self.case.model;
+        (model.dim() + model.param_names.len()) * self.case.run.precision.size()
+    }
+
+    /// Threads for what is done beside integrating.
+    pub(crate) fn threads(&self) -> usize {
+        threads_of(&self.device)
+    }
+
     /// The options for these systems: levels that end a system are its own.
     pub(crate) fn options_of(&self, systems: &[usize]) -> Options {
         let mut options = self.options.clone();
@@ -74,7 +90,7 @@ impl<'a> Plan<'a> {
             options.end_at = Some(Crossing {
                 component: until.component,
                 rises: until.rises,
-                levels: systems.iter().map(level).collect(),
+                levels: parallel::map(self.threads(), parallel::PIECE, systems, level),
             });
         }
         options
@@ -97,6 +113,14 @@ impl<'a> Plan<'a> {
             ("precision", run.precision.name().to_owned()),
             ("kind of device", device),
         ]
+    }
+}
+
+/// Threads for what is done beside the work of a device: those that the user allows.
+pub(crate) fn threads_of(device: &Device) -> usize {
+    match device {
+        Device::Cpu(cpu) => cpu.thread_count(),
+        Device::Cuda(_) => parallel::all_cores(),
     }
 }
 

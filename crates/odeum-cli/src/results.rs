@@ -1,18 +1,70 @@
-//! What a run gives, batch by batch, seen as one row for each system.
+//! What a run gives, seen as one row for each system.
 
 use crate::members::Members;
 use crate::plan::Plan;
 use odeum::solution::Summary;
 use odeum::{Scalar, Solution, Status};
+use std::ops::Range;
+
+/// Solutions of ranges of systems, each of whole batches.
+pub(crate) struct Pieces<T> {
+    /// Systems in a batch; the last may have fewer.
+    batch: usize,
+    all: Vec<Piece<T>>,
+    /// The piece of each batch, once it has one.
+    of: Vec<Option<usize>>,
+}
+
+/// The solution of systems `first` and those after it.
+pub(crate) struct Piece<T> {
+    pub(crate) first: usize,
+    pub(crate) solution: Solution<T>,
+}
+
+impl<T> Pieces<T> {
+    /// None of any of so many batches.
+    pub(crate) fn new(batch: usize, batches: usize) -> Pieces<T> {
+        Pieces { batch, all: Vec::new(), of: vec![None; batches] }
+    }
+
+    /// Number of batches.
+    pub(crate) fn batches(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Adds the solution of some batches, which have none.
+    pub(crate) fn add(&mut self, batches: Range<usize>, solution: Solution<T>) {
+        let first = batches.start * self.batch;
+        self.of[batches].fill(Some(self.all.len()));
+        self.all.push(Piece { first, solution });
+    }
+
+    /// The piece that holds a batch.
+    pub(crate) fn of(&self, batch: usize) -> Option<&Piece<T>> {
+        self.of[batch].map(|at| &self.all[at])
+    }
+
+    pub(crate) fn of_mut(&mut self, batch: usize) -> Option<&mut Piece<T>> {
+        self.of[batch].map(|at| &mut self.all[at])
+    }
+
+    pub(crate) fn solutions(&self) -> impl Iterator<Item = &Solution<T>> {
+        self.all.iter().map(|piece| &piece.solution)
+    }
+}
 
 /// Results of the systems that ended.
 pub(crate) struct Results<'a, T> {
     pub(crate) plan: &'a Plan<'a>,
-    /// Solutions by batch; a batch that was not reached has none.
-    batches: &'a [Option<Solution<T>>],
-    batch: usize,
-    /// The systems that ended, in order.
-    rows: Vec<Row<'a, T>>,
+    pieces: &'a Pieces<T>,
+    rows: Rows,
+}
+
+/// The systems that ended.
+enum Rows {
+    All(usize),
+    /// In order.
+    Some(Vec<usize>),
 }
 
 /// One system that ended.
@@ -25,24 +77,31 @@ pub(crate) struct Row<'a, T> {
 }
 
 impl<'a, T: Scalar> Results<'a, T> {
-    /// Of batches of `batch` systems each; systems that were not run have no row.
-    pub(crate) fn new(
-        plan: &'a Plan<'a>,
-        batches: &'a [Option<Solution<T>>],
-        batch: usize,
-    ) -> Results<'a, T> {
-        let mut rows = Vec::new();
-        for (b, solution) in batches.iter().enumerate() {
-            let Some(solution) = solution else { continue };
-            let ended = solution.status.iter().enumerate().filter(|(_, s)| **s != Status::NotRun);
-            rows.extend(ended.map(|(at, _)| Row { system: b * batch + at, solution, at }));
-        }
-        Results { plan, batches, batch, rows }
+    /// Systems that were not run have no row.
+    pub(crate) fn new(plan: &'a Plan<'a>, pieces: &'a Pieces<T>) -> Results<'a, T> {
+        let ended = |solution: &Solution<T>| solution.status.iter().all(|s| *s != Status::NotRun);
+        let whole = pieces.of.iter().all(Option::is_some) && pieces.solutions().all(ended);
+        let rows = if whole {
+            Rows::All(plan.members.len())
+        } else {
+            let mut systems: Vec<usize> = Vec::new();
+            for Piece { first, solution } in &pieces.all {
+                let ended = solution.status.iter().enumerate();
+                let ended = ended.filter(|(_, status)| **status != Status::NotRun);
+                systems.extend(ended.map(|(at, _)| first + at));
+            }
+            systems.sort_unstable();
+            Rows::Some(systems)
+        };
+        Results { plan, pieces, rows }
     }
 
     /// Number of systems that ended.
     pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        match &self.rows {
+            Rows::All(count) => *count,
+            Rows::Some(systems) => systems.len(),
+        }
     }
 
     pub(crate) fn members(&self) -> &'a Members<'a> {
@@ -51,7 +110,15 @@ impl<'a, T: Scalar> Results<'a, T> {
 
     /// The `r`-th system that ended.
     pub(crate) fn row(&self, r: usize) -> Row<'a, T> {
-        self.rows[r]
+        let system = match &self.rows {
+            Rows::All(_) => r,
+            Rows::Some(systems) => systems[r],
+        };
+        let pieces = self.pieces;
+        let Some(piece) = pieces.of(system / pieces.batch) else {
+            unreachable!("a system that ended is in a piece: `rows` comes from these")
+        };
+        Row { system, solution: &piece.solution, at: system - piece.first }
     }
 
     /// Counts over all systems of the ensemble, run or not.
@@ -70,9 +137,8 @@ impl<'a, T: Scalar> Results<'a, T> {
             busy_lanes: None,
             gpu_times: None,
         };
-        for (b, solution) in self.batches.iter().enumerate() {
-            let Some(solution) = solution else { continue };
-            let range = b * self.batch..b * self.batch + solution.len();
+        for Piece { first, solution } in &self.pieces.all {
+            let range = *first..first + solution.len();
             whole.status[range.clone()].copy_from_slice(&solution.status);
             whole.stats[range].copy_from_slice(&solution.stats);
         }

@@ -1,7 +1,7 @@
 //! Text files, with the way from an offset back to line and column.
 
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A text that was read, under the name it is called by in messages.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub(crate) struct Place {
 
 impl Source {
     /// A text that is already here.
-    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Rc<Source> {
-        Rc::new(Source { name: name.into(), text: text.into() })
+    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
+        Arc::new(Source { name: name.into(), text: text.into() })
     }
 
     pub(crate) fn name(&self) -> &str {

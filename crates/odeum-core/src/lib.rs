@@ -14,6 +14,7 @@ mod derive;
 pub mod emit;
 pub mod graph;
 pub mod lanes;
+pub mod memory;
 pub mod pattern;
 pub mod random;
 mod range;

@@ -108,6 +108,14 @@ pub(crate) trait Backend<T: odeum::Scalar> {
     /// The values of all species in some cells \[cells × S\].
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error>;
 
+    /// The state where it lies in memory.
+    fn in_memory(&self) -> Option<&Field<T>> {
+        None
+    }
+
+    /// Gives the rows of a species of the state to `take`, from the first plane to the last.
+    fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error>;
+
     /// The state.
     fn field(&self) -> Result<Cow<'_, Field<T>>, Error>;
 

@@ -2,9 +2,14 @@
 
 use crate::flat;
 use crate::grid::Grid;
-use crate::memory::{LINE, ask_for_large_pages};
+use crate::memory::LINE;
 use crate::slab::Slab;
 use odeum::{Error, Scalar};
+use odeum_core::memory::zeros;
+use rayon::prelude::*;
+
+/// Values that a thread fills at once, about.
+const SHARE: usize = 1 << 17;
 
 /// The values of S species in every cell of a grid, species by species.
 ///
@@ -91,20 +96,14 @@ impl<T: Scalar> Field<T> {
             return Err(Error::input("species", 0, "a field needs at least one"));
         }
         let bytes = Field::<T>::bytes(grid, species)?;
-        let too_large = |_| {
+        let too_large = || {
             let found = format!("{:?} cells of {species} species", grid.shape());
             Error::input("grid", found, format!("no memory of {bytes} bytes is to be had"))
         };
         let Some(layout) = Layout::new::<T>(grid, species) else {
             return Err(Error::input("grid", format!("{:?}", grid.shape()), "does not fit"));
         };
-        let line = LINE / size_of::<T>();
-        let len = layout.len() + line;
-        let mut values: Vec<T> = Vec::new();
-        values.try_reserve_exact(len).map_err(too_large)?;
-        ask_for_large_pages(&mut values);
-        values.resize(len, T::from_f64(0.0));
-        let head = values.as_ptr().align_offset(LINE).min(line);
+        let (values, head) = zeros_on_a_line(layout.len()).ok_or_else(too_large)?;
         Ok(Field { layout, head, values })
     }
 
@@ -125,11 +124,11 @@ impl<T: Scalar> Field<T> {
             return Err(Error::input(field, found, "must be finite"));
         }
         let mut field = Field::zeros(grid, species)?;
-        let nx = grid.shape()[0];
-        for (at, row) in plain.chunks_exact(nx).enumerate() {
-            let (s, y, z) = field.row_number(at);
-            field.row_mut(s, y, z).copy_from_slice(row);
-        }
+        let [nx, ny, nz] = grid.shape();
+        field.fill_rows(|(s, y, z), row| {
+            let first = ((s * nz + z) * ny + y) * nx;
+            row.copy_from_slice(&plain[first..first + nx]);
+        });
         Ok(field)
     }
 
@@ -164,15 +163,69 @@ impl<T: Scalar> Field<T> {
     /// The planes of a slab, on a grid that has as many.
     pub(crate) fn cut(&self, grid: &Grid, slab: &Slab) -> Result<Field<T>, Error> {
         let mut field = Field::zeros(grid, self.species())?;
-        let [_, ny, nz] = grid.shape();
-        for s in 0..self.species() {
-            for z in 0..nz {
-                for y in 0..ny {
-                    field.row_mut(s, y, z).copy_from_slice(self.row(s, y, slab.in_box(z)));
-                }
+        field.fill_rows(|(s, y, z), row| row.copy_from_slice(self.row(s, y, slab.in_box(z))));
+        Ok(field)
+    }
+
+    /// Gives every row to `f`, by all threads: its species, y and z, and its cells.
+    pub fn fill_rows(&mut self, f: impl Fn((usize, usize, usize), &mut [T]) + Sync) {
+        let never = self.try_fill_rows(|place, row| {
+            f(place, row);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match never {
+            Ok(()) => {}
+        }
+    }
+
+    /// Gives every row to `f`, by all threads: its species, y and z, and its cells.
+    ///
+    /// # Errors
+    /// That of the first row, in the order of the layout, that has one.
+    pub fn try_fill_rows<E: Send>(
+        &mut self,
+        f: impl Fn((usize, usize, usize), &mut [T]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let failed = self.blocks_mut(Some).into_par_iter().find_map_first(|block| {
+            let Block { of: (s, z), first, row, cells, values } = block;
+            let mut rows = values.chunks_mut(row).enumerate();
+            rows.find_map(|(n, row)| f((s, first + n, z), &mut row[..cells]).err())
+        });
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Gives the rows of those planes to `f`, by all threads, of which `what` gives something for species
+    /// and z: that, y and the cells.
+    pub(crate) fn fill_planes<W: Copy + Send>(
+        &mut self,
+        what: impl Fn((usize, usize)) -> Option<W>,
+        f: impl Fn(W, usize, &mut [T]) + Sync,
+    ) {
+        self.blocks_mut(what).into_par_iter().for_each(|block| {
+            let Block { of, first, row, cells, values } = block;
+            for (n, row) in values.chunks_mut(row).enumerate() {
+                f(of, first + n, &mut row[..cells]);
+            }
+        });
+    }
+
+    /// The planes of which `what` gives something, in blocks of rows.
+    fn blocks_mut<W: Copy>(
+        &mut self,
+        what: impl Fn((usize, usize)) -> Option<W>,
+    ) -> Vec<Block<'_, T, W>> {
+        let Layout { shape: [cells, ny, nz], row, plane, volume, .. } = self.layout;
+        let rows = (SHARE / row).clamp(1, ny);
+        let mut blocks = Vec::new();
+        for (s, species) in self.values_mut().chunks_mut(volume).enumerate() {
+            for (z, plane) in species.chunks_mut(plane).take(nz).enumerate() {
+                let Some(of) = what((s, z)) else { continue };
+                let parts = plane.chunks_mut(rows * row).enumerate();
+                let block = |(n, values)| Block { of, first: n * rows, row, cells, values };
+                blocks.extend(parts.map(block));
             }
         }
-        Ok(field)
+        blocks
     }
 
     /// The values of one species as a plain array, x fastest \[nz × ny × nx\].
@@ -263,17 +316,39 @@ impl<T: Scalar> Field<T> {
     }
 }
 
+/// Some rows of a plane.
+struct Block<'a, T, W> {
+    of: W,
+    /// y of the first of them.
+    first: usize,
+    /// From a row to the next, and the cells of each.
+    row: usize,
+    cells: usize,
+    values: &'a mut [T],
+}
+
 impl<T: Scalar> Clone for Field<T> {
     /// Copies value by value: a copy begins on a cache line of its own.
     fn clone(&self) -> Field<T> {
-        let line = LINE / size_of::<T>();
-        let mut values = Vec::with_capacity(self.layout.len() + line);
-        ask_for_large_pages(&mut values);
-        values.resize(self.layout.len() + line, T::from_f64(0.0));
-        let head = values.as_ptr().align_offset(LINE).min(line);
-        values[head..head + self.layout.len()].copy_from_slice(self.values());
-        Field { layout: self.layout, head, values }
+        let len = self.layout.len();
+        let Some((values, head)) = zeros_on_a_line(len) else {
+            // As any other copy that finds no memory.
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<T>())
+        };
+        let mut field = Field { layout: self.layout, head, values };
+        let pairs = field.values_mut().par_chunks_mut(SHARE).zip(self.values().par_chunks(SHARE));
+        pairs.for_each(|(to, from)| to.copy_from_slice(from));
+        field
     }
+}
+
+/// Zeros that no thread has touched yet, and the first of them that begins a cache line, after which there
+/// are `len`; `None` where there is not so much memory.
+fn zeros_on_a_line<T: Scalar>(len: usize) -> Option<(Vec<T>, usize)> {
+    let line = LINE / size_of::<T>();
+    let values: Vec<T> = zeros(len + line)?;
+    let head = values.as_ptr().align_offset(LINE).min(line);
+    Some((values, head))
 }
 
 impl<T: Scalar> PartialEq for Field<T> {

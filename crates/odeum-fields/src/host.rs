@@ -108,6 +108,17 @@ impl<T: Precision> Backend<T> for Host<T> {
         Ok(cells.iter().flat_map(of_cell).collect())
     }
 
+    fn in_memory(&self) -> Option<&Field<T>> {
+        Some(self.now())
+    }
+
+    fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
+        let field = self.now();
+        let [_, ny, nz] = field.shape();
+        (0..ny * nz).for_each(|row| take(field.row(species, row % ny, row / ny)));
+        Ok(())
+    }
+
     fn field(&self) -> Result<Cow<'_, Field<T>>, Error> {
         Ok(Cow::Borrowed(self.now()))
     }

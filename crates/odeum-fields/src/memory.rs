@@ -53,28 +53,3 @@ impl<T> DerefMut for Lined<T> {
         &mut self.values[self.head..self.head + self.len]
     }
 }
-
-/// Asks for large pages for memory that has not been touched yet: walks through page tables else
-/// cost a tenth to a third of a sweep. Where there are none nothing happens.
-pub(crate) fn ask_for_large_pages<T>(memory: &mut Vec<T>) {
-    #[cfg(target_os = "linux")]
-    {
-        /// `MADV_HUGEPAGE` of Linux.
-        const HUGE: i32 = 14;
-        const PAGE: usize = 2 << 20;
-        unsafe extern "C" {
-            fn madvise(address: *mut u8, length: usize, advice: i32) -> i32;
-        }
-        let first = memory.as_mut_ptr().addr().next_multiple_of(PAGE);
-        let end = memory.as_ptr().addr() + memory.capacity() * size_of::<T>();
-        if first + PAGE <= end {
-            let length = (end - first) / PAGE * PAGE;
-            let address = memory.as_mut_ptr().cast::<u8>();
-            let address = address.wrapping_add(first - address.addr());
-            // SAFETY: whole pages within an allocation of ours; the advice changes no content.
-            unsafe { madvise(address, length, HUGE) };
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = memory;
-}

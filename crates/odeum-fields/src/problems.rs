@@ -169,27 +169,29 @@ impl Paper {
         let shape = grid.shape();
         let centre = [0, 1, 2]
             .map(|axis| grid.origin()[axis] + shape[axis] as f64 * grid.spacing()[axis] / 2.0);
-        match self {
-            Paper::Diffusion => Field::from_fn(grid, 1, |_, at| {
-                // Along an axis with a single cell there is no distance.
-                let square = |axis: usize| {
-                    if shape[axis] > 1 { (at[axis] - centre[axis]).powi(2) } else { 0.0 }
-                };
-                let inside = (0..3).map(square).sum::<f64>() <= 400.0;
-                if inside { 1.0 } else { 0.0 }
-            }),
-            Paper::Turing => {
-                let mut cell = 0;
-                Field::from_fn(grid, 2, |species, _| {
-                    let number = cell % grid.cells();
-                    cell += 1;
-                    1.0 + 5e-4 * noise(seed, species, number)
-                })
+        // Along an axis with a single cell there is no distance.
+        let square = |axis: usize, cell: usize| {
+            let apart = grid.centre(axis, cell) - centre[axis];
+            if shape[axis] > 1 { apart.powi(2) } else { 0.0 }
+        };
+        let species = match self {
+            Paper::Diffusion | Paper::Plume => 1,
+            Paper::Turing => 2,
+            Paper::Front | Paper::MendedFront => 3,
+        };
+        let mut field = Field::zeros(grid, species)?;
+        field.fill_rows(|(s, y, z), row| {
+            let first = (z * shape[1] + y) * shape[0];
+            let (beside, above) = (square(1, y), square(2, z));
+            for (x, value) in row.iter_mut().enumerate() {
+                *value = T::from_f64(match self {
+                    Paper::Diffusion if square(0, x) + beside + above <= 400.0 => 1.0,
+                    Paper::Diffusion | Paper::Plume => 0.0,
+                    Paper::Turing => 1.0 + 5e-4 * noise(seed, s, first + x),
+                    Paper::Front | Paper::MendedFront => [0.0, 1.0, -1.0][s],
+                });
             }
-            Paper::Front | Paper::MendedFront => {
-                Field::from_fn(grid, 3, |species, _| [0.0, 1.0, -1.0][species])
-            }
-            Paper::Plume => Field::zeros(grid, 1),
-        }
+        });
+        Ok(field)
     }
 }

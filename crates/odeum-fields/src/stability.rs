@@ -17,6 +17,7 @@ use crate::quantity::Course;
 use crate::spectrum::Spectrum;
 use odeum::{Error, Scalar};
 use odeum_core::{Graph, Pattern};
+use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// Limits of explicit steps.
@@ -227,29 +228,45 @@ pub(crate) fn everywhere([nx, ny, nz]: [usize; 3], mask: Option<&Mask>) -> Vec<[
     places
 }
 
+/// Rows that a thread looks through at once for extreme values.
+const SAMPLED: usize = 256;
+
+/// The least and the largest of some values, and their cells.
+type Extremes<T> = [(T, [usize; 3]); 2];
+
 /// Cells of the domain with the extreme values of every species, and some others.
 pub(crate) fn sample<T: Scalar>(field: &Field<T>, mask: Option<&Mask>) -> Vec<State> {
     let [_, ny, nz] = field.shape();
     let mut sample = everywhere(field.shape(), mask);
     let first = sample.first().copied().unwrap_or_default();
     for s in 0..field.species() {
-        let (mut low, mut high) = (first, first);
-        for z in 0..nz {
-            for y in 0..ny {
-                for (x, value) in field.row(s, y, z).iter().enumerate() {
-                    if mask.is_some_and(|mask| !mask.contains([x, y, z])) {
-                        continue;
-                    }
-                    if *value < field.get(s, low) {
-                        low = [x, y, z];
-                    }
-                    if *value > field.get(s, high) {
-                        high = [x, y, z];
+        let begun = [(field.get(s, first), first); 2];
+        let join = |[low, high]: &mut Extremes<T>, [lower, higher]: Extremes<T>| {
+            // Of equal values that of the first cell, in whatever blocks threads look.
+            if lower.0 < low.0 {
+                *low = lower;
+            }
+            if higher.0 > high.0 {
+                *high = higher;
+            }
+        };
+        let of_block = |rows: &[usize]| {
+            let mut found = begun;
+            for &row in rows {
+                let (y, z) = (row % ny, row / ny);
+                for (x, &value) in field.row(s, y, z).iter().enumerate() {
+                    if mask.is_none_or(|mask| mask.contains([x, y, z])) {
+                        join(&mut found, [(value, [x, y, z]); 2]);
                     }
                 }
             }
-        }
-        sample.extend([low, high]);
+            found
+        };
+        let rows: Vec<usize> = (0..ny * nz).collect();
+        let blocks: Vec<_> = rows.par_chunks(SAMPLED).map(of_block).collect();
+        let mut found = begun;
+        blocks.into_iter().for_each(|block| join(&mut found, block));
+        sample.extend(found.map(|(_, cell)| cell));
     }
     sample.sort_unstable();
     sample.dedup();

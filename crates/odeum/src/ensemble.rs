@@ -74,9 +74,7 @@ impl<T: Scalar> Ensemble<T> {
             ));
         }
         let n_systems = states.len() / dim;
-        if let Some(k) = states.iter().position(|y| !y.is_finite())
-            && !takes_invalid
-        {
+        if !takes_invalid && let Some(k) = first_non_finite(&states) {
             return Err(Error::input(
                 format!("initial state of system {}, component {}", k % n_systems, k / n_systems),
                 states[k],
@@ -117,8 +115,8 @@ impl<T: Scalar> Ensemble<T> {
                 format!("must be a multiple of the number of systems, {}", self.n_systems),
             ));
         }
-        if let Some(k) = params.iter().position(|p| !p.is_finite())
-            && !self.takes_invalid
+        if !self.takes_invalid
+            && let Some(k) = first_non_finite(&params)
         {
             let (s, j) = (k % self.n_systems, k / self.n_systems);
             return Err(Error::input(
@@ -269,6 +267,17 @@ impl<T: Scalar> Ensemble<T> {
             Spans::PerSystem(spans) => spans.iter().position(|span| outside(*span)),
         }
     }
+}
+
+/// The place of the first value that is NaN or infinite. A block without a way out of its loop is
+/// judged at the speed of memory.
+fn first_non_finite<T: Scalar>(values: &[T]) -> Option<usize> {
+    const BLOCK: usize = 4096;
+    values.chunks(BLOCK).enumerate().find_map(|(b, block)| {
+        let all = block.iter().fold(true, |all, value| all & value.is_finite());
+        let first = || block.iter().position(|value| !value.is_finite());
+        if all { None } else { first().map(|k| b * BLOCK + k) }
+    })
 }
 
 pub(crate) fn check_span((t0, t1): (f64, f64), field: &str) -> Result<(), Error> {

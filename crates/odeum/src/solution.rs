@@ -2,7 +2,7 @@
 
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::Scalar;
+use odeum_core::{Scalar, memory};
 
 /// Systems that step together in lockstep on a GPU; the divergence measure is defined over them.
 pub const WARP: usize = 32;
@@ -77,6 +77,11 @@ pub struct Summary {
     pub divergence: f64,
 }
 
+/// Zeros; without memory for them the program ends, as by any other vector.
+fn zeros<T: Scalar>(len: usize) -> Vec<T> {
+    memory::zeros(len).unwrap_or_else(|| vec![T::default(); len])
+}
+
 impl<T: Scalar> Solution<T> {
     /// A solution in which no system has run yet.
     pub(crate) fn empty(n_systems: usize, dim: usize, save_times: &[f64]) -> Self {
@@ -84,7 +89,7 @@ impl<T: Scalar> Solution<T> {
         Solution {
             dim,
             t: vec![0.0; n_systems],
-            states: vec![T::default(); n_systems * dim],
+            states: zeros(n_systems * dim),
             save_times: save_times.to_vec(),
             saved: vec![nan; n_systems * dim * save_times.len()],
             n_saved: vec![0; if save_times.is_empty() { 0 } else { n_systems }],

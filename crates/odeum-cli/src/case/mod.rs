@@ -37,13 +37,13 @@ pub(crate) use reader::Spot;
 
 use reader::Section;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use toml::de::DeTable;
 
 /// A case file that could be read.
 pub(crate) struct Case {
     pub(crate) path: PathBuf,
-    pub(crate) source: Rc<Source>,
+    pub(crate) source: Arc<Source>,
     pub(crate) title: Option<String>,
     pub(crate) model: Model,
     pub(crate) ensemble: EnsembleSpec,
@@ -100,7 +100,7 @@ pub(crate) fn read(path: &Path, device: Option<&Device>, findings: &Findings) ->
 fn read_ensemble(
     root: &Section<'_>,
     path: &Path,
-    source: &Rc<Source>,
+    source: &Arc<Source>,
     findings: &Findings,
 ) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
@@ -175,11 +175,11 @@ fn read_ensemble(
         run: run?,
         output: output?,
         spots,
-        source: Rc::clone(source),
+        source: Arc::clone(source),
     })
 }
 
-fn parse<'a>(source: &'a Rc<Source>, findings: &Findings) -> Option<toml::Spanned<DeTable<'a>>> {
+fn parse<'a>(source: &'a Arc<Source>, findings: &Findings) -> Option<toml::Spanned<DeTable<'a>>> {
     let text = source.text();
     let (document, errors) = if text.len() > LARGE {
         match DeTable::parse(text) {

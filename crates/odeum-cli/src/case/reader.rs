@@ -9,7 +9,7 @@ use crate::suggest;
 use odeum::core::text::{Diagnostic, TextErrors, constant};
 use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -18,7 +18,7 @@ pub(crate) struct Section<'a> {
     name: String,
     table: &'a DeTable<'a>,
     span: Range<usize>,
-    source: Rc<Source>,
+    source: Arc<Source>,
     findings: &'a Findings,
     asked: RefCell<Vec<&'static str>>,
 }
@@ -30,14 +30,14 @@ pub(crate) struct Field<'a> {
     pub(crate) name: String,
     value: &'a DeValue<'a>,
     span: Range<usize>,
-    source: Rc<Source>,
+    source: Arc<Source>,
     findings: &'a Findings,
 }
 
 /// Where a value stands in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
-    pub(crate) source: Rc<Source>,
+    pub(crate) source: Arc<Source>,
     pub(crate) span: Range<usize>,
     pub(crate) field: String,
 }
@@ -61,10 +61,10 @@ impl<'a> Section<'a> {
     /// The whole document.
     pub(crate) fn root(
         table: &'a DeTable<'a>,
-        source: &Rc<Source>,
+        source: &Arc<Source>,
         findings: &'a Findings,
     ) -> Section<'a> {
-        let source = Rc::clone(source);
+        let source = Arc::clone(source);
         Section {
             name: String::new(),
             table,
@@ -127,7 +127,7 @@ impl<'a> Section<'a> {
     pub(crate) fn entries(&self) -> Vec<(String, Spot, Field<'a>)> {
         let entries = self.table.iter().map(|(key, value)| {
             let spot = Spot {
-                source: Rc::clone(&self.source),
+                source: Arc::clone(&self.source),
                 span: key.span(),
                 field: self.full(key.get_ref()),
             };
@@ -175,7 +175,7 @@ impl<'a> Section<'a> {
             name: self.full(key),
             value: value.get_ref(),
             span: value.span(),
-            source: Rc::clone(&self.source),
+            source: Arc::clone(&self.source),
             findings: self.findings,
         }
     }
@@ -183,7 +183,7 @@ impl<'a> Section<'a> {
 
 impl<'a> Field<'a> {
     pub(crate) fn spot(&self) -> Spot {
-        Spot { source: Rc::clone(&self.source), span: self.span.clone(), field: self.name.clone() }
+        Spot { source: Arc::clone(&self.source), span: self.span.clone(), field: self.name.clone() }
     }
 
     /// Reports an error about this value; gives `None` for the caller to return.
@@ -349,7 +349,7 @@ impl<'a> Field<'a> {
             name: format!("{}[{i}]", self.name),
             value: item.get_ref(),
             span: item.span(),
-            source: Rc::clone(&self.source),
+            source: Arc::clone(&self.source),
             findings: self.findings,
         };
         Some(items.iter().enumerate().map(element).collect())
@@ -363,7 +363,7 @@ impl<'a> Field<'a> {
             name: self.name.clone(),
             table,
             span: self.span.clone(),
-            source: Rc::clone(&self.source),
+            source: Arc::clone(&self.source),
             findings: self.findings,
             asked: RefCell::default(),
         })

@@ -48,7 +48,7 @@ impl Folder {
     fn full(&self) -> Vec<u8> {
         let mut checkpoint = Checkpoint::create(&self.file(), header()).unwrap();
         for (b, systems) in [4, 4, 2].into_iter().enumerate() {
-            checkpoint.store(b, &solution(systems, b as f32)).unwrap();
+            checkpoint.store(b, &solution(systems, b as f32), 0..systems).unwrap();
         }
         checkpoint.sync().unwrap();
         drop(checkpoint);
@@ -68,7 +68,7 @@ impl Drop for Folder {
 
 fn bits(solution: &Solution<f32>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode(solution, &mut bytes);
+    encode(solution, 0..solution.len(), &mut bytes);
     bytes
 }
 
@@ -83,6 +83,21 @@ fn what_is_stored_comes_back() {
         assert_eq!(bits(batch), bits(&solution(systems, b as f32)));
         assert_eq!(batch.save_times, [0.5]);
     }
+}
+
+#[test]
+fn a_batch_may_be_a_part_of_a_solution() {
+    let folder = Folder::new("part");
+    let whole = solution(8, 0.0);
+    let mut checkpoint = Checkpoint::create(&folder.file(), header()).unwrap();
+    checkpoint.store(1, &whole, 3..7).unwrap();
+    drop(checkpoint);
+    let loaded = folder.load();
+    let part = loaded.batches[1].as_ref().unwrap();
+    assert_eq!((part.len(), part.t[0], part.status[3]), (4, 3.0, Status::ALL[0]));
+    // Components lie one after the other, 8 systems long in the solution and 4 in the batch.
+    assert_eq!(part.states, [3.0, 4.0, 5.0, 6.0, 11.0, 12.0, 13.0, 14.0]);
+    assert_eq!(bits(part).len(), bits(&solution(4, 0.0)).len());
 }
 
 #[test]
@@ -123,7 +138,7 @@ fn every_flipped_bit_is_noticed() {
 fn batches_never_written_are_absent_and_not_damaged() {
     let folder = Folder::new("absent");
     let mut checkpoint = Checkpoint::create(&folder.file(), header()).unwrap();
-    checkpoint.store(1, &solution(4, 1.0)).unwrap();
+    checkpoint.store(1, &solution(4, 1.0), 0..4).unwrap();
     drop(checkpoint);
     let loaded = folder.load();
     assert!(loaded.damaged.is_empty());

@@ -13,6 +13,7 @@ pub(super) type Colour = [u8; 3];
 pub(super) const LETTER: usize = 8;
 
 /// Pixels, row by row from the top.
+#[derive(PartialEq)]
 pub(super) struct Canvas {
     pub(super) width: usize,
     pub(super) height: usize,

@@ -17,21 +17,22 @@ pub(super) struct Frames {
     names: Vec<String>,
     times: Vec<f64>,
     zarr: Option<Zarr>,
+    threads: usize,
 }
 
 impl Frames {
-    /// Writes after the states of these times, which are there already.
+    /// Writes after the states of these times, which are there already, by so many threads.
     pub(super) fn new(
         output: &FieldOutput,
         target: &Target,
         problem: &Problem,
         times: Vec<f64>,
+        threads: usize,
     ) -> Frames {
         let (grid, mask, names) = (problem.grid, problem.mask.clone(), problem.model.species());
-        let zarr = output
-            .zarr
-            .then(|| (grid, mask.clone()))
-            .map(|cells| Zarr::new(target.file("zarr"), cells, names.to_vec(), times.clone()));
+        let zarr = output.zarr.then(|| (grid, mask.clone())).map(|cells| {
+            Zarr::new(target.file("zarr"), cells, names.to_vec(), times.clone(), threads)
+        });
         Frames {
             output: output.clone(),
             target: target.clone(),
@@ -40,6 +41,7 @@ impl Frames {
             names: names.to_vec(),
             times,
             zarr,
+            threads,
         }
     }
 
@@ -59,7 +61,7 @@ impl Frames {
         }
         for (n, surface) in self.output.isosurfaces.iter().enumerate() {
             let name = &self.names[surface.species];
-            let picture = surface::draw(surface, name, cells, field, t);
+            let picture = surface::draw(surface, name, cells, field, t, self.threads);
             picture.write(&self.path(&surface_name(n, name), index, "png"))?;
         }
         self.times.push(t);
@@ -122,6 +124,11 @@ pub(super) fn picture_names(output: &FieldOutput, names: &[String]) -> Vec<Strin
     let surfaces = output.isosurfaces.iter().enumerate();
     let surfaces = surfaces.map(|(n, surface)| surface_name(n, &names[surface.species]));
     slices.chain(surfaces).collect()
+}
+
+/// Whether states are written at all: copying one for nobody takes as long as many steps.
+pub(super) fn writes_states(output: &FieldOutput) -> bool {
+    output.vti || output.zarr || has_pictures(output)
 }
 
 fn has_pictures(output: &FieldOutput) -> bool {

@@ -63,6 +63,15 @@ fn aside(name: &str, species: &[String]) -> String {
 
 /// Bytes of a value as the files have it, little-endian.
 fn put<T: odeum::Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
+    if cfg!(target_endian = "little") {
+        // SAFETY: scalars are floating-point numbers, whose bytes have values of their own; here
+        // they lie in the order of the files.
+        let whole = unsafe {
+            std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values))
+        };
+        bytes.extend_from_slice(whole);
+        return;
+    }
     for value in values {
         if size_of::<T>() == 8 {
             bytes.extend(value.to_f64().to_le_bytes());

@@ -6,9 +6,12 @@
 use super::put;
 use crate::case::FieldCase;
 use crate::finding::Finding;
-use crate::output::write_archive;
-use odeum_fields::{AXES, Field, Precision, Summary};
+use crate::output::{Archive, write_archive};
+use odeum::Error;
+use odeum_fields::{AXES, March, Precision, Summary};
 use serde_json::json;
+use std::cell::Cell;
+use std::io;
 use std::path::Path;
 
 /// What the file says beside the field.
@@ -20,11 +23,12 @@ pub(super) struct End<'a> {
     pub(super) end: &'a [Summary],
 }
 
-/// Writes the file.
+/// Writes the file by so many threads: of a field in memory, or as it comes from a GPU.
 pub(super) fn write<T: Precision>(
     path: &Path,
+    threads: usize,
     case: &FieldCase,
-    field: &Field<T>,
+    march: &March<T>,
     end: &End<'_>,
 ) -> Result<(), Finding> {
     let (grid, mask) = (&case.problem.grid, case.problem.mask.as_ref());
@@ -32,40 +36,60 @@ pub(super) fn write<T: Precision>(
     let [nx, ny, nz] = grid.shape();
     let real = if size_of::<T>() == 8 { "<f8" } else { "<f4" };
     let others = ["t", "x", "y", "z", "steps", "species_names", "mass_start", "mass_end", "about"];
-    write_archive(path, |archive| {
-        for (s, name) in names.iter().enumerate() {
-            let mut name = name.clone();
-            while others.contains(&name.as_str()) || name == "mask" && mask.is_some() {
-                name.push('_');
+    // What the device failed with while its field was read.
+    let broken: Cell<Option<Error>> = Cell::new(None);
+    let mut archive = Archive::default();
+    for (s, name) in names.iter().enumerate() {
+        let mut name = name.clone();
+        while others.contains(&name.as_str()) || name == "mask" && mask.is_some() {
+            name.push('_');
+        }
+        let shape = [nz, ny, nx];
+        match march.in_memory() {
+            Some(field) => archive.rows(&name, real, &shape, nz * ny, move |rows, bytes| {
+                rows.for_each(|r| put(bytes, field.row(s, r % ny, r / ny)));
+            }),
+            None => {
+                let broken = &broken;
+                archive.in_order(&name, real, &shape, move |sink| {
+                    let read = march.rows(s, &mut |row| sink.append(|bytes| put(bytes, row)));
+                    read.map_err(|error| {
+                        let told = io::Error::other(error.to_string());
+                        broken.set(Some(error));
+                        told
+                    })
+                });
             }
-            archive.rows(&name, real, nz, &[ny, nx], |buffer, z| {
-                (0..ny).for_each(|y| put(buffer, field.row(s, y, z)));
-            })?;
         }
-        if let Some(mask) = mask {
-            let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
-            archive.whole("mask", "|b1", &[nz, ny, nx], &cells)?;
-        }
-        for axis in 0..3 {
-            let n = grid.shape()[axis];
-            let centres: Vec<f64> = (0..n).map(|i| grid.centre(axis, i)).collect();
-            archive.numbers(AXES[axis], &[n], &centres)?;
-        }
-        archive.whole("t", "<f8", &[], &end.t.to_le_bytes())?;
-        archive.whole("steps", "<i8", &[], &(end.steps as i64).to_le_bytes())?;
-        archive.texts("species_names", names)?;
-        archive.numbers("mass_start", &[names.len()], end.start)?;
-        let masses: Vec<f64> = end.end.iter().map(|summary| summary.mass).collect();
-        archive.numbers("mass_end", &[names.len()], &masses)?;
-        let about = json!({
-            "odeum": env!("CARGO_PKG_VERSION"),
-            "title": case.title,
-            "system": case.system,
-            "precision": case.precision.name(),
-            "spacing": grid.spacing(),
-            "origin": grid.origin(),
-            "case": case.source.text(),
-        });
-        archive.text("about", &about.to_string())
-    })
+    }
+    if let Some(mask) = mask {
+        let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
+        archive.whole("mask", "|b1", &[nz, ny, nx], cells);
+    }
+    for axis in 0..3 {
+        let n = grid.shape()[axis];
+        let centres: Vec<f64> = (0..n).map(|i| grid.centre(axis, i)).collect();
+        archive.numbers(AXES[axis], &[n], centres);
+    }
+    archive.whole("t", "<f8", &[], end.t.to_le_bytes().to_vec());
+    archive.whole("steps", "<i8", &[], (end.steps as i64).to_le_bytes().to_vec());
+    archive.texts("species_names", names);
+    archive.numbers("mass_start", &[names.len()], end.start);
+    let masses: Vec<f64> = end.end.iter().map(|summary| summary.mass).collect();
+    archive.numbers("mass_end", &[names.len()], masses);
+    let about = json!({
+        "odeum": env!("CARGO_PKG_VERSION"),
+        "title": case.title,
+        "system": case.system,
+        "precision": case.precision.name(),
+        "spacing": grid.spacing(),
+        "origin": grid.origin(),
+        "case": case.source.text(),
+    });
+    archive.text("about", &about.to_string());
+    let written = write_archive(path, threads, archive);
+    match broken.take() {
+        Some(error) => Err(case.spots.place(error)),
+        None => written,
+    }
 }

@@ -1,6 +1,7 @@
 //! What is looked at on the way: progress, tables, states, checkpoints, Ctrl-C.
 
 use super::checkpoint::Header;
+use super::frames::writes_states;
 use super::progress::Progress;
 use super::queue::Outbox;
 use super::series;
@@ -111,12 +112,15 @@ impl<T: Precision> Observer<'_, T> {
         self.last_checkpoint.elapsed() >= self.every.max(cost * SHARE)
     }
 
-    /// Sends the present state to be written.
+    /// Sends the present state to be written, where any file is asked for.
     pub(super) fn state(&mut self, march: &March<T>) -> Result<(), Error> {
-        let room = self.outbox.room();
-        let (t, field) = (march.t(), march.snapshot()?);
+        let t = march.t();
+        if writes_states(&self.case.output) {
+            let room = self.outbox.room();
+            let field = march.snapshot()?;
+            self.outbox.copy(Message::State { t, field }, room);
+        }
         self.header.frames.push(t.to_bits());
-        self.outbox.copy(Message::State { t, field }, room);
         Ok(())
     }
 

@@ -44,6 +44,11 @@ impl<'a> FieldPlan<'a> {
         (!findings.has_errors()).then_some(FieldPlan { case, device })
     }
 
+    /// Threads for what is done beside stepping.
+    pub(crate) fn threads(&self) -> usize {
+        crate::plan::threads_of(&self.device)
+    }
+
     /// Memory needed on the GPU that needs most [bytes]; an error where one has not that much. A
     /// GPU that is not here is no fault of the case: who begins a run is told.
     pub(crate) fn check_gpu(&self) -> Result<Option<u128>, Finding> {

@@ -145,7 +145,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     });
     header.device = plan.kind_of_device();
 
-    let (writer, missing) = Writer::open(case, &target, &header, resumed)
+    let (writer, missing) = Writer::open(case, &target, &header, resumed, plan.threads())
         .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
     show(&missing, Exit::BadInput);
     let monitor = Arc::new(Monitor::new());
@@ -210,8 +210,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         start: &ended.masses,
         end: &ended.summaries,
     };
-    let field = march.field().map_err(|error| Stop(case.spots.place(error), Exit::Broken))?;
-    npz::write(&target.npz(), case, &field, &end).map_err(|finding| {
+    npz::write(&target.npz(), plan.threads(), case, &march, &end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();
         Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
     })?;

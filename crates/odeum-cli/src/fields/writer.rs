@@ -74,6 +74,7 @@ impl Writer {
         target: &Target,
         header: &Header,
         resumed: bool,
+        threads: usize,
     ) -> Result<(Writer, Vec<Finding>), Trouble> {
         let names = case.problem.model.species();
         let mut missing = Vec::new();
@@ -103,7 +104,7 @@ impl Writer {
             }
         };
         let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
-        let frames = Frames::new(&case.output, target, &case.problem, times);
+        let frames = Frames::new(&case.output, target, &case.problem, times, threads);
         let checkpoint = target.checkpoint();
         let writer = Writer { frames, series: table, lines, structure, checkpoint };
         Ok((writer, missing))

@@ -7,12 +7,14 @@
 
 use super::{Trouble, aside, ome, put};
 use crate::output::{cannot_write, write_whole};
+use crate::parallel;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use odeum_fields::{AXES, Field, Grid, Mask, Precision};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Cells along an edge of a chunk.
 const CHUNK: usize = 64;
@@ -26,17 +28,19 @@ pub(super) struct Zarr {
     names: Vec<String>,
     times: Vec<f64>,
     mask: Option<Mask>,
+    threads: usize,
 }
 
 impl Zarr {
-    /// A store that holds the states of these times already.
+    /// A store that holds the states of these times already; so many threads pack others.
     pub(super) fn new(
         folder: PathBuf,
         (grid, mask): (Grid, Option<Mask>),
         names: Vec<String>,
         times: Vec<f64>,
+        threads: usize,
     ) -> Zarr {
-        Zarr { folder, grid, names, times, mask }
+        Zarr { folder, grid, names, times, mask, threads }
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -80,25 +84,31 @@ impl Zarr {
     ) -> Result<(), Trouble> {
         let (shape, [cx, cy, cz]) = (self.grid.shape(), self.chunks());
         let [kx, ky, kz] = [0, 1, 2].map(|axis| shape[axis].div_ceil(self.chunks()[axis]));
-        for z in 0..kz {
-            for y in 0..ky {
-                for x in 0..kx {
-                    // Chunks at the upper ends are filled up with zeros.
-                    let mut values = vec![T::from_f64(0.0); cx * cy * cz];
-                    for k in 0..cz.min(shape[2] - z * cz) {
-                        for j in 0..cy.min(shape[1] - y * cy) {
-                            let row = field.row(s, y * cy + j, z * cz + k);
-                            let part = &row[x * cx..(x * cx + cx).min(shape[0])];
-                            let at = (k * cy + j) * cx;
-                            values[at..at + part.len()].copy_from_slice(part);
-                        }
-                    }
-                    let key = format!("{}/c/{index}/{z}/{y}/{x}", self.names[s]);
-                    self.chunk(&key, &values)?;
+        let chunk = |[x, y, z]: [usize; 3]| {
+            // Chunks at the upper ends are filled up with zeros.
+            let mut values = vec![T::from_f64(0.0); cx * cy * cz];
+            for k in 0..cz.min(shape[2] - z * cz) {
+                for j in 0..cy.min(shape[1] - y * cy) {
+                    let row = field.row(s, y * cy + j, z * cz + k);
+                    let part = &row[x * cx..(x * cx + cx).min(shape[0])];
+                    let at = (k * cy + j) * cx;
+                    values[at..at + part.len()].copy_from_slice(part);
                 }
             }
-        }
-        Ok(())
+            self.chunk(&format!("{}/c/{index}/{z}/{y}/{x}", self.names[s]), &values)
+        };
+        // The trouble that is told is the first that a thread has; the others end then.
+        let trouble = Mutex::new(None);
+        let known = || trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        parallel::each(self.threads, kx * ky * kz, |n| {
+            if known().is_none()
+                && let Err(new) = chunk([n % kx, n / kx % ky, n / (kx * ky)])
+            {
+                known().get_or_insert(new);
+            }
+        });
+        let trouble = known().take();
+        trouble.map_or(Ok(()), Err)
     }
 
     /// Writes a chunk, whole or not at all.

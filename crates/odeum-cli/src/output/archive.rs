@@ -1,95 +1,310 @@
 //! An archive of arrays, as `numpy.savez` writes it: an uncompressed ZIP of NPY files.
+//!
+//! Shapes are known before the data, so every byte has its place: threads make pieces of the
+//! arrays, sum them up and write them, in whatever order they come to be ready.
 
 use super::atomic::write_whole;
-use super::steady::Steady;
+use super::zip::Members;
 use crate::finding::Finding;
-use crate::npy;
+use crate::{npy, parallel};
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes gathered before they go to the file.
-const CHUNK: usize = 1 << 20;
+/// Bytes that a thread makes at once, about.
+const PIECE: usize = 1 << 20;
 
-/// Writes arrays one after the other.
-pub(crate) struct Archive<W: Write + Seek>(ZipWriter<W>);
+/// Appends the bytes of some rows.
+type Fill<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
 
-impl<W: Write + Seek> Archive<W> {
-    pub(crate) fn new(file: W) -> Self {
-        Archive(ZipWriter::new(file))
-    }
+/// Appends all bytes, one after the other.
+type Pour<'a> = Box<dyn FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a>;
 
-    /// An array of shape \[`rows`, `inner`…\], filled row by row.
+/// Arrays to be written.
+#[derive(Default)]
+pub(crate) struct Archive<'a>(Vec<Entry<'a>>);
+
+/// How the bytes of an array are made.
+enum Make<'a> {
+    /// By any thread, so many rows at a time.
+    Rows { count: usize, fill: Fill<'a> },
+    /// By the thread that writes the archive; others sum up and write what there is.
+    InOrder(Pour<'a>),
+}
+
+struct Entry<'a> {
+    name: String,
+    header: Vec<u8>,
+    /// Bytes after the header.
+    bytes: usize,
+    make: Make<'a>,
+}
+
+impl<'a> Archive<'a> {
+    /// An array of some shape, made by rows: `fill` appends the bytes of some of them. Rows are
+    /// what the array divides into, not its first axis.
     pub(crate) fn rows(
         &mut self,
         name: &str,
         descr: &str,
+        shape: &[usize],
         rows: usize,
-        inner: &[usize],
-        mut fill: impl FnMut(&mut Vec<u8>, usize),
-    ) -> io::Result<()> {
-        let mut shape = vec![rows];
-        shape.extend(inner);
-        self.start(name, descr, &shape)?;
-        let mut buffer = Vec::with_capacity(2 * CHUNK);
-        for r in 0..rows {
-            fill(&mut buffer, r);
-            if buffer.len() >= CHUNK {
-                self.0.write_all(&buffer)?;
-                buffer.clear();
-            }
-        }
-        self.0.write_all(&buffer)
+        fill: impl Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a,
+    ) {
+        self.add(name, descr, shape, Make::Rows { count: rows, fill: Box::new(fill) });
     }
 
-    /// An array of double precision.
-    pub(crate) fn numbers(&mut self, name: &str, shape: &[usize], data: &[f64]) -> io::Result<()> {
-        let inner = shape.get(1..).unwrap_or_default();
-        let width: usize = inner.iter().product();
-        self.rows(name, "<f8", data.len() / width.max(1), inner, |buffer, r| {
-            data[r * width..(r + 1) * width].iter().for_each(|x| buffer.extend(x.to_le_bytes()));
-        })
-    }
-
-    pub(crate) fn whole(
+    /// An array whose bytes the thread that writes the archive appends, one after the other.
+    pub(crate) fn in_order(
         &mut self,
         name: &str,
         descr: &str,
         shape: &[usize],
-        data: &[u8],
-    ) -> io::Result<()> {
-        self.start(name, descr, shape)?;
-        self.0.write_all(data)
+        pour: impl FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a,
+    ) {
+        self.add(name, descr, shape, Make::InOrder(Box::new(pour)));
     }
 
-    pub(crate) fn texts(&mut self, name: &str, texts: &[String]) -> io::Result<()> {
+    fn add(&mut self, name: &str, descr: &str, shape: &[usize], make: Make<'a>) {
+        let item = descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8);
+        // A character of text has four bytes.
+        let item: usize = if descr.contains('U') { 4 * item } else { item };
+        self.0.push(Entry {
+            name: format!("{name}.npy"),
+            header: npy::header(descr, shape),
+            bytes: shape.iter().product::<usize>() * item,
+            make,
+        });
+    }
+
+    /// An array of double precision.
+    pub(crate) fn numbers(&mut self, name: &str, shape: &[usize], data: impl Into<Cow<'a, [f64]>>) {
+        let data = data.into();
+        self.rows(name, "<f8", shape, data.len(), move |rows, bytes| {
+            data[rows].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+        });
+    }
+
+    /// An array whose bytes are there.
+    pub(crate) fn whole(&mut self, name: &str, descr: &str, shape: &[usize], data: Vec<u8>) {
+        self.rows(name, descr, shape, 1, move |_, bytes| bytes.extend_from_slice(&data));
+    }
+
+    pub(crate) fn texts(&mut self, name: &str, texts: &[String]) {
         let (descr, data) = unicode(texts);
-        self.whole(name, &descr, &[texts.len()], &data)
+        self.whole(name, &descr, &[texts.len()], data);
     }
 
     /// One text, as an array without axes.
-    pub(crate) fn text(&mut self, name: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn text(&mut self, name: &str, text: &str) {
         let (descr, data) = unicode(&[text.to_owned()]);
-        self.whole(name, &descr, &[], &data)
+        self.whole(name, &descr, &[], data);
     }
 
-    pub(crate) fn finish(self) -> io::Result<()> {
-        self.0.finish()?;
-        Ok(())
+    /// Writes all of it into an empty file.
+    fn write(self, file: &mut File, threads: usize) -> io::Result<()> {
+        let mut members = Members::default();
+        let out = Mutex::new(Out { file, failed: None });
+        let desk = Desk { out: &out, idle: Idle::default() };
+        let mut sums = Vec::new();
+        for Entry { name, header, bytes, make } in self.0 {
+            let at = members.add(name.clone(), (header.len() + bytes) as u64);
+            let mut sum = crc32fast::Hasher::new();
+            sum.update(&header);
+            lock(&out).put(at, &header);
+            let place = Place { name: &name, at: at + header.len() as u64, bytes };
+            let pieces = match make {
+                Make::Rows { count, fill } => desk.rows(threads, &place, count, &*fill),
+                Make::InOrder(pour) => desk.in_order(threads, &place, pour),
+            };
+            pieces.iter().for_each(|piece| sum.combine(piece));
+            sums.push(sum.finalize());
+        }
+        let mut out = out.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (at, head) in members.heads(&sums) {
+            out.put(at, &head);
+        }
+        out.put(members.end(), &members.directory(&sums));
+        out.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// Where the bytes of an array belong in the file, and how many they are.
+struct Place<'a> {
+    name: &'a str,
+    at: u64,
+    bytes: usize,
+}
+
+impl Place<'_> {
+    /// What is said of a piece that has not as many bytes as it should.
+    fn misfit(&self, found: usize, wanted: usize) -> io::Error {
+        io::Error::other(format!("{} has {found} bytes where {wanted} belong", self.name))
+    }
+}
+
+/// Buffers that nobody uses: new memory for each piece would cost more than to fill it.
+#[derive(Default)]
+struct Idle(Mutex<Vec<Vec<u8>>>);
+
+impl Idle {
+    fn take(&self) -> Vec<u8> {
+        lock(&self.0).pop().unwrap_or_default()
     }
 
-    fn start(&mut self, name: &str, descr: &str, shape: &[usize]) -> io::Result<()> {
-        let item = descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8_u64);
-        let size = shape.iter().fold(4 * item, |size, len| size.saturating_mul(*len as u64));
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(zip::DateTime::default())
-            .large_file(size >= u64::from(u32::MAX) / 2);
-        self.0.start_file(format!("{name}.npy"), options)?;
-        self.0.write_all(&npy::header(descr, shape))
+    fn give_back(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        lock(&self.0).push(buffer);
     }
+}
+
+/// What threads that write share.
+struct Desk<'a, 'f> {
+    out: &'a Mutex<Out<'f>>,
+    idle: Idle,
+}
+
+impl Desk<'_, '_> {
+    fn has_failed(&self) -> bool {
+        lock(self.out).failed.is_some()
+    }
+
+    /// Writes an array by rows; the checksums of its pieces.
+    fn rows(
+        &self,
+        threads: usize,
+        place: &Place<'_>,
+        count: usize,
+        fill: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
+    ) -> Vec<crc32fast::Hasher> {
+        let row = place.bytes / count.max(1);
+        let step = (PIECE / row.max(1)).max(1);
+        let sums: Vec<Mutex<crc32fast::Hasher>> =
+            (0..count.div_ceil(step)).map(|_| Mutex::default()).collect();
+        parallel::each(threads, sums.len(), |n| {
+            if self.has_failed() {
+                return;
+            }
+            let rows = n * step..((n + 1) * step).min(count);
+            let (first, wanted) = (rows.start * row, rows.len() * row);
+            let mut bytes = self.idle.take();
+            bytes.reserve(wanted);
+            fill(rows, &mut bytes);
+            if bytes.len() == wanted {
+                lock(&sums[n]).update(&bytes);
+                lock(self.out).put(place.at + first as u64, &bytes);
+            } else {
+                lock(self.out).fail(place.misfit(bytes.len(), wanted));
+            }
+            self.idle.give_back(bytes);
+        });
+        sums.into_iter()
+            .map(|sum| sum.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    /// Writes an array as this thread makes it; the checksums of its pieces.
+    fn in_order(
+        &self,
+        threads: usize,
+        place: &Place<'_>,
+        pour: Pour<'_>,
+    ) -> Vec<crc32fast::Hasher> {
+        // No more waits than makes up for threads that are late.
+        let (sender, inbox) = sync_channel::<(usize, u64, Vec<u8>)>(2 * threads);
+        let (inbox, sums) = (Mutex::new(inbox), Mutex::new(Vec::new()));
+        let work = || {
+            loop {
+                let received = lock(&inbox).recv();
+                let Ok((n, at, bytes)) = received else { break };
+                let mut sum = crc32fast::Hasher::new();
+                sum.update(&bytes);
+                lock(self.out).put(at, &bytes);
+                lock(&sums).push((n, sum));
+                self.idle.give_back(bytes);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..threads.max(1) {
+                scope.spawn(work);
+            }
+            let (idle, at) = (&self.idle, place.at);
+            let mut sink = Sink { idle, sender, at, sent: 0, bytes: idle.take() };
+            let poured = pour(&mut sink).and_then(|()| sink.finish(place));
+            if let Err(error) = poured {
+                lock(self.out).fail(error);
+            }
+        });
+        let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+        sums.sort_by_key(|(n, _)| *n);
+        sums.into_iter().map(|(_, sum)| sum).collect()
+    }
+}
+
+/// Takes the bytes of an array from one thread, and hands them to others in pieces.
+pub(crate) struct Sink<'a> {
+    idle: &'a Idle,
+    sender: SyncSender<(usize, u64, Vec<u8>)>,
+    /// Where the next piece belongs in the file.
+    at: u64,
+    sent: usize,
+    bytes: Vec<u8>,
+}
+
+impl Sink<'_> {
+    /// Appends what `fill` does.
+    pub(crate) fn append(&mut self, fill: impl FnOnce(&mut Vec<u8>)) {
+        fill(&mut self.bytes);
+        if self.bytes.len() >= PIECE {
+            self.send();
+        }
+    }
+
+    fn send(&mut self) {
+        let bytes = std::mem::replace(&mut self.bytes, self.idle.take());
+        let (n, at) = (self.sent, self.at);
+        self.at += bytes.len() as u64;
+        self.sent += 1;
+        // Threads listen as long as there is a sender.
+        let _ = self.sender.send((n, at, bytes));
+    }
+
+    fn finish(&mut self, place: &Place<'_>) -> io::Result<()> {
+        if !self.bytes.is_empty() {
+            self.send();
+        }
+        let found = (self.at - place.at) as usize;
+        if found == place.bytes { Ok(()) } else { Err(place.misfit(found, place.bytes)) }
+    }
+}
+
+/// The file that all threads write to, and the first error. One writes at a time: file systems
+/// let no two write to one file at once.
+struct Out<'a> {
+    file: &'a mut File,
+    failed: Option<io::Error>,
+}
+
+impl Out<'_> {
+    /// Writes bytes at a place, unless something has failed.
+    fn put(&mut self, at: u64, bytes: &[u8]) {
+        if self.failed.is_none() {
+            let sought = self.file.seek(SeekFrom::Start(at));
+            self.failed = sought.and_then(|_| self.file.write_all(bytes)).err();
+        }
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        self.failed.get_or_insert(error);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Texts as NumPy keeps them: UTF-32, all of one length.
@@ -103,16 +318,93 @@ fn unicode(texts: &[String]) -> (String, Vec<u8>) {
     (format!("<U{longest}"), data)
 }
 
-/// Writes an archive file, whole or not at all.
+/// Writes an archive file by so many threads, whole or not at all.
 pub(crate) fn write_archive(
     path: &Path,
-    fill: impl FnOnce(&mut Archive<&mut Steady<&mut BufWriter<File>>>) -> io::Result<()>,
+    threads: usize,
+    archive: Archive<'_>,
 ) -> Result<(), Finding> {
-    write_whole(path, |file| {
-        let mut steady = Steady::new(file);
-        let mut archive = Archive::new(&mut steady);
-        fill(&mut archive)?;
-        archive.finish()?;
-        steady.finish()
-    })
+    write_whole(path, |file| archive.write(file.get_mut(), threads))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn file(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("odeum-archive-{name}-{}", std::process::id()))
+    }
+
+    /// Numbers that fill several pieces.
+    const COUNT: usize = 3 * PIECE / 8 + 5;
+
+    fn bytes_of(rows: Range<usize>, bytes: &mut Vec<u8>) {
+        rows.for_each(|r| bytes.extend((r as f64).sqrt().to_le_bytes()));
+    }
+
+    fn written(name: &str, threads: usize, add: impl FnOnce(&mut Archive<'_>)) -> Vec<u8> {
+        let mut archive = Archive::default();
+        archive.numbers("first", &[0], Vec::new());
+        add(&mut archive);
+        archive.text("last", "über");
+        write_archive(&file(name), threads, archive).unwrap();
+        let bytes = std::fs::read(file(name)).unwrap();
+        std::fs::remove_file(file(name)).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn threads_and_the_way_bytes_are_made_change_nothing() {
+        let rows = |threads| {
+            written("rows", threads, |archive| {
+                archive.rows("x", "<f8", &[COUNT], COUNT, bytes_of);
+            })
+        };
+        let in_order = |threads| {
+            written("order", threads, |archive| {
+                archive.in_order("x", "<f8", &[COUNT], |sink| {
+                    (0..COUNT).for_each(|r| sink.append(|bytes| bytes_of(r..r + 1, bytes)));
+                    Ok(())
+                });
+            })
+        };
+        let one = rows(1);
+        assert!(one == rows(4) && one == in_order(1) && one == in_order(4));
+        // Another program's reader compares the checksums.
+        let mut archive = zip::ZipArchive::new(io::Cursor::new(one)).unwrap();
+        for name in ["first.npy", "x.npy", "last.npy"] {
+            let mut data = Vec::new();
+            io::copy(&mut archive.by_name(name).unwrap(), &mut data).unwrap();
+            assert!(data.starts_with(b"\x93NUMPY"));
+        }
+    }
+
+    #[test]
+    fn arrays_that_are_too_short_and_sources_that_fail_leave_no_file() {
+        let refused = |name: &str, add: fn(&mut Archive<'_>)| {
+            let mut archive = Archive::default();
+            add(&mut archive);
+            let finding = write_archive(&file(name), 3, archive).unwrap_err();
+            assert!(!file(name).exists());
+            finding.message.clone()
+        };
+        let message = refused("short", |archive| {
+            archive.rows("x", "<f8", &[COUNT], COUNT, |rows, bytes| {
+                bytes_of(0..rows.len() - 1, bytes);
+            });
+        });
+        assert!(message.contains("x.npy has"), "{message}");
+        let message = refused("poured", |archive| {
+            archive.in_order("x", "<f8", &[2], |sink| {
+                sink.append(|bytes| bytes_of(0..1, bytes));
+                Ok(())
+            });
+        });
+        assert!(message.contains("has 8 bytes where 16 belong"), "{message}");
+        let message = refused("failed", |archive| {
+            archive.in_order("x", "<f8", &[2], |_| Err(io::Error::other("no device")));
+        });
+        assert!(message.contains("no device"), "{message}");
+    }
 }

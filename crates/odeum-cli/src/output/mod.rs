@@ -8,10 +8,10 @@ mod csv;
 mod npz;
 mod parquet;
 mod picture;
-mod steady;
 mod target;
+mod zip;
 
-pub(crate) use archive::write_archive;
+pub(crate) use archive::{Archive, write_archive};
 pub(crate) use atomic::{cannot_write, write_whole};
 pub(crate) use target::Target;
 
@@ -27,7 +27,7 @@ pub(crate) fn write<T: Scalar>(
     target: &Target,
 ) -> Result<Vec<PathBuf>, Finding> {
     let mut written = vec![target.npz()];
-    atomic::write_whole(&target.npz(), |file| npz::write(results, file))?;
+    npz::write(results, &target.npz())?;
     let saves = !results.plan.options.save_times().is_empty();
     if target.csv {
         written.push(target.file("csv"));
@@ -64,6 +64,6 @@ pub(crate) fn write_partial<T: Scalar>(
     results: &Results<'_, T>,
     target: &Target,
 ) -> Result<PathBuf, Finding> {
-    atomic::write_whole(&target.partial(), |file| npz::write(results, file))?;
+    npz::write(results, &target.partial())?;
     Ok(target.partial())
 }

@@ -10,7 +10,8 @@ pub(crate) use feeds::Feeds;
 
 use crate::args::PasrArgs;
 use crate::finding::Finding;
-use crate::output::{cannot_write, write_archive};
+use crate::output::{Archive, cannot_write, write_archive};
+use crate::parallel;
 use crate::report::{Progress, Style, Table, count, significant};
 use crate::{Exit, mechanism, show};
 use odeum::kinetics::Kinetics;
@@ -124,15 +125,15 @@ fn write(
         "odeum": env!("CARGO_PKG_VERSION"),
         "runs": settings.iter().map(|s| format!("{s:?}")).collect::<Vec<_>>(),
     });
-    write_archive(path, |archive| {
-        archive.numbers("t", &[m], &database.times)?;
-        archive.numbers("T", &[m], &database.temperatures)?;
-        archive.numbers("p", &[m], &database.pressures)?;
-        archive.numbers("Y", &[m, n], &database.mass_fractions)?;
-        archive.rows("run", "<i8", m, &[], |buffer, r| {
-            buffer.extend((database.runs[r] as i64).to_le_bytes());
-        })?;
-        archive.texts("species_names", kinetics.species_names())?;
-        archive.text("about", &about.to_string())
-    })
+    let mut archive = Archive::default();
+    archive.numbers("t", &[m], &database.times[..]);
+    archive.numbers("T", &[m], &database.temperatures[..]);
+    archive.numbers("p", &[m], &database.pressures[..]);
+    archive.numbers("Y", &[m, n], &database.mass_fractions[..]);
+    archive.rows("run", "<i8", &[m], m, |rows, bytes| {
+        database.runs[rows].iter().for_each(|run| bytes.extend((*run as i64).to_le_bytes()));
+    });
+    archive.texts("species_names", kinetics.species_names());
+    archive.text("about", &about.to_string());
+    write_archive(path, parallel::all_cores(), archive)
 }

@@ -1,16 +1,30 @@
-//! The batches of a run: computed one after another, each possibly in two goes.
+//! The batches of a run: computed some at once, each possibly in two goes.
+//!
+//! A batch is what a checkpoint keeps by itself. As many are integrated in one call as take about
+//! [`CALL`]: fewer, and cores or GPUs wait between calls for the last systems of one and the first
+//! of the next; more, and a run that is killed loses more.
 
 use super::store::Store;
 use crate::checkpoint::Header;
-use crate::plan::Plan;
-use odeum::{Error, Monitor, Solution, Status};
+use crate::plan::{Plan, STARTS};
+use crate::results::{Piece, Pieces};
+use odeum::{Device, Ensemble, Error, Monitor, Solution, Status};
 use odeum_compiled::Compiled;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::time::{Duration, Instant};
+
+/// Time that a call should take, unless checkpoints are asked for more often.
+const CALL: Duration = Duration::from_secs(1);
+
+/// How many times the batches of a call the next one may have: costs differ between systems.
+const GROWTH: usize = 16;
 
 /// All batches, computed or not.
 pub(super) struct Batches<'a, T> {
     plan: &'a Plan<'a>,
     header: Header,
-    solutions: Vec<Option<Solution<T>>>,
+    pieces: Pieces<T>,
     computed: usize,
     nfev: u64,
     /// Sum of busy shares, weighted with the systems they were measured over, and those systems.
@@ -18,17 +32,30 @@ pub(super) struct Batches<'a, T> {
     warnings: Vec<String>,
 }
 
+/// What one call integrates.
+struct Part<T> {
+    batches: Range<usize>,
+    /// Its systems that have not ended.
+    left: Vec<usize>,
+    ensemble: Ensemble<T>,
+}
+
 impl<'a, T: Compiled> Batches<'a, T> {
     pub(super) fn new(
         plan: &'a Plan<'a>,
         header: &Header,
-        mut loaded: Vec<Option<Solution<T>>>,
+        loaded: Vec<Option<Solution<T>>>,
     ) -> Batches<'a, T> {
-        loaded.resize_with(header.batches(), || None);
+        let mut pieces = Pieces::new(header.batch, header.batches());
+        for (b, solution) in loaded.into_iter().enumerate() {
+            if let Some(solution) = solution {
+                pieces.add(b..b + 1, solution);
+            }
+        }
         Batches {
             plan,
             header: header.clone(),
-            solutions: loaded,
+            pieces,
             computed: 0,
             nfev: 0,
             busy: (0.0, 0),
@@ -36,41 +63,72 @@ impl<'a, T: Compiled> Batches<'a, T> {
         }
     }
 
-    /// Computes what is left, until the end or until the monitor is stopped.
+    /// Computes what is left, until the end or until the monitor is stopped. What the next call starts
+    /// from is made while one runs.
     pub(super) fn run(&mut self, monitor: &Monitor, store: &mut Store) -> Result<(), Error> {
-        for b in 0..self.solutions.len() {
+        let aim = CALL.min(store.every());
+        let mut most = if aim.is_zero() { 1 } else { first_call(&self.plan.device) };
+        let mut coming = self.part(0, most)?;
+        while let Some(part) = coming.take() {
             if monitor.is_stopped() {
                 break;
             }
-            let left = self.left(b);
-            if left.is_empty() {
-                continue;
-            }
-            let ensemble = self.plan.members.ensemble::<T>(&left)?;
-            let case = self.plan.case;
-            let part = case.model.rhs.integrate(
-                &ensemble,
-                &case.method.method,
-                &self.plan.device,
-                &self.plan.options_of(&left),
-                monitor,
-            )?;
-            self.count(&part);
-            self.put(b, &left, part);
-            store.finished(b, &self.solutions);
+            let Part { batches, left, ensemble } = part;
+            let begun = Instant::now();
+            let (solution, next) = std::thread::scope(|scope| {
+                let next = scope.spawn(|| self.part(batches.end, most));
+                let case = self.plan.case;
+                let (method, device) = (&case.method.method, &self.plan.device);
+                let options = self.plan.options_of(&left);
+                let solution =
+                    case.model.rhs.integrate(&ensemble, method, device, &options, monitor);
+                (solution, next.join())
+            });
+            let solution = solution?;
+            most = fitting(batches.len(), begun.elapsed(), aim);
+            self.count(&solution);
+            self.put(batches.clone(), &left, solution);
+            store.finished(batches, &self.pieces);
+            coming = next.unwrap_or_else(|cause| resume_unwind(cause))?;
         }
         Ok(())
     }
 
-    /// The systems of a batch that have not ended.
-    fn left(&self, b: usize) -> Vec<usize> {
-        let range = self.header.range(b);
-        match &self.solutions[b] {
-            None => range.collect(),
-            Some(solution) => range
-                .clone()
-                .filter(|s| solution.status[s - range.start] == Status::NotRun)
-                .collect(),
+    /// The first batches from `first` on of which something is left, about `most`, and the starts of
+    /// what is left; `None` after the last.
+    fn part(&self, mut first: usize, most: usize) -> Result<Option<Part<T>>, Error> {
+        while first < self.pieces.batches() {
+            let batches = self.group(first, most);
+            let left = self.left(&batches);
+            if !left.is_empty() {
+                let ensemble = self.plan.members.ensemble::<T>(&left, self.plan.threads())?;
+                return Ok(Some(Part { batches, left, ensemble }));
+            }
+            first = batches.end;
+        }
+        Ok(None)
+    }
+
+    /// Up to `most` batches from `first` on that nothing is known of, or the first alone.
+    fn group(&self, first: usize, most: usize) -> Range<usize> {
+        if self.pieces.of(first).is_some() {
+            return first..first + 1;
+        }
+        let room = STARTS / (self.plan.start_bytes() * self.header.batch).max(1);
+        let end = (first + most.min(room).max(1)).min(self.pieces.batches());
+        let known = (first..end).find(|&b| self.pieces.of(b).is_some());
+        first..known.unwrap_or(end)
+    }
+
+    /// The systems of some batches that have not ended; several are of no solution.
+    fn left(&self, batches: &Range<usize>) -> Vec<usize> {
+        let systems =
+            self.header.range(batches.start).start..self.header.range(batches.end - 1).end;
+        match self.pieces.of(batches.start) {
+            None => systems.collect(),
+            Some(Piece { first, solution }) => {
+                systems.filter(|s| solution.status[s - first] == Status::NotRun).collect()
+            }
         }
     }
 
@@ -91,16 +149,15 @@ impl<'a, T: Compiled> Batches<'a, T> {
         }
     }
 
-    /// Puts the systems of `part`, which are those of `systems`, where they belong.
-    fn put(&mut self, b: usize, systems: &[usize], part: Solution<T>) {
-        let Some(whole) = &mut self.solutions[b] else {
-            self.solutions[b] = Some(part);
+    /// Puts the systems of `part`, which are `systems` of these batches, where they belong.
+    fn put(&mut self, batches: Range<usize>, systems: &[usize], part: Solution<T>) {
+        let Some(Piece { first, solution: whole }) = self.pieces.of_mut(batches.start) else {
+            self.pieces.add(batches, part);
             return;
         };
-        let first = self.header.range(b).start;
         let (len, part_len) = (whole.len(), part.len());
         for (from, system) in systems.iter().enumerate() {
-            let to = system - first;
+            let to = system - *first;
             whole.t[to] = part.t[from];
             whole.status[to] = part.status[from];
             whole.stats[to] = part.stats[from];
@@ -116,13 +173,13 @@ impl<'a, T: Compiled> Batches<'a, T> {
         }
     }
 
-    pub(super) fn solutions(&self) -> &[Option<Solution<T>>] {
-        &self.solutions
+    pub(super) fn pieces(&self) -> &Pieces<T> {
+        &self.pieces
     }
 
     /// Systems that have ended, those from a checkpoint included.
     pub(super) fn finished(&self) -> usize {
-        let statuses = self.solutions.iter().flatten().flat_map(|s| &s.status);
+        let statuses = self.pieces.solutions().flat_map(|s| &s.status);
         statuses.filter(|s| **s != Status::NotRun).count()
     }
 
@@ -142,5 +199,35 @@ impl<'a, T: Compiled> Batches<'a, T> {
 
     pub(super) fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+/// Batches of the first call, of which nothing is known: what a GPU is done with in milliseconds.
+fn first_call(device: &Device) -> usize {
+    match device {
+        Device::Cpu(_) => 1,
+        Device::Cuda(cuda) => 4 * cuda.ordinals.len(),
+    }
+}
+
+/// How many batches take about the time aimed at, where so many took a time.
+fn fitting(batches: usize, took: Duration, aim: Duration) -> usize {
+    let wanted = batches as f64 * aim.as_secs_f64() / took.as_secs_f64().max(1e-9);
+    (wanted as usize).clamp(1, GROWTH * batches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_grow_and_shrink_towards_the_time_aimed_at() {
+        let millis = Duration::from_millis;
+        assert_eq!(fitting(1, millis(250), CALL), 4);
+        assert_eq!(fitting(8, millis(4000), CALL), 2);
+        assert_eq!(fitting(1, millis(60_000), CALL), 1);
+        // A first call of next to no time says little.
+        assert_eq!(fitting(1, Duration::ZERO, CALL), GROWTH);
+        assert_eq!(fitting(100, millis(1), Duration::ZERO), 1);
     }
 }

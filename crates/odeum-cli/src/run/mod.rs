@@ -13,8 +13,10 @@ use crate::results::Results;
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, device, fields, show};
 use batches::Batches;
+use odeum::solution::Summary;
 use odeum::{Monitor, Status};
 use odeum_compiled::Compiled;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -64,7 +66,6 @@ fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Res
     if args.resume && !args.quiet {
         describe_resume(&loaded.damaged, before, plan.members.len(), store.header().batch, target);
     }
-
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
     let mut progress = Progress::new(plan.members.len(), before, args.quiet);
@@ -77,7 +78,7 @@ fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Res
     if let Err(error) = ran {
         // Nothing computed and nothing kept: what was asked for cannot be had.
         let exit = if batches.computed() == 0 { Exit::BadInput } else { Exit::Broken };
-        let kept = store.save_all(batches.solutions());
+        let kept = store.save_all(batches.pieces());
         let finding = plan.case.spots.place(error);
         return Err(Stop(with_resume(finding, kept, args), exit));
     }
@@ -96,30 +97,33 @@ fn finish<T: Compiled>(
     batches: &Batches<'_, T>,
     elapsed: Duration,
 ) -> Result<Exit, Stop> {
-    let results = Results::new(plan, batches.solutions(), store.header().batch);
-    let files = output::write(&results, target).map_err(|finding| {
-        let kept = store.save_all(batches.solutions());
+    let results = Results::new(plan, batches.pieces());
+    let (written, told) = std::thread::scope(|scope| {
+        // Looking through all systems takes about as long as writing them.
+        let told = scope.spawn(|| Told::of(&results));
+        (output::write(&results, target), told.join())
+    });
+    let Told { summary, crossings, failed } = told.unwrap_or_else(|cause| resume_unwind(cause));
+    let files = written.map_err(|finding| {
+        let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
     let _ = std::fs::remove_file(target.partial());
-    let summary = results.summary();
     let failures = summary.statuses.iter().any(|(status, _)| !status.is_success());
     if !args.quiet || failures {
         let warnings: Vec<Finding> = batches.warnings().iter().map(Finding::warning).collect();
         show(&warnings, Exit::Broken);
     }
     if !args.quiet {
-        let failed = (0..results.len()).map(|r| results.row(r));
-        let failed = failed.filter(|row| !row.status().is_success()).take(NAMED);
         print_summary(&Outcome {
             summary,
             computed: batches.computed(),
             nfev: batches.nfev(),
             elapsed,
             busy_lanes: batches.busy_lanes(),
-            crossings: crossings(&results),
-            failed: failed.map(|row| (row.system, row.t())).collect(),
+            crossings,
+            failed,
             system: plan.case.model.title.clone(),
             device: device::describe(&plan.device),
             files,
@@ -131,6 +135,26 @@ fn finish<T: Compiled>(
         show(&[Finding::warning(message).help("run without --quiet to see why")], Exit::Broken);
     }
     Ok(if failures && args.strict { Exit::SystemsFailed } else { Exit::Success })
+}
+
+/// What is told of the systems of a run.
+struct Told {
+    summary: Summary,
+    crossings: Option<[f64; 3]>,
+    /// The first systems that failed, and the times they reached.
+    failed: Vec<(usize, f64)>,
+}
+
+impl Told {
+    fn of<T: Compiled>(results: &Results<'_, T>) -> Told {
+        let rows = (0..results.len()).map(|r| results.row(r));
+        let failed = rows.filter(|row| !row.status().is_success()).take(NAMED);
+        Told {
+            summary: results.summary(),
+            crossings: crossings(results),
+            failed: failed.map(|row| (row.system, row.t())).collect(),
+        }
+    }
 }
 
 /// Least, median and largest time from the start to the crossing.
@@ -152,7 +176,7 @@ fn interrupted<T: Compiled>(
     store: &mut Store,
     batches: &Batches<'_, T>,
 ) -> Exit {
-    let results = Results::new(plan, batches.solutions(), store.header().batch);
+    let results = Results::new(plan, batches.pieces());
     let style = Style::stderr();
     let (done, all) = (results.len(), plan.members.len());
     eprintln!("{} {done} of {all} systems are finished", style.yellow("stopped:"));
@@ -166,7 +190,7 @@ fn interrupted<T: Compiled>(
             show(&[finding], Exit::Broken);
         }
     }
-    match store.save_all(batches.solutions()) {
+    match store.save_all(batches.pieces()) {
         Ok(path) => {
             eprintln!("  the checkpoint:   {}", path.display());
             eprintln!("  to go on from it: {}", resume_command(args));

@@ -5,7 +5,9 @@ use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::Target;
 use crate::plan::Plan;
-use odeum::{Scalar, Solution, Status};
+use crate::results::{Piece, Pieces};
+use odeum::{Scalar, Status};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -69,13 +71,18 @@ impl Store {
         &self.header
     }
 
-    /// A batch has come to its end, or was stopped.
-    pub(super) fn finished<T: Scalar>(&mut self, b: usize, solutions: &[Option<Solution<T>>]) {
-        self.waiting.push(b);
-        let is_last = b + 1 == self.header.batches();
+    /// Time between two checkpoints.
+    pub(super) fn every(&self) -> Duration {
+        self.every
+    }
+
+    /// Batches have come to their end, or were stopped.
+    pub(super) fn finished<T: Scalar>(&mut self, batches: Range<usize>, pieces: &Pieces<T>) {
+        let is_last = batches.end == self.header.batches();
+        self.waiting.extend(batches);
         if self.last.elapsed() >= self.every && !is_last {
             // The run itself is worth more than its checkpoint: it goes on without.
-            if let Err(finding) = self.write(solutions) {
+            if let Err(finding) = self.write(pieces) {
                 self.every = Duration::MAX;
                 let help = "the run went on without a checkpoint";
                 self.warnings.push(finding.help(help).into_warning());
@@ -84,7 +91,8 @@ impl Store {
     }
 
     /// Stores everything that waits.
-    fn write<T: Scalar>(&mut self, solutions: &[Option<Solution<T>>]) -> Result<(), Finding> {
+    fn write<T: Scalar>(&mut self, pieces: &Pieces<T>) -> Result<(), Finding> {
+        let header = &self.header;
         let file = match &mut self.file {
             Some(file) => file,
             None => self.file.insert(Checkpoint::create(&self.path, self.header.clone())?),
@@ -92,8 +100,8 @@ impl Store {
         let stored = self
             .waiting
             .iter()
-            .filter_map(|&b| Some((b, solutions[b].as_ref()?)))
-            .try_for_each(|(b, solution)| file.store(b, solution))
+            .filter_map(|&b| Some((b, pieces.of(b)?)))
+            .try_for_each(|(b, piece)| file.store(b, &piece.solution, place(header, b, piece)))
             .and_then(|()| file.sync());
         stored.map_err(|error| {
             if !self.has_content {
@@ -110,19 +118,19 @@ impl Store {
     }
 
     /// Stores every batch in which a system has ended; where to.
-    pub(super) fn save_all<T: Scalar>(
-        &mut self,
-        solutions: &[Option<Solution<T>>],
-    ) -> Result<PathBuf, Finding> {
+    pub(super) fn save_all<T: Scalar>(&mut self, pieces: &Pieces<T>) -> Result<PathBuf, Finding> {
+        let header = &self.header;
         let any = |b: &usize| {
-            let solution = solutions[*b].as_ref();
-            solution.is_some_and(|s| s.status.iter().any(|s| *s != Status::NotRun))
+            pieces.of(*b).is_some_and(|piece| {
+                let statuses = &piece.solution.status[place(header, *b, piece)];
+                statuses.iter().any(|status| *status != Status::NotRun)
+            })
         };
         self.waiting.retain(any);
         if self.waiting.is_empty() && self.file.is_none() {
             return Err(Finding::warning("nothing was computed, so there is no checkpoint"));
         }
-        self.write(solutions)?;
+        self.write(pieces)?;
         Ok(self.path.clone())
     }
 
@@ -141,4 +149,10 @@ impl Store {
     pub(super) fn warnings(&self) -> &[Finding] {
         &self.warnings
     }
+}
+
+/// The systems of a batch within the piece that holds it.
+fn place<T>(header: &Header, b: usize, piece: &Piece<T>) -> Range<usize> {
+    let range = header.range(b);
+    range.start - piece.first..range.end - piece.first
 }

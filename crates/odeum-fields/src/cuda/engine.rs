@@ -86,20 +86,22 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
     }
 
     /// The tiling by which to take up to so many steps at once: the first whose kernels are there.
-    /// Where none is, all are compiled, and the last is waited for.
+    /// Those before it are compiled meanwhile; where none is there, all are, and the last is waited for.
     pub(super) fn choose(&mut self, most: usize, variant: Variant) -> Tiling {
         let Engine { parts, problem, tilings, patient, .. } = self;
-        let has =
+        let mut has =
             |tiling: &&Tiling| parts.iter_mut().all(|part| part.has(problem, (**tiling, variant)));
         let fit = || tilings.iter().filter(|tiling| tiling.depth <= most);
-        let found = if *patient { fit().next() } else { fit().find(has) };
-        *found.unwrap_or_else(|| {
-            // The one that is waited for goes first.
-            for tiling in fit().rev() {
-                parts.iter_mut().for_each(|part| part.begin(problem, (*tiling, variant)));
-            }
-            &tilings[tilings.len() - 1]
-        })
+        if *patient {
+            return *fit().next().unwrap_or(&tilings[tilings.len() - 1]);
+        }
+        let there = fit().position(|tiling| has(&tiling));
+        let missing = there.unwrap_or(fit().count());
+        // One that is waited for goes first.
+        for tiling in fit().take(missing).collect::<Vec<_>>().into_iter().rev() {
+            parts.iter_mut().for_each(|part| part.begin(problem, (*tiling, variant)));
+        }
+        *there.and_then(|n| fit().nth(n)).unwrap_or(&tilings[tilings.len() - 1])
     }
 
     /// What each part sweeps, by kernels of this tiling.
@@ -263,6 +265,13 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
             }
         }
         Ok(values)
+    }
+
+    fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
+        self.parts.iter().try_for_each(|part| {
+            let now = &part.fields[Slot::Now as usize];
+            part.shape.rows(&part.plan.slab, &part.machine, now, species, take)
+        })
     }
 
     fn field(&self) -> Result<Cow<'_, Field<T>>, Error> {

@@ -6,6 +6,8 @@ use crate::grid::Grid;
 use crate::slab::Slab;
 use crate::tiling::RELAY_PLANE;
 use odeum::{Error, Scalar};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Bytes that a warp reads at once: rows begin at multiples of this.
 const LINE: usize = 128;
@@ -110,55 +112,67 @@ impl Shape {
         from: &M::Memory,
         field: &mut Field<T>,
     ) -> Result<(), Error> {
-        let own = slab.beside[0]..slab.beside[0] + slab.own;
-        let pieces = self.pieces::<T>(DOWN);
-        let mut values = vec![T::from_f64(0.0); pieces * self.plane];
-        self.planes(pieces, |first, planes| {
-            let len = planes.1 * self.plane;
-            machine.read(
-                from,
-                self.first::<T>(0) as usize + first * size_of::<T>(),
-                &mut values[..len],
-            )?;
-            for (at, (s, y, z)) in self.rows(planes).filter(|(_, (.., z))| own.contains(z)) {
-                let row = field.row_mut(s, y, slab.in_box(z));
-                row.copy_from_slice(&values[at..at + self.cells[0]]);
+        let all = 0..self.cells[2] * self.species;
+        self.read(machine, from, all, |first, values| self.put(values, first, slab, field))
+    }
+
+    /// Reads the own planes of a slab of a species from a machine and gives their rows to `take`.
+    pub(super) fn rows<T: Scalar, M: Machine>(
+        &self,
+        slab: &Slab,
+        machine: &M,
+        from: &M::Memory,
+        species: usize,
+        take: &mut dyn FnMut(&[T]),
+    ) -> Result<(), Error> {
+        let ([nx, ny, nz], first) = (self.cells, species * self.cells[2] + slab.beside[0]);
+        debug_assert!(slab.beside[0] + slab.own <= nz, "own planes lie between copies");
+        self.read(machine, from, first..first + slab.own, |_, values| {
+            for plane in values.chunks(self.plane) {
+                plane.chunks(self.row).take(ny).for_each(|row| take(&row[..nx]));
             }
-            Ok(())
         })
     }
 
-    /// Planes of so many bytes.
-    fn pieces<T>(&self, bytes: usize) -> usize {
-        (bytes / (self.plane * size_of::<T>())).clamp(1, self.cells[2] * self.species)
-    }
-
-    /// Runs over all planes, so many at a time, those of one species after those of the other: `f`
-    /// is given the first value, and the number of the first plane and how many there are.
-    fn planes(
+    /// Reads planes, counted over all species, a few at a time; `f` is given the first of these and the
+    /// values of all.
+    fn read<T: Scalar, M: Machine>(
         &self,
-        pieces: usize,
-        mut f: impl FnMut(usize, (usize, usize)) -> Result<(), Error>,
+        machine: &M,
+        from: &M::Memory,
+        planes: Range<usize>,
+        mut f: impl FnMut(usize, &[T]),
     ) -> Result<(), Error> {
-        let all = self.cells[2] * self.species;
-        let mut plane = 0;
-        while plane < all {
-            let count = pieces.min(all - plane);
-            f(plane * self.plane, (plane, count))?;
-            plane += count;
+        let most = (DOWN / (self.plane * size_of::<T>())).clamp(1, planes.len().max(1));
+        let mut values = vec![T::from_f64(0.0); most * self.plane];
+        for first in planes.clone().step_by(most) {
+            let count = most.min(planes.end - first);
+            let values = &mut values[..count * self.plane];
+            let at = self.first::<T>(0) as usize + first * self.plane * size_of::<T>();
+            machine.read(from, at, values)?;
+            f(first, values);
         }
         Ok(())
     }
 
-    /// The rows of some planes: where each begins, counted from the first, and its species, y, z.
-    fn rows(
-        &self,
-        (first, count): (usize, usize),
-    ) -> impl Iterator<Item = (usize, (usize, usize, usize))> {
-        let (Shape { cells: [_, ny, nz], row, plane, .. }, all) = (*self, first..first + count);
-        all.flat_map(move |p| {
-            let at = (p - first) * plane;
-            (0..ny).map(move |y| (at + y * row, (p / nz, y, p % nz)))
-        })
+    /// Puts the values of some planes, from `first` on, where those of a slab lie in the field of its box,
+    /// by all threads.
+    fn put<T: Scalar>(&self, values: &[T], first: usize, slab: &Slab, field: &mut Field<T>) {
+        let ([nx, _, nz], own) = (self.cells, slab.beside[0]..slab.beside[0] + slab.own);
+        let count = values.len() / self.plane;
+        // Planes of the box, of all species, that these values are.
+        let place = |p: usize| {
+            let (s, z) = (p / nz, p % nz);
+            own.contains(&z).then(|| (s, slab.in_box(z)))
+        };
+        let wanted: HashMap<_, usize> =
+            (0..count).filter_map(|n| Some((place(first + n)?, n))).collect();
+        field.fill_planes(
+            |plane| wanted.get(&plane).copied(),
+            |n, y, row| {
+                let at = n * self.plane + y * self.row;
+                row.copy_from_slice(&values[at..at + nx]);
+            },
+        );
     }
 }

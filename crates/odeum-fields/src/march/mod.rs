@@ -201,6 +201,24 @@ impl<T: Precision> March<T> {
         self.backend.field()
     }
 
+    /// The field there, if it lies in memory: not that of a GPU.
+    pub fn in_memory(&self) -> Option<&Field<T>> {
+        self.backend.in_memory()
+    }
+
+    /// Gives the rows of a species \[nx\] to `take`, those of one plane after those of the other: from a
+    /// GPU without a field in memory.
+    ///
+    /// # Errors
+    /// A species that there is not, or a driver that fails.
+    pub fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
+        let all = self.problem.model.species().len();
+        if species >= all {
+            return Err(Error::input("species", species, format!("there are {all}")));
+        }
+        self.backend.rows(species, take)
+    }
+
     /// A copy of the field, which another thread can bring into memory while the march goes on.
     ///
     /// # Errors

@@ -347,3 +347,21 @@ fn what_cannot_be_shared_is_refused() {
     let Err(error) = march.retile(Some(boxes)) else { panic!() };
     assert!(error.to_string().contains("several GPUs"), "{error}");
 }
+
+#[test]
+fn rows_come_plane_by_plane_from_any_number_of_parts() {
+    let problem = problem();
+    let [nx, ny, nz] = problem.grid.shape();
+    for parts in PARTS {
+        let march = begin::<f32>(&problem, &Options::euler(0.01), parts);
+        let field = march.field().unwrap();
+        assert!(march.in_memory().is_none());
+        for s in 0..2 {
+            let mut rows = Vec::new();
+            march.rows(s, &mut |row| rows.push(row.to_vec())).unwrap();
+            assert_eq!((rows.len(), rows[0].len()), (ny * nz, nx));
+            assert_eq!(rows.concat(), field.to_values(s), "{parts} parts, species {s}");
+        }
+        assert!(march.rows(2, &mut |_| ()).is_err());
+    }
+}

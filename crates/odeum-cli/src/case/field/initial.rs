@@ -41,6 +41,13 @@ pub(crate) enum Base {
     Array(Vec<f64>),
 }
 
+impl Start {
+    /// True where the built-in problem says all of it.
+    fn is_paper_alone(&self) -> bool {
+        matches!(self.base, Base::Paper) && self.shapes.is_empty() && self.noise == 0.0
+    }
+}
+
 impl Initial {
     /// The values of a built-in problem.
     pub(crate) fn of_paper(paper: Paper, species: usize) -> Initial {
@@ -56,47 +63,50 @@ impl Initial {
             }
             _ => Cells::zeros(grid, self.starts.len())?,
         };
-        let [nx, ny, nz] = grid.shape();
-        for (s, start) in self.starts.iter().enumerate() {
-            for z in 0..nz {
-                for y in 0..ny {
-                    let row = field.row_mut(s, y, z);
-                    for x in 0..nx {
-                        let number = (z * ny + y) * nx + x;
-                        let at = [grid.centre(0, x), grid.centre(1, y), grid.centre(2, z)];
-                        let mut value = match &start.base {
-                            Base::Paper => row[x].to_f64(),
-                            Base::Constant(value) => *value,
-                            Base::Array(values) => values[number],
-                            Base::Expression(program, params) => {
-                                let mut inputs = params.clone();
-                                inputs.extend(at);
-                                let mut out = [0.0];
-                                program.run_alone(0.0, &[], &inputs, &mut out);
-                                out[0]
-                            }
-                        };
-                        for (shape, inside) in &start.shapes {
-                            if shape.holds(at, grid) {
-                                value = *inside;
-                            }
-                        }
-                        if start.noise > 0.0 {
-                            value += start.noise * noise(self.seed, s, number);
-                        }
-                        let stored = T::from_f64(value);
-                        if !stored.is_finite() {
-                            return Err(Error::input(
-                                format!("initial {s}"),
-                                format!("{value} in cell [{x}, {y}, {z}]"),
-                                "must be finite",
-                            ));
-                        }
-                        row[x] = stored;
+        let [nx, ny, _] = grid.shape();
+        field.try_fill_rows(|(s, y, z), row| {
+            let start = &self.starts[s];
+            if start.is_paper_alone() {
+                return Ok(());
+            }
+            let mut at = [0.0, grid.centre(1, y), grid.centre(2, z)];
+            let (mut inputs, places) = match &start.base {
+                Base::Expression(_, params) => ([&params[..], &at[..]].concat(), params.len()),
+                _ => (Vec::new(), 0),
+            };
+            for (x, place) in row.iter_mut().enumerate() {
+                let number = (z * ny + y) * nx + x;
+                at[0] = grid.centre(0, x);
+                let mut value = match &start.base {
+                    Base::Paper => place.to_f64(),
+                    Base::Constant(value) => *value,
+                    Base::Array(values) => values[number],
+                    Base::Expression(program, _) => {
+                        inputs[places] = at[0];
+                        let mut out = [0.0];
+                        program.run_alone(0.0, &[], &inputs, &mut out);
+                        out[0]
+                    }
+                };
+                for (shape, inside) in &start.shapes {
+                    if shape.holds(at, grid) {
+                        value = *inside;
                     }
                 }
+                if start.noise > 0.0 {
+                    value += start.noise * noise(self.seed, s, number);
+                }
+                *place = T::from_f64(value);
+                if !place.is_finite() {
+                    return Err(Error::input(
+                        format!("initial {s}"),
+                        format!("{value} in cell [{x}, {y}, {z}]"),
+                        "must be finite",
+                    ));
+                }
             }
-        }
+            Ok(())
+        })?;
         Ok(field)
     }
 }

@@ -26,12 +26,12 @@ use crate::source::Source;
 use odeum::Device;
 use odeum_fields::{Method, Problem, Quantity};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A case file of a field that could be read.
 pub(crate) struct FieldCase {
     pub(crate) path: PathBuf,
-    pub(crate) source: Rc<Source>,
+    pub(crate) source: Arc<Source>,
     pub(crate) title: Option<String>,
     /// The equations in words.
     pub(crate) system: String,
@@ -55,7 +55,7 @@ pub(crate) struct FieldCase {
 pub(super) fn read(
     root: &Section<'_>,
     path: &Path,
-    source: &Rc<Source>,
+    source: &Arc<Source>,
     device: Option<&Device>,
     findings: &Findings,
 ) -> Option<FieldCase> {
@@ -163,7 +163,7 @@ pub(super) fn read(
     let run = run?;
     Some(FieldCase {
         path: path.to_owned(),
-        source: Rc::clone(source),
+        source: Arc::clone(source),
         title: title.map_or(Some(None), |t| t.map(Some))?,
         system: system.title,
         lines,

@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::source::Source;
 use std::ops::Range;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Most slips reported of one table.
 const MOST: usize = 5;
@@ -36,7 +36,7 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
     let names: Vec<String> = header.iter().map(str::to_owned).collect();
     let name_spots = (0..names.len())
         .map(|c| Spot {
-            source: Rc::clone(&source),
+            source: Arc::clone(&source),
             span: cell(&source, header_at, c, separator),
             field: "header".into(),
         })
@@ -78,7 +78,7 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
                     &mut columns[c],
                     if lenient && text.is_empty() { "nan" } else { text },
                     lenient,
-                    || (Rc::clone(&source), cell(&source, at, c, separator)),
+                    || (Arc::clone(&source), cell(&source, at, c, separator)),
                     &names[c],
                 );
             }
@@ -100,7 +100,7 @@ fn push(
     column: &mut Result<Vec<f64>, Vec<Finding>>,
     text: &str,
     lenient: bool,
-    place: impl Fn() -> (Rc<Source>, Range<usize>),
+    place: impl Fn() -> (Arc<Source>, Range<usize>),
     name: &str,
 ) {
     let number = text.parse::<f64>();
@@ -165,7 +165,7 @@ fn cell(source: &Source, at: usize, c: usize, separator: char) -> Range<usize> {
     start..start + line.len()
 }
 
-fn broken(error: &::csv::Error, source: &Rc<Source>) -> Finding {
+fn broken(error: &::csv::Error, source: &Arc<Source>) -> Finding {
     let at = error.position().map_or(0, |p| p.byte() as usize);
     Finding::error(format!("the table is not CSV: {error}"))
         .at(source, at..at)

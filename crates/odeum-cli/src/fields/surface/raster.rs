@@ -2,6 +2,8 @@
 
 use super::tetrahedra::Corner;
 use crate::fields::canvas::Canvas;
+use crate::parallel;
+use std::ops::Range;
 
 /// Samples along an edge of a pixel.
 const SAMPLES: usize = 2;
@@ -53,6 +55,58 @@ impl Camera {
             dot(at, self.toward),
         ]
     }
+
+    /// Light from the upper left, a gleam, and a haze that grows with the distance.
+    fn shade(&self, colour: Vector, normal: Vector, depth: f64) -> Vector {
+        let Camera { right, up, toward, depth: (far, near), .. } = *self;
+        let light = unit(std::array::from_fn(|i| -0.5 * right[i] + 0.8 * up[i] + 0.9 * toward[i]));
+        let half = unit(std::array::from_fn(|i| light[i] + toward[i]));
+        let mut normal = unit(normal);
+        if dot(normal, toward) < 0.0 {
+            normal = normal.map(|x| -x);
+        }
+        let diffuse = 0.30 + 0.70 * dot(normal, light).max(0.0);
+        let gleam = 70.0 * dot(normal, half).max(0.0).powi(40);
+        let haze = if near > far { 0.35 * (near - depth) / (near - far) } else { 0.0 };
+        colour.map(|x| {
+            let lit = (x * diffuse + gleam).min(255.0);
+            lit + haze.clamp(0.0, 1.0) * (255.0 - lit)
+        })
+    }
+}
+
+/// A triangle where it falls on the picture.
+#[derive(Clone)]
+struct Placed {
+    triangle: [Corner; 3],
+    /// Its corners on the samples, and their depths.
+    corners: [Vector; 3],
+    area: f64,
+    /// Rows and columns of samples that it may touch.
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+/// Bands that a picture is drawn in.
+const BANDS: usize = 64;
+
+/// Rows of samples of a band.
+fn band_rows(size: usize) -> usize {
+    size.div_ceil(BANDS).max(1)
+}
+
+/// Triangles by the bands that they touch, in their order.
+#[derive(Default)]
+pub(super) struct Sorted(Vec<Vec<Placed>>);
+
+/// Rows of samples, drawn on by one thread.
+struct Band<'a> {
+    camera: Camera,
+    size: usize,
+    /// The first of its rows.
+    first: usize,
+    colours: &'a mut [Vector],
+    depths: &'a mut [f64],
 }
 
 /// Samples with colour and depth.
@@ -71,68 +125,24 @@ impl Raster {
         Raster { camera, size, colours, depths: vec![f64::NEG_INFINITY; size * size] }
     }
 
-    /// Draws a triangle, lit from both sides.
-    pub(super) fn triangle(&mut self, triangle: [Corner; 3], colour: Vector) {
-        let [a, b, c] = triangle.map(|corner| self.camera.project(corner.at, self.size));
-        let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-        if area.abs() < 1e-12 || !area.is_finite() {
-            return;
-        }
-        let flat = {
-            let [p, q, r] = triangle.map(|corner| corner.at);
-            cross(minus(q, p), minus(r, p))
-        };
-        let smooth = triangle.iter().all(|corner| corner.normal != [0.0; 3]);
-        let range = |n: usize| {
-            let low = a[n].min(b[n]).min(c[n]).floor().max(0.0) as usize;
-            let high = a[n].max(b[n]).max(c[n]).ceil().max(0.0) as usize;
-            low..high.min(self.size.saturating_sub(1)) + 1
-        };
-        for y in range(1) {
-            for x in range(0) {
-                let (px, py) = (x as f64 + 0.5, y as f64 + 0.5);
-                let part = |p: Vector, q: Vector| {
-                    ((p[0] - px) * (q[1] - py) - (p[1] - py) * (q[0] - px)) / area
-                };
-                let weights = [part(b, c), part(c, a), part(a, b)];
-                if weights.iter().any(|&w| w < -1e-9) {
-                    continue;
-                }
-                let depth = weights[0] * a[2] + weights[1] * b[2] + weights[2] * c[2];
-                let at = y * self.size + x;
-                // What comes later covers what lies at the same depth.
-                if depth < self.depths[at] - 1e-9 * (1.0 + depth.abs()) {
-                    continue;
-                }
-                let normal = if smooth {
-                    std::array::from_fn(|i| {
-                        (0..3).map(|k| weights[k] * triangle[k].normal[i]).sum()
-                    })
-                } else {
-                    flat
-                };
-                self.depths[at] = depth;
-                self.colours[at] = self.shade(colour, normal, depth);
-            }
-        }
+    /// Where triangles fall on such a picture.
+    pub(super) fn view(&self) -> View {
+        View { camera: self.camera, size: self.size }
     }
 
-    /// Light from the upper left, a gleam, and a haze that grows with the distance.
-    fn shade(&self, colour: Vector, normal: Vector, depth: f64) -> Vector {
-        let Camera { right, up, toward, depth: (far, near), .. } = self.camera;
-        let light = unit(std::array::from_fn(|i| -0.5 * right[i] + 0.8 * up[i] + 0.9 * toward[i]));
-        let half = unit(std::array::from_fn(|i| light[i] + toward[i]));
-        let mut normal = unit(normal);
-        if dot(normal, toward) < 0.0 {
-            normal = normal.map(|x| -x);
-        }
-        let diffuse = 0.30 + 0.70 * dot(normal, light).max(0.0);
-        let gleam = 70.0 * dot(normal, half).max(0.0).powi(40);
-        let haze = if near > far { 0.35 * (near - depth) / (near - far) } else { 0.0 };
-        colour.map(|x| {
-            let lit = (x * diffuse + gleam).min(255.0);
-            lit + haze.clamp(0.0, 1.0) * (255.0 - lit)
-        })
+    /// Draws triangles of several layers in their order, lit from both sides: each thread on rows of its
+    /// own, so that their number changes nothing.
+    pub(super) fn draw(&mut self, threads: usize, layers: &[Sorted], colour: Vector) {
+        let (camera, size) = (self.camera, self.size);
+        let rows = band_rows(size);
+        let parts = self.colours.chunks_mut(rows * size).zip(self.depths.chunks_mut(rows * size));
+        let bands = parts.enumerate().map(|(n, (colours, depths))| {
+            (n, Band { camera, size, first: n * rows, colours, depths })
+        });
+        parallel::each_of(threads, bands, |(n, mut band)| {
+            let placed = layers.iter().filter_map(|layer| layer.0.get(n)).flatten();
+            placed.for_each(|placed| band.draw(placed, colour));
+        });
     }
 
     /// Draws the edges of a box, hidden where something is nearer.
@@ -186,6 +196,84 @@ impl Raster {
             }
         }
         canvas
+    }
+}
+
+/// What says where triangles fall on a picture.
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    camera: Camera,
+    size: usize,
+}
+
+impl View {
+    /// Adds a triangle, unless it is seen from its edge.
+    pub(super) fn sort(&self, triangle: [Corner; 3], into: &mut Sorted) {
+        let Some(placed) = self.place(triangle) else { return };
+        into.0.resize_with(BANDS, Vec::new);
+        let rows = band_rows(self.size);
+        let bands = placed.rows.start / rows..placed.rows.end.div_ceil(rows).min(BANDS);
+        for n in bands {
+            into.0[n].push(placed.clone());
+        }
+    }
+
+    fn place(&self, triangle: [Corner; 3]) -> Option<Placed> {
+        let corners = triangle.map(|corner| self.camera.project(corner.at, self.size));
+        let [a, b, c] = corners;
+        let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        if area.abs() < 1e-12 || !area.is_finite() {
+            return None;
+        }
+        let range = |n: usize| {
+            let low = a[n].min(b[n]).min(c[n]).floor().max(0.0) as usize;
+            let high = a[n].max(b[n]).max(c[n]).ceil().max(0.0) as usize;
+            low..high.min(self.size.saturating_sub(1)) + 1
+        };
+        Some(Placed { triangle, corners, area, rows: range(1), columns: range(0) })
+    }
+}
+
+impl Band<'_> {
+    fn draw(&mut self, placed: &Placed, colour: Vector) {
+        let Placed { triangle, corners: [a, b, c], area, rows, columns } = placed;
+        let end = self.first + self.depths.len() / self.size;
+        let rows = rows.start.max(self.first)..rows.end.min(end);
+        if rows.is_empty() {
+            return;
+        }
+        let flat = {
+            let [p, q, r] = triangle.map(|corner| corner.at);
+            cross(minus(q, p), minus(r, p))
+        };
+        let smooth = triangle.iter().all(|corner| corner.normal != [0.0; 3]);
+        for y in rows {
+            for x in columns.clone() {
+                let (px, py) = (x as f64 + 0.5, y as f64 + 0.5);
+                let part = |p: &Vector, q: &Vector| {
+                    ((p[0] - px) * (q[1] - py) - (p[1] - py) * (q[0] - px)) / area
+                };
+                let weights = [part(b, c), part(c, a), part(a, b)];
+                if weights.iter().any(|&w| w < -1e-9) {
+                    continue;
+                }
+                let depth = weights[0] * a[2] + weights[1] * b[2] + weights[2] * c[2];
+                let at = (y - self.first) * self.size + x;
+                // What comes later covers what lies at the same depth.
+                if depth < self.depths[at] - 1e-9 * (1.0 + depth.abs()) {
+                    continue;
+                }
+                let normal = if smooth {
+                    std::array::from_fn(|i| {
+                        (0..3).map(|k| weights[k] * triangle[k].normal[i]).sum()
+                    })
+                } else {
+                    flat
+                };
+                self.depths[at] = depth;
+                self.colours[at] = self.camera.shade(colour, normal, depth);
+            }
+        }
     }
 }
 

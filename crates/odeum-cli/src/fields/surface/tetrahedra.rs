@@ -6,6 +6,7 @@
 //! which the level is never exceeded, closes it at the walls; solid cells count as outside too.
 
 use odeum_fields::{Field, Grid, Mask, Precision};
+use std::ops::Range;
 
 /// A corner: place, and direction across the surface (of any length; zero where the triangle's
 /// own counts).
@@ -22,41 +23,59 @@ const TETRAHEDRA: [[usize; 4]; 6] =
 /// A value that exceeds no level.
 const OUTSIDE: f64 = -1e300;
 
-/// Hands out the triangles of the surface where a species has a level, around the cells above it,
-/// or below.
+/// Layers of cubes, which are numbered from -1: one beyond the box on either side.
+pub(super) fn layers(grid: &Grid) -> Range<isize> {
+    -1..grid.shape()[2] as isize
+}
+
+/// Hands out the triangles in some layers of the surface where a species has a level, around the
+/// cells above it, or below.
 pub(super) fn triangles<T: Precision>(
     (grid, mask): (&Grid, Option<&Mask>),
     field: &Field<T>,
     species: usize,
     level: f64,
     below: bool,
+    layers: Range<isize>,
     give: &mut dyn FnMut([Corner; 3]),
 ) {
     // Below a level is above it upside down.
     let sign = if below { -1.0 } else { 1.0 };
     let level = sign * level;
     let lattice = Lattice { grid, mask, field, species, sign };
-    let [nx, ny, nz] = grid.shape().map(|n| n as isize);
-    for k in -1..nz {
+    let [nx, ny, _] = grid.shape().map(|n| n as isize);
+    for k in layers {
         for j in -1..ny {
+            // The four values of a cube at its lower x, which are the upper ones of the cube before.
+            let face = |i: isize| -> [f64; 4] {
+                std::array::from_fn(|c| {
+                    lattice.value([i, j + (c & 1) as isize, k + (c >> 1) as isize])
+                })
+            };
+            let mut high_face = face(-1);
             for i in -1..nx {
+                let low_face = std::mem::replace(&mut high_face, face(i + 1));
+                let both = low_face.iter().chain(&high_face);
+                if matches!(both.filter(|&&value| value > level).count(), 0 | 8) {
+                    continue;
+                }
                 let corner = |c: usize| {
                     [i + (c & 1) as isize, j + (c >> 1 & 1) as isize, k + (c >> 2) as isize]
                 };
-                let values: [f64; 8] = std::array::from_fn(|c| lattice.value(corner(c)));
+                let values: [f64; 8] = std::array::from_fn(|c| {
+                    if c & 1 == 0 { low_face[c >> 1] } else { high_face[c >> 1] }
+                });
                 let inside = values.map(|value| value > level);
-                if inside.iter().all(|&x| x) || !inside.iter().any(|&x| x) {
-                    continue;
-                }
                 for tetrahedron in TETRAHEDRA {
-                    let (mut high, mut low) = (Vec::with_capacity(4), Vec::with_capacity(4));
-                    for c in tetrahedron {
-                        if inside[c] { high.push(c) } else { low.push(c) }
-                    }
+                    // Those inside first, each in the order they have.
+                    let mut corners = tetrahedron;
+                    corners.sort_by_key(|&c| !inside[c]);
+                    let count = corners.iter().filter(|&&c| inside[c]).count();
+                    let (high, low) = corners.split_at(count);
                     let cut = |a: usize, b: usize| {
                         lattice.cut((corner(a), values[a]), (corner(b), values[b]), level)
                     };
-                    match (&high[..], &low[..]) {
+                    match (high, low) {
                         (&[a], &[b, c, d]) | (&[b, c, d], &[a]) => {
                             give([cut(a, b), cut(a, c), cut(a, d)]);
                         }
@@ -142,7 +161,7 @@ mod tests {
         let grid = Grid::new([40, 40, 40], 0.05).unwrap();
         let field = Field::<f64>::from_fn(&grid, 1, |_, at| f(at)).unwrap();
         let (mut area, mut volume) = (0.0, 0.0);
-        triangles((&grid, None), &field, 0, 0.0, below, &mut |[a, b, c]| {
+        triangles((&grid, None), &field, 0, 0.0, below, layers(&grid), &mut |[a, b, c]| {
             let edge = |p: Corner, q: Corner| [0, 1, 2].map(|i| q.at[i] - p.at[i]);
             let (u, v) = (edge(a, b), edge(a, c));
             let n =

@@ -45,11 +45,14 @@ fn architecture(major: i32, minor: i32) -> String {
 impl Gpu {
     /// The GPU of this number.
     pub(super) fn open(ordinal: usize) -> Result<Arc<Gpu>, Error> {
-        static OPEN: OnceLock<Mutex<HashMap<usize, Arc<Gpu>>>> = OnceLock::new();
+        /// One for each number: opening one GPU does not wait for another.
+        type Place = Arc<Mutex<Option<Arc<Gpu>>>>;
+        static OPEN: OnceLock<Mutex<HashMap<usize, Place>>> = OnceLock::new();
         let device = format!("cuda:{ordinal}");
         need_driver(&device)?;
-        let mut open = lock(OPEN.get_or_init(Mutex::default));
-        if let Some(gpu) = open.get(&ordinal) {
+        let place = lock(OPEN.get_or_init(Mutex::default)).entry(ordinal).or_default().clone();
+        let mut place = lock(&place);
+        if let Some(gpu) = &*place {
             return Ok(gpu.clone());
         }
         let count = device_count()?;
@@ -86,8 +89,25 @@ impl Gpu {
             loaded: Mutex::default(),
             idle: Mutex::default(),
         });
-        open.insert(ordinal, gpu.clone());
+        *place = Some(gpu.clone());
         Ok(gpu)
+    }
+
+    /// The GPUs of these numbers, opened side by side.
+    pub(super) fn open_all(ordinals: &[usize]) -> Result<Vec<Arc<Gpu>>, Error> {
+        thread::scope(|scope| {
+            let open = |&ordinal| scope.spawn(move || Gpu::open(ordinal));
+            let opening: Vec<_> = ordinals.iter().map(open).collect();
+            let opened = ordinals.iter().zip(opening).map(|(ordinal, opening)| {
+                opening.join().unwrap_or_else(|_| {
+                    Err(Error::Cuda {
+                        doing: format!("opening cuda:{ordinal}"),
+                        reason: "its thread ended".to_owned(),
+                    })
+                })
+            });
+            opened.collect()
+        })
     }
 
     /// Whether warps can hand registers to each other, and copy boxes of fields.

@@ -56,7 +56,7 @@ pub(crate) fn solve<T: Scalar>(
     if ensemble.len() > u32::MAX as usize {
         return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
     }
-    let gpus: Vec<_> = cuda.ordinals.iter().map(|&o| Gpu::open(o)).collect::<Result<_, _>>()?;
+    let gpus = Gpu::open_all(&cuda.ordinals)?;
     let mut solution = Solution::empty(ensemble.len(), ensemble.dim(), options.save_times());
     let shape = Shape::of(ensemble, options.save_times().len());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,0 +1,67 @@
+//! Memory of large arrays.
+
+use crate::lanes::Scalar;
+use std::alloc::{Layout, alloc_zeroed};
+
+/// So many zeros, in memory that the system clears when it is first touched: by the thread that fills
+/// it, not by the one that asks for it; on large pages where the system has such. `None` where there is not so
+/// much memory.
+///
+/// The first write to a page costs more than the copy of it, and walks through page tables a tenth to a
+/// third of a sweep; large pages are 512 times fewer.
+#[must_use]
+pub fn zeros<T: Scalar>(len: usize) -> Option<Vec<T>> {
+    let layout = Layout::array::<T>(len).ok()?;
+    if layout.size() == 0 {
+        return Some(Vec::new());
+    }
+    // SAFETY: the size is not zero.
+    let address = unsafe { alloc_zeroed(layout) };
+    if address.is_null() {
+        return None;
+    }
+    ask_for_large_pages(address, layout.size());
+    // SAFETY: allocated with the layout of a vector of this capacity; scalars are floating-point
+    // numbers, of which all bits zero are the number zero.
+    Some(unsafe { Vec::from_raw_parts(address.cast::<T>(), len, len) })
+}
+
+/// Asks for large pages for memory that has not been touched yet. Where there are none nothing happens.
+fn ask_for_large_pages(memory: *mut u8, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        /// `MADV_HUGEPAGE` of Linux.
+        const HUGE: i32 = 14;
+        const PAGE: usize = 2 << 20;
+        unsafe extern "C" {
+            fn madvise(address: *mut u8, length: usize, advice: i32) -> i32;
+        }
+        let first = memory.addr().next_multiple_of(PAGE);
+        let end = memory.addr() + bytes;
+        if first + PAGE <= end {
+            let length = (end - first) / PAGE * PAGE;
+            let address = memory.wrapping_add(first - memory.addr());
+            // SAFETY: whole pages within an allocation of ours; the advice changes no content.
+            unsafe { madvise(address, length, HUGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (memory, bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::zeros;
+
+    #[test]
+    fn any_number_of_zeros_can_be_had() {
+        // Less than a large page, and parts of several.
+        for len in [0, 1, 1000, (5 << 20) / 8 + 3] {
+            let mut values = zeros::<f64>(len).unwrap();
+            assert!(values.len() == len && values.iter().all(|value| *value == 0.0));
+            values.extend([1.0; 10]);
+            assert_eq!(values.len(), len + 10);
+        }
+        assert!(zeros::<f32>(usize::MAX / 2).is_none());
+    }
+}
