@@ -215,6 +215,7 @@ pub(crate) struct PasrArgs {
 Example:
   odeum bench pleiades --systems 1024,65536 --json pleiades.json
   odeum bench fields --sizes 64,128 --json fields.json --plot fields.svg
+  odeum bench fields --small --json small.json
   odeum bench chemistry --mechanism gri30.yaml --json gri30.json --plot gri30.svg")]
 pub(crate) struct BenchArgs {
     /// What to measure
@@ -223,9 +224,13 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) systems: Vec<usize>,
     /// Edges of the cubes of the study `fields`, separated by commas [default: 64,128,256 on a
-    /// processor, about a minute; 64,128,256,512,1024 on a GPU]
+    /// processor, about a minute; 64,128,256,512,1024 on a GPU]; with --small of rods and layers
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) sizes: Vec<usize>,
+    /// Of the study `fields`: grids of one and two dimensions on one thread, in turn with a plain loop in C
+    /// that gcc compiles here (-O3 -march=native)
+    #[arg(long)]
+    pub(crate) small: bool,
     /// Only these variants of a built-in problem, separated by commas: scalar, lanes, cuda…
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) variants: Vec<String>,

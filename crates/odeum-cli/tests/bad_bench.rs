@@ -36,6 +36,15 @@ fn options_that_change_nothing_are_refused() {
     let both = ["lorenz", "--parts", "methods", "--mechanism", "h2.yaml"];
     refused(&folder, &both, &["`lorenz` does not use --mechanism, --parts"]);
 
+    let small = "it belongs to `odeum bench fields`";
+    refused(&folder, &["pleiades", "--small"], &["`pleiades` does not use --small", small]);
+    let chemistry = ["chemistry", "--mechanism", "h2.yaml", "--small"];
+    refused(&folder, &chemistry, &["does not use --small", small]);
+    for (option, value) in [("--threads", "2"), ("--device", "cuda"), ("--plot", "a.svg")] {
+        let parts = ["runs on one thread of the processor", option];
+        refused(&folder, &["fields", "--small", option, value], &parts);
+    }
+
     for study in ["chemistry", "ethanol"] {
         let with = |more: &[&'static str]| [&[study, "--mechanism", "h2.yaml"], more].concat();
         let help = "belong to studies of built-in problems";

@@ -631,6 +631,31 @@ fn speed_is_measured_beside_a_copy() {
     folder.odeum(&["bench", "field"]).refused(&["did you mean `fields`?"]);
 }
 
+#[test]
+fn small_grids_are_measured_beside_a_loop_in_c() {
+    let folder = Folder::new();
+    let args = ["bench", "fields", "--small", "--sizes", "20", "--json"];
+    // Both have come to the same sums, or this fails.
+    let said = folder.odeum(&args).well();
+    let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    // Two problems, two rods and three layers, two fields, two precisions.
+    assert_eq!(rows.len(), 2 * 5 * 2 * 2);
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap();
+        assert!(number("seconds") > 0.0 && number("plain") > 0.0 && number("copy") > 0.0, "{row}");
+        assert!(
+            (number("plain") / number("seconds") / number("ratio") - 1.0).abs() < 1e-9,
+            "{row}"
+        );
+    }
+    let mut without = folder.command(&args);
+    let output = without.env("PATH", "/nowhere").output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && err.contains("gcc cannot be run"), "{err}");
+    assert!(err.contains("install gcc"), "{err}");
+}
+
 /// Where there is no GPU a run says so; the case itself is sound.
 #[test]
 fn a_gpu_that_is_missing_is_said() {

@@ -6,6 +6,7 @@ use odeum::Device;
 
 /// Refuses what a study of a built-in problem does not use.
 pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {
+    small(args)?;
     let given = [
         ("--mechanism", args.mechanism.is_some()),
         ("--thermo", args.beside.thermo.is_some()),
@@ -20,6 +21,7 @@ pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {
 
 /// Refuses what a study of a mechanism does not use.
 pub(super) fn of_mechanisms(args: &BenchArgs) -> Result<(), Finding> {
+    small(args)?;
     let own_states = args.name == "ethanol" && args.states.is_some();
     refuse(args, &[("--states", own_states)], "it makes its own states; leave them out")?;
     let given = [("--variants", !args.variants.is_empty()), ("--add", !args.add.is_empty())];
@@ -41,6 +43,11 @@ pub(super) fn of_mechanisms(args: &BenchArgs) -> Result<(), Finding> {
             .help("give the largest; the part `sizes` goes up to it from few"));
     }
     Ok(())
+}
+
+/// Small grids are a study of fields alone.
+fn small(args: &BenchArgs) -> Result<(), Finding> {
+    refuse(args, &[("--small", args.small)], "it belongs to `odeum bench fields`; leave it out")
 }
 
 fn refuse(args: &BenchArgs, options: &[(&str, bool)], help: &str) -> Result<(), Finding> {

@@ -56,3 +56,36 @@ pub(super) fn cut(ny: usize, nz: usize, wide: usize, deep: usize) -> Vec<Tile> {
     let tiles = all.map(|(j, k)| Tile { y: part(ny, wide, j), z: part(nz, deep, k) });
     tiles.filter(|tile| !tile.y.is_empty() && !tile.z.is_empty()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problems::Paper;
+
+    #[test]
+    fn small_grids_are_swept_by_one_thread() {
+        let sharing = |paper: Paper, shape| {
+            let problem = paper.problem(shape).unwrap();
+            sharing(&Plan::<f32>::new(&problem).unwrap(), 8)
+        };
+        assert_eq!(sharing(Paper::Diffusion, [4096, 1, 1]), 1);
+        assert_eq!(sharing(Paper::Diffusion, [100, 100, 1]), 1);
+        assert_eq!(sharing(Paper::Diffusion, [64, 64, 64]), 8);
+        // What takes longer for a cell pays sooner.
+        let shape = [100, 100, 2];
+        assert_eq!((sharing(Paper::Diffusion, shape), sharing(Paper::Front, shape)), (1, 8));
+    }
+
+    #[test]
+    fn tiles_have_every_row_once() {
+        for (ny, nz, wide, deep) in [(1, 1, 1, 1), (7, 5, 3, 2), (4, 9, 8, 4), (64, 64, 1, 3)] {
+            let mut seen = vec![0; ny * nz];
+            for tile in cut(ny, nz, wide, deep) {
+                for z in tile.z.clone() {
+                    tile.y.clone().for_each(|y| seen[z * ny + y] += 1);
+                }
+            }
+            assert!(seen.iter().all(|times| *times == 1), "{ny} {nz} {wide} {deep}");
+        }
+    }
+}

@@ -3,12 +3,14 @@
 //! The four problems of Molnár, Izsák, Mészáros & Lagzi (2011), Table 1, by forward Euler; cubes
 //! (their Tables 6 and Fig. 8), and for diffusion, as theirs, one cube cut into seven boxes of as
 //! many cells (as in (3) of their Table 7). What counts are cells: there are no others than
-//! interior ones. What is left out is said beneath the table, and why.
+//! interior ones. What is left out is said beneath the table, and why. Small and thin grids have a
+//! study of their own ([`small`]).
 
 mod cpu;
 mod gpu;
 mod picture;
 mod row;
+mod small;
 
 use super::machine::Machine;
 use super::write_json;
@@ -74,6 +76,9 @@ struct Document {
 
 /// Runs the study.
 pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
+    if args.small {
+        return small::run(args);
+    }
     let variants = variants(args);
     let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
     let usual: &[usize] = if on_gpu { &GPU_SIZES } else { &CPU_SIZES };
