@@ -97,11 +97,14 @@ impl<'a> Members<'a> {
     }
 
     /// What one system starts from: states, then parameters \[n + m\]; or why there is no such
-    /// state.
+    /// state. Where a table may have bad rows such a start is not a number.
     pub(crate) fn start(&self, system: usize) -> Result<Vec<f64>, StateError> {
         match &self.case.model.start {
             Start::Direct => Ok(self.values(system)),
-            Start::Gas(gas) => gas.start(&self.values(system)),
+            Start::Gas(gas) => gas.start(&self.values(system)).or_else(|why| {
+                let width = self.case.model.dim() + self.case.model.param_names.len();
+                if self.case.ensemble.takes_bad_rows { Ok(vec![f64::NAN; width]) } else { Err(why) }
+            }),
         }
     }
 
@@ -220,7 +223,10 @@ impl<'a> Members<'a> {
             return Err(Error::input(format!("system {system}"), "", why.to_string()));
         }
         let first = systems.first().copied().unwrap_or(0);
-        let ensemble = Ensemble::new(dim, states, self.span(first))?;
+        let ensemble = match self.case.ensemble.takes_bad_rows {
+            true => Ensemble::with_invalid_starts(dim, states, self.span(first))?,
+            false => Ensemble::new(dim, states, self.span(first))?,
+        };
         let ensemble = if self.shares_params() {
             ensemble.with_shared_params(params)?
         } else {
@@ -242,7 +248,11 @@ impl<'a> Members<'a> {
         let largest = |v: &Variable<'_>| {
             let base = match v.base {
                 Base::Fixed(value) => value.abs(),
-                Base::Along(values, _) => values.iter().fold(0.0, |m: f64, x| m.max(x.abs())),
+                // What is no number is judged as a start.
+                Base::Along(values, _) => {
+                    let finite = values.iter().filter(|x| x.is_finite());
+                    finite.fold(0.0, |m: f64, x| m.max(x.abs()))
+                }
             };
             let Some(change) = v.change else { return base };
             let shift = change.size * if change.normal { random::LARGEST_NORMAL } else { 1.0 };

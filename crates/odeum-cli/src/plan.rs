@@ -83,9 +83,10 @@ impl<'a> Plan<'a> {
     pub(crate) fn options_of(&self, systems: &[usize]) -> Options {
         let mut options = self.options.clone();
         if let Some(until) = &self.case.time.until {
-            let level = |&system: &usize| {
-                // A system without a start is refused before.
-                self.members.start(system).map_or(f64::NAN, |start| until.level(&start))
+            let level = |&system: &usize| match self.members.start(system) {
+                Ok(start) if start.iter().all(|x| x.is_finite()) => until.level(&start),
+                // A system without a start is refused, or not integrated: any level will do.
+                _ => 0.0,
             };
             options.end_at = Some(Crossing {
                 component: until.component,

@@ -1,4 +1,4 @@
-//! Whether every gas of an ensemble has a state to start from, and what is made of its composition.
+//! Whether every system has a state to start from, and what is made of compositions of gases.
 
 use crate::case::{Case, Spot};
 use crate::finding::{Finding, Findings};
@@ -6,6 +6,7 @@ use crate::gas::{self, COMPOSITION, Gas, Mixture};
 use crate::members::Members;
 use crate::model::Start;
 use crate::report::count;
+use odeum::Status;
 use odeum::kinetics::StateError;
 
 /// Number of the first variable that is a species.
@@ -18,30 +19,44 @@ struct Raised {
     least: f64,
 }
 
-/// Looks at the start of every system.
+/// Looks at the start of every system. Where a table may have bad rows these are told, else they
+/// are errors.
 pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
-    let Start::Gas(gas) = &case.model.start else { return };
+    let gas = match &case.model.start {
+        Start::Gas(gas) => Some(&**gas),
+        // Without a table, or a lenient one, all numbers are finite.
+        Start::Direct if !case.ensemble.takes_bad_rows => return,
+        Start::Direct => None,
+    };
     let (mut wrong, mut raised) = (0, Raised::default());
+    let mut first = None;
     for system in 0..members.len() {
         let values = members.values(system);
-        match gas.start(&values) {
-            Err(why) => {
+        let is_finite = values.iter().all(|x| x.is_finite());
+        match gas.map(|gas| gas.start(&values)) {
+            Some(Err(why)) => {
                 wrong += 1;
-                if wrong == 1 {
-                    findings.push(refused(case, members, gas, system, &why));
-                }
+                first.get_or_insert((system, Some(why)));
             }
-            Ok(_) if gas.has_negatives(&values) => {
+            None if !is_finite => {
+                wrong += 1;
+                first.get_or_insert((system, None));
+            }
+            Some(Ok(_)) if gas.is_some_and(|gas| gas.has_negatives(&values)) => {
                 raised.systems += 1;
                 raised.least = values[SPECIES..].iter().copied().fold(raised.least, f64::min);
             }
-            Ok(_) => {}
+            _ => {}
         }
     }
-    if wrong > 1 {
-        let message = format!("{} more systems have none either", count(wrong - 1));
-        findings.push(Finding::error(message).in_file(case.source.name()));
+    if let Some((system, why)) = first {
+        let finding = match (gas, &why) {
+            (Some(gas), Some(why)) => refused(case, members, gas, system, why),
+            _ => not_finite(case, members, system),
+        };
+        tell(case, finding, wrong, members.len(), findings);
     }
+    let Some(gas) = gas else { return };
     if raised.systems > 0 {
         let message = format!(
             "of {} systems fractions below zero count as zero",
@@ -62,7 +77,44 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
     }
 }
 
-/// A system that has no state to start from.
+/// Reports the first system without a start, and how many there are.
+fn tell(case: &Case, first: Finding, wrong: usize, all: usize, findings: &Findings) {
+    let others = format!("{} more systems have none either", count(wrong as u64 - 1));
+    if !case.ensemble.takes_bad_rows || wrong == all {
+        findings.push(first);
+        if wrong > 1 {
+            findings.push(Finding::error(others).in_file(case.source.name()));
+        }
+        return;
+    }
+    let help = first.help.clone().unwrap_or_default();
+    let status = Status::InvalidStart.name();
+    let others = if wrong > 1 { format!("; {others}") } else { String::new() };
+    findings.push(first.into_warning().help(format!("it ends as `{status}`{others}; {help}")));
+}
+
+/// A system that starts from what is no number.
+fn not_finite(case: &Case, members: &Members<'_>, system: usize) -> Finding {
+    let values = members.values(system);
+    let bad = values.iter().position(|x| !x.is_finite()).unwrap_or(0);
+    let name = &case.model.variables[bad].name;
+    let row = row(case, members, system);
+    let message = format!("system {system}{row} has no state to start from: `{name}` is no number");
+    let finding = match case.spot_of(bad) {
+        Some(spot) => spot.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field("system"),
+    };
+    finding.found(format!("{name} = {}", values[bad])).help("give a finite number")
+}
+
+/// The row of the table that a system is of, in words.
+fn row(case: &Case, members: &Members<'_>, system: usize) -> String {
+    case.ensemble.table.as_ref().map_or(String::new(), |table| {
+        format!(" (table row {}, from 0)", system / (members.len() / table.rows))
+    })
+}
+
+/// A gas that has no state to start from.
 fn refused(
     case: &Case,
     members: &Members<'_>,
@@ -72,9 +124,7 @@ fn refused(
 ) -> Finding {
     let (about, mut help) = gas::remedy(why);
     let variable = about.and_then(|name| case.model.variable(name));
-    let row = case.ensemble.table.as_ref().map_or(String::new(), |table| {
-        format!(" (table row {}, from 0)", system / (members.len() / table.rows))
-    });
+    let row = row(case, members, system);
     let message =
         format!("system {system}{row} has no state to start from: {}", gas::describe(why, gas));
     let finding = if about == Some(COMPOSITION) {

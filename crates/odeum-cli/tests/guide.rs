@@ -43,8 +43,10 @@ fn every_entry_of_the_tables_is_accepted() {
     }
     for entry in entries("ensemble") {
         let entry = entry.replace(", …", "");
-        let table = if entry.starts_with("columns") { "table = \"starts.csv\"\n" } else { "" };
-        let columns = if entry.starts_with("table") { "columns = [\"x\"]\n" } else { "" };
+        let reads = |key: &str| entry.starts_with(key);
+        let table =
+            if reads("columns") || reads("bad_rows") { "table = \"starts.csv\"\n" } else { "" };
+        let columns = if reads("table") || reads("bad_rows") { "columns = [\"x\"]\n" } else { "" };
         checks(&format!("{SPRING}{METHOD}{TOLERANCE}{TIME}[ensemble]\n{table}{entry}\n{columns}"));
     }
     for entry in entries("method") {

@@ -114,7 +114,7 @@ fn a_run_begins_where_another_ended() {
         }
         let density = |y: &[f64], p: f64| match parameter {
             "density" => p,
-            _ => p / (8314.462_618_153_24 * y[0] * y[n - 1]),
+            _ => p / (8_314.462_618_153_24 * y[0] * y[n - 1]),
         };
         let params = [first["params"].f64(), second["params"].f64()];
         for ((end, p), found) in ends.chunks(n).zip(&params[0]).zip(&params[1]) {
@@ -183,4 +183,82 @@ fn states_and_swept_parameters_of_a_result_are_a_table() {
     folder.write("t.csv", "a;k\n0.5;1\n0.25;2\n").write("h.toml", start("t.csv", ""));
     folder.odeum(&["run", "h.toml"]).well();
     assert_eq!(params("h.npz"), [1.0, 2.0]);
+}
+
+/// The statuses of a result, by name.
+fn statuses(folder: &Folder, name: &str) -> Vec<String> {
+    let result = npz::read(&folder.path(name));
+    let names = result["status_names"].texts();
+    result["status"].whole().iter().map(|status| names[*status as usize].clone()).collect()
+}
+
+#[test]
+fn bad_rows_are_errors_or_end_as_their_systems() {
+    let folder = Folder::new();
+    let ensemble = "[ensemble]\ntable = \"t.csv\"\n";
+    folder.write("t.csv", "a,k\n1,1\nnan,2\n3,\n4,inf\n5,5\n").write("g.csv", "a,k\n1,1\n5,5\n");
+    folder.write("a.toml", format!("{DECAY}{ensemble}"));
+    folder.odeum(&["run", "a.toml"]).refused(&[
+        "`a` must be finite",
+        "`k` is not a number",
+        "bad_rows",
+    ]);
+    let lenient = format!("{DECAY}{ensemble}bad_rows = \"status\"\n");
+    folder.write("a.toml", &lenient);
+    let said = folder.odeum(&["run", "a.toml"]).well();
+    for part in [
+        "warning: system 1 (table row 1, from 0) has no state to start from: `a` is no number",
+        "found: a = NaN",
+        "ends as `invalid start`",
+        "2 more systems have none either",
+    ] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    let expected = ["success", "invalid start", "invalid start", "invalid start", "success"];
+    assert_eq!(statuses(&folder, "a.npz"), expected);
+    folder.write("g.toml", format!("{DECAY}{ensemble}").replace("t.csv", "g.csv"));
+    folder.odeum(&["run", "g.toml"]).well();
+    let [all, good] = ["a.npz", "g.npz"].map(|name| npz::read(&folder.path(name)));
+    let (y, t) = (all["y"].f64(), all["t"].f64());
+    assert_eq!([&y[..2], &y[8..]].concat(), good["y"].f64(), "the others have their bits");
+    assert!(y[2].is_nan() && y[4..8] == [3.0, 0.0, 4.0, 0.0], "{y:?}");
+    assert_eq!(t, [1.0, 0.0, 0.0, 0.0, 1.0]);
+    // Systems of several a row, a word in a number's place, times that are none, and no good row.
+    let copies = format!("{lenient}count = 2\n");
+    folder.write("c.toml", copies).odeum(&["run", "c.toml"]).well();
+    assert_eq!(
+        statuses(&folder, "c.npz")[1..5],
+        ["success", "invalid start", "invalid start", "invalid start"]
+    );
+    folder.write("t.csv", "a,k\n1,1\nx,2\n");
+    folder.odeum(&["check", "a.toml"]).refused(&["`a` is not a number", "found: x"]);
+    folder.write("t.csv", "a,t_end\n1,1\n1,nan\n");
+    folder
+        .odeum(&["check", "a.toml"])
+        .refused(&["the time in row 1 (from 0) is none", "t.csv:1:3"]);
+    folder.write("t.csv", "a,k\n1,nan\n");
+    folder.odeum(&["check", "a.toml"]).refused(&["`k` is no number"]);
+}
+
+#[test]
+fn gases_without_a_start_end_as_their_systems() {
+    let folder = Folder::new();
+    let rows = "T,H2,O2\n1200,0.1,0.9\n12000,0.1,0.9\n1300,0.1,0.5\n1300,-0.1,1.1\n,0.1,0.9\n1300,0.1,0.9\n";
+    folder.write("h2.yaml", hydrogen()).write("t.csv", rows);
+    let case = burning("", "table = \"t.csv\"\nbad_rows = \"status\"");
+    let until = case.replace("[method]", "until = { T = { rises_by = 4000.0 } }\n[method]");
+    folder.write("a.toml", until);
+    let said = folder.odeum(&["run", "a.toml"]).well();
+    for part in ["system 1 (table row 1, from 0)", "temperature 12000 K", "3 more systems"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    let bad = "invalid start";
+    assert_eq!(statuses(&folder, "a.npz"), ["success", bad, bad, bad, bad, "success"]);
+    let result = npz::read(&folder.path("a.npz"));
+    let n = result["y"].shape[1];
+    for array in ["y", "y0"] {
+        let rows = result[array].f64();
+        assert!(rows[n..5 * n].iter().all(|x| x.is_nan()), "{array}");
+        assert!(rows[5 * n..].iter().all(|x| x.is_finite()), "{array}");
+    }
 }

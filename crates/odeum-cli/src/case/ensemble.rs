@@ -43,11 +43,20 @@ pub(crate) struct EnsembleSpec {
     pub(crate) perturb: Vec<Perturbation>,
     pub(crate) sweep: Vec<Axis>,
     pub(crate) table: Option<TableData>,
+    /// Systems whose rows are no starts end by their status; else they are errors.
+    pub(crate) takes_bad_rows: bool,
 }
 
 impl Default for EnsembleSpec {
     fn default() -> Self {
-        EnsembleSpec { count: 1, seed: 0, perturb: Vec::new(), sweep: Vec::new(), table: None }
+        EnsembleSpec {
+            count: 1,
+            seed: 0,
+            perturb: Vec::new(),
+            sweep: Vec::new(),
+            table: None,
+            takes_bad_rows: false,
+        }
     }
 }
 
@@ -64,9 +73,13 @@ pub(crate) fn read(
     let sweep = section.get("sweep").map(|f| read_sweep(&f, model, findings));
     let table_field = section.get("table");
     let columns = section.get("columns");
+    let bad_rows_field = section.get("bad_rows");
+    let bad_rows = bad_rows_field.as_ref().map_or(Some(false), |field| {
+        field.choice("what becomes of bad rows", &[("error", false), ("status", true)])
+    });
     let table = match (table_field, model) {
         (Some(field), Some(model)) => {
-            Some(table::read(&field, columns, false, model, folder, findings))
+            Some(table::read(&field, columns, bad_rows == Some(true), model, folder, findings))
         }
         (Some(field), None) => {
             field.text();
@@ -75,6 +88,9 @@ pub(crate) fn read(
         (None, _) => {
             if let Some(columns) = columns {
                 columns.refuse::<()>("`columns` without a `table`", "give the table it is about");
+            }
+            if let Some(field) = &bad_rows_field {
+                field.refuse::<()>("`bad_rows` without a `table`", "give the table it is about");
             }
             None
         }
@@ -87,6 +103,7 @@ pub(crate) fn read(
         perturb: perturb.unwrap_or(Some(Vec::new()))?,
         sweep: sweep.unwrap_or(Some(Vec::new()))?,
         table: table.map_or(Some(None), |t| t.map(Some))?,
+        takes_bad_rows: bad_rows?,
     };
     model
         .and_then(|model| no_conflicts(&spec, model, findings))

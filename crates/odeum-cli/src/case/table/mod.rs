@@ -139,7 +139,17 @@ pub(crate) fn read(
             findings.push(spot.error("this is given twice").help("name it once"));
         }
         match &raw.columns[column] {
-            Ok(values) => used.push((target, values.clone())),
+            Ok(values) if target != Target::Start && target != Target::End => {
+                used.push((target, values.clone()));
+            }
+            Ok(values) => match values.iter().position(|t| !t.is_finite()) {
+                None => used.push((target, values.clone())),
+                Some(row) => {
+                    good = false;
+                    let finding = spot.error(format!("the time in row {row} (from 0) is none"));
+                    findings.push(finding.found(values[row]).help("give every row its times"));
+                }
+            },
             Err(list) => {
                 good = false;
                 list.iter().cloned().for_each(|finding| findings.push(finding));
