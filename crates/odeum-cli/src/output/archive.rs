@@ -4,25 +4,16 @@
 //! arrays, sum them up and write them, in whatever order they come to be ready.
 
 use super::atomic::write_whole;
+use super::desk::{Desk, Fill, Idle, Out, Place, Pour, Sink, lock};
 use super::zip::Members;
 use crate::finding::Finding;
-use crate::{npy, parallel};
+use crate::npy;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Bytes that a thread makes at once, about.
-const PIECE: usize = 1 << 20;
-
-/// Appends the bytes of some rows.
-type Fill<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
-
-/// Appends all bytes, one after the other.
-type Pour<'a> = Box<dyn FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a>;
+use std::sync::{Mutex, PoisonError};
 
 /// Arrays to be written.
 #[derive(Default)]
@@ -133,180 +124,6 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// Where the bytes of an array belong in the file, and how many they are.
-struct Place<'a> {
-    name: &'a str,
-    at: u64,
-    bytes: usize,
-}
-
-impl Place<'_> {
-    /// What is said of a piece that has not as many bytes as it should.
-    fn misfit(&self, found: usize, wanted: usize) -> io::Error {
-        io::Error::other(format!("{} has {found} bytes where {wanted} belong", self.name))
-    }
-}
-
-/// Buffers that nobody uses: new memory for each piece would cost more than to fill it.
-#[derive(Default)]
-struct Idle(Mutex<Vec<Vec<u8>>>);
-
-impl Idle {
-    fn take(&self) -> Vec<u8> {
-        lock(&self.0).pop().unwrap_or_default()
-    }
-
-    fn give_back(&self, mut buffer: Vec<u8>) {
-        buffer.clear();
-        lock(&self.0).push(buffer);
-    }
-}
-
-/// What threads that write share.
-struct Desk<'a, 'f> {
-    out: &'a Mutex<Out<'f>>,
-    idle: Idle,
-}
-
-impl Desk<'_, '_> {
-    fn has_failed(&self) -> bool {
-        lock(self.out).failed.is_some()
-    }
-
-    /// Writes an array by rows; the checksums of its pieces.
-    fn rows(
-        &self,
-        threads: usize,
-        place: &Place<'_>,
-        count: usize,
-        fill: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
-    ) -> Vec<crc32fast::Hasher> {
-        let row = place.bytes / count.max(1);
-        let step = (PIECE / row.max(1)).max(1);
-        let sums: Vec<Mutex<crc32fast::Hasher>> =
-            (0..count.div_ceil(step)).map(|_| Mutex::default()).collect();
-        parallel::each(threads, sums.len(), |n| {
-            if self.has_failed() {
-                return;
-            }
-            let rows = n * step..((n + 1) * step).min(count);
-            let (first, wanted) = (rows.start * row, rows.len() * row);
-            let mut bytes = self.idle.take();
-            bytes.reserve(wanted);
-            fill(rows, &mut bytes);
-            if bytes.len() == wanted {
-                lock(&sums[n]).update(&bytes);
-                lock(self.out).put(place.at + first as u64, &bytes);
-            } else {
-                lock(self.out).fail(place.misfit(bytes.len(), wanted));
-            }
-            self.idle.give_back(bytes);
-        });
-        sums.into_iter()
-            .map(|sum| sum.into_inner().unwrap_or_else(PoisonError::into_inner))
-            .collect()
-    }
-
-    /// Writes an array as this thread makes it; the checksums of its pieces.
-    fn in_order(
-        &self,
-        threads: usize,
-        place: &Place<'_>,
-        pour: Pour<'_>,
-    ) -> Vec<crc32fast::Hasher> {
-        // No more waits than makes up for threads that are late.
-        let (sender, inbox) = sync_channel::<(usize, u64, Vec<u8>)>(2 * threads);
-        let (inbox, sums) = (Mutex::new(inbox), Mutex::new(Vec::new()));
-        let work = || {
-            loop {
-                let received = lock(&inbox).recv();
-                let Ok((n, at, bytes)) = received else { break };
-                let mut sum = crc32fast::Hasher::new();
-                sum.update(&bytes);
-                lock(self.out).put(at, &bytes);
-                lock(&sums).push((n, sum));
-                self.idle.give_back(bytes);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.max(1) {
-                scope.spawn(work);
-            }
-            let (idle, at) = (&self.idle, place.at);
-            let mut sink = Sink { idle, sender, at, sent: 0, bytes: idle.take() };
-            let poured = pour(&mut sink).and_then(|()| sink.finish(place));
-            if let Err(error) = poured {
-                lock(self.out).fail(error);
-            }
-        });
-        let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
-        sums.sort_by_key(|(n, _)| *n);
-        sums.into_iter().map(|(_, sum)| sum).collect()
-    }
-}
-
-/// Takes the bytes of an array from one thread, and hands them to others in pieces.
-pub(crate) struct Sink<'a> {
-    idle: &'a Idle,
-    sender: SyncSender<(usize, u64, Vec<u8>)>,
-    /// Where the next piece belongs in the file.
-    at: u64,
-    sent: usize,
-    bytes: Vec<u8>,
-}
-
-impl Sink<'_> {
-    /// Appends what `fill` does.
-    pub(crate) fn append(&mut self, fill: impl FnOnce(&mut Vec<u8>)) {
-        fill(&mut self.bytes);
-        if self.bytes.len() >= PIECE {
-            self.send();
-        }
-    }
-
-    fn send(&mut self) {
-        let bytes = std::mem::replace(&mut self.bytes, self.idle.take());
-        let (n, at) = (self.sent, self.at);
-        self.at += bytes.len() as u64;
-        self.sent += 1;
-        // Threads listen as long as there is a sender.
-        let _ = self.sender.send((n, at, bytes));
-    }
-
-    fn finish(&mut self, place: &Place<'_>) -> io::Result<()> {
-        if !self.bytes.is_empty() {
-            self.send();
-        }
-        let found = (self.at - place.at) as usize;
-        if found == place.bytes { Ok(()) } else { Err(place.misfit(found, place.bytes)) }
-    }
-}
-
-/// The file that all threads write to, and the first error. One writes at a time: file systems
-/// let no two write to one file at once.
-struct Out<'a> {
-    file: &'a mut File,
-    failed: Option<io::Error>,
-}
-
-impl Out<'_> {
-    /// Writes bytes at a place, unless something has failed.
-    fn put(&mut self, at: u64, bytes: &[u8]) {
-        if self.failed.is_none() {
-            let sought = self.file.seek(SeekFrom::Start(at));
-            self.failed = sought.and_then(|_| self.file.write_all(bytes)).err();
-        }
-    }
-
-    fn fail(&mut self, error: io::Error) {
-        self.failed.get_or_insert(error);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Texts as NumPy keeps them: UTF-32, all of one length.
 fn unicode(texts: &[String]) -> (String, Vec<u8>) {
     let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
@@ -329,6 +146,7 @@ pub(crate) fn write_archive(
 
 #[cfg(test)]
 mod tests {
+    use super::super::desk::PIECE;
     use super::*;
     use std::path::PathBuf;
 

@@ -5,6 +5,7 @@ mod archive;
 mod atomic;
 mod columns;
 mod csv;
+mod desk;
 mod npz;
 mod parquet;
 mod picture;

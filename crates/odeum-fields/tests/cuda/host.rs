@@ -28,9 +28,17 @@ pub(crate) struct Host {
     queue: usize,
     /// How often a kernel is not there when it is asked for.
     patience: usize,
+    /// Texts whose compilation has begun.
+    begun: Arc<AtomicUsize>,
 }
 
 impl Host {
+    /// How many texts have been given to the compiler, from now on too.
+    #[allow(dead_code)]
+    pub(crate) fn begun(&self) -> Arc<AtomicUsize> {
+        self.begun.clone()
+    }
+
     /// Whose compiler takes its time: kernels are there when they have been asked for so often.
     #[allow(dead_code)]
     pub(crate) fn slow(patience: usize) -> Host {
@@ -50,7 +58,8 @@ impl Host {
     }
 
     fn new(bytes: usize, world: World) -> Host {
-        Host { free: Arc::new(AtomicUsize::new(bytes)), queue: world.queue(), world, patience: 0 }
+        let (free, begun) = (Arc::new(AtomicUsize::new(bytes)), Arc::default());
+        Host { free, queue: world.queue(), world, patience: 0, begun }
     }
 
     fn move_bytes(
@@ -145,7 +154,8 @@ impl Machine for Host {
 
     fn twin(&self) -> Result<Host, Error> {
         let (free, world) = (self.free.clone(), self.world.clone());
-        Ok(Host { free, queue: world.queue(), world, patience: 0 })
+        let begun = self.begun.clone();
+        Ok(Host { free, queue: world.queue(), world, patience: 0, begun })
     }
 
     fn free_memory(&self) -> Result<usize, Error> {
@@ -192,6 +202,7 @@ impl Machine for Host {
     }
 
     fn begin(&self, text: &str, names: &[&str]) -> Coming {
+        self.begun.fetch_add(1, Ordering::Relaxed);
         let text = compiled(text, names);
         let kernel = |name: &&str| Kernel { text: text.clone(), name: (*name).to_owned() };
         let patience = AtomicUsize::new(self.patience);

@@ -10,6 +10,7 @@ use odeum_fields::{
     Quantity, Steps, Wall, Walls, Wind, noise, rough,
 };
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 /// Two species with time and place in their equations, in a box of three kinds of walls.
 fn problem(shape: [usize; 3]) -> Problem {
@@ -271,6 +272,30 @@ fn kernels_that_come_late_change_no_bit() {
             assert!(found == wanted, "{:?}", options.method);
         }
     }
+}
+
+/// A march that begins with a single step, as those do that are watched, asks for the kernel of several as
+/// soon as it takes several, though that of single steps is there by then.
+#[test]
+fn the_fastest_kernel_is_asked_for_beside_a_slower_one() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([24, 5, 3]);
+    let machine = host::Host::slow(1);
+    let begun = machine.begun();
+    let start = Checkpoint { field: start::<f32>(&problem), clock: Clock::at(0.4) };
+    let options = Options { force: true, ..Options::euler(0.002) };
+    let mut march = March::on_machine(&problem, start, &options, machine).unwrap();
+    assert!(march.tiling().is_some_and(|fastest| fastest.depth > 1));
+    for _ in 0..4 {
+        march.steps(1, 0, &mut go_on).unwrap();
+    }
+    let single = begun.load(Ordering::Relaxed);
+    march.steps(8, 0, &mut go_on).unwrap();
+    assert_eq!(begun.load(Ordering::Relaxed), single + 1);
+    march.steps(8, 0, &mut go_on).unwrap();
+    assert_eq!(begun.load(Ordering::Relaxed), single + 1);
 }
 
 /// Where the march is looked at, and interrupted, changes no bit.
