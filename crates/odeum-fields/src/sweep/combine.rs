@@ -66,7 +66,7 @@ impl<'a, T: Scalar> Goal<'a, T> {
     #[inline(always)]
     pub(super) fn terms(&self, s: usize, but: usize) -> impl Iterator<Item = &'a [T]> {
         let (begin, wide) = (self.begin(s), self.wide());
-        let terms = if self.kept.is_some() { &[] } else { &self.frame.terms[..] };
+        let terms = if self.kept.is_some() { &[] } else { self.frame.terms };
         terms.iter().skip(but).map(move |(_, values)| &values[begin..begin + wide])
     }
 
@@ -81,9 +81,9 @@ impl<'a, T: Scalar> Goal<'a, T> {
         let out = unsafe { std::slice::from_raw_parts_mut(self.out(s), wide) };
         let (slope, own) = (L::splat(frame.slope), frame.own.map(L::splat));
         let at = self.begin(s);
-        let (first, others) = match &frame.terms[..] {
+        let (first, others) = match frame.terms {
             _ if frame.from_here => (here.map(|here| (L::lit(1.0), here)), &frame.terms[..0]),
-            [] => (None, &frame.terms[..]),
+            [] => (None, frame.terms),
             [(factor, values), others @ ..] => {
                 (Some((L::splat(*factor), &values[at..at + wide])), others)
             }

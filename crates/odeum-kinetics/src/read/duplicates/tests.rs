@@ -47,7 +47,7 @@ fn mechanism(reactions: Vec<Reaction>) -> Mechanism {
 
 /// Coefficients of every species among reactants and products.
 fn coefficients(reaction: &Reaction, backward: bool) -> Vec<f64> {
-    let mut all = vec![0.0; 2 * N_SPECIES];
+    let mut all = [0.0; 2 * N_SPECIES];
     for (is_product, side) in [(false, &reaction.reactants), (true, &reaction.products)] {
         for &(k, n) in side {
             all[k + if is_product != backward { N_SPECIES } else { 0 }] += n;

@@ -56,7 +56,7 @@ impl<'a> Fields<'a> {
     /// Tells of keys that nothing here reads. One without a value that begins as a number is
     /// refused: it is the end of a number with a decimal comma.
     pub(super) fn warn_unknown(&self, known: &[&str], log: &mut Log) {
-        self.unknown(known, |key| number::begins(key), log);
+        self.unknown(known, number::begins, log);
     }
 
     /// As `warn_unknown`, and every key without a value is refused.

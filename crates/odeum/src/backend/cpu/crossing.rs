@@ -205,7 +205,7 @@ fn excursion(ends: [f64; 2], slopes: [f64; 2]) -> Option<f64> {
     let (a, b) = (f + g - 2.0 * rise, 3.0 * rise - 2.0 * f - g);
     let value = |x: f64| ((a * x + b) * x + f) * x + p;
     let discriminant = b * b - 3.0 * a * f;
-    if !(discriminant > 0.0) {
+    if discriminant.is_nan() || discriminant <= 0.0 {
         return None;
     }
     // The maximum is the root at which the second derivative 6aθ + 2b is negative; both roots in
