@@ -50,7 +50,11 @@ fn every_entry_of_the_tables_is_accepted() {
         checks(&format!("{SPRING}{METHOD}{TOLERANCE}{TIME}[ensemble]\n{table}{entry}\n{columns}"));
     }
     for entry in entries("method") {
-        let name = if entry.starts_with("name") { "" } else { "name = \"rkc\"\n" };
+        let name = match entry.split(' ').next() {
+            Some("name") => "",
+            Some("growth_limit") => "name = \"rodas5p\"\n",
+            _ => "name = \"rkc\"\n",
+        };
         checks(&format!("{SPRING}{TOLERANCE}{TIME}[method]\n{name}{entry}\n"));
     }
     for entry in entries("run").into_iter().chain(entries("output")) {
