@@ -78,7 +78,8 @@ pub(crate) fn remedy(error: &StateError) -> (Option<&str>, String) {
         StateError::Temperature { bounds: (low, high), .. } => (
             Some(TEMPERATURE),
             format!(
-                "give {low} to {high} K, for which the mechanism has the data of all its species"
+                "give {low} to {high} K, for which the mechanism has the data of all its species, or \
+                 a larger temperature_margin in [system] to extrapolate them"
             ),
         ),
         StateError::NotPositive { what: "pressure", .. } => {

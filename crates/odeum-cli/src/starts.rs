@@ -29,11 +29,19 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
         Start::Direct => None,
     };
     let (mut wrong, mut raised) = (0, Raised::default());
+    let mut extrapolated = (0, None);
     let mut first = None;
     for system in 0..members.len() {
         let values = members.values(system);
         let is_finite = values.iter().all(|x| x.is_finite());
-        match gas.map(|gas| gas.start(&values)) {
+        let start = gas.map(|gas| gas.start(&values));
+        if let (Some(gas), Some(Ok(state))) = (gas, &start)
+            && !gas.reactor.kinetics().data_hold_at(state[0])
+        {
+            extrapolated.0 += 1;
+            extrapolated.1.get_or_insert((system, state[0]));
+        }
+        match start {
             Some(Err(why)) => {
                 wrong += 1;
                 first.get_or_insert((system, Some(why)));
@@ -57,6 +65,20 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
         tell(case, finding, wrong, members.len(), findings);
     }
     let Some(gas) = gas else { return };
+    if let (systems, Some((system, temperature))) = extrapolated {
+        let message = match systems {
+            1 => format!("system {system} starts outside the thermodynamic data"),
+            n => format!("{n} systems start outside the thermodynamic data, first system {system}"),
+        };
+        let spot = case.model.variable(gas::TEMPERATURE).and_then(|v| case.spot_of(v));
+        let finding = match spot.or_else(|| case.spots.find(gas::TEMPERATURE)) {
+            Some(spot) => spot.error(message),
+            None => Finding::error(message).in_file(case.source.name()).field("system"),
+        };
+        let (low, high) = gas.reactor.temperature_bounds();
+        let help = format!("the data hold from {low} to {high} K, and are extrapolated");
+        findings.push(finding.into_warning().found(format!("{temperature} K")).help(help));
+    }
     if raised.systems > 0 {
         let message = format!(
             "of {} systems fractions below zero count as zero",

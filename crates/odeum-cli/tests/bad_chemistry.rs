@@ -103,7 +103,11 @@ fn amounts_that_are_none() {
 #[test]
 fn mixtures_that_are_none() {
     let neither = with("fuel = { H2 = 1 }\n", "").replace("oxidizer = { O2 = 1, N2 = 3.76 }", "");
-    refused(neither, &["what is the gas made of?", "a.toml:2:", "give fuel", "mole_fractions"]);
+    // Of the phase's state it can be known.
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen().replace("  state:", "  note:")).write("a.toml", neither);
+    let parts = ["what is the gas made of?", "a.toml:2:", "give fuel", "mole_fractions"];
+    folder.odeum(&["check", "a.toml"]).refused(&parts);
     let half = with("fuel = { H2 = 1 }\n", "");
     refused(half, &["an oxidizer without a fuel", "a.toml:7:", "system.oxidizer", "give fuel"]);
     let half = with("oxidizer = { O2 = 1, N2 = 3.76 }\n", "");
@@ -128,19 +132,46 @@ fn temperatures_and_pressures_that_are_none() {
     for t in ["150.0", "9000.0", "-300.0"] {
         let case = with("temperature = 1000.0", &format!("temperature = {t}"));
         let parts = [
-            "is outside the thermodynamic data",
+            "is more than 10 K outside the thermodynamic data, 300 to 3500 K",
             "a.toml:5:",
             "system.temperature",
             &format!("T = {}", &t[..t.len() - 2]),
             "for which the mechanism has the data",
+            "temperature_margin in [system]",
         ];
         refused(case, &parts);
     }
-    // Rounding at the end of the range is no reason to refuse.
+    let negative = with("temperature = 1000.0", "temperature_margin = -1");
+    refused(negative, &["a margin cannot be negative", "a.toml:5:", "system.temperature_margin"]);
+    // Narrower and wider on request; what is extrapolated is told.
     let folder = Folder::new();
     folder.write("h2.yaml", hydrogen());
-    folder.write("a.toml", with("temperature = 1000.0", "temperature = 299.998"));
-    folder.odeum(&["check", "a.toml"]).well();
+    let start = |t: &str| folder.write("a.toml", with("temperature = 1000.0", t));
+    start("temperature = 298.15\ntemperature_margin = 1.0")
+        .odeum(&["check", "a.toml"])
+        .refused(&["298.15 K is more than 1 K outside"]);
+    for (start_at, told) in [
+        ("temperature = 298.15", "298.15 K"),
+        ("temperature = 200.0\ntemperature_margin = 100.0", "200 K"),
+        ("temperature = 3501.0", "3501 K"),
+    ] {
+        let said = start(start_at).odeum(&["check", "a.toml"]).well();
+        let what = "system 0 starts outside the thermodynamic data";
+        let text = said.out + &said.err;
+        for part in [what, told, "a.toml:5:", "300 to 3500 K, and are extrapolated"] {
+            assert!(text.contains(part), "`{part}` is not in:\n{text}");
+        }
+    }
+    // Rounding at the end of the data is not outside of them.
+    let said = start("temperature = 299.9999999").odeum(&["check", "a.toml"]).well();
+    assert!(!(said.out + &said.err).contains("outside"));
+    let sweep = format!("{CASE}[ensemble.sweep]\nT = [300.0, 295.0, 290.0]\n");
+    let said = folder.write("a.toml", sweep).odeum(&["check", "a.toml"]).well();
+    let text = said.out + &said.err;
+    assert!(
+        text.contains("2 systems start outside the thermodynamic data, first system 1"),
+        "{text}"
+    );
 
     for p in ["0.0", "-1e5"] {
         let case = with("pressure = 1e5", &format!("pressure = {p}"));

@@ -66,12 +66,15 @@ impl std::error::Error for KineticsError {}
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StateError {
-    /// The temperature is outside the range of the thermodynamic data, or not a number.
+    /// The temperature is outside the range of the thermodynamic data by more than is allowed, or
+    /// not a number.
     Temperature {
         /// The temperature \[K\].
         value: f64,
-        /// Lowest and highest temperature \[K\].
+        /// Lowest and highest temperature of the data \[K\].
         bounds: (f64, f64),
+        /// How far outside it may be \[K\].
+        margin: f64,
     },
     /// The pressure or density is not a positive number.
     NotPositive {
@@ -120,10 +123,11 @@ impl StateError {
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StateError::Temperature { value, bounds: (low, high) } => {
+            StateError::Temperature { value, bounds: (low, high), margin } => {
                 write!(
                     f,
-                    "temperature {value} K is outside the thermodynamic data, {low} to {high} K"
+                    "temperature {value} K is more than {margin} K outside the thermodynamic data, \
+                     {low} to {high} K"
                 )
             }
             StateError::NotPositive { what, value } => {

@@ -6,6 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::synthetic;
+use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError};
 
 fn reactor(constraint: Constraint) -> Reactor {
@@ -78,30 +79,57 @@ fn impossible_states_are_named() {
     assert!(unknown.unwrap_err().to_string().contains("XE"));
 }
 
-/// The slack must neither refuse a gas that rounding put outside nor change what it is made of: the
-/// heat capacity that follows from dT/dt is continuous across the end of the range.
+/// A gas may start a little outside the data, which are extrapolated and stay smooth: the heat
+/// capacity that follows from the enthalpy is continuous across the end of the range.
 #[test]
-fn a_temperature_may_lie_a_thousandth_outside_the_data() {
+fn a_temperature_may_lie_a_margin_outside_the_data() {
     let reactor = reactor(Constraint::ConstantPressure);
     let kinetics = reactor.kinetics();
-    let (low, high) = kinetics.temperature_bounds();
+    let (low, high) = reactor.temperature_bounds();
     let x = kinetics.composition(&[("H2", 2.0), ("O2", 1.0), ("AR", 7.0)]).unwrap();
     let y = kinetics.mass_fractions(&x).unwrap();
-    for t in [low, low * (1.0 - 7e-6), low * 0.99901, high, high * 1.00099] {
+    let margin = reactor.temperature_margin();
+    assert_eq!(margin, TEMPERATURE_MARGIN);
+    for t in [low, low - 1.85, low - margin, high, high + 1.0, high + margin] {
         let (state, _) = reactor.state(t, 1e5, &y).unwrap();
         assert_eq!(state[0], t, "the temperature is kept as given");
+        assert_eq!(kinetics.data_hold_at(t), t == low || t == high);
     }
-    for t in [low * 0.9989, high * 1.0011, 0.0, -low, f64::NAN, f64::INFINITY] {
+    let beyond = [low - margin - 0.01, high + margin + 0.01, 0.0, -low, f64::NAN, f64::INFINITY];
+    for t in beyond {
         let error = reactor.state(t, 1e5, &y).unwrap_err();
-        assert!(matches!(error, StateError::Temperature { .. }), "{t}: {error}");
+        let StateError::Temperature { bounds, margin: allowed, .. } = error else { panic!("{t}") };
+        assert_eq!((bounds, allowed), ((low, high), margin));
+    }
+    // Wider on request, down to absolute zero but not beyond; or not at all.
+    let wide = reactor.clone().with_temperature_margin(1e9);
+    assert!(wide.state(1.0, 1e5, &y).is_ok() && wide.state(1e5, 1e5, &y).is_ok());
+    for t in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(wide.state(t, 1e5, &y).is_err(), "{t}");
+    }
+    for none in [0.0, -5.0, f64::NAN] {
+        let strict = reactor.clone().with_temperature_margin(none);
+        assert!(strict.state(low, 1e5, &y).is_ok() && strict.state(low - 0.01, 1e5, &y).is_err());
     }
     let h = |t: f64| kinetics.enthalpy_mass(t, &y);
-    for (inside, outside) in [(low, low * 0.999), (high, high * 1.001)] {
+    for (inside, outside) in [(low, low - margin), (high, high + margin)] {
         let cp = (h(outside) - h(inside)) / (outside - inside);
-        let step = if outside < inside { low * 1e-3 } else { -high * 1e-3 };
+        let step = inside - outside;
         let within = (h(inside + step) - h(inside)) / step;
-        assert!((cp / within - 1.0).abs() < 1e-3, "{cp} {within}");
+        assert!((cp / within - 1.0).abs() < 0.02, "{cp} {within}");
     }
+}
+
+/// Rounding at the end of the data is not outside of them.
+#[test]
+fn rounding_is_no_extrapolation() {
+    let kinetics = Kinetics::new(&synthetic::mechanism()).unwrap();
+    let (low, high) = kinetics.temperature_bounds();
+    assert!(
+        kinetics.data_hold_at(low * (1.0 - 1e-12)) && kinetics.data_hold_at(high * (1.0 + 1e-12))
+    );
+    assert!(!kinetics.data_hold_at(low - 1e-3) && !kinetics.data_hold_at(high + 1e-3));
+    assert!(!kinetics.data_hold_at(f64::NAN));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE}
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
-use odeum::kinetics::read::Selection;
+use odeum::kinetics::reactor::TEMPERATURE_MARGIN;
+use odeum::kinetics::read::{Composition, Selection};
 use odeum::kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
 use odeum::{Atol, Method, Tolerance};
 use odeum_compiled::Rhs;
@@ -16,7 +17,7 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Temperature \[K\] and pressure \[Pa\] where the case says nothing.
+/// Temperature \[K\] and pressure \[Pa\] where neither the case nor the phase says anything.
 const USUAL_TEMPERATURE: f64 = 1000.0;
 const USUAL_PRESSURE: f64 = 101_325.0;
 
@@ -132,21 +133,31 @@ pub(super) fn read(
         let choices = [("exact", JacobianForm::Exact), ("approximate", JacobianForm::Approximate)];
         field.choice("Jacobians", &choices)
     });
-    let mut number = |key, variable: &str, usual| match section.get(key) {
-        None => Some(usual),
-        Some(field) => {
+    // `None` inside means: was given, and is wrong.
+    let mut number = |key, variable: &str| {
+        section.get(key).map(|field| {
             spots.put(variable, field.spot());
             field.number()
-        }
+        })
     };
-    let temperature = number("temperature", TEMPERATURE, USUAL_TEMPERATURE);
-    let pressure = number("pressure", PRESSURE, USUAL_PRESSURE);
-    let ratio = number("equivalence_ratio", RATIO, 1.0);
-    let way = one_way(section, tabled, findings);
-    if let Some(Way::Ratio(fuel, _)) = &way {
+    let temperature = number("temperature", TEMPERATURE);
+    let pressure = number("pressure", PRESSURE);
+    let ratio = number("equivalence_ratio", RATIO).unwrap_or(Some(1.0));
+    let margin = section.get("temperature_margin").map_or(Some(TEMPERATURE_MARGIN), |field| {
+        match field.number()? {
+            margin if margin >= 0.0 => Some(margin),
+            _ => field.refuse("a margin cannot be negative", "give zero or more kelvin"),
+        }
+    });
+    // What is not said here or in a table may be known of the phase's state.
+    let keys = ["fuel", "oxidizer", "equivalence_ratio"];
+    let is_given =
+        keys.into_iter().chain(COMPOSITIONS.map(|way| way.0)).any(|key| section.has(key));
+    let way = (is_given || tabled).then(|| one_way(section, tabled, findings));
+    if let Some(Some(Way::Ratio(fuel, _))) = &way {
         spots.put("fuel", fuel.spot());
     }
-    if let Some(Way::Species(_, field)) = &way {
+    if let Some(Some(Way::Species(_, field))) = &way {
         spots.put(COMPOSITION, field.spot());
     }
     section.finish();
@@ -174,10 +185,10 @@ pub(super) fn read(
     let include = include?;
     let selection = Selection { thermo: thermo.as_deref(), phase, include: &include };
     let found = mechanism::read(&beside(name), &selection);
-    let (mechanism, kinetics) = match found {
+    let (mechanism, state, kinetics) = match found {
         Ok(read) => {
             read.warnings.into_iter().for_each(|warning| findings.push(warning));
-            (read.mechanism, Arc::new(read.kinetics))
+            (read.mechanism, read.state, Arc::new(read.kinetics))
         }
         Err(problems) => {
             problems.into_iter().for_each(|problem| findings.push(problem));
@@ -185,21 +196,53 @@ pub(super) fn read(
         }
     };
     let amounts = |field: &Field<'_>| amounts(field, &kinetics, findings);
-    let (mixture, composition) = match way? {
-        Way::Ratio(fuel, oxidizer) => {
-            let (fuel, oxidizer) = (amounts(&fuel), amounts(&oxidizer));
-            (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
-        }
-        Way::Species(mixture, field) => (mixture, Some(amounts(&field)?)),
-        Way::Table => (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()])),
+    let mut taken = Vec::new();
+    let of_state = |composition| match composition {
+        Composition::MoleFractions(amounts) => (Mixture::Amounts(Basis::Moles), Some(amounts)),
+        Composition::MassFractions(amounts) => (Mixture::Amounts(Basis::Masses), Some(amounts)),
     };
+    let way = match (way, state.composition) {
+        (Some(way), _) => Ok(way?),
+        (None, Some(composition)) => Err(composition),
+        (None, None) => Ok(one_way(section, tabled, findings)?),
+    };
+    let (mixture, composition) = match way {
+        Err(composition) => {
+            taken.push("composition");
+            of_state(composition)
+        }
+        Ok(way) => match way {
+            Way::Ratio(fuel, oxidizer) => {
+                let (fuel, oxidizer) = (amounts(&fuel), amounts(&oxidizer));
+                (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
+            }
+            Way::Species(mixture, field) => (mixture, Some(amounts(&field)?)),
+            Way::Table => {
+                (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()]))
+            }
+        },
+    };
+    // What the case leaves open is as the state of the phase has it.
+    let mut or_state = |given: Option<Option<f64>>, of_state: Option<f64>, what, usual| {
+        if given.is_none() && of_state.is_some() {
+            taken.push(what);
+        }
+        given.unwrap_or(Some(of_state.unwrap_or(usual)))
+    };
+    let temperature = or_state(temperature, state.temperature, "temperature", USUAL_TEMPERATURE);
+    let pressure = or_state(pressure, state.pressure, "pressure", USUAL_PRESSURE);
     let slack = vec![NEGATIVE_LEAST; kinetics.n_species()];
-    let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?);
+    let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?)
+        .with_temperature_margin(margin?);
     let gas = Gas { reactor: Arc::new(reactor), mixture, slack };
     let mut values = vec![temperature?, pressure?];
     let ratio = ratio?;
     values.extend(composition.unwrap_or_else(|| vec![ratio]));
-    Some(model(gas, values, &mechanism, name))
+    let mut model = model(gas, values, &mechanism, name);
+    if !taken.is_empty() {
+        model.lines.push(format!("From the state of the phase: {}", taken.join(", ")));
+    }
+    Some(model)
 }
 
 /// Paths of folders from that of the case file.

@@ -7,6 +7,7 @@ use crate::{Exit, show};
 use odeum::System;
 use odeum::kinetics::check::thermodynamics;
 use odeum::kinetics::mechanism::{Blending, Rate, Reaction, Thermo};
+use odeum::kinetics::read::{Composition, InitialState};
 use odeum::kinetics::{Mechanism, Reactor};
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(crate) fn command(args: &MechanismArgs) -> Exit {
 }
 
 fn describe(file: &str, read: Read, style: Style) -> String {
-    let Read { mechanism, kinetics, warnings } = read;
+    let Read { mechanism, state, kinetics, warnings } = read;
     let mut text = style.bold(file);
     if !mechanism.name.is_empty() {
         text += &format!(" — {}", mechanism.name);
@@ -44,6 +45,9 @@ fn describe(file: &str, read: Read, style: Style) -> String {
     );
     let (low, high) = kinetics.temperature_bounds();
     facts.pair("temperatures", format!("{low} to {high} K for all species"));
+    if let Some(state) = described(&state, &mechanism) {
+        facts.pair("state", state);
+    }
     let kinetics = Arc::new(kinetics);
     let reactor = Reactor::constant_volume(kinetics);
     let n = reactor.dim();
@@ -59,6 +63,25 @@ fn describe(file: &str, read: Read, style: Style) -> String {
         );
     }
     text
+}
+
+/// The state of the phase, from which cases start where they say nothing else; `None` where it has
+/// none.
+fn described(state: &InitialState, mechanism: &Mechanism) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(state.temperature.map(|t| format!("{t} K")));
+    parts.extend(state.pressure.map(|p| format!("{p:.0} Pa")));
+    if let Some(composition) = &state.composition {
+        let (how, amounts) = match composition {
+            Composition::MoleFractions(amounts) => ("by mole", amounts),
+            Composition::MassFractions(amounts) => ("by mass", amounts),
+        };
+        let given = mechanism.species.iter().zip(amounts).filter(|(_, amount)| **amount > 0.0);
+        let given: Vec<String> =
+            given.map(|(species, amount)| format!("{} {amount}", species.name)).collect();
+        parts.push(format!("{} {how}", given.join(", ")));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn species(mechanism: &Mechanism) -> String {

@@ -5,13 +5,15 @@ mod command;
 pub(crate) use command::command;
 
 use crate::finding::Finding;
-use odeum::kinetics::read::{self, Problem, Selection};
+use odeum::kinetics::read::{self, InitialState, Problem, Selection};
 use odeum::kinetics::{Kinetics, Mechanism};
 use std::path::Path;
 
 /// A mechanism that was read.
 pub(crate) struct Read {
     pub(crate) mechanism: Mechanism,
+    /// The state that its phase gives itself.
+    pub(crate) state: InitialState,
     pub(crate) kinetics: Kinetics,
     pub(crate) warnings: Vec<Finding>,
 }
@@ -30,7 +32,7 @@ pub(crate) fn read(path: &Path, selection: &Selection<'_>) -> Result<Read, Vec<F
         vec![Finding::error(error.to_string()).in_file(path.display().to_string())]
     })?;
     let warnings = read.warnings.into_iter().map(|p| finding(p).into_warning()).collect();
-    Ok(Read { mechanism: read.mechanism, kinetics, warnings })
+    Ok(Read { mechanism: read.mechanism, state: read.state, kinetics, warnings })
 }
 
 /// A problem of a mechanism as a finding.

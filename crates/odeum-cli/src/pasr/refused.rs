@@ -34,9 +34,10 @@ pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {
 fn gas_finding(field: &str, error: &StateError, settings: &PasrSettings) -> Finding {
     let finding = Finding::error(error.to_string()).help(gas::remedy(error).1);
     match error {
-        StateError::Temperature { .. } => {
-            finding.field("--temperature").found(settings.temperature)
-        }
+        StateError::Temperature { bounds: (low, high), .. } => finding
+            .field("--temperature")
+            .found(settings.temperature)
+            .help(format!("give {low} to {high} K, for which there are data of all species")),
         StateError::NotPositive { what: "pressure", .. } => finding
             .field("--pressure")
             .found(settings.pressure / ONE_ATM)

@@ -15,7 +15,7 @@ mod newton;
 use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
 use crate::error::StateError;
 use crate::kinetics::Kinetics;
-use crate::reactor::GasState;
+use crate::reactor::{GasState, TEMPERATURE_MARGIN};
 use newton::{Held, Problem};
 
 pub use error::EquilibriumError;
@@ -106,7 +106,7 @@ impl Kinetics {
 
     /// Mass fractions that sum to one, of a gas whose temperature and pressure are possible.
     fn checked(&self, t: f64, pressure: f64, y: &[f64]) -> Result<Vec<f64>, StateError> {
-        self.check_temperature(t)?;
+        self.check_temperature(t, TEMPERATURE_MARGIN)?;
         if !(pressure > 0.0 && pressure.is_finite()) {
             return Err(StateError::NotPositive { what: "pressure", value: pressure });
         }

@@ -26,7 +26,7 @@ use jacobian::JacobianWork;
 use plan::Plan;
 use rhs::RhsWork;
 
-pub use state::GasState;
+pub use state::{GasState, TEMPERATURE_MARGIN};
 
 /// What is held constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +63,7 @@ pub struct Reactor {
     constraint: Constraint,
     energy: Energy,
     form: JacobianForm,
+    temperature_margin: f64,
     plan: Plan,
 }
 
@@ -75,7 +76,14 @@ impl Reactor {
         form: JacobianForm,
     ) -> Reactor {
         let plan = Plan::new(&kinetics, constraint, energy, form);
-        Reactor { kinetics, constraint, energy, form, plan }
+        let temperature_margin = TEMPERATURE_MARGIN;
+        Reactor { kinetics, constraint, energy, form, temperature_margin, plan }
+    }
+
+    /// The same, which may start this far outside the thermodynamic data \[K\], where they are
+    /// extrapolated; a margin that is negative or NaN counts as zero.
+    pub fn with_temperature_margin(self, kelvin: f64) -> Reactor {
+        Reactor { temperature_margin: kelvin.max(0.0), ..self }
     }
 
     /// An adiabatic reactor of constant pressure with the exact Jacobian.
@@ -103,6 +111,17 @@ impl Reactor {
     /// What happens to the heat of reaction.
     pub fn energy(&self) -> Energy {
         self.energy
+    }
+
+    /// How far outside the thermodynamic data it may start \[K\].
+    pub fn temperature_margin(&self) -> f64 {
+        self.temperature_margin
+    }
+
+    /// Lowest and highest temperature at which the data of all species hold \[K\]. Beyond them
+    /// the first and the last polynomial of each species continue.
+    pub fn temperature_bounds(&self) -> (f64, f64) {
+        self.kinetics.temperature_bounds()
     }
 
     /// Which Jacobian it gives.

@@ -35,6 +35,7 @@ mod yaml;
 pub use crate::constants::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
 pub use chemkin::Named;
 pub use file::{Selection, from_path, from_selection};
+pub use found::{Composition, InitialState};
 pub use problem::{Problem, ReadErrors};
 
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ const MAX_BYTES: usize = 64 << 20;
 pub struct Read {
     /// The mechanism.
     pub mechanism: Mechanism,
+    /// The state that its phase gives itself.
+    pub state: InitialState,
     /// What a user should know, but does not keep the mechanism from being used.
     pub warnings: Vec<Problem>,
 }
@@ -118,7 +121,8 @@ fn finish(found: Option<Found>, mut log: Log) -> Result<Read, ReadErrors> {
         log.error(0, "", "nothing could be read".to_owned(), "give a mechanism");
     }
     let warnings = log.finish()?;
-    Ok(Read { mechanism: found.map(|found| found.mechanism).unwrap_or_default(), warnings })
+    let Found { mechanism, state, .. } = found.unwrap_or_default();
+    Ok(Read { mechanism, state, warnings })
 }
 
 /// A species with its molar mass, which is NaN where `composition` is `None` or makes no mass; the

@@ -19,6 +19,7 @@ impl Dimension {
     pub(crate) const QUANTITY: Self = Dimension([0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
     pub(crate) const ENERGY: Self = Dimension([1.0, 2.0, -2.0, 0.0, 0.0, 0.0]);
     pub(crate) const PRESSURE: Self = Dimension([1.0, -1.0, -2.0, 0.0, 0.0, 0.0]);
+    pub(crate) const DENSITY: Self = Dimension([1.0, -3.0, 0.0, 0.0, 0.0, 0.0]);
     pub(crate) const MOLAR_ENERGY: Self = Dimension([1.0, 2.0, -2.0, 0.0, 0.0, -1.0]);
     pub(crate) const MOLAR_HEAT: Self = Dimension([1.0, 2.0, -2.0, -1.0, 0.0, -1.0]);
 

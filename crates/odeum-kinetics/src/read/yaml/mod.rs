@@ -11,6 +11,7 @@ mod phase;
 mod rate;
 mod reaction;
 mod species;
+mod state;
 
 use std::collections::{HashMap, HashSet};
 
@@ -72,6 +73,7 @@ pub(super) fn read(
     read_reactions(&library, &reactions, &phase, &mut found, log);
     let between = phase.text("explicit-third-body-duplicates", log).unwrap_or("warn");
     super::third_body_duplicates(&mut found, between, log);
+    found.state = state::read(&phase, &found.mechanism.species, log);
     Some(found)
 }
 
