@@ -82,7 +82,7 @@ fn the_state_of_a_phase_is_where_cases_start() {
     }
     assert!((density[0] - 0.5).abs() < 1e-15, "{density:?}");
     // What the case says goes before.
-    let more = "mechanism = \"own.yaml\"\ntemperature = 900.0\nmole_fractions = { H2 = 1, O2 = 1 }";
+    let more = "mechanism = \"own.yaml\"\ntemperature = 900.0\nmoles = { H2 = 1, O2 = 1 }";
     folder.write("a.toml", CASE.replace("mechanism = \"own.yaml\"", more));
     let said = folder.odeum(&["check", "a.toml"]).well();
     assert!(said.out.contains("From the state of the phase: pressure"), "{}", said.out);
