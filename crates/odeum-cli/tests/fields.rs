@@ -481,7 +481,7 @@ fn bad_input_is_refused_with_its_place() {
         "lap(c^2)\" }\n[walls]\nx_low = { value = 1.0 }",
         &["wall x low of c", "nothing passes the walls", "D*lap(u)"],
     );
-    with("[walls]\nx_low = \"open\"", &["there is no wall `open`"]);
+    with("[walls]\nx_low = \"ajar\"", &["there is no wall `ajar`"]);
     with("[walls]\nx_low = { value = \"1 +\" }", &["walls.x_low"]);
     with("[walls.species.d]\nx_low = \"no flux\"", &["there is no species `d`"]);
     with(
@@ -562,6 +562,7 @@ v = 0.0
 [time]
 until = 10.0
 step = 0.05
+force = true
 [run]
 checkpoint_steps = 3
 "#;

@@ -2,7 +2,7 @@
 
 use crate::field::Field;
 use crate::reduce::Summary;
-use crate::stability::State;
+use crate::sample::{Care, State};
 use crate::tiling::Tiling;
 use odeum::{Error, Tolerance};
 use std::borrow::Cow;
@@ -103,7 +103,7 @@ pub(crate) trait Backend<T: odeum::Scalar> {
     fn summaries(&self) -> Result<Vec<Summary>, Error>;
 
     /// Cells by which the stability of steps is judged.
-    fn sample(&self) -> Result<Vec<State>, Error>;
+    fn sample(&self, care: Care) -> Result<Vec<State>, Error>;
 
     /// The values of all species in some cells \[cells × S\].
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error>;
@@ -122,7 +122,7 @@ pub(crate) trait Backend<T: odeum::Scalar> {
     /// A copy of the state.
     fn snapshot(&self) -> Result<Snapshot<T>, Error>;
 
-    /// Time that the last batch took on a device of its own \[s\].
+    /// Time that batches of forward Euler have taken on a device of its own so far \[s\].
     fn device_time(&self) -> Option<f64> {
         None
     }

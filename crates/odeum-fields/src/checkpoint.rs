@@ -35,7 +35,7 @@ pub struct Clock {
     pub origin: f64,
     /// Equal steps since the origin.
     pub since_origin: u64,
-    /// The step proposed \[time\]; zero before the first.
+    /// The step proposed, or that of a share of the largest \[time\]; zero before the first.
     pub next_step: f64,
     /// The spectral radius [1/time]; zero before it is known.
     pub radius: f64,
@@ -43,6 +43,14 @@ pub struct Clock {
     pub radius_age: u64,
     /// True when the last attempt met NaN or infinity.
     pub spoiled: bool,
+    /// The largest step when steps were judged last \[time\]; zero before.
+    pub largest: f64,
+    /// How fast waves that do not fade may be made to grow [1/time]; zero before it is known.
+    pub floor: f64,
+    /// Steps from that judgement to the next; zero before.
+    pub judged_every: u32,
+    /// How many of these are left.
+    pub judged_in: u32,
     /// Memory of the step-size controller.
     pub control: [f64; 4],
     /// What has been done.
@@ -60,6 +68,10 @@ impl Clock {
             radius: 0.0,
             radius_age: 0,
             spoiled: false,
+            largest: 0.0,
+            floor: 0.0,
+            judged_every: 0,
+            judged_in: 0,
             control: [0.0; 4],
             counts: Counts::default(),
         }
@@ -82,7 +94,9 @@ impl Clock {
             self.counts.steps,
             self.counts.rejected,
             self.counts.slopes,
-            0,
+            self.largest.to_bits(),
+            u64::from(self.judged_every) << 32 | u64::from(self.judged_in),
+            self.floor.to_bits(),
         ]
     }
 
@@ -96,6 +110,10 @@ impl Clock {
             radius: real(4),
             radius_age: numbers[5],
             spoiled: numbers[6] != 0,
+            largest: real(14),
+            floor: real(16),
+            judged_every: (numbers[15] >> 32) as u32,
+            judged_in: numbers[15] as u32,
             control: [real(7), real(8), real(9), real(10)],
             counts: Counts { steps: numbers[11], rejected: numbers[12], slopes: numbers[13] },
         }
@@ -103,11 +121,11 @@ impl Clock {
 }
 
 /// First bytes of a checkpoint, with the version of its form.
-const MAGIC: &[u8; 8] = b"odmfld01";
+const MAGIC: &[u8; 8] = b"odmfld02";
 
 /// Numbers before the values: bytes of one, cells along x, y and z, species; those of the clock.
 const HEAD: usize = 5;
-const CLOCK: usize = 15;
+const CLOCK: usize = 17;
 
 impl<T: Scalar> Checkpoint<T> {
     /// Bytes that [`write`](Checkpoint::write) writes for a field of so many species; none where

@@ -4,7 +4,7 @@ use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::engine::Engine;
 use crate::field::Field;
 use crate::reduce::{Summary, first_spoiled};
-use crate::stability::{self, State};
+use crate::sample::{self, Care, State};
 use crate::sweep::{Combination, MOST, Precision};
 use odeum::{Error, Tolerance};
 use std::borrow::Cow;
@@ -94,8 +94,8 @@ impl<T: Precision> Backend<T> for Host<T> {
         Ok(self.engine.summaries(self.now()))
     }
 
-    fn sample(&self) -> Result<Vec<State>, Error> {
-        Ok(stability::sample(self.now(), self.engine.mask()))
+    fn sample(&self, care: Care) -> Result<Vec<State>, Error> {
+        Ok(sample::sample(self.now(), self.engine.mask(), care))
     }
 
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {

@@ -36,6 +36,9 @@ pub enum Method {
 pub enum Steps {
     /// Always this size \[time\]; the last one before a time asked for may be shorter.
     Fixed(f64),
+    /// This share of the [usual step](crate::Stability::usual_step), which is judged again while the
+    /// field changes: steps become shorter, or longer again.
+    Share(f64),
     /// As large as a tolerance of the local error allows, one absolute tolerance per species.
     /// [`Method::Rkc`] only.
     Adaptive(Tolerance),
@@ -73,7 +76,10 @@ impl Method {
             (_, Steps::Fixed(h)) if !(*h > 0.0 && h.is_finite()) => {
                 Err(Error::input("step", h, "must be positive and finite"))
             }
-            (Method::Rkc { .. }, _) | (_, Steps::Fixed(_)) => Ok(()),
+            (_, Steps::Share(share)) if !(*share > 0.0 && share.is_finite()) => {
+                Err(Error::input("share", share, "must be positive and finite"))
+            }
+            (Method::Rkc { .. }, _) | (_, Steps::Fixed(_) | Steps::Share(_)) => Ok(()),
             _ => Err(Error::input("steps", "adaptive", "only rkc estimates its error")),
         }
     }

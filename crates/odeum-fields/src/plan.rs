@@ -10,7 +10,7 @@ use crate::quantity::Course;
 use crate::slab::Slab;
 use crate::stencil::{Reach, Weights};
 use crate::tiling::Cell;
-use crate::walls::SpeciesWalls;
+use crate::walls::{End, SpeciesWalls};
 use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
@@ -34,6 +34,8 @@ pub(crate) struct Plan<T> {
     pub(crate) walls: Vec<SpeciesWalls>,
     pub(crate) wind: Option<Blow<T>>,
     pub(crate) carried: Vec<bool>,
+    /// Whether the wind may meet a wall of the box that is neither open nor periodic.
+    pub(crate) meets_walls: bool,
     pub(crate) advection: Advection,
     /// D at cell centres, of those species that have it.
     pub(crate) diffusion: Vec<Option<Field<T>>>,
@@ -199,12 +201,18 @@ impl<T: Scalar> Plan<T> {
             walls,
             wind,
             carried: problem.carried(),
+            meets_walls: false,
             advection: problem.advection,
             diffusion,
             sources,
             domain: None,
         };
         plan.domain = domain(problem, &plan.walls).map(Arc::new);
+        plan.meets_walls = (0..3).any(|axis| {
+            let carried = plan.walls.iter().zip(&plan.carried).filter(|(_, carried)| **carried);
+            plan.blows_along(axis)
+                && carried.map(|(walls, _)| walls.ends()[axis]).any(|ends| ends != [End::Open; 2])
+        });
         Ok(plan)
     }
 
@@ -213,6 +221,15 @@ impl<T: Scalar> Plan<T> {
         let plan = Plan::new(problem)?;
         let weights = plan.weights.within(flat::reach(&plan));
         Ok(Plan { weights, ..plan })
+    }
+
+    /// Whether a wind may blow along an axis.
+    fn blows_along(&self, axis: usize) -> bool {
+        match &self.wind {
+            None => false,
+            Some(Blow::Uniform(courses)) => !matches!(courses[axis], Course::Constant(0.0)),
+            Some(Blow::Cells(_)) => true,
+        }
     }
 
     /// The domain, where solid cells are near any of some rows from (y, z) on.
@@ -246,6 +263,8 @@ impl<T: Scalar> Plan<T> {
             walls: self.walls.iter().map(|w| w.cut(slab.beside.map(|n| n > 0))).collect(),
             wind,
             carried: self.carried.clone(),
+            // That of the box, so that all slabs have the same kernels.
+            meets_walls: self.meets_walls,
             advection: self.advection,
             diffusion: diffusion.collect::<Result<_, _>>()?,
             sources: self.sources.clone(),
@@ -259,7 +278,7 @@ impl<T: Scalar> Plan<T> {
         match &self.wind {
             None => false,
             Some(Blow::Cells(_)) => true,
-            Some(Blow::Uniform(_)) => self.advection == Advection::Koren,
+            Some(Blow::Uniform(_)) => self.advection == Advection::Koren || self.meets_walls,
         }
     }
 

@@ -13,6 +13,8 @@
 //! - Place and unit of the emission of the plume are not said; here it is 10 units of
 //!   concentration per second in one cell near the windward wall. Its first-order upwind scheme
 //!   adds up to 187.5 m²/s of diffusion along an axis to the 100 m²/s of the model.
+//! - The walls of the plume are called no-flux, while the wind carries through them what is just
+//!   inside: [`Wall::Open`].
 //! - No-flux walls are taken half a cell beyond the outermost cells, which conserves the sum of
 //!   all cells exactly; the paper counts a layer of boundary points among the points of its grid.
 
@@ -151,6 +153,7 @@ impl Paper {
                 problem.walls(Walls::default().species(face, "a", inflow))
             }
             Paper::Plume => {
+                let problem = problem.walls(Walls::all(Wall::Open));
                 let wind = ["5", "1", "5 * sin(t / 500)"].map(Quantity::from);
                 let cell = [shape[0] / 8, shape[1] / 2, shape[2] / 2];
                 let rate = Quantity::from("E");

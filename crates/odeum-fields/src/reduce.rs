@@ -92,7 +92,7 @@ impl<T: Precision> Engine<T> {
 }
 
 /// Values for which another thread pays.
-const SHARE: usize = 4 << 20;
+pub(crate) const SHARE: usize = 4 << 20;
 
 /// The first value of a field that is NaN or infinite: species and cell.
 pub(crate) fn first_spoiled<T: Scalar>(field: &Field<T>) -> Option<(usize, [usize; 3])> {

@@ -10,44 +10,86 @@
 
 use crate::eigen::{Complex, eigenvalues};
 use crate::field::Field;
-use crate::mask::Mask;
 use crate::method::{MOST_STAGES, Method};
 use crate::problem::{Advection, Problem, Wind};
-use crate::quantity::Course;
-use crate::spectrum::Spectrum;
+use crate::quantity::{Course, Quantity};
+use crate::sample::{Care, State, sample};
+use crate::spectrum::{Slow, Spectrum};
+use crate::walls::{End, SpeciesWalls};
 use odeum::{Error, Scalar};
+use odeum_core::graph::Node;
 use odeum_core::{Graph, Pattern};
-use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// Limits of explicit steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// The largest stable step of forward Euler \[time\]: for every damped eigenvalue
-    /// −2 Re λ/|λ|²; infinite when nothing limits it. With a wind also no larger than keeps new
-    /// extrema away where the scheme is Koren's.
+    /// −2 Re λ/|λ|²; infinite when nothing limits it. Waves that turn while they hardly fade, or not at
+    /// all, forward Euler makes grow: by a step that resolves them (|hλ| ≤ ½) no faster than the
+    /// fastest growth that there is, or by a tenth in the whole span. Where something grows by itself no
+    /// larger than 2/[`growth`](Stability::growth): of that a step sees nothing. With a wind also no
+    /// larger than keeps new extrema away where the scheme is Koren's.
     pub euler: f64,
     /// The largest |λ| [1/time].
     pub radius: f64,
+    /// The largest Re λ [1/time]: how fast something grows by itself; zero where nothing does.
+    pub growth: f64,
     /// The largest step of forward Euler that keeps positive values positive, of problems where
     /// a wind blows and every cell gains from its neighbours only \[time\].
     pub positive: Option<f64>,
     /// What limits methods with stages beside the radius.
     pub(crate) turning: Spectrum,
+    /// What limits forward Euler but for slow waves, and these.
+    fading: f64,
+    slow: Slow,
+    /// How fast slow waves may be made to grow [1/time], and that of the span alone.
+    slack: f64,
+    pub(crate) floor: f64,
 }
 
 impl Stability {
     /// The largest stable step of a method \[time\]; of the stabilised ones with the stages asked
     /// for, or with as many as there may be. A wind, or a reaction that swings, limits these
-    /// beside the radius: their stages widen the stable range along the real axis alone.
+    /// beside the radius: their stages widen the stable range along the real axis alone. Zero where
+    /// no step is stable, as of waves that never fade by any method but SSPRK3 over an endless span.
     pub fn largest_step(&self, method: Method) -> f64 {
+        self.largest(method, self.slack)
+    }
+
+    /// The same of a moment, where a wave that fades slowly now is not taken to do so for long: steps
+    /// that resolve it are stable.
+    pub(crate) fn largest_of_moment(&self, method: Method) -> f64 {
+        self.largest(method, f64::INFINITY)
+    }
+
+    /// What a [share](crate::Steps::Share) is one of \[time\]: the largest stable step, and where
+    /// something grows no longer than 1/[`growth`](Stability::growth).
+    pub fn usual_step(&self, method: Method) -> f64 {
+        self.largest_step(method).min(1.0 / self.growth)
+    }
+
+    /// What to do where waves that hardly fade limit a method.
+    pub fn remedy(&self, method: Method) -> Option<String> {
+        let (own, of_moment) = (self.largest_step(method), self.largest_of_moment(method));
+        let other = self.largest_step(Method::Ssprk3);
+        let better = method != Method::Ssprk3 && own < of_moment && other > 3.0 * own;
+        better.then(|| {
+            let name = method.name();
+            format!("{name} makes waves grow that hardly fade: ssprk3 takes steps to {other:.6e}")
+        })
+    }
+
+    fn largest(&self, method: Method, slack: f64) -> f64 {
+        let unseen = UNSEEN / self.growth;
+        let euler = self.fading.min(self.slow.euler(slack)).min(unseen);
         let of_stages = |stages: u32| {
-            let most = method.reach(stages) / self.radius;
-            self.turning.largest_step(method, self.radius, most)
+            let most = (method.reach(stages) / self.radius).min(unseen);
+            self.turning.largest_step(method, self.radius, most, slack)
         };
         match method {
-            Method::Euler => self.euler,
-            Method::Ssprk3 => of_stages(3).max(self.euler),
+            Method::Euler => euler,
+            Method::Ssprk3 => of_stages(3).max(euler),
             Method::Rkc { stages } | Method::Rkl2 { stages } => {
                 of_stages(stages.unwrap_or(MOST_STAGES))
             }
@@ -62,9 +104,25 @@ const WAVES_PER_AXIS: [usize; 3] = [129, 17, 9];
 /// How much faster than waves of third order what the limiter of Koren's scheme makes of them is
 /// taken to be: without it steps by tenths larger than stable were found in the plane.
 const LIMITED: f64 = 1.3;
-/// Cells of the sample beside those with extreme values, and times of it.
-const CELLS: usize = 32;
+/// Times of a span.
 const TIMES: usize = 33;
+/// The same on the way, where one look at a field follows the other.
+const WAVES_BRIEFLY: usize = 9;
+const WAVES_PER_AXIS_BRIEFLY: [usize; 3] = [33, 9, 5];
+const TIMES_BRIEFLY: usize = 3;
+/// Steps times a growth that are too large to see it.
+const UNSEEN: f64 = 2.0;
+/// By how much a wave that does not fade may grow over the span of a run: ln of the factor.
+const BUDGET: f64 = 0.1;
+
+impl Care {
+    /// Times of a span.
+    fn times(self, (from, to): (f64, f64)) -> Vec<f64> {
+        let count = if self == Care::Full { TIMES } else { TIMES_BRIEFLY };
+        let to = if to.is_finite() { to } else { from };
+        (0..count).map(|k| from + (to - from) * k as f64 / (count - 1) as f64).collect()
+    }
+}
 
 /// Limits of the steps of a problem about the values of a field, over times from `span.0` to
 /// `span.1`, over which wind and rates may change.
@@ -73,55 +131,166 @@ pub fn stability<T: Scalar>(
     field: &Field<T>,
     span: (f64, f64),
 ) -> Result<Stability, Error> {
-    judge(problem, &sample(field, problem.mask.as_ref()), span)
+    let states = sample(field, problem.mask.as_ref(), Care::Full);
+    Judge::new(problem)?.limits(problem, &states, span)
 }
 
-/// The same about some states.
-pub(crate) fn judge(
-    problem: &Problem,
-    states: &[State],
-    span: (f64, f64),
-) -> Result<Stability, Error> {
-    problem.check()?;
-    let linear = Linear::new(problem);
-    let wind = speeds(problem, span)?;
-    let waves = waves(problem, wind);
-    let mut limits = Limits { euler: f64::INFINITY, radius: 0.0, turning: Spectrum::default() };
-    let mut spread: f64 = linear.variable;
-    for t in if linear.rhs.uses_time() { times(span) } else { vec![span.0] } {
-        for state in states {
-            let parts = linear.at(problem, state, t);
-            for s in 0..parts.species {
-                spread = spread.max(parts.laplacian[s * parts.species + s]);
+/// A problem made ready to be judged.
+pub(crate) struct Judge {
+    linear: Linear,
+    walls: Vec<SpeciesWalls>,
+    wind: Option<Speeds>,
+}
+
+/// |w|/h along each axis, of a wind as it changes or the largest of all cells.
+enum Speeds {
+    Uniform(Box<[Course; 3]>),
+    Cells([f64; 3]),
+}
+
+impl Judge {
+    pub(crate) fn new(problem: &Problem) -> Result<Judge, Error> {
+        problem.check()?;
+        let Problem { model, grid, .. } = problem;
+        let wind = match &problem.wind {
+            None => None,
+            Some(Wind::Uniform([x, y, z])) => {
+                let bind = |part: &Quantity| part.bind(model.params(), "wind");
+                Some(Speeds::Uniform(Box::new([bind(x)?, bind(y)?, bind(z)?])))
             }
-            for wave in &waves {
-                parts.limit(wave, &mut limits);
+            Some(Wind::Cells(parts)) => Some(Speeds::Cells([0, 1, 2].map(|axis| {
+                parts[axis].iter().map(|w| w.abs()).fold(0.0, f64::max) / grid.spacing()[axis]
+            }))),
+        };
+        let walls = problem.walls.bind(grid, model.species(), model.params())?;
+        Ok(Judge { linear: Linear::new(problem), walls, wind })
+    }
+
+    /// Whether limits depend on the values of the field, or on the time.
+    pub(crate) fn changes(&self, problem: &Problem) -> bool {
+        self.linear.changes || problem.changes_with_time()
+    }
+
+    /// Whether limits depend on the values of the field.
+    pub(crate) fn reads_values(&self) -> bool {
+        self.linear.changes
+    }
+
+    /// Limits of the steps about some states, over a span of time.
+    pub(crate) fn limits(
+        &self,
+        problem: &Problem,
+        states: &[State],
+        span: (f64, f64),
+    ) -> Result<Stability, Error> {
+        let length = span.1 - span.0;
+        let floor = if length > 0.0 && length.is_finite() { BUDGET / length } else { 0.0 };
+        self.within(problem, states, (span, floor), Care::Full)
+    }
+
+    /// The same on the way, with the floor of what was judged at the start.
+    pub(crate) fn limits_on_the_way(
+        &self,
+        problem: &Problem,
+        states: &[State],
+        span: (f64, f64),
+        floor: f64,
+    ) -> Result<Stability, Error> {
+        self.within(problem, states, (span, floor), Care::Brief)
+    }
+
+    fn within(
+        &self,
+        problem: &Problem,
+        states: &[State],
+        (span, floor): ((f64, f64), f64),
+        care: Care,
+    ) -> Result<Stability, Error> {
+        let linear = &self.linear;
+        let wind = self.speeds(problem, span, care);
+        let waves = waves(problem, wind, care);
+        let mut limits = Limits {
+            fading: f64::INFINITY,
+            radius: 0.0,
+            growth: 0.0,
+            slow: Slow::default(),
+            turning: Spectrum::default(),
+        };
+        let mut spread: f64 = linear.variable;
+        for t in if linear.rhs.uses_time() { care.times(span) } else { vec![span.0] } {
+            for state in states {
+                let parts = linear.at(problem, state, t);
+                for s in 0..parts.species {
+                    spread = spread.max(parts.laplacian[s * parts.species + s]);
+                }
+                for wave in &waves {
+                    parts.limit(wave, &mut limits);
+                }
             }
         }
+        let mut positive = None;
+        if let Some(speed) = wind {
+            let rate = self.rate(problem, speed, spread);
+            if rate > 0.0 && problem.model.potentials().outputs().is_empty() {
+                positive = Some(1.0 / rate);
+            }
+            if problem.advection == Advection::Koren {
+                limits.fading = limits.fading.min(1.0 / rate);
+            }
+        }
+        let Limits { fading, radius, growth, slow, turning } = limits;
+        let slack = floor.max(growth);
+        let euler = fading.min(slow.euler(slack)).min(UNSEEN / growth);
+        Ok(Stability { euler, radius, growth, positive, turning, fading, slow, slack, floor })
     }
-    let mut positive = None;
-    if let Some(speed) = wind {
-        let weights = problem.stencil.weights(&problem.grid);
+
+    /// |w|/h along each axis, the largest of a span; `None` without a wind.
+    fn speeds(&self, problem: &Problem, span: (f64, f64), care: Care) -> Option<[f64; 3]> {
+        let spacing = problem.grid.spacing();
+        Some(match self.wind.as_ref()? {
+            Speeds::Cells(speeds) => *speeds,
+            Speeds::Uniform(parts) => [0, 1, 2].map(|axis| match &parts[axis] {
+                Course::Constant(w) => w.abs() / spacing[axis],
+                part => {
+                    let speeds = care.times(span).into_iter().map(|t| part.at(t).abs());
+                    speeds.fold(0.0, f64::max) / spacing[axis]
+                }
+            }),
+        })
+    }
+
+    /// How fast a cell may lose what it has to its neighbours and through walls [1/time], in a wind of
+    /// these speeds and with diffusion up to `spread`.
+    fn rate(&self, problem: &Problem, speed: [f64; 3], spread: f64) -> f64 {
+        let Problem { grid, .. } = problem;
+        let weights = problem.stencil.weights(grid);
         let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
-        let factor = match problem.advection {
+        let given = |axis: usize| self.walls.iter().any(|w| w.ends()[axis].contains(&End::Given));
+        let factor = |axis: usize| match problem.advection {
             Advection::Upwind => 1.0,
+            // The slope at the first face within such a wall is twice that to its value.
+            Advection::Koren if given(axis) => 3.0,
             Advection::Koren => 2.0,
         };
-        let rate = factor * speed.iter().sum::<f64>() + spread * sum * weights.scale;
-        if rate > 0.0 && problem.model.potentials().outputs().is_empty() {
-            positive = Some(1.0 / rate);
-        }
-        if problem.advection == Advection::Koren {
-            limits.euler = limits.euler.min(1.0 / rate);
-        }
+        // Beyond a wall with a value lies what a cell has less than that.
+        let beyond = |axis: usize| {
+            let weight = if weights.edges { 2.0 } else { weights.axes[axis] };
+            let scales = self.walls.iter().flat_map(|walls| walls.scales(axis));
+            let least = scales.fold(0.0, f64::min);
+            let sides = if grid.shape()[axis] == 1 { 2.0 } else { 1.0 };
+            -least * weight * sides
+        };
+        let sum = sum + (0..3).map(beyond).sum::<f64>();
+        let wind: f64 = (0..3).map(|axis| factor(axis) * speed[axis]).sum();
+        wind + spread * sum * weights.scale
     }
-    let Limits { euler, radius, turning } = limits;
-    Ok(Stability { euler, radius, positive, turning })
 }
 
 struct Limits {
-    euler: f64,
+    fading: f64,
     radius: f64,
+    growth: f64,
+    slow: Slow,
     turning: Spectrum,
 }
 
@@ -134,53 +303,36 @@ struct Wave {
     third: Option<Complex>,
 }
 
-/// |w|/h along each axis, the largest of the run; `None` without a wind.
-fn speeds(problem: &Problem, span: (f64, f64)) -> Result<Option<[f64; 3]>, Error> {
-    let spacing = problem.grid.spacing();
-    let mut speed = [0.0; 3];
-    match &problem.wind {
-        None => return Ok(None),
-        Some(Wind::Uniform(parts)) => {
-            for axis in 0..3 {
-                let part = parts[axis].bind(problem.model.params(), "wind")?;
-                let times =
-                    if matches!(part, Course::Constant(_)) { vec![span.0] } else { times(span) };
-                let largest = times.iter().map(|&t| part.at(t).abs()).fold(0.0, f64::max);
-                speed[axis] = largest / spacing[axis];
-            }
-        }
-        Some(Wind::Cells(parts)) => {
-            for axis in 0..3 {
-                let largest = parts[axis].iter().map(|w| w.abs()).fold(0.0, f64::max);
-                speed[axis] = largest / spacing[axis];
-            }
-        }
+/// How many waves are looked at on the way.
+pub(crate) fn waves_briefly(problem: &Problem) -> usize {
+    let axes = problem.grid.shape().iter().filter(|n| **n > 1).count().max(1);
+    match problem.wind {
+        None => WAVES_BRIEFLY,
+        Some(_) => WAVES_PER_AXIS_BRIEFLY[axes - 1].pow(axes as u32),
     }
-    Ok(Some(speed))
 }
 
-fn times((from, to): (f64, f64)) -> Vec<f64> {
-    let to = if to.is_finite() { to } else { from };
-    (0..TIMES).map(|k| from + (to - from) * k as f64 / (TIMES - 1) as f64).collect()
-}
-
-fn waves(problem: &Problem, wind: Option<[f64; 3]>) -> Vec<Wave> {
+fn waves(problem: &Problem, wind: Option<[f64; 3]>, care: Care) -> Vec<Wave> {
+    let (count, per_axis) = match care {
+        Care::Full => (WAVES, WAVES_PER_AXIS),
+        Care::Brief => (WAVES_BRIEFLY, WAVES_PER_AXIS_BRIEFLY),
+    };
     let Problem { grid, stencil, .. } = problem;
     let star = crate::Stencil::Star;
     let Some(speed) = wind else {
         // Only the size of the symbol counts: from 0 to the largest.
         let (laplacian, star) = (stencil.largest_eigenvalue(grid), star.largest_eigenvalue(grid));
-        let part = |k: usize| k as f64 / (WAVES - 1) as f64;
+        let part = |k: usize| k as f64 / (count - 1) as f64;
         let wave = |k: usize| Wave {
             laplacian: -laplacian * part(k),
             star: -star * part(k),
             wind: Complex::default(),
             third: None,
         };
-        return (0..WAVES).map(wave).collect();
+        return (0..count).map(wave).collect();
     };
     let axes = grid.shape().iter().filter(|n| **n > 1).count();
-    let per_axis = WAVES_PER_AXIS[axes.max(1) - 1];
+    let per_axis = per_axis[axes.max(1) - 1];
     let angles = |axis: usize| if grid.shape()[axis] > 1 { per_axis } else { 1 };
     let [a, b, c] = [0, 1, 2].map(angles);
     let wave = |at: usize| {
@@ -201,79 +353,6 @@ fn waves(problem: &Problem, wind: Option<[f64; 3]>) -> Vec<Wave> {
     (0..a * b * c).map(wave).collect()
 }
 
-/// The values of all species in a cell.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct State {
-    pub(crate) cell: [usize; 3],
-    pub(crate) values: Vec<f64>,
-}
-
-/// Cells of the sample that do not depend on the values; in place of solid ones the next that
-/// belong to the domain.
-pub(crate) fn everywhere([nx, ny, nz]: [usize; 3], mask: Option<&Mask>) -> Vec<[usize; 3]> {
-    let cells = nx * ny * nz;
-    let count = CELLS.min(cells);
-    let at = |index: usize| [index % nx, index / nx % ny, index / (nx * ny)];
-    let mut next = 0;
-    let mut places = Vec::with_capacity(count);
-    for k in 0..count {
-        next = next.max(k * cells / count);
-        while next < cells && mask.is_some_and(|mask| !mask.contains(at(next))) {
-            next += 1;
-        }
-        if next < cells {
-            places.push(at(next));
-        }
-    }
-    places
-}
-
-/// Rows that a thread looks through at once for extreme values.
-const SAMPLED: usize = 256;
-
-/// The least and the largest of some values, and their cells.
-type Extremes<T> = [(T, [usize; 3]); 2];
-
-/// Cells of the domain with the extreme values of every species, and some others.
-pub(crate) fn sample<T: Scalar>(field: &Field<T>, mask: Option<&Mask>) -> Vec<State> {
-    let [_, ny, nz] = field.shape();
-    let mut sample = everywhere(field.shape(), mask);
-    let first = sample.first().copied().unwrap_or_default();
-    for s in 0..field.species() {
-        let begun = [(field.get(s, first), first); 2];
-        let join = |[low, high]: &mut Extremes<T>, [lower, higher]: Extremes<T>| {
-            // Of equal values that of the first cell, in whatever blocks threads look.
-            if lower.0 < low.0 {
-                *low = lower;
-            }
-            if higher.0 > high.0 {
-                *high = higher;
-            }
-        };
-        let of_block = |rows: &[usize]| {
-            let mut found = begun;
-            for &row in rows {
-                let (y, z) = (row % ny, row / ny);
-                for (x, &value) in field.row(s, y, z).iter().enumerate() {
-                    if mask.is_none_or(|mask| mask.contains([x, y, z])) {
-                        join(&mut found, [(value, [x, y, z]); 2]);
-                    }
-                }
-            }
-            found
-        };
-        let rows: Vec<usize> = (0..ny * nz).collect();
-        let blocks: Vec<_> = rows.par_chunks(SAMPLED).map(of_block).collect();
-        let mut found = begun;
-        blocks.into_iter().for_each(|block| join(&mut found, block));
-        sample.extend(found.map(|(_, cell)| cell));
-    }
-    sample.sort_unstable();
-    sample.dedup();
-    let values = |cell| (0..field.species()).map(|s| field.get(s, cell).to_f64()).collect();
-    sample.into_iter().map(|cell| State { cell, values: values(cell) }).collect()
-}
-
 /// The derivatives of a problem's F and potentials.
 struct Linear {
     rhs: Graph,
@@ -284,6 +363,8 @@ struct Linear {
     /// Largest D of fluxes, of each species and of all.
     diffusion: Vec<f64>,
     variable: f64,
+    /// Whether any derivative depends on the values of a cell.
+    changes: bool,
 }
 
 /// The parts of the matrix at one cell; S × S, S × K and K × S, row by row.
@@ -311,7 +392,22 @@ impl Linear {
         let diffusion: Vec<f64> = problem.model.species().iter().map(largest).collect();
         let variable = diffusion.iter().copied().fold(0.0, f64::max);
         let carried = problem.carried();
-        Linear { rhs, rhs_pattern, potentials, potentials_pattern, carried, diffusion, variable }
+        let coordinates = 2 * carried.len()..2 * carried.len() + 3;
+        let reads = |graph: &Graph| {
+            let value = |node: &Node| matches!(node, Node::State(i) if !coordinates.contains(&(*i as usize)));
+            graph.nodes().iter().any(value)
+        };
+        let changes = reads(&rhs) || reads(&potentials);
+        Linear {
+            rhs,
+            rhs_pattern,
+            potentials,
+            potentials_pattern,
+            carried,
+            diffusion,
+            variable,
+            changes,
+        }
     }
 
     fn at(&self, problem: &Problem, State { cell, values }: &State, t: f64) -> Parts {
@@ -392,17 +488,12 @@ impl Parts {
                 continue;
             }
             limits.radius = limits.radius.max(size);
-            // Waves that grow do so by themselves; a reaction that swings without space is a
-            // matter of accuracy.
-            if !uniform {
-                limits.turning.add(value);
+            limits.growth = limits.growth.max(value.re);
+            limits.turning.add(value);
+            // Waves that grow do so by themselves.
+            if !limits.slow.add(value) && value.re < 0.0 {
+                limits.fading = limits.fading.min(-2.0 * value.re / (size * size));
             }
-            let limit = match value.re < 0.0 {
-                true if uniform => 2.0 / size,
-                true => -2.0 * value.re / (size * size),
-                false => f64::INFINITY,
-            };
-            limits.euler = limits.euler.min(limit);
         }
         // Forward Euler is limited by new extrema instead, and the radius is that of upwind.
         if let Some(third) = wave.third

@@ -4,20 +4,38 @@ use crate::backend::{Backend, Blend, Slot};
 use crate::coefficients::{STRONG, Stages};
 use crate::method::Method;
 use odeum::{Error, Scalar};
+use std::ops::ControlFlow;
+
+/// What is done after each sweep, which wrote this slot; it may end the step.
+pub(crate) type Look<'a, T> = &'a mut dyn FnMut(&mut dyn Backend<T>, Slot) -> Looked;
+
+type Looked = Result<ControlFlow<()>, Error>;
+
+/// What does not look.
+pub(crate) fn go_on<T>(_: &mut dyn Backend<T>, _: Slot) -> Looked {
+    Ok(ControlFlow::Continue(()))
+}
 
 /// One step of SSPRK3 of size `h` from [`Slot::Now`] at `t` to [`Slot::Next`]. [`Slot::Older`] is
 /// overwritten.
 pub(crate) fn strong_step<T: Scalar>(
     backend: &mut dyn Backend<T>,
     (t, h): (f64, f64),
+    look: Look<'_, T>,
 ) -> Result<(), Error> {
     let first = Blend { slope: h, own: None, terms: &[(1.0, Slot::Now)] };
     backend.sweep(t, Slot::Now, &first, Slot::Next)?;
+    if look(backend, Slot::Next)?.is_break() {
+        return Ok(());
+    }
     for stage in &STRONG {
         backend.swap(Slot::Next, Slot::Older);
         let terms = [(stage.mu, Slot::Older), (1.0 - stage.mu, Slot::Now)];
         let what = Blend { slope: stage.mu_tilde * h, own: None, terms: &terms };
         backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
+        if look(backend, Slot::Next)?.is_break() {
+            return Ok(());
+        }
     }
     Ok(())
 }
@@ -29,11 +47,15 @@ pub(crate) fn step<T: Scalar>(
     method: Method,
     stages: u32,
     (t, h): (f64, f64),
+    look: Look<'_, T>,
 ) -> Result<(), Error> {
     let mut coefficients = Stages::new(method, stages);
     let terms = [(1.0, Slot::Now), (coefficients.first() * h, Slot::Slope)];
     let first = Blend { slope: 0.0, own: None, terms: &terms };
     backend.sweep(t, Slot::Now, &first, Slot::Next)?;
+    if look(backend, Slot::Next)?.is_break() {
+        return Ok(());
+    }
     for j in 2..=stages {
         let stage = coefficients.advance();
         backend.swap(Slot::Next, Slot::Older);
@@ -45,6 +67,9 @@ pub(crate) fn step<T: Scalar>(
             [(rest, Slot::Now), (stage.mu, Slot::Older), (-stage.gamma_tilde * h, Slot::Slope)];
         let what = Blend { slope: stage.mu_tilde * h, own, terms: &terms };
         backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
+        if look(backend, Slot::Next)?.is_break() {
+            return Ok(());
+        }
     }
     Ok(())
 }

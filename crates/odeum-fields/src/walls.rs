@@ -35,15 +35,19 @@ impl Face {
 /// their mirror image u₊. At edges and corners the rule is applied along each axis in turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wall {
-    /// Nothing passes: u₋ = u₊. The sum over all cells is conserved to rounding. An advecting
-    /// wind does carry through it, what is outside being what is inside.
+    /// Nothing passes: u₋ = u₊, and no wind carries through it. The sum over all cells is conserved
+    /// to rounding; what a wind brings to it piles up before it.
     NoFlux,
+    /// What is outside is what is inside: u₋ = u₊, and a wind carries through it, out as well as in.
+    /// So Molnár et al. (2011) treat the walls of their plume, which they call no-flux.
+    Open,
     /// The opposite face continues here; both must be periodic, for every species.
     Periodic,
-    /// The value at the wall [units of u]: u₋ = 2 g − u₊.
+    /// The value at the wall [units of u]: u₋ = 2 g − u₊. A wind that comes in carries g.
     Dirichlet(Quantity),
     /// a u + b ∂u/∂n = g at the wall, with n pointing outward:
-    /// (a/2 + b/h) u₋ = g − (a/2 − b/h) u₊. With a = 0 and b = 1, a given slope.
+    /// (a/2 + b/h) u₋ = g − (a/2 − b/h) u₊. With a = 0 and b = 1, a given slope. A wind that
+    /// comes in carries the value at the wall, (u₋ + u₊)/2.
     Robin {
         /// a
         value: f64,
@@ -176,6 +180,7 @@ impl Wall {
     fn bind(&self, h: f64, params: &[(String, f64)], field: &str) -> Result<BoundWall, Error> {
         Ok(match self {
             Wall::NoFlux => BoundWall::NoFlux,
+            Wall::Open => BoundWall::Open,
             Wall::Periodic => BoundWall::Periodic,
             Wall::Dirichlet(value) => {
                 BoundWall::Affine { amount: value.bind(params, field)?, gain: 2.0, scale: -1.0 }
@@ -205,6 +210,7 @@ pub(crate) struct SpeciesWalls(Vec<BoundWall>);
 #[derive(Clone, Debug)]
 enum BoundWall {
     NoFlux,
+    Open,
     Periodic,
     /// u₋ = gain · amount(t) + scale · u₊.
     Affine {
@@ -212,6 +218,17 @@ enum BoundWall {
         gain: f64,
         scale: f64,
     },
+}
+
+/// What a wind finds at an end of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A wall that nothing passes.
+    Shut,
+    /// What the ghosts say.
+    Open,
+    /// A wall with a value, which it carries in: (u₋ + u₊)/2.
+    Given,
 }
 
 /// What stands in a ghost cell, at one time.
@@ -251,7 +268,7 @@ impl SpeciesWalls {
         let mut ghosts = [[Ghost::Mirror; 2]; 3];
         for (n, wall) in self.0.iter().enumerate() {
             ghosts[n / 2][n % 2] = match wall {
-                BoundWall::NoFlux => Ghost::Mirror,
+                BoundWall::NoFlux | BoundWall::Open => Ghost::Mirror,
                 BoundWall::Periodic => Ghost::Wrap,
                 BoundWall::Affine { amount, gain, scale } => Ghost::Affine {
                     shift: T::from_f64(gain * amount.at(t)),
@@ -260,6 +277,25 @@ impl SpeciesWalls {
             };
         }
         ghosts
+    }
+
+    /// What a wind finds at both ends of each axis.
+    pub(crate) fn ends(&self) -> [[End; 2]; 3] {
+        let end = |n: usize| match self.0[n] {
+            BoundWall::NoFlux => End::Shut,
+            BoundWall::Open | BoundWall::Periodic => End::Open,
+            BoundWall::Affine { .. } => End::Given,
+        };
+        [0, 1, 2].map(|axis| [end(2 * axis), end(2 * axis + 1)])
+    }
+
+    /// What ghosts beyond both walls of an axis take of their mirror images; zero where these are
+    /// not [given](End::Given).
+    pub(crate) fn scales(&self, axis: usize) -> [f64; 2] {
+        [0, 1].map(|high| match self.0[2 * axis + high] {
+            BoundWall::Affine { scale, .. } => scale,
+            _ => 0.0,
+        })
     }
 
     /// The first face whose ghosts are not those of a closed or periodic wall.
@@ -278,7 +314,7 @@ impl SpeciesWalls {
         let mut walls = self.clone();
         for (wall, goes_on) in walls.0[4..].iter_mut().zip(goes_on) {
             if goes_on {
-                *wall = BoundWall::NoFlux;
+                *wall = BoundWall::Open;
             }
         }
         walls

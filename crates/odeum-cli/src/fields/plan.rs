@@ -92,12 +92,17 @@ impl<'a> FieldPlan<'a> {
                 tolerance.check::<T>(names.len()).map_err(place)?;
                 Steps::Adaptive(tolerance.clone())
             }
-            StepSpec::Share(share) if largest.is_finite() => Steps::Fixed(share * largest),
-            StepSpec::Share(_) => {
+            StepSpec::Share(_) if limits.usual_step(time.method).is_infinite() => {
                 return Err(self
                     .at("step", "nothing limits the step here")
                     .help("give its size: step = 0.01"));
             }
+            StepSpec::Share(_) if largest == 0.0 => {
+                let message = format!("no step of {} is stable here", time.method.name());
+                let help = limits.remedy(time.method).unwrap_or("take another method".to_owned());
+                return Err(self.at("step", &message).help(help));
+            }
+            StepSpec::Share(share) => Steps::Share(*share),
             StepSpec::Fixed(step) => Steps::Fixed(*step),
         };
         if let Steps::Fixed(step) = steps
@@ -105,8 +110,9 @@ impl<'a> FieldPlan<'a> {
             && !time.force
         {
             let finding = self.at("step", &format!("steps of {step} are not stable"));
+            let or = limits.remedy(time.method).map_or(String::new(), |remedy| remedy + "; ");
             return Err(finding.found(step).help(format!(
-                "stable up to {largest:.6e} here: take step = \"stable\", a smaller one, or \
+                "stable up to {largest:.6e} here: {or}take step = \"stable\", a smaller one, or \
                  force = true if you mean it"
             )));
         }
@@ -239,10 +245,12 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
     }
     table.pair("time", format!("{} to {}", time.start, time.until));
     let method = time.method.name();
+    let about = |h: f64| count(((time.until - time.start) / h).ceil() as u64);
     let steps = match &prepared.options.steps {
-        Steps::Fixed(h) => {
-            let n = ((time.until - time.start) / h).ceil();
-            format!("steps of {h:.6e}, about {}", count(n as u64))
+        Steps::Fixed(h) => format!("steps of {h:.6e}, about {}", about(*h)),
+        Steps::Share(share) => {
+            let h = share * prepared.limits.usual_step(time.method);
+            format!("steps of {h:.6e} at the start, about {} of them", about(h))
         }
         Steps::Adaptive(tolerance) => format!("steps by tolerance, rtol {:e}", tolerance.rtol),
     };
@@ -269,6 +277,9 @@ pub(crate) fn stable_up_to(limits: &Stability, method: Method) -> String {
     let mut text = format!("{:.6e} at the start (euler)", limits.euler);
     if method != Method::Euler {
         text += &format!(", {:.6e} ({})", limits.largest_step(method), method.name());
+    }
+    if let Some(remedy) = limits.remedy(method) {
+        text += &format!("; {remedy}");
     }
     text
 }

@@ -8,14 +8,14 @@ use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
 use super::{Trouble, conservation, movie, npz, target};
 use crate::args::RunArgs;
-use crate::case::{Every, FieldCase, Precision};
+use crate::case::{Every, FieldCase, Precision, StepSpec};
 use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Style, Table, count, duration, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, show};
-use odeum::Monitor;
-use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary};
+use odeum::{Monitor, Status};
+use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -137,7 +137,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         device: String::new(),
         step: match options.steps {
             Steps::Fixed(step) => step.to_bits(),
-            Steps::Adaptive(_) => 0,
+            Steps::Share(_) | Steps::Adaptive(_) => 0,
         },
         masses: masses.iter().map(|s| s.mass.to_bits()).collect(),
         frames: Vec::new(),
@@ -200,6 +200,9 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         Err(error) => return Err(Stop(case.spots.place(error), Exit::Broken)),
         Ok(Outcome::Failed(failure)) => {
             return Err(Stop(failed(case, &failure, &kept), Exit::Broken));
+        }
+        Ok(Outcome::Unstable(unstable)) => {
+            return Err(Stop(not_stable(case, &unstable, &kept), Exit::Broken));
         }
         Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
         Ok(Outcome::Reached) => {}
@@ -324,11 +327,35 @@ fn failed(case: &FieldCase, failure: &odeum_fields::Failure, kept: &str) -> Find
     let after = format!("t = {}, step {}", failure.t, failure.steps);
     let advice = match failure.place {
         Some(_) => "take smaller steps, or look at the equations there",
+        None if failure.status == Status::MaxSteps => {
+            "raise time.max_steps if the span is long; rkl2 and rkc take larger steps where diffusion \
+             limits them"
+        }
         None => failure.status.advice(),
     };
     Finding::error(format!("{what}, after {after}"))
         .in_file(case.source.name())
         .found(after)
+        .help(format!("{advice}{kept}"))
+}
+
+fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding {
+    let Unstable { t, steps, step, largest } = unstable;
+    let message = format!("steps of {step:.6e} are not stable any more at t = {t}, step {steps}");
+    let shared = matches!(case.time.steps, StepSpec::Share(_));
+    let advice = match shared {
+        true => {
+            "the field changes too fast for its limit to be followed: take a smaller share, as \
+                 step = { stable = 0.2 }, or a smaller fixed step"
+        }
+        false => {
+            "take a smaller step, or step = \"stable\", which follows the field; force = true \
+                  goes on whatever becomes of it"
+        }
+    };
+    Finding::error(message)
+        .in_file(case.source.name())
+        .found(format!("for the field of that time they are stable up to {largest:.6e}"))
         .help(format!("{advice}{kept}"))
 }
 

@@ -15,8 +15,8 @@ use crate::method::Method;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::reduce::Summary;
+use crate::sample::{self, Care, State};
 use crate::slab::Slab;
-use crate::stability::{self, State};
 use crate::tiling::Tiling;
 use odeum::{Error, Scalar, Tolerance};
 use std::borrow::Cow;
@@ -225,9 +225,9 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         Ok(self.extremes()?.into_iter().map(summary).collect())
     }
 
-    fn sample(&self) -> Result<Vec<State>, Error> {
+    fn sample(&self, care: Care) -> Result<Vec<State>, Error> {
         let grid = self.grid();
-        let mut cells = stability::everywhere(grid.shape(), self.problem.mask.as_ref());
+        let mut cells = sample::everywhere(grid.shape(), self.problem.mask.as_ref(), care);
         for all in self.extremes()? {
             // Of a field without a number there is none.
             let found = |at: i64| usize::try_from(at).ok().filter(|at| *at < grid.cells());

@@ -33,7 +33,6 @@ const KEPT: usize = 2;
 
 impl<T: Scalar, M: Machine> Engine<T, M> {
     pub(super) fn take(&mut self, batch: &Batch) -> Result<Taken, Error> {
-        self.euler.seconds = 0.0;
         let mut done = 0;
         while done < batch.count {
             let count = (batch.count - done).min(LOOK * self.patience());

@@ -8,7 +8,7 @@ pub(super) struct Past<M: Machine> {
     /// two places. Of fields so small that a step takes no longer than to start it.
     pub(super) recordings: Vec<(Recorded, M::Recording)>,
     pub(super) kept: Option<Kept>,
-    /// Time of the last batch on the GPU, without what is only looked at \[s\].
+    /// Time of all batches on the GPU, without what is only looked at \[s\].
     pub(super) seconds: f64,
 }
 

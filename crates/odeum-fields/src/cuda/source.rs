@@ -5,7 +5,7 @@ use super::shape::{Shape, mask_words};
 use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::tiling::{Kind, Tiling};
-use crate::walls::Ghost;
+use crate::walls::{End, Ghost};
 use odeum::Scalar;
 use odeum::backend::cuda::inspect::REAL;
 use odeum::backend::cuda::text::{Text, literal};
@@ -91,6 +91,9 @@ pub(super) fn transport<T: Scalar>(plan: &Plan<T>, shape: &Shape) -> String {
     let spreads: Vec<_> =
         plan.diffusion.iter().map(|d| i32::from(d.is_some()).to_string()).collect();
     text.table("bool", "od_spreads(int s)", "s", &spreads);
+    let ends = plan.walls.iter().flat_map(|walls| walls.ends().concat());
+    let shut: Vec<_> = ends.map(|end| i32::from(end == End::Shut).to_string()).collect();
+    text.table("bool", "od_shut(int s, int face)", "6 * s + face", &shut);
     let per_area = plan.grid.spacing().map(|h| literal(1.0 / (h * h))).to_vec();
     text.table("real", "od_per_area(int axis)", "axis", &per_area);
     text.line(SPAN);

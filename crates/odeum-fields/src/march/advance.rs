@@ -1,13 +1,13 @@
 //! Step by step to a time, by the method and the steps of a march.
 
 use super::{Failure, March, Outcome};
-use crate::backend::{Batch, Blend, Slot, Taken};
+use crate::backend::{Backend, Batch, Blend, Slot, Taken};
 use crate::checkpoint::Clock;
 use crate::method::{MARGIN, MOST_STAGES, Method, Steps};
-use crate::stability;
 use crate::stages;
 use crate::sweep::Precision;
 use odeum::{Error, Status};
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Steps after which the spectral radius is computed anew.
@@ -15,6 +15,9 @@ const RADIUS_EVERY: u64 = 25;
 
 /// Steps end this close to a time asked for, as a part of the step.
 const NEAR: f64 = 1e-9;
+
+/// F alone.
+const SLOPE: Blend<'_> = Blend { slope: 1.0, own: None, terms: &[] };
 
 /// A species and a cell.
 type Place = (usize, [usize; 3]);
@@ -39,9 +42,11 @@ impl<T: Precision> March<T> {
     /// the march. An error is said of what cannot be begun; what fails on the way is an
     /// [`Outcome`].
     ///
-    /// The limits of the steps are judged once, by the field of that moment; anew where wind or
-    /// rates change with time and `end` lies beyond the times that were judged. A march that is
-    /// taken up from a checkpoint is not refused what it was allowed at its start.
+    /// The limits of the steps are judged by the field of that moment, and larger steps refused; anew
+    /// where wind or rates change with time and `end` lies beyond the times that were judged. A march
+    /// that is taken up from a checkpoint is not refused what it was allowed at its start. Where limits
+    /// depend on the field they are judged again on the way, and at the end: steps that have become too
+    /// large end the march as [`Outcome::Unstable`] unless they are forced.
     pub fn until(
         &mut self,
         end: f64,
@@ -79,47 +84,32 @@ impl<T: Precision> March<T> {
             let remedy = format!("must be finite and not before {}", self.clock.t);
             return Err(Error::input("end", end, remedy));
         }
+        self.device_time = self.backend.device_time().unwrap_or(0.0);
         self.judge_stability(end)?;
         loop {
             let ControlFlow::Continue(most) = watch(self) else { return Ok(Outcome::Stopped) };
-            match self.attempt(end, most.max(1))? {
-                None => return Ok(Outcome::Reached),
+            if let Some(unstable) = self.judge_again(end, false)? {
+                return Ok(unstable);
+            }
+            match self.attempt(end, most.clamp(1, self.unjudged()))? {
+                None => return Ok(self.judge_again(end, true)?.unwrap_or(Outcome::Reached)),
                 Some(Some(failure)) => return Ok(Outcome::Failed(failure)),
                 Some(None) => {}
             }
         }
     }
 
-    /// Computes the limits of the steps, and refuses larger ones.
-    fn judge_stability(&mut self, end: f64) -> Result<(), Error> {
-        if self.judged.as_ref().is_none_or(|judged| end > judged.until) {
-            let sample = self.backend.sample()?;
-            let limits = stability::judge(&self.problem, &sample, (self.clock.t, end))?;
-            self.set_stability(limits, end);
-        }
-        let (Steps::Fixed(h), Some(stability)) = (&self.options.steps, self.stability()) else {
-            return Ok(());
-        };
-        let largest = stability.largest_step(self.options.method);
-        if *h > largest * (1.0 + 1e-9) && !self.options.force && !self.taken_up {
-            let remedy =
-                format!("stable up to {largest:.6e} here; take less, more stages, or force it");
-            return Err(Error::input("step", h, remedy));
-        }
-        Ok(())
-    }
-
     /// One attempt towards `end`, or up to `most` steps of forward Euler: `None` where it is
     /// reached, else the failure, if it is one.
     fn attempt(&mut self, end: f64, most: u64) -> Result<Option<Option<Failure>>, Error> {
-        let (h, whole) = match &self.options.steps {
-            Steps::Fixed(h) => {
+        let (h, whole) = match self.size() {
+            Some(h) => {
                 if end - self.clock.t <= NEAR * h {
                     return Ok(None);
                 }
-                if self.ends_within(1, end) { (*h, true) } else { (end - self.clock.t, false) }
+                if self.ends_within(1, end) { (h, true) } else { (end - self.clock.t, false) }
             }
-            Steps::Adaptive(_) => {
+            None => {
                 let left = end - self.clock.t;
                 if left <= 0.0 {
                     return Ok(None);
@@ -137,8 +127,14 @@ impl<T: Precision> March<T> {
             return Ok(Some(Some(self.failure(Status::MaxSteps, None))));
         }
         if self.clock.t + h == self.clock.t {
-            let status = if self.clock.spoiled { Status::NonFinite } else { Status::StepTooSmall };
-            return Ok(Some(Some(self.failure(status, None))));
+            if !self.clock.spoiled {
+                return Ok(Some(Some(self.failure(Status::StepTooSmall, None))));
+            }
+            let place = match self.spoiled {
+                Some(h) => self.trace(h)?,
+                None => None,
+            };
+            return Ok(Some(Some(self.failure(Status::NonFinite, place))));
         }
         let one = |spoiled: Option<Place>| (u64::from(spoiled.is_none()), spoiled);
         let (taken, spoiled) = match self.options.method {
@@ -150,10 +146,11 @@ impl<T: Precision> March<T> {
             Method::Ssprk3 => one(self.strong(h)?),
             Method::Rkc { .. } | Method::Rkl2 { .. } => one(self.stabilised(h, end, whole)?),
         };
-        if let Steps::Fixed(h) = self.options.steps
+        if let Some(h) = self.size()
             && taken > 0
         {
             self.clock.counts.steps += taken;
+            self.clock.judged_in = u64::from(self.clock.judged_in).saturating_sub(taken) as u32;
             if whole {
                 self.clock.since_origin += taken;
                 self.clock.t = self.clock.origin + self.clock.since_origin as f64 * h;
@@ -166,7 +163,7 @@ impl<T: Precision> March<T> {
 
     /// Whether so many more whole steps of fixed size end before `end`, or at it.
     fn ends_within(&self, steps: u64, end: f64) -> bool {
-        let Steps::Fixed(h) = self.options.steps else { return false };
+        let Some(h) = self.size() else { return false };
         self.clock.origin + (self.clock.since_origin + steps) as f64 * h <= end + NEAR * h
     }
 
@@ -193,31 +190,62 @@ impl<T: Precision> March<T> {
 
     /// A step of SSPRK3.
     fn strong(&mut self, h: f64) -> Result<Option<Place>, Error> {
-        stages::strong_step(self.backend.as_mut(), (self.clock.t, h))?;
+        stages::strong_step(self.backend.as_mut(), (self.clock.t, h), &mut stages::go_on)?;
         self.clock.counts.slopes += 3;
-        self.take_over()
+        self.take_over(h)
     }
 
-    /// Makes what a step of fixed size has ended in the state, if all of it is finite.
-    fn take_over(&mut self) -> Result<Option<Place>, Error> {
+    /// Makes what a step of size `h` has ended in the state, if all of it is finite.
+    fn take_over(&mut self, h: f64) -> Result<Option<Place>, Error> {
         let spoiled = self.backend.spoiled(Slot::Next)?;
         if spoiled.is_none() {
             self.backend.swap(Slot::Now, Slot::Next);
+            return Ok(None);
         }
-        Ok(spoiled)
+        Ok(self.trace(h)?.or(spoiled))
+    }
+
+    /// Takes a step by stages again, and finds the first value that is not finite where it arises:
+    /// stages after that spread it.
+    fn trace(&mut self, h: f64) -> Result<Option<Place>, Error> {
+        let (t, method) = (self.clock.t, self.options.method);
+        let found = Cell::new(None);
+        let mut look = |backend: &mut dyn Backend<T>, slot: Slot| {
+            found.set(backend.spoiled(slot)?);
+            Ok(match found.get() {
+                None => ControlFlow::Continue(()),
+                Some(_) => ControlFlow::Break(()),
+            })
+        };
+        let backend = self.backend.as_mut();
+        match method {
+            Method::Euler => {}
+            Method::Ssprk3 => stages::strong_step(backend, (t, h), &mut look)?,
+            Method::Rkc { .. } | Method::Rkl2 { .. } => {
+                self.has_slope = false;
+                backend.sweep(t, Slot::Now, &SLOPE, Slot::Slope)?;
+                if look(backend, Slot::Slope)?.is_continue() {
+                    let stages = method.stages(h, self.clock.radius);
+                    stages::step(backend, method, stages, (t, h), &mut look)?;
+                }
+                if found.get().is_none() {
+                    backend.sweep(t + h, Slot::Next, &SLOPE, Slot::Older)?;
+                    let _ = look(backend, Slot::Older)?;
+                }
+            }
+        }
+        Ok(found.get())
     }
 
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
     fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Option<Place>, Error> {
         if self.clock.radius_age >= RADIUS_EVERY {
-            let sample = self.backend.sample()?;
-            let stability = stability::judge(&self.problem, &sample, (self.clock.t, end))?;
-            (self.clock.radius, self.clock.radius_age) = (stability.radius, 0);
+            let limits = self.limits_now((RADIUS_EVERY as f64 * h).min(end - self.clock.t))?;
+            (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
         }
         let t = self.clock.t;
-        let slope = Blend { slope: 1.0, own: None, terms: &[] };
         if !self.has_slope {
-            self.backend.sweep(t, Slot::Now, &slope, Slot::Slope)?;
+            self.backend.sweep(t, Slot::Now, &SLOPE, Slot::Slope)?;
             self.clock.counts.slopes += 1;
         }
         let method = self.options.method;
@@ -231,18 +259,21 @@ impl<T: Precision> March<T> {
                 h = (method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
             }
         }
-        stages::step(self.backend.as_mut(), method, stages, (t, h))?;
+        stages::step(self.backend.as_mut(), method, stages, (t, h), &mut stages::go_on)?;
         self.clock.counts.slopes += u64::from(stages) - 1;
         match self.options.steps.clone() {
-            Steps::Fixed(_) => {
+            Steps::Fixed(_) | Steps::Share(_) => {
                 self.clock.radius_age += 1;
                 self.has_slope = false;
-                self.take_over()
+                self.take_over(h)
             }
             Steps::Adaptive(tolerance) => {
-                self.backend.sweep(t + h, Slot::Next, &slope, Slot::Older)?;
+                self.backend.sweep(t + h, Slot::Next, &SLOPE, Slot::Older)?;
                 self.clock.counts.slopes += 1;
                 let error = self.backend.rkc_error(&tolerance, h)?;
+                if error.is_nan() {
+                    self.spoiled = Some(h);
+                }
                 self.settle(h, (end, whole), error);
                 Ok(None)
             }

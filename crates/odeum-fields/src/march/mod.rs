@@ -1,6 +1,7 @@
 //! From one time to another, watched.
 
 mod advance;
+mod watch;
 
 use crate::backend::{Backend, Snapshot};
 use crate::checkpoint::{Checkpoint, Clock, Counts};
@@ -11,7 +12,7 @@ use crate::host::Host;
 use crate::method::{Method, Steps};
 use crate::problem::Problem;
 use crate::reduce::{Summary, first_spoiled};
-use crate::stability::Stability;
+use crate::stability::{Judge, Stability};
 use crate::sweep::Precision;
 use crate::tiling::Tiling;
 use odeum::controller::{Control, Controller};
@@ -52,6 +53,21 @@ pub enum Outcome {
     Stopped,
     /// It could not go on; the field is that of the last step that succeeded.
     Failed(Failure),
+    /// The field has become one that steps of this size are not stable for.
+    Unstable(Unstable),
+}
+
+/// Steps that are not stable any more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unstable {
+    /// The time reached \[time\]; the field may be spoiled already.
+    pub t: f64,
+    /// Steps up to there.
+    pub steps: u64,
+    /// Their size \[time\].
+    pub step: f64,
+    /// The largest that is stable for the field of that time \[time\].
+    pub largest: f64,
 }
 
 /// Why a march could not go on.
@@ -76,9 +92,14 @@ pub struct March<T: Precision> {
     control: Control<f64>,
     /// Whether [`Slot::Slope`](crate::backend::Slot::Slope) is F at the present state.
     has_slope: bool,
+    /// The size of the last adaptive step that met NaN or infinity.
+    spoiled: Option<f64>,
+    judge: Judge,
     judged: Option<Judged>,
     /// Whether it goes on from a checkpoint: its steps were judged where it began.
     taken_up: bool,
+    /// What batches had taken on a device when it was last told to go on \[s\].
+    device_time: f64,
 }
 
 /// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
@@ -126,7 +147,7 @@ impl<T: Precision> March<T> {
         device: impl Into<Device>,
     ) -> Result<March<T>, Error> {
         let Checkpoint { field, clock } = checkpoint;
-        let control = check(problem, &field, &clock, options)?;
+        let (control, judge) = check(problem, &field, &clock, options)?;
         let backend: Box<dyn Backend<T>> = match device.into() {
             Device::Cpu(cpu) => {
                 let engine = Engine::new(problem, &cpu)?;
@@ -135,7 +156,7 @@ impl<T: Precision> March<T> {
             }
             Device::Cuda(gpu) => cuda::open(problem, &field, options.method, &gpu)?,
         };
-        Ok(March::on(problem, backend, options, clock, control))
+        Ok(March::on(problem, backend, options, clock, (control, judge)))
     }
 
     fn on(
@@ -143,7 +164,7 @@ impl<T: Precision> March<T> {
         backend: Box<dyn Backend<T>>,
         options: &Options,
         clock: Clock,
-        control: Control<f64>,
+        (control, judge): (Control<f64>, Judge),
     ) -> March<T> {
         March {
             problem: problem.clone(),
@@ -152,8 +173,11 @@ impl<T: Precision> March<T> {
             clock,
             control,
             has_slope: false,
+            spoiled: None,
+            judge,
             judged: None,
             taken_up: clock.counts.steps > 0,
+            device_time: 0.0,
         }
     }
 
@@ -183,9 +207,9 @@ impl<T: Precision> March<T> {
         machines: Vec<impl cuda::inspect::Machine>,
     ) -> Result<March<T>, Error> {
         let Checkpoint { field, clock } = checkpoint;
-        let control = check(problem, &field, &clock, options)?;
+        let (control, judge) = check(problem, &field, &clock, options)?;
         let backend = cuda::on(problem, &field, options.method, machines)?;
-        Ok(March::on(problem, backend, options, clock, control))
+        Ok(March::on(problem, backend, options, clock, (control, judge)))
     }
 
     /// The time reached \[time\].
@@ -253,7 +277,7 @@ impl<T: Precision> March<T> {
         self.backend.summaries()
     }
 
-    /// Limits of the steps, as they were judged last; `None` before the first step.
+    /// Limits of the steps, as they were judged at the start; `None` before the first step.
     pub fn stability(&self) -> Option<&Stability> {
         self.judged.as_ref().map(|judged| &judged.limits)
     }
@@ -282,10 +306,11 @@ impl<T: Precision> March<T> {
         Ok(Checkpoint { field: self.field()?.into_owned(), clock: self.clock() })
     }
 
-    /// Time that the last steps of forward Euler took on a GPU, without what was compiled \[s\].
+    /// Time that steps of forward Euler took on a GPU since the march was last told to go on, without
+    /// what was compiled \[s\].
     #[doc(hidden)]
     pub fn device_time(&self) -> Option<f64> {
-        self.backend.device_time()
+        self.backend.device_time().map(|all| all - self.device_time)
     }
 
     /// How cells are dealt to threads of a GPU.
@@ -304,14 +329,14 @@ impl<T: Precision> March<T> {
     }
 }
 
-/// Refuses what cannot be gone on from; gives the controller as it was left.
+/// Refuses what cannot be gone on from; gives the controller as it was left, and who judges steps.
 fn check<T: Precision>(
     problem: &Problem,
     field: &Field<T>,
     clock: &Clock,
     options: &Options,
-) -> Result<Control<f64>, Error> {
-    problem.check()?;
+) -> Result<(Control<f64>, Judge), Error> {
+    let judge = Judge::new(problem)?;
     options.method.check(&options.steps)?;
     if let Steps::Adaptive(tolerance) = &options.steps {
         tolerance.check::<T>(field.species())?;
@@ -326,5 +351,5 @@ fn check<T: Precision>(
     }
     let mut control = Control::new(Controller::predictive(), 2);
     control.restore(clock.control);
-    Ok(control)
+    Ok((control, judge))
 }

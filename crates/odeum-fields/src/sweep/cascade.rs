@@ -171,14 +171,17 @@ fn step_rows<L: Lanes>(
         None if origin.solids(at).is_some() => frame.near_solids,
         None => frame.outputs,
     };
-    let spoiled = line::make::<L>(code, origin, scratch, at, goal);
+    let mut spoiled = line::make::<L>(code, origin, scratch, at, goal);
     for s in 0..frame.plan.layout.species {
         let start = goal.out(s);
         for n in 0..at.rows {
             let cell = (goal.cell.0 + n, goal.cell.1);
             let first = start.wrapping_add(n * frame.plan.layout.row);
             // SAFETY: the row is the tile's, and nobody holds it any more.
-            unsafe { add_sources(&origin.moment.sources, frame.slope, s, cell, first) };
+            let sound = unsafe { add_sources(&origin.moment.sources, frame.slope, s, cell, first) };
+            if !sound {
+                spoiled = L::lit(f64::NAN);
+            }
         }
     }
     spoiled

@@ -268,7 +268,8 @@ pub(super) fn is_sound<L: Lanes>(spoiled: L) -> bool {
     L::bits(spoiled.ne(spoiled)) == 0
 }
 
-/// Adds what point sources of a species give to row (y, z), which begins at the pointer.
+/// Adds what point sources of a species give to row (y, z), which begins at the pointer; true where
+/// the values of their cells are finite.
 ///
 /// # Safety
 ///
@@ -280,13 +281,19 @@ pub(super) unsafe fn add_sources<T: Scalar>(
     s: usize,
     (y, z): (usize, usize),
     row: *mut T,
-) {
+) -> bool {
+    let mut sound = true;
     for (species, cell, rate) in sources {
         if (*species, cell[1], cell[2]) == (s, y, z) {
             // What was streamed has arrived before it is read again.
             stream_fence();
             // SAFETY: the caller's promise; the cell lies within the grid.
-            unsafe { *row.add(cell[0]) = *row.add(cell[0]) + slope * T::from_f64(*rate) };
+            unsafe {
+                let value = *row.add(cell[0]) + slope * T::from_f64(*rate);
+                *row.add(cell[0]) = value;
+                sound &= value.is_finite();
+            }
         }
     }
+    sound
 }

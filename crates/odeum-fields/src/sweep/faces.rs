@@ -1,6 +1,7 @@
 //! Faces between cells, and which of them let anything through.
 
 use crate::domain::{Bits, Domain};
+use crate::walls::End;
 use odeum_core::Lanes;
 
 /// What faces let through.
@@ -11,6 +12,14 @@ pub(super) trait Faces<L: Lanes>: Copy {
 
     /// A number that the cells there must give; zero where they are solid.
     fn given(self, x: usize, axis: usize, shift: isize, number: L) -> L;
+
+    /// What a wind carries through the face after the cells `shift` along an axis from those at
+    /// `x`: a value, or the mean of both sides where the wind blows into the box at a wall that
+    /// gives one. `inward` is asked at walls alone.
+    #[inline(always)]
+    fn carried(self, _: usize, _: usize, _: isize, _: L::Mask, [own, _]: [L; 2]) -> L {
+        own
+    }
 }
 
 /// All cells belong to the domain.
@@ -26,6 +35,76 @@ impl<L: Lanes> Faces<L> for Open {
     #[inline(always)]
     fn given(self, _: usize, _: usize, _: isize, number: L) -> L {
         number
+    }
+}
+
+/// The faces of a row of the box, of which some are those of walls.
+#[derive(Clone, Copy)]
+pub(super) struct Walled<F> {
+    faces: F,
+    nx: usize,
+    /// What is at the low and at the high end of the row, and of its faces along y and z.
+    ends: [[End; 2]; 3],
+}
+
+impl<F> Walled<F> {
+    /// The faces of row (y, z) of a box of this shape, with what a wind finds at its ends.
+    pub(super) fn new(
+        faces: F,
+        mut ends: [[End; 2]; 3],
+        shape: [usize; 3],
+        (y, z): (isize, isize),
+    ) -> Walled<F> {
+        for (axis, at) in [(1, y), (2, z)] {
+            let last = shape[axis] as isize - 1;
+            for (end, wall) in ends[axis].iter_mut().zip([0, last]) {
+                *end = if at == wall { *end } else { End::Open };
+            }
+        }
+        Walled { faces, nx: shape[0], ends }
+    }
+
+    /// A value in the lanes whose face after the cells `shift` along an axis is one at that end of
+    /// it, and another in the rest. No face is asked for but those before and after the cells.
+    #[inline(always)]
+    fn at_end<L: Lanes>(&self, (x, axis, shift): (usize, usize, isize), there: L, rest: L) -> L {
+        let cell = if shift == 0 { self.nx - 1 } else { 0 };
+        match (axis, cell.checked_sub(x)) {
+            (0, Some(lane)) if lane < L::WIDTH => L::select(L::from_bits(1 << lane), there, rest),
+            (0, _) => rest,
+            _ => there,
+        }
+    }
+}
+
+impl<L: Lanes, F: Faces<L>> Faces<L> for Walled<F> {
+    #[inline(always)]
+    fn through(self, x: usize, axis: usize, shift: isize, flux: L) -> L {
+        let flux = self.faces.through(x, axis, shift, flux);
+        match self.ends[axis][usize::from(shift == 0)] {
+            End::Shut => self.at_end((x, axis, shift), L::lit(0.0), flux),
+            End::Open | End::Given => flux,
+        }
+    }
+
+    #[inline(always)]
+    fn given(self, x: usize, axis: usize, shift: isize, number: L) -> L {
+        self.faces.given(x, axis, shift, number)
+    }
+
+    #[inline(always)]
+    fn carried(
+        self,
+        x: usize,
+        axis: usize,
+        shift: isize,
+        inward: L::Mask,
+        [own, mean]: [L; 2],
+    ) -> L {
+        match self.ends[axis][usize::from(shift == 0)] {
+            End::Given => self.at_end((x, axis, shift), L::select(inward, mean, own), own),
+            End::Open | End::Shut => own,
+        }
     }
 }
 

@@ -80,6 +80,7 @@ pub(super) fn is_blown<T: Scalar>(origin: &Origin<'_, T>, s: usize, at: At) -> b
     let plan = origin.plan;
     matches!((&plan.kernel, &plan.wind), (Kernel::Diffusion(_), Some(Blow::Uniform(_))))
         && plan.advection == Advection::Upwind
+        && !plan.meets_walls
         && plan.carried[s]
         && plan.diffusion[s].is_none()
         && origin.solids(at).is_none()

@@ -1,6 +1,6 @@
 //! Memory of one thread, and what is computed in it row by row.
 
-use super::faces::{Cross, Faces, Open};
+use super::faces::{Cross, Faces, Open, Walled};
 use super::gather::{Around, At, Place};
 use super::row::{self, PAD};
 use super::transport::{self, Speed};
@@ -262,9 +262,10 @@ impl<L: Lanes> Gains<'_, '_, L> {
         line[PAD..PAD + nx].copy_from_slice(&around.row(at.0, at.1)[..nx]);
         row::fill_ends(line, nx, &moment.ghosts[s][0]);
         let spare = &mut scratch.spare;
+        let walled = Walled::new(faces, plan.walls[s].ends(), plan.layout.shape, at);
         match (&plan.wind, plan.advection) {
             (Some(Blow::Uniform(_)), Advection::Upwind) if plan.carried[s] => {
-                transport::upwind::<L>(&around, at, faces, moment.speed, line, spare, sum);
+                transport::upwind::<L>(&around, at, walled, moment.speed, line, spare, sum);
             }
             (Some(wind), advection) if plan.carried[s] => {
                 let layout;
@@ -281,7 +282,7 @@ impl<L: Lanes> Gains<'_, '_, L> {
                 };
                 let lines = (&line[..], &mut scratch.work_line[..]);
                 sum[PAD..PAD + around.wide].fill(L::Scalar::from_f64(0.0));
-                transport::fluxes::<L>(&around, at, faces, advection, &speed, lines, spare, sum);
+                transport::fluxes::<L>(&around, at, walled, advection, &speed, lines, spare, sum);
             }
             _ => sum[PAD..PAD + around.wide].fill(L::Scalar::from_f64(0.0)),
         }

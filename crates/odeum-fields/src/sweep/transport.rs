@@ -62,11 +62,13 @@ fn carried<L: Lanes>(
     here: L,
 ) -> L {
     let (into, out) = if forward { (-1, 0) } else { (0, -1) };
+    let all = L::lit(0.0).lt(L::lit(1.0));
+    let from = faces.carried(x, axis, into, all, [from, L::lit(0.5) * (from + here)]);
     faces.through(x, axis, into, from) - faces.through(x, axis, out, here)
 }
 
 /// The flux w u through the face after the cells `shift` along an axis from those at `x`, from
-/// the values on both sides; of first order where the cell it would have to know too is solid.
+/// the values on both sides: at a wall that gives a value that is what comes in. Of first order where the cell it would have to know too is solid.
 #[inline(always)]
 fn flux<L: Lanes>(
     advection: Advection,
@@ -81,16 +83,18 @@ fn flux<L: Lanes>(
         L::select(forward, before, after),
         L::select(forward, above, below),
     );
-    let flux = match advection {
-        Advection::Upwind => w * from,
+    let value = match advection {
+        Advection::Upwind => from,
         Advection::Koren => {
             let more = limited(from - behind, ahead - from);
             let known =
                 [faces.given(x, axis, shift - 1, more), faces.given(x, axis, shift + 2, more)];
-            w * (from + L::select(forward, known[0], known[1]))
+            from + L::select(forward, known[0], known[1])
         }
     };
-    faces.through(x, axis, shift, flux)
+    let inward = if shift == 0 { w.lt(L::lit(0.0)) } else { forward };
+    let mean = L::lit(0.5) * (below + above);
+    faces.through(x, axis, shift, w * faces.carried(x, axis, shift, inward, [value, mean]))
 }
 
 /// Half the limited slope: ½ max(0, min(2 d₊, (d₋ + 2 d₊)/3, 2 d₋)) for slopes d₋ and d₊ of one

@@ -1,6 +1,8 @@
 //! What several tests build their problems from.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub(crate) mod deceivers;
+
 use odeum::{Cpu, Isa, Tolerance};
 use odeum_fields::{
     Face, Field, Grid, March, Method, Model, ModelText, Options, Outcome, Precision, Problem,

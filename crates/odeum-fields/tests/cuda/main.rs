@@ -8,6 +8,7 @@ mod common;
 mod nvrtc;
 
 mod compile;
+mod deceivers;
 mod host;
 mod kernels;
 mod march;

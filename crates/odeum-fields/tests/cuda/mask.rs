@@ -60,7 +60,7 @@ fn agree<T: Precision>(name: &str, problem: &Problem, options: &Options, toleran
     let [kernels, processor] = marches.map(|mut march| {
         let end = match options.steps {
             Steps::Fixed(h) => 0.4 + 5.3 * h,
-            Steps::Adaptive(_) => 0.6,
+            Steps::Share(_) | Steps::Adaptive(_) => 0.6,
         };
         let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(outcome, Outcome::Reached);

@@ -147,14 +147,18 @@ fn winds_and_sources() {
             problem = problem.source(PointSource { species, cell: [7, 2, z], rate });
         }
         let (one, two) = if side > 0.0 { (1, 2) } else { (2, 1) };
+        agrees::<f64>(&format!("wind {side}, closed"), &problem, 0.02, &[1]);
         let inflow = problem.clone().walls(Walls::all(dirichlet("1 + t")));
-        agrees::<f64>(&format!("wind {side}"), &inflow, 0.02, &[one]);
+        agrees::<f64>(&format!("wind {side}"), &inflow, 0.02, &[1]);
+        let open = problem.clone().walls(Walls::all(Wall::Open));
+        agrees::<f64>(&format!("wind {side}, open"), &open, 0.02, &[one]);
         let round = problem.walls(Walls::all(Wall::Periodic));
         agrees::<f64>(&format!("wind {side}, round"), &round, 0.02, &[two]);
     }
     // It turns on the way.
     let wind = [Quantity::from(0.1), Quantity::from(0.2), Quantity::from("0.45 - t")];
-    let turning = problem().wind(Wind::Uniform(wind), Advection::Upwind);
+    let open = Walls::all(Wall::Open);
+    let turning = problem().walls(open).wind(Wind::Uniform(wind), Advection::Upwind);
     agrees::<f64>("turning wind", &turning, 0.02, &[1, 2]);
 }
 

@@ -6,6 +6,7 @@
 mod common;
 
 mod cascade;
+mod deceivers;
 mod energy;
 mod fronts;
 mod homogeneous;

@@ -19,7 +19,7 @@ fn march<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, steps:
     let mut march = March::new(problem, u, 0.0, &options, cpu(1)).unwrap();
     let end = match options.steps {
         Steps::Fixed(h) => steps as f64 * h,
-        Steps::Adaptive(_) => 0.3,
+        Steps::Share(_) | Steps::Adaptive(_) => 0.3,
     };
     let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
@@ -121,7 +121,7 @@ fn the_domain_knows_neither_solid_values_nor_threads() {
             let mut several = March::new(&problem, start, 0.0, &options, cpu(3)).unwrap();
             let end = match options.steps {
                 Steps::Fixed(h) => 5.0 * h,
-                Steps::Adaptive(_) => 0.3,
+                Steps::Share(_) | Steps::Adaptive(_) => 0.3,
             };
             several.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
             assert!(*several.field().unwrap() == other, "{:?}", options.method);

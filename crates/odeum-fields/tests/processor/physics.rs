@@ -261,7 +261,8 @@ fn carried_waves_keep_their_shape() {
 fn jumps_stay_within_their_values() {
     let grid = Grid::new([60, 20, 1], 1.0).unwrap();
     let wind = Wind::Uniform([0.7, -0.4, 0.0].map(Quantity::from));
-    let problem = Problem::new(model("0"), grid).wind(wind, Advection::Koren);
+    let problem =
+        Problem::new(model("0"), grid).walls(Walls::all(Wall::Open)).wind(wind, Advection::Koren);
     let jump = |at: [f64; 3]| f64::from((10.0..20.0).contains(&at[0]) && at[1] > 8.0);
     let u = Field::<f64>::from_fn(&grid, 1, |_, at| jump(at)).unwrap();
     let end = steps(&problem, u, 0.45, 60);

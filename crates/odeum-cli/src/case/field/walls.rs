@@ -90,13 +90,14 @@ fn faces(section: &Section<'_>, of: &str, spots: &mut Spots) -> Option<Vec<(Face
     good.then_some(given)
 }
 
-const HELP: &str = "walls: \"no flux\", \"periodic\", { value = 1.0 }, { slope = 0.5 }, \
+const HELP: &str = "walls: \"no flux\", \"open\", \"periodic\", { value = 1.0 }, { slope = 0.5 }, \
                     { robin = { a = 1.0, b = 2.0, g = 0.0 } }; numbers may be expressions of t";
 
 fn wall(field: &Field<'_>) -> Option<Wall> {
     if field.is_text() {
         return match field.text()? {
             "no flux" => Some(Wall::NoFlux),
+            "open" => Some(Wall::Open),
             "periodic" => Some(Wall::Periodic),
             other => field.refuse(format!("there is no wall `{other}`"), HELP),
         };

@@ -64,6 +64,8 @@ OD_FN real od_flux(
 #endif
 }
 
+OD_FN real od_mean(real a, real b) { return R(0.5) * (a + b); }
+
 // Harmonic mean, zero when either is.
 OD_FN real od_harmonic(real a, real b) {
     const real sum = a + b;
@@ -136,9 +138,15 @@ extern "C" __global__ void __launch_bounds__(256, OD_FLOAT ? 5 : 3) od_transport
                     high = R(0.5) * (centre + od_at(w, i + 1));
 #endif
                     const bool(&b)[5] = belong[axis];
-                    const real into = od_flux(low, u[0], u[1], u[2], u[3], b[0], b[3]);
-                    const real away = od_flux(high, u[1], u[2], u[3], u[4], b[1], b[4]);
-                    gain += (b[1] ? into : real(0)) - (b[3] ? away : real(0));
+                    real into = od_flux(low, u[0], u[1], u[2], u[3], b[0], b[3]);
+                    real away = od_flux(high, u[1], u[2], u[3], u[4], b[1], b[4]);
+                    // What comes in at a wall with a value is that value, the mean of both sides.
+                    const bool first = i == 0, last = i == line.n - 1;
+                    if (line.affine[0] && first && low > real(0)) into = low * od_mean(u[1], u[2]);
+                    if (line.affine[1] && last && high < real(0)) away = high * od_mean(u[2], u[3]);
+                    const bool enters = b[1] && !(od_shut(s, 2 * axis) && first);
+                    const bool leaves = b[3] && !(od_shut(s, 2 * axis + 1) && last);
+                    gain += (enters ? into : real(0)) - (leaves ? away : real(0));
                 }
                 if (od_spreads(s)) {
                     const OdLine d = od_line(step.diffusion[s], cell, axis);

@@ -1,0 +1,379 @@
+//! Problems that have deceived: each is a class of its own, for every method and every backend.
+
+use super::{methods, model};
+use odeum::Status;
+use odeum_fields::{
+    Advection, Checkpoint, Clock, Face, Field, Grid, March, Mask, Method, Options, Outcome,
+    PointSource, Problem, Quantity, Steps, Summary, Wall, Walls, Wind, noise, stability,
+};
+use std::ops::ControlFlow;
+
+/// How a backend begins a march, or takes it up.
+pub(crate) type Begin = fn(&Problem, Checkpoint<f64>, &Options) -> March<f64>;
+
+/// A field at time 0.
+fn start(field: &Field<f64>) -> Checkpoint<f64> {
+    Checkpoint { field: field.clone(), clock: Clock::at(0.0) }
+}
+
+/// Marches on to `end`.
+fn until(march: &mut March<f64>, end: f64) -> Outcome {
+    march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// Values between zero and one, rough.
+fn between_zero_and_one(grid: &Grid) -> Field<f64> {
+    let mut cell = 0;
+    Field::from_fn(grid, 1, |_, _| {
+        cell += 1;
+        0.5 + 0.5 * noise(5, 0, cell)
+    })
+    .unwrap()
+}
+
+/// Winds that blow at every wall, from both sides: uniform, turning, and of every cell.
+fn winds(grid: &Grid) -> Vec<Wind> {
+    let uniform = |parts: [&str; 3]| Wind::Uniform(parts.map(Quantity::from));
+    let cells = |seed| (0..grid.cells()).map(|n| noise(seed, 1, n)).collect();
+    vec![
+        uniform(["0.7", "-0.4", "0.3"]),
+        uniform(["-0.5", "cos(9 * t)", "0"]),
+        Wind::Cells([1, 2, 3].map(cells)),
+    ]
+}
+
+/// Problems of one species that a wind carries: with all schemes, with and without a reaction term
+/// (which decides how rows are computed), with coefficients of diffusion that vary, and with a mask.
+fn carried(walls: &Walls) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (shape, kinds) in [([13, 1, 1], 0..1), ([11, 7, 1], 1..2), ([9, 6, 5], 0..3)] {
+        let grid = Grid::new(shape, 0.2).unwrap();
+        for (n, wind) in winds(&grid).into_iter().enumerate().filter(|(n, _)| kinds.contains(n)) {
+            for scheme in [Advection::Upwind, Advection::Koren] {
+                let equation = if n == 1 { "0.01 * lap(u) + 0 * t" } else { "0.01 * lap(u)" };
+                let problem = Problem::new(model(&[("u", equation)]), grid)
+                    .walls(walls.clone())
+                    .wind(wind.clone(), scheme);
+                let varying = (0..grid.cells()).map(|k| 0.01 + 0.01 * noise(8, 0, k)).collect();
+                let problem = if n == 2 { problem.diffusion("u", varying) } else { problem };
+                let holes = |k| if k % 17 == 3 { 0.0 } else { 1.0 };
+                let holes: Vec<f64> = (0..grid.cells()).map(holes).collect();
+                let mask = Mask::from_values(&grid, &holes).unwrap();
+                problems.push(problem.clone());
+                problems.extend((shape[2] > 1).then(|| problem.mask(mask)));
+            }
+        }
+    }
+    problems
+}
+
+fn summary(march: &March<f64>) -> Summary {
+    march.summaries().unwrap()[0]
+}
+
+/// Steps of a size by which nothing becomes negative by forward Euler.
+fn positive_steps(problem: &Problem, field: &Field<f64>, end: f64) -> [Options; 5] {
+    let limits = stability(problem, field, (0.0, end)).unwrap();
+    methods(0.9 * limits.positive.unwrap())
+}
+
+/// Whether a method keeps what forward Euler keeps.
+fn is_monotone(options: &Options) -> bool {
+    matches!(options.method, Method::Euler | Method::Ssprk3)
+}
+
+/// Nothing passes closed walls, whatever wind blows at them.
+pub(crate) fn closed_boxes_keep_their_mass(begin: Begin) {
+    for problem in carried(&Walls::default()) {
+        let field = between_zero_and_one(&problem.grid);
+        for options in positive_steps(&problem, &field, 0.3) {
+            let mut march = begin(&problem, start(&field), &options);
+            let before = summary(&march);
+            assert_eq!(until(&mut march, 0.3), Outcome::Reached);
+            let after = summary(&march);
+            let change = (after.mass / before.mass - 1.0).abs();
+            assert!(change < 1e-13, "{options:?}: {change:e} in {problem:?}");
+            let kept = !is_monotone(&options) || after.min >= -1e-14;
+            assert!(kept, "{options:?}: {} in {problem:?}", after.min);
+        }
+    }
+}
+
+/// What a wind brings in at walls with values lies between these, and all else between what was there.
+pub(crate) fn inflow_keeps_bounds(begin: Begin) {
+    let given = Wall::Dirichlet(Quantity::from("0.5 + 0.5 * sin(20 * t)"));
+    let through = |low: &Wall, high: &Wall| {
+        let face = |axis, high| Face { axis, high };
+        let walls = Walls::all(Wall::Open);
+        (0..3).fold(walls, |walls, axis| {
+            walls.face(face(axis, false), low.clone()).face(face(axis, true), high.clone())
+        })
+    };
+    for walls in [through(&given, &given), through(&given, &Wall::Open)] {
+        for problem in carried(&walls) {
+            // A wind that differs from cell to cell has a divergence, which makes new extrema.
+            if matches!(problem.wind, Some(Wind::Cells(_))) || problem.mask.is_some() {
+                continue;
+            }
+            let field = between_zero_and_one(&problem.grid);
+            for options in positive_steps(&problem, &field, 0.5).iter().filter(|o| is_monotone(o)) {
+                let mut march = begin(&problem, start(&field), options);
+                let mut bounds = (0.0_f64, 1.0_f64);
+                let outcome = march.until(0.5, 1, &mut |march| {
+                    let now = summary(march);
+                    bounds = (bounds.0.min(now.min), bounds.1.max(now.max));
+                    ControlFlow::Continue(())
+                });
+                assert_eq!(outcome.unwrap(), Outcome::Reached);
+                let within = bounds.0 >= -1e-13 && bounds.1 <= 1.0 + 1e-13;
+                assert!(within, "{options:?}: {bounds:?} in {problem:?}");
+            }
+        }
+    }
+}
+
+/// A channel fills with what comes in, and leaves by its open end; its sides are closed.
+pub(crate) fn channels_fill_with_what_comes_in(begin: Begin) {
+    for (axis, from_high) in [(0, false), (0, true), (1, true), (2, false)] {
+        let mut shape = [6, 5, 4];
+        shape[axis] = 9;
+        let grid = Grid::new(shape, 0.1).unwrap();
+        let mut parts = [0.0; 3];
+        parts[axis] = if from_high { -1.0 } else { 1.0 };
+        let leak = Wall::Robin { value: 2.0, slope: 0.0, amount: Quantity::from(1.4) };
+        for inlet in [Wall::Dirichlet(Quantity::from(0.7)), leak] {
+            let walls = Walls::default()
+                .face(Face { axis, high: from_high }, inlet)
+                .face(Face { axis, high: !from_high }, Wall::Open);
+            for scheme in [Advection::Upwind, Advection::Koren] {
+                let problem = Problem::new(model(&[("u", "0.001 * lap(u)")]), grid)
+                    .walls(walls.clone())
+                    .wind(Wind::Uniform(parts.map(Quantity::from)), scheme);
+                let field = Field::<f64>::zeros(&grid, 1).unwrap();
+                let steps = positive_steps(&problem, &field, 4.0);
+                for options in steps.iter().filter(|o| matches!(o.steps, Steps::Fixed(_))) {
+                    let mut march = begin(&problem, start(&field), options);
+                    assert_eq!(until(&mut march, 4.0), Outcome::Reached);
+                    let Summary { min, max, .. } = summary(&march);
+                    let filled = (min - 0.7).abs() < 1e-7 && (max - 0.7).abs() < 1e-7;
+                    assert!(filled, "{axis} {from_high} {options:?}: {min} {max}");
+                }
+            }
+        }
+    }
+}
+
+/// A source that is no number from some time on is found in the step that meets it first, the last
+/// one too, in its own cell, and the field is that of the step before.
+pub(crate) fn sources_that_spoil_are_found(begin: Begin) {
+    let cell = [4, 2, 1];
+    // The first spoils nothing before the last step.
+    for (rate, end) in [("sqrt(0.185 - t)", 0.2), ("ln(0.1 - t)", 0.3), ("sqrt(0.1 - t)", 0.3)] {
+        let grid = Grid::new([9, 5, 3], 1.0).unwrap();
+        let source = PointSource { species: "v".to_owned(), cell, rate: Quantity::from(rate) };
+        let equations = [("u", "lap(u) - u * v"), ("v", "0.1 * lap(v)")];
+        let problem = Problem::new(model(&equations), grid).source(source);
+        let field = Field::from_fn(&grid, 2, |_, [x, y, z]| x + y * z).unwrap();
+        for options in methods(0.01) {
+            let mut march = begin(&problem, start(&field), &options);
+            let mut seen = true;
+            let outcome = march.until(end, 1, &mut |march| {
+                seen &= march.summaries().unwrap().iter().all(|all| all.sum.is_finite());
+                ControlFlow::Continue(())
+            });
+            let Outcome::Failed(failure) = outcome.unwrap() else { panic!("{rate} {options:?}") };
+            assert_eq!(failure.status, Status::NonFinite, "{rate} {options:?}");
+            assert_eq!(failure.place, Some(("v".to_owned(), cell)), "{rate} {options:?}");
+            assert!(seen && failure.t < 0.2, "{rate} {options:?} {failure:?}");
+            let values = march.field().unwrap().to_values(1);
+            assert!(values.iter().all(|v| v.is_finite()), "{rate} {options:?}");
+        }
+    }
+}
+
+/// Steps that follow the limit, by every method that has one.
+fn shares() -> [Options; 4] {
+    let share = |method| Options::new(method, Steps::Share(0.8));
+    [
+        share(Method::Euler),
+        share(Method::Ssprk3),
+        share(Method::Rkc { stages: Some(4) }),
+        share(Method::Rkl2 { stages: Some(5) }),
+    ]
+}
+
+/// The same with a size that is stable for the field at the start.
+fn fixed(problem: &Problem, field: &Field<f64>, end: f64) -> [Options; 4] {
+    let limits = stability(problem, field, (0.0, end)).unwrap();
+    shares().map(|options| {
+        let steps = Steps::Fixed(0.9 * limits.largest_step(options.method));
+        Options { steps, ..options }
+    })
+}
+
+/// What eats a until nothing is left: at the start no step is too long but for diffusion.
+fn autocatalysis() -> Vec<Problem> {
+    let model = model(&[("a", "lap(a) - 2 * a * b"), ("b", "lap(b) + 2 * a * b")]);
+    let strip = Problem::new(model.clone(), Grid::new([40, 1, 1], 1.0).unwrap());
+    let grid = Grid::new([12, 9, 4], 1.0).unwrap();
+    let holes: Vec<f64> = (0..grid.cells()).map(|k| f64::from(k % 11 != 5)).collect();
+    let mask = Mask::from_values(&grid, &holes).unwrap();
+    vec![strip, Problem::new(model, grid).mask(mask)]
+}
+
+/// Steps of a share follow a limit that falls to a fifth, and end where the equations do.
+pub(crate) fn shares_follow_the_field(begin: Begin) {
+    for problem in autocatalysis() {
+        let field = Field::from_fn(&problem.grid, 2, |s, _| [10.0, 0.5][s]).unwrap();
+        for options in shares() {
+            let mut march = begin(&problem, start(&field), &options);
+            let mut least = 0.0_f64;
+            let outcome = march.until(4.0, 1, &mut |march| {
+                least = least.min(summary(march).min);
+                ControlFlow::Continue(())
+            });
+            assert_eq!(outcome.unwrap(), Outcome::Reached, "{options:?}");
+            let all = march.summaries().unwrap();
+            // Solid cells keep what they have, and do not count.
+            let ended = all[0].max.abs() < 1e-6 && (all[1].mean - 10.5).abs() < 1e-6;
+            assert!(ended && least > -0.2, "{options:?}: {least} {all:?}");
+        }
+    }
+}
+
+/// Steps of a fixed size that the field has become too stiff for are no success.
+pub(crate) fn fixed_steps_end_where_they_are_too_large(begin: Begin) {
+    for problem in autocatalysis() {
+        let field = Field::from_fn(&problem.grid, 2, |s, _| [10.0, 0.5][s]).unwrap();
+        for options in fixed(&problem, &field, 4.0) {
+            let mut march = begin(&problem, start(&field), &options);
+            let outcome = until(&mut march, 4.0);
+            match outcome {
+                Outcome::Unstable(it) => assert!(it.largest < it.step, "{it:?}"),
+                Outcome::Failed(it) => assert_eq!(it.status, Status::NonFinite),
+                // Methods with stages may be stable to the end.
+                outcome => {
+                    let all = march.summaries().unwrap();
+                    let ended = all[0].max.abs() < 0.1 && all[0].min.abs() < 0.1;
+                    assert!(ended && options.method != Method::Euler, "{options:?}: {outcome:?}");
+                }
+            }
+            // Whoever means it may go on.
+            let forced = Options { force: true, ..options };
+            let outcome = until(&mut begin(&problem, start(&field), &forced), 0.5);
+            assert!(!matches!(outcome, Outcome::Unstable(_)), "{forced:?}");
+        }
+    }
+}
+
+/// Phases that part: their limit is half of that of what they part from.
+pub(crate) fn phases_part_within_their_limit(begin: Begin) {
+    let grid = Grid::new([20, 16, 1], 1.0).unwrap();
+    let problem = Problem::new(model(&[("c", "lap(c^3 - c - lap(c))")]), grid);
+    let mut cell = 0;
+    let field = Field::from_fn(&grid, 1, |_, _| {
+        cell += 1;
+        0.1 * noise(3, 0, cell)
+    });
+    let field = field.unwrap();
+    for options in shares() {
+        let mut march = begin(&problem, start(&field), &options);
+        let before = summary(&march);
+        assert_eq!(until(&mut march, 40.0), Outcome::Reached, "{options:?}");
+        let after = summary(&march);
+        let parted = after.min < -0.7 && after.max > 0.7;
+        let sound = after.min > -1.2 && after.max < 1.2 && (after.mean - before.mean).abs() < 1e-12;
+        assert!(parted && sound, "{options:?}: {after:?}");
+    }
+    let euler = &fixed(&problem, &field, 40.0)[0];
+    let outcome = until(&mut begin(&problem, start(&field), euler), 40.0);
+    assert!(matches!(outcome, Outcome::Unstable(_)), "{outcome:?}");
+}
+
+/// Interruptions change no bit of steps that follow the field.
+pub(crate) fn shares_go_on_with_the_same_bits(begin: Begin) {
+    let problem = &autocatalysis()[0];
+    let field = Field::from_fn(&problem.grid, 2, |s, [x, ..]| [10.0, 0.5 + 0.01 * x][s]).unwrap();
+    for options in shares() {
+        let mut march = begin(problem, start(&field), &options);
+        let mut kept = None;
+        let outcome = march.until(2.0, 5, &mut |march| {
+            if march.counts().steps == 15 {
+                kept = Some(march.checkpoint().unwrap());
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(outcome.unwrap(), Outcome::Reached);
+        let mut other = begin(problem, kept.unwrap(), &options);
+        assert_eq!(until(&mut other, 2.0), Outcome::Reached);
+        assert!(march.checkpoint().unwrap() == other.checkpoint().unwrap(), "{options:?}");
+    }
+}
+
+/// Waves that never fade: no method may make more of them than a tenth, and forward Euler none at all
+/// over an endless time.
+pub(crate) fn waves_that_never_fade_do_not_grow(begin: Begin) {
+    let (n, end) = (32, 6.0);
+    let grid = Grid::new([n, 1, 1], 1.0).unwrap();
+    // In space, of which the shortest are the fastest; and a reaction that swings everywhere.
+    for (equations, squared) in [
+        ([("u", "v"), ("v", "lap(u)")], 4.0),
+        ([("u", "v"), ("v", "lap(u) - u^3")], 4.0),
+        ([("u", "2 * v"), ("v", "0 - 2 * u")], 4.0),
+    ] {
+        let problem = Problem::new(model(&equations), grid);
+        // The shortest wave, so that energy is of u² and v² in these parts.
+        let field = Field::from_fn(&grid, 2, |s, [x, ..]| {
+            let sign = if (x as usize).is_multiple_of(2) { 0.01 } else { -0.01 };
+            if s == 0 { sign * std::f64::consts::SQRT_2 } else { 0.0 }
+        });
+        let field = field.unwrap();
+        let energy = |field: &Field<f64>| {
+            let of = |s| field.to_values(s).iter().map(|x| x * x).sum::<f64>();
+            squared * of(0) + of(1) * if equations[0].1 == "2 * v" { squared } else { 1.0 }
+        };
+        for options in shares() {
+            let mut march = begin(&problem, start(&field), &options);
+            assert_eq!(until(&mut march, end), Outcome::Reached, "{equations:?} {options:?}");
+            let change = energy(&march.field().unwrap()) / energy(&field);
+            // SSPRK3 damps so short a wave.
+            assert!((0.2..1.3).contains(&change), "{equations:?} {options:?}: {change}");
+        }
+        let limits = stability(&problem, &field, (0.0, f64::INFINITY)).unwrap();
+        assert!(limits.largest_step(Method::Euler) == 0.0, "{limits:?}");
+        let largest = limits.largest_step(Method::Ssprk3) * 2.0;
+        assert!((1.6..1.74).contains(&largest), "{largest}");
+        // A wave is resolved by such steps, and grows in each of them.
+        let mut march = begin(&problem, start(&field), &Options::euler(0.1));
+        let error = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        assert!(error.to_string().contains("ssprk3"), "{error}");
+    }
+}
+
+/// Limits of a reaction that swings do not depend on the noise that it starts from.
+pub(crate) fn limits_do_not_depend_on_noise() {
+    for b in ["1.9", "2.05", "3"] {
+        let u = format!("0.02 * lap(u) + 1 - ({b} + 1) * u + u^2 * v");
+        let v = format!("0.02 * lap(v) + {b} * u - u^2 * v");
+        let text = odeum_fields::ModelText {
+            species: vec!["u", "v"],
+            equations: vec![("u", &u), ("v", &v)],
+            ..odeum_fields::ModelText::default()
+        };
+        let grid = Grid::new([24, 16, 1], 0.5).unwrap();
+        let problem = Problem::new(text.read().unwrap().0, grid);
+        let b: f64 = b.parse().unwrap();
+        let limit = |seed: u64| {
+            let mut cell = 0;
+            let field = Field::<f64>::from_fn(&grid, 2, |s, _| {
+                cell += 1;
+                [1.0, b][s] + 1e-3 * noise(seed, s, cell)
+            });
+            stability(&problem, &field.unwrap(), (0.0, 50.0)).unwrap().euler
+        };
+        let all: Vec<f64> = (0..12).map(limit).collect();
+        let (least, most) =
+            all.iter().fold((f64::MAX, 0.0_f64), |(a, b), x| (a.min(*x), b.max(*x)));
+        assert!(most < 1.05 * least && least > 0.02, "{b}: {all:?}");
+    }
+}

@@ -1,0 +1,33 @@
+//! The [deceivers](crate::common::deceivers) by kernels that run on the host.
+
+use crate::common::deceivers;
+use crate::host;
+use odeum_fields::{Checkpoint, March, Options, Problem};
+
+fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> March<f64> {
+    March::on_machine(problem, start, options, host::Host::default()).unwrap()
+}
+
+macro_rules! deceivers {
+    ($($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            if !host::is_available() {
+                return;
+            }
+            deceivers::$name(begin);
+        })*
+    };
+}
+
+deceivers! {
+    closed_boxes_keep_their_mass,
+    inflow_keeps_bounds,
+    channels_fill_with_what_comes_in,
+    sources_that_spoil_are_found,
+    shares_follow_the_field,
+    fixed_steps_end_where_they_are_too_large,
+    phases_part_within_their_limit,
+    shares_go_on_with_the_same_bits,
+    waves_that_never_fade_do_not_grow,
+}

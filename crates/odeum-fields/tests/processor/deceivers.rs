@@ -1,0 +1,34 @@
+//! The [deceivers](crate::common::deceivers) on the processor.
+
+use crate::common::{deceivers, one_thread};
+use odeum_fields::{Checkpoint, March, Options, Problem};
+
+fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> March<f64> {
+    March::resume(problem, start, options, one_thread()).unwrap()
+}
+
+macro_rules! deceivers {
+    ($($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            deceivers::$name(begin);
+        })*
+    };
+}
+
+deceivers! {
+    closed_boxes_keep_their_mass,
+    inflow_keeps_bounds,
+    channels_fill_with_what_comes_in,
+    sources_that_spoil_are_found,
+    shares_follow_the_field,
+    fixed_steps_end_where_they_are_too_large,
+    phases_part_within_their_limit,
+    shares_go_on_with_the_same_bits,
+    waves_that_never_fade_do_not_grow,
+}
+
+#[test]
+fn limits_do_not_depend_on_noise() {
+    deceivers::limits_do_not_depend_on_noise();
+}
