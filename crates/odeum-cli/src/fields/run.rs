@@ -10,6 +10,7 @@ use super::{Trouble, conservation, movie, npz, target};
 use crate::args::RunArgs;
 use crate::case::{Every, FieldCase, Precision, StepSpec};
 use crate::finding::{Finding, Findings};
+use crate::output::Lock;
 use crate::plan::Overrides;
 use crate::report::{Style, Table, count, duration, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
@@ -84,6 +85,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let bad = |finding| Stop(finding, Exit::BadInput);
     let case = plan.case;
     let target = target::of(case, args.output.as_deref());
+    let _lock = Lock::take(&target.npz()).map_err(bad)?;
     target::refuse_to_replace(case, &target, args).map_err(bad)?;
     plan.check_gpu().map_err(bad)?;
     let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;

@@ -6,6 +6,7 @@ mod atomic;
 mod columns;
 mod csv;
 mod desk;
+mod lock;
 mod npz;
 mod parquet;
 mod picture;
@@ -14,6 +15,7 @@ mod zip;
 
 pub(crate) use archive::{Archive, write_archive};
 pub(crate) use atomic::{cannot_write, write_whole};
+pub(crate) use lock::Lock;
 pub(crate) use target::Target;
 
 use crate::finding::Finding;

@@ -6,7 +6,7 @@ mod store;
 use crate::args::RunArgs;
 use crate::case::{self, Described, Precision};
 use crate::finding::{Finding, Findings};
-use crate::output::{self, Target};
+use crate::output::{self, Lock, Target};
 use crate::plan::{Overrides, Plan};
 use crate::report::{Outcome, Progress, Style, TICK, print_summary};
 use crate::results::Results;
@@ -57,6 +57,7 @@ fn run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Exit {
 
 fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Result<Exit, Stop> {
     let bad_input = |finding| Stop(finding, Exit::BadInput);
+    let _lock = Lock::take(&target.npz()).map_err(bad_input)?;
     refuse_to_replace(target, args).map_err(bad_input)?;
     target.probe(disk_space(plan)).map_err(bad_input)?;
     let (mut store, loaded) =
