@@ -4,7 +4,7 @@ use crate::args::CheckArgs;
 use crate::case::{self, Case, Described, Level, Until};
 use crate::finding::Findings;
 use crate::plan::{Overrides, Plan};
-use crate::report::{Style, Table, bytes, count, wrap};
+use crate::report::{Style, Table, bytes, count, say, wrap};
 use crate::{Exit, device, fields, show};
 use odeum::method::Method;
 use odeum::{Atol, FirstStep, Norm, SaveAt};
@@ -26,7 +26,7 @@ pub(crate) fn command(args: &CheckArgs) -> Exit {
     }
     match plan {
         Some(plan) => {
-            print!("{}", describe(&plan, Style::stdout()));
+            say(&describe(&plan, Style::stdout()));
             Exit::Success
         }
         None => Exit::BadInput,

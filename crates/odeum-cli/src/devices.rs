@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::bench::Machine;
-use crate::report::{Align, Style, Table};
+use crate::report::{Align, Style, Table, say};
 
 pub(crate) fn command() -> Exit {
     let machine = Machine::here();
@@ -12,9 +12,10 @@ pub(crate) fn command() -> Exit {
     for (i, gpu) in machine.gpus.iter().enumerate() {
         table.row([format!("cuda:{i}"), gpu.clone()]);
     }
-    print!("{}", table.render(Style::stdout()));
+    let mut text = table.render(Style::stdout());
     if let Some(reason) = &machine.no_gpu {
-        println!("\n  no GPU: {reason}");
+        text += &format!("\n  no GPU: {reason}\n");
     }
+    say(&text);
     Exit::Success
 }

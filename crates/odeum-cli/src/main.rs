@@ -1,8 +1,5 @@
 //! The `odeum` command: integrates ensembles of ODE systems described in case files.
 
-// This crate is the one that speaks to the terminal.
-#![allow(clippy::print_stdout)]
-
 mod args;
 mod available;
 mod bench;
@@ -37,7 +34,7 @@ mod suggest;
 use args::{Args, Command};
 use clap::Parser;
 use finding::{Finding, Severity};
-use report::{Style, report};
+use report::{Style, ended, heard, note, report};
 use std::process::ExitCode;
 
 /// How a command ended, as the exit code says it.
@@ -53,6 +50,8 @@ pub(crate) enum Exit {
     Broken = 3,
     /// Stopped by Ctrl-C (128 + SIGINT).
     Interrupted = 130,
+    /// The reader of the standard output has gone (128 + SIGPIPE).
+    Unheard = 141,
 }
 
 impl From<Exit> for ExitCode {
@@ -62,7 +61,10 @@ impl From<Exit> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(told) => return ended(tell(&told)).into(),
+    };
     let exit = match args.command {
         Command::Run(args) => run::command(&args),
         Command::Check(args) => check::command(&args),
@@ -72,13 +74,23 @@ fn main() -> ExitCode {
         Command::Pasr(args) => pasr::command(&args),
         Command::Bench(args) => bench::command(&args),
     };
-    exit.into()
+    ended(exit).into()
+}
+
+/// Shows the help or the version that was asked for, or what is wrong with the arguments.
+fn tell(told: &clap::Error) -> Exit {
+    let written = told.print();
+    if told.use_stderr() {
+        return Exit::BadInput;
+    }
+    heard(written);
+    Exit::Success
 }
 
 /// Shows findings; the exit code they deserve, if any is an error.
 pub(crate) fn show(findings: &[Finding], exit: Exit) -> Option<Exit> {
     if !findings.is_empty() {
-        eprint!("{}", report(findings, Style::stderr()));
+        note(report(findings, Style::stderr()).trim_end_matches('\n'));
     }
     findings.iter().any(|f| f.severity == Severity::Error).then_some(exit)
 }

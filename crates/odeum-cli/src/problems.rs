@@ -2,7 +2,7 @@
 
 use crate::args::ProblemsArgs;
 use crate::finding::Finding;
-use crate::report::{Align, Style, Table, wrap};
+use crate::report::{Align, Style, Table, say, wrap};
 use crate::{Exit, show, suggest};
 use odeum::problems::{self, Problem};
 use odeum_fields::problems::Paper;
@@ -14,19 +14,18 @@ pub(crate) fn command(args: &ProblemsArgs) -> Exit {
     let all = problems::all();
     let style = Style::stdout();
     let Some(name) = &args.name else {
-        print!("{}", list(&all, style));
-        print!("\n{}", fields(style));
-        println!("\n  `odeum problems NAME` says more of one.");
+        let (all, fields) = (list(&all, style), fields(style));
+        say(&format!("{all}\n{fields}\n  `odeum problems NAME` says more of one.\n"));
         return Exit::Success;
     };
     match problems::find(name) {
         Some(problem) => {
-            print!("{}", describe(&problem, style));
+            say(&describe(&problem, style));
             Exit::Success
         }
         None if Paper::named(name).is_some() => {
             if let Some(Ok(text)) = Paper::named(name).map(|paper| describe_field(paper, style)) {
-                print!("{text}");
+                say(&text);
             }
             Exit::Success
         }

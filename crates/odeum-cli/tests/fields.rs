@@ -479,7 +479,7 @@ fn bad_input_is_refused_with_its_place() {
     refused(
         "lap(c)\" }",
         "lap(c^2)\" }\n[walls]\nx_low = { value = 1.0 }",
-        &["wall x low of c", "nothing passes the walls", "D*lap(u)"],
+        &["walls.x_low", "lap of an expression of c", "nothing passes the walls"],
     );
     with("[walls]\nx_low = \"ajar\"", &["there is no wall `ajar`"]);
     with("[walls]\nx_low = { value = \"1 +\" }", &["walls.x_low"]);

@@ -220,7 +220,9 @@ impl<T: Scalar> Field<T> {
         for (s, species) in self.values_mut().chunks_mut(volume).enumerate() {
             for (z, plane) in species.chunks_mut(plane).take(nz).enumerate() {
                 let Some(of) = what((s, z)) else { continue };
-                let parts = plane.chunks_mut(rows * row).enumerate();
+                // What follows the last row is nobody's.
+                let filled = (ny * row).min(plane.len());
+                let parts = plane[..filled].chunks_mut(rows * row).enumerate();
                 let block = |(n, values)| Block { of, first: n * rows, row, cells, values };
                 blocks.extend(parts.map(block));
             }

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::plan::Plan;
 use crate::problem::{PointSource, Problem, Wind};
 use crate::stencil::Reach;
-use crate::walls::Ghost;
+use crate::walls::{Ghost, SpeciesWalls};
 use odeum::{Error, Scalar};
 use odeum_core::Graph;
 
@@ -21,7 +21,9 @@ pub(crate) fn order(shape: [usize; 3]) -> [usize; 3] {
     axes
 }
 
-/// A problem whose axes with one cell are the last; `None` where they are so.
+/// A problem whose axes with one cell are the last; `None` where they are so, and where rows along x
+/// meet walls of values across a single cell: rules of walls that meet at edges are applied in the
+/// order of the axes, which must then stay.
 pub(crate) fn turned(problem: &Problem) -> Result<Option<Problem>, Error> {
     let axes = order(problem.grid.shape());
     if axes == [0, 1, 2] {
@@ -29,6 +31,13 @@ pub(crate) fn turned(problem: &Problem) -> Result<Option<Problem>, Error> {
     }
     let Problem { model, grid, stencil, walls, wind, carried, advection, diffusion, sources, mask } =
         problem;
+    let shape = grid.shape();
+    if shape[0] > 1 {
+        let bound = walls.bind(grid, model.species(), model.params())?;
+        if (1..3).any(|axis| shape[axis] == 1 && !repeats::<f64>(&bound, axis)) {
+            return Ok(None);
+        }
+    }
     let grid = turned_grid(grid, axes)?;
     let source = |source: &PointSource| PointSource {
         cell: axes.map(|axis| source.cell[axis]),
@@ -81,16 +90,18 @@ fn turned_model(model: &Model, axes: [usize; 3]) -> Result<Model, Error> {
 /// repeat it.
 pub(crate) fn reach<T: Scalar>(plan: &Plan<T>) -> Reach {
     let shape = plan.grid.shape();
-    let repeats = |axis: usize| {
-        let ends = plan.walls.iter().flat_map(|walls| walls.at::<T>(0.0)[axis]);
-        let same = |ghost: Ghost<T>| matches!(ghost, Ghost::Mirror | Ghost::Wrap);
-        shape[axis] == 1 && ends.into_iter().all(same)
-    };
+    let repeats = |axis: usize| shape[axis] == 1 && repeats::<T>(&plan.walls, axis);
     match (repeats(1), repeats(2)) {
         (true, true) => Reach::Line,
         (false, true) => Reach::Plane,
         _ => Reach::Box,
     }
+}
+
+/// Whether what lies beyond the walls of an axis is what lies before them.
+fn repeats<T: Scalar>(walls: &[SpeciesWalls], axis: usize) -> bool {
+    let ends = walls.iter().flat_map(|walls| walls.at::<T>(0.0)[axis]);
+    ends.into_iter().all(|ghost: Ghost<T>| matches!(ghost, Ghost::Mirror | Ghost::Wrap))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(crate) use machine::Machine;
 use crate::args::BenchArgs;
 use crate::case::Precision;
 use crate::finding::Finding;
-use crate::report::{Align, Style, Table, count, significant};
+use crate::report::{Align, Style, Table, count, is_heard, say, significant};
 use crate::{Exit, show, suggest};
 use document::{Document, Row};
 use measure::{Variant, measure};
@@ -23,6 +23,8 @@ use odeum::{Device, Error};
 use std::path::Path;
 use workload::{STUDIES, Workload};
 
+/// The path that stands for the standard output.
+const STDOUT: &str = "-";
 /// Numbers of systems measured on a processor unless said.
 const CPU_SYSTEMS: [usize; 3] = [1024, 8192, 32_768];
 /// Numbers of systems measured on a GPU unless said.
@@ -60,22 +62,25 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let added: Result<Vec<Document>, Finding> =
         args.add.iter().map(|path| Document::read(path, &args.name)).collect();
     let added = added.map_err(bad)?;
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
+    let to_stdout = is_to_stdout(args);
     let mut document =
         Document { bench: args.name.clone(), machine: Machine::here(), rows: Vec::new() };
     for workload in &workloads {
         if !to_stdout {
-            println!("{}: {}", workload.name, workload.about);
+            say(&format!("{}: {}\n", workload.name, workload.about));
         }
         let rows = measured(workload, args, &variants)
             .map_err(|error| (Finding::error(error.to_string()), Exit::Broken))?;
         if !to_stdout {
-            println!("{}", table(&rows).render(Style::stdout()));
+            say(&format!("{}\n", table(&rows).render(Style::stdout())));
         }
         document.rows.extend(rows);
+        if is_for_nobody(args) {
+            return Ok(());
+        }
     }
     if let Some(path) = &args.json {
-        write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken))?;
+        write_json(&document, path).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
         let rows: Vec<Row> =
@@ -158,15 +163,22 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-fn write_json(
-    document: &impl serde::Serialize,
-    path: &Path,
-    to_stdout: bool,
-) -> Result<(), Finding> {
+/// True where the document is what goes to the standard output.
+fn is_to_stdout(args: &BenchArgs) -> bool {
+    args.json.as_deref() == Some(Path::new(STDOUT))
+}
+
+/// True where nobody hears what a study finds, and no file will keep it.
+fn is_for_nobody(args: &BenchArgs) -> bool {
+    let keeps = args.json.is_some() && !is_to_stdout(args) || args.plot.is_some();
+    !is_heard() && !keeps
+}
+
+fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Finding> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|error| Finding::error(format!("cannot write the document: {error}")))?;
-    if to_stdout {
-        println!("{text}");
+    if path == Path::new(STDOUT) {
+        say(&format!("{text}\n"));
         return Ok(());
     }
     crate::output::write_whole(path, |file| {

@@ -1,6 +1,6 @@
 //! How far a field is: time, updates per second, and the estimated end.
 
-use crate::report::{TICK, duration, significant};
+use crate::report::{TICK, duration, note, significant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ impl Progress {
                 bar.set_position((share * PARTS as f64) as u64);
                 bar.set_message(text);
             }
-            None => eprintln!("{:3.0} %  {text}", 100.0 * share),
+            None => note(&format!("{:3.0} %  {text}", 100.0 * share)),
         }
     }
 

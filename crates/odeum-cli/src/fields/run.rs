@@ -10,9 +10,8 @@ use super::{Trouble, conservation, movie, npz, target};
 use crate::args::RunArgs;
 use crate::case::{Every, FieldCase, Precision, StepSpec};
 use crate::finding::{Finding, Findings};
-use crate::output::Lock;
 use crate::plan::Overrides;
-use crate::report::{Style, Table, count, duration, significant};
+use crate::report::{Style, Table, count, duration, note, say, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, show};
 use odeum::{Monitor, Status};
@@ -61,7 +60,7 @@ pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings
     };
     match text {
         Ok(text) => {
-            print!("{text}");
+            say(&text);
             Exit::Success
         }
         Err(finding) => show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
@@ -85,7 +84,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let bad = |finding| Stop(finding, Exit::BadInput);
     let case = plan.case;
     let target = target::of(case, args.output.as_deref());
-    let _lock = Lock::take(&target.npz()).map_err(bad)?;
+    let _lock = target.lock().map_err(bad)?;
     target::refuse_to_replace(case, &target, args).map_err(bad)?;
     plan.check_gpu().map_err(bad)?;
     let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
@@ -105,20 +104,20 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         let style = Style::stderr();
         match &header {
             Some(header) => {
-                eprintln!("{} from t = {}", style.bold("resuming:"), start.clock.t);
+                note(&format!("{} from t = {}", style.bold("resuming:"), start.clock.t));
                 if header.device != plan.kind_of_device() {
-                    eprintln!(
+                    note(&format!(
                         "{} it was begun on {}: from here on the result agrees with that of an \
                          uninterrupted run to rounding",
                         style.bold("note:"),
                         header.device
-                    );
+                    ));
                 }
             }
-            None => eprintln!(
+            None => note(&format!(
                 "{} there is no checkpoint, starting from the beginning",
                 style.bold("note:")
-            ),
+            )),
         }
     }
     if header.is_none() && args.overwrite {
@@ -363,10 +362,11 @@ fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding {
 
 fn interrupted(ended: &Ended, path: &std::path::Path, args: &RunArgs, kept: bool) -> Exit {
     let style = Style::stderr();
-    eprintln!("{} at t = {}, step {}", style.yellow("stopped:"), ended.t, ended.counts.steps);
+    let head = style.yellow("stopped:");
+    note(&format!("{head} at t = {}, step {}", ended.t, ended.counts.steps));
     if kept {
-        eprintln!("  the checkpoint:   {}", path.display());
-        eprintln!("  to go on from it: {}", resume_command(args));
+        note(&format!("  the checkpoint:   {}", path.display()));
+        note(&format!("  to go on from it: {}", resume_command(args)));
     }
     Exit::Interrupted
 }
@@ -380,7 +380,7 @@ fn print_summary(
     let style = Style::stdout();
     let case = plan.case;
     let names = case.problem.model.species();
-    println!("{}", conservation::table(names, &ended.masses, &ended.summaries).render(style));
+    let masses = conservation::table(names, &ended.masses, &ended.summaries).render(style);
     let mut facts = Table::pairs();
     facts.pair("system", &case.system);
     facts.pair("cells", super::plan::cells(&case.problem));
@@ -400,5 +400,5 @@ fn print_summary(
     for (k, file) in files.iter().enumerate() {
         facts.row([if k == 0 { "result" } else { "" }.to_owned(), file.display().to_string()]);
     }
-    print!("{}", facts.render(style));
+    say(&format!("{masses}\n{}", facts.render(style)));
 }

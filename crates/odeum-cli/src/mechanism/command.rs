@@ -2,7 +2,7 @@
 
 use super::Read;
 use crate::args::MechanismArgs;
-use crate::report::{Align, Style, Table, count};
+use crate::report::{Align, Style, Table, count, say};
 use crate::{Exit, show};
 use odeum::System;
 use odeum::kinetics::check::thermodynamics;
@@ -20,7 +20,7 @@ pub(crate) fn command(args: &MechanismArgs) -> Exit {
     match super::read(&args.file, &args.beside.selection()) {
         Ok(read) => {
             show(&read.warnings, Exit::Success);
-            print!("{}", describe(&args.file.display().to_string(), read, Style::stdout()));
+            say(&describe(&args.file.display().to_string(), read, Style::stdout()));
             Exit::Success
         }
         Err(problems) => show(&problems, Exit::BadInput).unwrap_or(Exit::BadInput),

@@ -24,9 +24,6 @@ impl Lock {
     pub(crate) fn take(result: &Path) -> Result<Option<Lock>, Finding> {
         let name = result.file_name().unwrap_or_default().to_string_lossy();
         let path = result.with_file_name(format!(".{name}.lock"));
-        if let Some(folder) = result.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            let _ = std::fs::create_dir_all(folder);
-        }
         loop {
             let opened =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);

@@ -1,6 +1,7 @@
 //! Where the output of a run goes, and whether it can.
 
 use super::atomic::{cannot_write, temporary};
+use super::lock::Lock;
 use crate::case::OutputSpec;
 use crate::finding::Finding;
 use crate::report::bytes;
@@ -68,6 +69,16 @@ impl Target {
             files.push(self.file("svg"));
         }
         files.into_iter().find(|file| file.exists())
+    }
+
+    /// The right to write the result, in its folder, which is made if need be.
+    ///
+    /// # Errors
+    /// Another run has it.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>, Finding> {
+        // Where this fails the probe says why.
+        let _ = std::fs::create_dir_all(&self.folder);
+        Lock::take(&self.npz())
     }
 
     /// Makes the folder if need be, and tries whether files can be written there and fit:

@@ -12,7 +12,7 @@ use crate::args::PasrArgs;
 use crate::finding::Finding;
 use crate::output::{Archive, Lock, cannot_write, write_archive};
 use crate::parallel;
-use crate::report::{Progress, Style, Table, count, significant};
+use crate::report::{Progress, Style, Table, count, say, significant};
 use crate::{Exit, mechanism, show};
 use odeum::kinetics::Kinetics;
 use odeum::kinetics::constants::ONE_ATM;
@@ -78,7 +78,7 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
         let rate = significant(database.integrations as f64 / seconds);
         facts.pair("time", format!("{seconds:.1} s, {rate} integrations/s"));
         facts.pair("result", args.output.display().to_string());
-        print!("{}", facts.render(Style::stdout()));
+        say(&facts.render(Style::stdout()));
     }
     Ok(Exit::Success)
 }

@@ -1,5 +1,6 @@
 //! How far a run is: a bar in a terminal, a line now and then elsewhere, nothing when quiet.
 
+use super::note;
 use super::number::{count, duration, significant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
@@ -48,7 +49,7 @@ impl Progress {
             Kind::Bar(bar) => bar.set_position(done),
             Kind::Lines if self.last_line.elapsed() >= LINE => {
                 self.last_line = Instant::now();
-                eprintln!("{}", self.line(done, finished));
+                note(&self.line(done, finished));
             }
             _ => {}
         }

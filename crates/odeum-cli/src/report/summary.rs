@@ -1,8 +1,8 @@
 //! What a run gave, in one screen.
 
-use super::Style;
 use super::number::{count, duration, significant};
 use super::table::{Align, Table, wrap};
+use super::{Style, say};
 use odeum::solution::Summary;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) struct Outcome {
 
 /// The summary on the standard output.
 pub(crate) fn print_summary(outcome: &Outcome) {
-    print!("{}", render(outcome, Style::stdout()));
+    say(&render(outcome, Style::stdout()));
 }
 
 fn render(outcome: &Outcome, style: Style) -> String {

@@ -6,9 +6,9 @@ mod store;
 use crate::args::RunArgs;
 use crate::case::{self, Described, Precision};
 use crate::finding::{Finding, Findings};
-use crate::output::{self, Lock, Target};
+use crate::output::{self, Target};
 use crate::plan::{Overrides, Plan};
-use crate::report::{Outcome, Progress, Style, TICK, print_summary};
+use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
 use crate::results::Results;
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, device, fields, show};
@@ -57,7 +57,7 @@ fn run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Exit {
 
 fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Result<Exit, Stop> {
     let bad_input = |finding| Stop(finding, Exit::BadInput);
-    let _lock = Lock::take(&target.npz()).map_err(bad_input)?;
+    let _lock = target.lock().map_err(bad_input)?;
     refuse_to_replace(target, args).map_err(bad_input)?;
     target.probe(disk_space(plan)).map_err(bad_input)?;
     let (mut store, loaded) =
@@ -180,21 +180,21 @@ fn interrupted<T: Compiled>(
     let results = Results::new(plan, batches.pieces());
     let style = Style::stderr();
     let (done, all) = (results.len(), plan.members.len());
-    eprintln!("{} {done} of {all} systems are finished", style.yellow("stopped:"));
+    note(&format!("{} {done} of {all} systems are finished", style.yellow("stopped:")));
     if done == 0 {
-        eprintln!("  nothing is kept: there is nothing to go on from");
+        note("  nothing is kept: there is nothing to go on from");
         return Exit::Interrupted;
     }
     match output::write_partial(&results, target) {
-        Ok(path) => eprintln!("  their results:    {}", path.display()),
+        Ok(path) => note(&format!("  their results:    {}", path.display())),
         Err(finding) => {
             show(&[finding], Exit::Broken);
         }
     }
     match store.save_all(batches.pieces()) {
         Ok(path) => {
-            eprintln!("  the checkpoint:   {}", path.display());
-            eprintln!("  to go on from it: {}", resume_command(args));
+            note(&format!("  the checkpoint:   {}", path.display()));
+            note(&format!("  to go on from it: {}", resume_command(args)));
         }
         Err(finding) => {
             show(&[finding], Exit::Broken);
@@ -254,9 +254,11 @@ fn describe_resume(damaged: &[usize], before: usize, all: usize, batch: usize, t
     }
     if path.exists() {
         let left = all - before;
-        eprintln!("{} {before} systems are finished, {left} are left", style.bold("resuming:"));
+        let head = style.bold("resuming:");
+        note(&format!("{head} {before} systems are finished, {left} are left"));
     } else {
-        eprintln!("{} there is no checkpoint, starting from the beginning", style.bold("note:"));
+        let head = style.bold("note:");
+        note(&format!("{head} there is no checkpoint, starting from the beginning"));
     }
 }
 

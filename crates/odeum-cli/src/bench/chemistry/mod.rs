@@ -14,13 +14,12 @@ use super::machine::Machine;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
 use crate::pasr::Database;
-use crate::report::{Align, Style, Table, count, significant};
+use crate::report::{Align, Style, Table, count, say, significant};
 use crate::{Exit, mechanism, show};
 use measure::{Part, Study};
 use odeum::kinetics::Reactor;
 use row::{Document, Row};
 use states::States;
-use std::path::Path;
 use std::sync::Arc;
 
 /// States of a study unless said.
@@ -58,8 +57,6 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         None => None,
     };
     let wanted = args.systems.first().copied().unwrap_or(STATES);
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    let threads = args.place.threads;
     let states = match saved {
         Some(database) => States::of_database(&database, wanted),
         None if along_ignition => States::along_ignition(&kinetics, wanted)?,
@@ -71,8 +68,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         (Reactor::constant_pressure(kinetics), &[1e-6, 1e-4][..], 1)
     };
     let what = (&Arc::new(reactor), steps, pieces);
-    let rows = measure(what, &states, &parts, threads, to_stdout)
-        .map_err(|finding| (finding, Exit::Broken))?;
+    let rows = measure(what, &states, &parts, args).map_err(|finding| (finding, Exit::Broken))?;
     let document = Document {
         bench: args.name.clone(),
         machine: Machine::here(),
@@ -80,7 +76,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         rows,
     };
     if let Some(path) = &args.json {
-        super::write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken))?;
+        super::write_json(&document, path).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
         picture::draw(&document, path).map_err(|error| {
@@ -97,9 +93,9 @@ fn measure(
     (reactor, steps, pieces): (&Arc<Reactor>, &[f64], u32),
     states: &States,
     parts: &[Part],
-    threads: Option<usize>,
-    quiet: bool,
+    args: &BenchArgs,
 ) -> Result<Vec<Row>, Finding> {
+    let quiet = super::is_to_stdout(args);
     let mut rows = Vec::new();
     for &dt in steps {
         let study = Study::new(reactor, states, dt, pieces)?;
@@ -108,9 +104,12 @@ fn measure(
             if part == Part::Convergence && dt > 1e-5 {
                 continue;
             }
-            let found = study.part(part, threads)?;
+            let found = study.part(part, args.place.threads)?;
             show_part(&found, part, dt, quiet);
             rows.extend(found);
+            if super::is_for_nobody(args) {
+                return Ok(rows);
+            }
         }
     }
     Ok(rows)
@@ -133,8 +132,7 @@ fn chosen(parts: &[Part], named: &[String]) -> Result<Vec<Part>, Finding> {
 
 fn show_part(rows: &[Row], part: Part, dt: f64, quiet: bool) {
     if !quiet {
-        println!("{}, {dt:.0e} s", part.about());
-        println!("{}", table(rows).render(Style::stdout()));
+        say(&format!("{}, {dt:.0e} s\n{}\n", part.about(), table(rows).render(Style::stdout())));
     }
 }
 

@@ -13,11 +13,11 @@ mod row;
 mod small;
 
 use super::machine::Machine;
-use super::write_json;
+use super::{is_for_nobody, is_to_stdout, write_json};
 use crate::Exit;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
-use crate::report::{Align, Style, Table, bytes, count, significant};
+use crate::report::{Align, Style, Table, bytes, count, say, significant};
 use odeum::backend::cuda::Cuda;
 use odeum::{Cpu, Device, Error};
 use odeum_fields::Precision;
@@ -25,7 +25,6 @@ use odeum_fields::problems::Paper;
 pub(super) use row::NAME;
 use row::Row;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// What it is about.
 pub(super) const ABOUT: &str = "sweeps over grids against the bandwidth of a copy";
@@ -83,7 +82,6 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
     let usual: &[usize] = if on_gpu { &GPU_SIZES } else { &CPU_SIZES };
     let sizes = if args.sizes.is_empty() { usual.to_vec() } else { args.sizes.clone() };
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
     let (bench, machine) = (NAME.to_owned(), Machine::here());
     let mut document = Document { bench, machine, rows: Vec::new(), left_out: Vec::new() };
     for variant in &variants {
@@ -105,17 +103,20 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
                 });
                 measured.map_err(|e: Error| (Finding::from(e), Exit::Broken))?;
             }
-            if !to_stdout {
-                println!("{}, copy at {roof:.1} GB/s", paper.name());
-                println!("{}", table(&rows).render(Style::stdout()));
-                left_out.iter().for_each(|line| println!("left out: {line}"));
+            if !is_to_stdout(args) {
+                let table = table(&rows).render(Style::stdout());
+                say(&format!("{}, copy at {roof:.1} GB/s\n{table}\n", paper.name()));
+                left_out.iter().for_each(|line| say(&format!("left out: {line}\n")));
             }
             document.rows.extend(rows);
             document.left_out.extend(left_out);
+            if is_for_nobody(args) {
+                return Ok(());
+            }
         }
     }
     if let Some(path) = &args.json {
-        write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken))?;
+        write_json(&document, path).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
         picture::draw(&document.rows, path).map_err(|error| {

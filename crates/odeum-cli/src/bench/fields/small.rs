@@ -4,17 +4,17 @@
 //! processor. Both take the same steps from the same values, and must come to the same sum.
 
 use super::super::machine::Machine;
-use super::super::write_json;
+use super::super::{is_to_stdout, write_json};
 use super::row::NAME;
 use crate::Exit;
 use crate::args::BenchArgs;
 use crate::finding::Finding;
-use crate::report::{Align, Style, Table, significant};
+use crate::report::{Align, Style, Table, say, significant};
 use odeum::{Cpu, Device, Error};
 use odeum_fields::{Engine, Field, Grid, ModelText, Precision, Problem, Wall, Walls};
 use serde::Serialize;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
@@ -93,7 +93,6 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let broken = |e: Error| (Finding::from(e), Exit::Broken);
     let cpu = cpu(args).map_err(|finding| (finding, Exit::BadInput))?;
     let (plain, compiler) = compile().map_err(|finding| (finding, Exit::BadInput))?;
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
     let shapes = match &args.sizes[..] {
         [] => SHAPES.to_vec(),
         sizes => sizes.iter().flat_map(|&n| of_edge(n)).collect(),
@@ -107,14 +106,14 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
             }
         }
     }
-    if !to_stdout {
-        println!("one thread, {}; the loop: {compiler} {}", cpu.isa, FLAGS.join(" "));
-        println!("{}", table(&rows).render(Style::stdout()));
+    if !is_to_stdout(args) {
+        let head = format!("one thread, {}; the loop: {compiler} {}", cpu.isa, FLAGS.join(" "));
+        say(&format!("{head}\n{}\n", table(&rows).render(Style::stdout())));
     }
     let document =
         Document { bench: format!("{NAME} --small"), machine: Machine::here(), compiler, rows };
     match &args.json {
-        Some(path) => write_json(&document, path, to_stdout).map_err(|f| (f, Exit::Broken)),
+        Some(path) => write_json(&document, path).map_err(|f| (f, Exit::Broken)),
         None => Ok(()),
     }
 }
