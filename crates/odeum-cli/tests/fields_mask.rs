@@ -131,7 +131,7 @@ fn masks_that_cannot_be_are_refused_with_their_place() {
     let folder = Folder::new();
     let source = "\n[[sources]]\nspecies = \"c\"\ncell = [0, 0, 1]\nrate = 1.0\n";
     folder.write("a.toml", DISC.to_owned() + source);
-    folder.odeum(&["check", "a.toml"]).refused(&["source of c", "cell [0, 0, 1]", "is solid"]);
+    folder.odeum(&["check", "a.toml"]).refused(&["sources[0].cell", "cell [0, 0, 1]", "is solid"]);
 }
 
 /// A checkpoint of one domain is not gone on from in another.

@@ -175,7 +175,7 @@ impl Problem {
             self.model.index(&source.species)?;
             let field = format!("source of {}", source.species);
             source.rate.bind(self.model.params(), &field)?;
-            let shape = self.grid.shape();
+            let (shape, field) = (self.grid.shape(), format!("cell of the {field}"));
             if (0..3).any(|axis| source.cell[axis] >= shape[axis]) {
                 let found = format!("cell {:?}", source.cell);
                 return Err(Error::input(field, found, format!("the grid has {shape:?} cells")));

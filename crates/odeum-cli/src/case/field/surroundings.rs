@@ -131,6 +131,7 @@ fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(
         ([(key @ ("cell" | "at"), place)], Some(rate)) => {
             if let (Some(s), Some(names)) = (of, names) {
                 spots.put(format!("source of {}", names[s]), rate.spot());
+                spots.put(format!("cell of the source of {}", names[s]), place.spot());
             }
             let (cell, rate) = (cell(key, place, context), quantity(rate));
             let species = names.zip(of).map(|(names, s)| names[s].clone());
