@@ -77,7 +77,7 @@ pub fn yaml(file: &str, text: &str, phase: Option<&str>) -> Result<Read, ReadErr
 /// The path of a file by the name that a mechanism has for it; or (found, remedy).
 type Finder<'a> = dyn Fn(&str) -> Result<PathBuf, (String, &'static str)> + 'a;
 
-/// As [`yaml`], with sections of the files that `find` finds.
+/// As [`yaml()`], with sections of the files that `find` finds.
 fn yaml_with(
     file: &str,
     text: &str,
