@@ -12,6 +12,7 @@ mod fields;
 mod files;
 mod finding;
 mod gas;
+mod gpus;
 mod mechanism;
 mod members;
 mod model;

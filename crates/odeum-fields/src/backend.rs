@@ -113,8 +113,8 @@ pub(crate) trait Backend<T: odeum::Scalar> {
         None
     }
 
-    /// Gives the rows of a species of the state to `take`, from the first plane to the last.
-    fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error>;
+    /// Gives the values of a species of the state to `take`, x fastest, some at a time.
+    fn values(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error>;
 
     /// The state.
     fn field(&self) -> Result<Cow<'_, Field<T>>, Error>;

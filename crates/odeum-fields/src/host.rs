@@ -112,7 +112,7 @@ impl<T: Precision> Backend<T> for Host<T> {
         Some(self.now())
     }
 
-    fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
+    fn values(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
         let field = self.now();
         let [_, ny, nz] = field.shape();
         (0..ny * nz).for_each(|row| take(field.row(species, row % ny, row / ny)));

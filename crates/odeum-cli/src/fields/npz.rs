@@ -6,7 +6,7 @@
 use super::put;
 use crate::case::FieldCase;
 use crate::finding::Finding;
-use crate::output::{Archive, write_archive};
+use crate::output::{Archive, Room, write_archive};
 use odeum::Error;
 use odeum_fields::{AXES, March, Precision, Summary};
 use serde_json::json;
@@ -23,9 +23,10 @@ pub(super) struct End<'a> {
     pub(super) end: &'a [Summary],
 }
 
-/// Writes the file by so many threads: of a field in memory, or as it comes from a GPU.
+/// Writes the file, where room was made for it, by so many threads: of a field in memory, or as it comes from a GPU.
 pub(super) fn write<T: Precision>(
     path: &Path,
+    room: Option<Room>,
     threads: usize,
     case: &FieldCase,
     march: &March<T>,
@@ -52,7 +53,7 @@ pub(super) fn write<T: Precision>(
             None => {
                 let broken = &broken;
                 archive.in_order(&name, real, &shape, move |sink| {
-                    let read = march.rows(s, &mut |row| sink.append(|bytes| put(bytes, row)));
+                    let read = march.values(s, &mut |part| sink.append(|bytes| put(bytes, part)));
                     read.map_err(|error| {
                         let told = io::Error::other(error.to_string());
                         broken.set(Some(error));
@@ -87,7 +88,7 @@ pub(super) fn write<T: Precision>(
         "case": case.source.text(),
     });
     archive.text("about", &about.to_string());
-    let written = write_archive(path, threads, archive);
+    let written = write_archive(path, room, threads, archive);
     match broken.take() {
         Some(error) => Err(case.spots.place(error)),
         None => written,

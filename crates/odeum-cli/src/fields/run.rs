@@ -13,7 +13,7 @@ use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Style, Table, count, duration, note, say, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, show};
+use crate::{Exit, gpus, show};
 use odeum::{Monitor, Status};
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
 use std::sync::Arc;
@@ -32,6 +32,7 @@ pub(crate) fn run(
         return exit;
     }
     let Some(plan) = plan else { return Exit::BadInput };
+    gpus::start(&plan.device);
     let ended = match case.precision {
         Precision::F64 => go::<f64>(&plan, args),
         Precision::F32 => go::<f32>(&plan, args),
@@ -86,9 +87,10 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let target = target::of(case, args.output.as_deref());
     let _lock = target.lock().map_err(bad)?;
     target::refuse_to_replace(case, &target, args).map_err(bad)?;
-    plan.check_gpu().map_err(bad)?;
     let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
+    plan.check_gpu().map_err(bad)?;
     target.probe(target::space(plan)).map_err(bad)?;
+    let room = target.room(target::state(plan));
     let movie = movie::Movie::find(case);
     let identity = plan.identity();
     let path = target.checkpoint();
@@ -214,7 +216,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         start: &ended.masses,
         end: &ended.summaries,
     };
-    npz::write(&target.npz(), plan.threads(), case, &march, &end).map_err(|finding| {
+    npz::write(&target.npz(), room, plan.threads(), case, &march, &end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();
         Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
     })?;

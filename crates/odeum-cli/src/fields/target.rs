@@ -96,11 +96,15 @@ pub(super) fn clear(case: &FieldCase, target: &Target) {
     }
 }
 
+/// Bytes of the field.
+pub(super) fn state(plan: &FieldPlan<'_>) -> u128 {
+    let species = plan.case.problem.model.species().len();
+    (plan.case.problem.grid.cells() * species * plan.case.precision.size()) as u128
+}
+
 /// Bytes on the disk, about.
 pub(super) fn space(plan: &FieldPlan<'_>) -> u128 {
-    let case = plan.case;
-    let species = case.problem.model.species().len();
-    let state = (case.problem.grid.cells() * species * case.precision.size()) as u128;
+    let (case, state) = (plan.case, state(plan));
     let states = match case.output.every {
         None => 1,
         Some(Every::Time(every)) => {

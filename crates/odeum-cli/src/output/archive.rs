@@ -3,8 +3,9 @@
 //! Shapes are known before the data, so every byte has its place: threads make pieces of the
 //! arrays, sum them up and write them, in whatever order they come to be ready.
 
-use super::atomic::write_whole;
+use super::atomic::write_into;
 use super::desk::{Desk, Fill, Idle, Out, Place, Pour, Sink, lock};
+use super::reserve::Room;
 use super::zip::Members;
 use crate::finding::Finding;
 use crate::npy;
@@ -96,7 +97,7 @@ impl<'a> Archive<'a> {
         self.whole(name, &descr, &[], data);
     }
 
-    /// Writes all of it into an empty file.
+    /// Writes all of it into a file, which has nothing but room.
     fn write(self, file: &mut File, threads: usize) -> io::Result<()> {
         let mut members = Members::default();
         let out = Mutex::new(Out { file, failed: None });
@@ -119,8 +120,11 @@ impl<'a> Archive<'a> {
         for (at, head) in members.heads(&sums) {
             out.put(at, &head);
         }
-        out.put(members.end(), &members.directory(&sums));
-        out.failed.map_or(Ok(()), Err)
+        let directory = members.directory(&sums);
+        out.put(members.end(), &directory);
+        out.failed.map_or(Ok(()), Err)?;
+        // Room that was not needed.
+        file.set_len(members.end() + directory.len() as u64)
     }
 }
 
@@ -135,13 +139,14 @@ fn unicode(texts: &[String]) -> (String, Vec<u8>) {
     (format!("<U{longest}"), data)
 }
 
-/// Writes an archive file by so many threads, whole or not at all.
+/// Writes an archive file by so many threads, where room was made for it, whole or not at all.
 pub(crate) fn write_archive(
     path: &Path,
+    room: Option<Room>,
     threads: usize,
     archive: Archive<'_>,
 ) -> Result<(), Finding> {
-    write_whole(path, |file| archive.write(file.get_mut(), threads))
+    write_into(room.and_then(Room::file), path, |file| archive.write(file, threads))
 }
 
 #[cfg(test)]
@@ -166,7 +171,7 @@ mod tests {
         archive.numbers("first", &[0], Vec::new());
         add(&mut archive);
         archive.text("last", "über");
-        write_archive(&file(name), threads, archive).unwrap();
+        write_archive(&file(name), None, threads, archive).unwrap();
         let bytes = std::fs::read(file(name)).unwrap();
         std::fs::remove_file(file(name)).unwrap();
         bytes
@@ -199,11 +204,34 @@ mod tests {
     }
 
     #[test]
+    fn room_made_ahead_changes_nothing_and_leaves_nothing() {
+        let folder = file("room");
+        std::fs::create_dir(&folder).unwrap();
+        let write = |name: &str, room| {
+            let mut archive = Archive::default();
+            archive.rows("x", "<f8", &[COUNT], COUNT, bytes_of);
+            write_archive(&folder.join(name), room, 2, archive).unwrap();
+            std::fs::read(folder.join(name)).unwrap()
+        };
+        let plain = write("plain", None);
+        // More than is needed; some file systems give none.
+        let room = Room::begin(&folder, 1 << 27);
+        let names = || std::fs::read_dir(&folder).unwrap().count();
+        assert_eq!(names(), 1, "it has no name");
+        assert!(write("x", room) == plain);
+        // What stands there is replaced, and room that nobody takes is given back.
+        assert!(write("x", Room::begin(&folder, 1 << 27)) == plain);
+        drop(Room::begin(&folder, 1 << 27));
+        assert_eq!(names(), 2);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn arrays_that_are_too_short_and_sources_that_fail_leave_no_file() {
         let refused = |name: &str, add: fn(&mut Archive<'_>)| {
             let mut archive = Archive::default();
             add(&mut archive);
-            let finding = write_archive(&file(name), 3, archive).unwrap_err();
+            let finding = write_archive(&file(name), None, 3, archive).unwrap_err();
             assert!(!file(name).exists());
             finding.message.clone()
         };

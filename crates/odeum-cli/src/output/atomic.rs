@@ -1,5 +1,6 @@
 //! Files that appear whole or not at all.
 
+use super::reserve;
 use crate::files::reason;
 use crate::finding::Finding;
 use std::fs::File;
@@ -9,18 +10,38 @@ use std::path::{Path, PathBuf};
 /// Writes a file beside its place, makes sure it is on the disk, and only then gives it its name.
 pub(crate) fn write_whole(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), Finding> {
-    let temporary = temporary(path);
-    let result = File::create(&temporary).and_then(|file| {
+    write_into(None, path, |file| {
         let mut buffered = BufWriter::with_capacity(1 << 20, file);
         write(&mut buffered)?;
-        buffered.flush()?;
-        buffered.get_ref().sync_all()?;
+        buffered.flush()
+    })
+}
+
+/// The same of a file that is there already, without a name, or of a new one.
+pub(super) fn write_into(
+    unnamed: Option<File>,
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Finding> {
+    let temporary = temporary(path);
+    let write = |(mut file, named): (File, bool)| {
+        write(&mut file)?;
+        file.sync_all()?;
+        if !named {
+            // What an earlier run may have left there.
+            let _ = std::fs::remove_file(&temporary);
+            reserve::name(&file, &temporary)?;
+        }
         std::fs::rename(&temporary, path)?;
         sync_folder(path);
         Ok(())
-    });
+    };
+    let result = match unnamed {
+        Some(file) => write((file, false)),
+        None => File::create(&temporary).and_then(|file| write((file, true))),
+    };
     result.map_err(|error| {
         let _ = std::fs::remove_file(&temporary);
         cannot_write(path, &error)

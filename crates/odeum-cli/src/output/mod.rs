@@ -10,12 +10,14 @@ mod lock;
 mod npz;
 mod parquet;
 mod picture;
+mod reserve;
 mod target;
 mod zip;
 
 pub(crate) use archive::{Archive, write_archive};
 pub(crate) use atomic::{cannot_write, write_whole};
 pub(crate) use lock::Lock;
+pub(crate) use reserve::Room;
 pub(crate) use target::Target;
 
 use crate::finding::Finding;
@@ -24,13 +26,14 @@ use odeum::Scalar;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Writes every file the case asks for; gives their names.
+/// Writes every file the case asks for, the NPZ where room was made for it; gives their names.
 pub(crate) fn write<T: Scalar>(
     results: &Results<'_, T>,
     target: &Target,
+    room: Option<Room>,
 ) -> Result<Vec<PathBuf>, Finding> {
     let mut written = vec![target.npz()];
-    npz::write(results, &target.npz())?;
+    npz::write(results, &target.npz(), room)?;
     let saves = !results.plan.options.save_times().is_empty();
     if target.csv {
         written.push(target.file("csv"));
@@ -67,6 +70,6 @@ pub(crate) fn write_partial<T: Scalar>(
     results: &Results<'_, T>,
     target: &Target,
 ) -> Result<PathBuf, Finding> {
-    npz::write(results, &target.partial())?;
+    npz::write(results, &target.partial(), None)?;
     Ok(target.partial())
 }

@@ -4,6 +4,7 @@
 //! how long the run took, so equal results are equal files.
 
 use super::archive::{Archive, write_archive};
+use super::reserve::Room;
 use crate::finding::Finding;
 use crate::results::{Results, Row};
 use odeum::{Scalar, Stats, Status};
@@ -12,7 +13,11 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Writes all arrays.
-pub(super) fn write<T: Scalar>(results: &Results<'_, T>, path: &Path) -> Result<(), Finding> {
+pub(super) fn write<T: Scalar>(
+    results: &Results<'_, T>,
+    path: &Path,
+    room: Option<Room>,
+) -> Result<(), Finding> {
     let plan = results.plan;
     let model = &plan.case.model;
     let (n, m) = (model.dim(), model.param_names.len());
@@ -72,7 +77,7 @@ pub(super) fn write<T: Scalar>(results: &Results<'_, T>, path: &Path) -> Result<
         "case": plan.case.source.text(),
     });
     archive.text("about", &about.to_string());
-    write_archive(path, plan.threads(), archive)
+    write_archive(path, room, plan.threads(), archive)
 }
 
 struct Npz<'a, T> {

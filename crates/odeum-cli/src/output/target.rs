@@ -2,6 +2,7 @@
 
 use super::atomic::{cannot_write, temporary};
 use super::lock::Lock;
+use super::reserve::Room;
 use crate::case::OutputSpec;
 use crate::finding::Finding;
 use crate::report::bytes;
@@ -79,6 +80,11 @@ impl Target {
         // Where this fails the probe says why.
         let _ = std::fs::create_dir_all(&self.folder);
         Lock::take(&self.npz())
+    }
+
+    /// Begins to make room for a result of about so many bytes.
+    pub(crate) fn room(&self, bytes: u128) -> Option<Room> {
+        Room::begin(&self.folder, bytes)
     }
 
     /// Makes the folder if need be, and tries whether files can be written there and fit:

@@ -136,5 +136,5 @@ fn write(
     });
     archive.texts("species_names", kinetics.species_names());
     archive.text("about", &about.to_string());
-    write_archive(path, parallel::all_cores(), archive)
+    write_archive(path, None, parallel::all_cores(), archive)
 }

@@ -2,16 +2,17 @@
 
 mod batches;
 mod store;
+mod worth;
 
 use crate::args::RunArgs;
 use crate::case::{self, Described, Precision};
 use crate::finding::{Finding, Findings};
-use crate::output::{self, Target};
+use crate::output::{self, Room, Target};
 use crate::plan::{Overrides, Plan};
 use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
 use crate::results::Results;
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, device, fields, show};
+use crate::{Exit, device, fields, gpus, show};
 use batches::Batches;
 use odeum::solution::Summary;
 use odeum::{Monitor, Status};
@@ -37,7 +38,12 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
     if let Some(exit) = show(&findings.take(), Exit::BadInput) {
         return exit;
     }
-    let Some(plan) = plan else { return Exit::BadInput };
+    let Some(mut plan) = plan else { return Exit::BadInput };
+    plan.device = match plan.case.run.precision {
+        Precision::F64 => worth::device::<f64>(&plan),
+        Precision::F32 => worth::device::<f32>(&plan),
+    };
+    gpus::start(&plan.device);
     let target = Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path);
     match plan.case.run.precision {
         Precision::F64 => run::<f64>(&plan, &target, args),
@@ -60,6 +66,7 @@ fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Res
     let _lock = target.lock().map_err(bad_input)?;
     refuse_to_replace(target, args).map_err(bad_input)?;
     target.probe(disk_space(plan)).map_err(bad_input)?;
+    let room = target.room(npz_bytes(plan));
     let (mut store, loaded) =
         Store::open::<T>(plan, target, args.resume, args.checkpoint_every).map_err(bad_input)?;
     let mut batches = Batches::new(plan, store.header(), loaded.batches);
@@ -86,7 +93,7 @@ fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Res
     if monitor.is_stopped() && batches.finished() < plan.members.len() {
         return Ok(interrupted(plan, target, args, &mut store, &batches));
     }
-    finish(plan, target, args, &mut store, &batches, elapsed)
+    finish(plan, target, args, &mut store, &batches, (elapsed, room))
 }
 
 /// Writes the result and says how the run went.
@@ -96,13 +103,13 @@ fn finish<T: Compiled>(
     args: &RunArgs,
     store: &mut Store,
     batches: &Batches<'_, T>,
-    elapsed: Duration,
+    (elapsed, room): (Duration, Option<Room>),
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.pieces());
     let (written, told) = std::thread::scope(|scope| {
         // Looking through all systems takes about as long as writing them.
         let told = scope.spawn(|| Told::of(&results));
-        (output::write(&results, target), told.join())
+        (output::write(&results, target, room), told.join())
     });
     let Told { summary, crossings, failed } = told.unwrap_or_else(|cause| resume_unwind(cause));
     let files = written.map_err(|finding| {
@@ -262,10 +269,15 @@ fn describe_resume(damaged: &[usize], before: usize, all: usize, batch: usize, t
     }
 }
 
+/// Bytes of the result, about.
+fn npz_bytes(plan: &Plan<'_>) -> u128 {
+    let starts = plan.case.model.variables.len() * plan.case.run.precision.size() + 32;
+    plan.memory + (plan.members.len() * starts) as u128
+}
+
 /// Bytes on the disk: result and checkpoint, and what other formats take.
 fn disk_space(plan: &Plan<'_>) -> u128 {
-    let starts = plan.case.model.variables.len() * plan.case.run.precision.size() + 32;
-    let npz = plan.memory + (plan.members.len() * starts) as u128;
+    let npz = npz_bytes(plan);
     let spec = &plan.case.output;
     // A number takes about 20 characters as text.
     let others = u128::from(spec.parquet) + 5 * u128::from(spec.csv) / 2;

@@ -267,10 +267,10 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         Ok(values)
     }
 
-    fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
+    fn values(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
         self.parts.iter().try_for_each(|part| {
             let now = &part.fields[Slot::Now as usize];
-            part.shape.rows(&part.plan.slab, &part.machine, now, species, take)
+            part.shape.values(&part.plan.slab, &part.machine, now, species, take)
         })
     }
 

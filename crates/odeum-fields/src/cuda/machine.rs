@@ -130,6 +130,19 @@ pub trait Machine: Sized + Send + 'static {
     /// As [`write`](Machine::write).
     fn read<V: Copy>(&self, from: &Self::Memory, at: usize, values: &mut [V]) -> Result<(), Error>;
 
+    /// Gives `count` values from byte `at` on to `take`, some at a time, in their order: where the first of
+    /// these is, and the values. The next are on their way meanwhile.
+    ///
+    /// # Errors
+    /// As [`write`](Machine::write).
+    fn pour<V: Copy>(
+        &self,
+        from: &Self::Memory,
+        at: usize,
+        count: usize,
+        take: &mut dyn FnMut(usize, &[V]),
+    ) -> Result<(), Error>;
+
     /// Lets copies to another machine go straight there, where that can be.
     ///
     /// # Errors
@@ -321,6 +334,16 @@ impl Machine for Gpu {
 
     fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {
         self.queue.read(from, at, values)
+    }
+
+    fn pour<V: Copy>(
+        &self,
+        from: &Memory,
+        at: usize,
+        count: usize,
+        take: &mut dyn FnMut(usize, &[V]),
+    ) -> Result<(), Error> {
+        self.queue.pour(from, at, count, take)
     }
 
     fn befriend(&self, other: &Gpu) -> Result<(), Error> {

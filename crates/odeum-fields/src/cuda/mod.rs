@@ -49,6 +49,7 @@ pub(crate) fn open<T: Precision>(
     method: Method,
     gpu: &Cuda,
 ) -> Result<Box<dyn Backend<T>>, Error> {
+    gpu.open()?;
     let gpus: Result<Vec<Gpu>, Error> = gpu.ordinals.iter().map(|&n| Gpu::open(n)).collect();
     on(problem, field, method, gpus?)
 }
@@ -84,6 +85,7 @@ pub fn memory<T: Precision>(
     gpu: &Cuda,
 ) -> Result<Vec<Memory>, Error> {
     let needs = engine::needs::<T>(problem, method, gpu.ordinals.len())?;
+    gpu.open()?;
     let of = |(&ordinal, need)| {
         let free = Gpu::open(ordinal)?.free_memory()? as u128;
         Ok(Memory { ordinal, need, free })

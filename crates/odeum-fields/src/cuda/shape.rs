@@ -116,8 +116,9 @@ impl Shape {
         self.read(machine, from, all, |first, values| self.put(values, first, slab, field))
     }
 
-    /// Reads the own planes of a slab of a species from a machine and gives their rows to `take`.
-    pub(super) fn rows<T: Scalar, M: Machine>(
+    /// Reads the own planes of a slab of a species from a machine and gives their cells to `take`, some at a
+    /// time.
+    pub(super) fn values<T: Scalar, M: Machine>(
         &self,
         slab: &Slab,
         machine: &M,
@@ -125,11 +126,20 @@ impl Shape {
         species: usize,
         take: &mut dyn FnMut(&[T]),
     ) -> Result<(), Error> {
-        let ([nx, ny, nz], first) = (self.cells, species * self.cells[2] + slab.beside[0]);
+        let ([nx, _, nz], first) = (self.cells, species * self.cells[2] + slab.beside[0]);
         debug_assert!(slab.beside[0] + slab.own <= nz, "own planes lie between copies");
-        self.read(machine, from, first..first + slab.own, |_, values| {
-            for plane in values.chunks(self.plane) {
-                plane.chunks(self.row).take(ny).for_each(|row| take(&row[..nx]));
+        let at = self.first::<T>(0) as usize + first * self.plane * size_of::<T>();
+        machine.pour(from, at, slab.own * self.plane, &mut |first, values: &[T]| {
+            if nx == self.row {
+                return take(values);
+            }
+            // Parts of rows at both ends, without the padding of each.
+            let mut done = 0;
+            while done < values.len() {
+                let x = (first + done) % self.row;
+                let end = values.len().min(done + self.row - x);
+                take(&values[done..end.min(done + nx.saturating_sub(x))]);
+                done = end;
             }
         })
     }

@@ -230,17 +230,17 @@ impl<T: Precision> March<T> {
         self.backend.in_memory()
     }
 
-    /// Gives the rows of a species \[nx\] to `take`, those of one plane after those of the other: from a
-    /// GPU without a field in memory.
+    /// Gives the values of a species \[nz × ny × nx\] to `take`, x fastest, some at a time: from a GPU
+    /// without a field in memory.
     ///
     /// # Errors
     /// A species that there is not, or a driver that fails.
-    pub fn rows(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
+    pub fn values(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
         let all = self.problem.model.species().len();
         if species >= all {
             return Err(Error::input("species", species, format!("there are {all}")));
         }
-        self.backend.rows(species, take)
+        self.backend.values(species, take)
     }
 
     /// A copy of the field, which another thread can bring into memory while the march goes on.

@@ -275,6 +275,25 @@ impl Machine for Host {
         Ok(())
     }
 
+    fn pour<V: Copy>(
+        &self,
+        from: &Memory,
+        at: usize,
+        count: usize,
+        take: &mut dyn FnMut(usize, &[V]),
+    ) -> Result<(), Error> {
+        assert!(at + count * size_of::<V>() <= from.bytes);
+        self.wait()?;
+        let place = from.words.as_ptr().cast::<u8>().wrapping_add(at).cast::<V>();
+        // SAFETY: the range lies within the memory, as just compared.
+        let values = unsafe { std::slice::from_raw_parts(place, count) };
+        // As many as begin and end within rows.
+        for (piece, values) in values.chunks(77).enumerate() {
+            take(77 * piece, values);
+        }
+        Ok(())
+    }
+
     fn befriend(&self, _: &Host) -> Result<(), Error> {
         Ok(())
     }

@@ -353,7 +353,7 @@ fn what_cannot_be_shared_is_refused() {
 }
 
 #[test]
-fn rows_come_plane_by_plane_from_any_number_of_parts() {
+fn values_come_in_order_from_any_number_of_parts() {
     let problem = problem();
     let [nx, ny, nz] = problem.grid.shape();
     for parts in PARTS {
@@ -361,11 +361,11 @@ fn rows_come_plane_by_plane_from_any_number_of_parts() {
         let field = march.field().unwrap();
         assert!(march.in_memory().is_none());
         for s in 0..2 {
-            let mut rows = Vec::new();
-            march.rows(s, &mut |row| rows.push(row.to_vec())).unwrap();
-            assert_eq!((rows.len(), rows[0].len()), (ny * nz, nx));
-            assert_eq!(rows.concat(), field.to_values(s), "{parts} parts, species {s}");
+            let mut values = Vec::new();
+            march.values(s, &mut |part| values.extend_from_slice(part)).unwrap();
+            assert_eq!(values.len(), nx * ny * nz);
+            assert_eq!(values, field.to_values(s), "{parts} parts, species {s}");
         }
-        assert!(march.rows(2, &mut |_| ()).is_err());
+        assert!(march.values(2, &mut |_| ()).is_err());
     }
 }

@@ -419,8 +419,32 @@ impl Queue {
             return unsafe { result::memcpy_dtoh_sync(values, address) }
                 .map_err(failed("copying from the GPU"));
         }
+        let take = &mut |first: usize, part: &[T]| {
+            values[first..first + part.len()].copy_from_slice(part);
+        };
+        let count = bytes / size_of::<T>();
         // SAFETY: the range lies within the memory, which only this call uses.
-        self.staged(|staging| unsafe { staging.read(&self.stream, address, values) })
+        self.staged(|staging| unsafe { staging.read(&self.stream, address, count, take) })
+    }
+
+    /// Gives `count` values from byte `at` on to `take`, some at a time, in their order, after all that was
+    /// given before: where the first of these is, and the values, on their way from the GPU meanwhile
+    /// the next.
+    ///
+    /// # Errors
+    /// As [`write`](Queue::write).
+    pub fn pour<T: Copy>(
+        &self,
+        from: &Memory,
+        at: usize,
+        count: usize,
+        take: &mut dyn FnMut(usize, &[T]),
+    ) -> Result<(), Error> {
+        from.fits(at.saturating_add(count.saturating_mul(size_of::<T>())))?;
+        self.wait()?;
+        let address = from.address + at as u64;
+        // SAFETY: the range lies within the memory, which only this call uses.
+        self.staged(|staging| unsafe { staging.read(&self.stream, address, count, take) })
     }
 
     /// Work with page-locked memory, which is reserved once.

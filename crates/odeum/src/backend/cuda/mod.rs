@@ -44,10 +44,23 @@ pub use paper::pleiades_as_published;
 pub(crate) use run::solve;
 pub use session::Session;
 
+use crate::error::Error;
+
 /// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cuda {
     /// Numbers of the GPUs, as the driver counts them; several split one ensemble, or share the
     /// planes of a field.
     pub ordinals: Vec<usize>,
+}
+
+impl Cuda {
+    /// Opens these GPUs side by side. What uses them opens them by itself; called early, in a thread of
+    /// its own, it lets the driver start while other things are prepared.
+    ///
+    /// # Errors
+    /// No NVIDIA driver, or no such GPU.
+    pub fn open(&self) -> Result<(), Error> {
+        gpu::Gpu::open_all(&self.ordinals).map(drop)
+    }
 }

@@ -6,14 +6,16 @@ use crate::error::Error;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, result};
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 /// Bytes of it, in two halves: one is filled while the other is emptied.
 pub(super) const STAGING: usize = 16 << 20;
 
 /// The most threads that fill one.
-const THREADS: usize = 6;
+const THREADS: usize = 12;
 
 /// Page-locked memory.
 pub(super) struct Staging {
@@ -47,26 +49,57 @@ impl Staging {
     ) -> Result<(), Error> {
         let threads = thread::available_parallelism().map_or(1, |n| n.get().min(THREADS));
         let most = STAGING / 2 / size_of::<T>();
-        for (piece, first) in (0..count).step_by(most).enumerate() {
+        let memory = Halves(self.address);
+        // Threads stay for all pieces: to start them takes longer than to fill one.
+        let (barrier, broken) = (Barrier::new(threads), AtomicBool::new(false));
+        let fill_share = |n: usize, piece: usize| {
+            let first = piece * most;
             let len = most.min(count - first);
-            // SAFETY: copies of the piece before the last have been waited for.
-            let values = unsafe { half_of::<T>(self.address, piece % 2, len) };
             let share = len.div_ceil(threads);
-            thread::scope(|scope| {
-                for (n, share_of) in values.chunks_mut(share).enumerate() {
-                    scope.spawn(move || fill(first + n * share, share_of));
-                }
-            });
-            stream.synchronize().map_err(failed("waiting for a GPU"))?;
-            let place = to + (first * size_of::<T>()) as u64;
-            // SAFETY: the caller's promise; the half is filled again only after the next wait.
-            unsafe { result::memcpy_htod_async(place, values, stream.cu_stream()) }
-                .map_err(failed("copying to the GPU"))?;
-        }
-        stream.synchronize().map_err(failed("waiting for a GPU"))
+            let part = (n * share).min(len)..((n + 1) * share).min(len);
+            // SAFETY: copies of the piece before the last have been waited for, and shares do not overlap.
+            fill(first + part.start, unsafe { memory.part(piece % 2, part) });
+        };
+        thread::scope(|scope| {
+            for n in 1..threads {
+                let (fill_share, barrier, broken) = (&fill_share, &barrier, &broken);
+                scope.spawn(move || {
+                    for piece in 0..count.div_ceil(most) {
+                        fill_share(n, piece);
+                        // Filled by all, then copied by the first.
+                        barrier.wait();
+                        barrier.wait();
+                        if broken.load(Ordering::Relaxed) {
+                            break;
+                        }
+                    }
+                });
+            }
+            for piece in 0..count.div_ceil(most) {
+                fill_share(0, piece);
+                barrier.wait();
+                let first = piece * most;
+                let len = most.min(count - first);
+                let copied =
+                    stream.synchronize().map_err(failed("waiting for a GPU")).and_then(|()| {
+                        let place = to + (first * size_of::<T>()) as u64;
+                        // SAFETY: the caller's promise; the half is filled again only after the next wait.
+                        unsafe {
+                            let values = memory.part::<T>(piece % 2, 0..len);
+                            result::memcpy_htod_async(place, values, stream.cu_stream())
+                        }
+                        .map_err(failed("copying to the GPU"))
+                    });
+                broken.store(copied.is_err(), Ordering::Relaxed);
+                barrier.wait();
+                copied?;
+            }
+            stream.synchronize().map_err(failed("waiting for a GPU"))
+        })
     }
 
-    /// Reads numbers from an address of the GPU, after all work of a stream.
+    /// Gives `count` numbers from an address of the GPU on to `take`, a piece at a time, after all work of a
+    /// stream: where the piece begins, and its numbers.
     ///
     /// # Safety
     /// There are so many numbers, and nobody writes them meanwhile.
@@ -74,49 +107,58 @@ impl Staging {
         &mut self,
         stream: &CudaStream,
         from: CUdeviceptr,
-        values: &mut [T],
+        count: usize,
+        take: &mut dyn FnMut(usize, &[T]),
     ) -> Result<(), Error> {
         let most = STAGING / 2 / size_of::<T>();
-        let fetch = |piece: usize, len: usize| {
+        let memory = Halves(self.address);
+        let len = |piece: usize| most.min(count.saturating_sub(piece * most));
+        let fetch = |piece: usize| {
             let place = from + (piece * most * size_of::<T>()) as u64;
             // SAFETY: the caller's promise; what the half held has been taken, and it is not read
             // until the stream has been waited for.
             unsafe {
-                result::memcpy_dtoh_async(
-                    half_of::<T>(self.address, piece % 2, len),
-                    place,
-                    stream.cu_stream(),
-                )
+                let values = memory.part::<T>(piece % 2, 0..len(piece));
+                result::memcpy_dtoh_async(values, place, stream.cu_stream())
             }
             .map_err(failed("copying from the GPU"))
         };
-        let mut pieces = values.chunks_mut(most).enumerate().peekable();
-        if let Some((_, first)) = pieces.peek() {
-            fetch(0, first.len())?;
+        let pieces = count.div_ceil(most);
+        if pieces > 0 {
+            fetch(0)?;
         }
-        while let Some((piece, values)) = pieces.next() {
+        for piece in 0..pieces {
             stream.synchronize().map_err(failed("waiting for a GPU"))?;
-            if let Some((next, values)) = pieces.peek() {
-                fetch(*next, values.len())?;
+            if piece + 1 < pieces {
+                fetch(piece + 1)?;
             }
             // SAFETY: the half has arrived, and the next piece goes to the other.
-            values.copy_from_slice(unsafe { half_of(self.address, piece % 2, values.len()) });
+            take(piece * most, unsafe { memory.part(piece % 2, 0..len(piece)) });
         }
         Ok(())
     }
 }
 
-/// The first `len` values of half 0 or 1 of the memory at an address.
-///
-/// # Safety
-/// It is page-locked memory of [`STAGING`] bytes that lives as long as the values; `T` is a plain number.
-/// Nobody else reads or writes the half, and no copy of it is under way.
-unsafe fn half_of<'a, T>(memory: *mut c_void, half: usize, len: usize) -> &'a mut [T] {
-    assert!(len * size_of::<T>() <= STAGING / 2, "half of the memory is enough");
-    // SAFETY: inside the allocation, which is aligned to pages; every bit pattern is a number.
-    unsafe {
-        let first = memory.cast::<u8>().add(half * (STAGING / 2));
-        std::slice::from_raw_parts_mut(first.cast(), len)
+/// Page-locked memory of [`STAGING`] bytes, in halves.
+#[derive(Clone, Copy)]
+struct Halves(*mut c_void);
+
+// SAFETY: who takes a part of it promises that nobody else does.
+unsafe impl Sync for Halves {}
+
+impl Halves {
+    /// These values of half 0 or 1.
+    ///
+    /// # Safety
+    /// The memory lives as long as the values; `T` is a plain number. Nobody else reads or writes them, and no
+    /// copy of them is under way.
+    unsafe fn part<'a, T>(&self, half: usize, part: Range<usize>) -> &'a mut [T] {
+        assert!(part.end * size_of::<T>() <= STAGING / 2, "half of the memory is enough");
+        // SAFETY: inside the allocation, which is aligned to pages; every bit pattern is a number.
+        unsafe {
+            let first = self.0.cast::<u8>().add(half * (STAGING / 2)).cast::<T>();
+            std::slice::from_raw_parts_mut(first.add(part.start), part.len())
+        }
     }
 }
 
