@@ -38,7 +38,10 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
         return exit;
     }
     let Some(plan) = plan else { return Exit::BadInput };
-    let target = Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path);
+    let target = match Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path) {
+        Ok(target) => target,
+        Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
+    };
     match plan.case.run.precision {
         Precision::F64 => run::<f64>(&plan, &target, args),
         Precision::F32 => run::<f32>(&plan, &target, args),
@@ -105,12 +108,13 @@ fn finish<T: Compiled>(
         (output::write(&results, target), told.join())
     });
     let Told { summary, crossings, failed } = told.unwrap_or_else(|cause| resume_unwind(cause));
-    let files = written.map_err(|finding| {
+    let (files, lack) = written.map_err(|finding| {
         let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
     let _ = std::fs::remove_file(target.partial());
+    show(lack.as_slice(), Exit::Broken);
     let failures = summary.statuses.iter().any(|(status, _)| !status.is_success());
     if !args.quiet || failures {
         let warnings: Vec<Finding> = batches.warnings().iter().map(Finding::warning).collect();
