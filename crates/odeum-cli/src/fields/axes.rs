@@ -103,8 +103,8 @@ impl Plot {
             canvas.text(right + TICK + GAP, y.saturating_sub(LETTER / 2), label, INK);
         }
         if let Some(offset) = &axis.offset {
-            let end = canvas.width.saturating_sub(offset.len() * LETTER + GAP);
-            canvas.text(end, self.top - LETTER - GAP, offset, INK);
+            let latest = canvas.width.saturating_sub(offset.len() * LETTER + GAP);
+            canvas.text(self.left.min(latest), self.top - LETTER - GAP, offset, INK);
         }
     }
 

@@ -95,9 +95,10 @@ impl<T: Precision> Plane<'_, T> {
         let spacing = self.grid.spacing();
         let (hx, hy) = (spacing[self.across], spacing[self.up]);
         let extent = (columns as f64 * hx).max(rows as f64 * hy);
+        // Rounded down along both axes, so that square cells stay square, but for rounding.
         let size = |n: usize, h: f64| {
-            let size = (EDGE as f64 * h / extent).round() as usize;
-            size.clamp(1, EDGE / n.min(EDGE)).max(LEAST.div_ceil(n))
+            let size = (EDGE as f64 * h / extent * (1.0 + 1e-9)) as usize;
+            size.max(LEAST.div_ceil(n))
         };
         let (w, h) = (size(columns, hx), size(rows, hy));
         let plot = Plot { left: LEFT, top: TOP, width: columns * w, height: rows * h };
