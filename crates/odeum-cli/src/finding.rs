@@ -89,7 +89,7 @@ impl Finding {
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Finding {
-        self.help = Some(help.into());
+        self.help = Some(with_exponents(&help.into()));
         self
     }
 }

@@ -20,6 +20,9 @@ pub(crate) fn resume_command(args: &RunArgs) -> String {
     if let Some(threads) = args.place.threads {
         command += &format!(" --threads {threads}");
     }
+    if args.allow_missing {
+        command += " --allow-missing";
+    }
     command + " --resume"
 }
 

@@ -93,7 +93,7 @@ fn every_output_holds_the_same_state() {
 
     // Of times 0, 0.02, 0.04 and the end.
     let (head, arrays) = vti(&folder.read("a.frames/00003.vti"));
-    assert!(head.contains("WholeExtent=\"0 11 0 9 0 7\" Origin=\"1 0 -2\""), "{head}");
+    assert!(head.contains("WholeExtent=\"0 11 0 9 0 7\" Origin=\"1.0 0.0 -2.0\""), "{head}");
     assert!(head.contains("Spacing=\"0.0062 0.0062 0.0062\"") && head.contains("Name=\"v\""));
     assert_eq!(arrays, [end["u"].f64(), end["v"].f64()]);
     let series = String::from_utf8(folder.read("a.pvd")).unwrap();

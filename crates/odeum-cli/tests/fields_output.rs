@@ -120,11 +120,13 @@ fn rows_that_are_missing_are_spoken_of() {
     let half: usize = before.lines().take(1 + rows / 2).map(|line| line.len() + 1).sum();
     folder.write("a.csv", &before[..half + 3]);
     std::fs::remove_file(folder.path("a.lines.csv")).unwrap();
-    let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
     let found = format!("{} rows, {half} of {} bytes", rows / 2, before.len());
-    for part in
-        ["warning", "are missing", "a.csv", "a.lines.csv", &found, "no table", "from a copy"]
-    {
+    let parts = ["are missing", "a.csv", "a.lines.csv", &found, "no table", "from a copy"];
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&parts).refused(&["--allow-missing"]);
+    assert_eq!(folder.read("a.csv"), before.as_bytes()[..half + 3]);
+    assert!(folder.has("a.checkpoint") && !folder.has("a.lines.csv"));
+    let said = folder.odeum(&["run", "a.toml", "--resume", "--allow-missing"]).well();
+    for part in parts.into_iter().chain(["warning"]) {
         assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
     }
     let after = text(&folder, "a.csv");
@@ -151,7 +153,8 @@ fn a_table_of_another_kind_is_left_alone() {
     said.refused(&["not the table of the run", "a.csv", "move this file away"]);
     assert_eq!(folder.read("a.csv"), before);
     std::fs::remove_file(folder.path("a.csv")).unwrap();
-    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&["are missing", "a.csv"]);
+    folder.odeum(&["run", "a.toml", "--resume", "--allow-missing"]).well();
 }
 
 /// An archive with one array that says it is of the grid of [`TABLE`], and has more bytes.
@@ -281,4 +284,27 @@ fn stores_that_cannot_be_read_are_refused_with_what_was_found() {
         .refused(&["no zarr.json"]);
     std::fs::remove_dir_all(folder.path("a.zarr/c")).unwrap();
     folder.write("b.toml", again("a.zarr")).odeum(&["check", "b.toml"]).refused(&["no array `c`"]);
+}
+
+/// Every text file says a number in the shortest form that reads back to it: no zeros fill a line.
+#[test]
+fn numbers_of_any_size_are_short() {
+    let folder = Folder::new();
+    let case = TABLE
+        .replace("spacing = 1.0", "spacing = 1e-9")
+        .replace("\"lap(c)\"", "\"0\"")
+        .replace("\"sin(x)\"", "2e-292")
+        .replace("until = 100.0\nstep = 0.01", "until = 3e-30\nstep = 1e-30")
+        .replace("[1.0, 1.0, 1.0]", "[1e-9, 1e-9, 1e-9]")
+        + "structure = { every = 1 }\nevery = 1e-30\nformats = [\"vti\"]\n";
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    for name in ["a.csv", "a.lines.csv", "a.structure.csv", "a.pvd"] {
+        let text = text(&folder, name);
+        let cells = text.split([',', '\n', '"']);
+        let longest = cells.max_by_key(|cell| cell.chars().filter(char::is_ascii_digit).count());
+        assert!(longest.is_some_and(|cell| cell.len() < 30), "{name}: {longest:?}");
+    }
+    let rows = text(&folder, "a.csv");
+    assert!(rows.contains("2e-292,2e-292") && rows.contains("\n2,2e-30,"), "{rows}");
+    assert!(text(&folder, "a.pvd").contains("timestep=\"2e-30\""));
 }

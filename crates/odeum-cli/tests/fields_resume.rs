@@ -86,6 +86,53 @@ fn ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on() {
     assert_same(&folder, "a", "whole");
 }
 
+/// What the checkpoint counts as written and is gone is named; what follows from the case is
+/// written again.
+#[test]
+fn files_of_states_that_got_lost_are_told() {
+    let folder = Folder::new();
+    let case = CASE.replace("[time]", "mask = \"0.07 - x\"\n[time]");
+    folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
+    let checkpoint = wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    folder.write("a.checkpoint", checkpoint);
+    let away = |name: &str| std::fs::rename(folder.path(name), folder.path("away")).unwrap();
+    let back = |name: &str| std::fs::rename(folder.path("away"), folder.path(name)).unwrap();
+    for (name, first) in [
+        ("a.frames/u_z5_00000.png", "a.frames/u_z5_00000.png"),
+        ("a.frames/00000.vti", "a.frames/00000.vti"),
+        ("a.frames", "a.frames/u_z5_00000.png"),
+        ("a.zarr", "a.zarr/u/c/0/0/0/0"),
+        ("a.zarr/v/c/0", "a.zarr/v/c/0/0/0/0"),
+    ] {
+        away(name);
+        let said = folder.odeum(&["run", "a.toml", "--resume"]);
+        said.refused(&["states before the checkpoint", first, "put them back", "--allow-missing"]);
+        assert!(!folder.has(name) && folder.has("a.checkpoint"));
+        back(name);
+    }
+    for name in ["a.zarr/zarr.json", "a.zarr/x/c/0", "a.zarr/mask/c/0/0/0", "a.zarr/t/c/0", "a.pvd"]
+    {
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    // Who does without a store says so, and is told; it holds the states from then on.
+    std::fs::write(folder.path("kept"), folder.read("a.checkpoint")).unwrap();
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert_same(&folder, "a", "whole");
+    std::fs::remove_file(folder.path("a.npz")).unwrap();
+    std::fs::rename(folder.path("kept"), folder.path("a.checkpoint")).unwrap();
+    std::fs::remove_dir_all(folder.path("a.zarr")).unwrap();
+    let said = folder.odeum(&["run", "a.toml", "--resume", "--allow-missing"]).well();
+    assert!(said.err.contains("warning") && said.err.contains("a.zarr/u/c/0"), "{}", said.err);
+    assert!(folder.read("a.npz") == folder.read("whole.npz"));
+    for name in ["zarr.json", "x/c/0", "mask/c/0/0/0", "t/c/0", "v/c/4/0/0/0"] {
+        let [one, other] = ["a", "whole"].map(|it| folder.read(&format!("{it}.zarr/{name}")));
+        assert!(one == other, "{name}");
+    }
+}
+
 #[test]
 fn checkpoints_that_do_not_fit_are_refused() {
     let folder = Folder::new();

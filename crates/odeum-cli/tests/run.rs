@@ -287,3 +287,33 @@ fn numpy_opens_the_result() {
         Command::new(python).args(["-c", script]).current_dir(folder.path("")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// The picture of a sweep: its title fits, and only where units are known its time has one.
+#[test]
+fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
+    let folder = Folder::new();
+    let long = "d/".repeat(60);
+    std::fs::create_dir_all(folder.path(&long)).unwrap();
+    folder.write(&format!("{long}h2.yaml"), common::hydrogen());
+    let output = "[output]\nformats = [\"svg\"]\n";
+    let gas = format!(
+        "[system]\nmechanism = \"{long}h2.yaml\"\nfuel = {{ H2 = 1 }}\noxidizer = {{ O2 = 1 }}\n\
+         [ensemble.sweep]\nT = [1200.0, 1300.0]\n[time]\nspan = [0.0, 0.1]\n\
+         until = {{ T = {{ rises_by = 400.0 }} }}\n[method]\nname = \"rodas5p\"\n\
+         [tolerance]\nrtol = 1e-5\natol = 1e-14\n{output}"
+    );
+    let decay = DECAY.replace("[0.0, 1.0]", "[0.0, 1.0]\nuntil = { b = { rises_to = 0.5 } }")
+        + "[ensemble.sweep]\na = [1.0, 2.0]\n"
+        + output;
+    let titled = format!("title = \"{}\"\n{decay}", "long ".repeat(60));
+    for (case, unit, title) in
+        [(gas, true, "h2.yaml: "), (decay, false, ""), (titled, false, "long long")]
+    {
+        folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
+        let svg = String::from_utf8(folder.read("a.svg")).unwrap();
+        assert_eq!(svg.contains("time of the crossing [s]"), unit, "{svg}");
+        assert!(svg.contains("time of the crossing"), "{svg}");
+        assert!(svg.lines().any(|line| line.starts_with(title)), "{svg}");
+        assert!(svg.lines().all(|line| line.starts_with('<') || line.chars().count() <= 90));
+    }
+}

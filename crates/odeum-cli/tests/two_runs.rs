@@ -67,3 +67,22 @@ fn a_second_run_is_refused_while_the_first_lasts() {
         assert!(folder.has("a.npz") && !folder.has(".a.npz.lock"), "{:?}", folder.files());
     }
 }
+
+/// Documents and pictures of studies are written by one run at a time too.
+#[test]
+fn a_study_is_refused_while_another_writes_its_file() {
+    let folder = Folder::new();
+    for (file, args) in [
+        ("b.json", ["bench", "lorenz", "--systems", "8", "--json", "b.json"]),
+        ("b.svg", ["bench", "lorenz", "--systems", "8", "--plot", "b.svg"]),
+        ("b.npz", ["pasr", "none.yaml", "--phi", "1", "--output", "b.npz"]),
+    ] {
+        let hidden = format!(".{file}.lock");
+        let lock = std::fs::File::create(folder.path(&hidden)).unwrap();
+        lock.try_lock().unwrap();
+        folder.odeum(&args).refused(&["another run is writing this result", file, "wait for it"]);
+        assert_eq!(folder.files(), [hidden.as_str()]);
+        drop(lock);
+        std::fs::remove_file(folder.path(&hidden)).unwrap();
+    }
+}

@@ -15,6 +15,7 @@ pub(crate) use machine::Machine;
 use crate::args::BenchArgs;
 use crate::case::Precision;
 use crate::finding::Finding;
+use crate::output::{Lock, refuse_other};
 use crate::report::{Align, Style, Table, count, is_heard, say, significant};
 use crate::{Exit, show, suggest};
 use document::{Document, Row};
@@ -32,6 +33,32 @@ const GPU_SYSTEMS: [usize; 6] = [1024, 4096, 16_384, 65_536, 262_144, 1_048_576]
 
 /// Runs a study.
 pub(crate) fn command(args: &BenchArgs) -> Exit {
+    let locks = match lock(args) {
+        Ok(locks) => locks,
+        Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
+    };
+    let exit = study(args);
+    drop(locks);
+    exit
+}
+
+/// The right to write the files of a study.
+fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
+    if let Some(plot) = &args.plot {
+        refuse_other("--plot", plot, "svg", "other programs make other pictures of it")?;
+        if args.json.as_ref() == Some(plot) {
+            return Err(Finding::error("the document and the picture would be one file")
+                .in_file(plot.display().to_string())
+                .help("give --json and --plot a name each"));
+        }
+    }
+    let document = args.json.iter().filter(|_| !is_to_stdout(args));
+    let locks = document.chain(&args.plot).filter_map(|path| Lock::take(path).transpose());
+    let locks: Result<Vec<Lock>, Finding> = locks.collect();
+    locks.map_err(|finding| finding.help("wait for it, or name another file"))
+}
+
+fn study(args: &BenchArgs) -> Exit {
     match run(args) {
         Ok(()) => Exit::Success,
         Err((finding, exit)) => show(&[finding], exit).unwrap_or(exit),

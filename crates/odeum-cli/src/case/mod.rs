@@ -67,6 +67,21 @@ impl Case {
         };
         perturbed.or_else(swept).or_else(of_table)
     }
+
+    /// A warning where a picture is asked for and there is nothing to draw.
+    pub(crate) fn undrawn(&self) -> Option<Finding> {
+        let spot = self.spots.find("svg")?;
+        let lack = if self.time.until.is_none() {
+            "[time] names no level: add until = { x = { rises_by = 0.5 } }, say"
+        } else if self.ensemble.sweep.is_empty() {
+            "there is no sweep: add [ensemble.sweep] with x = { from = 1.0, to = 2.0, count = 9 }, say"
+        } else {
+            return None;
+        };
+        let message =
+            "there will be no picture: it shows over a sweep when systems come to a level";
+        Some(spot.error(message).into_warning().help(format!("{lack}; or leave `svg` out")))
+    }
 }
 
 /// Most bytes of a case file: it is written by hand, and large data goes into tables. The tree of a
@@ -142,7 +157,7 @@ fn read_ensemble(
         None => Some(RunSpec::default()),
     };
     let output = match root.get("output") {
-        Some(field) => field.section().and_then(|section| run::read_output(&section)),
+        Some(field) => field.section().and_then(|section| run::read_output(&section, &mut spots)),
         None => Some(OutputSpec::default()),
     };
     root.finish();
@@ -164,7 +179,7 @@ fn read_ensemble(
             [gas::explicit, gas::inexact].map(|judge| judge(model, &spec.method, &spots));
         warnings.into_iter().flatten().for_each(|warning| findings.push(warning));
     }
-    Some(Case {
+    let case = Case {
         path: path.to_owned(),
         title: title.map_or(Some(None), |t| t.map(Some))?,
         model: model?,
@@ -176,7 +191,9 @@ fn read_ensemble(
         output: output?,
         spots,
         source: Arc::clone(source),
-    })
+    };
+    case.undrawn().into_iter().for_each(|warning| findings.push(warning));
+    Some(case)
 }
 
 fn parse<'a>(source: &'a Arc<Source>, findings: &Findings) -> Option<toml::Spanned<DeTable<'a>>> {

@@ -152,7 +152,7 @@ pub(super) fn read_place(section: &Section<'_>) -> Place {
 }
 
 /// Reads `[output]`.
-pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
+pub(crate) fn read_output(section: &Section<'_>, spots: &mut Spots) -> Option<OutputSpec> {
     let (name, folder) = read_place(section);
     let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
         let known = [
@@ -161,8 +161,12 @@ pub(crate) fn read_output(section: &Section<'_>) -> Option<OutputSpec> {
             ("parquet", Format::Parquet),
             ("svg", Format::Svg),
         ];
-        let items: Vec<_> = field.list()?.iter().map(|f| f.choice("formats", &known)).collect();
-        items.into_iter().collect()
+        let items = field.list()?;
+        let chosen: Vec<_> = items.iter().map(|f| f.choice("formats", &known)).collect();
+        if let Some(at) = chosen.iter().position(|format| *format == Some(Format::Svg)) {
+            spots.put("svg", items[at].spot());
+        }
+        chosen.into_iter().collect()
     });
     section.finish();
     let formats: Vec<Format> = formats?;

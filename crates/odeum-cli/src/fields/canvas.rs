@@ -33,6 +33,13 @@ impl Canvas {
         }
     }
 
+    /// A pixel within the picture.
+    #[cfg(test)]
+    pub(super) fn get(&self, x: usize, y: usize) -> Colour {
+        let at = 3 * (y * self.width + x);
+        [0, 1, 2].map(|n| self.pixels[at + n])
+    }
+
     pub(super) fn fill(&mut self, (x, y): (usize, usize), (w, h): (usize, usize), colour: Colour) {
         for row in y..y + h {
             for column in x..x + w {
@@ -71,27 +78,4 @@ impl Canvas {
             writer.finish().map_err(failed)
         })
     }
-}
-
-/// A number in a few letters.
-pub(super) fn short(x: f64) -> String {
-    let size = x.abs();
-    if size == 0.0 || (1e-3..1e5).contains(&size) {
-        let digits = (3 - size.max(1e-3).log10().floor() as i32).clamp(0, 6);
-        let text = format!("{x:.*}", digits as usize);
-        if text.contains('.') {
-            return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-        }
-        return text;
-    }
-    format!("{x:.2e}")
-}
-
-/// A number with digits enough to tell apart parts of a range.
-pub(super) fn within(x: f64, range: f64) -> String {
-    if !(1e-9..1e6).contains(&range.abs()) || x.abs() >= 1e5 || x.abs() < 1e-3 {
-        return short(x);
-    }
-    let digits = (2 - range.abs().log10().floor() as i32).clamp(0, 9);
-    format!("{x:.*}", digits as usize)
 }

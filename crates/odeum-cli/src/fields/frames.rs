@@ -1,8 +1,9 @@
 //! The files of one state: pictures, VTK, Zarr.
 
 use super::zarr::Zarr;
-use super::{Trouble, slice, surface, vti};
+use super::{LOST, Trouble, slice, surface, vti};
 use crate::case::FieldOutput;
+use crate::finding::Finding;
 use crate::output::{Target, cannot_write, write_whole};
 use odeum_fields::{AXES, Field, Grid, Mask, Precision, Problem};
 use std::io::Write;
@@ -49,7 +50,7 @@ impl Frames {
     pub(super) fn write<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Trouble> {
         let index = self.times.len();
         let cells = (&self.grid, self.mask.as_ref());
-        if self.output.every.is_some() && (self.output.vti || has_pictures(&self.output)) {
+        if self.output.every.is_some() && (self.output.vti || self.output.has_pictures()) {
             let folder = self.target.file("frames");
             std::fs::create_dir_all(&folder)
                 .map_err(|error| Trouble::from(cannot_write(&folder, &error)))?;
@@ -68,21 +69,58 @@ impl Frames {
         if self.output.vti {
             let path = self.path("", index, "vti");
             write_whole(&path, |file| vti::write(file, cells, &self.names, field))?;
-            if self.output.every.is_some() {
-                let files: Vec<(f64, String)> = self
-                    .times
-                    .iter()
-                    .enumerate()
-                    .map(|(index, t)| (*t, relative(&self.path("", index, "vti"))))
-                    .collect();
-                let text = vti::collection(&files);
-                write_whole(&self.target.file("pvd"), |file| file.write_all(text.as_bytes()))?;
-            }
+            self.collection()?;
         }
         if let Some(zarr) = &mut self.zarr {
             zarr.append(t, field)?;
         }
         Ok(())
+    }
+
+    /// Writes the list of VTK files, of states at several times.
+    fn collection(&self) -> Result<(), Trouble> {
+        if self.output.every.is_none() {
+            return Ok(());
+        }
+        let times = self.times.iter().enumerate();
+        let files: Vec<(f64, String)> =
+            times.map(|(index, t)| (*t, relative(&self.path("", index, "vti")))).collect();
+        let text = vti::collection(&files);
+        Ok(write_whole(&self.target.file("pvd"), |file| file.write_all(text.as_bytes()))?)
+    }
+
+    /// Of a run that goes on: writes again what lies beside the states and follows from the case,
+    /// in place of what may have got lost.
+    pub(super) fn restore<T: Precision>(&self) -> Result<(), Trouble> {
+        if self.times.is_empty() {
+            return Ok(());
+        }
+        if self.output.vti {
+            self.collection()?;
+        }
+        self.zarr.as_ref().map_or(Ok(()), Zarr::restore::<T>)
+    }
+
+    /// Of a run that goes on: an error where files of states are gone that were written before.
+    pub(super) fn lost(&self) -> Option<Finding> {
+        let pictures = self.picture_names();
+        let (mut all, mut first, mut lost) = (0, None, 0);
+        for index in 0..self.times.len() {
+            let pictures = pictures.iter().map(|stem| self.path(stem, index, "png"));
+            let vti = self.output.vti.then(|| self.path("", index, "vti"));
+            let chunks = self.zarr.iter().flat_map(|zarr| zarr.files_of(index));
+            for file in pictures.chain(vti).chain(chunks) {
+                all += 1;
+                if !file.is_file() {
+                    lost += 1;
+                    first.get_or_insert(file);
+                }
+            }
+        }
+        let finding = Finding::error("files of states before the checkpoint are missing")
+            .in_file(first?.display().to_string())
+            .found(format!("{lost} of {all} files, this one first, are not there"));
+        Some(finding.help(format!("put them back, or leave their format out; {LOST}")))
     }
 
     fn path(&self, stem: &str, index: usize, extension: &str) -> PathBuf {
@@ -99,7 +137,7 @@ impl Frames {
             if self.output.vti {
                 files.push(self.target.file("pvd"));
             }
-            if self.output.vti || has_pictures(&self.output) {
+            if self.output.vti || self.output.has_pictures() {
                 files.push(self.target.file("frames"));
             }
         } else {
@@ -124,15 +162,6 @@ pub(super) fn picture_names(output: &FieldOutput, names: &[String]) -> Vec<Strin
     let surfaces = output.isosurfaces.iter().enumerate();
     let surfaces = surfaces.map(|(n, surface)| surface_name(n, &names[surface.species]));
     slices.chain(surfaces).collect()
-}
-
-/// Whether states are written at all: copying one for nobody takes as long as many steps.
-pub(super) fn writes_states(output: &FieldOutput) -> bool {
-    output.vti || output.zarr || has_pictures(output)
-}
-
-fn has_pictures(output: &FieldOutput) -> bool {
-    !output.slices.is_empty() || !output.isosurfaces.is_empty()
 }
 
 fn slice_name(slice: &crate::case::Slice, name: &str) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Rows are appended; a run that is taken up again cuts a table to what it held at the checkpoint.
 
-use super::Trouble;
+use super::{LOST, Trouble};
 use crate::finding::Finding;
 use crate::output::cannot_write;
 use std::fs::{File, OpenOptions};
@@ -25,41 +25,27 @@ impl Growing {
         Ok(table)
     }
 
+    /// An error where the table that is there has not the bytes it had at a checkpoint.
+    pub(super) fn lost(path: &Path, heading: &str, kept: u64) -> Result<Option<Finding>, Finding> {
+        let lack = match Found::of_run(path, heading, kept)? {
+            Found::Rows { bytes, .. } if bytes == kept => return Ok(None),
+            Found::Rows { bytes, rows } => format!("{rows} rows, {bytes} of {kept} bytes"),
+            Found::Missing | Found::Other => format!("no table, none of {kept} bytes"),
+        };
+        let finding = Finding::error("rows that were written before the checkpoint are missing")
+            .in_file(path.display().to_string())
+            .found(lack);
+        Ok(Some(finding.help(format!(
+            "put the table back; {LOST}. Rows begin with their step: from a copy the missing ones \
+             can be put before the others later, too"
+        ))))
+    }
+
     /// Cuts the table that is there to the bytes it had at a checkpoint. Where there are fewer,
-    /// the whole rows stay, and what is missing is told.
-    pub(super) fn go_on(
-        path: PathBuf,
-        heading: &str,
-        kept: u64,
-    ) -> Result<(Growing, Option<Finding>), Trouble> {
-        let found = match Found::in_file(&path, heading, kept) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Missing,
-            found => found.map_err(|error| cannot_write(&path, &error))?,
-        };
-        let lack = match found {
-            Found::Other => {
-                let finding = Finding::error("this is not the table of the run that goes on");
-                return Err(Trouble::from(finding.in_file(path.display().to_string()).help(
-                    "put the table back, or move this file away: rows are then written from \
-                         the checkpoint on",
-                )));
-            }
-            Found::Rows { bytes, .. } if bytes == kept => None,
-            Found::Rows { bytes, rows } => Some(format!("{rows} rows, {bytes} of {kept} bytes")),
-            Found::Missing => Some(format!("no table, none of {kept} bytes")),
-        };
-        let warning = lack.map(|found| {
-            Finding::warning("rows that were written before the checkpoint are missing")
-                .in_file(path.display().to_string())
-                .found(found)
-                .help(
-                    "those after the checkpoint are written; rows begin with their step, so that \
-                     the missing ones can be put before them from a copy, or start anew with \
-                     --overwrite",
-                )
-        });
-        let Found::Rows { bytes, .. } = found else {
-            return Ok((Growing::begin(path, heading)?, warning));
+    /// the whole rows stay.
+    pub(super) fn go_on(path: PathBuf, heading: &str, kept: u64) -> Result<Growing, Trouble> {
+        let Found::Rows { bytes, .. } = Found::of_run(&path, heading, kept)? else {
+            return Growing::begin(path, heading);
         };
         let open = || -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(&path)?;
@@ -68,7 +54,7 @@ impl Growing {
             Ok(file)
         };
         let file = open().map_err(|error| cannot_write(&path, &error))?;
-        Ok((Growing { path, file, bytes }, warning))
+        Ok(Growing { path, file, bytes })
     }
 
     /// Writes rows, all of them or none.
@@ -105,6 +91,19 @@ enum Found {
 }
 
 impl Found {
+    /// What is found of the table of a run; an error where there is a file of another kind.
+    fn of_run(path: &Path, heading: &str, kept: u64) -> Result<Found, Finding> {
+        match Found::in_file(path, heading, kept) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Missing),
+            Ok(Found::Other) => {
+                Err(Finding::error("this is not the table of the run that goes on")
+                    .in_file(path.display().to_string())
+                    .help("put the table back, or move this file away"))
+            }
+            found => found.map_err(|error| cannot_write(path, &error)),
+        }
+    }
+
     /// Looks at the first `kept` bytes of a file.
     fn in_file(path: &Path, heading: &str, kept: u64) -> io::Result<Found> {
         let mut file = BufReader::new(File::open(path)?);

@@ -1,7 +1,10 @@
 //! Fields on grids: from a case to results.
 
+mod axes;
+mod axis;
 mod canvas;
 mod checkpoint;
+mod colour;
 mod conservation;
 mod frames;
 mod growing;
@@ -10,6 +13,7 @@ mod npz;
 mod observer;
 mod ome;
 mod plan;
+mod profile;
 mod progress;
 mod queue;
 mod run;
@@ -25,6 +29,9 @@ mod zarr;
 pub(crate) use run::{check, run};
 
 use crate::finding::Finding;
+
+/// What else can be done where files of a run that goes on are missing.
+const LOST: &str = "--allow-missing goes on without them, --overwrite starts anew";
 
 /// What went wrong on the writing thread; a [`Finding`] stays on its own.
 #[derive(Clone, Debug)]

@@ -17,7 +17,8 @@ pub(super) struct Movie {
 impl Movie {
     /// Looks for ffmpeg where a movie is wanted; says so at once where it is not found.
     pub(super) fn find(case: &FieldCase) -> Movie {
-        if !case.output.movie {
+        // One of a single picture is none, which reading the case says.
+        if !case.output.movie || case.output.every.is_none() {
             return Movie { found: false };
         }
         let found = Command::new("ffmpeg")
@@ -27,17 +28,12 @@ impl Movie {
             .stderr(Stdio::null())
             .status()
             .is_ok_and(|status| status.success());
-        if !found || case.output.every.is_none() {
-            let finding = if found {
-                Finding::warning("a movie of a single picture")
-                    .help("add every = 1.0 to [output], say")
-            } else {
-                Finding::warning("there will be no movie: ffmpeg is not found")
-                    .help("install ffmpeg, or make the movie from the pictures by other means")
-            };
+        if !found {
+            let finding = Finding::warning("there will be no movie: ffmpeg is not found")
+                .help("install ffmpeg, or make the movie from the pictures by other means");
             show(&[finding.in_file(case.source.name()).field("output.formats")], Exit::Broken);
         }
-        Movie { found: found && case.output.every.is_some() }
+        Movie { found }
     }
 
     /// Makes a movie of each series of pictures; gives those that were made.

@@ -1,6 +1,6 @@
 //! How far a field is: time, updates per second, and the estimated end.
 
-use crate::report::{TICK, duration, note, significant};
+use crate::report::{Exact, TICK, duration, note, rounded, significant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -64,7 +64,8 @@ impl Progress {
             String::new()
         };
         let rate = significant(updates / seconds / 1e6);
-        format!("t = {t:.5} of {}, {rate} M updates/s{left}", self.span.1)
+        let (t, end) = (rounded(t, 6), Exact(self.span.1));
+        format!("t = {t} of {end}, {rate} M updates/s{left}")
     }
 
     /// Clears the bar.

@@ -11,7 +11,7 @@ use crate::args::RunArgs;
 use crate::case::{Every, FieldCase, Precision, StepSpec};
 use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
-use crate::report::{Style, Table, count, duration, note, say, significant};
+use crate::report::{Exact, Style, Table, count, duration, note, say, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, gpus, show};
 use odeum::{Monitor, Status};
@@ -84,7 +84,7 @@ struct Ended {
 fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Result<Exit, Stop> {
     let bad = |finding| Stop(finding, Exit::BadInput);
     let case = plan.case;
-    let target = target::of(case, args.output.as_deref());
+    let target = target::of(case, args.output.as_deref()).map_err(bad)?;
     let _lock = target.lock().map_err(bad)?;
     target::refuse_to_replace(case, &target, args).map_err(bad)?;
     let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
@@ -106,7 +106,8 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         let style = Style::stderr();
         match &header {
             Some(header) => {
-                note(&format!("{} from t = {}", style.bold("resuming:"), start.clock.t));
+                let (head, t) = (style.bold("resuming:"), Exact(start.clock.t));
+                note(&format!("{head} from t = {t}"));
                 if header.device != plan.kind_of_device() {
                     note(&format!(
                         "{} it was begun on {}: from here on the result agrees with that of an \
@@ -121,6 +122,10 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
                 style.bold("note:")
             )),
         }
+    }
+    if let Some(header) = &header {
+        let lost = Writer::lost(case, &target, header).map_err(bad)?;
+        go_on_without(lost, args).map_err(bad)?;
     }
     if header.is_none() && args.overwrite {
         target::clear(case, &target);
@@ -148,9 +153,8 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     });
     header.device = plan.kind_of_device();
 
-    let (writer, missing) = Writer::open(case, &target, &header, resumed, plan.threads())
+    let writer = Writer::open::<T>(case, &target, &header, resumed, plan.threads())
         .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
-    show(&missing, Exit::BadInput);
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
     let signals = Signals::default();
@@ -228,6 +232,19 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         print_summary(plan, &ended, stable, &files);
     }
     Ok(Exit::Success)
+}
+
+/// Files that are missing end a run that would go on, unless the user does without them.
+fn go_on_without(mut lost: Vec<Finding>, args: &RunArgs) -> Result<(), Finding> {
+    if !args.allow_missing
+        && let Some(last) = lost.pop()
+    {
+        show(&lost, Exit::BadInput);
+        return Err(last);
+    }
+    let lost: Vec<Finding> = lost.into_iter().map(Finding::into_warning).collect();
+    show(&lost, Exit::BadInput);
+    Ok(())
 }
 
 /// The steps of the options, or those a checkpoint goes on with.
@@ -365,7 +382,7 @@ fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding {
 fn interrupted(ended: &Ended, path: &std::path::Path, args: &RunArgs, kept: bool) -> Exit {
     let style = Style::stderr();
     let head = style.yellow("stopped:");
-    note(&format!("{head} at t = {}, step {}", ended.t, ended.counts.steps));
+    note(&format!("{head} at t = {}, step {}", Exact(ended.t), ended.counts.steps));
     if kept {
         note(&format!("  the checkpoint:   {}", path.display()));
         note(&format!("  to go on from it: {}", resume_command(args)));

@@ -1,6 +1,7 @@
 //! Numbers that are written down while a run goes on, as CSV.
 
 use crate::case::Series;
+use crate::report::Exact;
 use odeum::Error;
 use odeum_fields::{Grid, March, Precision};
 use std::fmt::Write as _;
@@ -28,12 +29,14 @@ pub(super) fn lines_heading(names: &[String]) -> String {
 
 /// A row of reductions and probes.
 pub(super) fn row<T: Precision>(series: &Series, march: &March<T>) -> Result<String, Error> {
-    let mut line = format!("{},{}", march.counts().steps, march.t());
+    let mut line = format!("{},{}", march.counts().steps, Exact(march.t()));
     for s in march.summaries()? {
-        let _ = write!(line, ",{},{},{},{}", s.mass, s.min, s.max, s.mean);
+        // The extremes are values of the field, and have its precision.
+        let [min, max] = [s.min, s.max].map(|x| Exact(T::from_f64(x)));
+        let _ = write!(line, ",{},{min},{max},{}", Exact(s.mass), Exact(s.mean));
     }
     for value in march.pick(&series.probes)? {
-        let _ = write!(line, ",{}", value.to_f64());
+        let _ = write!(line, ",{}", Exact(value));
     }
     Ok(line + "\n")
 }
@@ -55,10 +58,10 @@ pub(super) fn lines<T: Precision>(
         let cells: Vec<_> = (0..grid.shape()[line.along]).map(cell).collect();
         let values = march.pick(&cells)?;
         for (i, values) in values.chunks(values.len() / cells.len()).enumerate() {
-            let at = grid.centre(line.along, i);
-            let _ = write!(text, "{},{},{name},{at}", march.counts().steps, march.t());
+            let (t, at) = (Exact(march.t()), Exact(grid.centre(line.along, i)));
+            let _ = write!(text, "{},{t},{name},{at}", march.counts().steps);
             for value in values {
-                let _ = write!(text, ",{}", value.to_f64());
+                let _ = write!(text, ",{}", Exact(*value));
             }
             text.push('\n');
         }

@@ -1,24 +1,36 @@
-//! Pictures of planes of cells.
+//! Pictures of planes of cells, and of the lines that planes are where they have one row of cells.
 
-use super::canvas::{Canvas, Colour, LETTER, short, within};
-use crate::case::{Colours, Slice};
+use super::axes::{BOTTOM, INK, LABEL, LEFT, MARGIN, PAPER, Plot, TOP};
+use super::axis::Axis;
+use super::canvas::{Canvas, Colour, LETTER};
+use super::colour::Scale;
+use super::profile;
+use crate::case::Slice;
+use crate::report::rounded;
 use odeum_fields::{AXES, Field, Grid, Mask, Precision};
 
-/// Pixels along the longer edge of the plane, about.
+/// Pixels along the longer edge of the plane, about, and along the shorter one, at least.
 const EDGE: usize = 512;
-/// Pixels around the plane.
-const MARGIN: usize = 12;
-const TITLE: usize = 28;
+const LEAST: usize = 32;
 /// The bar of colours, and the room for its numbers.
 const BAR: usize = 16;
-const NUMBERS: usize = 12 * LETTER;
+const NUMBERS: usize = 10;
+/// Letters that a time takes at most, so that all pictures of a run have one size.
+const TIME: usize = 10;
 
-const PAPER: Colour = [255, 255, 255];
-const INK: Colour = [40, 40, 40];
-const SOLID: Colour = [190, 190, 190];
-const SPOILED: Colour = [255, 0, 255];
+pub(super) const SOLID: Colour = [190, 190, 190];
 
-/// Draws a plane: the first axis to the right, the second upward; solid cells are grey.
+/// A plane of cells: its first axis goes to the right, its second upward.
+pub(super) struct Plane<'a, T: Precision> {
+    slice: &'a Slice,
+    grid: &'a Grid,
+    mask: Option<&'a Mask>,
+    field: &'a Field<T>,
+    across: usize,
+    up: usize,
+}
+
+/// Draws a plane; solid cells are grey.
 pub(super) fn draw<T: Precision>(
     slice: &Slice,
     name: &str,
@@ -26,76 +38,138 @@ pub(super) fn draw<T: Precision>(
     field: &Field<T>,
     t: f64,
 ) -> Canvas {
-    let (across, up) = match slice.normal {
-        0 => (1, 2),
-        1 => (0, 2),
-        _ => (0, 1),
+    let (across, up) = slice.axes();
+    let plane = Plane { slice, grid, mask, field, across, up };
+    let place = match grid.shape()[slice.normal] {
+        1 => String::new(),
+        _ => {
+            let place = grid.centre(slice.normal, slice.plane);
+            format!("   {} = {}", AXES[slice.normal], rounded(place, 4))
+        }
     };
-    let shape = grid.shape();
-    let value = |i: usize, j: usize| {
+    let title = format!("{name}   t = {:<TIME$}{place}", rounded(t, 4));
+    match slice.line(grid) {
+        Some(along) => profile::draw(&plane, along, &title),
+        None => plane.draw(&title),
+    }
+}
+
+impl<T: Precision> Plane<'_, T> {
+    /// The value of a cell; `None` of one that does not belong to the domain.
+    pub(super) fn value(&self, i: usize, j: usize) -> Option<f64> {
         let mut cell = [0; 3];
-        (cell[slice.normal], cell[across], cell[up]) = (slice.plane, i, j);
-        let belongs = mask.is_none_or(|mask| mask.contains(cell));
-        belongs.then(|| field.get(slice.species, cell).to_f64())
-    };
-    let (columns, rows) = (shape[across], shape[up]);
-    let (low, high) = slice.range.unwrap_or_else(|| {
+        (cell[self.slice.normal], cell[self.across], cell[self.up]) = (self.slice.plane, i, j);
+        let belongs = self.mask.is_none_or(|mask| mask.contains(cell));
+        belongs.then(|| self.field.get(self.slice.species, cell).to_f64())
+    }
+
+    pub(super) fn slice(&self) -> &Slice {
+        self.slice
+    }
+
+    /// Cells to the right and upward.
+    pub(super) fn cells(&self) -> (usize, usize) {
+        let shape = self.grid.shape();
+        (shape[self.across], shape[self.up])
+    }
+
+    /// The least and the largest number.
+    pub(super) fn range(&self) -> (f64, f64) {
+        let (columns, rows) = self.cells();
         let all = (0..rows).flat_map(|j| (0..columns).map(move |i| (i, j)));
-        let values = all.filter_map(|(i, j)| value(i, j));
+        let values = all.filter_map(|(i, j)| self.value(i, j)).filter(|x| x.is_finite());
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
             (low.min(value), high.max(value))
         })
-    });
-    // Cells are drawn as large as their edges say.
-    let spacing = grid.spacing();
-    let extent = (columns as f64 * spacing[across]).max(rows as f64 * spacing[up]);
-    let size = |n: usize, h: f64| {
-        ((EDGE as f64 * h / extent).round() as usize).clamp(1, EDGE / n.min(EDGE))
-    };
-    let (w, h) = (size(columns, spacing[across]), size(rows, spacing[up]));
-    let (width, height) = (columns * w, rows * h);
-    let bar_height = height.max(4 * LETTER);
-    let title = format!("{name}   t = {}", short(t));
-    let place = grid.centre(slice.normal, slice.plane);
-    let where_ = format!("{} = {}", AXES[slice.normal], short(place));
-    let title = if shape[slice.normal] > 1 { format!("{title}   {where_}") } else { title };
-    let picture = MARGIN + width + MARGIN + BAR + NUMBERS + MARGIN;
-    let mut canvas = Canvas::new(
-        picture.max(2 * MARGIN + title.chars().count() * LETTER),
-        TITLE + bar_height + MARGIN,
-        PAPER,
-    );
-    canvas.text(MARGIN, TITLE - 2 * LETTER, &title, INK);
-    let scale = |value: f64| if high > low { (value - low) / (high - low) } else { 0.5 };
-    for j in 0..rows {
-        for i in 0..columns {
-            let colour = value(i, j).map_or(SOLID, |value| colour(slice.colours, scale(value)));
-            let corner = (MARGIN + i * w, TITLE + (rows - 1 - j) * h);
-            canvas.fill(corner, (w, h), colour);
+    }
+
+    /// The edges of the box along an axis.
+    pub(super) fn axis(&self, axis: usize, ticks: usize) -> Axis {
+        let (low, n) = (self.grid.origin()[axis], self.grid.shape()[axis]);
+        Axis::new(low, low + n as f64 * self.grid.spacing()[axis], ticks, LABEL)
+    }
+
+    fn draw(&self, title: &str) -> Canvas {
+        let (columns, rows) = self.cells();
+        // Cells are drawn as large as their edges say, but a plane has some height and width.
+        let spacing = self.grid.spacing();
+        let (hx, hy) = (spacing[self.across], spacing[self.up]);
+        let extent = (columns as f64 * hx).max(rows as f64 * hy);
+        // Rounded down along both axes, so that square cells stay square, but for rounding.
+        let size = |n: usize, h: f64| {
+            let size = (EDGE as f64 * h / extent * (1.0 + 1e-9)) as usize;
+            size.max(LEAST.div_ceil(n))
+        };
+        let (w, h) = (size(columns, hx), size(rows, hy));
+        let plot = Plot { left: LEFT, top: TOP, width: columns * w, height: rows * h };
+        let bar = Plot {
+            left: LEFT + plot.width + MARGIN,
+            top: TOP,
+            width: BAR,
+            height: plot.height.max(LEAST * 3),
+        };
+        let width = bar.left + BAR + (NUMBERS + 1) * LETTER + MARGIN;
+        let mut canvas = Canvas::new(
+            width.max(2 * MARGIN + title.len() * LETTER),
+            TOP + bar.height + BOTTOM,
+            PAPER,
+        );
+        canvas.text(MARGIN, LETTER / 2, title.trim_end(), INK);
+        let scale = Scale::new(self.slice.colours, self.slice.range, self.range());
+        for j in 0..rows {
+            for i in 0..columns {
+                let colour = self.value(i, j).map_or(SOLID, |value| scale.colour(value));
+                canvas.fill((LEFT + i * w, TOP + (rows - 1 - j) * h), (w, h), colour);
+            }
         }
+        plot.outline(&mut canvas);
+        let (across, up) =
+            (self.axis(self.across, plot.columns()), self.axis(self.up, plot.rows()));
+        plot.across(&mut canvas, &across, AXES[self.across]);
+        plot.up(&mut canvas, &up, AXES[self.up]);
+
+        let numbers = Axis::new(scale.low, scale.high, bar.rows(), NUMBERS);
+        for y in 0..bar.height {
+            let share = 1.0 - (y as f64 + 0.5) / bar.height as f64;
+            let value = numbers.low + share * (numbers.high - numbers.low);
+            canvas.fill((bar.left, TOP + y), (BAR, 1), scale.colour(value));
+        }
+        bar.outline(&mut canvas);
+        bar.right(&mut canvas, &numbers);
+        canvas
     }
-    let left = MARGIN + width + MARGIN;
-    for y in 0..bar_height {
-        let share = 1.0 - y as f64 / (bar_height - 1) as f64;
-        canvas.fill((left, TITLE + y), (BAR, 1), colour(slice.colours, share));
-    }
-    let numbers = left + BAR + LETTER / 2;
-    for (share, y) in [(1.0, 0), (0.5, (bar_height - LETTER) / 2), (0.0, bar_height - LETTER)] {
-        canvas.text(numbers, TITLE + y, &within(low + share * (high - low), high - low), INK);
-    }
-    canvas
 }
 
-/// The colour of a number from 0 to 1.
-pub(super) fn colour(colours: Colours, share: f64) -> Colour {
-    if share.is_nan() {
-        return SPOILED;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Colours;
+
+    fn picture(shape: [usize; 3], value: impl Fn(f64) -> f64) -> Canvas {
+        let grid = Grid::new(shape, 1.0).unwrap();
+        let field = Field::<f64>::from_fn(&grid, 1, |_, [x, _, _]| value(x)).unwrap();
+        let (normal, colours) = (if shape[2] == 1 { 2 } else { 1 }, Colours::Viridis);
+        let slice = Slice { species: 0, normal, plane: 0, range: None, colours };
+        draw(&slice, "u", (&grid, None), &field, 0.5)
     }
-    let map = match colours {
-        Colours::Viridis => colorous::VIRIDIS,
-        Colours::Magma => colorous::MAGMA,
-        Colours::Cividis => colorous::CIVIDIS,
-    };
-    let colour = map.eval_continuous(share.clamp(0.0, 1.0));
-    [colour.r, colour.g, colour.b]
+
+    #[test]
+    fn no_picture_is_a_streak() {
+        for shape in [[300, 1, 1], [1, 300, 1], [1, 1, 300], [1, 1, 1], [600, 2, 1], [2, 600, 1]] {
+            let canvas = picture(shape, |x| x);
+            assert!(canvas.width > 100 && canvas.height > 100, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn pictures_of_a_run_have_one_size() {
+        let size = |value: fn(f64) -> f64| {
+            let canvas = picture([40, 30, 1], value);
+            (canvas.width, canvas.height)
+        };
+        let first = size(|x| x);
+        assert_eq!(size(|x| 1e8 + x), first);
+        assert_eq!(size(|x| if x < 9.0 { f64::MAX } else { f64::MIN }), first);
+        assert_eq!(size(|x| 1e-300 * x), first);
+    }
 }

@@ -13,6 +13,7 @@
 use super::Trouble;
 use crate::case::Structure;
 use crate::finding::Finding;
+use crate::report::Exact;
 use odeum_fields::{Field, Grid, Mask, Precision};
 use realfft::num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
@@ -80,9 +81,10 @@ impl Waves {
         let Shells { modes, k, .. } = &self.shells;
         // The first shell is the mean alone.
         for shell in (1..modes.len()).filter(|shell| modes[*shell] > 0) {
-            let _ = write!(text, "{step},{t},{shell},{},{}", k[shell], modes[shell]);
+            let (t, k) = (Exact(t), Exact(k[shell]));
+            let _ = write!(text, "{step},{t},{shell},{k},{}", modes[shell]);
             for column in &columns {
-                let _ = write!(text, ",{}", column[shell]);
+                let _ = write!(text, ",{}", Exact(column[shell]));
             }
             text.push('\n');
         }

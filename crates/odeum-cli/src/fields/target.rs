@@ -9,7 +9,7 @@ use crate::output::Target;
 use std::path::{Path, PathBuf};
 
 /// From the command line, else the case file.
-pub(super) fn of(case: &FieldCase, output: Option<&Path>) -> Target {
+pub(super) fn of(case: &FieldCase, output: Option<&Path>) -> Result<Target, Finding> {
     let spec = OutputSpec {
         name: case.output.name.clone(),
         folder: case.output.folder.clone(),

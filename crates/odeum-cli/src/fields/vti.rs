@@ -4,6 +4,7 @@
 //! array begins with its number of bytes as a 64-bit integer.
 
 use super::{aside, put};
+use crate::report::Exact;
 use odeum_fields::{Field, Grid, Mask, Precision};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -16,7 +17,7 @@ pub(super) fn write<T: Precision>(
     field: &Field<T>,
 ) -> io::Result<()> {
     let [nx, ny, nz] = grid.shape();
-    let triple = |v: [f64; 3]| format!("{} {} {}", v[0], v[1], v[2]);
+    let triple = |v: [f64; 3]| v.map(|x| Exact(x).to_string()).join(" ");
     let extent = format!("0 {nx} 0 {ny} 0 {nz}");
     let kind = if size_of::<T>() == 8 { "Float64" } else { "Float32" };
     let bytes = (grid.cells() * size_of::<T>()) as u64;
@@ -72,6 +73,7 @@ pub(super) fn collection(files: &[(f64, String)]) -> String {
                     byte_order=\"LittleEndian\">\n  <Collection>\n"
         .to_owned();
     for (t, file) in files {
+        let t = Exact(*t);
         let _ = writeln!(text, "    <DataSet timestep=\"{t}\" part=\"0\" file=\"{file}\"/>");
     }
     text + "  </Collection>\n</VTKFile>\n"

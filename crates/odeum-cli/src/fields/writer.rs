@@ -67,47 +67,51 @@ pub(super) struct Written {
 }
 
 impl Writer {
-    /// Makes ready to write, or to go on; and warnings of what an earlier run had written and is
-    /// missing.
-    pub(super) fn open(
+    /// Makes ready to write, or, of a run that was stopped, to go on.
+    pub(super) fn open<T: Precision>(
         case: &FieldCase,
         target: &Target,
         header: &Header,
         resumed: bool,
         threads: usize,
-    ) -> Result<(Writer, Vec<Finding>), Trouble> {
-        let names = case.problem.model.species();
-        let mut missing = Vec::new();
-        let mut open = |end: &str, heading: &str, kept: u64| -> Result<Growing, Trouble> {
-            if !resumed {
-                return Growing::begin(target.file(end), heading);
-            }
-            let (table, warning) = Growing::go_on(target.file(end), heading, kept)?;
-            missing.extend(warning);
-            Ok(table)
+    ) -> Result<Writer, Trouble> {
+        let open = |(table, kept): (Option<(&str, String)>, u64)| {
+            let Some((end, heading)) = table else { return Ok(None) };
+            let path = target.file(end);
+            let table = match resumed {
+                true => Growing::go_on(path, &heading, kept),
+                false => Growing::begin(path, &heading),
+            };
+            table.map(Some)
         };
-        let [series_bytes, lines_bytes, structure_bytes] = header.tables;
-        let (mut table, mut lines) = (None, None);
-        if let Some(series) = &case.output.series {
-            table = Some(open("csv", &series::heading(series, names), series_bytes)?);
-            if !series.lines.is_empty() {
-                lines = Some(open("lines.csv", &series::lines_heading(names), lines_bytes)?);
+        let [series, lines, structure] = tables(case);
+        let [kept_series, kept_lines, kept_structure] = header.tables;
+        let (series, lines) = (open((series, kept_series))?, open((lines, kept_lines))?);
+        let structure = open((structure, kept_structure))?;
+        let Problem { grid, mask, .. } = &case.problem;
+        let waves = case.output.structure.as_ref().map(|it| Waves::new(*grid, mask.clone(), it));
+        let frames = frames(case, target, header, threads);
+        if resumed {
+            frames.restore::<T>()?;
+        }
+        let (structure, checkpoint) = (waves.zip(structure), target.checkpoint());
+        Ok(Writer { frames, series, lines, structure, checkpoint })
+    }
+
+    /// What was written before a checkpoint and is not there, as errors.
+    pub(super) fn lost(
+        case: &FieldCase,
+        target: &Target,
+        header: &Header,
+    ) -> Result<Vec<Finding>, Finding> {
+        let mut lost = Vec::new();
+        for (table, kept) in tables(case).into_iter().zip(header.tables) {
+            if let Some((end, heading)) = table {
+                lost.extend(Growing::lost(&target.file(end), &heading, kept)?);
             }
         }
-        let structure = match &case.output.structure {
-            None => None,
-            Some(wanted) => {
-                let heading = structure::heading(wanted, names);
-                let table = open("structure.csv", &heading, structure_bytes)?;
-                let Problem { grid, mask, .. } = &case.problem;
-                Some((Waves::new(*grid, mask.clone(), wanted), table))
-            }
-        };
-        let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
-        let frames = Frames::new(&case.output, target, &case.problem, times, threads);
-        let checkpoint = target.checkpoint();
-        let writer = Writer { frames, series: table, lines, structure, checkpoint };
-        Ok((writer, missing))
+        lost.extend(frames(case, target, header, 1).lost());
+        Ok(lost)
     }
 
     /// Writes until there is nothing more to come; after an error it only listens.
@@ -191,4 +195,23 @@ impl Writer {
         }
         checkpoint::write(&self.checkpoint, &header, &Checkpoint { field, clock })
     }
+}
+
+/// Extension and heading of the tables of a case: series, lines, structure factors.
+fn tables(case: &FieldCase) -> [Option<(&'static str, String)>; 3] {
+    let (names, output) = (case.problem.model.species(), &case.output);
+    let series = output.series.as_ref();
+    let lines = series.filter(|series| !series.lines.is_empty());
+    let structure = output.structure.as_ref();
+    [
+        series.map(|series| ("csv", series::heading(series, names))),
+        lines.map(|_| ("lines.csv", series::lines_heading(names))),
+        structure.map(|structure| ("structure.csv", structure::heading(structure, names))),
+    ]
+}
+
+/// Writes states after those that a header counts.
+fn frames(case: &FieldCase, target: &Target, header: &Header, threads: usize) -> Frames {
+    let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
+    Frames::new(&case.output, target, &case.problem, times, threads)
 }

@@ -50,26 +50,51 @@ impl Zarr {
     /// Appends a state.
     pub(super) fn append<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Trouble> {
         if self.times.is_empty() {
-            for (axis, name) in AXES.iter().enumerate() {
-                let n = self.grid.shape()[axis];
-                let centres: Vec<f64> = (0..n).map(|i| self.grid.centre(axis, i)).collect();
-                self.chunk(&format!("{name}/c/0"), &centres)?;
-            }
-            if let Some(mask) = &self.mask {
-                let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
-                self.bytes(&format!("{}/c/0/0/0", aside("mask", &self.names)), &cells)?;
-            }
+            self.cells()?;
         }
         let index = self.times.len();
         for s in 0..self.names.len() {
             self.species(s, index, field)?;
         }
         self.times.push(t);
-        let first = index / TIMES * TIMES;
-        let mut times = self.times[first..].to_vec();
+        self.chunk_of_times(index / TIMES)?;
+        self.describe::<T>()
+    }
+
+    /// Writes again all that is no state, of a store that holds some.
+    pub(super) fn restore<T: Precision>(&self) -> Result<(), Trouble> {
+        self.cells()?;
+        (0..self.times.len().div_ceil(TIMES)).try_for_each(|n| self.chunk_of_times(n))?;
+        self.describe::<T>()
+    }
+
+    /// Files that a state has: of each species those of its first chunk and of its last.
+    pub(super) fn files_of(&self, index: usize) -> impl Iterator<Item = PathBuf> {
+        let [cx, cy, cz] = self.chunks();
+        let [nx, ny, nz] = self.grid.shape();
+        let last = format!("{}/{}/{}", (nz - 1) / cz, (ny - 1) / cy, (nx - 1) / cx);
+        self.names.iter().flat_map(move |name| {
+            let file = |at: &str| self.folder.join(format!("{name}/c/{index}/{at}"));
+            [file("0/0/0"), file(&last)]
+        })
+    }
+
+    /// Writes where cells are, and which belong to the domain.
+    fn cells(&self) -> Result<(), Trouble> {
+        for (axis, name) in AXES.iter().enumerate() {
+            let n = self.grid.shape()[axis];
+            let centres: Vec<f64> = (0..n).map(|i| self.grid.centre(axis, i)).collect();
+            self.chunk(&format!("{name}/c/0"), &centres)?;
+        }
+        let Some(mask) = &self.mask else { return Ok(()) };
+        let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
+        self.bytes(&format!("{}/c/0/0/0", aside("mask", &self.names)), &cells)
+    }
+
+    fn chunk_of_times(&self, n: usize) -> Result<(), Trouble> {
+        let mut times: Vec<f64> = self.times.iter().skip(n * TIMES).take(TIMES).copied().collect();
         times.resize(TIMES, f64::NAN);
-        self.chunk(&format!("t/c/{}", index / TIMES), &times)?;
-        self.describe(if size_of::<T>() == 8 { "float64" } else { "float32" })
+        self.chunk(&format!("t/c/{n}"), &times)
     }
 
     fn chunks(&self) -> [usize; 3] {
@@ -130,7 +155,8 @@ impl Zarr {
     }
 
     /// Writes what describes the store.
-    fn describe(&self, real: &str) -> Result<(), Trouble> {
+    fn describe<T: Precision>(&self) -> Result<(), Trouble> {
+        let real = if size_of::<T>() == 8 { "float64" } else { "float32" };
         let [nx, ny, nz] = self.grid.shape();
         let [cx, cy, cz] = self.chunks();
         let mut arrays: Vec<(String, Value)> =

@@ -1,6 +1,7 @@
 //! The result as CSV: numbers in the shortest form that reads back to the same bits.
 
 use super::columns::{Columns, Values};
+use crate::report::Exact;
 use std::io::{self, Write};
 
 pub(super) fn write(table: &Columns<'_>, file: &mut impl Write) -> io::Result<()> {
@@ -13,8 +14,8 @@ pub(super) fn write(table: &Columns<'_>, file: &mut impl Write) -> io::Result<()
             cell.clear();
             let written = match &column.values {
                 Values::Whole(value) => write!(cell, "{}", value(row)),
-                Values::Real(value) => write!(cell, "{:?}", value(row)),
-                Values::Single(value) => write!(cell, "{:?}", value(row)),
+                Values::Real(value) => write!(cell, "{}", Exact(value(row))),
+                Values::Single(value) => write!(cell, "{}", Exact(value(row))),
                 Values::Word(value) => write!(cell, "{}", value(row)),
             };
             written.map_err(io::Error::other)?;

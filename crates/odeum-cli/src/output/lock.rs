@@ -4,8 +4,9 @@
 //! process however that ends; a file left by one that was killed locks nothing.
 
 use crate::finding::Finding;
+use crate::{Exit, files, show};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The right to write a result and all that lies beside it, until it is dropped.
@@ -17,31 +18,57 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock of a result. `None` where no file can be made or locked: what cannot be
-    /// written is refused by those who write it, and not every file system can lock.
+    /// written is refused by those who write it, and not every file system can lock, which is told.
     ///
     /// # Errors
     /// Another run has it.
     pub(crate) fn take(result: &Path) -> Result<Option<Lock>, Finding> {
+        match Lock::by(result, File::try_lock)? {
+            Taken::Lock(lock) => Ok(Some(lock)),
+            Taken::NoFile => Ok(None),
+            Taken::CannotLock(warning) => {
+                show(&[warning], Exit::Broken);
+                Ok(None)
+            }
+        }
+    }
+
+    fn by(
+        result: &Path,
+        lock: impl Fn(&File) -> Result<(), TryLockError>,
+    ) -> Result<Taken, Finding> {
         let name = result.file_name().unwrap_or_default().to_string_lossy();
         let path = result.with_file_name(format!(".{name}.lock"));
         loop {
             let opened =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-            let Ok(mut file) = opened else { return Ok(None) };
-            match file.try_lock() {
+            let Ok(mut file) = opened else { return Ok(Taken::NoFile) };
+            match lock(&file) {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Err(taken(result, &mut file)),
-                Err(TryLockError::Error(_)) => return Ok(None),
+                Err(TryLockError::Error(error)) => {
+                    let _ = std::fs::remove_file(&path);
+                    return Ok(Taken::CannotLock(cannot_lock(result, &error)));
+                }
             }
             // Another run may have removed the file since it was opened: then the lock is of a
             // file that nobody else will find.
             if is_at(&file, &path) {
                 let _ = file.set_len(0);
                 let _ = write!(file, "{}", std::process::id());
-                return Ok(Some(Lock { path, _file: file }));
+                return Ok(Taken::Lock(Lock { path, _file: file }));
             }
         }
     }
+}
+
+/// What became of taking a lock that no other run has.
+enum Taken {
+    Lock(Lock),
+    /// Nothing can be written here.
+    NoFile,
+    /// The file system does not know locks.
+    CannotLock(Finding),
 }
 
 impl Drop for Lock {
@@ -63,6 +90,13 @@ fn taken(result: &Path, file: &mut File) -> Finding {
         .help("wait for it, or choose another place with --output")
 }
 
+fn cannot_lock(result: &Path, error: &io::Error) -> Finding {
+    let reason = files::reason(error);
+    Finding::warning(format!("files cannot be locked here ({reason}): two runs would go unnoticed"))
+        .in_file(result.display().to_string())
+        .help("let no other run write this result meanwhile")
+}
+
 /// Whether the file is still the one of this name.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
@@ -75,4 +109,21 @@ fn is_at(file: &File, path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> bool {
     path.exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_locks_is_told_of() {
+        let result = std::env::temp_dir().join(format!("odeum-nolock-{}.npz", std::process::id()));
+        let unsupported = |_: &File| Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+        let Ok(Taken::CannotLock(warning)) = Lock::by(&result, unsupported) else {
+            panic!("nothing is told")
+        };
+        assert!(warning.message.contains("cannot be locked here"), "{}", warning.message);
+        let name = result.file_name().unwrap_or_default().to_string_lossy();
+        assert!(!result.with_file_name(format!(".{name}.lock")).exists());
+    }
 }

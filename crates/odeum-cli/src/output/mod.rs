@@ -18,7 +18,7 @@ pub(crate) use archive::{Archive, write_archive};
 pub(crate) use atomic::{cannot_write, write_whole};
 pub(crate) use lock::Lock;
 pub(crate) use reserve::Room;
-pub(crate) use target::Target;
+pub(crate) use target::{Target, refuse_other};
 
 use crate::finding::Finding;
 use crate::results::Results;
@@ -26,12 +26,13 @@ use odeum::Scalar;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Writes every file the case asks for, the NPZ where room was made for it; gives their names.
+/// Writes every file the case asks for, the NPZ where room was made for it; gives their names, and a word on
+/// one that there is not.
 pub(crate) fn write<T: Scalar>(
     results: &Results<'_, T>,
     target: &Target,
     room: Option<Room>,
-) -> Result<Vec<PathBuf>, Finding> {
+) -> Result<(Vec<PathBuf>, Option<Finding>), Finding> {
     let mut written = vec![target.npz()];
     npz::write(results, &target.npz(), room)?;
     let saves = !results.plan.options.save_times().is_empty();
@@ -56,13 +57,19 @@ pub(crate) fn write<T: Scalar>(
             atomic::write_whole(&path, |file| parquet::write(&table, file))?;
         }
     }
-    if target.svg
-        && let Some(picture) = picture::draw(results)
-    {
+    let picture = if target.svg { picture::draw(results) } else { None };
+    if let Some(picture) = &picture {
         written.push(target.file("svg"));
         atomic::write_whole(&target.file("svg"), |file| file.write_all(picture.as_bytes()))?;
     }
-    Ok(written)
+    // Where nothing could be drawn at all, reading the case has said so.
+    let lack = target.svg && picture.is_none() && results.plan.case.undrawn().is_none();
+    let lack = lack.then(|| {
+        Finding::warning("no system of those in the picture came to its level: nothing is drawn")
+            .in_file(target.file("svg").display().to_string())
+            .help("change the level or the span in [time]; the statuses say how systems ended")
+    });
+    Ok((written, lack))
 }
 
 /// Writes what a stopped run has finished.

@@ -1,6 +1,6 @@
 //! A picture of when systems crossed their level, over a sweep: of ignition delays, say.
 
-use crate::report::{COLOURS, legend};
+use crate::report::{COLOURS, legend, rounded};
 use crate::results::Results;
 use odeum::{Scalar, Status};
 use plotters::prelude::*;
@@ -8,6 +8,9 @@ use std::collections::HashMap;
 
 /// Lines drawn, one for each value of the second axis.
 const LINES: usize = 6;
+
+/// Characters that fit above the picture.
+const WIDEST: usize = 90;
 
 /// What is drawn along which axis of the sweep.
 struct View {
@@ -35,7 +38,9 @@ pub(super) fn draw<T: Scalar>(results: &Results<'_, T>) -> Option<String> {
     let times: HashMap<usize, f64> = (0..results.len())
         .map(|r| results.row(r))
         .filter(|row| row.status() == Status::Crossed)
-        .map(|row| (row.system, row.t() - results.members().span(row.system).0))
+        .map(|row| (row.system, (row.t() - results.members().span(row.system).0).abs()))
+        // The axis is logarithmic.
+        .filter(|(_, time)| *time > 0.0)
         .collect();
     let lines = lines(results, &view, &times);
     let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
@@ -79,7 +84,7 @@ fn lines<T: Scalar>(
         .map(|at| {
             let mut fixed = view.fixed.clone();
             fixed[second] = at;
-            line(format!("{} = {}", sweep[second].name, short(values[at])), &fixed)
+            line(format!("{} = {}", sweep[second].name, rounded(values[at], 3)), &fixed)
         })
         .filter(|(_, points)| !points.is_empty())
         .collect()
@@ -105,15 +110,21 @@ fn render<T>(
     };
     let (x0, x1) = range(|p| p.0);
     let (y0, y1) = range(|p| p.1);
-    let margin = 0.03 * (x1 - x0).max(1e-300);
+    let margin = if x1 > x0 { 0.03 * (x1 - x0) } else { 0.03 * x0.abs().max(1.0) };
     let name = &sweep[view.across].name;
     let x_name = if is_inverse(results, view) { format!("1000 K / {name}") } else { name.clone() };
     let others: Vec<String> = (0..sweep.len())
         .filter(|k| *k != view.across && Some(*k) != view.lines)
-        .map(|k| format!("{} = {}", sweep[k].name, short(sweep[k].values[view.fixed[k]])))
+        .map(|k| format!("{} = {}", sweep[k].name, rounded(sweep[k].values[view.fixed[k]], 3)))
         .collect();
-    let title = case.title.clone().unwrap_or_else(|| case.model.title.clone());
-    let title = if others.is_empty() { title } else { format!("{title}; {}", others.join(", ")) };
+    let title = match &case.title {
+        Some(title) => title,
+        // That of a gas begins with the path of its mechanism.
+        None => case.model.title.rsplit(std::path::is_separator).next().unwrap_or_default(),
+    };
+    let title = fitted(title, &others.join(", "));
+    // Gases have units; nobody knows those of other systems.
+    let unit = if case.model.is_direct() { "" } else { " [s]" };
     let root = SVGBackend::with_string(text, (860, 520)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
@@ -126,12 +137,16 @@ fn render<T>(
         .configure_mesh()
         .light_line_style(WHITE)
         .x_desc(x_name)
-        .y_desc("time of the crossing")
+        .y_desc(format!("time of the crossing{unit}"))
         .y_label_formatter(&|y| format!("{y:.0e}"))
         .label_style(("sans-serif", 14))
         .draw()?;
     for (i, (label, points)) in lines.iter().enumerate() {
         let colour = COLOURS[i % COLOURS.len()];
+        // A line through one point has no length.
+        if let [point] = points[..] {
+            chart.draw_series([Circle::new(point, 3, colour.filled())])?;
+        }
         let drawn =
             chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
         if !label.is_empty() {
@@ -147,17 +162,26 @@ fn render<T>(
     Ok(())
 }
 
-/// A number to three digits.
-fn short(x: f64) -> String {
-    if x == 0.0 || (1e-2..1e4).contains(&x.abs()) {
-        let digits = 2 - x.abs().max(1e-2).log10().floor() as i32;
-        let text = format!("{x:.*}", digits.max(0) as usize);
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text
-        }
-    } else {
-        format!("{x:.2e}")
+/// A title in so many characters as the picture is wide.
+fn fitted(title: &str, others: &str) -> String {
+    let whole = if others.is_empty() { title.to_owned() } else { format!("{title}; {others}") };
+    if whole.chars().count() <= WIDEST {
+        return whole;
+    }
+    let cut: String = whole.chars().take(WIDEST - 1).collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_fit() {
+        assert_eq!(fitted("a", ""), "a");
+        assert_eq!(fitted("a", "p = 1"), "a; p = 1");
+        let long = fitted(&"ü".repeat(500), "p = 1");
+        assert_eq!(long.chars().count(), WIDEST);
+        assert!(long.ends_with('…'));
     }
 }

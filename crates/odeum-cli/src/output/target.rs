@@ -23,7 +23,14 @@ pub(crate) struct Target {
 impl Target {
     /// From the command line, else the case file, else the current folder and the name of the
     /// case file. A path that ends in `.npz` is a file, any other a folder.
-    pub(crate) fn new(output: Option<&Path>, spec: &OutputSpec, case: &Path) -> Target {
+    ///
+    /// # Errors
+    /// The path is that of a file of another kind.
+    pub(crate) fn new(
+        output: Option<&Path>,
+        spec: &OutputSpec,
+        case: &Path,
+    ) -> Result<Target, Finding> {
         let stem = case.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut name = spec.name.clone().unwrap_or(stem);
         let mut folder = spec.folder.clone().unwrap_or_default();
@@ -32,10 +39,13 @@ impl Target {
                 name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 folder = path.parent().unwrap_or(Path::new("")).to_owned();
             } else {
+                let help = "for a folder of this name put a / behind it; other files lie beside \
+                            the result and are asked for by `formats` in [output]";
+                refuse_other("--output", path, "npz", help)?;
                 folder = path.to_owned();
             }
         }
-        Target { folder, name, csv: spec.csv, parquet: spec.parquet, svg: spec.svg }
+        Ok(Target { folder, name, csv: spec.csv, parquet: spec.parquet, svg: spec.svg })
     }
 
     /// `NAME.extension` in the folder.
@@ -115,6 +125,29 @@ impl Target {
             _ => Ok(()),
         }
     }
+}
+
+/// Refuses a path whose name ends as those of files do, but not as that of the `own` kind. A folder
+/// that is there, or a path that ends as one, is none.
+pub(crate) fn refuse_other(
+    option: &str,
+    path: &Path,
+    own: &str,
+    help: &str,
+) -> Result<(), Finding> {
+    let text = path.to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    // Numbers, as in `run-0.5`, end names of folders too.
+    let of_file = extension.starts_with(|c: char| c.is_ascii_alphabetic())
+        && extension.chars().all(|c| c.is_ascii_alphanumeric());
+    if !of_file || extension == own || text.ends_with(std::path::is_separator) || path.is_dir() {
+        return Ok(());
+    }
+    let file = path.with_extension(own).display().to_string();
+    Err(Finding::error(format!("no .{extension} file is written here, but an .{own} file"))
+        .field(option)
+        .found(text)
+        .help(format!("give {file}; {help}")))
 }
 
 /// Free space for this user where the folder lies [bytes].

@@ -10,7 +10,7 @@ pub(crate) use feeds::Feeds;
 
 use crate::args::PasrArgs;
 use crate::finding::Finding;
-use crate::output::{Archive, Lock, cannot_write, write_archive};
+use crate::output::{Archive, Lock, cannot_write, refuse_other, write_archive};
 use crate::parallel;
 use crate::report::{Progress, Style, Table, count, say, significant};
 use crate::{Exit, mechanism, show};
@@ -31,6 +31,8 @@ pub(crate) fn command(args: &PasrArgs) -> Exit {
 
 fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     let bad = |finding| (vec![finding], Exit::BadInput);
+    refuse_other("--output", &args.output, "npz", "its name may end in nothing too")
+        .map_err(bad)?;
     let _lock = Lock::take(&args.output).map_err(bad)?;
     if args.output.exists() && !args.overwrite {
         let finding = Finding::error("the result exists already")

@@ -10,7 +10,7 @@ mod summary;
 mod table;
 
 pub(crate) use chart::{COLOURS, legend};
-pub(crate) use number::{bytes, count, duration, significant, with_exponents};
+pub(crate) use number::{Exact, bytes, count, duration, rounded, significant, with_exponents};
 pub(crate) use progress::{Progress, TICK};
 pub(crate) use snippet::report;
 pub(crate) use streams::{ended, heard, is_heard, note, say};

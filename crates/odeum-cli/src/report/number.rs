@@ -1,6 +1,19 @@
 //! Numbers as people read them.
 
+use odeum::Scalar;
+use std::fmt;
 use std::time::Duration;
+
+/// A number as all text files have it: the shortest form that reads back to the same bits of its
+/// precision, with an exponent where that is shorter than zeros.
+pub(crate) struct Exact<T>(pub(crate) T);
+
+impl<T: Scalar> fmt::Display for Exact<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.0.to_f64();
+        if size_of::<T>() == 8 { write!(f, "{value:?}") } else { write!(f, "{:?}", value as f32) }
+    }
+}
 
 /// A whole number with thin groups of three: `1 048 576`.
 pub(crate) fn count(n: u64) -> String {
@@ -32,11 +45,31 @@ pub(crate) fn significant(x: f64) -> String {
     }
 }
 
+/// A number to so many significant digits, without zeros at its end: `0.25`, `12.5`, `1.5e-9`.
+pub(crate) fn rounded(x: f64, digits: usize) -> String {
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let short = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    let text = format!("{x:.*e}", digits.saturating_sub(1));
+    let Some((front, exponent)) = text.split_once('e') else { return text };
+    match exponent.parse::<i32>() {
+        Ok(power @ -4..=5) => {
+            let decimals = digits as i32 - 1 - power;
+            short(&format!("{x:.*}", decimals.max(0) as usize))
+        }
+        _ => format!("{}e{exponent}", short(front)),
+    }
+}
+
 /// Digits and points of a number that says itself shorter with an exponent: no f64 between 1e-4 and
 /// 1e17 has as many.
 const LONG: usize = 24;
 
-/// A text whose long numbers have exponents: `1e-300` for 300 zeros.
+/// A text whose long numbers have exponents: `1e-300` for 300 zeros. Parts of a path stay as they are.
 pub(crate) fn with_exponents(text: &str) -> String {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let mut out = String::with_capacity(text.len());
@@ -48,7 +81,7 @@ pub(crate) fn with_exponents(text: &str) -> String {
         let len = from[..len].trim_end_matches('.').len().max(1);
         let (digits, after) = from.split_at(len);
         // Digits within a word, or before an exponent, are left as they are.
-        let joined = |c: char| c.is_alphanumeric() || c == '_';
+        let joined = |c: char| c.is_alphanumeric() || "_/\\".contains(c);
         let whole = !before.ends_with(joined) && !after.starts_with(joined);
         out += before;
         match digits.parse::<f64>() {
@@ -92,18 +125,50 @@ mod tests {
     use super::*;
 
     #[test]
+    fn exact_numbers_are_short_and_read_back() {
+        for (x, text) in [
+            (2e-292, "2e-292"),
+            (-1.7e308, "-1.7e308"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (5e-324, "5e-324"),
+            (48.0, "48.0"),
+            (0.0, "0.0"),
+        ] {
+            assert_eq!(Exact(x).to_string(), text);
+            assert_eq!(text.parse(), Ok(x));
+        }
+        // A single number has the digits that tell it from its neighbours, not those of a double.
+        assert_eq!(Exact(0.1_f32).to_string(), "0.1");
+        assert_eq!(Exact(f32::MIN_POSITIVE).to_string(), "1.1754944e-38");
+    }
+
+    #[test]
     fn numbers_read_well() {
         assert_eq!(count(1_048_576), "1 048 576");
         assert_eq!(count(12), "12");
         assert_eq!(significant(0.012_345), "0.0123");
         assert_eq!(significant(1_234_567.0), "1 230 000");
         assert_eq!(significant(45.67), "45.7");
+        for (x, text) in [
+            (0.25, "0.25"),
+            (9.999_96, "10"),
+            (0.0, "0"),
+            (-3.2e-17, "-3.2e-17"),
+            (123_456.7, "123457"),
+            (1e6, "1e6"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(rounded(x, 4), text);
+        }
         assert_eq!(duration(Duration::from_millis(12)), "12.0 ms");
         assert_eq!(duration(Duration::from_secs(125)), "2 min 05 s");
         assert_eq!(bytes(1_572_864), "1.5 MiB");
         let text = format!("... found {}, {} and -{}.", 1e-300, 0.1 + 0.2, 1e200);
         assert_eq!(with_exponents(&text), "... found 1e-300, 0.30000000000000004 and -1e200.");
-        let word = "a1234567890123456789012345678 1234567890123456789012345678e5";
-        assert_eq!(with_exponents(word), word);
+        let words = "a1234567890123456789012345678 1234567890123456789012345678e5";
+        let path = "runs/1234567890123456789012345678 1234567890123456789012345678/a.npz";
+        for text in [words, path] {
+            assert_eq!(with_exponents(text), text);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a run gave, in one screen.
 
-use super::number::{count, duration, significant};
+use super::number::{count, duration, rounded, significant};
 use super::table::{Align, Table, wrap};
 use super::{Style, say};
 use odeum::solution::Summary;
@@ -100,15 +100,10 @@ fn render(outcome: &Outcome, style: Style) -> String {
         }
     }
     if !outcome.failed.is_empty() {
+        // Six digits of the time are enough to look there.
         let first: Vec<String> =
-            outcome.failed.iter().map(|&(s, t)| format!("{s} (t = {})", time(t))).collect();
+            outcome.failed.iter().map(|&(s, t)| format!("{s} (t = {})", rounded(t, 6))).collect();
         text += &format!("\n  first to look at: system {}\n", first.join(", "));
     }
     text
-}
-
-/// A time to six digits: enough to look there.
-fn time(t: f64) -> String {
-    let digits = 6 - t.abs().max(1e-300).log10().floor() as i32 - 1;
-    if (0..=9).contains(&digits) { format!("{t:.*}", digits as usize) } else { format!("{t:.5e}") }
 }

@@ -39,12 +39,22 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
         return exit;
     }
     let Some(mut plan) = plan else { return Exit::BadInput };
-    plan.device = match plan.case.run.precision {
+    let target = match Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path) {
+        Ok(target) => target,
+        Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
+    };
+    let device = match plan.case.run.precision {
         Precision::F64 => worth::device::<f64>(&plan),
         Precision::F32 => worth::device::<f32>(&plan),
     };
+    if device != plan.device && !args.quiet {
+        let head = Style::stderr().bold("note:");
+        note(&format!(
+            "{head} {device} alone is used: it takes less time than to open another GPU"
+        ));
+    }
+    plan.device = device;
     gpus::start(&plan.device);
-    let target = Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path);
     match plan.case.run.precision {
         Precision::F64 => run::<f64>(&plan, &target, args),
         Precision::F32 => run::<f32>(&plan, &target, args),
@@ -112,12 +122,13 @@ fn finish<T: Compiled>(
         (output::write(&results, target, room), told.join())
     });
     let Told { summary, crossings, failed } = told.unwrap_or_else(|cause| resume_unwind(cause));
-    let files = written.map_err(|finding| {
+    let (files, lack) = written.map_err(|finding| {
         let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
     let _ = std::fs::remove_file(target.partial());
+    show(lack.as_slice(), Exit::Broken);
     let failures = summary.statuses.iter().any(|(status, _)| !status.is_success());
     if !args.quiet || failures {
         let warnings: Vec<Finding> = batches.warnings().iter().map(Finding::warning).collect();

@@ -49,6 +49,29 @@ pub(crate) enum Colours {
     Viridis,
     Magma,
     Cividis,
+    /// White at zero.
+    Diverging,
+}
+
+impl Slice {
+    /// The axes of the plane: to the right, and upward.
+    pub(crate) fn axes(&self) -> (usize, usize) {
+        match self.normal {
+            0 => (1, 2),
+            1 => (0, 2),
+            _ => (0, 1),
+        }
+    }
+
+    /// The axis along which the plane has cells, where it has one row of them.
+    pub(crate) fn line(&self, grid: &Grid) -> Option<usize> {
+        let (across, up) = self.axes();
+        match (grid.shape()[across], grid.shape()[up]) {
+            (_, 1) => Some(across),
+            (1, _) => Some(up),
+            _ => None,
+        }
+    }
 }
 
 /// A shaded picture of surfaces.
@@ -107,8 +130,10 @@ pub(super) fn read(
     grid: Option<&Grid>,
 ) -> Option<FieldOutput> {
     let (name, folder) = read_place(section);
-    let every = section.get("every").map(|field| read_every(&field));
-    let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
+    let every_field = section.get("every");
+    let every = every_field.as_ref().map(read_every);
+    let formats_field = section.get("formats");
+    let formats = formats_field.as_ref().map_or(Some(Vec::new()), |field| {
         let known = [
             ("npz", Format::Npz),
             ("vti", Format::Vti),
@@ -120,10 +145,11 @@ pub(super) fn read(
         let items: Vec<_> = field.list()?.iter().map(|f| f.choice("formats", &known)).collect();
         items.into_iter().collect()
     });
-    let slices = tables(section.get("png"), |item| read_slices(item, names, grid));
-    let isosurface_field = section.get("isosurface");
-    let isosurfaces =
-        tables(isosurface_field, |item| read_isosurface(item, names).map(|surface| vec![surface]));
+    let png_field = section.get("png");
+    let slices = tables(png_field.clone(), |item| read_slices(item, names, grid));
+    let isosurfaces = tables(section.get("isosurface"), |item| {
+        read_isosurface(item, names).map(|surface| vec![surface])
+    });
     let series = match section.get("series") {
         None => Some(None),
         Some(field) => read_series(&field, grid).map(Some),
@@ -148,14 +174,14 @@ pub(super) fn read(
         }));
     }
     if isosurfaces.is_empty() && wants(Format::Isosurface) {
-        section.get("formats").and_then(|field| {
+        formats_field.as_ref().and_then(|field| {
             field.refuse::<()>(
                 "a surface of which level?",
                 "add isosurface = { species = \"u\", levels = [0.5] }",
             )
         })?;
     }
-    Some(FieldOutput {
+    let output = FieldOutput {
         name: name?,
         folder: folder?,
         every: every.map_or(Some(None), |every| every.map(Some))?,
@@ -166,7 +192,40 @@ pub(super) fn read(
         isosurfaces,
         series: series?,
         structure: structure?,
-    })
+    };
+    if let Some(field) = every_field.filter(|_| !output.writes_states()) {
+        field.warn(
+            "nothing is written of these states",
+            "add formats = [\"png\"] (also \"vti\", \"zarr\"), or leave `every` out, since steps \
+             end at its times; tables have an `every` of their own",
+        );
+    }
+    if let Some(field) = formats_field.filter(|_| output.movie && output.every.is_none()) {
+        field.warn("a movie of a single picture is none", "add every = 1.0 to [output], say");
+    }
+    if let Some(field) = png_field.filter(|_| output.has_equal_planes()) {
+        let help = "give each its own plane, by `at` or `normal`, or leave the others out";
+        field.warn("of two pictures of one plane the last alone stays", help);
+    }
+    Some(output)
+}
+
+impl FieldOutput {
+    /// Whether anything is written of a state.
+    pub(crate) fn writes_states(&self) -> bool {
+        self.vti || self.zarr || self.has_pictures()
+    }
+
+    pub(crate) fn has_pictures(&self) -> bool {
+        !self.slices.is_empty() || !self.isosurfaces.is_empty()
+    }
+
+    /// Whether two pictures would have one name.
+    fn has_equal_planes(&self) -> bool {
+        let plane = |slice: &Slice| (slice.species, slice.normal, slice.plane);
+        let all = self.slices.iter().enumerate();
+        all.into_iter().any(|(n, one)| self.slices[..n].iter().any(|it| plane(it) == plane(one)))
+    }
 }
 
 /// One table, or a list of them.
@@ -178,7 +237,11 @@ fn tables<T>(
     if !field.is_list() {
         return read(&field);
     }
-    let all: Vec<Option<Vec<T>>> = field.list()?.iter().map(read).collect();
+    let items = field.list()?;
+    if items.is_empty() {
+        field.warn("no picture is asked for", "leave this out, or put a table { } into the list");
+    }
+    let all: Vec<Option<Vec<T>>> = items.iter().map(read).collect();
     let all: Option<Vec<Vec<T>>> = all.into_iter().collect();
     all.map(|all| all.into_iter().flatten().collect())
 }
@@ -214,6 +277,9 @@ fn which_species(section: &Section<'_>, names: Option<&[String]>) -> Option<Vec<
         None => Some((0..names?.len()).collect()),
         Some(field) if field.is_list() => {
             let items = field.list()?;
+            if items.is_empty() {
+                return field.refuse("there is no species", "name one, or leave this out for all");
+            }
             let found: Vec<_> = items.iter().map(|item| species(item, names)).collect();
             found.into_iter().collect()
         }
@@ -253,17 +319,34 @@ fn read_slices(
             _ => field.refuse("the range is empty", "as range = [0.0, 1.0]"),
         }
     });
-    let maps =
-        [("viridis", Colours::Viridis), ("magma", Colours::Magma), ("cividis", Colours::Cividis)];
-    let colours = section
-        .get("colours")
+    let maps = [
+        ("viridis", Colours::Viridis),
+        ("magma", Colours::Magma),
+        ("cividis", Colours::Cividis),
+        ("diverging", Colours::Diverging),
+    ];
+    let colours_field = section.get("colours");
+    let colours = colours_field
+        .as_ref()
         .map_or(Some(Colours::Viridis), |field| field.choice("colour maps", &maps));
     section.finish();
     let range = range.map_or(Some(None), |range| range.map(Some))?;
     let (which, normal, plane, colours): (Vec<usize>, _, _, _) =
         (which?, normal?, plane?, colours?);
     let slice = |species| Slice { species, normal, plane, range, colours };
-    Some(which.into_iter().map(slice).collect())
+    let slices: Vec<Slice> = which.into_iter().map(slice).collect();
+    let is_line = slices.first().is_some_and(|slice| slice.line(grid).is_some());
+    if let Some(field) = colours_field.filter(|_| is_line) {
+        field.warn("the plane has one row of cells, which is drawn as a line", "leave this out");
+    } else if let Some((low, high)) = range
+        && colours == Colours::Diverging
+        && (low > 0.0 || high < 0.0)
+    {
+        let field = section.get("range");
+        let help = "take a range around zero, which is white, or other colours";
+        field.into_iter().for_each(|field| field.warn("the range holds no zero", help));
+    }
+    Some(slices)
 }
 
 /// Most pixels along an edge of a picture.

@@ -3,17 +3,17 @@
 mod raster;
 mod tetrahedra;
 
-use super::canvas::{Canvas, LETTER, short};
+use super::axes::INK;
+use super::canvas::{Canvas, Colour, LETTER};
 use crate::case::Isosurface;
 use crate::parallel;
-use crate::report::COLOURS;
+use crate::report::{COLOURS, rounded};
 use odeum_fields::{Field, Grid, Mask, Precision};
-use raster::{Camera, Raster, Sorted};
+use raster::{Camera, Raster, Samples, Sorted};
 use std::ops::Range;
 
 /// Levels in this order have these colours of the palette.
 const ORDER: [usize; 6] = [4, 0, 1, 2, 5, 3];
-const INK: [u8; 3] = [40, 40, 40];
 /// Layers of cubes that are drawn at once, at least.
 const LAYERS: usize = 8;
 const EDGES: [f64; 3] = [110.0, 110.0, 110.0];
@@ -41,8 +41,7 @@ pub(super) fn draw<T: Precision>(
         levels.reverse();
     }
     for (n, &level) in levels.iter().enumerate() {
-        let colour = COLOURS[ORDER[n % ORDER.len()]];
-        let colour = [colour.0, colour.1, colour.2].map(f64::from);
+        let pen = (colour(n).map(f64::from), samples(n, levels.len()));
         let view = raster.view();
         let of_layers = |layers: Range<isize>| {
             let mut sorted = Sorted::default();
@@ -65,15 +64,42 @@ pub(super) fn draw<T: Precision>(
             layers.start = some.end;
             let numbers: Vec<isize> = some.collect();
             let found = parallel::map(threads, 1, &numbers, |&k| of_layers(k..k + 1));
-            raster.draw(threads, &found, colour);
+            raster.draw(threads, &found, pen);
         }
     }
     raster.edges(centres, EDGES);
     let mut canvas = raster.finish();
-    let levels: Vec<String> = levels.iter().map(|level| short(*level)).collect();
-    let title = format!("{name} = {}   t = {}", levels.join(", "), short(t));
-    canvas.text(LETTER, LETTER, &title, INK);
+    let mut x = LETTER;
+    let mut text = |canvas: &mut Canvas, text: &str| {
+        canvas.text(x, LETTER, text, INK);
+        x += text.len() * LETTER;
+        x
+    };
+    let mut end = text(&mut canvas, &format!("{name} = "));
+    for (n, level) in levels.iter().enumerate() {
+        if levels.len() > 1 {
+            canvas.fill((end, LETTER - 1), (LETTER, LETTER), colour(n));
+            text(&mut canvas, "  ");
+        }
+        let comma = if n + 1 < levels.len() { ", " } else { "" };
+        end = text(&mut canvas, &format!("{}{comma}", rounded(*level, 4)));
+    }
+    text(&mut canvas, &format!("   t = {}", rounded(t, 4)));
     canvas
+}
+
+/// The colour of a level, from the outermost.
+fn colour(n: usize) -> Colour {
+    let colour = COLOURS[ORDER[n % ORDER.len()]];
+    [colour.0, colour.1, colour.2]
+}
+
+/// The samples of a pixel that a level is drawn on, from the outermost: on a part of them, through
+/// which those within are seen; the innermost on all.
+fn samples(n: usize, levels: usize) -> Samples {
+    let is_innermost = n + 1 == levels;
+    // The sample 2 is the innermost level's alone.
+    std::array::from_fn(|k| is_innermost || k == [0, 3, 1][n % 3])
 }
 
 #[cfg(test)]
@@ -101,5 +127,27 @@ mod tests {
         // Something is drawn: not paper, edges and letters alone.
         let empty = Isosurface { levels: vec![9.0], ..surface };
         assert!(draw(&empty, "u", (&grid, None), &field, 1.0, 1) != one);
+    }
+
+    /// A ball within a ball: what is drawn of the inner one is seen through the outer one, however
+    /// many there are.
+    #[test]
+    fn what_lies_within_is_seen() {
+        let grid = Grid::new([24, 24, 24], 1.0).unwrap();
+        let field = Field::<f64>::from_fn(&grid, 1, |_, at| {
+            12.0 - at.iter().map(|x| (x - 12.0) * (x - 12.0)).sum::<f64>().sqrt()
+        });
+        let field = field.unwrap();
+        let picture = |levels: &[f64]| {
+            let (levels, view) = (levels.to_vec(), (-55.0, 30.0));
+            let surface = Isosurface { species: 0, levels, below: false, view, size: 96 };
+            draw(&surface, "u", (&grid, None), &field, 1.0, 2)
+        };
+        for levels in [&[2.0, 8.0][..], &[2.0, 5.0, 8.0], &[1.0, 2.0, 3.0, 4.0, 8.0]] {
+            let (with, without) = (picture(levels), picture(&levels[..levels.len() - 1]));
+            // Beneath the title, in the middle, where the outer ball is nearer.
+            let middle = |canvas: &Canvas| canvas.get(48, 50);
+            assert_ne!(middle(&with), middle(&without), "{levels:?}");
+        }
     }
 }

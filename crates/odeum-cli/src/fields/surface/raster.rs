@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// Samples along an edge of a pixel.
 const SAMPLES: usize = 2;
+/// Which samples of a pixel a surface is drawn on, row by row.
+pub(super) type Samples = [bool; SAMPLES * SAMPLES];
 /// Share of the picture around the box.
 const MARGIN: f64 = 0.06;
 
@@ -103,6 +105,7 @@ pub(super) struct Sorted(Vec<Vec<Placed>>);
 struct Band<'a> {
     camera: Camera,
     size: usize,
+    samples: Samples,
     /// The first of its rows.
     first: usize,
     colours: &'a mut [Vector],
@@ -131,13 +134,19 @@ impl Raster {
     }
 
     /// Draws triangles of several layers in their order, lit from both sides: each thread on rows of its
-    /// own, so that their number changes nothing.
-    pub(super) fn draw(&mut self, threads: usize, layers: &[Sorted], colour: Vector) {
+    /// own, so that their number changes nothing. Through samples that are left out one sees what lies
+    /// behind.
+    pub(super) fn draw(
+        &mut self,
+        threads: usize,
+        layers: &[Sorted],
+        (colour, samples): (Vector, Samples),
+    ) {
         let (camera, size) = (self.camera, self.size);
         let rows = band_rows(size);
         let parts = self.colours.chunks_mut(rows * size).zip(self.depths.chunks_mut(rows * size));
         let bands = parts.enumerate().map(|(n, (colours, depths))| {
-            (n, Band { camera, size, first: n * rows, colours, depths })
+            (n, Band { camera, size, samples, first: n * rows, colours, depths })
         });
         parallel::each_of(threads, bands, |(n, mut band)| {
             let placed = layers.iter().filter_map(|layer| layer.0.get(n)).flatten();
@@ -249,6 +258,9 @@ impl Band<'_> {
         let smooth = triangle.iter().all(|corner| corner.normal != [0.0; 3]);
         for y in rows {
             for x in columns.clone() {
+                if !self.samples[y % SAMPLES * SAMPLES + x % SAMPLES] {
+                    continue;
+                }
                 let (px, py) = (x as f64 + 0.5, y as f64 + 0.5);
                 let part = |p: &Vector, q: &Vector| {
                     ((p[0] - px) * (q[1] - py) - (p[1] - py) * (q[0] - px)) / area
