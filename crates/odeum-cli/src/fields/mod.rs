@@ -3,6 +3,7 @@
 mod canvas;
 mod checkpoint;
 mod conservation;
+mod finished;
 mod frames;
 mod growing;
 mod movie;

@@ -64,7 +64,7 @@ fn lines<T: Scalar>(
     let inverse = is_inverse(results, view);
     let line = |label: String, fixed: &[usize]| -> Line {
         let values = &sweep[view.across].values;
-        let points = values.iter().enumerate().filter_map(|(i, &x)| {
+        let points = values.iter().enumerate().filter_map(|(i, x)| {
             let index = |k: usize| if k == view.across { i } else { fixed[k] };
             let system = (0..sweep.len()).map(|k| index(k) * strides[k]).sum::<usize>();
             Some((if inverse { 1000.0 / x } else { x }, *times.get(&system)?))
@@ -79,7 +79,7 @@ fn lines<T: Scalar>(
         .map(|at| {
             let mut fixed = view.fixed.clone();
             fixed[second] = at;
-            line(format!("{} = {}", sweep[second].name, short(values[at])), &fixed)
+            line(format!("{} = {}", sweep[second].name, short(values.get(at))), &fixed)
         })
         .filter(|(_, points)| !points.is_empty())
         .collect()
@@ -110,7 +110,7 @@ fn render<T>(
     let x_name = if is_inverse(results, view) { format!("1000 K / {name}") } else { name.clone() };
     let others: Vec<String> = (0..sweep.len())
         .filter(|k| *k != view.across && Some(*k) != view.lines)
-        .map(|k| format!("{} = {}", sweep[k].name, short(sweep[k].values[view.fixed[k]])))
+        .map(|k| format!("{} = {}", sweep[k].name, short(sweep[k].values.get(view.fixed[k]))))
         .collect();
     let title = case.title.clone().unwrap_or_else(|| case.model.title.clone());
     let title = if others.is_empty() { title } else { format!("{title}; {}", others.join(", ")) };
