@@ -63,7 +63,7 @@ Zarr, tables) lies beside it.
 
 An existing result is never replaced without --overwrite. A run that is stopped, by Ctrl-C or
 otherwise, leaves NAME.checkpoint; --resume takes it up and gives the same bits as a run that was
-never stopped.
+never stopped. With a [grid], --resume also goes on from a result to a later time.until.
 
 Examples:
   odeum run cases/pleiades.toml
@@ -78,7 +78,7 @@ pub(crate) struct RunArgs {
     /// [default: the current folder, under the name of the case file]
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// Go on from the checkpoint of a run that was stopped
+    /// Go on from the checkpoint of a run that was stopped, or of a field from its result
     #[arg(long)]
     pub(crate) resume: bool,
     /// With --resume: go on though pictures, states or rows that were written before are missing

@@ -5,7 +5,7 @@ use crate::case::{self, Case, Described, Level, Until};
 use crate::finding::Findings;
 use crate::plan::{Overrides, Plan};
 use crate::report::{Style, Table, bytes, count, say, wrap};
-use crate::{Exit, device, fields, show};
+use crate::{Exit, device, fields, show, stiffness};
 use odeum::method::Method;
 use odeum::{Atol, FirstStep, Norm, SaveAt};
 
@@ -21,6 +21,9 @@ pub(crate) fn command(args: &CheckArgs) -> Exit {
         None => None,
     };
     let plan = case.as_ref().and_then(|case| Plan::new(case, &overrides, &findings));
+    if let Some(warning) = plan.as_ref().and_then(stiffness::check) {
+        findings.push(warning);
+    }
     if let Some(exit) = show(&findings.take(), Exit::BadInput) {
         return exit;
     }

@@ -15,6 +15,7 @@
 use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::write_whole;
+use crate::plan::SPANS;
 use odeum::{Scalar, Solution, Stats, Status};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -28,6 +29,11 @@ const SLOT: &[u8; 8] = b"ODEUMBAT";
 const HASH: usize = 32;
 /// No header is longer: it holds a case's equations at most.
 const LONGEST_HEADER: u64 = 64 << 20;
+
+/// How systems go on to a later end: those that are finished forgot the steps they would take next.
+pub(crate) const LATER: &str = "to go on to a later end, let a run come to its own, and take its result \
+     for the starts of another: table = \"RESULT.npz\" in [ensemble], and a span from the old end to the \
+     new one";
 
 /// What the header says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,10 +218,16 @@ fn compare(path: &Path, found: &Header, wanted: &Header) -> Result<(), Finding> 
     if differences.is_empty() {
         return Ok(());
     }
+    let restore =
+        "restore the case as it was, name another --output, or start anew with --overwrite";
+    let help = match differences[..] {
+        [SPANS] => format!("{restore}; {LATER}"),
+        _ => restore.to_owned(),
+    };
     Err(Finding::error("the checkpoint is of another run")
         .in_file(path.display().to_string())
         .found(format!("it differs in: {}", differences.join(", ")))
-        .help("restore the case as it was, name another --output, or start anew with --overwrite"))
+        .help(help))
 }
 
 fn hash(bytes: &[u8]) -> [u8; HASH] {

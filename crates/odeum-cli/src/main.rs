@@ -29,6 +29,8 @@ mod results;
 mod run;
 mod source;
 mod starts;
+mod steps;
+mod stiffness;
 mod stop;
 mod suggest;
 
@@ -66,6 +68,10 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(told) => return ended(tell(&told)).into(),
     };
+    if let Err(finding) = available::prepare() {
+        let exit = show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput);
+        return ended(exit).into();
+    }
     let exit = match args.command {
         Command::Run(args) => run::command(&args),
         Command::Check(args) => check::command(&args),

@@ -11,6 +11,7 @@ use odeum::core::memory;
 use odeum::kinetics::StateError;
 use odeum::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -32,7 +33,7 @@ struct Variable<'a> {
 enum Base<'a> {
     Fixed(f64),
     /// Along one axis: values, and how many systems share each before the next comes.
-    Along(&'a [f64], usize),
+    Along(Cow<'a, [f64]>, usize),
 }
 
 #[derive(Clone, Copy)]
@@ -43,7 +44,8 @@ struct Change {
 }
 
 impl<'a> Members<'a> {
-    /// The systems of a case; `None` when there are more than can be counted.
+    /// The systems of a case; `None` when there are more than can be counted. Values of ranges are
+    /// made here: that they fit into memory is the plan's business.
     pub(crate) fn new(case: &'a Case) -> Option<Members<'a>> {
         let spec = &case.ensemble;
         let mut shape = Vec::new();
@@ -68,13 +70,13 @@ impl<'a> Members<'a> {
             stride /= table.rows;
             for (target, values) in &table.columns {
                 if let Target::Variable(variable) = target {
-                    variables[*variable].base = Base::Along(values, stride);
+                    variables[*variable].base = Base::Along(Cow::Borrowed(values), stride);
                 }
             }
         }
         for axis in &spec.sweep {
             stride /= axis.values.len();
-            variables[axis.variable].base = Base::Along(&axis.values, stride);
+            variables[axis.variable].base = Base::Along(axis.values.all(), stride);
         }
         for perturbation in &spec.perturb {
             let (size, relative, normal) =
@@ -246,7 +248,7 @@ impl<'a> Members<'a> {
             Precision::F32 => f64::from(f32::MAX),
         };
         let largest = |v: &Variable<'_>| {
-            let base = match v.base {
+            let base = match &v.base {
                 Base::Fixed(value) => value.abs(),
                 // What is no number is judged as a start.
                 Base::Along(values, _) => {
@@ -262,22 +264,18 @@ impl<'a> Members<'a> {
         sizes.into_iter().find(|(_, size)| *size > most)
     }
 
-    /// Fingerprint of the data of all systems.
+    /// Fingerprint of the data of all systems but for their spans.
     pub(crate) fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
-        let put = |hash: &mut Sha256, values: &[f64]| {
-            hash.update((values.len() as u64).to_le_bytes());
-            values.iter().for_each(|x| hash.update(x.to_bits().to_le_bytes()));
-        };
         hash.update(self.case.ensemble.seed.to_le_bytes());
         for (_, len) in &self.shape {
             hash.update((*len as u64).to_le_bytes());
         }
         for variable in &self.variables {
-            match variable.base {
-                Base::Fixed(value) => put(&mut hash, &[value]),
+            match &variable.base {
+                Base::Fixed(value) => put(&mut hash, &[*value]),
                 Base::Along(values, stride) => {
-                    hash.update((stride as u64).to_le_bytes());
+                    hash.update((*stride as u64).to_le_bytes());
                     put(&mut hash, values);
                 }
             }
@@ -285,6 +283,12 @@ impl<'a> Members<'a> {
                 put(&mut hash, &[size, f64::from(relative), f64::from(normal)]);
             }
         }
+        word(hash)
+    }
+
+    /// Fingerprint of the spans of all systems.
+    pub(crate) fn spans(&self) -> String {
+        let mut hash = Sha256::new();
         if let Some((start, end)) = self.case.time.span {
             put(&mut hash, &[start, end]);
         }
@@ -293,6 +297,16 @@ impl<'a> Members<'a> {
                 put(&mut hash, table.column(target).unwrap_or(&[]));
             }
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        word(hash)
     }
+}
+
+fn put(hash: &mut Sha256, values: &[f64]) {
+    hash.update((values.len() as u64).to_le_bytes());
+    values.iter().for_each(|x| hash.update(x.to_bits().to_le_bytes()));
+}
+
+/// A hash in digits.
+fn word(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,7 +1,9 @@
 //! Work dealt to threads.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, Scope};
 
 /// Systems, or the like, that a thread takes at once.
 pub(crate) const PIECE: usize = 4096;
@@ -9,6 +11,26 @@ pub(crate) const PIECE: usize = 4096;
 /// Threads where the user names no number of them: one for each core.
 pub(crate) fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Begins another thread that does `work`; false where the system gives none.
+pub(crate) fn another<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() + Send + 'scope,
+) -> bool {
+    Builder::new().spawn_scoped(scope, work).is_ok()
+}
+
+/// Does `aside` on a thread of its own while this one does `here`; before it, where the system gives no
+/// thread.
+pub(crate) fn beside<A: Send, H>(aside: impl Fn() -> A + Sync, here: impl FnOnce() -> H) -> (A, H) {
+    std::thread::scope(|scope| match Builder::new().spawn_scoped(scope, &aside) {
+        Ok(thread) => {
+            let done = here();
+            (thread.join().unwrap_or_else(|cause| resume_unwind(cause)), done)
+        }
+        Err(_) => (aside(), here()),
+    })
 }
 
 /// Calls `work` for every number below `count`, on up to `threads` threads. They begin in order.
@@ -25,7 +47,10 @@ pub(crate) fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(count) {
-            scope.spawn(turn);
+            // Those that begin do the work of those that do not.
+            if !another(scope, turn) {
+                break;
+            }
         }
         turn();
     });

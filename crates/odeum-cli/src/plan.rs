@@ -1,17 +1,24 @@
 //! From a case file to a run: what the library and this machine say to it.
 
-use crate::available::available_memory;
-use crate::case::{Case, Precision};
+use crate::available::{Free, Working, available_memory};
+use crate::case::{Case, EnsembleSpec, Precision, Spot};
 use crate::finding::{Finding, Findings};
 use crate::members::Members;
 use crate::parallel;
 use crate::report::bytes;
-use crate::starts;
-use odeum::{Crossing, Device, Ensemble, Options, Scalar, Stats};
+use crate::{starts, steps};
+use odeum::{Crossing, Device, Ensemble, Options, SaveAt, Scalar, Stats};
 
 /// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
 /// memory too.
 pub(crate) const STARTS: usize = 128 << 20;
+
+/// The part of an identity that says from where to where systems go.
+pub(crate) const SPANS: &str = "time span";
+
+/// What a thread holds for each equation, about: vectors of a method in lanes, and rows of its matrix
+/// \[bytes\].
+const STAGES: usize = 16 << 10;
 
 /// What the command line says over the case file.
 #[derive(Clone, Debug, Default)]
@@ -50,18 +57,20 @@ impl<'a> Plan<'a> {
         if !case.model.is_direct() {
             check_place(case, &device, overrides, findings);
         }
-        let Some(members) = Members::new(case) else {
-            findings.push(Finding::error("there are more systems than can be counted"));
-            return None;
-        };
-        let options = options(case);
+        let mut options = options(case);
         check_span(case, findings)?;
+        steps::check(case, &options, findings);
+        let memory = memory(case);
+        check_memory(case, memory, threads_of(&device), findings)?;
+        // What a range stands for is made only now that it fits.
+        if let Some(times) = &case.time.save {
+            options.save_at = SaveAt::Times(times.all().into_owned());
+        }
+        let members = Members::new(case)?;
         match case.run.precision {
             Precision::F64 => check::<f64>(case, &members, &options, findings),
             Precision::F32 => check::<f32>(case, &members, &options, findings),
         }
-        let memory = memory(case, members.len(), options.save_times().len());
-        check_memory(case, memory, members.len(), findings);
         if findings.has_errors() {
             return None;
         }
@@ -108,6 +117,7 @@ impl<'a> Plan<'a> {
             ("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
             ("system", model.identity.clone()),
             ("ensemble", self.members.fingerprint()),
+            (SPANS, self.members.spans()),
             ("method", format!("{:?}", method.method)),
             ("options", format!("{:?}", self.options)),
             ("until", format!("{:?}", self.case.time.until)),
@@ -138,7 +148,6 @@ fn options(case: &Case) -> Options {
     }
     options.first_step = case.method.first_step;
     options.largest_step = case.method.largest_step;
-    options.save_at = case.time.save_at.clone();
     options.restarts = case.time.restarts;
     options.warm_start = case.time.warm_start;
     options
@@ -222,27 +231,63 @@ fn check_place(case: &Case, device: &Device, overrides: &Overrides, findings: &F
 }
 
 /// Memory for the results of all systems [bytes].
-fn memory(case: &Case, systems: usize, save_times: usize) -> u128 {
+fn memory(case: &Case) -> u128 {
     let state = (case.model.dim() * case.run.precision.size()) as u128;
     // Time, status, statistics and number of saved states.
     let fixed = (8 + 1 + size_of::<Stats>() + 4) as u128;
-    systems as u128 * (state * (1 + save_times as u128) + fixed)
+    let each = state * (1 + save_times(case)) + fixed;
+    case.ensemble.systems().saturating_mul(each)
 }
 
-fn check_memory(case: &Case, need: u128, systems: usize, findings: &Findings) {
-    let Some(available) = available_memory() else { return };
-    if need <= available {
-        return;
+fn save_times(case: &Case) -> u128 {
+    case.time.save.as_ref().map_or(0, |times| times.len() as u128)
+}
+
+/// Refuses systems, and values that they are made of, that do not fit into memory. Nothing of their
+/// number has been made before.
+fn check_memory(case: &Case, results: u128, threads: usize, findings: &Findings) -> Option<()> {
+    let swept = case.ensemble.sweep.iter().map(|axis| axis.values.len() as u128);
+    let need = results.saturating_add(8 * swept.chain([save_times(case)]).sum::<u128>());
+    // What the system does not say is bounded by what can be addressed.
+    let working = working(case, results, threads);
+    let free = available_memory(working).unwrap_or(Free::bytes(isize::MAX as u128));
+    if need <= free.bytes {
+        return Some(());
     }
-    let message = format!(
-        "the results of {systems} systems need {}, and {} are free",
-        bytes(need),
-        bytes(available)
-    );
-    findings.push(
-        Finding::error(message)
-            .in_file(case.source.name())
-            .field("ensemble")
-            .help("take fewer systems or save times, or split the case"),
-    );
+    let systems = case.ensemble.systems();
+    let systems = match systems {
+        u128::MAX => "more systems than can be counted".to_owned(),
+        systems => format!("{systems} systems"),
+    };
+    let message = format!("the results of {systems} need {}, and {free}", bytes(need));
+    let finding = match largest(case) {
+        Some(spot) => spot.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field("ensemble"),
+    };
+    findings.push(finding.help("take fewer systems or save times, or split the case"));
+    None
+}
+
+/// What a run takes beside its results: starts of the systems of a call and of the next, a batch on its
+/// way to the checkpoint, columns on their way to Parquet, and what threads integrate with.
+fn working(case: &Case, results: u128, threads: usize) -> Working {
+    let systems = case.ensemble.systems().max(1);
+    let batch = systems.min(case.run.batch as u128);
+    let width = (case.model.dim() + case.model.param_names.len()) as u128;
+    let start = width * case.run.precision.size() as u128;
+    let starts = systems.saturating_mul(start).min((STARTS as u128).max(batch * start));
+    let columns = if case.output.parquet { results } else { 0 };
+    let stages = (STAGES * case.model.dim() * threads) as u128;
+    let bytes = (2 * starts + stages).saturating_add(results / systems * batch);
+    Working { threads, bytes: bytes.saturating_add(columns) }
+}
+
+/// Where the largest number is that results are multiplied by: systems along an axis, or save times.
+fn largest(case: &Case) -> Option<&Spot> {
+    let EnsembleSpec { count, sweep, .. } = &case.ensemble;
+    let axes = sweep.iter().map(|axis| (axis.values.len() as u128, Some(&axis.spot)));
+    let copies = (*count as u128, case.spots.find("ensemble.count"));
+    let times = (save_times(case), case.spots.find("save_at"));
+    let all = axes.chain([copies, times]).filter(|(len, _)| *len > 1);
+    all.max_by_key(|(len, _)| *len)?.1
 }

@@ -293,3 +293,11 @@ fn explicit_methods_are_warned_of() {
     let said = folder.write("a.toml", CASE).odeum(&["check", "a.toml"]).well();
     assert!(!said.err.contains("explicit"), "{}", said.err);
 }
+
+/// Systems that do not fit are refused before the start of each is looked at.
+#[test]
+fn more_systems_than_fit_are_refused_at_once() {
+    let case = with("[time]", "[time]\nsave = { count = 1000 }");
+    let many = case + "[ensemble]\ncount = 4_000_000_000\n";
+    refused(many, &["the results of 4000000000 systems need", "ensemble.count", "take fewer"]);
+}

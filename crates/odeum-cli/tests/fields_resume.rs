@@ -68,6 +68,62 @@ fn killed_and_resumed_is_bitwise_equal() {
     }
 }
 
+/// A run to an end that is put off leaves what one to the later end does: states, rows, stores, result.
+#[test]
+fn a_later_end_goes_on_from_the_result() {
+    // Steps of given size and by tolerance, to ends at which states and rows are due, and not.
+    let fixed = CASE.replace("\"stable\"", "0.001").replace("[13, 12, 11]", "[7, 6, 5]");
+    let by_steps = fixed.replace("every = 0.15", "every = { steps = 40 }");
+    let single = by_steps.clone() + "[run]\nprecision = \"f32\"\n";
+    for (case, ends) in [
+        (fixed, ["0.3", "0.375"]),
+        (adaptive().replace("every = { steps = 5 }", "every = 0.15"), ["0.15", "0.3"]),
+        (by_steps, ["0.05", "0.3"]),
+        (single, ["0.2", "0.21"]),
+    ] {
+        let folder = Folder::new();
+        let to = |end: &str| case.replace("until = 0.6", &format!("until = {end}"));
+        folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+        folder.write("a.toml", to(ends[0])).odeum(&["run", "a.toml"]).well();
+        for end in [ends[1], "0.6"] {
+            folder.write("a.toml", to(end));
+            folder.odeum(&["run", "a.toml"]).refused(&["the result exists already"]);
+            let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+            assert!(said.err.contains("resuming: from t = "), "{}", said.err);
+        }
+        assert_same(&folder, "a", "whole");
+        // An end that is no later is no reason to compute.
+        let before = folder.read("a.npz");
+        folder.odeum(&["run", "a.toml", "--resume"]).refused(&[
+            "the result exists already",
+            "it ends at t = 0.6",
+            "later time.until",
+        ]);
+        folder.write("a.toml", to("0.7").replace("turing", "gray_scott"));
+        assert!(folder.odeum(&["run", "a.toml", "--resume"]).code == 2);
+        assert!(folder.read("a.npz") == before);
+    }
+}
+
+/// Between the ends of two runs the bits of the field are those of the checkpoint of the second.
+#[test]
+fn a_run_to_a_later_end_can_be_killed_too() {
+    let folder = Folder::new();
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    folder.write("a.toml", CASE.replace("until = 0.6", "until = 0.15"));
+    folder.odeum(&["run", "a.toml"]).well();
+    folder.write("a.toml", CASE);
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0", "--resume"]);
+    wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    // What the checkpoint is ahead of cannot be its end.
+    folder.write("a.toml", CASE.replace("until = 0.6", "until = 0.1"));
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&["has gone on to t = ", "a.toml:7:9"]);
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "--resume"]).well();
+    assert_same(&folder, "a", "whole");
+}
+
 #[test]
 fn ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on() {
     let folder = Folder::new();
@@ -162,7 +218,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
     folder.write("a.checkpoint", &checkpoint);
     for (from, to, what) in [
         ("[13, 12, 11]", "[13, 12, 10]", "system, grid and walls"),
-        ("until = 0.6", "until = 0.7", "time"),
+        ("step = \"stable\"", "step = { stable = 0.7 }", "time"),
         ("every = 0.15", "every = 0.2", "output"),
         ("[time]", "[initial]\nseed = 3\n[time]", "initial values"),
         ("[time]", "[run]\nprecision = \"f32\"\n[time]", "precision"),

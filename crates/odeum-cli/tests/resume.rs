@@ -175,3 +175,35 @@ fn resuming_without_a_checkpoint_starts_from_the_beginning() {
     let said = folder.write("a.toml", case).odeum(&["run", "a.toml", "--resume"]).well();
     assert!(said.err.contains("there is no checkpoint"), "{}", said.err);
 }
+
+/// To a later end systems go on from their result, which `--resume` says; the states are those of one
+/// run, to the tolerance.
+#[test]
+fn a_later_end_begins_from_the_result() {
+    let folder = Folder::new();
+    let ensemble = "[ensemble]\ncount = 20\nperturb = { of = [\"a\", \"k\"], relative = 0.2 }\n";
+    let case = common::DECAY.to_owned() + ensemble;
+    let later = case.replace("[0.0, 1.0]", "[0.0, 2.0]");
+    folder.write("a.toml", &case).odeum(&["run", "a.toml"]).well();
+    folder.write("a.toml", &later);
+    let parts =
+        ["the result exists already", "to go on to a later", "\"RESULT.npz\" in [ensemble]"];
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&parts);
+    let second = common::DECAY.replace("[0.0, 1.0]", "[1.0, 2.0]");
+    folder.write("b.toml", second + "[ensemble]\ntable = \"a.npz\"\n");
+    folder.odeum(&["run", "b.toml"]).well();
+    folder.odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    let states = |name: &str| npz::read(&folder.path(name)).remove("y").unwrap().f64();
+    let (two, one) = (states("b.npz"), states("whole.npz"));
+    assert!(two.len() == 40 && two.iter().zip(&one).all(|(x, y)| (x - y).abs() < 1e-7));
+}
+
+#[test]
+fn a_checkpoint_of_an_earlier_end_says_how_to_go_on() {
+    let (folder, _) = half_way();
+    let span = CASE.lines().find(|line| line.starts_with("span")).unwrap_or_default();
+    assert!(!span.is_empty(), "{CASE}");
+    folder.write("a.toml", CASE.replace(span, "span = [0.0, 4.5]"));
+    let said = folder.odeum(&["run", "a.toml", "--resume"]);
+    said.refused(&["it differs in: time span", "table = \"RESULT.npz\"", "restore the case"]);
+}

@@ -24,7 +24,7 @@
 use odeum::core::{Graph, Tape};
 use odeum::kinetics::Reactor;
 use odeum::problems::{Problem, WithSystem};
-use odeum::{Device, Ensemble, Error, Method, Monitor, Options, Scalar, Solution, System};
+use odeum::{Device, Ensemble, Error, Method, Monitor, Options, Rkc, Scalar, Solution, System};
 use std::sync::Arc;
 
 /// A right-hand side whose type is not known when the program is compiled.
@@ -97,6 +97,14 @@ impl Rhs {
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
         T::integrate(self, Run { ensemble, method, device, options, monitor })
+    }
+
+    /// As [`Rkc::radius_at`].
+    pub fn radius_at(&self, rkc: &Rkc, at: (f64, f64), y: &[f64], p: &[f64]) -> Option<f64> {
+        match &self.0 {
+            Kind::Problem(_, tape) | Kind::Tape(tape) => rkc.radius_at(tape.as_ref(), at, y, p),
+            Kind::Reactor(reactor) => rkc.radius_at(reactor.as_ref(), at, y, p),
+        }
     }
 }
 

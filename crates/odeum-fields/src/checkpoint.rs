@@ -77,7 +77,11 @@ impl Clock {
         }
     }
 
-    fn numbers(&self) -> [u64; CLOCK] {
+    /// How many numbers a clock is written as.
+    pub const NUMBERS: usize = 17;
+
+    /// The clock as whole numbers: counts, and the bits of others.
+    pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
         let [a, b, c, d] = self.control.map(f64::to_bits);
         [
             self.t.to_bits(),
@@ -100,7 +104,8 @@ impl Clock {
         ]
     }
 
-    fn from_numbers(numbers: [u64; CLOCK]) -> Clock {
+    /// The inverse of [`numbers`](Clock::numbers).
+    pub fn from_numbers(numbers: [u64; Clock::NUMBERS]) -> Clock {
         let real = |k: usize| f64::from_bits(numbers[k]);
         Clock {
             t: real(0),
@@ -125,7 +130,7 @@ const MAGIC: &[u8; 8] = b"odmfld02";
 
 /// Numbers before the values: bytes of one, cells along x, y and z, species; those of the clock.
 const HEAD: usize = 5;
-const CLOCK: usize = 17;
+const CLOCK: usize = Clock::NUMBERS;
 
 impl<T: Scalar> Checkpoint<T> {
     /// Bytes that [`write`](Checkpoint::write) writes for a field of so many species; none where

@@ -4,8 +4,9 @@
 //! of an array whose first axis is the table, whose next axes are the sweeps in the order
 //! written, and whose last and fastest axis is the copies.
 
-use super::range;
+use super::range::{self, Values};
 use super::reader::{Field, Section, Spot};
+use super::spots::Spots;
 use super::table::{self, TableData};
 use super::{names, reader};
 use crate::finding::Findings;
@@ -31,7 +32,7 @@ pub(crate) struct Axis {
     pub(crate) name: String,
     /// Number of the variable.
     pub(crate) variable: usize,
-    pub(crate) values: Vec<f64>,
+    pub(crate) values: Values,
     pub(crate) spot: Spot,
 }
 
@@ -45,6 +46,16 @@ pub(crate) struct EnsembleSpec {
     pub(crate) table: Option<TableData>,
     /// Systems whose rows are no starts end by their status; else they are errors.
     pub(crate) takes_bad_rows: bool,
+}
+
+impl EnsembleSpec {
+    /// Number of systems M, which may be more than a run can have.
+    pub(crate) fn systems(&self) -> u128 {
+        let rows = self.table.as_ref().map_or(1, |table| table.rows);
+        let lens =
+            [rows, self.count].into_iter().chain(self.sweep.iter().map(|axis| axis.values.len()));
+        lens.fold(1, |all, len| all.saturating_mul(len as u128))
+    }
 }
 
 impl Default for EnsembleSpec {
@@ -65,9 +76,13 @@ pub(crate) fn read(
     section: &Section<'_>,
     model: Option<&Model>,
     folder: &Path,
+    spots: &mut Spots,
     findings: &Findings,
 ) -> Option<EnsembleSpec> {
-    let count = section.get("count").map(|f| f.whole(1, u64::from(u32::MAX)));
+    let count = section.get("count").map(|f| {
+        spots.put("ensemble.count", f.spot());
+        f.whole(1, u64::from(u32::MAX))
+    });
     let seed = section.get("seed").map(|f| f.whole(0, u64::MAX));
     let perturb = section.get("perturb").map(|f| read_perturb(&f, model, findings));
     let sweep = section.get("sweep").map(|f| read_sweep(&f, model, findings));

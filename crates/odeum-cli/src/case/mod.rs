@@ -18,11 +18,13 @@ mod text;
 mod time;
 
 pub(crate) use ensemble::EnsembleSpec;
+pub(crate) use field::arrays;
 pub(crate) use field::{
-    COPIES, Colours, Every, FieldCase, FieldOutput, Isosurface, Series, Slice, StepSpec, Structure,
-    too_large,
+    COPIES, Colours, Every, FieldCase, FieldOutput, FieldTime, Isosurface, Series, Slice, StepSpec,
+    Structure, too_large,
 };
 pub(crate) use method::MethodSpec;
+pub(crate) use range::Values;
 pub(crate) use run::{OutputSpec, Precision, RunSpec};
 pub(crate) use spots::Spots;
 pub(crate) use table::Target;
@@ -129,9 +131,9 @@ fn read_ensemble(
     let mut model =
         system.and_then(|section| system::read(&section, folder, tabled, &mut spots, findings));
     let ensemble = match root.get("ensemble") {
-        Some(field) => field
-            .section()
-            .and_then(|section| ensemble::read(&section, model.as_ref(), folder, findings)),
+        Some(field) => field.section().and_then(|section| {
+            ensemble::read(&section, model.as_ref(), folder, &mut spots, findings)
+        }),
         None => Some(EnsembleSpec::default()),
     };
     let time = match root.get("time") {

@@ -1,13 +1,73 @@
 //! Values along an axis: a list, or evenly or logarithmically spaced numbers.
 
 use super::reader::Field;
+use std::borrow::Cow;
 
 /// Most values an axis may have.
 const MOST: u64 = 100_000_000;
 
+/// Values along an axis. Those of a range are made when they are needed: how many they are is judged before.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Values {
+    List(Vec<f64>),
+    Range(Range),
+}
+
+/// `count` values from `from` to `to`, both ends exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Range {
+    from: f64,
+    to: f64,
+    count: usize,
+    log: bool,
+}
+
+impl Values {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Values::List(values) => values.len(),
+            Values::Range(range) => range.count,
+        }
+    }
+
+    pub(crate) fn get(&self, i: usize) -> f64 {
+        match self {
+            Values::List(values) => values[i],
+            Values::Range(range) => range.get(i),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = f64> {
+        (0..self.len()).map(|i| self.get(i))
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> Cow<'_, [f64]> {
+        match self {
+            Values::List(values) => Cow::Borrowed(values),
+            Values::Range(_) => Cow::Owned(self.iter().collect()),
+        }
+    }
+}
+
+impl Range {
+    fn get(&self, i: usize) -> f64 {
+        let Range { from, to, count, log } = *self;
+        let last = count.saturating_sub(1).max(1);
+        if i == 0 {
+            from
+        } else if i == last {
+            to
+        } else {
+            let share = i as f64 / last as f64;
+            if log { from * (to / from).powf(share) } else { from + (to - from) * share }
+        }
+    }
+}
+
 /// The values of `[1.0, 2.0]` or `{ from = 0.0, to = 1.0, count = 11, spacing = "linear" }`.
 /// Where `ends` are given, `from` and `to` may be left out.
-pub(crate) fn read(field: &Field<'_>, ends: Option<(f64, f64)>) -> Option<Vec<f64>> {
+pub(crate) fn read(field: &Field<'_>, ends: Option<(f64, f64)>) -> Option<Values> {
     if field.is_list() {
         let items = field.list()?;
         if items.is_empty() {
@@ -15,7 +75,7 @@ pub(crate) fn read(field: &Field<'_>, ends: Option<(f64, f64)>) -> Option<Vec<f6
         }
         // Every element is read before giving up, so that every slip is reported.
         let values: Vec<Option<f64>> = items.iter().map(Field::number).collect();
-        return values.into_iter().collect();
+        return values.into_iter().collect::<Option<_>>().map(Values::List);
     }
     if !field.is_table() {
         return field.refuse(
@@ -45,31 +105,20 @@ pub(crate) fn read(field: &Field<'_>, ends: Option<(f64, f64)>) -> Option<Vec<f6
             "use positive ends, or spacing = \"linear\"",
         );
     }
-    Some(spaced(from, to, count as usize, log))
-}
-
-/// `count` values from `from` to `to`, both ends exact.
-pub(crate) fn spaced(from: f64, to: f64, count: usize, log: bool) -> Vec<f64> {
-    let last = count.saturating_sub(1).max(1);
-    let value = |i: usize| {
-        if i == 0 {
-            from
-        } else if i == last {
-            to
-        } else {
-            let share = i as f64 / last as f64;
-            if log { from * (to / from).powf(share) } else { from + (to - from) * share }
-        }
-    };
-    (0..count).map(value).collect()
+    Some(Values::Range(Range { from, to, count: count as usize, log }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::spaced;
+    use super::{Range, Values};
 
     #[test]
     fn ends_are_exact() {
+        let spaced = |from, to, count, log| {
+            let values = Values::Range(Range { from, to, count, log });
+            assert_eq!(values.len(), count);
+            values.all().into_owned()
+        };
         assert_eq!(spaced(0.0, 1.0, 5, false), [0.0, 0.25, 0.5, 0.75, 1.0]);
         assert_eq!(spaced(0.1, 0.3, 1, false), [0.1]);
         let decades = spaced(1e-2, 1e2, 5, true);

@@ -1,11 +1,11 @@
 //! `[time]`: the span, its restarts, the times to keep states at, and what ends a system early.
 
+use super::names;
+use super::range::{self, Values};
 use super::reader::{Field, Section};
 use super::spots::Spots;
-use super::{names, range};
 use crate::finding::Findings;
 use crate::model::Model;
-use odeum::SaveAt;
 
 /// The whole section.
 #[derive(Clone, Debug)]
@@ -14,7 +14,8 @@ pub(crate) struct TimeSpec {
     pub(crate) span: Option<(f64, f64)>,
     pub(crate) restarts: u32,
     pub(crate) warm_start: bool,
-    pub(crate) save_at: SaveAt,
+    /// Times to save at; `None` for the end alone.
+    pub(crate) save: Option<Values>,
     pub(crate) until: Option<Until>,
 }
 
@@ -48,7 +49,7 @@ impl Until {
 impl TimeSpec {
     /// Without the section: the span of the problem.
     pub(crate) fn new(span: Option<(f64, f64)>) -> TimeSpec {
-        TimeSpec { span, restarts: 1, warm_start: false, save_at: SaveAt::End, until: None }
+        TimeSpec { span, restarts: 1, warm_start: false, save: None, until: None }
     }
 }
 
@@ -68,12 +69,15 @@ pub(crate) fn read(
         None => Some(usual),
     };
     let restarts = match section.get("restarts") {
-        Some(field) => field.whole(1, u64::from(u32::MAX)).map(|n| n as u32),
+        Some(field) => {
+            spots.put("restarts", field.spot());
+            field.whole(1, u64::from(u32::MAX)).map(|n| n as u32)
+        }
         None => Some(1),
     };
     let warm_start = section.get("warm_start").map_or(Some(false), |field| field.truth());
-    let save_at = match section.get("save") {
-        None => Some(SaveAt::End),
+    let save = match section.get("save") {
+        None => Some(None),
         Some(field) => {
             spots.put("save_at", field.spot());
             if field.is_list() {
@@ -81,7 +85,7 @@ pub(crate) fn read(
                     spots.put(format!("save_at[{i}]"), item.spot());
                 }
             }
-            range::read(&field, span.flatten()).map(SaveAt::Times)
+            range::read(&field, span.flatten()).map(Some)
         }
     };
     let until = section.get("until").map(|field| read_until(&field, model, findings));
@@ -90,7 +94,7 @@ pub(crate) fn read(
         span: span?,
         restarts: restarts?,
         warm_start: warm_start?,
-        save_at: save_at?,
+        save: save?,
         until: until.map_or(Some(None), |until| until.map(Some))?,
     })
 }

@@ -32,6 +32,8 @@ const LONGEST: u64 = 64 << 20;
 pub(super) struct Header {
     /// What the results depend on, as (name, value).
     pub(super) identity: Vec<(String, String)>,
+    /// Bits of the end of the run.
+    pub(super) until: u64,
     /// Bits of the size of steps; zero where it is adaptive.
     pub(super) step: u64,
     /// Bits of the masses at the start.
@@ -43,6 +45,31 @@ pub(super) struct Header {
     pub(super) device: String,
     /// Bytes of the tables written: series, lines, structure factors.
     pub(super) tables: [u64; 3],
+}
+
+impl Header {
+    /// Refuses what another run left behind, and says in what it differs.
+    pub(super) fn belongs_to(
+        &self,
+        identity: &[(String, String)],
+        path: &Path,
+    ) -> Result<(), Finding> {
+        let differs = |(name, value): &&(String, String)| {
+            self.identity.iter().all(|(n, v)| n != name || v != value)
+        };
+        let differences: Vec<&str> =
+            identity.iter().filter(differs).map(|(name, _)| name.as_str()).collect();
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(Finding::error("the checkpoint is of another run")
+            .in_file(path.display().to_string())
+            .found(format!("it differs in: {}", differences.join(", ")))
+            .help(
+                "restore the case as it was, name another --output, or start anew with \
+                 --overwrite",
+            ))
+    }
 }
 
 /// A writer that hashes what goes through it.
@@ -125,20 +152,7 @@ pub(super) fn read<T: Scalar>(
     from.read_exact(&mut text).map_err(|_| damaged(path, "it is cut off"))?;
     let header: Header = serde_json::from_slice(&text)
         .map_err(|error| damaged(path, &format!("its text is not readable: {error}")))?;
-    let differs = |(name, value): &&(String, String)| {
-        header.identity.iter().all(|(n, v)| n != name || v != value)
-    };
-    let differences: Vec<&str> =
-        identity.iter().filter(differs).map(|(name, _)| name.as_str()).collect();
-    if !differences.is_empty() {
-        return Err(Finding::error("the checkpoint is of another run")
-            .in_file(name)
-            .found(format!("it differs in: {}", differences.join(", ")))
-            .help(
-                "restore the case as it was, name another --output, or start anew with \
-                 --overwrite",
-            ));
-    }
+    header.belongs_to(identity, path)?;
     let (grid, species) = (&problem.grid, problem.model.species().len());
     let wanted = Checkpoint::<T>::bytes(grid, species);
     if wanted != Some(rest) {
@@ -175,6 +189,7 @@ mod tests {
         let identity = vec![("time".to_owned(), "0 to 1".to_owned())];
         let header = Header {
             identity: identity.clone(),
+            until: 1.0_f64.to_bits(),
             step: 0.25_f64.to_bits(),
             masses: vec![1.0_f64.to_bits(); 2],
             frames: vec![0, 0.5_f64.to_bits()],

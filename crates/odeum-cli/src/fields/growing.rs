@@ -75,6 +75,10 @@ impl Growing {
         Ok(self.bytes)
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -6,6 +6,7 @@ mod canvas;
 mod checkpoint;
 mod colour;
 mod conservation;
+mod finished;
 mod frames;
 mod growing;
 mod movie;

@@ -3,6 +3,7 @@
 //! Nothing in the file depends on the time of day or on how long the run took, so equal results
 //! are equal files.
 
+use super::finished::NAME;
 use super::put;
 use crate::case::FieldCase;
 use crate::finding::Finding;
@@ -21,6 +22,19 @@ pub(super) struct End<'a> {
     /// Mass of each species at the start.
     pub(super) start: &'a [f64],
     pub(super) end: &'a [Summary],
+    /// What a later run goes on from.
+    pub(super) last: Vec<u8>,
+}
+
+/// The name of the array of a species: other than those beside it.
+pub(super) fn array_name(species: &str, masked: bool) -> String {
+    const OTHERS: [&str; 10] =
+        ["t", "x", "y", "z", "steps", "species_names", "mass_start", "mass_end", "about", NAME];
+    let mut name = species.to_owned();
+    while OTHERS.contains(&name.as_str()) || name == "mask" && masked {
+        name.push('_');
+    }
+    name
 }
 
 /// Writes the file, where room was made for it, by so many threads: of a field in memory, or as it comes from a GPU.
@@ -30,21 +44,17 @@ pub(super) fn write<T: Precision>(
     threads: usize,
     case: &FieldCase,
     march: &March<T>,
-    end: &End<'_>,
+    end: End<'_>,
 ) -> Result<(), Finding> {
     let (grid, mask) = (&case.problem.grid, case.problem.mask.as_ref());
     let names = case.problem.model.species();
     let [nx, ny, nz] = grid.shape();
     let real = if size_of::<T>() == 8 { "<f8" } else { "<f4" };
-    let others = ["t", "x", "y", "z", "steps", "species_names", "mass_start", "mass_end", "about"];
     // What the device failed with while its field was read.
     let broken: Cell<Option<Error>> = Cell::new(None);
     let mut archive = Archive::default();
     for (s, name) in names.iter().enumerate() {
-        let mut name = name.clone();
-        while others.contains(&name.as_str()) || name == "mask" && mask.is_some() {
-            name.push('_');
-        }
+        let name = array_name(name, mask.is_some());
         let shape = [nz, ny, nx];
         match march.in_memory() {
             Some(field) => archive.rows(&name, real, &shape, nz * ny, move |rows, bytes| {
@@ -88,6 +98,7 @@ pub(super) fn write<T: Precision>(
         "case": case.source.text(),
     });
     archive.text("about", &about.to_string());
+    archive.whole(NAME, "|u1", &[end.last.len()], end.last);
     let written = write_archive(path, room, threads, archive);
     match broken.take() {
         Some(error) => Err(case.spots.place(error)),

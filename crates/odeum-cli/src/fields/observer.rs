@@ -38,6 +38,8 @@ pub(super) struct Observer<'a, T: Precision> {
     pub(super) broken: Option<Error>,
     /// Sweeps before this run.
     pub(super) first: u64,
+    /// What a run that goes on from the end later has behind it.
+    pub(super) last_header: Option<Header>,
 }
 
 impl<T: Precision> Observer<'_, T> {
@@ -143,6 +145,12 @@ impl<T: Precision> Observer<'_, T> {
             self.outbox.copy(Message::Structure { step, t, field }, room);
         }
         Ok(())
+    }
+
+    /// Marks what a run to a later end would have written too, before what is written of this end.
+    pub(super) fn mark(&mut self) {
+        self.last_header = Some(self.header.clone());
+        self.outbox.text(Message::Mark, 0);
     }
 
     /// Sends a checkpoint.

@@ -1,6 +1,7 @@
 //! From a case of a field to a run: memory, device, the size of steps.
 
-use crate::case::{FieldCase, Precision, StepSpec, too_large};
+use crate::available::Free;
+use crate::case::{FieldCase, FieldTime, Precision, StepSpec, too_large};
 use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Style, Table, bytes, count, wrap};
@@ -64,7 +65,8 @@ impl<'a> FieldPlan<'a> {
         };
         if let Some(memory) = each.iter().find(|memory| memory.need > memory.free) {
             let place = format!(" on cuda:{}", memory.ordinal);
-            return Err(too_large(memory.need, memory.free, &place, &self.case.spots));
+            let free = Free::bytes(memory.free);
+            return Err(too_large(memory.need, free, &place, &self.case.spots));
         }
         Ok(each.iter().map(|memory| memory.need).max())
     }
@@ -139,7 +141,8 @@ impl<'a> FieldPlan<'a> {
             pair("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
             pair("system, grid and walls", fingerprint(problem)),
             pair("initial values", fingerprint(initial)),
-            pair("time", fingerprint(time)),
+            // The same steps go on to a later end.
+            pair("time", fingerprint(&FieldTime { until: 0.0, max_steps: 0, ..time.clone() })),
             // Steps are cut where states are written.
             pair("output", fingerprint(&(output.every, &output.series))),
             pair("precision", precision.name().to_owned()),

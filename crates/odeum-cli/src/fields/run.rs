@@ -6,9 +6,10 @@ use super::plan::{FieldPlan, Prepared, describe};
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
-use super::{Trouble, conservation, movie, npz, target};
+use super::{Trouble, conservation, finished, movie, npz, target};
 use crate::args::RunArgs;
 use crate::case::{Every, FieldCase, Precision, StepSpec};
+use crate::files::reason;
 use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Exact, Style, Table, count, duration, note, say, significant};
@@ -16,8 +17,10 @@ use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, gpus, show};
 use odeum::{Monitor, Status};
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// `odeum run` of a field.
@@ -79,6 +82,8 @@ struct Ended {
     elapsed: Duration,
     masses: Vec<f64>,
     summaries: Vec<Summary>,
+    /// What a run that goes on from the end later has behind it.
+    header: Header,
 }
 
 fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Result<Exit, Stop> {
@@ -94,14 +99,28 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let movie = movie::Movie::find(case);
     let identity = plan.identity();
     let path = target.checkpoint();
-    let (mut header, start) = if args.resume && path.exists() {
+    // A run that was stopped has gone further than the result it went on from.
+    let (mut header, mut start) = if args.resume && path.exists() {
         drop(field);
-        let (header, march) =
-            checkpoint::read::<T>(&path, &case.problem, &identity).map_err(bad)?;
+        let read = checkpoint::read::<T>(&path, &case.problem, &identity);
+        let (header, march) = read.map_err(bad)?;
+        (Some(header), march)
+    } else if args.resume && target.npz().exists() {
+        drop(field);
+        let read = finished::read::<T>(&target.npz(), case, &identity);
+        let (header, march) = read.map_err(bad)?;
         (Some(header), march)
     } else {
         (None, Checkpoint { field, clock: Clock::at(case.time.start) })
     };
+    if start.clock.t > case.time.until {
+        let message = format!("the run has gone on to t = {} already", start.clock.t);
+        return Err(bad(match case.spots.find("end") {
+            Some(spot) => spot.error(message),
+            None => Finding::error(message).in_file(case.source.name()),
+        }
+        .help("give a later time.until, or start anew with --overwrite")));
+    }
     if args.resume && !args.quiet {
         let style = Style::stderr();
         match &header {
@@ -131,6 +150,9 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         target::clear(case, &target);
     }
     let resumed = header.is_some();
+    if header.as_ref().is_some_and(|header| header.until != case.time.until.to_bits()) {
+        start.clock = finished::unjudged(start.clock);
+    }
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
     let mut march = March::resume(&case.problem, start, &options, &plan.device)
         .map_err(|error| bad(case.spots.place(error)))?;
@@ -143,6 +165,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let mut header = header.take().unwrap_or_else(|| Header {
         identity,
         device: String::new(),
+        until: 0,
         step: match options.steps {
             Steps::Fixed(step) => step.to_bits(),
             Steps::Share(_) | Steps::Adaptive(_) => 0,
@@ -152,16 +175,18 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         tables: [0; 3],
     });
     header.device = plan.kind_of_device();
+    header.until = case.time.until.to_bits();
 
     let writer = Writer::open::<T>(case, &target, &header, resumed, plan.threads())
         .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
     let signals = Signals::default();
-    let ((outcome, ended), written) = std::thread::scope(|scope| {
+    let ran = std::thread::scope(|scope| {
         let (outbox, inbox) = queue();
         let signals = &signals;
-        let thread = scope.spawn(move || writer.run::<T>(&inbox, signals, resumed));
+        let write = move || writer.run::<T>(&inbox, signals, resumed);
+        let thread = Builder::new().spawn_scoped(scope, write)?;
         let span = (case.time.start, case.time.until);
         let observer = Observer {
             case,
@@ -177,16 +202,23 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
             pace: 1,
             broken: None,
             first: march.counts().slopes,
+            last_header: None,
         };
         let ended = march_on(&mut march, observer, resumed);
         let written = thread.join().unwrap_or_else(|_| Written {
             files: Vec::new(),
             kept: false,
+            marked: [0; 3],
             warnings: Vec::new(),
             trouble: Some(Trouble::from(Finding::error("the writing thread broke"))),
         });
-        (ended, written)
+        Ok((ended, written))
     });
+    let ((outcome, ended), written) = ran.map_err(|error: io::Error| {
+        let message = format!("the system gives no thread to write with: {}", reason(&error));
+        let help = "raise its limits on threads and memory (ulimit -u, ulimit -v)";
+        Stop(Finding::error(message).help(help), Exit::Broken)
+    })?;
     let warnings: Vec<Finding> = written
         .warnings
         .iter()
@@ -214,13 +246,15 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         Ok(Outcome::Stopped) => return Ok(interrupted(&ended, &path, args, written.kept)),
         Ok(Outcome::Reached) => {}
     }
+    let header = Header { tables: written.marked, ..ended.header.clone() };
     let end = npz::End {
         t: ended.t,
         steps: ended.counts.steps,
         start: &ended.masses,
         end: &ended.summaries,
+        last: finished::bytes(header, march.clock()),
     };
-    npz::write(&target.npz(), room, plan.threads(), case, &march, &end).map_err(|finding| {
+    npz::write(&target.npz(), room, plan.threads(), case, &march, end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();
         Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
     })?;
@@ -274,6 +308,7 @@ fn march_on<T: odeum_fields::Precision>(
         elapsed: begun.elapsed(),
         masses,
         summaries: summaries.as_ref().map_or_else(|_| Vec::new(), Clone::clone),
+        header: observer.last_header.take().unwrap_or_else(|| observer.header.clone()),
     };
     (summaries.and(outcome), ended)
 }
@@ -318,7 +353,20 @@ fn through<T: odeum_fields::Precision>(
         }
         observer.state(march)?;
     }
-    if observer.header.frames.last() != Some(&march.t().to_bits()) {
+    let written =
+        |observer: &Observer<'_, T>| observer.header.frames.last() == Some(&march.t().to_bits());
+    let due = match case.output.every {
+        Some(Every::Time(every)) => {
+            let next = time.start + observer.header.frames.len() as f64 * every;
+            (next - time.until).abs() <= 1e-9 * every
+        }
+        _ => false,
+    };
+    if due && !written(observer) {
+        observer.state(march)?;
+    }
+    observer.mark();
+    if !written(observer) {
         observer.state(march)?;
     }
     let steps = march.counts().steps;

@@ -60,13 +60,14 @@ pub(super) fn refuse_to_replace(
             .in_file(path.display().to_string())
             .help("replace it with --overwrite, or choose another place with --output")
     };
+    // What a run that goes on begins from says whether it can.
+    if args.resume {
+        return Ok(());
+    }
     if target.npz().exists() {
         return Err(exists(target.npz()));
     }
     let checkpoint = target.checkpoint();
-    if args.resume {
-        return Ok(());
-    }
     if checkpoint.exists() {
         return Err(Finding::error("there is a checkpoint of a run that was stopped")
             .in_file(checkpoint.display().to_string())

@@ -32,6 +32,8 @@ pub(super) enum Message<T: Precision> {
         t: f64,
         field: Snapshot<T>,
     },
+    /// What follows is of the end alone: a run that goes on later does not keep it.
+    Mark,
     Checkpoint {
         header: Box<Header>,
         clock: Clock,
@@ -55,6 +57,8 @@ pub(super) struct Writer {
     pub(super) lines: Option<Growing>,
     pub(super) structure: Option<(Waves, Growing)>,
     pub(super) checkpoint: PathBuf,
+    /// Bytes of the tables at the mark.
+    marked: [u64; 3],
 }
 
 /// What the thread has done.
@@ -62,6 +66,8 @@ pub(super) struct Written {
     pub(super) files: Vec<PathBuf>,
     /// There is a checkpoint.
     pub(super) kept: bool,
+    /// Bytes of the tables that a run that goes on later keeps.
+    pub(super) marked: [u64; 3],
     pub(super) warnings: Vec<Trouble>,
     pub(super) trouble: Option<Trouble>,
 }
@@ -95,7 +101,7 @@ impl Writer {
             frames.restore::<T>()?;
         }
         let (structure, checkpoint) = (waves.zip(structure), target.checkpoint());
-        Ok(Writer { frames, series, lines, structure, checkpoint })
+        Ok(Writer { frames, series, lines, structure, checkpoint, marked: [0; 3] })
     }
 
     /// What was written before a checkpoint and is not there, as errors.
@@ -131,6 +137,10 @@ impl Writer {
                 Message::State { t, field } => self.state(t, field),
                 Message::Rows { series, lines } => self.rows(&series, &lines),
                 Message::Structure { step, t, field } => self.structure((step, t), field),
+                Message::Mark => {
+                    self.marked = self.tables().map(|table| table.map_or(0, |table| table.bytes()));
+                    Ok(())
+                }
                 Message::Checkpoint { header, clock, field } => {
                     let begun = Instant::now();
                     // The run itself is worth more than its checkpoint: it goes on without.
@@ -153,7 +163,12 @@ impl Writer {
         let structure = self.structure.iter().map(|(_, table)| table);
         let tables = self.series.iter().chain(&self.lines).chain(structure);
         files.extend(tables.map(|table| table.path().to_owned()));
-        Written { files, kept, warnings, trouble }
+        Written { files, kept, marked: self.marked, warnings, trouble }
+    }
+
+    fn tables(&mut self) -> [Option<&mut Growing>; 3] {
+        let structure = self.structure.as_mut().map(|(_, table)| table);
+        [self.series.as_mut(), self.lines.as_mut(), structure]
     }
 
     fn rows(&mut self, series: &str, lines: &str) -> Result<(), Trouble> {
@@ -188,9 +203,7 @@ impl Writer {
         field: Snapshot<T>,
     ) -> Result<(), Trouble> {
         let field = field.field().map_err(Finding::from)?;
-        let structure = self.structure.as_mut().map(|(_, table)| table);
-        let tables = [self.series.as_mut(), self.lines.as_mut(), structure];
-        for (bytes, table) in header.tables.iter_mut().zip(tables) {
+        for (bytes, table) in header.tables.iter_mut().zip(self.tables()) {
             *bytes = table.map_or(Ok(0), Growing::sync)?;
         }
         checkpoint::write(&self.checkpoint, &header, &Checkpoint { field, clock })

@@ -112,8 +112,10 @@ impl Desk<'_, '_> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..threads.max(1) {
-                scope.spawn(work);
+            let begun = (0..threads.max(1)).filter(|_| parallel::another(scope, work)).count();
+            if begun == 0 {
+                lock(self.out).fail(io::Error::other("the system gives no thread to write with"));
+                return;
             }
             let (idle, at) = (&self.idle, place.at);
             let mut sink = Sink { idle, sender, at, sent: 0, bytes: idle.take() };

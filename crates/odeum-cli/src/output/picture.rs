@@ -69,7 +69,7 @@ fn lines<T: Scalar>(
     let inverse = is_inverse(results, view);
     let line = |label: String, fixed: &[usize]| -> Line {
         let values = &sweep[view.across].values;
-        let points = values.iter().enumerate().filter_map(|(i, &x)| {
+        let points = values.iter().enumerate().filter_map(|(i, x)| {
             let index = |k: usize| if k == view.across { i } else { fixed[k] };
             let system = (0..sweep.len()).map(|k| index(k) * strides[k]).sum::<usize>();
             Some((if inverse { 1000.0 / x } else { x }, *times.get(&system)?))
@@ -84,7 +84,7 @@ fn lines<T: Scalar>(
         .map(|at| {
             let mut fixed = view.fixed.clone();
             fixed[second] = at;
-            line(format!("{} = {}", sweep[second].name, rounded(values[at], 3)), &fixed)
+            line(format!("{} = {}", sweep[second].name, rounded(values.get(at), 3)), &fixed)
         })
         .filter(|(_, points)| !points.is_empty())
         .collect()
@@ -115,7 +115,7 @@ fn render<T>(
     let x_name = if is_inverse(results, view) { format!("1000 K / {name}") } else { name.clone() };
     let others: Vec<String> = (0..sweep.len())
         .filter(|k| *k != view.across && Some(*k) != view.lines)
-        .map(|k| format!("{} = {}", sweep[k].name, rounded(sweep[k].values[view.fixed[k]], 3)))
+        .map(|k| format!("{} = {}", sweep[k].name, rounded(sweep[k].values.get(view.fixed[k]), 3)))
         .collect();
     let title = match &case.title {
         Some(title) => title,

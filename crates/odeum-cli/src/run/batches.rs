@@ -6,12 +6,12 @@
 
 use super::store::Store;
 use crate::checkpoint::Header;
+use crate::parallel;
 use crate::plan::{Plan, STARTS};
 use crate::results::{Piece, Pieces};
 use odeum::{Device, Ensemble, Error, Monitor, Solution, Status};
 use odeum_compiled::Compiled;
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 /// Time that a call should take, unless checkpoints are asked for more often.
@@ -75,21 +75,21 @@ impl<'a, T: Compiled> Batches<'a, T> {
             }
             let Part { batches, left, ensemble } = part;
             let begun = Instant::now();
-            let (solution, next) = std::thread::scope(|scope| {
-                let next = scope.spawn(|| self.part(batches.end, most));
-                let case = self.plan.case;
-                let (method, device) = (&case.method.method, &self.plan.device);
-                let options = self.plan.options_of(&left);
-                let solution =
-                    case.model.rhs.integrate(&ensemble, method, device, &options, monitor);
-                (solution, next.join())
-            });
+            let (next, solution) = parallel::beside(
+                || self.part(batches.end, most),
+                || {
+                    let case = self.plan.case;
+                    let (method, device) = (&case.method.method, &self.plan.device);
+                    let options = self.plan.options_of(&left);
+                    case.model.rhs.integrate(&ensemble, method, device, &options, monitor)
+                },
+            );
             let solution = solution?;
             most = fitting(batches.len(), begun.elapsed(), aim);
             self.count(&solution);
             self.put(batches.clone(), &left, solution);
             store.finished(batches, &self.pieces);
-            coming = next.unwrap_or_else(|cause| resume_unwind(cause))?;
+            coming = next?;
         }
         Ok(())
     }

@@ -6,8 +6,10 @@ mod worth;
 
 use crate::args::RunArgs;
 use crate::case::{self, Described, Precision};
+use crate::checkpoint::LATER;
 use crate::finding::{Finding, Findings};
 use crate::output::{self, Room, Target};
+use crate::parallel;
 use crate::plan::{Overrides, Plan};
 use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
 use crate::results::Results;
@@ -17,7 +19,6 @@ use batches::Batches;
 use odeum::solution::Summary;
 use odeum::{Monitor, Status};
 use odeum_compiled::Compiled;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -116,12 +117,10 @@ fn finish<T: Compiled>(
     (elapsed, room): (Duration, Option<Room>),
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.pieces());
-    let (written, told) = std::thread::scope(|scope| {
-        // Looking through all systems takes about as long as writing them.
-        let told = scope.spawn(|| Told::of(&results));
-        (output::write(&results, target, room), told.join())
-    });
-    let Told { summary, crossings, failed } = told.unwrap_or_else(|cause| resume_unwind(cause));
+    // Looking through all systems takes about as long as writing them.
+    let (told, written) =
+        parallel::beside(|| Told::of(&results), || output::write(&results, target, room));
+    let Told { summary, crossings, failed } = told;
     let (files, lack) = written.map_err(|finding| {
         let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
@@ -246,9 +245,11 @@ fn refuse_to_replace(target: &Target, args: &RunArgs) -> Result<(), Finding> {
         return Ok(());
     }
     if let Some(path) = target.existing() {
+        let help = "replace it with --overwrite, or choose another place with --output";
+        let later = if args.resume { format!("; {LATER}") } else { String::new() };
         return Err(Finding::error("the result exists already")
             .in_file(path.display().to_string())
-            .help("replace it with --overwrite, or choose another place with --output"));
+            .help(format!("{help}{later}")));
     }
     let checkpoint = target.checkpoint();
     if checkpoint.exists() && !args.resume {
@@ -309,13 +310,15 @@ fn watched<R>(monitor: &Monitor, progress: &mut Progress, work: impl FnOnce() ->
 
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| {
+        let watch = || {
             while !ended.load(Ordering::Relaxed) {
                 progress.update(monitor.finished());
                 std::thread::park_timeout(TICK);
             }
-        });
-        let _ending = Ending(&ended, watcher.thread().clone());
+        };
+        // Without another thread nobody watches.
+        let watcher = std::thread::Builder::new().spawn_scoped(scope, watch).ok();
+        let _ending = watcher.map(|watcher| Ending(&ended, watcher.thread().clone()));
         work()
     })
 }

@@ -1,7 +1,7 @@
 //! Steps of fields on processors, timed there.
 
 use super::{Measured, Timed};
-use crate::available::available_memory;
+use crate::available::{Working, available_memory};
 use odeum::{Cpu, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Field, Precision};
@@ -28,8 +28,9 @@ pub(super) fn steps<T: Precision>(
 ) -> Result<Measured, Error> {
     let problem = paper.problem(shape)?;
     let need = 2 * Field::<T>::bytes(&problem.grid, problem.model.species().len())? as u128;
-    if let Some(free) = available_memory().filter(|free| need > *free) {
-        return Ok(Measured::without_memory(need, free, ""));
+    let working = Working { threads: cpu.thread_count(), bytes: 0 };
+    if let Some(free) = available_memory(working).filter(|free| need > free.bytes) {
+        return Ok(Measured::without_memory(need, free.bytes, ""));
     }
     let engine = Engine::<T>::new(&problem, cpu)?;
     let mut fields = [paper.initial::<T>(&problem.grid, 0)?, engine.zeros()?];

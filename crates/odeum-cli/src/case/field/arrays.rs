@@ -50,7 +50,7 @@ pub(super) fn read(
 }
 
 /// The numbers of an array that has the shape of the grid; no others are read.
-fn values(mut file: impl Read, grid: &Grid) -> Result<Vec<f64>, String> {
+pub(crate) fn values(mut file: impl Read, grid: &Grid) -> Result<Vec<f64>, String> {
     let head = Head::read(&mut file)?;
     let [nx, ny, nz] = grid.shape();
     let plain = |shape: &[usize]| shape.iter().copied().filter(|&n| n > 1).collect::<Vec<_>>();

@@ -1,10 +1,11 @@
 //! Memory of a run, judged before there is anything as large as the grid.
 
-use crate::available::available_memory;
+use crate::available::{Free, Working, available_memory};
 use crate::case::Precision;
 use crate::case::reader::Section;
 use crate::case::spots::Spots;
 use crate::finding::Finding;
+use crate::plan::threads_of;
 use crate::report::bytes;
 use odeum::Device;
 use odeum_fields::{Field, Grid, Method, fields_needed};
@@ -112,21 +113,23 @@ fn spectrum(grid: &Grid) -> u128 {
 }
 
 /// An error where a run needs more memory than is free.
-pub(super) fn check(need: u128, spots: &Spots) -> Result<(), Finding> {
-    match available_memory() {
-        Some(free) if need > free => Err(too_large(need, free, "", spots)),
+pub(super) fn check(need: u128, device: &Device, spots: &Spots) -> Result<(), Finding> {
+    // Those that sweep, and those that make the field and its files.
+    let threads = 2 * threads_of(device);
+    match available_memory(Working { threads, bytes: 0 }) {
+        Some(free) if need > free.bytes => Err(too_large(need, free, "", spots)),
         _ => Ok(()),
     }
 }
 
 /// A grid that needs more memory than is free in some place, as ` on cuda:0`.
-pub(crate) fn too_large(need: u128, free: u128, place: &str, spots: &Spots) -> Finding {
-    let message = format!("the fields need {}{place}, and {} are free", bytes(need), bytes(free));
+pub(crate) fn too_large(need: u128, free: Free, place: &str, spots: &Spots) -> Finding {
+    let message = format!("the fields need {}{place}, and {free}", bytes(need));
     let finding = match spots.find("shape") {
         Some(spot) => spot.error(message),
         None => Finding::error(message),
     };
-    let finding = finding.found(format!("{need} bytes of {free}"));
+    let finding = finding.found(format!("{need} bytes of {}", free.bytes));
     finding.help("take fewer cells, precision = \"f32\", or method = \"euler\"")
 }
 

@@ -1,6 +1,6 @@
 //! Case files of fields: those with a `[grid]`.
 
-mod arrays;
+pub(crate) mod arrays;
 mod expression;
 mod grid;
 mod initial;
@@ -85,21 +85,22 @@ pub(super) fn read(
         }
         None => Some(run::FieldRun::default()),
     };
+    let usual = Device::cpu();
+    let device = device.or(run.as_ref().map(|run| &run.device)).unwrap_or(&usual);
     let memory = grid.as_ref().map_or(0, |cells| {
         // Where something is wrong the least is taken: the run is refused for that.
-        let usual = Device::cpu();
         let needs = memory::Needs {
             grid: &cells.grid,
             species: names.map_or(1, <[String]>::len),
             precision: run.as_ref().map_or(Precision::F32, |run| run.precision),
             method: time.as_ref().map_or(Method::Euler, |time| time.method),
-            device: device.or(run.as_ref().map(|run| &run.device)).unwrap_or(&usual),
+            device,
             arrays: memory::Arrays::of(root),
         };
         needs.bytes()
     });
     // Of a grid that is too large nothing is read that has its size.
-    let grid = grid.filter(|_| findings.ok(memory::check(memory, &spots)).is_some());
+    let grid = grid.filter(|_| findings.ok(memory::check(memory, device, &spots)).is_some());
     let place = |error: odeum::Error, spots: &Spots| findings.push(spots.place(error));
 
     let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
@@ -125,7 +126,9 @@ pub(super) fn read(
         }
     };
     let output = match root.get("output") {
-        Some(field) => field.section().and_then(|section| output::read(&section, names, cells)),
+        Some(field) => {
+            field.section().and_then(|section| output::read(&section, names, cells, time.as_ref()))
+        }
         None => Some(FieldOutput::default()),
     };
     root.finish();

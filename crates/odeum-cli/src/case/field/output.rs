@@ -1,6 +1,7 @@
 //! `[output]` of a field: what is written, and when.
 
 use super::surroundings::cell_at;
+use super::time::FieldTime;
 use super::{species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::run::read_place;
@@ -29,6 +30,9 @@ pub(crate) enum Every {
     Time(f64),
     Steps(u64),
 }
+
+/// Most states that a time between them may ask for.
+const MOST_STATES: u64 = 100_000_000;
 
 /// A picture of a plane of cells.
 #[derive(Clone, Debug)]
@@ -128,10 +132,11 @@ pub(super) fn read(
     section: &Section<'_>,
     names: Option<&[String]>,
     grid: Option<&Grid>,
+    time: Option<&FieldTime>,
 ) -> Option<FieldOutput> {
     let (name, folder) = read_place(section);
     let every_field = section.get("every");
-    let every = every_field.as_ref().map(read_every);
+    let every = every_field.as_ref().map(|field| read_every(field, time));
     let formats_field = section.get("formats");
     let formats = formats_field.as_ref().map_or(Some(Vec::new()), |field| {
         let known = [
@@ -257,7 +262,7 @@ fn usual_normal(grid: &Grid) -> usize {
     }
 }
 
-fn read_every(field: &Field<'_>) -> Option<Every> {
+fn read_every(field: &Field<'_>, time: Option<&FieldTime>) -> Option<Every> {
     let help = "a time, as every = 10.0, or a number of steps, as every = { steps = 1000 }";
     if field.is_table() {
         let section = field.section()?;
@@ -265,10 +270,19 @@ fn read_every(field: &Field<'_>) -> Option<Every> {
         section.finish();
         return steps.map(Every::Steps);
     }
-    match field.number()? {
-        time if time > 0.0 => Some(Every::Time(time)),
-        _ => field.refuse("the time between two states must be positive", help),
+    let every = field.number()?;
+    if every <= 0.0 {
+        return field.refuse("the time between two states must be positive", help);
     }
+    let Some(time) = time else { return Some(Every::Time(every)) };
+    // A step ends at every state, and less than a rounding of the time is no step.
+    let (states, most) = ((time.until - time.start) / every, time.max_steps.min(MOST_STATES));
+    if states - 1.0 > most as f64 {
+        let message = format!("a state every {every} makes {states:.3e} states, more than {most}");
+        let help = "a step ends at each of them: take a longer time, or raise time.max_steps";
+        return field.refuse(message, help);
+    }
+    Some(Every::Time(every))
 }
 
 /// The species that a section names, or all.

@@ -31,6 +31,7 @@ use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar, System, ValidRange};
 use queue::Queue;
 use results::Results;
+use std::thread::Builder;
 
 /// How to use the processor.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,8 +93,10 @@ pub(crate) fn solve<T: Scalar, S: System>(
         run();
     } else {
         std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(run);
+            let another = |_: &usize| Builder::new().spawn_scoped(scope, run).is_ok();
+            // Those that begin do the work of those that the system does not give.
+            if (0..threads).filter(another).count() == 0 {
+                run();
             }
         });
     }

@@ -41,6 +41,7 @@
 mod radius;
 pub mod recurrence;
 pub(crate) mod stepper;
+mod work;
 
 use crate::controller::Controller;
 use crate::error::Error;

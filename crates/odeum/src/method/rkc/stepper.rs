@@ -36,8 +36,7 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
     pub(crate) fn new(rkc: &Rkc, tolerance: &Tolerance, system: &'a S) -> Self {
         let n = system.dim();
         let zeros = || vec![L::lit(0.0); n];
-        let by_rounding = (tolerance.rtol / (10.0 * L::Scalar::EPSILON)).sqrt().round();
-        let max_stages = rkc.max_stages.map_or(by_rounding, f64::from).max(2.0);
+        let max_stages = rkc.most_stages(tolerance.rtol, L::Scalar::EPSILON);
         RkcStepper {
             system,
             weights: Weights::new(tolerance, n),
@@ -53,6 +52,12 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
             f: zeros(),
             work: vec![L::lit(0.0); system.workspace()],
         }
+    }
+
+    /// σ of the first lane, where it is known.
+    pub(super) fn radius(&self) -> Option<f64> {
+        let found = L::bits(self.stale) & 1 == 0;
+        Some(self.radius.lane(0).to_f64()).filter(|radius| found && radius.is_finite())
     }
 
     /// A bound of σ that needs no estimate: the option, or else what the system says.
