@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(40);
 const THREADS: f64 = 100.0;
 
 /// Work of one GPU, by these threads, from which on it is worth to open others.
-const WORTH: Duration = Duration::from_millis(800);
+const WORTH: Duration = Duration::from_millis(1200);
 
 /// The device of a run: the one that was asked for, or the first of its GPUs where that is as fast.
 pub(super) fn device<T: Compiled>(plan: &Plan<'_>) -> Device {
