@@ -13,8 +13,6 @@ const MOST: usize = 2000;
 pub(super) enum Operand {
     /// The pack of a row.
     Row(usize),
-    /// That from the cell before on, or from the one behind.
-    Beside { row: usize, behind: bool },
     /// A number, the same in all lanes.
     Scalar(usize),
     /// What a line before has computed.
@@ -106,9 +104,6 @@ pub(super) struct Listing {
     pub(super) given: Vec<Given>,
     pub(super) states: usize,
     pub(super) outputs: usize,
-    /// Second differences that are there, by species, and what they are multiplied by.
-    second: Vec<Option<Operand>>,
-    scale: f64,
 }
 
 impl Listing {
@@ -118,9 +113,6 @@ impl Listing {
         let (assignments, outputs) = program.assignments();
         let states = program.n_states();
         let mut listing = Listing { states, outputs: outputs.len(), ..Listing::default() };
-        if let Form::Rod { scale, .. } = form {
-            (listing.second, listing.scale) = (vec![None; outputs.len()], *scale);
-        }
         // The operand that each result is.
         let mut results = Vec::with_capacity(assignments.len());
         let mut ended = vec![false; outputs.len()];
@@ -152,7 +144,7 @@ impl Listing {
         let mut rows = Vec::new();
         for line in &self.lines {
             rows.extend(line.operands.iter().filter_map(|operand| match operand {
-                Operand::Row(row) | Operand::Beside { row, .. } => Some(*row),
+                Operand::Row(row) => Some(*row),
                 _ => None,
             }));
             rows.extend(if let Kind::Store { row, .. } = line.kind { Some(row) } else { None });
@@ -166,27 +158,10 @@ impl Listing {
         Some(match value {
             Value::Constant(number) => self.scalar(Given::Number(Number(number))),
             Value::Time => self.scalar(Given::Time),
-            Value::State(i) => match i.checked_sub(self.outputs) {
-                Some(s) if s < self.second.len() => self.second_difference(s),
-                _ => Operand::Row(i),
-            },
+            Value::State(i) => Operand::Row(i),
             Value::Param(_) => return None,
             Value::Result(n) => results[n],
         })
-    }
-
-    /// The Laplacian of a state along a rod: the operations of a sweep, in their order.
-    fn second_difference(&mut self, s: usize) -> Operand {
-        if let Some(known) = self.second[s] {
-            return known;
-        }
-        let beside = [false, true].map(|behind| Operand::Beside { row: s, behind });
-        let sides = self.line(Kind::Add, &beside);
-        let [two, scale] = [-2.0, self.scale].map(|x| self.scalar(Given::Number(Number(x))));
-        let sum = self.line(Kind::MulAdd, &[two, Operand::Row(s), sides]);
-        let laplacian = self.line(Kind::Mul, &[sum, scale]);
-        self.second[s] = Some(laplacian);
-        laplacian
     }
 
     fn scalar(&mut self, given: Given) -> Operand {
@@ -282,21 +257,6 @@ impl Listing {
     /// interpreted.
     fn end(&mut self, s: usize, output: Operand, form: &Form) {
         let row = self.states + s * (2 + form.terms());
-        let euler;
-        let form = match form {
-            Form::Rod { masked, .. } => {
-                euler = Form::Combined {
-                    here: true,
-                    terms: 0,
-                    own: false,
-                    gains: vec![false; self.outputs],
-                    streams: false,
-                    masked: masked.then_some(Left::Zero),
-                };
-                &euler
-            }
-            form => form,
-        };
         let Form::Combined { here, terms, own, gains, streams, masked } = form else {
             self.line(Kind::Store { row, streams: false }, &[output]);
             return;

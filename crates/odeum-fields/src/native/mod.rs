@@ -25,13 +25,6 @@ use odeum_core::{Isa, Program, Scalar};
 pub(crate) enum Form {
     /// They are written as they are.
     Plain,
-    /// states + slope · F along a rod: of rows that have cells before the first and behind the last.
-    Rod {
-        /// Laplacians, which the program reads after the states, are second differences times this.
-        scale: f64,
-        /// Whether a row of masks leaves out lanes, which get zero.
-        masked: bool,
-    },
     /// own · out + Σ cₖ Vₖ + slope · (F + gains)
     Combined {
         /// Whether the first term is of the states themselves: outputs are then the first states.
@@ -65,12 +58,12 @@ impl Form {
 
     /// Whether the first of what is added is the states themselves.
     pub(crate) fn adds_states(&self) -> bool {
-        matches!(self, Form::Combined { here: true, .. } | Form::Rod { .. })
+        matches!(self, Form::Combined { here: true, .. })
     }
 
     /// Whether there is a row of masks: bits of a cell that counts are all ones, others are zero.
     pub(crate) fn is_masked(&self) -> bool {
-        matches!(self, Form::Combined { masked: Some(_), .. } | Form::Rod { masked: true, .. })
+        matches!(self, Form::Combined { masked: Some(_), .. })
     }
 }
 
@@ -166,7 +159,7 @@ impl Code {
     /// # Safety
     ///
     /// There must be [`rows`](Code::rows) pointers, of which those that the program reads lead to
-    /// so many bytes, of a rod to a cell before and behind these too, and [`scalars`](Code::scalars) as this code gives them; a pack must lie at
+    /// so many bytes, and [`scalars`](Code::scalars) as this code gives them; a pack must lie at
     /// `spoiled`. Outputs must be the caller's to write, and overlap no row that is read but where
     /// an output is read at the place that is written next. What is
     /// written past the caches begins on cache lines. The processor must have the instructions.

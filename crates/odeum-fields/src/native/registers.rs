@@ -11,11 +11,10 @@ use std::collections::HashMap;
 /// One instruction, with registers by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// The pack of a row, or that so many cells on.
+    /// The pack of a row.
     Load {
         to: usize,
         row: usize,
-        on: i8,
     },
     /// A number in all lanes.
     Broadcast {
@@ -161,10 +160,7 @@ impl<'a> Allocator<'a> {
         }
         let to = self.vacant(n, &self.lines[n].operands)?;
         match operand {
-            Operand::Row(row) => self.act(Act::Load { to, row, on: 0 }),
-            Operand::Beside { row, behind } => {
-                self.act(Act::Load { to, row, on: if behind { 1 } else { -1 } });
-            }
+            Operand::Row(row) => self.act(Act::Load { to, row }),
             Operand::Scalar(scalar) => self.act(Act::Broadcast { to, scalar }),
             Operand::Result(_) => return None,
         }

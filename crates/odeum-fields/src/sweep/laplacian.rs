@@ -162,7 +162,7 @@ fn joined<L: Lanes, const KIND: usize>(z: L, sides: L, centre: L) -> L {
 
 /// G beyond a wall, from that before it.
 #[inline(always)]
-pub(super) fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
+fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
     match ghost {
         Ghost::Mirror | Ghost::Wrap => mirror,
         Ghost::Affine { shift, scale } => weight * *shift + *scale * mirror,

@@ -2,7 +2,6 @@
 
 use super::cascade::Ring;
 use super::scratch::Scratch;
-use crate::memory::Lined;
 use std::sync::{Mutex, TryLockError};
 
 /// Memory of one thread for its tiles.
@@ -10,13 +9,11 @@ pub struct Memory<T> {
     pub(super) scratch: Option<Box<Scratch<T>>>,
     /// What a tile keeps of stages between.
     pub(super) rings: Vec<Ring<T>>,
-    /// Rows of rods with room beside them.
-    pub(super) rods: Option<Lined<T>>,
 }
 
 impl<T> Default for Memory<T> {
     fn default() -> Memory<T> {
-        Memory { scratch: None, rings: Vec::new(), rods: None }
+        Memory { scratch: None, rings: Vec::new() }
     }
 }
 

@@ -10,16 +10,16 @@ use super::laplacian::{self, Nine, Sink};
 use super::memory::Memory;
 use super::moment::Moment;
 use super::row;
-use super::scratch;
-use crate::memory::{LINE, Lined};
+use super::scratch::{self, Scratch};
 use crate::native::Code;
 use crate::plan::{Kernel, Plan, Tape};
 use crate::walls::Ghost;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Lanes, Scalar};
 
-/// Steps of a batch from which on it is worth it to copy the rows of a reaction.
-pub(super) const FEWEST: u64 = 4;
+/// Bytes of a row of Laplacians that a reaction follows at once: few, so that the first-level cache
+/// keeps them beside the states.
+const CHUNK: usize = 4096;
 
 /// The most lanes of a pack that code computes.
 const PACK: usize = 16;
@@ -73,82 +73,58 @@ impl<T: Scalar> Rods<'_, T> {
         count
     }
 
-    /// The rows are copies with a cell before the first and behind the last, so that code reads
-    /// neighbours where it reads cells.
     #[inline(always)]
     fn react<L: Lanes<Scalar = T>>(self, tape: &Tape, code: &Code) -> u64 {
-        let Rods { plan, moment, count, mut fields, memory, .. } = self;
+        let Rods { plan, moment, count, fields: [from, to], memory, .. } = self;
         let (species, nx, wide) =
             (plan.layout.species, plan.layout.shape[0], plan.layout.wide::<T>());
-        let line = LINE / size_of::<T>();
-        let stride = line + wide + line;
-        // Those of both turns, and the masks.
-        let zero = T::from_f64(0.0);
-        let rods = memory.rods.get_or_insert_with(|| Lined::new(zero, (2 * species + 1) * stride));
-        let place = |turn: usize, s: usize| (turn * species + s) * stride + line;
-        for s in 0..species {
-            let begin = plan.layout.row_at(s, 0, 0);
-            rods[place(0, s)..][..wide].copy_from_slice(&fields[0][begin..begin + wide]);
-        }
-        rods[place(2, 0)..][..nx].fill(scratch::ones());
-        let first = rods.as_mut_ptr();
-        // What each turn reads and writes, one after the other.
-        let mut pointers = vec![std::ptr::null_mut(); 2 * code.rows()];
-        for (turn, rows) in pointers.chunks_exact_mut(code.rows()).enumerate() {
-            for s in 0..species {
-                rows[s] = first.wrapping_add(place(turn, s));
-                // Beside an output are its gains: there are none.
-                rows[code.states() + 2 * s] = first.wrapping_add(place(1 - turn, s));
-            }
-            if code.form().is_masked() {
-                rows[code.rows() - 1] = first.wrapping_add(place(2, 0));
-            }
-        }
-        let bytes = [0, wide * size_of::<T>()];
-        let mut taken = count;
-        for n in 0..count {
-            let rows = &pointers[n as usize % 2 * code.rows()..][..code.rows()];
-            for &s in &tape.rhs_inputs.laplacians {
-                // SAFETY: a row of `rods`, with a line of cells on each side.
-                unsafe { surround(rows[s], nx, &moment.ghosts[s][0]) };
-            }
-            let mut sums = [zero; PACK];
-            // SAFETY: all rows are parts of `rods`, of whole cache lines with a line beside them; those that
-            // are written are the other turn's. Codes are made for instructions that there are.
-            unsafe { code.run(rows, &moment.numbers[0], bytes, sums.as_mut_ptr()) };
-            if !is_sound(L::load(&sums[..L::WIDTH])) {
-                taken = n;
-                break;
-            }
-        }
-        for (turn, field) in fields.iter_mut().enumerate() {
+        let together = scratch::together(plan);
+        let scratch = memory.scratch.get_or_insert_with(|| Box::new(Scratch::new(plan, together)));
+        let Scratch { stride, laplacians, masks, pointers, .. } = &mut **scratch;
+        // The rows of both turns, one after the other.
+        pointers.clear();
+        pointers.resize(2 * code.rows(), std::ptr::null_mut());
+        let turns = [[from.as_mut_ptr(), to.as_mut_ptr()], [to.as_mut_ptr(), from.as_mut_ptr()]];
+        for (rows, [from, to]) in pointers.chunks_exact_mut(code.rows()).zip(turns) {
             for s in 0..species {
                 let begin = plan.layout.row_at(s, 0, 0);
-                field[begin..begin + nx].copy_from_slice(&rods[place(turn, s)..][..nx]);
+                rows[s] = from.wrapping_add(begin);
+                // Beside an output are its gains: there are none.
+                rows[code.states() + 2 * s] = to.wrapping_add(begin);
+            }
+            if code.form().is_masked() {
+                rows[code.rows() - 1] = masks.as_mut_ptr();
             }
         }
-        taken
-    }
-}
-
-/// Writes what lies beyond the ends of a row of `nx` cells.
-///
-/// # Safety
-/// There is a cell before the row and one behind it, and nobody else uses any of them.
-#[inline(always)]
-unsafe fn surround<T: Scalar>(row: *mut T, nx: usize, ends: &[Ghost<T>; 2]) {
-    let one = T::from_f64(1.0);
-    // SAFETY: the caller's word.
-    unsafe {
-        let (first, last) = (*row, *row.add(nx - 1));
-        *row.sub(1) = match &ends[0] {
-            Ghost::Wrap => last,
-            ghost => laplacian::end(ghost, one, first),
-        };
-        *row.add(nx) = match &ends[1] {
-            Ghost::Wrap => first,
-            ghost => laplacian::end(ghost, one, last),
-        };
+        let chunk = (CHUNK / size_of::<T>()).min(nx);
+        let scale = L::lit(plan.weights.scale);
+        for n in 0..count {
+            let rows = &mut pointers[n as usize % 2 * code.rows()..][..code.rows()];
+            let mut sums = [T::from_f64(0.0); PACK];
+            let mut begin = 0;
+            while begin < nx {
+                let end = (begin + chunk).min(nx);
+                for &s in &tape.rhs_inputs.laplacians {
+                    // SAFETY: a row of the field that this step reads, of whole cache lines.
+                    let here = unsafe { std::slice::from_raw_parts(rows[s].cast_const(), wide) };
+                    let rod = Rod { nx, here, ends: &moment.ghosts[s][0] };
+                    let to = &mut laplacians[s * *stride..(s + 1) * *stride];
+                    let mut sink = Part::<L> { begin, scale, to };
+                    rod.march(plan, begin..end, &mut sink);
+                    rows[species + s] = to.as_mut_ptr().wrapping_sub(begin);
+                }
+                let end = if end == nx { wide } else { end };
+                let bytes = [begin * size_of::<T>(), end * size_of::<T>()];
+                // SAFETY: states and outputs are rows of two fields, of whole cache lines, and
+                // Laplacians and masks are as long; codes are made for instructions that there are.
+                unsafe { code.run(rows, &moment.numbers[0], bytes, sums.as_mut_ptr()) };
+                begin = end;
+            }
+            if !is_sound(L::load(&sums[..L::WIDTH])) {
+                return n;
+            }
+        }
+        count
     }
 }
 
@@ -226,5 +202,20 @@ impl<L: Lanes, const STREAMS: bool> Sink<L> for Step<'_, L, STREAMS> {
         }
         let [last, other] = self.spoiled;
         self.spoiled = [value.mul_add(L::lit(0.0), other), last];
+    }
+}
+
+/// Laplacians of cells from `begin` on.
+struct Part<'a, L: Lanes> {
+    begin: usize,
+    scale: L,
+    to: &'a mut [L::Scalar],
+}
+
+impl<L: Lanes> Sink<L> for Part<'_, L> {
+    #[inline(always)]
+    fn take(&mut self, x: usize, _cells: usize, sum: L, _centre: L) {
+        let at = x - self.begin;
+        (sum * self.scale).store(&mut self.to[at..at + L::WIDTH]);
     }
 }
