@@ -1,7 +1,6 @@
 //! Room on the disk for a large result, made while the result is computed.
 //!
-//! A file system takes longer to find room for new bytes than to copy them there (two thirds of the time
-//! of a write to memory disks). The file has no name until it is whole, so nothing is left of a run that is
+//! To find room for new bytes takes a memory disk more than a third of the time of a write. The file has no name until it is whole, so nothing is left of a run that is
 //! killed.
 
 use std::fs::File;
