@@ -286,8 +286,8 @@ impl Writer<'_> {
         self.put(Instruction::with2(Code::Mov_r64_rm64, to, from).ok()?)
     }
 
-    /// The pack of a row.
-    fn pack(&mut self, row: usize) -> Option<MemoryOperand> {
+    /// The pack of a row, or that so many packs on.
+    fn pack(&mut self, row: usize, on: i8) -> Option<MemoryOperand> {
         let base = match self.rows.iter().position(|known| *known == row) {
             Some(k) => POINTERS[k],
             None => {
@@ -295,15 +295,16 @@ impl Writer<'_> {
                 SPARE
             }
         };
-        Some(MemoryOperand::with_base_index(base, AT))
+        let bytes = self.target.pack as i64 * i64::from(on);
+        Some(MemoryOperand::with_base_index_scale_displ_size(base, AT, 1, bytes, u32::from(on != 0)))
     }
 
     fn act(&mut self, act: &Act) -> Option<()> {
         let target = self.target;
         let v = |number: usize| target.first + number as u32;
         let instruction = match *act {
-            Act::Load { to, row } => {
-                let from = self.pack(row)?;
+            Act::Load { to, row, on } => {
+                let from = self.pack(row, on)?;
                 Instruction::with2(target.load, v(to), from)
             }
             Act::Broadcast { to, scalar } => {
@@ -351,7 +352,7 @@ impl Writer<'_> {
                 Instruction::with3(target.onto_sum[fused(kind)?], v(c), v(a), v(b))
             }
             Act::Store { row, from, streams } => {
-                let to = self.pack(row)?;
+                let to = self.pack(row, 0)?;
                 let code = if streams { target.stream } else { target.store };
                 Instruction::with2(code, to, v(from))
             }

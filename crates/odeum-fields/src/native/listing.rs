@@ -13,6 +13,10 @@ const MOST: usize = 2000;
 pub(super) enum Operand {
     /// The pack of a row.
     Row(usize),
+    /// That before it.
+    Before(usize),
+    /// That behind it.
+    Behind(usize),
     /// A number, the same in all lanes.
     Scalar(usize),
     /// What a line before has computed.
@@ -104,6 +108,8 @@ pub(super) struct Listing {
     pub(super) given: Vec<Given>,
     pub(super) states: usize,
     pub(super) outputs: usize,
+    /// Of rods the Laplacian of each species, once it is computed.
+    laplacians: Vec<Option<Operand>>,
 }
 
 impl Listing {
@@ -113,11 +119,12 @@ impl Listing {
         let (assignments, outputs) = program.assignments();
         let states = program.n_states();
         let mut listing = Listing { states, outputs: outputs.len(), ..Listing::default() };
+        listing.laplacians = vec![None; outputs.len()];
         // The operand that each result is.
         let mut results = Vec::with_capacity(assignments.len());
         let mut ended = vec![false; outputs.len()];
         for (n, assignment) in assignments.iter().enumerate() {
-            let of = assignment.operands.iter().map(|v| listing.operand(*v, &results));
+            let of = assignment.operands.iter().map(|v| listing.operand(*v, &results, form));
             let of: Vec<Operand> = of.collect::<Option<_>>()?;
             results.push(listing.compute(assignment.op, &of)?);
             for s in 0..outputs.len() {
@@ -132,7 +139,7 @@ impl Listing {
         }
         for s in 0..outputs.len() {
             if !ended[s] {
-                let output = listing.operand(outputs[s], &results)?;
+                let output = listing.operand(outputs[s], &results, form)?;
                 listing.end(s, output, form);
             }
         }
@@ -144,7 +151,7 @@ impl Listing {
         let mut rows = Vec::new();
         for line in &self.lines {
             rows.extend(line.operands.iter().filter_map(|operand| match operand {
-                Operand::Row(row) => Some(*row),
+                Operand::Row(row) | Operand::Before(row) | Operand::Behind(row) => Some(*row),
                 _ => None,
             }));
             rows.extend(if let Kind::Store { row, .. } = line.kind { Some(row) } else { None });
@@ -154,14 +161,36 @@ impl Listing {
         rows
     }
 
-    fn operand(&mut self, value: Value, results: &[Operand]) -> Option<Operand> {
+    fn operand(&mut self, value: Value, results: &[Operand], form: &Form) -> Option<Operand> {
         Some(match value {
             Value::Constant(number) => self.scalar(Given::Number(Number(number))),
             Value::Time => self.scalar(Given::Time),
-            Value::State(i) => Operand::Row(i),
+            Value::State(i) => match *form {
+                Form::Rod { scale } if i >= self.outputs => {
+                    self.laplacian(i - self.outputs, scale)?
+                }
+                _ => Operand::Row(i),
+            },
             Value::Param(_) => return None,
             Value::Result(n) => results[n],
         })
+    }
+
+    /// Of a rod: what comes after the species, as far as it is read, are their Laplacians. The
+    /// operations are those of a sweep.
+    fn laplacian(&mut self, s: usize, scale: f64) -> Option<Operand> {
+        if let Some(known) = *self.laplacians.get(s)? {
+            return Some(known);
+        }
+        let minus_two = self.scalar(Given::Number(Number(-2.0)));
+        let sides = self.line(Kind::Add, &[Operand::Before(s), Operand::Behind(s)]);
+        let mut sum = self.line(Kind::MulAdd, &[minus_two, Operand::Row(s), sides]);
+        if scale != 1.0 {
+            let scale = self.scalar(Given::Number(Number(scale)));
+            sum = self.line(Kind::Mul, &[sum, scale]);
+        }
+        self.laplacians[s] = Some(sum);
+        Some(sum)
     }
 
     fn scalar(&mut self, given: Given) -> Operand {
@@ -258,7 +287,13 @@ impl Listing {
     fn end(&mut self, s: usize, output: Operand, form: &Form) {
         let row = self.states + s * (2 + form.terms());
         let Form::Combined { here, terms, own, gains, streams, masked } = form else {
-            self.line(Kind::Store { row, streams: false }, &[output]);
+            let mut value = output;
+            if let Form::Rod { .. } = form {
+                let factor = self.scalar(Given::Slope);
+                let gained = self.line(Kind::Mul, &[output, factor]);
+                value = self.line(Kind::Add, &[Operand::Row(s), gained]);
+            }
+            self.line(Kind::Store { row, streams: false }, &[value]);
             return;
         };
         let mut slope = output;

@@ -40,6 +40,10 @@ pub(crate) enum Form {
         /// Whether a row of masks leaves out lanes, and what they get.
         masked: Option<Left>,
     },
+    /// A step of forward Euler along a rod, out = u + slope · F, where each lane has a stretch of its
+    /// own: neighbours of a pack are the packs beside it. Laplacians are computed from them, in
+    /// place of rows that are read, with this factor of second differences.
+    Rod { scale: f64 },
 }
 
 /// What lanes get that are left out.
@@ -159,8 +163,8 @@ impl Code {
     /// # Safety
     ///
     /// There must be [`rows`](Code::rows) pointers, of which those that the program reads lead to
-    /// so many bytes, and [`scalars`](Code::scalars) as this code gives them; a pack must lie at
-    /// `spoiled`. Outputs must be the caller's to write, and overlap no row that is read but where
+    /// so many bytes, along rods to a pack before and behind them too, and
+    /// [`scalars`](Code::scalars) as this code gives them; a pack must lie at `spoiled`. Outputs must be the caller's to write, and overlap no row that is read but where
     /// an output is read at the place that is written next. What is
     /// written past the caches begins on cache lines. The processor must have the instructions.
     pub(crate) unsafe fn run<T: Scalar>(

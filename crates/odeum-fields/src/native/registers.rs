@@ -11,10 +11,11 @@ use std::collections::HashMap;
 /// One instruction, with registers by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// The pack of a row.
+    /// The pack of a row, or that so many packs on.
     Load {
         to: usize,
         row: usize,
+        on: i8,
     },
     /// A number in all lanes.
     Broadcast {
@@ -160,7 +161,9 @@ impl<'a> Allocator<'a> {
         }
         let to = self.vacant(n, &self.lines[n].operands)?;
         match operand {
-            Operand::Row(row) => self.act(Act::Load { to, row }),
+            Operand::Row(row) => self.act(Act::Load { to, row, on: 0 }),
+            Operand::Before(row) => self.act(Act::Load { to, row, on: -1 }),
+            Operand::Behind(row) => self.act(Act::Load { to, row, on: 1 }),
             Operand::Scalar(scalar) => self.act(Act::Broadcast { to, scalar }),
             Operand::Result(_) => return None,
         }

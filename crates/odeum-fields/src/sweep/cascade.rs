@@ -99,7 +99,7 @@ pub(super) fn run<L: Lanes>(
     let of_step = of_step(plan);
     let last = of_step * frame.moments.len() - 1;
     let rows = |stage: usize| grown(&tile.y, last - stage, ny, along_y);
-    let Memory { scratch, rings } = memory;
+    let Memory { scratch, rings, .. } = memory;
     if rings.len() < last {
         rings.resize_with(last, Ring::new);
     }

@@ -12,7 +12,7 @@ use crate::native::{Code, Form, Left};
 use crate::plan::{Inputs, Kernel, Plan, Tape};
 use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The most lanes of a pack that code computes.
 const PACK: usize = 16;
@@ -23,6 +23,7 @@ pub(crate) struct Codes {
     /// What was asked for; `None` stands for what has to be interpreted.
     outputs: Mutex<Vec<(Asked, Option<Arc<Code>>)>>,
     potentials: Option<Code>,
+    rod: OnceLock<Option<Code>>,
 }
 
 /// Which code of outputs is asked for.
@@ -46,12 +47,19 @@ impl Codes {
             }
             _ => None,
         };
-        Codes { isa, outputs: Mutex::default(), potentials }
+        Codes { isa, outputs: Mutex::default(), potentials, rod: OnceLock::new() }
     }
 
     /// The code of the potentials.
     pub(super) fn potentials(&self) -> Option<&Code> {
         self.potentials.as_ref()
+    }
+
+    /// The code of a step of forward Euler along a rod with reactions.
+    pub(super) fn rod<T: Scalar>(&self, plan: &Plan<T>) -> Option<&Code> {
+        let Kernel::Tape(tape) = &plan.kernel else { return None };
+        let form = Form::Rod { scale: plan.weights.scale };
+        self.rod.get_or_init(|| Code::new::<T>(&tape.rhs, &form, self.isa)).as_ref()
     }
 
     /// The code that makes rows of the output.

@@ -21,7 +21,7 @@ use std::ops::Range;
 pub(super) const STAR: usize = 0;
 pub(super) const EDGES: usize = 1;
 const PLANE: usize = 2;
-pub(super) const LINE: usize = 3;
+const LINE: usize = 3;
 
 /// What takes the Laplacian of a row, pack by pack.
 pub(super) trait Sink<L> {
@@ -162,7 +162,7 @@ fn joined<L: Lanes, const KIND: usize>(z: L, sides: L, centre: L) -> L {
 
 /// G beyond a wall, from that before it.
 #[inline(always)]
-fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
+pub(super) fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
     match ghost {
         Ghost::Mirror | Ghost::Wrap => mirror,
         Ghost::Affine { shift, scale } => weight * *shift + *scale * mirror,

@@ -1,6 +1,7 @@
 //! Memory that sweeps use again: made by the first sweep, kept for all that follow.
 
 use super::cascade::Ring;
+use super::rod::Rows;
 use super::scratch::Scratch;
 use std::sync::{Mutex, TryLockError};
 
@@ -9,11 +10,12 @@ pub struct Memory<T> {
     pub(super) scratch: Option<Box<Scratch<T>>>,
     /// What a tile keeps of stages between.
     pub(super) rings: Vec<Ring<T>>,
+    pub(super) rods: Option<Rows<T>>,
 }
 
 impl<T> Default for Memory<T> {
     fn default() -> Memory<T> {
-        Memory { scratch: None, rings: Vec::new() }
+        Memory { scratch: None, rings: Vec::new(), rods: None }
     }
 }
 

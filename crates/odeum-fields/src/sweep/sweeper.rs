@@ -5,7 +5,7 @@ use super::combine::MOST;
 use super::flush::Flushed;
 use super::memory::{Kept, Memory};
 use super::moment::{Moment, walls_in_z};
-use super::rod::Rods;
+use super::rod::{self, Rods};
 use super::tile::{STREAM, Tile, sharing, tiles};
 use super::{Combination, Frame, Output, Precision, cascade, scratch};
 use crate::field::Field;
@@ -184,8 +184,8 @@ impl<T: Precision> Sweeper<T> {
         let codes = self.codes_of(EULER, streams);
         let factors = Factors { slope: h, own: 0.0, terms: &[1.0] };
         let steady = self.plan.is_steady();
-        let code = codes[0].as_deref();
-        let rod = steady && !streams && self.plan.is_rod() && count > 0;
+        let rod = steady && !streams && self.plan.is_rod() && count >= rod::FEWEST;
+        let code = if rod { self.codes.rod(&self.plan) } else { None };
         let rod = rod && (code.is_some() || matches!(self.plan.kernel, Kernel::Diffusion(_)));
         let taken = self.moments.lend(|moments| {
             if rod {
