@@ -296,7 +296,13 @@ impl Writer<'_> {
             }
         };
         let bytes = self.target.pack as i64 * i64::from(on);
-        Some(MemoryOperand::with_base_index_scale_displ_size(base, AT, 1, bytes, u32::from(on != 0)))
+        Some(MemoryOperand::with_base_index_scale_displ_size(
+            base,
+            AT,
+            1,
+            bytes,
+            u32::from(on != 0),
+        ))
     }
 
     fn act(&mut self, act: &Act) -> Option<()> {

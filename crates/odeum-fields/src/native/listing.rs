@@ -1,6 +1,6 @@
 //! What is computed at each pack of a row, operation by operation.
 
-use super::{Form, Left};
+use super::{Form, Here, Left};
 use odeum_core::Program;
 use odeum_core::graph::Op;
 use odeum_core::tape::Value;
@@ -166,7 +166,7 @@ impl Listing {
             Value::Constant(number) => self.scalar(Given::Number(Number(number))),
             Value::Time => self.scalar(Given::Time),
             Value::State(i) => match *form {
-                Form::Rod { scale } if i >= self.outputs => {
+                Form::Rod { scale, .. } if i >= self.outputs => {
                     self.laplacian(i - self.outputs, scale)?
                 }
                 _ => Operand::Row(i),
@@ -302,10 +302,15 @@ impl Listing {
         }
         let factor = self.scalar(Given::Slope);
         let mut sum = self.line(Kind::Mul, &[slope, factor]);
-        let rows = here.then_some(s).into_iter().chain((0..*terms).map(|k| row + 2 + k));
+        let states = (*here != Here::No).then_some(s);
+        let rows = states.into_iter().chain((0..*terms).map(|k| row + 2 + k));
         for (k, term) in rows.enumerate() {
-            let factor = self.scalar(Given::Factor(k));
-            sum = self.line(Kind::MulAdd, &[Operand::Row(term), factor, sum]);
+            sum = if k == 0 && *here == Here::Whole {
+                self.line(Kind::Add, &[Operand::Row(term), sum])
+            } else {
+                let factor = self.scalar(Given::Factor(k));
+                self.line(Kind::MulAdd, &[Operand::Row(term), factor, sum])
+            };
         }
         if *own {
             let factor = self.scalar(Given::Own);

@@ -28,7 +28,7 @@ pub(crate) enum Form {
     /// own · out + Σ cₖ Vₖ + slope · (F + gains)
     Combined {
         /// Whether the first term is of the states themselves: outputs are then the first states.
-        here: bool,
+        here: Here,
         /// Rows that are added, beside those states.
         terms: usize,
         /// Whether the old content of the output is added.
@@ -42,8 +42,19 @@ pub(crate) enum Form {
     },
     /// A step of forward Euler along a rod, out = u + slope · F, where each lane has a stretch of its
     /// own: neighbours of a pack are the packs beside it. Laplacians are computed from them, in
-    /// place of rows that are read, with this factor of second differences.
-    Rod { scale: f64 },
+    /// place of rows that are read, with this factor of second differences. Not all code looks whether
+    /// what it writes is finite.
+    Rod { scale: f64, looks: bool },
+}
+
+/// How the states themselves are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Here {
+    No,
+    /// Times the first factor.
+    Scaled,
+    /// As they are: the first factor is one.
+    Whole,
 }
 
 /// What lanes get that are left out.
@@ -60,9 +71,15 @@ impl Form {
         if let Form::Combined { terms, .. } = self { *terms } else { 0 }
     }
 
+    /// Whether code looks if what it writes is finite.
+    #[cfg(target_arch = "x86_64")]
+    fn looks(&self) -> bool {
+        !matches!(self, Form::Rod { looks: false, .. })
+    }
+
     /// Whether the first of what is added is the states themselves.
     pub(crate) fn adds_states(&self) -> bool {
-        matches!(self, Form::Combined { here: true, .. })
+        matches!(self, Form::Combined { here: Here::Scaled | Here::Whole, .. })
     }
 
     /// Whether there is a row of masks: bits of a cell that counts are all ones, others are zero.
@@ -101,7 +118,7 @@ impl Code {
     pub(crate) fn new<T: Scalar>(program: &Program, form: &Form, isa: Isa) -> Option<Code> {
         let target = encode::Target::new(isa, size_of::<T>())?;
         let listing = Listing::new(program, form)?;
-        let acts = registers::allocate(&listing, target.registers())?;
+        let acts = registers::allocate(&listing, target.registers(), form.looks())?;
         let used = listing.rows();
         let bytes = encode::encode(&target, &used, &acts)?;
         let mut memory = memmap2::MmapMut::map_anon(bytes.len()).ok()?;
@@ -158,7 +175,7 @@ impl Code {
     }
 
     /// Computes the outputs from byte `begin` to before byte `end` of the rows, whole packs, at
-    /// least one. Zero times what is written is added to the pack `spoiled`.
+    /// least one. Zero times what is written is added to the pack `spoiled`, where the code looks.
     ///
     /// # Safety
     ///

@@ -68,14 +68,14 @@ pub(super) struct Allocated {
 
 /// Gives out registers, with as many numbers kept as there is room for; `None` when results alone
 /// want more than there are.
-pub(super) fn allocate(listing: &Listing, registers: usize) -> Option<Allocated> {
+pub(super) fn allocate(listing: &Listing, registers: usize, looks: bool) -> Option<Allocated> {
     let mut uses: HashMap<Operand, Vec<usize>> = HashMap::new();
     for (n, line) in listing.lines.iter().enumerate() {
         line.operands.iter().for_each(|operand| uses.entry(*operand).or_default().push(n));
     }
     let mut kept = listing.given.len().min(registers - 3);
     loop {
-        if let Some(allocated) = Allocator::new(listing, &uses, registers, kept).run() {
+        if let Some(allocated) = Allocator::new(listing, &uses, registers, kept).run(looks) {
             return Some(allocated);
         }
         kept = kept.checked_sub(1)?;
@@ -109,7 +109,7 @@ impl<'a> Allocator<'a> {
         Allocator { lines: &listing.lines, uses, holds: vec![None; free], allocated }
     }
 
-    fn run(mut self) -> Option<Allocated> {
+    fn run(mut self, looks: bool) -> Option<Allocated> {
         let mut stores = 0;
         for (n, line) in self.lines.iter().enumerate() {
             let mut at = [0; 3];
@@ -117,10 +117,11 @@ impl<'a> Allocator<'a> {
                 at[k] = self.register(line.operands[k], n)?;
             }
             if let Kind::Store { row, streams } = line.kind {
-                let sum = self.allocated.checks[stores % 2];
+                if looks {
+                    let (b, c) = (self.allocated.zero, self.allocated.checks[stores % 2]);
+                    self.act(Act::OntoSum { kind: Kind::MulAdd, a: at[0], b, c });
+                }
                 stores += 1;
-                let b = self.allocated.zero;
-                self.act(Act::OntoSum { kind: Kind::MulAdd, a: at[0], b, c: sum });
                 self.act(Act::Store { row, from: at[0], streams });
                 self.release(n);
                 continue;

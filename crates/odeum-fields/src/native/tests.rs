@@ -1,6 +1,6 @@
 //! Machine code against the interpreter, to the bit.
 
-use super::{Code, Factors, Form, Left};
+use super::{Code, Factors, Form, Here, Left};
 use crate::memory::Lined;
 use odeum_core::lanes::LaneWork;
 use odeum_core::random::SplitMix64;
@@ -101,9 +101,11 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
                         slope = slope + pack(&rows[at + 1]);
                     }
                     let mut sum = slope * L::lit(FACTORS.slope);
-                    let first = here.then_some(s).into_iter();
+                    let first = (*here != Here::No).then_some(s).into_iter();
                     for (k, term) in first.chain((0..*terms).map(|k| at + 2 + k)).enumerate() {
-                        sum = pack(&rows[term]).mul_add(L::lit(FACTORS.terms[k]), sum);
+                        let is_whole = k == 0 && *here == Here::Whole;
+                        let factor = if is_whole { 1.0 } else { FACTORS.terms[k] };
+                        sum = pack(&rows[term]).mul_add(L::lit(factor), sum);
                     }
                     if *own {
                         sum = pack(&rows[at]).mul_add(L::lit(FACTORS.own), sum);
@@ -166,10 +168,10 @@ fn agrees<T: Scalar>(isa: Isa, program: &Program, form: &Form, random: &mut Spli
 /// Forms of all kinds.
 fn forms() -> Vec<Form> {
     let mut forms = vec![Form::Plain];
-    for here in [false, true] {
+    for here in [Here::No, Here::Scaled, Here::Whole] {
         for terms in 0..3 {
             for own in [false, true] {
-                let gains = vec![own, terms == 1, here];
+                let gains = vec![own, terms == 1, here != Here::No];
                 forms.push(Form::Combined {
                     here,
                     terms,
@@ -177,7 +179,7 @@ fn forms() -> Vec<Form> {
                     gains,
                     streams: !own,
                     masked: [None, Some(Left::Zero), Some(Left::State)]
-                        [(terms + usize::from(here != own)) % 3],
+                        [(terms + usize::from((here != Here::No) != own)) % 3],
                 });
             }
         }

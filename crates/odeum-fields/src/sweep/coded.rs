@@ -8,7 +8,7 @@ use super::program;
 use super::row::PAD;
 use super::scratch::{self, Origin, Scratch, gains, has_gains};
 use crate::field::Layout;
-use crate::native::{Code, Form, Left};
+use crate::native::{Code, Form, Here, Left};
 use crate::plan::{Inputs, Kernel, Plan, Tape};
 use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar};
@@ -23,14 +23,14 @@ pub(crate) struct Codes {
     /// What was asked for; `None` stands for what has to be interpreted.
     outputs: Mutex<Vec<(Asked, Option<Arc<Code>>)>>,
     potentials: Option<Code>,
-    rod: OnceLock<Option<Code>>,
+    rod: OnceLock<Option<[Code; 2]>>,
 }
 
 /// Which code of outputs is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// Whether the states themselves are added, how many other rows, and whether the old output is.
-    pub(super) here: bool,
+    /// How the states themselves are added, how many other rows, and whether the old output is.
+    pub(super) here: Here,
     pub(super) terms: usize,
     pub(super) own: bool,
     /// Whether the output is written past the caches.
@@ -55,11 +55,14 @@ impl Codes {
         self.potentials.as_ref()
     }
 
-    /// The code of a step of forward Euler along a rod with reactions.
-    pub(super) fn rod<T: Scalar>(&self, plan: &Plan<T>) -> Option<&Code> {
+    /// The codes of a step of forward Euler along a rod with reactions, without and with a look whether
+    /// values are finite.
+    pub(super) fn rod<T: Scalar>(&self, plan: &Plan<T>) -> Option<&[Code; 2]> {
         let Kernel::Tape(tape) = &plan.kernel else { return None };
-        let form = Form::Rod { scale: plan.weights.scale };
-        self.rod.get_or_init(|| Code::new::<T>(&tape.rhs, &form, self.isa)).as_ref()
+        let code = |looks: bool| {
+            Code::new::<T>(&tape.rhs, &Form::Rod { scale: plan.weights.scale, looks }, self.isa)
+        };
+        self.rod.get_or_init(|| Some([code(false)?, code(true)?])).as_ref()
     }
 
     /// The code that makes rows of the output.
@@ -72,7 +75,7 @@ impl Codes {
         let Asked { here, terms, own, streams, near_solids } = asked;
         let gains = (0..plan.layout.species).map(|s| has_gains(plan, s)).collect();
         let masked = match near_solids {
-            true if here || terms > 0 || own => Some(Left::State),
+            true if here != Here::No || terms > 0 || own => Some(Left::State),
             true => Some(Left::Zero),
             // Cache lines are whole packs, of which rows have whole ones.
             false => (plan.layout.wide::<T>() != plan.layout.shape[0]).then_some(Left::Zero),

@@ -34,8 +34,8 @@ pub struct Rods<'a, T> {
     pub(super) plan: &'a Plan<T>,
     /// Of all steps.
     pub(super) moment: &'a Moment<T>,
-    /// What the reaction becomes, where there is one.
-    pub(super) code: Option<&'a Code>,
+    /// What the reaction becomes, where there is one: without and with a look at values.
+    pub(super) codes: Option<&'a [Code; 2]>,
     pub(super) h: f64,
     pub(super) count: u64,
     pub(super) fields: [&'a mut [T]; 2],
@@ -48,30 +48,40 @@ impl<T: Scalar> LaneWork<T> for Rods<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) -> u64 {
-        let Rods { plan, moment, code, h, count, fields, memory } = self;
+        let Rods { plan, moment, codes, h, count, fields, memory } = self;
         let species = plan.layout.species;
         let order = Order::new::<L>(plan.layout.shape[0]);
         let rows = memory.rods.get_or_insert_with(|| Rows::new::<L>(&order, species));
-        for s in 0..species {
-            order.bring::<L>(&fields[0][plan.layout.row_at(s, 0, 0)..], rows.cells(0, s));
-        }
-        let turns = rows.turns(species);
-        // SAFETY: rows of this order, with a pack before and behind each, that nothing else uses until
-        // all steps are taken.
-        let taken = unsafe {
-            match (&plan.kernel, code) {
-                (Kernel::Diffusion(d), _) => {
-                    let factors = d.iter().map(|d| factor(plan, *d, T::from_f64(h))).collect();
-                    let step = Diffusion { factors, turns: &turns };
-                    steps::<L, _>(step, &order, &turns, moment, count)
-                }
-                (Kernel::Tape(tape), Some(code)) => {
-                    let step = Reaction::new(code, &tape.rhs_inputs.laplacians, moment, &turns);
-                    steps::<L, _>(step, &order, &turns, moment, count)
-                }
-                (Kernel::Tape(_), None) => 0,
-            }
+        let factors = match &plan.kernel {
+            Kernel::Diffusion(d) => d.iter().map(|d| factor(plan, *d, T::from_f64(h))).collect(),
+            Kernel::Tape(_) => Vec::new(),
         };
+        let mut taken = 0;
+        // What is not finite stays so: a look from time to time finds it, and all looks find when.
+        for every in [WATCH, 1] {
+            for s in 0..species {
+                order.bring::<L>(&fields[0][plan.layout.row_at(s, 0, 0)..], rows.cells(0, s));
+            }
+            let turns = rows.turns(species);
+            let course = Course { order: &order, turns: &turns, moment, count, every };
+            // SAFETY: rows of this order, with a pack before and behind each, that nothing else uses
+            // until all steps are taken.
+            taken = unsafe {
+                match (&plan.kernel, codes) {
+                    (Kernel::Diffusion(_), _) => {
+                        course.take::<L, _>(Diffusion { factors: &factors, turns: &turns })
+                    }
+                    (Kernel::Tape(tape), Some(codes)) => {
+                        let reads = &tape.rhs_inputs.laplacians;
+                        course.take::<L, _>(Reaction::new(codes, reads, moment, &turns))
+                    }
+                    (Kernel::Tape(_), None) => return 0,
+                }
+            };
+            if taken == count {
+                break;
+            }
+        }
         // Of steps that all succeeded the last is asked for alone.
         let turns = (0..2).filter(|turn| taken < count || *turn as u64 == taken % 2);
         for turn in turns {
@@ -92,17 +102,18 @@ struct Order {
     /// Stretches that are full, and cells of the one after them.
     full: usize,
     rest: usize,
+    /// The place of the last cell from the first on, and, where a lane has room for it, that of what
+    /// lies behind it.
+    last: usize,
+    behind: Option<usize>,
 }
 
 impl Order {
     fn new<L: Lanes>(nx: usize) -> Order {
         let packs = nx.div_ceil(L::WIDTH);
-        Order { nx, packs, full: nx / packs, rest: nx % packs }
-    }
-
-    /// The place of a cell from the first on.
-    fn place<L: Lanes>(&self, cell: usize) -> usize {
-        cell % self.packs * L::WIDTH + cell / self.packs
+        let place = |cell: usize| cell % packs * L::WIDTH + cell / packs;
+        let behind = (nx < packs * L::WIDTH).then(|| place(nx));
+        Order { nx, packs, full: nx / packs, rest: nx % packs, last: place(nx - 1), behind }
     }
 
     /// Copies a row to this order.
@@ -122,6 +133,27 @@ impl Order {
             for (pack, value) in cells.chunks_exact(L::WIDTH).zip(stretch) {
                 *value = pack[lane];
             }
+        }
+    }
+
+    /// Writes what lies beyond the ends of each stretch of a row.
+    ///
+    /// # Safety
+    ///
+    /// The row is of this order, with a pack before and behind, and nothing else uses it.
+    #[inline(always)]
+    unsafe fn surround<L: Lanes>(&self, cells: *mut L::Scalar, ends: &[Ghost<L::Scalar>; 2]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (first, last) = (*cells, *cells.add(self.last));
+            let before = beyond(&ends[0], last, first);
+            let after = beyond(&ends[1], first, last);
+            if let Some(behind) = self.behind {
+                *cells.add(behind) = after;
+            }
+            let (lowest, highest) = (pack::<L>(cells, 0), pack::<L>(cells, self.packs - 1));
+            put(cells.sub(L::WIDTH), highest.shifted_up(L::splat(before)));
+            put(cells.add(self.packs * L::WIDTH), lowest.shifted_down(L::splat(after)));
         }
     }
 
@@ -164,84 +196,75 @@ impl<T: Scalar> Rows<T> {
     /// The first packs of the rows of both turns.
     fn turns(&mut self, species: usize) -> Turns<T> {
         let first = self.values.as_mut_ptr();
-        [0, 1].map(|turn| {
-            (0..species).map(|s| first.wrapping_add(self.begin(turn, s))).collect()
-        })
+        [0, 1].map(|turn| (0..species).map(|s| first.wrapping_add(self.begin(turn, s))).collect())
     }
 }
 
 /// The first packs of all species, of both turns.
 type Turns<T> = [Vec<*mut T>; 2];
 
+/// Steps from one look at values to the next.
+const WATCH: u64 = 64;
+
 /// What a step makes of packs.
 trait Step<L: Lanes> {
     /// The species whose neighbours are read.
     fn reads(&self, species: usize) -> impl Iterator<Item = usize>;
 
-    /// Writes some packs of all species of the other turn; NaN in a lane when a value is not finite.
+    /// Writes some packs of all species of the other turn; where it looks, NaN in a lane when a value
+    /// is not finite.
     ///
     /// # Safety
     ///
     /// The rows have these packs, with one before and one behind them, and nothing else uses them.
-    unsafe fn packs(&self, turn: usize, packs: [usize; 2]) -> L;
+    unsafe fn packs(&self, turn: usize, packs: [usize; 2], looks: bool) -> L;
 }
 
-/// Takes steps; gives how many of them succeeded.
-///
-/// # Safety
-///
-/// The rows of the turns are of this order, with a pack before and behind each, and nothing else uses
-/// them.
-#[inline(always)]
-unsafe fn steps<L: Lanes, S: Step<L>>(
-    step: S,
-    order: &Order,
-    turns: &Turns<L::Scalar>,
-    moment: &Moment<L::Scalar>,
+/// Steps that are taken one after the other, with a look at values `every` so many steps and at the end.
+struct Course<'a, T> {
+    order: &'a Order,
+    turns: &'a Turns<T>,
+    moment: &'a Moment<T>,
     count: u64,
-) -> u64 {
-    let [last, behind] = [order.nx - 1, order.nx].map(|cell| order.place::<L>(cell));
-    let is_ragged = order.nx < order.packs * L::WIDTH;
-    let parts = order.parts();
-    let read: Vec<_> = step.reads(turns[0].len()).map(|s| (s, &moment.ghosts[s][0])).collect();
-    for n in 0..count {
-        let turn = (n % 2) as usize;
-        for (s, ends) in &read {
-            let cells = turns[turn][*s];
-            // SAFETY: a row with packs on both sides; where it is ragged a place follows the last cell's.
-            unsafe {
-                let (first, last) = (*cells, *cells.add(last));
-                let before = beyond(&ends[0], last, first);
-                let after = beyond(&ends[1], first, last);
-                // The cell behind the last, where a lane has room for it.
-                if is_ragged {
-                    *cells.add(behind) = after;
-                }
-                let (lowest, highest) = (pack::<L>(cells, 0), pack::<L>(cells, order.packs - 1));
-                put(cells.sub(L::WIDTH), highest.shifted_up(L::splat(before)));
-                let end = cells.add(order.packs * L::WIDTH);
-                put(end, lowest.shifted_down(L::splat(after)));
+    every: u64,
+}
+
+impl<T: Scalar> Course<'_, T> {
+    /// Gives the number of all steps, or of those before the first whose values were looked at and not
+    /// all finite.
+    ///
+    /// # Safety
+    ///
+    /// The rows of the turns are of this order, with a pack before and behind each, and nothing else
+    /// uses them.
+    #[inline(always)]
+    unsafe fn take<L: Lanes<Scalar = T>, S: Step<L>>(&self, step: S) -> u64 {
+        let Course { order, turns, moment, count, every } = *self;
+        let parts = order.parts();
+        let read: Vec<_> = step.reads(turns[0].len()).map(|s| (s, &moment.ghosts[s][0])).collect();
+        for n in 0..count {
+            let turn = (n % 2) as usize;
+            for (s, ends) in &read {
+                // SAFETY: the caller's promise.
+                unsafe { order.surround::<L>(turns[turn][*s], ends) };
             }
-        }
-        for (packs, lanes) in parts {
-            if packs[0] < packs[1] {
-                // SAFETY: all rows have all packs.
-                let spoiled = unsafe { step.packs(turn, packs) };
-                // Lanes that hold no cells hold anything.
-                let counted = L::from_bits((1 << lanes) - 1);
-                if !is_sound(L::select(counted, spoiled, L::lit(0.0))) {
-                    // The rest of the step is made as well: it is looked at.
-                    let rest = [packs[1], order.packs];
-                    if rest[0] < rest[1] {
-                        // SAFETY: as above.
-                        unsafe { step.packs(turn, rest) };
-                    }
-                    return n;
+            let looks = n % every == every - 1 || n + 1 == count;
+            let mut sound = true;
+            for (packs, lanes) in parts {
+                if packs[0] < packs[1] {
+                    // SAFETY: the caller's promise.
+                    let spoiled = unsafe { step.packs(turn, packs, looks) };
+                    // Lanes that hold no cells hold anything.
+                    let counted = L::from_bits((1 << lanes) - 1);
+                    sound &= is_sound(L::select(counted, spoiled, L::lit(0.0)));
                 }
             }
+            if looks && !sound {
+                return n;
+            }
         }
+        count
     }
-    count
 }
 
 /// What lies beyond a wall, from the cell at the other end of the rod and that before the wall.
@@ -255,7 +278,7 @@ fn beyond<T: Scalar>(ghost: &Ghost<T>, other: T, mirror: T) -> T {
 
 /// Species that do nothing but diffuse, with their h d/Δx².
 struct Diffusion<'a, T> {
-    factors: Vec<T>,
+    factors: &'a [T],
     turns: &'a Turns<T>,
 }
 
@@ -265,12 +288,17 @@ impl<L: Lanes> Step<L> for Diffusion<'_, L::Scalar> {
     }
 
     #[inline(always)]
-    unsafe fn packs(&self, turn: usize, packs: [usize; 2]) -> L {
+    unsafe fn packs(&self, turn: usize, packs: [usize; 2], looks: bool) -> L {
         let mut spoiled = [L::lit(0.0); 2];
         for (s, factor) in self.factors.iter().enumerate() {
             let (from, to) = (self.turns[turn][s], self.turns[1 - turn][s]);
             // SAFETY: the caller's promise.
-            let of_rod = unsafe { diffuse::<L>(from, to, packs, L::splat(*factor)) };
+            let of_rod = unsafe {
+                match looks {
+                    true => diffuse::<L, true>(from, to, packs, L::splat(*factor)),
+                    false => diffuse::<L, false>(from, to, packs, L::splat(*factor)),
+                }
+            };
             spoiled = [spoiled[0] + of_rod[0], spoiled[1] + of_rod[1]];
         }
         spoiled[0] + spoiled[1]
@@ -280,13 +308,13 @@ impl<L: Lanes> Step<L> for Diffusion<'_, L::Scalar> {
 /// Packs that are computed in one round of a loop.
 const ROUND: usize = 4;
 
-/// One step of diffusion of some packs; zero times all values in two sums.
+/// One step of diffusion of some packs; where it looks, zero times all values in two sums.
 ///
 /// # Safety
 ///
 /// There are these packs, one before and one behind them at `from`, and nothing else uses those at `to`.
 #[inline(always)]
-unsafe fn diffuse<L: Lanes>(
+unsafe fn diffuse<L: Lanes, const LOOKS: bool>(
     from: *const L::Scalar,
     to: *mut L::Scalar,
     [begin, end]: [usize; 2],
@@ -300,14 +328,20 @@ unsafe fn diffuse<L: Lanes>(
         while at + ROUND <= end {
             for k in 0..ROUND {
                 let next = pack::<L>(from, at + k + 1);
-                spoiled[k % 2] = one_step(around, next, factor, to, at + k, spoiled[k % 2]);
+                let value = one_step(around, next, factor, to, at + k);
+                if LOOKS {
+                    spoiled[k % 2] = value.mul_add(L::lit(0.0), spoiled[k % 2]);
+                }
                 around = [around[1], next];
             }
             at += ROUND;
         }
         while at < end {
             let next = pack::<L>(from, at + 1);
-            spoiled[0] = one_step(around, next, factor, to, at, spoiled[0]);
+            let value = one_step(around, next, factor, to, at);
+            if LOOKS {
+                spoiled[0] = value.mul_add(L::lit(0.0), spoiled[0]);
+            }
             around = [around[1], next];
             at += 1;
         }
@@ -343,18 +377,17 @@ unsafe fn one_step<L: Lanes>(
     factor: L,
     to: *mut L::Scalar,
     at: usize,
-    spoiled: L,
 ) -> L {
     let sum = L::lit(-2.0).mul_add(centre, before + next);
     let value = sum.mul_add(factor, centre);
     // SAFETY: the caller's promise.
     unsafe { put(to.add(at * L::WIDTH), value) };
-    value.mul_add(L::lit(0.0), spoiled)
+    value
 }
 
 /// A reaction, by machine code.
 struct Reaction<'a, T> {
-    code: &'a Code,
+    codes: &'a [Code; 2],
     reads: &'a [usize],
     moment: &'a Moment<T>,
     /// What each turn reads and writes.
@@ -363,11 +396,12 @@ struct Reaction<'a, T> {
 
 impl<'a, T: Scalar> Reaction<'a, T> {
     fn new(
-        code: &'a Code,
+        codes: &'a [Code; 2],
         reads: &'a [usize],
         moment: &'a Moment<T>,
         turns: &Turns<T>,
     ) -> Reaction<'a, T> {
+        let code = &codes[0];
         let pointers = [0, 1].map(|turn| {
             let mut pointers = vec![std::ptr::null_mut(); code.rows()];
             for (s, (from, to)) in turns[turn].iter().zip(&turns[1 - turn]).enumerate() {
@@ -377,7 +411,7 @@ impl<'a, T: Scalar> Reaction<'a, T> {
             }
             pointers
         });
-        Reaction { code, reads, moment, pointers }
+        Reaction { codes, reads, moment, pointers }
     }
 }
 
@@ -387,13 +421,13 @@ impl<L: Lanes> Step<L> for Reaction<'_, L::Scalar> {
     }
 
     #[inline(always)]
-    unsafe fn packs(&self, turn: usize, packs: [usize; 2]) -> L {
+    unsafe fn packs(&self, turn: usize, packs: [usize; 2], looks: bool) -> L {
         let mut sums = [L::Scalar::from_f64(0.0); PACK];
         let bytes = packs.map(|pack| pack * L::WIDTH * size_of::<L::Scalar>());
-        let numbers = &self.moment.numbers[0];
+        let (code, numbers) = (&self.codes[usize::from(looks)], &self.moment.numbers[0]);
         // SAFETY: the caller's promise; what a turn writes it does not read. Codes are made for
         // instructions that there are.
-        unsafe { self.code.run(&self.pointers[turn], numbers, bytes, sums.as_mut_ptr()) };
+        unsafe { code.run(&self.pointers[turn], numbers, bytes, sums.as_mut_ptr()) };
         L::load(&sums[..L::WIDTH])
     }
 }

@@ -9,7 +9,7 @@ use super::rod::{self, Rods};
 use super::tile::{STREAM, Tile, sharing, tiles};
 use super::{Combination, Frame, Output, Precision, cascade, scratch};
 use crate::field::Field;
-use crate::native::{Code, Factors};
+use crate::native::{Code, Factors, Here};
 use crate::plan::{Kernel, Plan};
 use crate::solids::Solids;
 use odeum::Error;
@@ -95,13 +95,18 @@ impl<T: Precision> Sweeper<T> {
         let here = what.terms.first().is_some_and(|(_, field)| std::ptr::eq(*field, u));
         let streams = what.own.is_none() && self.is_large();
         let terms_beside = count - usize::from(here);
-        let codes = match what.slope == 0.0 {
-            true => [None, None],
-            false => self.codes_of((here, terms_beside, what.own.is_some()), streams),
-        };
         // A step of forward Euler.
         let from_here =
             here && what.own.is_none() && what.slope != 0.0 && factors[..count] == [1.0];
+        let states = match (here, factors[0] == 1.0) {
+            (false, _) => Here::No,
+            (true, false) => Here::Scaled,
+            (true, true) => Here::Whole,
+        };
+        let codes = match what.slope == 0.0 {
+            true => [None, None],
+            false => self.codes_of((states, terms_beside, what.own.is_some()), streams),
+        };
         let factors =
             Factors { slope: what.slope, own: what.own.unwrap_or(0.0), terms: &factors[..count] };
         self.moments.lend(|moments| {
@@ -185,15 +190,17 @@ impl<T: Precision> Sweeper<T> {
         let factors = Factors { slope: h, own: 0.0, terms: &[1.0] };
         let steady = self.plan.is_steady();
         let rod = steady && !streams && self.plan.is_rod() && count >= rod::FEWEST;
-        let code = if rod { self.codes.rod(&self.plan) } else { None };
-        let rod = rod && (code.is_some() || matches!(self.plan.kernel, Kernel::Diffusion(_)));
+        let of_rod = if rod { self.codes.rod(&self.plan) } else { None };
+        let rod = rod && (of_rod.is_some() || matches!(self.plan.kernel, Kernel::Diffusion(_)));
         let taken = self.moments.lend(|moments| {
             if rod {
+                // Both codes read the same numbers.
+                let code = of_rod.map(|codes| &codes[0]);
                 let moments = Moment::all(moments, &self.plan, &[t(0)], [code, None], &factors);
-                let (plan, moment) = (&self.plan, &moments[0]);
+                let (plan, moment, codes) = (&self.plan, &moments[0], of_rod);
                 let fields = [now.values_mut(), next.values_mut()];
                 return self.memories.lend(|memory| {
-                    T::rods(self.isa, Rods { plan, moment, code, h, count, fields, memory })
+                    T::rods(self.isa, Rods { plan, moment, codes, h, count, fields, memory })
                 });
             }
             let (mut from, mut to) = (&mut *now, &mut *next);
@@ -255,7 +262,7 @@ impl<T: Precision> Sweeper<T> {
         self.plan.layout.len() * size_of::<T>() > STREAM
     }
 
-    fn codes_of(&self, (here, terms, own): (bool, usize, bool), streams: bool) -> Both {
+    fn codes_of(&self, (here, terms, own): (Here, usize, bool), streams: bool) -> Both {
         let asked = Asked { here, terms, own, streams, near_solids: false };
         let outputs = self.codes.outputs(&self.plan, asked);
         // It reads the same numbers, which are there where there is code of other rows.
@@ -295,4 +302,4 @@ impl<T: Precision> Sweeper<T> {
 }
 
 /// Forward Euler as a combination: the states themselves, and nothing else, are added.
-const EULER: (bool, usize, bool) = (true, 0, false);
+const EULER: (Here, usize, bool) = (Here::Whole, 0, false);
