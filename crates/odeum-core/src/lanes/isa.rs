@@ -36,6 +36,12 @@ pub trait LaneWork<T: Scalar> {
     fn run<L: Lanes<Scalar = T>>(self) -> Self::Output;
 }
 
+/// What is done for each lane pack; [`Isa::visit_packs`] names them.
+pub trait PackVisitor<T: Scalar> {
+    /// Does it for this pack.
+    fn visit<L: Lanes<Scalar = T>>(&mut self);
+}
+
 impl Isa {
     /// All sets, widest first.
     pub const ALL: [Isa; 3] = [Isa::Avx512, Isa::Avx2, Isa::Scalar];
@@ -97,6 +103,12 @@ impl Isa {
     #[inline]
     pub fn dispatch_wide<T: Scalar, W: LaneWork<T>>(self, work: W) -> W::Output {
         T::dispatch_wide(self, work)
+    }
+
+    /// Names every pack and block that [`dispatch`](Isa::dispatch) and
+    /// [`dispatch_wide`](Isa::dispatch_wide) may give on this processor.
+    pub fn visit_packs<T: Scalar, V: PackVisitor<T>>(visitor: &mut V) {
+        T::visit_packs(visitor);
     }
 
     /// Runs `work` with `A` under AVX-512, `B` under AVX2 and `C` under the baseline set.

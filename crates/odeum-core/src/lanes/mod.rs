@@ -44,11 +44,11 @@ mod wide;
 
 use crate::real::Real;
 
-pub use isa::{Isa, LaneWork, UnknownIsa};
+pub use isa::{Isa, LaneWork, PackVisitor, UnknownIsa};
 pub use wide::{Wide, WideMask};
 
 /// A pack of [`WIDTH`](Lanes::WIDTH) numbers of one precision.
-pub trait Lanes: Real {
+pub trait Lanes: Real + 'static {
     /// The number in one lane.
     type Scalar: Scalar;
     /// Lanes in the pack, at most 64.
@@ -155,4 +155,7 @@ pub trait Scalar:
     /// [`Isa::dispatch_wide`] for this precision.
     #[doc(hidden)]
     fn dispatch_wide<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output;
+    /// [`Isa::visit_packs`] for this precision.
+    #[doc(hidden)]
+    fn visit_packs<V: PackVisitor<Self>>(visitor: &mut V);
 }

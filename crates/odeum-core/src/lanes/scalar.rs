@@ -1,6 +1,6 @@
 //! A single number as a pack of one lane.
 
-use super::{Isa, LaneWork, Lanes, Scalar, Wide};
+use super::{Isa, LaneWork, Lanes, PackVisitor, Scalar, Wide};
 
 #[cfg(target_arch = "x86_64")]
 use super::{
@@ -90,6 +90,18 @@ macro_rules! one_lane {
                                                                     Wide<Self, SCALAR_BLOCK>,
                                                                     W,
                                                                 >(work)
+            }
+            fn visit_packs<V: PackVisitor<Self>>(visitor: &mut V) {
+                if Isa::Avx512.is_available() {
+                    visitor.visit::<$avx512>();
+                    visitor.visit::<Wide<$avx512, AVX512_BLOCK>>();
+                }
+                if Isa::Avx2.is_available() {
+                    visitor.visit::<$avx2>();
+                    visitor.visit::<Wide<$avx2, AVX2_BLOCK>>();
+                }
+                visitor.visit::<$float>();
+                visitor.visit::<Wide<$float, SCALAR_BLOCK>>();
             }
         }
     };

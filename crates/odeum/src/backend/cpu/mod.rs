@@ -8,6 +8,7 @@
 mod crossing;
 mod drive;
 mod guard;
+mod implicit;
 mod inlining;
 mod pack;
 mod queue;
@@ -16,18 +17,16 @@ mod results;
 
 use crate::ensemble::Ensemble;
 use crate::error::Error;
+use crate::method::Method;
 use crate::method::erk::stepper::ErkStepper;
-use crate::method::linearised::{Equations, Linearised, Plan};
-use crate::method::radau::stepper::RadauStepper;
+use crate::method::linearised::Plan;
 use crate::method::rkc::stepper::RkcStepper;
-use crate::method::rosenbrock::stepper::RosenbrockStepper;
-use crate::method::{Method, Radau, Rosenbrock};
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
 use drive::drive;
+use implicit::Family;
 use odeum_core::lanes::LaneWork;
-use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar, System, ValidRange};
 use queue::Queue;
 use results::Results;
@@ -144,49 +143,11 @@ impl<T: Scalar, S: System> LaneWork<T> for Worker<'_, T, S> {
                 drive(stepper, rkc.controller, task);
             }
             Method::Rosenbrock(method) => {
-                if let Some(plan) = plan {
-                    let equations: &dyn Equations<L> = &Linearised { system, plan };
-                    L::outline(ByRosenbrock { method, equations, task });
-                }
+                implicit::run::<L, S>(Family::Rosenbrock(method), system, plan, task);
             }
             Method::Radau(method) => {
-                if let Some(plan) = plan {
-                    let equations: &dyn Equations<L> = &Linearised { system, plan };
-                    L::outline(ByRadau { method, equations, task });
-                }
+                implicit::run::<L, S>(Family::Radau(method), system, plan, task);
             }
         }
-    }
-}
-
-/// A run by a Rosenbrock method: one function for all systems.
-struct ByRosenbrock<'a, L: Lanes> {
-    method: &'a Rosenbrock,
-    equations: &'a dyn Equations<L>,
-    task: &'a Task<'a, L::Scalar>,
-}
-
-impl<L: Lanes> Outlined for ByRosenbrock<'_, L> {
-    #[inline(always)]
-    fn run(self) {
-        let ByRosenbrock { method, equations, task } = self;
-        let stepper = RosenbrockStepper::new(method, &task.options.tolerance, equations);
-        drive(stepper, method.controller, task);
-    }
-}
-
-/// A run by Radau IIA: one function for all systems.
-struct ByRadau<'a, L: Lanes> {
-    method: &'a Radau,
-    equations: &'a dyn Equations<L>,
-    task: &'a Task<'a, L::Scalar>,
-}
-
-impl<L: Lanes> Outlined for ByRadau<'_, L> {
-    #[inline(always)]
-    fn run(self) {
-        let ByRadau { method, equations, task } = self;
-        let stepper = RadauStepper::new(method, &task.options.tolerance, equations);
-        drive(stepper, method.controller, task);
     }
 }
