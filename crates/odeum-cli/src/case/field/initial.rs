@@ -1,6 +1,7 @@
 //! `[initial]`: the values at the start.
 
 use super::expression::{Expression, STRIP};
+use super::numbers::Numbers;
 use super::shape::Shape;
 use super::surroundings::Context;
 use super::{arrays, expression, known};
@@ -36,8 +37,7 @@ pub(crate) enum Base {
     Paper,
     Constant(f64),
     Expression(Box<Expression>),
-    /// x fastest.
-    Array(Vec<f64>),
+    Array(Numbers),
 }
 
 impl Start {
@@ -83,7 +83,7 @@ impl Initial {
                         values.iter_mut().zip(&*cells).for_each(|(to, from)| *to = from.to_f64());
                     }
                     Base::Constant(value) => values.fill(*value),
-                    Base::Array(all) => values.copy_from_slice(&all[number..][..cells.len()]),
+                    Base::Array(all) => all.copy(number, values),
                     Base::Expression(_) => {
                         expression.iter_mut().for_each(|row| row.values(grid, first, values));
                     }
