@@ -12,7 +12,6 @@ use odeum::kinetics::StateError;
 use odeum::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// The systems of a case.
@@ -115,18 +114,16 @@ impl<'a> Members<'a> {
         (0..self.variables.len()).map(|v| self.value(v, system)).collect()
     }
 
-    /// Gives the starts of systems, of states and then parameters those of `part`, to `put`: the
-    /// place among the systems, the number of the value and the value; or the first system that has none, and
-    /// why.
+    /// Gives the starts of systems to `put`: the place among the systems, the number of the value, states
+    /// before parameters, and the value; or the first system that has none, and why.
     pub(crate) fn starts(
         &self,
         systems: impl Iterator<Item = usize> + Clone,
-        part: Range<usize>,
         mut put: impl FnMut(usize, usize, f64),
     ) -> Result<(), (usize, StateError)> {
         match &self.case.model.start {
             Start::Direct => {
-                for v in part {
+                for v in 0..self.case.model.dim() + self.case.model.param_names.len() {
                     for (at, system) in systems.clone().enumerate() {
                         put(at, v, self.value(v, system));
                     }
@@ -135,7 +132,7 @@ impl<'a> Members<'a> {
             Start::Gas(_) => {
                 for (at, system) in systems.enumerate() {
                     let start = self.start(system).map_err(|why| (system, why))?;
-                    part.clone().for_each(|i| put(at, i, start[i]));
+                    start.into_iter().enumerate().for_each(|(i, x)| put(at, i, x));
                 }
             }
         }
@@ -214,7 +211,7 @@ impl<'a> Members<'a> {
                     *place = T::from_f64(x);
                 }
             };
-            if let Err((system, why)) = self.starts(systems.iter().copied(), 0..width, put) {
+            if let Err((system, why)) = self.starts(systems.iter().copied(), put) {
                 let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
                 if first.as_ref().is_none_or(|(other, _)| system < *other) {
                     *first = Some((system, why));

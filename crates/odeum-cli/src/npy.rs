@@ -2,6 +2,8 @@
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
+use odeum::Scalar;
+use odeum::core::memory;
 use std::io::{self, Read};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -125,7 +127,7 @@ pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
 pub(crate) struct Head {
     pub(crate) shape: Vec<usize>,
     fortran: bool,
-    kind: Kind,
+    pub(crate) kind: Kind,
 }
 
 /// Bytes of the longest header that is read.
@@ -159,15 +161,16 @@ impl Head {
         Ok(Head { shape, fortran, kind: kinds[0] })
     }
 
-    /// Reads the numbers, in C order. No more memory is taken than the shape needs, and a file
-    /// that holds more or fewer is refused.
-    pub(crate) fn values(&self, mut file: impl Read) -> Result<Vec<f64>, String> {
+    /// Reads the numbers, in C order. No more memory is taken than the shape needs, none for a file
+    /// without numbers, and a file that holds more or fewer is refused.
+    pub(crate) fn values<T: Scalar>(&self, mut file: impl Read) -> Result<Vec<T>, String> {
         let Head { shape, kind, .. } = self;
         let bytes = shape.iter().try_fold(kind.size, |n, &len| n.checked_mul(len));
         let bytes = bytes.ok_or_else(|| format!("its shape {shape:?} cannot be addressed"))?;
+        let count = bytes / kind.size;
         let mut values = Vec::new();
         let mut block = Vec::new();
-        let mut read = 0;
+        let (mut read, mut at) = (0, 0);
         while read < bytes {
             block.clear();
             let whole = fill(&mut file, (bytes - read).min(BLOCK), &mut block);
@@ -177,8 +180,17 @@ impl Head {
                     "its shape {shape:?} does not fit its {found} bytes of data: it needs {bytes}"
                 ));
             }
+            if read == 0 {
+                values = memory::zeros::<T>(count).ok_or_else(|| {
+                    format!("its shape {shape:?} needs more memory than there is")
+                })?;
+            }
             read += block.len();
-            values.extend(block.chunks_exact(kind.size).map(|item| kind.decode(item)));
+            for item in block.chunks_exact(kind.size) {
+                let place = if self.fortran { self.place(at, count) } else { at };
+                values[place] = T::from_f64(kind.decode(item));
+                at += 1;
+            }
         }
         block.clear();
         if fill(&mut file, 1, &mut block).map_err(|error| unreadable(&error))? {
@@ -186,20 +198,19 @@ impl Head {
                 "it has more than the {bytes} bytes of data that its shape {shape:?} needs"
             ));
         }
-        if !self.fortran {
-            return Ok(values);
+        Ok(values)
+    }
+
+    /// The place in C order, which counts the last axis fastest, of a number of a file that counts the
+    /// first axis fastest.
+    fn place(&self, mut at: usize, count: usize) -> usize {
+        let (mut place, mut stride) = (0, count);
+        for &len in &self.shape {
+            stride /= len;
+            place += at % len * stride;
+            at /= len;
         }
-        // The place in C order counts the last axis fastest, that in the file the first.
-        let place = |mut at: usize| {
-            let (mut place, mut stride) = (0, values.len());
-            for &len in shape.iter().rev() {
-                stride /= len;
-                place += at % len * stride;
-                at /= len;
-            }
-            place
-        };
-        Ok((0..values.len()).map(|at| values[place(at)]).collect())
+        place
     }
 }
 
@@ -284,6 +295,11 @@ impl Kind {
         }
     }
 
+    /// Whether single precision holds all numbers of this format.
+    pub(crate) fn is_single(self) -> bool {
+        self.size <= 2 || (self.letter, self.size) == (b'f', 4)
+    }
+
     /// The number of [`size`](Kind::size) bytes.
     pub(crate) fn decode(self, bytes: &[u8]) -> f64 {
         let mut little = [0_u8; 8];
@@ -334,7 +350,12 @@ mod tests {
 
     fn read_values(mut bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String> {
         let head = Head::read(&mut bytes)?;
-        let values = head.values(bytes)?;
+        let values = head.values::<f64>(bytes)?;
+        // Numbers that single precision holds are the same in it.
+        if head.kind.is_single() {
+            let single = head.values::<f32>(bytes)?;
+            assert!(single.iter().map(|x| f64::from(*x)).eq(values.iter().copied()));
+        }
         Ok((head.shape, values))
     }
 

@@ -1,18 +1,35 @@
 //! Published mechanisms, where they are at hand: they are not part of the project.
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
+mod common;
 
+use common::published;
 use odeum_kinetics::read;
+use std::process::{Command, Output};
 
-/// `../shared/mechanisms` beside the workspace, or nothing.
-fn shared(file: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/mechanisms").join(file);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not there", path.display());
-    None
+/// Asks for data that nobody has; the next test runs it.
+#[test]
+#[ignore = "half of a test"]
+fn of_no_data() {
+    assert!(published("nothing/nothing.yaml").is_none());
+}
+
+/// Data that are missing are told where they are wished for, and a failure where they are needed.
+#[test]
+fn missing_data_are_told() {
+    let run = |needed: bool| -> Output {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "--ignored", "of_no_data"]).env_remove("ODEUM_NEED_DATA");
+        if needed {
+            command.env("ODEUM_NEED_DATA", "1");
+        }
+        command.output().unwrap()
+    };
+    let wished = run(false);
+    let told = String::from_utf8_lossy(&wished.stderr);
+    assert!(wished.status.success());
+    assert!(told.contains("SKIPPED: of_no_data: ") && told.contains("nothing.yaml"), "{told}");
+    assert!(!run(true).status.success());
 }
 
 #[test]
@@ -22,7 +39,7 @@ fn yaml_of_published_mechanisms() {
         ("grimech30/grimech30.yaml", 53, 325),
         ("marinov-ethanol-1999/marinov-ethanol-1999.yaml", 57, 383),
     ] {
-        let Some(path) = shared(file) else { return };
+        let Some(path) = published(file) else { return };
         let text = std::fs::read_to_string(path).unwrap();
         let read = read::yaml(file, &text, None).unwrap();
         assert_eq!(read.mechanism.n_species(), species, "{file}");
@@ -45,10 +62,10 @@ fn chemkin_equals_yaml() {
             Some("marinov-ethanol-1999/ethanol_thermo.dat"),
         ),
     ] {
-        let Some(path) = shared(yaml) else { return };
+        let Some(path) = published(yaml) else { return };
         let mut first = read::from_path(&path, None, None).unwrap().mechanism;
-        let thermo = thermo.map(|file| shared(file).unwrap());
-        let read = read::from_path(&shared(chemkin).unwrap(), thermo.as_deref(), None);
+        let thermo = thermo.map(|file| published(file).unwrap());
+        let read = read::from_path(&published(chemkin).unwrap(), thermo.as_deref(), None);
         let mut second = read.unwrap_or_else(|errors| panic!("{chemkin}: {errors}")).mechanism;
         for mechanism in [&mut first, &mut second] {
             mechanism.name.clear();

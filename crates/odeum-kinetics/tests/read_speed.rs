@@ -1,8 +1,9 @@
 //! How long reading takes; run with `--release -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Instant;
 
 use odeum_kinetics::read::{self, Named};
@@ -10,12 +11,7 @@ use odeum_kinetics::read::{self, Named};
 #[test]
 #[ignore = "measures time"]
 fn published_yaml() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/mechanisms/grimech30/grimech30.yaml");
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    }
+    let Some(path) = common::published("grimech30/grimech30.yaml") else { return };
     let start = Instant::now();
     read::from_path(&path, None, None).unwrap();
     println!("53 species, 325 reactions: {:?}", start.elapsed());

@@ -11,6 +11,7 @@ use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Graph, Scalar, System};
+use std::sync::Arc;
 
 /// Integrates every system of the ensemble.
 ///
@@ -88,7 +89,7 @@ pub struct Solver<'a, S> {
 #[derive(Debug)]
 enum Ready {
     Cpu(cpu::Cpu, Option<Box<Plan>>),
-    Cuda(cuda::Cuda, Box<Graph>),
+    Cuda(cuda::Cuda, Arc<Graph>),
 }
 
 impl<'a, S: System> Solver<'a, S> {
@@ -108,7 +109,7 @@ impl<'a, S: System> Solver<'a, S> {
                 let plan = method.jacobian_by().map(|by| Plan::new(system, by)).transpose()?;
                 Ready::Cpu(cpu.clone(), plan.map(Box::new))
             }
-            Device::Cuda(cuda) => Ready::Cuda(cuda.clone(), Box::new(Graph::trace(system))),
+            Device::Cuda(cuda) => Ready::Cuda(cuda.clone(), Arc::new(Graph::trace(system))),
         };
         Ok(Solver { system, method: method.clone(), options: options.clone(), ready })
     }

@@ -71,13 +71,11 @@ pub(super) fn read<T: Precision>(
     let [nx, ny, nz] = grid.shape();
     for (s, name) in names.iter().enumerate() {
         let array = array_name(name, case.problem.mask.is_some());
-        let numbers = member(&mut archive, &array).and_then(|file| values(file, grid));
+        let numbers = member(&mut archive, &array).and_then(|file| values::<T>(file, grid));
         let numbers = numbers.map_err(|reason| unfit(format!("array `{array}`: {reason}")))?;
         for r in 0..ny * nz {
             let row = field.row_mut(s, r % ny, r / ny);
-            for (to, from) in row.iter_mut().zip(&numbers[r * nx..]) {
-                *to = T::from_f64(*from);
-            }
+            row.copy_from_slice(&numbers[r * nx..][..nx]);
         }
     }
     Ok((header, Checkpoint { field, clock }))

@@ -22,18 +22,36 @@ pub(crate) struct Archive<'a>(Vec<Entry<'a>>);
 
 /// How the bytes of an array are made.
 enum Make<'a> {
-    /// By any thread, so many rows at a time.
+    /// By any thread, some rows of all arrays at a time.
     Rows { count: usize, fill: Fill<'a> },
     /// By the thread that writes the archive; others sum up and write what there is.
     InOrder(Pour<'a>),
 }
 
+/// Arrays whose bytes are made together; most are alone.
 struct Entry<'a> {
+    arrays: Vec<Array>,
+    make: Make<'a>,
+}
+
+struct Array {
     name: String,
     header: Vec<u8>,
     /// Bytes after the header.
     bytes: usize,
-    make: Make<'a>,
+}
+
+impl Array {
+    fn new(name: &str, descr: &str, shape: &[usize]) -> Array {
+        let item = descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8);
+        // A character of text has four bytes.
+        let item: usize = if descr.contains('U') { 4 * item } else { item };
+        Array {
+            name: format!("{name}.npy"),
+            header: npy::header(descr, shape),
+            bytes: shape.iter().product::<usize>() * item,
+        }
+    }
 }
 
 impl<'a> Archive<'a> {
@@ -47,7 +65,22 @@ impl<'a> Archive<'a> {
         rows: usize,
         fill: impl Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a,
     ) {
-        self.add(name, descr, shape, Make::Rows { count: rows, fill: Box::new(fill) });
+        self.rows_together(&[(name, descr, shape)], rows, move |rows, parts| {
+            parts.iter_mut().for_each(|bytes| fill(rows.clone(), bytes));
+        });
+    }
+
+    /// Arrays of a name, number format and shape each, with so many rows, which come from one computation:
+    /// `fill` appends the bytes of some of them to a part for each array.
+    pub(crate) fn rows_together(
+        &mut self,
+        arrays: &[(&str, &str, &[usize])],
+        rows: usize,
+        fill: impl Fn(Range<usize>, &mut [Vec<u8>]) + Sync + 'a,
+    ) {
+        let arrays = arrays.iter().map(|(name, descr, shape)| Array::new(name, descr, shape));
+        let make = Make::Rows { count: rows, fill: Box::new(fill) };
+        self.0.push(Entry { arrays: arrays.collect(), make });
     }
 
     /// An array whose bytes the thread that writes the archive appends, one after the other.
@@ -58,19 +91,8 @@ impl<'a> Archive<'a> {
         shape: &[usize],
         pour: impl FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a,
     ) {
-        self.add(name, descr, shape, Make::InOrder(Box::new(pour)));
-    }
-
-    fn add(&mut self, name: &str, descr: &str, shape: &[usize], make: Make<'a>) {
-        let item = descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8);
-        // A character of text has four bytes.
-        let item: usize = if descr.contains('U') { 4 * item } else { item };
-        self.0.push(Entry {
-            name: format!("{name}.npy"),
-            header: npy::header(descr, shape),
-            bytes: shape.iter().product::<usize>() * item,
-            make,
-        });
+        let make = Make::InOrder(Box::new(pour));
+        self.0.push(Entry { arrays: vec![Array::new(name, descr, shape)], make });
     }
 
     /// An array of double precision.
@@ -103,18 +125,23 @@ impl<'a> Archive<'a> {
         let out = Mutex::new(Out { file, failed: None });
         let desk = Desk { out: &out, idle: Idle::default() };
         let mut sums = Vec::new();
-        for Entry { name, header, bytes, make } in self.0 {
-            let at = members.add(name.clone(), (header.len() + bytes) as u64);
-            let mut sum = crc32fast::Hasher::new();
-            sum.update(&header);
-            lock(&out).put(at, &header);
-            let place = Place { name: &name, at: at + header.len() as u64, bytes };
+        for Entry { arrays, make } in self.0 {
+            let mut places = Vec::new();
+            for Array { name, header, bytes } in &arrays {
+                let at = members.add(name.clone(), (header.len() + bytes) as u64);
+                lock(&out).put(at, header);
+                places.push(Place { name, at: at + header.len() as u64, bytes: *bytes });
+            }
             let pieces = match make {
-                Make::Rows { count, fill } => desk.rows(threads, &place, count, &*fill),
-                Make::InOrder(pour) => desk.in_order(threads, &place, pour),
+                Make::Rows { count, fill } => desk.rows(threads, &places, count, &fill),
+                Make::InOrder(pour) => vec![desk.in_order(threads, &places[0], pour)],
             };
-            pieces.iter().for_each(|piece| sum.combine(piece));
-            sums.push(sum.finalize());
+            for (Array { header, .. }, pieces) in arrays.iter().zip(pieces) {
+                let mut sum = crc32fast::Hasher::new();
+                sum.update(header);
+                pieces.iter().for_each(|piece| sum.combine(piece));
+                sums.push(sum.finalize());
+            }
         }
         let mut out = out.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (at, head) in members.heads(&sums) {
@@ -154,6 +181,7 @@ mod tests {
     use super::super::desk::PIECE;
     use super::*;
     use std::path::PathBuf;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn file(name: &str) -> PathBuf {
         std::env::temp_dir().join(format!("odeum-archive-{name}-{}", std::process::id()))
@@ -166,7 +194,7 @@ mod tests {
         rows.for_each(|r| bytes.extend((r as f64).sqrt().to_le_bytes()));
     }
 
-    fn written(name: &str, threads: usize, add: impl FnOnce(&mut Archive<'_>)) -> Vec<u8> {
+    fn written<'a>(name: &str, threads: usize, add: impl FnOnce(&mut Archive<'a>)) -> Vec<u8> {
         let mut archive = Archive::default();
         archive.numbers("first", &[0], Vec::new());
         add(&mut archive);
@@ -201,6 +229,31 @@ mod tests {
             io::copy(&mut archive.by_name(name).unwrap(), &mut data).unwrap();
             assert!(data.starts_with(b"\x93NUMPY"));
         }
+    }
+
+    #[test]
+    fn arrays_that_are_made_together_are_those_made_alone() {
+        let count = COUNT / 2;
+        let half = |rows: Range<usize>, bytes: &mut Vec<u8>| {
+            rows.for_each(|r| bytes.extend((r as f32).to_le_bytes()));
+        };
+        let alone = written("alone", 2, |archive| {
+            archive.rows("x", "<f8", &[count], count, bytes_of);
+            archive.rows("h", "<f4", &[count, 1], count, half);
+            archive.rows("none", "<f8", &[count, 0], count, |_, _| {});
+        });
+        let made = AtomicUsize::new(0);
+        let together = written("together", 3, |archive| {
+            let arrays: [(&str, &str, &[usize]); 3] =
+                [("x", "<f8", &[count]), ("h", "<f4", &[count, 1]), ("none", "<f8", &[count, 0])];
+            archive.rows_together(&arrays, count, |rows, parts| {
+                made.fetch_add(rows.len(), Ordering::Relaxed);
+                bytes_of(rows.clone(), &mut parts[0]);
+                half(rows, &mut parts[1]);
+            });
+        });
+        assert!(alone == together);
+        assert_eq!(made.into_inner(), count, "each row is made once for all arrays");
     }
 
     #[test]

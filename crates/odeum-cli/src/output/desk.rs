@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Bytes that a thread makes at once, about.
 pub(super) const PIECE: usize = 1 << 20;
 
-/// Appends the bytes of some rows.
-pub(super) type Fill<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
+/// Appends the bytes of some rows of each of several arrays.
+pub(super) type Fill<'a> = Box<dyn Fn(Range<usize>, &mut [Vec<u8>]) + Sync + 'a>;
 
 /// Appends all bytes, one after the other.
 pub(super) type Pour<'a> = Box<dyn FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a>;
@@ -56,38 +56,51 @@ impl Desk<'_, '_> {
         lock(self.out).failed.is_some()
     }
 
-    /// Writes an array by rows; the checksums of its pieces.
+    /// Writes arrays of so many rows each, whose rows are made together; of each the checksums of its
+    /// pieces.
     pub(super) fn rows(
         &self,
         threads: usize,
-        place: &Place<'_>,
+        places: &[Place<'_>],
         count: usize,
-        fill: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
-    ) -> Vec<crc32fast::Hasher> {
-        let row = place.bytes / count.max(1);
-        let step = (PIECE / row.max(1)).max(1);
-        let sums: Vec<Mutex<crc32fast::Hasher>> =
-            (0..count.div_ceil(step)).map(|_| Mutex::default()).collect();
-        parallel::each(threads, sums.len(), |n| {
+        fill: &Fill<'_>,
+    ) -> Vec<Vec<crc32fast::Hasher>> {
+        let widths: Vec<usize> = places.iter().map(|place| place.bytes / count.max(1)).collect();
+        let step = (PIECE / widths.iter().sum::<usize>().max(1)).max(1);
+        let pieces = count.div_ceil(step);
+        let sums: Vec<Mutex<Vec<crc32fast::Hasher>>> =
+            (0..pieces).map(|_| Mutex::default()).collect();
+        parallel::each(threads, pieces, |n| {
             if self.has_failed() {
                 return;
             }
             let rows = n * step..((n + 1) * step).min(count);
-            let (first, wanted) = (rows.start * row, rows.len() * row);
-            let mut bytes = self.idle.take();
-            bytes.reserve(wanted);
-            fill(rows, &mut bytes);
-            if bytes.len() == wanted {
-                lock(&sums[n]).update(&bytes);
-                lock(self.out).put(place.at + first as u64, &bytes);
-            } else {
-                lock(self.out).fail(place.misfit(bytes.len(), wanted));
+            let buffer = |width: &usize| {
+                let mut bytes = self.idle.take();
+                bytes.reserve(rows.len() * width);
+                bytes
+            };
+            let mut parts: Vec<Vec<u8>> = widths.iter().map(buffer).collect();
+            fill(rows.clone(), &mut parts);
+            for ((place, width), bytes) in places.iter().zip(&widths).zip(parts) {
+                let wanted = rows.len() * width;
+                if bytes.len() == wanted {
+                    let mut sum = crc32fast::Hasher::new();
+                    sum.update(&bytes);
+                    lock(&sums[n]).push(sum);
+                    lock(self.out).put(place.at + (rows.start * width) as u64, &bytes);
+                } else {
+                    lock(self.out).fail(place.misfit(bytes.len(), wanted));
+                }
+                self.idle.give_back(bytes);
             }
-            self.idle.give_back(bytes);
         });
-        sums.into_iter()
-            .map(|sum| sum.into_inner().unwrap_or_else(PoisonError::into_inner))
-            .collect()
+        let mut all = vec![Vec::with_capacity(pieces); places.len()];
+        for piece in sums {
+            let piece = piece.into_inner().unwrap_or_else(PoisonError::into_inner);
+            all.iter_mut().zip(piece).for_each(|(sums, sum)| sums.push(sum));
+        }
+        all
     }
 
     /// Writes an array as this thread makes it; the checksums of its pieces.

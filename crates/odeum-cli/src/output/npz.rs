@@ -9,7 +9,6 @@ use crate::finding::Finding;
 use crate::results::{Results, Row};
 use odeum::{Scalar, Stats, Status};
 use serde_json::json;
-use std::ops::Range;
 use std::path::Path;
 
 /// Writes all arrays.
@@ -45,8 +44,7 @@ pub(super) fn write<T: Scalar>(
         });
     }
     npz.each("system", "<i8", &[], |bytes, row| bytes.extend((row.system as i64).to_le_bytes()));
-    npz.starts("y0", real, 0..n);
-    npz.starts("params", real, n..n + m);
+    npz.starts(real, [n, m]);
     if !model.is_direct() {
         let k = model.variables.len();
         npz.each("variables", "<f8", &[k], move |bytes, row| {
@@ -101,18 +99,23 @@ impl<'a, T: Scalar> Npz<'a, T> {
         });
     }
 
-    /// What the systems started from: of states and then parameters those of `part`.
-    fn starts(&mut self, name: &str, descr: &str, part: Range<usize>) {
-        let (results, width) = (self.results, part.len());
-        let shape = [results.len(), width];
-        self.archive.rows(name, descr, &shape, results.len(), move |rows, bytes| {
-            let from = bytes.len();
-            bytes.resize(from + rows.len() * width * size_of::<T>(), 0);
+    /// What the systems started from, states and parameters. Those of a gas come from one computation,
+    /// which takes a while.
+    fn starts(&mut self, descr: &str, widths: [usize; 2]) {
+        let (results, count) = (self.results, self.results.len());
+        let shapes = widths.map(|width| [count, width]);
+        let arrays: [(&str, &str, &[usize]); 2] =
+            [("y0", descr, &shapes[0]), ("params", descr, &shapes[1])];
+        self.archive.rows_together(&arrays, count, move |rows, parts| {
+            for (bytes, width) in parts.iter_mut().zip(widths) {
+                bytes.resize(rows.len() * width * size_of::<T>(), 0);
+            }
             let systems = rows.map(|r| results.row(r).system);
             // Every system that was run had a start.
-            let _ = results.members().starts(systems, part.clone(), |at, i, x| {
-                let place = from + (at * width + i - part.start) * size_of::<T>();
-                write_at(&mut bytes[place..], T::from_f64(x));
+            let _ = results.members().starts(systems, |at, i, x| {
+                let (part, i) = if i < widths[0] { (0, i) } else { (1, i - widths[0]) };
+                let place = (at * widths[part] + i) * size_of::<T>();
+                write_at(&mut parts[part][place..], T::from_f64(x));
             });
         });
     }

@@ -30,7 +30,7 @@ use std::fmt;
 /// let graph = Graph::record(1, 1, |_t, y, p| vec![-p[0] * y[0], y[0].powi(2)]);
 /// assert_eq!(graph.eval(0.0, &[3.0], &[2.0]), [-6.0, 9.0]);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     nodes: Vec<Node>,
     outputs: Vec<NodeId>,

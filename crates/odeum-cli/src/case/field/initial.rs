@@ -1,11 +1,12 @@
 //! `[initial]`: the values at the start.
 
+use super::expression::{Expression, STRIP};
+use super::numbers::Numbers;
 use super::shape::Shape;
 use super::surroundings::Context;
 use super::{arrays, expression, known};
 use crate::case::reader::{Field, Section};
 use crate::finding::Findings;
-use odeum::core::Program;
 use odeum::{Error, Scalar};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field as Cells, Grid, Model, noise};
@@ -35,10 +36,8 @@ pub(crate) enum Base {
     /// As the built-in problem has it.
     Paper,
     Constant(f64),
-    /// Of the parameters' values, then x, y, z.
-    Expression(Box<Program>, Vec<f64>),
-    /// x fastest.
-    Array(Vec<f64>),
+    Expression(Box<Expression>),
+    Array(Numbers),
 }
 
 impl Start {
@@ -70,39 +69,43 @@ impl Initial {
                 return Ok(());
             }
             let mut at = [0.0, grid.centre(1, y), grid.centre(2, z)];
-            let (mut inputs, places) = match &start.base {
-                Base::Expression(_, params) => ([&params[..], &at[..]].concat(), params.len()),
-                _ => (Vec::new(), 0),
+            let mut expression = match &start.base {
+                Base::Expression(expression) => Some(expression.row(grid, [y, z], nx)),
+                _ => None,
             };
-            for (x, place) in row.iter_mut().enumerate() {
-                let number = (z * ny + y) * nx + x;
-                at[0] = grid.centre(0, x);
-                let mut value = match &start.base {
-                    Base::Paper => place.to_f64(),
-                    Base::Constant(value) => *value,
-                    Base::Array(values) => values[number],
-                    Base::Expression(program, _) => {
-                        inputs[places] = at[0];
-                        let mut out = [0.0];
-                        program.run_alone(0.0, &[], &inputs, &mut out);
-                        out[0]
+            let mut strip = [0.0; STRIP];
+            for (n, cells) in row.chunks_mut(STRIP).enumerate() {
+                let first = n * STRIP;
+                let number = (z * ny + y) * nx + first;
+                let values = &mut strip[..cells.len()];
+                match &start.base {
+                    Base::Paper => {
+                        values.iter_mut().zip(&*cells).for_each(|(to, from)| *to = from.to_f64());
                     }
-                };
-                for (shape, inside) in &start.shapes {
-                    if shape.holds(at, grid) {
-                        value = *inside;
+                    Base::Constant(value) => values.fill(*value),
+                    Base::Array(all) => all.copy(number, values),
+                    Base::Expression(_) => {
+                        expression.iter_mut().for_each(|row| row.values(grid, first, values));
                     }
                 }
-                if start.noise > 0.0 {
-                    value += start.noise * noise(self.seed, s, number);
-                }
-                *place = T::from_f64(value);
-                if !place.is_finite() {
-                    return Err(Error::input(
-                        format!("initial {s}"),
-                        format!("{value} in cell [{x}, {y}, {z}]"),
-                        "must be finite",
-                    ));
+                for (k, (place, value)) in cells.iter_mut().zip(values).enumerate() {
+                    at[0] = grid.centre(0, first + k);
+                    for (shape, inside) in &start.shapes {
+                        if shape.holds(at, grid) {
+                            *value = *inside;
+                        }
+                    }
+                    if start.noise > 0.0 {
+                        *value += start.noise * noise(self.seed, s, number + k);
+                    }
+                    *place = T::from_f64(*value);
+                    if !place.is_finite() {
+                        return Err(Error::input(
+                            format!("initial {s}"),
+                            format!("{value} in cell [{}, {y}, {z}]", first + k),
+                            "must be finite",
+                        ));
+                    }
                 }
             }
             Ok(())
@@ -237,6 +240,6 @@ fn value(field: &Field<'_>, model: Option<&Model>) -> Option<Base> {
         return field.number().map(Base::Constant);
     }
     let graph = expression::read(field, model?)?;
-    let params = model?.params().iter().map(|(_, value)| *value).collect();
-    Some(Base::Expression(Box::new(Program::new(&graph)), params))
+    let params: Vec<f64> = model?.params().iter().map(|(_, value)| *value).collect();
+    Some(Base::Expression(Box::new(Expression::new(&graph, &params))))
 }

@@ -16,9 +16,12 @@ pub(crate) const COPIES: usize = 2;
 /// Bytes of a number of an array that was read.
 const NUMBER: u128 = 8;
 
-/// Numbers for each cell while an array is read, at most: what it is read into, which doubles as
-/// it grows, and that in order.
-const READING: u128 = 3;
+/// Numbers for each cell beside what is held while an array is read, at most: those of the file, from
+/// which wider ones are made.
+const READING: u128 = 1;
+
+/// Numbers for each cell while a mask is read: its array, the field it makes, and that in order.
+const MASK: u128 = 3;
 
 /// Arrays with a number for each cell that a case names; none of them has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +74,11 @@ impl Needs<'_> {
         let Arrays { surroundings, initial, mask, .. } = self.arrays;
         let cells = self.grid.cells() as u128;
         let held = (surroundings + initial) as u128;
-        let reading = if mask || held > 0 { READING } else { 0 };
+        let reading = match (mask, held) {
+            (true, _) => MASK,
+            (false, 0) => 0,
+            (false, _) => READING,
+        };
         let reading = (held + reading) * NUMBER * cells;
         reading.max(self.marching() + initial as u128 * NUMBER * cells)
     }

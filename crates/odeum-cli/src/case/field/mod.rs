@@ -5,6 +5,7 @@ mod expression;
 mod grid;
 mod initial;
 mod memory;
+mod numbers;
 mod output;
 mod shape;
 mod surroundings;

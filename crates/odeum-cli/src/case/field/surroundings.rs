@@ -1,5 +1,6 @@
 //! `[wind]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
+use super::numbers::Numbers;
 use super::shape::Shape;
 use super::{arrays, expression, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
@@ -37,7 +38,8 @@ pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spot
     });
     let cells = section.get("cells").map(|field| {
         spots.put("wind", field.spot());
-        let read = |file: &Field<'_>| arrays::read(file, grid, folder, "wind");
+        let read =
+            |file: &Field<'_>| arrays::read(file, grid, folder, "wind").map(Numbers::into_doubles);
         three(&field, read).map(Wind::Cells)
     });
     let carried = section.get("species").map(|field| {
@@ -242,7 +244,7 @@ pub(super) fn diffusion(
             None
         });
         spots.put(format!("diffusion of {name}"), field.spot());
-        let values = arrays::read(&field, grid, folder, &name);
+        let values = arrays::read(&field, grid, folder, &name).map(Numbers::into_doubles);
         good &= found.is_some() && values.is_some();
         all.push((name, values.unwrap_or_default()));
     }

@@ -3,8 +3,10 @@
 //! The Zarr core specification v3.0, of which is read: regular chunks of plain numbers, as they
 //! are or gzipped. An array is \[z, y, x\], or \[t, z, y, x\] of which the last state counts.
 
+use super::numbers::Numbers;
 use crate::npy::Kind;
 use flate2::read::GzDecoder;
+use odeum::Scalar;
 use odeum_fields::{AXES, Grid};
 use serde::Deserialize;
 use serde_json::Value;
@@ -55,9 +57,8 @@ struct Array {
     fill: f64,
 }
 
-/// The values of an array, or of the array of a name in a group, x fastest; the error says what
-/// is wrong.
-pub(super) fn read(path: &Path, member: &str, grid: &Grid) -> Result<Vec<f64>, String> {
+/// The numbers of an array, or of the array of a name in a group; the error says what is wrong.
+pub(super) fn read(path: &Path, member: &str, grid: &Grid) -> Result<Numbers, String> {
     let mut folder = path.to_owned();
     let mut described = describe(&folder)?;
     if described["node_type"] == "group" {
@@ -74,7 +75,11 @@ pub(super) fn read(path: &Path, member: &str, grid: &Grid) -> Result<Vec<f64>, S
     }
     let described: Described = serde_json::from_value(described)
         .map_err(|error| format!("its zarr.json is not that of an array: {error}"))?;
-    Array::of(folder, &described, grid)?.values(grid)
+    let array = Array::of(folder, &described, grid)?;
+    match array.kind.is_single() {
+        true => array.values(grid).map(Numbers::Single),
+        false => array.values(grid).map(Numbers::Double),
+    }
 }
 
 fn describe(folder: &Path) -> Result<Value, String> {
@@ -137,12 +142,13 @@ impl Array {
         Ok(Array { folder, state, chunk, separator, kind, zipped, fill })
     }
 
-    fn values(&self, grid: &Grid) -> Result<Vec<f64>, String> {
+    /// x fastest.
+    fn values<T: Scalar>(&self, grid: &Grid) -> Result<Vec<T>, String> {
         let [nx, ny, nz] = grid.shape();
         let [ct, cz, cy, cx] = self.chunk;
         let size = self.kind.size;
         let within = self.state.unwrap_or(0) % ct;
-        let mut values = vec![self.fill; grid.cells()];
+        let mut values = vec![T::from_f64(self.fill); grid.cells()];
         for z in 0..nz.div_ceil(cz) {
             for y in 0..ny.div_ceil(cy) {
                 for x in 0..nx.div_ceil(cx) {
@@ -154,7 +160,7 @@ impl Array {
                             let to = ((z * cz + k) * ny + y * cy + j) * nx + x * cx;
                             let row = bytes[from..from + wide * size].chunks_exact(size);
                             for (value, item) in values[to..to + wide].iter_mut().zip(row) {
-                                *value = self.kind.decode(item);
+                                *value = T::from_f64(self.kind.decode(item));
                             }
                         }
                     }

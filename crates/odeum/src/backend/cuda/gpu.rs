@@ -7,6 +7,7 @@ use super::layout::Limits;
 use super::library::{failed, need_driver};
 use super::lock::lock;
 use super::plan::Kernel;
+use super::recent::Recent;
 use crate::error::Error;
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum as FunctionAttribute;
@@ -23,12 +24,12 @@ pub(super) struct Gpu {
     pub(super) ordinal: usize,
     /// `sm_90a`.
     arch: String,
-    loaded: Mutex<HashMap<String, Loaded>>,
+    loaded: Mutex<Recent<Arc<Kernel>, Loaded>>,
     /// Streams and their memory that no run is using.
     idle: Mutex<Vec<Lane>>,
 }
 
-/// A kernel in the memory of a GPU.
+/// A kernel in the memory of a GPU, as long as someone has it.
 #[derive(Clone)]
 pub(super) struct Loaded {
     pub(super) function: CudaFunction,
@@ -143,10 +144,10 @@ impl Gpu {
     }
 
     /// Compiles and loads a kernel, unless that has been done.
-    pub(super) fn load(&self, kernel: &Kernel) -> Result<Loaded, Error> {
+    pub(super) fn load(&self, kernel: &Arc<Kernel>) -> Result<Loaded, Error> {
         let mut loaded = lock(&self.loaded);
-        if let Some(kernel) = loaded.get(&kernel.source) {
-            return Ok(kernel.clone());
+        if let Some(kernel) = loaded.get(kernel) {
+            return Ok(kernel);
         }
         let cubin = self.text(kernel.name, &kernel.source).compile()?;
         let doing = || failed(format!("loading {}", kernel.name));
@@ -169,7 +170,7 @@ impl Gpu {
             )
             .map_err(doing())?;
         let kernel_loaded = Loaded { function, resident: (resident as usize).max(1) };
-        loaded.insert(kernel.source.clone(), kernel_loaded.clone());
+        loaded.put(Arc::clone(kernel), kernel_loaded.clone());
         Ok(kernel_loaded)
     }
 

@@ -28,6 +28,7 @@ mod library;
 mod lock;
 mod paper;
 mod plan;
+mod recent;
 mod run;
 mod session;
 mod sink;

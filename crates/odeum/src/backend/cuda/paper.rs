@@ -8,6 +8,7 @@ use crate::ensemble::Ensemble;
 use crate::error::Error;
 use cudarc::driver::result;
 use std::ffi::c_void;
+use std::sync::Arc;
 
 const SOURCE: &str = include_str!("../../method/erk/paper.cuh");
 /// Threads of a block, as in the chapter.
@@ -32,7 +33,7 @@ pub fn pleiades_as_published(
     let gpu = Gpu::open(ordinal)?;
     gpu.bind()?;
     let layout = Layout { storage: Storage::Local, block: BLOCK, blocks_per_sm: 1, shared: 0 };
-    let kernel = Kernel { name: "od_paper", source: SOURCE.to_owned(), layout };
+    let kernel = Arc::new(Kernel { name: "od_paper", source: SOURCE.to_owned(), layout });
     let loaded = gpu.load(&kernel)?;
     let values = ensemble.states().len();
     let bytes = size_of_val(ensemble.states());

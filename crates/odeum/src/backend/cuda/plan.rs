@@ -1,15 +1,18 @@
 //! Which kernel integrates an ensemble.
 
 use super::layout::{Layout, Limits, Storage};
+use super::lock::lock;
+use super::recent::Recent;
 use super::slots::Slots;
 use super::source::{self, Traits};
 use crate::error::Error;
 use crate::method::Method;
 use crate::options::Options;
 use odeum_core::Graph;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A kernel: its text and its launch shape.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
     pub(crate) name: &'static str,
     pub(crate) source: String,
@@ -25,21 +28,65 @@ pub(crate) fn wants_lanes(limits: &Limits, n_systems: usize) -> bool {
     n_systems <= LANE_SYSTEMS * limits.multiprocessors
 }
 
-/// The kernel for `n_systems` systems; `None` for methods without kernels. That of lanes gives
-/// the same bits as that of threads.
-pub(crate) fn plan(
-    graph: &Graph,
-    method: &Method,
-    traits: &Traits,
-    limits: &Limits,
-    n_systems: usize,
-) -> Option<Kernel> {
-    if wants_lanes(limits, n_systems)
-        && let Some(lanes) = lanes(graph, method, traits, limits)
-    {
-        return Some(lanes);
+/// All that a kernel follows from. What is compared with least work stands first.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wanted {
+    /// Whether several lanes for a system are the faster way.
+    lanes: bool,
+    limits: Limits,
+    traits: Traits,
+    method: Method,
+    /// Shared with the solver: the graph of one solver equals itself without a look inside.
+    graph: Arc<Graph>,
+}
+
+impl Wanted {
+    /// For so many systems on a GPU of these limits.
+    pub(crate) fn new(
+        graph: &Arc<Graph>,
+        method: &Method,
+        traits: &Traits,
+        limits: &Limits,
+        systems: usize,
+    ) -> Self {
+        Wanted {
+            lanes: wants_lanes(limits, systems),
+            limits: *limits,
+            traits: traits.clone(),
+            method: method.clone(),
+            graph: Arc::clone(graph),
+        }
     }
-    single(graph, method, traits, limits)
+
+    /// The kernel; `None` for methods without kernels. That of lanes gives the same bits as that of
+    /// threads.
+    fn plan(&self) -> Option<Kernel> {
+        let Wanted { lanes: wants_lanes, limits, traits, method, graph } = self;
+        if *wants_lanes && let Some(lanes) = lanes(graph, method, traits, limits) {
+            return Some(lanes);
+        }
+        single(graph, method, traits, limits)
+    }
+}
+
+/// Kernels that were planned.
+type Planned = Mutex<Recent<Wanted, Arc<Kernel>>>;
+
+/// The kernel that is wanted, planned once for all who want the same: planning takes milliseconds, which
+/// counts where an integration takes few. `None` for methods without kernels.
+pub(crate) fn planned(wanted: Wanted) -> Option<Arc<Kernel>> {
+    static PLANNED: OnceLock<Planned> = OnceLock::new();
+    planned_among(PLANNED.get_or_init(Mutex::default), wanted)
+}
+
+fn planned_among(planned: &Planned, wanted: Wanted) -> Option<Arc<Kernel>> {
+    let mut planned = lock(planned);
+    if let Some(kernel) = planned.get(&wanted) {
+        return Some(kernel);
+    }
+    let kernel = Arc::new(wanted.plan()?);
+    planned.put(wanted, Arc::clone(&kernel));
+    Some(kernel)
 }
 
 /// Refuses what no kernel does.
@@ -116,4 +163,45 @@ pub(crate) fn lanes(
     }
     let source = source::erk(graph, erk, traits, &slots, &layout);
     Some(Kernel { name: "od_erk_lanes", source, layout })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tolerance;
+    use odeum_core::{Real, Symbol};
+
+    /// y' = -k y, of a number of its own.
+    fn decay(k: f64) -> Arc<Graph> {
+        Arc::new(Graph::record(1, 0, |_, y, _| vec![-(Symbol::lit(k) * y[0])]))
+    }
+
+    fn wanted(graph: &Arc<Graph>, systems: usize) -> Wanted {
+        let (method, options) = (Method::rkck(), Options::new(Tolerance::new(1e-6, 1e-9)));
+        let traits = Traits::new(false, true, &method, &options);
+        Wanted::new(graph, &method, &traits, &Limits::HOPPER, systems)
+    }
+
+    #[test]
+    fn equal_systems_share_a_kernel() {
+        let all = Planned::default();
+        let kernel_of = |k, systems| planned_among(&all, wanted(&decay(k), systems)).unwrap();
+        let kernel = kernel_of(0.25, 1 << 20);
+        assert!(Arc::ptr_eq(&kernel, &kernel_of(0.25, 1 << 21)));
+        assert_ne!(kernel.source, kernel_of(0.5, 1 << 20).source);
+        // So few want several lanes each, if there is such a kernel: another plan.
+        assert!(!Arc::ptr_eq(&kernel, &kernel_of(0.25, 1)));
+    }
+
+    /// A program that goes through many systems keeps neither their graphs nor their kernels.
+    #[test]
+    fn systems_of_the_past_are_forgotten() {
+        let (all, graph) = (Planned::default(), decay(-1.0));
+        let kernel = planned_among(&all, wanted(&graph, 1 << 20)).unwrap();
+        assert_eq!((Arc::strong_count(&graph), Arc::strong_count(&kernel)), (2, 2));
+        for k in 0..200 {
+            planned_among(&all, wanted(&decay(f64::from(k)), 1 << 20)).unwrap();
+        }
+        assert_eq!((Arc::strong_count(&graph), Arc::strong_count(&kernel)), (1, 1));
+    }
 }

@@ -12,7 +12,7 @@ use super::launch::launch;
 use super::layout::WARP;
 use super::library::failed;
 use super::lock::lock;
-use super::plan::{Kernel, no_kernel, plan, refuse};
+use super::plan::{Kernel, Wanted, no_kernel, planned, refuse};
 use super::sink::Sink;
 use super::source::Traits;
 use super::task::{self, Task};
@@ -24,10 +24,9 @@ use crate::options::Options;
 use crate::solution::{GpuTimes, Solution};
 use cudarc::driver::result;
 use odeum_core::{Graph, Scalar};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Workers for each GPU, at most: enough for copies to hide behind kernels.
@@ -41,7 +40,7 @@ const LARGE_BATCH: usize = 12 << 20;
 
 /// Integrates an ensemble on GPUs. The arguments have been checked.
 pub(crate) fn solve<T: Scalar>(
-    graph: &Graph,
+    graph: &Arc<Graph>,
     ensemble: &Ensemble<T>,
     method: &Method,
     cuda: &Cuda,
@@ -152,27 +151,14 @@ pub(super) struct Ready {
 impl Ready {
     pub(super) fn new(
         gpu: &Gpu,
-        graph: &Graph,
+        graph: &Arc<Graph>,
         method: &Method,
         traits: &Traits,
         systems: usize,
     ) -> Result<Self, Error> {
-        // Planning takes milliseconds, which counts where an integration takes few.
-        static PLANNED: OnceLock<Mutex<HashMap<String, Arc<Kernel>>>> = OnceLock::new();
         gpu.bind()?;
-        let lanes = super::plan::wants_lanes(&gpu.limits, systems);
-        let key = format!("{graph}{method:?}{traits:?}{:?}{lanes}", gpu.limits);
-        let mut planned = lock(PLANNED.get_or_init(Mutex::default));
-        let kernel = match planned.get(&key) {
-            Some(kernel) => Arc::clone(kernel),
-            None => {
-                let kernel = plan(graph, method, traits, &gpu.limits, systems);
-                let kernel = Arc::new(kernel.ok_or_else(|| no_kernel(method, gpu.ordinal))?);
-                planned.insert(key, Arc::clone(&kernel));
-                kernel
-            }
-        };
-        drop(planned);
+        let wanted = Wanted::new(graph, method, traits, &gpu.limits, systems);
+        let kernel = planned(wanted).ok_or_else(|| no_kernel(method, gpu.ordinal))?;
         let loaded = gpu.load(&kernel)?;
         Ok(Ready { kernel, loaded })
     }

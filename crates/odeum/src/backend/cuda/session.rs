@@ -77,7 +77,7 @@ impl<T: Scalar> Session<T> {
         if !options.save_times().is_empty() {
             return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
         }
-        let graph = Graph::trace(system);
+        let graph = Arc::new(Graph::trace(system));
         let gpu = Gpu::open(ordinal)?;
         gpu.bind()?;
         let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
