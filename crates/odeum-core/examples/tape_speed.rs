@@ -8,7 +8,7 @@ use odeum_core::{Isa, Lanes, Real, System, Tape};
 use std::hint::black_box;
 use std::time::Instant;
 
-#[path = "../tests/systems/mod.rs"]
+#[path = "../tests/language/systems/mod.rs"]
 #[allow(dead_code)]
 mod systems;
 use systems::Pleiades;

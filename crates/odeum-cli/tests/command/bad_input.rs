@@ -1,0 +1,351 @@
+//! Every kind of bad input: a clear error with file, line, field, value and remedy, exit code 2,
+//! and nothing written.
+
+use crate::common::{DECAY, Folder, Said};
+use std::time::{Duration, Instant};
+
+/// Runs a case that must be refused, and looks that it left nothing behind.
+#[track_caller]
+fn refused(case: impl AsRef<[u8]>, parts: &[&str]) -> Said {
+    let folder = Folder::new();
+    folder.write("a.toml", case);
+    refused_in(&folder, parts)
+}
+
+#[track_caller]
+fn refused_in(folder: &Folder, parts: &[&str]) -> Said {
+    let before = folder.files();
+    let said = folder.odeum(&["run", "a.toml"]).refused(parts);
+    assert_eq!(folder.files(), before, "something was left behind");
+    folder.odeum(&["check", "a.toml"]).refused(parts);
+    said
+}
+
+/// The small case with one piece replaced.
+fn with(from: &str, to: &str) -> String {
+    assert!(DECAY.contains(from));
+    DECAY.replace(from, to)
+}
+
+#[test]
+fn a_file_that_is_not_there_or_not_text() {
+    let folder = Folder::new();
+    let said = folder.odeum(&["run", "none.toml"]);
+    said.refused(&["cannot read the case file: no such file", "--> none.toml", "check the path"]);
+    folder.odeum(&["run", "."]).refused(&["is a folder"]);
+    refused(
+        b"[system]\nx = \"\xff\xfe\"\n",
+        &["not UTF-8", "--> a.toml:2:6", "byte 0xff at offset 14", "save the file as UTF-8"],
+    );
+    refused("[system\nx = 1", &["not TOML", "--> a.toml:1:8", "toml.io"]);
+    refused("", &["`system` is missing", "`method` is missing", "`tolerance` is missing"]);
+}
+
+#[test]
+fn megabytes_of_nesting_are_answered_at_once() {
+    // As large as a case file may be; ten megabytes are refused unread.
+    let n = 2_000_000;
+    let equation = format!("x = \"{}x{}\"", "(".repeat(n / 2), ")".repeat(n / 2));
+    let signs = format!("x = \"{}x\"", "-".repeat(n));
+    let functions = format!("x = \"{}x{}\"", "exp(".repeat(n / 5), ")".repeat(n / 5));
+    let system =
+        |line: &str| format!("[system]\nstates = {{ x = 1.0 }}\n[system.equations]\n{line}\n");
+    for (name, text) in [
+        ("lists", format!("x = {}{}", "[".repeat(n / 2), "]".repeat(n / 2))),
+        ("open lists", format!("x = {}", "[".repeat(n))),
+        ("tables", format!("x = {}1{}", "{a=".repeat(n / 4), "}".repeat(n / 4))),
+        ("dotted keys", format!("{}a = 1", "a.".repeat(n / 2))),
+        ("headers", format!("[{}a]", "a.".repeat(n / 2))),
+        ("junk", "= ] }\n".repeat(n / 6)),
+        ("parentheses", system(&equation)),
+        ("signs", system(&signs)),
+        ("functions", system(&functions)),
+    ] {
+        let start = Instant::now();
+        let said = refused(&text, &["a.toml"]);
+        assert!(said.err.len() < 20_000, "{name}: {} bytes", said.err.len());
+        // Twice run, and this machine may be busy.
+        assert!(start.elapsed() < Duration::from_secs(8), "{name}: {:?}", start.elapsed());
+    }
+    refused("[".repeat(10 << 20), &["the case file is too large", "10485760 bytes"]);
+}
+
+#[test]
+fn initial_values_must_be_finite() {
+    refused(
+        with("a = 1.0", "a = nan"),
+        &[
+            "`system.states.a` must be finite",
+            "--> a.toml:3:16",
+            "found: nan",
+            "give a finite number",
+        ],
+    );
+    refused(with("k = 2.0", "k = -inf"), &["`system.parameters.k` must be finite", "found: -inf"]);
+    let table = Folder::new();
+    table.write("t.csv", "a,k\n1.0,2.0\n1.0,NaN\n3.0,inf\n");
+    table.write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
+    refused_in(&table, &["`k` must be finite", "t.csv:3:5", "t.csv:4:5", "found: NaN", "column k"]);
+    let perturbed = "[ensemble]\nperturb = { of = \"a\", relative = 1e300 }\n";
+    let large = with("a = 1.0", "a = 1e300") + perturbed;
+    refused(large, &["`a` may be too large for f64"]);
+}
+
+#[test]
+fn there_must_be_systems() {
+    let zero = format!("{DECAY}[ensemble]\ncount = 0\n");
+    refused(zero, &["`ensemble.count` must be between 1", "--> a.toml:17:9", "found: 0"]);
+    let empty = format!("{DECAY}[ensemble]\nsweep = {{ k = [] }}\n");
+    refused(empty, &["`ensemble.sweep.k` is empty", "list at least one"]);
+    let folder = Folder::new();
+    folder
+        .write("t.csv", "a,k\n")
+        .write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
+    refused_in(&folder, &["has no rows: zero systems", "--> a.toml:17:9"]);
+    let many = format!(
+        "{DECAY}[ensemble]\ncount = 4_000_000_000\nsweep = {{ k = {{ from = 0, to = 1, count = 100_000 }} }}\n"
+    );
+    refused(many, &["the results of 400000000000000 systems need", "take fewer systems"]);
+}
+
+#[test]
+fn spans_and_times() {
+    let zero = with("[0.0, 1.0]", "[1.0, 1.0]");
+    refused(zero, &["the time span has no length", "--> a.toml:8:8", "start and end must differ"]);
+    refused(with("[0.0, 1.0]", "[0.0]"), &["a time span has two ends, here are 1"]);
+    refused(with("span = [0.0, 1.0]", ""), &["over what time span?", "[time] with span"]);
+    let outside = with("[time]", "[time]\nsave = [0.5, 1.5]");
+    refused(
+        outside,
+        &[
+            "`time.save[1]` cannot be",
+            "--> a.toml:8:14",
+            "found: 1.5",
+            "must lie inside every span",
+        ],
+    );
+    let unsorted = with("[time]", "[time]\nsave = [0.5, 0.25]");
+    refused(unsorted, &["found: 0.25", "strictly in the direction of integration"]);
+    let folder = Folder::new();
+    folder.write("t.csv", "a,t_end\n1.0,1.0\n2.0,0.0\n");
+    folder.write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n"));
+    refused_in(&folder, &["span of table row 1", "t.csv"]);
+}
+
+#[test]
+fn tolerances_and_options() {
+    refused(
+        with("rtol = 1e-8", "rtol = -1e-8"),
+        &["`tolerance.rtol` cannot be", "must lie between 8.9e-16"],
+    );
+    refused(with("rtol = 1e-8", "rtol = 0"), &["--> a.toml:14:8", "tolerance.rtol"]);
+    refused(with("rtol = 1e-8", "rtol = 1e-17"), &["four roundings of f64"]);
+    let single = with("rtol = 1e-8", "rtol = 1e-7") + "[run]\nprecision = \"f32\"\n";
+    refused(single, &["four roundings of f32"]);
+    refused(
+        with("atol = 1e-10", "atol = { a = 1e-9 }"),
+        &["no absolute tolerance for the state `b`", "add b ="],
+    );
+    refused(
+        with("atol = 1e-10", "atol = { a = 1e-9, b = -1.0 }"),
+        &["found: -1", "tolerance.atol.b"],
+    );
+    refused(
+        with("atol = 1e-10", "atol = { c = 1e-9, others = 1.0 }"),
+        &["no state `c`", "states: a, b"],
+    );
+    refused(with("atol = 1e-10", ""), &["`atol` is missing", "as atol = 1e-9"]);
+    let method = "name = \"dopri5\"";
+    refused(with(method, "name = \"dopri\""), &["did you mean `dopri5`?"]);
+    refused(with(method, "name = \"dopri5\"\nmax_stages = 5"), &["means nothing to dopri5"]);
+    refused(
+        with(method, "name = \"dopri5\"\nfixed_step = -0.1"),
+        &["`method.fixed_step`", "positive and finite"],
+    );
+    refused(with(method, "name = \"dopri5\"\nmax_steps = 0"), &["must be between 1"]);
+    refused(
+        with(method, "name = \"dopri5\"\nlargest_step = 0.0"),
+        &["`method.largest_step`", "must be positive"],
+    );
+    let radius = "name = \"rkc\"\nspectral_radius = -1e-300";
+    let said = refused(
+        with(method, radius),
+        &["`method.spectral_radius` cannot be -1e-300", "found: -1e-300"],
+    );
+    assert!(!said.err.contains("radius_bound"), "{}", said.err);
+    let none = with("states = { a = 1.0, b = 0.0 }", "states = {}")
+        .replace("equations = { a = \"-k * a\", b = \"k * a\" }", "equations = {}");
+    refused(none, &["there are no states", "--> a.toml:3:10", "states = { x = 1.0"]);
+}
+
+#[test]
+fn tables_with_wrong_columns_or_ragged_rows() {
+    let table = |csv: &str, more: &str, parts: &[&str]| {
+        let folder = Folder::new();
+        folder.write("t.csv", csv);
+        folder.write("a.toml", format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n{more}\n"));
+        refused_in(&folder, parts);
+    };
+    table("a,kk\n1,2\n", "", &["no state or parameter `kk`", "--> t.csv:1:3", "did you mean `k`?"]);
+    table(
+        "a,k\n1,2\n1\n1,2,3\n",
+        "",
+        &[
+            "row 2 has 1 values, the header has 2",
+            "--> t.csv:3:1",
+            "row 3 has 3 values",
+            "one value for each column",
+        ],
+    );
+    table("a,k\n1,2\n1,x2\n", "", &["`k` is not a number", "--> t.csv:3:3", "found: x2"]);
+    table("a,k\n1,\n", "", &["`k` is not a number", "found: nothing"]);
+    table("", "", &["the table is empty"]);
+    table("a,k\n1,2\n", "columns = [\"a\", \"c\"]", &["no state or parameter `c`"]);
+    table(
+        "a,k\n1,2\n",
+        "columns = { a = \"A\" }",
+        &["the table has no column `A`", "did you mean `a`?"],
+    );
+    // As spreadsheets of half of Europe write them.
+    table("a;k\n1;2,5\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: 2,5", "a point"]);
+    table("a\tk\n1\tx\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: x"]);
+    table("a,k\n1,2\n", "sweep = { k = [1.0] }", &["both in the table and in the sweep"]);
+
+    let folder = Folder::new();
+    let ensemble = |table: &str| format!("{DECAY}[ensemble]\ntable = \"{table}\"\n");
+    folder.write("a.toml", ensemble("none.csv"));
+    refused_in(&folder, &["cannot read the table: no such file", "none.csv"]);
+    folder.write("t.npy", b"not an array").write("a.toml", ensemble("t.npy"));
+    refused_in(&folder, &["cannot use the table t.npy", "NPY signature"]);
+    folder.write("t.npz", b"not an archive").write("a.toml", ensemble("t.npz"));
+    refused_in(&folder, &["cannot use the table t.npz"]);
+    folder.write("a.toml", ensemble("t.xlsx"));
+    refused_in(&folder, &["the kind of the table is not known", ".csv"]);
+    folder.write("t.csv", b"a,k\n1,\xff\n").write("a.toml", ensemble("t.csv"));
+    refused_in(&folder, &["the table is not UTF-8", "t.csv:2:3"]);
+}
+
+#[test]
+fn unknown_names_get_the_nearest_known() {
+    refused(
+        with("rtol = ", "rtoll = "),
+        &["unknown key `rtoll` in [tolerance]", "did you mean `rtol`?"],
+    );
+    refused(with("[time]", "[tme]"), &["unknown key `tme` at the top", "did you mean `time`?"]);
+    refused(
+        with("\"-k * a\"", "\"-kk * a\""),
+        &["nothing is called `kk`", "--> a.toml:5:21", "system.equations.a"],
+    );
+    refused(with("\"-k * a\"", "\"-k * sinn(a)\""), &["sinn", "--> a.toml:5:25"]);
+    refused(with(", b = \"k * a\"", ""), &["b", "--> a.toml:3:21"]);
+    let problem = "[system]\nproblem = \"lorentz\"\n[method]\nname = \"rkck\"\n[tolerance]\nrtol = 1e-6\natol = 1e-6\n";
+    refused(
+        problem,
+        &["no built-in problem `lorentz`", "did you mean `lorenz`?", "--> a.toml:2:11"],
+    );
+    let param = problem.replace("lorentz\"", "lorenz\"\nparameters = { roh = 1.0 }");
+    refused(param, &["no parameter `roh`", "did you mean `rho`?"]);
+    let perturb = format!("{DECAY}[ensemble]\nperturb = {{ of = \"aa\", relative = 0.1 }}\n");
+    refused(perturb, &["no state or parameter `aa`", "did you mean `a`?"]);
+    let device = format!("{DECAY}[run]\ndevice = \"gpu\"\n");
+    refused(device, &["no such kind of device", "cuda:N"]);
+}
+
+#[test]
+fn all_slips_are_reported_at_once_in_order() {
+    let case = with("a = 1.0", "a = nan").replace("rtol", "rtoll").replace("dopri5", "dopri6");
+    let said = refused(case, &["4 errors"]);
+    let at = |part: &str| said.err.find(part).unwrap_or_else(|| panic!("{part}: {}", said.err));
+    let places = [at("a.toml:3:"), at("a.toml:11:"), at("a.toml:13:"), at("a.toml:14:")];
+    assert!(places.is_sorted(), "{}", said.err);
+}
+
+#[test]
+fn numbers_that_the_library_refuses_are_reported_with_other_slips() {
+    let case = with("rtol = 1e-8", "rtol = 2.0").replace("a = 1.0", "a = nan");
+    let case = case.replace("name = \"dopri5\"", "name = \"dopri5\"\nfixed_step = -1.0");
+    refused(
+        case,
+        &[
+            "3 errors",
+            "`tolerance.rtol` cannot be",
+            "`method.fixed_step` cannot be",
+            "must be finite",
+        ],
+    );
+}
+
+#[test]
+fn a_parameter_that_is_never_used_is_a_warning() {
+    let folder = Folder::new();
+    folder.write("a.toml", with("k = 2.0", "k = 2.0, unused = 1.0"));
+    let said = folder.odeum(&["run", "a.toml"]).well();
+    assert!(said.err.contains("warning") && said.err.contains("unused"), "{}", said.err);
+}
+
+#[test]
+fn arguments_are_checked() {
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY);
+    for (args, part) in [
+        (&["run", "a.toml", "--device", "gpu"][..], "cuda:N"),
+        (&["run", "a.toml", "--threads", "0"], "from 1 to"),
+        (&["run", "a.toml", "--checkpoint-every", "-1"], "--checkpoint-every"),
+        (&["run", "a.toml", "--resume", "--overwrite"], "--resume goes on"),
+        (&["run"], "CASE"),
+        (&["problems", "lorentz"], "did you mean `lorenz`?"),
+        (&["bench", "nothing"], "there is no study `nothing`"),
+        (&["bench", "lorenz", "--add", "none.json", "--plot", "a.svg"], "cannot read the document"),
+        (&["bench", "lorenz", "--add", "a.toml", "--plot", "a.svg"], "no document of a study"),
+    ] {
+        folder.odeum(args).refused(&[part]);
+    }
+    assert_eq!(folder.files(), ["a.toml"]);
+}
+
+#[test]
+fn an_existing_result_is_not_replaced() {
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY).odeum(&["run", "a.toml"]).well();
+    folder.write("a.npz", "precious");
+    folder.odeum(&["run", "a.toml"]).refused(&[
+        "the result exists already",
+        "a.npz",
+        "--overwrite",
+    ]);
+    assert_eq!(folder.read("a.npz"), b"precious");
+    folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert_ne!(folder.read("a.npz"), b"precious");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_cannot_be_written() {
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY).write("file", "");
+    let run = |output: &str, parts: &[&str]| {
+        folder.odeum(&["run", "a.toml", "--output", output]).refused(parts);
+        assert_eq!(folder.files(), ["a.toml", "file"]);
+    };
+    // Nobody, not even root, can write there.
+    run("/proc/result.npz", &["cannot write the output", "/proc/result.npz", "--output"]);
+    run("/proc/none/", &["cannot write the output", "/proc/none", "--output"]);
+    run("file/result.npz", &["cannot write the output", "--output"]);
+
+    std::fs::create_dir(folder.path("taken.npz")).unwrap();
+    let said = folder.odeum(&["run", "a.toml", "--output", "taken.npz", "--overwrite"]);
+    said.refused(&["is that of a folder"]);
+    std::fs::remove_dir(folder.path("taken.npz")).unwrap();
+}
+
+/// A disk that fills up while the result is written.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full() {
+    let folder = Folder::new();
+    let case = format!("{DECAY}[ensemble]\ncount = 10_000\n");
+    folder.write("a.toml", case);
+    let said = folder.limited("-f 64", "run a.toml");
+    said.failed(&["cannot write the output: file too large", "a.npz", "make room on the disk"]);
+    assert_eq!(folder.files(), ["a.toml"], "nothing half-written may stay");
+}

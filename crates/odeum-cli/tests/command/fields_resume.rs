@@ -1,0 +1,227 @@
+//! Runs of fields that are stopped and taken up again give the bits of runs that never stopped.
+
+#![cfg(unix)]
+use crate::common::results::assert_same;
+use crate::common::{Folder, signal};
+use std::time::{Duration, Instant};
+
+const CASE: &str = r#"
+[system]
+problem = "turing"
+[grid]
+shape = [13, 12, 11]
+[time]
+until = 0.6
+step = "stable"
+[output]
+every = 0.15
+formats = ["vti", "zarr", "png"]
+series = { every = 7, lines = [{ along = "x", through = [0.01, 0.01, 0.01] }] }
+"#;
+
+/// The same with steps by tolerance, and states every so many steps.
+fn adaptive() -> String {
+    CASE.replace("step = \"stable\"", "method = \"rkc\"\ntolerance = { rtol = 1e-6, atol = 1e-8 }")
+        .replace("every = 0.15", "every = { steps = 5 }")
+        .replace("every = 7", "every = 2")
+}
+
+/// Waits until there is a checkpoint that differs from the one before.
+fn wait_for_checkpoint(folder: &Folder, before: &[u8]) -> Vec<u8> {
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < Duration::from_secs(60), "there is no checkpoint");
+        match std::fs::read(folder.path("a.checkpoint")) {
+            Ok(bytes) if bytes != before => return bytes,
+            _ => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+#[test]
+fn killed_and_resumed_is_bitwise_equal() {
+    for case in [CASE.to_owned(), adaptive()] {
+        let folder = Folder::new();
+        folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+        let mut before = Vec::new();
+        for k in 0..3 {
+            let mut args = vec!["run", "a.toml", "--checkpoint-every", "0"];
+            if k > 0 {
+                args.push("--resume");
+            }
+            let mut child = folder.start(&args);
+            before = wait_for_checkpoint(&folder, &before);
+            std::thread::sleep(Duration::from_millis(10 * k));
+            signal(&child, "-KILL");
+            child.wait().unwrap();
+            assert!(!folder.has("a.npz"), "the result must not be there before the end");
+        }
+        let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+        assert!(said.err.contains("resuming:"), "{}", said.err);
+        assert_same(&folder, "a", "whole");
+        assert!(!folder.has("a.checkpoint"));
+    }
+}
+
+/// A run to an end that is put off leaves what one to the later end does: states, rows, stores, result.
+#[test]
+fn a_later_end_goes_on_from_the_result() {
+    // Steps of given size and by tolerance, to ends at which states and rows are due, and not.
+    let fixed = CASE.replace("\"stable\"", "0.001").replace("[13, 12, 11]", "[7, 6, 5]");
+    let by_steps = fixed.replace("every = 0.15", "every = { steps = 40 }");
+    let single = by_steps.clone() + "[run]\nprecision = \"f32\"\n";
+    for (case, ends) in [
+        (fixed, ["0.3", "0.375"]),
+        (adaptive().replace("every = { steps = 5 }", "every = 0.15"), ["0.15", "0.3"]),
+        (by_steps, ["0.05", "0.3"]),
+        (single, ["0.2", "0.21"]),
+    ] {
+        let folder = Folder::new();
+        let to = |end: &str| case.replace("until = 0.6", &format!("until = {end}"));
+        folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+        folder.write("a.toml", to(ends[0])).odeum(&["run", "a.toml"]).well();
+        for end in [ends[1], "0.6"] {
+            folder.write("a.toml", to(end));
+            folder.odeum(&["run", "a.toml"]).refused(&["the result exists already"]);
+            let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+            assert!(said.err.contains("resuming: from t = "), "{}", said.err);
+        }
+        assert_same(&folder, "a", "whole");
+        // An end that is no later is no reason to compute.
+        let before = folder.read("a.npz");
+        folder.odeum(&["run", "a.toml", "--resume"]).refused(&[
+            "the result exists already",
+            "it ends at t = 0.6",
+            "later time.until",
+        ]);
+        folder.write("a.toml", to("0.7").replace("turing", "gray_scott"));
+        assert!(folder.odeum(&["run", "a.toml", "--resume"]).code == 2);
+        assert!(folder.read("a.npz") == before);
+    }
+}
+
+/// Between the ends of two runs the bits of the field are those of the checkpoint of the second.
+#[test]
+fn a_run_to_a_later_end_can_be_killed_too() {
+    let folder = Folder::new();
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    folder.write("a.toml", CASE.replace("until = 0.6", "until = 0.15"));
+    folder.odeum(&["run", "a.toml"]).well();
+    folder.write("a.toml", CASE);
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0", "--resume"]);
+    wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    // What the checkpoint is ahead of cannot be its end.
+    folder.write("a.toml", CASE.replace("until = 0.6", "until = 0.1"));
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&["has gone on to t = ", "a.toml:7:9"]);
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "--resume"]).well();
+    assert_same(&folder, "a", "whole");
+}
+
+#[test]
+fn ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on() {
+    let folder = Folder::new();
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    let child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
+    wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    for part in ["stopped: at t = ", "a.checkpoint", "odeum run a.toml --resume"] {
+        assert!(err.contains(part), "`{part}` is not in:\n{err}");
+    }
+    folder.odeum(&["run", "a.toml"]).refused(&["of a run that was stopped", "--overwrite"]);
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert_same(&folder, "a", "whole");
+}
+
+/// What the checkpoint counts as written and is gone is named; what follows from the case is
+/// written again.
+#[test]
+fn files_of_states_that_got_lost_are_told() {
+    let folder = Folder::new();
+    let case = CASE.replace("[time]", "mask = \"0.07 - x\"\n[time]");
+    folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
+    let checkpoint = wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    folder.write("a.checkpoint", checkpoint);
+    let away = |name: &str| std::fs::rename(folder.path(name), folder.path("away")).unwrap();
+    let back = |name: &str| std::fs::rename(folder.path("away"), folder.path(name)).unwrap();
+    for (name, first) in [
+        ("a.frames/u_z5_00000.png", "a.frames/u_z5_00000.png"),
+        ("a.frames/00000.vti", "a.frames/00000.vti"),
+        ("a.frames", "a.frames/u_z5_00000.png"),
+        ("a.zarr", "a.zarr/u/c/0/0/0/0"),
+        ("a.zarr/v/c/0", "a.zarr/v/c/0/0/0/0"),
+    ] {
+        away(name);
+        let said = folder.odeum(&["run", "a.toml", "--resume"]);
+        said.refused(&["states before the checkpoint", first, "put them back", "--allow-missing"]);
+        assert!(!folder.has(name) && folder.has("a.checkpoint"));
+        back(name);
+    }
+    for name in ["a.zarr/zarr.json", "a.zarr/x/c/0", "a.zarr/mask/c/0/0/0", "a.zarr/t/c/0", "a.pvd"]
+    {
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    // Who does without a store says so, and is told; it holds the states from then on.
+    std::fs::write(folder.path("kept"), folder.read("a.checkpoint")).unwrap();
+    folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert_same(&folder, "a", "whole");
+    std::fs::remove_file(folder.path("a.npz")).unwrap();
+    std::fs::rename(folder.path("kept"), folder.path("a.checkpoint")).unwrap();
+    std::fs::remove_dir_all(folder.path("a.zarr")).unwrap();
+    let said = folder.odeum(&["run", "a.toml", "--resume", "--allow-missing"]).well();
+    assert!(said.err.contains("warning") && said.err.contains("a.zarr/u/c/0"), "{}", said.err);
+    assert!(folder.read("a.npz") == folder.read("whole.npz"));
+    for name in ["zarr.json", "x/c/0", "mask/c/0/0/0", "t/c/0", "v/c/4/0/0/0"] {
+        let [one, other] = ["a", "whole"].map(|it| folder.read(&format!("{it}.zarr/{name}")));
+        assert!(one == other, "{name}");
+    }
+}
+
+#[test]
+fn checkpoints_that_do_not_fit_are_refused() {
+    let folder = Folder::new();
+    folder.write("a.toml", CASE);
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
+    let checkpoint = wait_for_checkpoint(&folder, &[]);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    folder.write("a.checkpoint", &checkpoint);
+
+    let resume = || folder.odeum(&["run", "a.toml", "--resume"]);
+    for (at, bit) in [(checkpoint.len() / 2, 1), (checkpoint.len() - 5, 8), (60, 2)] {
+        let mut damaged = checkpoint.clone();
+        damaged[at] ^= bit;
+        folder.write("a.checkpoint", damaged);
+        let said = resume();
+        assert_eq!(said.code, 2, "{}", said.err);
+        let clear = ["checkpoint is damaged", "checkpoint is of another run"];
+        assert!(clear.iter().any(|part| said.err.contains(part)), "{}", said.err);
+        assert!(said.err.contains("--overwrite"), "{}", said.err);
+    }
+    folder.write("a.checkpoint", &checkpoint[..checkpoint.len() - 100]);
+    resume().refused(&["the checkpoint is damaged", "a.checkpoint", "--overwrite"]);
+    folder.write("a.checkpoint", "hello, I am a letter to my aunt");
+    resume().refused(&["this is no checkpoint of a field"]);
+
+    folder.write("a.checkpoint", &checkpoint);
+    for (from, to, what) in [
+        ("[13, 12, 11]", "[13, 12, 10]", "system, grid and walls"),
+        ("step = \"stable\"", "step = { stable = 0.7 }", "time"),
+        ("every = 0.15", "every = 0.2", "output"),
+        ("[time]", "[initial]\nseed = 3\n[time]", "initial values"),
+        ("[time]", "[run]\nprecision = \"f32\"\n[time]", "precision"),
+    ] {
+        folder.write("a.toml", CASE.replace(from, to));
+        resume().refused(&["the checkpoint is of another run", "it differs in:", what]);
+    }
+    assert_eq!(folder.read("a.checkpoint"), checkpoint);
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert!(!folder.has("a.checkpoint"));
+}

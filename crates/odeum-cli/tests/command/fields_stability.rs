@@ -1,0 +1,95 @@
+//! Steps of fields that are stable, that cease to be, and values that cease to be numbers.
+
+use crate::common::{Folder, npz};
+
+/// What eats `a` until nothing is left: the limit of the steps falls to a fifth on the way.
+const AUTOCATALYSIS: &str = r#"
+[system]
+species = ["a", "b"]
+equations = { a = "lap(a) - 2*a*b", b = "lap(b) + 2*a*b" }
+[grid]
+shape = [40, 1, 1]
+spacing = 1.0
+[initial]
+a = 10.0
+b = 0.5
+[time]
+until = 4.0
+"#;
+
+const WAVES: &str = r#"
+[system]
+species = ["u", "v"]
+equations = { u = "v", v = "lap(u)" }
+[grid]
+shape = [40, 1, 1]
+spacing = 1.0
+[initial]
+u = "exp(-(x - 20)^2)"
+v = 0.0
+[time]
+until = 5.0
+"#;
+
+#[test]
+fn stable_steps_follow_the_field() {
+    let folder = Folder::new();
+    folder.write("a.toml", AUTOCATALYSIS).odeum(&["run", "a.toml"]).well();
+    let end = npz::read(&folder.path("a.npz"));
+    let values = |name: &str| end[name].f64();
+    assert!(values("a").iter().all(|a| a.abs() < 1e-3));
+    assert!(values("b").iter().all(|b| (b - 10.5).abs() < 1e-3));
+}
+
+#[test]
+fn given_steps_that_are_not_stable_any_more_are_an_error() {
+    let folder = Folder::new();
+    let case = format!("{AUTOCATALYSIS}step = 0.09\n");
+    let parts = ["not stable any more at t = ", "stable up to", "step = \"stable\""];
+    folder.write("a.toml", &case).odeum(&["run", "a.toml"]).failed(&parts);
+    assert!(!folder.has("a.npz"));
+}
+
+#[test]
+fn waves_that_never_fade_have_a_method() {
+    let folder = Folder::new();
+    let case = format!("{WAVES}step = 0.1\n");
+    let said = folder.write("a.toml", &case).odeum(&["run", "a.toml"]);
+    said.refused(&["ssprk3 takes"]);
+    let case = format!("{WAVES}method = \"ssprk3\"\n");
+    folder.write("b.toml", &case).odeum(&["run", "b.toml"]).well();
+    let largest = npz::read(&folder.path("b.npz"))["u"].f64().into_iter().fold(0.0, f64::max);
+    assert!((0.4..0.6).contains(&largest), "{largest}");
+}
+
+/// The table ends with the last sound state, and the error names the cell of the source.
+#[test]
+fn a_source_that_spoils_the_last_step_is_an_error() {
+    let folder = Folder::new();
+    let case = r#"
+[system]
+species = ["c"]
+equations = { c = "lap(c)" }
+[grid]
+shape = [9, 7, 1]
+spacing = 1.0
+[initial]
+c = 1.0
+[[sources]]
+species = "c"
+cell = [4, 3, 0]
+rate = "sqrt(0.45 - t)"
+[time]
+until = 0.6
+step = 0.1
+[output]
+series = { every = 1 }
+"#;
+    let said = folder.write("a.toml", case).odeum(&["run", "a.toml"]);
+    said.failed(&["first in cell [4, 3, 0]"]);
+    let table = String::from_utf8(folder.read("a.csv")).unwrap();
+    assert!(!table.to_lowercase().contains("nan") && table.lines().count() == 7, "{table}");
+    let case = case.replace("until = 0.6", "until = 0.6\nmax_steps = 3");
+    let said = folder.write("b.toml", &case).odeum(&["run", "b.toml"]);
+    assert!(!said.failed(&["max_steps"]).err.contains("rodas"));
+}

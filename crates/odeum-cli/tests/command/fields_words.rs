@@ -1,0 +1,108 @@
+//! What `odeum check` says of fields that are not what was meant: warnings, and places of slips.
+
+use crate::common::{Folder, Said};
+
+/// A field whose parameters are all used, but none by the equations.
+const CASE: &str = r#"
+[system]
+species = ["u"]
+parameters = { hill = 1.0, wall = 1.0, gust = 0.1, feed = 1.0, edge = 2.0 }
+equations = { u = "lap(u)" }
+
+[grid]
+shape = [8, 8, 1]
+spacing = 0.5
+mask = "edge - y / 2"
+
+[walls]
+x_low = { value = "wall * t" }
+
+[wind]
+velocity = ["gust", 0.0, 0.0]
+
+[[sources]]
+species = "u"
+ball = { centre = [1.0, 1.0, 0.0], radius = 0.6 }
+rate = "feed * x"
+
+[initial]
+u = "exp(-hill * x^2)"
+
+[time]
+until = 0.01
+step = 1e-3
+"#;
+
+#[track_caller]
+fn check(from: &str, to: &str) -> Said {
+    assert!(CASE.contains(from), "`{from}` is not in the case");
+    let folder = Folder::new();
+    folder.write("a.toml", CASE.replacen(from, to, 1)).odeum(&["check", "a.toml"])
+}
+
+#[test]
+fn parameters_count_as_used_wherever_expressions_name_them() {
+    let said = check("until", "until").well();
+    assert!(!said.err.contains("warning"), "{}", said.err);
+    for (from, to, name) in [
+        ("hill * x^2", "x^2", "hill"),
+        ("wall * t", "t", "wall"),
+        ("\"gust\"", "0.1", "gust"),
+        ("feed * x", "x", "feed"),
+        ("edge - y", "2 - y", "edge"),
+    ] {
+        let said = check(from, to).well();
+        let column = CASE.lines().nth(3).and_then(|line| line.find(name)).map_or(0, |at| at + 1);
+        let place = format!("a.toml:4:{column}");
+        assert!(said.err.contains("never used") && said.err.contains(&place), "{}", said.err);
+        assert_eq!(said.err.matches("never used").count(), 1, "{}", said.err);
+    }
+}
+
+#[test]
+fn shapes_that_are_none() {
+    let initial = "u = \"exp(-hill * x^2)\"";
+    let drawn = |shape: &str| format!("u = {{ value = \"exp(-hill * x^2)\", {shape} }}");
+    let ball = |ball: &str| drawn(&format!("balls = [{{ {ball}, value = 1.0 }}]"));
+    let boxed = |from_to: &str| drawn(&format!("boxes = [{{ {from_to}, value = 1.0 }}]"));
+    let negative = ball("centre = [1, 1, 0], radius = -0.5");
+    check(initial, &negative).refused(&[
+        "a radius cannot be negative",
+        "a.toml:24:",
+        "found: -0.5",
+    ]);
+    let backward = boxed("from = [0, 3, 0], to = [2, 1, 0]");
+    check(initial, &backward).refused(&["ends before it begins along y", "boxes[0].to"]);
+    check("radius = 0.6", "radius = -1")
+        .refused(&["a radius cannot be negative", "sources[0].ball"]);
+
+    // Between the centres of cells, and beside the box.
+    for (shape, near) in [
+        (ball("centre = [1.0, 1.0, 0.0], radius = 0.1"), "[1.25, 1.25, 0.25]"),
+        (ball("centre = [9.0, 1.25, 0.0], radius = 5.2"), "[3.75, 1.25, 0.25]"),
+        (boxed("from = [0.3, 0.3, 0.0], to = [0.7, 0.7, 0.0]"), "[0.75, 0.75, 0.25]"),
+        (boxed("from = [4, 4, 0], to = [5, 5, 0]"), "[3.75, 3.75, 0.25]"),
+    ] {
+        let said = check(initial, &shape).well();
+        for part in ["holds no cell", "a.toml:24:", "the nearest is", near] {
+            assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+        }
+    }
+    let said = check("radius = 0.6", "radius = 0.2").well();
+    assert!(said.err.contains("the ball holds no cell"), "{}", said.err);
+    for good in [
+        ball("centre = [1.0, 1.0, 0.0], radius = 0.36"),
+        ball("centre = [9.0, 1.25, 0.0], radius = 5.25"),
+        boxed("from = [0.3, 0.3, 0.0], to = [0.75, 0.8, 0.0]"),
+    ] {
+        let said = check(initial, &good).well();
+        assert!(!said.err.contains("no cell"), "{good}\n{}", said.err);
+    }
+}
+
+#[test]
+fn slips_of_expressions_stand_where_they_are() {
+    let column = CASE.lines().nth(23).and_then(|line| line.find("hill")).map_or(0, |at| at + 1);
+    let parts = ["nothing is called `hil`", &format!("a.toml:24:{column}"), "`hill`"];
+    check("hill * x^2", "hil * x^2").refused(&parts);
+}

@@ -1,0 +1,208 @@
+//! What a run cannot do is said before it begins: numbers that do not fit into memory, steps and
+//! evaluations that are not enough.
+
+use crate::common::{DECAY, Folder, Said};
+
+/// The small case with one piece replaced and sections added; `check` says the same of it as `run`.
+#[track_caller]
+fn both(from: &str, to: &str, sections: &str) -> [Said; 2] {
+    assert!(DECAY.contains(from));
+    let folder = Folder::new();
+    folder.write("a.toml", DECAY.replace(from, to) + sections);
+    [folder.odeum(&["check", "a.toml"]), folder.odeum(&["run", "a.toml"])]
+}
+
+/// Values of ranges are made after they were counted: these would take gigabytes, and a shell that
+/// allows none of them ends other programs by a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn ranges_are_counted_before_they_are_made() {
+    let range = "{ from = 0.0, to = 1.0, count = 100_000_000 }";
+    let sweeps = format!("[ensemble]\nsweep = {{ a = {range}, b = {range}, k = {range} }}\n");
+    let save = DECAY.replace("[time]", &format!("[time]\nsave = {range}"));
+    let many = save.replace("\"dopri5\"", "\"dopri5\"\nmax_steps = 4_000_000_000");
+    for (case, parts) in [
+        (
+            DECAY.to_owned() + &sweeps,
+            &[
+                "the results of 1e24 systems need",
+                "--> a.toml:17:",
+                "ensemble.sweep.",
+                "take fewer",
+            ][..],
+        ),
+        (
+            save,
+            &[
+                "there are 100 000 000 times to save at, but a system takes 100 000 steps at most",
+                "--> a.toml:8:8",
+                "time.save",
+                "raise method.max_steps",
+            ],
+        ),
+        (
+            many + "[ensemble]\ncount = 1000\n",
+            &["the results of 1000 systems need", "--> a.toml:8:8", "time.save"],
+        ),
+    ] {
+        let folder = Folder::new();
+        folder.write("a.toml", case);
+        for command in ["check", "run"] {
+            folder.limited("-v 600000", &format!("{command} a.toml")).refused(parts);
+        }
+        assert_eq!(folder.files(), ["a.toml"]);
+    }
+}
+
+#[test]
+fn a_step_ends_at_every_time_to_save_at() {
+    let limit = |said: [Said; 2], steps: u32| {
+        let case = format!("a system takes {steps} steps at most");
+        for said in said {
+            said.refused(&[&case, "time.save"]);
+        }
+    };
+    // Stops beside the start, and the end where it is not among them.
+    let limited = |case: &str, steps: u32| {
+        let name = "name = \"dopri5\"";
+        let folder = Folder::new();
+        let text = DECAY.replace(name, &format!("{name}\nmax_steps = {steps}"));
+        folder.write("a.toml", text.replace("[time]", &format!("[time]\n{case}")));
+        [folder.odeum(&["check", "a.toml"]), folder.odeum(&["run", "a.toml"])]
+    };
+    let ten = "save = { from = 0.0, to = 1.0, count = 11 }";
+    limit(limited(ten, 9), 9);
+    for said in limited(ten, 10) {
+        assert!(!said.well().err.contains("steps at most"));
+    }
+    limit(limited("save = [0.25, 0.5]", 2), 2);
+    // A system that ends before needs fewer.
+    let until = format!("{ten}\nuntil = {{ a = {{ falls_to = 0.95 }} }}");
+    for said in limited(&until, 9) {
+        let said = said.well();
+        assert!(said.err.contains("warning") && said.err.contains("steps at most"), "{}", said.err);
+    }
+    let said = limited("restarts = 12", 11);
+    for said in said {
+        said.refused(&["there are 12 restarts", "time.restarts"]);
+    }
+}
+
+/// Times that are one number in single precision are one stop.
+#[test]
+fn stops_are_counted_in_the_precision_of_the_run() {
+    let method = "name = \"dopri5\"\nmax_steps = 30";
+    let case = DECAY.replace("name = \"dopri5\"", method).replace("1e-8", "1e-5");
+    let case = case.replace("[time]", "[time]\nsave = { from = 0.5, to = 0.5000001, count = 60 }");
+    let folder = Folder::new();
+    folder.write("a.toml", &case).odeum(&["run", "a.toml"]).refused(&["a system takes 30 steps"]);
+    folder.write("a.toml", case + "[run]\nprecision = \"f32\"\n");
+    let said = folder.odeum(&["run", "a.toml"]).well();
+    assert!(!said.err.contains("steps"), "{}", said.err);
+}
+
+#[test]
+fn steps_that_are_too_small_for_their_number_are_told() {
+    let name = "name = \"dopri5\"";
+    for (option, place) in
+        [("fixed_step = 1e-6", "a.toml:12:14"), ("largest_step = 1e-6", "a.toml:12:16")]
+    {
+        for said in both(name, &format!("{name}\n{option}"), "") {
+            let err = said.well().err;
+            assert!(
+                err.contains("do not reach the end within 100000") && err.contains(place),
+                "{err}"
+            );
+        }
+    }
+}
+
+/// The times of fields are as many as the span holds, and each ends a step.
+#[test]
+fn fields_say_how_many_states_they_cannot_have() {
+    let case = |every: &str, max_steps: &str| {
+        format!(
+            "[system]\nspecies = [\"u\"]\nequations = {{ u = \"lap(u)\" }}\n[grid]\nshape = [8, 8, 1]\n\
+             spacing = 1.0\n[initial]\nu = \"x\"\n[time]\nuntil = 1.0\nstep = 0.1\n{max_steps}\n\
+             [output]\nevery = {every}\n"
+        )
+    };
+    let folder = Folder::new();
+    for (every, max_steps) in [("1e-30", ""), ("0.05", "max_steps = 10")] {
+        folder.write("a.toml", case(every, max_steps));
+        for command in ["check", "run"] {
+            let said = folder.odeum(&[command, "a.toml"]);
+            said.refused(&["states, more than", "--> a.toml:14:9", "output.every"]);
+        }
+    }
+    folder.write("a.toml", case("0.1", "max_steps = 10")).odeum(&["run", "a.toml"]).well();
+}
+
+/// A run under a limit on its addresses is planned inside it or refused: no limit ends it by a signal or
+/// a panic. What a run needs is near the limits tried.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_addresses_is_planned_for() {
+    let ensemble = format!(
+        "{DECAY}[ensemble]\ncount = 150_000\nperturb = {{ of = \"a\", relative = 0.1 }}\n\
+         [run]\nbatch = 20_000\n[output]\nformats = [\"npz\", \"parquet\"]\n"
+    );
+    let field = "[system]\nspecies = [\"u\"]\nequations = { u = \"lap(u) - u^3\" }\n\
+                 [grid]\nshape = [96, 96, 96]\nspacing = 1.0\n[initial]\nu = \"cos(x)\"\n\
+                 [time]\nuntil = 0.5\n[output]\nevery = 0.25\nformats = [\"zarr\", \"png\"]\n";
+    let mut ended = [0, 0];
+    for (case, help) in [(ensemble.as_str(), "split the case"), (field, "take fewer cells")] {
+        let folder = Folder::new();
+        folder.write("a.toml", case);
+        for limit in [40_000, 80_000, 110_000, 160_000, 240_000] {
+            for kind in ["-v", "-d"] {
+                let said = folder.limited(
+                    &format!("{kind} {limit}"),
+                    "run a.toml --overwrite --quiet --checkpoint-every 0",
+                );
+                match said.code {
+                    0 => ended[0] += 1,
+                    2 => {
+                        ended[1] += 1;
+                        let said = said
+                            .refused(&["free within the limit on ", &format!("(ulimit {kind})")]);
+                        let known = said.err.contains(help) || said.err.contains("raise the limit");
+                        assert!(known, "{}", said.err);
+                    }
+                    code => panic!("{kind} {limit}: exit {code}\n{}", said.err),
+                }
+            }
+        }
+    }
+    assert!(ended.iter().all(|n| *n > 3), "{ended:?}");
+}
+
+/// Robertson's problem is not stiff before its fast component is there.
+#[test]
+fn check_says_that_rkc_will_not_come_to_the_end() {
+    let case = |start: &str, end: &str, method: &str| {
+        format!(
+            "[system]\nproblem = \"robertson\"\n{start}\n[time]\nspan = [0.0, {end}]\n\
+             [method]\nname = \"rkc\"\n{method}\n[tolerance]\nrtol = 1e-4\natol = 1e-8\n"
+        )
+    };
+    let check = |text: String| {
+        let folder = Folder::new();
+        folder.write("a.toml", text).odeum(&["check", "a.toml"]).well().err
+    };
+    let err = check(case("", "1e11", ""));
+    for part in [
+        "warning",
+        "rkc needs about",
+        "evaluations, from the spectral radius",
+        "rodas5p",
+        "a.toml:7:8",
+    ] {
+        assert!(err.contains(part), "`{part}` is not in:\n{err}");
+    }
+    assert!(check(case("", "10.0", "")).is_empty());
+    // The same span in short steps is more work.
+    assert!(check(case("", "1e5", "")).is_empty());
+    assert!(check(case("", "1e5", "max_stages = 20")).contains("rkc needs about"));
+    assert!(check(case("", "1e5", "max_stages = 20\nmax_evaluations = 4_000_000_000")).is_empty());
+}

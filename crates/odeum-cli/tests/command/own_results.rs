@@ -1,0 +1,259 @@
+//! Compositions of tables, and results of Odeum as tables of what systems start from.
+
+use crate::common::{DECAY, Folder, hydrogen, npz};
+
+/// Hydrogen in air by what `{gas}` says, for a time, from what `{ensemble}` says.
+fn burning(gas: &str, ensemble: &str) -> String {
+    format!(
+        "[system]\nmechanism = \"h2.yaml\"\n{gas}\n[ensemble]\n{ensemble}\n\
+         [time]\nspan = [0.0, 2e-5]\n[method]\nname = \"rodas4\"\n\
+         [tolerance]\nrtol = 1e-6\natol = 1e-12\n"
+    )
+}
+
+const AIR: &str = "pressure = 1e6\nfuel = { H2 = 1 }\noxidizer = { O2 = 1, N2 = 3.76 }";
+const TABLE: &str = "table = \"t.csv\"";
+
+/// What `odeum check` says of a gas and the rows of a table.
+#[track_caller]
+fn check(gas: &str, csv: &str) -> crate::common::Said {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen()).write("t.csv", csv);
+    folder.write("a.toml", burning(gas, TABLE)).odeum(&["check", "a.toml"])
+}
+
+#[test]
+fn fractions_sum_to_one_and_amounts_are_scaled() {
+    let good = "mole_fractions = { H2 = 0.3, O2 = 0.15, N2 = 0.55 }";
+    let said = check(good, "T\n1000\n").well();
+    assert!(!said.err.contains("warning"), "{}", said.err);
+    // Three digits of a published table.
+    check("mole_fractions = { H2 = 0.333, O2 = 0.667 }", "T\n1000\n").well();
+    for (key, kind) in [("mole_fractions", "mole fractions"), ("mass_fractions", "mass fractions")]
+    {
+        let sum = |text: &str| format!("{key} = {{ {text} }}");
+        check(&sum("H2 = 2, O2 = 1"), "T\n1000\n").refused(&[
+            &format!("its {kind} sum to 3, not to one"),
+            "a.toml:3:",
+            "found: a sum of 3",
+            "within 0.001",
+            "`moles` or `masses`",
+        ]);
+        let base = sum("N2 = 1");
+        let rows = "T,H2,O2,N2\n1000,0.25,0.25,0.5\n1000,0.125,0.125,0.25\n1000,0.5,0.5,1\n";
+        check(&base, rows).refused(&[
+            "system 1 (table row 1, from 0)",
+            &format!("its {kind} sum to 0.5, not to one"),
+            "a.toml:5:",
+            "1 more systems",
+        ]);
+        // What the table has no column of is counted too, and named.
+        check(&base, "T,H2,O2\n1000,0.5,0.5\n").refused(&["sum to 2", "N2 = 1 is counted too"]);
+        let half = sum("H2 = 0.3, O2 = 0.2, N2 = 0.5");
+        check(&half, "T,H2,O2\n1000,0.1,0.4\n1000,0.2,0.3\n").well();
+    }
+    for key in ["moles", "masses"] {
+        let base = format!("{key} = {{ H2 = 2, O2 = 1, N2 = 3.76 }}");
+        let said = check(&base, "T,H2,O2,N2\n1000,0.5,0.5,1\n1000,5,5,10\n").well();
+        assert!(!said.err.contains("warning"), "{}", said.err);
+        let said = check(&base, "T,H2,O2\n1000,0.5,0.5\n").well();
+        for part in
+            ["warning", "no column of N2", "found: N2 = 3.76", "as in [system]", "a.toml:5:"]
+        {
+            assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+        }
+    }
+    check("", "T,p\n1000,1e5\n").refused(&["sum to 0", "say what the gas is made of"]);
+}
+
+#[test]
+fn fractions_a_little_below_zero_count_as_zero_and_are_told() {
+    let base = "mass_fractions = { N2 = 1 }";
+    let said = check(base, "H2,O2,N2\n-1e-9,0.5,0.5\n0.1,0.5,0.4\n0.2,-2e-11,0.8\n").well();
+    for part in
+        ["of 2 systems fractions below zero count as zero", "found: -0.000000001", "a.toml:5:"]
+    {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    check(base, "H2,O2,N2\n0.5,0.5,0\n-1e-6,0.5,0.5\n").refused(&[
+        "system 1",
+        "fraction -0.000001 of H2",
+        "H2 = -0.000001",
+    ]);
+    // A run with a coarse tolerance may end further below.
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen()).write("t.csv", "H2,O2,N2\n-1e-6,0.5,0.5\n");
+    folder.write("a.toml", burning(base, TABLE).replace("1e-12", "{ OH = 1e-12, others = 1e-7 }"));
+    folder.odeum(&["check", "a.toml"]).well();
+}
+
+#[test]
+fn a_run_begins_where_another_ended() {
+    let folder = Folder::new();
+    let sweep = "sweep = { T = [900.0, 1100.0, 1250.0, 1400.0], phi = [0.5, 1.5] }";
+    folder.write("h2.yaml", hydrogen()).write("a.toml", burning(AIR, sweep));
+    for (reactor, parameter) in [("volume", "density"), ("pressure", "pressure")] {
+        let case = burning(&format!("{AIR}\nreactor = \"constant {reactor}\""), sweep);
+        folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
+        // The same reactor goes on, and a reactor of the other kind starts from the same gas.
+        let next = burning("reactor = \"constant volume\"", "table = \"a.npz\"");
+        folder.write("b.toml", &next).odeum(&["run", "b.toml", "--overwrite"]).well();
+        let [first, second] = ["a.npz", "b.npz"].map(|name| npz::read(&folder.path(name)));
+        assert_eq!(first["param_names"].texts(), [parameter]);
+        let (ends, starts) = (first["y"].f64(), second["y0"].f64());
+        let n = first["y"].shape[1];
+        for (end, start) in ends.chunks(n).zip(starts.chunks(n)) {
+            for (e, s) in end.iter().zip(start) {
+                assert!(*s >= 0.0 && (e - s).abs() <= 1e-9 * e.abs() + 1e-10, "{e} {s}");
+            }
+        }
+        let density = |y: &[f64], p: f64| match parameter {
+            "density" => p,
+            _ => p / (8_314.462_618_153_24 * y[0] * y[n - 1]),
+        };
+        let params = [first["params"].f64(), second["params"].f64()];
+        for ((end, p), found) in ends.chunks(n).zip(&params[0]).zip(&params[1]) {
+            let expected = density(end, *p);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+        }
+        assert_eq!(second["axes"].texts(), ["table"]);
+    }
+    let moles = burning("mole_fractions = { N2 = 1 }", "table = \"a.npz\"");
+    folder.write("c.toml", moles);
+    folder.odeum(&["check", "c.toml"]).refused(&["the table holds mass fractions", "c.toml:5:"]);
+    folder.write("c.toml", burning(AIR, "table = \"a.npz\""));
+    folder.odeum(&["check", "c.toml"]).refused(&["the table holds mass fractions"]);
+}
+
+#[test]
+fn states_of_a_stirred_reactor_are_a_table() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let args = ["pasr", "h2.yaml", "--temperature", "800", "--pressure", "10", "--particles", "4"];
+    folder.odeum(&[&args[..], &["--residence-times", "0.02", "-o", "s.npz"]].concat()).well();
+    folder.write("a.toml", burning("", "table = \"s.npz\"")).odeum(&["run", "a.toml"]).well();
+    let [states, run] = ["s.npz", "a.npz"].map(|name| npz::read(&folder.path(name)));
+    let (t, y0, n) = (states["T"].f64(), run["y0"].f64(), run["y0"].shape[1]);
+    assert_eq!(y0.iter().step_by(n).copied().collect::<Vec<_>>(), t);
+    let fractions = states["Y"].f64();
+    for (given, start) in fractions.chunks(n - 2).zip(y0.chunks(n)) {
+        for (y, s) in given.iter().zip(&start[1..]) {
+            assert!((y - s).abs() < 1e-9, "{y} {s}");
+        }
+    }
+}
+
+#[test]
+fn states_and_swept_parameters_of_a_result_are_a_table() {
+    let folder = Folder::new();
+    let swept = "[ensemble]\nsweep = { k = [1.0, 2.0, 3.0] }\n";
+    folder.write("a.toml", format!("{DECAY}{swept}")).odeum(&["run", "a.toml"]).well();
+    folder.write("b.toml", DECAY).odeum(&["run", "b.toml"]).well();
+    let start = |table: &str, more: &str| {
+        let case = DECAY.replace("k = 2.0", "k = 7.0");
+        format!("{case}[ensemble]\ntable = \"{table}\"\n{more}\n")
+    };
+    let y0 = |name: &str| npz::read(&folder.path(name))["y0"].f64();
+    let params = |name: &str| npz::read(&folder.path(name))["params"].f64();
+    folder.write("c.toml", start("a.npz", "")).odeum(&["run", "c.toml"]).well();
+    assert_eq!(y0("c.npz"), npz::read(&folder.path("a.npz"))["y"].f64());
+    assert_eq!(params("c.npz"), [1.0, 2.0, 3.0], "each system keeps its own");
+    folder.write("d.toml", start("b.npz", "")).odeum(&["run", "d.toml"]).well();
+    assert_eq!(y0("d.npz"), npz::read(&folder.path("b.npz"))["y"].f64());
+    assert_eq!(params("d.npz"), [7.0], "what all share is for the case to say");
+    let more = "columns = { a = \"b\", t_start = \"t\" }";
+    let later = start("a.npz", more).replace("[0.0, 1.0]", "[0.0, 4.0]");
+    folder.write("e.toml", later).odeum(&["run", "e.toml"]).well();
+    let spans = npz::read(&folder.path("e.npz"))["span"].f64();
+    assert_eq!(spans, [1.0, 4.0, 1.0, 4.0, 1.0, 4.0]);
+    // Where the run before could not go on, its systems are not at the end.
+    let blown = start("a.npz", "").replace("\"dopri5\"", "\"dopri5\"\nmax_steps = 1");
+    folder.write("f.toml", blown).odeum(&["run", "f.toml"]).well();
+    folder.write("g.toml", start("f.npz", ""));
+    let said = folder.odeum(&["check", "g.toml"]).well();
+    for part in ["3 of 3 systems of the table failed", "last good state", "g.toml:17:"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    // Semicolons, as spreadsheets of half of Europe write them.
+    folder.write("t.csv", "a;k\n0.5;1\n0.25;2\n").write("h.toml", start("t.csv", ""));
+    folder.odeum(&["run", "h.toml"]).well();
+    assert_eq!(params("h.npz"), [1.0, 2.0]);
+}
+
+/// The statuses of a result, by name.
+fn statuses(folder: &Folder, name: &str) -> Vec<String> {
+    let result = npz::read(&folder.path(name));
+    let names = result["status_names"].texts();
+    result["status"].whole().iter().map(|status| names[*status as usize].clone()).collect()
+}
+
+#[test]
+fn bad_rows_are_errors_or_end_as_their_systems() {
+    let folder = Folder::new();
+    let ensemble = "[ensemble]\ntable = \"t.csv\"\n";
+    folder.write("t.csv", "a,k\n1,1\nnan,2\n3,\n4,inf\n5,5\n").write("g.csv", "a,k\n1,1\n5,5\n");
+    folder.write("a.toml", format!("{DECAY}{ensemble}"));
+    folder.odeum(&["run", "a.toml"]).refused(&[
+        "`a` must be finite",
+        "`k` is not a number",
+        "bad_rows",
+    ]);
+    let lenient = format!("{DECAY}{ensemble}bad_rows = \"status\"\n");
+    folder.write("a.toml", &lenient);
+    let said = folder.odeum(&["run", "a.toml"]).well();
+    for part in [
+        "warning: system 1 (table row 1, from 0) has no state to start from: `a` is no number",
+        "found: a = NaN",
+        "ends as `invalid start`",
+        "2 more systems have none either",
+    ] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    let expected = ["success", "invalid start", "invalid start", "invalid start", "success"];
+    assert_eq!(statuses(&folder, "a.npz"), expected);
+    folder.write("g.toml", format!("{DECAY}{ensemble}").replace("t.csv", "g.csv"));
+    folder.odeum(&["run", "g.toml"]).well();
+    let [all, good] = ["a.npz", "g.npz"].map(|name| npz::read(&folder.path(name)));
+    let (y, t) = (all["y"].f64(), all["t"].f64());
+    assert_eq!([&y[..2], &y[8..]].concat(), good["y"].f64(), "the others have their bits");
+    assert!(y[2].is_nan() && y[4..8] == [3.0, 0.0, 4.0, 0.0], "{y:?}");
+    assert_eq!(t, [1.0, 0.0, 0.0, 0.0, 1.0]);
+    // Systems of several a row, a word in a number's place, times that are none, and no good row.
+    let copies = format!("{lenient}count = 2\n");
+    folder.write("c.toml", copies).odeum(&["run", "c.toml"]).well();
+    assert_eq!(
+        statuses(&folder, "c.npz")[1..5],
+        ["success", "invalid start", "invalid start", "invalid start"]
+    );
+    folder.write("t.csv", "a,k\n1,1\nx,2\n");
+    folder.odeum(&["check", "a.toml"]).refused(&["`a` is not a number", "found: x"]);
+    folder.write("t.csv", "a,t_end\n1,1\n1,nan\n");
+    folder
+        .odeum(&["check", "a.toml"])
+        .refused(&["the time in row 1 (from 0) is none", "t.csv:1:3"]);
+    folder.write("t.csv", "a,k\n1,nan\n");
+    folder.odeum(&["check", "a.toml"]).refused(&["`k` is no number"]);
+}
+
+#[test]
+fn gases_without_a_start_end_as_their_systems() {
+    let folder = Folder::new();
+    let rows = "T,H2,O2\n1200,0.1,0.9\n12000,0.1,0.9\n1300,0.1,0.5\n1300,-0.1,1.1\n,0.1,0.9\n1300,0.1,0.9\n";
+    folder.write("h2.yaml", hydrogen()).write("t.csv", rows);
+    let case = burning("", "table = \"t.csv\"\nbad_rows = \"status\"");
+    let until = case.replace("[method]", "until = { T = { rises_by = 4000.0 } }\n[method]");
+    folder.write("a.toml", until);
+    let said = folder.odeum(&["run", "a.toml"]).well();
+    for part in ["system 1 (table row 1, from 0)", "temperature 12000 K", "3 more systems"] {
+        assert!(said.err.contains(part), "`{part}` is not in:\n{}", said.err);
+    }
+    let bad = "invalid start";
+    assert_eq!(statuses(&folder, "a.npz"), ["success", bad, bad, bad, bad, "success"]);
+    let result = npz::read(&folder.path("a.npz"));
+    let n = result["y"].shape[1];
+    for array in ["y", "y0"] {
+        let rows = result[array].f64();
+        assert!(rows[n..5 * n].iter().all(|x| x.is_nan()), "{array}");
+        assert!(rows[5 * n..].iter().all(|x| x.is_finite()), "{array}");
+    }
+}

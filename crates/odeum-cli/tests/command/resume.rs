@@ -1,0 +1,204 @@
+//! Runs that are stopped and taken up again give the bits of runs that never stopped.
+
+#![cfg(unix)]
+use crate::common::{Folder, npz, signal};
+use std::time::{Duration, Instant};
+
+/// A run of a second or so in batches of a few milliseconds.
+const CASE: &str = r#"
+[system]
+problem = "pleiades"
+[ensemble]
+count = 40_000
+seed = 3
+perturb = { of = "states", relative = 1e-3 }
+[time]
+span = [0.0, 1.0]
+save = [0.25, 0.5]
+[method]
+name = "rkck"
+[tolerance]
+rtol = 1e-10
+norm = "state-and-slope"
+[run]
+batch = 500
+"#;
+
+/// Waits until the checkpoint has grown beyond its header.
+fn wait_for_checkpoint(folder: &Folder, bytes: u64) {
+    let start = Instant::now();
+    while std::fs::metadata(folder.path("a.checkpoint")).map_or(0, |meta| meta.len()) < bytes {
+        assert!(start.elapsed() < Duration::from_secs(60), "there is no checkpoint");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn uninterrupted(folder: &Folder) -> Vec<u8> {
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    folder.read("whole.npz")
+}
+
+#[test]
+fn killed_at_any_time_and_resumed_is_bitwise_equal() {
+    let folder = Folder::new();
+    let whole = uninterrupted(&folder);
+    let mut kills = 0;
+    for (k, bytes) in [1, 3_000_000, 6_000_000, 10_000_000].into_iter().enumerate() {
+        let mut args = vec!["run", "a.toml", "--checkpoint-every", "0"];
+        if k > 0 {
+            args.push("--resume");
+        }
+        let mut child = folder.start(&args);
+        wait_for_checkpoint(&folder, bytes);
+        signal(&child, "-KILL");
+        kills += u32::from(!child.wait().unwrap().success());
+        assert!(!folder.has("a.npz"), "the result must not be there before the end");
+    }
+    assert_eq!(kills, 4);
+    let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(said.err.contains("resuming:"), "{}", said.err);
+    assert!(folder.read("a.npz") == whole, "the resumed result differs");
+    let mut files = folder.files();
+    // What a killed process was just writing may lie about under its hidden name.
+    files.retain(|name| !name.starts_with('.'));
+    assert_eq!(files, ["a.npz", "a.toml", "whole.npz"]);
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
+    let folder = Folder::new();
+    uninterrupted(&folder);
+    // One batch only, so that the stop comes in the middle of it.
+    let one_batch = CASE.replace("batch = 500", "batch = 40_000");
+    folder.write("a.toml", &one_batch);
+    // The stop must come after the first systems have ended and before the last: how long that
+    // takes depends on the machine and its other work.
+    let output = [100, 200, 400, 50, 800, 25, 1600]
+        .into_iter()
+        .find_map(|wait| {
+            let child = folder.start(&["run", "a.toml", "--overwrite"]);
+            std::thread::sleep(Duration::from_millis(wait));
+            signal(&child, "-INT");
+            let asked = Instant::now();
+            let output = child.wait_with_output().unwrap();
+            assert!(asked.elapsed() < Duration::from_secs(5));
+            folder.has("a.partial.npz").then_some(output)
+        })
+        .expect("a run that is stopped half way");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    for part in [
+        "stopped:",
+        "of 40000 systems are finished",
+        "a.partial.npz",
+        "a.checkpoint",
+        "odeum run a.toml --resume",
+    ] {
+        assert!(err.contains(part), "`{part}` is not in:\n{err}");
+    }
+    let (mut part, mut all) =
+        (npz::read(&folder.path("a.partial.npz")), npz::read(&folder.path("whole.npz")));
+    let systems = part.remove("system").unwrap().whole();
+    assert!(!systems.is_empty() && systems.len() < 40_000);
+    let (y, all_y) = (part.remove("y").unwrap().f64(), all.remove("y").unwrap().f64());
+    for (row, &system) in systems.iter().enumerate() {
+        let system = system as usize;
+        assert_eq!(y[28 * row..28 * row + 28], all_y[28 * system..28 * system + 28]);
+    }
+
+    let said = folder.odeum(&["run", "a.toml"]);
+    said.refused(&["checkpoint of a run that was stopped", "--resume", "--overwrite"]);
+    folder.odeum(&["run", "a.toml", "--resume", "--quiet"]).well();
+    let (mut resumed, mut all) =
+        (npz::read(&folder.path("a.npz")), npz::read(&folder.path("whole.npz")));
+    resumed.remove("about");
+    all.remove("about");
+    assert!(resumed == all, "the resumed result differs");
+    assert_eq!(folder.files(), ["a.npz", "a.toml", "whole.npz"]);
+}
+
+/// A checkpoint of a run that was killed half way.
+fn half_way() -> (Folder, Vec<u8>) {
+    let folder = Folder::new();
+    let whole = uninterrupted(&folder);
+    let mut child = folder.start(&["run", "a.toml", "--checkpoint-every", "0"]);
+    wait_for_checkpoint(&folder, 5_000_000);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    (folder, whole)
+}
+
+#[test]
+fn damage_is_noticed_and_computed_again() {
+    let (folder, whole) = half_way();
+    let bytes = folder.read("a.checkpoint");
+    // A flipped bit in the third of the batches, and a tail that is cut off.
+    let mut damaged = bytes[..bytes.len() - 1000].to_vec();
+    let middle = bytes.len() / 3;
+    damaged[middle] ^= 4;
+    folder.write("a.checkpoint", damaged);
+    let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert_eq!(said.err.matches("is damaged or cut off").count(), 2, "{}", said.err);
+    assert!(folder.read("a.npz") == whole, "the resumed result differs");
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let (folder, _) = half_way();
+    let checkpoint = folder.read("a.checkpoint");
+    for (from, to, what) in [
+        ("1e-10", "1e-9", "options"),
+        ("seed = 3", "seed = 4", "ensemble"),
+        ("rkck", "tsit5", "method"),
+    ] {
+        folder.write("a.toml", CASE.replace(from, to));
+        let said = folder.odeum(&["run", "a.toml", "--resume"]);
+        said.refused(&["the checkpoint is of another run", "it differs in:", what, "--overwrite"]);
+    }
+    assert_eq!(folder.read("a.checkpoint"), checkpoint);
+    // Comments and batches change no result.
+    let case = CASE.replace("batch = 500", "batch = 800 # larger");
+    folder.write("a.toml", case).odeum(&["run", "a.toml", "--resume"]).well();
+    folder.write("b.checkpoint", "hello, I am a letter to my aunt").write("b.toml", CASE);
+    folder.odeum(&["run", "b.toml", "--resume"]).refused(&["this is no checkpoint of odeum"]);
+}
+
+#[test]
+fn resuming_without_a_checkpoint_starts_from_the_beginning() {
+    let folder = Folder::new();
+    let case = CASE.replace("40_000", "100");
+    let said = folder.write("a.toml", case).odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(said.err.contains("there is no checkpoint"), "{}", said.err);
+}
+
+/// To a later end systems go on from their result, which `--resume` says; the states are those of one
+/// run, to the tolerance.
+#[test]
+fn a_later_end_begins_from_the_result() {
+    let folder = Folder::new();
+    let ensemble = "[ensemble]\ncount = 20\nperturb = { of = [\"a\", \"k\"], relative = 0.2 }\n";
+    let case = crate::common::DECAY.to_owned() + ensemble;
+    let later = case.replace("[0.0, 1.0]", "[0.0, 2.0]");
+    folder.write("a.toml", &case).odeum(&["run", "a.toml"]).well();
+    folder.write("a.toml", &later);
+    let parts =
+        ["the result exists already", "to go on to a later", "\"RESULT.npz\" in [ensemble]"];
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&parts);
+    let second = crate::common::DECAY.replace("[0.0, 1.0]", "[1.0, 2.0]");
+    folder.write("b.toml", second + "[ensemble]\ntable = \"a.npz\"\n");
+    folder.odeum(&["run", "b.toml"]).well();
+    folder.odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    let states = |name: &str| npz::read(&folder.path(name)).remove("y").unwrap().f64();
+    let (two, one) = (states("b.npz"), states("whole.npz"));
+    assert!(two.len() == 40 && two.iter().zip(&one).all(|(x, y)| (x - y).abs() < 1e-7));
+}
+
+#[test]
+fn a_checkpoint_of_an_earlier_end_says_how_to_go_on() {
+    let (folder, _) = half_way();
+    let span = CASE.lines().find(|line| line.starts_with("span")).unwrap_or_default();
+    assert!(!span.is_empty(), "{CASE}");
+    folder.write("a.toml", CASE.replace(span, "span = [0.0, 4.5]"));
+    let said = folder.odeum(&["run", "a.toml", "--resume"]);
+    said.refused(&["it differs in: time span", "table = \"RESULT.npz\"", "restore the case"]);
+}

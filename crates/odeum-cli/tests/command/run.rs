@@ -1,0 +1,314 @@
+//! Runs of small cases, and what they write.
+
+use crate::common::{DECAY, Folder, cases, npz};
+use std::process::Command;
+
+#[test]
+fn the_solution_is_right_and_every_array_is_there() {
+    let folder = Folder::new();
+    let case = format!("{DECAY}\n[ensemble]\nsweep = {{ k = [0.5, 1.0, 2.0], a = [1.0, 3.0] }}\n");
+    let said = folder.write("decay.toml", case).odeum(&["run", "decay.toml"]).well();
+    assert_eq!(folder.files(), ["decay.npz", "decay.toml"]);
+    for part in ["success", "6  100 %", "steps", "right-hand sides", "divergence D", "decay.npz"] {
+        assert!(said.out.contains(part), "`{part}` is not in:\n{}", said.out);
+    }
+
+    let result = npz::read(&folder.path("decay.npz"));
+    let names: Vec<&str> = result.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "about",
+            "axes",
+            "guarded",
+            "nfev",
+            "nfev_radius",
+            "njev",
+            "nlu",
+            "outside",
+            "param_names",
+            "params",
+            "rejected",
+            "shape",
+            "span",
+            "state_names",
+            "status",
+            "status_names",
+            "steps",
+            "system",
+            "t",
+            "y",
+            "y0"
+        ]
+    );
+    assert_eq!(result["y"].shape, [6, 2]);
+    assert_eq!(result["state_names"].texts(), ["a", "b"]);
+    assert_eq!(result["param_names"].texts(), ["k"]);
+    assert_eq!(result["axes"].texts(), ["k", "a"]);
+    assert_eq!(result["shape"].whole(), [3, 2]);
+    assert_eq!(result["status"].whole(), [0; 6]);
+    assert_eq!(result["status_names"].texts()[0], "success");
+    assert_eq!(result["t"].f64(), [1.0; 6]);
+    assert_eq!(result["system"].whole(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(result["params"].f64(), [0.5, 0.5, 1.0, 1.0, 2.0, 2.0]);
+    assert_eq!(result["span"].f64(), [0.0, 1.0].repeat(6));
+    let (y0, y, k) = (result["y0"].f64(), result["y"].f64(), result["params"].f64());
+    for s in 0..6 {
+        let a = y0[2 * s] * (-k[s]).exp();
+        assert!((y[2 * s] - a).abs() < 1e-7, "{s}");
+        assert!((y[2 * s + 1] - (y0[2 * s] - a)).abs() < 1e-7, "{s}");
+    }
+    let about: serde_json::Value = serde_json::from_str(&result["about"].texts()[0]).unwrap();
+    assert_eq!(about["method"], "dopri5");
+    assert!(about["case"].as_str().unwrap().contains("[ensemble]"));
+}
+
+#[test]
+fn saved_states_and_other_formats() {
+    let folder = Folder::new();
+    let case = DECAY.replace("[time]", "[time]\nsave = { count = 5 }")
+        + "\n[ensemble]\ncount = 3\nperturb = { of = \"a\", relative = 0.1 }\n\
+           [output]\nname = \"out\"\nformats = [\"csv\", \"parquet\"]\n";
+    folder.write("a.toml", case).odeum(&["run", "a.toml", "--output", "results/deep"]).well();
+    let result = npz::read(&folder.path("results/deep/out.npz"));
+    assert_eq!(result["saved"].shape, [3, 5, 2]);
+    assert_eq!(result["save_times"].f64(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    assert_eq!(result["n_saved"].whole(), [5, 5, 5]);
+    let (saved, y, y0) = (result["saved"].f64(), result["y"].f64(), result["y0"].f64());
+    for s in 0..3 {
+        assert_eq!(saved[s * 10..s * 10 + 2], y0[2 * s..2 * s + 2]);
+        assert_eq!(saved[s * 10 + 8..s * 10 + 10], y[2 * s..2 * s + 2]);
+        assert!((saved[s * 10 + 4] - y0[2 * s] * (-1.0_f64).exp()).abs() < 1e-7);
+    }
+
+    let text = String::from_utf8(folder.read("results/deep/out.csv")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        "system,status,t,a,b,k,a_start,b_start,steps,rejected,nfev,njev,nlu,guarded,outside"
+    );
+    assert_eq!(lines.len(), 4);
+    let cells: Vec<&str> = lines[2].split(',').collect();
+    assert_eq!((cells[0], cells[1]), ("1", "success"));
+    assert_eq!(cells[3].parse::<f64>().unwrap(), y[2], "numbers read back to the same bits");
+    let text = String::from_utf8(folder.read("results/deep/out.saved.csv")).unwrap();
+    assert_eq!(text.lines().count(), 1 + 3 * 5);
+
+    let (names, rows) = parquet(&folder.read("results/deep/out.parquet"));
+    assert_eq!(names.join(","), lines[0]);
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[1][3], y[2].to_string());
+    let (_, rows) = parquet(&folder.read("results/deep/out.saved.parquet"));
+    assert_eq!(rows.len(), 15);
+}
+
+/// Names of the columns, and all values as text.
+fn parquet(bytes: &[u8]) -> (Vec<String>, Vec<Vec<String>>) {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let path = std::env::temp_dir().join(format!("odeum-{}-{}", std::process::id(), bytes.len()));
+    std::fs::write(&path, bytes).unwrap();
+    let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+    let rows = reader.get_row_iter(None).unwrap().map(|row| {
+        let row = row.unwrap();
+        let text = |(_, field): (&String, &parquet::record::Field)| match field {
+            parquet::record::Field::Double(x) => x.to_string(),
+            other => other.to_string(),
+        };
+        row.get_column_iter().map(text).collect()
+    });
+    (names, rows.collect())
+}
+
+#[test]
+fn tables_of_every_kind_give_the_same_ensemble() {
+    let folder = Folder::new();
+    folder.write("t.csv", "# starts\na, note, t_end, k\n1.0, 7, 1.0, 0.5\n\n2.0, 8, 0.5, 1.5\n");
+    let columns = "columns = [\"a\", \"k\", \"t_end\"]";
+    let case = |table: &str, columns: &str| {
+        format!("{DECAY}\n[ensemble]\ntable = \"{table}\"\n{columns}\n")
+    };
+    folder.write("csv.toml", case("t.csv", columns)).odeum(&["run", "csv.toml"]).well();
+    let expected = npz::read(&folder.path("csv.npz"));
+    assert_eq!(expected["t"].f64(), [1.0, 0.5]);
+    assert_eq!(expected["params"].f64(), [0.5, 1.5]);
+
+    folder.write("t.npy", npy("<f8", "(2, 3)", &[1.0, 0.5, 1.0, 2.0, 1.5, 0.5]));
+    folder.write("npy.toml", case("t.npy", columns)).odeum(&["run", "npy.toml"]).well();
+    let records = "[('a', '<f8'), ('k', '<f8'), ('t_end', '<f8')]";
+    folder.write("r.npy", npy(records, "(2,)", &[1.0, 0.5, 1.0, 2.0, 1.5, 0.5]));
+    folder.write("records.toml", case("r.npy", "")).odeum(&["run", "records.toml"]).well();
+    let arrays = [("start", [1.0, 2.0]), ("k", [0.5, 1.5]), ("t_end", [1.0, 0.5])];
+    for (name, deflate) in [("stored", false), ("deflated", true)] {
+        folder.write("t.npz", zipped(&arrays, deflate));
+        let map = "columns = { a = \"start\", k = \"k\", t_end = \"t_end\" }";
+        let file = format!("{name}.toml");
+        folder.write(&file, case("t.npz", map)).odeum(&["run", &file]).well();
+    }
+    for name in ["npy", "records", "stored", "deflated"] {
+        let mut result = npz::read(&folder.path(&format!("{name}.npz")));
+        result.insert("about".into(), npz::read(&folder.path("csv.npz")).remove("about").unwrap());
+        assert_eq!(result, expected, "{name}");
+    }
+}
+
+fn npy(descr: &str, shape: &str, values: &[f64]) -> Vec<u8> {
+    let quoted = if descr.starts_with('[') { descr.to_owned() } else { format!("'{descr}'") };
+    let dict = format!("{{'descr': {quoted}, 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((dict.len() as u16).to_le_bytes());
+    bytes.extend(dict.as_bytes());
+    bytes.extend(values.iter().flat_map(|x| x.to_le_bytes()));
+    bytes
+}
+
+fn zipped(arrays: &[(&str, [f64; 2])], deflate: bool) -> Vec<u8> {
+    use std::io::Write;
+    let method =
+        if deflate { zip::CompressionMethod::Deflated } else { zip::CompressionMethod::Stored };
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, values) in arrays {
+        zip.start_file(format!("{name}.npy"), options).unwrap();
+        zip.write_all(&npy("<f8", "(2,)", values)).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn every_shipped_case_checks_and_a_small_one_agrees_with_its_reference() {
+    let folder = Folder::new();
+    for entry in std::fs::read_dir(cases()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            let said = folder.odeum(&["check", path.to_str().unwrap()]).well();
+            assert!(said.out.contains("nothing is wrong"), "{}", said.out);
+            assert!(said.err.is_empty(), "{}", said.err);
+        }
+    }
+    let case = std::fs::read_to_string(cases().join("pleiades.toml")).unwrap();
+    let lines: Vec<&str> = case
+        .lines()
+        .map(|l| if l.starts_with("count") { "count = 4" } else { l })
+        .filter(|l| !l.starts_with("perturb"))
+        .collect();
+    folder.write("p.toml", lines.join("\n")).odeum(&["run", "p.toml"]).well();
+    let result = npz::read(&folder.path("p.npz"));
+    let problem = odeum::problems::find("pleiades").unwrap();
+    let reference = problem.reference_at(1.0).unwrap().y;
+    for (s, y) in result["y"].f64().chunks(28).enumerate() {
+        for i in 0..28 {
+            assert!((y[i] - reference[i]).abs() < 1e-6, "{s} {i}: {} {}", y[i], reference[i]);
+        }
+    }
+}
+
+#[test]
+fn the_batch_size_and_threads_do_not_change_a_bit() {
+    let folder = Folder::new();
+    let run = |name: &str, batch: u32, threads: &str| {
+        let case = format!(
+            "{DECAY}\n[run]\nbatch = {batch}\n[ensemble]\ncount = 100\n\
+             perturb = [{{ of = \"states\", absolute = 0.1, distribution = \"normal\" }}, \
+             {{ of = \"k\", relative = 0.5 }}]\n"
+        );
+        folder.write("a.toml", case);
+        let output = format!("{name}.npz");
+        folder.odeum(&["run", "a.toml", "-o", &output, "--threads", threads]).well();
+        let mut result = npz::read(&folder.path(&output));
+        result.remove("about");
+        result
+    };
+    let whole = run("whole", 65_536, "1");
+    for (batch, threads) in [(1, "2"), (7, "1"), (100, "3")] {
+        assert_eq!(run(&format!("b{batch}"), batch, threads), whole);
+    }
+}
+
+#[test]
+fn systems_that_fail_are_reported_and_disturb_no_other() {
+    let folder = Folder::new();
+    let case = "[system]\nstates = { x = 1.0 }\nequations = { x = \"x^2\" }\n\
+                [ensemble]\nsweep = { x = [0.1, 2.0, 0.2] }\n[time]\nspan = [0.0, 1.0]\n\
+                [method]\nname = \"dopri5\"\n[tolerance]\nrtol = 1e-8\natol = 1e-8\n";
+    folder.write("blow.toml", case);
+    let said = folder.odeum(&["run", "blow.toml"]).well();
+    for part in ["success", "2  66.67 %", "1  33.33 %", "first to look at: system 1 (t = 0."] {
+        assert!(said.out.contains(part), "`{part}` is not in:\n{}", said.out);
+    }
+    let result = npz::read(&folder.path("blow.npz"));
+    let status = result["status"].whole();
+    assert!(status[0] == 0 && status[1] != 0 && status[2] == 0);
+    assert!(result["y"].f64().iter().all(|y| y.is_finite()));
+    assert!((result["y"].f64()[2] - 0.25).abs() < 1e-6);
+    assert_eq!(folder.odeum(&["run", "blow.toml", "--strict", "--overwrite"]).code, 1);
+    let said = folder.odeum(&["run", "blow.toml", "--quiet", "--overwrite"]).well();
+    assert!(said.out.is_empty() && said.err.contains("1 of 3 systems failed"), "{said:?}");
+}
+
+#[test]
+fn single_precision_is_stored_as_such() {
+    let folder = Folder::new();
+    let case =
+        DECAY.replace("1e-8", "1e-4").replace("1e-10", "1e-6") + "[run]\nprecision = \"f32\"\n";
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let result = npz::read(&folder.path("a.npz"));
+    assert_eq!(result["y"].descr, "<f4");
+    assert!((result["y"].f64()[0] - (-2.0_f64).exp()).abs() < 1e-4);
+}
+
+#[test]
+fn numpy_opens_the_result() {
+    // The test command names an interpreter that has it.
+    let named = std::env::var_os("ODEUM_PYTHON");
+    let python = named.clone().unwrap_or_else(|| "python3".into());
+    let has_numpy = Command::new(&python).args(["-c", "import numpy"]).output();
+    if named.is_none() && !has_numpy.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: python3 has no numpy");
+        return;
+    }
+    let folder = Folder::new();
+    let case = format!("{DECAY}\n[ensemble]\nsweep = {{ k = [0.5, 1.0, 2.0], a = [1.0, 3.0] }}\n");
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let script = "import numpy as np; r = np.load('a.npz'); \
+                  assert r['y'].reshape(*r['shape'], 2).shape == (3, 2, 2); \
+                  assert list(r['state_names']) == ['a', 'b']; \
+                  assert r['status_names'][r['status'][0]] == 'success'; \
+                  assert 'dopri5' in str(r['about']); \
+                  assert np.allclose(r['y'][:, 0], r['y0'][:, 0] * np.exp(-r['params'][:, 0]))";
+    let output =
+        Command::new(python).args(["-c", script]).current_dir(folder.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The picture of a sweep: its title fits, and only where units are known its time has one.
+#[test]
+fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
+    let folder = Folder::new();
+    let long = "d/".repeat(60);
+    std::fs::create_dir_all(folder.path(&long)).unwrap();
+    folder.write(&format!("{long}h2.yaml"), crate::common::hydrogen());
+    let output = "[output]\nformats = [\"svg\"]\n";
+    let gas = format!(
+        "[system]\nmechanism = \"{long}h2.yaml\"\nfuel = {{ H2 = 1 }}\noxidizer = {{ O2 = 1 }}\n\
+         [ensemble.sweep]\nT = [1200.0, 1300.0]\n[time]\nspan = [0.0, 0.1]\n\
+         until = {{ T = {{ rises_by = 400.0 }} }}\n[method]\nname = \"rodas5p\"\n\
+         [tolerance]\nrtol = 1e-5\natol = 1e-14\n{output}"
+    );
+    let decay = DECAY.replace("[0.0, 1.0]", "[0.0, 1.0]\nuntil = { b = { rises_to = 0.5 } }")
+        + "[ensemble.sweep]\na = [1.0, 2.0]\n"
+        + output;
+    let titled = format!("title = \"{}\"\n{decay}", "long ".repeat(60));
+    for (case, unit, title) in
+        [(gas, true, "h2.yaml: "), (decay, false, ""), (titled, false, "long long")]
+    {
+        folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
+        let svg = String::from_utf8(folder.read("a.svg")).unwrap();
+        assert_eq!(svg.contains("time of the crossing [s]"), unit, "{svg}");
+        assert!(svg.contains("time of the crossing"), "{svg}");
+        assert!(svg.lines().any(|line| line.starts_with(title)), "{svg}");
+        assert!(svg.lines().all(|line| line.starts_with('<') || line.chars().count() <= 90));
+    }
+}

@@ -1,0 +1,79 @@
+//! Reacting gases through whole ignitions: all ignite, and what must stay, stays.
+
+use odeum::kinetics::{Kinetics, Mechanism, Reactor, read};
+use odeum::{Device, Ensemble, Method, Monitor, Options, System, Tolerance};
+use odeum_compiled::Rhs;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Mass, elements and the amount of substance are linear invariants, which Runge–Kutta methods keep
+/// at any tolerance, and Rosenbrock methods with exact Jacobians.
+const KEPT: f64 = 1e-12;
+
+fn hydrogen() -> Mechanism {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    read::from_path(&root.join("mechanisms/hydrogen-burke-2012.yaml"), None, None)
+        .unwrap()
+        .mechanism
+}
+
+fn methods() -> Vec<Method> {
+    vec![Method::rodas3(), Method::rodas4(), Method::rodas5p(), Method::ros34pw2(), Method::radau()]
+}
+
+#[test]
+fn ignitions_keep_mass_elements_and_amounts() {
+    let mechanism = hydrogen();
+    let kinetics = Arc::new(Kinetics::new(&mechanism).unwrap());
+    let n = kinetics.n_species();
+    let weights = kinetics.molecular_weights();
+    let fuel = kinetics.composition(&[("H2", 1.0)]).unwrap();
+    let air = kinetics.composition(&[("O2", 1.0), ("N2", 3.76)]).unwrap();
+    for reactor in
+        [Reactor::constant_volume(kinetics.clone()), Reactor::constant_pressure(kinetics.clone())]
+    {
+        // As many mixtures as lanes and a few more.
+        let starts: Vec<(Vec<f64>, [f64; 1])> = (0..19)
+            .map(|s| {
+                let phi = 0.4 + 0.1 * f64::from(s);
+                let y = kinetics.at_equivalence_ratio(phi, &fuel, &air).unwrap();
+                reactor.state(1100.0 + 10.0 * f64::from(s), 101_325.0, &y).unwrap()
+            })
+            .collect();
+        let states = (0..reactor.dim()).flat_map(|i| starts.iter().map(move |(y, _)| y[i]));
+        let ensemble = Ensemble::new(reactor.dim(), states.collect(), (0.0, 1e-3))
+            .and_then(|e| e.with_params(starts.iter().map(|(_, p)| p[0]).collect()))
+            .unwrap();
+        let (device, monitor) = (Device::cpu(), Monitor::new());
+        let rhs = Rhs::of_reactor(Arc::new(reactor));
+        for method in methods() {
+            // An absolute tolerance above the first radicals lets implicit methods step over
+            // ignitions.
+            let options = Options::new(Tolerance::new(1e-6, 1e-15));
+            let solution = rhs.integrate(&ensemble, &method, &device, &options, &monitor).unwrap();
+            assert!(solution.all_succeeded(), "{}", method.name());
+            for (s, (start, _)) in starts.iter().enumerate() {
+                let end = solution.y(s);
+                assert!(end[0] > start[0] + 400.0, "{}: {} K", method.name(), end[0]);
+                let kept = |of: &dyn Fn(&[f64]) -> f64, what: &str| {
+                    let (before, after) = (of(start), of(&end));
+                    let change = (after - before).abs() / before.abs();
+                    assert!(change <= KEPT, "{} changed {what} by {change:e}", method.name());
+                };
+                kept(&|y| y[1..=n].iter().sum(), "the mass");
+                for (e, element) in mechanism.elements.iter().enumerate() {
+                    let atoms = |k: usize| {
+                        let composition = &mechanism.species[k].composition;
+                        composition.iter().find(|(at, _)| *at == e).map_or(0.0, |(_, n)| *n)
+                    };
+                    let amount = |y: &[f64]| (0..n).map(|k| atoms(k) * y[1 + k] / weights[k]).sum();
+                    if amount(start) != 0.0 {
+                        kept(&amount, &element.name);
+                    }
+                }
+                let amount: f64 = (0..n).map(|k| end[1 + k] / weights[k]).sum();
+                assert!((end[n + 1] - amount).abs() <= KEPT * amount, "{}", method.name());
+            }
+        }
+    }
+}

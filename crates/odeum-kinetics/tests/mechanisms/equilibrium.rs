@@ -1,0 +1,232 @@
+//! Equilibria against Cantera (`validation/equilibrium.py` writes the references), and what every
+//! equilibrium obeys.
+
+use crate::common::synthetic;
+use odeum_kinetics::constants::ONE_ATM;
+use odeum_kinetics::{EquilibriumError, Kinetics, Mechanism, StateError};
+use serde_json::Value;
+
+const AIR: [(&str, f64); 2] = [("O2", 1.0), ("N2", 3.76)];
+
+fn mixture(kinetics: &Kinetics, fuel: &str, phi: f64) -> Vec<f64> {
+    let fuel = kinetics.composition(&[(fuel, 1.0)]).unwrap();
+    let air = kinetics.composition(&AIR).unwrap();
+    kinetics.at_equivalence_ratio(phi, &fuel, &air).unwrap()
+}
+
+/// Amounts of the elements [kmol/kg].
+fn atoms(mechanism: &Mechanism, y: &[f64]) -> Vec<f64> {
+    let mut atoms = vec![0.0; mechanism.elements.len()];
+    for (species, y) in mechanism.species.iter().zip(y) {
+        for (element, count) in &species.composition {
+            atoms[*element] += count * y / species.weight;
+        }
+    }
+    atoms
+}
+
+fn assert_conserves(mechanism: &Mechanism, before: &[f64], after: &[f64], what: &str) {
+    for (a, b) in atoms(mechanism, before).iter().zip(&atoms(mechanism, after)) {
+        assert!((a - b).abs() <= 1e-12 * a, "{what}: an element changed from {a} to {b}");
+    }
+}
+
+fn against_cantera(name: &str) {
+    let Some(mechanism) = crate::common::load(name) else {
+        return;
+    };
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let path = format!("{}/tests/data/equilibrium.json", env!("CARGO_MANIFEST_DIR"));
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let reference = &document["mechanisms"][name];
+    let states = reference["states"].as_array().unwrap();
+    assert_eq!(states.len(), 9);
+    for state in states {
+        let number = |key: &str| state[key].as_f64().unwrap();
+        let (held, phi) = (state["held"].as_str().unwrap(), number("phi"));
+        let (t0, p) = (number("T0"), number("P"));
+        let y = mixture(&kinetics, reference["fuel"].as_str().unwrap(), phi);
+        let what = format!("{name} {held} phi {phi} {t0} K {p} Pa");
+        let found = if held == "HP" {
+            kinetics.equilibrate_hp(t0, p, &y).unwrap()
+        } else {
+            kinetics.equilibrate_tp(t0, p, &y).unwrap()
+        };
+        let t = number("T");
+        assert!((found.temperature / t - 1.0).abs() < 1e-8, "{what}: {} {t}", found.temperature);
+        assert_conserves(&mechanism, &y, &found.mass_fractions, &what);
+        let w = kinetics.molecular_weights();
+        let amounts: Vec<f64> = found.mass_fractions.iter().zip(w).map(|(y, w)| y / w).collect();
+        let total: f64 = amounts.iter().sum();
+        for (species, x) in state["X"].as_object().unwrap() {
+            let x = x.as_f64().unwrap();
+            let mine = amounts[kinetics.species_index(species).unwrap()] / total;
+            let tolerance = if x > 1e-5 { 1e-8 } else { 1e-6 };
+            assert!((mine / x - 1.0).abs() < tolerance, "{what}: {species} {mine:e} for {x:e}");
+        }
+    }
+}
+
+#[test]
+fn hydrogen_agrees_with_cantera() {
+    against_cantera("burke-h2-2012");
+}
+
+#[test]
+fn methane_agrees_with_cantera() {
+    against_cantera("grimech30");
+}
+
+#[test]
+fn every_mixture_from_lean_to_rich_has_one() {
+    for (name, fuel) in [("burke-h2-2012", "H2"), ("grimech30", "CH4")] {
+        let Some(mechanism) = crate::common::load(name) else {
+            return;
+        };
+        let kinetics = Kinetics::new(&mechanism).unwrap();
+        for phi in [0.0, 1e-6, 0.05, 0.5, 0.999, 1.0, 1.001, 1.9, 3.0, 4.0, 10.0, 100.0] {
+            let y = mixture(&kinetics, fuel, phi);
+            for p in [1e-3, 0.1, 1.0, 40.0, 1000.0].map(|p| p * ONE_ATM) {
+                for t in [300.0, 800.0, 2000.0, 3000.0] {
+                    let what = format!("{name} phi {phi} {t} K {p} Pa");
+                    let hp = kinetics.equilibrate_hp(t, p, &y);
+                    let tp = kinetics.equilibrate_tp(t, p, &y);
+                    let (Ok(hp), Ok(tp)) = (&hp, &tp) else { panic!("{what}: {hp:?} {tp:?}") };
+                    assert_conserves(&mechanism, &y, &hp.mass_fractions, &what);
+                    assert_conserves(&mechanism, &y, &tp.mass_fractions, &what);
+                    let before = kinetics.enthalpy_mass(t, &y);
+                    let after = kinetics.enthalpy_mass(hp.temperature, &hp.mass_fractions);
+                    let scale = 1e3 * hp.temperature;
+                    assert!((before - after).abs() < 1e-11 * scale, "{what}: {before} {after}");
+                    // An equilibrium is its own.
+                    let (low, high) = kinetics.temperature_bounds();
+                    if (low..=high).contains(&hp.temperature) {
+                        let again = kinetics.equilibrate_hp(hp.temperature, p, &hp.mass_fractions);
+                        let ratio = again.unwrap().temperature / hp.temperature;
+                        assert!((ratio - 1.0).abs() < 1e-10, "{what}: {ratio}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_composition_has_one() {
+    for name in ["burke-h2-2012", "grimech30", "marinov-ethanol-1999"] {
+        let Some(mechanism) = crate::common::load(name) else {
+            return;
+        };
+        let kinetics = Kinetics::new(&mechanism).unwrap();
+        let mut seed = 1_u64;
+        let mut draw = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for case in 0..500 {
+            let mut y: Vec<f64> = vec![0.0; kinetics.n_species()];
+            for y in &mut y {
+                if draw() < 0.3 {
+                    *y = 10_f64.powf(-12.0 * draw());
+                }
+            }
+            let t = 300.0 + 2000.0 * draw();
+            let p = ONE_ATM * 10_f64.powf(4.0 * draw() - 2.0);
+            if y.iter().all(|y| *y == 0.0) {
+                continue;
+            }
+            let what = format!("{name} case {case}");
+            let sum: f64 = y.iter().sum();
+            let y: Vec<f64> = y.iter().map(|y| y / sum).collect();
+            for found in [kinetics.equilibrate_hp(t, p, &y), kinetics.equilibrate_tp(t, p, &y)] {
+                let found = found.unwrap_or_else(|error| panic!("{what} {t} K {p} Pa: {error}"));
+                assert_conserves(&mechanism, &y, &found.mass_fractions, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_reactions_there_is_nothing_to_change() {
+    let Some(mechanism) = crate::common::load("grimech30") else {
+        return;
+    };
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    for (species, t) in [("AR", 300.0), ("N2", 300.0), ("O2", 400.0), ("H2O", 500.0)] {
+        let y = kinetics.composition(&[(species, 1.0)]).unwrap();
+        let hp = kinetics.equilibrate_hp(t, ONE_ATM, &y).unwrap();
+        assert!((hp.temperature / t - 1.0).abs() < 1e-9, "{species} {}", hp.temperature);
+        let kept = hp.mass_fractions[kinetics.species_index(species).unwrap()];
+        assert!((kept - 1.0).abs() < 1e-9, "{species} {kept}");
+    }
+}
+
+#[test]
+fn the_synthetic_mechanism_balances() {
+    let mechanism = synthetic::mechanism();
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let x = kinetics.composition(&[("H2", 2.0), ("O2", 1.0), ("AR", 7.0)]).unwrap();
+    let y = kinetics.mass_fractions(&x).unwrap();
+    let hp = kinetics.equilibrate_hp(300.0, ONE_ATM, &y).unwrap();
+    assert_conserves(&mechanism, &y, &hp.mass_fractions, "synthetic");
+    assert!(hp.temperature > 1500.0 && hp.temperature < 6000.0, "{}", hp.temperature);
+    // Forward and reverse reactions are in balance: the rates know nothing of this iteration.
+    let c: Vec<f64> = hp
+        .mass_fractions
+        .iter()
+        .zip(kinetics.molecular_weights())
+        .map(|(y, w)| hp.density * y / w)
+        .collect();
+    let mut work = vec![0.0; kinetics.workspace()];
+    let [mut forward, mut reverse] = [(); 2].map(|()| vec![0.0; kinetics.n_reactions()]);
+    kinetics.rates_of_progress(hp.temperature, &c, &mut forward, &mut reverse, &mut work);
+    for (r, reaction) in mechanism.reactions.iter().enumerate() {
+        if reaction.reversible {
+            let ratio = forward[r] / reverse[r];
+            assert!((ratio - 1.0).abs() < 1e-9, "{}: {ratio}", reaction.equation);
+        }
+    }
+}
+
+#[test]
+fn the_temperature_of_an_enthalpy() {
+    let mechanism = synthetic::mechanism();
+    let kinetics = Kinetics::new(&mechanism).unwrap();
+    let n = kinetics.n_species();
+    let mut y = vec![1.0 / n as f64; n];
+    for t in [200.0, 300.0, 999.9, 1000.0, 1000.1, 2500.0, 6000.0] {
+        let h = kinetics.enthalpy_mass(t, &y);
+        for guess in [f64::NAN, 0.0, 200.0, 1000.0, 5900.0] {
+            let found = kinetics.temperature_of(h, &y, guess).unwrap();
+            // The synthetic data jump a little where their ranges join.
+            let tolerance = if (t - 1000.0).abs() < 1.0 { 1e-2 } else { 1e-13 };
+            assert!((found / t - 1.0).abs() < tolerance, "{t} from {guess}: {found}");
+        }
+    }
+    y[1] = 0.0;
+    let h = kinetics.enthalpy_mass(1500.0, &y);
+    let without = kinetics.temperature_of(h, &y, 1000.0).unwrap();
+    y[1] = -1e-9;
+    assert_eq!(kinetics.temperature_of(h, &y, 1000.0).unwrap(), without);
+    for h in [-1e9, 1e9] {
+        let error = kinetics.temperature_of(h, &y, 1000.0).unwrap_err();
+        assert!(matches!(error, EquilibriumError::Enthalpy { .. }), "{error}");
+    }
+    y[2] = f64::NAN;
+    assert!(kinetics.temperature_of(h, &y, 1000.0).unwrap_err().to_string().contains("of O2"));
+}
+
+#[test]
+fn impossible_gases_are_named() {
+    let kinetics = Kinetics::new(&synthetic::mechanism()).unwrap();
+    let n = kinetics.n_species();
+    let y = vec![1.0; n];
+    let error = kinetics.equilibrate_hp(20.0, 1e5, &y).unwrap_err();
+    assert!(matches!(error, EquilibriumError::State(StateError::Temperature { .. })));
+    let error = kinetics.equilibrate_tp(300.0, -1.0, &y).unwrap_err();
+    assert!(error.to_string().contains("pressure"));
+    let error = kinetics.equilibrate_tp(300.0, 1e5, &y[1..]).unwrap_err();
+    assert!(error.to_string().contains("9 fractions"));
+    let error = kinetics.equilibrate_tp(300.0, 1e5, &vec![0.0; n]).unwrap_err();
+    assert!(matches!(error, EquilibriumError::State(StateError::Sum(_))));
+}

@@ -1,0 +1,149 @@
+//! States of a reactor: made, checked at the door, and read back.
+
+use std::sync::Arc;
+
+use crate::common::synthetic;
+use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
+use odeum_kinetics::{Constraint, Kinetics, KineticsError, Reactor, StateError};
+
+fn reactor(constraint: Constraint) -> Reactor {
+    let kinetics = Arc::new(Kinetics::new(&synthetic::mechanism()).unwrap());
+    match constraint {
+        Constraint::ConstantPressure => Reactor::constant_pressure(kinetics),
+        Constraint::ConstantVolume => Reactor::constant_volume(kinetics),
+    }
+}
+
+#[test]
+fn a_state_reads_back() {
+    for constraint in [Constraint::ConstantPressure, Constraint::ConstantVolume] {
+        let reactor = reactor(constraint);
+        let kinetics = reactor.kinetics();
+        let x = kinetics.composition(&[("H2", 2.0), ("O2", 1.0), ("AR", 7.0)]).unwrap();
+        let fractions = kinetics.mass_fractions(&x).unwrap();
+        let (y, p) = reactor.state(1200.0, 2e5, &fractions).unwrap();
+        let gas = reactor.gas(&y, &p).unwrap();
+        assert!((gas.pressure / 2e5 - 1.0).abs() < 1e-14 && gas.temperature == 1200.0);
+        let w = kinetics.molecular_weights();
+        let mean = (2.0 * w[0] + w[2] + 7.0 * w[8]) / 10.0;
+        let density = 2e5 * mean / (8314.46261815324 * 1200.0);
+        assert!((gas.density / density - 1.0).abs() < 1e-14);
+        assert!((gas.mass_fractions[2] - w[2] / (10.0 * mean)).abs() < 1e-15);
+        assert!(reactor.gas(&y[1..], &p).is_none());
+    }
+}
+
+#[test]
+fn equivalence_ratio_one_is_two_hydrogen_to_one_oxygen() {
+    let reactor = reactor(Constraint::ConstantPressure);
+    let kinetics = reactor.kinetics();
+    let fuel = kinetics.composition(&[("H2", 1.0)]).unwrap();
+    let oxidizer = kinetics.composition(&[("O2", 1.0), ("AR", 3.76)]).unwrap();
+    for phi in [0.5, 1.0, 2.0] {
+        let found = kinetics.at_equivalence_ratio(phi, &fuel, &oxidizer).unwrap();
+        let mixed = [("H2", 2.0 * phi), ("O2", 1.0), ("AR", 3.76)];
+        let expected = kinetics.mass_fractions(&kinetics.composition(&mixed).unwrap()).unwrap();
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-15, "{a} {b}");
+        }
+    }
+    let inert = kinetics.composition(&[("AR", 1.0)]).unwrap();
+    let error = kinetics.at_equivalence_ratio(1.0, &fuel, &inert);
+    assert_eq!(error, Err(StateError::NoStoichiometricMixture));
+}
+
+#[test]
+fn impossible_states_are_named() {
+    let reactor = reactor(Constraint::ConstantVolume);
+    let n = reactor.kinetics().n_species();
+    let mut y = vec![0.0; n];
+    y[2] = 1.0;
+    let message = |t: f64, p: f64, y: &[f64]| reactor.state(t, p, y).unwrap_err().of(7).to_string();
+    for (t, p) in [(150.0, 1e5), (f64::NAN, 1e5), (9000.0, 1e5)] {
+        assert!(message(t, p, &y).contains("temperature"), "{}", message(t, p, &y));
+    }
+    for p in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(message(1000.0, p, &y).contains("system 7: pressure"));
+    }
+    assert!(message(1000.0, 1e5, &y[1..]).contains("9 fractions for 10 species"));
+    y[1] = -1e-3;
+    assert!(message(1000.0, 1e5, &y).contains("of H:"));
+    y[1] = 1e-3;
+    assert!(message(1000.0, 1e5, &y).contains("1.001"));
+    y[1] = f64::NAN;
+    assert!(message(1000.0, 1e5, &y).contains("NaN of H:"));
+    let unknown = reactor.kinetics().composition(&[("XE", 1.0)]);
+    assert!(unknown.unwrap_err().to_string().contains("XE"));
+}
+
+/// A gas may start a little outside the data, which are extrapolated and stay smooth: the heat
+/// capacity that follows from the enthalpy is continuous across the end of the range.
+#[test]
+fn a_temperature_may_lie_a_margin_outside_the_data() {
+    let reactor = reactor(Constraint::ConstantPressure);
+    let kinetics = reactor.kinetics();
+    let (low, high) = reactor.temperature_bounds();
+    let x = kinetics.composition(&[("H2", 2.0), ("O2", 1.0), ("AR", 7.0)]).unwrap();
+    let y = kinetics.mass_fractions(&x).unwrap();
+    let margin = reactor.temperature_margin();
+    assert_eq!(margin, TEMPERATURE_MARGIN);
+    for t in [low, low - 1.85, low - margin, high, high + 1.0, high + margin] {
+        let (state, _) = reactor.state(t, 1e5, &y).unwrap();
+        assert_eq!(state[0], t, "the temperature is kept as given");
+        assert_eq!(kinetics.data_hold_at(t), t == low || t == high);
+    }
+    let beyond = [low - margin - 0.01, high + margin + 0.01, 0.0, -low, f64::NAN, f64::INFINITY];
+    for t in beyond {
+        let error = reactor.state(t, 1e5, &y).unwrap_err();
+        let StateError::Temperature { bounds, margin: allowed, .. } = error else { panic!("{t}") };
+        assert_eq!((bounds, allowed), ((low, high), margin));
+    }
+    // Wider on request, down to absolute zero but not beyond; or not at all.
+    let wide = reactor.clone().with_temperature_margin(1e9);
+    assert!(wide.state(1.0, 1e5, &y).is_ok() && wide.state(1e5, 1e5, &y).is_ok());
+    for t in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(wide.state(t, 1e5, &y).is_err(), "{t}");
+    }
+    for none in [0.0, -5.0, f64::NAN] {
+        let strict = reactor.clone().with_temperature_margin(none);
+        assert!(strict.state(low, 1e5, &y).is_ok() && strict.state(low - 0.01, 1e5, &y).is_err());
+    }
+    let h = |t: f64| kinetics.enthalpy_mass(t, &y);
+    for (inside, outside) in [(low, low - margin), (high, high + margin)] {
+        let cp = (h(outside) - h(inside)) / (outside - inside);
+        let step = inside - outside;
+        let within = (h(inside + step) - h(inside)) / step;
+        assert!((cp / within - 1.0).abs() < 0.02, "{cp} {within}");
+    }
+}
+
+/// Rounding at the end of the data is not outside of them.
+#[test]
+fn rounding_is_no_extrapolation() {
+    let kinetics = Kinetics::new(&synthetic::mechanism()).unwrap();
+    let (low, high) = kinetics.temperature_bounds();
+    assert!(
+        kinetics.data_hold_at(low * (1.0 - 1e-12)) && kinetics.data_hold_at(high * (1.0 + 1e-12))
+    );
+    assert!(!kinetics.data_hold_at(low - 1e-3) && !kinetics.data_hold_at(high + 1e-3));
+    assert!(!kinetics.data_hold_at(f64::NAN));
+}
+
+#[test]
+fn impossible_mechanisms_are_named() {
+    let good = synthetic::mechanism();
+    let mut bad = good.clone();
+    bad.reactions[0].products[0].1 = 2.0;
+    let error = Kinetics::new(&bad).unwrap_err();
+    assert!(matches!(error, KineticsError::Unbalanced { .. }) && error.to_string().contains('O'));
+    let mut bad = good.clone();
+    bad.reactions[1].reactants[0].0 = 99;
+    let error = Kinetics::new(&bad).unwrap_err();
+    assert!(matches!(error, KineticsError::UnknownSpecies { species: 99, .. }));
+    let mut bad = good.clone();
+    bad.species[3].weight = 0.0;
+    assert!(Kinetics::new(&bad).unwrap_err().to_string().contains("molar mass"));
+    let mut bad = good;
+    bad.species.clear();
+    assert_eq!(Kinetics::new(&bad).unwrap_err(), KineticsError::NoSpecies);
+}

@@ -1,0 +1,98 @@
+//! Every kernel through the run-time compiler, to machine code for an H200, with no GPU: what
+//! registers it takes and whether it spills is kept as a snapshot.
+//!
+//! `ODEUM_BLESS=1` writes the snapshot anew. The compiler comes as a wheel, see the error message
+//! of the library; without it the tests are skipped.
+
+#[path = "../device/nvrtc.rs"]
+mod nvrtc;
+
+use odeum::backend::cuda::inspect::{self, KernelText};
+use odeum::core::Graph;
+use odeum::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
+use odeum::{Error, FirstStep, Method, Options, Scalar, Tolerance};
+use std::fmt::Write;
+
+const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");
+
+fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
+    let automatic = Options::new(Tolerance::new(1e-6, 1e-9));
+    let saves = automatic.clone().save_at(vec![1.0]);
+    let paper = Options::new(Tolerance::state_and_slope(1e-6)).first_step(FirstStep::Share(0.5));
+    let pleiades = Graph::trace(&Pleiades);
+    let lorenz = Graph::trace(&Lorenz);
+    let van_der_pol = Graph::trace(&VanDerPol);
+    let brusselator = Graph::trace(&Brusselator1d::default());
+    let cases = [
+        ("pleiades paper", &pleiades, Method::rkck(), &paper),
+        ("pleiades automatic", &pleiades, Method::dopri5(), &automatic),
+        ("pleiades saved", &pleiades, Method::vern7(), &saves),
+        ("lorenz automatic", &lorenz, Method::tsit5(), &automatic),
+        ("lorenz saved", &lorenz, Method::vern7(), &saves),
+        ("van der pol", &van_der_pol, Method::rkck(), &automatic),
+        ("van der pol", &van_der_pol, Method::rkc(), &automatic),
+        ("brusselator", &brusselator, Method::rkc(), &automatic),
+        ("brusselator", &brusselator, Method::dopri5(), &automatic),
+    ];
+    let mut all = Vec::new();
+    for (name, graph, method, options) in cases {
+        for kernel in inspect::kernels::<T>(graph, &method, options, false) {
+            all.push((format!("{name}, {}, {}", method.name(), T::NAME), kernel));
+        }
+    }
+    all
+}
+
+fn report() -> Option<String> {
+    let mut table = format!(
+        "{:36} {:12} {:>5} {:>3} {:>7} {:>5} {:>5} {:>7}\n",
+        "case", "kernel", "block", "/SM", "shared", "regs", "stack", "spilled"
+    );
+    for (case, kernel) in kernels::<f64>().into_iter().chain(kernels::<f32>()) {
+        let resources = nvrtc::resources(&case, kernel.name, &kernel.source)?;
+        let (block, blocks, shared) = (kernel.block, kernel.blocks_per_sm, kernel.shared);
+        let spilled = resources.spill_stores + resources.spill_loads;
+        writeln!(
+            table,
+            "{case:36} {:12} {block:5} {blocks:3} {shared:7} {:5} {:5} {spilled:7}",
+            kernel.name, resources.registers, resources.stack
+        )
+        .unwrap();
+    }
+    Some(table)
+}
+
+#[test]
+fn registers_and_spills_are_those_of_the_snapshot() {
+    nvrtc::assert_is_snapshot(report, SNAPSHOT);
+}
+
+#[test]
+fn single_precision_contains_no_double_arithmetic() {
+    for (case, kernel) in kernels::<f32>() {
+        if !nvrtc::assert_no_doubles(&case, kernel.name, &kernel.source) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_refused_text_comes_back_with_the_log() {
+    match inspect::check("od_none", "__global__ void od_none( {}", "sm_90") {
+        Err(Error::Compile { kernel, log, source_text }) => {
+            assert_eq!(kernel, "od_none");
+            assert!(log.contains("od_none.cu(1)"), "{log}");
+            assert!(source_text.contains("__global__"));
+        }
+        Err(error) if nvrtc::skipped(&error) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn methods_that_run_on_the_processor_alone_have_no_kernels() {
+    let (graph, options) = (Graph::trace(&Lorenz), Options::new(Tolerance::new(1e-6, 1e-9)));
+    for method in [Method::rodas4(), Method::radau()] {
+        assert!(inspect::kernels::<f64>(&graph, &method, &options, false).is_empty());
+    }
+}

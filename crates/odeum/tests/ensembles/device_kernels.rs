@@ -1,0 +1,275 @@
+//! Device code executed on this machine through the host shim, against the CPU backend.
+
+#[path = "../conformance/shim.rs"]
+mod shim;
+
+use odeum::core::Graph;
+use odeum::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
+use odeum::{
+    Controller, Device, Ensemble, Error, FirstStep, Method, Options, Real, Rkc, Scalar, Solution,
+    Status, System, Tolerance, solve,
+};
+
+/// Systems that start near `state`, each a little elsewhere.
+fn scattered<T: Scalar>(state: &[f64], count: usize, span: (f64, f64)) -> Ensemble<T> {
+    let shift = |s: usize, i: usize| 1e-3 * ((s * 37 + i * 101) % 64) as f64 / 64.0;
+    let states =
+        (0..state.len()).flat_map(|i| (0..count).map(move |s| T::from_f64(state[i] + shift(s, i))));
+    Ensemble::new(state.len(), states.collect(), span).unwrap()
+}
+
+fn paper() -> Options {
+    Options::new(Tolerance::state_and_slope(1e-10)).first_step(FirstStep::Share(0.5)).restarts(4)
+}
+
+/// Same statuses, steps and evaluations as on the processor, states within `tolerance`.
+fn agrees<T: Scalar, S: System>(
+    kernel: &str,
+    system: &S,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    options: &Options,
+    tolerance: f64,
+) {
+    if !shim::is_available() {
+        return;
+    }
+    let graph = Graph::trace(system);
+    let found = shim::solve(kernel, &graph, ensemble, method, options).unwrap();
+    let expected = solve(system, ensemble, method, &Device::cpu(), options).unwrap();
+    assert_eq!(found.status, expected.status);
+    assert_eq!(found.n_saved, expected.n_saved);
+    for s in 0..ensemble.len() {
+        assert_eq!(found.t[s], expected.t[s]);
+        let (a, b) = (found.stats[s], expected.stats[s]);
+        assert_eq!((a.steps, a.rejected, a.nfev), (b.steps, b.rejected, b.nfev), "system {s}");
+        let size = expected.y(s).iter().map(|y| y.to_f64().abs()).fold(0.0, f64::max);
+        for (y, z) in found.y(s).iter().zip(expected.y(s)) {
+            let error = (y.to_f64() - z.to_f64()).abs() / size;
+            assert!(error <= tolerance, "system {s}: {y} against {z}");
+        }
+        for k in 0..found.n_saved.get(s).map_or(0, |&n| n as usize) {
+            for (y, z) in found.y_at(k, s).unwrap().iter().zip(expected.y_at(k, s).unwrap()) {
+                assert!((y.to_f64() - z.to_f64()).abs() <= tolerance * size);
+            }
+        }
+    }
+}
+
+/// The stars again, with positions that do not quite follow the velocities: nothing folds.
+struct Unfolded;
+
+impl System for Unfolded {
+    fn dim(&self) -> usize {
+        28
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        Pleiades.rhs(t, y, p, dydt);
+        for i in 0..14 {
+            dydt[i] = dydt[i] * R::lit(1.0 - 1e-9);
+        }
+    }
+}
+
+#[test]
+fn one_thread_per_system_agrees_with_the_processor() {
+    let pleiades = Pleiades::problem();
+    let ensemble = scattered::<f64>(&pleiades.y0, 5, (0.0, 0.4));
+    agrees("od_erk", &Pleiades, &ensemble, &Method::rkck(), &paper(), 1e-12);
+    agrees("od_erk", &Unfolded, &ensemble, &Method::rkck(), &paper(), 1e-12);
+    let automatic = Options::new(Tolerance::new(1e-7, 1e-9)).save_at(vec![0.1, 0.25]);
+    agrees("od_erk", &Pleiades, &ensemble, &Method::dopri5(), &automatic, 1e-9);
+    agrees("od_erk", &Pleiades, &ensemble, &Method::vern7(), &automatic, 1e-9);
+    let backward = scattered::<f64>(&pleiades.y0, 3, (0.4, 0.0));
+    let options = Options::new(Tolerance::new(1e-7, 1e-9));
+    agrees("od_erk", &Pleiades, &backward, &Method::rkck(), &options, 1e-9);
+}
+
+#[test]
+fn small_systems_in_registers_agree_with_the_processor() {
+    let lorenz = Lorenz::problem();
+    let count = 7;
+    let params = (0..3 * count).map(|k| {
+        let (j, s) = (k / count, k % count);
+        lorenz.params[j] * (0.5 + 0.05 * s as f64)
+    });
+    let spans: Vec<_> = (0..count).map(|s| (0.0, 0.5 + 0.1 * s as f64)).collect();
+    let ensemble = scattered::<f64>(&lorenz.y0, count, (0.0, 1.0))
+        .with_params(params.collect())
+        .unwrap()
+        .with_spans(spans)
+        .unwrap();
+    let options = Options::new(Tolerance::per_component(1e-6, vec![1e-6, 1e-7, 1e-8]));
+    for controller in [Controller::pi(), Controller::pid(), Controller::predictive()] {
+        let method = Method::tsit5().with_controller(controller);
+        agrees("od_erk", &Lorenz, &ensemble, &method, &options, 1e-6);
+    }
+    let fixed = Method::rkck().with_controller(Controller::fixed(0.01));
+    agrees("od_erk", &Lorenz, &ensemble, &fixed, &options, 1e-12);
+    let problem = VanDerPol::problem();
+    let ensemble = scattered::<f64>(&problem.y0, 4, (0.0, 1.5))
+        .with_shared_params(problem.params.clone())
+        .unwrap();
+    agrees("od_erk", &VanDerPol, &ensemble, &Method::rkck(), &options_for(2), 1e-6);
+}
+
+/// Fixed steps are taken many at a time; where a system ends in between, it ends as on the
+/// processor, to the step.
+#[test]
+fn fixed_steps_end_where_they_end_on_the_processor() {
+    // y' = −√y from c² is (c − t/2)²: the step past its zero takes the root of a negative number.
+    let starts: Vec<f64> = [0.151, 0.37, 0.65, 50.0].iter().map(|c| c * c).collect();
+    let ensemble = Ensemble::new(1, starts, (0.0, 2.0)).unwrap();
+    let loose = Options::new(Tolerance::new(1e-6, 1e-6));
+    for method in [Method::rkck(), Method::dopri5(), Method::vern7()] {
+        let fixed = method.with_controller(Controller::fixed(0.003));
+        agrees("od_erk", &Drain, &ensemble, &fixed, &loose, 1e-9);
+        let (short, saved) = (loose.clone().max_steps(407), loose.clone().save_at(vec![0.3, 1.1]));
+        agrees("od_erk", &Drain, &ensemble, &fixed, &short, 1e-9);
+        agrees("od_erk", &Drain, &ensemble, &fixed, &saved.restarts(3), 1e-9);
+    }
+}
+
+/// y' = −√y.
+struct Drain;
+
+impl System for Drain {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = -y[0].sqrt();
+    }
+}
+
+fn options_for(dim: usize) -> Options {
+    Options::new(Tolerance::per_component(1e-6, vec![1e-8; dim])).largest_step(0.2)
+}
+
+#[test]
+fn large_systems_in_local_memory_agree_with_the_processor() {
+    let ensemble = scattered::<f64>(&vec![1.0; 80], 3, (0.0, 0.2));
+    let options = Options::new(Tolerance::new(1e-7, 1e-9)).restarts(2).warm_start();
+    agrees("od_erk", &Ring, &ensemble, &Method::dopri5(), &options, 1e-9);
+    agrees("od_rkc", &Ring, &ensemble, &Method::rkc(), &options, 1e-7);
+}
+
+/// Eighty values that diffuse along a ring.
+struct Ring;
+
+impl System for Ring {
+    fn dim(&self) -> usize {
+        80
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        for i in 0..80 {
+            let neighbours = y[(i + 1) % 80] + y[(i + 79) % 80];
+            dydt[i] = R::lit(30.0) * (neighbours - R::lit(2.0) * y[i]) - y[i] * y[i];
+        }
+    }
+}
+
+#[test]
+fn rkc_agrees_with_the_processor() {
+    let system = Brusselator1d::default();
+    let problem = system.problem();
+    let ensemble = scattered::<f64>(&problem.y0, 3, (0.0, 0.5))
+        .with_shared_params(problem.params.clone())
+        .unwrap();
+    let options = Options::new(Tolerance::new(1e-4, 1e-5)).save_at(vec![0.2]);
+    agrees("od_rkc", &system, &ensemble, &Method::rkc(), &options, 1e-7);
+    let bounded = Method::Rkc(Rkc { radius_bound: Some(3000.0), ..Rkc::default() });
+    agrees("od_rkc", &system, &ensemble, &bounded, &options, 1e-7);
+    let few = Method::Rkc(Rkc { max_stages: Some(5), ..Rkc::default() });
+    agrees("od_rkc", &system, &ensemble, &few, &options, 1e-7);
+    let problem = VanDerPol::problem();
+    let ensemble = scattered::<f64>(&problem.y0, 4, (0.0, 0.5))
+        .with_shared_params(problem.params.clone())
+        .unwrap();
+    agrees("od_rkc", &VanDerPol, &ensemble, &Method::rkc(), &options_for(2), 1e-6);
+}
+
+fn bits<T: Scalar>(solution: &Solution<T>) -> Vec<u64> {
+    let all = solution.states.iter().chain(&solution.saved);
+    all.map(|y| y.to_f64().to_bits()).collect()
+}
+
+/// The kernel that gives a system to several lanes and the one that gives it to a thread.
+#[test]
+fn lanes_give_the_bits_of_a_thread() {
+    if !shim::is_available() {
+        return;
+    }
+    let y0 = Pleiades::problem().y0;
+    let ensemble = scattered::<f64>(&y0, 3, (0.0, 0.3));
+    let narrow = scattered::<f32>(&y0, 3, (0.0, 0.3));
+    let automatic = Options::new(Tolerance::new(1e-5, 1e-6)).save_at(vec![0.1, 0.2]).restarts(2);
+    for (system, twins) in [(Graph::trace(&Pleiades), true), (Graph::trace(&Unfolded), false)] {
+        for method in [Method::rkck(), Method::dopri5(), Method::vern7()] {
+            for options in [paper(), automatic.clone()] {
+                let run = |kernel| shim::solve(kernel, &system, &ensemble, &method, &options);
+                let what = format!("{} twins {twins} {:?}", method.name(), options.tolerance.norm);
+                let thread = run("od_erk").unwrap();
+                let Some(lanes) = run("od_erk_lanes") else {
+                    // Ten stages of 28 slopes do not fit into shared memory.
+                    assert_eq!((method.name(), twins), ("vern7", false));
+                    continue;
+                };
+                assert!(thread.all_succeeded());
+                assert_eq!(bits(&thread), bits(&lanes), "{what}");
+                assert_eq!(thread.stats, lanes.stats, "{what}");
+                assert_eq!(thread.n_saved, lanes.n_saved, "{what}");
+            }
+        }
+        let run =
+            |kernel| shim::solve(kernel, &system, &narrow, &Method::tsit5(), &automatic).unwrap();
+        assert_eq!(bits(&run("od_erk")), bits(&run("od_erk_lanes")));
+    }
+}
+
+/// Stars that meet: the force is infinite, and only their own system knows.
+#[test]
+fn a_failing_system_changes_no_bit_of_its_neighbours() {
+    if !shim::is_available() {
+        return;
+    }
+    let y0 = Pleiades::problem().y0;
+    let healthy = scattered::<f64>(&y0, 6, (0.0, 0.2));
+    let mut states = healthy.states().to_vec();
+    for i in [0, 7] {
+        // The first two stars of system 2 stand at one place.
+        states[i * 6 + 2] = states[(i + 1) * 6 + 2];
+    }
+    let broken = Ensemble::new(28, states, (0.0, 0.2)).unwrap();
+    let graph = Graph::trace(&Pleiades);
+    let options = Options::new(Tolerance::new(1e-7, 1e-9)).max_steps(500);
+    for kernel in ["od_erk", "od_erk_lanes"] {
+        let run =
+            |ensemble| shim::solve(kernel, &graph, ensemble, &Method::rkck(), &options).unwrap();
+        let (with, without) = (run(&broken), run(&healthy));
+        assert_eq!(with.status[2], Status::NonFinite, "{kernel}");
+        assert!(with.y(2).iter().all(|y| y.is_finite()));
+        for s in [0, 1, 3, 4, 5] {
+            assert_eq!(with.y(s), without.y(s), "{kernel}: system {s}");
+            assert_eq!(with.stats[s], without.stats[s]);
+        }
+    }
+}
+
+/// Without a driver, or without that many GPUs: an error that says so, and no panic.
+#[test]
+fn a_gpu_that_is_not_there_is_an_error() {
+    let ensemble = scattered::<f64>(&Pleiades::problem().y0, 2, (0.0, 0.1));
+    let device = Device::cuda(99);
+    match solve(&Pleiades, &ensemble, &Method::rkck(), &device, &paper()) {
+        Err(Error::Device { device, reason, remedy }) => {
+            assert_eq!(device, "cuda:99");
+            assert!(reason.contains("libcuda") || reason.contains("GPU"), "{reason}");
+            assert!(!remedy.is_empty());
+        }
+        other => panic!("{other:?}"),
+    }
+}

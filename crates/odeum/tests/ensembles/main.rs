@@ -1,0 +1,11 @@
+//! Ensembles on the processor, and the kernels of GPUs without one.
+
+// A helper that cannot go on fails the test.
+#![allow(clippy::unwrap_used)]
+
+mod crossing;
+mod device_compile;
+mod device_kernels;
+mod problems;
+mod refill;
+mod rkc_work;

@@ -1,0 +1,45 @@
+//! The work of RKC that is told before a run is not more than the run takes.
+
+use odeum::{Device, Ensemble, Method, Options, Real, Rkc, SaveAt, System, Tolerance, solve};
+
+/// y' = -1000 y, and a component that hardly changes.
+struct Decay;
+
+impl System for Decay {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn n_params(&self) -> usize {
+        0
+    }
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(-1000.0) * y[0];
+        dydt[1] = R::lit(-1e-3) * y[1];
+    }
+}
+
+#[test]
+fn no_run_takes_fewer_evaluations_than_are_told() {
+    let rkc = Rkc::default();
+    let (length, rtol) = (500.0, 1e-4);
+    let radius = rkc.radius_at(&Decay, (0.0, length), &[1.0, 1.0], &[]).unwrap();
+    assert!((1000.0..1300.0).contains(&radius), "{radius}");
+    for (max_stages, save, largest_step) in
+        [(None, 1, None), (Some(20), 1, None), (None, 40, None), (None, 1, Some(0.5))]
+    {
+        let rkc = Rkc { max_stages, ..Rkc::default() };
+        let ensemble = Ensemble::new(2, vec![1.0, 1.0], (0.0, length)).unwrap();
+        let mut options = Options::new(Tolerance::new(rtol, 1e-6));
+        let gap = length / f64::from(save);
+        options.save_at = SaveAt::Times((1..=save).map(|k| gap * f64::from(k)).collect());
+        options.largest_step = largest_step;
+        let method = Method::Rkc(rkc.clone());
+        let solution = solve(&Decay, &ensemble, &method, &Device::cpu(), &options).unwrap();
+        let stages = rkc.most_stages(rtol, f64::EPSILON);
+        let longest = largest_step.unwrap_or(f64::INFINITY);
+        // The radius without its margin.
+        let each = Rkc::least_evaluations(1000.0, gap, stages, longest);
+        let (least, taken) = (f64::from(save) * each, f64::from(solution.stats[0].nfev));
+        assert!(least <= taken && taken < 4.0 * least + 300.0, "{least} of {taken}");
+    }
+}
