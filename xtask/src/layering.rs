@@ -5,19 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("odeum-core", &[]),
+    ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
-    ("odeum", &["odeum_core", "odeum_kinetics"]),
+    ("odeum", &["odeum_core", "odeum_cuda", "odeum_kinetics"]),
     ("odeum-compiled", &["odeum"]),
-    ("odeum-fields", &["odeum", "odeum_core"]),
-    ("odeum-cli", &["odeum", "odeum_compiled", "odeum_fields"]),
+    ("odeum-fields", &["odeum", "odeum_core", "odeum_cuda"]),
+    ("odeum-cli", &["odeum", "odeum_compiled", "odeum_cuda", "odeum_fields"]),
 ];
 
 /// Modules of the `odeum` crate from the ground up; a module imports from its own level and
 /// below. `method` stands under `backend`, so it can never import it.
 const LEVELS: [&[&str]; 6] = [
-    &["error", "monitor", "status", "stats", "tolerance", "ensemble", "options", "solution"],
+    &["monitor", "status", "stats", "tolerance", "ensemble", "options", "solution"],
     &["controller", "linalg", "problems"],
     &["method"],
     &["backend"],
@@ -27,7 +28,7 @@ const LEVELS: [&[&str]; 6] = [
 ];
 
 /// The only folder that may name the crate behind CUDA.
-const CUDA: (&str, &str) = ("cudarc", "crates/odeum/src/backend/cuda");
+const CUDA: (&str, &str) = ("cudarc", "crates/odeum-cuda");
 
 /// Longest file of code; tables of numbers may be longer.
 const LONGEST: usize = 800;

@@ -12,6 +12,7 @@
 
 mod derive;
 pub mod emit;
+pub mod error;
 pub mod graph;
 pub mod lanes;
 pub mod memory;
@@ -25,6 +26,7 @@ pub mod system;
 pub mod tape;
 pub mod text;
 
+pub use error::Error;
 pub use graph::Graph;
 pub use lanes::{Isa, Lanes, Scalar};
 pub use pattern::Pattern;

@@ -1,8 +1,7 @@
 //! Step-size control. A controller knows error norms and orders, but no method.
 
-use crate::error::Error;
 use crate::tolerance::largest;
-use odeum_core::Lanes;
+use odeum_core::{Error, Lanes};
 
 /// How the next step follows from the errors of the last ones.
 ///

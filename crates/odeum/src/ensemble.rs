@@ -1,7 +1,6 @@
 //! The data of many systems: initial states, parameters, time spans.
 
-use crate::error::Error;
-use odeum_core::{Scalar, System};
+use odeum_core::{Error, Scalar, System};
 use std::ops::Range;
 
 /// Initial states, parameters and time spans of M systems of n equations.

@@ -1,9 +1,8 @@
 //! What a caller may ask of an integration, whatever the method.
 
 use crate::ensemble::Ensemble;
-use crate::error::Error;
 use crate::tolerance::Tolerance;
-use odeum_core::Scalar;
+use odeum_core::{Error, Scalar};
 
 /// Which states to keep.
 #[derive(Clone, Debug, Default, PartialEq)]

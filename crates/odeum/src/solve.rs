@@ -2,7 +2,6 @@
 
 use crate::backend::{Device, cpu, cuda};
 use crate::ensemble::{Ensemble, check_sizes};
-use crate::error::Error;
 use crate::method::Method;
 use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
@@ -10,7 +9,7 @@ use crate::options::Options;
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::{Graph, Scalar, System};
+use odeum_core::{Error, Graph, Scalar, System};
 use std::sync::Arc;
 
 /// Integrates every system of the ensemble.

@@ -1,7 +1,6 @@
 //! How accurate a solution must be: the one definition of error weights and norms.
 
-use crate::error::Error;
-use odeum_core::{Lanes, Real, Scalar};
+use odeum_core::{Error, Lanes, Real, Scalar};
 
 /// Absolute tolerance: one for all components, or one for each.
 #[derive(Clone, Debug, PartialEq)]

@@ -25,8 +25,8 @@ mod relay;
 mod slabs;
 mod start;
 
-use odeum::backend::cuda::{devices, kernels::Card};
 use odeum::{Cpu, Device, Error};
+use odeum_cuda::{Gpu, devices};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Options, Outcome, Precision, Problem, rough};
@@ -36,19 +36,19 @@ const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper
 
 /// Bytes per second of a copy, read and written, the best of a few.
 fn copy_bandwidth() -> f64 {
-    let card = Card::open(0).unwrap();
+    let gpu = Gpu::open(0).unwrap();
     let bytes = 1 << 30;
-    let (from, mut to) = (card.memory(bytes).unwrap(), card.memory(bytes).unwrap());
-    let queue = card.queue().unwrap();
+    let (from, mut to) = (gpu.memory(bytes).unwrap(), gpu.memory(bytes).unwrap());
+    let stream = gpu.stream().unwrap();
     let mut best = f64::INFINITY;
     for _ in 0..8 {
-        queue.mark(0).unwrap();
+        stream.mark(0).unwrap();
         for _ in 0..10 {
-            queue.copy(&from, &mut to, bytes).unwrap();
+            stream.copy(&from, &mut to, bytes).unwrap();
         }
-        queue.mark(1).unwrap();
-        queue.wait().unwrap();
-        best = best.min(queue.elapsed().unwrap());
+        stream.mark(1).unwrap();
+        stream.wait().unwrap();
+        best = best.min(stream.elapsed(0, 1).unwrap());
     }
     20.0 * bytes as f64 / (best * 1e-3)
 }

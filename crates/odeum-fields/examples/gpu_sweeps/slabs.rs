@@ -1,8 +1,8 @@
 //! A field on several GPUs: whether it has the bits of one, and how much faster it is.
 
 use super::{begin, steps};
-use odeum::backend::cuda::kernels::Card;
 use odeum::{Cuda, Device, Error};
+use odeum_cuda::Gpu;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Method, Options, Precision, Problem, Steps, rough};
 use std::ops::ControlFlow;
@@ -42,17 +42,17 @@ pub(super) fn run(edges: &[usize], most: usize, same: bool) {
 /// Bandwidth of a copy from the first GPU to the second.
 fn connection() -> Result<(), Error> {
     const BYTES: usize = 1 << 28;
-    let (here, there) = (Card::open(0)?, Card::open(1)?);
-    here.befriend(&there)?;
+    let (here, there) = (Gpu::open(0)?, Gpu::open(1)?);
+    here.enable_peer_access(&there)?;
     let (from, mut to) = (here.memory(BYTES)?, there.memory(BYTES)?);
-    let queue = here.queue()?;
+    let stream = here.stream()?;
     let mut best = f64::INFINITY;
     for _ in 0..5 {
-        queue.mark(0)?;
-        queue.send((&from, 0), (&mut to, 0), BYTES)?;
-        queue.mark(1)?;
-        queue.wait()?;
-        best = best.min(queue.elapsed()? * 1e-3);
+        stream.mark(0)?;
+        stream.send((&from, 0), (&mut to, 0), BYTES)?;
+        stream.mark(1)?;
+        stream.wait()?;
+        best = best.min(stream.elapsed(0, 1)? * 1e-3);
     }
     println!("cuda:0 to cuda:1: {:.0} GB/s", BYTES as f64 / best / 1e9);
     Ok(())

@@ -1,8 +1,8 @@
 //! From the text of equations to the result of a first step, part by part.
 
 use super::{begin, steps};
-use odeum::backend::cuda::kernels::Card;
 use odeum::{Device, Error};
+use odeum_cuda::Gpu;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Grid, rough};
 use std::time::Instant;
@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Of one problem, with the driver's context open: a process that has compiled or loaded anything
 /// before says less.
 pub(super) fn run(paper: Paper, edge: usize) -> Result<(), Error> {
-    Card::open(0)?.queue()?;
+    Gpu::open(0)?.stream()?;
     let mut begun = Instant::now();
     let mut lap = || {
         let passed = begun.elapsed().as_secs_f64() * 1e3;

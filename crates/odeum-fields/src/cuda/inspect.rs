@@ -1,6 +1,6 @@
 //! Kernels without a GPU, for checks: their texts, and machines that run them.
 
-pub use super::machine::{BoxMap, Boxes, Machine};
+pub use super::machine::{Boxes, Machine, TensorMap};
 use super::part::fitted;
 use super::shape::Shape;
 use super::source;

@@ -1,8 +1,8 @@
 //! What kernels run on.
 
-pub use odeum::backend::cuda::kernels::{BoxMap, Boxes};
-use odeum::backend::cuda::kernels::{Card, Coming, Entry, Memory, Point, Queue, Recording};
 use odeum::{Error, Scalar};
+pub use odeum_cuda::{Boxes, TensorMap};
+use odeum_cuda::{Event, Graph, Kernel, Memory, Pending, Stream};
 use std::ffi::c_void;
 
 /// A GPU and a queue of work for it; in tests something else that executes kernels.
@@ -58,7 +58,7 @@ pub trait Machine: Sized + Send + 'static {
     ///
     /// # Errors
     /// See [`twin`](Machine::twin).
-    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<BoxMap, Error>;
+    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<TensorMap, Error>;
 
     /// The kernels of these names in a text, if they were compiled before.
     fn kept(&self, text: &str, names: &[&str]) -> Option<Self::Coming>;
@@ -225,101 +225,100 @@ pub(super) fn argument<V>(value: &V) -> *mut c_void {
 
 /// An NVIDIA GPU.
 pub(super) struct Gpu {
-    card: Card,
-    queue: Queue,
-    ordinal: usize,
+    gpu: odeum_cuda::Gpu,
+    stream: Stream,
 }
 
 impl Gpu {
     pub(super) fn open(ordinal: usize) -> Result<Gpu, Error> {
-        let card = Card::open(ordinal)?;
-        let queue = card.queue()?;
-        Ok(Gpu { card, queue, ordinal })
+        let gpu = odeum_cuda::Gpu::open(ordinal)?;
+        let stream = gpu.stream()?;
+        Ok(Gpu { gpu, stream })
     }
 }
 
 impl Machine for Gpu {
     type Memory = Memory;
-    type Entry = Entry;
-    type Coming = Coming;
-    type Recording = Recording;
-    type Point = Point;
+    type Entry = Kernel;
+    type Coming = Pending;
+    type Recording = Graph;
+    type Point = Event;
 
     fn name(&self) -> String {
-        format!("cuda:{}", self.ordinal)
+        format!("cuda:{}", self.gpu.ordinal())
     }
 
     fn twin(&self) -> Result<Gpu, Error> {
-        let queue = self.card.queue()?;
-        Ok(Gpu { card: self.card.clone(), queue, ordinal: self.ordinal })
+        Ok(Gpu { gpu: self.gpu.clone(), stream: self.gpu.stream()? })
     }
 
     fn free_memory(&self) -> Result<usize, Error> {
-        self.card.free_memory()
+        let (free, limit) = self.gpu.free_memory()?;
+        Ok(free.min(limit.unwrap_or(usize::MAX)))
     }
 
     fn multiprocessors(&self) -> usize {
-        self.card.multiprocessors()
+        self.gpu.limits().multiprocessors
     }
 
     fn shared(&self) -> usize {
-        self.card.shared()
+        self.gpu.limits().shared_per_block
     }
 
     fn has_warp_groups(&self) -> bool {
-        self.card.has_warp_groups()
+        self.gpu.has_warp_groups()
     }
 
     fn memory(&self, bytes: usize) -> Result<Memory, Error> {
-        self.card.memory(bytes)
+        self.gpu.memory(bytes)
     }
 
     fn address(memory: &Memory) -> u64 {
         memory.address()
     }
 
-    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<BoxMap, Error> {
-        self.card.boxes(field, boxes)
+    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<TensorMap, Error> {
+        self.gpu.tensor_map(field, boxes)
     }
 
-    fn kept(&self, text: &str, names: &[&str]) -> Option<Coming> {
-        self.card.kept(names.first().copied().unwrap_or_default(), text, names)
+    fn kept(&self, text: &str, names: &[&str]) -> Option<Pending> {
+        self.gpu.cached(names.first().copied().unwrap_or_default(), text, names)
     }
 
-    fn begin(&self, text: &str, names: &[&str]) -> Coming {
-        self.card.begin(names.first().copied().unwrap_or_default(), text, names)
+    fn begin(&self, text: &str, names: &[&str]) -> Pending {
+        self.gpu.compile_async(names.first().copied().unwrap_or_default(), text, names)
     }
 
-    fn is_ready(coming: &Coming) -> bool {
+    fn is_ready(coming: &Pending) -> bool {
         coming.is_ready()
     }
 
-    fn finish(&self, coming: Coming) -> Result<Vec<Entry>, Error> {
-        self.card.finish(coming)
+    fn finish(&self, coming: Pending) -> Result<Vec<Kernel>, Error> {
+        self.gpu.wait(coming)
     }
 
-    fn prepare(&self, entry: &Entry, threads: usize, shared: usize) -> Result<usize, Error> {
+    fn prepare(&self, entry: &Kernel, threads: usize, shared: usize) -> Result<usize, Error> {
         entry.prepare(threads, shared)
     }
 
     unsafe fn launch(
         &self,
-        entry: &Entry,
+        entry: &Kernel,
         blocks: [usize; 3],
         threads: [usize; 2],
         shared: usize,
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
         // SAFETY: the caller's promise is the same.
-        unsafe { self.queue.launch(entry, blocks, threads, shared, arguments) }
+        unsafe { self.stream.launch(entry, blocks, threads, shared, arguments) }
     }
 
     fn copy(&self, from: &Memory, to: &mut Memory, bytes: usize) -> Result<(), Error> {
-        self.queue.copy(from, to, bytes)
+        self.stream.copy(from, to, bytes)
     }
 
     fn write<V: Copy>(&self, to: &mut Memory, at: usize, values: &[V]) -> Result<(), Error> {
-        self.queue.write(to, at, values)
+        self.stream.write(to, at, values)
     }
 
     fn fill<V: Scalar>(
@@ -329,11 +328,11 @@ impl Machine for Gpu {
         count: usize,
         fill: &(dyn Fn(usize, &mut [V]) + Sync),
     ) -> Result<(), Error> {
-        self.queue.fill(to, at, count, fill)
+        self.stream.fill(to, at, count, fill)
     }
 
     fn read<V: Copy>(&self, from: &Memory, at: usize, values: &mut [V]) -> Result<(), Error> {
-        self.queue.read(from, at, values)
+        self.stream.read(from, at, values)
     }
 
     fn pour<V: Copy>(
@@ -343,11 +342,11 @@ impl Machine for Gpu {
         count: usize,
         take: &mut dyn FnMut(usize, &[V]),
     ) -> Result<(), Error> {
-        self.queue.pour(from, at, count, take)
+        self.stream.pour(from, at, count, take)
     }
 
     fn befriend(&self, other: &Gpu) -> Result<(), Error> {
-        self.card.befriend(&other.card)
+        self.gpu.enable_peer_access(&other.gpu)
     }
 
     fn send(
@@ -356,41 +355,38 @@ impl Machine for Gpu {
         to: (&mut Memory, usize),
         bytes: usize,
     ) -> Result<(), Error> {
-        self.queue.send(from, to, bytes)
+        self.stream.send(from, to, bytes)
     }
 
-    fn point(&self) -> Result<Point, Error> {
-        self.card.point()
+    fn point(&self) -> Result<Event, Error> {
+        self.gpu.event()
     }
 
-    fn set(&self, point: &mut Point) -> Result<(), Error> {
-        self.queue.set(point)
+    fn set(&self, point: &mut Event) -> Result<(), Error> {
+        self.stream.set(point)
     }
 
-    fn after(&self, point: &Point) -> Result<(), Error> {
-        self.queue.after(point)
+    fn after(&self, point: &Event) -> Result<(), Error> {
+        self.stream.after(point)
     }
 
-    fn record(
-        &self,
-        work: &mut dyn FnMut() -> Result<(), Error>,
-    ) -> Result<Option<Recording>, Error> {
-        self.queue.record(work)
+    fn record(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Option<Graph>, Error> {
+        self.stream.record(work)
     }
 
-    fn replay(&self, recording: &Recording) -> Result<(), Error> {
-        self.queue.replay(recording)
+    fn replay(&self, recording: &Graph) -> Result<(), Error> {
+        self.stream.replay(recording)
     }
 
     fn mark(&self, k: usize) -> Result<(), Error> {
-        self.queue.mark(k)
+        self.stream.mark(k)
     }
 
     fn wait(&self) -> Result<(), Error> {
-        self.queue.wait()
+        self.stream.wait()
     }
 
     fn elapsed(&self) -> Result<f64, Error> {
-        Ok(self.queue.elapsed()? * 1e-3)
+        Ok(self.stream.elapsed(0, 1)? * 1e-3)
     }
 }

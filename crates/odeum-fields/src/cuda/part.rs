@@ -1,6 +1,6 @@
 //! A slab of a problem on one GPU: fields there, and sweeps over them.
 
-use super::machine::{BoxMap, Machine, argument};
+use super::machine::{Machine, TensorMap, argument};
 use super::masked::{self, Masked};
 use super::reduce::Reductions;
 use super::shape::Shape;
@@ -309,7 +309,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         }
         let boxes = match tiling.relay {
             true => self.machine.boxes(from, &self.shape.boxes())?,
-            false => BoxMap([0; 16]),
+            false => TensorMap([0; 16]),
         };
         // The first is for relays alone.
         let mut arguments = [

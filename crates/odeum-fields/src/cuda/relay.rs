@@ -6,8 +6,8 @@ use crate::plan::Plan;
 use crate::tiling::{RELAY, RELAY_PLANE, Tiling};
 use crate::walls::Ghost;
 use odeum::Scalar;
-use odeum::backend::cuda::text::Text;
 use odeum_core::Graph;
+use odeum_cuda::Text;
 
 /// Whether a problem's steps can be taken so; if not, what is in the way.
 pub(super) fn suits<T: Scalar>(

@@ -7,10 +7,9 @@ use crate::problem::{Advection, Problem};
 use crate::tiling::{Kind, Tiling};
 use crate::walls::{End, Ghost};
 use odeum::Scalar;
-use odeum::backend::cuda::inspect::REAL;
-use odeum::backend::cuda::text::{Text, literal};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
+use odeum_cuda::{REAL, Text, literal};
 
 const SPAN: &str = include_str!("device/span.cuh");
 const VECTOR: &str = include_str!("device/vector.cuh");

@@ -9,9 +9,9 @@ mod queues;
 pub(crate) use gpp::is_available;
 
 use libloading::Library;
-use odeum::backend::cuda::inspect::HOST_SHIM;
 use odeum::{Error, Scalar};
-use odeum_fields::cuda::inspect::{self, BoxMap, Boxes, Machine};
+use odeum_cuda::HOST_SHIM;
+use odeum_fields::cuda::inspect::{self, Boxes, Machine, TensorMap};
 use queues::{Point, Work, World};
 use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
@@ -187,14 +187,14 @@ impl Machine for Host {
     }
 
     /// As `OdMap` in device/relay/barrier.cuh has it on the host.
-    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<BoxMap, Error> {
+    fn boxes(&self, field: u64, boxes: &Boxes) -> Result<TensorMap, Error> {
         let Boxes { sizes: [nx, ny, planes], strides: [row, plane], cells: [x, y] } = *boxes;
         let mut words = [0; 16];
         words[0] = field;
         for (word, n) in words[1..].iter_mut().zip([nx, ny, planes, row, plane, x, y]) {
             *word = n as u64;
         }
-        Ok(BoxMap(words))
+        Ok(TensorMap(words))
     }
 
     fn kept(&self, text: &str, names: &[&str]) -> Option<Coming> {

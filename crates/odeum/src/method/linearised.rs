@@ -5,12 +5,11 @@
 //! are compiled once for each kind of lanes and call the system through a table of functions; a
 //! system adds to a program no more than its right-hand side and its Jacobian.
 
-use crate::error::Error;
 use crate::linalg::Symbolic;
 use crate::method::stepper::Point;
 use odeum_core::graph::Node;
 use odeum_core::real::Outlined;
-use odeum_core::{Graph, Lanes, Pattern, Program, Scalar, System};
+use odeum_core::{Error, Graph, Lanes, Pattern, Program, Scalar, System};
 
 /// Where the Jacobian comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,7 +17,7 @@ pub use rkc::Rkc;
 pub use rosenbrock::Rosenbrock;
 
 use crate::controller::Controller;
-use crate::error::Error;
+use odeum_core::Error;
 
 /// A method with its options.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,7 @@
 //! The Brusselator with diffusion in one dimension.
 
 use super::{Builtin, Problem, names, references};
-use crate::error::Error;
-use odeum_core::{Real, System};
+use odeum_core::{Error, Real, System};
 
 /// The Brusselator with diffusion on 0 ≤ x ≤ 1, by second-order differences at N inner points
 /// xᵢ = i/(N + 1):

@@ -56,8 +56,7 @@ pub use van_der_pol::VanDerPol;
 pub use van_der_pol_ring::VanDerPolRing;
 
 use crate::ensemble::Ensemble;
-use crate::error::Error;
-use odeum_core::{Scalar, System};
+use odeum_core::{Error, Scalar, System};
 
 /// A solution known far better than any run will find it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,7 @@
 //! A ring of coupled Van der Pol oscillators.
 
 use super::{Builtin, Problem, names, references};
-use crate::error::Error;
-use odeum_core::{Real, System};
+use odeum_core::{Error, Real, System};
 
 /// n Van der Pol oscillators in a ring, each drawn to its two neighbours:
 ///

@@ -59,7 +59,7 @@ fn library(kernel: &KernelText) -> Arc<Library> {
     if let Some(library) = loaded.get(&kernel.source) {
         return library.clone();
     }
-    let source = format!("{}\n{}\n{}", inspect::HOST_SHIM, kernel.source, inspect::HOST_MAIN);
+    let source = format!("{}\n{}\n{}", odeum_cuda::HOST_SHIM, kernel.source, inspect::HOST_MAIN);
     // A block is one system, of which shared memory is laid out for OD_BLOCK threads.
     let threads = if is_lanes(kernel) { defined(kernel, "OD_WIDTH") } else { 1 };
     let block = |threads: usize| format!("#define OD_BLOCK {threads}\n");

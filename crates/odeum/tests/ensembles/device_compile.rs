@@ -78,7 +78,7 @@ fn single_precision_contains_no_double_arithmetic() {
 
 #[test]
 fn a_refused_text_comes_back_with_the_log() {
-    match inspect::check("od_none", "__global__ void od_none( {}", "sm_90") {
+    match odeum_cuda::check("od_none", "__global__ void od_none( {}", "sm_90") {
         Err(Error::Compile { kernel, log, source_text }) => {
             assert_eq!(kernel, "od_none");
             assert!(log.contains("od_none.cu(1)"), "{log}");

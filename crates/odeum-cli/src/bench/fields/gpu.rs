@@ -1,7 +1,7 @@
 //! Steps of fields on GPUs, timed there.
 
 use super::{Measured, Timed};
-use odeum::backend::cuda::{Cuda, kernels::Card};
+use odeum::backend::cuda::Cuda;
 use odeum::{Device, Error};
 use odeum_fields::cuda;
 use odeum_fields::cuda::paper::{PaperMarch, Variant};
@@ -128,18 +128,18 @@ pub(super) fn roof(gpu: &Cuda) -> Result<f64, Error> {
 
 fn roof_of(ordinal: usize) -> Result<f64, Error> {
     const COPIES: usize = 10;
-    let card = Card::open(ordinal)?;
-    let (from, mut to) = (card.memory(COPIED)?, card.memory(COPIED)?);
-    let queue = card.queue()?;
+    let gpu = odeum_cuda::Gpu::open(ordinal)?;
+    let (from, mut to) = (gpu.memory(COPIED)?, gpu.memory(COPIED)?);
+    let stream = gpu.stream()?;
     let mut best = f64::INFINITY;
     for _ in 0..7 {
-        queue.mark(0)?;
+        stream.mark(0)?;
         for _ in 0..COPIES {
-            queue.copy(&from, &mut to, COPIED)?;
+            stream.copy(&from, &mut to, COPIED)?;
         }
-        queue.mark(1)?;
-        queue.wait()?;
-        best = best.min(queue.elapsed()? * 1e-3);
+        stream.mark(1)?;
+        stream.wait()?;
+        best = best.min(stream.elapsed(0, 1)? * 1e-3);
     }
     Ok((2 * COPIES * COPIED) as f64 / best / 1e9)
 }

@@ -5,8 +5,7 @@ use super::{Blocks, INFLOW, Kernel};
 use crate::problem::Problem;
 use crate::problems::Paper;
 use odeum::Scalar;
-use odeum::backend::cuda::inspect::REAL;
-use odeum::backend::cuda::text::{Text, literal};
+use odeum_cuda::{REAL, Text, literal};
 
 const TASK: &str = include_str!("../device/paper/task.cuh");
 const BOUNDARY: &str = include_str!("../device/paper/boundary.cuh");

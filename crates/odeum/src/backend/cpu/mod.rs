@@ -16,7 +16,6 @@ mod ranges;
 mod results;
 
 use crate::ensemble::Ensemble;
-use crate::error::Error;
 use crate::method::Method;
 use crate::method::erk::stepper::ErkStepper;
 use crate::method::linearised::Plan;
@@ -27,7 +26,7 @@ use crate::solution::Solution;
 use drive::drive;
 use implicit::Family;
 use odeum_core::lanes::LaneWork;
-use odeum_core::{Isa, Lanes, Scalar, System, ValidRange};
+use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange};
 use queue::Queue;
 use results::Results;
 use std::thread::Builder;

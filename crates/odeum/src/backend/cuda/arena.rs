@@ -1,16 +1,12 @@
 //! Memory of one batch: the same layout in pinned host memory and on the GPU, so that all inputs
 //! travel in one copy and all results in another.
 
-use super::library::failed;
 use super::task::Arrays;
 use super::task::Counts;
 use crate::ensemble::Ensemble;
-use crate::error::Error;
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaContext, CudaStream, result};
-use odeum_core::Scalar;
+use odeum_core::{Error, Scalar};
+use odeum_cuda::{Gpu, Memory, Pinned};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Arrays begin at multiples of this, in bytes.
 const ALIGNMENT: usize = 256;
@@ -23,7 +19,7 @@ pub(super) struct Places {
     spans: Option<usize>,
     saves: usize,
     atol: usize,
-    next: usize,
+    pub(super) next: usize,
     /// End of what is uploaded, start of what is downloaded.
     pub(super) results: usize,
     pub(super) end_states: usize,
@@ -100,7 +96,7 @@ impl Places {
     }
 
     /// The addresses of the arrays in an arena on the GPU.
-    pub(super) fn arrays<T>(&self, base: CUdeviceptr) -> Arrays<T> {
+    pub(super) fn arrays<T>(&self, base: u64) -> Arrays<T> {
         let at = |offset: usize| base + offset as u64;
         Arrays {
             states: at(self.states) as *const T,
@@ -123,45 +119,29 @@ impl Places {
 
 /// Pinned host memory and device memory of the same size.
 pub(super) struct Arena {
-    host: *mut u8,
-    pub(super) device: CUdeviceptr,
-    bytes: usize,
-    context: Arc<CudaContext>,
+    pub(super) host: Pinned,
+    pub(super) device: Memory,
 }
-
-// SAFETY: the arena owns its memory; neither pointer is tied to a thread.
-unsafe impl Send for Arena {}
 
 impl Arena {
     /// A new arena.
-    pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Arena, Error> {
-        context.bind_to_thread().map_err(failed("binding a GPU"))?;
-        let doing = |what: &str| failed(format!("reserving {bytes} bytes of {what}"));
-        // SAFETY: the context is bound.
-        let device = unsafe { result::malloc_sync(bytes) }.map_err(doing("GPU memory"))?;
-        // Portable: every GPU may copy from it.
-        let portable = cudarc::driver::sys::CU_MEMHOSTALLOC_PORTABLE;
-        // SAFETY: the context is bound.
-        match unsafe { result::malloc_host(bytes, portable) } {
-            Ok(host) => Ok(Arena { host: host.cast(), device, bytes, context: context.clone() }),
-            Err(error) => {
-                // SAFETY: allocated above, used by nobody.
-                let _ = unsafe { result::free_sync(device) };
-                Err(doing("pinned memory")(error))
-            }
-        }
+    pub(super) fn new(gpu: &Gpu, bytes: usize) -> Result<Arena, Error> {
+        Ok(Arena { device: gpu.reserve(bytes)?, host: gpu.pinned(bytes)? })
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.host.bytes()
     }
 
-    /// Values at a place in host memory.
+    /// Where it begins on the GPU.
+    pub(super) fn address(&self) -> u64 {
+        self.device.address()
+    }
+
+    /// Numbers at a place in host memory.
     pub(super) fn values<V: Copy>(&mut self, place: usize, count: usize) -> &mut [V] {
-        assert!(place + count * size_of::<V>() <= self.bytes, "an array outside of its arena");
-        // SAFETY: inside the allocation, which nobody else holds; places are aligned to more than
-        // any number is, and every bit pattern is a number.
-        unsafe { std::slice::from_raw_parts_mut(self.host.add(place).cast(), count) }
+        // SAFETY: every bit pattern of what is asked for is a number.
+        unsafe { self.host.values(place, count) }
     }
 
     /// Fills in the inputs of the systems of `range`.
@@ -196,41 +176,6 @@ impl Arena {
         self.values(places.atol, atol.len()).copy_from_slice(atol);
         self.values(places.saves, saves.len()).copy_from_slice(saves);
         self.values::<u32>(places.next, 1)[0] = 0;
-    }
-
-    /// Starts the copy of a range of bytes to the GPU.
-    pub(super) fn upload(&mut self, bytes: Range<usize>, stream: &CudaStream) -> Result<(), Error> {
-        let to = self.device + bytes.start as u64;
-        let from: &[u8] = self.values(bytes.start, bytes.len());
-        // SAFETY: both ends lie in the arena, which outlives the copy: who launches waits for the
-        // stream before the arena goes.
-        unsafe { result::memcpy_htod_async(to, from, stream.cu_stream()) }
-            .map_err(failed("copying to the GPU"))
-    }
-
-    /// Starts the copy of a range of bytes from the GPU.
-    pub(super) fn download(
-        &mut self,
-        bytes: Range<usize>,
-        stream: &CudaStream,
-    ) -> Result<(), Error> {
-        let from = self.device + bytes.start as u64;
-        let to: &mut [u8] = self.values(bytes.start, bytes.len());
-        // SAFETY: as for `upload`.
-        unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }
-            .map_err(failed("copying from the GPU"))
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        if self.context.bind_to_thread().is_ok() {
-            // SAFETY: allocated by `new`, freed once; no copy is under way.
-            unsafe {
-                let _ = result::free_host(self.host.cast());
-                let _ = result::free_sync(self.device);
-            }
-        }
     }
 }
 

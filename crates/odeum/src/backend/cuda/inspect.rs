@@ -1,8 +1,5 @@
 //! Kernels without a GPU, for checks: their texts, and what the compiler makes of them.
 
-pub use super::compile::{assembly, check};
-pub use super::cubin::Resources;
-use super::layout::Limits;
 use super::plan;
 use super::source::Traits;
 use super::task;
@@ -11,6 +8,7 @@ use crate::method::Method;
 use crate::options::Options;
 use crate::solution::Solution;
 use odeum_core::{Graph, Scalar};
+use odeum_cuda::Limits;
 
 /// A kernel and how it is launched.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,12 +49,6 @@ pub fn kernels<T: Scalar>(
         })
         .collect()
 }
-
-/// The scalar of device code and its elementary functions, after `#define OD_FLOAT`.
-pub const REAL: &str = include_str!("device/real.cuh");
-
-/// The host shim, to stand before a kernel's text.
-pub const HOST_SHIM: &str = include_str!("device/host_shim.h");
 
 /// What runs the kernel, to stand after its text.
 pub const HOST_MAIN: &str = include_str!("device/host_main.h");

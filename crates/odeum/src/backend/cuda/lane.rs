@@ -1,49 +1,44 @@
 //! A stream with its memory: what one worker needs, kept between runs because making it is slow.
 
 use super::arena::Arena;
-use super::library::failed;
-use crate::error::Error;
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream, sys};
-use std::sync::Arc;
+use odeum_core::Error;
+use odeum_cuda::{Gpu, Stream};
 
+/// Marks of its stream are set before the upload, before and after the kernel, after the download.
 pub(super) struct Lane {
-    pub(super) stream: Arc<CudaStream>,
+    pub(super) stream: Stream,
     pub(super) arena: Arena,
-    /// Before the upload, before and after the kernel, after the download.
-    pub(super) marks: [CudaEvent; 4],
 }
 
 impl Lane {
     /// One whose arena has this many bytes.
-    pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Lane, Error> {
-        let arena = Arena::new(context, bytes)?;
-        let stream = context.new_stream().map_err(failed("making a stream"))?;
-        let mark = || {
-            let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
-            context.new_event(flags).map_err(failed("making an event"))
-        };
-        Ok(Lane { stream, arena, marks: [mark()?, mark()?, mark()?, mark()?] })
+    pub(super) fn new(gpu: &Gpu, bytes: usize) -> Result<Lane, Error> {
+        let arena = Arena::new(gpu, bytes)?;
+        Ok(Lane { stream: gpu.stream()?, arena })
     }
 
     /// The same with at least so many bytes.
-    pub(super) fn with_room(self, bytes: usize) -> Result<Lane, Error> {
+    pub(super) fn with_room(self, gpu: &Gpu, bytes: usize) -> Result<Lane, Error> {
         if self.arena.bytes() >= bytes {
             return Ok(self);
         }
-        let Lane { stream, arena, marks } = self;
+        let Lane { stream, arena } = self;
         drop(arena);
-        let arena = Arena::new(stream.context(), bytes)?;
-        Ok(Lane { stream, arena, marks })
+        Ok(Lane { stream, arena: Arena::new(gpu, bytes)? })
     }
 
-    /// Records the present point of the stream as mark `k`.
-    pub(super) fn mark(&self, k: usize) -> Result<(), Error> {
-        self.marks[k].record(&self.stream).map_err(failed("marking a time"))
+    /// Starts the copy of a range of bytes of the arena to the GPU.
+    pub(super) fn upload(&mut self, bytes: std::ops::Range<usize>) -> Result<(), Error> {
+        let Arena { host, device } = &mut self.arena;
+        // SAFETY: the arena outlives the copy, and nobody writes it meanwhile: who launches waits for the
+        // stream.
+        unsafe { self.stream.upload(host, device, bytes) }
     }
 
-    /// Time from mark `a` to mark `b`, in ms.
-    pub(super) fn between(&self, a: usize, b: usize) -> Result<f64, Error> {
-        let elapsed = self.marks[a].elapsed_ms(&self.marks[b]);
-        elapsed.map(f64::from).map_err(failed("reading times"))
+    /// Starts the copy of a range of bytes of the arena from the GPU.
+    pub(super) fn download(&mut self, bytes: std::ops::Range<usize>) -> Result<(), Error> {
+        let Arena { host, device } = &mut self.arena;
+        // SAFETY: as in `upload`.
+        unsafe { self.stream.download(device, host, bytes) }
     }
 }

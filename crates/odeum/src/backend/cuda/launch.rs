@@ -2,10 +2,9 @@
 
 use super::gpu::{Gpu, Loaded};
 use super::layout::{Layout, Storage};
-use super::library::failed;
 use super::task::Task;
-use crate::error::Error;
-use cudarc::driver::{CudaStream, result};
+use odeum_core::Error;
+use odeum_cuda::Stream;
 use std::ffi::c_void;
 
 /// Starts a kernel over the systems of a task, on one part in `share` of the GPU.
@@ -18,7 +17,7 @@ pub(super) unsafe fn launch<T>(
     layout: &Layout,
     share: usize,
     task: &Task<T>,
-    stream: &CudaStream,
+    stream: &Stream,
 ) -> Result<(), Error> {
     let systems = task.n_systems as usize;
     let blocks = if let Storage::Lanes(width) = layout.storage {
@@ -32,14 +31,7 @@ pub(super) unsafe fn launch<T>(
     // SAFETY: the kernel takes one argument, the structure that `Task` mirrors; the driver copies
     // it before it returns. Of the arrays the caller answers for.
     unsafe {
-        result::launch_kernel(
-            loaded.function.cu_function(),
-            (blocks as u32, 1, 1),
-            (layout.block as u32, 1, 1),
-            layout.shared as u32,
-            stream.cu_stream(),
-            &mut arguments,
-        )
+        let (blocks, threads) = ([blocks, 1, 1], [layout.block, 1]);
+        stream.launch(&loaded.kernel, blocks, threads, layout.shared, &mut arguments)
     }
-    .map_err(failed("starting a kernel"))
 }

@@ -1,6 +1,7 @@
 //! How a kernel is laid out on a GPU: where slopes are kept, how large blocks are.
 
 use super::slots::Slots;
+use odeum_cuda::Limits;
 
 /// Components up to which loops over them are unrolled.
 pub(crate) const UNROLLED_COMPONENTS: usize = 64;
@@ -16,26 +17,6 @@ const RESERVED: usize = 1024;
 
 /// Registers of a multiprocessor, on every GPU since 2012.
 const REGISTERS: usize = 65536;
-
-/// What of a GPU decides a layout.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Limits {
-    /// Multiprocessors.
-    pub(crate) multiprocessors: usize,
-    /// Shared memory of a multiprocessor, in bytes.
-    pub(crate) shared_per_multiprocessor: usize,
-    /// Largest shared memory of a block, in bytes.
-    pub(crate) shared_per_block: usize,
-}
-
-impl Limits {
-    /// An H100 or H200.
-    pub(crate) const HOPPER: Limits = Limits {
-        multiprocessors: 132,
-        shared_per_multiprocessor: 228 * 1024,
-        shared_per_block: 227 * 1024,
-    };
-}
 
 /// Where the slopes of the stages are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,31 +1,20 @@
-//! NVIDIA GPUs: the only place that knows CUDA.
+//! Ensembles on NVIDIA GPUs.
 //!
 //! A system becomes a kernel: its graph is printed as CUDA C++, the method's device header and
-//! the sizes of the problem make it a complete source (`source`), and the run-time compiler
-//! turns that into machine code for the GPU at hand (`compile`), once per machine (`cache`).
-//! Which kernel, and how it is laid out, follows from the system and the GPU (`plan`,
-//! `layout`); who runs what from the ensemble (`run`). Nothing CUDA is linked: without a
-//! driver the library works, and asking for a GPU is an error that says what is missing
-//! (`library`).
+//! the sizes of the problem make it a complete source (`source`), which `odeum-cuda` compiles for the
+//! GPU at hand. Which kernel, and how it is laid out, follows from the system and the GPU (`plan`,
+//! `layout`); who runs what from the ensemble (`run`).
 //!
 //! The answer of a system is the same to the bit whatever the ensemble, the batch and the kernel
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
 mod arena;
-mod cache;
-mod coming;
-mod compile;
-mod cubin;
 mod gpu;
 #[doc(hidden)]
 pub mod inspect;
-#[doc(hidden)]
-pub mod kernels;
 mod lane;
 mod launch;
 mod layout;
-mod library;
-mod lock;
 mod paper;
 mod plan;
 mod recent;
@@ -34,18 +23,15 @@ mod session;
 mod sink;
 mod slots;
 mod source;
-mod staging;
 mod task;
-#[doc(hidden)]
-pub mod text;
 
-pub use gpu::{DeviceInfo, devices};
+pub use odeum_cuda::{DeviceInfo, devices};
 #[doc(hidden)]
 pub use paper::pleiades_as_published;
 pub(crate) use run::solve;
 pub use session::Session;
 
-use crate::error::Error;
+use odeum_core::Error;
 
 /// Which GPUs to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +48,6 @@ impl Cuda {
     /// # Errors
     /// No NVIDIA driver, or no such GPU.
     pub fn open(&self) -> Result<(), Error> {
-        gpu::Gpu::open_all(&self.ordinals).map(drop)
+        odeum_cuda::Gpu::open_all(&self.ordinals).map(drop)
     }
 }

@@ -2,11 +2,9 @@
 
 use super::gpu::Gpu;
 use super::layout::{Layout, Storage};
-use super::library::failed;
 use super::plan::Kernel;
 use crate::ensemble::Ensemble;
-use crate::error::Error;
-use cudarc::driver::result;
+use odeum_core::Error;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -31,19 +29,17 @@ pub fn pleiades_as_published(
         return Err(Error::input("states", ensemble.dim(), "Pleiades has 28 equations"));
     }
     let gpu = Gpu::open(ordinal)?;
-    gpu.bind()?;
     let layout = Layout { storage: Storage::Local, block: BLOCK, blocks_per_sm: 1, shared: 0 };
     let kernel = Arc::new(Kernel { name: "od_paper", source: SOURCE.to_owned(), layout });
     let loaded = gpu.load(&kernel)?;
     let values = ensemble.states().len();
     let bytes = size_of_val(ensemble.states());
     let mut lane = gpu.lane(bytes)?;
-    let stream = lane.stream.clone();
     lane.arena.values(0, values).copy_from_slice(ensemble.states());
-    lane.arena.upload(0..bytes, &stream)?;
-    lane.mark(1)?;
-    let (systems, states) = (ensemble.len() as i32, lane.arena.device);
-    let blocks = ensemble.len().div_ceil(BLOCK) as u32;
+    lane.upload(0..bytes)?;
+    lane.stream.mark(1)?;
+    let (systems, states) = (ensemble.len() as i32, lane.arena.address());
+    let blocks = ensemble.len().div_ceil(BLOCK);
     for piece in 0..restarts {
         let begin = f64::from(piece) / f64::from(restarts);
         let end = f64::from(piece + 1) / f64::from(restarts);
@@ -57,16 +53,13 @@ pub fn pleiades_as_published(
         // SAFETY: the arguments are those of `od_paper`; the states lie in the arena, which is
         // live until the stream has been waited for.
         unsafe {
-            let function = loaded.function.cu_function();
-            let (grid, block) = ((blocks, 1, 1), (BLOCK as u32, 1, 1));
-            result::launch_kernel(function, grid, block, 0, stream.cu_stream(), &mut arguments)
+            lane.stream.launch(&loaded.kernel, [blocks, 1, 1], [BLOCK, 1], 0, &mut arguments)?;
         }
-        .map_err(failed("starting the published kernel"))?;
     }
-    lane.mark(2)?;
-    lane.arena.download(0..bytes, &stream)?;
-    stream.synchronize().map_err(failed("waiting for the published kernel"))?;
-    let result = (lane.arena.values(0, values).to_vec(), lane.between(1, 2)?);
+    lane.stream.mark(2)?;
+    lane.download(0..bytes)?;
+    lane.stream.wait()?;
+    let result = (lane.arena.values(0, values).to_vec(), lane.stream.elapsed(1, 2)?);
     gpu.keep(lane);
     Ok(result)
 }

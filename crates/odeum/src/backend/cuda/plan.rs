@@ -1,14 +1,13 @@
 //! Which kernel integrates an ensemble.
 
-use super::layout::{Layout, Limits, Storage};
-use super::lock::lock;
+use super::layout::{Layout, Storage};
 use super::recent::Recent;
 use super::slots::Slots;
 use super::source::{self, Traits};
-use crate::error::Error;
 use crate::method::Method;
 use crate::options::Options;
-use odeum_core::Graph;
+use odeum_core::{Error, Graph};
+use odeum_cuda::{Limits, lock};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A kernel: its text and its launch shape.

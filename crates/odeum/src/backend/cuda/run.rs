@@ -10,20 +10,17 @@ use super::gpu::{Gpu, Loaded};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
-use super::library::failed;
-use super::lock::lock;
 use super::plan::{Kernel, Wanted, no_kernel, planned, refuse};
 use super::sink::Sink;
 use super::source::Traits;
 use super::task::{self, Task};
 use crate::ensemble::Ensemble;
-use crate::error::Error;
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::{GpuTimes, Solution};
-use cudarc::driver::result;
-use odeum_core::{Graph, Scalar};
+use odeum_core::{Error, Graph, Scalar};
+use odeum_cuda::lock;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -156,7 +153,6 @@ impl Ready {
         traits: &Traits,
         systems: usize,
     ) -> Result<Self, Error> {
-        gpu.bind()?;
         let wanted = Wanted::new(graph, method, traits, &gpu.limits, systems);
         let kernel = planned(wanted).ok_or_else(|| no_kernel(method, gpu.ordinal))?;
         let loaded = gpu.load(&kernel)?;
@@ -220,36 +216,35 @@ impl<T: Scalar> Job<'_, T> {
         lane: &mut Lane,
         range: Range<usize>,
     ) -> Result<(), Error> {
-        let stream = lane.stream.clone();
         let places = Places::new(&self.shape, range.len());
         lane.arena.fill(&places, self.ensemble, &range, &self.constants);
-        lane.mark(0)?;
-        lane.arena.upload(0..places.results, &stream)?;
+        lane.stream.mark(0)?;
+        lane.upload(0..places.results)?;
         if self.shape.n_saves > 0 {
             // All bits set is NaN: what a system that ended early never reached.
-            let to = lane.arena.device + places.saved as u64;
-            // SAFETY: the places of the saved states lie in the arena.
+            // SAFETY: the arena is live until the stream has been waited for.
             unsafe {
-                result::memset_d8_async(to, 0xff, places.stats - places.saved, stream.cu_stream())
+                lane.stream.set_bytes(&mut lane.arena.device, places.saved..places.stats, 0xff)?;
             }
-            .map_err(failed("clearing memory of the GPU"))?;
         }
-        let arrays = places.arrays::<T>(lane.arena.device);
+        let arrays = places.arrays::<T>(lane.arena.address());
         let span = self.ensemble.span(range.start);
         let task = Task::new(arrays, span, range.len(), range.len(), self.method, self.options);
-        lane.mark(1)?;
+        lane.stream.mark(1)?;
         // SAFETY: the arena is live until the stream has been waited for, here or in `Lane::keep`.
-        unsafe { launch(gpu, &ready.loaded, &ready.kernel.layout, self.share, &task, &stream)? };
-        lane.mark(2)?;
-        lane.arena.download(places.results..places.end, &stream)?;
-        lane.mark(3)?;
+        unsafe {
+            launch(gpu, &ready.loaded, &ready.kernel.layout, self.share, &task, &lane.stream)?
+        };
+        lane.stream.mark(2)?;
+        lane.download(places.results..places.end)?;
+        lane.stream.mark(3)?;
         // While the GPU works: the pages of the results come into being.
         // SAFETY: this worker alone has taken the batch.
         unsafe { self.sink.touch(&range) };
-        stream.synchronize().map_err(failed("waiting for a kernel"))?;
+        lane.stream.wait()?;
         // SAFETY: as above.
         unsafe { self.sink.take(&mut lane.arena, &places, &range) };
-        let (kernel, whole) = (lane.between(1, 2)?, lane.between(0, 3)?);
+        let (kernel, whole) = (lane.stream.elapsed(1, 2)?, lane.stream.elapsed(0, 3)?);
         let mut times = lock(&self.times);
         times.kernels_ms += kernel;
         times.batches_ms += whole;

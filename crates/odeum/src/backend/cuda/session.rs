@@ -4,19 +4,17 @@ use super::arena::{Places, Shape};
 use super::gpu::Gpu;
 use super::lane::Lane;
 use super::launch::launch;
-use super::library::failed;
 use super::plan;
 use super::run::Ready;
 use super::source::Traits;
 use super::task::{self, Counts, Task};
 use crate::ensemble::{Ensemble, check_sizes, check_span};
-use crate::error::Error;
 use crate::method::Method;
 use crate::options::Options;
 use crate::stats::Stats;
 use crate::status::Status;
-use cudarc::driver::{result, sys};
-use odeum_core::{Graph, Scalar, System};
+use odeum_core::{Error, Graph, Scalar, System};
+use odeum_cuda::Memory;
 use std::sync::Arc;
 
 /// An ensemble whose states stay on a GPU: uploaded once, advanced many times, downloaded when
@@ -32,28 +30,12 @@ pub struct Session<T> {
     lane: Option<Lane>,
     places: Places,
     /// Step sizes, where they are kept \[M\].
-    steps: Option<Steps>,
+    steps: Option<Memory>,
     dim: usize,
     systems: usize,
     method: Method,
     options: Options,
     precision: std::marker::PhantomData<T>,
-}
-
-/// Device memory for step sizes.
-struct Steps {
-    address: sys::CUdeviceptr,
-    gpu: Arc<Gpu>,
-}
-
-impl Drop for Steps {
-    fn drop(&mut self) {
-        if self.gpu.bind().is_ok() {
-            // SAFETY: allocated by `Session::new`, freed once; the session has waited for its
-            // stream.
-            let _ = unsafe { result::free_sync(self.address) };
-        }
-    }
 }
 
 impl<T: Scalar> Session<T> {
@@ -79,31 +61,18 @@ impl<T: Scalar> Session<T> {
         }
         let graph = Arc::new(Graph::trace(system));
         let gpu = Gpu::open(ordinal)?;
-        gpu.bind()?;
         let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
         let ready = Ready::new(&gpu, &graph, method, &traits, ensemble.len())?;
         let shape = Shape { shared_span: true, ..Shape::of(ensemble, 0) };
         let places = Places::new(&shape, ensemble.len());
         let mut lane = gpu.lane(places.end)?;
-        let stream = lane.stream.clone();
         let constants = task::constants(&traits, options, ensemble.dim());
         lane.arena.fill(&places, ensemble, &(0..ensemble.len()), &constants);
-        lane.arena.upload(0..places.results, &stream)?;
-        let steps = if options.warm_start {
-            let bytes = ensemble.len() * size_of::<T>();
-            // SAFETY: the context is bound.
-            let address = unsafe { result::malloc_sync(bytes) }
-                .map_err(failed(format!("reserving {bytes} bytes of GPU memory")))?;
-            let steps = Steps { address, gpu: gpu.clone() };
-            // Zero: no step yet.
-            // SAFETY: the memory was reserved with this size.
-            unsafe { result::memset_d8_async(address, 0, bytes, stream.cu_stream()) }
-                .map_err(failed("clearing memory of the GPU"))?;
-            Some(steps)
-        } else {
-            None
-        };
-        stream.synchronize().map_err(failed("copying to the GPU"))?;
+        lane.upload(0..places.results)?;
+        // Zero: no step yet.
+        let bytes = ensemble.len() * size_of::<T>();
+        let steps = options.warm_start.then(|| gpu.card.memory(bytes)).transpose()?;
+        lane.stream.wait()?;
         Ok(Session {
             gpu,
             ready,
@@ -124,40 +93,34 @@ impl<T: Scalar> Session<T> {
     /// A span that cannot be used, or a driver that fails.
     pub fn advance(&mut self, span: (f64, f64)) -> Result<f64, Error> {
         check_span(span, "span")?;
-        self.gpu.bind()?;
-        let Some(lane) = &self.lane else { return Ok(0.0) };
-        let mut arrays = self.places.arrays::<T>(lane.arena.device);
+        let Some(lane) = &mut self.lane else { return Ok(0.0) };
+        let mut arrays = self.places.arrays::<T>(lane.arena.address());
         // In place: a system is read when it begins and written when it ends, by the same thread.
         arrays.end_states = arrays.states.cast_mut();
         if let Some(steps) = &self.steps {
-            arrays.first_steps = steps.address as *const T;
-            arrays.end_steps = steps.address as *mut T;
+            arrays.first_steps = steps.address() as *const T;
+            arrays.end_steps = steps.address() as *mut T;
         }
         let systems = self.systems;
         let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
-        // SAFETY: the queue's counter lies in the arena.
-        unsafe {
-            let counter = task.arrays.next as sys::CUdeviceptr;
-            result::memset_d8_async(counter, 0, size_of::<u32>(), lane.stream.cu_stream())
-        }
-        .map_err(failed("clearing memory of the GPU"))?;
-        lane.mark(1)?;
+        let counter = self.places.next..self.places.next + size_of::<u32>();
+        // SAFETY: the arena lives as long as the session.
+        unsafe { lane.stream.set_bytes(&mut lane.arena.device, counter, 0)? };
+        lane.stream.mark(1)?;
         let Ready { kernel, loaded } = &self.ready;
         // SAFETY: the arena and the step sizes live as long as the session, which waits here.
         unsafe { launch(&self.gpu, loaded, &kernel.layout, 1, &task, &lane.stream)? };
-        lane.mark(2)?;
-        lane.stream.synchronize().map_err(failed("waiting for a kernel"))?;
-        lane.between(1, 2)
+        lane.stream.mark(2)?;
+        lane.stream.wait()?;
+        lane.stream.elapsed(1, 2)
     }
 
     /// Downloads part of the arena.
     fn get<V: Copy>(&mut self, place: usize, count: usize) -> Result<Vec<V>, Error> {
         let bytes = place..place + count * size_of::<V>();
-        self.gpu.bind()?;
         let Some(lane) = &mut self.lane else { return Ok(Vec::new()) };
-        let stream = lane.stream.clone();
-        lane.arena.download(bytes, &stream)?;
-        stream.synchronize().map_err(failed("copying from the GPU"))?;
+        lane.download(bytes)?;
+        lane.stream.wait()?;
         Ok(lane.arena.values(place, count).to_vec())
     }
 

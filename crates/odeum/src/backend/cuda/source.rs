@@ -2,7 +2,6 @@
 
 use super::layout::{self, Layout, Storage, UNROLLED_COMPONENTS};
 use super::slots::Slots;
-use super::text::{Text, literal};
 use crate::controller::Law;
 use crate::method::erk::Tableau;
 use crate::method::{Erk, Method, Rkc};
@@ -11,11 +10,12 @@ use crate::status::Status;
 use crate::tolerance::{Atol, Norm};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
+use odeum_cuda::{REAL, Text, literal};
 
 /// The headers, in the order in which they stand in a source.
 const CUDA: &str = include_str!("device/cuda.cuh");
 const COMMON: [&str; 5] = [
-    include_str!("device/real.cuh"),
+    REAL,
     include_str!("device/task.cuh"),
     include_str!("device/norm.cuh"),
     include_str!("device/controller.cuh"),

@@ -36,7 +36,7 @@ mod transform;
 
 use super::JacobianBy;
 use crate::controller::{Controller, Law};
-use crate::error::Error;
+use odeum_core::Error;
 
 /// Radau IIA of order 5 and its options.
 #[derive(Clone, Debug, PartialEq)]

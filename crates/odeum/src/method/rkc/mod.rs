@@ -44,7 +44,7 @@ pub(crate) mod stepper;
 mod work;
 
 use crate::controller::Controller;
-use crate::error::Error;
+use odeum_core::Error;
 
 /// Runge–Kutta–Chebyshev of order 2 and its options.
 #[derive(Clone, Debug, PartialEq)]

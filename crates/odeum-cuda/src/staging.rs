@@ -2,13 +2,13 @@
 
 use super::gpu::Gpu;
 use super::library::failed;
-use crate::error::Error;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, result};
+use odeum_core::Error;
 use std::ffi::c_void;
 use std::ops::Range;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
 use std::thread;
 
 /// Bytes of it, in two halves: one is filled while the other is emptied.
@@ -20,14 +20,14 @@ const THREADS: usize = 12;
 /// Page-locked memory.
 pub(super) struct Staging {
     address: *mut c_void,
-    gpu: Arc<Gpu>,
+    gpu: Gpu,
 }
 
 // SAFETY: the memory belongs to the value alone; the driver takes calls from any thread.
 unsafe impl Send for Staging {}
 
 impl Staging {
-    pub(super) fn new(gpu: &Arc<Gpu>) -> Result<Staging, Error> {
+    pub(super) fn new(gpu: &Gpu) -> Result<Staging, Error> {
         gpu.bind()?;
         // SAFETY: the context is bound.
         let address = unsafe { result::malloc_host(STAGING, 0) }

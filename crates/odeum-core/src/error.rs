@@ -1,4 +1,4 @@
-//! What can be wrong with a call. A system that fails is not an error but a [`Status`](crate::Status).
+//! What can be wrong with a call. A system that fails is not an error but a status.
 
 use thiserror::Error as ThisError;
 

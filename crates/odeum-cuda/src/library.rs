@@ -3,8 +3,8 @@
 //! cudarc panics when it calls into a library that is not there, so every path into CUDA begins
 //! with [`need_driver`] or [`need_compiler`].
 
-use crate::error::Error;
 use cudarc::driver::DriverError;
+use odeum_core::Error;
 use std::sync::OnceLock;
 
 /// `Ok` when the NVIDIA driver's library can be loaded.

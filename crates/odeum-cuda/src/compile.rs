@@ -4,8 +4,8 @@ use super::cache::Cache;
 use super::cubin::{Cubin, Resources};
 use super::library::need_compiler;
 use super::lock::lock;
-use crate::error::Error;
 use cudarc::nvrtc::{result as nvrtc, sys};
+use odeum_core::Error;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,13 +19,13 @@ const OPTIONS: [&str; 4] =
 /// What machine code follows from: a text, the kernel that names it in errors, and an architecture
 /// such as `sm_90a`.
 #[derive(Clone, Debug, Hash)]
-pub(crate) struct Text {
+pub(crate) struct Source {
     pub(crate) kernel: String,
     pub(crate) source: String,
     pub(crate) arch: String,
 }
 
-impl Text {
+impl Source {
     /// Its machine code, from the cache when it is there.
     pub(crate) fn compile(&self) -> Result<Cubin, Error> {
         let turn = self.turn();
@@ -132,7 +132,6 @@ fn text_of(bytes: Vec<c_char>) -> String {
 ///
 /// # Errors
 /// No compiler, or a text that it refuses.
-#[doc(hidden)]
 pub fn check(kernel: &str, source: &str, arch: &str) -> Result<(Resources, Vec<u8>), Error> {
     need_compiler("cuda")?;
     let cubin = translate(kernel, source, arch)?;
@@ -143,7 +142,6 @@ pub fn check(kernel: &str, source: &str, arch: &str) -> Result<(Resources, Vec<u
 ///
 /// # Errors
 /// As [`check`].
-#[doc(hidden)]
 pub fn assembly(kernel: &str, source: &str) -> Result<String, Error> {
     need_compiler("cuda")?;
     let program = compiled(kernel, source, "compute_90")?.0;

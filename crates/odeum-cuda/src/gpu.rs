@@ -1,0 +1,294 @@
+//! One GPU: its context, its limits, and the kernels that are compiled for it.
+
+use super::compile::{Source, version};
+use super::cubin::Cubin;
+use super::kernel::Kernel;
+use super::library::{failed, need_driver};
+use super::lock::lock;
+use super::pending::Pending;
+use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
+use cudarc::driver::{CudaContext, CudaModule, sys};
+use cudarc::nvrtc::Ptx;
+use odeum_core::Error;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+
+/// An opened GPU. Opening takes a tenth of a second, so it is done once per process.
+#[derive(Clone)]
+pub struct Gpu(Arc<Opened>);
+
+struct Opened {
+    context: Arc<CudaContext>,
+    limits: Limits,
+    ordinal: usize,
+    /// `sm_90a`.
+    arch: String,
+}
+
+/// What of a GPU decides how kernels are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Multiprocessors.
+    pub multiprocessors: usize,
+    /// Shared memory of a multiprocessor \[bytes\].
+    pub shared_per_multiprocessor: usize,
+    /// Largest shared memory of a block \[bytes\].
+    pub shared_per_block: usize,
+}
+
+impl Limits {
+    /// An H100 or H200.
+    pub const HOPPER: Limits = Limits {
+        multiprocessors: 132,
+        shared_per_multiprocessor: 228 * 1024,
+        shared_per_block: 227 * 1024,
+    };
+}
+
+/// What code is compiled for. An `a` asks for what only this generation of GPUs has.
+fn architecture(major: i32, minor: i32) -> String {
+    let own = if (major, minor) == (9, 0) { "a" } else { "" };
+    format!("sm_{major}{minor}{own}")
+}
+
+impl Gpu {
+    /// The GPU of this number.
+    ///
+    /// # Errors
+    /// No driver, or no such GPU.
+    pub fn open(ordinal: usize) -> Result<Gpu, Error> {
+        /// One for each number: opening one GPU does not wait for another.
+        type Place = Arc<Mutex<Option<Gpu>>>;
+        static OPEN: OnceLock<Mutex<HashMap<usize, Place>>> = OnceLock::new();
+        let device = format!("cuda:{ordinal}");
+        need_driver(&device)?;
+        let place = lock(OPEN.get_or_init(Mutex::default)).entry(ordinal).or_default().clone();
+        let mut place = lock(&place);
+        if let Some(gpu) = &*place {
+            return Ok(gpu.clone());
+        }
+        let count = device_count()?;
+        if ordinal >= count {
+            return Err(Error::Device {
+                device,
+                reason: format!("the driver sees {count} GPU(s), numbered from 0"),
+                remedy: "choose one of these; CUDA_VISIBLE_DEVICES may hide others".to_owned(),
+            });
+        }
+        // The compiler's library comes while the driver starts.
+        let _ = thread::Builder::new().spawn(version);
+        let context = CudaContext::new(ordinal).map_err(failed(format!("opening {device}")))?;
+        let attribute = |attribute| -> Result<usize, Error> {
+            let value = context.attribute(attribute).map_err(failed("reading attributes"))?;
+            Ok(usize::try_from(value).unwrap_or(0))
+        };
+        let limits = Limits {
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            shared_per_multiprocessor: attribute(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+            )?,
+            shared_per_block: attribute(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            )?,
+        };
+        let (major, minor) =
+            context.compute_capability().map_err(failed("reading the compute capability"))?;
+        let arch = architecture(major, minor);
+        let gpu = Gpu(Arc::new(Opened { context, limits, ordinal, arch }));
+        *place = Some(gpu.clone());
+        Ok(gpu)
+    }
+
+    /// The GPUs of these numbers, opened side by side.
+    ///
+    /// # Errors
+    /// As [`open`](Gpu::open).
+    pub fn open_all(ordinals: &[usize]) -> Result<Vec<Gpu>, Error> {
+        thread::scope(|scope| {
+            let open = |&ordinal| scope.spawn(move || Gpu::open(ordinal));
+            let opening: Vec<_> = ordinals.iter().map(open).collect();
+            let opened = ordinals.iter().zip(opening).map(|(ordinal, opening)| {
+                opening.join().unwrap_or_else(|_| {
+                    Err(Error::Cuda {
+                        doing: format!("opening cuda:{ordinal}"),
+                        reason: "its thread ended".to_owned(),
+                    })
+                })
+            });
+            opened.collect()
+        })
+    }
+
+    /// Its number, as the driver counts.
+    pub fn ordinal(&self) -> usize {
+        self.0.ordinal
+    }
+
+    /// What decides how kernels are laid out.
+    pub fn limits(&self) -> Limits {
+        self.0.limits
+    }
+
+    /// Whether kernels may move registers between groups of warps and copy boxes by
+    /// [tensor maps](crate::TensorMap): GPUs of compute capability 9.0.
+    pub fn has_warp_groups(&self) -> bool {
+        self.0.arch == architecture(9, 0)
+    }
+
+    /// Makes the GPU the one that this thread's driver calls mean.
+    pub(crate) fn bind(&self) -> Result<(), Error> {
+        let bound = self.0.context.bind_to_thread();
+        bound.map_err(failed(format!("binding cuda:{}", self.0.ordinal)))
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.0.context
+    }
+
+    /// Bytes of device memory that are free, and the most that may be used, where
+    /// `ODEUM_CUDA_MEMORY_LIMIT` (bytes) says so, which is how small GPUs are tried on large ones.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn free_memory(&self) -> Result<(usize, Option<usize>), Error> {
+        self.bind()?;
+        let (free, _) = self.0.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        let limit = std::env::var("ODEUM_CUDA_MEMORY_LIMIT").ok().and_then(|l| l.parse().ok());
+        Ok((free, limit))
+    }
+
+    /// The kernels of these names in a text, which `name` names in errors, if they are in the cache.
+    pub fn cached(&self, name: &str, source: &str, kernels: &[&str]) -> Option<Pending> {
+        Pending::cached(&self.source(name, source), kernels)
+    }
+
+    /// Compiles them in a thread of their own, unless they are in the cache.
+    pub fn compile_async(&self, name: &str, source: &str, kernels: &[&str]) -> Pending {
+        Pending::begin(&self.source(name, source), kernels)
+    }
+
+    /// Waits for the kernels of a text, and loads them.
+    ///
+    /// # Errors
+    /// No compiler, a text that it refuses, or a kernel that is not in it.
+    pub fn wait(&self, pending: Pending) -> Result<Vec<Kernel>, Error> {
+        let (name, kernels, cubin) = pending.wait()?;
+        self.bind()?;
+        let module = self.module(&name, cubin)?;
+        let load = |kernel: String| {
+            let function = module.load_function(&kernel);
+            let function = function.map_err(failed(format!("loading {kernel}")))?;
+            Ok(Kernel { function, name: kernel })
+        };
+        kernels.into_iter().map(load).collect()
+    }
+
+    /// The kernel of a text with one, compiled unless it is in the cache, and loaded.
+    ///
+    /// # Errors
+    /// As [`wait`](Gpu::wait).
+    pub fn compile(&self, name: &str, source: &str) -> Result<Kernel, Error> {
+        let cubin = self.source(name, source).compile()?;
+        self.bind()?;
+        let function = self.module(name, cubin)?.load_function(name);
+        let function = function.map_err(failed(format!("loading {name}")))?;
+        Ok(Kernel { function, name: name.to_owned() })
+    }
+
+    fn source(&self, name: &str, source: &str) -> Source {
+        let arch = self.0.arch.clone();
+        Source { kernel: name.to_owned(), source: source.to_owned(), arch }
+    }
+
+    /// Loads machine code; the modules are those who asked's to keep.
+    fn module(&self, name: &str, cubin: Cubin) -> Result<Arc<CudaModule>, Error> {
+        let loaded = self.0.context.load_module(Ptx::from_binary(cubin.code));
+        loaded.map_err(failed(format!("loading {name}")))
+    }
+
+    /// Lets this GPU reach the memory of another one, where their connection allows it; else the
+    /// driver carries copies through memory of the computer.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn enable_peer_access(&self, other: &Gpu) -> Result<(), Error> {
+        if self.0.ordinal == other.0.ordinal {
+            return Ok(());
+        }
+        self.bind()?;
+        let mut can = 0;
+        let (device, peer) = (self.0.context.cu_device(), other.0.context.cu_device());
+        // SAFETY: both devices are open; the pointer is to a live integer.
+        unsafe { sys::cuDeviceCanAccessPeer(&mut can, device, peer) }
+            .result()
+            .map_err(failed("asking how GPUs are connected"))?;
+        if can == 0 {
+            return Ok(());
+        }
+        // SAFETY: the context that is bound is this GPU's, and the other one's lives as long as
+        // it is open. What is refused (reached already, or too many) leaves the way it was.
+        let _ = unsafe { sys::cuCtxEnablePeerAccess(other.0.context.cu_ctx(), 0) };
+        Ok(())
+    }
+}
+
+fn device_count() -> Result<usize, Error> {
+    let count = CudaContext::device_count().map_err(|error| Error::Device {
+        device: "cuda".to_owned(),
+        reason: format!("the NVIDIA driver does not start: {error}"),
+        remedy: "see that `nvidia-smi` lists a GPU for this user".to_owned(),
+    })?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// What a GPU is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    /// Number of the GPU, as `Cuda::ordinals` takes it.
+    pub ordinal: usize,
+    /// Name, as the driver gives it.
+    pub name: String,
+    /// Compute capability.
+    pub compute_capability: (i32, i32),
+    /// Memory, in bytes, all and free.
+    pub memory: (usize, usize),
+    /// Number of multiprocessors.
+    pub multiprocessors: usize,
+    /// Highest clock of the multiprocessors, in MHz.
+    pub clock_mhz: f64,
+    /// Newest CUDA version the driver supports, as 13.0.
+    pub driver: (i32, i32),
+}
+
+/// The GPUs of this computer.
+///
+/// # Errors
+/// When there is no NVIDIA driver; the error says what was looked for, and where.
+pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
+    need_driver("cuda")?;
+    (0..device_count()?)
+        .map(|ordinal| {
+            let gpu = Gpu::open(ordinal)?;
+            let context = &gpu.0.context;
+            let doing = || failed(format!("describing cuda:{ordinal}"));
+            let (free, all) = context.mem_get_info().map_err(doing())?;
+            let clock =
+                context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).map_err(doing())?;
+            let mut version = 0;
+            // SAFETY: the library is present; the pointer is to a live integer.
+            unsafe { cudarc::driver::sys::cuDriverGetVersion(&mut version) }
+                .result()
+                .map_err(doing())?;
+            Ok(DeviceInfo {
+                ordinal,
+                name: context.name().map_err(doing())?,
+                compute_capability: context.compute_capability().map_err(doing())?,
+                memory: (all, free),
+                multiprocessors: gpu.0.limits.multiprocessors,
+                clock_mhz: f64::from(clock) / 1e3,
+                driver: (version / 1000, version % 1000 / 10),
+            })
+        })
+        .collect()
+}
