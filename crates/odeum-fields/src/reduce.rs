@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::field::Field;
 use crate::mask::Mask;
 use crate::sweep::Precision;
-use odeum::{Scalar, Tolerance};
+use odeum::{Rkc, Scalar, Tolerance};
 use rayon::prelude::*;
 
 /// What is known of one species over all cells, or those that belong to the domain.
@@ -71,6 +71,7 @@ impl<T: Precision> Engine<T> {
         [y, w, before, after]: [&Field<T>; 4],
     ) -> f64 {
         let atol = tolerance.atol_of(y.species());
+        let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;
         let blocks = self.blocks(|s, z, rows| {
             let mut sum = 0.0;
             for j in rows {
@@ -79,7 +80,7 @@ impl<T: Precision> Engine<T> {
                 for i in 0..y.len() {
                     let (old, new) = (y[i].to_f64(), w[i].to_f64());
                     let slopes = before[i].to_f64() + after[i].to_f64();
-                    let error = 0.8 * (old - new) + 0.4 * h * slopes;
+                    let error = of_states * (old - new) + of_slopes * h * slopes;
                     let scale = atol[s] + tolerance.rtol * old.abs().max(new.abs());
                     sum += (error / scale) * (error / scale);
                 }

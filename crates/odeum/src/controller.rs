@@ -113,7 +113,7 @@ impl Controller {
 }
 
 /// Errors below this count as this: a vanishing error must not make the history infinite.
-const LEAST_ERROR: f64 = 1e-10;
+pub(crate) const LEAST_ERROR: f64 = 1e-10;
 
 /// The memory of a controller, one per lane: for drivers of steps, as those of grids.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::tiling::{Kind, Tiling};
 use crate::walls::{End, Ghost};
-use odeum::Scalar;
+use odeum::{Rkc, Scalar};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
 use odeum_cuda::{REAL, Text, literal};
@@ -71,6 +71,10 @@ pub(super) struct Blended {
 pub(super) fn common<T: Scalar>() -> String {
     let mut text = Text::default();
     text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
+    // Errors are summed in double precision.
+    let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;
+    text.define("OD_ERROR_OF_STATES", format_args!("{of_states:?}"));
+    text.define("OD_ERROR_OF_SLOPES", format_args!("{of_slopes:?}"));
     text.line(REAL);
     text.line(REDUCE);
     text.finish()

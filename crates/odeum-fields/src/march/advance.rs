@@ -6,12 +6,12 @@ use crate::checkpoint::Clock;
 use crate::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::stages;
 use crate::sweep::Precision;
-use odeum::{Error, Status};
+use odeum::{Error, Rkc, Status};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Steps after which the spectral radius is computed anew.
-const RADIUS_EVERY: u64 = 25;
+const RADIUS_EVERY: u64 = Rkc::RADIUS_EVERY as u64;
 
 /// Steps end this close to a time asked for, as a part of the step.
 const NEAR: f64 = 1e-9;

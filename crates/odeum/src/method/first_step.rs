@@ -8,6 +8,19 @@ use crate::options::FirstStep;
 use crate::tolerance::{Norm, Weights, largest};
 use odeum_core::Lanes;
 
+/// A state or a slope whose norm is below this says nothing of the scale.
+pub(crate) const SMALL: f64 = 1e-5;
+/// The step taken where nothing is known.
+pub(crate) const TINY_STEP: f64 = 1e-6;
+/// The guess changes the state by this share of itself.
+pub(crate) const GUESS: f64 = 0.01;
+/// Slope and curvature below this count as none: the step is then this share of the guess.
+pub(crate) const FLAT: f64 = 1e-15;
+pub(crate) const FLAT_SHARE: f64 = 1e-3;
+/// The step is longer than the guess by this at most; and by its curvature the error of the step is
+/// one over this.
+pub(crate) const LONGER: f64 = 100.0;
+
 /// A first guess, to be refined by the curvature.
 pub(crate) struct Guess<L> {
     /// Its size, with the sign of the span.
@@ -19,11 +32,11 @@ pub(crate) struct Guess<L> {
 /// The guess from state and slope \[n\], over a piece of signed length `length`.
 #[inline(always)]
 pub(crate) fn guess<L: Lanes>(weights: &Weights<L>, y: &[L], slope: &[L], length: L) -> Guess<L> {
-    let (zero, tiny_step) = (L::lit(0.0), L::lit(1e-6));
+    let (zero, tiny_step) = (L::lit(0.0), L::lit(TINY_STEP));
     let d0 = start_norm(weights, y, slope, length, |i| y[i]);
     let d1 = start_norm(weights, y, slope, length, |i| slope[i]);
-    let small = d0.lt(L::lit(1e-5)) | d1.lt(L::lit(1e-5));
-    let mut h0 = L::select(small, tiny_step, L::lit(0.01) * d0 / d1);
+    let small = d0.lt(L::lit(SMALL)) | d1.lt(L::lit(SMALL));
+    let mut h0 = L::select(small, tiny_step, L::lit(GUESS) * d0 / d1);
     h0 = L::select(h0.lt(length.abs()), h0, length.abs());
     // Whatever is not a positive finite number (a spoiled slope) becomes the tiny step.
     h0 = L::select(h0.gt(zero), h0, tiny_step);
@@ -62,15 +75,15 @@ pub(crate) fn linearised<L: Lanes>(
 /// The size of the first step, from the norm of the curvature.
 #[inline(always)]
 pub(crate) fn refined<L: Lanes>(curvature: L, length: L, guess: &Guess<L>, error_order: u32) -> L {
-    let (h0, tiny_step) = (guess.h.abs(), L::lit(1e-6));
+    let (h0, tiny_step) = (guess.h.abs(), L::lit(TINY_STEP));
     // A Jacobian that is not finite says nothing of the step; the step itself will say what it is.
     let finite = curvature.lt(L::lit(f64::INFINITY));
     let steepest = largest(guess.d1, L::select(finite, curvature, guess.d1));
     let exponent = L::lit(-1.0 / f64::from(error_order + 1));
-    let by_slope = ((steepest * L::lit(100.0)).ln() * exponent).exp();
-    let flat = largest(tiny_step, h0 * L::lit(1e-3));
-    let h1 = L::select(steepest.le(L::lit(1e-15)), flat, by_slope);
-    let cap = h0 * L::lit(100.0);
+    let by_slope = ((steepest * L::lit(LONGER)).ln() * exponent).exp();
+    let flat = largest(tiny_step, h0 * L::lit(FLAT_SHARE));
+    let h1 = L::select(steepest.le(L::lit(FLAT)), flat, by_slope);
+    let cap = h0 * L::lit(LONGER);
     let h = L::select(h1.lt(cap), h1, cap);
     L::select(h.lt(length.abs()), h, length.abs())
 }

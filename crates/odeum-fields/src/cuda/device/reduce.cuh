@@ -124,7 +124,7 @@ od_error(
             const long long at = blockIdx.y * box.volume + r * box.row + x;
             const double was = (double)__ldg(y + at), is = (double)__ldg(w + at);
             const double slopes = (double)__ldg(before + at) + (double)__ldg(after + at);
-            const double error = 0.8 * (was - is) + 0.4 * h * slopes;
+            const double error = OD_ERROR_OF_STATES * (was - is) + OD_ERROR_OF_SLOPES * h * slopes;
             const double larger = fabs(was) > fabs(is) ? fabs(was) : fabs(is);
             const double share = error / (absolute + rtol * larger);
             mine.sum += share * share;

@@ -13,7 +13,7 @@ use odeum_core::{Lanes, Scalar};
 
 /// A step that would leave less than this share of itself to the stop goes there at once, so
 /// that rounding never leaves a sliver (Hairer, Nørsett & Wanner's DOPRI5 does the same).
-const REACH: f64 = 1.01;
+pub(crate) const REACH: f64 = 1.01;
 
 /// Integrates systems from the queue until it is empty.
 #[inline(always)]

@@ -33,7 +33,8 @@ pub(super) fn run<L: Lanes, S: System>(
 ) {
     let Some(plan) = plan else { return };
     let run = Run::<L> { method, equations: &Linearised { system, plan }, task };
-    let compiled = compiled().iter().find(|compiled| compiled.pack == TypeId::of::<L>());
+    let mut compiled = compiled().iter().flatten();
+    let compiled = compiled.find(|compiled| compiled.pack == TypeId::of::<L>());
     let Some(compiled) = compiled else { unreachable!("lanes that are dispatched are visited") };
     // SAFETY: the function was made for this very pack.
     unsafe { (compiled.run)((&raw const run).cast()) };
@@ -53,23 +54,28 @@ struct Compiled {
     run: unsafe fn(*const ()),
 }
 
+/// Three instruction sets with a pack and a block each, in two precisions.
+const PACKS: usize = 12;
+
 /// The code of all packs. Not generic: here, and nowhere else, it is compiled.
 #[inline(never)]
-fn compiled() -> &'static [Compiled] {
-    static ALL: OnceLock<Vec<Compiled>> = OnceLock::new();
+fn compiled() -> &'static [Option<Compiled>; PACKS] {
+    static ALL: OnceLock<[Option<Compiled>; PACKS]> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut all = Collected(Vec::new());
+        let mut all = Collected([const { None }; PACKS]);
         Isa::visit_packs::<f64, _>(&mut all);
         Isa::visit_packs::<f32, _>(&mut all);
         all.0
     })
 }
 
-struct Collected(Vec<Compiled>);
+struct Collected([Option<Compiled>; PACKS]);
 
 impl<T: Scalar> PackVisitor<T> for Collected {
     fn visit<L: Lanes<Scalar = T>>(&mut self) {
-        self.0.push(Compiled { pack: TypeId::of::<L>(), run: run_compiled::<L> });
+        if let Some(free) = self.0.iter_mut().find(|place| place.is_none()) {
+            *free = Some(Compiled { pack: TypeId::of::<L>(), run: run_compiled::<L> });
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! place, so the answer of a system never depends on the others.
 
 mod crossing;
-mod drive;
+pub(crate) mod drive;
 mod guard;
 mod implicit;
 mod inlining;

@@ -2,12 +2,15 @@
 
 use super::layout::{self, Layout, Storage, UNROLLED_COMPONENTS};
 use super::slots::Slots;
-use crate::controller::Law;
+use super::task::{FLAG_SHARE, FLAG_WARM};
+use crate::backend::cpu::drive::REACH;
+use crate::controller::{LEAST_ERROR, Law};
 use crate::method::erk::Tableau;
-use crate::method::{Erk, Method, Rkc};
+use crate::method::rkc::{radius, recurrence};
+use crate::method::{Erk, Method, Rkc, first_step};
 use crate::options::{FirstStep, Options};
 use crate::status::Status;
-use crate::tolerance::{Atol, Norm};
+use crate::tolerance::{Atol, Norm, TINY};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
 use odeum_cuda::{REAL, Text, literal};
@@ -140,6 +143,17 @@ pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) ->
     text.define("OD_ROOT_EPSILON", literal(epsilon.sqrt()));
     text.define("OD_RADIUS_EVERY", Rkc::RADIUS_EVERY);
     text.define("OD_POWER_ITERATIONS", Rkc::POWER_ITERATIONS);
+    let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;
+    for (name, number) in [
+        ("OD_DAMPING", recurrence::DAMPING),
+        ("OD_STABILITY", recurrence::STABILITY),
+        ("OD_MARGIN", radius::MARGIN),
+        ("OD_SETTLED", radius::SETTLED),
+        ("OD_ERROR_OF_STATES", of_states),
+        ("OD_ERROR_OF_SLOPES", of_slopes),
+    ] {
+        text.define(name, literal(number));
+    }
     common(&mut text);
     let fused = graph.fused();
     text.line(emit::function(&fused, "od_rhs", &signature()));
@@ -174,14 +188,17 @@ fn head(
         let h = if traits.float { f64::from(h as f32) } else { h };
         text.define("OD_STEP", literal(h));
     }
-    let law = match law {
+    let name = match law {
         Law::Fixed(_) => "OD_LAW_FIXED",
         Law::I => "OD_LAW_I",
         Law::Pi => "OD_LAW_PI",
         Law::Pid => "OD_LAW_PID",
         Law::Predictive => "OD_LAW_PREDICTIVE",
     };
-    text.define("OD_LAW", law);
+    text.define("OD_LAW", name);
+    for (k, exponent) in law.exponents().into_iter().enumerate() {
+        text.define(&format!("OD_EXPONENT_{k}"), format_args!("{exponent:?}f"));
+    }
     text.define("OD_ERROR_ORDER", error_order);
     text.define("OD_BLOCK", layout.block);
     text.define("OD_BLOCKS_PER_SM", layout.blocks_per_sm);
@@ -190,16 +207,40 @@ fn head(
     // What lies in local memory anyway gains nothing from straight code.
     let unrolled = if layout.storage == Storage::Local { 0 } else { UNROLLED_COMPONENTS };
     text.define("OD_UNROLLED_COMPONENTS", unrolled);
-    for (name, status) in [
-        ("OD_SUCCESS", Status::Success),
-        ("OD_MAX_STEPS", Status::MaxSteps),
-        ("OD_MAX_EVALUATIONS", Status::MaxEvaluations),
-        ("OD_STEP_TOO_SMALL", Status::StepTooSmall),
-        ("OD_NON_FINITE", Status::NonFinite),
-        ("OD_SPECTRAL_RADIUS", Status::SpectralRadius),
-    ] {
-        text.define(name, status as u8);
+    constants(text);
+}
+
+/// Numbers that the host computes with, too: each is typed there.
+fn constants(text: &mut Text) {
+    for status in Status::ALL {
+        text.define(&format!("OD{}", upper_case(status)), status as u8);
     }
+    text.define("OD_FLAG_WARM", format_args!("{FLAG_WARM}u"));
+    text.define("OD_FLAG_SHARE", format_args!("{FLAG_SHARE}u"));
+    // Controllers compute in single precision.
+    text.define("OD_LEAST_ERROR", format_args!("{LEAST_ERROR:?}f"));
+    for (name, number) in [
+        ("OD_REACH", REACH),
+        ("OD_TINY", TINY),
+        ("OD_SMALL", first_step::SMALL),
+        ("OD_TINY_STEP", first_step::TINY_STEP),
+        ("OD_GUESS", first_step::GUESS),
+        ("OD_FLAT", first_step::FLAT),
+        ("OD_FLAT_SHARE", first_step::FLAT_SHARE),
+        ("OD_LONGER", first_step::LONGER),
+    ] {
+        text.define(name, literal(number));
+    }
+}
+
+/// `_MAX_STEPS` of `MaxSteps`.
+fn upper_case(status: Status) -> String {
+    let mut name = String::new();
+    for letter in format!("{status:?}").chars() {
+        name.extend(letter.is_ascii_uppercase().then_some('_'));
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
 }
 
 fn common(text: &mut Text) {

@@ -12,9 +12,9 @@ use crate::tolerance::{Atol, used_atol};
 use odeum_core::Scalar;
 
 /// Keep step size and history over restarts.
-const FLAG_WARM: u32 = 1;
+pub(crate) const FLAG_WARM: u32 = 1;
 /// `first_step` is a share of the piece.
-const FLAG_SHARE: u32 = 2;
+pub(crate) const FLAG_SHARE: u32 = 2;
 
 /// The same fields in the same order as `OdTask`.
 #[derive(Clone, Copy, Debug)]
@@ -95,8 +95,7 @@ impl<T: Scalar> Task<T> {
         let (radius_bound, max_stages) = match method {
             Method::Erk(_) | Method::Rosenbrock(_) | Method::Radau(_) => (0.0, 0.0),
             Method::Rkc(rkc) => {
-                let by_rounding = (options.tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round();
-                let most = rkc.max_stages.map_or(by_rounding, f64::from).max(2.0);
+                let most = rkc.most_stages(options.tolerance.rtol, T::EPSILON);
                 (rkc.radius_bound.unwrap_or(0.0), most)
             }
         };

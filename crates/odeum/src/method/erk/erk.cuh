@@ -113,11 +113,11 @@ OD_FN real od_start_norm(const OdTask &task, const OdNorm &n) {
 // The signed size of the probing step.
 OD_FN real od_probe_step(const OdTask &task, const OdStart &s, real length) {
     const real d0 = od_start_norm(task, s.state), d1 = od_start_norm(task, s.slope);
-    const bool small = d0 < real(1e-5) || d1 < real(1e-5);
-    real h0 = small ? real(1e-6) : real(0.01) * d0 / d1;
+    const bool small = d0 < OD_SMALL || d1 < OD_SMALL;
+    real h0 = small ? OD_TINY_STEP : OD_GUESS * d0 / d1;
     h0 = h0 < od_abs(length) ? h0 : od_abs(length);
     // Whatever is not a positive finite number (a spoiled slope) becomes the tiny step.
-    h0 = h0 > real(0) ? h0 : real(1e-6);
+    h0 = h0 > real(0) ? h0 : OD_TINY_STEP;
     return length < real(0) ? -h0 : h0;
 }
 
@@ -127,10 +127,10 @@ OD_FN real od_automatic_step(const OdTask &task, const OdStart &s, real h0) {
     const real steepest =
         od_larger(od_start_norm(task, s.slope), od_start_norm(task, s.change) / size);
     const real exponent = real(-1) / real(OD_ERROR_ORDER + 1);
-    const real by_slope = od_exp(od_ln(steepest * real(100)) * exponent);
-    const real flat = od_larger(real(1e-6), size * real(1e-3));
-    const real h1 = steepest <= real(1e-15) ? flat : by_slope;
-    const real cap = size * real(100);
+    const real by_slope = od_exp(od_ln(steepest * OD_LONGER) * exponent);
+    const real flat = od_larger(OD_TINY_STEP, size * OD_FLAT_SHARE);
+    const real h1 = steepest <= OD_FLAT ? flat : by_slope;
+    const real cap = size * OD_LONGER;
     return h1 < cap ? h1 : cap;
 }
 #endif

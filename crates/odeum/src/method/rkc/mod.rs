@@ -38,7 +38,7 @@
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `MaxEvaluations`,
 //! `OutsideBounds`, `NotRun`.
 
-mod radius;
+pub(crate) mod radius;
 pub mod recurrence;
 pub(crate) mod stepper;
 mod work;
@@ -67,6 +67,8 @@ impl Default for Rkc {
 impl Rkc {
     /// Accepted steps after which the spectral radius is estimated anew.
     pub const RADIUS_EVERY: u32 = 25;
+    /// The error of a step from y to w with slopes F₀ and F is 0.8 (y − w) + 0.4 h (F₀ + F) (SSV, sec. 3.1).
+    pub const ERROR_WEIGHTS: [f64; 2] = [0.8, 0.4];
     /// Most iterations of the power method.
     pub const POWER_ITERATIONS: u32 = 50;
     /// Order of the error estimate.

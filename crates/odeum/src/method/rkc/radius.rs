@@ -12,9 +12,9 @@ use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar, System};
 
 /// The estimate is enlarged by this, since the iteration comes from below.
-const MARGIN: f64 = 1.2;
+pub(crate) const MARGIN: f64 = 1.2;
 /// Relative change between two iterations at which the estimate stands.
-const SETTLED: f64 = 0.01;
+pub(crate) const SETTLED: f64 = 0.01;
 
 pub(crate) struct PowerMethod<L: Lanes> {
     /// The direction found last \[n\], the start of the next estimate.

@@ -3,7 +3,7 @@
 use odeum_core::Real;
 
 /// Damping κ of the stability polynomial (SSV, sec. 2).
-const DAMPING: f64 = 2.0 / 13.0;
+pub(crate) const DAMPING: f64 = 2.0 / 13.0;
 
 /// The step of s stages is stable for hσ up to (s² − 1) / this (SSV, sec. 3).
 pub const STABILITY: f64 = 1.54;

@@ -8,13 +8,6 @@
 // side. So each turn of the loop evaluates it once for every thread, and then each thread uses
 // the value for the phase its system is in. There is one copy of the right-hand side.
 
-// Damping of the stability polynomial, and the step of s stages is stable up to (s^2 - 1) / this.
-#define OD_DAMPING (real(2) / real(13))
-#define OD_STABILITY R(1.54)
-// The estimated radius is enlarged, since the iteration comes from below; change that settles it.
-#define OD_MARGIN R(1.2)
-#define OD_SETTLED R(0.01)
-
 #if OD_N <= OD_UNROLLED_COMPONENTS
 #define OD_UNROLL _Pragma("unroll")
 #else
@@ -293,11 +286,11 @@ od_rkc(const OdTask task) {
         case OD_AT_END: {
             OdNorm norm;
             od_norm_clear(norm);
-            const real share = step * R(0.4);
+            const real share = step * OD_ERROR_OF_SLOPES;
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) {
                 const real y = x.get(OD_STATE, i), slope = x.get(OD_SLOPE, i);
-                const real error = od_fma(slope + f[i], share, R(0.8) * (y - w[i]));
+                const real error = od_fma(slope + f[i], share, OD_ERROR_OF_STATES * (y - w[i]));
                 od_norm_ratio(norm, error * od_weight(task, i, y, w[i], step * slope));
                 od_norm_finite(norm, w[i]);
                 od_norm_finite(norm, error);

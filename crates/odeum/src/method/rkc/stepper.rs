@@ -154,10 +154,11 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
     fn norm(&self, y: &[L], h: L) -> L {
         let zero = L::lit(0.0);
         let (mut spoiled, mut norm) = (zero, zero);
-        let half_step = h * L::lit(0.4);
+        let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS.map(L::lit);
+        let of_slopes = h * of_slopes;
         for i in 0..y.len() {
             let new = self.w[2][i];
-            let error = (self.slope[i] + self.f[i]).mul_add(half_step, L::lit(0.8) * (y[i] - new));
+            let error = (self.slope[i] + self.f[i]).mul_add(of_slopes, of_states * (y[i] - new));
             spoiled = new.mul_add(zero, error.mul_add(zero, spoiled));
             match self.weights.norm() {
                 Norm::WeightedRms => {

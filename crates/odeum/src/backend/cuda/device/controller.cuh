@@ -7,9 +7,6 @@
 #define OD_LAW_PID 3
 #define OD_LAW_PREDICTIVE 4
 
-// Errors below this count as this.
-#define OD_LEAST_ERROR 1e-10f
-
 struct OdControl {
     float before, earlier;      // log2 of the errors of the last two accepted steps
     real last_h;                // zero when there was none
@@ -57,8 +54,8 @@ OD_FN bool od_judge(const OdTask &task, OdControl &c, real h, real size, real &f
         exponent = -k * now;
     }
 #else
-    const float damping = OD_LAW == OD_LAW_PID ? -0.1f : 0.0f;
-    exponent = accepted ? k * (-0.7f * now + 0.4f * c.before + damping * c.earlier) : -k * now;
+    const float history = OD_EXPONENT_1 * c.before + OD_EXPONENT_2 * c.earlier;
+    exponent = accepted ? k * (OD_EXPONENT_0 * now + history) : -k * now;
 #endif
     const real wanted = task.safety * od_exp2(exponent);
     // Growth right after a rejection is for the elementary law alone, which has no memory.

@@ -1,9 +1,6 @@
 // The course of one system through its span: stops, restarts, saves, endings. The meaning is
 // that of the host's loop (backend/cpu/drive.rs), statement for statement.
 
-// A step that would leave less than this share of itself to the stop goes there at once.
-#define OD_REACH real(1.01)
-
 struct OdCourse {
     real t, h, stop;            // signed step size; next stop
     real t0, t1;

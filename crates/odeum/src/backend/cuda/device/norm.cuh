@@ -6,7 +6,6 @@
 
 #define OD_NORM_RMS 0
 #define OD_NORM_STATE_AND_SLOPE 1
-#define OD_TINY real(1e-30)
 
 struct OdNorm {
     real part;                  // of the present group

@@ -32,8 +32,8 @@ struct OdTask {
     unsigned flags;             // OD_FLAG_*
 };
 
-#define OD_FLAG_WARM 1u         // keep step size and history over restarts
-#define OD_FLAG_SHARE 2u        // first_step is a share of the piece
+// Flags: OD_FLAG_WARM, keep step size and history over restarts; OD_FLAG_SHARE, first_step is a share
+// of the piece.
 
 // Parameters of one system: in registers when they are few, else read where they are.
 #if OD_SHARED_PARAMS
