@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn downward_imports_pass() {
-        let text = "use crate::controller::Controller;\nuse crate::{error::Error, stats};\n";
+        let text = "use crate::controller::Controller;\nuse crate::{status::Status, stats};\n";
         assert!(findings("odeum", "method/rkc/mod.rs", text).is_empty());
         assert!(findings("odeum", "solve.rs", "use crate::backend::Device;").is_empty());
         assert!(findings("odeum-cli", "main.rs", "use odeum::solve;").is_empty());
@@ -176,15 +176,15 @@ mod tests {
         for (krate, file, text) in [
             ("odeum", "method/mod.rs", "use crate::backend::Device;"),
             ("odeum", "stats.rs", "use super::controller::Law;"),
-            ("odeum", "error.rs", "use crate::Status;"),
+            ("odeum", "stats.rs", "use crate::Status;"),
             ("odeum", "nowhere.rs", ""),
-            ("odeum", "method/mod.rs", "use cudarc::driver;"),
+            ("odeum", "backend/cuda/mod.rs", "use cudarc::driver;"),
             ("odeum-core", "real.rs", "fn f() { odeum::solve(); }"),
             ("odeum-cli", "main.rs", "use odeum_core::Real;"),
         ] {
             assert_eq!(findings(krate, file, text).len(), 1, "{file}: {text}");
         }
-        assert!(findings("odeum", "backend/cuda/mod.rs", "use cudarc::driver;").is_empty());
+        assert!(findings("odeum-cuda", "gpu.rs", "use cudarc::driver;").is_empty());
     }
 
     #[test]
