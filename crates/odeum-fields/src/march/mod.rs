@@ -154,13 +154,7 @@ impl<T: Precision> March<T> {
                 engine.check(&field)?;
                 Box::new(Host::new(engine, field, fields_needed(options.method))?)
             }
-            Device::Cuda(gpu) => {
-                let backend = cuda::open(problem, &field, options.method, &gpu)?;
-                // To give back the pages of a large field takes about as long as to copy it: the march
-                // begins meanwhile.
-                let _ = std::thread::Builder::new().spawn(move || drop(field));
-                backend
-            }
+            Device::Cuda(gpu) => cuda::open(problem, &field, options.method, &gpu)?,
         };
         Ok(March::on(problem, backend, options, clock, (control, judge)))
     }
