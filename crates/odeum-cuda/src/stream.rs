@@ -20,7 +20,7 @@ pub struct Stream {
     staging: RefCell<Option<Staging>>,
 }
 
-/// A point of a stream, which streams of any GPU can wait for.
+/// An event of a stream, which streams of any GPU can wait for.
 pub struct Event(CudaEvent);
 
 /// Work recorded once, to be given as one piece. The memory it uses must outlive it.
@@ -128,7 +128,7 @@ impl Stream {
         )))
     }
 
-    /// Puts a point behind all that was given; it belongs to the stream's GPU.
+    /// Records an event behind all that was given; it belongs to the stream's GPU.
     ///
     /// # Errors
     /// When the driver fails.
@@ -137,7 +137,7 @@ impl Stream {
         event.0.record(&self.stream).map_err(failed("recording an event"))
     }
 
-    /// Lets what is given from here on wait until a point has been passed.
+    /// Lets what is given from here on wait for an event.
     ///
     /// # Errors
     /// When the driver fails.

@@ -181,9 +181,10 @@ impl Code {
     ///
     /// There must be [`rows`](Code::rows) pointers, of which those that the program reads lead to
     /// so many bytes, along rods to a pack before and behind them too, and
-    /// [`scalars`](Code::scalars) as this code gives them; a pack must lie at `spoiled`. Outputs must be the caller's to write, and overlap no row that is read but where
-    /// an output is read at the place that is written next. What is
-    /// written past the caches begins on cache lines. The processor must have the instructions.
+    /// [`scalars`](Code::scalars) as this code gives them; a pack must lie at `spoiled`. Outputs
+    /// must be the caller's to write, and overlap no row that is read but where an output is read at
+    /// the place that is written next. What is written past the caches begins on cache lines. The
+    /// processor must have the instructions.
     pub(crate) unsafe fn run<T: Scalar>(
         &self,
         rows: &[*mut T],
