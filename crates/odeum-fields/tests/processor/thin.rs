@@ -166,11 +166,16 @@ fn a_batch_ends_before_the_first_value_that_is_not_finite() {
         let grid = Grid::new([nx, 1, 1], 1.0).unwrap();
         let problem = Problem::new(model(&equations), grid);
         let engine = Engine::<f64>::new(&problem, &one_thread()).unwrap();
-        let (mut now, mut next) = (rough::<f64>(&grid, 1), engine.zeros().unwrap());
-        let taken = engine.advance((&|_| 0.5, 1.0), 50, &mut now, &mut next);
-        assert!((1..50).contains(&taken), "{taken}");
-        let finite = |field: &Field<f64>| field.row(0, 0, 0).iter().all(|x| x.is_finite());
-        assert!(finite(&now) && !finite(&next));
+        // Batches that are looked at in their midst, too.
+        let ends = [50, 200].map(|count| {
+            let (mut now, mut next) = (rough::<f64>(&grid, 1), engine.zeros().unwrap());
+            let taken = engine.advance((&|_| 0.5, 1.0), count, &mut now, &mut next);
+            assert!((1..50).contains(&taken), "{taken}");
+            let finite = |field: &Field<f64>| field.row(0, 0, 0).iter().all(|x| x.is_finite());
+            assert!(finite(&now) && !finite(&next));
+            (taken, now)
+        });
+        assert!(ends[0] == ends[1]);
     }
 }
 
