@@ -11,7 +11,7 @@ The digits in which the two agree are the digits claimed. As a third opinion Sci
 double precision, and published values are compared where there are any.
 
 The results go to ``validation/references.json`` (which the Rust tests read) and to
-``crates/odeum/src/problems/references.rs`` (which the library compiles). A run takes four
+``crates/odeum-ode/src/problems/references.rs`` (which the library compiles). A run takes four
 minutes, half of them for POLLU. With names given only those problems are computed again.
 """
 
@@ -30,7 +30,7 @@ from systems import PROBLEMS
 
 HERE = Path(__file__).resolve().parent
 JSON = HERE / "references.json"
-RUST = HERE.parent / "crates/odeum/src/problems/references.rs"
+RUST = HERE.parent / "crates/odeum-ode/src/problems/references.rs"
 
 #: Methods and their tolerances in digits: first the one whose values are kept.
 PLAIN = [("taylor", 24), ("gragg", 22)]

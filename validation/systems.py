@@ -1,6 +1,6 @@
 """The built-in problems in Python, written over any kind of number.
 
-The right-hand sides repeat the Rust ones in ``crates/odeum/src/problems`` and are tested against
+The right-hand sides repeat the Rust ones in ``crates/odeum-ode/src/problems`` and are tested against
 them only through the reference solutions: a slip in either shows. They run over ``float``, over
 the multiprecision numbers of python-flint (``arb``) and over its power series (``arb_series``).
 Every number of a problem is the double the Rust program uses.

@@ -5,14 +5,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 8] = [
     ("odeum-core", &[]),
     ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
-    ("odeum", &["odeum_core", "odeum_cuda", "odeum_kinetics"]),
-    ("odeum-compiled", &["odeum"]),
-    ("odeum-fields", &["odeum", "odeum_core", "odeum_cuda"]),
-    ("odeum-cli", &["odeum", "odeum_compiled", "odeum_cuda", "odeum_fields"]),
+    ("odeum-ode", &["odeum_core", "odeum_cuda"]),
+    ("odeum-compiled", &["odeum_core", "odeum_kinetics", "odeum_ode"]),
+    ("odeum-fields", &["odeum_core", "odeum_cuda", "odeum_ode"]),
+    ("odeum", &["odeum_core", "odeum_fields", "odeum_kinetics", "odeum_ode"]),
+    (
+        "odeum-cli",
+        &[
+            "odeum_compiled",
+            "odeum_core",
+            "odeum_cuda",
+            "odeum_fields",
+            "odeum_kinetics",
+            "odeum_ode",
+        ],
+    ),
 ];
 
 /// Modules of the `odeum` crate from the ground up; a module imports from its own level and
@@ -90,7 +101,7 @@ fn check_file(
     if !shown.starts_with(CUDA.1) && !paths_from(code, CUDA.0).is_empty() {
         report.findings.push(format!("{shown}: only {} names {}", CUDA.1, CUDA.0));
     }
-    if krate == "odeum" {
+    if krate == "odeum-ode" {
         check_levels(shown, &module_of(inner), code, report);
     }
 }
@@ -166,21 +177,21 @@ mod tests {
     #[test]
     fn downward_imports_pass() {
         let text = "use crate::controller::Controller;\nuse crate::{status::Status, stats};\n";
-        assert!(findings("odeum", "method/rkc/mod.rs", text).is_empty());
-        assert!(findings("odeum", "solve.rs", "use crate::backend::Device;").is_empty());
-        assert!(findings("odeum-cli", "main.rs", "use odeum::solve;").is_empty());
+        assert!(findings("odeum-ode", "method/rkc/mod.rs", text).is_empty());
+        assert!(findings("odeum-ode", "solve.rs", "use crate::backend::Device;").is_empty());
+        assert!(findings("odeum-cli", "main.rs", "use odeum_ode::solve;").is_empty());
     }
 
     #[test]
     fn upward_edges_are_found() {
         for (krate, file, text) in [
-            ("odeum", "method/mod.rs", "use crate::backend::Device;"),
-            ("odeum", "stats.rs", "use super::controller::Law;"),
-            ("odeum", "stats.rs", "use crate::Status;"),
-            ("odeum", "nowhere.rs", ""),
-            ("odeum", "backend/cuda/mod.rs", "use cudarc::driver;"),
-            ("odeum-core", "real.rs", "fn f() { odeum::solve(); }"),
-            ("odeum-cli", "main.rs", "use odeum_core::Real;"),
+            ("odeum-ode", "method/mod.rs", "use crate::backend::Device;"),
+            ("odeum-ode", "stats.rs", "use super::controller::Law;"),
+            ("odeum-ode", "stats.rs", "use crate::Status;"),
+            ("odeum-ode", "nowhere.rs", ""),
+            ("odeum-ode", "backend/cuda/mod.rs", "use cudarc::driver;"),
+            ("odeum-core", "real.rs", "fn f() { odeum_ode::solve(); }"),
+            ("odeum-fields", "lib.rs", "use odeum_kinetics::Reactor;"),
         ] {
             assert_eq!(findings(krate, file, text).len(), 1, "{file}: {text}");
         }
@@ -191,7 +202,7 @@ mod tests {
     fn comments_and_tests_are_free() {
         let text =
             "//! See [crate::solve].\n#[cfg(test)]\nmod tests {\n use crate::solve::solve;\n}";
-        assert!(findings("odeum", "stats.rs", text).is_empty());
+        assert!(findings("odeum-ode", "stats.rs", text).is_empty());
     }
 
     #[test]

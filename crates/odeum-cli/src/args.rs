@@ -2,8 +2,8 @@
 
 use crate::device;
 use clap::{Parser, Subcommand};
-use odeum::Device;
-use odeum::kinetics::read::Selection;
+use odeum_kinetics::read::Selection;
+use odeum_ode::Device;
 use std::path::PathBuf;
 
 /// Integrates very large numbers of independent ODE systems on SIMD lanes, threads and GPUs.

@@ -6,8 +6,8 @@ use crate::finding::Findings;
 use crate::plan::{Overrides, Plan};
 use crate::report::{Style, Table, bytes, count, say, wrap};
 use crate::{Exit, device, fields, show, stiffness};
-use odeum::method::Method;
-use odeum::{Atol, FirstStep, Norm, SaveAt};
+use odeum_ode::method::Method;
+use odeum_ode::{Atol, FirstStep, Norm, SaveAt};
 
 /// Most equations listed.
 const EQUATIONS: usize = 40;

@@ -16,7 +16,7 @@ use crate::files::reason;
 use crate::finding::Finding;
 use crate::output::write_whole;
 use crate::plan::SPANS;
-use odeum::{Scalar, Solution, Stats, Status};
+use odeum_ode::{Scalar, Solution, Stats, Status};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};

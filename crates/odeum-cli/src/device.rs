@@ -1,6 +1,6 @@
 //! Devices as users name them.
 
-use odeum::{Cuda, Device};
+use odeum_ode::{Cuda, Device};
 
 /// What is accepted.
 pub(crate) const FORMS: &str = "devices: cpu, cuda (the first GPU), cuda:N, cuda:N,M,…";

@@ -133,13 +133,13 @@ impl Findings {
     }
 }
 
-impl From<odeum::Error> for Finding {
-    fn from(error: odeum::Error) -> Finding {
+impl From<odeum_ode::Error> for Finding {
+    fn from(error: odeum_ode::Error) -> Finding {
         match error {
-            odeum::Error::Input { field, found, remedy } => {
+            odeum_ode::Error::Input { field, found, remedy } => {
                 Finding::error(format!("{field}: {remedy}")).field(field).found(found)
             }
-            odeum::Error::Device { device, reason, remedy } => {
+            odeum_ode::Error::Device { device, reason, remedy } => {
                 Finding::error(format!("the device {device} is not to be had: {reason}"))
                     .help(remedy)
             }

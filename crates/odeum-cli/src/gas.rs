@@ -1,6 +1,6 @@
 //! Gases that react: from temperature, pressure and composition to the state of a reactor.
 
-use odeum::kinetics::{Reactor, StateError};
+use odeum_kinetics::{Reactor, StateError};
 use std::sync::Arc;
 
 /// A reactor and how its composition is given.

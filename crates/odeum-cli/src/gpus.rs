@@ -3,7 +3,7 @@
 //! The driver prepares every GPU that it sees (0.1 s each), and ways into each for many streams. It reads
 //! how much of that is wanted from the environment, when it starts.
 
-use odeum::{Cuda, Device};
+use odeum_ode::{Cuda, Device};
 
 /// The GPUs that the driver sees.
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";

@@ -1,8 +1,8 @@
 //! The system of a case: built in, from text or from a mechanism, its type erased.
 
 use crate::gas::Gas;
-use odeum::problems::Problem;
 use odeum_compiled::Rhs;
+use odeum_ode::problems::Problem;
 
 /// The system of a case, with the values every member of the ensemble starts from.
 pub(crate) struct Model {

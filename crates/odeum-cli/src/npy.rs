@@ -2,8 +2,8 @@
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
-use odeum::Scalar;
-use odeum::core::memory;
+use odeum_core::memory;
+use odeum_ode::Scalar;
 use std::io::{self, Read};
 
 const MAGIC: &[u8] = b"\x93NUMPY";

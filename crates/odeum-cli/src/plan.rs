@@ -7,7 +7,7 @@ use crate::members::Members;
 use crate::parallel;
 use crate::report::bytes;
 use crate::{starts, steps};
-use odeum::{Crossing, Device, Ensemble, Options, SaveAt, Scalar, Stats};
+use odeum_ode::{Crossing, Device, Ensemble, Options, SaveAt, Scalar, Stats};
 
 /// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
 /// memory too.

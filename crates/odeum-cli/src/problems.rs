@@ -4,8 +4,8 @@ use crate::args::ProblemsArgs;
 use crate::finding::Finding;
 use crate::report::{Align, Style, Table, say, wrap};
 use crate::{Exit, show, suggest};
-use odeum::problems::{self, Problem};
 use odeum_fields::problems::Paper;
+use odeum_ode::problems::{self, Problem};
 
 /// Most components listed of a large problem.
 const COMPONENTS: usize = 30;
@@ -91,7 +91,7 @@ fn fields(style: Style) -> String {
     table.render(style)
 }
 
-fn describe_field(paper: Paper, style: Style) -> Result<String, odeum::Error> {
+fn describe_field(paper: Paper, style: Style) -> Result<String, odeum_ode::Error> {
     let model = paper.model()?;
     let mut text = format!("{}  {}\n", style.bold(paper.name()), about(paper));
     let mut facts = Table::pairs();

@@ -3,7 +3,7 @@
 //!
 //! The mixing function is that of SplitMix64.
 
-use odeum::core::random::{GAMMA, mix};
+use odeum_core::random::{GAMMA, mix};
 
 /// 64 random bits for the `draw`-th number of a component of a system.
 fn bits(seed: u64, system: u64, component: u64, draw: u64) -> u64 {

@@ -2,8 +2,8 @@
 
 use crate::members::Members;
 use crate::plan::Plan;
-use odeum::solution::Summary;
-use odeum::{Scalar, Solution, Status};
+use odeum_ode::solution::Summary;
+use odeum_ode::{Scalar, Solution, Status};
 use std::ops::Range;
 
 /// Solutions of ranges of systems, each of whole batches.
@@ -132,7 +132,7 @@ impl<'a, T: Scalar> Results<'a, T> {
             saved: Vec::new(),
             n_saved: Vec::new(),
             status: vec![Status::NotRun; all],
-            stats: vec![odeum::Stats::default(); all],
+            stats: vec![odeum_ode::Stats::default(); all],
             warnings: Vec::new(),
             busy_lanes: None,
             gpu_times: None,
@@ -160,7 +160,7 @@ impl<T: Scalar> Row<'_, T> {
         self.solution.status[self.at]
     }
 
-    pub(crate) fn stats(&self) -> odeum::Stats {
+    pub(crate) fn stats(&self) -> odeum_ode::Stats {
         self.solution.stats[self.at]
     }
 

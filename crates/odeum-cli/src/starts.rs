@@ -6,8 +6,8 @@ use crate::gas::{self, COMPOSITION, Gas, Mixture};
 use crate::members::Members;
 use crate::model::Start;
 use crate::report::count;
-use odeum::Status;
-use odeum::kinetics::StateError;
+use odeum_kinetics::StateError;
+use odeum_ode::Status;
 
 /// Number of the first variable that is a species.
 const SPECIES: usize = 2;

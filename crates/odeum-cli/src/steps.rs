@@ -4,7 +4,7 @@
 use crate::case::{Case, Precision, Target, Values};
 use crate::finding::{Finding, Findings};
 use crate::report::count;
-use odeum::Options;
+use odeum_ode::Options;
 
 /// A step that would leave less than a hundredth of itself goes to its stop at once (`odeum`'s drive).
 const REACH: f64 = 1.01;

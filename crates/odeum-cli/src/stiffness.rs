@@ -4,7 +4,7 @@ use crate::case::Precision;
 use crate::finding::Finding;
 use crate::plan::Plan;
 use crate::report::{count, significant};
-use odeum::{Device, Ensemble, Method, Monitor, Rkc, Scalar};
+use odeum_ode::{Device, Ensemble, Method, Monitor, Rkc, Scalar};
 
 /// Systems looked at, spread over the ensemble.
 const LOOKED_AT: usize = 4;
@@ -102,7 +102,7 @@ fn ahead(
     let ensemble = Ensemble::new(y.len(), y.to_vec(), span).ok()?;
     let ensemble = ensemble.with_shared_params(p.to_vec()).ok()?;
     let mut options = plan.options.clone();
-    (options.max_evaluations, options.save_at) = (AHEAD, odeum::SaveAt::End);
+    (options.max_evaluations, options.save_at) = (AHEAD, odeum_ode::SaveAt::End);
     // A step of all the span would be one of as many stages as there may be.
     let method = Method::Rkc(Rkc { max_stages: Some(AHEAD / 10), ..rkc.clone() });
     let (device, monitor) = (Device::cpu(), Monitor::new());

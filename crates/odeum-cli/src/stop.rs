@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::finding::Finding;
 use crate::report::note;
 use crate::{Exit, show};
-use odeum::Monitor;
+use odeum_ode::Monitor;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! that are not generic, so that changing such a program does not compile the solvers again.
 //!
 //! ```
-//! use odeum::{Device, Method, Monitor, Options, Tolerance, problems};
+//! use odeum_ode::{Device, Method, Monitor, Options, Tolerance, problems};
 //! use odeum_compiled::Rhs;
 //!
 //! let problem = problems::find("lorenz").expect("a built-in problem");
@@ -18,13 +18,13 @@
 //!     &Monitor::new(),
 //! )?;
 //! assert!(solution.all_succeeded());
-//! # Ok::<(), odeum::Error>(())
+//! # Ok::<(), odeum_ode::Error>(())
 //! ```
 
-use odeum::core::{Graph, Tape};
-use odeum::kinetics::Reactor;
-use odeum::problems::{Problem, WithSystem};
-use odeum::{Device, Ensemble, Error, Method, Monitor, Options, Rkc, Scalar, Solution, System};
+use odeum_core::{Graph, Tape};
+use odeum_kinetics::Reactor;
+use odeum_ode::problems::{Problem, WithSystem};
+use odeum_ode::{Device, Ensemble, Error, Method, Monitor, Options, Rkc, Scalar, Solution, System};
 use std::sync::Arc;
 
 /// A right-hand side whose type is not known when the program is compiled.
@@ -44,7 +44,7 @@ pub trait Compiled: Scalar {
     /// As [`Rhs::integrate`].
     ///
     /// # Errors
-    /// As [`odeum::solve`].
+    /// As [`odeum_ode::solve`].
     fn integrate(rhs: &Rhs, run: Run<'_, Self>) -> Result<Solution<Self>, Error>;
 }
 
@@ -84,10 +84,10 @@ impl Rhs {
         Rhs(Kind::Reactor(reactor))
     }
 
-    /// As [`odeum::solve_monitored`].
+    /// As [`odeum_ode::solve_monitored`].
     ///
     /// # Errors
-    /// As [`odeum::solve`].
+    /// As [`odeum_ode::solve`].
     pub fn integrate<T: Compiled>(
         &self,
         ensemble: &Ensemble<T>,
@@ -140,7 +140,7 @@ impl<T: Scalar> WithSystem for Run<'_, T> {
     type Output = Result<Solution<T>, Error>;
     fn run<S: System>(self, system: &S) -> Self::Output {
         let Run { ensemble, method, device, options, monitor } = self;
-        odeum::solve_monitored(system, ensemble, method, device, options, monitor)
+        odeum_ode::solve_monitored(system, ensemble, method, device, options, monitor)
     }
 }
 

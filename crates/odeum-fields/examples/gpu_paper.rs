@@ -6,11 +6,11 @@
 // An example reports by ending.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use odeum::backend::cuda::devices;
-use odeum::{Cpu, Error, Scalar};
 use odeum_fields::cuda::paper::{self, Blocks, Kernel, PaperMarch, Variant};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Field, Grid, Precision, rough};
+use odeum_ode::backend::cuda::devices;
+use odeum_ode::{Cpu, Error, Scalar};
 
 const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
 

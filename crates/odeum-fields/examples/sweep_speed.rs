@@ -4,11 +4,11 @@
 
 #![allow(clippy::print_stdout)]
 
-use odeum::{Cpu, Error};
 use odeum_fields::{
     Advection, Combination, Engine, Field, Grid, Mask, ModelText, Precision, Problem, Quantity,
     Wind,
 };
+use odeum_ode::{Cpu, Error};
 use std::time::Instant;
 
 fn main() -> Result<(), Error> {

@@ -4,7 +4,7 @@ use crate::field::Field;
 use crate::reduce::Summary;
 use crate::sample::{Care, State};
 use crate::tiling::Tiling;
-use odeum::{Error, Tolerance};
+use odeum_ode::{Error, Tolerance};
 use std::borrow::Cow;
 
 /// A field of a march. A backend has as many as the method needs.
@@ -80,7 +80,7 @@ impl<T> Snapshot<T> {
 }
 
 /// The work of a march. Errors are those of devices; values that are not finite are none.
-pub(crate) trait Backend<T: odeum::Scalar> {
+pub(crate) trait Backend<T: odeum_ode::Scalar> {
     /// out = own · out + Σ cₖ Vₖ + slope · F(t, u); the output is none of the others.
     fn sweep(&mut self, t: f64, u: Slot, what: &Blend<'_>, out: Slot) -> Result<(), Error>;
 

@@ -2,7 +2,7 @@
 
 use crate::field::Field;
 use crate::grid::Grid;
-use odeum::Scalar;
+use odeum_ode::Scalar;
 use std::io::{self, Read, Write};
 
 /// Counts of a march.

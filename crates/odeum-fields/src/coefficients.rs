@@ -5,7 +5,7 @@
 
 use crate::eigen::Complex;
 use crate::method::Method;
-use odeum::method::rkc::recurrence::Recurrence;
+use odeum_ode::method::rkc::recurrence::Recurrence;
 
 /// The coefficients of stage j ≥ 2.
 #[derive(Clone)]

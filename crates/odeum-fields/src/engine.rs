@@ -7,7 +7,7 @@ use crate::mask::Mask;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::sweep::{Combination, Course, Precision, STREAM, Sweeper};
-use odeum::{Cpu, Error, Isa};
+use odeum_ode::{Cpu, Error, Isa};
 use rayon::prelude::*;
 
 /// Rows of a block of a reduction.

@@ -4,8 +4,8 @@ use crate::flat;
 use crate::grid::Grid;
 use crate::memory::LINE;
 use crate::slab::Slab;
-use odeum::{Error, Scalar};
 use odeum_core::memory::zeros;
+use odeum_ode::{Error, Scalar};
 use rayon::prelude::*;
 
 /// Values that a thread fills at once, about.

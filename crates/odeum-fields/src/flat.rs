@@ -11,8 +11,8 @@ use crate::plan::Plan;
 use crate::problem::{PointSource, Problem, Wind};
 use crate::stencil::Reach;
 use crate::walls::{Ghost, SpeciesWalls};
-use odeum::{Error, Scalar};
 use odeum_core::Graph;
+use odeum_ode::{Error, Scalar};
 
 /// The old axis of each new one: those with one cell last, the others in their order.
 pub(crate) fn order(shape: [usize; 3]) -> [usize; 3] {

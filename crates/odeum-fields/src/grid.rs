@@ -1,6 +1,6 @@
 //! The cells on which fields live.
 
-use odeum::Error;
+use odeum_ode::Error;
 
 /// A box of cells: cell-centred, x fastest. A grid of one or two dimensions has one cell along
 /// the others.

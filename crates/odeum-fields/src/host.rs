@@ -6,7 +6,7 @@ use crate::field::Field;
 use crate::reduce::{Summary, first_spoiled};
 use crate::sample::{self, Care, State};
 use crate::sweep::{Combination, MOST, Precision};
-use odeum::{Error, Tolerance};
+use odeum_ode::{Error, Tolerance};
 use std::borrow::Cow;
 
 /// The fields of a march, in the order of the slots.

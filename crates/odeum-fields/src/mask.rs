@@ -1,7 +1,7 @@
 //! The cells that belong to the domain.
 
 use crate::grid::Grid;
-use odeum::Error;
+use odeum_ode::Error;
 use std::ops::Range;
 
 /// Bits of a word.

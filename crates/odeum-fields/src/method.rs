@@ -1,7 +1,7 @@
 //! How a field is carried forward in time.
 
-use odeum::method::rkc::recurrence::STABILITY;
-use odeum::{Error, Tolerance};
+use odeum_ode::method::rkc::recurrence::STABILITY;
+use odeum_ode::{Error, Tolerance};
 
 /// An explicit method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Method {
     /// off the real axis. Made for winds.
     /// Shu & Osher, J. Comput. Phys. 77 (1988) 439–471, eq. 2.18.
     Ssprk3,
-    /// Runge–Kutta–Chebyshev of order 2 ([`odeum::method::rkc`]): with s stages stable to
+    /// Runge–Kutta–Chebyshev of order 2 ([`odeum_ode::method::rkc`]): with s stages stable to
     /// (s² − 1)/1.54 over the spectral radius where eigenvalues are real; four fields of memory.
     Rkc {
         /// Stages of a step, at least 2; by default as many as the step needs.

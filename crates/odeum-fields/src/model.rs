@@ -1,8 +1,8 @@
 //! Reaction–diffusion equations in normal form.
 
-use odeum::Error;
 use odeum_core::Graph;
 use odeum_core::text::{Diagnostic, TextErrors, TextSource};
+use odeum_ode::Error;
 use std::fmt;
 
 /// Equations ∂uₛ/∂t = Fₛ(t, u, L, x, M) of S species, as data.

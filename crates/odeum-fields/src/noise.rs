@@ -2,8 +2,8 @@
 
 use crate::field::Field;
 use crate::grid::Grid;
-use odeum::{Error, Scalar};
 use odeum_core::random::{GAMMA, mix};
+use odeum_ode::{Error, Scalar};
 
 /// A number uniform in \[−1, 1), for a seed, a species and the number of a cell: the same in any
 /// order of the cells. SplitMix64 as a hash.

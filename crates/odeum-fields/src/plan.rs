@@ -11,9 +11,9 @@ use crate::slab::Slab;
 use crate::stencil::{Reach, Weights};
 use crate::tiling::Cell;
 use crate::walls::{End, SpeciesWalls};
-use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
+use odeum_ode::{Error, Scalar};
 use std::sync::Arc;
 
 /// Steps beyond which what tiles compute twice grows too much.

@@ -6,8 +6,8 @@ use crate::model::Model;
 use crate::quantity::Quantity;
 use crate::stencil::Stencil;
 use crate::walls::{SpeciesWalls, Walls};
-use odeum::Error;
 use odeum_core::graph::Node;
+use odeum_ode::Error;
 
 /// How the divergence of an advective flux is approximated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use crate::noise::noise;
 use crate::problem::{Advection, PointSource, Problem, Wind};
 use crate::quantity::Quantity;
 use crate::walls::{Face, Wall, Walls};
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// A problem of the paper's Table 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

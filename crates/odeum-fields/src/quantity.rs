@@ -1,8 +1,8 @@
 //! Numbers that may change with time.
 
-use odeum::Error;
 use odeum_core::Graph;
 use odeum_core::text::TextSource;
+use odeum_ode::Error;
 use std::cell::RefCell;
 
 /// A number, or an expression of the time and the parameters of the model.

@@ -1,8 +1,8 @@
 //! Models written in Rust, and terms added to others.
 
 use crate::model::Model;
-use odeum::Error;
 use odeum_core::{Graph, Symbol};
+use odeum_ode::Error;
 
 /// What the equations of a model are functions of, in a cell.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl Model {
     /// A model without potentials, written in Rust: `rhs` gives ∂u/∂t of each species in order.
     ///
     /// It is run once, to write the equations down as a graph: what it computes with are symbols,
-    /// so that a function over [`Real`](odeum::Real) serves an ensemble and a field.
+    /// so that a function over [`Real`](odeum_ode::Real) serves an ensemble and a field.
     ///
     /// ```
     /// use odeum_fields::Model;
@@ -67,7 +67,7 @@ impl Model {
     ///     vec![cell.p[0] * cell.lap[0] - cell.p[1] * cell.u[0] * cell.u[0]]
     /// })?;
     /// assert_eq!(model.species(), ["c"]);
-    /// # Ok::<(), odeum::Error>(())
+    /// # Ok::<(), odeum_ode::Error>(())
     /// ```
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::field::Field;
 use crate::mask::Mask;
 use crate::sweep::Precision;
-use odeum::{Rkc, Scalar, Tolerance};
+use odeum_ode::{Rkc, Scalar, Tolerance};
 use rayon::prelude::*;
 
 /// What is known of one species over all cells, or those that belong to the domain.

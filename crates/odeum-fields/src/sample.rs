@@ -4,7 +4,7 @@ use crate::field::Field;
 use crate::mask::Mask;
 use crate::problem::Problem;
 use crate::reduce::SHARE;
-use odeum::Scalar;
+use odeum_ode::Scalar;
 use rayon::prelude::*;
 
 /// Cells of the sample beside those with extreme values: at the start, and on the way.

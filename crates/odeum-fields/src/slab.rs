@@ -1,6 +1,6 @@
 //! A box cut into slabs along z.
 
-use odeum::Error;
+use odeum_ode::Error;
 
 /// Copies of a neighbour's planes that a slab holds at each side: as far as any sweep reaches.
 pub(crate) const HALO: usize = 2;

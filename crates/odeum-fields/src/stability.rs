@@ -16,9 +16,9 @@ use crate::quantity::{Course, Quantity};
 use crate::sample::{Care, State, sample};
 use crate::spectrum::{Slow, Spectrum};
 use crate::walls::{End, SpeciesWalls};
-use odeum::{Error, Scalar};
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Pattern};
+use odeum_ode::{Error, Scalar};
 use std::f64::consts::PI;
 
 /// Limits of explicit steps.

@@ -3,7 +3,7 @@
 use crate::backend::{Backend, Blend, Slot};
 use crate::coefficients::{STRONG, Stages};
 use crate::method::Method;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 use std::ops::ControlFlow;
 
 /// What is done after each sweep, which wrote this slot; it may end the step.

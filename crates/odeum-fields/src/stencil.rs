@@ -1,7 +1,7 @@
 //! Finite-difference Laplacians.
 
 use crate::grid::Grid;
-use odeum::Error;
+use odeum_ode::Error;
 
 /// How the Laplacian is approximated, to second order, from the nearest cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::grid::{AXES, Grid};
 use crate::quantity::{Course, Quantity};
-use odeum::Error;
+use odeum_ode::Error;
 
 /// A face of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -264,7 +264,7 @@ pub(crate) fn source<T: Copy>(i: isize, n: usize, ends: &[Ghost<T>; 2]) -> (usiz
 
 impl SpeciesWalls {
     /// The ghosts at time `t`.
-    pub(crate) fn at<T: odeum::Scalar>(&self, t: f64) -> Ghosts<T> {
+    pub(crate) fn at<T: odeum_ode::Scalar>(&self, t: f64) -> Ghosts<T> {
         let mut ghosts = [[Ghost::Mirror; 2]; 3];
         for (n, wall) in self.0.iter().enumerate() {
             ghosts[n / 2][n % 2] = match wall {

@@ -3,11 +3,11 @@
 // A test that cannot go on fails.
 #![allow(clippy::unwrap_used)]
 
-use odeum::{Cpu, Isa};
 use odeum_fields::{
     Advection, Combination, Engine, Field, Grid, Mask, ModelText, PointSource, Precision, Problem,
     Quantity, Wall, Walls, Wind,
 };
+use odeum_ode::{Cpu, Isa};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! A thousand predator–prey systems, each with its own growth rate.
 
-use odeum::{Device, Ensemble, Method, Options, Real, System, Tolerance, solve};
+use odeum::prelude::*;
 
 /// Lotka–Volterra: prey x, predator y; the growth of the prey is the parameter.
 struct LotkaVolterra;
@@ -20,7 +20,7 @@ impl System for LotkaVolterra {
     }
 }
 
-fn main() -> Result<(), odeum::Error> {
+fn main() -> Result<(), Error> {
     let growth: Vec<f64> = (0..1000).map(|s| 1.0 + f64::from(s) / 1000.0).collect();
     let ensemble = Ensemble::repeated(&[1.0, 1.0], 1000, (0.0, 10.0))?.with_params(growth)?;
     let options = Options::new(Tolerance::new(1e-8, 1e-10));

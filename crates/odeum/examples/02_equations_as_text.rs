@@ -1,7 +1,7 @@
 //! A system read from text: the same solvers, no compiler.
 
 use odeum::core::text::TextSource;
-use odeum::{Device, Ensemble, Method, Options, Tolerance, solve};
+use odeum::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = TextSource {

@@ -3,7 +3,7 @@
 //! In each global step the reactions of all cells are integrated from what transport left there,
 //! each cell with its own steps.
 
-use odeum::{Device, Ensemble, Method, Options, Real, System, Tolerance, solve};
+use odeum::prelude::*;
 
 /// Logistic growth u' = r u (1 - u).
 struct Growth;
@@ -21,7 +21,7 @@ impl System for Growth {
     }
 }
 
-fn main() -> Result<(), odeum::Error> {
+fn main() -> Result<(), Error> {
     const CELLS: usize = 400;
     let (rate, diffusivity, dx, dt) = (1.0, 1.0, 0.5, 0.1);
     let mut u: Vec<f64> = (0..CELLS).map(|i| if i < 20 { 1.0 } else { 0.0 }).collect();

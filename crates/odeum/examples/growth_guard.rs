@@ -14,7 +14,9 @@
 #![allow(clippy::print_stdout)]
 
 use odeum::kinetics::{Kinetics, Reactor, read};
-use odeum::{Device, Ensemble, FirstStep, Method, Options, Solution, Status, Tolerance, solve};
+use odeum::ode::{
+    Device, Ensemble, FirstStep, Method, Options, Solution, Status, Tolerance, solve,
+};
 use std::sync::Arc;
 
 /// Rise of the temperature \[K\] that counts as ignition.

@@ -1,12 +1,15 @@
-//! Odeum integrates very large numbers of independent ODE systems at once, on SIMD lanes and
-//! threads of a CPU and on NVIDIA GPUs.
+//! Odeum integrates very large numbers of independent ODE systems at once, and reaction–diffusion
+//! fields, on SIMD lanes and threads of a CPU and on NVIDIA GPUs.
 //!
-//! A [`System`] is written once over [`Real`]. An [`Ensemble`] holds the data of many of them:
-//! initial states, parameters, time spans. [`solve()`] integrates every one with its own step
-//! size, [`Status`] and [`Stats`]; a system that fails says why and disturbs no other.
+//! This crate gathers what users import:
+//!
+//! - [`ode`]: ensembles of ODE systems, methods, solvers,
+//! - [`fields`]: reaction–diffusion–advection equations on grids,
+//! - [`kinetics`]: chemical mechanisms, reactors,
+//! - [`core`]: the language of right-hand sides (generic Rust, text, recorded graphs).
 //!
 //! ```
-//! use odeum::{Device, Ensemble, Method, Options, Real, System, Tolerance, solve};
+//! use odeum::prelude::*;
 //!
 //! /// y' = -k y
 //! struct Decay;
@@ -26,34 +29,20 @@
 //! let solution = solve(&Decay, &ensemble, &Method::dopri5(), &Device::cpu(), &options)?;
 //! assert!(solution.all_succeeded());
 //! assert!((solution.y(999)[0] - (-0.999_f64).exp()).abs() < 1e-7);
-//! # Ok::<(), odeum::Error>(())
+//! # Ok::<(), Error>(())
 //! ```
 
-pub mod backend;
-pub mod controller;
-pub mod ensemble;
-mod linalg;
-pub mod method;
-pub mod monitor;
-pub mod options;
-pub mod problems;
-pub mod solution;
-mod solve;
-pub mod stats;
-pub mod status;
-pub mod tolerance;
-
-pub use backend::{Cpu, Cuda, Device};
-pub use controller::Controller;
-pub use ensemble::Ensemble;
-pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
-pub use monitor::Monitor;
 pub use odeum_core as core;
-pub use odeum_core::{Error, Isa, Mask, RangeKind, Real, Scalar, System, ValidRange};
+pub use odeum_core::Error;
+pub use odeum_fields as fields;
 pub use odeum_kinetics as kinetics;
-pub use options::{Crossing, FirstStep, Options, SaveAt};
-pub use solution::Solution;
-pub use solve::{Solver, solve, solve_monitored};
-pub use stats::Stats;
-pub use status::Status;
-pub use tolerance::{Atol, Norm, Tolerance};
+pub use odeum_ode as ode;
+
+/// The names that a program with ensembles needs.
+pub mod prelude {
+    pub use odeum_core::{Error, Real, Scalar, System};
+    pub use odeum_ode::{
+        Cpu, Cuda, Device, Ensemble, FirstStep, Method, Monitor, Options, SaveAt, Solution, Solver,
+        Stats, Status, Tolerance, solve,
+    };
+}

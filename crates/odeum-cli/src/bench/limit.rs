@@ -4,10 +4,10 @@
 //! reciprocal root or an exponential each count once. Since the costly ones take more than one
 //! issue slot, the share of the limit computed from this count is a lower bound.
 
-use odeum::backend::cuda::devices;
-use odeum::core::lanes::LaneWork;
-use odeum::core::{Graph, Lanes, Tape};
-use odeum::{Cuda, Isa, Method, Rkc, Scalar, Solution};
+use odeum_core::lanes::LaneWork;
+use odeum_core::{Graph, Lanes, Tape};
+use odeum_ode::backend::cuda::devices;
+use odeum_ode::{Cuda, Isa, Method, Rkc, Scalar, Solution};
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! The machine a figure was measured on: what matters to speed, and nothing else.
 
-use odeum::Isa;
-use odeum::backend::cuda::{self, DeviceInfo};
+use odeum_ode::Isa;
+use odeum_ode::backend::cuda::{self, DeviceInfo};
 use serde::{Deserialize, Serialize};
 
 /// A machine in words.

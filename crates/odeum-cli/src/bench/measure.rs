@@ -3,14 +3,14 @@
 use super::document::Row;
 use super::limit;
 use super::workload::Workload;
-use odeum::backend::cuda::{self, Session};
-use odeum::core::{Graph, Tape};
-use odeum::problems::WithSystem;
-use odeum::{
+use odeum_compiled::{Compiled, Rhs};
+use odeum_core::{Graph, Tape};
+use odeum_ode::backend::cuda::{self, Session};
+use odeum_ode::problems::WithSystem;
+use odeum_ode::{
     Cpu, Cuda, Device, Ensemble, Error, FirstStep, Isa, Method, Monitor, Options, Scalar, Solution,
     System, Tolerance,
 };
-use odeum_compiled::{Compiled, Rhs};
 use std::time::Instant;
 
 /// Systems whose error is measured.

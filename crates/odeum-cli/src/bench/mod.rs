@@ -20,7 +20,7 @@ use crate::report::{Align, Style, Table, count, is_heard, say, significant};
 use crate::{Exit, show, suggest};
 use document::{Document, Row};
 use measure::{Variant, measure};
-use odeum::{Device, Error};
+use odeum_ode::{Device, Error};
 use std::path::Path;
 use workload::{STUDIES, Workload};
 

@@ -2,7 +2,7 @@
 
 use crate::args::BenchArgs;
 use crate::finding::Finding;
-use odeum::Device;
+use odeum_ode::Device;
 
 /// Refuses what a study of a built-in problem does not use.
 pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {

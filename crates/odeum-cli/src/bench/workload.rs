@@ -2,8 +2,8 @@
 
 use crate::case::Precision;
 use crate::random;
-use odeum::problems::{self, Problem};
-use odeum::{Controller, Ensemble, Error, FirstStep, Method, Options, Scalar, Tolerance};
+use odeum_ode::problems::{self, Problem};
+use odeum_ode::{Controller, Ensemble, Error, FirstStep, Method, Options, Scalar, Tolerance};
 
 /// The seed of every random ensemble here.
 const SEED: u64 = 42;

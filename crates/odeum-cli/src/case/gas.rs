@@ -8,11 +8,11 @@ use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE}
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
-use odeum::kinetics::reactor::TEMPERATURE_MARGIN;
-use odeum::kinetics::read::{Composition, Selection};
-use odeum::kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
-use odeum::{Atol, Method, Tolerance};
 use odeum_compiled::Rhs;
+use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
+use odeum_kinetics::read::{Composition, Selection};
+use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
+use odeum_ode::{Atol, Method, Tolerance};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -330,8 +330,8 @@ fn amounts(field: &Field<'_>, kinetics: &Kinetics, findings: &Findings) -> Optio
     good.then_some(amounts)
 }
 
-fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum::kinetics::Mechanism, file: &str) -> Model {
-    use odeum::System;
+fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum_kinetics::Mechanism, file: &str) -> Model {
+    use odeum_ode::System;
     let reactor = Arc::clone(&gas.reactor);
     let constraint = match reactor.constraint() {
         Constraint::ConstantPressure => "constant pressure",

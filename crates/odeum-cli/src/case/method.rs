@@ -5,8 +5,8 @@ use super::spots::Spots;
 use super::{Precision, names};
 use crate::finding::Findings;
 use crate::model::Model;
-use odeum::controller::Law;
-use odeum::{Atol, Controller, FirstStep, Method, Norm, Tolerance};
+use odeum_ode::controller::Law;
+use odeum_ode::{Atol, Controller, FirstStep, Method, Norm, Tolerance};
 
 /// `[method]`, with what belongs to the library's options.
 #[derive(Clone, Debug)]
@@ -198,7 +198,7 @@ pub(crate) fn read_tolerance(
 pub(crate) fn check_tolerance(
     tolerance: &Tolerance,
     precision: Precision,
-) -> Result<(), odeum::Error> {
+) -> Result<(), odeum_ode::Error> {
     let dim = match &tolerance.atol {
         Atol::Scalar(_) => 1,
         Atol::PerComponent(each) => each.len(),

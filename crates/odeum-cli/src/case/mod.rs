@@ -34,7 +34,7 @@ use crate::files;
 use crate::finding::{Finding, Findings};
 use crate::model::Model;
 use crate::source::Source;
-use odeum::{Device, Tolerance};
+use odeum_ode::{Device, Tolerance};
 pub(crate) use reader::Spot;
 
 use reader::Section;
@@ -164,7 +164,7 @@ fn read_ensemble(
     };
     root.finish();
     let precision = run.as_ref().map_or(Precision::F64, |run| run.precision);
-    let place = |error: odeum::Error| findings.push(spots.place(error));
+    let place = |error: odeum_ode::Error| findings.push(spots.place(error));
     let method = method.filter(|spec| spec.method.check().map_err(place).is_ok());
     let tolerance =
         tolerance.filter(|t| method::check_tolerance(t, precision).map_err(place).is_ok());

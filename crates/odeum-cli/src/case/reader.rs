@@ -6,7 +6,7 @@
 use crate::finding::{Finding, Findings};
 use crate::source::Source;
 use crate::suggest;
-use odeum::core::text::{Diagnostic, TextErrors, constant};
+use odeum_core::text::{Diagnostic, TextErrors, constant};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;

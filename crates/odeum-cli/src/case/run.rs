@@ -4,7 +4,7 @@ use super::reader::Section;
 use super::spots::Spots;
 use crate::device;
 use crate::finding::Findings;
-use odeum::Device;
+use odeum_ode::Device;
 use std::path::PathBuf;
 
 /// Number format of states and parameters.
@@ -84,7 +84,7 @@ fn read_machine(
     });
     let device = match (device, threads) {
         (Some(Device::Cpu(cpu)), Some(threads)) => {
-            threads.map(|n| Device::Cpu(odeum::Cpu { threads: Some(n as usize), ..cpu }))
+            threads.map(|n| Device::Cpu(odeum_ode::Cpu { threads: Some(n as usize), ..cpu }))
         }
         (device, _) => device,
     };

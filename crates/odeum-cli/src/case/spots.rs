@@ -22,12 +22,12 @@ impl Spots {
     }
 
     /// An error of the library, at the place in the case file it is about and by its name there.
-    pub(crate) fn place(&self, error: odeum::Error) -> Finding {
-        let odeum::Error::Input { field, found, remedy } = error else {
+    pub(crate) fn place(&self, error: odeum_ode::Error) -> Finding {
+        let odeum_ode::Error::Input { field, found, remedy } = error else {
             return Finding::from(error);
         };
         let Some(spot) = self.find(&field) else {
-            return Finding::from(odeum::Error::Input { field, found, remedy });
+            return Finding::from(odeum_ode::Error::Input { field, found, remedy });
         };
         let finding = spot.error(format!("`{}` cannot be {found}", spot.field));
         finding.found(found).help(remedy)

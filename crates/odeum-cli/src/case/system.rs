@@ -7,7 +7,7 @@ use super::{gas, names};
 use crate::finding::Findings;
 use crate::model::Model;
 use crate::suggest;
-use odeum::problems;
+use odeum_ode::problems;
 use std::path::Path;
 
 /// Reads the section; files it names are looked for from `folder`. `tabled` where the ensemble has
@@ -53,7 +53,7 @@ fn built_in(section: &Section<'_>, field: &Field<'_>, findings: &Findings) -> Op
     if let Some((size, field)) = size {
         match problem.resized(size? as usize) {
             Ok(resized) => problem = resized,
-            Err(odeum::Error::Input { remedy, .. }) => {
+            Err(odeum_ode::Error::Input { remedy, .. }) => {
                 return field.refuse(remedy, "leave `size` out, or give one that fits");
             }
             Err(other) => return field.refuse(other.to_string(), "leave `size` out"),

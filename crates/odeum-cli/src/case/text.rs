@@ -3,8 +3,8 @@
 use super::reader::{Field, Section, Spot};
 use crate::finding::{Finding, Findings};
 use crate::model::{self, Model, Start};
-use odeum::core::text::{Diagnostic, Part, TextSource};
 use odeum_compiled::Rhs;
+use odeum_core::text::{Diagnostic, Part, TextSource};
 
 /// A name, where it stands, and what it stands for.
 pub(super) struct Entry<'a, T> {

@@ -70,7 +70,7 @@ fn aside(name: &str, species: &[String]) -> String {
 }
 
 /// Bytes of a value as the files have it, little-endian.
-fn put<T: odeum::Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
+fn put<T: odeum_ode::Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
     if cfg!(target_endian = "little") {
         // SAFETY: scalars are floating-point numbers, whose bytes have values of their own; here
         // they lie in the order of the files.

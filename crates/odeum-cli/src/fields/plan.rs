@@ -5,11 +5,11 @@ use crate::case::{FieldCase, FieldTime, Precision, StepSpec, too_large};
 use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Style, Table, bytes, count, wrap};
-use odeum::Device;
 use odeum_fields::{
     Advection, Field, Method, Options, Problem, Quantity, Stability, Stencil, Steps, Wind, cuda,
     stability,
 };
+use odeum_ode::Device;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -60,7 +60,7 @@ impl<'a> FieldPlan<'a> {
             Precision::F32 => cuda::memory::<f32>(problem, time.method, gpu),
         };
         let each = match asked {
-            Err(odeum::Error::Device { .. }) => return Ok(None),
+            Err(odeum_ode::Error::Device { .. }) => return Ok(None),
             asked => asked.map_err(|error| self.case.spots.place(error))?,
         };
         if let Some(memory) = each.iter().find(|memory| memory.need > memory.free) {
@@ -77,7 +77,9 @@ impl<'a> FieldPlan<'a> {
         let names = problem.model.species();
         let field = self.case.initial.field::<T>(&problem.grid).map_err(|error| {
             // The library knows species by their numbers.
-            let odeum::Error::Input { field, found, remedy } = error else { return error.into() };
+            let odeum_ode::Error::Input { field, found, remedy } = error else {
+                return error.into();
+            };
             let number = field.rsplit(' ').next().and_then(|n| n.parse::<usize>().ok());
             let name = number.and_then(|n| names.get(n)).cloned().unwrap_or(field);
             Finding::error(format!("the initial value of `{name}` {remedy}"))

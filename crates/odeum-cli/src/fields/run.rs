@@ -15,8 +15,8 @@ use crate::plan::Overrides;
 use crate::report::{Exact, Style, Table, count, duration, note, say, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, gpus, show};
-use odeum::{Monitor, Status};
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
+use odeum_ode::{Monitor, Status};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -295,7 +295,7 @@ fn march_on<T: odeum_fields::Precision>(
     march: &mut March<T>,
     mut observer: Observer<'_, T>,
     resumed: bool,
-) -> (Result<Outcome, odeum::Error>, Ended) {
+) -> (Result<Outcome, odeum_ode::Error>, Ended) {
     let begun = Instant::now();
     let outcome = through(march, &mut observer, resumed);
     observer.progress.end();
@@ -318,7 +318,7 @@ fn through<T: odeum_fields::Precision>(
     march: &mut March<T>,
     observer: &mut Observer<'_, T>,
     resumed: bool,
-) -> Result<Outcome, odeum::Error> {
+) -> Result<Outcome, odeum_ode::Error> {
     let case = observer.case;
     let time = &case.time;
     if !resumed {

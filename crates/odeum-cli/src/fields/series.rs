@@ -2,8 +2,8 @@
 
 use crate::case::Series;
 use crate::report::Exact;
-use odeum::Error;
 use odeum_fields::{Grid, March, Precision};
+use odeum_ode::Error;
 use std::fmt::Write as _;
 
 /// The heading of the table of reductions and probes.

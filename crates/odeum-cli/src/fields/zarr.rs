@@ -137,7 +137,7 @@ impl Zarr {
     }
 
     /// Writes a chunk, whole or not at all.
-    fn chunk<T: odeum::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Trouble> {
+    fn chunk<T: odeum_ode::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Trouble> {
         let mut bytes = Vec::with_capacity(size_of_val(values));
         put(&mut bytes, values);
         self.bytes(key, &bytes)

@@ -4,11 +4,11 @@ use super::Read;
 use crate::args::MechanismArgs;
 use crate::report::{Align, Style, Table, count, say};
 use crate::{Exit, show};
-use odeum::System;
-use odeum::kinetics::check::thermodynamics;
-use odeum::kinetics::mechanism::{Blending, Rate, Reaction, Thermo};
-use odeum::kinetics::read::{Composition, InitialState};
-use odeum::kinetics::{Mechanism, Reactor};
+use odeum_kinetics::check::thermodynamics;
+use odeum_kinetics::mechanism::{Blending, Rate, Reaction, Thermo};
+use odeum_kinetics::read::{Composition, InitialState};
+use odeum_kinetics::{Mechanism, Reactor};
+use odeum_ode::System;
 use std::sync::Arc;
 
 /// Jumps of thermodynamic functions listed, the largest first.
@@ -51,7 +51,7 @@ fn describe(file: &str, read: Read, style: Style) -> String {
     let kinetics = Arc::new(kinetics);
     let reactor = Reactor::constant_volume(kinetics);
     let n = reactor.dim();
-    let nnz = reactor.jacobian_pattern().map_or(n * n, odeum::core::Pattern::nnz);
+    let nnz = reactor.jacobian_pattern().map_or(n * n, odeum_core::Pattern::nnz);
     let share = 100.0 * nnz as f64 / (n * n) as f64;
     facts.pair("Jacobian", format!("{n} × {n}, {} entries ({share:.0} %)", count(nnz as u64)));
     text += &format!("\n\n{}\n{}", facts.render(style), rates(&mechanism).render(style));

@@ -5,8 +5,8 @@ mod command;
 pub(crate) use command::command;
 
 use crate::finding::Finding;
-use odeum::kinetics::read::{self, InitialState, Problem, Selection};
-use odeum::kinetics::{Kinetics, Mechanism};
+use odeum_kinetics::read::{self, InitialState, Problem, Selection};
+use odeum_kinetics::{Kinetics, Mechanism};
 use std::path::Path;
 
 /// A mechanism that was read.

@@ -1,7 +1,7 @@
 //! A result as a table of named columns, for CSV and Parquet.
 
 use crate::results::Results;
-use odeum::Scalar;
+use odeum_ode::Scalar;
 
 /// A column, computed row by row.
 pub(super) struct Column<'a> {

@@ -22,7 +22,7 @@ pub(crate) use target::{Target, refuse_other};
 
 use crate::finding::Finding;
 use crate::results::Results;
-use odeum::Scalar;
+use odeum_ode::Scalar;
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use super::archive::{Archive, write_archive};
 use super::reserve::Room;
 use crate::finding::Finding;
 use crate::results::{Results, Row};
-use odeum::{Scalar, Stats, Status};
+use odeum_ode::{Scalar, Stats, Status};
 use serde_json::json;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::report::{COLOURS, legend, rounded};
 use crate::results::Results;
-use odeum::{Scalar, Status};
+use odeum_ode::{Scalar, Status};
 use plotters::prelude::*;
 use std::collections::HashMap;
 

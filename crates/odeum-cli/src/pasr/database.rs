@@ -2,11 +2,11 @@
 
 use super::refused;
 use crate::finding::Finding;
-use odeum::kinetics::Kinetics;
-use odeum::kinetics::Reactor;
-use odeum::kinetics::pasr::{Pasr, PasrSettings, RunError};
-use odeum::{Device, Ensemble, Error, Method, Monitor, Options, Tolerance};
 use odeum_compiled::Rhs;
+use odeum_kinetics::Kinetics;
+use odeum_kinetics::Reactor;
+use odeum_kinetics::pasr::{Pasr, PasrSettings, RunError};
+use odeum_ode::{Device, Ensemble, Error, Method, Monitor, Options, Tolerance};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use crate::finding::Finding;
 use crate::suggest;
-use odeum::kinetics::Kinetics;
-use odeum::kinetics::pasr::PasrSettings;
+use odeum_kinetics::Kinetics;
+use odeum_kinetics::pasr::PasrSettings;
 
 /// Species and their amounts \[kmol\], in any multiple.
 type Composition = Vec<(String, f64)>;

@@ -14,10 +14,10 @@ use crate::output::{Archive, Lock, cannot_write, refuse_other, write_archive};
 use crate::parallel;
 use crate::report::{Progress, Style, Table, count, say, significant};
 use crate::{Exit, mechanism, show};
-use odeum::kinetics::Kinetics;
-use odeum::kinetics::constants::ONE_ATM;
-use odeum::kinetics::pasr::{Feed, PasrSettings};
-use odeum::{Device, Monitor};
+use odeum_kinetics::Kinetics;
+use odeum_kinetics::constants::ONE_ATM;
+use odeum_kinetics::pasr::{Feed, PasrSettings};
+use odeum_ode::{Device, Monitor};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,7 +48,7 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     let settings = settings(args, &kinetics).map_err(bad)?;
     let device = Device::cpu();
     let device = match (device, args.threads) {
-        (Device::Cpu(cpu), Some(n)) => Device::Cpu(odeum::Cpu { threads: Some(n), ..cpu }),
+        (Device::Cpu(cpu), Some(n)) => Device::Cpu(odeum_ode::Cpu { threads: Some(n), ..cpu }),
         (device, _) => device,
     };
     let monitor = Arc::new(Monitor::new());

@@ -3,9 +3,9 @@
 use crate::finding::Finding;
 use crate::gas;
 use crate::report::{bytes, count};
-use odeum::kinetics::constants::ONE_ATM;
-use odeum::kinetics::pasr::{PasrError, PasrSettings};
-use odeum::kinetics::{EquilibriumError, Kinetics, StateError};
+use odeum_kinetics::constants::ONE_ATM;
+use odeum_kinetics::pasr::{PasrError, PasrSettings};
+use odeum_kinetics::{EquilibriumError, Kinetics, StateError};
 
 /// Why there is no reactor of these settings.
 pub(super) fn finding(error: &PasrError, settings: &PasrSettings) -> Finding {

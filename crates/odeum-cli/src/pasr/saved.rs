@@ -3,7 +3,7 @@
 use super::Database;
 use crate::finding::Finding;
 use crate::npz::Npz;
-use odeum::kinetics::{Kinetics, Reactor};
+use odeum_kinetics::{Kinetics, Reactor};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use odeum::Scalar;
+use odeum_ode::Scalar;
 use std::fmt;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::number::{count, duration, rounded, significant};
 use super::table::{Align, Table, wrap};
 use super::{Style, say};
-use odeum::solution::Summary;
+use odeum_ode::solution::Summary;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -9,8 +9,8 @@ use crate::checkpoint::Header;
 use crate::parallel;
 use crate::plan::{Plan, STARTS};
 use crate::results::{Piece, Pieces};
-use odeum::{Device, Ensemble, Error, Monitor, Solution, Status};
 use odeum_compiled::Compiled;
+use odeum_ode::{Device, Ensemble, Error, Monitor, Solution, Status};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::output::Target;
 use crate::plan::Plan;
 use crate::results::{Piece, Pieces};
-use odeum::{Scalar, Status};
+use odeum_ode::{Scalar, Status};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

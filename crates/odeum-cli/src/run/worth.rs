@@ -4,9 +4,9 @@
 //! The processor integrates some of the systems first, which says how long they take at most.
 
 use crate::plan::Plan;
-use odeum::backend::cpu::Cpu;
-use odeum::{Cuda, Device, Monitor};
 use odeum_compiled::Compiled;
+use odeum_ode::backend::cpu::Cpu;
+use odeum_ode::{Cuda, Device, Monitor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 

@@ -36,7 +36,7 @@ fn help_is_worth_reading() {
 fn problems_and_devices_are_listed() {
     let folder = Folder::new();
     let list = folder.odeum(&["problems"]).well().out;
-    for problem in odeum::problems::all() {
+    for problem in odeum_ode::problems::all() {
         assert!(list.contains(problem.name), "{list}");
         let one = folder.odeum(&["problems", problem.name]).well().out;
         assert!(one.contains("source") && one.contains(&problem.state_names()[0]), "{one}");

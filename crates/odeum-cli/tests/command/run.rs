@@ -196,7 +196,7 @@ fn every_shipped_case_checks_and_a_small_one_agrees_with_its_reference() {
         .collect();
     folder.write("p.toml", lines.join("\n")).odeum(&["run", "p.toml"]).well();
     let result = npz::read(&folder.path("p.npz"));
-    let problem = odeum::problems::find("pleiades").unwrap();
+    let problem = odeum_ode::problems::find("pleiades").unwrap();
     let reference = problem.reference_at(1.0).unwrap().y;
     for (s, y) in result["y"].f64().chunks(28).enumerate() {
         for i in 0..28 {

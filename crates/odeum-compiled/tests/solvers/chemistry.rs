@@ -1,8 +1,8 @@
 //! Reacting gases through whole ignitions: all ignite, and what must stay, stays.
 
-use odeum::kinetics::{Kinetics, Mechanism, Reactor, read};
-use odeum::{Device, Ensemble, Method, Monitor, Options, System, Tolerance};
 use odeum_compiled::Rhs;
+use odeum_kinetics::{Kinetics, Mechanism, Reactor, read};
+use odeum_ode::{Device, Ensemble, Method, Monitor, Options, System, Tolerance};
 use std::path::Path;
 use std::sync::Arc;
 

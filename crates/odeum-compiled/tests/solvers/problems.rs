@@ -1,8 +1,8 @@
 //! Whether the methods that the built-in problems suggest solve them.
 
-use odeum::problems;
-use odeum::{Device, Method, Monitor, Options, Tolerance};
 use odeum_compiled::Rhs;
+use odeum_ode::problems;
+use odeum_ode::{Device, Method, Monitor, Options, Tolerance};
 
 /// Largest error over the largest component: the problems have components of all sizes.
 fn error(found: &[f64], reference: &[f64]) -> f64 {

@@ -1,12 +1,12 @@
 //! Stiff methods on stiff problems, against references; and their faults on purpose.
 
-use odeum::core::{Graph, Pattern, Tape};
-use odeum::problems::{self, Problem};
-use odeum::{
+use odeum_compiled::Rhs;
+use odeum_core::{Graph, Pattern, Tape};
+use odeum_ode::problems::{self, Problem};
+use odeum_ode::{
     Device, Ensemble, Error, FirstStep, JacobianBy, Method, Monitor, Options, Radau, Real,
     Rosenbrock, Solution, Status, System, Tolerance, solve,
 };
-use odeum_compiled::Rhs;
 
 fn integrate(
     rhs: &Rhs,

@@ -25,11 +25,11 @@ mod relay;
 mod slabs;
 mod start;
 
-use odeum::{Cpu, Device, Error};
 use odeum_cuda::{Gpu, devices};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Options, Outcome, Precision, Problem, rough};
+use odeum_ode::{Cpu, Device, Error};
 use std::ops::ControlFlow;
 
 const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];

@@ -1,9 +1,9 @@
 //! Speeds of domains that are a part of the box.
 
 use super::{PAPERS, begin, compare, speed_of};
-use odeum::{Device, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Mask, Precision, Problem, rough};
+use odeum_ode::{Device, Error};
 
 /// Steps that are timed: half-solid boxes take them slowly.
 const STEPS: usize = 20;

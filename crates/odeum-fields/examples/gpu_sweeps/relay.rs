@@ -1,10 +1,10 @@
 //! Two steps by groups of warps that hand planes on, beside single steps: bits and speeds.
 
 use crate::{begin, speed, steps};
-use odeum::{Device, Error};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Grid, Model, ModelText, Problem, Walls, rough};
+use odeum_ode::{Device, Error};
 
 fn model(equations: Vec<(&'static str, &'static str)>) -> Result<Model, Error> {
     let species = equations.iter().map(|(name, _)| *name).collect();

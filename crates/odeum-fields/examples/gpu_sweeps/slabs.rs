@@ -1,10 +1,10 @@
 //! A field on several GPUs: whether it has the bits of one, and how much faster it is.
 
 use super::{begin, steps};
-use odeum::{Cuda, Device, Error};
 use odeum_cuda::Gpu;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Method, Options, Precision, Problem, Steps, rough};
+use odeum_ode::{Cuda, Device, Error};
 use std::ops::ControlFlow;
 use std::time::Instant;
 

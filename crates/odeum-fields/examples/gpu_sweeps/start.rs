@@ -1,10 +1,10 @@
 //! From the text of equations to the result of a first step, part by part.
 
 use super::{begin, steps};
-use odeum::{Device, Error};
 use odeum_cuda::Gpu;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Grid, rough};
+use odeum_ode::{Device, Error};
 use std::time::Instant;
 
 /// Of one problem, with the driver's context open: a process that has compiled or loaded anything

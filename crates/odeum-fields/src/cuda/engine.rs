@@ -18,7 +18,7 @@ use crate::reduce::Summary;
 use crate::sample::{self, Care, State};
 use crate::slab::Slab;
 use crate::tiling::Tiling;
-use odeum::{Error, Scalar, Tolerance};
+use odeum_ode::{Error, Scalar, Tolerance};
 use std::borrow::Cow;
 
 /// The fields of a march on GPUs.

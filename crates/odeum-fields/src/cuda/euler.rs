@@ -10,7 +10,7 @@ use super::part::{self, Part, Ready, Sweep};
 use super::past::{Kept, Recorded};
 use super::step::{self, Step};
 use crate::backend::{Backend, Batch, Slot, Taken};
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// Kernels in a recording: an even number, after which the fields are where they were.
 const RECORDED: usize = 64;

@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::part::{Part, Ready};
 use crate::backend::Slot;
 use crate::slab::HALO;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// What each part sends by; empty for one alone.
 pub(super) struct Links<M: Machine>(Vec<Link<M>>);

@@ -8,7 +8,7 @@ use super::step::{Addends, Step};
 use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::tiling::{SHARED, Tiling};
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// What stands before a kernel's text, after the library's own shim, to run it on the host.
 pub const HOST_THREADS: &str = include_str!("device/host_threads.h");

@@ -1,7 +1,7 @@
 //! Kernels that are compiled while something else is done, and waited for when they are needed.
 
 use super::machine::Machine;
-use odeum::Error;
+use odeum_ode::Error;
 use std::cell::{Cell, OnceCell};
 
 /// Kernels of a text, of which none needs more shared memory than all may have.

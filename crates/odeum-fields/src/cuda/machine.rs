@@ -1,8 +1,8 @@
 //! What kernels run on.
 
-use odeum::{Error, Scalar};
 pub use odeum_cuda::{Boxes, TensorMap};
 use odeum_cuda::{Event, Graph, Kernel, Memory, Pending, Stream};
+use odeum_ode::{Error, Scalar};
 use std::ffi::c_void;
 
 /// A GPU and a queue of work for it; in tests something else that executes kernels.

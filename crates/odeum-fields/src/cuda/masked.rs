@@ -14,7 +14,7 @@ use crate::method::Method;
 use crate::plan::{self, Plan};
 use crate::problem::Problem;
 use crate::slab::Slab;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 use std::ffi::c_void;
 
 /// Threads of a block: a warp takes a word of 32 cells.

@@ -39,8 +39,8 @@ use crate::method::Method;
 use crate::problem::Problem;
 use crate::sweep::Precision;
 use machine::{Gpu, Machine};
-use odeum::Error;
-use odeum::backend::cuda::Cuda;
+use odeum_ode::Error;
+use odeum_ode::backend::cuda::Cuda;
 
 /// A field on GPUs, with room for what the method needs.
 pub(crate) fn open<T: Precision>(

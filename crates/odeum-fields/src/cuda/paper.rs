@@ -31,7 +31,7 @@ use crate::problem::Problem;
 use crate::problems::Paper;
 use crate::quantity::Quantity;
 use crate::walls::{Face, Wall, Walls};
-use odeum::Error;
+use odeum_ode::Error;
 
 /// The method of a computing kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

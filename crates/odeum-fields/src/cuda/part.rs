@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::slab::Slab;
 use crate::tiling::{MANY, Tiling};
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::c_void;

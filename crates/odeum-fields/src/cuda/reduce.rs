@@ -5,7 +5,7 @@ use super::machine::{Machine, PLAIN, argument};
 use super::masked::Counted;
 use super::shape::Shape;
 use super::source;
-use odeum::{Error, Scalar, Tolerance};
+use odeum_ode::{Error, Scalar, Tolerance};
 use std::cell::RefCell;
 use std::ffi::c_void;
 

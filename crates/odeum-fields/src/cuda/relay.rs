@@ -5,9 +5,9 @@ use super::shape::Shape;
 use crate::plan::Plan;
 use crate::tiling::{RELAY, RELAY_PLANE, Tiling};
 use crate::walls::Ghost;
-use odeum::Scalar;
 use odeum_core::Graph;
 use odeum_cuda::Text;
+use odeum_ode::Scalar;
 
 /// Whether a problem's steps can be taken so; if not, what is in the way.
 pub(super) fn suits<T: Scalar>(

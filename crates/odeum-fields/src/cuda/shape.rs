@@ -5,7 +5,7 @@ use crate::field::Field;
 use crate::grid::Grid;
 use crate::slab::Slab;
 use crate::tiling::RELAY_PLANE;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 use std::collections::HashMap;
 use std::ops::Range;
 

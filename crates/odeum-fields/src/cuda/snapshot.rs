@@ -4,7 +4,7 @@ use super::machine::Machine;
 use super::shape::Shape;
 use crate::field::Field;
 use crate::slab::Slab;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Couriers that wait for a field to carry.

@@ -6,10 +6,10 @@ use crate::plan::{Blow, Plan};
 use crate::problem::{Advection, Problem};
 use crate::tiling::{Kind, Tiling};
 use crate::walls::{End, Ghost};
-use odeum::{Rkc, Scalar};
 use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
 use odeum_cuda::{REAL, Text, literal};
+use odeum_ode::{Rkc, Scalar};
 
 const SPAN: &str = include_str!("device/span.cuh");
 const VECTOR: &str = include_str!("device/vector.cuh");

@@ -6,7 +6,7 @@ use crate::plan::{Blow, Plan, Source};
 use crate::problem::Problem;
 use crate::quantity::Course;
 use crate::walls::{Ghost, SpeciesWalls};
-use odeum::Scalar;
+use odeum_ode::Scalar;
 
 /// The numbers of `OdStep`, all of one type: t, h, factors of Laplacians \[S × (S + K)\], shifts of
 /// walls \[6 S\], speeds \[3\], rates.

@@ -10,7 +10,7 @@ use super::step::Step;
 use crate::grid::Grid;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Problem, Wind};
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 use std::ffi::c_void;
 
 /// Threads of a block along x and y.

@@ -6,7 +6,7 @@ use crate::checkpoint::Clock;
 use crate::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::stages;
 use crate::sweep::Precision;
-use odeum::{Error, Rkc, Status};
+use odeum_ode::{Error, Rkc, Status};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 

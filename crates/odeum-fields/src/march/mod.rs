@@ -15,8 +15,8 @@ use crate::reduce::{Summary, first_spoiled};
 use crate::stability::{Judge, Stability};
 use crate::sweep::Precision;
 use crate::tiling::Tiling;
-use odeum::controller::{Control, Controller};
-use odeum::{Device, Error, Status};
+use odeum_ode::controller::{Control, Controller};
+use odeum_ode::{Device, Error, Status};
 use std::borrow::Cow;
 
 /// Options of a march.

@@ -9,7 +9,7 @@ use crate::method::{Method, Steps};
 use crate::sample::{self, Care};
 use crate::stability::{self, Stability};
 use crate::sweep::Precision;
-use odeum::Error;
+use odeum_ode::Error;
 
 /// A look at all cells, in sweeps.
 const LOOK: f64 = 0.5;

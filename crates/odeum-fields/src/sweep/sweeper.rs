@@ -12,8 +12,8 @@ use crate::field::Field;
 use crate::native::{Code, Factors, Here};
 use crate::plan::{Kernel, Plan};
 use crate::solids::Solids;
-use odeum::Error;
 use odeum_core::Isa;
+use odeum_ode::Error;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 

@@ -2,7 +2,7 @@
 
 mod choice;
 
-use odeum::Error;
+use odeum_ode::Error;
 
 /// Cells for which tiles may be as wide as they are fastest.
 pub(crate) const MANY: usize = 8 << 20;

@@ -1,11 +1,11 @@
 //! Problems that have deceived: each is a class of its own, for every method and every backend.
 
 use super::{methods, model};
-use odeum::Status;
 use odeum_fields::{
     Advection, Checkpoint, Clock, Face, Field, Grid, March, Mask, Method, Options, Outcome,
     PointSource, Problem, Quantity, Steps, Summary, Wall, Walls, Wind, noise, stability,
 };
+use odeum_ode::Status;
 use std::ops::ControlFlow;
 
 /// How a backend begins a march, or takes it up.

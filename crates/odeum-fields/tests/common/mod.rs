@@ -3,11 +3,11 @@
 
 pub(crate) mod deceivers;
 
-use odeum::{Cpu, Isa, Tolerance};
 use odeum_fields::{
     Face, Field, Grid, March, Method, Model, ModelText, Options, Outcome, Precision, Problem,
     Quantity, Steps, Wall, Walls,
 };
+use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 

@@ -4,11 +4,11 @@
 //! `ODEUM_BLESS=1` writes the snapshot anew. Without the compiler the tests are skipped.
 
 use crate::nvrtc;
-use odeum::Scalar;
 use odeum_fields::cuda::Tiling;
 use odeum_fields::cuda::inspect::{self, KernelText};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Advection, Mask, Problem, Wall, Walls};
+use odeum_ode::Scalar;
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");

@@ -1,7 +1,7 @@
 //! A machine that runs device code on this one: the kernels' text, made plain C++ by the host
 //! shim and compiled by g++.
 
-#[path = "../../../odeum/tests/device/host.rs"]
+#[path = "../../../odeum-ode/tests/device/host.rs"]
 mod gpp;
 #[path = "queues.rs"]
 mod queues;
@@ -9,9 +9,9 @@ mod queues;
 pub(crate) use gpp::is_available;
 
 use libloading::Library;
-use odeum::{Error, Scalar};
 use odeum_cuda::HOST_SHIM;
 use odeum_fields::cuda::inspect::{self, Boxes, Machine, TensorMap};
+use odeum_ode::{Error, Scalar};
 use queues::{Point, Work, World};
 use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;

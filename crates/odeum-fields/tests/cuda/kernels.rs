@@ -2,7 +2,6 @@
 //! sweeps, which share no code with them.
 
 use crate::host;
-use odeum::{Cpu, Scalar};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{
@@ -10,6 +9,7 @@ use odeum_fields::{
     Options, Outcome, PointSource, Precision, Problem, Quantity, Stencil, Wall, Walls, Wind, noise,
     rough,
 };
+use odeum_ode::{Cpu, Scalar};
 use std::ops::ControlFlow;
 
 /// Steps of forward Euler by kernels.

@@ -4,7 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../../../odeum/tests/device/nvrtc.rs"]
+#[path = "../../../odeum-ode/tests/device/nvrtc.rs"]
 mod nvrtc;
 
 mod compile;

@@ -3,12 +3,12 @@
 
 use crate::common::model;
 use crate::host;
-use odeum::{Cpu, Error, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
     Advection, Checkpoint, Clock, Field, Grid, March, Method, Options, Outcome, Precision, Problem,
     Quantity, Steps, Wall, Walls, Wind, noise, rough,
 };
+use odeum_ode::{Cpu, Error, Status, Tolerance};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 

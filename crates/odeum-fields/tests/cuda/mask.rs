@@ -3,12 +3,12 @@
 
 use crate::common::{methods, model};
 use crate::host;
-use odeum::{Cpu, Error, Status};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::{
     Advection, Checkpoint, Clock, Face, Field, Grid, March, Mask, Method, Options, Outcome,
     PointSource, Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough,
 };
+use odeum_ode::{Cpu, Error, Status};
 use std::ops::ControlFlow;
 
 /// Two species, one with a slope that is no sum of Laplacians times numbers.

@@ -2,11 +2,11 @@
 //! processor's sweeps, which share no code with them; and through the run-time compiler.
 
 use crate::{host, nvrtc};
-use odeum::Cpu;
 use odeum_fields::cuda::paper::inspect;
 use odeum_fields::cuda::paper::{self, Blocks, Generation, Kernel, PaperMarch, Variant};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Face, Precision, Quantity, Wall, Walls, rough};
+use odeum_ode::Cpu;
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/paper.txt");

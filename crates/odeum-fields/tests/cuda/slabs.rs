@@ -2,13 +2,13 @@
 
 use crate::common::model;
 use crate::host;
-use odeum::{Status, Tolerance};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{
     Advection, Checkpoint, Clock, Field, Grid, March, Mask, Method, ModelText, Options, Outcome,
     PointSource, Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough,
 };
+use odeum_ode::{Status, Tolerance};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 

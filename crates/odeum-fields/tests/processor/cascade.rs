@@ -1,11 +1,11 @@
 //! Several steps in one pass against single steps, bit for bit.
 
 use crate::common::{mixed_walls, model};
-use odeum::{Cpu, Isa};
 use odeum_fields::{
     Advection, Combination, Engine, Field, Grid, PointSource, Precision, Problem, Quantity,
     Stencil, Wall, Walls, Wind, noise,
 };
+use odeum_ode::{Cpu, Isa};
 
 fn problem(shape: [usize; 3], equations: &[(&'static str, &'static str)]) -> Problem {
     Problem::new(model(equations), Grid::new(shape, 0.8).unwrap())

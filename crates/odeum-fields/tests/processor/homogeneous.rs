@@ -2,10 +2,10 @@
 //! same method and the same steps both engines give the same answer.
 
 use crate::common::carried;
-use odeum::core::text::TextSource;
-use odeum::method::erk::Tableau;
-use odeum::{Controller, Device, Ensemble, Erk, Rkc, Solution, Tolerance};
+use odeum_core::text::TextSource;
 use odeum_fields::{Field, Grid, Method, ModelText, Options, Problem, Steps, Wall, Walls};
+use odeum_ode::method::erk::Tableau;
+use odeum_ode::{Controller, Device, Ensemble, Erk, Rkc, Solution, Tolerance};
 
 /// The Brusselator with a push, and what diffuses beside it.
 const REACTIONS: [(&str, &str); 2] =
@@ -31,7 +31,7 @@ static EULER: Tableau = Tableau {
 };
 
 /// The answer of the ensemble.
-fn solve(method: &odeum::Method, options: &odeum::Options) -> Solution<f64> {
+fn solve(method: &odeum_ode::Method, options: &odeum_ode::Options) -> Solution<f64> {
     let text = TextSource {
         states: vec!["u", "v"],
         params: PARAMS.iter().map(|(name, _)| *name).collect(),
@@ -42,14 +42,14 @@ fn solve(method: &odeum::Method, options: &odeum::Options) -> Solution<f64> {
     let span = (0.0, f64::from(STEPS) * H);
     let ensemble = Ensemble::new(2, START.to_vec(), span).unwrap().with_params(params).unwrap();
     let tape = text.read().unwrap().tape();
-    let solution = odeum::solve(&tape, &ensemble, method, &Device::cpu(), options).unwrap();
+    let solution = odeum_ode::solve(&tape, &ensemble, method, &Device::cpu(), options).unwrap();
     assert!(solution.all_succeeded());
     solution
 }
 
 /// The same by steps of one size, and the evaluations of the right-hand side it took.
-fn ensemble(method: &odeum::Method) -> (Vec<f64>, u64) {
-    let solution = solve(method, &odeum::Options::new(Tolerance::new(1e-3, 1e-3)));
+fn ensemble(method: &odeum_ode::Method) -> (Vec<f64>, u64) {
+    let solution = solve(method, &odeum_ode::Options::new(Tolerance::new(1e-3, 1e-3)));
     let stats = solution.stats[0];
     assert_eq!((stats.steps, stats.rejected), (STEPS, 0));
     (solution.y(0), u64::from(stats.nfev))
@@ -57,7 +57,7 @@ fn ensemble(method: &odeum::Method) -> (Vec<f64>, u64) {
 
 /// Fields of several shapes between walls that let nothing pass and without walls: all cells have
 /// the same bits, and differ from the answer of the ensemble by roundings.
-fn check(options: &Options, method: &odeum::Method) {
+fn check(options: &Options, method: &odeum_ode::Method) {
     let (wanted, _) = ensemble(method);
     let equations: Vec<String> =
         (0..2).map(|s| format!("{} + {}", DIFFUSIONS[s], REACTIONS[s].1)).collect();
@@ -86,7 +86,8 @@ fn check(options: &Options, method: &odeum::Method) {
 
 #[test]
 fn forward_euler_is_that_of_the_ensemble() {
-    let method = odeum::Method::Erk(Erk { controller: Controller::fixed(H), ..Erk::new(&EULER) });
+    let method =
+        odeum_ode::Method::Erk(Erk { controller: Controller::fixed(H), ..Erk::new(&EULER) });
     check(&Options::euler(H), &method);
 }
 
@@ -95,7 +96,7 @@ fn runge_kutta_chebyshev_is_that_of_the_ensemble() {
     let stages = 7_u32;
     // The ensemble takes 1 + ⌊√(1 + 1.54 h σ)⌋ stages.
     let bound = (f64::from(stages - 1).powi(2) + 1.0) / (1.54 * H);
-    let method = odeum::Method::Rkc(Rkc {
+    let method = odeum_ode::Method::Rkc(Rkc {
         radius_bound: Some(bound),
         controller: Controller::fixed(H),
         ..Rkc::default()
@@ -120,8 +121,8 @@ fn adaptive_steps_come_to_the_answer_of_another_method() {
     let steps = Steps::Adaptive(Tolerance::new(1e-9, 1e-11));
     let options = Options::new(Method::Rkc { stages: None }, steps);
     let end = carried(&problem, start, &options, f64::from(STEPS) * H);
-    let tight = odeum::Options::new(Tolerance::new(1e-12, 1e-14));
-    let solution = solve(&odeum::Method::dopri5(), &tight);
+    let tight = odeum_ode::Options::new(Tolerance::new(1e-12, 1e-14));
+    let solution = solve(&odeum_ode::Method::dopri5(), &tight);
     for (s, wanted) in solution.y(0).iter().enumerate() {
         let values = end.to_values(s);
         assert!(values.iter().all(|value| *value == values[0]));

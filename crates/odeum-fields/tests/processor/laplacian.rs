@@ -1,7 +1,7 @@
 //! The Laplacian against its symbol: every product of cosines is an eigenvector of a closed box.
 
-use odeum::{Cpu, Isa};
 use odeum_fields::{Engine, Field, Grid, ModelText, Precision, Problem, Stencil, Wall, Walls};
+use odeum_ode::{Cpu, Isa};
 use std::f64::consts::PI;
 
 fn diffusion(shape: [usize; 3], h: f64) -> Problem {

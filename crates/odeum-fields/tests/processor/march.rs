@@ -1,12 +1,12 @@
 //! Marches through time: orders, conservation, limits, interruptions, failures.
 
 use crate::common::model;
-use odeum::{Cpu, Isa, Status, Tolerance};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
     Advection, Checkpoint, Engine, Field, Grid, March, Method, Options, Outcome, Precision,
     Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, stability,
 };
+use odeum_ode::{Cpu, Isa, Status, Tolerance};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 

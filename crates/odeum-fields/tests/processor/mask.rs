@@ -2,11 +2,11 @@
 //! what solid cells must not do.
 
 use crate::common::{methods, model};
-use odeum::{Cpu, Isa};
 use odeum_fields::{
     Advection, Engine, Field, Grid, March, Mask, Method, Options, Outcome, PointSource, Precision,
     Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough, stability,
 };
+use odeum_ode::{Cpu, Isa};
 use std::ops::ControlFlow;
 
 fn cpu(threads: usize) -> Cpu {

@@ -2,11 +2,11 @@
 //! code, and leaves all before it as it is.
 
 use crate::common::mixed_walls;
-use odeum::{Cpu, Isa};
 use odeum_fields::{
     Advection, Combination, Engine, Field, Grid, Mask, ModelText, Precision, Problem, Quantity,
     Wall, Walls, Wind, noise,
 };
+use odeum_ode::{Cpu, Isa};
 
 fn problem(shape: [usize; 3], equations: &[(&str, &str)], interpreted: bool) -> Problem {
     let given = |equation: &str| match interpreted {

@@ -1,11 +1,11 @@
 //! The paper's problems against their dispersion relations, profiles and moments.
 
-use odeum::{Cpu, Isa};
 use odeum_fields::problems::Paper;
 use odeum_fields::{
     Advection, Engine, Field, Grid, March, ModelText, Options, Outcome, Problem, Quantity, Stencil,
     Wall, Walls, Wind, noise,
 };
+use odeum_ode::{Cpu, Isa};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 

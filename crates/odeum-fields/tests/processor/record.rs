@@ -1,8 +1,8 @@
 //! Models written in Rust are those written as text.
 
 use crate::common::carried;
-use odeum::Real;
 use odeum_fields::{Field, Grid, Model, ModelText, Options, Problem, noise};
+use odeum_ode::Real;
 
 /// Two equations with parameters, both Laplacians and potentials, and what follows in each.
 fn text_with(more: [&str; 2]) -> Model {

@@ -1,11 +1,11 @@
 //! How far methods with stages may step where eigenvalues are not real.
 
 use crate::common::model;
-use odeum::Cpu;
 use odeum_fields::{
     Advection, Field, Grid, March, Method, Options, Outcome, Problem, Quantity, Steps, Wall, Walls,
     Wind, noise, stability,
 };
+use odeum_ode::Cpu;
 
 const METHODS: [Method; 5] = [
     Method::Ssprk3,

@@ -1,10 +1,10 @@
 //! Numbers below the least normal one: zero to sweeps, and untouched outside of them.
 
 use crate::common::{methods, model};
-use odeum::Cpu;
 use odeum_fields::{
     Combination, Engine, Field, Grid, March, Options, Outcome, Precision, Problem, noise,
 };
+use odeum_ode::Cpu;
 use std::hint::black_box;
 use std::ops::ControlFlow;
 

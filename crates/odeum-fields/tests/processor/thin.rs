@@ -1,11 +1,11 @@
 //! Grids of one and of two dimensions: what is left out there makes no difference.
 
 use crate::common::{mixed_walls, model, one_thread};
-use odeum::{Cpu, Isa};
 use odeum_fields::{
     Combination, Engine, Field, Grid, Mask, PointSource, Precision, Problem, Quantity, Stencil,
     Summary, Wall, Walls, Wind, noise,
 };
+use odeum_ode::{Cpu, Isa};
 
 const TURING: [(&str, &str); 2] =
     [("u", "0.3*lap(u) + u - u^3 - v"), ("v", "0.5*lap(v) + 2*(u - 0.5*v)")];

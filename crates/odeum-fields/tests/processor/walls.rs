@@ -1,10 +1,10 @@
 //! Walls, each against a solution or an identity; diffusion that differs from cell to cell.
 
-use odeum::{Cpu, Isa, Tolerance};
 use odeum_fields::{
     Engine, Face, Field, Grid, March, Method, ModelText, Options, Outcome, Problem, Quantity,
     Stencil, Steps, Wall, Walls, noise,
 };
+use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 

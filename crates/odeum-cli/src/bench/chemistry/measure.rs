@@ -3,12 +3,12 @@
 use super::row::Row;
 use super::states::States;
 use crate::finding::Finding;
-use odeum::kinetics::{JacobianForm, Reactor};
-use odeum::method::JacobianBy;
-use odeum::{
+use odeum_compiled::Rhs;
+use odeum_kinetics::{JacobianForm, Reactor};
+use odeum_ode::method::JacobianBy;
+use odeum_ode::{
     Controller, Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Solution, Tolerance,
 };
-use odeum_compiled::Rhs;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -219,7 +219,7 @@ impl<'a> Study<'a> {
     }
 
     fn measure(&self, part: Part, run: &Run) -> Result<Row, Finding> {
-        let broken = |error: odeum::Error| Finding::error(error.to_string());
+        let broken = |error: odeum_ode::Error| Finding::error(error.to_string());
         let sorted = run.sorted.then(|| self.states.sorted());
         let states = sorted.as_ref().unwrap_or(self.states);
         let ensemble: Ensemble<f64> = states.ensemble(self.reactor, run.systems, self.dt)?;

@@ -17,7 +17,7 @@ use crate::pasr::Database;
 use crate::report::{Align, Style, Table, count, say, significant};
 use crate::{Exit, mechanism, show};
 use measure::{Part, Study};
-use odeum::kinetics::Reactor;
+use odeum_kinetics::Reactor;
 use row::{Document, Row};
 use states::States;
 use std::sync::Arc;

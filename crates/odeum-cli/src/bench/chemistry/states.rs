@@ -4,11 +4,11 @@ use crate::Exit;
 use crate::finding::Finding;
 use crate::pasr::{Database, Feeds};
 use crate::random;
-use odeum::kinetics::constants::ONE_ATM;
-use odeum::kinetics::pasr::PasrSettings;
-use odeum::kinetics::{Kinetics, Reactor};
-use odeum::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Tolerance};
 use odeum_compiled::Rhs;
+use odeum_kinetics::constants::ONE_ATM;
+use odeum_kinetics::pasr::PasrSettings;
+use odeum_kinetics::{Kinetics, Reactor};
+use odeum_ode::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Tolerance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

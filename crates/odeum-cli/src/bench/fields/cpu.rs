@@ -2,9 +2,9 @@
 
 use super::{Measured, Timed};
 use crate::available::{Working, available_memory};
-use odeum::{Cpu, Error};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Field, Precision};
+use odeum_ode::{Cpu, Error};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,12 @@
 //! Steps of fields on GPUs, timed there.
 
 use super::{Measured, Timed};
-use odeum::backend::cuda::Cuda;
-use odeum::{Device, Error};
 use odeum_fields::cuda;
 use odeum_fields::cuda::paper::{PaperMarch, Variant};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision};
+use odeum_ode::backend::cuda::Cuda;
+use odeum_ode::{Device, Error};
 use std::ops::ControlFlow;
 
 /// Bytes of each array of the copy.

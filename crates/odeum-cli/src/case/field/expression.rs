@@ -1,10 +1,10 @@
 //! Expressions of the place.
 
 use crate::case::reader::Field;
-use odeum::Real;
-use odeum::core::text::TextSource;
-use odeum::core::{Graph, Program, Symbol};
+use odeum_core::text::TextSource;
+use odeum_core::{Graph, Program, Symbol};
 use odeum_fields::{AXES, Grid, Model};
+use odeum_ode::Real;
 
 /// Cells along x that are computed at once: all that they need stays in the nearest cache.
 pub(super) const STRIP: usize = 256;

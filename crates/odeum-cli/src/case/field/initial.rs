@@ -7,9 +7,9 @@ use super::surroundings::Context;
 use super::{arrays, expression, known};
 use crate::case::reader::{Field, Section};
 use crate::finding::Findings;
-use odeum::{Error, Scalar};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field as Cells, Grid, Model, noise};
+use odeum_ode::{Error, Scalar};
 use std::path::Path;
 
 /// What every species starts from.

@@ -7,8 +7,8 @@ use crate::case::spots::Spots;
 use crate::finding::Finding;
 use crate::plan::threads_of;
 use crate::report::bytes;
-use odeum::Device;
 use odeum_fields::{Field, Grid, Method, fields_needed};
+use odeum_ode::Device;
 
 /// Copies of the field that are on their way to files: one waits, one is being written.
 pub(crate) const COPIES: usize = 2;

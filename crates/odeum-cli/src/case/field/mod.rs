@@ -24,8 +24,8 @@ use super::spots::Spots;
 use super::{Precision, run};
 use crate::finding::Findings;
 use crate::source::Source;
-use odeum::Device;
 use odeum_fields::{Method, Problem, Quantity};
+use odeum_ode::Device;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ pub(super) fn read(
     });
     // Of a grid that is too large nothing is read that has its size.
     let grid = grid.filter(|_| findings.ok(memory::check(memory, device, &spots)).is_some());
-    let place = |error: odeum::Error, spots: &Spots| findings.push(spots.place(error));
+    let place = |error: odeum_ode::Error, spots: &Spots| findings.push(spots.place(error));
 
     let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
     let cells = grid.as_ref().map(|cells| &cells.grid);

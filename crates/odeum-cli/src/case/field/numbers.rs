@@ -1,6 +1,6 @@
 //! Numbers of cells, as wide as in the file that they come from.
 
-use odeum::Scalar;
+use odeum_ode::Scalar;
 use std::fmt;
 
 /// A number for each cell, x fastest.

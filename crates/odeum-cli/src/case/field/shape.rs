@@ -2,8 +2,8 @@
 
 use super::three;
 use crate::case::reader::{Field, Section};
-use odeum::Real;
 use odeum_fields::{AXES, Grid};
+use odeum_ode::Real;
 
 /// A part of the box, its surface included.
 #[derive(Clone, Debug)]

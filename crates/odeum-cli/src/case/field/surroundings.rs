@@ -7,9 +7,9 @@ use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
 use crate::case::text;
 use crate::finding::Findings;
-use odeum::core::{Graph, Symbol};
-use odeum::{Error, Real};
+use odeum_core::{Graph, Symbol};
 use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Wind};
+use odeum_ode::{Error, Real};
 use std::path::Path;
 
 /// What values are read against.

@@ -4,7 +4,7 @@ use crate::case::reader::{Field, Section};
 use crate::case::text::{self, Entry};
 use crate::finding::{Finding, Findings};
 use crate::suggest;
-use odeum::core::text::{Diagnostic, Part, names};
+use odeum_core::text::{Diagnostic, Part, names};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Model, ModelError, ModelText};
 use std::collections::HashSet;

@@ -3,9 +3,9 @@
 use super::known;
 use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
-use odeum::{Atol, Norm, Tolerance};
 use odeum_fields::Method;
 use odeum_fields::problems::Paper;
+use odeum_ode::{Atol, Norm, Tolerance};
 
 /// The whole section.
 #[derive(Clone, Debug)]

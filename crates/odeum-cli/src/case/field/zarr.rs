@@ -6,8 +6,8 @@
 use super::numbers::Numbers;
 use crate::npy::Kind;
 use flate2::read::GzDecoder;
-use odeum::Scalar;
 use odeum_fields::{AXES, Grid};
+use odeum_ode::Scalar;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fs::File;

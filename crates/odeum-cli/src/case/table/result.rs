@@ -6,8 +6,8 @@ use crate::case::reader::Spot;
 use crate::finding::Finding;
 use crate::npz::Npz;
 use crate::report::count;
-use odeum::Status;
-use odeum::kinetics::constants::GAS_CONSTANT;
+use odeum_kinetics::constants::GAS_CONSTANT;
+use odeum_ode::Status;
 use std::path::Path;
 
 /// A named column of numbers.

@@ -8,7 +8,7 @@ use crate::cuda::machine::Machine;
 use crate::field::Field;
 use crate::problem::Problem;
 use crate::problems::Paper;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 use std::ffi::c_void;
 
 /// A march on whichever machine.

@@ -2,7 +2,7 @@
 
 use super::{Blocks, launches, problem, source};
 use crate::problems::Paper;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// The text of a problem, and the names of its kernels.
 ///

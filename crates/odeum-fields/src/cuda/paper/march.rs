@@ -7,7 +7,7 @@ use crate::cuda::machine::{Gpu, Machine};
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::problems::Paper;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// A field of a problem of table 1 on a GPU, on its way through time.
 ///

@@ -2,7 +2,7 @@
 
 use crate::field::Field;
 use crate::grid::Grid;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// Rows are multiples of this many points long, as the paper's are: tiles then begin where memory
 /// is read at once.

@@ -4,8 +4,8 @@ use super::task::Task;
 use super::{Blocks, INFLOW, Kernel};
 use crate::problem::Problem;
 use crate::problems::Paper;
-use odeum::Scalar;
 use odeum_cuda::{REAL, Text, literal};
+use odeum_ode::Scalar;
 
 const TASK: &str = include_str!("../device/paper/task.cuh");
 const BOUNDARY: &str = include_str!("../device/paper/boundary.cuh");

@@ -3,7 +3,7 @@
 use super::points::Points;
 use crate::problem::{Problem, Wind};
 use crate::quantity::Course;
-use odeum::{Error, Scalar};
+use odeum_ode::{Error, Scalar};
 
 /// `OdPaperTask` of `task.cuh`, field by field.
 #[repr(C)]

@@ -4,7 +4,7 @@
 //! z = hλ → −∞ and h → 0 the errors of a method go as h^k/z, with a k that has little to do with
 //! its classical order (Hairer & Wanner II, sec. IV.15). At a fixed λ that is order k − 1 in h.
 
-use odeum::{Controller, Device, Ensemble, Method, Options, Real, System, Tolerance, solve};
+use odeum_ode::{Controller, Device, Ensemble, Method, Options, Real, System, Tolerance, solve};
 
 /// φ = sin; the parameter is −λ.
 struct Prothero;

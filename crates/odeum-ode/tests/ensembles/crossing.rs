@@ -1,6 +1,8 @@
 //! Systems that end where a component crosses its level.
 
-use odeum::{Device, Ensemble, Method, Options, Real, Solution, Status, System, Tolerance, solve};
+use odeum_ode::{
+    Device, Ensemble, Method, Options, Real, Solution, Status, System, Tolerance, solve,
+};
 
 /// x' = v, v' = −x: x = sin t, v = cos t.
 struct Oscillator;

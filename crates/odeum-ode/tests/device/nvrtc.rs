@@ -1,7 +1,7 @@
 //! Device code through the run-time compiler, with no GPU: shared by the crates with kernels.
 
-use odeum::Error;
 use odeum_cuda::{Resources, assembly, check};
+use odeum_ode::Error;
 
 /// True when there is no compiler, which is then said; where there must be one
 /// (`ODEUM_NEED_NVRTC`) that is a failure.

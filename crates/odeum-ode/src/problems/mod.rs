@@ -8,8 +8,8 @@
 //! called through a pointer; a [`WithSystem`] visitor receives the concrete type instead:
 //!
 //! ```
-//! use odeum::problems::{self, WithSystem};
-//! use odeum::System;
+//! use odeum_ode::problems::{self, WithSystem};
+//! use odeum_ode::System;
 //!
 //! struct Slope<'a>(&'a problems::Problem);
 //!

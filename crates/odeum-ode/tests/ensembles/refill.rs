@@ -1,6 +1,6 @@
 //! A lane never waits for a slow neighbour, nor does the answer depend on the threads.
 
-use odeum::{
+use odeum_ode::{
     Cpu, Device, Ensemble, Isa, Method, Options, Real, Solution, System, Tolerance, solve,
 };
 

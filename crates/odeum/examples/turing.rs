@@ -2,10 +2,10 @@
 
 #![allow(clippy::print_stdout)]
 
-use odeum::Cpu;
-use odeum_fields::{
+use odeum::fields::{
     Field, Grid, March, Method, ModelText, Options, Outcome, Problem, Steps, noise,
 };
+use odeum::ode::Cpu;
 use std::ops::ControlFlow;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

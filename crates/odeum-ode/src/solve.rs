@@ -51,7 +51,7 @@ pub fn solve_monitored<T: Scalar, S: System>(
 /// recorded right-hand side, its Jacobian, the order of elimination) is found once.
 ///
 /// ```
-/// use odeum::{Device, Ensemble, Method, Options, Real, Solver, System, Tolerance};
+/// use odeum_ode::{Device, Ensemble, Method, Options, Real, Solver, System, Tolerance};
 ///
 /// /// y' = -k y
 /// struct Decay;
@@ -74,7 +74,7 @@ pub fn solve_monitored<T: Scalar, S: System>(
 ///     state = solver.solve(&ensemble)?.states;
 /// }
 /// assert!((state[99] - (-3.0_f64).exp()).abs() < 1e-6);
-/// # Ok::<(), odeum::Error>(())
+/// # Ok::<(), odeum_ode::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Solver<'a, S> {

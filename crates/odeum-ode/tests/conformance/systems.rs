@@ -1,6 +1,6 @@
 //! Small systems with known answers, and systems made to fail.
 
-use odeum::{Real, System};
+use odeum_ode::{Real, System};
 
 /// y' = y cos t with y = exp(sin t), beside y' = -2 t y² with y = 1/(1 + t²): smooth, nonlinear,
 /// time-dependent.

@@ -2,8 +2,8 @@
 
 use crate::shim;
 use crate::systems::{Fate, Fates, Smooth};
-use odeum::core::Graph;
-use odeum::{
+use odeum_core::Graph;
+use odeum_ode::{
     Controller, Device, Ensemble, FirstStep, Method, Options, Scalar, Solution, Status, System,
     Tolerance, solve,
 };

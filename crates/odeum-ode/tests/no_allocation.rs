@@ -3,8 +3,8 @@
 // A test that cannot go on fails.
 #![allow(clippy::unwrap_used)]
 
-use odeum::core::{Graph, Tape};
-use odeum::{Cpu, Device, Ensemble, Isa, Method, Options, Real, System, Tolerance, solve};
+use odeum_core::{Graph, Tape};
+use odeum_ode::{Cpu, Device, Ensemble, Isa, Method, Options, Real, System, Tolerance, solve};
 use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
 use std::cell::Cell;
 

@@ -20,7 +20,7 @@ macro_rules! conforms {
             use crate::suite::{self, Place, Subject};
             use crate::deceivers;
             #[allow(unused_imports)]
-            use odeum::{Device, Isa, Method};
+            use odeum_ode::{Device, Isa, Method};
 
             fn subject() -> Subject {
                 Subject { method: $method, place: $place }
@@ -63,9 +63,9 @@ macro_rules! conforms {
 }
 
 /// The processor with these lanes and threads; with the widest lanes it has, where it lacks these.
-fn cpu(isa: odeum::Isa, threads: usize) -> suite::Place {
-    let isa = if isa.is_available() { isa } else { odeum::Isa::best() };
-    suite::Place::Device(odeum::Device::Cpu(odeum::Cpu { threads: Some(threads), isa }))
+fn cpu(isa: odeum_ode::Isa, threads: usize) -> suite::Place {
+    let isa = if isa.is_available() { isa } else { odeum_ode::Isa::best() };
+    suite::Place::Device(odeum_ode::Device::Cpu(odeum_ode::Cpu { threads: Some(threads), isa }))
 }
 
 conforms!(rkck_avx512_f64, Method::rkck(), crate::cpu(Isa::Avx512, 2), f64);

@@ -3,11 +3,12 @@
 
 #![allow(clippy::print_stdout)]
 
+use odeum::core::Real;
 use odeum::core::{Graph, Symbol};
-use odeum::{Cpu, Real};
-use odeum_fields::{
+use odeum::fields::{
     Face, Field, Grid, March, Model, Options, Outcome, Problem, Quantity, Wall, Walls, noise,
 };
+use odeum::ode::Cpu;
 use std::ops::ControlFlow;
 
 /// The derivative of c⁴/4 − c²/2, of anything that computes: a number, or a symbol.

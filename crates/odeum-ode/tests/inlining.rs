@@ -3,7 +3,7 @@
 // A test that cannot go on fails.
 #![allow(clippy::unwrap_used)]
 
-use odeum::{Device, Ensemble, Method, Options, Real, Solution, System, Tolerance, solve};
+use odeum_ode::{Device, Ensemble, Method, Options, Real, Solution, System, Tolerance, solve};
 
 const N: usize = 16;
 
@@ -47,7 +47,7 @@ fn run<S: System>(system: &S) -> Solution<f64> {
 
 #[test]
 fn a_forgotten_inline_attribute_is_reported() {
-    if odeum::Isa::best() == odeum::Isa::Scalar {
+    if odeum_ode::Isa::best() == odeum_ode::Isa::Scalar {
         eprintln!("skipped: this processor has no lanes");
         return;
     }

@@ -4,8 +4,8 @@
 // An example prints.
 #![allow(clippy::print_stdout)]
 
-use odeum::problems::Robertson;
-use odeum::{Cpu, Device, Ensemble, Error, Isa, Method, Options, Tolerance, solve};
+use odeum_ode::problems::Robertson;
+use odeum_ode::{Cpu, Device, Ensemble, Error, Isa, Method, Options, Tolerance, solve};
 
 fn main() -> Result<(), Error> {
     let count = 8192;

@@ -1,8 +1,8 @@
 //! The built-in problems: their data and their references.
 
-use odeum::core::{Graph, Tape};
-use odeum::problems::{self, Problem, WithSystem};
-use odeum::{Method, System};
+use odeum_core::{Graph, Tape};
+use odeum_ode::problems::{self, Problem, WithSystem};
+use odeum_ode::{Method, System};
 use serde_json::Value;
 
 const COMPUTED: &str = include_str!("../../../../validation/references.json");

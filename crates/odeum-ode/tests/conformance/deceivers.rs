@@ -2,8 +2,8 @@
 //! passes when its answer is right, or its status says that there is none.
 
 use crate::suite::Subject;
-use odeum::core::{Graph, Tape};
-use odeum::{
+use odeum_core::{Graph, Tape};
+use odeum_ode::{
     Controller, Ensemble, FirstStep, Method, Options, Real, Scalar, Solution, Status, System,
     Tolerance,
 };

@@ -7,10 +7,10 @@
 #[path = "../device/nvrtc.rs"]
 mod nvrtc;
 
-use odeum::backend::cuda::inspect::{self, KernelText};
-use odeum::core::Graph;
-use odeum::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
-use odeum::{Error, FirstStep, Method, Options, Scalar, Tolerance};
+use odeum_core::Graph;
+use odeum_ode::backend::cuda::inspect::{self, KernelText};
+use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
+use odeum_ode::{Error, FirstStep, Method, Options, Scalar, Tolerance};
 use std::fmt::Write;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");

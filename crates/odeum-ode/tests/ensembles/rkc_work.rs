@@ -1,6 +1,6 @@
 //! The work of RKC that is told before a run is not more than the run takes.
 
-use odeum::{Device, Ensemble, Method, Options, Real, Rkc, SaveAt, System, Tolerance, solve};
+use odeum_ode::{Device, Ensemble, Method, Options, Real, Rkc, SaveAt, System, Tolerance, solve};
 
 /// y' = -1000 y, and a component that hardly changes.
 struct Decay;

@@ -6,9 +6,9 @@
 
 #![allow(clippy::print_stdout)]
 
-use odeum::backend::cuda::{Session, devices, pleiades_as_published};
-use odeum::problems::{self, Brusselator1d, Lorenz, Pleiades, VanDerPol};
-use odeum::{
+use odeum_ode::backend::cuda::{Session, devices, pleiades_as_published};
+use odeum_ode::problems::{self, Brusselator1d, Lorenz, Pleiades, VanDerPol};
+use odeum_ode::{
     Cpu, Cuda, Device, Ensemble, Error, FirstStep, Method, Options, Scalar, Solution, Status,
     System, Tolerance, solve,
 };

@@ -3,9 +3,9 @@
 #[path = "../conformance/shim.rs"]
 mod shim;
 
-use odeum::core::Graph;
-use odeum::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
-use odeum::{
+use odeum_core::Graph;
+use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
+use odeum_ode::{
     Controller, Device, Ensemble, Error, FirstStep, Method, Options, Real, Rkc, Scalar, Solution,
     Status, System, Tolerance, solve,
 };

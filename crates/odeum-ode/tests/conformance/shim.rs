@@ -7,9 +7,9 @@ mod host;
 pub(crate) use host::is_available;
 
 use libloading::{Library, Symbol};
-use odeum::backend::cuda::inspect::{self, KernelText};
-use odeum::core::Graph;
-use odeum::{Ensemble, Method, Options, Scalar, Solution};
+use odeum_core::Graph;
+use odeum_ode::backend::cuda::inspect::{self, KernelText};
+use odeum_ode::{Ensemble, Method, Options, Scalar, Solution};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -1,0 +1,58 @@
+//! Ensembles: very large numbers of independent ODE systems, integrated at once on SIMD lanes and
+//! threads of a CPU and on NVIDIA GPUs.
+//!
+//! A [`System`] is written once over [`Real`]. An [`Ensemble`] holds the data of many of them:
+//! initial states, parameters, time spans. [`solve()`] integrates every one with its own step
+//! size, [`Status`] and [`Stats`]; a system that fails says why and disturbs no other.
+//!
+//! ```
+//! use odeum_ode::{Device, Ensemble, Method, Options, Real, System, Tolerance, solve};
+//!
+//! /// y' = -k y
+//! struct Decay;
+//!
+//! impl System for Decay {
+//!     fn dim(&self) -> usize { 1 }
+//!     fn n_params(&self) -> usize { 1 }
+//!     #[inline(always)]
+//!     fn rhs<R: Real>(&self, _t: R, y: &[R], k: &[R], dydt: &mut [R]) {
+//!         dydt[0] = -(k[0] * y[0]);
+//!     }
+//! }
+//!
+//! let ensemble = Ensemble::new(1, vec![1.0_f64; 1000], (0.0, 1.0))?
+//!     .with_params((0..1000).map(|i| i as f64 / 1000.0).collect())?;
+//! let options = Options::new(Tolerance::new(1e-8, 1e-10));
+//! let solution = solve(&Decay, &ensemble, &Method::dopri5(), &Device::cpu(), &options)?;
+//! assert!(solution.all_succeeded());
+//! assert!((solution.y(999)[0] - (-0.999_f64).exp()).abs() < 1e-7);
+//! # Ok::<(), odeum_ode::Error>(())
+//! ```
+
+pub mod backend;
+pub mod controller;
+pub mod ensemble;
+mod linalg;
+pub mod method;
+pub mod monitor;
+pub mod options;
+pub mod problems;
+pub mod solution;
+mod solve;
+pub mod stats;
+pub mod status;
+pub mod tolerance;
+
+pub use backend::{Cpu, Cuda, Device};
+pub use controller::Controller;
+pub use ensemble::Ensemble;
+pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
+pub use monitor::Monitor;
+
+pub use odeum_core::{Error, Isa, Mask, RangeKind, Real, Scalar, System, ValidRange};
+pub use options::{Crossing, FirstStep, Options, SaveAt};
+pub use solution::Solution;
+pub use solve::{Solver, solve, solve_monitored};
+pub use stats::Stats;
+pub use status::Status;
+pub use tolerance::{Atol, Norm, Tolerance};
