@@ -52,11 +52,11 @@ mod diagnostic;
 mod parse;
 mod resolve;
 mod scope;
-mod space;
 mod token;
+mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Part, TextErrors};
-pub use space::TextFields;
+pub use vocabulary::{Refusal, TextGraphs, Variable, Vocabulary};
 
 use crate::graph::Graph;
 use crate::tape::Tape;
@@ -82,26 +82,12 @@ impl TextSource<'_> {
         resolve::resolve(self)
     }
 
-    /// Reads the equations of fields: the states are species in space, and the expressions also
-    /// know the coordinates `x`, `y`, `z` and `lap(...)`, the Laplacian of an expression.
+    /// Reads equations in which names of a vocabulary stand, too.
     ///
-    /// ```
-    /// use odeum_core::text::TextSource;
-    ///
-    /// let source = TextSource {
-    ///     states: vec!["u"],
-    ///     params: vec!["D"],
-    ///     equations: vec![("u", "D * lap(u) - lap(u^3 + lap(u))")],
-    ///     ..TextSource::default()
-    /// };
-    /// let fields = source.read_fields()?;
-    /// // Of u, ∇²u, x, y, z and the Laplacian of the potential u³ + ∇²u.
-    /// assert_eq!(fields.rhs().eval(0.0, &[2.0, 3.0, 0.0, 0.0, 0.0, 5.0], &[10.0]), [25.0]);
-    /// assert_eq!(fields.potentials().eval(0.0, &[2.0, 3.0, 0.0, 0.0, 0.0], &[10.0]), [11.0]);
-    /// # Ok::<(), odeum_core::text::TextErrors>(())
-    /// ```
-    pub fn read_fields(&self) -> Result<TextFields, TextErrors> {
-        resolve::resolve_fields(self)
+    /// # Errors
+    /// Everything that is wrong with the text.
+    pub fn read_with(&self, vocabulary: &mut dyn Vocabulary) -> Result<TextGraphs, TextErrors> {
+        resolve::resolve_with(self, vocabulary)
     }
 
     /// Reads the definitions alone, as the outputs of a graph in their order: expressions that

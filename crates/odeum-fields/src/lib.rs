@@ -37,6 +37,7 @@ mod stability;
 mod stages;
 mod stencil;
 mod sweep;
+mod text;
 mod tiling;
 mod walls;
 

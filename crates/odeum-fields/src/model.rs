@@ -1,5 +1,6 @@
 //! Reaction–diffusion equations in normal form.
 
+use crate::text;
 use odeum_core::Graph;
 use odeum_core::text::{Diagnostic, TextErrors, TextSource};
 use odeum_ode::Error;
@@ -76,17 +77,17 @@ impl ModelText<'_> {
             equations: self.equations.clone(),
             spectral_radius: None,
         };
-        let fields = source.read_fields().map_err(ModelError::Text)?;
+        let (rhs, potentials, warnings) = text::read(&source).map_err(ModelError::Text)?;
         if let Some((name, value)) = self.params.iter().find(|(_, value)| !value.is_finite()) {
             return Err(ModelError::Param { name: (*name).to_owned(), value: *value });
         }
         let model = Model {
             species: self.species.iter().map(|name| (*name).to_owned()).collect(),
             params: self.params.iter().map(|(name, x)| ((*name).to_owned(), *x)).collect(),
-            rhs: fields.rhs().clone(),
-            potentials: fields.potentials().clone(),
+            rhs,
+            potentials,
         };
-        Ok((model, fields.warnings().to_vec()))
+        Ok((model, warnings))
     }
 }
 

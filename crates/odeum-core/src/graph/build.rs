@@ -6,14 +6,14 @@ use std::collections::HashMap;
 
 /// A graph under construction. Operands always stand before the nodes that use them.
 #[derive(Debug, Default)]
-pub(crate) struct Builder {
+pub struct Builder {
     nodes: Vec<Node>,
     known: HashMap<Node, NodeId>,
 }
 
 impl Builder {
     /// The node, new or known; no identity is applied.
-    pub(crate) fn intern(&mut self, node: Node) -> NodeId {
+    pub fn intern(&mut self, node: Node) -> NodeId {
         let nodes = &mut self.nodes;
         *self.known.entry(node).or_insert_with(|| {
             nodes.push(node);
@@ -23,6 +23,11 @@ impl Builder {
 
     pub(crate) fn node(&self, id: NodeId) -> Node {
         self.nodes[id.index()]
+    }
+
+    /// The nodes so far, operands before users.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     pub(crate) fn constant(&mut self, x: f64) -> NodeId {
@@ -57,8 +62,8 @@ impl Builder {
         }
     }
 
-    /// An operation on existing nodes.
-    pub(crate) fn apply(&mut self, op: Op, args: &[NodeId]) -> NodeId {
+    /// An operation on existing nodes, as many as it has operands.
+    pub fn apply(&mut self, op: Op, args: &[NodeId]) -> NodeId {
         if let Some(id) = self.identity(op, args) {
             return id;
         }

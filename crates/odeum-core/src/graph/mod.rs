@@ -12,10 +12,10 @@ mod op;
 mod schedule;
 
 pub use alike::Alike;
+pub use build::Builder;
 pub use node::{Counts, Node, NodeId};
 pub use op::{Class, Op, OpInfo};
 
-pub(crate) use build::Builder;
 pub(crate) use op::{Operands, Places, Rule};
 
 use crate::real::Real;

@@ -3,8 +3,8 @@
 use super::diagnostic::{Diagnostic, Part, TextErrors};
 use super::parse::{Binary, Complaint, Piece, Tree, Unary, parse, word_remedy};
 use super::scope::{AMBIGUOUS, Function, Meaning, Scope};
-use super::space::{Space, TextFields};
 use super::token::Span;
+use super::vocabulary::{NoVocabulary, Refusal, TextGraphs, Vocabulary};
 use super::{TextSource, TextSystem};
 use crate::graph::{Builder, Graph, Node, NodeId, Op};
 
@@ -30,20 +30,20 @@ struct Expression<'a> {
     tree: Option<Tree<'a>>,
 }
 
-struct Resolver<'s, 'a> {
+struct Resolver<'s, 'a, 'v> {
     source: &'s TextSource<'a>,
     scope: Scope<'a>,
     errors: Vec<Diagnostic>,
     builder: Builder,
     /// Values of the definitions, as far as they are known.
     definitions: Vec<Value>,
-    /// Where the equations are of fields.
-    space: Option<Space>,
+    vocabulary: &'v mut dyn Vocabulary,
 }
 
 /// Reads all expressions of a source.
 pub(super) fn resolve(source: &TextSource<'_>) -> Result<TextSystem, TextErrors> {
-    let (resolver, values) = Resolver::read(source, None)?;
+    let mut vocabulary = NoVocabulary;
+    let (resolver, values) = Resolver::read(source, &mut vocabulary)?;
     let Resolver { builder, .. } = &resolver;
     let names = (owned(&source.states), owned(&source.params));
     let radius = values.radius.map(|id| Graph::assemble(builder, &[id], names.clone()));
@@ -51,14 +51,13 @@ pub(super) fn resolve(source: &TextSource<'_>) -> Result<TextSystem, TextErrors>
     Ok(TextSystem { graph, warnings: values.warnings })
 }
 
-/// Reads the equations of fields.
-pub(super) fn resolve_fields(source: &TextSource<'_>) -> Result<TextFields, TextErrors> {
-    let space = Some(Space::new(source.states.len()));
-    let (resolver, values) = Resolver::read(source, space)?;
-    let Resolver { builder, space, .. } = resolver;
-    let potentials = space.map(Space::into_potentials).unwrap_or_default();
-    let (species, params) = (owned(&source.states), owned(&source.params));
-    Ok(TextFields::new(&builder, &values.equations, &potentials, species, params, values.warnings))
+/// Reads equations that use names of a vocabulary.
+pub(super) fn resolve_with(
+    source: &TextSource<'_>,
+    vocabulary: &mut dyn Vocabulary,
+) -> Result<TextGraphs, TextErrors> {
+    let (Resolver { builder, .. }, values) = Resolver::read(source, vocabulary)?;
+    Ok(TextGraphs::new(builder, values.equations, values.warnings))
 }
 
 /// The number a text comes to that knows nothing but numbers, `pi` and functions.
@@ -76,7 +75,8 @@ pub(super) fn resolve_constant(text: &str) -> Result<f64, TextErrors> {
 
 /// Reads the definitions of a source, in its order.
 pub(super) fn resolve_definitions(source: &TextSource<'_>) -> Result<Graph, TextErrors> {
-    let (mut resolver, values) = Resolver::read(source, None)?;
+    let mut vocabulary = NoVocabulary;
+    let (mut resolver, values) = Resolver::read(source, &mut vocabulary)?;
     for k in 0..source.definitions.len() {
         if let Value::Condition(_) = resolver.definitions[k] {
             let len = source.definitions[k].1.len();
@@ -116,17 +116,17 @@ fn order(part: Part) -> (usize, usize) {
     }
 }
 
-impl<'s, 'a> Resolver<'s, 'a> {
+impl<'s, 'a, 'v> Resolver<'s, 'a, 'v> {
     /// Reads all expressions, or says all that is wrong.
     fn read(
         source: &'s TextSource<'a>,
-        space: Option<Space>,
-    ) -> Result<(Resolver<'s, 'a>, Values), TextErrors> {
+        vocabulary: &'v mut dyn Vocabulary,
+    ) -> Result<(Resolver<'s, 'a, 'v>, Values), TextErrors> {
         let mut errors = Vec::new();
-        let scope = Scope::new(source, space.is_some(), &mut errors);
+        let scope = Scope::new(source, vocabulary, &mut errors);
         let definitions = vec![Value::Wrong; source.definitions.len()];
         let builder = Builder::default();
-        let mut resolver = Resolver { source, scope, errors, builder, definitions, space };
+        let mut resolver = Resolver { source, scope, errors, builder, definitions, vocabulary };
         for i in 0..source.states.len() {
             resolver.builder.intern(Node::State(i as u32));
         }
@@ -380,10 +380,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
             Some(Meaning::State(i)) => Node::State(i as u32),
             Some(Meaning::Param(j)) => Node::Param(j as u32),
             Some(Meaning::Time) => Node::Time,
-            Some(Meaning::Coordinate(axis)) => match &self.space {
-                Some(space) => space.coordinate(axis),
-                None => return Ok(Value::Wrong),
-            },
+            Some(Meaning::Variable(state, _)) => Node::State(state as u32),
             Some(Meaning::Constant(x)) => return Ok(Value::Number(self.builder.constant(x))),
             Some(Meaning::Definition(k)) => return Ok(self.definitions[k]),
             Some(Meaning::Function(_)) => {
@@ -436,14 +433,11 @@ impl<'s, 'a> Resolver<'s, 'a> {
         }
         match function {
             Function::Op(op) => self.apply(op, arguments),
-            Function::Laplacian => {
-                let argument = number(arguments[0])?;
-                Ok(match (&mut self.space, argument) {
-                    (Some(space), Some(id)) => {
-                        Value::Number(space.laplacian(&mut self.builder, id, arguments[0].1)?)
-                    }
-                    _ => Value::Wrong,
-                })
+            Function::Added(k) => {
+                let Some(id) = number(arguments[0])? else { return Ok(Value::Wrong) };
+                let refused =
+                    |Refusal { message, help }| Complaint::new(arguments[0].1, message).help(help);
+                self.vocabulary.call(k, &mut self.builder, id).map(Value::Number).map_err(refused)
             }
             Function::Power => self.power(arguments[0], arguments[1]),
             Function::Log10 => {

@@ -3,6 +3,7 @@
 use super::TextSource;
 use super::diagnostic::{Diagnostic, Part};
 use super::token::is_name;
+use super::vocabulary::{Variable, Vocabulary};
 use crate::graph::Op;
 use std::collections::HashMap;
 
@@ -13,8 +14,8 @@ pub(super) enum Meaning {
     Param(usize),
     Definition(usize),
     Time,
-    /// A coordinate of space, where there is space.
-    Coordinate(usize),
+    /// A variable of the vocabulary: the state of the graph it stands for, and its kind.
+    Variable(usize, &'static str),
     Constant(f64),
     Function(Function),
 }
@@ -29,15 +30,15 @@ pub(super) enum Function {
     Power,
     /// The second argument where the first holds, the third elsewhere.
     Choice,
-    /// ∇² of the argument, where there is space.
-    Laplacian,
+    /// A function of the vocabulary, by its number.
+    Added(usize),
 }
 
 impl Function {
     pub(super) fn arity(self) -> usize {
         match self {
             Function::Op(op) => op.info().arity,
-            Function::Log10 | Function::Laplacian => 1,
+            Function::Log10 | Function::Added(_) => 1,
             Function::Power => 2,
             Function::Choice => 3,
         }
@@ -83,14 +84,6 @@ const BUILT_IN: [(&str, Meaning); 24] = {
     ]
 };
 
-/// The names that exist only where there is space.
-const SPATIAL: [(&str, Meaning); 4] = [
-    ("x", Meaning::Coordinate(0)),
-    ("y", Meaning::Coordinate(1)),
-    ("z", Meaning::Coordinate(2)),
-    ("lap", Meaning::Function(Function::Laplacian)),
-];
-
 /// All names of a source.
 pub(super) struct Scope<'a> {
     names: HashMap<&'a str, Meaning>,
@@ -100,13 +93,16 @@ impl<'a> Scope<'a> {
     /// Collects the names, and what is wrong with them.
     pub(super) fn new(
         source: &TextSource<'a>,
-        spatial: bool,
+        vocabulary: &dyn Vocabulary,
         errors: &mut Vec<Diagnostic>,
     ) -> Scope<'a> {
         let mut names: HashMap<&'a str, Meaning> = BUILT_IN.into_iter().collect();
-        if spatial {
-            names.extend(SPATIAL);
-        }
+        let variables = vocabulary.variables().into_iter();
+        names.extend(
+            variables.map(|Variable { name, state, kind }| (name, Meaning::Variable(state, kind))),
+        );
+        let functions = vocabulary.functions().into_iter().enumerate();
+        names.extend(functions.map(|(k, name)| (name, Meaning::Function(Function::Added(k)))));
         let states = (0..source.states.len()).map(|i| (Part::StateName(i), Meaning::State(i)));
         let params = (0..source.params.len()).map(|j| (Part::ParamName(j), Meaning::Param(j)));
         let definitions = (0..source.definitions.len())
@@ -168,7 +164,7 @@ impl<'a> Scope<'a> {
 fn clash(name: &str, other: Meaning) -> String {
     match other {
         Meaning::Time => format!("`{name}` is the time"),
-        Meaning::Coordinate(_) => format!("`{name}` is a coordinate"),
+        Meaning::Variable(_, kind) => format!("`{name}` is a {kind}"),
         Meaning::Constant(_) => format!("`{name}` is a constant"),
         Meaning::Function(_) => format!("`{name}` is a function"),
         Meaning::State(_) => format!("there is a state called `{name}` already"),
@@ -200,6 +196,7 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::vocabulary::NoVocabulary;
     use super::*;
 
     #[test]
@@ -227,7 +224,7 @@ mod tests {
             ..TextSource::default()
         };
         let mut errors = Vec::new();
-        Scope::new(&source, false, &mut errors);
+        Scope::new(&source, &NoVocabulary, &mut errors);
         let parts: Vec<Part> = errors.iter().map(|error| error.part).collect();
         use Part::*;
         let expected = [

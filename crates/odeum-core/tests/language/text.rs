@@ -1,6 +1,9 @@
 //! Equations as text: what they mean, and what is said when they are wrong.
 
-use odeum_core::text::{Diagnostic, Part, TextSource, constant, names};
+use odeum_core::graph::{Builder, Node, NodeId, Op};
+use odeum_core::text::{
+    Diagnostic, Part, Refusal, TextSource, Variable, Vocabulary, constant, names,
+};
 use odeum_core::{Graph, Real, Symbol, System};
 
 /// The value of an expression of x, y, t and the parameter k.
@@ -291,55 +294,51 @@ fn recorded_and_read_choices_agree() {
     }
 }
 
-/// Equations of fields: what Laplacians become, and what cannot be one.
+/// A variable and a function beside those of every system.
 #[test]
-fn laplacians_become_inputs() {
-    let read = |equation: &'static str| {
-        let source = TextSource {
-            states: vec!["u", "v"],
-            params: vec!["D"],
-            equations: vec![("u", equation), ("v", "lap(v)")],
-            ..TextSource::default()
-        };
-        source.read_fields()
+fn vocabularies_add_names() {
+    struct Twice(usize);
+    impl Vocabulary for Twice {
+        fn variables(&self) -> Vec<Variable> {
+            vec![Variable { name: "x", state: 1, kind: "coordinate" }]
+        }
+        fn functions(&self) -> Vec<&'static str> {
+            vec!["twice"]
+        }
+        fn call(&mut self, k: usize, builder: &mut Builder, id: NodeId) -> Result<NodeId, Refusal> {
+            assert_eq!(k, 0);
+            self.0 += 1;
+            if matches!(builder.nodes()[id.index()], Node::Const(_)) {
+                return Err(Refusal {
+                    message: "a number".to_owned(),
+                    help: "write it".to_owned(),
+                });
+            }
+            Ok(builder.apply(Op::Add, &[id, id]))
+        }
+    }
+    let source = |state: &'static str, equation: &'static str| TextSource {
+        states: vec![state],
+        equations: vec![(state, equation)],
+        ..TextSource::default()
     };
-    // u, v, lap u, lap v, x, y, z, laps of potentials.
-    let at = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0];
-    for (equation, value) in [
-        ("D*lap(u) + u", 502.0),
-        ("lap(D*u)", 500.0),
-        ("lap(-v)", -7.0),
-        ("lap(v/D)", 0.07),
-        ("lap(2*u*D - (v - 0.2)/4 + D)", 998.25),
-        ("lap(1 - u)", -5.0),
-        ("x + 2*y - z", 20.0),
-        ("lap(u*v) + lap(v*u)", 38.0),
-        ("lap(u*u) - lap(lap(u))", -4.0),
-        ("select(x > 10, lap(x*u), 0)", 19.0),
+    let mut twice = Twice(0);
+    let read = source("u", "twice(u + x) - x").read_with(&mut twice).unwrap();
+    let graph = read.graph(read.equations(), vec!["u".to_owned(), "x".to_owned()], Vec::new());
+    assert_eq!(graph.eval(0.0, &[3.0, 5.0], &[]), [11.0]);
+    assert_eq!(twice.0, 1);
+    let wrong =
+        |state, equation| source(state, equation).read_with(&mut Twice(0)).map(|_| ()).unwrap_err();
+    for (state, equation, message) in [
+        ("u", "twice(2)", "column 7: a number (write it)"),
+        ("u", "twice(u, x)", "takes 1 argument"),
+        ("u", "x(u)", "is not a function"),
+        ("x", "0", "`x` is a coordinate"),
     ] {
-        let fields = read(equation).unwrap();
-        assert_eq!(fields.rhs().eval(0.0, &at, &[100.0])[0], value, "{equation}");
+        let said = wrong(state, equation).to_string();
+        assert!(said.contains(message), "{equation}: {said}");
     }
-    let linear = read("lap(2*u*D - (v - 0.2)/4 + D) + lap(1 - u)").unwrap();
-    assert!(linear.potentials().outputs().is_empty(), "walls of u and v are not those of a sum");
-    let fields = read("lap(u*u) - lap(lap(u))").unwrap();
-    assert_eq!(fields.potentials().eval(0.0, &at, &[100.0]), [4.0, 5.0]);
-    for (equation, column, message) in [
-        ("lap(lap(u*u))", 5, "Laplacian of a potential"),
-        ("u + lap(D)", 9, "same everywhere"),
-        ("lap(u, v)", 1, "takes 1 argument"),
-        ("lap + u", 1, "is a function"),
-        ("u*w", 3, "nothing is called"),
-    ] {
-        let errors = read(equation).map(|_| ()).unwrap_err();
-        assert_eq!(errors.0[0].column, column, "{equation}");
-        assert!(errors.0[0].message.contains(message), "{equation}: {errors}");
-    }
-    let source =
-        TextSource { states: vec!["x"], equations: vec![("x", "0")], ..TextSource::default() };
-    let errors = source.read_fields().map(|_| ()).unwrap_err();
-    assert!(errors.to_string().contains("coordinate"), "{errors}");
-    assert!(source.read().is_ok());
+    assert!(source("x", "0").read().is_ok());
 }
 
 #[test]
