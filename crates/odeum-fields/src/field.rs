@@ -1,6 +1,5 @@
 //! Concentrations on a grid.
 
-use crate::flat;
 use crate::grid::Grid;
 use crate::memory::LINE;
 use crate::slab::Slab;
@@ -24,6 +23,14 @@ pub struct Field<T> {
     values: Vec<T>,
 }
 
+/// The old axis of each new one: those with one cell last, the others in their order. So a processor
+/// sweeps a column along z as a row.
+pub(crate) fn order(shape: [usize; 3]) -> [usize; 3] {
+    let mut axes = [0, 1, 2];
+    axes.sort_by_key(|&axis| shape[axis] == 1);
+    axes
+}
+
 /// Where the values of a field lie, counted from the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -42,8 +49,8 @@ impl Layout {
         let line = LINE / size_of::<T>();
         let shape = grid.shape();
         // Axes of one cell come last: the cells of the first axis lie side by side, those of the
-        // second make rows (see `flat`).
-        let axes = flat::order(shape);
+        // second make rows (see [`order`]).
+        let axes = order(shape);
         let [wide, rows, planes] = axes.map(|axis| shape[axis]);
         let row = wide.checked_next_multiple_of(line)?;
         // An odd number of lines: rows and planes would else fall on the same cache sets.

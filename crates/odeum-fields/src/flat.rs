@@ -4,6 +4,7 @@
 //! axes with one cell come last: a column along z is swept as a row. Plain arrays and fields have the
 //! same values in the same places before and after.
 
+use crate::field::order;
 use crate::grid::Grid;
 use crate::mask::Mask;
 use crate::model::Model;
@@ -13,13 +14,6 @@ use crate::stencil::Reach;
 use crate::walls::{Ghost, SpeciesWalls};
 use odeum_core::Graph;
 use odeum_ode::{Error, Scalar};
-
-/// The old axis of each new one: those with one cell last, the others in their order.
-pub(crate) fn order(shape: [usize; 3]) -> [usize; 3] {
-    let mut axes = [0, 1, 2];
-    axes.sort_by_key(|&axis| shape[axis] == 1);
-    axes
-}
 
 /// A problem whose axes with one cell are the last; `None` where they are so, and where rows along x
 /// meet walls of values across a single cell: rules of walls that meet at edges are applied in the
