@@ -137,7 +137,7 @@ impl From<odeum_ode::Error> for Finding {
     fn from(error: odeum_ode::Error) -> Finding {
         match error {
             odeum_ode::Error::Input { field, found, remedy } => {
-                Finding::error(format!("{field}: {remedy}")).field(field).found(found)
+                Finding::error(format!("{field}: {remedy}")).field(field.to_string()).found(found)
             }
             odeum_ode::Error::Device { device, reason, remedy } => {
                 Finding::error(format!("the device {device} is not to be had: {reason}"))

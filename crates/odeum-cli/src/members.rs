@@ -7,7 +7,7 @@ use crate::case::{Case, Precision, Target};
 use crate::model::Start;
 use crate::parallel::{self, PIECE};
 use crate::random;
-use odeum_core::memory;
+use odeum_core::{Argument, memory};
 use odeum_kinetics::StateError;
 use odeum_ode::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};
@@ -219,7 +219,7 @@ impl<'a> Members<'a> {
             }
         });
         if let Some((system, why)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(Error::input(format!("system {system}"), "", why.to_string()));
+            return Err(Error::input(Argument::new("systems").at(system), "", why.to_string()));
         }
         let first = systems.first().copied().unwrap_or(0);
         let ensemble = match self.case.ensemble.takes_bad_rows {

@@ -7,7 +7,7 @@ use crate::members::Members;
 use crate::parallel;
 use crate::report::bytes;
 use crate::{starts, steps};
-use odeum_ode::{Crossing, Device, Ensemble, Options, SaveAt, Scalar, Stats};
+use odeum_ode::{Crossing, Device, Ensemble, Error, Options, SaveAt, Scalar, Stats};
 
 /// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
 /// memory too.
@@ -195,9 +195,13 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
         options.check(&ensemble)
     });
     if let Err(error) = checked {
-        findings.push(match &case.ensemble.table {
-            Some(table) if error.to_string().contains("span of system") => {
-                let error = error.to_string().replace("system", "table row");
+        let row = match &error {
+            Error::Input { field, .. } if field.is_within(&"spans".into()) => field.index(),
+            _ => None,
+        };
+        findings.push(match (&case.ensemble.table, row, &error) {
+            (Some(table), Some(row), Error::Input { found, remedy, .. }) => {
+                let error = format!("span of table row {row}: found {found}; {remedy}");
                 table.spot.error(error).help(format!(
                     "look at the columns t_start and t_end of {} (rows from 0)",
                     table.name
@@ -210,7 +214,7 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
 
 /// Mechanisms have one precision and one kind of device.
 fn check_place(case: &Case, device: &Device, overrides: &Overrides, findings: &Findings) {
-    let at = |field: &str, message: &str| match case.spots.find(field) {
+    let at = |field: &'static str, message: &str| match case.spots.find(field) {
         Some(spot) => spot.error(message),
         None => Finding::error(message).in_file(case.source.name()).field(field),
     };

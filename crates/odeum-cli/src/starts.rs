@@ -6,6 +6,7 @@ use crate::gas::{self, COMPOSITION, Gas, Mixture};
 use crate::members::Members;
 use crate::model::Start;
 use crate::report::count;
+use odeum_core::Argument;
 use odeum_kinetics::StateError;
 use odeum_ode::Status;
 
@@ -156,7 +157,7 @@ fn refused(
         return at_composition(case, message).found(sum_of(why)).help(help);
     } else {
         let spot = variable.and_then(|v| case.spot_of(v));
-        match spot.or_else(|| case.spots.find(about?)) {
+        match spot.or_else(|| case.spots.find(Argument::new(about?.to_owned()))) {
             Some(spot) => spot.error(message),
             None => Finding::error(message).in_file(case.source.name()).field("system"),
         }

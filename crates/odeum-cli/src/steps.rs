@@ -4,6 +4,7 @@
 use crate::case::{Case, Precision, Target, Values};
 use crate::finding::{Finding, Findings};
 use crate::report::count;
+use odeum_core::Argument;
 use odeum_ode::Options;
 
 /// A step that would leave less than a hundredth of itself goes to its stop at once (`odeum`'s drive).
@@ -28,8 +29,8 @@ pub(crate) fn check(case: &Case, options: &Options, findings: &Findings) {
         findings.push(too_many(case, "restarts", "restarts", restarts, most, until).help(&raise));
     }
     let sizes = [
-        ("fixed step", case.method.method.controller().fixed_step()),
-        ("largest_step", options.largest_step),
+        (Argument::new("controller").key("step"), case.method.method.controller().fixed_step()),
+        ("largest_step".into(), options.largest_step),
     ];
     for (field, size) in sizes {
         let Some(need) = size.map(|h| shortest_span(case) / (REACH * h)) else { continue };
@@ -43,17 +44,24 @@ pub(crate) fn check(case: &Case, options: &Options, findings: &Findings) {
     }
 }
 
-fn too_many(case: &Case, field: &str, what: &str, found: u64, most: u64, until: bool) -> Finding {
+fn too_many(
+    case: &Case,
+    field: &'static str,
+    what: &str,
+    found: u64,
+    most: u64,
+    until: bool,
+) -> Finding {
     let (found, most) = (count(found), count(most));
     let message = format!("there are {found} {what}, but a system takes {most} steps at most");
-    let finding = at(case, field, message);
+    let finding = at(case, field.into(), message);
     if until { finding.into_warning() } else { finding }
 }
 
-fn at(case: &Case, field: &str, message: String) -> Finding {
-    match case.spots.find(field) {
+fn at(case: &Case, field: Argument, message: String) -> Finding {
+    match case.spots.find(&field) {
         Some(spot) => spot.error(message),
-        None => Finding::error(message).in_file(case.source.name()).field(field),
+        None => Finding::error(message).in_file(case.source.name()).field(field.to_string()),
     }
 }
 

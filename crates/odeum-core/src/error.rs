@@ -1,5 +1,6 @@
 //! What can be wrong with a call. A system that fails is not an error but a status.
 
+use crate::argument::Argument;
 use thiserror::Error as ThisError;
 
 /// Why a call could not be carried out.
@@ -9,8 +10,8 @@ pub enum Error {
     /// An argument cannot be used.
     #[error("{field}: found {found}; {remedy}")]
     Input {
-        /// Which argument, by the name it has in the interface.
-        field: String,
+        /// Which argument, and which part of it.
+        field: Argument,
         /// The value that was found.
         found: String,
         /// What would be accepted.
@@ -47,9 +48,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// An argument that cannot be used: its name, what was found, what would be accepted.
+    /// An argument that cannot be used: which, what was found, what would be accepted.
     pub fn input(
-        field: impl Into<String>,
+        field: impl Into<Argument>,
         found: impl std::fmt::Display,
         remedy: impl Into<String>,
     ) -> Self {

@@ -10,6 +10,7 @@
 //!
 //! This crate does no input or output, starts no threads and knows no device.
 
+mod argument;
 mod derive;
 pub mod emit;
 pub mod error;
@@ -26,6 +27,7 @@ pub mod system;
 pub mod tape;
 pub mod text;
 
+pub use argument::{Argument, ArgumentPart};
 pub use error::Error;
 pub use graph::Graph;
 pub use lanes::{Isa, Lanes, Scalar};

@@ -3,6 +3,7 @@
 use crate::grid::Grid;
 use crate::memory::LINE;
 use crate::slab::Slab;
+use odeum_core::Argument;
 use odeum_core::memory::zeros;
 use odeum_ode::{Error, Scalar};
 use rayon::prelude::*;
@@ -127,7 +128,7 @@ impl<T: Scalar> Field<T> {
         if let Some(at) = plain.iter().position(|value| !value.is_finite()) {
             let [i, j, k] = grid.cell(at % grid.cells());
             let found = format!("{} in cell [{i}, {j}, {k}]", plain[at]);
-            let field = format!("values of species {}", at / grid.cells());
+            let field = Argument::new("values").at(at / grid.cells());
             return Err(Error::input(field, found, "must be finite"));
         }
         let mut field = Field::zeros(grid, species)?;
@@ -156,7 +157,7 @@ impl<T: Scalar> Field<T> {
                         let value = f(s, at);
                         if !value.is_finite() {
                             let found = format!("{value} in cell [{x}, {y}, {z}]");
-                            let field = format!("values of species {s}");
+                            let field = Argument::new("values").at(s);
                             return Err(Error::input(field, found, "must be finite"));
                         }
                         row[x] = T::from_f64(value);

@@ -1,8 +1,8 @@
 //! Reaction–diffusion equations in normal form.
 
 use crate::text;
-use odeum_core::Graph;
 use odeum_core::text::{Diagnostic, TextErrors, TextSource};
+use odeum_core::{Argument, Graph};
 use odeum_ode::Error;
 use std::fmt;
 
@@ -100,7 +100,7 @@ impl Model {
         potentials: Graph,
     ) -> Result<Model, Error> {
         let (s, k) = (species.len(), potentials.outputs().len());
-        let check = |name: &str, graph: &Graph, states: usize, outputs: usize| {
+        let check = |name: &'static str, graph: &Graph, states: usize, outputs: usize| {
             let found = (graph.n_states(), graph.n_params(), graph.outputs().len());
             if found == (states, params.len(), outputs) {
                 return Ok(());
@@ -116,7 +116,11 @@ impl Model {
         check("rhs", &rhs, 2 * s + 3 + k, s)?;
         check("potentials", &potentials, 2 * s + 3, k)?;
         if let Some((name, value)) = params.iter().find(|(_, value)| !value.is_finite()) {
-            return Err(Error::input(format!("parameter {name}"), value, "must be finite"));
+            return Err(Error::input(
+                Argument::new("params").key(name.to_owned()),
+                value,
+                "must be finite",
+            ));
         }
         Ok(Model { species, params, rhs, potentials })
     }
@@ -141,7 +145,11 @@ impl Model {
     /// The same model with another value of a parameter.
     pub fn with_param(mut self, name: &str, value: f64) -> Result<Model, Error> {
         if !value.is_finite() {
-            return Err(Error::input(format!("parameter {name}"), value, "must be finite"));
+            return Err(Error::input(
+                Argument::new("params").key(name.to_owned()),
+                value,
+                "must be finite",
+            ));
         }
         match self.params.iter_mut().find(|(other, _)| other == name) {
             Some((_, old)) => *old = value,

@@ -183,7 +183,7 @@ impl<T: Scalar> Plan<T> {
         }
         let mut sources = Vec::new();
         for source in &problem.sources {
-            let field = format!("source of {}", source.species);
+            let field = source.argument("rate");
             sources.push(Source {
                 species: model.index(&source.species)?,
                 cell: source.cell,

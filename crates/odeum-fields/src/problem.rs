@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::quantity::Quantity;
 use crate::stencil::Stencil;
 use crate::walls::{SpeciesWalls, Walls};
+use odeum_core::Argument;
 use odeum_core::graph::Node;
 use odeum_ode::Error;
 
@@ -43,6 +44,13 @@ pub struct PointSource {
     pub cell: [usize; 3],
     /// What it adds to the concentration of the cell [units of u/time].
     pub rate: Quantity,
+}
+
+impl PointSource {
+    /// A part of it, as `sources.u.rate`.
+    pub(crate) fn argument(&self, part: &'static str) -> Argument {
+        Argument::new("sources").key(self.species.clone()).key(part)
+    }
 }
 
 /// An initial-boundary-value problem but for its initial values:
@@ -147,7 +155,7 @@ impl Problem {
             }
             Some(Wind::Cells(parts)) => {
                 for part in parts {
-                    check_cells("wind", part, cells, |w| w.is_finite(), "must be finite")?;
+                    check_cells(&"wind".into(), part, cells, |w| w.is_finite(), "must be finite")?;
                 }
             }
             None => {}
@@ -161,7 +169,7 @@ impl Problem {
                 return Err(Error::input("diffusion", name, "is given twice"));
             }
             let sound = |d: f64| d >= 0.0 && d.is_finite();
-            let field = format!("diffusion of {name}");
+            let field = Argument::new("diffusion").key(name.clone());
             check_cells(&field, coefficients, cells, sound, "must be finite and not negative")?;
         }
         if let Some(mask) = &self.mask
@@ -173,9 +181,8 @@ impl Problem {
         }
         for source in &self.sources {
             self.model.index(&source.species)?;
-            let field = format!("source of {}", source.species);
-            source.rate.bind(self.model.params(), &field)?;
-            let (shape, field) = (self.grid.shape(), format!("cell of the {field}"));
+            source.rate.bind(self.model.params(), &source.argument("rate"))?;
+            let (shape, field) = (self.grid.shape(), source.argument("cell"));
             if (0..3).any(|axis| source.cell[axis] >= shape[axis]) {
                 let found = format!("cell {:?}", source.cell);
                 return Err(Error::input(field, found, format!("the grid has {shape:?} cells")));
@@ -202,11 +209,7 @@ impl Problem {
                     let remedy = "nothing passes the walls of such an expression, whose flux this \
                                   would not change: make the wall closed or periodic, or diffuse \
                                   the species itself, as in D*lap(u)";
-                    return Err(Error::input(
-                        format!("wall {} of {name}", face.name()),
-                        found,
-                        remedy,
-                    ));
+                    return Err(Error::input(face.argument().key(name.clone()), found, remedy));
                 }
             }
         }
@@ -237,7 +240,7 @@ impl Problem {
 }
 
 fn check_cells(
-    field: &str,
+    field: &Argument,
     values: &[f64],
     cells: usize,
     sound: impl Fn(f64) -> bool,
@@ -248,7 +251,7 @@ fn check_cells(
         return Err(Error::input(field, found, format!("give one for each of {cells} cells")));
     }
     match values.iter().position(|&x| !sound(x)) {
-        Some(at) => Err(Error::input(format!("{field}[{at}]"), values[at], remedy)),
+        Some(at) => Err(Error::input(field.clone().at(at), values[at], remedy)),
         None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers that may change with time.
 
-use odeum_core::Graph;
 use odeum_core::text::TextSource;
+use odeum_core::{Argument, Graph};
 use odeum_ode::Error;
 use std::cell::RefCell;
 
@@ -31,7 +31,11 @@ impl From<&str> for Quantity {
 impl Quantity {
     /// The quantity as a function of time, for parameters (name, value); `field` names it in
     /// errors.
-    pub(crate) fn bind(&self, params: &[(String, f64)], field: &str) -> Result<Course, Error> {
+    pub(crate) fn bind(
+        &self,
+        params: &[(String, f64)],
+        field: impl Into<Argument>,
+    ) -> Result<Course, Error> {
         let values: Vec<f64> = params.iter().map(|(_, value)| *value).collect();
         let graph = match self {
             Quantity::Constant(x) if x.is_finite() => return Ok(Course::Constant(*x)),

@@ -2,6 +2,7 @@
 
 use crate::grid::{AXES, Grid};
 use crate::quantity::{Course, Quantity};
+use odeum_core::Argument;
 use odeum_ode::Error;
 
 /// A face of the box.
@@ -23,6 +24,11 @@ impl Face {
         Face { axis: 2, high: false },
         Face { axis: 2, high: true },
     ];
+
+    /// As an argument: `walls.x_low`.
+    pub(crate) fn argument(self) -> Argument {
+        Argument::new("walls").key(self.name().replace(' ', "_"))
+    }
 
     /// `"x low"`, `"z high"`, …
     pub fn name(self) -> String {
@@ -115,7 +121,7 @@ impl Walls {
         for name in species {
             let mut six = Vec::with_capacity(6);
             for face in Face::ALL {
-                let field = format!("wall {} of {name}", face.name());
+                let field = face.argument().key(name.clone());
                 let h = grid.spacing()[face.axis];
                 six.push(self.of(face, name).bind(h, params, &field)?);
             }
@@ -129,7 +135,7 @@ impl Walls {
             let none = walls.iter().all(|walls| !periodic(walls, 0) && !periodic(walls, 1));
             if !all && !none {
                 return Err(Error::input(
-                    format!("walls along {}", AXES[axis]),
+                    Argument::new("walls").key(AXES[axis]),
                     "periodic and others",
                     "make both faces periodic for every species, or none",
                 ));
@@ -143,7 +149,7 @@ impl Walls {
         for (n, (face, name, _)) in self.faces.iter().enumerate() {
             if face.axis > 2 {
                 return Err(Error::input(
-                    "wall",
+                    "walls",
                     format!("axis {}", face.axis),
                     "axes are 0, 1, 2",
                 ));
@@ -152,11 +158,11 @@ impl Walls {
                 && !species.contains(name)
             {
                 let remedy = format!("the species are {}", species.join(", "));
-                return Err(Error::input(format!("wall {}", face.name()), name, remedy));
+                return Err(Error::input(face.argument(), name, remedy));
             }
             let twice = self.faces[..n].iter().any(|(other, who, _)| (other, who) == (face, name));
             if twice {
-                let field = format!("wall {}", face.name());
+                let field = face.argument();
                 let found = format!("two for {}", name.as_deref().unwrap_or("all species"));
                 return Err(Error::input(field, found, "give one"));
             }
@@ -177,7 +183,7 @@ impl Walls {
 }
 
 impl Wall {
-    fn bind(&self, h: f64, params: &[(String, f64)], field: &str) -> Result<BoundWall, Error> {
+    fn bind(&self, h: f64, params: &[(String, f64)], field: &Argument) -> Result<BoundWall, Error> {
         Ok(match self {
             Wall::NoFlux => BoundWall::NoFlux,
             Wall::Open => BoundWall::Open,

@@ -1,7 +1,7 @@
 //! Step-size control. A controller knows error norms and orders, but no method.
 
 use crate::tolerance::largest;
-use odeum_core::{Error, Lanes};
+use odeum_core::{Argument, Error, Lanes};
 
 /// How the next step follows from the errors of the last ones.
 ///
@@ -93,17 +93,25 @@ impl Controller {
             return if h > 0.0 && h.is_finite() {
                 Ok(())
             } else {
-                Err(Error::input("fixed step", h, "must be positive and finite"))
+                Err(Error::input(
+                    Argument::new("controller").key("step"),
+                    h,
+                    "must be positive and finite",
+                ))
             };
         }
         let (least, most) = (self.min_factor, self.max_factor);
         if !(self.safety > 0.0 && self.safety <= 1.0) {
-            return Err(Error::input("controller.safety", self.safety, "must lie in (0, 1]"));
+            return Err(Error::input(
+                Argument::new("controller").key("safety"),
+                self.safety,
+                "must lie in (0, 1]",
+            ));
         }
         if !(least > 0.0 && least < 1.0 && most > 1.0 && most.is_finite()) {
             let found = format!("{least} and {most}");
             return Err(Error::input(
-                "controller.min_factor and max_factor",
+                Argument::new("controller").key("min_factor"),
                 found,
                 "must lie below and above 1",
             ));

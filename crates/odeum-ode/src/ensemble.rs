@@ -1,6 +1,6 @@
 //! The data of many systems: initial states, parameters, time spans.
 
-use odeum_core::{Error, Scalar, System};
+use odeum_core::{Argument, Error, Scalar, System};
 use std::ops::Range;
 
 /// Initial states, parameters and time spans of M systems of n equations.
@@ -75,7 +75,7 @@ impl<T: Scalar> Ensemble<T> {
         let n_systems = states.len() / dim;
         if !takes_invalid && let Some(k) = first_non_finite(&states) {
             return Err(Error::input(
-                format!("initial state of system {}, component {}", k % n_systems, k / n_systems),
+                Argument::new("states").at(k / n_systems).at(k % n_systems),
                 states[k],
                 "must be finite",
             ));
@@ -119,7 +119,7 @@ impl<T: Scalar> Ensemble<T> {
         {
             let (s, j) = (k % self.n_systems, k / self.n_systems);
             return Err(Error::input(
-                format!("parameter {j} of system {s}"),
+                Argument::new("params").at(j).at(s),
                 params[k],
                 "must be finite",
             ));
@@ -132,7 +132,7 @@ impl<T: Scalar> Ensemble<T> {
     /// Parameters \[m\] that all systems share.
     pub fn with_shared_params(mut self, params: Vec<T>) -> Result<Self, Error> {
         if let Some(j) = params.iter().position(|p| !p.is_finite()) {
-            return Err(Error::input(format!("parameter {j}"), params[j], "must be finite"));
+            return Err(Error::input(Argument::new("params").at(j), params[j], "must be finite"));
         }
         self.n_params = params.len();
         self.params = Params::Shared(params);
@@ -149,10 +149,10 @@ impl<T: Scalar> Ensemble<T> {
             ));
         }
         for (s, &span) in spans.iter().enumerate() {
-            check_span(span, &format!("span of system {s}"))?;
+            check_span(span, &Argument::new("spans").at(s))?;
             if (span.1 < span.0) != (spans[0].1 < spans[0].0) {
                 return Err(Error::input(
-                    format!("span of system {s}"),
+                    Argument::new("spans").at(s),
                     format!("{} to {}", span.0, span.1),
                     "all systems must run in the direction of system 0",
                 ));
@@ -279,7 +279,7 @@ fn first_non_finite<T: Scalar>(values: &[T]) -> Option<usize> {
     })
 }
 
-pub(crate) fn check_span((t0, t1): (f64, f64), field: &str) -> Result<(), Error> {
+pub(crate) fn check_span((t0, t1): (f64, f64), field: impl Into<Argument>) -> Result<(), Error> {
     let found = || format!("{t0} to {t1}");
     if !(t0.is_finite() && t1.is_finite()) {
         return Err(Error::input(field, found(), "start and end must be finite"));

@@ -2,7 +2,7 @@
 
 use crate::ensemble::Ensemble;
 use crate::tolerance::Tolerance;
-use odeum_core::{Error, Scalar};
+use odeum_core::{Argument, Error, Scalar};
 
 /// Which states to keep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,16 +52,24 @@ impl Crossing {
     fn check(&self, dim: usize, systems: usize) -> Result<(), Error> {
         if self.component >= dim {
             let remedy = format!("components go from 0 to {}", dim.saturating_sub(1));
-            return Err(Error::input("end_at.component", self.component, remedy));
+            return Err(Error::input(
+                Argument::new("end_at").key("component"),
+                self.component,
+                remedy,
+            ));
         }
         let count = self.levels.len();
         if count != 1 && count != systems {
             let remedy = format!("give one level, or one for each of the {systems} systems");
-            return Err(Error::input("end_at.levels", format!("{count} values"), remedy));
+            return Err(Error::input(
+                Argument::new("end_at").key("levels"),
+                format!("{count} values"),
+                remedy,
+            ));
         }
         match self.levels.iter().position(|level| !level.is_finite()) {
             Some(s) => {
-                let field = format!("end_at.levels[{s}]");
+                let field = Argument::new("end_at").key("levels").at(s);
                 Err(Error::input(field, self.levels[s], "must be finite"))
             }
             None => Ok(()),
@@ -211,7 +219,11 @@ impl Options {
                 return Err(Error::input("first_step", h, "must be positive and finite"));
             }
             FirstStep::Share(share) if !(share > 0.0 && share <= 1.0) => {
-                return Err(Error::input("first_step share", share, "must lie in (0, 1]"));
+                return Err(Error::input(
+                    Argument::new("first_step").key("share"),
+                    share,
+                    "must lie in (0, 1]",
+                ));
             }
             _ => {}
         }
@@ -236,7 +248,7 @@ impl Options {
         for (i, pair) in times.windows(2).enumerate() {
             if !(if backward { pair[1] < pair[0] } else { pair[1] > pair[0] }) {
                 return Err(Error::input(
-                    format!("save_at[{}]", i + 1),
+                    Argument::new("save_at").at(i + 1),
                     pair[1],
                     "save times must go strictly in the direction of integration",
                 ));
@@ -246,7 +258,7 @@ impl Options {
             if let Some(s) = ensemble.span_outside(time) {
                 let (t0, t1) = ensemble.span(s);
                 return Err(Error::input(
-                    format!("save_at[{i}]"),
+                    Argument::new("save_at").at(i),
                     time,
                     format!("must lie inside every span; system {s} goes from {t0} to {t1}"),
                 ));

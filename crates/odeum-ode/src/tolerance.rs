@@ -1,6 +1,6 @@
 //! How accurate a solution must be: the one definition of error weights and norms.
 
-use odeum_core::{Error, Lanes, Real, Scalar};
+use odeum_core::{Argument, Error, Lanes, Real, Scalar};
 
 /// Absolute tolerance: one for all components, or one for each.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +87,7 @@ impl Tolerance {
         }
         if let Some(i) = atol.iter().position(|a| !(*a >= 0.0 && a.is_finite())) {
             return Err(Error::input(
-                format!("atol[{i}]"),
+                Argument::new("atol").at(i),
                 atol[i],
                 "must be zero or positive, and finite",
             ));

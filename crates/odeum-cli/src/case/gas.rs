@@ -134,7 +134,7 @@ pub(super) fn read(
         field.choice("Jacobians", &choices)
     });
     // `None` inside means: was given, and is wrong.
-    let mut number = |key, variable: &str| {
+    let mut number = |key, variable: &'static str| {
         section.get(key).map(|field| {
             spots.put(variable, field.spot());
             field.number()

@@ -5,6 +5,7 @@ use super::spots::Spots;
 use super::{Precision, names};
 use crate::finding::Findings;
 use crate::model::Model;
+use odeum_core::Argument;
 use odeum_ode::controller::Law;
 use odeum_ode::{Atol, Controller, FirstStep, Method, Norm, Tolerance};
 
@@ -40,7 +41,7 @@ pub(crate) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpe
             read_controller(&field, spots).map(Some)
         }
         (None, Some(field)) => {
-            spots.put("fixed step", field.spot());
+            spots.put(Argument::new("controller").key("step"), field.spot());
             field.number().map(|h| Some(Controller::fixed(h)))
         }
         (None, None) => Some(None),
@@ -105,7 +106,7 @@ fn read_growth_limit(field: &Field<'_>) -> Option<Option<f64>> {
 }
 
 /// A number that may be missing; the outer `None` means it is wrong.
-fn number(field: &Option<Field<'_>>, name: &str, spots: &mut Spots) -> Option<Option<f64>> {
+fn number(field: &Option<Field<'_>>, name: &'static str, spots: &mut Spots) -> Option<Option<f64>> {
     match field {
         None => Some(None),
         Some(field) => {
@@ -131,7 +132,7 @@ fn read_controller(field: &Field<'_>, spots: &mut Spots) -> Option<Controller> {
     let mut part = |key: &'static str| match section.get(key) {
         None => Some(None),
         Some(value) => {
-            spots.put(format!("controller.{key}"), value.spot());
+            spots.put(Argument::new("controller").key(key), value.spot());
             value.number().map(Some)
         }
     };
@@ -228,7 +229,7 @@ fn read_atol(
         let Some(model) = model else { continue };
         match (model.state_names.iter().position(|n| *n == name), name.as_str()) {
             (Some(i), _) => {
-                spots.put(format!("atol[{i}]"), value.spot());
+                spots.put(Argument::new("atol").at(i), value.spot());
                 values[i] = number;
             }
             (None, "others") => others = number,

@@ -2,23 +2,22 @@
 
 use super::reader::Spot;
 use crate::finding::Finding;
+use odeum_core::Argument;
 
-/// Places by field name.
+/// Places by argument.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Spots(Vec<(String, Spot)>);
+pub(crate) struct Spots(Vec<(Argument, Spot)>);
 
 impl Spots {
-    pub(crate) fn put(&mut self, field: impl Into<String>, spot: Spot) {
+    pub(crate) fn put(&mut self, field: impl Into<Argument>, spot: Spot) {
         self.0.push((field.into(), spot));
     }
 
-    /// The place of a field, or of the field it is a part of: `atol[3]` lies in `atol`.
-    pub(crate) fn find(&self, field: &str) -> Option<&Spot> {
-        let part_of = |name: &str| {
-            field.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-        };
-        let fitting = self.0.iter().filter(|(name, _)| part_of(name));
-        fitting.max_by_key(|(name, _)| name.len()).map(|(_, spot)| spot)
+    /// The place of an argument, or of the one it is a part of: `atol[3]` lies in `atol`.
+    pub(crate) fn find(&self, field: impl Into<Argument>) -> Option<&Spot> {
+        let field = field.into();
+        let fitting = self.0.iter().filter(|(whole, _)| field.is_within(whole));
+        fitting.max_by_key(|(whole, _)| whole.parts().len()).map(|(_, spot)| spot)
     }
 
     /// An error of the library, at the place in the case file it is about and by its name there.

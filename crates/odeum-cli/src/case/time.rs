@@ -6,6 +6,7 @@ use super::reader::{Field, Section};
 use super::spots::Spots;
 use crate::finding::Findings;
 use crate::model::Model;
+use odeum_core::Argument;
 
 /// The whole section.
 #[derive(Clone, Debug)]
@@ -82,7 +83,7 @@ pub(crate) fn read(
             spots.put("save_at", field.spot());
             if field.is_list() {
                 for (i, item) in field.list()?.iter().enumerate() {
-                    spots.put(format!("save_at[{i}]"), item.spot());
+                    spots.put(Argument::new("save_at").at(i), item.spot());
                 }
             }
             range::read(&field, span.flatten()).map(Some)

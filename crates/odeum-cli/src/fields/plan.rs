@@ -80,8 +80,8 @@ impl<'a> FieldPlan<'a> {
             let odeum_ode::Error::Input { field, found, remedy } = error else {
                 return error.into();
             };
-            let number = field.rsplit(' ').next().and_then(|n| n.parse::<usize>().ok());
-            let name = number.and_then(|n| names.get(n)).cloned().unwrap_or(field);
+            let name = field.index().and_then(|s| names.get(s)).cloned();
+            let name = name.unwrap_or_else(|| field.to_string());
             Finding::error(format!("the initial value of `{name}` {remedy}"))
                 .in_file(self.case.source.name())
                 .field(format!("initial.{name}"))
@@ -125,7 +125,7 @@ impl<'a> FieldPlan<'a> {
         Ok(Prepared { field, limits, options })
     }
 
-    fn at(&self, field: &str, message: &str) -> Finding {
+    fn at(&self, field: &'static str, message: &str) -> Finding {
         match self.case.spots.find(field) {
             Some(spot) => spot.error(message),
             None => Finding::error(message)

@@ -15,6 +15,7 @@ use crate::reduce::{Summary, first_spoiled};
 use crate::stability::{Judge, Stability};
 use crate::sweep::Precision;
 use crate::tiling::Tiling;
+use odeum_core::Argument;
 use odeum_ode::controller::{Control, Controller};
 use odeum_ode::{Device, Error, Status};
 use std::borrow::Cow;
@@ -345,9 +346,9 @@ fn check<T: Precision>(
         return Err(Error::input("t", clock.t, "must be finite"));
     }
     if let Some((s, cell)) = first_spoiled(field) {
-        let name = problem.model.species().get(s).map_or("a species", String::as_str);
-        let name = format!("{name} in cell {cell:?}");
-        return Err(Error::input(name, field.get(s, cell), "must be finite"));
+        let name = problem.model.species().get(s).cloned().unwrap_or_default();
+        let found = format!("{} in cell {cell:?}", field.get(s, cell));
+        return Err(Error::input(Argument::new("initial").key(name), found, "must be finite"));
     }
     let mut control = Control::new(Controller::predictive(), 2);
     control.restore(clock.control);

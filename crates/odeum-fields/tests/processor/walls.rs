@@ -249,7 +249,7 @@ fn walls_of_expressions() {
     assert_eq!(slope("lap(3*c - (0.3 - c))"), slope("3*lap(c) + lap(c)"));
     for equation in ["lap(c^2)", "lap(c) + 0.1*lap(x*c)"] {
         let error = Engine::<f64>::new(&given(equation), &cpu()).err().unwrap().to_string();
-        assert!(error.contains("wall x low of c") && error.contains("D*lap(u)"), "{error}");
+        assert!(error.contains("walls.x_low.c") && error.contains("D*lap(u)"), "{error}");
     }
     let separating = "lap(c^3 - c - 0.5*lap(c))";
     assert!(Engine::<f64>::new(&given(separating), &cpu()).is_ok());

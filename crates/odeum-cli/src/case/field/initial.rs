@@ -7,6 +7,7 @@ use super::surroundings::Context;
 use super::{arrays, expression, known};
 use crate::case::reader::{Field, Section};
 use crate::finding::Findings;
+use odeum_core::Argument;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field as Cells, Grid, Model, noise};
 use odeum_ode::{Error, Scalar};
@@ -101,7 +102,7 @@ impl Initial {
                     *place = T::from_f64(*value);
                     if !place.is_finite() {
                         return Err(Error::input(
-                            format!("initial {s}"),
+                            Argument::new("initial").at(s),
                             format!("{value} in cell [{}, {y}, {z}]", first + k),
                             "must be finite",
                         ));

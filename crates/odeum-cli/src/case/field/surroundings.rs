@@ -7,7 +7,7 @@ use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
 use crate::case::text;
 use crate::finding::Findings;
-use odeum_core::{Graph, Symbol};
+use odeum_core::{Argument, Graph, Symbol};
 use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Wind};
 use odeum_ode::{Error, Real};
 use std::path::Path;
@@ -132,8 +132,8 @@ fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(
     let source = match (&places[..], &rate) {
         ([(key @ ("cell" | "at"), place)], Some(rate)) => {
             if let (Some(s), Some(names)) = (of, names) {
-                spots.put(format!("source of {}", names[s]), rate.spot());
-                spots.put(format!("cell of the source of {}", names[s]), place.spot());
+                spots.put(source_argument(&names[s], "rate"), rate.spot());
+                spots.put(source_argument(&names[s], "cell"), place.spot());
             }
             let (cell, rate) = (cell(key, place, context), quantity(rate));
             let species = names.zip(of).map(|(names, s)| names[s].clone());
@@ -243,10 +243,15 @@ pub(super) fn diffusion(
             findings.push(spot.error(message).help(help));
             None
         });
-        spots.put(format!("diffusion of {name}"), field.spot());
+        spots.put(Argument::new("diffusion").key(name.clone()), field.spot());
         let values = arrays::read(&field, grid, folder, &name).map(Numbers::into_doubles);
         good &= found.is_some() && values.is_some();
         all.push((name, values.unwrap_or_default()));
     }
     good.then_some(all)
+}
+
+/// A part of the source of a species, as the library names it.
+fn source_argument(species: &str, part: &'static str) -> Argument {
+    Argument::new("sources").key(species.to_owned()).key(part)
 }

@@ -3,6 +3,7 @@
 use super::{known, quantity};
 use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
+use odeum_core::Argument;
 use odeum_fields::{Face, Quantity, Wall, Walls};
 
 /// Keys and the faces they stand for: an axis for both of its faces.
@@ -28,18 +29,17 @@ pub(super) fn read(
         spots.put("walls", field.spot());
         wall(&field)
     });
-    let general = faces(section, "", spots);
+    let general = faces(section, None, spots);
     let mut good = general.is_some();
     let mut own = Vec::new();
     if let Some(field) = section.get("species") {
-        for (name, spot, value) in field.section()?.entries() {
+        for (name, _, value) in field.section()?.entries() {
             let found = known(&name, names, |message, help| value.refuse::<usize>(message, help));
             good &= found.is_some() || names.is_none();
-            let of = format!(" of {name}");
-            spots.put(format!("wall{of}"), spot);
+            let of = Some(name.as_str());
             let section = value.section();
             let walls = section.and_then(|section| {
-                let walls = faces(&section, &of, spots);
+                let walls = faces(&section, of, spots);
                 section.finish();
                 walls
             });
@@ -64,7 +64,7 @@ pub(super) fn read(
 }
 
 /// The walls that are given face by face.
-fn faces(section: &Section<'_>, of: &str, spots: &mut Spots) -> Option<Vec<(Face, Wall)>> {
+fn faces(section: &Section<'_>, of: Option<&str>, spots: &mut Spots) -> Option<Vec<(Face, Wall)>> {
     let mut given: Vec<(Face, Wall)> = Vec::new();
     let mut good = true;
     for (key, numbers) in KEYS {
@@ -73,11 +73,18 @@ fn faces(section: &Section<'_>, of: &str, spots: &mut Spots) -> Option<Vec<(Face
         good &= wall.is_some();
         for &number in numbers {
             let face = Face::ALL[number];
-            spots.put(format!("wall {}{of}", face.name()), field.spot());
-            spots.put(format!("walls along {}", &key[..1]), field.spot());
+            let walls = Argument::new("walls");
+            let this = walls.clone().key(face.name().replace(' ', "_"));
+            spots
+                .put(of.iter().fold(this, |this, name| this.key((*name).to_owned())), field.spot());
+            spots.put(walls.key(&key[..1]), field.spot());
             if given.iter().any(|(other, _)| *other == face) {
                 good = false;
-                let message = format!("the wall {}{of} is given twice", face.name());
+                let message = format!(
+                    "the wall {}{} is given twice",
+                    face.name(),
+                    of.map_or(String::new(), |name| format!(" of {name}"))
+                );
                 let axis = &key[..1];
                 field.refuse::<()>(
                     message,
