@@ -149,7 +149,7 @@ impl<T: Scalar> Ensemble<T> {
             ));
         }
         for (s, &span) in spans.iter().enumerate() {
-            check_span(span, &Argument::new("spans").at(s))?;
+            check_span(span, Argument::new("spans").at(s))?;
             if (span.1 < span.0) != (spans[0].1 < spans[0].0) {
                 return Err(Error::input(
                     Argument::new("spans").at(s),
