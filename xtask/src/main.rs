@@ -1,5 +1,6 @@
 //! Odeum's own tasks, run as `cargo xtask TASK`.
 
+mod book;
 mod layering;
 mod python;
 mod source;
@@ -13,8 +14,9 @@ cargo xtask TASK
 
   test           every check and test; needs Rust, gcc and Python only
   test --quick   the same without documentation, Python and CUDA kernels
-  check          format, lints, layering: what a commit must pass
+  check          format, lints, layering, book: what a commit must pass
   layering       which module imports which, as CONTRIBUTING.md says
+  book           every page is in the table of contents, every link leads somewhere
 ";
 
 fn main() -> ExitCode {
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         ["test", "--quick"] => tasks::quick_test(),
         ["check"] => tasks::check(),
         ["layering"] => vec![tasks::layering()],
+        ["book"] => vec![tasks::book()],
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -1,5 +1,6 @@
 //! The plans behind the tasks.
 
+use crate::book as pages;
 use crate::layering as rules;
 use crate::python;
 use crate::steps::{Outcome, Step, call, cargo, root};
@@ -33,11 +34,12 @@ pub(crate) fn quick_test() -> Vec<Step> {
     plan
 }
 
-/// Format, lints, layering.
+/// Format, layering, book, lints.
 pub(crate) fn check() -> Vec<Step> {
     vec![
         Step::new("rustfmt", || call(&mut cargo("fmt --all --check"))),
         layering(),
+        book(),
         Step::new("clippy", || {
             call(&mut cargo("clippy --quiet --workspace --all-targets -- -D warnings"))
         }),
@@ -48,12 +50,25 @@ pub(crate) fn check() -> Vec<Step> {
 pub(crate) fn layering() -> Step {
     Step::new("layering", || {
         let report = rules::check(&root())?;
-        if report.findings.is_empty() {
-            Ok(format!("{} files, {} imports", report.files, report.imports))
-        } else {
-            Err(format!("{} findings\n{}", report.findings.len(), report.findings.join("\n")))
-        }
+        nothing_found(&report.findings)?;
+        Ok(format!("{} files, {} imports", report.files, report.imports))
     })
+}
+
+/// The book lists all its pages, and links lead somewhere.
+pub(crate) fn book() -> Step {
+    Step::new("book", || {
+        let report = pages::check(&root())?;
+        nothing_found(&report.findings)?;
+        Ok(format!("{} pages, {} links", report.pages, report.links))
+    })
+}
+
+fn nothing_found(findings: &[String]) -> Result<(), String> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{} findings\n{}", findings.len(), findings.join("\n")))
 }
 
 fn python() -> Step {

@@ -80,7 +80,7 @@ impl<T: Precision> Engine<T> {
     }
 
     /// Whether two steps in one pass are faster than one by one, which they are where memory
-    /// decides (docs/performance/fields.md): of fields that the caches do not keep, and models
+    /// decides (docs/src/performance/fields.md): of fields that the caches do not keep, and models
     /// without potentials, of which too much would be computed twice.
     pub(crate) fn pairs_pay(&self) -> bool {
         let plan = self.sweeper.plan();

@@ -2,7 +2,12 @@
 
 use crate::common::{DECAY, Folder};
 
-const GUIDE: &str = include_str!("../../../../docs/guide/case-files.md");
+const GUIDE: &str = concat!(
+    include_str!("../../../../docs/src/case-files/index.md"),
+    include_str!("../../../../docs/src/case-files/ensembles.md"),
+    include_str!("../../../../docs/src/case-files/fields.md"),
+    include_str!("../../../../docs/src/case-files/output.md"),
+);
 
 /// The code of the first column of the table under a heading.
 fn entries(heading: &str) -> Vec<&'static str> {
@@ -62,12 +67,11 @@ fn every_entry_of_the_tables_is_accepted() {
     checks(&DECAY.replace("atol = 1e-10", "atol = { a = 1e-10, others = 1e-6 }"));
 }
 
-/// The code of the first column of the table under a smaller heading.
+/// The code of the first column of the table under a heading of fields.
 fn field_entries(heading: &str) -> Vec<&'static str> {
-    let from = GUIDE.find(&format!("\n### {heading}")).expect("the heading") + 1;
+    let from = GUIDE.find(&format!("\n## {heading}")).expect("the heading") + 1;
     let section = &GUIDE[from..];
-    let ends = ["\n### ", "\n## ", "`[[sources]]` stands"];
-    let end = ends.iter().filter_map(|end| section.find(end)).min().unwrap_or(section.len());
+    let end = section.find("\n## ").unwrap_or(section.len());
     let rows = section[..end].lines().filter_map(|line| line.strip_prefix("| `"));
     rows.map(|row| &row[..row.find("` |").expect("the end of the cell")]).collect()
 }

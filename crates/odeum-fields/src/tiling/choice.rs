@@ -1,4 +1,4 @@
-//! Which tilings are chosen: those that were fastest on an H200 (docs/performance/fields.md).
+//! Which tilings are chosen: those that were fastest on an H200 (docs/src/performance/fields.md).
 
 use super::{BOX_THREADS, Cell, RELAY, RELAY_PACK, RELAY_ROWS, Tiling};
 
@@ -14,7 +14,7 @@ const START: usize = 40_000;
 
 impl Tiling {
     /// What was fastest on an H200 for one step of a model of so many species and potentials in
-    /// numbers of `word` bytes (docs/performance/fields.md).
+    /// numbers of `word` bytes (docs/src/performance/fields.md).
     pub fn of(species: usize, potentials: usize, word: usize) -> Tiling {
         let wide = Tiling {
             depth: 1,
@@ -124,7 +124,7 @@ impl Tiling {
     }
 
     /// Two steps at once of one or two species: of the tilings that were fastest on an H200
-    /// (docs/performance/fields.md), the one whose tiles suit these cells. Of more species one step
+    /// (docs/src/performance/fields.md), the one whose tiles suit these cells. Of more species one step
     /// at a time is faster, or a [`relay`](Tiling::relay).
     pub fn twice(
         species: usize,

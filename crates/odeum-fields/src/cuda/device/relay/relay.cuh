@@ -11,7 +11,7 @@
 // Three groups of warps wait for each other, never for the block: X (first step, then its
 // potentials), Y (second step, then potentials of the field), which run the same code so that it
 // stays in the instruction cache (about 33 KB), and Z (what of these stages lies beside the tile,
-// and copies from memory). What was tried: docs/performance/fields.md.
+// and copies from memory). What was tried: docs/src/performance/fields.md.
 
 // ---- Cells of the tile: X and Y
 
