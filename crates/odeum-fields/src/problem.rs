@@ -181,7 +181,7 @@ impl Problem {
         }
         for source in &self.sources {
             self.model.index(&source.species)?;
-            source.rate.bind(self.model.params(), &source.argument("rate"))?;
+            source.rate.bind(self.model.params(), source.argument("rate"))?;
             let (shape, field) = (self.grid.shape(), source.argument("cell"));
             if (0..3).any(|axis| source.cell[axis] >= shape[axis]) {
                 let found = format!("cell {:?}", source.cell);
