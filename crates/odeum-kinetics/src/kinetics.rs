@@ -8,10 +8,9 @@ use crate::error::KineticsError;
 use crate::gather::Gather;
 use crate::mechanism::{Blending, Mechanism, Rate, Reaction};
 use crate::rate::arrhenius::ArrheniusTable;
-use crate::rate::chebyshev::Chebyshev;
 use crate::rate::falloff::{FalloffTable, Falloffs};
 use crate::rate::mass_action::{Factors, MassAction, Progress, class};
-use crate::rate::plog::Plog;
+use crate::rate::tabulated::Tabulated;
 use crate::rate::third_body::{KnownSets, ThirdBodies};
 use crate::rate::{Conditions, Constants};
 use crate::scratch::{Scratch, Sizes};
@@ -38,8 +37,7 @@ pub struct Kinetics {
     pub(crate) arrhenius: ArrheniusTable,
     pub(crate) bodies: ThirdBodies,
     pub(crate) falloffs: Falloffs,
-    pub(crate) plog: Plog,
-    pub(crate) chebyshev: Chebyshev,
+    pub(crate) tabulated: Tabulated,
     pub(crate) mass_action: MassAction,
     /// Production of each species from the progress of the reactions.
     pub(crate) production: Gather,
@@ -83,8 +81,7 @@ impl Kinetics {
             arrhenius: laws.arrhenius,
             bodies: laws.bodies,
             falloffs: laws.falloffs,
-            plog: laws.plog,
-            chebyshev: laws.chebyshev,
+            tabulated: laws.tabulated,
             production: Gather::new(production.into_iter().enumerate().collect()),
         })
     }
@@ -139,7 +136,7 @@ impl Kinetics {
             constants: self.n_reactions() + with_body - self.bodies.n_three_body,
             bodies: self.bodies.default.len(),
             with_body,
-            tables: self.plog.reaction.len() + self.chebyshev.reaction.len(),
+            tables: self.tabulated.len(),
             terms: self.falloffs.troe_blending.n_terms(),
             partials: self.mass_action.n_slots() + with_body,
         }
@@ -209,8 +206,7 @@ impl Kinetics {
             self.bodies.multiply::<R, D>(&mut rates);
         }
         self.falloffs.evaluate::<R, D>(with, &self.bodies, &mut rates);
-        self.plog.evaluate::<R, D>(with, &mut rates);
-        self.chebyshev.evaluate::<R, D>(with, self.plog.reaction.len(), &mut rates);
+        self.tabulated.evaluate::<R, D>(with, &mut rates);
     }
 
     /// Progress of all reactions from the rate constants, in their place.
@@ -229,7 +225,7 @@ impl Kinetics {
 
     /// True when a rate depends on pressure by a table.
     pub(crate) fn needs_pressure(&self) -> bool {
-        !self.plog.reaction.is_empty() || !self.chebyshev.reaction.is_empty()
+        self.tabulated.len() > 0
     }
 }
 
@@ -239,8 +235,7 @@ struct Laws {
     arrhenius: ArrheniusTable,
     bodies: ThirdBodies,
     falloffs: Falloffs,
-    plog: Plog,
-    chebyshev: Chebyshev,
+    tabulated: Tabulated,
 }
 
 impl Laws {
@@ -262,8 +257,8 @@ impl Laws {
                     expressions.extend([(r, *high), (k0, *low)]);
                     falloffs.push((r, k0, blending, *activated, [low, high]));
                 }
-                Rate::Plog(points) => laws.plog.push(r, points),
-                Rate::Chebyshev(table) => laws.chebyshev.push(r, table),
+                Rate::Plog(points) => laws.tabulated.push_plog(r, points),
+                Rate::Chebyshev(table) => laws.tabulated.push_chebyshev(r, table),
             }
         }
         laws.bodies.n_three_body = laws.bodies.reaction.len();

@@ -56,11 +56,24 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// The length of each part of [`Scratch`], in order.
+    #[inline(always)]
+    fn lengths(&self) -> [usize; 19] {
+        let Sizes { species: n, reactions, constants, bodies, with_body, tables, terms, partials } =
+            *self;
+        let [c, e, z, u, h, cp, gamma] = [n + 1, n + 1, n + 1, n + 1, n, n, n];
+        let [k, x, ln_x] = [constants, bodies, bodies];
+        let [recip_e, dcp, dlnk, dk_dx, dlnk_dlnp] = [n + 1, n, constants, with_body, tables];
+        let [net, scaled, slots] = [reactions, reactions, partials];
+        [
+            c, e, z, u, h, cp, gamma, k, x, ln_x, terms, recip_e, dcp, dlnk, dk_dx, dlnk_dlnp, net,
+            scaled, slots,
+        ]
+    }
+
     /// All values together.
     pub(crate) fn all(&self) -> usize {
-        let of_species = 5 * (self.species + 1) + 4 * self.species;
-        let of_reactions = 2 * self.constants + 2 * self.reactions + self.with_body + self.tables;
-        of_species + of_reactions + 2 * self.bodies + self.terms + self.partials
+        self.lengths().iter().sum()
     }
 }
 
@@ -68,28 +81,48 @@ impl<'a, R: Real> Scratch<'a, R> {
     /// Parts of a workspace of so many values.
     #[inline(always)]
     pub(crate) fn carve(work: &'a mut [R], sizes: &Sizes) -> Scratch<'a, R> {
-        let (n, r) = (sizes.species, sizes.reactions);
+        let [
+            c,
+            e,
+            z,
+            u,
+            h,
+            cp,
+            gamma,
+            k,
+            x,
+            ln_x,
+            terms,
+            recip_e,
+            dcp,
+            dlnk,
+            dk_dx,
+            dlnk_dlnp,
+            net,
+            scaled,
+            slots,
+        ] = sizes.lengths();
         let mut rest = work;
         Scratch {
-            c: take(&mut rest, n + 1),
-            e: take(&mut rest, n + 1),
-            z: take(&mut rest, n + 1),
-            u: take(&mut rest, n + 1),
-            h: take(&mut rest, n),
-            cp: take(&mut rest, n),
-            gamma: take(&mut rest, n),
-            k: take(&mut rest, sizes.constants),
-            x: take(&mut rest, sizes.bodies),
-            ln_x: take(&mut rest, sizes.bodies),
-            terms: take(&mut rest, sizes.terms),
-            recip_e: take(&mut rest, n + 1),
-            dcp: take(&mut rest, n),
-            dlnk: take(&mut rest, sizes.constants),
-            dk_dx: take(&mut rest, sizes.with_body),
-            dlnk_dlnp: take(&mut rest, sizes.tables),
-            net: take(&mut rest, r),
-            scaled: take(&mut rest, r),
-            slots: take(&mut rest, sizes.partials),
+            c: take(&mut rest, c),
+            e: take(&mut rest, e),
+            z: take(&mut rest, z),
+            u: take(&mut rest, u),
+            h: take(&mut rest, h),
+            cp: take(&mut rest, cp),
+            gamma: take(&mut rest, gamma),
+            k: take(&mut rest, k),
+            x: take(&mut rest, x),
+            ln_x: take(&mut rest, ln_x),
+            terms: take(&mut rest, terms),
+            recip_e: take(&mut rest, recip_e),
+            dcp: take(&mut rest, dcp),
+            dlnk: take(&mut rest, dlnk),
+            dk_dx: take(&mut rest, dk_dx),
+            dlnk_dlnp: take(&mut rest, dlnk_dlnp),
+            net: take(&mut rest, net),
+            scaled: take(&mut rest, scaled),
+            slots: take(&mut rest, slots),
         }
     }
 }

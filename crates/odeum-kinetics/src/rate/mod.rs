@@ -12,6 +12,7 @@ pub(crate) mod falloff;
 pub(crate) mod mass_action;
 pub(crate) mod plog;
 pub(crate) mod sri;
+pub(crate) mod tabulated;
 pub(crate) mod third_body;
 pub(crate) mod troe;
 pub(crate) mod tsang;
@@ -43,6 +44,6 @@ pub(crate) struct Constants<'a, R> {
     /// ∂k/∂X of each reaction with a third body, in the order of
     /// [`ThirdBodies::reaction`](third_body::ThirdBodies).
     pub(crate) dk_dx: &'a mut [R],
-    /// ∂ ln k/∂ ln p of each PLOG reaction, then of each Chebyshev one.
+    /// ∂ ln k/∂ ln p of each reaction of [`Tabulated`](tabulated::Tabulated).
     pub(crate) dlnk_dlnp: &'a mut [R],
 }

@@ -62,13 +62,8 @@ impl Reactor {
         if constant_pressure {
             return;
         }
-        let n_plog = kinetics.plog.reaction.len();
-        for j in 0..n_plog + kinetics.chebyshev.reaction.len() {
-            let r = if j < n_plog {
-                kinetics.plog.reaction[j]
-            } else {
-                kinetics.chebyshev.reaction[j - n_plog]
-            } as usize;
+        for j in 0..kinetics.tabulated.len() {
+            let r = kinetics.tabulated.reaction(j);
             let by_ln_p = s.dlnk_dlnp[j] * s.k[r];
             s.dlnk[r] = by_ln_p.mul_add(recip_t, s.dlnk[r]);
             s.scaled[r] = by_ln_p.mul_add(recip_m, s.scaled[r]);

@@ -66,8 +66,8 @@ impl Plan {
             }
             feels_m[*r as usize] |= default_efficiency[j] != 0.0;
         }
-        for r in kinetics.plog.reaction.iter().chain(&kinetics.chebyshev.reaction) {
-            feels_m[*r as usize] = true;
+        for j in 0..kinetics.tabulated.len() {
+            feels_m[kinetics.tabulated.reaction(j)] = true;
         }
 
         // Terms of the entries of the species block, and who feels T, m and moles.
