@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("odeum-core", &[]),
     ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
     ("odeum-ode", &["odeum_core", "odeum_cuda"]),
     ("odeum-compiled", &["odeum_core", "odeum_kinetics", "odeum_ode"]),
     ("odeum-fields", &["odeum_core", "odeum_cuda", "odeum_ode"]),
+    ("odeum-io", &["odeum_core", "odeum_fields", "odeum_ode"]),
     ("odeum", &["odeum_core", "odeum_fields", "odeum_kinetics", "odeum_ode"]),
     (
         "odeum-cli",
@@ -20,6 +21,7 @@ const CRATES: [(&str, &[&str]); 8] = [
             "odeum_core",
             "odeum_cuda",
             "odeum_fields",
+            "odeum_io",
             "odeum_kinetics",
             "odeum_ode",
         ],

@@ -1,8 +1,8 @@
 //! Memory that can still be had: that of the system, or less where a control group or a limit of the
 //! process says so, as containers, batch systems and shells do.
 
-use crate::finding::Finding;
 use crate::report::bytes;
+use odeum_io::Finding;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,10 +2,10 @@
 
 use crate::args::CheckArgs;
 use crate::case::{self, Case, Described, Level, Until};
-use crate::finding::Findings;
 use crate::plan::{Overrides, Plan};
 use crate::report::{Style, Table, bytes, count, say, wrap};
 use crate::{Exit, device, fields, show, stiffness};
+use odeum_io::finding::Findings;
 use odeum_ode::method::Method;
 use odeum_ode::{Atol, FirstStep, Norm, SaveAt};
 

@@ -5,21 +5,15 @@ mod available;
 mod bench;
 mod case;
 mod check;
-mod checkpoint;
 mod device;
 mod devices;
 mod fields;
-mod files;
-mod finding;
 mod gas;
 mod gpus;
 mod mechanism;
 mod members;
 mod model;
-mod npy;
-mod npz;
 mod output;
-mod parallel;
 mod pasr;
 mod plan;
 mod problems;
@@ -27,7 +21,6 @@ mod random;
 mod report;
 mod results;
 mod run;
-mod source;
 mod starts;
 mod steps;
 mod stiffness;
@@ -36,7 +29,7 @@ mod suggest;
 
 use args::{Args, Command};
 use clap::Parser;
-use finding::{Finding, Severity};
+use odeum_io::{Finding, Severity};
 use report::{Style, ended, heard, note, report};
 use std::process::ExitCode;
 
@@ -66,7 +59,7 @@ impl From<Exit> for ExitCode {
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(told) => return ended(tell(&told)).into(),
+        Err(told) => return ended(answer(&told)).into(),
     };
     if let Err(finding) = available::prepare() {
         let exit = show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput);
@@ -84,8 +77,13 @@ fn main() -> ExitCode {
     ended(exit).into()
 }
 
+/// Shows a warning on the way.
+pub(crate) fn tell(warning: Finding) {
+    show(&[warning], Exit::Broken);
+}
+
 /// Shows the help or the version that was asked for, or what is wrong with the arguments.
-fn tell(told: &clap::Error) -> Exit {
+fn answer(told: &clap::Error) -> Exit {
     let written = told.print();
     if told.use_stderr() {
         return Exit::BadInput;

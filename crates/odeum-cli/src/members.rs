@@ -5,9 +5,9 @@
 
 use crate::case::{Case, Precision, Target};
 use crate::model::Start;
-use crate::parallel::{self, PIECE};
 use crate::random;
 use odeum_core::memory;
+use odeum_io::parallel::{self, PIECE};
 use odeum_kinetics::StateError;
 use odeum_ode::{Ensemble, Error, Scalar};
 use sha2::{Digest, Sha256};

@@ -2,19 +2,17 @@
 
 use crate::available::{Free, Working, available_memory};
 use crate::case::{Case, EnsembleSpec, Precision, Spot};
-use crate::finding::{Finding, Findings};
 use crate::members::Members;
-use crate::parallel;
 use crate::report::bytes;
 use crate::{starts, steps};
+use odeum_io::checkpoint::ensemble::SPANS;
+use odeum_io::parallel;
+use odeum_io::{Finding, Findings};
 use odeum_ode::{Crossing, Device, Ensemble, Options, SaveAt, Scalar, Stats};
 
 /// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
 /// memory too.
 pub(crate) const STARTS: usize = 128 << 20;
-
-/// The part of an identity that says from where to where systems go.
-pub(crate) const SPANS: &str = "time span";
 
 /// What a thread holds for each equation, about: vectors of a method in lanes, and rows of its matrix
 /// \[bytes\].

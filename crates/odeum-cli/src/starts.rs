@@ -1,11 +1,11 @@
 //! Whether every system has a state to start from, and what is made of compositions of gases.
 
 use crate::case::{Case, Spot};
-use crate::finding::{Finding, Findings};
 use crate::gas::{self, COMPOSITION, Gas, Mixture};
 use crate::members::Members;
 use crate::model::Start;
 use crate::report::count;
+use odeum_io::{Finding, Findings};
 use odeum_kinetics::StateError;
 use odeum_ode::Status;
 

@@ -2,8 +2,8 @@
 //! end, and by the longest step there may be.
 
 use crate::case::{Case, Precision, Target, Values};
-use crate::finding::{Finding, Findings};
 use crate::report::count;
+use odeum_io::{Finding, Findings};
 use odeum_ode::Options;
 
 /// A step that would leave less than a hundredth of itself goes to its stop at once (`odeum`'s drive).

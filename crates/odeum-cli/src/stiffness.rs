@@ -1,9 +1,9 @@
 //! Whether RKC will need more evaluations than it may: judged by spectral radii near the start.
 
 use crate::case::Precision;
-use crate::finding::Finding;
 use crate::plan::Plan;
 use crate::report::{count, significant};
+use odeum_io::Finding;
 use odeum_ode::{Device, Ensemble, Method, Monitor, Rkc, Scalar};
 
 /// Systems looked at, spread over the ensemble.

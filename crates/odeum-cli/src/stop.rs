@@ -1,9 +1,9 @@
 //! Runs that are stopped from outside, and how they are taken up again.
 
 use crate::args::RunArgs;
-use crate::finding::Finding;
 use crate::report::note;
 use crate::{Exit, show};
+use odeum_io::Finding;
 use odeum_ode::Monitor;
 use std::path::Path;
 use std::sync::Arc;

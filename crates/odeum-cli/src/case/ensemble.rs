@@ -9,8 +9,8 @@ use super::reader::{Field, Section, Spot};
 use super::spots::Spots;
 use super::table::{self, TableData};
 use super::{names, reader};
-use crate::finding::Findings;
 use crate::model::Model;
+use odeum_io::finding::Findings;
 use std::path::Path;
 
 /// Random change of some states and parameters.

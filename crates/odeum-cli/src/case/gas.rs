@@ -3,12 +3,12 @@
 use super::reader::{Field, Section};
 use super::spots::Spots;
 use super::time::TimeSpec;
-use crate::finding::{Finding, Findings};
 use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
 use odeum_compiled::Rhs;
+use odeum_io::{Finding, Findings};
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::read::{Composition, Selection};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};

@@ -3,8 +3,8 @@
 use super::reader::{Field, Section};
 use super::spots::Spots;
 use super::{Precision, names};
-use crate::finding::Findings;
 use crate::model::Model;
+use odeum_io::finding::Findings;
 use odeum_ode::controller::Law;
 use odeum_ode::{Atol, Controller, FirstStep, Method, Norm, Tolerance};
 

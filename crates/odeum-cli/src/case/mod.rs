@@ -18,7 +18,6 @@ mod text;
 mod time;
 
 pub(crate) use ensemble::EnsembleSpec;
-pub(crate) use field::arrays;
 pub(crate) use field::{
     COPIES, Colours, Every, FieldCase, FieldOutput, FieldTime, Isosurface, Series, Slice, StepSpec,
     Structure, too_large,
@@ -30,10 +29,10 @@ pub(crate) use spots::Spots;
 pub(crate) use table::Target;
 pub(crate) use time::{Level, TimeSpec, Until};
 
-use crate::files;
-use crate::finding::{Finding, Findings};
 use crate::model::Model;
-use crate::source::Source;
+use odeum_io::Source;
+use odeum_io::file;
+use odeum_io::{Finding, Findings};
 use odeum_ode::{Device, Tolerance};
 pub(crate) use reader::Spot;
 
@@ -105,7 +104,7 @@ pub(crate) enum Described {
 /// Reads a case file; `None` after reporting what is wrong with it. One with a `[grid]` describes
 /// fields, whose memory is judged by `device` where the case's own does not count.
 pub(crate) fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option<Described> {
-    let source = findings.ok(files::read_text(path, "case file", LARGEST))?;
+    let source = findings.ok(file::read_text(path, "case file", LARGEST))?;
     let document = parse(&source, findings)?;
     let root = Section::root(document.get_ref(), &source, findings);
     if root.has("grid") {

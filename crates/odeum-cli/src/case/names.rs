@@ -1,9 +1,9 @@
 //! Names of variables, states and parameters in a case file.
 
 use super::reader::Spot;
-use crate::finding::Finding;
 use crate::model::Model;
 use crate::suggest;
+use odeum_io::Finding;
 
 /// The variable of this name, or what is wrong with it.
 pub(crate) fn variable(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {

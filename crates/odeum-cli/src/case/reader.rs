@@ -3,10 +3,10 @@
 //! A [`Section`] is asked for its keys one by one; what it was never asked for is an unknown key.
 //! Readers return `None` after reporting, so that reading goes on and one run shows all slips.
 
-use crate::finding::{Finding, Findings};
-use crate::source::Source;
 use crate::suggest;
 use odeum_core::text::{Diagnostic, TextErrors, constant};
+use odeum_io::Source;
+use odeum_io::{Finding, Findings};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 use super::reader::Section;
 use super::spots::Spots;
 use crate::device;
-use crate::finding::Findings;
+use odeum_io::{Finding, Findings, Target};
 use odeum_ode::Device;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Number format of states and parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +129,16 @@ pub(crate) struct OutputSpec {
     pub(crate) parquet: bool,
     /// A picture of when systems crossed their level.
     pub(crate) svg: bool,
+}
+
+impl OutputSpec {
+    /// Where the result goes: from the command line, else from the case file at `case`.
+    ///
+    /// # Errors
+    /// The path on the command line is that of a file of another kind.
+    pub(crate) fn target(&self, output: Option<&Path>, case: &Path) -> Result<Target, Finding> {
+        Target::new(output, (self.name.as_deref(), self.folder.as_deref()), case)
+    }
 }
 
 /// Name and folder of the result.

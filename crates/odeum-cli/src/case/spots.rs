@@ -1,7 +1,7 @@
 //! Where the values of a case stand, by the names the library calls them in its errors.
 
 use super::reader::Spot;
-use crate::finding::Finding;
+use odeum_io::Finding;
 
 /// Places by field name.
 #[derive(Clone, Debug, Default)]

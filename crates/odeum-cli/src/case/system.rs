@@ -4,9 +4,9 @@ use super::reader::{Field, Section};
 use super::spots::Spots;
 use super::text;
 use super::{gas, names};
-use crate::finding::Findings;
 use crate::model::Model;
 use crate::suggest;
+use odeum_io::finding::Findings;
 use odeum_ode::problems;
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! `[system]` with equations as text.
 
 use super::reader::{Field, Section, Spot};
-use crate::finding::{Finding, Findings};
 use crate::model::{self, Model, Start};
 use odeum_compiled::Rhs;
 use odeum_core::text::{Diagnostic, Part, TextSource};
+use odeum_io::{Finding, Findings};
 
 /// A name, where it stands, and what it stands for.
 pub(super) struct Entry<'a, T> {

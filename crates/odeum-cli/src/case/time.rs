@@ -4,8 +4,8 @@ use super::names;
 use super::range::{self, Values};
 use super::reader::{Field, Section};
 use super::spots::Spots;
-use crate::finding::Findings;
 use crate::model::Model;
+use odeum_io::finding::Findings;
 
 /// The whole section.
 #[derive(Clone, Debug)]

@@ -1,11 +1,14 @@
 //! The files of one state: pictures, VTK, Zarr.
 
-use super::zarr::Zarr;
-use super::{LOST, Trouble, slice, surface, vti};
+use super::{slice, surface};
 use crate::case::FieldOutput;
-use crate::finding::Finding;
-use crate::output::{Target, cannot_write, write_whole};
 use odeum_fields::{AXES, Field, Grid, Mask, Precision, Problem};
+use odeum_io::Finding;
+use odeum_io::Target;
+use odeum_io::file::{cannot_write, write_whole};
+use odeum_io::table::LOST;
+use odeum_io::vti;
+use odeum_io::zarr::Zarr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -47,13 +50,12 @@ impl Frames {
     }
 
     /// Writes a state.
-    pub(super) fn write<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Trouble> {
+    pub(super) fn write<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Finding> {
         let index = self.times.len();
         let cells = (&self.grid, self.mask.as_ref());
         if self.output.every.is_some() && (self.output.vti || self.output.has_pictures()) {
             let folder = self.target.file("frames");
-            std::fs::create_dir_all(&folder)
-                .map_err(|error| Trouble::from(cannot_write(&folder, &error)))?;
+            std::fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
         }
         for slice in &self.output.slices {
             let name = &self.names[slice.species];
@@ -78,7 +80,7 @@ impl Frames {
     }
 
     /// Writes the list of VTK files, of states at several times.
-    fn collection(&self) -> Result<(), Trouble> {
+    fn collection(&self) -> Result<(), Finding> {
         if self.output.every.is_none() {
             return Ok(());
         }
@@ -86,12 +88,12 @@ impl Frames {
         let files: Vec<(f64, String)> =
             times.map(|(index, t)| (*t, relative(&self.path("", index, "vti")))).collect();
         let text = vti::collection(&files);
-        Ok(write_whole(&self.target.file("pvd"), |file| file.write_all(text.as_bytes()))?)
+        write_whole(&self.target.file("pvd"), |file| file.write_all(text.as_bytes()))
     }
 
     /// Of a run that goes on: writes again what lies beside the states and follows from the case,
     /// in place of what may have got lost.
-    pub(super) fn restore<T: Precision>(&self) -> Result<(), Trouble> {
+    pub(super) fn restore<T: Precision>(&self) -> Result<(), Finding> {
         if self.times.is_empty() {
             return Ok(());
         }

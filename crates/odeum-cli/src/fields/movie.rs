@@ -3,9 +3,9 @@
 use super::frames;
 use crate::Exit;
 use crate::case::FieldCase;
-use crate::finding::Finding;
-use crate::output::Target;
 use crate::show;
+use odeum_io::Finding;
+use odeum_io::Target;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

@@ -2,13 +2,13 @@
 
 use crate::available::Free;
 use crate::case::{FieldCase, FieldTime, Precision, StepSpec, too_large};
-use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Style, Table, bytes, count, wrap};
 use odeum_fields::{
     Advection, Field, Method, Options, Problem, Quantity, Stability, Stencil, Steps, Wind, cuda,
     stability,
 };
+use odeum_io::{Finding, Findings};
 use odeum_ode::Device;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;

@@ -1,21 +1,21 @@
 //! A field from start to end.
 
-use super::checkpoint::{self, Header};
 use super::observer::Observer;
 use super::plan::{FieldPlan, Prepared, describe};
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
-use super::{Trouble, conservation, finished, movie, npz, target};
+use super::{conservation, finished, movie, npz, target};
 use crate::args::RunArgs;
 use crate::case::{Every, FieldCase, Precision, StepSpec};
-use crate::files::reason;
-use crate::finding::{Finding, Findings};
 use crate::plan::Overrides;
 use crate::report::{Exact, Style, Table, count, duration, note, say, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, gpus, show};
+use crate::{Exit, gpus, show, tell};
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
+use odeum_io::checkpoint::field::{self as checkpoint, Header};
+use odeum_io::file::reason;
+use odeum_io::{Finding, Findings};
 use odeum_ode::{Monitor, Status};
 use std::io;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let bad = |finding| Stop(finding, Exit::BadInput);
     let case = plan.case;
     let target = target::of(case, args.output.as_deref()).map_err(bad)?;
-    let _lock = target.lock().map_err(bad)?;
+    let _lock = target.lock(tell).map_err(bad)?;
     target::refuse_to_replace(case, &target, args).map_err(bad)?;
     let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
     plan.check_gpu().map_err(bad)?;
@@ -178,7 +178,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     header.until = case.time.until.to_bits();
 
     let writer = Writer::open::<T>(case, &target, &header, resumed, plan.threads())
-        .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
+        .map_err(|trouble| Stop(trouble, Exit::BadInput))?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
     let signals = Signals::default();
@@ -210,7 +210,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
             kept: false,
             marked: [0; 3],
             warnings: Vec::new(),
-            trouble: Some(Trouble::from(Finding::error("the writing thread broke"))),
+            trouble: Some(Finding::error("the writing thread broke")),
         });
         Ok((ended, written))
     });
@@ -223,7 +223,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         .warnings
         .iter()
         .map(|trouble| {
-            let finding = Finding::from(trouble.clone()).into_warning();
+            let finding = trouble.clone().into_warning();
             finding.help("the run went on without a checkpoint")
         })
         .collect();
@@ -231,9 +231,8 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
 
     let kept = if written.kept { format!("; {} is kept", path.display()) } else { String::new() };
     if let Some(trouble) = written.trouble {
-        let finding = Finding::from(trouble);
-        let help = finding.help.clone().unwrap_or_default();
-        return Err(Stop(finding.help(format!("{help}{kept}")), Exit::Broken));
+        let help = trouble.help.clone().unwrap_or_default();
+        return Err(Stop(trouble.help(format!("{help}{kept}")), Exit::Broken));
     }
     match outcome {
         Err(error) => return Err(Stop(case.spots.place(error), Exit::Broken)),

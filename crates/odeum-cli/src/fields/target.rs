@@ -3,19 +3,15 @@
 use super::frames;
 use super::plan::FieldPlan;
 use crate::args::RunArgs;
-use crate::case::{Every, FieldCase, OutputSpec};
-use crate::finding::Finding;
-use crate::output::Target;
+use crate::case::{Every, FieldCase};
+use odeum_io::Finding;
+use odeum_io::Target;
 use std::path::{Path, PathBuf};
 
 /// From the command line, else the case file.
 pub(super) fn of(case: &FieldCase, output: Option<&Path>) -> Result<Target, Finding> {
-    let spec = OutputSpec {
-        name: case.output.name.clone(),
-        folder: case.output.folder.clone(),
-        ..OutputSpec::default()
-    };
-    Target::new(output, &spec, &case.path)
+    let place = (case.output.name.as_deref(), case.output.folder.as_deref());
+    Target::new(output, place, &case.path)
 }
 
 /// Files and folders that a run writes beside the NPZ.

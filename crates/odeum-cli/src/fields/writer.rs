@@ -1,16 +1,15 @@
 //! The thread that writes while the march goes on.
 
-use super::Trouble;
-use super::checkpoint::{self, Header};
 use super::frames::Frames;
-use super::growing::Growing;
 use super::queue::{Inbox, Sent};
 use super::series;
 use super::structure::{self, Waves};
 use crate::case::FieldCase;
-use crate::finding::Finding;
-use crate::output::Target;
 use odeum_fields::{Checkpoint, Clock, Precision, Problem, Snapshot};
+use odeum_io::Finding;
+use odeum_io::Target;
+use odeum_io::checkpoint::field::{self as checkpoint, Header};
+use odeum_io::table::Growing;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -68,8 +67,8 @@ pub(super) struct Written {
     pub(super) kept: bool,
     /// Bytes of the tables that a run that goes on later keeps.
     pub(super) marked: [u64; 3],
-    pub(super) warnings: Vec<Trouble>,
-    pub(super) trouble: Option<Trouble>,
+    pub(super) warnings: Vec<Finding>,
+    pub(super) trouble: Option<Finding>,
 }
 
 impl Writer {
@@ -80,7 +79,7 @@ impl Writer {
         header: &Header,
         resumed: bool,
         threads: usize,
-    ) -> Result<Writer, Trouble> {
+    ) -> Result<Writer, Finding> {
         let open = |(table, kept): (Option<(&str, String)>, u64)| {
             let Some((end, heading)) = table else { return Ok(None) };
             let path = target.file(end);
@@ -171,7 +170,7 @@ impl Writer {
         [self.series.as_mut(), self.lines.as_mut(), structure]
     }
 
-    fn rows(&mut self, series: &str, lines: &str) -> Result<(), Trouble> {
+    fn rows(&mut self, series: &str, lines: &str) -> Result<(), Finding> {
         if let Some(table) = &mut self.series {
             table.append(series)?;
         }
@@ -181,7 +180,7 @@ impl Writer {
         Ok(())
     }
 
-    fn state<T: Precision>(&mut self, t: f64, field: Snapshot<T>) -> Result<(), Trouble> {
+    fn state<T: Precision>(&mut self, t: f64, field: Snapshot<T>) -> Result<(), Finding> {
         let field = field.field().map_err(Finding::from)?;
         self.frames.write(t, &field)
     }
@@ -190,7 +189,7 @@ impl Writer {
         &mut self,
         at: (u64, f64),
         field: Snapshot<T>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Finding> {
         let Some((waves, table)) = &mut self.structure else { return Ok(()) };
         let field = field.field().map_err(Finding::from)?;
         table.append(&waves.rows(at, &field)?)
@@ -201,7 +200,7 @@ impl Writer {
         mut header: Header,
         clock: Clock,
         field: Snapshot<T>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Finding> {
         let field = field.field().map_err(Finding::from)?;
         for (bytes, table) in header.tables.iter_mut().zip(self.tables()) {
             *bytes = table.map_or(Ok(0), Growing::sync)?;

@@ -4,7 +4,7 @@ mod command;
 
 pub(crate) use command::command;
 
-use crate::finding::Finding;
+use odeum_io::Finding;
 use odeum_kinetics::read::{self, InitialState, Problem, Selection};
 use odeum_kinetics::{Kinetics, Mechanism};
 use std::path::Path;

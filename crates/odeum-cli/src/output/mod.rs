@@ -1,27 +1,15 @@
 //! Result files: NPZ always, CSV, Parquet and a picture where asked. A file appears under its name only
 //! when it is complete.
 
-mod archive;
-mod atomic;
 mod columns;
-mod csv;
-mod desk;
-mod lock;
 mod npz;
-mod parquet;
 mod picture;
-mod reserve;
-mod target;
-mod zip;
 
-pub(crate) use archive::{Archive, write_archive};
-pub(crate) use atomic::{cannot_write, write_whole};
-pub(crate) use lock::Lock;
-pub(crate) use reserve::Room;
-pub(crate) use target::{Target, refuse_other};
-
-use crate::finding::Finding;
+use crate::case::OutputSpec;
 use crate::results::Results;
+use odeum_io::file::{Room, write_whole};
+use odeum_io::table::{write_csv, write_parquet};
+use odeum_io::{Finding, Target};
 use odeum_ode::Scalar;
 use std::io::Write;
 use std::path::PathBuf;
@@ -33,43 +21,59 @@ pub(crate) fn write<T: Scalar>(
     target: &Target,
     room: Option<Room>,
 ) -> Result<(Vec<PathBuf>, Option<Finding>), Finding> {
+    let spec = &results.plan.case.output;
     let mut written = vec![target.npz()];
     npz::write(results, &target.npz(), room)?;
     let saves = !results.plan.options.save_times().is_empty();
-    if target.csv {
+    if spec.csv {
         written.push(target.file("csv"));
         let table = columns::systems(results);
-        atomic::write_whole(&target.file("csv"), |file| csv::write(&table, file))?;
+        write_whole(&target.file("csv"), |file| write_csv(&table, file))?;
         if saves {
             written.push(target.file("saved.csv"));
             let table = columns::saved(results);
-            atomic::write_whole(&target.file("saved.csv"), |file| csv::write(&table, file))?;
+            write_whole(&target.file("saved.csv"), |file| write_csv(&table, file))?;
         }
     }
-    if target.parquet {
+    if spec.parquet {
         written.push(target.file("parquet"));
         let table = columns::systems(results);
-        atomic::write_whole(&target.file("parquet"), |file| parquet::write(&table, file))?;
+        write_whole(&target.file("parquet"), |file| write_parquet(&table, file))?;
         if saves {
             written.push(target.file("saved.parquet"));
             let table = columns::saved(results);
             let path = target.file("saved.parquet");
-            atomic::write_whole(&path, |file| parquet::write(&table, file))?;
+            write_whole(&path, |file| write_parquet(&table, file))?;
         }
     }
-    let picture = if target.svg { picture::draw(results) } else { None };
+    let picture = if spec.svg { picture::draw(results) } else { None };
     if let Some(picture) = &picture {
         written.push(target.file("svg"));
-        atomic::write_whole(&target.file("svg"), |file| file.write_all(picture.as_bytes()))?;
+        write_whole(&target.file("svg"), |file| file.write_all(picture.as_bytes()))?;
     }
     // Where nothing could be drawn at all, reading the case has said so.
-    let lack = target.svg && picture.is_none() && results.plan.case.undrawn().is_none();
+    let lack = spec.svg && picture.is_none() && results.plan.case.undrawn().is_none();
     let lack = lack.then(|| {
         Finding::warning("no system of those in the picture came to its level: nothing is drawn")
             .in_file(target.file("svg").display().to_string())
             .help("change the level or the span in [time]; the statuses say how systems ended")
     });
     Ok((written, lack))
+}
+
+/// The existing result that a run would replace, if any.
+pub(crate) fn existing(target: &Target, spec: &OutputSpec) -> Option<PathBuf> {
+    let mut files = vec![target.npz()];
+    if spec.csv {
+        files.extend([target.file("csv"), target.file("saved.csv")]);
+    }
+    if spec.parquet {
+        files.extend([target.file("parquet"), target.file("saved.parquet")]);
+    }
+    if spec.svg {
+        files.push(target.file("svg"));
+    }
+    files.into_iter().find(|file| file.exists())
 }
 
 /// Writes what a stopped run has finished.

@@ -3,10 +3,10 @@
 //! Every array has one row for each system. Nothing in the file depends on the time of day or on
 //! how long the run took, so equal results are equal files.
 
-use super::archive::{Archive, write_archive};
-use super::reserve::Room;
-use crate::finding::Finding;
 use crate::results::{Results, Row};
+use odeum_io::Finding;
+use odeum_io::file::Room;
+use odeum_io::npz::{Archive, write_archive};
 use odeum_ode::{Scalar, Stats, Status};
 use serde_json::json;
 use std::path::Path;

@@ -6,7 +6,7 @@
 //! nothing.
 
 use crate::Exit;
-use crate::files::reason;
+use odeum_io::file::reason;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Mutex, PoisonError};
 

@@ -5,18 +5,20 @@ mod store;
 mod worth;
 
 use crate::args::RunArgs;
-use crate::case::{self, Described, Precision};
-use crate::checkpoint::LATER;
-use crate::finding::{Finding, Findings};
-use crate::output::{self, Room, Target};
-use crate::parallel;
+use crate::case::{self, Described, OutputSpec, Precision};
+use crate::output;
 use crate::plan::{Overrides, Plan};
 use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
 use crate::results::Results;
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, device, fields, gpus, show};
+use crate::{Exit, device, fields, gpus, show, tell};
 use batches::Batches;
 use odeum_compiled::Compiled;
+use odeum_io::Target;
+use odeum_io::checkpoint::ensemble::LATER;
+use odeum_io::file::Room;
+use odeum_io::parallel;
+use odeum_io::{Finding, Findings};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Monitor, Status};
 use std::sync::Arc;
@@ -40,7 +42,7 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
         return exit;
     }
     let Some(mut plan) = plan else { return Exit::BadInput };
-    let target = match Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path) {
+    let target = match plan.case.output.target(args.output.as_deref(), &plan.case.path) {
         Ok(target) => target,
         Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
     };
@@ -74,8 +76,8 @@ fn run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Exit {
 
 fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Result<Exit, Stop> {
     let bad_input = |finding| Stop(finding, Exit::BadInput);
-    let _lock = target.lock().map_err(bad_input)?;
-    refuse_to_replace(target, args).map_err(bad_input)?;
+    let _lock = target.lock(tell).map_err(bad_input)?;
+    refuse_to_replace(target, &plan.case.output, args).map_err(bad_input)?;
     target.probe(disk_space(plan)).map_err(bad_input)?;
     let room = target.room(npz_bytes(plan));
     let (mut store, loaded) =
@@ -236,7 +238,7 @@ fn with_resume(
 }
 
 /// An existing result stays, unless the user says otherwise.
-fn refuse_to_replace(target: &Target, args: &RunArgs) -> Result<(), Finding> {
+fn refuse_to_replace(target: &Target, spec: &OutputSpec, args: &RunArgs) -> Result<(), Finding> {
     if args.overwrite && args.resume {
         return Err(Finding::error("--overwrite and --resume together")
             .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
@@ -244,7 +246,7 @@ fn refuse_to_replace(target: &Target, args: &RunArgs) -> Result<(), Finding> {
     if args.overwrite {
         return Ok(());
     }
-    if let Some(path) = target.existing() {
+    if let Some(path) = output::existing(target, spec) {
         let help = "replace it with --overwrite, or choose another place with --output";
         let later = if args.resume { format!("; {LATER}") } else { String::new() };
         return Err(Finding::error("the result exists already")

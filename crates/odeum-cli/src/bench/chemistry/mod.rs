@@ -12,11 +12,11 @@ mod states;
 
 use super::machine::Machine;
 use crate::args::BenchArgs;
-use crate::finding::Finding;
 use crate::pasr::Database;
 use crate::report::{Align, Style, Table, count, say, significant};
 use crate::{Exit, mechanism, show};
 use measure::{Part, Study};
+use odeum_io::Finding;
 use odeum_kinetics::Reactor;
 use row::{Document, Row};
 use states::States;

@@ -4,9 +4,9 @@ use super::surroundings::Context;
 use super::{initial, three};
 use crate::case::reader::Section;
 use crate::case::spots::Spots;
-use crate::finding::Findings;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Grid, Mask, Model, Stencil};
+use odeum_io::finding::Findings;
 
 /// Most cells along an axis.
 const MOST: u64 = 1 << 24;

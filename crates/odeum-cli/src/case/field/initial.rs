@@ -1,14 +1,14 @@
 //! `[initial]`: the values at the start.
 
 use super::expression::{Expression, STRIP};
-use super::numbers::Numbers;
 use super::shape::Shape;
 use super::surroundings::Context;
 use super::{arrays, expression, known};
 use crate::case::reader::{Field, Section};
-use crate::finding::Findings;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field as Cells, Grid, Model, noise};
+use odeum_io::cells::Numbers;
+use odeum_io::finding::Findings;
 use odeum_ode::{Error, Scalar};
 use std::path::Path;
 

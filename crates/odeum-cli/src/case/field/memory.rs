@@ -4,10 +4,10 @@ use crate::available::{Free, Working, available_memory};
 use crate::case::Precision;
 use crate::case::reader::Section;
 use crate::case::spots::Spots;
-use crate::finding::Finding;
 use crate::plan::threads_of;
 use crate::report::bytes;
 use odeum_fields::{Field, Grid, Method, fields_needed};
+use odeum_io::Finding;
 use odeum_ode::Device;
 
 /// Copies of the field that are on their way to files: one waits, one is being written.

@@ -1,18 +1,16 @@
 //! Case files of fields: those with a `[grid]`.
 
-pub(crate) mod arrays;
+mod arrays;
 mod expression;
 mod grid;
 mod initial;
 mod memory;
-mod numbers;
 mod output;
 mod shape;
 mod surroundings;
 mod system;
 mod time;
 mod walls;
-mod zarr;
 
 pub(crate) use initial::Initial;
 pub(crate) use memory::{COPIES, too_large};
@@ -22,9 +20,9 @@ pub(crate) use time::{FieldTime, StepSpec};
 use super::reader::{Field, Section};
 use super::spots::Spots;
 use super::{Precision, run};
-use crate::finding::Findings;
-use crate::source::Source;
 use odeum_fields::{Method, Problem, Quantity};
+use odeum_io::Source;
+use odeum_io::finding::Findings;
 use odeum_ode::Device;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

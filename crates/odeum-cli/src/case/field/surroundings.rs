@@ -1,14 +1,14 @@
 //! `[wind]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
-use super::numbers::Numbers;
 use super::shape::Shape;
 use super::{arrays, expression, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::spots::Spots;
 use crate::case::text;
-use crate::finding::Findings;
 use odeum_core::{Graph, Symbol};
 use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Wind};
+use odeum_io::cells::Numbers;
+use odeum_io::finding::Findings;
 use odeum_ode::{Error, Real};
 use std::path::Path;
 

@@ -2,11 +2,11 @@
 
 use crate::case::reader::{Field, Section};
 use crate::case::text::{self, Entry};
-use crate::finding::{Finding, Findings};
 use crate::suggest;
 use odeum_core::text::{Diagnostic, Part, names};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Model, ModelError, ModelText};
+use odeum_io::{Finding, Findings};
 use std::collections::HashSet;
 
 /// Equations, and where they come from.

@@ -3,9 +3,9 @@
 
 use super::RawTable;
 use crate::case::reader::Spot;
-use crate::files::read_text;
-use crate::finding::Finding;
-use crate::source::Source;
+use odeum_io::Finding;
+use odeum_io::Source;
+use odeum_io::file::read_text;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;

@@ -6,10 +6,10 @@ mod result;
 
 use super::names;
 use super::reader::{Field, Spot};
-use crate::finding::{Finding, Findings};
 use crate::gas::{Basis, Mixture};
 use crate::model::{Model, Start};
 use crate::suggest;
+use odeum_io::{Finding, Findings};
 use std::path::Path;
 
 /// What a column of a table gives to the systems.

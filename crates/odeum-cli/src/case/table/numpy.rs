@@ -2,10 +2,10 @@
 
 use super::{RawTable, result};
 use crate::case::reader::Spot;
-use crate::files::read_bytes;
-use crate::finding::Finding;
-use crate::npy::{self, Array};
-use crate::npz::Npz;
+use odeum_io::Finding;
+use odeum_io::file::read_bytes;
+use odeum_io::npy::{self, Array};
+use odeum_io::npz::Npz;
 use std::path::Path;
 
 /// An array of two axes [systems, columns], or of records with named fields.

@@ -3,9 +3,9 @@
 use super::RawTable;
 use super::numpy::{broken, checked};
 use crate::case::reader::Spot;
-use crate::finding::Finding;
-use crate::npz::Npz;
 use crate::report::count;
+use odeum_io::Finding;
+use odeum_io::npz::Npz;
 use odeum_kinetics::constants::GAS_CONSTANT;
 use odeum_ode::Status;
 use std::path::Path;

@@ -1,10 +1,11 @@
 //! The result as CSV: numbers in the shortest form that reads back to the same bits.
 
-use super::columns::{Columns, Values};
-use crate::report::Exact;
+use super::{Columns, Values};
+use crate::number::Exact;
 use std::io::{self, Write};
 
-pub(super) fn write(table: &Columns<'_>, file: &mut impl Write) -> io::Result<()> {
+/// Writes a table, with a line of names.
+pub fn write(table: &Columns<'_>, file: &mut impl Write) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(file);
     writer.write_record(table.columns.iter().map(|column| &column.name))?;
     let mut cell = String::new();

@@ -10,27 +10,28 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// A number format of NumPy: kind, size in bytes, byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub struct Kind {
     letter: u8,
-    pub(crate) size: usize,
+    /// Bytes of a number.
+    pub size: usize,
     big_endian: bool,
 }
 
 /// A numeric array as it was read: one or two axes, or one axis of records.
 #[derive(Debug)]
-pub(crate) struct Array {
+pub struct Array {
     /// Length of the first axis.
-    pub(crate) rows: usize,
+    pub rows: usize,
     /// Names of the fields of a record array.
-    pub(crate) names: Option<Vec<String>>,
+    pub names: Option<Vec<String>>,
     /// The columns: fields of records, or the second axis.
-    pub(crate) columns: Vec<Vec<f64>>,
+    pub columns: Vec<Vec<f64>>,
 }
 
 /// The bytes before the data of an array in C order, padded to a multiple of 64.
 ///
 /// `descr` is the number format, as `<f8`.
-pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+pub fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let shape = match shape {
         [single] => format!("({single},)"),
         _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
@@ -48,7 +49,7 @@ pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
 }
 
 /// Reads a numeric array of one or two axes; the error says what is wrong.
-pub(crate) fn read(bytes: &[u8]) -> Result<Array, String> {
+pub fn read(bytes: &[u8]) -> Result<Array, String> {
     if !bytes.starts_with(MAGIC) {
         return Err("it does not start with the NPY signature".into());
     }
@@ -98,7 +99,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, String> {
 }
 
 /// Reads an array of texts of one axis, in little-endian UTF-32; the error says what is wrong.
-pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
+pub fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
     let (dict, data) = split(bytes).ok_or("its header is cut off")?;
     let dict = String::from_utf8_lossy(dict);
     let count = match shape(&dict).as_deref() {
@@ -124,10 +125,12 @@ pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
 
 /// What stands before the numbers of an array of any number of axes.
 #[derive(Debug)]
-pub(crate) struct Head {
-    pub(crate) shape: Vec<usize>,
+pub struct Head {
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
     fortran: bool,
-    pub(crate) kind: Kind,
+    /// The number format.
+    pub kind: Kind,
 }
 
 /// Bytes of the longest header that is read.
@@ -135,7 +138,7 @@ const LONGEST: usize = 1 << 16;
 
 impl Head {
     /// Reads up to where the numbers begin; the error says what is wrong.
-    pub(crate) fn read(file: &mut impl Read) -> Result<Head, String> {
+    pub fn read(file: &mut impl Read) -> Result<Head, String> {
         let mut bytes = Vec::new();
         let mut more = |count: usize, bytes: &mut Vec<u8>| match fill(file, count, bytes) {
             Ok(true) => Ok(()),
@@ -163,7 +166,7 @@ impl Head {
 
     /// Reads the numbers, in C order. No more memory is taken than the shape needs, none for a file
     /// without numbers, and a file that holds more or fewer is refused.
-    pub(crate) fn values<T: Scalar>(&self, mut file: impl Read) -> Result<Vec<T>, String> {
+    pub fn values<T: Scalar>(&self, mut file: impl Read) -> Result<Vec<T>, String> {
         let Head { shape, kind, .. } = self;
         let bytes = shape.iter().try_fold(kind.size, |n, &len| n.checked_mul(len));
         let bytes = bytes.ok_or_else(|| format!("its shape {shape:?} cannot be addressed"))?;
@@ -278,7 +281,7 @@ fn formats(descr: &str) -> Result<(Option<Vec<String>>, Vec<Kind>), String> {
 
 impl Kind {
     /// The format of a word, as `<f8`; the error says what is wrong.
-    pub(crate) fn read(word: &str) -> Result<Kind, String> {
+    pub fn read(word: &str) -> Result<Kind, String> {
         let bytes = word.as_bytes();
         let (order, rest) = match bytes.first() {
             Some(b'<' | b'>' | b'|' | b'=') => (bytes[0], &bytes[1..]),
@@ -296,12 +299,12 @@ impl Kind {
     }
 
     /// Whether single precision holds all numbers of this format.
-    pub(crate) fn is_single(self) -> bool {
+    pub fn is_single(self) -> bool {
         self.size <= 2 || (self.letter, self.size) == (b'f', 4)
     }
 
     /// The number of [`size`](Kind::size) bytes.
-    pub(crate) fn decode(self, bytes: &[u8]) -> f64 {
+    pub fn decode(self, bytes: &[u8]) -> f64 {
         let mut little = [0_u8; 8];
         for (k, &byte) in bytes.iter().enumerate() {
             little[if self.big_endian { self.size - 1 - k } else { k }] = byte;

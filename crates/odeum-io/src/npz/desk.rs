@@ -144,7 +144,7 @@ impl Desk<'_, '_> {
 }
 
 /// Takes the bytes of an array from one thread, and hands them to others in pieces.
-pub(crate) struct Sink<'a> {
+pub struct Sink<'a> {
     idle: &'a Idle,
     sender: SyncSender<(usize, u64, Vec<u8>)>,
     /// Where the next piece belongs in the file.
@@ -155,7 +155,7 @@ pub(crate) struct Sink<'a> {
 
 impl Sink<'_> {
     /// Appends what `fill` does.
-    pub(crate) fn append(&mut self, fill: impl FnOnce(&mut Vec<u8>)) {
+    pub fn append(&mut self, fill: impl FnOnce(&mut Vec<u8>)) {
         fill(&mut self.bytes);
         if self.bytes.len() >= PIECE {
             self.send();

@@ -12,12 +12,12 @@ use std::thread::JoinHandle;
 const LARGE: u128 = 64 << 20;
 
 /// A file without a name, that is being given room.
-pub(crate) struct Room(JoinHandle<Option<File>>);
+pub struct Room(JoinHandle<Option<File>>);
 
 impl Room {
     /// Begins to make room for about so many bytes in a folder, by a thread of its own. `None` where that
     /// is not worth it, or cannot be done.
-    pub(crate) fn begin(folder: &Path, bytes: u128) -> Option<Room> {
+    pub fn begin(folder: &Path, bytes: u128) -> Option<Room> {
         let length = i64::try_from(bytes).ok().filter(|_| bytes >= LARGE)?;
         let file = unnamed(folder)?;
         let make = move || reserve(&file, length).then_some(file);
@@ -25,7 +25,7 @@ impl Room {
     }
 
     /// The file, once it has its room. `None` where the file system gives none ahead.
-    pub(super) fn file(self) -> Option<File> {
+    pub fn file(self) -> Option<File> {
         self.0.join().ok().flatten()
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A number as all text files have it: the shortest form that reads back to the same bits of its
 /// precision, with an exponent where that is shorter than zeros.
-pub(crate) struct Exact<T>(pub(crate) T);
+pub struct Exact<T>(pub T);
 
 impl<T: Scalar> fmt::Display for Exact<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -16,7 +16,7 @@ impl<T: Scalar> fmt::Display for Exact<T> {
 }
 
 /// A whole number with thin groups of three: `1 048 576`.
-pub(crate) fn count(n: u64) -> String {
+pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -29,7 +29,7 @@ pub(crate) fn count(n: u64) -> String {
 }
 
 /// A positive number with about three significant digits: `0.0123`, `45.6`, `1 230 000`.
-pub(crate) fn significant(x: f64) -> String {
+pub fn significant(x: f64) -> String {
     if !x.is_finite() || x == 0.0 {
         return x.to_string();
     }
@@ -46,7 +46,7 @@ pub(crate) fn significant(x: f64) -> String {
 }
 
 /// A number to so many significant digits, without zeros at its end: `0.25`, `12.5`, `1.5e-9`.
-pub(crate) fn rounded(x: f64, digits: usize) -> String {
+pub fn rounded(x: f64, digits: usize) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
@@ -70,7 +70,7 @@ pub(crate) fn rounded(x: f64, digits: usize) -> String {
 const LONG: usize = 24;
 
 /// A text whose long numbers have exponents: `1e-300` for 300 zeros. Parts of a path stay as they are.
-pub(crate) fn with_exponents(text: &str) -> String {
+pub fn with_exponents(text: &str) -> String {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -94,7 +94,7 @@ pub(crate) fn with_exponents(text: &str) -> String {
 }
 
 /// A time span: `12 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`.
-pub(crate) fn duration(span: Duration) -> String {
+pub fn duration(span: Duration) -> String {
     let seconds = span.as_secs_f64();
     let whole = span.as_secs();
     if seconds < 0.9995 {
@@ -109,7 +109,7 @@ pub(crate) fn duration(span: Duration) -> String {
 }
 
 /// An amount of memory: `512 B`, `1.5 MiB`.
-pub(crate) fn bytes(n: u128) -> String {
+pub fn bytes(n: u128) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut amount = n as f64;
     let mut unit = 0;

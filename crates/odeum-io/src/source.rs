@@ -5,39 +5,43 @@ use std::sync::Arc;
 
 /// A text that was read, under the name it is called by in messages.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub struct Source {
     name: String,
     text: String,
 }
 
 /// A place in a text: line and column, both from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
+pub struct Place {
+    /// Counted from 1.
+    pub line: usize,
+    /// Characters from the start of the line, counted from 1.
+    pub column: usize,
 }
 
 impl Source {
     /// A text that is already here.
-    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
         Arc::new(Source { name: name.into(), text: text.into() })
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// The name it is shown with: that of its file.
+    pub fn name(&self) -> &str {
         &self.name
     }
 
-    pub(crate) fn text(&self) -> &str {
+    /// All of the text.
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The text of a span, cut to the bounds of the file.
-    pub(crate) fn slice(&self, span: &Range<usize>) -> &str {
+    pub fn slice(&self, span: &Range<usize>) -> &str {
         self.text.get(span.start.min(self.text.len())..span.end.min(self.text.len())).unwrap_or("")
     }
 
     /// Line and column of a byte offset.
-    pub(crate) fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> Place {
         let bytes = self.text.as_bytes();
         let offset = offset.min(bytes.len());
         let line = bytes[..offset].iter().filter(|&&b| b == b'\n').count() + 1;
@@ -47,7 +51,7 @@ impl Source {
     }
 
     /// The line that holds an offset, without its end, and where it starts.
-    pub(crate) fn line_at(&self, offset: usize) -> (usize, &str) {
+    pub fn line_at(&self, offset: usize) -> (usize, &str) {
         let start = self.line_start(offset.min(self.text.len()));
         let rest = &self.text[start..];
         let line = rest.split('\n').next().unwrap_or("");

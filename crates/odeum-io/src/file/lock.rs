@@ -3,31 +3,31 @@
 //! The lock is the operating system's, on a hidden file beside the result, and so goes with the
 //! process however that ends; a file left by one that was killed locks nothing.
 
+use super::read::reason;
 use crate::finding::Finding;
-use crate::{Exit, files, show};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The right to write a result and all that lies beside it, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     path: PathBuf,
     _file: File,
 }
 
 impl Lock {
     /// Takes the lock of a result. `None` where no file can be made or locked: what cannot be
-    /// written is refused by those who write it, and not every file system can lock, which is told.
+    /// written is refused by those who write it, and not every file system can lock, which `tell` hears.
     ///
     /// # Errors
     /// Another run has it.
-    pub(crate) fn take(result: &Path) -> Result<Option<Lock>, Finding> {
+    pub fn take(result: &Path, tell: impl FnOnce(Finding)) -> Result<Option<Lock>, Finding> {
         match Lock::by(result, File::try_lock)? {
             Taken::Lock(lock) => Ok(Some(lock)),
             Taken::NoFile => Ok(None),
             Taken::CannotLock(warning) => {
-                show(&[warning], Exit::Broken);
+                tell(warning);
                 Ok(None)
             }
         }
@@ -91,7 +91,7 @@ fn taken(result: &Path, file: &mut File) -> Finding {
 }
 
 fn cannot_lock(result: &Path, error: &io::Error) -> Finding {
-    let reason = files::reason(error);
+    let reason = reason(error);
     Finding::warning(format!("files cannot be locked here ({reason}): two runs would go unnoticed"))
         .in_file(result.display().to_string())
         .help("let no other run write this result meanwhile")

@@ -1,24 +1,31 @@
 //! Archives of arrays, as `numpy.savez` and Odeum write them.
 
-use crate::files::read_bytes;
+mod archive;
+mod desk;
+mod zip;
+
+pub use archive::{Archive, write_archive};
+pub use desk::Sink;
+
+use crate::file::read_bytes;
 use crate::finding::Finding;
 use crate::npy::{self, Array};
+use ::zip::ZipArchive;
 use std::io::{Cursor, Read};
 use std::path::Path;
-use zip::ZipArchive;
 
 /// An open archive.
-pub(crate) struct Npz(ZipArchive<Cursor<Vec<u8>>>);
+pub struct Npz(ZipArchive<Cursor<Vec<u8>>>);
 
 impl Npz {
     /// Opens a file, which messages call `what`; the inner error says what is wrong with the archive.
-    pub(crate) fn open(path: &Path, what: &str) -> Result<Result<Npz, String>, Finding> {
+    pub fn open(path: &Path, what: &str) -> Result<Result<Npz, String>, Finding> {
         let bytes = read_bytes(path, what, u64::MAX)?;
         Ok(ZipArchive::new(Cursor::new(bytes)).map(Npz).map_err(|error| error.to_string()))
     }
 
     /// Names of the arrays, in the order of the file.
-    pub(crate) fn names(&self) -> Result<Vec<String>, String> {
+    pub fn names(&self) -> Result<Vec<String>, String> {
         let names = self.0.file_names().map(|name| {
             let name = name.map_err(|error| error.to_string())?;
             Ok(name.strip_suffix(".npy").unwrap_or(&name).to_owned())
@@ -27,12 +34,12 @@ impl Npz {
     }
 
     /// An array of numbers.
-    pub(crate) fn array(&mut self, name: &str) -> Result<Array, String> {
+    pub fn array(&mut self, name: &str) -> Result<Array, String> {
         npy::read(&self.bytes(name)?).map_err(|reason| format!("array `{name}`: {reason}"))
     }
 
     /// An array of one axis.
-    pub(crate) fn column(&mut self, name: &str) -> Result<Vec<f64>, String> {
+    pub fn column(&mut self, name: &str) -> Result<Vec<f64>, String> {
         let mut array = self.array(name)?;
         match array.columns.len() {
             1 => Ok(array.columns.swap_remove(0)),
@@ -41,7 +48,7 @@ impl Npz {
     }
 
     /// An array of texts.
-    pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>, String> {
+    pub fn texts(&mut self, name: &str) -> Result<Vec<String>, String> {
         npy::read_texts(&self.bytes(name)?).map_err(|reason| format!("array `{name}`: {reason}"))
     }
 

@@ -3,14 +3,14 @@
 //! The VTK User's Guide, *VTK XML formats*: `ImageData` with appended data in raw encoding; each
 //! array begins with its number of bytes as a 64-bit integer.
 
-use super::{aside, put};
-use crate::report::Exact;
+use crate::cells::{aside, put};
+use crate::number::Exact;
 use odeum_fields::{Field, Grid, Mask, Precision};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Writes a field as data of cells, and which of these belong to the domain.
-pub(super) fn write<T: Precision>(
+pub fn write<T: Precision>(
     to: &mut impl Write,
     (grid, mask): (&Grid, Option<&Mask>),
     names: &[String],
@@ -68,7 +68,7 @@ pub(super) fn write<T: Precision>(
 }
 
 /// A series of files: time and path of each, relative to that of the collection.
-pub(super) fn collection(files: &[(f64, String)]) -> String {
+pub fn collection(files: &[(f64, String)]) -> String {
     let mut text = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" \
                     byte_order=\"LittleEndian\">\n  <Collection>\n"
         .to_owned();

@@ -1,14 +1,14 @@
 //! Files that appear whole or not at all.
 
-use super::reserve;
-use crate::files::reason;
+use super::read::reason;
+use super::room;
 use crate::finding::Finding;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes a file beside its place, makes sure it is on the disk, and only then gives it its name.
-pub(crate) fn write_whole(
+pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), Finding> {
@@ -20,7 +20,7 @@ pub(crate) fn write_whole(
 }
 
 /// The same of a file that is there already, without a name, or of a new one.
-pub(super) fn write_into(
+pub(crate) fn write_into(
     unnamed: Option<File>,
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -32,7 +32,7 @@ pub(super) fn write_into(
         if !named {
             // What an earlier run may have left there.
             let _ = std::fs::remove_file(&temporary);
-            reserve::name(&file, &temporary)?;
+            room::name(&file, &temporary)?;
         }
         std::fs::rename(&temporary, path)?;
         sync_folder(path);
@@ -49,7 +49,7 @@ pub(super) fn write_into(
 }
 
 /// A file that could not be written.
-pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Finding {
+pub fn cannot_write(path: &Path, error: &io::Error) -> Finding {
     let help = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "choose a folder you may write to with --output"
@@ -65,7 +65,7 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Finding {
 }
 
 /// The hidden name a file has until it is complete.
-pub(super) fn temporary(path: &Path) -> PathBuf {
+pub fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.part"))
 }

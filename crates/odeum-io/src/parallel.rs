@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
 /// Systems, or the like, that a thread takes at once.
-pub(crate) const PIECE: usize = 4096;
+pub const PIECE: usize = 4096;
 
 /// Threads where the user names no number of them: one for each core.
-pub(crate) fn all_cores() -> usize {
+pub fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Begins another thread that does `work`; false where the system gives none.
-pub(crate) fn another<'scope>(
+pub fn another<'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() + Send + 'scope,
 ) -> bool {
@@ -23,7 +23,7 @@ pub(crate) fn another<'scope>(
 
 /// Does `aside` on a thread of its own while this one does `here`; before it, where the system gives no
 /// thread.
-pub(crate) fn beside<A: Send, H>(aside: impl Fn() -> A + Sync, here: impl FnOnce() -> H) -> (A, H) {
+pub fn beside<A: Send, H>(aside: impl Fn() -> A + Sync, here: impl FnOnce() -> H) -> (A, H) {
     std::thread::scope(|scope| match Builder::new().spawn_scoped(scope, &aside) {
         Ok(thread) => {
             let done = here();
@@ -34,7 +34,7 @@ pub(crate) fn beside<A: Send, H>(aside: impl Fn() -> A + Sync, here: impl FnOnce
 }
 
 /// Calls `work` for every number below `count`, on up to `threads` threads. They begin in order.
-pub(crate) fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
+pub fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     let turn = || {
         loop {
@@ -57,7 +57,7 @@ pub(crate) fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
 }
 
 /// Calls `work` for every item, on up to `threads` threads. They begin in order.
-pub(crate) fn each_of<I: Send>(
+pub fn each_of<I: Send>(
     threads: usize,
     items: impl ExactSizeIterator<Item = I> + Send,
     work: impl Fn(I) + Sync,
@@ -73,7 +73,7 @@ pub(crate) fn each_of<I: Send>(
 
 /// What `of` gives of every item, found by up to `threads` threads, of which each takes `piece` items at
 /// once.
-pub(crate) fn map<I: Sync, R: Send + Default>(
+pub fn map<I: Sync, R: Send + Default>(
     threads: usize,
     piece: usize,
     items: &[I],

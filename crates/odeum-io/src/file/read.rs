@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Reads a UTF-8 file of at most `limit` bytes; a byte-order mark is skipped.
-pub(crate) fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Finding> {
+pub fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Finding> {
     let name = path.display().to_string();
     let bytes = read_bytes(path, what, limit)?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -29,7 +29,7 @@ pub(crate) fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Sourc
 }
 
 /// Reads a file of at most `limit` bytes.
-pub(crate) fn read_bytes(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Finding> {
+pub fn read_bytes(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Finding> {
     let (file, bytes) = open(path, what)?;
     if bytes > limit {
         return Err(Finding::error(format!("the {what} is too large"))
@@ -45,7 +45,7 @@ pub(crate) fn read_bytes(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>,
 }
 
 /// Opens a file to be read; and the bytes it has.
-pub(crate) fn open(path: &Path, what: &str) -> Result<(File, u64), Finding> {
+pub fn open(path: &Path, what: &str) -> Result<(File, u64), Finding> {
     let fail = |error: io::Error| cannot_read(path, what, &error);
     let meta = std::fs::metadata(path).map_err(fail)?;
     if meta.is_dir() {
@@ -71,7 +71,7 @@ fn cannot_read(path: &Path, what: &str, error: &io::Error) -> Finding {
 }
 
 /// The operating system's own words, without its error number.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

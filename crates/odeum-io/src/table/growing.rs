@@ -2,15 +2,17 @@
 //!
 //! Rows are appended; a run that is taken up again cuts a table to what it held at the checkpoint.
 
-use super::{LOST, Trouble};
+use crate::file::cannot_write;
 use crate::finding::Finding;
-use crate::output::cannot_write;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// What else can be done where files of a run that goes on are missing.
+pub const LOST: &str = "--allow-missing goes on without them, --overwrite starts anew";
+
 /// A table that grows.
-pub(super) struct Growing {
+pub struct Growing {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -18,7 +20,7 @@ pub(super) struct Growing {
 
 impl Growing {
     /// Begins a table, in place of one that is there.
-    pub(super) fn begin(path: PathBuf, heading: &str) -> Result<Growing, Trouble> {
+    pub fn begin(path: PathBuf, heading: &str) -> Result<Growing, Finding> {
         let file = File::create(&path).map_err(|error| cannot_write(&path, &error))?;
         let mut table = Growing { path, file, bytes: 0 };
         table.append(heading)?;
@@ -26,7 +28,7 @@ impl Growing {
     }
 
     /// An error where the table that is there has not the bytes it had at a checkpoint.
-    pub(super) fn lost(path: &Path, heading: &str, kept: u64) -> Result<Option<Finding>, Finding> {
+    pub fn lost(path: &Path, heading: &str, kept: u64) -> Result<Option<Finding>, Finding> {
         let lack = match Found::of_run(path, heading, kept)? {
             Found::Rows { bytes, .. } if bytes == kept => return Ok(None),
             Found::Rows { bytes, rows } => format!("{rows} rows, {bytes} of {kept} bytes"),
@@ -43,7 +45,7 @@ impl Growing {
 
     /// Cuts the table that is there to the bytes it had at a checkpoint. Where there are fewer,
     /// the whole rows stay.
-    pub(super) fn go_on(path: PathBuf, heading: &str, kept: u64) -> Result<Growing, Trouble> {
+    pub fn go_on(path: PathBuf, heading: &str, kept: u64) -> Result<Growing, Finding> {
         let Found::Rows { bytes, .. } = Found::of_run(&path, heading, kept)? else {
             return Growing::begin(path, heading);
         };
@@ -58,28 +60,30 @@ impl Growing {
     }
 
     /// Writes rows, all of them or none.
-    pub(super) fn append(&mut self, text: &str) -> Result<(), Trouble> {
+    pub fn append(&mut self, text: &str) -> Result<(), Finding> {
         if let Err(error) = self.file.write_all(text.as_bytes()) {
             // A disk that is full takes a part of a row; the error that is told is that one.
             let _ = self.file.set_len(self.bytes);
-            return Err(cannot_write(&self.path, &error).into());
+            return Err(cannot_write(&self.path, &error));
         }
         self.bytes += text.len() as u64;
         Ok(())
     }
 
     /// What has been written is on the disk, and how much it is.
-    pub(super) fn sync(&mut self) -> Result<u64, Trouble> {
+    pub fn sync(&mut self) -> Result<u64, Finding> {
         let synced = self.file.sync_data();
-        synced.map_err(|error| Trouble::from(cannot_write(&self.path, &error)))?;
+        synced.map_err(|error| cannot_write(&self.path, &error))?;
         Ok(self.bytes)
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    /// Bytes that were written, those of an earlier run with them.
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }

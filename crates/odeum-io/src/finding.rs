@@ -1,6 +1,6 @@
 //! What is wrong with what a user gave: where, which field, what was found, what helps.
 
-use crate::report::with_exponents;
+use crate::number::with_exponents;
 use crate::source::Source;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Severity {
+pub enum Severity {
     /// Nothing can be run.
     Error,
     /// It can be run, but is probably not what was meant.
@@ -17,28 +17,30 @@ pub(crate) enum Severity {
 
 /// One thing that is wrong: a pointer wide, because most results are good.
 #[derive(Clone, Debug)]
-pub(crate) struct Finding(Box<Parts>);
+pub struct Finding(Box<Parts>);
 
 /// The parts of a [`Finding`].
 #[derive(Clone, Debug)]
-pub(crate) struct Parts {
-    pub(crate) severity: Severity,
+pub struct Parts {
+    /// Whether it stops a run.
+    pub severity: Severity,
     /// One sentence.
-    pub(crate) message: String,
+    pub message: String,
     /// The name of the file when the place in it is not known.
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// The place.
-    pub(crate) span: Option<(Arc<Source>, Range<usize>)>,
+    pub span: Option<(Arc<Source>, Range<usize>)>,
     /// The field, as `tolerance.rtol`.
-    pub(crate) field: Option<String>,
+    pub field: Option<String>,
     /// The value found.
-    pub(crate) found: Option<String>,
+    pub found: Option<String>,
     /// What to do.
-    pub(crate) help: Option<String>,
+    pub help: Option<String>,
 }
 
 impl Finding {
-    pub(crate) fn error(message: impl Into<String>) -> Finding {
+    /// An error, at no place yet.
+    pub fn error(message: impl Into<String>) -> Finding {
         Finding(Box::new(Parts {
             severity: Severity::Error,
             message: with_exponents(&message.into()),
@@ -50,35 +52,37 @@ impl Finding {
         }))
     }
 
-    pub(crate) fn warning(message: impl Into<String>) -> Finding {
+    /// A warning, at no place yet.
+    pub fn warning(message: impl Into<String>) -> Finding {
         Finding::error(message).into_warning()
     }
 
     /// The same, but no reason to stop.
-    pub(crate) fn into_warning(mut self) -> Finding {
+    pub fn into_warning(mut self) -> Finding {
         self.severity = Severity::Warning;
         self
     }
 
     /// At a place in a text.
-    pub(crate) fn at(mut self, source: &Arc<Source>, span: Range<usize>) -> Finding {
+    pub fn at(mut self, source: &Arc<Source>, span: Range<usize>) -> Finding {
         self.span = Some((Arc::clone(source), span));
         self
     }
 
     /// In a file, the place in it unknown.
-    pub(crate) fn in_file(mut self, name: impl Into<String>) -> Finding {
+    pub fn in_file(mut self, name: impl Into<String>) -> Finding {
         self.file = Some(name.into());
         self
     }
 
-    pub(crate) fn field(mut self, field: impl Into<String>) -> Finding {
+    /// About a field, as `tolerance.rtol`.
+    pub fn field(mut self, field: impl Into<String>) -> Finding {
         self.field = Some(field.into());
         self
     }
 
     /// The value that was found, cut when it is long.
-    pub(crate) fn found(mut self, found: impl std::fmt::Display) -> Finding {
+    pub fn found(mut self, found: impl std::fmt::Display) -> Finding {
         let text = with_exponents(&found.to_string()).replace('\n', "⏎");
         let mut short: String = text.chars().take(60).collect();
         if short.len() < text.len() {
@@ -88,7 +92,8 @@ impl Finding {
         self
     }
 
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Finding {
+    /// With what to do about it.
+    pub fn help(mut self, help: impl Into<String>) -> Finding {
         self.help = Some(with_exponents(&help.into()));
         self
     }
@@ -109,24 +114,26 @@ impl std::ops::DerefMut for Finding {
 
 /// Findings gathered while reading goes on, so that all are reported at once.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(RefCell<Vec<Finding>>);
+pub struct Findings(RefCell<Vec<Finding>>);
 
 impl Findings {
-    pub(crate) fn push(&self, finding: Finding) {
+    /// Adds one.
+    pub fn push(&self, finding: Finding) {
         self.0.borrow_mut().push(finding);
     }
 
     /// Keeps the value, or the finding.
-    pub(crate) fn ok<T>(&self, result: Result<T, Finding>) -> Option<T> {
+    pub fn ok<T>(&self, result: Result<T, Finding>) -> Option<T> {
         result.map_err(|finding| self.push(finding)).ok()
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
+    /// Whether any of them stops a run.
+    pub fn has_errors(&self) -> bool {
         self.0.borrow().iter().any(|f| f.severity == Severity::Error)
     }
 
     /// All of them, in the order of their places.
-    pub(crate) fn take(&self) -> Vec<Finding> {
+    pub fn take(&self) -> Vec<Finding> {
         let mut all = self.0.take();
         all.sort_by_key(|f| f.span.as_ref().map_or(usize::MAX, |(_, span)| span.start));
         all

@@ -3,7 +3,7 @@
 //! The Zarr core specification v3.0, of which is read: regular chunks of plain numbers, as they
 //! are or gzipped. An array is \[z, y, x\], or \[t, z, y, x\] of which the last state counts.
 
-use super::numbers::Numbers;
+use crate::cells::Numbers;
 use crate::npy::Kind;
 use flate2::read::GzDecoder;
 use odeum_fields::{AXES, Grid};
@@ -15,7 +15,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What to do about a store of another kind.
-pub(super) const HELP: &str = "name a store that a run has written, or its array (as \
+pub const HELP: &str = "name a store that a run has written, or its array (as \
     \"a.zarr/u\"); with zarr-python: zarr.create_array(…, compressors=zarr.codecs.GzipCodec())";
 
 /// Bytes of the longest description that is read.
@@ -58,7 +58,7 @@ struct Array {
 }
 
 /// The numbers of an array, or of the array of a name in a group; the error says what is wrong.
-pub(super) fn read(path: &Path, member: &str, grid: &Grid) -> Result<Numbers, String> {
+pub fn read(path: &Path, member: &str, grid: &Grid) -> Result<Numbers, String> {
     let mut folder = path.to_owned();
     let mut described = describe(&folder)?;
     if described["node_type"] == "group" {
@@ -90,7 +90,7 @@ fn describe(folder: &Path) -> Result<Value, String> {
     };
     let text = text().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "this folder has no zarr.json: it is no Zarr store".to_owned(),
-        _ => format!("its zarr.json: {}", crate::files::reason(&error)),
+        _ => format!("its zarr.json: {}", crate::file::reason(&error)),
     })?;
     serde_json::from_slice(&text).map_err(|error| format!("its zarr.json: {error}"))
 }
@@ -176,7 +176,7 @@ impl Array {
         let numbers = time.into_iter().chain(place).map(|n| n.to_string());
         let parts: Vec<String> = std::iter::once("c".to_owned()).chain(numbers).collect();
         let key = parts.join(&self.separator);
-        let wrong = |error: &io::Error| format!("chunk {key}: {}", crate::files::reason(error));
+        let wrong = |error: &io::Error| format!("chunk {key}: {}", crate::file::reason(error));
         let file = match File::open(self.folder.join(&key)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.map_err(|error| wrong(&error))?,

@@ -1,6 +1,6 @@
 //! The result as Parquet: plain columns without compression, in row groups.
 
-use super::columns::{Column, Columns, Values};
+use super::{Column, Columns, Values};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, FloatType, Int64Type};
 use parquet::errors::ParquetError;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// Rows of a row group.
 const GROUP: usize = 131_072;
 
-pub(super) fn write(table: &Columns<'_>, file: &mut (impl Write + Send)) -> io::Result<()> {
+/// Writes a table, in groups of rows.
+pub fn write(table: &Columns<'_>, file: &mut (impl Write + Send)) -> io::Result<()> {
     write_groups(table, file).map_err(io::Error::other)
 }
 

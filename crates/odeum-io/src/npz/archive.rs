@@ -3,10 +3,9 @@
 //! Shapes are known before the data, so every byte has its place: threads make pieces of the
 //! arrays, sum them up and write them, in whatever order they come to be ready.
 
-use super::atomic::write_into;
 use super::desk::{Desk, Fill, Idle, Out, Place, Pour, Sink, lock};
-use super::reserve::Room;
 use super::zip::Members;
+use crate::file::{Room, write_into};
 use crate::finding::Finding;
 use crate::npy;
 use std::borrow::Cow;
@@ -18,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Arrays to be written.
 #[derive(Default)]
-pub(crate) struct Archive<'a>(Vec<Entry<'a>>);
+pub struct Archive<'a>(Vec<Entry<'a>>);
 
 /// How the bytes of an array are made.
 enum Make<'a> {
@@ -57,7 +56,7 @@ impl Array {
 impl<'a> Archive<'a> {
     /// An array of some shape, made by rows: `fill` appends the bytes of some of them. Rows are
     /// what the array divides into, not its first axis.
-    pub(crate) fn rows(
+    pub fn rows(
         &mut self,
         name: &str,
         descr: &str,
@@ -72,7 +71,7 @@ impl<'a> Archive<'a> {
 
     /// Arrays of a name, number format and shape each, with so many rows, which come from one computation:
     /// `fill` appends the bytes of some of them to a part for each array.
-    pub(crate) fn rows_together(
+    pub fn rows_together(
         &mut self,
         arrays: &[(&str, &str, &[usize])],
         rows: usize,
@@ -84,7 +83,7 @@ impl<'a> Archive<'a> {
     }
 
     /// An array whose bytes the thread that writes the archive appends, one after the other.
-    pub(crate) fn in_order(
+    pub fn in_order(
         &mut self,
         name: &str,
         descr: &str,
@@ -96,7 +95,7 @@ impl<'a> Archive<'a> {
     }
 
     /// An array of double precision.
-    pub(crate) fn numbers(&mut self, name: &str, shape: &[usize], data: impl Into<Cow<'a, [f64]>>) {
+    pub fn numbers(&mut self, name: &str, shape: &[usize], data: impl Into<Cow<'a, [f64]>>) {
         let data = data.into();
         self.rows(name, "<f8", shape, data.len(), move |rows, bytes| {
             data[rows].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
@@ -104,17 +103,18 @@ impl<'a> Archive<'a> {
     }
 
     /// An array whose bytes are there.
-    pub(crate) fn whole(&mut self, name: &str, descr: &str, shape: &[usize], data: Vec<u8>) {
+    pub fn whole(&mut self, name: &str, descr: &str, shape: &[usize], data: Vec<u8>) {
         self.rows(name, descr, shape, 1, move |_, bytes| bytes.extend_from_slice(&data));
     }
 
-    pub(crate) fn texts(&mut self, name: &str, texts: &[String]) {
+    /// Texts, as an array of one axis.
+    pub fn texts(&mut self, name: &str, texts: &[String]) {
         let (descr, data) = unicode(texts);
         self.whole(name, &descr, &[texts.len()], data);
     }
 
     /// One text, as an array without axes.
-    pub(crate) fn text(&mut self, name: &str, text: &str) {
+    pub fn text(&mut self, name: &str, text: &str) {
         let (descr, data) = unicode(&[text.to_owned()]);
         self.whole(name, &descr, &[], data);
     }
@@ -167,7 +167,7 @@ fn unicode(texts: &[String]) -> (String, Vec<u8>) {
 }
 
 /// Writes an archive file by so many threads, where room was made for it, whole or not at all.
-pub(crate) fn write_archive(
+pub fn write_archive(
     path: &Path,
     room: Option<Room>,
     threads: usize,

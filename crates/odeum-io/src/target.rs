@@ -1,39 +1,33 @@
 //! Where the output of a run goes, and whether it can.
 
-use super::atomic::{cannot_write, temporary};
-use super::lock::Lock;
-use super::reserve::Room;
-use crate::case::OutputSpec;
+use crate::file::{Lock, Room, cannot_write, temporary};
 use crate::finding::Finding;
-use crate::report::bytes;
+use crate::number::bytes;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The files of one result: one folder, one name, several extensions.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub struct Target {
     folder: PathBuf,
     name: String,
-    pub(super) csv: bool,
-    pub(super) parquet: bool,
-    pub(super) svg: bool,
 }
 
 impl Target {
-    /// From the command line, else the case file, else the current folder and the name of the
-    /// case file. A path that ends in `.npz` is a file, any other a folder.
+    /// From the command line, else what the case file names, else the current folder and the name of
+    /// the case file. A path that ends in `.npz` is a file, any other a folder.
     ///
     /// # Errors
     /// The path is that of a file of another kind.
-    pub(crate) fn new(
+    pub fn new(
         output: Option<&Path>,
-        spec: &OutputSpec,
+        (name, folder): (Option<&str>, Option<&Path>),
         case: &Path,
     ) -> Result<Target, Finding> {
-        let stem = case.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut name = spec.name.clone().unwrap_or(stem);
-        let mut folder = spec.folder.clone().unwrap_or_default();
+        let stem = || case.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut name = name.map_or_else(stem, str::to_owned);
+        let mut folder = folder.map(Path::to_owned).unwrap_or_default();
         if let Some(path) = output {
             if path.extension().is_some_and(|e| e == "npz") {
                 name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -45,61 +39,48 @@ impl Target {
                 folder = path.to_owned();
             }
         }
-        Ok(Target { folder, name, csv: spec.csv, parquet: spec.parquet, svg: spec.svg })
+        Ok(Target { folder, name })
     }
 
     /// `NAME.extension` in the folder.
-    pub(crate) fn file(&self, extension: &str) -> PathBuf {
+    pub fn file(&self, extension: &str) -> PathBuf {
         self.folder.join(format!("{}.{extension}", self.name))
     }
 
     /// The result.
-    pub(crate) fn npz(&self) -> PathBuf {
+    pub fn npz(&self) -> PathBuf {
         self.file("npz")
     }
 
     /// What a stopped run has finished.
-    pub(crate) fn partial(&self) -> PathBuf {
+    pub fn partial(&self) -> PathBuf {
         self.file("partial.npz")
     }
 
-    pub(crate) fn checkpoint(&self) -> PathBuf {
+    /// What a run that was stopped goes on from.
+    pub fn checkpoint(&self) -> PathBuf {
         self.file("checkpoint")
     }
 
-    /// The existing result that a run would replace, if any.
-    pub(crate) fn existing(&self) -> Option<PathBuf> {
-        let mut files = vec![self.npz()];
-        if self.csv {
-            files.extend([self.file("csv"), self.file("saved.csv")]);
-        }
-        if self.parquet {
-            files.extend([self.file("parquet"), self.file("saved.parquet")]);
-        }
-        if self.svg {
-            files.push(self.file("svg"));
-        }
-        files.into_iter().find(|file| file.exists())
-    }
-
-    /// The right to write the result, in its folder, which is made if need be.
+    /// The right to write the result, in its folder, which is made if need be. Where files cannot be
+    /// locked, `tell` is called with a warning.
     ///
     /// # Errors
     /// Another run has it.
-    pub(crate) fn lock(&self) -> Result<Option<Lock>, Finding> {
+    pub fn lock(&self, tell: impl FnOnce(Finding)) -> Result<Option<Lock>, Finding> {
         // Where this fails the probe says why.
         let _ = std::fs::create_dir_all(&self.folder);
-        Lock::take(&self.npz())
+        Lock::take(&self.npz(), tell)
     }
 
     /// Begins to make room for a result of about so many bytes.
-    pub(crate) fn room(&self, bytes: u128) -> Option<Room> {
+    pub fn room(&self, bytes: u128) -> Option<Room> {
         Room::begin(&self.folder, bytes)
     }
 
     /// Makes the folder if need be, and tries whether files can be written there and fit:
     /// before hours of computing, not after.
-    pub(crate) fn probe(&self, need: u128) -> Result<(), Finding> {
+    pub fn probe(&self, need: u128) -> Result<(), Finding> {
         let path = self.npz();
         if !self.folder.as_os_str().is_empty() {
             std::fs::create_dir_all(&self.folder)
@@ -129,12 +110,7 @@ impl Target {
 
 /// Refuses a path whose name ends as those of files do, but not as that of the `own` kind. A folder
 /// that is there, or a path that ends as one, is none.
-pub(crate) fn refuse_other(
-    option: &str,
-    path: &Path,
-    own: &str,
-    help: &str,
-) -> Result<(), Finding> {
+pub fn refuse_other(option: &str, path: &Path, own: &str, help: &str) -> Result<(), Finding> {
     let text = path.to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     // Numbers, as in `run-0.5`, end names of folders too.

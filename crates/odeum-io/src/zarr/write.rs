@@ -5,8 +5,10 @@
 //! `x`, `y` and `z` are coordinates, and `mask` \[z, y, x\] says which cells belong to the domain,
 //! where not all do. A state is there when its chunks are: the shape grows last.
 
-use super::{Trouble, aside, ome, put};
-use crate::output::{cannot_write, write_whole};
+use super::ome;
+use crate::cells::{aside, put};
+use crate::file::{cannot_write, write_whole};
+use crate::finding::Finding;
 use crate::parallel;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -22,7 +24,7 @@ const CHUNK: usize = 64;
 const TIMES: usize = 1024;
 
 /// A store that grows with time.
-pub(super) struct Zarr {
+pub struct Zarr {
     folder: PathBuf,
     grid: Grid,
     names: Vec<String>,
@@ -33,7 +35,7 @@ pub(super) struct Zarr {
 
 impl Zarr {
     /// A store that holds the states of these times already; so many threads pack others.
-    pub(super) fn new(
+    pub fn new(
         folder: PathBuf,
         (grid, mask): (Grid, Option<Mask>),
         names: Vec<String>,
@@ -43,12 +45,13 @@ impl Zarr {
         Zarr { folder, grid, names, times, mask, threads }
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    /// Where the store is.
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Appends a state.
-    pub(super) fn append<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Trouble> {
+    pub fn append<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Finding> {
         if self.times.is_empty() {
             self.cells()?;
         }
@@ -62,14 +65,14 @@ impl Zarr {
     }
 
     /// Writes again all that is no state, of a store that holds some.
-    pub(super) fn restore<T: Precision>(&self) -> Result<(), Trouble> {
+    pub fn restore<T: Precision>(&self) -> Result<(), Finding> {
         self.cells()?;
         (0..self.times.len().div_ceil(TIMES)).try_for_each(|n| self.chunk_of_times(n))?;
         self.describe::<T>()
     }
 
     /// Files that a state has: of each species those of its first chunk and of its last.
-    pub(super) fn files_of(&self, index: usize) -> impl Iterator<Item = PathBuf> {
+    pub fn files_of(&self, index: usize) -> impl Iterator<Item = PathBuf> {
         let [cx, cy, cz] = self.chunks();
         let [nx, ny, nz] = self.grid.shape();
         let last = format!("{}/{}/{}", (nz - 1) / cz, (ny - 1) / cy, (nx - 1) / cx);
@@ -80,7 +83,7 @@ impl Zarr {
     }
 
     /// Writes where cells are, and which belong to the domain.
-    fn cells(&self) -> Result<(), Trouble> {
+    fn cells(&self) -> Result<(), Finding> {
         for (axis, name) in AXES.iter().enumerate() {
             let n = self.grid.shape()[axis];
             let centres: Vec<f64> = (0..n).map(|i| self.grid.centre(axis, i)).collect();
@@ -91,7 +94,7 @@ impl Zarr {
         self.bytes(&format!("{}/c/0/0/0", aside("mask", &self.names)), &cells)
     }
 
-    fn chunk_of_times(&self, n: usize) -> Result<(), Trouble> {
+    fn chunk_of_times(&self, n: usize) -> Result<(), Finding> {
         let mut times: Vec<f64> = self.times.iter().skip(n * TIMES).take(TIMES).copied().collect();
         times.resize(TIMES, f64::NAN);
         self.chunk(&format!("t/c/{n}"), &times)
@@ -106,7 +109,7 @@ impl Zarr {
         s: usize,
         index: usize,
         field: &Field<T>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Finding> {
         let (shape, [cx, cy, cz]) = (self.grid.shape(), self.chunks());
         let [kx, ky, kz] = [0, 1, 2].map(|axis| shape[axis].div_ceil(self.chunks()[axis]));
         let chunk = |[x, y, z]: [usize; 3]| {
@@ -137,25 +140,24 @@ impl Zarr {
     }
 
     /// Writes a chunk, whole or not at all.
-    fn chunk<T: odeum_ode::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Trouble> {
+    fn chunk<T: odeum_ode::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Finding> {
         let mut bytes = Vec::with_capacity(size_of_val(values));
         put(&mut bytes, values);
         self.bytes(key, &bytes)
     }
 
-    fn bytes(&self, key: &str, bytes: &[u8]) -> Result<(), Trouble> {
+    fn bytes(&self, key: &str, bytes: &[u8]) -> Result<(), Finding> {
         let path = self.folder.join(key);
         make_folder(&path)?;
-        let written = write_whole(&path, |file| {
+        write_whole(&path, |file| {
             let mut encoder = GzEncoder::new(file, Compression::fast());
             encoder.write_all(bytes)?;
             encoder.finish().map(drop)
-        });
-        written.map_err(Trouble::from)
+        })
     }
 
     /// Writes what describes the store.
-    fn describe<T: Precision>(&self) -> Result<(), Trouble> {
+    fn describe<T: Precision>(&self) -> Result<(), Finding> {
         let real = if size_of::<T>() == 8 { "float64" } else { "float32" };
         let [nx, ny, nz] = self.grid.shape();
         let [cx, cy, cz] = self.chunks();
@@ -199,10 +201,10 @@ impl Zarr {
         self.json("zarr.json", &group)
     }
 
-    fn json(&self, key: &str, value: &Value) -> Result<(), Trouble> {
+    fn json(&self, key: &str, value: &Value) -> Result<(), Finding> {
         let path = self.folder.join(key);
         make_folder(&path)?;
-        Ok(write_whole(&path, |file| writeln!(file, "{value:#}"))?)
+        write_whole(&path, |file| writeln!(file, "{value:#}"))
     }
 }
 
@@ -231,7 +233,7 @@ fn array(shape: &[usize], chunks: &[usize], kind: &str, names: &[&str]) -> Value
     })
 }
 
-fn make_folder(path: &Path) -> Result<(), Trouble> {
+fn make_folder(path: &Path) -> Result<(), Finding> {
     let Some(folder) = path.parent() else { return Ok(()) };
-    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error).into())
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
 }
