@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("odeum-core", &[]),
     ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
@@ -13,10 +13,22 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("odeum-compiled", &["odeum_core", "odeum_kinetics", "odeum_ode"]),
     ("odeum-fields", &["odeum_core", "odeum_cuda", "odeum_ode"]),
     ("odeum-io", &["odeum_core", "odeum_fields", "odeum_ode"]),
+    (
+        "odeum-case",
+        &[
+            "odeum_compiled",
+            "odeum_core",
+            "odeum_fields",
+            "odeum_io",
+            "odeum_kinetics",
+            "odeum_ode",
+        ],
+    ),
     ("odeum", &["odeum_core", "odeum_fields", "odeum_kinetics", "odeum_ode"]),
     (
         "odeum-cli",
         &[
+            "odeum_case",
             "odeum_compiled",
             "odeum_core",
             "odeum_cuda",

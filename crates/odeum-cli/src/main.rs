@@ -1,31 +1,19 @@
 //! The `odeum` command: integrates ensembles of ODE systems described in case files.
 
 mod args;
-mod available;
 mod bench;
-mod case;
 mod check;
-mod device;
 mod devices;
 mod fields;
-mod gas;
 mod gpus;
 mod mechanism;
-mod members;
-mod model;
 mod output;
 mod pasr;
-mod plan;
 mod problems;
-mod random;
 mod report;
 mod results;
 mod run;
-mod starts;
-mod steps;
-mod stiffness;
 mod stop;
-mod suggest;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -61,7 +49,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(told) => return ended(answer(&told)).into(),
     };
-    if let Err(finding) = available::prepare() {
+    if let Err(finding) = odeum_case::available::prepare() {
         let exit = show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput);
         return ended(exit).into();
     }

@@ -2,7 +2,8 @@
 
 use crate::args::ProblemsArgs;
 use crate::report::{Align, Style, Table, say, wrap};
-use crate::{Exit, show, suggest};
+use crate::{Exit, show};
+use odeum_case::suggest;
 use odeum_fields::problems::Paper;
 use odeum_io::Finding;
 use odeum_ode::problems::{self, Problem};

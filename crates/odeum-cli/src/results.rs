@@ -1,7 +1,7 @@
 //! What a run gives, seen as one row for each system.
 
-use crate::members::Members;
-use crate::plan::Plan;
+use odeum_case::Members;
+use odeum_case::Plan;
 use odeum_ode::solution::Summary;
 use odeum_ode::{Scalar, Solution, Status};
 use std::ops::Range;

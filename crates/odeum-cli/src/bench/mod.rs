@@ -13,11 +13,12 @@ mod workload;
 pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
-use crate::case::Precision;
 use crate::report::{Align, Style, Table, count, is_heard, say, significant};
-use crate::{Exit, show, suggest};
+use crate::{Exit, show};
 use document::{Document, Row};
 use measure::{Variant, measure};
+use odeum_case::Precision;
+use odeum_case::suggest;
 use odeum_io::Finding;
 use odeum_io::file::Lock;
 use odeum_io::refuse_other;

@@ -4,7 +4,7 @@
 //! that an uninterrupted run would have written by then, and what the run depends on.
 
 use super::npz::array_name;
-use crate::case::FieldCase;
+use odeum_case::FieldCase;
 use odeum_fields::{Checkpoint, Clock, Counts, Field, Precision};
 use odeum_io::Finding;
 use odeum_io::cells::values;

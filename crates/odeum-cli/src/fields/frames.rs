@@ -1,7 +1,7 @@
 //! The files of one state: pictures, VTK, Zarr.
 
 use super::{slice, surface};
-use crate::case::FieldOutput;
+use odeum_case::FieldOutput;
 use odeum_fields::{AXES, Field, Grid, Mask, Precision, Problem};
 use odeum_io::Finding;
 use odeum_io::Target;
@@ -166,7 +166,7 @@ pub(super) fn picture_names(output: &FieldOutput, names: &[String]) -> Vec<Strin
     slices.chain(surfaces).collect()
 }
 
-fn slice_name(slice: &crate::case::Slice, name: &str) -> String {
+fn slice_name(slice: &odeum_case::Slice, name: &str) -> String {
     format!("{name}_{}{}", AXES[slice.normal], slice.plane)
 }
 

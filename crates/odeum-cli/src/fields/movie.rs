@@ -2,8 +2,8 @@
 
 use super::frames;
 use crate::Exit;
-use crate::case::FieldCase;
 use crate::show;
+use odeum_case::FieldCase;
 use odeum_io::Finding;
 use odeum_io::Target;
 use std::path::PathBuf;

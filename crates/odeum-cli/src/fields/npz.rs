@@ -4,7 +4,7 @@
 //! are equal files.
 
 use super::finished::NAME;
-use crate::case::FieldCase;
+use odeum_case::FieldCase;
 use odeum_fields::{AXES, March, Precision, Summary};
 use odeum_io::Finding;
 use odeum_io::cells::put;

@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::queue::Outbox;
 use super::series;
 use super::writer::{Message, Signals};
-use crate::case::{Every, FieldCase, FieldOutput};
+use odeum_case::{Every, FieldCase, FieldOutput};
 use odeum_fields::{March, Precision};
 use odeum_io::checkpoint::field::Header;
 use odeum_ode::{Error, Monitor};

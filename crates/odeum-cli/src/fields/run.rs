@@ -1,17 +1,18 @@
 //! A field from start to end.
 
 use super::observer::Observer;
-use super::plan::{FieldPlan, Prepared, describe};
+use super::plan::describe;
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
 use super::{conservation, finished, movie, npz, target};
 use crate::args::RunArgs;
-use crate::case::{Every, FieldCase, Precision, StepSpec};
-use crate::plan::Overrides;
 use crate::report::{Exact, Style, Table, count, duration, note, say, significant};
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{Exit, gpus, show, tell};
+use odeum_case::Overrides;
+use odeum_case::{Every, FieldCase, Precision, StepSpec};
+use odeum_case::{FieldPlan, Prepared};
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
 use odeum_io::file::reason;
@@ -459,7 +460,7 @@ fn print_summary(
     facts.pair("sweeps", count(slopes));
     facts.pair("t", ended.t.to_string());
     facts.pair("stable up to", stable);
-    facts.pair("device", crate::device::describe(&plan.device));
+    facts.pair("device", odeum_case::device::describe(&plan.device));
     facts.pair("time", duration(ended.elapsed));
     let seconds = ended.elapsed.as_secs_f64().max(1e-9);
     facts.pair("rate", format!("{} M updates/s", significant(ended.updates / seconds / 1e6)));

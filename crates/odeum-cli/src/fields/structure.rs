@@ -10,8 +10,8 @@
 //! of a cell; Chakrabarti, Toral & Gunton, Physical Review B 39 (1989) 4386, for the lattice. A field
 //! counts as periodic whatever its walls are. The sum over all wave vectors is N times the variance.
 
-use crate::case::Structure;
 use crate::report::Exact;
+use odeum_case::Structure;
 use odeum_fields::{Field, Grid, Mask, Precision};
 use odeum_io::Finding;
 use realfft::num_complex::Complex;

@@ -1,9 +1,9 @@
 //! Where the files of a field go.
 
 use super::frames;
-use super::plan::FieldPlan;
 use crate::args::RunArgs;
-use crate::case::{Every, FieldCase};
+use odeum_case::FieldPlan;
+use odeum_case::{Every, FieldCase};
 use odeum_io::Finding;
 use odeum_io::Target;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::frames::Frames;
 use super::queue::{Inbox, Sent};
 use super::series;
 use super::structure::{self, Waves};
-use crate::case::FieldCase;
+use odeum_case::FieldCase;
 use odeum_fields::{Checkpoint, Clock, Precision, Problem, Snapshot};
 use odeum_io::Finding;
 use odeum_io::Target;

@@ -5,8 +5,8 @@ mod columns;
 mod npz;
 mod picture;
 
-use crate::case::OutputSpec;
 use crate::results::Results;
+use odeum_case::OutputSpec;
 use odeum_io::file::{Room, write_whole};
 use odeum_io::table::{write_csv, write_parquet};
 use odeum_io::{Finding, Target};

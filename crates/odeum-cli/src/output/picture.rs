@@ -28,7 +28,7 @@ pub(super) fn draw<T: Scalar>(results: &Results<'_, T>) -> Option<String> {
     let sweep = &case.ensemble.sweep;
     let across = sweep
         .iter()
-        .position(|axis| axis.name == crate::gas::TEMPERATURE && !case.model.is_direct());
+        .position(|axis| axis.name == odeum_case::gas::TEMPERATURE && !case.model.is_direct());
     let across = across.or((!sweep.is_empty()).then_some(0))?;
     let view = View {
         across,
@@ -93,7 +93,7 @@ fn lines<T: Scalar>(
 /// Temperatures are drawn as 1000 K / T: there ignition delays are nearly straight.
 fn is_inverse<T>(results: &Results<'_, T>, view: &View) -> bool {
     let case = results.plan.case;
-    !case.model.is_direct() && case.ensemble.sweep[view.across].name == crate::gas::TEMPERATURE
+    !case.model.is_direct() && case.ensemble.sweep[view.across].name == odeum_case::gas::TEMPERATURE
 }
 
 fn render<T>(

@@ -1,6 +1,6 @@
 //! Fuel and oxidizer of a stirred reactor: as the user gives them, or as the paper has them.
 
-use crate::suggest;
+use odeum_case::suggest;
 use odeum_io::Finding;
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::pasr::PasrSettings;

@@ -10,7 +10,8 @@ pub(crate) use feeds::Feeds;
 
 use crate::args::PasrArgs;
 use crate::report::{Progress, Style, Table, count, say, significant};
-use crate::{Exit, mechanism, show};
+use crate::{Exit, show};
+use odeum_case::mechanism;
 use odeum_io::Finding;
 use odeum_io::file::{Lock, cannot_write};
 use odeum_io::npz::{Archive, write_archive};

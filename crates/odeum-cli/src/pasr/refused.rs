@@ -1,7 +1,7 @@
 //! Settings that make no reactor, as findings on the options they come from.
 
-use crate::gas;
 use crate::report::{bytes, count};
+use odeum_case::gas;
 use odeum_io::Finding;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::{PasrError, PasrSettings};

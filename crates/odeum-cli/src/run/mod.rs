@@ -5,14 +5,15 @@ mod store;
 mod worth;
 
 use crate::args::RunArgs;
-use crate::case::{self, Described, OutputSpec, Precision};
 use crate::output;
-use crate::plan::{Overrides, Plan};
 use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
 use crate::results::Results;
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, device, fields, gpus, show, tell};
+use crate::{Exit, fields, gpus, show, tell};
 use batches::Batches;
+use odeum_case::device;
+use odeum_case::{Described, OutputSpec, Precision};
+use odeum_case::{Overrides, Plan};
 use odeum_compiled::Compiled;
 use odeum_io::Target;
 use odeum_io::checkpoint::ensemble::LATER;
@@ -32,7 +33,7 @@ const NAMED: usize = 5;
 pub(crate) fn command(args: &RunArgs) -> Exit {
     let findings = Findings::default();
     let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
-    let case = match case::read(&args.case, args.place.device.as_ref(), &findings) {
+    let case = match odeum_case::read(&args.case, args.place.device.as_ref(), &findings) {
         Some(Described::Field(case)) => return fields::run(&case, &overrides, args, &findings),
         Some(Described::Ensemble(case)) => Some(case),
         None => None,

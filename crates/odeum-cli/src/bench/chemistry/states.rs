@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::pasr::{Database, Feeds};
-use crate::random;
+use odeum_case::random;
 use odeum_compiled::Rhs;
 use odeum_io::Finding;
 use odeum_kinetics::constants::ONE_ATM;

@@ -5,8 +5,8 @@ mod tetrahedra;
 
 use super::axes::INK;
 use super::canvas::{Canvas, Colour, LETTER};
-use crate::case::Isosurface;
 use crate::report::{COLOURS, rounded};
+use odeum_case::Isosurface;
 use odeum_fields::{Field, Grid, Mask, Precision};
 use odeum_io::parallel;
 use raster::{Camera, Raster, Samples, Sorted};
