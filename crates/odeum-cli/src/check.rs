@@ -1,8 +1,10 @@
 //! `odeum check`: everything that is wrong with a case, and what would be run.
 
 use crate::args::CheckArgs;
+use crate::exit::Exit;
+use crate::fields;
+use crate::report::show;
 use crate::report::{Style, Table, bytes, count, say, wrap};
-use crate::{Exit, fields, show};
 use odeum_case::{Case, Described, Level, Until};
 use odeum_case::{Overrides, Plan};
 use odeum_case::{device, stiffness};

@@ -1,8 +1,9 @@
 //! `odeum mechanism`: what a mechanism file contains, and what is doubtful in it.
 
 use crate::args::MechanismArgs;
+use crate::exit::Exit;
+use crate::report::show;
 use crate::report::{Align, Style, Table, count, say};
-use crate::{Exit, show};
 use odeum_case::mechanism::{self, Read};
 use odeum_kinetics::check::thermodynamics;
 use odeum_kinetics::mechanism::{Blending, Rate, Reaction, Thermo};

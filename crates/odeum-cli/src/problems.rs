@@ -1,8 +1,9 @@
 //! `odeum problems`: the built-in problems.
 
 use crate::args::ProblemsArgs;
+use crate::exit::Exit;
+use crate::report::show;
 use crate::report::{Align, Style, Table, say, wrap};
-use crate::{Exit, show};
 use odeum_case::suggest;
 use odeum_fields::problems::Paper;
 use odeum_io::Finding;

@@ -1,8 +1,9 @@
 //! Runs that are stopped from outside, and how they are taken up again.
 
 use crate::args::RunArgs;
+use crate::exit::Exit;
 use crate::report::note;
-use crate::{Exit, show};
+use crate::report::show;
 use odeum_io::Finding;
 use odeum_ode::Monitor;
 use std::path::Path;

@@ -13,8 +13,9 @@ mod workload;
 pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
+use crate::exit::Exit;
+use crate::report::show;
 use crate::report::{Align, Style, Table, count, is_heard, say, significant};
-use crate::{Exit, show};
 use document::{Document, Row};
 use measure::{Variant, measure};
 use odeum_case::Precision;
@@ -55,8 +56,9 @@ fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
         }
     }
     let document = args.json.iter().filter(|_| !is_to_stdout(args));
-    let locks =
-        document.chain(&args.plot).filter_map(|path| Lock::take(path, crate::tell).transpose());
+    let locks = document
+        .chain(&args.plot)
+        .filter_map(|path| Lock::take(path, crate::report::tell).transpose());
     let locks: Result<Vec<Lock>, Finding> = locks.collect();
     locks.map_err(|finding| finding.help("wait for it, or name another file"))
 }

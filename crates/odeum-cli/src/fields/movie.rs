@@ -1,8 +1,8 @@
 //! A movie of the pictures, by ffmpeg where it is found.
 
 use super::frames;
-use crate::Exit;
-use crate::show;
+use crate::exit::Exit;
+use crate::report::show;
 use odeum_case::FieldCase;
 use odeum_io::Finding;
 use odeum_io::Target;

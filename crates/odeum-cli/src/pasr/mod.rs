@@ -9,8 +9,9 @@ pub(crate) use database::Database;
 pub(crate) use feeds::Feeds;
 
 use crate::args::PasrArgs;
+use crate::exit::Exit;
+use crate::report::show;
 use crate::report::{Progress, Style, Table, count, say, significant};
-use crate::{Exit, show};
 use odeum_case::mechanism;
 use odeum_io::Finding;
 use odeum_io::file::{Lock, cannot_write};
@@ -36,7 +37,7 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     let bad = |finding| (vec![finding], Exit::BadInput);
     refuse_other("--output", &args.output, "npz", "its name may end in nothing too")
         .map_err(bad)?;
-    let _lock = Lock::take(&args.output, crate::tell).map_err(bad)?;
+    let _lock = Lock::take(&args.output, crate::report::tell).map_err(bad)?;
     if args.output.exists() && !args.overwrite {
         let finding = Finding::error("the result exists already")
             .in_file(args.output.display().to_string())

@@ -2,6 +2,7 @@
 
 mod chart;
 mod progress;
+mod show;
 mod snippet;
 mod streams;
 mod style;
@@ -11,6 +12,7 @@ mod table;
 pub(crate) use chart::{COLOURS, legend};
 pub(crate) use odeum_io::number::{Exact, bytes, count, duration, rounded, significant};
 pub(crate) use progress::{Progress, TICK};
+pub(crate) use show::{show, tell};
 pub(crate) use snippet::report;
 pub(crate) use streams::{ended, heard, is_heard, note, say};
 pub(crate) use style::Style;

@@ -5,11 +5,14 @@ mod store;
 mod worth;
 
 use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::fields;
+use crate::gpus;
 use crate::output;
 use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
+use crate::report::{show, tell};
 use crate::results::Results;
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, fields, gpus, show, tell};
 use batches::Batches;
 use odeum_case::device;
 use odeum_case::{Described, OutputSpec, Precision};

@@ -12,9 +12,10 @@ mod states;
 
 use super::machine::Machine;
 use crate::args::BenchArgs;
+use crate::exit::Exit;
 use crate::pasr::Database;
+use crate::report::show;
 use crate::report::{Align, Style, Table, count, say, significant};
-use crate::{Exit, show};
 use measure::{Part, Study};
 use odeum_case::mechanism;
 use odeum_io::Finding;

@@ -1,6 +1,6 @@
 //! The states reactors start from.
 
-use crate::Exit;
+use crate::exit::Exit;
 use crate::pasr::{Database, Feeds};
 use odeum_case::random;
 use odeum_compiled::Rhs;

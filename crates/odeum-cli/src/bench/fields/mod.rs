@@ -14,8 +14,8 @@ mod small;
 
 use super::machine::Machine;
 use super::{is_for_nobody, is_to_stdout, write_json};
-use crate::Exit;
 use crate::args::BenchArgs;
+use crate::exit::Exit;
 use crate::report::{Align, Style, Table, bytes, count, say, significant};
 use odeum_fields::Precision;
 use odeum_fields::problems::Paper;
