@@ -111,10 +111,11 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-io",
         &[
-            &["npy", "number", "parallel", "source"],
+            &["chart", "npy", "number", "parallel", "source"],
             &["cells", "finding"],
             &["file", "vti"],
             &["checkpoint", "npz", "table", "target", "zarr"],
+            &["ensemble"],
         ],
     ),
     (
@@ -126,16 +127,16 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["members", "steps"],
             &["starts"],
             &["plan"],
-            &["field_plan", "stiffness"],
+            &["field_plan", "results", "stiffness"],
         ],
     ),
     ("odeum", &[]),
     (
         "odeum-cli",
         &[
-            &["args", "exit", "gpus", "results"],
+            &["args", "exit", "gpus"],
             &["report"],
-            &["mechanism", "output", "problems", "stop"],
+            &["mechanism", "problems", "stop"],
             &["fields", "pasr"],
             &["bench", "check", "run"],
             &["devices"],

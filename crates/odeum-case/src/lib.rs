@@ -33,6 +33,7 @@ mod members;
 mod model;
 mod plan;
 pub mod random;
+pub mod results;
 mod starts;
 mod steps;
 mod stiffness;

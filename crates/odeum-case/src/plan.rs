@@ -6,6 +6,7 @@ use crate::device::threads_of;
 use crate::members::Members;
 use crate::{starts, steps};
 use odeum_io::checkpoint::ensemble::SPANS;
+use odeum_io::ensemble;
 use odeum_io::number::bytes;
 use odeum_io::parallel;
 use odeum_io::{Finding, Findings};
@@ -269,7 +270,8 @@ fn working(case: &Case, results: u128, threads: usize) -> Working {
     let width = (case.model.dim() + case.model.param_names.len()) as u128;
     let start = width * case.run.precision.size() as u128;
     let starts = systems.saturating_mul(start).min((STARTS as u128).max(batch * start));
-    let columns = if case.output.parquet { results } else { 0 };
+    let writers = ensemble::chosen::<f64>(&case.output.formats);
+    let columns: u128 = writers.map(|writer| writer.memory(results)).sum();
     let stages = (STAGES * case.model.dim() * threads) as u128;
     let bytes = (2 * starts + stages).saturating_add(results / systems * batch);
     Working { threads, bytes: bytes.saturating_add(columns) }

@@ -8,11 +8,9 @@ mod exit;
 mod fields;
 mod gpus;
 mod mechanism;
-mod output;
 mod pasr;
 mod problems;
 mod report;
-mod results;
 mod run;
 mod stop;
 

@@ -8,7 +8,9 @@
 //! What is wrong with a file is a [`Finding`]: one sentence, the place, what was found and what helps.
 
 pub mod cells;
+pub mod chart;
 pub mod checkpoint;
+pub mod ensemble;
 pub mod file;
 pub mod finding;
 pub mod npy;

@@ -3,7 +3,7 @@
 use super::reader::Section;
 use super::spots::Spots;
 use crate::device;
-use odeum_io::{Finding, Findings, Target};
+use odeum_io::{Finding, Findings, Target, ensemble};
 use odeum_ode::Device;
 use std::path::{Path, PathBuf};
 
@@ -132,12 +132,8 @@ pub struct OutputSpec {
     pub name: Option<String>,
     /// The folder of the result.
     pub folder: Option<PathBuf>,
-    /// Tables as CSV.
-    pub csv: bool,
-    /// Tables as Parquet.
-    pub parquet: bool,
-    /// A picture of when systems crossed their level.
-    pub svg: bool,
+    /// Keys of formats beside NPZ, which is always written.
+    pub formats: Vec<&'static str>,
 }
 
 impl OutputSpec {
@@ -174,35 +170,15 @@ pub(super) fn read_place(section: &Section<'_>) -> Place {
 pub(super) fn read_output(section: &Section<'_>, spots: &mut Spots) -> Option<OutputSpec> {
     let (name, folder) = read_place(section);
     let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
-        let known = [
-            ("npz", Format::Npz),
-            ("csv", Format::Csv),
-            ("parquet", Format::Parquet),
-            ("svg", Format::Svg),
-        ];
+        let known: Vec<_> = ensemble::keys().map(|key| (key, key)).collect();
         let items = field.list()?;
         let chosen: Vec<_> = items.iter().map(|f| f.choice("formats", &known)).collect();
-        if let Some(at) = chosen.iter().position(|format| *format == Some(Format::Svg)) {
+        if let Some(at) = chosen.iter().position(|format| *format == Some("svg")) {
             spots.put("svg", items[at].spot());
         }
         chosen.into_iter().collect()
     });
     section.finish();
-    let formats: Vec<Format> = formats?;
-    Some(OutputSpec {
-        name: name?,
-        folder: folder?,
-        csv: formats.contains(&Format::Csv),
-        parquet: formats.contains(&Format::Parquet),
-        svg: formats.contains(&Format::Svg),
-    })
-}
-
-/// A format that can be asked for; NPZ is always written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Npz,
-    Csv,
-    Parquet,
-    Svg,
+    let formats = formats?;
+    Some(OutputSpec { name: name?, folder: folder?, formats })
 }

@@ -1,6 +1,5 @@
 //! What the terminal shows: findings with their source, tables, progress.
 
-mod chart;
 mod progress;
 mod show;
 mod snippet;
@@ -9,7 +8,6 @@ mod style;
 mod summary;
 mod table;
 
-pub(crate) use chart::{COLOURS, legend};
 pub(crate) use odeum_io::number::{Exact, bytes, count, duration, rounded, significant};
 pub(crate) use progress::{Progress, TICK};
 pub(crate) use show::{show, tell};

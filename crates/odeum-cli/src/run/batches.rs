@@ -5,7 +5,7 @@
 //! of the next; more, and a run that is killed loses more.
 
 use super::store::Store;
-use crate::results::{Piece, Pieces};
+use odeum_case::results::{Piece, Pieces};
 use odeum_case::{Plan, STARTS};
 use odeum_compiled::Compiled;
 use odeum_io::checkpoint::ensemble::Header;

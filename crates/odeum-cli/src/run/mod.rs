@@ -8,18 +8,18 @@ use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::fields;
 use crate::gpus;
-use crate::output;
 use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
 use crate::report::{show, tell};
-use crate::results::Results;
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use batches::Batches;
 use odeum_case::device;
-use odeum_case::{Described, OutputSpec, Precision};
+use odeum_case::results::Results;
+use odeum_case::{Described, Precision};
 use odeum_case::{Overrides, Plan};
 use odeum_compiled::Compiled;
 use odeum_io::Target;
 use odeum_io::checkpoint::ensemble::LATER;
+use odeum_io::ensemble;
 use odeum_io::file::Room;
 use odeum_io::parallel;
 use odeum_io::{Finding, Findings};
@@ -81,7 +81,7 @@ fn run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Exit {
 fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Result<Exit, Stop> {
     let bad_input = |finding| Stop(finding, Exit::BadInput);
     let _lock = target.lock(tell).map_err(bad_input)?;
-    refuse_to_replace(target, &plan.case.output, args).map_err(bad_input)?;
+    refuse_to_replace(target, &plan.case.output.formats, args).map_err(bad_input)?;
     target.probe(disk_space(plan)).map_err(bad_input)?;
     let room = target.room(npz_bytes(plan));
     let (mut store, loaded) =
@@ -123,17 +123,20 @@ fn finish<T: Compiled>(
     (elapsed, room): (Duration, Option<Room>),
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.pieces());
+    let (written, formats) = (results.written(), &plan.case.output.formats);
     // Looking through all systems takes about as long as writing them.
-    let (told, written) =
-        parallel::beside(|| Told::of(&results), || output::write(&results, target, room));
+    let (told, files) = parallel::beside(
+        || Told::of(&results),
+        || ensemble::write(&written, target, formats, room),
+    );
     let Told { summary, crossings, failed } = told;
-    let (files, lack) = written.map_err(|finding| {
+    let (files, lacks) = files.map_err(|finding| {
         let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
     let _ = std::fs::remove_file(target.partial());
-    show(lack.as_slice(), Exit::Broken);
+    show(&lacks, Exit::Broken);
     let failures = summary.statuses.iter().any(|(status, _)| !status.is_success());
     if !args.quiet || failures {
         let warnings: Vec<Finding> = batches.warnings().iter().map(Finding::warning).collect();
@@ -208,7 +211,7 @@ fn interrupted<T: Compiled>(
         note("  nothing is kept: there is nothing to go on from");
         return Exit::Interrupted;
     }
-    match output::write_partial(&results, target) {
+    match ensemble::write_partial(&results.written(), target) {
         Ok(path) => note(&format!("  their results:    {}", path.display())),
         Err(finding) => {
             show(&[finding], Exit::Broken);
@@ -242,7 +245,7 @@ fn with_resume(
 }
 
 /// An existing result stays, unless the user says otherwise.
-fn refuse_to_replace(target: &Target, spec: &OutputSpec, args: &RunArgs) -> Result<(), Finding> {
+fn refuse_to_replace(target: &Target, formats: &[&str], args: &RunArgs) -> Result<(), Finding> {
     if args.overwrite && args.resume {
         return Err(Finding::error("--overwrite and --resume together")
             .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
@@ -250,7 +253,7 @@ fn refuse_to_replace(target: &Target, spec: &OutputSpec, args: &RunArgs) -> Resu
     if args.overwrite {
         return Ok(());
     }
-    if let Some(path) = output::existing(target, spec) {
+    if let Some(path) = ensemble::existing(target, formats) {
         let help = "replace it with --overwrite, or choose another place with --output";
         let later = if args.resume { format!("; {LATER}") } else { String::new() };
         return Err(Finding::error("the result exists already")
@@ -296,10 +299,9 @@ fn npz_bytes(plan: &Plan<'_>) -> u128 {
 /// Bytes on the disk: result and checkpoint, and what other formats take.
 fn disk_space(plan: &Plan<'_>) -> u128 {
     let npz = npz_bytes(plan);
-    let spec = &plan.case.output;
-    // A number takes about 20 characters as text.
-    let others = u128::from(spec.parquet) + 5 * u128::from(spec.csv) / 2;
-    2 * npz + others * npz + (1 << 16)
+    let writers = ensemble::chosen::<f64>(&plan.case.output.formats);
+    let others: u128 = writers.map(|writer| writer.bytes(npz)).sum();
+    2 * npz + others + (1 << 16)
 }
 
 /// Does the work while another thread shows how far it is.

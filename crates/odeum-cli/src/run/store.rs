@@ -1,7 +1,7 @@
 //! The checkpoint of a run as it goes: made when there is something worth keeping.
 
-use crate::results::{Piece, Pieces};
 use odeum_case::Plan;
+use odeum_case::results::{Piece, Pieces};
 use odeum_io::Finding;
 use odeum_io::Target;
 use odeum_io::checkpoint::ensemble::{Checkpoint, Header, Loaded};

@@ -5,9 +5,10 @@ mod tetrahedra;
 
 use super::axes::INK;
 use super::canvas::{Canvas, Colour, LETTER};
-use crate::report::{COLOURS, rounded};
+use crate::report::rounded;
 use odeum_case::Isosurface;
 use odeum_fields::{Field, Grid, Mask, Precision};
+use odeum_io::chart::COLOURS;
 use odeum_io::parallel;
 use raster::{Camera, Raster, Samples, Sorted};
 use std::ops::Range;

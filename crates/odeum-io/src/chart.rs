@@ -5,7 +5,7 @@ use plotters::coord::CoordTranslate;
 use plotters::prelude::{Color, DrawingAreaErrorKind, DrawingBackend, RGBColor, WHITE};
 
 /// Colours that stay apart for the colour-blind (Okabe & Ito).
-pub(crate) const COLOURS: [RGBColor; 7] = [
+pub const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -16,7 +16,7 @@ pub(crate) const COLOURS: [RGBColor; 7] = [
 ];
 
 /// Draws the box that names the series.
-pub(crate) fn legend<'a, B, C>(
+pub fn legend<'a, B, C>(
     chart: &mut ChartContext<'a, B, C>,
     position: SeriesLabelPosition,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>>

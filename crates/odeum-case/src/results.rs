@@ -1,13 +1,15 @@
 //! What a run gives, seen as one row for each system.
 
-use odeum_case::Members;
-use odeum_case::Plan;
+use crate::gas::TEMPERATURE;
+use crate::members::Members;
+use crate::plan::Plan;
+use odeum_io::ensemble::{About, EnsembleResult, Row, Rows as Ended};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Scalar, Solution, Status};
 use std::ops::Range;
 
 /// Solutions of ranges of systems, each of whole batches.
-pub(crate) struct Pieces<T> {
+pub struct Pieces<T> {
     /// Systems in a batch; the last may have fewer.
     batch: usize,
     all: Vec<Piece<T>>,
@@ -16,46 +18,51 @@ pub(crate) struct Pieces<T> {
 }
 
 /// The solution of systems `first` and those after it.
-pub(crate) struct Piece<T> {
-    pub(crate) first: usize,
-    pub(crate) solution: Solution<T>,
+pub struct Piece<T> {
+    /// The number of the first system.
+    pub first: usize,
+    /// What became of them.
+    pub solution: Solution<T>,
 }
 
 impl<T> Pieces<T> {
     /// None of any of so many batches.
-    pub(crate) fn new(batch: usize, batches: usize) -> Pieces<T> {
+    pub fn new(batch: usize, batches: usize) -> Pieces<T> {
         Pieces { batch, all: Vec::new(), of: vec![None; batches] }
     }
 
     /// Number of batches.
-    pub(crate) fn batches(&self) -> usize {
+    pub fn batches(&self) -> usize {
         self.of.len()
     }
 
     /// Adds the solution of some batches, which have none.
-    pub(crate) fn add(&mut self, batches: Range<usize>, solution: Solution<T>) {
+    pub fn add(&mut self, batches: Range<usize>, solution: Solution<T>) {
         let first = batches.start * self.batch;
         self.of[batches].fill(Some(self.all.len()));
         self.all.push(Piece { first, solution });
     }
 
     /// The piece that holds a batch.
-    pub(crate) fn of(&self, batch: usize) -> Option<&Piece<T>> {
+    pub fn of(&self, batch: usize) -> Option<&Piece<T>> {
         self.of[batch].map(|at| &self.all[at])
     }
 
-    pub(crate) fn of_mut(&mut self, batch: usize) -> Option<&mut Piece<T>> {
+    /// The same, to be changed.
+    pub fn of_mut(&mut self, batch: usize) -> Option<&mut Piece<T>> {
         self.of[batch].map(|at| &mut self.all[at])
     }
 
-    pub(crate) fn solutions(&self) -> impl Iterator<Item = &Solution<T>> {
+    /// All solutions there are.
+    pub fn solutions(&self) -> impl Iterator<Item = &Solution<T>> {
         self.all.iter().map(|piece| &piece.solution)
     }
 }
 
 /// Results of the systems that ended.
-pub(crate) struct Results<'a, T> {
-    pub(crate) plan: &'a Plan<'a>,
+pub struct Results<'a, T> {
+    /// What was run.
+    pub plan: &'a Plan<'a>,
     pieces: &'a Pieces<T>,
     rows: Rows,
 }
@@ -67,18 +74,9 @@ enum Rows {
     Some(Vec<usize>),
 }
 
-/// One system that ended.
-#[derive(Clone, Copy)]
-pub(crate) struct Row<'a, T> {
-    pub(crate) system: usize,
-    pub(crate) solution: &'a Solution<T>,
-    /// Its place in the solution.
-    pub(crate) at: usize,
-}
-
 impl<'a, T: Scalar> Results<'a, T> {
     /// Systems that were not run have no row.
-    pub(crate) fn new(plan: &'a Plan<'a>, pieces: &'a Pieces<T>) -> Results<'a, T> {
+    pub fn new(plan: &'a Plan<'a>, pieces: &'a Pieces<T>) -> Results<'a, T> {
         let ended = |solution: &Solution<T>| solution.status.iter().all(|s| *s != Status::NotRun);
         let whole = pieces.of.iter().all(Option::is_some) && pieces.solutions().all(ended);
         let rows = if whole {
@@ -97,19 +95,50 @@ impl<'a, T: Scalar> Results<'a, T> {
     }
 
     /// Number of systems that ended.
-    pub(crate) fn len(&self) -> usize {
+    /// What writers see of them.
+    pub fn written(&self) -> EnsembleResult<'_, T> {
+        let (case, members) = (self.plan.case, self.members());
+        let (model, sweep) = (&case.model, &case.ensemble.sweep);
+        let values = |axis: &'a crate::Axis| (&*axis.name, axis.values.all().into_owned());
+        let hot = sweep.iter().position(|axis| axis.name == TEMPERATURE);
+        EnsembleResult {
+            about: About {
+                title: case.title.as_deref(),
+                system: &model.title,
+                method: case.method.method.name(),
+                precision: case.run.precision.name(),
+                case: case.source.text(),
+                state_names: &model.state_names,
+                param_names: &model.param_names,
+                variable_names: model.names().map(str::to_owned).collect(),
+                is_direct: model.is_direct(),
+                save_times: self.plan.options.save_times(),
+                shape: members.shape(),
+                sweep: sweep.iter().map(values).collect(),
+                copies: case.ensemble.count,
+                temperature: hot.filter(|_| !model.is_direct()),
+                can_be_drawn: case.undrawn().is_none(),
+                threads: self.plan.threads(),
+            },
+            rows: self,
+        }
+    }
+
+    /// Number of systems that ended.
+    pub fn len(&self) -> usize {
         match &self.rows {
             Rows::All(count) => *count,
             Rows::Some(systems) => systems.len(),
         }
     }
 
-    pub(crate) fn members(&self) -> &'a Members<'a> {
+    /// All systems of the ensemble.
+    pub fn members(&self) -> &'a Members<'a> {
         &self.plan.members
     }
 
     /// The `r`-th system that ended.
-    pub(crate) fn row(&self, r: usize) -> Row<'a, T> {
+    pub fn row(&self, r: usize) -> Row<'a, T> {
         let system = match &self.rows {
             Rows::All(_) => r,
             Rows::Some(systems) => systems[r],
@@ -122,7 +151,7 @@ impl<'a, T: Scalar> Results<'a, T> {
     }
 
     /// Counts over all systems of the ensemble, run or not.
-    pub(crate) fn summary(&self) -> Summary {
+    pub fn summary(&self) -> Summary {
         let all = self.plan.members.len();
         let mut whole = Solution::<T> {
             dim: self.plan.case.model.dim(),
@@ -146,31 +175,26 @@ impl<'a, T: Scalar> Results<'a, T> {
     }
 }
 
-impl<T: Scalar> Row<'_, T> {
-    pub(crate) fn t(&self) -> f64 {
-        self.solution.t[self.at]
+impl<T: Scalar> Ended<T> for Results<'_, T> {
+    fn count(&self) -> usize {
+        self.len()
     }
 
-    /// Component `i` of the state at the time reached.
-    pub(crate) fn y(&self, i: usize) -> T {
-        self.solution.states[i * self.solution.len() + self.at]
+    fn row(&self, r: usize) -> Row<'_, T> {
+        Results::row(self, r)
     }
 
-    pub(crate) fn status(&self) -> Status {
-        self.solution.status[self.at]
+    fn value(&self, variable: usize, system: usize) -> f64 {
+        self.members().value(variable, system)
     }
 
-    pub(crate) fn stats(&self) -> odeum_ode::Stats {
-        self.solution.stats[self.at]
+    fn span(&self, system: usize) -> (f64, f64) {
+        self.members().span(system)
     }
 
-    /// How many of the save times were reached.
-    pub(crate) fn n_saved(&self) -> u32 {
-        self.solution.n_saved.get(self.at).copied().unwrap_or(0)
-    }
-
-    /// Component `i` at save time `k`; NaN when it was not reached.
-    pub(crate) fn saved(&self, k: usize, i: usize) -> T {
-        self.solution.saved[(k * self.solution.dim + i) * self.solution.len() + self.at]
+    fn starts(&self, rows: Range<usize>, put: &mut dyn FnMut(usize, usize, f64)) {
+        let systems = rows.map(|r| self.row(r).system);
+        // Every system that was run had a start.
+        let _ = self.members().starts(systems, put);
     }
 }

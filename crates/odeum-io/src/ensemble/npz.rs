@@ -3,24 +3,22 @@
 //! Every array has one row for each system. Nothing in the file depends on the time of day or on
 //! how long the run took, so equal results are equal files.
 
-use crate::results::{Results, Row};
-use odeum_io::Finding;
-use odeum_io::file::Room;
-use odeum_io::npz::{Archive, write_archive};
+use super::{EnsembleResult, Row, Rows};
+use crate::file::Room;
+use crate::finding::Finding;
+use crate::npz::{Archive, write_archive};
 use odeum_ode::{Scalar, Stats, Status};
 use serde_json::json;
 use std::path::Path;
 
 /// Writes all arrays.
 pub(super) fn write<T: Scalar>(
-    results: &Results<'_, T>,
+    result: &EnsembleResult<'_, T>,
     path: &Path,
     room: Option<Room>,
 ) -> Result<(), Finding> {
-    let plan = results.plan;
-    let model = &plan.case.model;
-    let (n, m) = (model.dim(), model.param_names.len());
-    let members = results.members();
+    let (about, results) = (&result.about, result.rows);
+    let (n, m) = (about.state_names.len(), about.param_names.len());
     let mut npz = Npz { archive: Archive::default(), results };
     let real = if size_of::<T>() == 8 { "<f8" } else { "<f4" };
 
@@ -28,7 +26,7 @@ pub(super) fn write<T: Scalar>(
     npz.each("y", real, &[n], move |bytes, row| (0..n).for_each(|i| put(bytes, row.y(i))));
     npz.each("status", "|u1", &[], |bytes, row| bytes.push(row.status() as u8));
     npz.archive.texts("status_names", &Status::ALL.map(|status| status.name().to_owned()));
-    let times = plan.options.save_times();
+    let times = about.save_times;
     if !times.is_empty() {
         npz.archive.numbers("save_times", &[times.len()], times);
         npz.each("n_saved", "<u4", &[], |bytes, row| bytes.extend(row.n_saved().to_le_bytes()));
@@ -45,42 +43,41 @@ pub(super) fn write<T: Scalar>(
     }
     npz.each("system", "<i8", &[], |bytes, row| bytes.extend((row.system as i64).to_le_bytes()));
     npz.starts(real, [n, m]);
-    if !model.is_direct() {
-        let k = model.variables.len();
+    if !about.is_direct {
+        let k = about.variable_names.len();
         npz.each("variables", "<f8", &[k], move |bytes, row| {
-            (0..k).for_each(|v| bytes.extend(members.value(v, row.system).to_le_bytes()));
+            (0..k).for_each(|v| bytes.extend(results.value(v, row.system).to_le_bytes()));
         });
-        let names: Vec<String> = model.names().map(str::to_owned).collect();
-        npz.archive.texts("variable_names", &names);
+        npz.archive.texts("variable_names", &about.variable_names);
     }
     npz.each("span", "<f8", &[2], |bytes, row| {
-        let (start, end) = members.span(row.system);
+        let (start, end) = results.span(row.system);
         bytes.extend(start.to_le_bytes());
         bytes.extend(end.to_le_bytes());
     });
     let mut archive = npz.archive;
-    archive.texts("state_names", &model.state_names);
-    archive.texts("param_names", &model.param_names);
-    let axes: Vec<String> = members.shape().iter().map(|(name, _)| name.clone()).collect();
+    archive.texts("state_names", about.state_names);
+    archive.texts("param_names", about.param_names);
+    let axes: Vec<String> = about.shape.iter().map(|(name, _)| name.clone()).collect();
     let shape: Vec<u8> =
-        members.shape().iter().flat_map(|(_, len)| (*len as i64).to_le_bytes()).collect();
+        about.shape.iter().flat_map(|(_, len)| (*len as i64).to_le_bytes()).collect();
     archive.texts("axes", &axes);
     archive.whole("shape", "<i8", &[axes.len()], shape);
-    let about = json!({
+    let text = json!({
         "odeum": env!("CARGO_PKG_VERSION"),
-        "title": plan.case.title,
-        "system": model.title,
-        "method": plan.case.method.method.name(),
-        "precision": plan.case.run.precision.name(),
-        "case": plan.case.source.text(),
+        "title": about.title,
+        "system": about.system,
+        "method": about.method,
+        "precision": about.precision,
+        "case": about.case,
     });
-    archive.text("about", &about.to_string());
-    write_archive(path, room, plan.threads(), archive)
+    archive.text("about", &text.to_string());
+    write_archive(path, room, about.threads, archive)
 }
 
 struct Npz<'a, T> {
     archive: Archive<'a>,
-    results: &'a Results<'a, T>,
+    results: &'a dyn Rows<T>,
 }
 
 impl<'a, T: Scalar> Npz<'a, T> {
@@ -93,8 +90,8 @@ impl<'a, T: Scalar> Npz<'a, T> {
         fill: impl Fn(&mut Vec<u8>, &Row<'_, T>) + Sync + 'a,
     ) {
         let results = self.results;
-        let shape = [&[results.len()], inner].concat();
-        self.archive.rows(name, descr, &shape, results.len(), move |rows, bytes| {
+        let shape = [&[results.count()], inner].concat();
+        self.archive.rows(name, descr, &shape, results.count(), move |rows, bytes| {
             rows.for_each(|r| fill(bytes, &results.row(r)));
         });
     }
@@ -102,7 +99,7 @@ impl<'a, T: Scalar> Npz<'a, T> {
     /// What the systems started from, states and parameters. Those of a gas come from one computation,
     /// which takes a while.
     fn starts(&mut self, descr: &str, widths: [usize; 2]) {
-        let (results, count) = (self.results, self.results.len());
+        let (results, count) = (self.results, self.results.count());
         let shapes = widths.map(|width| [count, width]);
         let arrays: [(&str, &str, &[usize]); 2] =
             [("y0", descr, &shapes[0]), ("params", descr, &shapes[1])];
@@ -110,9 +107,7 @@ impl<'a, T: Scalar> Npz<'a, T> {
             for (bytes, width) in parts.iter_mut().zip(widths) {
                 bytes.resize(rows.len() * width * size_of::<T>(), 0);
             }
-            let systems = rows.map(|r| results.row(r).system);
-            // Every system that was run had a start.
-            let _ = results.members().starts(systems, |at, i, x| {
+            results.starts(rows, &mut |at, i, x| {
                 let (part, i) = if i < widths[0] { (0, i) } else { (1, i - widths[0]) };
                 let place = (at * widths[part] + i) * size_of::<T>();
                 write_at(&mut parts[part][place..], T::from_f64(x));

@@ -1,10 +1,49 @@
 //! A picture of when systems crossed their level, over a sweep: of ignition delays, say.
 
-use crate::report::{COLOURS, legend, rounded};
-use crate::results::Results;
+use super::{About, EnsembleResult, Writer, Written};
+use crate::chart::{COLOURS, legend};
+use crate::file::write_whole;
+use crate::finding::Finding;
+use crate::number::rounded;
+use crate::target::Target;
 use odeum_ode::{Scalar, Status};
 use plotters::prelude::*;
 use std::collections::HashMap;
+use std::io::Write;
+
+/// The picture as a format.
+pub(super) struct Svg;
+
+impl<T: Scalar> Writer<T> for Svg {
+    fn key(&self) -> &'static str {
+        "svg"
+    }
+
+    fn files(&self) -> &'static [&'static str] {
+        &["svg"]
+    }
+
+    fn bytes(&self, _npz: u128) -> u128 {
+        // A few lines of text.
+        0
+    }
+
+    fn write(&self, result: &EnsembleResult<'_, T>, target: &Target) -> Result<Written, Finding> {
+        let path = target.file("svg");
+        if let Some(picture) = draw(result) {
+            write_whole(&path, |file| file.write_all(picture.as_bytes()))?;
+            return Ok((vec![path], None));
+        }
+        // Where nothing could be drawn at all, reading the case has said so.
+        let lack = result.about.can_be_drawn.then(|| {
+            let message = "no system of those in the picture came to its level: nothing is drawn";
+            Finding::warning(message)
+                .in_file(path.display().to_string())
+                .help("change the level or the span in [time]; the statuses say how systems ended")
+        });
+        Ok((Vec::new(), lack))
+    }
+}
 
 /// Lines drawn, one for each value of the second axis.
 const LINES: usize = 6;
@@ -23,53 +62,45 @@ struct View {
 }
 
 /// The picture as SVG; `None` when there is nothing to draw: no sweep, or nothing crossed.
-pub(super) fn draw<T: Scalar>(results: &Results<'_, T>) -> Option<String> {
-    let case = results.plan.case;
-    let sweep = &case.ensemble.sweep;
-    let across = sweep
-        .iter()
-        .position(|axis| axis.name == odeum_case::gas::TEMPERATURE && !case.model.is_direct());
-    let across = across.or((!sweep.is_empty()).then_some(0))?;
+fn draw<T: Scalar>(result: &EnsembleResult<'_, T>) -> Option<String> {
+    let (about, results) = (&result.about, result.rows);
+    let sweep = &about.sweep;
+    let across = about.temperature.or((!sweep.is_empty()).then_some(0))?;
     let view = View {
         across,
         lines: (0..sweep.len()).find(|&k| k != across),
-        fixed: sweep.iter().map(|axis| axis.values.len() / 2).collect(),
+        fixed: sweep.iter().map(|(_, values)| values.len() / 2).collect(),
     };
-    let times: HashMap<usize, f64> = (0..results.len())
+    let times: HashMap<usize, f64> = (0..results.count())
         .map(|r| results.row(r))
         .filter(|row| row.status() == Status::Crossed)
-        .map(|row| (row.system, (row.t() - results.members().span(row.system).0).abs()))
+        .map(|row| (row.system, (row.t() - results.span(row.system).0).abs()))
         // The axis is logarithmic.
         .filter(|(_, time)| *time > 0.0)
         .collect();
-    let lines = lines(results, &view, &times);
+    let lines = lines(about, &view, &times);
     let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
     points().next()?;
     let mut text = String::new();
     // Drawing into a string fails only where there is nothing to draw.
-    render(results, &view, &lines, &mut text).ok()?;
+    render(about, &view, &lines, &mut text).ok()?;
     Some(text)
 }
 
 type Line = (String, Vec<(f64, f64)>);
 
 /// The points of every line.
-fn lines<T: Scalar>(
-    results: &Results<'_, T>,
-    view: &View,
-    times: &HashMap<usize, f64>,
-) -> Vec<Line> {
-    let case = results.plan.case;
-    let sweep = &case.ensemble.sweep;
+fn lines(about: &About<'_>, view: &View, times: &HashMap<usize, f64>) -> Vec<Line> {
+    let sweep = &about.sweep;
     // How many neighbouring systems share a value: the axes after it, and the copies.
     let strides: Vec<usize> = (0..sweep.len())
-        .map(|k| sweep[k + 1..].iter().map(|axis| axis.values.len()).product::<usize>())
-        .map(|stride| stride * case.ensemble.count)
+        .map(|k| sweep[k + 1..].iter().map(|(_, values)| values.len()).product::<usize>())
+        .map(|stride| stride * about.copies)
         .collect();
-    let inverse = is_inverse(results, view);
+    let inverse = is_inverse(about, view);
     let line = |label: String, fixed: &[usize]| -> Line {
-        let values = &sweep[view.across].values;
-        let points = values.iter().enumerate().filter_map(|(i, x)| {
+        let values = &sweep[view.across].1;
+        let points = values.iter().enumerate().filter_map(|(i, &x)| {
             let index = |k: usize| if k == view.across { i } else { fixed[k] };
             let system = (0..sweep.len()).map(|k| index(k) * strides[k]).sum::<usize>();
             Some((if inverse { 1000.0 / x } else { x }, *times.get(&system)?))
@@ -77,33 +108,31 @@ fn lines<T: Scalar>(
         (label, points.collect())
     };
     let Some(second) = view.lines else { return vec![line(String::new(), &view.fixed)] };
-    let values = &sweep[second].values;
+    let (name, values) = &sweep[second];
     let n = values.len().min(LINES);
     (0..n)
         .map(|i| if n > 1 { i * (values.len() - 1) / (n - 1) } else { 0 })
         .map(|at| {
             let mut fixed = view.fixed.clone();
             fixed[second] = at;
-            line(format!("{} = {}", sweep[second].name, rounded(values.get(at), 3)), &fixed)
+            line(format!("{name} = {}", rounded(values[at], 3)), &fixed)
         })
         .filter(|(_, points)| !points.is_empty())
         .collect()
 }
 
 /// Temperatures are drawn as 1000 K / T: there ignition delays are nearly straight.
-fn is_inverse<T>(results: &Results<'_, T>, view: &View) -> bool {
-    let case = results.plan.case;
-    !case.model.is_direct() && case.ensemble.sweep[view.across].name == odeum_case::gas::TEMPERATURE
+fn is_inverse(about: &About<'_>, view: &View) -> bool {
+    about.temperature == Some(view.across)
 }
 
-fn render<T>(
-    results: &Results<'_, T>,
+fn render(
+    about: &About<'_>,
     view: &View,
     lines: &[Line],
     text: &mut String,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let case = results.plan.case;
-    let sweep = &case.ensemble.sweep;
+    let sweep = &about.sweep;
     let range = |of: fn(&(f64, f64)) -> f64| {
         let values = lines.iter().flat_map(|(_, points)| points.iter().map(of));
         values.fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)))
@@ -111,20 +140,20 @@ fn render<T>(
     let (x0, x1) = range(|p| p.0);
     let (y0, y1) = range(|p| p.1);
     let margin = if x1 > x0 { 0.03 * (x1 - x0) } else { 0.03 * x0.abs().max(1.0) };
-    let name = &sweep[view.across].name;
-    let x_name = if is_inverse(results, view) { format!("1000 K / {name}") } else { name.clone() };
+    let name = sweep[view.across].0;
+    let x_name = if is_inverse(about, view) { format!("1000 K / {name}") } else { name.to_owned() };
     let others: Vec<String> = (0..sweep.len())
         .filter(|k| *k != view.across && Some(*k) != view.lines)
-        .map(|k| format!("{} = {}", sweep[k].name, rounded(sweep[k].values.get(view.fixed[k]), 3)))
+        .map(|k| format!("{} = {}", sweep[k].0, rounded(sweep[k].1[view.fixed[k]], 3)))
         .collect();
-    let title = match &case.title {
+    let title = match about.title {
         Some(title) => title,
         // That of a gas begins with the path of its mechanism.
-        None => case.model.title.rsplit(std::path::is_separator).next().unwrap_or_default(),
+        None => about.system.rsplit(std::path::is_separator).next().unwrap_or_default(),
     };
     let title = fitted(title, &others.join(", "));
     // Gases have units; nobody knows those of other systems.
-    let unit = if case.model.is_direct() { "" } else { " [s]" };
+    let unit = if about.is_direct { "" } else { " [s]" };
     let root = SVGBackend::with_string(text, (860, 520)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
