@@ -115,7 +115,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["cells", "finding"],
             &["file", "vti"],
             &["checkpoint", "npz", "table", "target", "zarr"],
-            &["ensemble"],
+            &["ensemble", "field"],
         ],
     ),
     (

@@ -2,8 +2,9 @@
 //!
 //! What is read and written by the command, and may be by any program: arrays of NumPy ([`npy`],
 //! [`npz`]), stores of Zarr ([`zarr`]), VTK ([`vti`]), tables ([`table`]) and checkpoints
-//! ([`checkpoint`]); and what makes files safe ([`file`]): they appear whole or not at all, one run
-//! at a time writes a result, and a disk that is too small is noticed before a run.
+//! ([`checkpoint`]); and what makes files safe ([`mod@file`]): they appear whole or not at all, one run
+//! at a time writes a result, and a disk that is too small is noticed before a run. On these stand
+//! two lists of formats, of results of ensembles ([`ensemble`]) and of states of fields ([`field`]).
 //!
 //! What is wrong with a file is a [`Finding`]: one sentence, the place, what was found and what helps.
 
@@ -11,6 +12,7 @@ pub mod cells;
 pub mod chart;
 pub mod checkpoint;
 pub mod ensemble;
+pub mod field;
 pub mod file;
 pub mod finding;
 pub mod npy;

@@ -146,7 +146,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         }
     }
     if let Some(header) = &header {
-        let lost = Writer::lost(case, &target, header).map_err(bad)?;
+        let lost = Writer::<T>::lost(case, &target, header).map_err(bad)?;
         go_on_without(lost, args).map_err(bad)?;
     }
     if header.is_none() && args.overwrite {
@@ -180,7 +180,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     header.device = plan.kind_of_device();
     header.until = case.time.until.to_bits();
 
-    let writer = Writer::open::<T>(case, &target, &header, resumed, plan.threads())
+    let writer = Writer::<T>::open(case, &target, &header, resumed, plan.threads())
         .map_err(|trouble| Stop(trouble, Exit::BadInput))?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
@@ -188,7 +188,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let ran = std::thread::scope(|scope| {
         let (outbox, inbox) = queue();
         let signals = &signals;
-        let write = move || writer.run::<T>(&inbox, signals, resumed);
+        let write = move || writer.run(&inbox, signals, resumed);
         let thread = Builder::new().spawn_scoped(scope, write)?;
         let span = (case.time.start, case.time.until);
         let observer = Observer {

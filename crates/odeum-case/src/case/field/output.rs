@@ -6,6 +6,7 @@ use super::{species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::run::read_place;
 use odeum_fields::{AXES, Grid};
+use odeum_io::{ensemble, field};
 use std::path::PathBuf;
 
 /// The whole section; the end state is always written as NPZ.
@@ -17,10 +18,8 @@ pub struct FieldOutput {
     pub folder: Option<PathBuf>,
     /// When states are written, beside the end; `None` for the end alone.
     pub every: Option<Every>,
-    /// States as VTK image data.
-    pub vti: bool,
-    /// States in a Zarr store.
-    pub zarr: bool,
+    /// Keys of formats of states, but for pictures.
+    pub formats: Vec<&'static str>,
     /// A movie of each series of pictures.
     pub movie: bool,
     /// Pictures of planes.
@@ -141,8 +140,7 @@ pub struct Line {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Npz,
-    Vti,
-    Zarr,
+    Of(&'static str),
     Png,
     Isosurface,
     Movie,
@@ -160,14 +158,12 @@ pub(super) fn read(
     let every = every_field.as_ref().map(|field| read_every(field, time));
     let formats_field = section.get("formats");
     let formats = formats_field.as_ref().map_or(Some(Vec::new()), |field| {
-        let known = [
-            ("npz", Format::Npz),
-            ("vti", Format::Vti),
-            ("zarr", Format::Zarr),
-            ("png", Format::Png),
-            ("isosurface", Format::Isosurface),
-            ("movie", Format::Movie),
-        ];
+        let others =
+            [("png", Format::Png), ("isosurface", Format::Isosurface), ("movie", Format::Movie)];
+        let known: Vec<_> = std::iter::once((ensemble::NPZ, Format::Npz))
+            .chain(field::keys().map(|key| (key, Format::Of(key))))
+            .chain(others)
+            .collect();
         let items: Vec<_> = field.list()?.iter().map(|f| f.choice("formats", &known)).collect();
         items.into_iter().collect()
     });
@@ -211,8 +207,7 @@ pub(super) fn read(
         name: name?,
         folder: folder?,
         every: every.map_or(Some(None), |every| every.map(Some))?,
-        vti: wants(Format::Vti),
-        zarr: wants(Format::Zarr),
+        formats: field::keys().filter(|key| wants(Format::Of(key))).collect(),
         movie: wants(Format::Movie),
         slices,
         isosurfaces,
@@ -239,7 +234,7 @@ pub(super) fn read(
 impl FieldOutput {
     /// Whether anything is written of a state.
     pub fn writes_states(&self) -> bool {
-        self.vti || self.zarr || self.has_pictures()
+        !self.formats.is_empty() || self.has_pictures()
     }
 
     /// Whether any picture is asked for.
