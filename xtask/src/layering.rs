@@ -5,37 +5,144 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("odeum-core", &[]),
     ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
     ("odeum-ode", &["odeum_core", "odeum_cuda"]),
     ("odeum-compiled", &["odeum_core", "odeum_kinetics", "odeum_ode"]),
     ("odeum-fields", &["odeum_core", "odeum_cuda", "odeum_ode"]),
+    ("odeum-io", &["odeum_core", "odeum_fields", "odeum_ode"]),
+    (
+        "odeum-case",
+        &[
+            "odeum_compiled",
+            "odeum_core",
+            "odeum_fields",
+            "odeum_io",
+            "odeum_kinetics",
+            "odeum_ode",
+        ],
+    ),
     ("odeum", &["odeum_core", "odeum_fields", "odeum_kinetics", "odeum_ode"]),
     (
         "odeum-cli",
         &[
+            "odeum_case",
             "odeum_compiled",
             "odeum_core",
             "odeum_cuda",
             "odeum_fields",
+            "odeum_io",
             "odeum_kinetics",
             "odeum_ode",
         ],
     ),
 ];
 
-/// Modules of the `odeum` crate from the ground up; a module imports from its own level and
-/// below. `method` stands under `backend`, so it can never import it.
-const LEVELS: [&[&str]; 6] = [
-    &["monitor", "status", "stats", "tolerance", "ensemble", "options", "solution"],
-    &["controller", "linalg", "problems"],
-    &["method"],
-    &["backend"],
-    &["solve"],
-    // The root of the crate only passes names on.
-    &["lib"],
+/// Modules of every crate from the ground up; a module imports from its own level and below. In
+/// `odeum-ode`, say, `method` stands under `backend`, so it can never import it. The root of a crate
+/// stands above all of them: it only passes names on, or is the program.
+const LEVELS: [(&str, &[&[&str]]); 10] = [
+    (
+        "odeum-core",
+        &[
+            &["argument", "pattern", "random", "range", "real", "spelling"],
+            &["error"],
+            &["graph", "lanes", "system"],
+            &["emit", "memory", "symbol", "tape"],
+            &["derive", "record", "text"],
+        ],
+    ),
+    (
+        "odeum-cuda",
+        &[
+            &["cubin", "device", "library", "lock", "text"],
+            &["cache", "kernel"],
+            &["compile"],
+            &["pending"],
+            &["gpu"],
+            &["memory", "staging", "tensor_map"],
+            &["stream"],
+        ],
+    ),
+    (
+        "odeum-kinetics",
+        &[
+            &["constants", "error", "gather", "mechanism", "scratch"],
+            &["check", "thermo"],
+            &["rate", "read"],
+            &["kinetics"],
+            &["properties", "reactor"],
+            &["equilibrium"],
+            &["pasr"],
+        ],
+    ),
+    (
+        "odeum-ode",
+        &[
+            &["monitor", "status", "stats", "tolerance", "ensemble", "options", "solution"],
+            &["controller", "linalg", "problems"],
+            &["method"],
+            &["backend"],
+            &["solve"],
+        ],
+    ),
+    ("odeum-compiled", &[]),
+    (
+        "odeum-fields",
+        &[
+            // What a problem says.
+            &["eigen", "grid", "linear", "memory", "method", "model", "quantity", "slab", "text"],
+            &["coefficients", "mask", "record", "stencil", "walls"],
+            &["domain", "problem", "spectrum"],
+            // What is computed of it: `field`, `flat` and `plan` know each other.
+            &["native", "tiling"],
+            &["field", "flat", "plan", "solids"],
+            &["checkpoint", "noise", "sweep"],
+            &["engine", "problems"],
+            &["reduce"],
+            &["sample"],
+            &["backend", "stability"],
+            // Where it is computed, and how it goes on in time.
+            &["cuda", "host", "stages"],
+            &["march"],
+        ],
+    ),
+    (
+        "odeum-io",
+        &[
+            &["chart", "npy", "number", "parallel", "source"],
+            &["cells", "finding"],
+            &["file", "vti"],
+            &["checkpoint", "npz", "table", "target", "zarr"],
+            &["ensemble", "field"],
+        ],
+    ),
+    (
+        "odeum-case",
+        &[
+            &["available", "device", "gas", "mechanism", "random", "suggest"],
+            &["model"],
+            &["case"],
+            &["members", "steps"],
+            &["starts"],
+            &["plan"],
+            &["field_plan", "results", "stiffness"],
+        ],
+    ),
+    ("odeum", &[]),
+    (
+        "odeum-cli",
+        &[
+            &["args", "exit", "gpus"],
+            &["report"],
+            &["mechanism", "problems", "stop"],
+            &["fields", "pasr"],
+            &["bench", "check", "run"],
+            &["devices"],
+        ],
+    ),
 ];
 
 /// The only folder that may name the crate behind CUDA.
@@ -101,15 +208,21 @@ fn check_file(
     if !shown.starts_with(CUDA.1) && !paths_from(code, CUDA.0).is_empty() {
         report.findings.push(format!("{shown}: only {} names {}", CUDA.1, CUDA.0));
     }
-    if krate == "odeum-ode" {
-        check_levels(shown, &module_of(inner), code, report);
+    if let Some((_, levels)) = LEVELS.iter().find(|(name, _)| *name == krate) {
+        check_levels(levels, shown, &module_of(inner), code, report);
     }
 }
 
-/// Compares the level of a module of `odeum` with those of its imports.
-fn check_levels(shown: &str, module: &[String], code: &str, report: &mut Report) {
-    let level_of = |name: &str| LEVELS.iter().position(|level| level.contains(&name));
-    let Some(here) = module.first().map_or(level_of("lib"), |top| level_of(top)) else {
+/// Compares the level of a module of a crate with those of its imports.
+fn check_levels(
+    levels: &[&[&str]],
+    shown: &str,
+    module: &[String],
+    code: &str,
+    report: &mut Report,
+) {
+    let level_of = |name: &str| levels.iter().position(|level| level.contains(&name));
+    let Some(here) = module.first().map_or(Some(levels.len()), |top| level_of(top)) else {
         let top = module.first().map_or("", String::as_str);
         report.findings.push(format!("{shown}: give the module `{top}` a level in xtask"));
         return;
@@ -119,7 +232,9 @@ fn check_levels(shown: &str, module: &[String], code: &str, report: &mut Report)
     // `super` leaves a top-level module only where the file lies right under the root.
     if module.len() == 1 {
         let from_super = paths_from(code, "super").into_iter();
-        imported.extend(from_super.filter_map(|path| path.into_iter().next()));
+        let from_super = from_super.filter_map(|path| path.into_iter().next());
+        // Other names are of the file itself, in a module within it.
+        imported.extend(from_super.filter(|name| level_of(name).is_some()));
     }
     report.imports += imported.len();
     imported.sort();
@@ -142,7 +257,7 @@ fn check_levels(shown: &str, module: &[String], code: &str, report: &mut Report)
 fn module_of(inner: &Path) -> Vec<String> {
     let parts = inner.with_extension("");
     let parts = parts.iter().map(|part| part.to_string_lossy().into_owned());
-    parts.filter(|part| part != "mod" && part != "lib").collect()
+    parts.filter(|part| !["mod", "lib", "main"].contains(&&**part)).collect()
 }
 
 fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
@@ -192,6 +307,10 @@ mod tests {
             ("odeum-ode", "backend/cuda/mod.rs", "use cudarc::driver;"),
             ("odeum-core", "real.rs", "fn f() { odeum_ode::solve(); }"),
             ("odeum-fields", "lib.rs", "use odeum_kinetics::Reactor;"),
+            ("odeum-fields", "grid.rs", "use crate::march::March;"),
+            ("odeum-io", "lib.rs", "use odeum_case::Case;"),
+            ("odeum-case", "model.rs", "use crate::case::Case;"),
+            ("odeum-cli", "report/mod.rs", "use crate::run::command;"),
         ] {
             assert_eq!(findings(krate, file, text).len(), 1, "{file}: {text}");
         }

@@ -49,7 +49,8 @@ pub(crate) fn paths_from(code: &str, head: &str) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     for (start, _) in code.match_indices(&marker) {
         let before = code[..start].chars().next_back();
-        let is_whole = !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
+        // What `$crate` names in a macro is imported where that is used.
+        let is_whole = !before.is_some_and(|c| c.is_alphanumeric() || ['_', ':', '$'].contains(&c));
         if is_whole {
             spread(&code[start + marker.len()..], &mut Vec::new(), &mut paths);
         }

@@ -1,7 +1,7 @@
 //! The command line.
 
-use crate::device;
 use clap::{Parser, Subcommand};
+use odeum_case::device;
 use odeum_kinetics::read::Selection;
 use odeum_ode::Device;
 use std::path::PathBuf;

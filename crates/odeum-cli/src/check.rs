@@ -1,11 +1,14 @@
 //! `odeum check`: everything that is wrong with a case, and what would be run.
 
 use crate::args::CheckArgs;
-use crate::case::{self, Case, Described, Level, Until};
-use crate::finding::Findings;
-use crate::plan::{Overrides, Plan};
+use crate::exit::Exit;
+use crate::fields;
+use crate::report::show;
 use crate::report::{Style, Table, bytes, count, say, wrap};
-use crate::{Exit, device, fields, show, stiffness};
+use odeum_case::{Case, Described, Level, Until};
+use odeum_case::{Overrides, Plan};
+use odeum_case::{device, stiffness};
+use odeum_io::finding::Findings;
 use odeum_ode::method::Method;
 use odeum_ode::{Atol, FirstStep, Norm, SaveAt};
 
@@ -15,13 +18,13 @@ const EQUATIONS: usize = 40;
 pub(crate) fn command(args: &CheckArgs) -> Exit {
     let findings = Findings::default();
     let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
-    let case = match case::read(&args.case, args.place.device.as_ref(), &findings) {
+    let case = match odeum_case::read(&args.case, args.place.device.as_ref(), &findings) {
         Some(Described::Field(case)) => return fields::check(&case, &overrides, &findings),
         Some(Described::Ensemble(case)) => Some(case),
         None => None,
     };
     let plan = case.as_ref().and_then(|case| Plan::new(case, &overrides, &findings));
-    if let Some(warning) = plan.as_ref().and_then(stiffness::check) {
+    if let Some(warning) = plan.as_ref().and_then(stiffness) {
         findings.push(warning);
     }
     if let Some(exit) = show(&findings.take(), Exit::BadInput) {

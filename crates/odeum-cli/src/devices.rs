@@ -1,7 +1,7 @@
 //! `odeum devices`: what this machine can compute on.
 
-use crate::Exit;
 use crate::bench::Machine;
+use crate::exit::Exit;
 use crate::report::{Align, Style, Table, say};
 
 pub(crate) fn command() -> Exit {

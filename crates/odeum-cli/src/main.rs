@@ -1,74 +1,31 @@
 //! The `odeum` command: integrates ensembles of ODE systems described in case files.
 
 mod args;
-mod available;
 mod bench;
-mod case;
 mod check;
-mod checkpoint;
-mod device;
 mod devices;
+mod exit;
 mod fields;
-mod files;
-mod finding;
-mod gas;
 mod gpus;
 mod mechanism;
-mod members;
-mod model;
-mod npy;
-mod npz;
-mod output;
-mod parallel;
 mod pasr;
-mod plan;
 mod problems;
-mod random;
 mod report;
-mod results;
 mod run;
-mod source;
-mod starts;
-mod steps;
-mod stiffness;
 mod stop;
-mod suggest;
 
 use args::{Args, Command};
 use clap::Parser;
-use finding::{Finding, Severity};
-use report::{Style, ended, heard, note, report};
+use exit::Exit;
+use report::{ended, heard, show};
 use std::process::ExitCode;
-
-/// How a command ended, as the exit code says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// All done.
-    Success = 0,
-    /// The run is complete, but systems failed, and `--strict` was given.
-    SystemsFailed = 1,
-    /// Something the user gave cannot be used; nothing was computed.
-    BadInput = 2,
-    /// The run broke: the device failed, or the result could not be written.
-    Broken = 3,
-    /// Stopped by Ctrl-C (128 + SIGINT).
-    Interrupted = 130,
-    /// The reader of the standard output has gone (128 + SIGPIPE).
-    Unheard = 141,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
-}
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(told) => return ended(tell(&told)).into(),
+        Err(told) => return ended(answer(&told)).into(),
     };
-    if let Err(finding) = available::prepare() {
+    if let Err(finding) = odeum_case::available::prepare() {
         let exit = show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput);
         return ended(exit).into();
     }
@@ -85,19 +42,11 @@ fn main() -> ExitCode {
 }
 
 /// Shows the help or the version that was asked for, or what is wrong with the arguments.
-fn tell(told: &clap::Error) -> Exit {
+fn answer(told: &clap::Error) -> Exit {
     let written = told.print();
     if told.use_stderr() {
         return Exit::BadInput;
     }
     heard(written);
     Exit::Success
-}
-
-/// Shows findings; the exit code they deserve, if any is an error.
-pub(crate) fn show(findings: &[Finding], exit: Exit) -> Option<Exit> {
-    if !findings.is_empty() {
-        note(report(findings, Style::stderr()).trim_end_matches('\n'));
-    }
-    findings.iter().any(|f| f.severity == Severity::Error).then_some(exit)
 }

@@ -1,10 +1,12 @@
 //! `odeum problems`: the built-in problems.
 
 use crate::args::ProblemsArgs;
-use crate::finding::Finding;
+use crate::exit::Exit;
+use crate::report::show;
 use crate::report::{Align, Style, Table, say, wrap};
-use crate::{Exit, show, suggest};
+use odeum_case::suggest;
 use odeum_fields::problems::Paper;
+use odeum_io::Finding;
 use odeum_ode::problems::{self, Problem};
 
 /// Most components listed of a large problem.

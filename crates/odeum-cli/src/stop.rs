@@ -1,9 +1,10 @@
 //! Runs that are stopped from outside, and how they are taken up again.
 
 use crate::args::RunArgs;
-use crate::finding::Finding;
+use crate::exit::Exit;
 use crate::report::note;
-use crate::{Exit, show};
+use crate::report::show;
+use odeum_io::Finding;
 use odeum_ode::Monitor;
 use std::path::Path;
 use std::sync::Arc;

@@ -22,6 +22,7 @@ pub mod random;
 mod range;
 pub mod real;
 mod record;
+pub mod spelling;
 pub mod symbol;
 pub mod system;
 pub mod tape;

@@ -6,7 +6,7 @@ use crate::flat;
 use crate::grid::Grid;
 use crate::linear::Linear;
 use crate::problem::{Advection, Problem, Wind};
-use crate::quantity::Course;
+use crate::quantity::{Course, Quantity};
 use crate::slab::Slab;
 use crate::stencil::{Reach, Weights};
 use crate::tiling::Cell;
@@ -165,7 +165,7 @@ impl<T: Scalar> Plan<T> {
         let wind = match &problem.wind {
             None => None,
             Some(Wind::Uniform([x, y, z])) => {
-                let bind = |part: &crate::Quantity| part.bind(model.params(), "wind");
+                let bind = |part: &Quantity| part.bind(model.params(), "wind");
                 Some(Blow::Uniform([bind(x)?, bind(y)?, bind(z)?]))
             }
             Some(Wind::Cells(parts)) => {

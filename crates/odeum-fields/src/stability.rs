@@ -318,7 +318,7 @@ fn waves(problem: &Problem, wind: Option<[f64; 3]>, care: Care) -> Vec<Wave> {
         Care::Brief => (WAVES_BRIEFLY, WAVES_PER_AXIS_BRIEFLY),
     };
     let Problem { grid, stencil, .. } = problem;
-    let star = crate::Stencil::Star;
+    let star = crate::stencil::Stencil::Star;
     let Some(speed) = wind else {
         // Only the size of the symbol counts: from 0 to the largest.
         let (laplacian, star) = (stencil.largest_eigenvalue(grid), star.largest_eigenvalue(grid));

@@ -1,7 +1,7 @@
 //! The document a study writes.
 
 use super::machine::Machine;
-use crate::finding::Finding;
+use odeum_io::Finding;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

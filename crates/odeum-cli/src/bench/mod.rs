@@ -13,13 +13,16 @@ mod workload;
 pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
-use crate::case::Precision;
-use crate::finding::Finding;
-use crate::output::{Lock, refuse_other};
+use crate::exit::Exit;
+use crate::report::show;
 use crate::report::{Align, Style, Table, count, is_heard, say, significant};
-use crate::{Exit, show, suggest};
 use document::{Document, Row};
 use measure::{Variant, measure};
+use odeum_case::Precision;
+use odeum_case::suggest;
+use odeum_io::Finding;
+use odeum_io::file::Lock;
+use odeum_io::refuse_other;
 use odeum_ode::{Device, Error};
 use std::path::Path;
 use workload::{STUDIES, Workload};
@@ -53,7 +56,9 @@ fn lock(args: &BenchArgs) -> Result<Vec<Lock>, Finding> {
         }
     }
     let document = args.json.iter().filter(|_| !is_to_stdout(args));
-    let locks = document.chain(&args.plot).filter_map(|path| Lock::take(path).transpose());
+    let locks = document
+        .chain(&args.plot)
+        .filter_map(|path| Lock::take(path, crate::report::tell).transpose());
     let locks: Result<Vec<Lock>, Finding> = locks.collect();
     locks.map_err(|finding| finding.help("wait for it, or name another file"))
 }
@@ -208,7 +213,7 @@ fn write_json(document: &impl serde::Serialize, path: &Path) -> Result<(), Findi
         say(&format!("{text}\n"));
         return Ok(());
     }
-    crate::output::write_whole(path, |file| {
+    odeum_io::file::write_whole(path, |file| {
         use std::io::Write;
         writeln!(file, "{text}")
     })

@@ -1,7 +1,7 @@
 //! The picture of a study: systems per second over the number of systems.
 
 use super::document::Row;
-use crate::report::{COLOURS, legend};
+use odeum_io::chart::{COLOURS, legend};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;

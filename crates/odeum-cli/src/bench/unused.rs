@@ -1,7 +1,7 @@
 //! Options that a study does not use: refused, for the numbers would not be those asked for.
 
 use crate::args::BenchArgs;
-use crate::finding::Finding;
+use odeum_io::Finding;
 use odeum_ode::Device;
 
 /// Refuses what a study of a built-in problem does not use.

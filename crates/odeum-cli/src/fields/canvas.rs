@@ -1,8 +1,8 @@
 //! A picture of pixels, with text.
 
-use crate::finding::Finding;
-use crate::output::write_whole;
 use font8x8::legacy::BASIC_LEGACY;
+use odeum_io::Finding;
+use odeum_io::file::write_whole;
 use std::io;
 use std::path::Path;
 

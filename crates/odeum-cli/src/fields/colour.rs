@@ -1,7 +1,7 @@
 //! Colours of numbers.
 
 use super::canvas::Colour;
-use crate::case::Colours;
+use odeum_case::Colours;
 
 const SPOILED: Colour = [255, 0, 255];
 

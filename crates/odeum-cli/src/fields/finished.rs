@@ -3,12 +3,12 @@
 //! Beside the field, a result holds what a checkpoint has: the clock of the march, the states and rows
 //! that an uninterrupted run would have written by then, and what the run depends on.
 
-use super::checkpoint::Header;
 use super::npz::array_name;
-use crate::case::FieldCase;
-use crate::case::arrays::values;
-use crate::finding::Finding;
+use odeum_case::FieldCase;
 use odeum_fields::{Checkpoint, Clock, Counts, Field, Precision};
+use odeum_io::Finding;
+use odeum_io::cells::values;
+use odeum_io::checkpoint::field::Header;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -83,7 +83,7 @@ pub(super) fn read<T: Precision>(
 
 fn last(archive: &mut ZipArchive<BufReader<File>>) -> Result<Last, String> {
     let mut file = member(archive, NAME)?;
-    crate::npy::Head::read(&mut file)?;
+    odeum_io::npy::Head::read(&mut file)?;
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(|error| error.to_string())?;
     serde_json::from_slice(&text).map_err(|error| error.to_string())

@@ -1,11 +1,11 @@
 //! A movie of the pictures, by ffmpeg where it is found.
 
 use super::frames;
-use crate::Exit;
-use crate::case::FieldCase;
-use crate::finding::Finding;
-use crate::output::Target;
-use crate::show;
+use crate::exit::Exit;
+use crate::report::show;
+use odeum_case::FieldCase;
+use odeum_io::Finding;
+use odeum_io::Target;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

@@ -4,11 +4,12 @@
 //! are equal files.
 
 use super::finished::NAME;
-use super::put;
-use crate::case::FieldCase;
-use crate::finding::Finding;
-use crate::output::{Archive, Room, write_archive};
+use odeum_case::FieldCase;
 use odeum_fields::{AXES, March, Precision, Summary};
+use odeum_io::Finding;
+use odeum_io::cells::put;
+use odeum_io::file::Room;
+use odeum_io::npz::{Archive, write_archive};
 use odeum_ode::Error;
 use serde_json::json;
 use std::cell::Cell;

@@ -1,12 +1,12 @@
 //! What is looked at on the way: progress, tables, states, checkpoints, Ctrl-C.
 
-use super::checkpoint::Header;
 use super::progress::Progress;
 use super::queue::Outbox;
 use super::series;
 use super::writer::{Message, Signals};
-use crate::case::{Every, FieldCase, FieldOutput};
+use odeum_case::{Every, FieldCase, FieldOutput};
 use odeum_fields::{March, Precision};
+use odeum_io::checkpoint::field::Header;
 use odeum_ode::{Error, Monitor};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;

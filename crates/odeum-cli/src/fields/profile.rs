@@ -4,8 +4,8 @@ use super::axes::{BOTTOM, INK, LABEL, LEFT, MARGIN, PAPER, Plot, TOP};
 use super::axis::Axis;
 use super::canvas::{Canvas, Colour, LETTER};
 use super::slice::{Plane, SOLID};
-use crate::report::COLOURS;
 use odeum_fields::{AXES, Precision};
+use odeum_io::chart::COLOURS;
 
 const WIDTH: usize = 560;
 const HEIGHT: usize = 320;

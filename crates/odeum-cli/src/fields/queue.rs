@@ -4,7 +4,7 @@
 //! rows before it. They have bounds of their own: rows wait for copies to be written without
 //! holding the march back.
 
-use crate::case::COPIES;
+use odeum_case::COPIES;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 /// Rows that may wait, each of up to [`PIECE`] bytes; a longer one counts as several.

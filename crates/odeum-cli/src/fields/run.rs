@@ -1,21 +1,24 @@
 //! A field from start to end.
 
-use super::checkpoint::{self, Header};
 use super::observer::Observer;
-use super::plan::{FieldPlan, Prepared, describe};
+use super::plan::describe;
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
-use super::{Trouble, conservation, finished, movie, npz, target};
+use super::{conservation, finished, movie, npz, target};
 use crate::args::RunArgs;
-use crate::case::{Every, FieldCase, Precision, StepSpec};
-use crate::files::reason;
-use crate::finding::{Finding, Findings};
-use crate::plan::Overrides;
+use crate::exit::Exit;
+use crate::gpus;
 use crate::report::{Exact, Style, Table, count, duration, note, say, significant};
+use crate::report::{show, tell};
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, gpus, show};
+use odeum_case::Overrides;
+use odeum_case::{Every, FieldCase, Precision, StepSpec};
+use odeum_case::{FieldPlan, Prepared};
 use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
+use odeum_io::checkpoint::field::{self as checkpoint, Header};
+use odeum_io::file::reason;
+use odeum_io::{Finding, Findings};
 use odeum_ode::{Monitor, Status};
 use std::io;
 use std::sync::Arc;
@@ -90,7 +93,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     let bad = |finding| Stop(finding, Exit::BadInput);
     let case = plan.case;
     let target = target::of(case, args.output.as_deref()).map_err(bad)?;
-    let _lock = target.lock().map_err(bad)?;
+    let _lock = target.lock(tell).map_err(bad)?;
     target::refuse_to_replace(case, &target, args).map_err(bad)?;
     let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
     plan.check_gpu().map_err(bad)?;
@@ -143,7 +146,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         }
     }
     if let Some(header) = &header {
-        let lost = Writer::lost(case, &target, header).map_err(bad)?;
+        let lost = Writer::<T>::lost(case, &target, header).map_err(bad)?;
         go_on_without(lost, args).map_err(bad)?;
     }
     if header.is_none() && args.overwrite {
@@ -177,15 +180,15 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     header.device = plan.kind_of_device();
     header.until = case.time.until.to_bits();
 
-    let writer = Writer::open::<T>(case, &target, &header, resumed, plan.threads())
-        .map_err(|trouble| Stop(trouble.into(), Exit::BadInput))?;
+    let writer = Writer::<T>::open(case, &target, &header, resumed, plan.threads())
+        .map_err(|trouble| Stop(trouble, Exit::BadInput))?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
     let signals = Signals::default();
     let ran = std::thread::scope(|scope| {
         let (outbox, inbox) = queue();
         let signals = &signals;
-        let write = move || writer.run::<T>(&inbox, signals, resumed);
+        let write = move || writer.run(&inbox, signals, resumed);
         let thread = Builder::new().spawn_scoped(scope, write)?;
         let span = (case.time.start, case.time.until);
         let observer = Observer {
@@ -210,7 +213,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
             kept: false,
             marked: [0; 3],
             warnings: Vec::new(),
-            trouble: Some(Trouble::from(Finding::error("the writing thread broke"))),
+            trouble: Some(Finding::error("the writing thread broke")),
         });
         Ok((ended, written))
     });
@@ -223,7 +226,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         .warnings
         .iter()
         .map(|trouble| {
-            let finding = Finding::from(trouble.clone()).into_warning();
+            let finding = trouble.clone().into_warning();
             finding.help("the run went on without a checkpoint")
         })
         .collect();
@@ -231,9 +234,8 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
 
     let kept = if written.kept { format!("; {} is kept", path.display()) } else { String::new() };
     if let Some(trouble) = written.trouble {
-        let finding = Finding::from(trouble);
-        let help = finding.help.clone().unwrap_or_default();
-        return Err(Stop(finding.help(format!("{help}{kept}")), Exit::Broken));
+        let help = trouble.help.clone().unwrap_or_default();
+        return Err(Stop(trouble.help(format!("{help}{kept}")), Exit::Broken));
     }
     match outcome {
         Err(error) => return Err(Stop(case.spots.place(error), Exit::Broken)),
@@ -460,7 +462,7 @@ fn print_summary(
     facts.pair("sweeps", count(slopes));
     facts.pair("t", ended.t.to_string());
     facts.pair("stable up to", stable);
-    facts.pair("device", crate::device::describe(&plan.device));
+    facts.pair("device", odeum_case::device::describe(&plan.device));
     facts.pair("time", duration(ended.elapsed));
     let seconds = ended.elapsed.as_secs_f64().max(1e-9);
     facts.pair("rate", format!("{} M updates/s", significant(ended.updates / seconds / 1e6)));

@@ -1,7 +1,7 @@
 //! Numbers that are written down while a run goes on, as CSV.
 
-use crate::case::Series;
 use crate::report::Exact;
+use odeum_case::Series;
 use odeum_fields::{Grid, March, Precision};
 use odeum_ode::Error;
 use std::fmt::Write as _;

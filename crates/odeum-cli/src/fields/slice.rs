@@ -5,8 +5,8 @@ use super::axis::Axis;
 use super::canvas::{Canvas, Colour, LETTER};
 use super::colour::Scale;
 use super::profile;
-use crate::case::Slice;
 use crate::report::rounded;
+use odeum_case::Slice;
 use odeum_fields::{AXES, Field, Grid, Mask, Precision};
 
 /// Pixels along the longer edge of the plane, about, and along the shorter one, at least.
@@ -143,7 +143,7 @@ impl<T: Precision> Plane<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Colours;
+    use odeum_case::Colours;
 
     fn picture(shape: [usize; 3], value: impl Fn(f64) -> f64) -> Canvas {
         let grid = Grid::new(shape, 1.0).unwrap();

@@ -10,11 +10,10 @@
 //! of a cell; Chakrabarti, Toral & Gunton, Physical Review B 39 (1989) 4386, for the lattice. A field
 //! counts as periodic whatever its walls are. The sum over all wave vectors is N times the variance.
 
-use super::Trouble;
-use crate::case::Structure;
-use crate::finding::Finding;
 use crate::report::Exact;
+use odeum_case::Structure;
 use odeum_fields::{Field, Grid, Mask, Precision};
+use odeum_io::Finding;
 use realfft::num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
@@ -72,7 +71,7 @@ impl Waves {
         &self,
         (step, t): (u64, f64),
         field: &Field<T>,
-    ) -> Result<String, Trouble> {
+    ) -> Result<String, Finding> {
         let mut columns = Vec::new();
         for s in &self.species {
             columns.push(self.factor(field, *s)?);
@@ -92,7 +91,7 @@ impl Waves {
     }
 
     /// S(k) of a species, averaged over each shell.
-    fn factor<T: Precision>(&self, field: &Field<T>, species: usize) -> Result<Vec<f64>, Trouble> {
+    fn factor<T: Precision>(&self, field: &Field<T>, species: usize) -> Result<Vec<f64>, Finding> {
         let [nx, ny, nz] = self.grid.shape();
         let half = nx / 2 + 1;
         let mut spectrum: Vec<Complex<f64>> = Vec::new();

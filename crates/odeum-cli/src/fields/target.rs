@@ -1,38 +1,31 @@
 //! Where the files of a field go.
 
 use super::frames;
-use super::plan::FieldPlan;
 use crate::args::RunArgs;
-use crate::case::{Every, FieldCase, OutputSpec};
-use crate::finding::Finding;
-use crate::output::Target;
+use odeum_case::FieldPlan;
+use odeum_case::{Every, FieldCase};
+use odeum_io::Finding;
+use odeum_io::Target;
+use odeum_io::field;
 use std::path::{Path, PathBuf};
 
 /// From the command line, else the case file.
 pub(super) fn of(case: &FieldCase, output: Option<&Path>) -> Result<Target, Finding> {
-    let spec = OutputSpec {
-        name: case.output.name.clone(),
-        folder: case.output.folder.clone(),
-        ..OutputSpec::default()
-    };
-    Target::new(output, &spec, &case.path)
+    let place = (case.output.name.as_deref(), case.output.folder.as_deref());
+    Target::new(output, place, &case.path)
 }
 
 /// Files and folders that a run writes beside the NPZ.
 fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
-    let output = &case.output;
+    let (output, place) = (&case.output, frames::place(&case.output, target));
     let mut files = Vec::new();
     if output.every.is_some() {
-        files.extend([target.file("frames"), target.file("pvd")]);
+        files.push(place.folder());
     } else {
         let names = frames::picture_names(output, case.problem.model.species());
-        let path = |stem: &String| frames::path(output, target, stem, 0, "png");
-        files.extend(names.iter().map(path));
-        files.push(target.file("vti"));
+        files.extend(names.iter().map(|stem| place.file(stem, 0, "png")));
     }
-    if output.zarr {
-        files.push(target.file("zarr"));
-    }
+    files.extend(field::chosen::<f64>(&output.formats).flat_map(|format| format.files(&place)));
     if output.series.is_some() {
         files.extend([target.file("csv"), target.file("lines.csv")]);
     }
@@ -90,11 +83,8 @@ pub(super) fn clear(case: &FieldCase, target: &Target) {
             let _ = std::fs::remove_file(path);
         }
     }
-    let store = target.file("zarr");
-    let ours = std::fs::read_to_string(store.join("zarr.json"));
-    if case.output.zarr && ours.is_ok_and(|text| text.contains("\"odeum\"")) {
-        let _ = std::fs::remove_dir_all(store);
-    }
+    let place = frames::place(&case.output, target);
+    field::chosen::<f64>(&case.output.formats).for_each(|format| format.clear(&place));
 }
 
 /// Bytes of the field.
@@ -114,7 +104,8 @@ pub(super) fn space(plan: &FieldPlan<'_>) -> u128 {
         // How many steps there are is not known.
         Some(Every::Steps(_)) => 2,
     };
-    let kinds = u128::from(case.output.vti) + u128::from(case.output.zarr);
+    let formats = field::chosen::<f64>(&case.output.formats);
+    let each: u128 = formats.map(|format| format.bytes(state)).sum();
     // The result, the checkpoint and the one that takes its place.
-    state * (3 + states * kinds) + (1 << 16)
+    3 * state + states * each + (1 << 16)
 }

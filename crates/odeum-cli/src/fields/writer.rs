@@ -1,16 +1,15 @@
 //! The thread that writes while the march goes on.
 
-use super::Trouble;
-use super::checkpoint::{self, Header};
 use super::frames::Frames;
-use super::growing::Growing;
 use super::queue::{Inbox, Sent};
 use super::series;
 use super::structure::{self, Waves};
-use crate::case::FieldCase;
-use crate::finding::Finding;
-use crate::output::Target;
+use odeum_case::FieldCase;
 use odeum_fields::{Checkpoint, Clock, Precision, Problem, Snapshot};
+use odeum_io::Finding;
+use odeum_io::Target;
+use odeum_io::checkpoint::field::{self as checkpoint, Header};
+use odeum_io::table::Growing;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -51,8 +50,8 @@ pub(super) struct Signals {
 }
 
 /// All that is written.
-pub(super) struct Writer {
-    pub(super) frames: Frames,
+pub(super) struct Writer<T> {
+    pub(super) frames: Frames<T>,
     pub(super) series: Option<Growing>,
     pub(super) lines: Option<Growing>,
     pub(super) structure: Option<(Waves, Growing)>,
@@ -68,19 +67,19 @@ pub(super) struct Written {
     pub(super) kept: bool,
     /// Bytes of the tables that a run that goes on later keeps.
     pub(super) marked: [u64; 3],
-    pub(super) warnings: Vec<Trouble>,
-    pub(super) trouble: Option<Trouble>,
+    pub(super) warnings: Vec<Finding>,
+    pub(super) trouble: Option<Finding>,
 }
 
-impl Writer {
+impl<T: Precision> Writer<T> {
     /// Makes ready to write, or, of a run that was stopped, to go on.
-    pub(super) fn open<T: Precision>(
+    pub(super) fn open(
         case: &FieldCase,
         target: &Target,
         header: &Header,
         resumed: bool,
         threads: usize,
-    ) -> Result<Writer, Trouble> {
+    ) -> Result<Writer<T>, Finding> {
         let open = |(table, kept): (Option<(&str, String)>, u64)| {
             let Some((end, heading)) = table else { return Ok(None) };
             let path = target.file(end);
@@ -98,7 +97,7 @@ impl Writer {
         let waves = case.output.structure.as_ref().map(|it| Waves::new(*grid, mask.clone(), it));
         let frames = frames(case, target, header, threads);
         if resumed {
-            frames.restore::<T>()?;
+            frames.restore()?;
         }
         let (structure, checkpoint) = (waves.zip(structure), target.checkpoint());
         Ok(Writer { frames, series, lines, structure, checkpoint, marked: [0; 3] })
@@ -116,12 +115,12 @@ impl Writer {
                 lost.extend(Growing::lost(&target.file(end), &heading, kept)?);
             }
         }
-        lost.extend(frames(case, target, header, 1).lost());
+        lost.extend(frames::<T>(case, target, header, 1).lost());
         Ok(lost)
     }
 
     /// Writes until there is nothing more to come; after an error it only listens.
-    pub(super) fn run<T: Precision>(
+    pub(super) fn run(
         mut self,
         messages: &Inbox<Message<T>>,
         signals: &Signals,
@@ -171,7 +170,7 @@ impl Writer {
         [self.series.as_mut(), self.lines.as_mut(), structure]
     }
 
-    fn rows(&mut self, series: &str, lines: &str) -> Result<(), Trouble> {
+    fn rows(&mut self, series: &str, lines: &str) -> Result<(), Finding> {
         if let Some(table) = &mut self.series {
             table.append(series)?;
         }
@@ -181,27 +180,23 @@ impl Writer {
         Ok(())
     }
 
-    fn state<T: Precision>(&mut self, t: f64, field: Snapshot<T>) -> Result<(), Trouble> {
+    fn state(&mut self, t: f64, field: Snapshot<T>) -> Result<(), Finding> {
         let field = field.field().map_err(Finding::from)?;
         self.frames.write(t, &field)
     }
 
-    fn structure<T: Precision>(
-        &mut self,
-        at: (u64, f64),
-        field: Snapshot<T>,
-    ) -> Result<(), Trouble> {
+    fn structure(&mut self, at: (u64, f64), field: Snapshot<T>) -> Result<(), Finding> {
         let Some((waves, table)) = &mut self.structure else { return Ok(()) };
         let field = field.field().map_err(Finding::from)?;
         table.append(&waves.rows(at, &field)?)
     }
 
-    fn checkpoint<T: Precision>(
+    fn checkpoint(
         &mut self,
         mut header: Header,
         clock: Clock,
         field: Snapshot<T>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Finding> {
         let field = field.field().map_err(Finding::from)?;
         for (bytes, table) in header.tables.iter_mut().zip(self.tables()) {
             *bytes = table.map_or(Ok(0), Growing::sync)?;
@@ -224,7 +219,12 @@ fn tables(case: &FieldCase) -> [Option<(&'static str, String)>; 3] {
 }
 
 /// Writes states after those that a header counts.
-fn frames(case: &FieldCase, target: &Target, header: &Header, threads: usize) -> Frames {
+fn frames<T: Precision>(
+    case: &FieldCase,
+    target: &Target,
+    header: &Header,
+    threads: usize,
+) -> Frames<T> {
     let times = header.frames.iter().map(|bits| f64::from_bits(*bits)).collect();
-    Frames::new(&case.output, target, &case.problem, times, threads)
+    Frames::new(case, target, times, threads)
 }

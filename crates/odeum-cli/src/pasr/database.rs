@@ -1,8 +1,8 @@
 //! The states of several runs of a partially stirred reactor, one after the other.
 
 use super::refused;
-use crate::finding::Finding;
 use odeum_compiled::Rhs;
+use odeum_io::Finding;
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::Reactor;
 use odeum_kinetics::pasr::{Pasr, PasrSettings, RunError};

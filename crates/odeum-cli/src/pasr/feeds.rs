@@ -1,7 +1,7 @@
 //! Fuel and oxidizer of a stirred reactor: as the user gives them, or as the paper has them.
 
-use crate::finding::Finding;
-use crate::suggest;
+use odeum_case::suggest;
+use odeum_io::Finding;
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::pasr::PasrSettings;
 

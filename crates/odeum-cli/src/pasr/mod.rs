@@ -9,11 +9,15 @@ pub(crate) use database::Database;
 pub(crate) use feeds::Feeds;
 
 use crate::args::PasrArgs;
-use crate::finding::Finding;
-use crate::output::{Archive, Lock, cannot_write, refuse_other, write_archive};
-use crate::parallel;
+use crate::exit::Exit;
+use crate::report::show;
 use crate::report::{Progress, Style, Table, count, say, significant};
-use crate::{Exit, mechanism, show};
+use odeum_case::mechanism;
+use odeum_io::Finding;
+use odeum_io::file::{Lock, cannot_write};
+use odeum_io::npz::{Archive, write_archive};
+use odeum_io::parallel;
+use odeum_io::refuse_other;
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::{Feed, PasrSettings};
@@ -33,7 +37,7 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     let bad = |finding| (vec![finding], Exit::BadInput);
     refuse_other("--output", &args.output, "npz", "its name may end in nothing too")
         .map_err(bad)?;
-    let _lock = Lock::take(&args.output).map_err(bad)?;
+    let _lock = Lock::take(&args.output, crate::report::tell).map_err(bad)?;
     if args.output.exists() && !args.overwrite {
         let finding = Finding::error("the result exists already")
             .in_file(args.output.display().to_string())

@@ -1,8 +1,8 @@
 //! Settings that make no reactor, as findings on the options they come from.
 
-use crate::finding::Finding;
-use crate::gas;
 use crate::report::{bytes, count};
+use odeum_case::gas;
+use odeum_io::Finding;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::{PasrError, PasrSettings};
 use odeum_kinetics::{EquilibriumError, Kinetics, StateError};

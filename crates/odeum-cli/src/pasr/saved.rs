@@ -1,8 +1,8 @@
 //! States that `odeum pasr` saved, read back.
 
 use super::Database;
-use crate::finding::Finding;
-use crate::npz::Npz;
+use odeum_io::Finding;
+use odeum_io::npz::Npz;
 use odeum_kinetics::{Kinetics, Reactor};
 use std::path::Path;
 use std::sync::Arc;

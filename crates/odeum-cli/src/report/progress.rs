@@ -1,8 +1,8 @@
 //! How far a run is: a bar in a terminal, a line now and then elsewhere, nothing when quiet.
 
 use super::note;
-use super::number::{count, duration, significant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use odeum_io::number::{count, duration, significant};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 
 use super::Style;
 use super::table::wrap;
-use crate::finding::{Finding, Severity};
-use crate::source::{Place, Source};
+use odeum_io::finding::{Finding, Severity};
+use odeum_io::source::{Place, Source};
 use std::fmt::Write;
 use std::ops::Range;
 

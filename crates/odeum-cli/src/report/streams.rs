@@ -5,8 +5,8 @@
 //! exit code of it. Text on the standard error has nowhere else to go, so its failures count for
 //! nothing.
 
-use crate::Exit;
-use crate::files::reason;
+use crate::exit::Exit;
+use odeum_io::file::reason;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Mutex, PoisonError};
 

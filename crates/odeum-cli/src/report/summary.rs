@@ -1,8 +1,8 @@
 //! What a run gave, in one screen.
 
-use super::number::{count, duration, rounded, significant};
 use super::table::{Align, Table, wrap};
 use super::{Style, say};
+use odeum_io::number::{count, duration, rounded, significant};
 use odeum_ode::solution::Summary;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -5,11 +5,11 @@
 //! of the next; more, and a run that is killed loses more.
 
 use super::store::Store;
-use crate::checkpoint::Header;
-use crate::parallel;
-use crate::plan::{Plan, STARTS};
-use crate::results::{Piece, Pieces};
+use odeum_case::results::{Piece, Pieces};
+use odeum_case::{Plan, STARTS};
 use odeum_compiled::Compiled;
+use odeum_io::checkpoint::ensemble::Header;
+use odeum_io::parallel;
 use odeum_ode::{Device, Ensemble, Error, Monitor, Solution, Status};
 use std::ops::Range;
 use std::time::{Duration, Instant};

@@ -5,18 +5,24 @@ mod store;
 mod worth;
 
 use crate::args::RunArgs;
-use crate::case::{self, Described, Precision};
-use crate::checkpoint::LATER;
-use crate::finding::{Finding, Findings};
-use crate::output::{self, Room, Target};
-use crate::parallel;
-use crate::plan::{Overrides, Plan};
+use crate::exit::Exit;
+use crate::fields;
+use crate::gpus;
 use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
-use crate::results::Results;
+use crate::report::{show, tell};
 use crate::stop::{resume_command, stop_on_ctrl_c};
-use crate::{Exit, device, fields, gpus, show};
 use batches::Batches;
+use odeum_case::device;
+use odeum_case::results::Results;
+use odeum_case::{Described, Precision};
+use odeum_case::{Overrides, Plan};
 use odeum_compiled::Compiled;
+use odeum_io::Target;
+use odeum_io::checkpoint::ensemble::LATER;
+use odeum_io::ensemble;
+use odeum_io::file::Room;
+use odeum_io::parallel;
+use odeum_io::{Finding, Findings};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Monitor, Status};
 use std::sync::Arc;
@@ -30,7 +36,7 @@ const NAMED: usize = 5;
 pub(crate) fn command(args: &RunArgs) -> Exit {
     let findings = Findings::default();
     let overrides = Overrides { device: args.place.device.clone(), threads: args.place.threads };
-    let case = match case::read(&args.case, args.place.device.as_ref(), &findings) {
+    let case = match odeum_case::read(&args.case, args.place.device.as_ref(), &findings) {
         Some(Described::Field(case)) => return fields::run(&case, &overrides, args, &findings),
         Some(Described::Ensemble(case)) => Some(case),
         None => None,
@@ -40,7 +46,7 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
         return exit;
     }
     let Some(mut plan) = plan else { return Exit::BadInput };
-    let target = match Target::new(args.output.as_deref(), &plan.case.output, &plan.case.path) {
+    let target = match plan.case.output.target(args.output.as_deref(), &plan.case.path) {
         Ok(target) => target,
         Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
     };
@@ -74,8 +80,8 @@ fn run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Exit {
 
 fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Result<Exit, Stop> {
     let bad_input = |finding| Stop(finding, Exit::BadInput);
-    let _lock = target.lock().map_err(bad_input)?;
-    refuse_to_replace(target, args).map_err(bad_input)?;
+    let _lock = target.lock(tell).map_err(bad_input)?;
+    refuse_to_replace(target, &plan.case.output.formats, args).map_err(bad_input)?;
     target.probe(disk_space(plan)).map_err(bad_input)?;
     let room = target.room(npz_bytes(plan));
     let (mut store, loaded) =
@@ -117,17 +123,20 @@ fn finish<T: Compiled>(
     (elapsed, room): (Duration, Option<Room>),
 ) -> Result<Exit, Stop> {
     let results = Results::new(plan, batches.pieces());
+    let (written, formats) = (results.written(), &plan.case.output.formats);
     // Looking through all systems takes about as long as writing them.
-    let (told, written) =
-        parallel::beside(|| Told::of(&results), || output::write(&results, target, room));
+    let (told, files) = parallel::beside(
+        || Told::of(&results),
+        || ensemble::write(&written, target, formats, room),
+    );
     let Told { summary, crossings, failed } = told;
-    let (files, lack) = written.map_err(|finding| {
+    let (files, lacks) = files.map_err(|finding| {
         let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
     })?;
     store.remove();
     let _ = std::fs::remove_file(target.partial());
-    show(lack.as_slice(), Exit::Broken);
+    show(&lacks, Exit::Broken);
     let failures = summary.statuses.iter().any(|(status, _)| !status.is_success());
     if !args.quiet || failures {
         let warnings: Vec<Finding> = batches.warnings().iter().map(Finding::warning).collect();
@@ -202,7 +211,7 @@ fn interrupted<T: Compiled>(
         note("  nothing is kept: there is nothing to go on from");
         return Exit::Interrupted;
     }
-    match output::write_partial(&results, target) {
+    match ensemble::write_partial(&results.written(), target) {
         Ok(path) => note(&format!("  their results:    {}", path.display())),
         Err(finding) => {
             show(&[finding], Exit::Broken);
@@ -236,7 +245,7 @@ fn with_resume(
 }
 
 /// An existing result stays, unless the user says otherwise.
-fn refuse_to_replace(target: &Target, args: &RunArgs) -> Result<(), Finding> {
+fn refuse_to_replace(target: &Target, formats: &[&str], args: &RunArgs) -> Result<(), Finding> {
     if args.overwrite && args.resume {
         return Err(Finding::error("--overwrite and --resume together")
             .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
@@ -244,7 +253,7 @@ fn refuse_to_replace(target: &Target, args: &RunArgs) -> Result<(), Finding> {
     if args.overwrite {
         return Ok(());
     }
-    if let Some(path) = target.existing() {
+    if let Some(path) = ensemble::existing(target, formats) {
         let help = "replace it with --overwrite, or choose another place with --output";
         let later = if args.resume { format!("; {LATER}") } else { String::new() };
         return Err(Finding::error("the result exists already")
@@ -290,10 +299,9 @@ fn npz_bytes(plan: &Plan<'_>) -> u128 {
 /// Bytes on the disk: result and checkpoint, and what other formats take.
 fn disk_space(plan: &Plan<'_>) -> u128 {
     let npz = npz_bytes(plan);
-    let spec = &plan.case.output;
-    // A number takes about 20 characters as text.
-    let others = u128::from(spec.parquet) + 5 * u128::from(spec.csv) / 2;
-    2 * npz + others * npz + (1 << 16)
+    let writers = ensemble::chosen::<f64>(&plan.case.output.formats);
+    let others: u128 = writers.map(|writer| writer.bytes(npz)).sum();
+    2 * npz + others + (1 << 16)
 }
 
 /// Does the work while another thread shows how far it is.

@@ -1,11 +1,11 @@
 //! The checkpoint of a run as it goes: made when there is something worth keeping.
 
-use crate::checkpoint::{Checkpoint, Header, Loaded};
-use crate::files::reason;
-use crate::finding::Finding;
-use crate::output::Target;
-use crate::plan::Plan;
-use crate::results::{Piece, Pieces};
+use odeum_case::Plan;
+use odeum_case::results::{Piece, Pieces};
+use odeum_io::Finding;
+use odeum_io::Target;
+use odeum_io::checkpoint::ensemble::{Checkpoint, Header, Loaded};
+use odeum_io::file::reason;
 use odeum_ode::{Scalar, Status};
 use std::ops::Range;
 use std::path::PathBuf;

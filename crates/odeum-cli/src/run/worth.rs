@@ -3,7 +3,7 @@
 //! A second GPU takes the driver a quarter of a second to open, in which one integrates millions of systems.
 //! The processor integrates some of the systems first, which says how long they take at most.
 
-use crate::plan::Plan;
+use odeum_case::Plan;
 use odeum_compiled::Compiled;
 use odeum_ode::backend::cpu::Cpu;
 use odeum_ode::{Cuda, Device, Monitor};

@@ -5,6 +5,7 @@ use super::diagnostic::{Diagnostic, Part};
 use super::token::is_name;
 use super::vocabulary::{Variable, Vocabulary};
 use crate::graph::Op;
+use crate::spelling::distance;
 use std::collections::HashMap;
 
 /// What a name stands for.
@@ -173,47 +174,10 @@ fn clash(name: &str, other: Meaning) -> String {
     }
 }
 
-/// Letters to insert, delete, replace or exchange with a neighbour to get from one name to the
-/// other; a letter in the other case counts nothing. (Damerau, Comm. ACM 7 (1964) 171.)
-fn distance(a: &str, b: &str) -> usize {
-    let letters = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
-    let (a, b) = (letters(a), letters(b));
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::vocabulary::NoVocabulary;
     use super::*;
-
-    #[test]
-    fn distances_count_single_slips() {
-        for (a, b, expected) in [
-            ("rate", "rate", 0),
-            ("Rate", "rATE", 0),
-            ("rte", "rate", 1),
-            ("raet", "rate", 1),
-            ("rates", "rate", 1),
-            ("rape", "rate", 1),
-            ("", "ab", 2),
-            ("sin", "exp", 3),
-        ] {
-            assert_eq!(distance(a, b), expected, "{a} {b}");
-        }
-    }
 
     #[test]
     fn names_of_functions_and_of_each_other_are_taken() {

@@ -49,7 +49,7 @@ impl<M: Machine> Transport<M> {
             return Ok(None);
         }
         let kernels = Late::new(machine, &source::transport(plan, shape), &["od_transport"]);
-        let upload = |field: &crate::Field<T>| {
+        let upload = |field: &crate::field::Field<T>| {
             let shape = Shape::new::<T>(&plan.grid, field.species())?;
             let mut memory = machine.memory(shape.room::<T>())?;
             shape.upload(field, machine, &mut memory)?;

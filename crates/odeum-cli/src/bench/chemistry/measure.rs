@@ -2,8 +2,8 @@
 
 use super::row::Row;
 use super::states::States;
-use crate::finding::Finding;
 use odeum_compiled::Rhs;
+use odeum_io::Finding;
 use odeum_kinetics::{JacobianForm, Reactor};
 use odeum_ode::method::JacobianBy;
 use odeum_ode::{

@@ -12,11 +12,13 @@ mod states;
 
 use super::machine::Machine;
 use crate::args::BenchArgs;
-use crate::finding::Finding;
+use crate::exit::Exit;
 use crate::pasr::Database;
+use crate::report::show;
 use crate::report::{Align, Style, Table, count, say, significant};
-use crate::{Exit, mechanism, show};
 use measure::{Part, Study};
+use odeum_case::mechanism;
+use odeum_io::Finding;
 use odeum_kinetics::Reactor;
 use row::{Document, Row};
 use states::States;

@@ -1,7 +1,7 @@
 //! The picture of a study of chemistry: one panel for each part that has curves.
 
 use super::row::{Document, Row};
-use crate::report::{COLOURS, legend};
+use odeum_io::chart::{COLOURS, legend};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use std::collections::BTreeMap;

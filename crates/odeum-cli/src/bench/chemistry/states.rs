@@ -1,10 +1,10 @@
 //! The states reactors start from.
 
-use crate::Exit;
-use crate::finding::Finding;
+use crate::exit::Exit;
 use crate::pasr::{Database, Feeds};
-use crate::random;
+use odeum_case::random;
 use odeum_compiled::Rhs;
+use odeum_io::Finding;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::PasrSettings;
 use odeum_kinetics::{Kinetics, Reactor};

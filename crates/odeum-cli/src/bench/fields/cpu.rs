@@ -1,7 +1,7 @@
 //! Steps of fields on processors, timed there.
 
 use super::{Measured, Timed};
-use crate::available::{Working, available_memory};
+use odeum_case::available::{Working, available_memory};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Combination, Engine, Field, Precision};
 use odeum_ode::{Cpu, Error};

@@ -14,12 +14,12 @@ mod small;
 
 use super::machine::Machine;
 use super::{is_for_nobody, is_to_stdout, write_json};
-use crate::Exit;
 use crate::args::BenchArgs;
-use crate::finding::Finding;
+use crate::exit::Exit;
 use crate::report::{Align, Style, Table, bytes, count, say, significant};
 use odeum_fields::Precision;
 use odeum_fields::problems::Paper;
+use odeum_io::Finding;
 use odeum_ode::backend::cuda::Cuda;
 use odeum_ode::{Cpu, Device, Error};
 pub(super) use row::NAME;

@@ -6,11 +6,11 @@
 use super::super::machine::Machine;
 use super::super::{is_to_stdout, write_json};
 use super::row::NAME;
-use crate::Exit;
 use crate::args::BenchArgs;
-use crate::finding::Finding;
+use crate::exit::Exit;
 use crate::report::{Align, Style, Table, say, significant};
 use odeum_fields::{Engine, Field, Grid, ModelText, Precision, Problem, Wall, Walls};
+use odeum_io::Finding;
 use odeum_ode::{Cpu, Device, Error};
 use serde::Serialize;
 use std::hint::black_box;

@@ -5,10 +5,11 @@ mod tetrahedra;
 
 use super::axes::INK;
 use super::canvas::{Canvas, Colour, LETTER};
-use crate::case::Isosurface;
-use crate::parallel;
-use crate::report::{COLOURS, rounded};
+use crate::report::rounded;
+use odeum_case::Isosurface;
 use odeum_fields::{Field, Grid, Mask, Precision};
+use odeum_io::chart::COLOURS;
+use odeum_io::parallel;
 use raster::{Camera, Raster, Samples, Sorted};
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use super::tetrahedra::Corner;
 use crate::fields::canvas::Canvas;
-use crate::parallel;
+use odeum_io::parallel;
 use std::ops::Range;
 
 /// Samples along an edge of a pixel.

@@ -1,0 +1,248 @@
+//! `[initial]`: the values at the start.
+
+use super::expression::{Expression, STRIP};
+use super::shape::Shape;
+use super::surroundings::Context;
+use super::{arrays, expression, known};
+use crate::case::reader::{Field, Section};
+use odeum_core::Argument;
+use odeum_fields::problems::Paper;
+use odeum_fields::{Field as Cells, Grid, Model, noise};
+use odeum_io::cells::Numbers;
+use odeum_io::finding::Findings;
+use odeum_ode::{Error, Scalar};
+use std::path::Path;
+
+/// What every species starts from.
+#[derive(Clone, Debug)]
+pub struct Initial {
+    /// The seed of random values.
+    pub seed: u64,
+    /// The built-in problem whose own start is taken where the case gives none.
+    pub paper: Option<Paper>,
+    /// Of each species.
+    pub starts: Vec<Start>,
+}
+
+/// What one species starts from: a base, shapes drawn over it in order, then noise.
+#[derive(Clone, Debug)]
+pub struct Start {
+    pub base: Base,
+    pub shapes: Vec<(Shape, f64)>,
+    /// Half-width of uniform noise [units of u].
+    pub noise: f64,
+}
+
+/// What shapes are drawn over.
+#[derive(Clone, Debug)]
+pub enum Base {
+    /// As the built-in problem has it.
+    Paper,
+    Constant(f64),
+    Expression(Box<Expression>),
+    Array(Numbers),
+}
+
+impl Start {
+    /// True where the built-in problem says all of it.
+    fn is_paper_alone(&self) -> bool {
+        matches!(self.base, Base::Paper) && self.shapes.is_empty() && self.noise == 0.0
+    }
+}
+
+impl Initial {
+    /// The values of a built-in problem.
+    pub fn of_paper(paper: Paper, species: usize) -> Initial {
+        let start = Start { base: Base::Paper, shapes: Vec::new(), noise: 0.0 };
+        Initial { seed: 0, paper: Some(paper), starts: vec![start; species] }
+    }
+
+    /// The field at the start.
+    pub fn field<T: Scalar>(&self, grid: &Grid) -> Result<Cells<T>, Error> {
+        let mut field: Cells<T> = match self.paper {
+            Some(paper) if self.starts.iter().any(|s| matches!(s.base, Base::Paper)) => {
+                paper.initial(grid, self.seed)?
+            }
+            _ => Cells::zeros(grid, self.starts.len())?,
+        };
+        let [nx, ny, _] = grid.shape();
+        field.try_fill_rows(|(s, y, z), row| {
+            let start = &self.starts[s];
+            if start.is_paper_alone() {
+                return Ok(());
+            }
+            let mut at = [0.0, grid.centre(1, y), grid.centre(2, z)];
+            let mut expression = match &start.base {
+                Base::Expression(expression) => Some(expression.row(grid, [y, z], nx)),
+                _ => None,
+            };
+            let mut strip = [0.0; STRIP];
+            for (n, cells) in row.chunks_mut(STRIP).enumerate() {
+                let first = n * STRIP;
+                let number = (z * ny + y) * nx + first;
+                let values = &mut strip[..cells.len()];
+                match &start.base {
+                    Base::Paper => {
+                        values.iter_mut().zip(&*cells).for_each(|(to, from)| *to = from.to_f64());
+                    }
+                    Base::Constant(value) => values.fill(*value),
+                    Base::Array(all) => all.copy(number, values),
+                    Base::Expression(_) => {
+                        expression.iter_mut().for_each(|row| row.values(grid, first, values));
+                    }
+                }
+                for (k, (place, value)) in cells.iter_mut().zip(values).enumerate() {
+                    at[0] = grid.centre(0, first + k);
+                    for (shape, inside) in &start.shapes {
+                        if shape.holds(at, grid) {
+                            *value = *inside;
+                        }
+                    }
+                    if start.noise > 0.0 {
+                        *value += start.noise * noise(self.seed, s, number + k);
+                    }
+                    *place = T::from_f64(*value);
+                    if !place.is_finite() {
+                        return Err(Error::input(
+                            Argument::new("initial").at(s),
+                            format!("{value} in cell [{}, {y}, {z}]", first + k),
+                            "must be finite",
+                        ));
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(field)
+    }
+}
+
+/// The numbers of all cells, x fastest, that a field says in the way of the initial values of a
+/// species; `None` after reporting what is wrong with it.
+pub(super) fn cells(
+    field: &Field<'_>,
+    name: &str,
+    model: Option<&Model>,
+    context: Context<'_>,
+) -> Option<Vec<f64>> {
+    let start = read_start(field, name, model, None, context.grid, context.folder);
+    let all = Initial { seed: 0, paper: None, starts: vec![start?] };
+    match all.field::<f64>(context.grid?) {
+        Ok(values) => Some(values.to_values(0)),
+        Err(Error::Input { found, remedy, .. }) => {
+            field.refuse(format!("`{name}` is {found}"), &format!("it {remedy}"))
+        }
+        Err(error) => {
+            context.findings.push(error.into());
+            None
+        }
+    }
+}
+
+/// Reads the section.
+pub(super) fn read(
+    section: &Section<'_>,
+    model: Option<&Model>,
+    paper: Option<Paper>,
+    grid: Option<&Grid>,
+    folder: &Path,
+    findings: &Findings,
+) -> Option<Initial> {
+    let names = model.map(Model::species);
+    let seed = section.get("seed").map_or(Some(0), |field| field.whole(0, u64::MAX));
+    let mut starts: Vec<Option<Start>> = vec![None; names.map_or(0, <[String]>::len)];
+    let mut good = true;
+    for (name, spot, field) in section.entries() {
+        if name == "seed" {
+            continue;
+        }
+        let found = known(&name, names, |message, help| {
+            findings.push(spot.error(message).help(help));
+            None
+        });
+        let start = read_start(&field, &name, model, paper, grid, folder);
+        good &= start.is_some() && (found.is_some() || names.is_none());
+        if let Some(s) = found {
+            starts[s] = start;
+        }
+    }
+    if !good {
+        return None;
+    }
+    let mut all = Vec::new();
+    for (s, start) in starts.into_iter().enumerate() {
+        let usual = paper.map(|_| Start { base: Base::Paper, shapes: Vec::new(), noise: 0.0 });
+        match start.or(usual) {
+            Some(start) => all.push(start),
+            None => {
+                let name = names.map_or("", |names| names[s].as_str());
+                let finding = section.here(&format!("what does `{name}` start from?"));
+                findings.push(finding.help(format!("add {name} = 0.0, say")));
+                good = false;
+            }
+        }
+    }
+    good.then_some(Initial { seed: seed?, paper, starts: all })
+}
+
+const HELP: &str = "give a number, an expression of x, y, z as text, or a table: { value = 1.0, \
+                    noise = 1e-3 }, { file = \"u.npy\" }";
+
+fn read_start(
+    field: &Field<'_>,
+    name: &str,
+    model: Option<&Model>,
+    paper: Option<Paper>,
+    grid: Option<&Grid>,
+    folder: &Path,
+) -> Option<Start> {
+    if !field.is_table() {
+        return Some(Start { base: value(field, model)?, shapes: Vec::new(), noise: 0.0 });
+    }
+    let section = field.section()?;
+    let (given, file) = (section.get("value"), section.get("file"));
+    let base = match (&given, &file) {
+        (Some(field), None) => value(field, model),
+        (None, Some(field)) => arrays::read(field, grid, folder, name).map(Base::Array),
+        (None, None) if paper.is_some() => Some(Base::Paper),
+        _ => field.refuse("one of `value` and `file` is wanted", HELP),
+    };
+    let noise = section.get("noise").map_or(Some(0.0), |field| match field.number()? {
+        size if size >= 0.0 => Some(size),
+        _ => field.refuse("noise must not be negative", "give its half-width"),
+    });
+    let mut shapes = Some(Vec::new());
+    for (key, ball) in [("balls", true), ("boxes", false)] {
+        let Some(field) = section.get(key) else { continue };
+        for item in field.list()? {
+            match (read_shape(&item, ball, grid), &mut shapes) {
+                (Some(shape), Some(shapes)) => shapes.push(shape),
+                _ => shapes = None,
+            }
+        }
+    }
+    section.finish();
+    Some(Start { base: base?, shapes: shapes?, noise: noise? })
+}
+
+fn read_shape(item: &Field<'_>, ball: bool, grid: Option<&Grid>) -> Option<(Shape, f64)> {
+    let section = item.section()?;
+    let help = format!("{}, with value = 1.0", Shape::help(ball));
+    let value = section.need("value", &help).and_then(|field| field.number());
+    let shape = Shape::read(item, &section, ball, grid);
+    section.finish();
+    Some((shape?, value?))
+}
+
+/// A number, or an expression of the parameters and coordinates.
+fn value(field: &Field<'_>, model: Option<&Model>) -> Option<Base> {
+    if !field.is_text() {
+        if field.is_list() {
+            return field.refuse(format!("`{}` is a list", field.name), HELP);
+        }
+        return field.number().map(Base::Constant);
+    }
+    let graph = expression::read(field, model?)?;
+    let params: Vec<f64> = model?.params().iter().map(|(_, value)| *value).collect();
+    Some(Base::Expression(Box::new(Expression::new(&graph, &params))))
+}

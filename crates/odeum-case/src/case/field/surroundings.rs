@@ -1,0 +1,257 @@
+//! `[wind]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
+
+use super::shape::Shape;
+use super::{arrays, expression, known, quantity, species, three};
+use crate::case::reader::{Field, Section};
+use crate::case::spots::Spots;
+use crate::case::text;
+use odeum_core::{Argument, Graph, Symbol};
+use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Wind};
+use odeum_io::cells::Numbers;
+use odeum_io::finding::Findings;
+use odeum_ode::{Error, Real};
+use std::path::Path;
+
+/// What values are read against.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// Cells, where they could be read.
+    pub(super) grid: Option<&'a Grid>,
+    /// The equations, where they could be read.
+    pub(super) model: Option<&'a Model>,
+    /// Names of the species, where they could be read.
+    pub(super) names: Option<&'a [String]>,
+    /// Where files are looked for.
+    pub(super) folder: &'a Path,
+    pub(super) findings: &'a Findings,
+}
+
+/// Velocity, the species it carries, and how; what is not said stays as the problem has it.
+pub(super) type Blow = (Option<Wind>, Option<Vec<String>>, Option<Advection>);
+
+/// Reads `[wind]`.
+pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spots) -> Option<Blow> {
+    let Context { grid, names, folder, findings, .. } = context;
+    let velocity = section.get("velocity").map(|field| {
+        spots.put("wind", field.spot());
+        three(&field, quantity).map(Wind::Uniform)
+    });
+    let cells = section.get("cells").map(|field| {
+        spots.put("wind", field.spot());
+        let read =
+            |file: &Field<'_>| arrays::read(file, grid, folder, "wind").map(Numbers::into_doubles);
+        three(&field, read).map(Wind::Cells)
+    });
+    let carried = section.get("species").map(|field| {
+        let items = field.list()?;
+        let found: Vec<Option<usize>> = items.iter().map(|item| species(item, names)).collect();
+        let found: Option<Vec<usize>> = found.into_iter().collect();
+        Some(found?.into_iter().map(|s| names.map_or(String::new(), |n| n[s].clone())).collect())
+    });
+    let choices = [("upwind", Advection::Upwind), ("koren", Advection::Koren)];
+    let advection =
+        section.get("advection").map(|field| field.choice("advection schemes", &choices));
+    section.finish();
+    let wind = match (velocity, cells) {
+        (Some(_), Some(_)) => {
+            let finding = section.here("the wind is given twice");
+            findings.push(finding.help("give `velocity`, the same everywhere, or `cells`"));
+            return None;
+        }
+        (Some(wind), None) | (None, Some(wind)) => Some(wind?),
+        (None, None) => None,
+    };
+    let flat = |given: Option<Option<Vec<String>>>| given.map_or(Some(None), |g| g.map(Some));
+    Some((wind, flat(carried)?, advection.map_or(Some(None), |a| a.map(Some))?))
+}
+
+/// What gives a species.
+pub(super) enum Source {
+    Point(PointSource),
+    Spread {
+        /// The number of the species.
+        species: usize,
+        /// Of the model's parameters, then x, y and z.
+        rate: Graph,
+        /// Where it is given; `None` for everywhere.
+        shape: Option<Shape>,
+    },
+}
+
+impl Source {
+    /// Adds it to a problem.
+    pub(super) fn add_to(self, problem: &mut Problem) -> Result<(), Error> {
+        match self {
+            Source::Point(source) => problem.sources.push(source),
+            Source::Spread { species, rate, shape } => {
+                let grid = problem.grid;
+                let given = |cell: &Local<'_>| {
+                    let inputs = [cell.p, &cell.at].concat();
+                    let rate = rate.eval(cell.t, &[], &inputs)[0];
+                    match shape {
+                        None => rate,
+                        Some(shape) => {
+                            Symbol::select(shape.holds(cell.at, &grid), rate, Symbol::lit(0.0))
+                        }
+                    }
+                };
+                problem.model = problem.model.clone().with_source(species, given)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads `[[sources]]`: each, and what it does in words.
+pub(super) fn sources(
+    field: &Field<'_>,
+    context: Context<'_>,
+    spots: &mut Spots,
+) -> Option<Vec<(Source, String)>> {
+    let mut all = Vec::new();
+    let mut good = true;
+    for item in field.list()? {
+        match source(&item, context, spots) {
+            Some(source) => all.push(source),
+            None => good = false,
+        }
+    }
+    good.then_some(all)
+}
+
+/// Where a source can be.
+const PLACES: [&str; 5] = ["cell", "at", "ball", "box", "everywhere"];
+
+fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(Source, String)> {
+    let Context { model, names, .. } = context;
+    let section = item.section()?;
+    let help = "as { species = \"c\", cell = [8, 8, 8], rate = 1.0 }";
+    let of = section.need("species", help).and_then(|field| species(&field, names));
+    let rate = section.need("rate", help);
+    let places: Vec<_> = PLACES.iter().filter_map(|key| Some((*key, section.get(key)?))).collect();
+    let source = match (&places[..], &rate) {
+        ([(key @ ("cell" | "at"), place)], Some(rate)) => {
+            if let (Some(s), Some(names)) = (of, names) {
+                spots.put(source_argument(&names[s], "rate"), rate.spot());
+                spots.put(source_argument(&names[s], "cell"), place.spot());
+            }
+            let (cell, rate) = (cell(key, place, context), quantity(rate));
+            let species = names.zip(of).map(|(names, s)| names[s].clone());
+            cell.zip(rate).zip(species).map(|((cell, rate), species)| {
+                (Source::Point(PointSource { species, cell, rate }), format!("in cell {cell:?}"))
+            })
+        }
+        ([(key, place)], Some(rate)) => {
+            let rate = model.and_then(|model| rate_of_places(rate, model));
+            let shape = region(key, place, context.grid);
+            of.zip(rate).zip(shape).map(|((species, rate), shape)| {
+                let place = shape.as_ref().map_or("everywhere".to_owned(), Shape::words);
+                (Source::Spread { species, rate, shape }, place)
+            })
+        }
+        (_, None) => None,
+        _ => item.refuse(
+            "where is the source?",
+            "give one of cell = [i, j, k], at = [x, y, z], ball = { centre, radius }, box = { from, \
+             to } and everywhere = true",
+        ),
+    };
+    section.finish();
+    let (source, place) = source?;
+    let rate = rate.and_then(|rate| match rate.is_text() {
+        true => rate.text().map(text::one_line),
+        false => rate.number().map(|rate| rate.to_string()),
+    });
+    let name = names.zip(of).map_or("", |(names, s)| &names[s]);
+    Some((source, format!("∂{name}/∂t gains {}, {place}", rate?)))
+}
+
+/// The cell of a point source.
+fn cell(key: &str, field: &Field<'_>, Context { grid, .. }: Context<'_>) -> Option<[usize; 3]> {
+    if key == "cell" {
+        let cell = three(field, |n| n.whole(0, u64::from(u32::MAX)))?;
+        return inside(field, cell.map(|n| n as usize), grid);
+    }
+    cell_at(field, three(field, |x| x.number())?, grid?)
+}
+
+/// The part of the box where a source is; `Some(None)` for all of it.
+fn region(key: &str, field: &Field<'_>, grid: Option<&Grid>) -> Option<Option<Shape>> {
+    if key == "everywhere" {
+        return match field.truth()? {
+            true => Some(None),
+            false => field.refuse("a source that is nowhere", "leave the source out"),
+        };
+    }
+    let section = field.section()?;
+    let shape = Shape::read(field, &section, key == "ball", grid);
+    section.finish();
+    shape.map(Some)
+}
+
+/// A rate that may depend on the time, the place and the parameters.
+fn rate_of_places(field: &Field<'_>, model: &Model) -> Option<Graph> {
+    if field.is_text() {
+        return expression::read(field, model);
+    }
+    let rate = field.number()?;
+    let inputs = model.params().len() + AXES.len();
+    Some(Graph::record(0, inputs, |_, _, _| vec![Symbol::lit(rate)]))
+}
+
+fn inside(field: &Field<'_>, cell: [usize; 3], grid: Option<&Grid>) -> Option<[usize; 3]> {
+    let shape = grid?.shape();
+    if (0..3).any(|axis| cell[axis] >= shape[axis]) {
+        return field.refuse(
+            format!("there is no cell {cell:?}"),
+            &format!("the grid has {shape:?} cells, counted from 0"),
+        );
+    }
+    Some(cell)
+}
+
+/// The cell that holds a point.
+pub(super) fn cell_at(field: &Field<'_>, at: [f64; 3], grid: &Grid) -> Option<[usize; 3]> {
+    let (shape, spacing, origin) = (grid.shape(), grid.spacing(), grid.origin());
+    let mut cell = [0; 3];
+    for axis in 0..3 {
+        let place = (at[axis] - origin[axis]) / spacing[axis];
+        // The upper face belongs to the last cell.
+        if !(0.0..=shape[axis] as f64).contains(&place) {
+            let (low, high) = (origin[axis], origin[axis] + shape[axis] as f64 * spacing[axis]);
+            return field.refuse(
+                "the point lies outside of the box",
+                &format!("along {} it goes from {low} to {high}", odeum_fields::AXES[axis]),
+            );
+        }
+        cell[axis] = (place as usize).min(shape[axis] - 1);
+    }
+    Some(cell)
+}
+
+/// Reads `[diffusion]`: a file of coefficients for each species named.
+pub(super) fn diffusion(
+    section: &Section<'_>,
+    context: Context<'_>,
+    spots: &mut Spots,
+) -> Option<Vec<(String, Vec<f64>)>> {
+    let Context { grid, names, folder, findings, .. } = context;
+    let mut all = Vec::new();
+    let mut good = true;
+    for (name, spot, field) in section.entries() {
+        let found = known(&name, names, |message, help| {
+            findings.push(spot.error(message).help(help));
+            None
+        });
+        spots.put(Argument::new("diffusion").key(name.clone()), field.spot());
+        let values = arrays::read(&field, grid, folder, &name).map(Numbers::into_doubles);
+        good &= found.is_some() && values.is_some();
+        all.push((name, values.unwrap_or_default()));
+    }
+    good.then_some(all)
+}
+
+/// A part of the source of a species, as the library names it.
+fn source_argument(species: &str, part: &'static str) -> Argument {
+    Argument::new("sources").key(species.to_owned()).key(part)
+}

@@ -1,0 +1,185 @@
+//! `[time]` of a field: how far, by which method, in which steps.
+
+use super::known;
+use crate::case::reader::{Field, Section};
+use crate::case::spots::Spots;
+use odeum_fields::Method;
+use odeum_fields::problems::Paper;
+use odeum_ode::{Atol, Norm, Tolerance};
+
+/// The whole section.
+#[derive(Clone, Debug)]
+pub struct FieldTime {
+    /// Where time begins \[time\].
+    pub start: f64,
+    /// Where it ends \[time\].
+    pub until: f64,
+    /// How steps are taken.
+    pub method: Method,
+    /// How long steps are.
+    pub steps: StepSpec,
+    /// Steps that are not stable are taken all the same.
+    pub force: bool,
+    /// Most steps.
+    pub max_steps: u64,
+}
+
+/// How steps are chosen.
+#[derive(Clone, Debug)]
+pub enum StepSpec {
+    /// This size \[time\].
+    Fixed(f64),
+    /// This share of the largest stable step.
+    Share(f64),
+    /// By their error.
+    Adaptive(Tolerance),
+}
+
+/// The share of the largest stable step where nothing is said.
+const SHARE: f64 = 0.8;
+
+/// Reads the section; a built-in problem knows its step.
+pub(super) fn read(
+    section: &Section<'_>,
+    paper: Option<Paper>,
+    names: Option<&[String]>,
+    spots: &mut Spots,
+) -> Option<FieldTime> {
+    let start = section.get("start").map_or(Some(0.0), |field| field.number());
+    let until = section.need("until", "the time at which the run ends, as until = 100.0");
+    let until = until.and_then(|field| {
+        spots.put("end", field.spot());
+        let until = field.number()?;
+        match start {
+            Some(start) if until <= start => {
+                field.refuse("the run ends before it begins", &format!("it starts at {start}"))
+            }
+            _ => Some(until),
+        }
+    });
+    let stages = section.get("stages").map(|field| {
+        spots.put("stages", field.spot());
+        (field.whole(2, 400).map(|n| n as u32), field)
+    });
+    let (count, stages_field) = match stages {
+        Some((count, field)) => (count.map(Some), Some(field)),
+        None => (Some(None), None),
+    };
+    let count = count?;
+    let methods = [
+        ("euler", Method::Euler),
+        ("ssprk3", Method::Ssprk3),
+        ("rkc", Method::Rkc { stages: count }),
+        ("rkl2", Method::Rkl2 { stages: count }),
+    ];
+    let method_field = section.get("method");
+    let method = method_field.as_ref().map_or(Some(Method::Euler), |field| {
+        spots.put("steps", field.spot());
+        field.choice("methods of fields", &methods)
+    });
+    if let (Some(method @ (Method::Euler | Method::Ssprk3)), Some(field)) = (method, &stages_field)
+    {
+        let message = format!("the stages of {} are always as many", method.name());
+        return field.refuse(message, "leave `stages` out, or use rkc or rkl2");
+    }
+    let (step, tolerance) = (section.get("step"), section.get("tolerance"));
+    let usual = match (paper, method) {
+        (Some(paper), Some(Method::Euler)) => StepSpec::Fixed(paper.step()),
+        _ => StepSpec::Share(SHARE),
+    };
+    let steps = match (&step, &tolerance) {
+        (Some(field), None) => {
+            spots.put("step", field.spot());
+            read_step(field)
+        }
+        (None, Some(field)) => {
+            spots.put("steps", field.spot());
+            match method {
+                Some(Method::Rkc { .. }) => {
+                    read_tolerance(field, names, spots).map(StepSpec::Adaptive)
+                }
+                Some(_) => field.refuse(
+                    "only rkc estimates its error",
+                    "use method = \"rkc\", or give `step` instead",
+                ),
+                None => None,
+            }
+        }
+        (None, None) => Some(usual),
+        (Some(field), Some(_)) => field.refuse("both `step` and `tolerance`", "give one of them"),
+    };
+    let force = section.get("force").map_or(Some(false), |field| field.truth());
+    let max_steps =
+        section.get("max_steps").map_or(Some(u64::MAX), |field| field.whole(1, u64::MAX));
+    section.finish();
+    if let (
+        Some(Method::Rkc { stages: None } | Method::Rkl2 { stages: None }),
+        Some(StepSpec::Share(_)),
+        Some(field),
+    ) = (method, &steps, step.as_ref().or(method_field.as_ref()))
+    {
+        return field.refuse(
+            "a stabilised method is stable for any step, given enough stages",
+            "give `stages` too, or the size of the step, or (rkc) a `tolerance`",
+        );
+    }
+    Some(FieldTime {
+        start: start?,
+        until: until?,
+        method: method?,
+        steps: steps?,
+        force: force?,
+        max_steps: max_steps?,
+    })
+}
+
+fn read_step(field: &Field<'_>) -> Option<StepSpec> {
+    let help = "give the size of the step, \"stable\", or { stable = 0.8 }, a share of the largest";
+    if field.is_text() && !field.is_constant() {
+        return field.choice("steps", &[("stable", StepSpec::Share(SHARE))]);
+    }
+    if field.is_table() {
+        let section = field.section()?;
+        let share = section.need("stable", help).and_then(|field| match field.number()? {
+            share if share > 0.0 => Some(share),
+            _ => field.refuse("a share must be positive", help),
+        });
+        section.finish();
+        return share.map(StepSpec::Share);
+    }
+    match field.number()? {
+        step if step > 0.0 => Some(StepSpec::Fixed(step)),
+        _ => field.refuse("a step must be positive", help),
+    }
+}
+
+fn read_tolerance(
+    field: &Field<'_>,
+    names: Option<&[String]>,
+    spots: &mut Spots,
+) -> Option<Tolerance> {
+    let help = "as tolerance = { rtol = 1e-4, atol = 1e-6 }";
+    let section = field.section()?;
+    let rtol = section.need("rtol", help).and_then(|field| {
+        spots.put("rtol", field.spot());
+        field.number()
+    });
+    let atol = section.need("atol", help).and_then(|field| {
+        spots.put("atol", field.spot());
+        if !field.is_table() {
+            return field.number().map(Atol::Scalar);
+        }
+        let mut values = vec![None; names?.len()];
+        for (name, _, value) in field.section()?.entries() {
+            let s = known(&name, names, |message, help| value.refuse(message, help))?;
+            values[s] = value.number();
+        }
+        let values: Option<Vec<f64>> = values.into_iter().collect();
+        match values {
+            Some(values) => Some(Atol::PerComponent(values)),
+            None => field.refuse("a species has no tolerance", "name every species"),
+        }
+    });
+    section.finish();
+    Some(Tolerance { rtol: rtol?, atol: atol?, norm: Norm::WeightedRms })
+}

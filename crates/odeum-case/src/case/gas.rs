@@ -1,0 +1,367 @@
+//! `[system]` with a mechanism: a gas that reacts.
+
+use super::reader::{Field, Section};
+use super::spots::Spots;
+use super::time::TimeSpec;
+use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
+use crate::mechanism;
+use crate::model::{self, Model, Start};
+use crate::suggest;
+use odeum_compiled::Rhs;
+use odeum_io::{Finding, Findings};
+use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
+use odeum_kinetics::read::{Composition, Selection};
+use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
+use odeum_ode::{Atol, Method, Tolerance};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Temperature \[K\] and pressure \[Pa\] where neither the case nor the phase says anything.
+const USUAL_TEMPERATURE: f64 = 1000.0;
+const USUAL_PRESSURE: f64 = 101_325.0;
+
+/// Mass fractions from which ignitions grow are not seen at absolute tolerances above this.
+const RADICALS: f64 = 1e-13;
+
+/// A fraction below zero counts as zero down to so many times its absolute tolerance: as far as the
+/// end of a run may lie there that counts as a success.
+const NEGATIVE: f64 = 100.0;
+/// And down to this, whatever the tolerance: the run before may have had another one.
+const NEGATIVE_LEAST: f64 = 1e-8;
+
+/// Keys of `[system]` that give a number for each species, and what the numbers are.
+const COMPOSITIONS: [(&str, Mixture); 4] = [
+    ("mole_fractions", Mixture::Fractions(Basis::Moles)),
+    ("mass_fractions", Mixture::Fractions(Basis::Masses)),
+    ("moles", Mixture::Amounts(Basis::Moles)),
+    ("masses", Mixture::Amounts(Basis::Masses)),
+];
+
+/// Lets fractions below zero count as zero as far as the tolerance lets a run end there.
+pub(super) fn allow_rounding(model: &mut Model, tolerance: &Tolerance) {
+    let Start::Gas(gas) = &mut model.start else { return };
+    for (k, slack) in gas.slack.iter_mut().enumerate() {
+        let atol = match &tolerance.atol {
+            Atol::Scalar(atol) => *atol,
+            // The states are the temperature, then the species.
+            Atol::PerComponent(each) => each.get(k + 1).copied().unwrap_or(0.0),
+        };
+        *slack = (NEGATIVE * atol).max(NEGATIVE_LEAST);
+    }
+}
+
+/// A warning where a Jacobian that is not exact meets a method that takes it for exact.
+pub(super) fn inexact(model: &Model, method: &Method, spots: &Spots) -> Option<Finding> {
+    let Start::Gas(gas) = &model.start else { return None };
+    let approximate = gas.reactor.jacobian_form() == JacobianForm::Approximate;
+    let exacting = matches!(method, Method::Rosenbrock(_)) && method.name() != W_METHOD;
+    if !approximate || !exacting {
+        return None;
+    }
+    let message = format!(
+        "`{}` loses its order with an approximate Jacobian: steps may be tiny",
+        method.name()
+    );
+    let finding = spots.find("jacobian")?.error(message).into_warning();
+    Some(finding.help(format!("leave `jacobian` out, or take name = \"{W_METHOD}\"")))
+}
+
+/// The Rosenbrock method that keeps its order with any Jacobian.
+const W_METHOD: &str = "ros34pw2";
+
+/// A warning where reactors are followed to a crossing, as to an ignition, and the first radicals
+/// count as zero: implicit methods may then step over it.
+pub(super) fn missed_ignitions(
+    model: &Model,
+    time: &TimeSpec,
+    tolerance: &Tolerance,
+    spots: &Spots,
+) -> Option<Finding> {
+    let finest = match &tolerance.atol {
+        Atol::Scalar(atol) => *atol,
+        Atol::PerComponent(each) => each.iter().copied().fold(f64::INFINITY, f64::min),
+    };
+    let followed = matches!(model.start, Start::Gas(_)) && time.until.is_some();
+    if !followed || finest <= RADICALS {
+        return None;
+    }
+    let message = "ignitions may be stepped over: the radicals they grow from count as zero";
+    let finding = spots.find("atol")?.error(message).into_warning();
+    Some(finding.help("take atol = 1e-15, or one as small for the radicals"))
+}
+
+/// A warning where a mechanism is integrated by an explicit method.
+pub(super) fn explicit(model: &Model, method: &Method, spots: &Spots) -> Option<Finding> {
+    let stiff = matches!(model.start, Start::Gas(_));
+    if !stiff || !matches!(method, Method::Erk(_) | Method::Rkc(_)) {
+        return None;
+    }
+    let message =
+        format!("`{}` is explicit, and mechanisms are stiff: steps may be tiny", method.name());
+    let finding = spots.find("name of the method")?.error(message).into_warning();
+    Some(finding.help("take an implicit method: name = \"rodas5p\""))
+}
+
+/// Reads the section; the mechanism is looked for from `folder`. Where there is a table it may
+/// give the composition alone.
+pub(super) fn read(
+    section: &Section<'_>,
+    file: &Field<'_>,
+    folder: &Path,
+    tabled: bool,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<Model> {
+    let text_of = |key| section.get(key).map(|field| field.text());
+    let data = section.get("thermo");
+    let (thermo, phase) = (data.as_ref().map(|field| field.text()), text_of("phase"));
+    let include = section.get("include").map_or(Some(Vec::new()), |field| folders(&field, folder));
+    let reactor = section.get("reactor").map_or(Some(Constraint::ConstantVolume), |field| {
+        let choices = [
+            ("constant volume", Constraint::ConstantVolume),
+            ("constant pressure", Constraint::ConstantPressure),
+        ];
+        field.choice("reactors", &choices)
+    });
+    let energy = section.get("energy").map_or(Some(Energy::Adiabatic), |field| {
+        let choices = [("adiabatic", Energy::Adiabatic), ("isothermal", Energy::Isothermal)];
+        field.choice("kinds of reactors", &choices)
+    });
+    let jacobian = section.get("jacobian").map_or(Some(JacobianForm::Exact), |field| {
+        spots.put("jacobian", field.spot());
+        let choices = [("exact", JacobianForm::Exact), ("approximate", JacobianForm::Approximate)];
+        field.choice("Jacobians", &choices)
+    });
+    // `None` inside means: was given, and is wrong.
+    let mut number = |key, variable: &'static str| {
+        section.get(key).map(|field| {
+            spots.put(variable, field.spot());
+            field.number()
+        })
+    };
+    let temperature = number("temperature", TEMPERATURE);
+    let pressure = number("pressure", PRESSURE);
+    let ratio = number("equivalence_ratio", RATIO).unwrap_or(Some(1.0));
+    let margin = section.get("temperature_margin").map_or(Some(TEMPERATURE_MARGIN), |field| {
+        match field.number()? {
+            margin if margin >= 0.0 => Some(margin),
+            _ => field.refuse("a margin cannot be negative", "give zero or more kelvin"),
+        }
+    });
+    // What is not said here or in a table may be known of the phase's state.
+    let keys = ["fuel", "oxidizer", "equivalence_ratio"];
+    let is_given =
+        keys.into_iter().chain(COMPOSITIONS.map(|way| way.0)).any(|key| section.has(key));
+    let way = (is_given || tabled).then(|| one_way(section, tabled, findings));
+    if let Some(Some(Way::Ratio(fuel, _))) = &way {
+        spots.put("fuel", fuel.spot());
+    }
+    if let Some(Some(Way::Species(_, field))) = &way {
+        spots.put(COMPOSITION, field.spot());
+    }
+    section.finish();
+
+    let name = file.text()?;
+    let beside = |name: &str| folder.join(name);
+    let thermo = match thermo {
+        Some(text) => Some(beside(text?)),
+        None => None,
+    };
+    for (path, field) in [(Some(beside(name)), Some(file)), (thermo.clone(), data.as_ref())] {
+        let (Some(path), Some(field)) = (path, field) else { continue };
+        let what = match (path.exists(), path.is_dir()) {
+            (true, false) => continue,
+            (_, true) => "this is a folder",
+            (false, false) => "there is no such file",
+        };
+        let help = "give the path of a file from the folder of the case file";
+        return field.refuse(format!("{what}: {}", path.display()), help);
+    }
+    let phase = match phase {
+        Some(text) => Some(text?),
+        None => None,
+    };
+    let include = include?;
+    let selection = Selection { thermo: thermo.as_deref(), phase, include: &include };
+    let found = mechanism::read(&beside(name), &selection);
+    let (mechanism, state, kinetics) = match found {
+        Ok(read) => {
+            read.warnings.into_iter().for_each(|warning| findings.push(warning));
+            (read.mechanism, read.state, Arc::new(read.kinetics))
+        }
+        Err(problems) => {
+            problems.into_iter().for_each(|problem| findings.push(problem));
+            return None;
+        }
+    };
+    let amounts = |field: &Field<'_>| amounts(field, &kinetics, findings);
+    let mut taken = Vec::new();
+    let of_state = |composition| match composition {
+        Composition::MoleFractions(amounts) => (Mixture::Amounts(Basis::Moles), Some(amounts)),
+        Composition::MassFractions(amounts) => (Mixture::Amounts(Basis::Masses), Some(amounts)),
+    };
+    let way = match (way, state.composition) {
+        (Some(way), _) => Ok(way?),
+        (None, Some(composition)) => Err(composition),
+        (None, None) => Ok(one_way(section, tabled, findings)?),
+    };
+    let (mixture, composition) = match way {
+        Err(composition) => {
+            taken.push("composition");
+            of_state(composition)
+        }
+        Ok(way) => match way {
+            Way::Ratio(fuel, oxidizer) => {
+                let (fuel, oxidizer) = (amounts(&fuel), amounts(&oxidizer));
+                (Mixture::Ratio { fuel: fuel?, oxidizer: oxidizer? }, None)
+            }
+            Way::Species(mixture, field) => (mixture, Some(amounts(&field)?)),
+            Way::Table => {
+                (Mixture::Fractions(Basis::Masses), Some(vec![0.0; kinetics.n_species()]))
+            }
+        },
+    };
+    // What the case leaves open is as the state of the phase has it.
+    let mut or_state = |given: Option<Option<f64>>, of_state: Option<f64>, what, usual| {
+        if given.is_none() && of_state.is_some() {
+            taken.push(what);
+        }
+        given.unwrap_or(Some(of_state.unwrap_or(usual)))
+    };
+    let temperature = or_state(temperature, state.temperature, "temperature", USUAL_TEMPERATURE);
+    let pressure = or_state(pressure, state.pressure, "pressure", USUAL_PRESSURE);
+    let slack = vec![NEGATIVE_LEAST; kinetics.n_species()];
+    let reactor = Reactor::new(Arc::clone(&kinetics), reactor?, energy?, jacobian?)
+        .with_temperature_margin(margin?);
+    let gas = Gas { reactor: Arc::new(reactor), mixture, slack };
+    let mut values = vec![temperature?, pressure?];
+    let ratio = ratio?;
+    values.extend(composition.unwrap_or_else(|| vec![ratio]));
+    let mut model = model(gas, values, &mechanism, name);
+    if !taken.is_empty() {
+        model.lines.push(format!("From the state of the phase: {}", taken.join(", ")));
+    }
+    Some(model)
+}
+
+/// Paths of folders from that of the case file.
+fn folders(field: &Field<'_>, folder: &Path) -> Option<Vec<PathBuf>> {
+    let read = |item: &Field<'_>| {
+        let path = folder.join(item.text()?);
+        if path.is_dir() {
+            return Some(path);
+        }
+        let help = "give the paths of folders from that of the case file";
+        item.refuse(format!("there is no such folder: {}", path.display()), help)
+    };
+    let read: Vec<Option<PathBuf>> = field.list()?.iter().map(read).collect();
+    read.into_iter().collect()
+}
+
+/// How the composition of the gas is said.
+enum Way<'a> {
+    /// A fuel and an oxidizer.
+    Ratio(Field<'a>, Field<'a>),
+    /// A number for each species.
+    Species(Mixture, Field<'a>),
+    /// Not in `[system]`: by the table of the ensemble.
+    Table,
+}
+
+/// The way; refuses two ways to say what the gas is made of, half a way, and none.
+fn one_way<'a>(section: &Section<'a>, tabled: bool, findings: &Findings) -> Option<Way<'a>> {
+    let help = "give fuel = { H2 = 1 } and oxidizer = { O2 = 1, N2 = 3.76 } with the \
+                equivalence_ratio, or mole_fractions, mass_fractions, moles or masses";
+    let ratio = ["fuel", "oxidizer", "equivalence_ratio"];
+    let [fuel, oxidizer, phi] = ratio.map(|key| section.get(key));
+    let species: Vec<(&str, Mixture, Field<'a>)> = COMPOSITIONS
+        .into_iter()
+        .filter_map(|(key, mixture)| Some((key, mixture, section.get(key)?)))
+        .collect();
+    let mut given: Vec<&str> = ratio.into_iter().filter(|key| section.has(key)).collect();
+    given.extend(species.iter().map(|(key, ..)| *key));
+    match (fuel, oxidizer, phi, species.into_iter().next_back()) {
+        (Some(fuel), Some(oxidizer), _, None) => Some(Way::Ratio(fuel, oxidizer)),
+        (None, None, None, Some((_, mixture, field))) if given.len() == 1 => {
+            Some(Way::Species(mixture, field))
+        }
+        (Some(only), None, _, None) => only.refuse("a fuel without an oxidizer", help),
+        (None, Some(only), _, None) => only.refuse("an oxidizer without a fuel", help),
+        (None, None, None, None) if tabled => Some(Way::Table),
+        (None, None, _, None) => {
+            findings.push(section.here("what is the gas made of?").help(help));
+            None
+        }
+        (.., Some((_, _, field))) => {
+            let message = format!("the gas is given in more than one way: {}", given.join(", "));
+            field.refuse(message, help)
+        }
+    }
+}
+
+/// Amounts of all species from a table of named ones.
+fn amounts(field: &Field<'_>, kinetics: &Kinetics, findings: &Findings) -> Option<Vec<f64>> {
+    let mut amounts = vec![0.0; kinetics.n_species()];
+    let mut good = true;
+    for (name, spot, value) in field.section()?.entries() {
+        let Some(number) = value.number() else {
+            good = false;
+            continue;
+        };
+        match kinetics.species_index(&name) {
+            Some(k) if number >= 0.0 => amounts[k] = number,
+            Some(_) => {
+                value.refuse::<()>("an amount cannot be negative", "give zero or more");
+                good = false;
+            }
+            None => {
+                let names = kinetics.species_names().iter().map(String::as_str);
+                let help = suggest::remedy(&name, "species", names);
+                let message = format!("the mechanism has no species `{name}`");
+                findings.push(spot.error(message).help(help));
+                good = false;
+            }
+        }
+    }
+    if good && amounts.iter().all(|amount| *amount == 0.0) {
+        return field.refuse("there is nothing in it", "give an amount of a species");
+    }
+    good.then_some(amounts)
+}
+
+fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum_kinetics::Mechanism, file: &str) -> Model {
+    use odeum_ode::System;
+    let reactor = Arc::clone(&gas.reactor);
+    let constraint = match reactor.constraint() {
+        Constraint::ConstantPressure => "constant pressure",
+        Constraint::ConstantVolume => "constant volume",
+    };
+    let energy = match reactor.energy() {
+        Energy::Adiabatic => "adiabatic",
+        Energy::Isothermal => "isothermal",
+    };
+    let (species, reactions) = (mechanism.n_species(), mechanism.n_reactions());
+    let hash = Sha256::digest(format!("{mechanism:?}"));
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let way = match &gas.mixture {
+        Mixture::Ratio { fuel, oxidizer } => format!("{fuel:?} in {oxidizer:?}"),
+        Mixture::Fractions(basis) => basis.fractions().to_owned(),
+        Mixture::Amounts(basis) => basis.amounts().to_owned(),
+    };
+    let form = reactor.jacobian_form();
+    Model {
+        title: format!("{file}: {species} species, {reactions} reactions; {constraint}, {energy}"),
+        identity: format!("mechanism {hash}, {constraint}, {energy}, {form:?}, {way}"),
+        lines: vec![
+            "State: temperature T [K], mass fractions, amount of substance per mass m [kmol/kg]"
+                .to_owned(),
+        ],
+        state_names: reactor.state_names(),
+        param_names: reactor.param_names(),
+        variables: model::variables(gas.names(), values),
+        span: None,
+        rhs: Rhs::of_reactor(Arc::clone(&reactor)),
+        start: Start::Gas(Box::new(gas)),
+    }
+}

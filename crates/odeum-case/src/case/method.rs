@@ -1,0 +1,256 @@
+//! `[method]` and `[tolerance]`: how to integrate and how accurately.
+
+use super::reader::{Field, Section};
+use super::spots::Spots;
+use super::{Precision, names};
+use crate::model::Model;
+use odeum_core::Argument;
+use odeum_io::finding::Findings;
+use odeum_ode::controller::Law;
+use odeum_ode::{Atol, Controller, FirstStep, Method, Norm, Tolerance};
+
+/// `[method]`, with what belongs to the library's options.
+#[derive(Clone, Debug)]
+pub struct MethodSpec {
+    /// The method with its options.
+    pub method: Method,
+    /// Most steps of a system.
+    pub max_steps: Option<u32>,
+    /// Most evaluations of the right-hand side of a system.
+    pub max_evaluations: Option<u32>,
+    /// As the options have it; `None` where the file says nothing.
+    pub growth_limit: Option<Option<f64>>,
+    /// How the first step is found.
+    pub first_step: FirstStep,
+    /// The largest step \[time\].
+    pub largest_step: Option<f64>,
+}
+
+/// Reads `[method]`.
+pub(super) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpec> {
+    let name = section.need("name", "as name = \"dopri5\"");
+    let method = name.as_ref().and_then(|field| {
+        spots.put("name of the method", field.spot());
+        let all = Method::all();
+        let choices: Vec<(&str, Method)> = all.iter().map(|m| (m.name(), m.clone())).collect();
+        field.choice("methods", &choices)
+    });
+    let controller = section.get("controller");
+    let fixed_step = section.get("fixed_step");
+    let controller = match (controller, fixed_step) {
+        (Some(_), Some(fixed)) => {
+            fixed.refuse("`fixed_step` and `controller` together", "leave one of them out")
+        }
+        (Some(field), None) => {
+            spots.put("controller", field.spot());
+            read_controller(&field, spots).map(Some)
+        }
+        (None, Some(field)) => {
+            spots.put(Argument::new("controller").key("step"), field.spot());
+            field.number().map(|h| Some(Controller::fixed(h)))
+        }
+        (None, None) => Some(None),
+    };
+    let radius = section.get("spectral_radius");
+    let stages = section.get("max_stages");
+    let radius_bound = number(&radius, "radius_bound", spots);
+    let max_stages = stages.as_ref().map_or(Some(None), |field| {
+        spots.put("max_stages", field.spot());
+        field.whole(2, u64::from(u32::MAX)).map(|n| Some(n as u32))
+    });
+    let limit = |key: &'static str| {
+        let whole = |field: Field<'_>| field.whole(1, u64::from(u32::MAX)).map(|n| Some(n as u32));
+        section.get(key).map_or(Some(None), whole)
+    };
+    let (max_steps, max_evaluations) = (limit("max_steps"), limit("max_evaluations"));
+    let growth = section.get("growth_limit");
+    let growth_limit = growth.as_ref().map_or(Some(None), |field| {
+        spots.put("growth_limit", field.spot());
+        read_growth_limit(field).map(Some)
+    });
+    let largest_step = number(&section.get("largest_step"), "largest_step", spots);
+    let first_step = section.get("first_step").map_or(Some(FirstStep::Automatic), |field| {
+        spots.put("first_step", field.spot());
+        read_first_step(&field)
+    });
+    section.finish();
+    let (controller, radius_bound, max_stages) = (controller?, radius_bound?, max_stages?);
+    let mut method = method?;
+    if let Some(field) = growth.filter(|_| method.jacobian_by().is_none()) {
+        let message = format!("`growth_limit` means nothing to {}", method.name());
+        field.refuse::<()>(message, "leave it out: it belongs to implicit methods");
+    }
+    if let Some(controller) = controller {
+        method = method.with_controller(controller);
+    }
+    match &mut method {
+        Method::Rkc(rkc) => (rkc.radius_bound, rkc.max_stages) = (radius_bound, max_stages),
+        other => {
+            for field in radius.iter().chain(&stages) {
+                let message = format!("`{}` means nothing to {}", field.name, other.name());
+                field.refuse::<()>(message, "leave it out, or use name = \"rkc\"");
+            }
+        }
+    }
+    Some(MethodSpec {
+        method,
+        max_steps: max_steps?,
+        max_evaluations: max_evaluations?,
+        growth_limit: growth_limit?,
+        first_step: first_step?,
+        largest_step: largest_step?,
+    })
+}
+
+/// A number, or `"off"`.
+fn read_growth_limit(field: &Field<'_>) -> Option<Option<f64>> {
+    if field.is_text() && !field.is_constant() {
+        return field.choice("limits", &[("off", None)]);
+    }
+    field.number().map(Some)
+}
+
+/// A number that may be missing; the outer `None` means it is wrong.
+fn number(field: &Option<Field<'_>>, name: &'static str, spots: &mut Spots) -> Option<Option<f64>> {
+    match field {
+        None => Some(None),
+        Some(field) => {
+            spots.put(name, field.spot());
+            field.number().map(Some)
+        }
+    }
+}
+
+fn read_controller(field: &Field<'_>, spots: &mut Spots) -> Option<Controller> {
+    let laws = [
+        ("elementary", Controller::elementary()),
+        ("pi", Controller::pi()),
+        ("pid", Controller::pid()),
+        ("predictive", Controller::predictive()),
+    ];
+    if field.is_text() {
+        return field.choice("controllers", &laws);
+    }
+    let section = field.section()?;
+    let law = section.need("law", "as { law = \"pi\", safety = 0.9 }");
+    let law = law.and_then(|law| law.choice("controllers", &laws));
+    let mut part = |key: &'static str| match section.get(key) {
+        None => Some(None),
+        Some(value) => {
+            spots.put(Argument::new("controller").key(key), value.spot());
+            value.number().map(Some)
+        }
+    };
+    let (safety, least, most) = (part("safety"), part("min_factor"), part("max_factor"));
+    section.finish();
+    let mut controller = law?;
+    debug_assert!(!matches!(controller.law, Law::Fixed(_)));
+    controller.safety = safety?.unwrap_or(controller.safety);
+    controller.min_factor = least?.unwrap_or(controller.min_factor);
+    controller.max_factor = most?.unwrap_or(controller.max_factor);
+    Some(controller)
+}
+
+fn read_first_step(field: &Field<'_>) -> Option<FirstStep> {
+    if field.is_text() && !field.is_constant() {
+        return field.choice("first steps", &[("automatic", FirstStep::Automatic)]);
+    }
+    if !field.is_table() {
+        return field.number().map(FirstStep::Size);
+    }
+    let section = field.section()?;
+    let share = section.need("share", "as { share = 0.5 }: half of the piece between restarts");
+    let share = share.and_then(|share| share.number());
+    section.finish();
+    share.map(FirstStep::Share)
+}
+
+/// Reads `[tolerance]`.
+pub(super) fn read_tolerance(
+    section: &Section<'_>,
+    model: Option<&Model>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<Tolerance> {
+    let rtol = section.need("rtol", "as rtol = 1e-6").and_then(|field| {
+        spots.put("rtol", field.spot());
+        field.number()
+    });
+    let norm = section.get("norm").map_or(Some(Norm::WeightedRms), |field| {
+        let norms = [("rms", Norm::WeightedRms), ("state-and-slope", Norm::StateAndSlope)];
+        field.choice("norms", &norms)
+    });
+    let atol_field = section.get("atol");
+    let atol = match (&atol_field, norm) {
+        (Some(field), Some(Norm::StateAndSlope)) => field
+            .refuse("the norm \"state-and-slope\" has no absolute tolerance", "leave `atol` out"),
+        (Some(field), _) => {
+            spots.put("atol", field.spot());
+            read_atol(field, model, spots, findings)
+        }
+        (None, Some(Norm::StateAndSlope)) => Some(Atol::Scalar(0.0)),
+        (None, _) => {
+            let help = "as atol = 1e-9: below it a component counts as zero; or one for each \
+                        state: atol = { x = 1e-9, others = 1e-6 }";
+            section.need("atol", help);
+            None
+        }
+    };
+    section.finish();
+    Some(Tolerance { rtol: rtol?, atol: atol?, norm: norm? })
+}
+
+/// What the library refuses in a tolerance; that there is one for each state has been seen to.
+pub(super) fn check_tolerance(
+    tolerance: &Tolerance,
+    precision: Precision,
+) -> Result<(), odeum_ode::Error> {
+    let dim = match &tolerance.atol {
+        Atol::Scalar(_) => 1,
+        Atol::PerComponent(each) => each.len(),
+    };
+    match precision {
+        Precision::F64 => tolerance.check::<f64>(dim),
+        Precision::F32 => tolerance.check::<f32>(dim),
+    }
+}
+
+/// One number, or a table by state; `others` is for the states it does not name.
+fn read_atol(
+    field: &Field<'_>,
+    model: Option<&Model>,
+    spots: &mut Spots,
+    findings: &Findings,
+) -> Option<Atol> {
+    if !field.is_table() {
+        return field.number().map(Atol::Scalar);
+    }
+    let mut values = vec![None; model.map_or(0, Model::dim)];
+    let mut others = None;
+    let mut good = model.is_some();
+    for (name, spot, value) in field.section()?.entries() {
+        let number = value.number();
+        good &= number.is_some();
+        let Some(model) = model else { continue };
+        match (model.state_names.iter().position(|n| *n == name), name.as_str()) {
+            (Some(i), _) => {
+                spots.put(Argument::new("atol").at(i), value.spot());
+                values[i] = number;
+            }
+            (None, "others") => others = number,
+            _ => good &= findings.ok(names::state(model, &name, &spot)).is_some(),
+        }
+    }
+    let model = model.filter(|_| good)?;
+    if let Some(i) = values.iter().position(Option::is_none).filter(|_| others.is_none()) {
+        let state = &model.state_names[i];
+        let missing = values.iter().filter(|v| v.is_none()).count();
+        let help = if missing == 1 {
+            format!("add {state} = …, or others = … for the states that are not named")
+        } else {
+            format!("add the {missing} missing states, or others = … for all of them")
+        };
+        return field.refuse(format!("no absolute tolerance for the state `{state}`"), &help);
+    }
+    Some(Atol::PerComponent(values.into_iter().map(|v| v.or(others).unwrap_or(0.0)).collect()))
+}

@@ -1,0 +1,236 @@
+//! Case files: a TOML document that says what to integrate.
+//!
+//! One file here reads one section. Everything that is wrong is gathered in [`Findings`] with
+//! its place, so that a user sees all of it at once.
+
+mod ensemble;
+mod field;
+mod gas;
+mod method;
+mod names;
+mod range;
+mod reader;
+mod run;
+mod spots;
+mod system;
+mod table;
+mod text;
+mod time;
+
+pub use ensemble::{Axis, EnsembleSpec, Perturbation};
+pub use field::{
+    COPIES, Colours, Every, FieldCase, FieldOutput, FieldTime, Initial, Isosurface, Line, Series,
+    Slice, StepSpec, Structure, too_large,
+};
+pub use method::MethodSpec;
+pub use range::{Range, Values};
+pub use run::{OutputSpec, Precision, RunSpec};
+pub use spots::Spots;
+pub use table::{ColumnTarget, TableData};
+pub use time::{Level, TimeSpec, Until};
+
+use crate::model::Model;
+use odeum_io::Source;
+use odeum_io::file;
+use odeum_io::{Finding, Findings};
+use odeum_ode::{Device, Tolerance};
+pub use reader::Spot;
+
+use reader::Section;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toml::de::DeTable;
+
+/// A case file that could be read.
+pub struct Case {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text.
+    pub source: Arc<Source>,
+    /// `title`.
+    pub title: Option<String>,
+    /// `[system]`.
+    pub model: Model,
+    /// `[ensemble]`.
+    pub ensemble: EnsembleSpec,
+    /// `[time]`.
+    pub time: TimeSpec,
+    /// `[method]`.
+    pub method: MethodSpec,
+    /// `[tolerance]`.
+    pub tolerance: Tolerance,
+    /// `[run]`.
+    pub run: RunSpec,
+    /// `[output]`.
+    pub output: OutputSpec,
+    /// Where in the file the values stand.
+    pub spots: Spots,
+}
+
+impl Case {
+    /// What in `[ensemble]` gives a variable its values, the last word first.
+    pub fn spot_of(&self, variable: usize) -> Option<&Spot> {
+        let EnsembleSpec { perturb, sweep, table, .. } = &self.ensemble;
+        let perturbed = perturb.iter().find(|p| p.of.contains(&variable)).map(|p| &p.spot);
+        let swept = || sweep.iter().find(|axis| axis.variable == variable).map(|axis| &axis.spot);
+        let of_table = || {
+            let table = table.as_ref()?;
+            table.variables().any(|v| v == variable).then_some(&table.spot)
+        };
+        perturbed.or_else(swept).or_else(of_table)
+    }
+
+    /// A warning where a picture is asked for and there is nothing to draw.
+    pub fn undrawn(&self) -> Option<Finding> {
+        let spot = self.spots.find("svg")?;
+        let lack = if self.time.until.is_none() {
+            "[time] names no level: add until = { x = { rises_by = 0.5 } }, say"
+        } else if self.ensemble.sweep.is_empty() {
+            "there is no sweep: add [ensemble.sweep] with x = { from = 1.0, to = 2.0, count = 9 }, say"
+        } else {
+            return None;
+        };
+        let message =
+            "there will be no picture: it shows over a sweep when systems come to a level";
+        Some(spot.error(message).into_warning().help(format!("{lack}; or leave `svg` out")))
+    }
+}
+
+/// Most bytes of a case file: it is written by hand, and large data goes into tables. The tree of a
+/// hostile one takes a hundred times its size.
+const LARGEST: u64 = 2 << 20;
+/// Above this size only the first slip of syntax is reported: a file of junk has millions.
+const LARGE: usize = 1 << 20;
+
+/// What a case file describes.
+// There is one in a run, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
+pub enum Described {
+    /// Many small systems.
+    Ensemble(Case),
+    /// Fields on a grid.
+    Field(FieldCase),
+}
+
+/// Reads a case file; `None` after reporting what is wrong with it. One with a `[grid]` describes
+/// fields, whose memory is judged by `device` where the case's own does not count.
+pub fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option<Described> {
+    let source = findings.ok(file::read_text(path, "case file", LARGEST))?;
+    let document = parse(&source, findings)?;
+    let root = Section::root(document.get_ref(), &source, findings);
+    if root.has("grid") {
+        return field::read(&root, path, &source, device, findings).map(Described::Field);
+    }
+    read_ensemble(&root, path, &source, findings).map(Described::Ensemble)
+}
+
+fn read_ensemble(
+    root: &Section<'_>,
+    path: &Path,
+    source: &Arc<Source>,
+    findings: &Findings,
+) -> Option<Case> {
+    let title = root.get("title").map(|field| field.text().map(str::to_owned));
+    let mut spots = Spots::default();
+
+    let help = "add [system] with problem = \"lorenz\" (see `odeum problems`), with states, \
+                parameters and equations, or with mechanism = \"file.yaml\"";
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let system = root.need("system", help).and_then(|field| field.section());
+    let tabled = root.holds("ensemble", "table");
+    let mut model =
+        system.and_then(|section| system::read(&section, folder, tabled, &mut spots, findings));
+    let ensemble = match root.get("ensemble") {
+        Some(field) => field.section().and_then(|section| {
+            ensemble::read(&section, model.as_ref(), folder, &mut spots, findings)
+        }),
+        None => Some(EnsembleSpec::default()),
+    };
+    let time = match root.get("time") {
+        Some(field) => {
+            spots.put("span", field.spot());
+            let model = model.as_ref();
+            field.section().and_then(|section| time::read(&section, model, &mut spots, findings))
+        }
+        None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
+    };
+    let help = "add [method] with name = \"dopri5\", or \"rodas5p\" for a stiff system (also: rkck, \
+                tsit5, vern7, rkc, rodas3, rodas4, ros34pw2, radau)";
+    let method = root.need("method", help).and_then(|field| field.section());
+    let method = method.and_then(|section| method::read(&section, &mut spots));
+    let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";
+    let tolerance = root.need("tolerance", help).and_then(|field| field.section());
+    let tolerance = tolerance
+        .and_then(|section| method::read_tolerance(&section, model.as_ref(), &mut spots, findings));
+    let run = match root.get("run") {
+        Some(field) => {
+            field.section().and_then(|section| run::read(&section, &mut spots, findings))
+        }
+        None => Some(RunSpec::default()),
+    };
+    let output = match root.get("output") {
+        Some(field) => field.section().and_then(|section| run::read_output(&section, &mut spots)),
+        None => Some(OutputSpec::default()),
+    };
+    root.finish();
+    let precision = run.as_ref().map_or(Precision::F64, |run| run.precision);
+    let place = |error: odeum_ode::Error| findings.push(spots.place(error));
+    let method = method.filter(|spec| spec.method.check().map_err(place).is_ok());
+    let tolerance =
+        tolerance.filter(|t| method::check_tolerance(t, precision).map_err(place).is_ok());
+    if let (Some(model), Some(tolerance)) = (&mut model, &tolerance) {
+        gas::allow_rounding(model, tolerance);
+    }
+    if let (Some(model), Some(time), Some(tolerance)) = (&model, &time, &tolerance)
+        && let Some(warning) = gas::missed_ignitions(model, time, tolerance, &spots)
+    {
+        findings.push(warning);
+    }
+    if let (Some(model), Some(spec)) = (&model, &method) {
+        let warnings =
+            [gas::explicit, gas::inexact].map(|judge| judge(model, &spec.method, &spots));
+        warnings.into_iter().flatten().for_each(|warning| findings.push(warning));
+    }
+    let case = Case {
+        path: path.to_owned(),
+        title: title.map_or(Some(None), |t| t.map(Some))?,
+        model: model?,
+        ensemble: ensemble?,
+        time: time?,
+        method: method?,
+        tolerance: tolerance?,
+        run: run?,
+        output: output?,
+        spots,
+        source: Arc::clone(source),
+    };
+    case.undrawn().into_iter().for_each(|warning| findings.push(warning));
+    Some(case)
+}
+
+fn parse<'a>(source: &'a Arc<Source>, findings: &Findings) -> Option<toml::Spanned<DeTable<'a>>> {
+    let text = source.text();
+    let (document, errors) = if text.len() > LARGE {
+        match DeTable::parse(text) {
+            Ok(document) => (Some(document), Vec::new()),
+            Err(error) => (None, vec![error]),
+        }
+    } else {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        (Some(document), errors)
+    };
+    for error in &errors {
+        let finding = Finding::error(format!("not TOML: {}", error.message()));
+        let finding = match error.span() {
+            Some(span) => finding.at(source, span),
+            None => finding.in_file(source.name()),
+        };
+        let help = if error.message().contains("recur") {
+            "a case file nests tables and lists a few levels deep at most"
+        } else {
+            "see https://toml.io for the syntax; text stands in quotes, lists in [ ]"
+        };
+        findings.push(finding.help(help));
+    }
+    document.filter(|_| errors.is_empty())
+}

@@ -1,0 +1,374 @@
+//! Typed reading of a TOML tree that keeps every span and reports every slip.
+//!
+//! A [`Section`] is asked for its keys one by one; what it was never asked for is an unknown key.
+//! Readers return `None` after reporting, so that reading goes on and one run shows all slips.
+
+use crate::suggest;
+use odeum_core::text::{Diagnostic, TextErrors, constant};
+use odeum_io::Source;
+use odeum_io::{Finding, Findings};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A table of the case file.
+pub(super) struct Section<'a> {
+    name: String,
+    table: &'a DeTable<'a>,
+    span: Range<usize>,
+    source: Arc<Source>,
+    findings: &'a Findings,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+/// One value of the case file.
+#[derive(Clone)]
+pub(super) struct Field<'a> {
+    /// As `tolerance.rtol`.
+    pub name: String,
+    value: &'a DeValue<'a>,
+    span: Range<usize>,
+    source: Arc<Source>,
+    findings: &'a Findings,
+}
+
+/// Where a value stands in a text.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// The text.
+    pub source: Arc<Source>,
+    /// From which byte to which.
+    pub span: Range<usize>,
+    /// The field, as `tolerance.rtol`.
+    pub field: String,
+}
+
+impl Spot {
+    /// An error here that quotes what stands here.
+    pub fn error(&self, message: impl Into<String>) -> Finding {
+        let found = self.source.slice(&self.span);
+        let finding = Finding::error(message).at(&self.source, self.span.clone());
+        let finding = if found.is_empty() { finding } else { finding.found(found) };
+        finding.field(&self.field)
+    }
+
+    /// A finding put here.
+    pub fn locate(&self, finding: Finding) -> Finding {
+        finding.at(&self.source, self.span.clone()).field(&self.field)
+    }
+}
+
+impl<'a> Section<'a> {
+    /// The whole document.
+    pub(super) fn root(
+        table: &'a DeTable<'a>,
+        source: &Arc<Source>,
+        findings: &'a Findings,
+    ) -> Section<'a> {
+        let source = Arc::clone(source);
+        Section {
+            name: String::new(),
+            table,
+            span: 0..0,
+            source,
+            findings,
+            asked: RefCell::default(),
+        }
+    }
+
+    /// The value of a key, if it is there.
+    pub(super) fn get(&self, key: &'static str) -> Option<Field<'a>> {
+        self.asked.borrow_mut().push(key);
+        let (key, value) = self.table.iter().find(|(k, _)| k.get_ref() == key)?;
+        Some(self.field(key.get_ref(), value))
+    }
+
+    /// True when the key is there; it does not count as asked for.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.iter().any(|(k, _)| k.get_ref() == key)
+    }
+
+    /// All texts in the value of a key, however deep; it does not count as asked for.
+    pub(super) fn texts(&self, key: &str) -> Vec<&'a str> {
+        let mut found = Vec::new();
+        let value = self.table.iter().find(|(k, _)| k.get_ref() == key);
+        let mut left: Vec<&'a DeValue<'a>> = value.map(|(_, v)| v.get_ref()).into_iter().collect();
+        while let Some(value) = left.pop() {
+            match value {
+                DeValue::String(text) => found.push(&**text),
+                DeValue::Array(items) => left.extend(items.iter().map(Spanned::get_ref)),
+                DeValue::Table(table) => left.extend(table.values().map(Spanned::get_ref)),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// True when the table of a key holds another key; neither counts as asked for.
+    pub(super) fn holds(&self, key: &str, inner: &str) -> bool {
+        let mut tables = self.table.iter().filter(|(k, _)| k.get_ref() == key);
+        tables.any(|(_, value)| match value.get_ref() {
+            DeValue::Table(table) => table.iter().any(|(k, _)| k.get_ref() == inner),
+            _ => false,
+        })
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn need(&self, key: &'static str, help: &str) -> Option<Field<'a>> {
+        let field = self.get(key);
+        if field.is_none() {
+            let full = self.full(key);
+            let message = format!("`{key}` is missing");
+            self.findings.push(self.here(&message).field(full).help(help));
+        }
+        field
+    }
+
+    /// All entries in the order written, for tables whose keys are the user's own names.
+    pub(super) fn entries(&self) -> Vec<(String, Spot, Field<'a>)> {
+        let entries = self.table.iter().map(|(key, value)| {
+            let spot = Spot {
+                source: Arc::clone(&self.source),
+                span: key.span(),
+                field: self.full(key.get_ref()),
+            };
+            (key.get_ref().to_string(), spot, self.field(key.get_ref(), value))
+        });
+        entries.collect()
+    }
+
+    /// An error about the section as a whole.
+    pub(super) fn here(&self, message: &str) -> Finding {
+        let finding = Finding::error(message);
+        match self.name.as_str() {
+            "" => finding.in_file(self.source.name()),
+            name => finding.at(&self.source, self.span.clone()).field(name),
+        }
+    }
+
+    /// Reports the keys nobody asked for.
+    pub(super) fn finish(&self) {
+        let asked = self.asked.borrow();
+        for (key, spot, _) in self.entries() {
+            if !asked.contains(&key.as_str()) {
+                let place = match self.name.as_str() {
+                    "" => "at the top of the case file".to_owned(),
+                    name => format!("in [{name}]"),
+                };
+                let mut names: Vec<&str> = asked.clone();
+                names.dedup();
+                self.findings.push(
+                    Finding::error(format!("unknown key `{key}` {place}"))
+                        .at(&spot.source, spot.span)
+                        .field(spot.field)
+                        .help(suggest::remedy(&key, "known keys", names)),
+                );
+            }
+        }
+    }
+
+    fn full(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+    }
+
+    fn field(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Field<'a> {
+        Field {
+            name: self.full(key),
+            value: value.get_ref(),
+            span: value.span(),
+            source: Arc::clone(&self.source),
+            findings: self.findings,
+        }
+    }
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn spot(&self) -> Spot {
+        Spot { source: Arc::clone(&self.source), span: self.span.clone(), field: self.name.clone() }
+    }
+
+    /// Reports an error about this value; gives `None` for the caller to return.
+    pub(super) fn refuse<T>(&self, message: impl Into<String>, help: &str) -> Option<T> {
+        self.findings.push(self.spot().error(message).help(help));
+        None
+    }
+
+    /// Reports that this value is probably not what was meant.
+    pub(super) fn warn(&self, message: impl Into<String>, help: impl Into<String>) {
+        self.findings.push(self.spot().error(message).into_warning().help(help));
+    }
+
+    fn wrong_kind<T>(&self, wanted: &str) -> Option<T> {
+        let kind = match self.value {
+            DeValue::String(_) => "text",
+            DeValue::Integer(_) => "a whole number",
+            DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        self.refuse(format!("`{}` is {kind}", self.name), &format!("give {wanted}"))
+    }
+
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.value, DeValue::String(_))
+    }
+
+    /// True of text that stands for a number, as `"2*pi"`.
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self.value, DeValue::String(text) if constant(text).is_ok())
+    }
+
+    /// A finite number, or text that comes to one: `"2*pi"`, `"1/144"`.
+    pub(super) fn number(&self) -> Option<f64> {
+        let number = match self.value {
+            DeValue::String(text) => match constant(text) {
+                Ok(number) => number,
+                Err(errors) => return self.no_constant(&errors),
+            },
+            DeValue::Integer(integer) => {
+                match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                    Ok(integer) => integer as f64,
+                    Err(_) => return self.refuse("the number is too large", "write it as 1e30"),
+                }
+            }
+            DeValue::Float(float) => match float.as_str().parse::<f64>() {
+                Ok(number) => number,
+                Err(_) => return self.wrong_kind("a number"),
+            },
+            _ => return self.wrong_kind("a number"),
+        };
+        if number.is_finite() {
+            Some(number)
+        } else {
+            self.refuse(format!("`{}` must be finite", self.name), "give a finite number")
+        }
+    }
+
+    /// Reports what keeps a text from being a number, each slip at its place.
+    fn no_constant<T>(&self, errors: &TextErrors) -> Option<T> {
+        for error in &errors.0 {
+            let help = error.help.as_deref().map_or(String::new(), |help| format!("{help}; "));
+            let help = format!("{help}give a number, or an expression as \"2*pi\" or \"1/144\"");
+            self.report(format!("`{}`: {}", self.name, error.message), error, help);
+        }
+        None
+    }
+
+    /// Reports an error at the place of a diagnostic inside the text of this field.
+    pub(super) fn report(
+        &self,
+        message: impl Into<String>,
+        at: &Diagnostic,
+        help: impl Into<String>,
+    ) {
+        self.findings.push(self.within(Finding::error(message), at).help(help));
+    }
+
+    /// The place of a diagnostic inside the text of this field. Where the text as written differs
+    /// from what it stands for (escapes), the whole field is the place.
+    pub(super) fn within(&self, finding: Finding, diagnostic: &Diagnostic) -> Finding {
+        let spot = self.spot();
+        let DeValue::String(text) = self.value else { return spot.locate(finding) };
+        match spot.source.slice(&spot.span).find(&**text) {
+            Some(start) => {
+                let from = spot.span.start + start + diagnostic.offset;
+                finding.at(&spot.source, from..from + diagnostic.len).field(&spot.field)
+            }
+            None => spot.locate(finding),
+        }
+    }
+
+    /// A whole number of at least `least`, or text that comes to one.
+    pub(super) fn whole(&self, least: u64, most: u64) -> Option<u64> {
+        let number = match self.value {
+            DeValue::Integer(integer) => {
+                i128::from_str_radix(integer.as_str(), integer.radix()).ok()
+            }
+            DeValue::String(_) => {
+                Some(self.number()?).filter(|x| x.fract() == 0.0).map(|x| x as i128)
+            }
+            _ => return self.wrong_kind("a whole number"),
+        };
+        match number {
+            Some(n) if n >= i128::from(least) && n <= i128::from(most) => u64::try_from(n).ok(),
+            _ => {
+                let bounds = if most == u64::MAX {
+                    format!("at least {least}")
+                } else {
+                    format!("between {least} and {most}")
+                };
+                self.refuse(
+                    format!("`{}` must be {bounds}", self.name),
+                    &format!("give a whole number {bounds}"),
+                )
+            }
+        }
+    }
+
+    pub(super) fn truth(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(truth) => Some(*truth),
+            _ => self.wrong_kind("true or false"),
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&'a str> {
+        match self.value {
+            DeValue::String(text) => Some(text),
+            _ => self.wrong_kind("text in quotes"),
+        }
+    }
+
+    /// One of some words, with the value each stands for.
+    pub(super) fn choice<T: Clone>(&self, what: &str, choices: &[(&str, T)]) -> Option<T> {
+        let word = self.text()?;
+        let known = choices.iter().find(|(name, _)| *name == word);
+        match known {
+            Some((_, value)) => Some(value.clone()),
+            None => {
+                let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+                let help = suggest::remedy(word, what, names);
+                self.refuse(format!("`{}` cannot be `{word}`", self.name), &help)
+            }
+        }
+    }
+
+    /// The elements of a list.
+    pub(super) fn list(&self) -> Option<Vec<Field<'a>>> {
+        let DeValue::Array(items) = self.value else { return self.wrong_kind("a list in [ ]") };
+        let element = |(i, item): (usize, &'a Spanned<DeValue<'a>>)| Field {
+            name: format!("{}[{i}]", self.name),
+            value: item.get_ref(),
+            span: item.span(),
+            source: Arc::clone(&self.source),
+            findings: self.findings,
+        };
+        Some(items.iter().enumerate().map(element).collect())
+    }
+
+    pub(super) fn section(&self) -> Option<Section<'a>> {
+        let DeValue::Table(table) = self.value else {
+            return self.wrong_kind("a table: [name] or { key = value }");
+        };
+        Some(Section {
+            name: self.name.clone(),
+            table,
+            span: self.span.clone(),
+            source: Arc::clone(&self.source),
+            findings: self.findings,
+            asked: RefCell::default(),
+        })
+    }
+}

@@ -1,0 +1,261 @@
+//! Tables of initial states, parameters and time spans: CSV, NPY, NPZ.
+
+mod csv;
+mod numpy;
+mod result;
+
+use super::names;
+use super::reader::{Field, Spot};
+use crate::gas::{Basis, Mixture};
+use crate::model::{Model, Start};
+use crate::suggest;
+use odeum_io::{Finding, Findings};
+use std::path::Path;
+
+/// What a column of a table gives to the systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnTarget {
+    /// A state or parameter, numbered together.
+    Variable(usize),
+    /// The start of the time span: a column called `t_start`.
+    Start,
+    /// The end of the time span: a column called `t_end`.
+    End,
+}
+
+/// The columns of a table that are used, one row a system.
+#[derive(Clone, Debug)]
+pub struct TableData {
+    /// The name of the file.
+    pub name: String,
+    /// Number of rows.
+    pub rows: usize,
+    /// What columns give, and their values.
+    pub columns: Vec<(ColumnTarget, Vec<f64>)>,
+    /// Where the case file names it.
+    pub spot: Spot,
+}
+
+impl TableData {
+    /// The states and parameters the table gives.
+    pub fn variables(&self) -> impl Iterator<Item = usize> + '_ {
+        self.columns.iter().filter_map(|(target, _)| match target {
+            ColumnTarget::Variable(variable) => Some(*variable),
+            _ => None,
+        })
+    }
+
+    /// The values that it gives something.
+    pub fn column(&self, wanted: ColumnTarget) -> Option<&[f64]> {
+        self.columns.iter().find(|(target, _)| *target == wanted).map(|(_, values)| &values[..])
+    }
+}
+
+/// A file of columns, not yet bound to a system.
+pub(super) struct RawTable {
+    pub(super) rows: usize,
+    /// Names of the columns; `None` where the format has none (a plain NPY array).
+    pub(super) names: Option<Vec<String>>,
+    /// Values by column; a column that is not wholly numbers says what is wrong with it.
+    pub(super) columns: Vec<Result<Vec<f64>, Vec<Finding>>>,
+    /// How messages call the names: `header`, `arrays`.
+    pub(super) names_are: &'static str,
+    /// The place of a name, where there is one.
+    pub(super) name_spots: Vec<Spot>,
+    /// The columns that are read where the case file chooses none; all unless said.
+    pub(super) used: Option<Vec<usize>>,
+    /// The species of it are mass fractions, whatever the case file has.
+    pub(super) masses: bool,
+    pub(super) warnings: Vec<Finding>,
+}
+
+/// What to do about numbers that are none.
+const BAD_ROWS_HELP: &str = "give finite numbers only; or, that such systems end as `invalid start` \
+                             and the others run, bad_rows = \"status\" in [ensemble]";
+
+impl RawTable {
+    /// A table of somebody's columns.
+    fn new(
+        rows: usize,
+        names: Option<Vec<String>>,
+        columns: Vec<Result<Vec<f64>, Vec<Finding>>>,
+        names_are: &'static str,
+        name_spots: Vec<Spot>,
+    ) -> RawTable {
+        let (used, masses, warnings) = (None, false, Vec::new());
+        RawTable { rows, names, columns, names_are, name_spots, used, masses, warnings }
+    }
+}
+
+/// Which column is wanted for what, and where that is said.
+struct Wanted {
+    column: usize,
+    target: ColumnTarget,
+    spot: Spot,
+}
+
+/// Reads the table a case file names; `lenient` where rows may hold numbers that are none.
+pub(super) fn read(
+    field: &Field<'_>,
+    columns: Option<Field<'_>>,
+    lenient: bool,
+    model: &Model,
+    folder: &Path,
+    findings: &Findings,
+) -> Option<TableData> {
+    let path = folder.join(field.text()?);
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+    let raw = match extension.as_str() {
+        "csv" => csv::read(&path, lenient),
+        "npy" => numpy::read_npy(&path, &field.spot(), lenient),
+        "npz" => numpy::read_npz(&path, &field.spot(), lenient),
+        _ => {
+            let help = "tables are .csv (with a header), .npy or .npz files";
+            return field.refuse("the kind of the table is not known", help);
+        }
+    };
+    let raw = match raw {
+        Ok(raw) => raw,
+        Err(list) => {
+            list.into_iter().for_each(|finding| findings.push(finding));
+            return None;
+        }
+    };
+    if raw.rows == 0 {
+        let message = format!("the table {} has no rows: zero systems", path.display());
+        return field.refuse(message, "give at least one row");
+    }
+    if raw.masses && !takes_masses(model) {
+        let message = "the table holds mass fractions, and the case has other compositions";
+        return field
+            .refuse(message, "give the composition by mass_fractions, or by the table alone");
+    }
+    raw.warnings.iter().for_each(|warning| findings.push(warning.clone()));
+    let wanted = match columns {
+        Some(columns) => chosen(&raw, &columns, model, findings)?,
+        None => by_name(&raw, field, model, findings)?,
+    };
+    let mut used = Vec::new();
+    let mut good = true;
+    for Wanted { column, target, spot } in wanted {
+        if used.iter().any(|(t, _)| *t == target) {
+            good = false;
+            findings.push(spot.error("this is given twice").help("name it once"));
+        }
+        match &raw.columns[column] {
+            Ok(values) if target != ColumnTarget::Start && target != ColumnTarget::End => {
+                used.push((target, values.clone()));
+            }
+            Ok(values) => match values.iter().position(|t| !t.is_finite()) {
+                None => used.push((target, values.clone())),
+                Some(row) => {
+                    good = false;
+                    let finding = spot.error(format!("the time in row {row} (from 0) is none"));
+                    findings.push(finding.found(values[row]).help("give every row its times"));
+                }
+            },
+            Err(list) => {
+                good = false;
+                list.iter().cloned().for_each(|finding| findings.push(finding));
+            }
+        }
+    }
+    let name = path.display().to_string();
+    good.then(|| TableData { name, rows: raw.rows, columns: used, spot: field.spot() })
+}
+
+/// True where species of a table are read as masses, or are no part of the variables.
+fn takes_masses(model: &Model) -> bool {
+    match &model.start {
+        Start::Direct => true,
+        Start::Gas(gas) => {
+            matches!(
+                gas.mixture,
+                Mixture::Fractions(Basis::Masses) | Mixture::Amounts(Basis::Masses)
+            )
+        }
+    }
+}
+
+fn target(model: &Model, name: &str, spot: &Spot) -> Result<ColumnTarget, Finding> {
+    match (model.variable(name), name) {
+        (Some(variable), _) => Ok(ColumnTarget::Variable(variable)),
+        (None, "t_start") => Ok(ColumnTarget::Start),
+        (None, "t_end") => Ok(ColumnTarget::End),
+        _ => names::variable(model, name, spot).map(ColumnTarget::Variable),
+    }
+}
+
+/// Every column by its own name.
+fn by_name(
+    raw: &RawTable,
+    field: &Field<'_>,
+    model: &Model,
+    findings: &Findings,
+) -> Option<Vec<Wanted>> {
+    let Some(names) = &raw.names else {
+        return field.refuse(
+            "a plain array has no column names",
+            "name its columns in order: columns = [\"x\", \"y\"]",
+        );
+    };
+    let wanted: Vec<Option<Wanted>> = names
+        .iter()
+        .enumerate()
+        .filter(|(column, _)| raw.used.as_ref().is_none_or(|used| used.contains(column)))
+        .map(|(column, name)| {
+            let spot = raw.name_spots[column].clone();
+            let found = target(model, name, &spot).map_err(|finding| {
+                let help = finding.help.clone().unwrap_or_default();
+                finding.help(format!(
+                    "{help}; to read some columns only, list them: columns = [\"x\"], or map them: \
+                     columns = {{ x = \"column\" }}"
+                ))
+            });
+            let target = findings.ok(found)?;
+            Some(Wanted { column, target, spot })
+        })
+        .collect();
+    wanted.into_iter().collect()
+}
+
+/// The columns the case file lists, `["x", "y"]`, or maps, `{ x = "column" }`.
+fn chosen(
+    raw: &RawTable,
+    field: &Field<'_>,
+    model: &Model,
+    findings: &Findings,
+) -> Option<Vec<Wanted>> {
+    let pairs: Vec<(String, Spot, Field<'_>)> = if field.is_table() {
+        field.section()?.entries()
+    } else {
+        let items = field.list()?;
+        items.into_iter().filter_map(|f| Some((f.text()?.to_owned(), f.spot(), f))).collect()
+    };
+    if raw.names.is_none() && pairs.len() != raw.columns.len() {
+        let message = format!("{} names for {} columns", pairs.len(), raw.columns.len());
+        return field.refuse(message, "give one name for each column of the array");
+    }
+    let wanted: Vec<Option<Wanted>> = pairs
+        .into_iter()
+        .enumerate()
+        .map(|(k, (name, spot, value))| {
+            let target = findings.ok(target(model, &name, &spot));
+            let column_name = value.text()?;
+            let column = match &raw.names {
+                None => k,
+                Some(names) => match names.iter().position(|n| n == column_name) {
+                    Some(column) => column,
+                    None => {
+                        let known = names.iter().map(String::as_str);
+                        let help = suggest::remedy(column_name, raw.names_are, known);
+                        return value
+                            .refuse(format!("the table has no column `{column_name}`"), &help);
+                    }
+                },
+            };
+            Some(Wanted { column, target: target?, spot })
+        })
+        .collect();
+    wanted.into_iter().collect()
+}

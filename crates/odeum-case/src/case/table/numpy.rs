@@ -1,0 +1,84 @@
+//! NPY and NPZ tables.
+
+use super::{RawTable, result};
+use crate::case::reader::Spot;
+use odeum_io::Finding;
+use odeum_io::file::read_bytes;
+use odeum_io::npy::{self, Array};
+use odeum_io::npz::Npz;
+use std::path::Path;
+
+/// An array of two axes [systems, columns], or of records with named fields.
+pub(super) fn read_npy(path: &Path, spot: &Spot, lenient: bool) -> Result<RawTable, Vec<Finding>> {
+    let bytes = read_bytes(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
+    let array = npy::read(&bytes).map_err(|reason| vec![broken(path, spot, &reason)])?;
+    let name = |c: usize| array.names.as_ref().map_or(format!("column {c}"), |n| n[c].clone());
+    let columns = (0..array.columns.len())
+        .map(|c| checked(array.columns[c].clone(), path, &name(c), lenient))
+        .collect();
+    let name_spots = vec![spot.clone(); array.columns.len()];
+    Ok(RawTable::new(array.rows, array.names, columns, "fields", name_spots))
+}
+
+/// Named arrays of one axis \[systems\], or a result of Odeum.
+pub(super) fn read_npz(path: &Path, spot: &Spot, lenient: bool) -> Result<RawTable, Vec<Finding>> {
+    let damaged = |reason: String| vec![broken(path, spot, &reason)];
+    let mut npz = Npz::open(path, "table").map_err(|finding| vec![finding])?.map_err(damaged)?;
+    let names = npz.names().map_err(damaged)?;
+    if let Some(result) = result::read(&mut npz, &names, path, spot, lenient) {
+        return result;
+    }
+    let mut columns = Vec::new();
+    let mut rows: Option<(usize, String)> = None;
+    for name in &names {
+        // Arrays that cannot be columns are a slip only if they are asked for.
+        let column = match npz.array(name) {
+            Err(reason) => Err(damaged(reason)),
+            Ok(Array { columns, .. }) if columns.len() != 1 => {
+                Err(damaged(format!("array `{name}` has two axes; a column has one")))
+            }
+            Ok(array) => match &rows {
+                Some((rows, first)) if *rows != array.rows => Err(damaged(format!(
+                    "array `{name}` has {} values, but `{first}` has {rows}",
+                    array.rows
+                ))),
+                _ => {
+                    rows.get_or_insert((array.rows, name.clone()));
+                    let values = array.columns.into_iter().next().unwrap_or_default();
+                    checked(values, path, name, lenient)
+                }
+            },
+        };
+        columns.push(column);
+    }
+    let name_spots = vec![spot.clone(); names.len()];
+    let rows = rows.map_or(0, |(rows, _)| rows);
+    Ok(RawTable::new(rows, Some(names), columns, "arrays", name_spots))
+}
+
+/// A column, of finite numbers unless `lenient`.
+pub(super) fn checked(
+    values: Vec<f64>,
+    path: &Path,
+    name: &str,
+    lenient: bool,
+) -> Result<Vec<f64>, Vec<Finding>> {
+    match values.iter().position(|x| !x.is_finite()).filter(|_| !lenient) {
+        None => Ok(values),
+        Some(row) => Err(vec![
+            Finding::error(format!("`{name}` must be finite"))
+                .in_file(path.display().to_string())
+                .field(format!("{name}[{row}]"))
+                .found(values[row])
+                .help(super::BAD_ROWS_HELP),
+        ]),
+    }
+}
+
+/// A table that cannot be read.
+pub(super) fn broken(path: &Path, spot: &Spot, reason: &str) -> Finding {
+    spot.error(format!("cannot use the table {}: {reason}", path.display())).help(
+        "NPY: one array [systems, columns] or records; NPZ: one array [systems] for each name \
+         (numpy.savez(file, x=x, k=k)), or a result of `odeum run` or `odeum pasr`",
+    )
+}

@@ -1,0 +1,145 @@
+//! Results of `odeum run` and states of `odeum pasr` as tables: what systems end at, others start from.
+
+use super::RawTable;
+use super::numpy::{broken, checked};
+use crate::case::reader::Spot;
+use odeum_io::Finding;
+use odeum_io::npz::Npz;
+use odeum_io::number::count;
+use odeum_kinetics::constants::GAS_CONSTANT;
+use odeum_ode::Status;
+use std::path::Path;
+
+/// A named column of numbers.
+type Column = (String, Vec<f64>);
+
+/// The columns of a result.
+#[derive(Default)]
+struct Columns {
+    /// What systems start from.
+    starts: Vec<Column>,
+    /// What can be asked for by name besides.
+    others: Vec<Column>,
+    masses: bool,
+    failed: usize,
+}
+
+/// The table of an archive with arrays of these names; `None` where it is none of Odeum's results.
+pub(super) fn read(
+    npz: &mut Npz,
+    names: &[String],
+    path: &Path,
+    spot: &Spot,
+    lenient: bool,
+) -> Option<Result<RawTable, Vec<Finding>>> {
+    let has = |all: &[&str]| all.iter().all(|name| names.iter().any(|n| n == name));
+    let columns = if has(&["y", "state_names", "params", "param_names", "status", "t"]) {
+        of_run(npz, has(&["variable_names"]))
+    } else if has(&["T", "p", "Y", "species_names", "t"]) {
+        of_pasr(npz)
+    } else {
+        return None;
+    };
+    let columns = match columns.and_then(of_one_length) {
+        Ok(columns) => columns,
+        Err(reason) => return Some(Err(vec![broken(path, spot, &reason)])),
+    };
+    let rows = columns.starts.first().map_or(0, |(_, values)| values.len());
+    let mut warnings = Vec::new();
+    if columns.failed > 0 {
+        let message = format!(
+            "{} of {} systems of the table failed in the run it is of",
+            count(columns.failed as u64),
+            count(rows as u64)
+        );
+        let finding = spot.error(message).into_warning();
+        warnings.push(finding.help("they start from their last good state, before its end"));
+    }
+    let used = (0..columns.starts.len()).collect();
+    let all: Vec<Column> = columns.starts.into_iter().chain(columns.others).collect();
+    let (names, values): (Vec<String>, Vec<Vec<f64>>) = all.into_iter().unzip();
+    let checked = names.iter().zip(values).map(|(name, v)| checked(v, path, name, lenient));
+    Some(Ok(RawTable {
+        rows,
+        columns: checked.collect(),
+        names_are: "columns",
+        name_spots: vec![spot.clone(); names.len()],
+        names: Some(names),
+        used: Some(used),
+        masses: columns.masses,
+        warnings,
+    }))
+}
+
+/// End states, and the parameters in which systems differ.
+fn of_run(npz: &mut Npz, gas: bool) -> Result<Columns, String> {
+    let (states, params) = (npz.texts("state_names")?, npz.texts("param_names")?);
+    let y = named("y", states, npz.array("y")?.columns)?;
+    let p = named("params", params, npz.array("params")?.columns)?;
+    let status = npz.column("status")?;
+    let success = |number: &f64| {
+        Status::from_number(*number as u8).is_some_and(|status: Status| status.is_success())
+    };
+    let failed = status.iter().filter(|number| !success(number)).count();
+    let mut columns = Columns { failed, ..Columns::default() };
+    if gas {
+        columns.masses = true;
+        columns.starts = gases(y, &p)?;
+    } else {
+        let same = |values: &[f64]| values.iter().all(|x| x.to_bits() == values[0].to_bits());
+        let (fixed, varied): (Vec<Column>, Vec<Column>) = p.into_iter().partition(|c| same(&c.1));
+        columns.starts = y.into_iter().chain(varied).collect();
+        columns.others = fixed;
+    }
+    columns.others.push(("t".to_owned(), npz.column("t")?));
+    Ok(columns)
+}
+
+/// Temperature, pressure and mass fractions from states of reactors: T, mass fractions and m.
+fn gases(mut y: Vec<Column>, params: &[Column]) -> Result<Vec<Column>, String> {
+    let (Some((last, m)), [(name, parameter)]) = (y.pop(), params) else {
+        return Err("it has no states of reactors".to_owned());
+    };
+    let Some((first, temperature)) = y.first().filter(|_| last == "m") else {
+        return Err("its states are none of reactors".to_owned());
+    };
+    let pressure = match name.as_str() {
+        "pressure" => parameter.clone(),
+        "density" if first == "T" => {
+            let of = |((d, t), m): ((&f64, &f64), &f64)| d * GAS_CONSTANT * t * m;
+            parameter.iter().zip(temperature).zip(&m).map(of).collect()
+        }
+        other => return Err(format!("its parameter `{other}` is none of a reactor")),
+    };
+    y.insert(1, ("p".to_owned(), pressure));
+    Ok(y)
+}
+
+fn of_pasr(npz: &mut Npz) -> Result<Columns, String> {
+    let species = npz.texts("species_names")?;
+    let mut starts = vec![("T".to_owned(), npz.column("T")?), ("p".to_owned(), npz.column("p")?)];
+    starts.extend(named("Y", species, npz.array("Y")?.columns)?);
+    let others = vec![("t".to_owned(), npz.column("t")?)];
+    Ok(Columns { starts, others, masses: true, failed: 0 })
+}
+
+/// The columns of an array by their names.
+fn named(array: &str, names: Vec<String>, columns: Vec<Vec<f64>>) -> Result<Vec<Column>, String> {
+    if names.len() != columns.len() {
+        let found = columns.len();
+        return Err(format!("array `{array}` has {found} columns for {} names", names.len()));
+    }
+    Ok(names.into_iter().zip(columns).collect())
+}
+
+/// The same columns, where all have as many rows.
+fn of_one_length(columns: Columns) -> Result<Columns, String> {
+    let mut all = columns.starts.iter().chain(&columns.others);
+    let rows = columns.starts.first().map_or(0, |(_, values)| values.len());
+    match all.find(|(_, values)| values.len() != rows) {
+        Some((name, values)) => {
+            Err(format!("`{name}` has {} rows, but others have {rows}", values.len()))
+        }
+        None => Ok(columns),
+    }
+}

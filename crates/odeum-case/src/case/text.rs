@@ -1,0 +1,136 @@
+//! `[system]` with equations as text.
+
+use super::reader::{Field, Section, Spot};
+use crate::model::{self, Model, Start};
+use odeum_compiled::Rhs;
+use odeum_core::text::{Diagnostic, Part, TextSource};
+use odeum_io::{Finding, Findings};
+
+/// A name, where it stands, and what it stands for.
+pub(super) struct Entry<'a, T> {
+    pub(super) name: String,
+    pub(super) spot: Spot,
+    pub(super) value: T,
+    pub(super) field: Field<'a>,
+}
+
+const STATES_HELP: &str = "name each state with its initial value: states = { x = 1.0, y = 0.0 }";
+
+/// Reads states, parameters, definitions and equations.
+pub(super) fn read(
+    section: &Section<'_>,
+    equations: &Field<'_>,
+    findings: &Findings,
+) -> Option<Model> {
+    let states =
+        section.need("states", STATES_HELP).and_then(|field| match entries(&field, number) {
+            Some(states) if states.is_empty() => {
+                field.refuse("there are no states: a system has one equation at least", STATES_HELP)
+            }
+            states => states,
+        });
+    let params = optional(section, "parameters", number);
+    let definitions = optional(section, "definitions", |field| field.text());
+    let equations = entries(equations, |field| field.text());
+    let radius_field = section.get("spectral_radius");
+    let radius = match &radius_field {
+        Some(field) => field.text().map(Some),
+        None => Some(None),
+    };
+    section.finish();
+    let (states, params) = (states?, params?);
+    let (definitions, equations, radius) = (definitions?, equations?, radius?);
+    let source = TextSource {
+        states: states.iter().map(|e| e.name.as_str()).collect(),
+        params: params.iter().map(|e| e.name.as_str()).collect(),
+        definitions: definitions.iter().map(|e| (e.name.as_str(), e.value)).collect(),
+        equations: equations.iter().map(|e| (e.name.as_str(), e.value)).collect(),
+        spectral_radius: radius,
+    };
+    let place = |diagnostic: &Diagnostic, finding: Finding| {
+        let finding = match diagnostic.part {
+            Part::StateName(i) => states[i].spot.locate(finding),
+            Part::ParamName(j) => params[j].spot.locate(finding),
+            Part::DefinitionName(k) => definitions[k].spot.locate(finding),
+            Part::EquationName(k) => equations[k].spot.locate(finding),
+            Part::Definition(k) => definitions[k].field.within(finding, diagnostic),
+            Part::Equation(k) => equations[k].field.within(finding, diagnostic),
+            Part::SpectralRadius => match &radius_field {
+                Some(field) => field.within(finding, diagnostic),
+                None => finding,
+            },
+        };
+        findings.push(match &diagnostic.help {
+            Some(help) => finding.help(help),
+            None => finding,
+        });
+    };
+    let system = match source.read() {
+        Ok(system) => system,
+        Err(errors) => {
+            errors.0.iter().for_each(|d| place(d, Finding::error(&d.message)));
+            return None;
+        }
+    };
+    system.warnings().iter().for_each(|d| place(d, Finding::warning(&d.message)));
+    let mut lines: Vec<String> =
+        definitions.iter().map(|e| format!("{} = {}", e.name, one_line(e.value))).collect();
+    lines.extend(equations.iter().map(|e| format!("{}' = {}", e.name, one_line(e.value))));
+    let identity = format!("text {source:?}");
+    // A value that is no number was reported; the equations have been looked at all the same.
+    let values = |entries: &[Entry<'_, Option<f64>>]| entries.iter().map(|e| e.value).collect();
+    let (states_start, params_start): (Option<Vec<f64>>, Option<Vec<f64>>) =
+        (values(&states), values(&params));
+    let (state_names, param_names): (Vec<String>, Vec<String>) = (
+        states.iter().map(|e| e.name.clone()).collect(),
+        params.iter().map(|e| e.name.clone()).collect(),
+    );
+    let names = state_names.iter().chain(&param_names).cloned();
+    let variables = model::variables(names, states_start?.into_iter().chain(params_start?));
+    Some(Model {
+        title: "equations of the case file".to_owned(),
+        identity,
+        lines,
+        state_names,
+        param_names,
+        variables,
+        start: Start::Direct,
+        span: None,
+        rhs: Rhs::of_tape(system.tape()),
+    })
+}
+
+/// The entries of a table, each read by `read`; `None` when one is wrong.
+pub(super) fn entries<'a, T>(
+    field: &Field<'a>,
+    read: impl Fn(&Field<'a>) -> Option<T>,
+) -> Option<Vec<Entry<'a, T>>> {
+    let all: Vec<Option<Entry<'a, T>>> = field
+        .section()?
+        .entries()
+        .into_iter()
+        .map(|(name, spot, field)| Some(Entry { name, spot, value: read(&field)?, field }))
+        .collect();
+    all.into_iter().collect()
+}
+
+/// As [`entries`]; none when the key is missing.
+pub(super) fn optional<'a, T>(
+    section: &Section<'a>,
+    key: &'static str,
+    read: impl Fn(&Field<'a>) -> Option<T>,
+) -> Option<Vec<Entry<'a, T>>> {
+    match section.get(key) {
+        Some(field) => entries(&field, read),
+        None => Some(Vec::new()),
+    }
+}
+
+/// A number, or `None` after reporting that it is none.
+pub(super) fn number(field: &Field<'_>) -> Option<Option<f64>> {
+    Some(field.number())
+}
+
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

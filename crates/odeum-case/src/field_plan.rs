@@ -1,0 +1,188 @@
+//! From a case of a field to a run: memory, device, the size of steps.
+
+use crate::available::Free;
+use crate::case::{FieldCase, FieldTime, Precision, StepSpec, too_large};
+use crate::plan::Overrides;
+use odeum_fields::{Field, Options, Stability, Steps, cuda, stability};
+use odeum_io::{Finding, Findings};
+use odeum_ode::Device;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// A run that is ready to start.
+pub struct FieldPlan<'a> {
+    /// What is to be run.
+    pub case: &'a FieldCase,
+    /// Where.
+    pub device: Device,
+}
+
+/// A field at its start, and the steps it can take.
+pub struct Prepared<T> {
+    /// The initial field.
+    pub field: Field<T>,
+    /// How long stable steps may be.
+    pub limits: Stability,
+    /// Method and steps.
+    pub options: Options,
+}
+
+impl<'a> FieldPlan<'a> {
+    /// Takes what the command line says over the case; `None` after reporting what is wrong.
+    pub fn new(
+        case: &'a FieldCase,
+        overrides: &Overrides,
+        findings: &Findings,
+    ) -> Option<FieldPlan<'a>> {
+        let mut device = overrides.device.clone().unwrap_or_else(|| case.device.clone());
+        match &mut device {
+            Device::Cpu(cpu) => cpu.threads = overrides.threads.or(cpu.threads),
+            other if overrides.threads.is_some() => findings.push(
+                Finding::warning(format!("--threads means nothing to {other}"))
+                    .help("leave it out, or use --device cpu"),
+            ),
+            Device::Cuda(_) => {}
+        }
+        (!findings.has_errors()).then_some(FieldPlan { case, device })
+    }
+
+    /// Threads for what is done beside stepping.
+    pub fn threads(&self) -> usize {
+        crate::device::threads_of(&self.device)
+    }
+
+    /// Memory needed on the GPU that needs most [bytes]; an error where one has not that much. A
+    /// GPU that is not here is no fault of the case: who begins a run is told.
+    pub fn check_gpu(&self) -> Result<Option<u128>, Finding> {
+        let Device::Cuda(gpu) = &self.device else { return Ok(None) };
+        let FieldCase { problem, time, precision, .. } = self.case;
+        let asked = match precision {
+            Precision::F64 => cuda::memory::<f64>(problem, time.method, gpu),
+            Precision::F32 => cuda::memory::<f32>(problem, time.method, gpu),
+        };
+        let each = match asked {
+            Err(odeum_ode::Error::Device { .. }) => return Ok(None),
+            asked => asked.map_err(|error| self.case.spots.place(error))?,
+        };
+        if let Some(memory) = each.iter().find(|memory| memory.need > memory.free) {
+            let place = format!(" on cuda:{}", memory.ordinal);
+            let free = Free::bytes(memory.free);
+            return Err(too_large(memory.need, free, &place, &self.case.spots));
+        }
+        Ok(each.iter().map(|memory| memory.need).max())
+    }
+
+    /// Makes the field and judges its steps; the error lies in the case.
+    pub fn prepare<T: odeum_fields::Precision>(&self) -> Result<Prepared<T>, Finding> {
+        let FieldCase { problem, time, spots, .. } = self.case;
+        let names = problem.model.species();
+        let field = self.case.initial.field::<T>(&problem.grid).map_err(|error| {
+            // The library knows species by their numbers.
+            let odeum_ode::Error::Input { field, found, remedy } = error else {
+                return error.into();
+            };
+            let name = field.index().and_then(|s| names.get(s)).cloned();
+            let name = name.unwrap_or_else(|| field.to_string());
+            Finding::error(format!("the initial value of `{name}` {remedy}"))
+                .in_file(self.case.source.name())
+                .field(format!("initial.{name}"))
+                .found(found)
+                .help("change the expression or the array it comes from")
+        })?;
+        let place = |error| spots.place(error);
+        let limits = stability(problem, &field, (time.start, time.until)).map_err(place)?;
+        let largest = limits.largest_step(time.method);
+        let steps = match &time.steps {
+            StepSpec::Adaptive(tolerance) => {
+                tolerance.check::<T>(names.len()).map_err(place)?;
+                Steps::Adaptive(tolerance.clone())
+            }
+            StepSpec::Share(_) if limits.usual_step(time.method).is_infinite() => {
+                return Err(self
+                    .at("step", "nothing limits the step here")
+                    .help("give its size: step = 0.01"));
+            }
+            StepSpec::Share(_) if largest == 0.0 => {
+                let message = format!("no step of {} is stable here", time.method.name());
+                let help = limits.remedy(time.method).unwrap_or("take another method".to_owned());
+                return Err(self.at("step", &message).help(help));
+            }
+            StepSpec::Share(share) => Steps::Share(*share),
+            StepSpec::Fixed(step) => Steps::Fixed(*step),
+        };
+        if let Steps::Fixed(step) = steps
+            && step > largest * (1.0 + 1e-9)
+            && !time.force
+        {
+            let finding = self.at("step", &format!("steps of {step} are not stable"));
+            let or = limits.remedy(time.method).map_or(String::new(), |remedy| remedy + "; ");
+            return Err(finding.found(step).help(format!(
+                "stable up to {largest:.6e} here: {or}take step = \"stable\", a smaller one, or \
+                 force = true if you mean it"
+            )));
+        }
+        let mut options = Options::new(time.method, steps);
+        (options.force, options.max_steps) = (time.force, time.max_steps);
+        Ok(Prepared { field, limits, options })
+    }
+
+    fn at(&self, field: &'static str, message: &str) -> Finding {
+        match self.case.spots.find(field) {
+            Some(spot) => spot.error(message),
+            None => Finding::error(message)
+                .in_file(self.case.source.name())
+                .field(format!("time.{field}")),
+        }
+    }
+
+    /// What a result depends on, as (name, value) pairs; equal pairs mean equal bits on the same
+    /// kind of device.
+    pub fn identity(&self) -> Vec<(String, String)> {
+        let FieldCase { problem, initial, time, output, precision, .. } = self.case;
+        let pair = |name: &str, value: String| (name.to_owned(), value);
+        let mut all = vec![
+            pair("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
+            pair("system, grid and walls", fingerprint(problem)),
+            pair("initial values", fingerprint(initial)),
+            // The same steps go on to a later end.
+            pair("time", fingerprint(&FieldTime { until: 0.0, max_steps: 0, ..time.clone() })),
+            // Steps are cut where states are written.
+            pair("output", fingerprint(&(output.every, &output.series))),
+            pair("precision", precision.name().to_owned()),
+        ];
+        all.extend(output.structure.as_ref().map(|it| pair("structure", fingerprint(it))));
+        all
+    }
+
+    /// The kind of device: on another the result agrees to rounding only.
+    pub fn kind_of_device(&self) -> String {
+        match &self.device {
+            Device::Cpu(cpu) => format!("cpu, {} lanes", cpu.isa),
+            // Their sums are added in another order, by which the error of a step is judged.
+            Device::Cuda(gpu)
+                if gpu.ordinals.len() > 1
+                    && matches!(self.case.time.steps, StepSpec::Adaptive(_)) =>
+            {
+                format!("cuda, {} GPUs", gpu.ordinals.len())
+            }
+            Device::Cuda(_) => "cuda".to_owned(),
+        }
+    }
+}
+
+/// Fingerprint of all that a value says of itself.
+fn fingerprint(value: &impl std::fmt::Debug) -> String {
+    struct Hash(Sha256);
+
+    impl Write for Hash {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.update(text.as_bytes());
+            Ok(())
+        }
+    }
+
+    let mut hash = Hash(Sha256::new());
+    // Writing into a hash cannot fail.
+    let _ = write!(hash, "{value:?}");
+    hash.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,292 @@
+//! From a case file to a run: what the library and this machine say to it.
+
+use crate::available::{Free, Working, available_memory};
+use crate::case::{Case, EnsembleSpec, Precision, Spot};
+use crate::device::threads_of;
+use crate::members::Members;
+use crate::{starts, steps};
+use odeum_io::checkpoint::ensemble::SPANS;
+use odeum_io::ensemble;
+use odeum_io::number::bytes;
+use odeum_io::parallel;
+use odeum_io::{Finding, Findings};
+use odeum_ode::{Crossing, Device, Ensemble, Error, Options, SaveAt, Scalar, Stats};
+
+/// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
+/// memory too.
+pub const STARTS: usize = 128 << 20;
+
+/// What a thread holds for each equation, about: vectors of a method in lanes, and rows of its matrix
+/// \[bytes\].
+const STAGES: usize = 16 << 10;
+
+/// What the command line says over the case file.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// Another device.
+    pub device: Option<Device>,
+    /// Threads of the CPU.
+    pub threads: Option<usize>,
+}
+
+/// A run that is ready to start.
+pub struct Plan<'a> {
+    /// What is to be run.
+    pub case: &'a Case,
+    /// The systems.
+    pub members: Members<'a>,
+    /// How they are integrated.
+    pub options: Options,
+    /// Where.
+    pub device: Device,
+    /// Memory the results need [bytes].
+    pub memory: u128,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks everything that can be checked without computing; `None` after reporting.
+    pub fn new(case: &'a Case, overrides: &Overrides, findings: &Findings) -> Option<Plan<'a>> {
+        let mut device = overrides.device.clone().unwrap_or_else(|| case.run.device.clone());
+        if let Some(threads) = overrides.threads {
+            match &mut device {
+                Device::Cpu(cpu) => cpu.threads = Some(threads),
+                other => findings.push(
+                    Finding::warning(format!("--threads means nothing to {other}"))
+                        .help("leave it out, or use --device cpu"),
+                ),
+            }
+        }
+        if !case.model.is_direct() {
+            check_place(case, &device, overrides, findings);
+        }
+        let mut options = options(case);
+        check_span(case, findings)?;
+        steps::check(case, &options, findings);
+        let memory = memory(case);
+        check_memory(case, memory, threads_of(&device), findings)?;
+        // What a range stands for is made only now that it fits.
+        if let Some(times) = &case.time.save {
+            options.save_at = SaveAt::Times(times.all().into_owned());
+        }
+        let members = Members::new(case)?;
+        match case.run.precision {
+            Precision::F64 => check::<f64>(case, &members, &options, findings),
+            Precision::F32 => check::<f32>(case, &members, &options, findings),
+        }
+        if findings.has_errors() {
+            return None;
+        }
+        Some(Plan { case, members, options, device, memory })
+    }
+
+    /// Bytes of what a system starts from, its state and parameters.
+    pub fn start_bytes(&self) -> usize {
+        let model = &self.case.model;
+        (model.dim() + model.param_names.len()) * self.case.run.precision.size()
+    }
+
+    /// Threads for what is done beside integrating.
+    pub fn threads(&self) -> usize {
+        threads_of(&self.device)
+    }
+
+    /// The options for these systems: levels that end a system are its own.
+    pub fn options_of(&self, systems: &[usize]) -> Options {
+        let mut options = self.options.clone();
+        if let Some(until) = &self.case.time.until {
+            let level = |&system: &usize| match self.members.start(system) {
+                Ok(start) if start.iter().all(|x| x.is_finite()) => until.level(&start),
+                // A system without a start is refused, or not integrated: any level will do.
+                _ => 0.0,
+            };
+            options.end_at = Some(Crossing {
+                component: until.component,
+                rises: until.rises,
+                levels: parallel::map(self.threads(), parallel::PIECE, systems, level),
+            });
+        }
+        options
+    }
+
+    /// What a result depends on, as (name, value) pairs; equal pairs mean equal bits.
+    pub fn identity(&self) -> Vec<(&'static str, String)> {
+        let Case { model, method, run, .. } = self.case;
+        let device = match &self.device {
+            Device::Cpu(cpu) => format!("cpu, {} lanes", cpu.isa),
+            Device::Cuda(_) => "cuda".to_owned(),
+        };
+        vec![
+            ("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
+            ("system", model.identity.clone()),
+            ("ensemble", self.members.fingerprint()),
+            (SPANS, self.members.spans()),
+            ("method", format!("{:?}", method.method)),
+            ("options", format!("{:?}", self.options)),
+            ("until", format!("{:?}", self.case.time.until)),
+            ("precision", run.precision.name().to_owned()),
+            ("kind of device", device),
+        ]
+    }
+}
+
+fn options(case: &Case) -> Options {
+    let mut options = Options::new(case.tolerance.clone());
+    if let Some(max_steps) = case.method.max_steps {
+        options.max_steps = max_steps;
+    }
+    if let Some(max_evaluations) = case.method.max_evaluations {
+        options.max_evaluations = max_evaluations;
+    }
+    if let Some(growth_limit) = case.method.growth_limit {
+        options.growth_limit = growth_limit;
+    }
+    options.first_step = case.method.first_step;
+    options.largest_step = case.method.largest_step;
+    options.restarts = case.time.restarts;
+    options.warm_start = case.time.warm_start;
+    options
+}
+
+/// Every system must have a span, from the case file, the table or the problem.
+fn check_span(case: &Case, findings: &Findings) -> Option<()> {
+    use crate::case::ColumnTarget::{End, Start};
+    let table = case.ensemble.table.as_ref();
+    let given = |target| table.is_some_and(|table| table.column(target).is_some());
+    if case.time.span.is_some() || (given(Start) && given(End)) {
+        return Some(());
+    }
+    let finding = Finding::error("over what time span?").field("time.span");
+    let finding = match case.spots.find("span") {
+        Some(spot) => finding.at(&spot.source, spot.span.clone()),
+        None => finding.in_file(case.source.name()),
+    };
+    let help = "add [time] with span = [0.0, 10.0], or columns `t_start` and `t_end` to the table";
+    findings.push(finding.help(help));
+    None
+}
+
+/// What the library refuses, at the place in the case file it is about.
+fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findings: &Findings) {
+    if let Some((variable, size)) = members.overflow(case.run.precision) {
+        let name = case.model.names().nth(variable).unwrap_or_default();
+        findings.push(
+            Finding::error(format!("`{name}` may be too large for {}", T::NAME))
+                .in_file(case.source.name())
+                .field(name)
+                .found(size)
+                .help("scale it, perturb it less, or use precision = \"f64\""),
+        );
+        return;
+    }
+    starts::check(case, members, findings);
+    // Spans differ between rows of the table at most: one system of each row stands for all.
+    let rows = case.ensemble.table.as_ref().map_or(1, |table| table.rows);
+    let stride = members.len() / rows;
+    let spans: Vec<(f64, f64)> = (0..rows).map(|row| members.span(row * stride)).collect();
+    let state = vec![T::default(); case.model.dim()];
+    let checked = Ensemble::repeated(&state, rows, spans[0]).and_then(|ensemble| {
+        let ensemble = if members.has_own_spans() { ensemble.with_spans(spans)? } else { ensemble };
+        options.check(&ensemble)
+    });
+    if let Err(error) = checked {
+        let row = match &error {
+            Error::Input { field, .. } if field.is_within(&"spans".into()) => field.index(),
+            _ => None,
+        };
+        findings.push(match (&case.ensemble.table, row, &error) {
+            (Some(table), Some(row), Error::Input { found, remedy, .. }) => {
+                let error = format!("span of table row {row}: found {found}; {remedy}");
+                table.spot.error(error).help(format!(
+                    "look at the columns t_start and t_end of {} (rows from 0)",
+                    table.name
+                ))
+            }
+            _ => case.spots.place(error),
+        });
+    }
+}
+
+/// Mechanisms have one precision and one kind of device.
+fn check_place(case: &Case, device: &Device, overrides: &Overrides, findings: &Findings) {
+    let at = |field: &'static str, message: &str| match case.spots.find(field) {
+        Some(spot) => spot.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field(field),
+    };
+    if case.run.precision == Precision::F32 {
+        let finding = at("precision", "mechanisms are integrated in double precision");
+        findings.push(finding.found("f32").help("give precision = \"f64\", or leave it out"));
+    }
+    if let Device::Cuda(_) = device {
+        let message = "mechanisms run on the processor";
+        let (finding, help) = if overrides.device.is_some() {
+            let finding = Finding::error(message).field("--device");
+            (finding, "give --device cpu, or leave it out if the case file has none")
+        } else {
+            (at("device", message), "give device = \"cpu\", or leave it out")
+        };
+        findings.push(finding.found(device).help(help));
+    }
+}
+
+/// Memory for the results of all systems [bytes].
+fn memory(case: &Case) -> u128 {
+    let state = (case.model.dim() * case.run.precision.size()) as u128;
+    // Time, status, statistics and number of saved states.
+    let fixed = (8 + 1 + size_of::<Stats>() + 4) as u128;
+    let each = state * (1 + save_times(case)) + fixed;
+    case.ensemble.systems().saturating_mul(each)
+}
+
+fn save_times(case: &Case) -> u128 {
+    case.time.save.as_ref().map_or(0, |times| times.len() as u128)
+}
+
+/// Refuses systems, and values that they are made of, that do not fit into memory. Nothing of their
+/// number has been made before.
+fn check_memory(case: &Case, results: u128, threads: usize, findings: &Findings) -> Option<()> {
+    let swept = case.ensemble.sweep.iter().map(|axis| axis.values.len() as u128);
+    let need = results.saturating_add(8 * swept.chain([save_times(case)]).sum::<u128>());
+    // What the system does not say is bounded by what can be addressed.
+    let working = working(case, results, threads);
+    let free = available_memory(working).unwrap_or(Free::bytes(isize::MAX as u128));
+    if need <= free.bytes {
+        return Some(());
+    }
+    let systems = case.ensemble.systems();
+    let systems = match systems {
+        u128::MAX => "more systems than can be counted".to_owned(),
+        systems => format!("{systems} systems"),
+    };
+    let message = format!("the results of {systems} need {}, and {free}", bytes(need));
+    let finding = match largest(case) {
+        Some(spot) => spot.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field("ensemble"),
+    };
+    findings.push(finding.help("take fewer systems or save times, or split the case"));
+    None
+}
+
+/// What a run takes beside its results: starts of the systems of a call and of the next, a batch on its
+/// way to the checkpoint, columns on their way to Parquet, and what threads integrate with.
+fn working(case: &Case, results: u128, threads: usize) -> Working {
+    let systems = case.ensemble.systems().max(1);
+    let batch = systems.min(case.run.batch as u128);
+    let width = (case.model.dim() + case.model.param_names.len()) as u128;
+    let start = width * case.run.precision.size() as u128;
+    let starts = systems.saturating_mul(start).min((STARTS as u128).max(batch * start));
+    let writers = ensemble::chosen::<f64>(&case.output.formats);
+    let columns: u128 = writers.map(|writer| writer.memory(results)).sum();
+    let stages = (STAGES * case.model.dim() * threads) as u128;
+    let bytes = (2 * starts + stages).saturating_add(results / systems * batch);
+    Working { threads, bytes: bytes.saturating_add(columns) }
+}
+
+/// Where the largest number is that results are multiplied by: systems along an axis, or save times.
+fn largest(case: &Case) -> Option<&Spot> {
+    let EnsembleSpec { count, sweep, .. } = &case.ensemble;
+    let axes = sweep.iter().map(|axis| (axis.values.len() as u128, Some(&axis.spot)));
+    let copies = (*count as u128, case.spots.find("ensemble.count"));
+    let times = (save_times(case), case.spots.find("save_at"));
+    let all = axes.chain([copies, times]).filter(|(len, _)| *len > 1);
+    all.max_by_key(|(len, _)| *len)?.1
+}

@@ -1,0 +1,210 @@
+//! Whether every system has a state to start from, and what is made of compositions of gases.
+
+use crate::case::{Case, Spot};
+use crate::gas::{self, COMPOSITION, Gas, Mixture};
+use crate::members::Members;
+use crate::model::Start;
+use odeum_core::Argument;
+use odeum_io::number::count;
+use odeum_io::{Finding, Findings};
+use odeum_kinetics::StateError;
+use odeum_ode::Status;
+
+/// Number of the first variable that is a species.
+const SPECIES: usize = 2;
+
+/// Fractions below zero that count as zero.
+#[derive(Default)]
+struct Raised {
+    systems: usize,
+    least: f64,
+}
+
+/// Looks at the start of every system. Where a table may have bad rows these are told, else they
+/// are errors.
+pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
+    let gas = match &case.model.start {
+        Start::Gas(gas) => Some(&**gas),
+        // Without a table, or a lenient one, all numbers are finite.
+        Start::Direct if !case.ensemble.takes_bad_rows => return,
+        Start::Direct => None,
+    };
+    let (mut wrong, mut raised) = (0, Raised::default());
+    let mut extrapolated = (0, None);
+    let mut first = None;
+    for system in 0..members.len() {
+        let values = members.values(system);
+        let is_finite = values.iter().all(|x| x.is_finite());
+        let start = gas.map(|gas| gas.start(&values));
+        if let (Some(gas), Some(Ok(state))) = (gas, &start)
+            && !gas.reactor.kinetics().data_hold_at(state[0])
+        {
+            extrapolated.0 += 1;
+            extrapolated.1.get_or_insert((system, state[0]));
+        }
+        match start {
+            Some(Err(why)) => {
+                wrong += 1;
+                first.get_or_insert((system, Some(why)));
+            }
+            None if !is_finite => {
+                wrong += 1;
+                first.get_or_insert((system, None));
+            }
+            Some(Ok(_)) if gas.is_some_and(|gas| gas.has_negatives(&values)) => {
+                raised.systems += 1;
+                raised.least = values[SPECIES..].iter().copied().fold(raised.least, f64::min);
+            }
+            _ => {}
+        }
+    }
+    if let Some((system, why)) = first {
+        let finding = match (gas, &why) {
+            (Some(gas), Some(why)) => refused(case, members, gas, system, why),
+            _ => not_finite(case, members, system),
+        };
+        tell(case, finding, wrong, members.len(), findings);
+    }
+    let Some(gas) = gas else { return };
+    if let (systems, Some((system, temperature))) = extrapolated {
+        let message = match systems {
+            1 => format!("system {system} starts outside the thermodynamic data"),
+            n => format!("{n} systems start outside the thermodynamic data, first system {system}"),
+        };
+        let spot = case.model.variable(gas::TEMPERATURE).and_then(|v| case.spot_of(v));
+        let finding = match spot.or_else(|| case.spots.find(gas::TEMPERATURE)) {
+            Some(spot) => spot.error(message),
+            None => Finding::error(message).in_file(case.source.name()).field("system"),
+        };
+        let (low, high) = gas.reactor.temperature_bounds();
+        let help = format!("the data hold from {low} to {high} K, and are extrapolated");
+        findings.push(finding.into_warning().found(format!("{temperature} K")).help(help));
+    }
+    if raised.systems > 0 {
+        let message = format!(
+            "of {} systems fractions below zero count as zero",
+            count(raised.systems as u64)
+        );
+        let finding = at_composition(case, message).into_warning().found(raised.least);
+        let help = "nothing to do where a run rounded them so: they lie within 100 times the \
+                    absolute tolerance, or 1e-8";
+        findings.push(finding.help(help));
+    }
+    if let (Mixture::Amounts(_), [_, ..], Some(table)) =
+        (&gas.mixture, &kept(case)[..], &case.ensemble.table)
+    {
+        let message = format!("the table has no column of {}", names(&kept(case)));
+        let finding = table.spot.error(message).into_warning().found(kept(case).join(", "));
+        let help = "these amounts stay as in [system]: add columns, or leave them out there";
+        findings.push(finding.help(help));
+    }
+}
+
+/// Reports the first system without a start, and how many there are.
+fn tell(case: &Case, first: Finding, wrong: usize, all: usize, findings: &Findings) {
+    let others = format!("{} more systems have none either", count(wrong as u64 - 1));
+    if !case.ensemble.takes_bad_rows || wrong == all {
+        findings.push(first);
+        if wrong > 1 {
+            findings.push(Finding::error(others).in_file(case.source.name()));
+        }
+        return;
+    }
+    let help = first.help.clone().unwrap_or_default();
+    let status = Status::InvalidStart.name();
+    let others = if wrong > 1 { format!("; {others}") } else { String::new() };
+    findings.push(first.into_warning().help(format!("it ends as `{status}`{others}; {help}")));
+}
+
+/// A system that starts from what is no number.
+fn not_finite(case: &Case, members: &Members<'_>, system: usize) -> Finding {
+    let values = members.values(system);
+    let bad = values.iter().position(|x| !x.is_finite()).unwrap_or(0);
+    let name = &case.model.variables[bad].name;
+    let row = row(case, members, system);
+    let message = format!("system {system}{row} has no state to start from: `{name}` is no number");
+    let finding = match case.spot_of(bad) {
+        Some(spot) => spot.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field("system"),
+    };
+    finding.found(format!("{name} = {}", values[bad])).help("give a finite number")
+}
+
+/// The row of the table that a system is of, in words.
+fn row(case: &Case, members: &Members<'_>, system: usize) -> String {
+    case.ensemble.table.as_ref().map_or(String::new(), |table| {
+        format!(" (table row {}, from 0)", system / (members.len() / table.rows))
+    })
+}
+
+/// A gas that has no state to start from.
+fn refused(
+    case: &Case,
+    members: &Members<'_>,
+    gas: &Gas,
+    system: usize,
+    why: &StateError,
+) -> Finding {
+    let (about, mut help) = gas::remedy(why);
+    let variable = about.and_then(|name| case.model.variable(name));
+    let row = row(case, members, system);
+    let message =
+        format!("system {system}{row} has no state to start from: {}", gas::describe(why, gas));
+    let finding = if about == Some(COMPOSITION) {
+        if !kept(case).is_empty() {
+            help += &format!("; as [system] has it, {} is counted too", kept(case).join(", "));
+        }
+        return at_composition(case, message).found(sum_of(why)).help(help);
+    } else {
+        let spot = variable.and_then(|v| case.spot_of(v));
+        match spot.or_else(|| case.spots.find(Argument::new(about?.to_owned()))) {
+            Some(spot) => spot.error(message),
+            None => Finding::error(message).in_file(case.source.name()).field("system"),
+        }
+    };
+    let values = members.values(system);
+    let named = case.model.names().zip(&values).enumerate();
+    let shown: Vec<String> = named
+        .filter(|(v, _)| variable.is_none_or(|one| one == *v))
+        .map(|(_, (name, value))| format!("{name} = {value}"))
+        .collect();
+    finding.found(shown.join(", ")).help(help)
+}
+
+fn sum_of(why: &StateError) -> String {
+    match why {
+        StateError::Sum(sum) => format!("a sum of {sum}"),
+        other => other.to_string(),
+    }
+}
+
+/// An error where the composition of systems comes from: the ensemble, else `[system]`.
+fn at_composition(case: &Case, message: String) -> Finding {
+    let species = SPECIES..case.model.variables.len();
+    let spot: Option<&Spot> = species.into_iter().find_map(|v| case.spot_of(v));
+    match spot.or_else(|| case.spots.find(COMPOSITION)) {
+        Some(spot) => spot.error(message),
+        None => Finding::error(message).in_file(case.source.name()).field("system"),
+    }
+}
+
+/// The species of `[system]` that a table of compositions leaves as they are, with their numbers.
+fn kept(case: &Case) -> Vec<String> {
+    let Some(table) = &case.ensemble.table else { return Vec::new() };
+    let varied = |v: usize| {
+        table.variables().any(|other| other == v)
+            || case.ensemble.sweep.iter().any(|axis| axis.variable == v)
+    };
+    if !table.variables().any(|v| v >= SPECIES) {
+        return Vec::new();
+    }
+    let variables = case.model.variables.iter().enumerate().skip(SPECIES);
+    let kept = variables.filter(|(v, variable)| variable.value != 0.0 && !varied(*v));
+    kept.map(|(_, variable)| format!("{} = {}", variable.name, variable.value)).collect()
+}
+
+/// The names of `name = number`.
+fn names(pairs: &[String]) -> String {
+    let names: Vec<&str> = pairs.iter().filter_map(|pair| pair.split(" = ").next()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,26 @@
+//! Exit codes.
+
+use std::process::ExitCode;
+
+/// How a command ended, as the exit code says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All done.
+    Success = 0,
+    /// The run is complete, but systems failed, and `--strict` was given.
+    SystemsFailed = 1,
+    /// Something the user gave cannot be used; nothing was computed.
+    BadInput = 2,
+    /// The run broke: the device failed, or the result could not be written.
+    Broken = 3,
+    /// Stopped by Ctrl-C (128 + SIGINT).
+    Interrupted = 130,
+    /// The reader of the standard output has gone (128 + SIGPIPE).
+    Unheard = 141,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}

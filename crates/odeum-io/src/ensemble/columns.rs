@@ -1,0 +1,87 @@
+//! A result as a table of named columns, for CSV and Parquet.
+
+use super::{EnsembleResult, Written};
+use crate::file::write_whole;
+use crate::finding::Finding;
+use crate::table::Columns;
+use crate::target::Target;
+use odeum_ode::Scalar;
+use std::fs::File;
+use std::io::{self, BufWriter};
+
+/// Writes the tables: of systems, and of states where any were kept.
+pub(super) fn write<T: Scalar>(
+    result: &EnsembleResult<'_, T>,
+    target: &Target,
+    [whole, kept]: [&str; 2],
+    write: impl Fn(&Columns<'_>, &mut BufWriter<&mut File>) -> io::Result<()>,
+) -> Result<Written, Finding> {
+    let mut written = vec![target.file(whole)];
+    let table = systems(result);
+    write_whole(&written[0], |file| write(&table, file))?;
+    if !result.about.save_times.is_empty() {
+        let (path, table) = (target.file(kept), saved(result));
+        write_whole(&path, |file| write(&table, file))?;
+        written.push(path);
+    }
+    Ok((written, None))
+}
+
+/// One row for each system: how it ended, what it started from and what it cost.
+fn systems<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
+    let (about, results) = (&result.about, result.rows);
+    let mut table = Columns::new(results.count());
+    table.whole("system", |r| results.row(r).system as i64);
+    table.word("status", |r| results.row(r).status().name());
+    table.number("t", |r| results.row(r).t());
+    for (i, name) in about.state_names.iter().enumerate() {
+        table.number(name, move |r| results.row(r).y(i));
+    }
+    // What states start from is told apart from what they end with.
+    let starts = if about.is_direct { about.state_names.len() } else { about.variable_names.len() };
+    let order = (starts..about.variable_names.len()).chain(0..starts);
+    for variable in order {
+        let name = &about.variable_names[variable];
+        let name = if variable < starts { format!("{name}_start") } else { name.clone() };
+        table.number(&name, move |r| T::from_f64(results.value(variable, results.row(r).system)));
+    }
+    table.whole("steps", |r| i64::from(results.row(r).stats().steps));
+    table.whole("rejected", |r| i64::from(results.row(r).stats().rejected));
+    table.whole("nfev", |r| i64::from(results.row(r).stats().nfev));
+    table.whole("njev", |r| i64::from(results.row(r).stats().njev));
+    table.whole("nlu", |r| i64::from(results.row(r).stats().nlu));
+    table.whole("guarded", |r| i64::from(results.row(r).stats().guarded));
+    table.whole("outside", |r| i64::from(results.row(r).stats().outside));
+    table
+}
+
+/// One row for each saved state that was reached.
+fn saved<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
+    let (about, results) = (&result.about, result.rows);
+    let times = about.save_times;
+    // First row of each system: systems that failed have fewer.
+    let mut starts = Vec::with_capacity(results.count() + 1);
+    let mut rows = 0;
+    for r in 0..results.count() {
+        starts.push(rows);
+        rows += results.row(r).n_saved() as usize;
+    }
+    let starts = std::rc::Rc::new(starts);
+    let find = move |row: usize| {
+        let r = starts.partition_point(|&start| start <= row) - 1;
+        (r, row - starts[r])
+    };
+    let mut table = Columns::new(rows);
+    let of = find.clone();
+    table.whole("system", move |row| results.row(of(row).0).system as i64);
+    let of = find.clone();
+    table.number("t", move |row| times[of(row).1]);
+    for (i, name) in about.state_names.iter().enumerate() {
+        let of = find.clone();
+        table.number(name, move |row| {
+            let (r, k) = of(row);
+            results.row(r).saved(k, i)
+        });
+    }
+    table
+}

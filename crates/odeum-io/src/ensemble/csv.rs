@@ -1,0 +1,29 @@
+//! Results as CSV.
+
+use super::{EnsembleResult, Writer, Written, columns};
+use crate::finding::Finding;
+use crate::table::write_csv;
+use crate::target::Target;
+use odeum_ode::Scalar;
+
+/// A table of systems, and one of states kept on the way.
+pub(super) struct Csv;
+
+impl<T: Scalar> Writer<T> for Csv {
+    fn key(&self) -> &'static str {
+        "csv"
+    }
+
+    fn files(&self) -> &'static [&'static str] {
+        &["csv", "saved.csv"]
+    }
+
+    fn bytes(&self, npz: u128) -> u128 {
+        // A number takes about 20 characters as text.
+        5 * npz / 2
+    }
+
+    fn write(&self, result: &EnsembleResult<'_, T>, target: &Target) -> Result<Written, Finding> {
+        columns::write(result, target, ["csv", "saved.csv"], |table, file| write_csv(table, file))
+    }
+}

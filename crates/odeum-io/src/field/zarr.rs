@@ -1,0 +1,62 @@
+//! States in a Zarr store.
+
+use super::{Cells, Format, Place, Writer};
+use crate::finding::Finding;
+use crate::zarr::Zarr;
+use odeum_fields::{Field, Precision};
+use std::path::PathBuf;
+
+/// One store of all states.
+pub(super) struct Store;
+
+impl<T: Precision> Format<T> for Store {
+    fn key(&self) -> &'static str {
+        "zarr"
+    }
+
+    fn files(&self, place: &Place) -> Vec<PathBuf> {
+        vec![place.target.file("zarr")]
+    }
+
+    fn bytes(&self, state: u128) -> u128 {
+        state
+    }
+
+    fn clear(&self, place: &Place) {
+        let store = place.target.file("zarr");
+        // A folder that another program has made stays.
+        let ours = std::fs::read_to_string(store.join("zarr.json"));
+        if ours.is_ok_and(|text| text.contains("\"odeum\"")) {
+            let _ = std::fs::remove_dir_all(store);
+        }
+    }
+
+    fn open(
+        &self,
+        place: &Place,
+        cells: &Cells,
+        times: Vec<f64>,
+        threads: usize,
+    ) -> Box<dyn Writer<T>> {
+        let Cells { grid, mask, names } = cells.clone();
+        Box::new(Zarr::new(place.target.file("zarr"), (grid, mask), names, times, threads))
+    }
+}
+
+impl<T: Precision> Writer<T> for Zarr {
+    fn append(&mut self, t: f64, field: &Field<T>) -> Result<(), Finding> {
+        Zarr::append(self, t, field)
+    }
+
+    fn restore(&self) -> Result<(), Finding> {
+        Zarr::restore::<T>(self)
+    }
+
+    fn files_of(&self, index: usize) -> Vec<PathBuf> {
+        Zarr::files_of(self, index).collect()
+    }
+
+    fn written(&self) -> Vec<PathBuf> {
+        vec![self.folder().to_owned()]
+    }
+}

@@ -1,0 +1,80 @@
+//! Files that appear whole or not at all.
+
+use super::read::reason;
+use super::room;
+use crate::finding::Finding;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a file beside its place, makes sure it is on the disk, and only then gives it its name.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+) -> Result<(), Finding> {
+    write_into(None, path, |file| {
+        let mut buffered = BufWriter::with_capacity(1 << 20, file);
+        write(&mut buffered)?;
+        buffered.flush()
+    })
+}
+
+/// The same of a file that is there already, without a name, or of a new one.
+pub(crate) fn write_into(
+    unnamed: Option<File>,
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Finding> {
+    let temporary = temporary(path);
+    let write = |(mut file, named): (File, bool)| {
+        write(&mut file)?;
+        file.sync_all()?;
+        if !named {
+            // What an earlier run may have left there.
+            let _ = std::fs::remove_file(&temporary);
+            room::name(&file, &temporary)?;
+        }
+        std::fs::rename(&temporary, path)?;
+        sync_folder(path);
+        Ok(())
+    };
+    let result = match unnamed {
+        Some(file) => write((file, false)),
+        None => File::create(&temporary).and_then(|file| write((file, true))),
+    };
+    result.map_err(|error| {
+        let _ = std::fs::remove_file(&temporary);
+        cannot_write(path, &error)
+    })
+}
+
+/// A file that could not be written.
+pub fn cannot_write(path: &Path, error: &io::Error) -> Finding {
+    let help = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a folder you may write to with --output"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "make room on the disk, or choose another with --output"
+        }
+        _ => "choose another place with --output",
+    };
+    Finding::error(format!("cannot write the output: {}", reason(error)))
+        .in_file(path.display().to_string())
+        .help(help)
+}
+
+/// The hidden name a file has until it is complete.
+pub fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.part"))
+}
+
+/// A renamed file survives a crash only when its folder is on the disk too. Not every file system
+/// can do this; the rename itself has succeeded.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}

@@ -1,0 +1,12 @@
+//! Files: read within limits, written whole or not at all, locked while a run writes them.
+
+mod atomic;
+mod lock;
+mod read;
+mod room;
+
+pub(crate) use atomic::write_into;
+pub use atomic::{cannot_write, temporary, write_whole};
+pub use lock::Lock;
+pub use read::{open, read_bytes, read_text, reason};
+pub use room::Room;

@@ -1,0 +1,77 @@
+//! Reading files, and saying why they cannot be read.
+
+use crate::finding::Finding;
+use crate::source::Source;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads a UTF-8 file of at most `limit` bytes; a byte-order mark is skipped.
+pub fn read_text(path: &Path, what: &str, limit: u64) -> Result<Arc<Source>, Finding> {
+    let name = path.display().to_string();
+    let bytes = read_bytes(path, what, limit)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let byte = error.as_bytes().get(at).copied().unwrap_or_default();
+        let before = String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned();
+        let end = before.len();
+        Finding::error(format!("the {what} is not UTF-8 text"))
+            .at(&Source::new(&name, before), end..end)
+            .found(format!("byte 0x{byte:02x} at offset {at}"))
+            .help("save the file as UTF-8 (in most editors: Save with encoding)")
+    })?;
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    };
+    Ok(Source::new(name, text))
+}
+
+/// Reads a file of at most `limit` bytes.
+pub fn read_bytes(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Finding> {
+    let (file, bytes) = open(path, what)?;
+    if bytes > limit {
+        return Err(Finding::error(format!("the {what} is too large"))
+            .in_file(path.display().to_string())
+            .found(format!("{bytes} bytes"))
+            .help(format!("at most {limit} bytes are read; put data into a table file")));
+    }
+    let mut all = Vec::new();
+    // A file that grows meanwhile has no more than the limit either.
+    let read = file.take(limit).read_to_end(&mut all);
+    read.map_err(|error| cannot_read(path, what, &error))?;
+    Ok(all)
+}
+
+/// Opens a file to be read; and the bytes it has.
+pub fn open(path: &Path, what: &str) -> Result<(File, u64), Finding> {
+    let fail = |error: io::Error| cannot_read(path, what, &error);
+    let meta = std::fs::metadata(path).map_err(fail)?;
+    if meta.is_dir() {
+        return Err(Finding::error(format!("the {what} is a folder"))
+            .in_file(path.display().to_string())
+            .help("name a file inside it"));
+    }
+    Ok((File::open(path).map_err(fail)?, meta.len()))
+}
+
+fn cannot_read(path: &Path, what: &str, error: &io::Error) -> Finding {
+    let help = match error.kind() {
+        io::ErrorKind::NotFound => {
+            "check the path; it is taken from the current folder (tables: from the folder of the \
+             case file)"
+        }
+        io::ErrorKind::PermissionDenied => "allow this user to read the file",
+        _ => "check that this is a readable file",
+    };
+    Finding::error(format!("cannot read the {what}: {}", reason(error)))
+        .in_file(path.display().to_string())
+        .help(help)
+}
+
+/// The operating system's own words, without its error number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}

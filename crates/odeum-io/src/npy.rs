@@ -1,0 +1,434 @@
+//! The NPY format of NumPy, version 1.0 to 3.0: headers both ways, numeric arrays in.
+//!
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
+
+use odeum_core::memory;
+use odeum_ode::Scalar;
+use std::io::{self, Read};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// A number format of NumPy: kind, size in bytes, byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    letter: u8,
+    /// Bytes of a number.
+    pub size: usize,
+    big_endian: bool,
+}
+
+/// A numeric array as it was read: one or two axes, or one axis of records.
+#[derive(Debug)]
+pub struct Array {
+    /// Length of the first axis.
+    pub rows: usize,
+    /// Names of the fields of a record array.
+    pub names: Option<Vec<String>>,
+    /// The columns: fields of records, or the second axis.
+    pub columns: Vec<Vec<f64>>,
+}
+
+/// The bytes before the data of an array in C order, padded to a multiple of 64.
+///
+/// `descr` is the number format, as `<f8`.
+pub fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let shape = match shape {
+        [single] => format!("({single},)"),
+        _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let unpadded = MAGIC.len() + 4 + dict.len() + 1;
+    dict.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
+    dict.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    // Shapes have a handful of axes: the dictionary is far below 64 KiB.
+    bytes.extend((dict.len() as u16).to_le_bytes());
+    bytes.extend(dict.as_bytes());
+    bytes
+}
+
+/// Reads a numeric array of one or two axes; the error says what is wrong.
+pub fn read(bytes: &[u8]) -> Result<Array, String> {
+    if !bytes.starts_with(MAGIC) {
+        return Err("it does not start with the NPY signature".into());
+    }
+    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
+    let dict = String::from_utf8_lossy(dict);
+    let shape = shape(&dict).ok_or("its header has no readable shape")?;
+    let fortran = match value(&dict, "fortran_order").map(|v| v.starts_with("True")) {
+        Some(fortran) => fortran,
+        None => return Err("its header has no memory order".into()),
+    };
+    let descr = value(&dict, "descr").ok_or("its header has no number format")?;
+    let (names, kinds) = formats(descr)?;
+    let (rows, width) = match (shape[..].as_ref(), names.is_some()) {
+        (&[rows], _) => (rows, 1),
+        (&[rows, width], false) => (rows, width),
+        _ => {
+            let axes = shape.len();
+            return Err(format!("it has {axes} axes; a table has one (records) or two"));
+        }
+    };
+    let record: usize = kinds.iter().map(|k| k.size).sum();
+    let needed = rows.checked_mul(width).and_then(|n| n.checked_mul(record));
+    if needed != Some(data.len()) {
+        return Err(format!(
+            "its shape ({rows}, {width}) does not fit its {} bytes of data",
+            data.len()
+        ));
+    }
+    let item = |at: usize, kind: Kind| kind.decode(&data[at..at + kind.size]);
+    let columns = if names.is_some() {
+        let mut offset = 0;
+        let starts = kinds.iter().map(|kind| {
+            offset += kind.size;
+            (*kind, offset - kind.size)
+        });
+        starts.map(|(kind, at)| (0..rows).map(|r| item(r * record + at, kind)).collect()).collect()
+    } else {
+        let (row_stride, column_stride) = if fortran { (1, rows) } else { (width, 1) };
+        (0..width)
+            .map(|c| {
+                let at = |r: usize| (r * row_stride + c * column_stride) * record;
+                (0..rows).map(|r| item(at(r), kinds[0])).collect()
+            })
+            .collect()
+    };
+    Ok(Array { rows, names, columns })
+}
+
+/// Reads an array of texts of one axis, in little-endian UTF-32; the error says what is wrong.
+pub fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let (dict, data) = split(bytes).ok_or("its header is cut off")?;
+    let dict = String::from_utf8_lossy(dict);
+    let count = match shape(&dict).as_deref() {
+        Some(&[count]) => count,
+        _ => return Err("it should have one axis".into()),
+    };
+    let descr = value(&dict, "descr").ok_or("its header has no format")?;
+    let length = descr.strip_prefix("'<U").and_then(|rest| rest.split('\'').next()?.parse().ok());
+    let length: usize = length.ok_or("it does not hold texts (<U…)")?;
+    if count.checked_mul(length).and_then(|n| n.checked_mul(4)) != Some(data.len()) || length == 0 {
+        return Err(format!("{count} texts do not fit its {} bytes of data", data.len()));
+    }
+    let character = |bytes: &[u8]| match *bytes {
+        [a, b, c, d] => char::from_u32(u32::from_le_bytes([a, b, c, d])).unwrap_or('\u{fffd}'),
+        _ => '\u{fffd}',
+    };
+    let text = |bytes: &[u8]| -> String {
+        let all: String = bytes.chunks(4).map(character).collect();
+        all.trim_end_matches('\0').to_owned()
+    };
+    Ok(data.chunks(4 * length).map(text).collect())
+}
+
+/// What stands before the numbers of an array of any number of axes.
+#[derive(Debug)]
+pub struct Head {
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+    fortran: bool,
+    /// The number format.
+    pub kind: Kind,
+}
+
+/// Bytes of the longest header that is read.
+const LONGEST: usize = 1 << 16;
+
+impl Head {
+    /// Reads up to where the numbers begin; the error says what is wrong.
+    pub fn read(file: &mut impl Read) -> Result<Head, String> {
+        let mut bytes = Vec::new();
+        let mut more = |count: usize, bytes: &mut Vec<u8>| match fill(file, count, bytes) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("its header is cut off".to_owned()),
+            Err(error) => Err(unreadable(&error)),
+        };
+        let begun = more(MAGIC.len(), &mut bytes);
+        if !MAGIC.starts_with(&bytes) {
+            return Err("it does not start with the NPY signature".into());
+        }
+        begun?;
+        more(12 - MAGIC.len(), &mut bytes)?;
+        let (start, length) = place(&bytes).ok_or("its header is cut off")?;
+        if length > LONGEST {
+            return Err(format!("its header has {length} bytes, more than {LONGEST}"));
+        }
+        more((start + length).saturating_sub(bytes.len()), &mut bytes)?;
+        let dict = String::from_utf8_lossy(&bytes[start..start + length]);
+        let shape = shape(&dict).ok_or("its header has no readable shape")?;
+        let fortran = value(&dict, "fortran_order").is_some_and(|v| v.starts_with("True"));
+        let descr = value(&dict, "descr").ok_or("its header has no number format")?;
+        let (None, kinds) = formats(descr)? else { return Err("it holds records".into()) };
+        Ok(Head { shape, fortran, kind: kinds[0] })
+    }
+
+    /// Reads the numbers, in C order. No more memory is taken than the shape needs, none for a file
+    /// without numbers, and a file that holds more or fewer is refused.
+    pub fn values<T: Scalar>(&self, mut file: impl Read) -> Result<Vec<T>, String> {
+        let Head { shape, kind, .. } = self;
+        let bytes = shape.iter().try_fold(kind.size, |n, &len| n.checked_mul(len));
+        let bytes = bytes.ok_or_else(|| format!("its shape {shape:?} cannot be addressed"))?;
+        let count = bytes / kind.size;
+        let mut values = Vec::new();
+        let mut block = Vec::new();
+        let (mut read, mut at) = (0, 0);
+        while read < bytes {
+            block.clear();
+            let whole = fill(&mut file, (bytes - read).min(BLOCK), &mut block);
+            if !whole.map_err(|error| unreadable(&error))? {
+                let found = read + block.len();
+                return Err(format!(
+                    "its shape {shape:?} does not fit its {found} bytes of data: it needs {bytes}"
+                ));
+            }
+            if read == 0 {
+                values = memory::zeros::<T>(count).ok_or_else(|| {
+                    format!("its shape {shape:?} needs more memory than there is")
+                })?;
+            }
+            read += block.len();
+            for item in block.chunks_exact(kind.size) {
+                let place = if self.fortran { self.place(at, count) } else { at };
+                values[place] = T::from_f64(kind.decode(item));
+                at += 1;
+            }
+        }
+        block.clear();
+        if fill(&mut file, 1, &mut block).map_err(|error| unreadable(&error))? {
+            return Err(format!(
+                "it has more than the {bytes} bytes of data that its shape {shape:?} needs"
+            ));
+        }
+        Ok(values)
+    }
+
+    /// The place in C order, which counts the last axis fastest, of a number of a file that counts the
+    /// first axis fastest.
+    fn place(&self, mut at: usize, count: usize) -> usize {
+        let (mut place, mut stride) = (0, count);
+        for &len in &self.shape {
+            stride /= len;
+            place += at % len * stride;
+            at /= len;
+        }
+        place
+    }
+}
+
+/// Bytes that are read at a time, a multiple of the size of every number.
+const BLOCK: usize = 1 << 16;
+
+/// Appends so many bytes of a file; false where it has fewer.
+fn fill(file: &mut impl Read, count: usize, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    Ok(file.take(count as u64).read_to_end(bytes)? == count)
+}
+
+fn unreadable(error: &io::Error) -> String {
+    format!("it is damaged: {error}")
+}
+
+/// Header dictionary and data.
+fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (start, length) = place(bytes)?;
+    let end = start.checked_add(length)?;
+    Some((bytes.get(start..end)?, &bytes[end..]))
+}
+
+/// Where the header dictionary begins, and its length; the first twelve bytes say it.
+fn place(bytes: &[u8]) -> Option<(usize, usize)> {
+    Some(match *bytes.get(6)? {
+        1 => (10, usize::from(u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]))),
+        _ => {
+            let length = bytes.get(8..12)?.try_into().ok()?;
+            (12, usize::try_from(u32::from_le_bytes(length)).ok()?)
+        }
+    })
+}
+
+/// The text after `'key':`.
+fn value<'a>(dict: &'a str, key: &str) -> Option<&'a str> {
+    let at = dict.find(&format!("'{key}'"))? + key.len() + 2;
+    Some(dict[at..].trim_start().strip_prefix(':')?.trim_start())
+}
+
+fn shape(dict: &str) -> Option<Vec<usize>> {
+    let text = value(dict, "shape")?.strip_prefix('(')?;
+    let text = &text[..text.find(')')?];
+    text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(|s| s.parse().ok()).collect()
+}
+
+/// The format of the numbers, or the names and formats of the fields of a record.
+fn formats(descr: &str) -> Result<(Option<Vec<String>>, Vec<Kind>), String> {
+    let quoted = |text: &str| -> Vec<String> {
+        text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    if let Some(list) = descr.strip_prefix('[') {
+        let list = &list[..list.find(']').ok_or("its record format is cut off")?];
+        let words = quoted(list);
+        if words.len() % 2 != 0 || words.is_empty() || list.matches('(').count() * 2 != words.len()
+        {
+            return Err("its records hold more than plain numbers".into());
+        }
+        let names = words.iter().step_by(2).cloned().collect();
+        let kinds: Result<_, _> = words.iter().skip(1).step_by(2).map(|w| Kind::read(w)).collect();
+        return Ok((Some(names), kinds?));
+    }
+    let word = quoted(descr).into_iter().next().ok_or("its number format is not readable")?;
+    Ok((None, vec![Kind::read(&word)?]))
+}
+
+impl Kind {
+    /// The format of a word, as `<f8`; the error says what is wrong.
+    pub fn read(word: &str) -> Result<Kind, String> {
+        let bytes = word.as_bytes();
+        let (order, rest) = match bytes.first() {
+            Some(b'<' | b'>' | b'|' | b'=') => (bytes[0], &bytes[1..]),
+            _ => (b'<', bytes),
+        };
+        match rest {
+            [letter @ (b'f' | b'i' | b'u' | b'b'), size @ (b'1' | b'2' | b'4' | b'8')]
+                if !matches!((letter, size), (b'f', b'1' | b'2')) =>
+            {
+                let size = usize::from(size - b'0');
+                Ok(Kind { letter: *letter, size, big_endian: order == b'>' })
+            }
+            _ => Err(format!("it holds `{word}`, which is not a plain number (f8, f4, i8, …)")),
+        }
+    }
+
+    /// Whether single precision holds all numbers of this format.
+    pub fn is_single(self) -> bool {
+        self.size <= 2 || (self.letter, self.size) == (b'f', 4)
+    }
+
+    /// The number of [`size`](Kind::size) bytes.
+    pub fn decode(self, bytes: &[u8]) -> f64 {
+        let mut little = [0_u8; 8];
+        for (k, &byte) in bytes.iter().enumerate() {
+            little[if self.big_endian { self.size - 1 - k } else { k }] = byte;
+        }
+        let bits = u64::from_le_bytes(little);
+        match self.letter {
+            b'f' if self.size == 8 => f64::from_bits(bits),
+            b'f' => f64::from(f32::from_bits(bits as u32)),
+            b'i' => {
+                let unused = 64 - 8 * self.size as u32;
+                ((bits << unused) as i64 >> unused) as f64
+            }
+            _ => bits as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(dict: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([1, 0]);
+        bytes.extend((dict.len() as u16).to_le_bytes());
+        bytes.extend(dict.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn headers_are_aligned_and_read_back() {
+        let mut bytes = header("<f8", &[2, 3]);
+        assert_eq!(bytes.len() % 64, 0);
+        (0..6).for_each(|i| bytes.extend(f64::from(i).to_le_bytes()));
+        let array = read(&bytes).unwrap();
+        assert_eq!(array.columns, [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]);
+    }
+
+    #[test]
+    fn orders_and_kinds() {
+        let data: Vec<u8> = [1_i16, -2, 3, -4].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let dict = "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }";
+        assert_eq!(read(&file(dict, &data)).unwrap().columns, [[1.0, -2.0], [3.0, -4.0]]);
+    }
+
+    fn read_values(mut bytes: &[u8]) -> Result<(Vec<usize>, Vec<f64>), String> {
+        let head = Head::read(&mut bytes)?;
+        let values = head.values::<f64>(bytes)?;
+        // Numbers that single precision holds are the same in it.
+        if head.kind.is_single() {
+            let single = head.values::<f32>(bytes)?;
+            assert!(single.iter().map(|x| f64::from(*x)).eq(values.iter().copied()));
+        }
+        Ok((head.shape, values))
+    }
+
+    #[test]
+    fn three_axes_in_both_orders() {
+        let data: Vec<u8> = (0..6_u8).collect();
+        let dict = "{'descr': '|u1', 'fortran_order': True, 'shape': (1, 2, 3), }";
+        let (shape, values) = read_values(&file(dict, &data)).unwrap();
+        assert_eq!((shape, values), (vec![1, 2, 3], vec![0.0, 2.0, 4.0, 1.0, 3.0, 5.0]));
+        let (_, values) = read_values(&file(&dict.replace("True", "False"), &data)).unwrap();
+        assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        let longer = [&data[..], &[7]].concat();
+        for (data, part) in [(&data[1..], "its 5 bytes of data"), (&longer[..], "more than the 6")]
+        {
+            let error = read_values(&file(dict, data)).unwrap_err();
+            assert!(error.contains(part) && error.contains("[1, 2, 3]"), "{error}");
+        }
+    }
+
+    #[test]
+    fn heads_that_are_damaged_are_named() {
+        let mut long = file("", b"");
+        long.truncate(6);
+        long.extend([2, 0, 255, 255, 255, 255]);
+        let much = header("<f8", &[1 << 40, 1 << 40]);
+        for (bytes, part) in [
+            (b"PK".to_vec(), "signature"),
+            (MAGIC[..3].to_vec(), "cut off"),
+            (much[..20].to_vec(), "cut off"),
+            (long, "4294967295 bytes"),
+            (much, "cannot be addressed"),
+            (header("<f8", &[1 << 40]), "its 0 bytes"),
+        ] {
+            let error = read_values(&bytes).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn records_have_names() {
+        let dict =
+            "{'descr': [('x', '<f8'), ('k', '<f4')], 'fortran_order': False, 'shape': (1,), }";
+        let mut data = 1.5_f64.to_le_bytes().to_vec();
+        data.extend(2.5_f32.to_le_bytes());
+        let array = read(&file(dict, &data)).unwrap();
+        assert_eq!(array.names.unwrap(), ["x", "k"]);
+        assert_eq!(array.columns, [[1.5], [2.5]]);
+    }
+
+    #[test]
+    fn texts_are_read() {
+        let dict = "{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }";
+        let data: Vec<u8> = "H2\0OHµ".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        assert_eq!(read_texts(&file(dict, &data)).unwrap(), ["H2", "OHµ"]);
+        assert!(read_texts(&file(dict, &data[4..])).unwrap_err().contains("do not fit"));
+        assert!(read_texts(&header("<f8", &[2])).unwrap_err().contains("texts"));
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let good = header("<f8", &[1_000_000_000_000]);
+        for (bytes, part) in [
+            (b"PK".to_vec(), "signature"),
+            (good[..20].to_vec(), "cut off"),
+            (good, "does not fit"),
+            (file("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", b""), "|O"),
+            (file("{'descr': '<f8', 'fortran_order': False, 'shape': (1,2,3), }", b""), "3 axes"),
+        ] {
+            let error = read(&bytes).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

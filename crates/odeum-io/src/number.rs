@@ -1,0 +1,174 @@
+//! Numbers as people read them.
+
+use odeum_ode::Scalar;
+use std::fmt;
+use std::time::Duration;
+
+/// A number as all text files have it: the shortest form that reads back to the same bits of its
+/// precision, with an exponent where that is shorter than zeros.
+pub struct Exact<T>(pub T);
+
+impl<T: Scalar> fmt::Display for Exact<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.0.to_f64();
+        if size_of::<T>() == 8 { write!(f, "{value:?}") } else { write!(f, "{:?}", value as f32) }
+    }
+}
+
+/// A whole number with thin groups of three: `1 048 576`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A positive number with about three significant digits: `0.0123`, `45.6`, `1 230 000`.
+pub fn significant(x: f64) -> String {
+    if !x.is_finite() || x == 0.0 {
+        return x.to_string();
+    }
+    let magnitude = x.abs().log10().floor() as i32;
+    match magnitude {
+        ..=-5 | 15.. => format!("{x:.2e}"),
+        -4..=1 => format!("{x:.*}", (2 - magnitude) as usize),
+        2 => format!("{x:.0}"),
+        _ => {
+            let unit = 10f64.powi(magnitude - 2);
+            count(((x / unit).round() * unit) as u64)
+        }
+    }
+}
+
+/// A number to so many significant digits, without zeros at its end: `0.25`, `12.5`, `1.5e-9`.
+pub fn rounded(x: f64, digits: usize) -> String {
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let short = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    let text = format!("{x:.*e}", digits.saturating_sub(1));
+    let Some((front, exponent)) = text.split_once('e') else { return text };
+    match exponent.parse::<i32>() {
+        Ok(power @ -4..=5) => {
+            let decimals = digits as i32 - 1 - power;
+            short(&format!("{x:.*}", decimals.max(0) as usize))
+        }
+        _ => format!("{}e{exponent}", short(front)),
+    }
+}
+
+/// Digits and points of a number that says itself shorter with an exponent: no f64 between 1e-4 and
+/// 1e17 has as many.
+const LONG: usize = 24;
+
+/// A text whose long numbers have exponents: `1e-300` for 300 zeros. Parts of a path stay as they are.
+pub fn with_exponents(text: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_digit) {
+        let (before, from) = rest.split_at(start);
+        let len = from.find(|c| !is_digit(c)).unwrap_or(from.len());
+        // A point behind the digits ends a sentence.
+        let len = from[..len].trim_end_matches('.').len().max(1);
+        let (digits, after) = from.split_at(len);
+        // Digits within a word, or before an exponent, are left as they are.
+        let joined = |c: char| c.is_alphanumeric() || "_/\\".contains(c);
+        let whole = !before.ends_with(joined) && !after.starts_with(joined);
+        out += before;
+        match digits.parse::<f64>() {
+            Ok(x) if whole && len > LONG && x.is_finite() => out += &format!("{x:e}"),
+            _ => out += digits,
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// A time span: `12 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`.
+pub fn duration(span: Duration) -> String {
+    let seconds = span.as_secs_f64();
+    let whole = span.as_secs();
+    if seconds < 0.9995 {
+        format!("{} ms", significant(seconds * 1e3))
+    } else if seconds < 59.95 {
+        format!("{seconds:.1} s")
+    } else if seconds < 3600.0 {
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// An amount of memory: `512 B`, `1.5 MiB`.
+pub fn bytes(n: u128) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut amount = n as f64;
+    let mut unit = 0;
+    while amount >= 1024.0 && unit + 1 < units.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n} B") } else { format!("{amount:.1} {}", units[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_numbers_are_short_and_read_back() {
+        for (x, text) in [
+            (2e-292, "2e-292"),
+            (-1.7e308, "-1.7e308"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (5e-324, "5e-324"),
+            (48.0, "48.0"),
+            (0.0, "0.0"),
+        ] {
+            assert_eq!(Exact(x).to_string(), text);
+            assert_eq!(text.parse(), Ok(x));
+        }
+        // A single number has the digits that tell it from its neighbours, not those of a double.
+        assert_eq!(Exact(0.1_f32).to_string(), "0.1");
+        assert_eq!(Exact(f32::MIN_POSITIVE).to_string(), "1.1754944e-38");
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1_048_576), "1 048 576");
+        assert_eq!(count(12), "12");
+        assert_eq!(significant(0.012_345), "0.0123");
+        assert_eq!(significant(1_234_567.0), "1 230 000");
+        assert_eq!(significant(45.67), "45.7");
+        for (x, text) in [
+            (0.25, "0.25"),
+            (9.999_96, "10"),
+            (0.0, "0"),
+            (-3.2e-17, "-3.2e-17"),
+            (123_456.7, "123457"),
+            (1e6, "1e6"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(rounded(x, 4), text);
+        }
+        assert_eq!(duration(Duration::from_millis(12)), "12.0 ms");
+        assert_eq!(duration(Duration::from_secs(125)), "2 min 05 s");
+        assert_eq!(bytes(1_572_864), "1.5 MiB");
+        let text = format!("... found {}, {} and -{}.", 1e-300, 0.1 + 0.2, 1e200);
+        assert_eq!(with_exponents(&text), "... found 1e-300, 0.30000000000000004 and -1e200.");
+        let words = "a1234567890123456789012345678 1234567890123456789012345678e5";
+        let path = "runs/1234567890123456789012345678 1234567890123456789012345678/a.npz";
+        for text in [words, path] {
+            assert_eq!(with_exponents(text), text);
+        }
+    }
+}

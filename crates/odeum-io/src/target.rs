@@ -1,0 +1,141 @@
+//! Where the output of a run goes, and whether it can.
+
+use crate::file::{Lock, Room, cannot_write, temporary};
+use crate::finding::Finding;
+use crate::number::bytes;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The files of one result: one folder, one name, several extensions.
+#[derive(Clone, Debug)]
+pub struct Target {
+    folder: PathBuf,
+    name: String,
+}
+
+impl Target {
+    /// From the command line, else what the case file names, else the current folder and the name of
+    /// the case file. A path that ends in `.npz` is a file, any other a folder.
+    ///
+    /// # Errors
+    /// The path is that of a file of another kind.
+    pub fn new(
+        output: Option<&Path>,
+        (name, folder): (Option<&str>, Option<&Path>),
+        case: &Path,
+    ) -> Result<Target, Finding> {
+        let stem = || case.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut name = name.map_or_else(stem, str::to_owned);
+        let mut folder = folder.map(Path::to_owned).unwrap_or_default();
+        if let Some(path) = output {
+            if path.extension().is_some_and(|e| e == "npz") {
+                name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            } else {
+                let help = "for a folder of this name put a / behind it; other files lie beside \
+                            the result and are asked for by `formats` in [output]";
+                refuse_other("--output", path, "npz", help)?;
+                folder = path.to_owned();
+            }
+        }
+        Ok(Target { folder, name })
+    }
+
+    /// `NAME.extension` in the folder.
+    pub fn file(&self, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", self.name))
+    }
+
+    /// The result.
+    pub fn npz(&self) -> PathBuf {
+        self.file("npz")
+    }
+
+    /// What a stopped run has finished.
+    pub fn partial(&self) -> PathBuf {
+        self.file("partial.npz")
+    }
+
+    /// What a run that was stopped goes on from.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.file("checkpoint")
+    }
+
+    /// The right to write the result, in its folder, which is made if need be. Where files cannot be
+    /// locked, `tell` is called with a warning.
+    ///
+    /// # Errors
+    /// Another run has it.
+    pub fn lock(&self, tell: impl FnOnce(Finding)) -> Result<Option<Lock>, Finding> {
+        // Where this fails the probe says why.
+        let _ = std::fs::create_dir_all(&self.folder);
+        Lock::take(&self.npz(), tell)
+    }
+
+    /// Begins to make room for a result of about so many bytes.
+    pub fn room(&self, bytes: u128) -> Option<Room> {
+        Room::begin(&self.folder, bytes)
+    }
+
+    /// Makes the folder if need be, and tries whether files can be written there and fit:
+    /// before hours of computing, not after.
+    pub fn probe(&self, need: u128) -> Result<(), Finding> {
+        let path = self.npz();
+        if !self.folder.as_os_str().is_empty() {
+            std::fs::create_dir_all(&self.folder)
+                .map_err(|error| cannot_write(&self.folder, &error))?;
+        }
+        if path.is_dir() {
+            return Err(Finding::error("the name of the result is that of a folder")
+                .in_file(path.display().to_string())
+                .help("choose another name with --output"));
+        }
+        let probe = temporary(&path);
+        let tried = File::create(&probe).and_then(|mut file| {
+            file.write_all(&[0; 4096])?;
+            file.sync_all()
+        });
+        let _ = std::fs::remove_file(&probe);
+        tried.map_err(|error| cannot_write(&path, &error))?;
+        match free_space(&self.folder) {
+            Some(free) if free < need => Err(Finding::error("the output does not fit on the disk")
+                .in_file(path.display().to_string())
+                .found(format!("{} free, about {} needed", bytes(free), bytes(need)))
+                .help("make room, choose another disk with --output, or take fewer save times")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses a path whose name ends as those of files do, but not as that of the `own` kind. A folder
+/// that is there, or a path that ends as one, is none.
+pub fn refuse_other(option: &str, path: &Path, own: &str, help: &str) -> Result<(), Finding> {
+    let text = path.to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    // Numbers, as in `run-0.5`, end names of folders too.
+    let of_file = extension.starts_with(|c: char| c.is_ascii_alphabetic())
+        && extension.chars().all(|c| c.is_ascii_alphanumeric());
+    if !of_file || extension == own || text.ends_with(std::path::is_separator) || path.is_dir() {
+        return Ok(());
+    }
+    let file = path.with_extension(own).display().to_string();
+    Err(Finding::error(format!("no .{extension} file is written here, but an .{own} file"))
+        .field(option)
+        .found(text)
+        .help(format!("give {file}; {help}")))
+}
+
+/// Free space for this user where the folder lies [bytes].
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<u128> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let status = nix::sys::statvfs::statvfs(folder).ok()?;
+    #[allow(clippy::useless_conversion)] // The sizes of these types differ between systems.
+    Some(u128::from(status.blocks_available()) * u128::from(status.fragment_size()))
+}
+
+#[cfg(not(unix))]
+fn free_space(_folder: &Path) -> Option<u128> {
+    None
+}

@@ -1,0 +1,241 @@
+//! Arrays of Zarr stores (version 3), as runs write them.
+//!
+//! The Zarr core specification v3.0, of which is read: regular chunks of plain numbers, as they
+//! are or gzipped. An array is \[z, y, x\], or \[t, z, y, x\] of which the last state counts.
+
+use crate::cells::Numbers;
+use crate::npy::Kind;
+use flate2::read::GzDecoder;
+use odeum_fields::{AXES, Grid};
+use odeum_ode::Scalar;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// What to do about a store of another kind.
+pub const HELP: &str = "name a store that a run has written, or its array (as \
+    \"a.zarr/u\"); with zarr-python: zarr.create_array(…, compressors=zarr.codecs.GzipCodec())";
+
+/// Bytes of the longest description that is read.
+const LONGEST: u64 = 16 << 20;
+
+/// What is said of an array.
+#[derive(Deserialize)]
+struct Described {
+    shape: Vec<usize>,
+    data_type: Value,
+    chunk_grid: Named,
+    chunk_key_encoding: Named,
+    fill_value: Value,
+    codecs: Vec<Named>,
+    #[serde(default)]
+    storage_transformers: Vec<Value>,
+    #[serde(default)]
+    dimension_names: Option<Vec<Option<String>>>,
+}
+
+/// A part that comes in several kinds.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    #[serde(default)]
+    configuration: Value,
+}
+
+/// An array that can be read.
+struct Array {
+    folder: PathBuf,
+    /// The state that counts, of an array that has several.
+    state: Option<usize>,
+    /// Cells of a chunk along t (one where there is none), z, y and x.
+    chunk: [usize; 4],
+    separator: String,
+    kind: Kind,
+    zipped: bool,
+    fill: f64,
+}
+
+/// The numbers of an array, or of the array of a name in a group; the error says what is wrong.
+pub fn read(path: &Path, member: &str, grid: &Grid) -> Result<Numbers, String> {
+    let mut folder = path.to_owned();
+    let mut described = describe(&folder)?;
+    if described["node_type"] == "group" {
+        folder.push(member);
+        if !folder.join("zarr.json").is_file() {
+            return Err(format!("it has no array `{member}`"));
+        }
+        described = describe(&folder)?;
+    }
+    for (key, wanted) in [("node_type", Value::from("array")), ("zarr_format", Value::from(3))] {
+        if described[key] != wanted {
+            return Err(format!("its {key} is {}, not {wanted}", described[key]));
+        }
+    }
+    let described: Described = serde_json::from_value(described)
+        .map_err(|error| format!("its zarr.json is not that of an array: {error}"))?;
+    let array = Array::of(folder, &described, grid)?;
+    match array.kind.is_single() {
+        true => array.values(grid).map(Numbers::Single),
+        false => array.values(grid).map(Numbers::Double),
+    }
+}
+
+fn describe(folder: &Path) -> Result<Value, String> {
+    let text = || -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        File::open(folder.join("zarr.json"))?.take(LONGEST).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    let text = text().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "this folder has no zarr.json: it is no Zarr store".to_owned(),
+        _ => format!("its zarr.json: {}", crate::file::reason(&error)),
+    })?;
+    serde_json::from_slice(&text).map_err(|error| format!("its zarr.json: {error}"))
+}
+
+impl Array {
+    /// Makes sure that the array is one of those that are read.
+    fn of(folder: PathBuf, said: &Described, grid: &Grid) -> Result<Array, String> {
+        let [nx, ny, nz] = grid.shape();
+        let shape = &said.shape;
+        let state = match shape[..] {
+            [z, y, x] if [z, y, x] == [nz, ny, nx] => None,
+            [0, z, y, x] if [z, y, x] == [nz, ny, nx] => return Err("it has no state".into()),
+            [t, z, y, x] if [z, y, x] == [nz, ny, nx] => Some(t - 1),
+            _ => {
+                let wanted = [nz, ny, nx];
+                return Err(format!("its shape is {shape:?}, that of the grid {wanted:?}"));
+            }
+        };
+        ordered(said.dimension_names.as_deref().unwrap_or_default())?;
+        if !said.storage_transformers.is_empty() {
+            return Err("it has storage transformers".into());
+        }
+        let numbers = &said.chunk_grid.configuration["chunk_shape"];
+        let chunk: Option<Vec<usize>> = serde_json::from_value(numbers.clone()).ok();
+        let chunk = match (said.chunk_grid.name.as_str(), chunk.as_deref()) {
+            ("regular", Some(&[z, y, x])) if state.is_none() => [1, z, y, x],
+            ("regular", Some(&[t, z, y, x])) if state.is_some() => [t, z, y, x],
+            (name, _) => return Err(format!("its chunk grid is `{name}` of {numbers}")),
+        };
+        let separator = match said.chunk_key_encoding.name.as_str() {
+            "default" => said.chunk_key_encoding.configuration["separator"].as_str().unwrap_or("/"),
+            name => return Err(format!("its chunk key encoding is `{name}`, not `default`")),
+        };
+        let (big_endian, zipped) = codecs(&said.codecs)?;
+        let kind = kind(&said.data_type, big_endian)?;
+        // Numbers of up to eight bytes, and chunks of more states than one.
+        let most = grid.cells().saturating_mul(8 * 16).max(1 << 20);
+        let bytes = chunk.iter().try_fold(kind.size, |n, &len| n.checked_mul(len));
+        if chunk.contains(&0) || bytes.is_none_or(|bytes| bytes > most) {
+            return Err(format!("its chunks of {chunk:?} numbers are more than {most} bytes"));
+        }
+        let fill = match &said.fill_value {
+            Value::Number(number) => number.as_f64().unwrap_or(f64::NAN),
+            Value::Bool(truth) => f64::from(u8::from(*truth)),
+            // What is not finite is refused where it counts.
+            _ => f64::NAN,
+        };
+        let separator = separator.to_owned();
+        Ok(Array { folder, state, chunk, separator, kind, zipped, fill })
+    }
+
+    /// x fastest.
+    fn values<T: Scalar>(&self, grid: &Grid) -> Result<Vec<T>, String> {
+        let [nx, ny, nz] = grid.shape();
+        let [ct, cz, cy, cx] = self.chunk;
+        let size = self.kind.size;
+        let within = self.state.unwrap_or(0) % ct;
+        let mut values = vec![T::from_f64(self.fill); grid.cells()];
+        for z in 0..nz.div_ceil(cz) {
+            for y in 0..ny.div_ceil(cy) {
+                for x in 0..nx.div_ceil(cx) {
+                    let Some(bytes) = self.bytes([z, y, x])? else { continue };
+                    let wide = cx.min(nx - x * cx);
+                    for k in 0..cz.min(nz - z * cz) {
+                        for j in 0..cy.min(ny - y * cy) {
+                            let from = ((within * cz + k) * cy + j) * cx * size;
+                            let to = ((z * cz + k) * ny + y * cy + j) * nx + x * cx;
+                            let row = bytes[from..from + wide * size].chunks_exact(size);
+                            for (value, item) in values[to..to + wide].iter_mut().zip(row) {
+                                *value = T::from_f64(self.kind.decode(item));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// The bytes of a chunk; none of one that is not there, whose cells have the fill value.
+    fn bytes(&self, place: [usize; 3]) -> Result<Option<Vec<u8>>, String> {
+        let time = self.state.map(|state| state / self.chunk[0]);
+        let numbers = time.into_iter().chain(place).map(|n| n.to_string());
+        let parts: Vec<String> = std::iter::once("c".to_owned()).chain(numbers).collect();
+        let key = parts.join(&self.separator);
+        let wrong = |error: &io::Error| format!("chunk {key}: {}", crate::file::reason(error));
+        let file = match File::open(self.folder.join(&key)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(|error| wrong(&error))?,
+        };
+        let needed = self.chunk.iter().product::<usize>() * self.kind.size;
+        let mut bytes = Vec::new();
+        let limit = needed as u64 + 1;
+        let read = if self.zipped {
+            GzDecoder::new(file).take(limit).read_to_end(&mut bytes)
+        } else {
+            file.take(limit).read_to_end(&mut bytes)
+        };
+        match read.map_err(|error| wrong(&error))? {
+            read if read > needed => Err(format!("chunk {key} has more than {needed} bytes")),
+            read if read < needed => Err(format!("chunk {key} has {read} bytes of {needed}")),
+            _ => Ok(Some(bytes)),
+        }
+    }
+}
+
+/// Refuses axes that are named, but in another order.
+fn ordered(names: &[Option<String>]) -> Result<(), String> {
+    let names = names.iter().flatten().map(String::as_str);
+    let axes: Vec<&str> = names.filter(|name| AXES.contains(name)).collect();
+    if axes.len() == 3 && axes != ["z", "y", "x"] {
+        return Err(format!("its axes are {axes:?}, not z, y, x"));
+    }
+    Ok(())
+}
+
+/// Whether numbers have their highest byte first, and whether chunks are gzipped.
+fn codecs(codecs: &[Named]) -> Result<(bool, bool), String> {
+    let names: Vec<&str> = codecs.iter().map(|codec| codec.name.as_str()).collect();
+    let zipped = match names[..] {
+        ["bytes"] => false,
+        ["bytes", "gzip"] => true,
+        _ => {
+            let names = names.join(", ");
+            return Err(format!("its codecs are {names}; read are bytes, and bytes, gzip"));
+        }
+    };
+    Ok((codecs[0].configuration["endian"] == "big", zipped))
+}
+
+/// The number format of a data type.
+fn kind(said: &Value, big_endian: bool) -> Result<Kind, String> {
+    let word = match said.as_str().unwrap_or_default() {
+        "bool" => "b1",
+        "int8" => "i1",
+        "int16" => "i2",
+        "int32" => "i4",
+        "int64" => "i8",
+        "uint8" => "u1",
+        "uint16" => "u2",
+        "uint32" => "u4",
+        "uint64" => "u8",
+        "float32" => "f4",
+        "float64" => "f8",
+        _ => return Err(format!("its data_type is {said}, not a plain number")),
+    };
+    Kind::read(&format!("{}{word}", if big_endian { '>' } else { '<' }))
+}

@@ -1,0 +1,239 @@
+//! A Zarr store (version 3), as xarray, zarr-python and viewers of OME-Zarr such as napari open it.
+//!
+//! The Zarr core specification v3.0: a folder; `zarr.json` describes the group and, inlined, its
+//! arrays; chunks are files `c/0/1/…`, here gzipped. Each species is an array \[t, z, y, x\]; `t`,
+//! `x`, `y` and `z` are coordinates, and `mask` \[z, y, x\] says which cells belong to the domain,
+//! where not all do. A state is there when its chunks are: the shape grows last.
+
+use super::ome;
+use crate::cells::{aside, put};
+use crate::file::{cannot_write, write_whole};
+use crate::finding::Finding;
+use crate::parallel;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use odeum_fields::{AXES, Field, Grid, Mask, Precision};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Cells along an edge of a chunk.
+const CHUNK: usize = 64;
+/// Times in a chunk.
+const TIMES: usize = 1024;
+
+/// A store that grows with time.
+pub struct Zarr {
+    folder: PathBuf,
+    grid: Grid,
+    names: Vec<String>,
+    times: Vec<f64>,
+    mask: Option<Mask>,
+    threads: usize,
+}
+
+impl Zarr {
+    /// A store that holds the states of these times already; so many threads pack others.
+    pub fn new(
+        folder: PathBuf,
+        (grid, mask): (Grid, Option<Mask>),
+        names: Vec<String>,
+        times: Vec<f64>,
+        threads: usize,
+    ) -> Zarr {
+        Zarr { folder, grid, names, times, mask, threads }
+    }
+
+    /// Where the store is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Appends a state.
+    pub fn append<T: Precision>(&mut self, t: f64, field: &Field<T>) -> Result<(), Finding> {
+        if self.times.is_empty() {
+            self.cells()?;
+        }
+        let index = self.times.len();
+        for s in 0..self.names.len() {
+            self.species(s, index, field)?;
+        }
+        self.times.push(t);
+        self.chunk_of_times(index / TIMES)?;
+        self.describe::<T>()
+    }
+
+    /// Writes again all that is no state, of a store that holds some.
+    pub fn restore<T: Precision>(&self) -> Result<(), Finding> {
+        self.cells()?;
+        (0..self.times.len().div_ceil(TIMES)).try_for_each(|n| self.chunk_of_times(n))?;
+        self.describe::<T>()
+    }
+
+    /// Files that a state has: of each species those of its first chunk and of its last.
+    pub fn files_of(&self, index: usize) -> impl Iterator<Item = PathBuf> {
+        let [cx, cy, cz] = self.chunks();
+        let [nx, ny, nz] = self.grid.shape();
+        let last = format!("{}/{}/{}", (nz - 1) / cz, (ny - 1) / cy, (nx - 1) / cx);
+        self.names.iter().flat_map(move |name| {
+            let file = |at: &str| self.folder.join(format!("{name}/c/{index}/{at}"));
+            [file("0/0/0"), file(&last)]
+        })
+    }
+
+    /// Writes where cells are, and which belong to the domain.
+    fn cells(&self) -> Result<(), Finding> {
+        for (axis, name) in AXES.iter().enumerate() {
+            let n = self.grid.shape()[axis];
+            let centres: Vec<f64> = (0..n).map(|i| self.grid.centre(axis, i)).collect();
+            self.chunk(&format!("{name}/c/0"), &centres)?;
+        }
+        let Some(mask) = &self.mask else { return Ok(()) };
+        let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
+        self.bytes(&format!("{}/c/0/0/0", aside("mask", &self.names)), &cells)
+    }
+
+    fn chunk_of_times(&self, n: usize) -> Result<(), Finding> {
+        let mut times: Vec<f64> = self.times.iter().skip(n * TIMES).take(TIMES).copied().collect();
+        times.resize(TIMES, f64::NAN);
+        self.chunk(&format!("t/c/{n}"), &times)
+    }
+
+    fn chunks(&self) -> [usize; 3] {
+        self.grid.shape().map(|n| n.min(CHUNK))
+    }
+
+    fn species<T: Precision>(
+        &self,
+        s: usize,
+        index: usize,
+        field: &Field<T>,
+    ) -> Result<(), Finding> {
+        let (shape, [cx, cy, cz]) = (self.grid.shape(), self.chunks());
+        let [kx, ky, kz] = [0, 1, 2].map(|axis| shape[axis].div_ceil(self.chunks()[axis]));
+        let chunk = |[x, y, z]: [usize; 3]| {
+            // Chunks at the upper ends are filled up with zeros.
+            let mut values = vec![T::from_f64(0.0); cx * cy * cz];
+            for k in 0..cz.min(shape[2] - z * cz) {
+                for j in 0..cy.min(shape[1] - y * cy) {
+                    let row = field.row(s, y * cy + j, z * cz + k);
+                    let part = &row[x * cx..(x * cx + cx).min(shape[0])];
+                    let at = (k * cy + j) * cx;
+                    values[at..at + part.len()].copy_from_slice(part);
+                }
+            }
+            self.chunk(&format!("{}/c/{index}/{z}/{y}/{x}", self.names[s]), &values)
+        };
+        // The trouble that is told is the first that a thread has; the others end then.
+        let trouble = Mutex::new(None);
+        let known = || trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        parallel::each(self.threads, kx * ky * kz, |n| {
+            if known().is_none()
+                && let Err(new) = chunk([n % kx, n / kx % ky, n / (kx * ky)])
+            {
+                known().get_or_insert(new);
+            }
+        });
+        let trouble = known().take();
+        trouble.map_or(Ok(()), Err)
+    }
+
+    /// Writes a chunk, whole or not at all.
+    fn chunk<T: odeum_ode::Scalar>(&self, key: &str, values: &[T]) -> Result<(), Finding> {
+        let mut bytes = Vec::with_capacity(size_of_val(values));
+        put(&mut bytes, values);
+        self.bytes(key, &bytes)
+    }
+
+    fn bytes(&self, key: &str, bytes: &[u8]) -> Result<(), Finding> {
+        let path = self.folder.join(key);
+        make_folder(&path)?;
+        write_whole(&path, |file| {
+            let mut encoder = GzEncoder::new(file, Compression::fast());
+            encoder.write_all(bytes)?;
+            encoder.finish().map(drop)
+        })
+    }
+
+    /// Writes what describes the store.
+    fn describe<T: Precision>(&self) -> Result<(), Finding> {
+        let real = if size_of::<T>() == 8 { "float64" } else { "float32" };
+        let [nx, ny, nz] = self.grid.shape();
+        let [cx, cy, cz] = self.chunks();
+        let mut arrays: Vec<(String, Value)> =
+            vec![("t".to_owned(), array(&[self.times.len()], &[TIMES], "float64", &["t"]))];
+        for (axis, name) in AXES.iter().enumerate() {
+            let n = self.grid.shape()[axis];
+            arrays.push(((*name).to_owned(), array(&[n], &[n], "float64", &[name])));
+        }
+        let shape = [self.times.len(), nz, ny, nx];
+        for name in &self.names {
+            let chunks = [1, cz, cy, cx];
+            arrays.push((name.clone(), array(&shape, &chunks, real, &["t", "z", "y", "x"])));
+        }
+        if self.mask.is_some() {
+            // One chunk: a byte a cell is little.
+            let name = aside("mask", &self.names);
+            let mut mask = array(&[nz, ny, nx], &[nz, ny, nx], "bool", &["z", "y", "x"]);
+            mask["fill_value"] = json!(false);
+            arrays.push((name, mask));
+        }
+        for (name, described) in &arrays {
+            self.json(&format!("{name}/zarr.json"), described)?;
+        }
+        let inline: serde_json::Map<String, Value> = arrays.into_iter().collect();
+        let group = json!({
+            "zarr_format": 3,
+            "node_type": "group",
+            "attributes": {
+                "odeum": env!("CARGO_PKG_VERSION"),
+                "spacing": self.grid.spacing(),
+                "origin": self.grid.origin(),
+                "ome": ome::describe(&self.grid, &self.names, &self.times),
+            },
+            "consolidated_metadata": {
+                "kind": "inline",
+                "must_understand": false,
+                "metadata": inline,
+            },
+        });
+        self.json("zarr.json", &group)
+    }
+
+    fn json(&self, key: &str, value: &Value) -> Result<(), Finding> {
+        let path = self.folder.join(key);
+        make_folder(&path)?;
+        write_whole(&path, |file| writeln!(file, "{value:#}"))
+    }
+}
+
+fn array(shape: &[usize], chunks: &[usize], kind: &str, names: &[&str]) -> Value {
+    json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": shape,
+        "data_type": kind,
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": { "chunk_shape": chunks },
+        },
+        "chunk_key_encoding": {
+            "name": "default",
+            "configuration": { "separator": "/" },
+        },
+        // A chunk that got lost is read as no number, not as nothing.
+        "fill_value": "NaN",
+        "codecs": [
+            { "name": "bytes", "configuration": { "endian": "little" } },
+            { "name": "gzip", "configuration": { "level": 1 } },
+        ],
+        "attributes": {},
+        "dimension_names": names,
+    })
+}
+
+fn make_folder(path: &Path) -> Result<(), Finding> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
+}
