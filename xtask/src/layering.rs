@@ -5,34 +5,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("odeum-core", &[]),
     ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
-    ("odeum-ode", &["odeum_core", "odeum_cuda"]),
-    ("odeum-compiled", &["odeum_core", "odeum_kinetics", "odeum_ode"]),
+    ("odeum-ode", &["odeum_core", "odeum_cuda", "odeum_kinetics"]),
     ("odeum-fields", &["odeum_core", "odeum_cuda", "odeum_ode"]),
     ("odeum", &["odeum_core", "odeum_fields", "odeum_kinetics", "odeum_ode"]),
-    (
-        "odeum-cli",
-        &[
-            "odeum_compiled",
-            "odeum_core",
-            "odeum_cuda",
-            "odeum_fields",
-            "odeum_kinetics",
-            "odeum_ode",
-        ],
-    ),
+    ("odeum-cli", &["odeum_core", "odeum_cuda", "odeum_fields", "odeum_kinetics", "odeum_ode"]),
 ];
 
-/// Modules of the `odeum` crate from the ground up; a module imports from its own level and
+/// Modules of `odeum-ode` from the ground up; a module imports from its own level and
 /// below. `method` stands under `backend`, so it can never import it.
-const LEVELS: [&[&str]; 6] = [
+const LEVELS: [&[&str]; 7] = [
     &["monitor", "status", "stats", "tolerance", "ensemble", "options", "solution"],
     &["controller", "linalg", "problems"],
     &["method"],
     &["backend"],
+    &["dynamic"],
     &["solve"],
     // The root of the crate only passes names on.
     &["lib"],

@@ -1,7 +1,7 @@
 //! The system of a case: built in, from text or from a mechanism, its type erased.
 
 use crate::gas::Gas;
-use odeum_compiled::Rhs;
+use odeum_ode::DynSystem;
 use odeum_ode::problems::Problem;
 
 /// The system of a case, with the values every member of the ensemble starts from.
@@ -19,7 +19,7 @@ pub(crate) struct Model {
     pub(crate) start: Start,
     /// The time span the problem is usually run over.
     pub(crate) span: Option<(f64, f64)>,
-    pub(crate) rhs: Rhs,
+    pub(crate) rhs: DynSystem,
 }
 
 /// A named number.
@@ -63,7 +63,7 @@ impl Model {
             variables,
             start: Start::Direct,
             span: Some(problem.span),
-            rhs: Rhs::of_problem(problem),
+            rhs: DynSystem::from(problem),
         }
     }
 
