@@ -5,31 +5,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("odeum-core", &[]),
     ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
-    ("odeum-ode", &["odeum_core", "odeum_cuda"]),
-    ("odeum-compiled", &["odeum_core", "odeum_kinetics", "odeum_ode"]),
+    ("odeum-ode", &["odeum_core", "odeum_cuda", "odeum_kinetics"]),
     ("odeum-fields", &["odeum_core", "odeum_cuda", "odeum_ode"]),
     ("odeum-io", &["odeum_core", "odeum_fields", "odeum_ode"]),
-    (
-        "odeum-case",
-        &[
-            "odeum_compiled",
-            "odeum_core",
-            "odeum_fields",
-            "odeum_io",
-            "odeum_kinetics",
-            "odeum_ode",
-        ],
-    ),
+    ("odeum-case", &["odeum_core", "odeum_fields", "odeum_io", "odeum_kinetics", "odeum_ode"]),
     ("odeum", &["odeum_core", "odeum_fields", "odeum_kinetics", "odeum_ode"]),
     (
         "odeum-cli",
         &[
             "odeum_case",
-            "odeum_compiled",
             "odeum_core",
             "odeum_cuda",
             "odeum_fields",
@@ -43,7 +31,7 @@ const CRATES: [(&str, &[&str]); 10] = [
 /// Modules of every crate from the ground up; a module imports from its own level and below. In
 /// `odeum-ode`, say, `method` stands under `backend`, so it can never import it. The root of a crate
 /// stands above all of them: it only passes names on, or is the program.
-const LEVELS: [(&str, &[&[&str]]); 10] = [
+const LEVELS: [(&str, &[&[&str]]); 9] = [
     (
         "odeum-core",
         &[
@@ -85,10 +73,10 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["controller", "linalg", "problems"],
             &["method"],
             &["backend"],
+            &["dynamic"],
             &["solve"],
         ],
     ),
-    ("odeum-compiled", &[]),
     (
         "odeum-fields",
         &[

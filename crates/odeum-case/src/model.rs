@@ -1,7 +1,7 @@
 //! The system of a case: built in, from text or from a mechanism, its type erased.
 
 use crate::gas::Gas;
-use odeum_compiled::Rhs;
+use odeum_ode::DynSystem;
 use odeum_ode::problems::Problem;
 
 /// The system of a case, with the values every member of the ensemble starts from.
@@ -23,7 +23,7 @@ pub struct Model {
     /// The time span the problem is usually run over.
     pub span: Option<(f64, f64)>,
     /// The right-hand side, with what solvers need of it.
-    pub rhs: Rhs,
+    pub rhs: DynSystem,
 }
 
 /// A named number.
@@ -69,7 +69,7 @@ impl Model {
             variables,
             start: Start::Direct,
             span: Some(problem.span),
-            rhs: Rhs::of_problem(problem),
+            rhs: DynSystem::from(problem),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::case::Precision;
 use crate::plan::Plan;
 use odeum_io::Finding;
 use odeum_io::number::{count, significant};
-use odeum_ode::{Device, Ensemble, Method, Monitor, Rkc, Scalar};
+use odeum_ode::{Device, Ensemble, Method, Rkc, Scalar, Solver};
 
 /// Systems looked at, spread over the ensemble.
 const LOOKED_AT: usize = 4;
@@ -105,9 +105,8 @@ fn ahead(
     (options.max_evaluations, options.save_at) = (AHEAD, odeum_ode::SaveAt::End);
     // A step of all the span would be one of as many stages as there may be.
     let method = Method::Rkc(Rkc { max_stages: Some(AHEAD / 10), ..rkc.clone() });
-    let (device, monitor) = (Device::cpu(), Monitor::new());
-    let rhs = &plan.case.model.rhs;
-    let solution = rhs.integrate(&ensemble, &method, &device, &options, &monitor).ok()?;
+    let solver = Solver::new(&plan.case.model.rhs, &method, &Device::cpu(), &options).ok()?;
+    let solution = solver.solve(&ensemble).ok()?;
     let state: Vec<f64> = solution.states.iter().map(|x| x.to_f64()).collect();
     let t = solution.t[0];
     (t != span.1 && state.iter().all(|x| x.is_finite())).then_some((t, state))

@@ -295,18 +295,26 @@ pub(crate) fn check_sizes<T: Scalar, S: System>(
     system: &S,
     ensemble: &Ensemble<T>,
 ) -> Result<(), Error> {
-    if ensemble.dim() != system.dim() {
+    check_counts((system.dim(), system.n_params()), ensemble)
+}
+
+/// As [`check_sizes`], for a system of n equations and m parameters.
+pub(crate) fn check_counts<T: Scalar>(
+    (n, m): (usize, usize),
+    ensemble: &Ensemble<T>,
+) -> Result<(), Error> {
+    if ensemble.dim() != n {
         return Err(Error::input(
             "states",
             format!("{} components", ensemble.dim()),
-            format!("the system has {} equations", system.dim()),
+            format!("the system has {n} equations"),
         ));
     }
-    if ensemble.n_params() != system.n_params() {
+    if ensemble.n_params() != m {
         return Err(Error::input(
             "params",
             format!("{} parameters per system", ensemble.n_params()),
-            format!("the system has {}", system.n_params()),
+            format!("the system has {m}"),
         ));
     }
     Ok(())

@@ -31,6 +31,7 @@
 
 pub mod backend;
 pub mod controller;
+pub mod dynamic;
 pub mod ensemble;
 mod linalg;
 pub mod method;
@@ -45,6 +46,7 @@ pub mod tolerance;
 
 pub use backend::{Cpu, Cuda, Device};
 pub use controller::Controller;
+pub use dynamic::DynSystem;
 pub use ensemble::Ensemble;
 pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
 pub use monitor::Monitor;
@@ -52,7 +54,7 @@ pub use monitor::Monitor;
 pub use odeum_core::{Error, Isa, Mask, RangeKind, Real, Scalar, System, ValidRange};
 pub use options::{Crossing, FirstStep, Options, SaveAt};
 pub use solution::Solution;
-pub use solve::{Solver, solve, solve_monitored};
+pub use solve::{Compiled, Solver, solve, solve_monitored};
 pub use stats::Stats;
 pub use status::Status;
 pub use tolerance::{Atol, Norm, Tolerance};

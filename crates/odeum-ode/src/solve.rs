@@ -1,7 +1,9 @@
 //! Integrates ensembles: in one call, or many times with what a system needs found once.
 
+use crate::backend::cpu::{ByLanes, ERK, OnLanes, RKC};
 use crate::backend::{Device, cpu, cuda};
-use crate::ensemble::{Ensemble, check_sizes};
+use crate::dynamic::DynSystem;
+use crate::ensemble::{Ensemble, check_counts};
 use crate::method::Method;
 use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
@@ -9,7 +11,7 @@ use crate::options::Options;
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::{Error, Graph, Scalar, System};
+use odeum_core::{Error, Graph, Pattern, Scalar, System};
 use std::sync::Arc;
 
 /// Integrates every system of the ensemble.
@@ -17,7 +19,8 @@ use std::sync::Arc;
 /// The answer of a system depends on its own data alone: the same bits whatever its place, its
 /// neighbours, the number of systems and threads, on one kind of device and one build.
 ///
-/// Whoever integrates the same system many times keeps a [`Solver`].
+/// Explicit methods are compiled for this very system: that is the fastest code there is, and takes its time
+/// to compile. Whoever integrates a system many times, or many systems, keeps a [`Solver`].
 ///
 /// # Errors
 /// An argument that cannot be used, or a device that is not there. A system that fails is no
@@ -44,14 +47,62 @@ pub fn solve_monitored<T: Scalar, S: System>(
     options: &Options,
     monitor: &Monitor,
 ) -> Result<Solution<T>, Error> {
-    Solver::new(system, method, device, options)?.solve_monitored(ensemble, monitor)
+    let sizes = (system.dim(), system.n_params());
+    let trace = || Ok(Graph::trace(system));
+    let ready = Ready::new(sizes.0, system.jacobian_pattern(), trace, method, device)?;
+    let on_lanes = ByLanes::<S, { ERK | RKC }>(system);
+    ready.run(&on_lanes, sizes, ensemble, method, options, monitor)
+}
+
+/// A precision that solvers are compiled for: `f64` and `f32`.
+pub trait Compiled: sealed::Precision {}
+
+impl Compiled for f64 {}
+impl Compiled for f32 {}
+
+mod sealed {
+    use super::{Ensemble, Error, Monitor, Scalar, Solution, Solver};
+
+    /// Not generic in this crate, so compiled here and nowhere else.
+    pub trait Precision: Scalar {
+        fn solve(
+            solver: &Solver,
+            ensemble: &Ensemble<Self>,
+            monitor: &Monitor,
+        ) -> Result<Solution<Self>, Error>;
+    }
+
+    impl Precision for f64 {
+        fn solve(
+            solver: &Solver,
+            ensemble: &Ensemble<f64>,
+            monitor: &Monitor,
+        ) -> Result<Solution<f64>, Error> {
+            solver.run(&*solver.system.any().in_f64(), ensemble, monitor)
+        }
+    }
+
+    impl Precision for f32 {
+        fn solve(
+            solver: &Solver,
+            ensemble: &Ensemble<f32>,
+            monitor: &Monitor,
+        ) -> Result<Solution<f32>, Error> {
+            let Some(on_lanes) = solver.system.any().in_f32() else {
+                return Err(Error::input("precision", "f32", "mechanisms are integrated in f64"));
+            };
+            solver.run(&*on_lanes, ensemble, monitor)
+        }
+    }
 }
 
 /// A system made ready for a method and a device: what [`solve`] finds anew in every call (the
 /// recorded right-hand side, its Jacobian, the order of elimination) is found once.
 ///
+/// It owns its system, knows nothing of its type, and serves any number of calls, of several threads at once.
+///
 /// ```
-/// use odeum_ode::{Device, Ensemble, Method, Options, Real, Solver, System, Tolerance};
+/// use odeum_ode::{Device, DynSystem, Ensemble, Method, Options, Real, Solver, System, Tolerance};
 ///
 /// /// y' = -k y
 /// struct Decay;
@@ -66,7 +117,8 @@ pub fn solve_monitored<T: Scalar, S: System>(
 /// }
 ///
 /// let options = Options::new(Tolerance::new(1e-6, 1e-9));
-/// let solver = Solver::new(&Decay, &Method::rodas5p(), &Device::cpu(), &options)?;
+/// let decay = DynSystem::new(Decay);
+/// let solver = Solver::new(decay, &Method::rodas5p(), &Device::cpu(), &options)?;
 /// let mut state = vec![1.0_f64; 100];
 /// for step in 0..3 {
 ///     let span = (f64::from(step), f64::from(step + 1));
@@ -76,48 +128,68 @@ pub fn solve_monitored<T: Scalar, S: System>(
 /// assert!((state[99] - (-3.0_f64).exp()).abs() < 1e-6);
 /// # Ok::<(), odeum_ode::Error>(())
 /// ```
-#[derive(Debug)]
-pub struct Solver<'a, S> {
-    system: &'a S,
+#[derive(Clone, Debug)]
+pub struct Solver {
+    system: DynSystem,
     method: Method,
     options: Options,
     ready: Ready,
 }
 
-/// What a device needs to know of a system.
-#[derive(Debug)]
-enum Ready {
-    Cpu(cpu::Cpu, Option<Box<Plan>>),
-    Cuda(cuda::Cuda, Arc<Graph>),
-}
-
-impl<'a, S: System> Solver<'a, S> {
+impl Solver {
     /// Makes a system ready.
     ///
     /// # Errors
-    /// A method whose options mean nothing, or a Jacobian pattern that does not fit the system.
+    /// A method whose options mean nothing, a Jacobian pattern that does not fit the system, or a system that
+    /// the device cannot run.
     pub fn new(
-        system: &'a S,
+        system: impl Into<DynSystem>,
         method: &Method,
         device: &Device,
         options: &Options,
-    ) -> Result<Self, Error> {
-        method.check()?;
-        let ready = match device {
-            Device::Cpu(cpu) => {
-                let plan = method.jacobian_by().map(|by| Plan::new(system, by)).transpose()?;
-                Ready::Cpu(cpu.clone(), plan.map(Box::new))
-            }
-            Device::Cuda(cuda) => Ready::Cuda(cuda.clone(), Arc::new(Graph::trace(system))),
+    ) -> Result<Solver, Error> {
+        Solver::of(system.into(), method, device, options)
+    }
+
+    fn of(
+        system: DynSystem,
+        method: &Method,
+        device: &Device,
+        options: &Options,
+    ) -> Result<Solver, Error> {
+        let trace = || {
+            let refused = || Error::input("device", device, "mechanisms run on cpu so far");
+            system.any().trace().ok_or_else(refused)
         };
+        let ready = Ready::new(system.dim(), system.pattern(), trace, method, device)?;
         Ok(Solver { system, method: method.clone(), options: options.clone(), ready })
+    }
+
+    /// The same with other options: what was found is kept.
+    pub fn with_options(&self, options: Options) -> Solver {
+        Solver { options, ..self.clone() }
+    }
+
+    /// The system.
+    pub fn system(&self) -> &DynSystem {
+        &self.system
+    }
+
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// As [`solve()`](solve).
     ///
     /// # Errors
     /// As [`solve()`](solve).
-    pub fn solve<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<Solution<T>, Error> {
+    pub fn solve<T: Compiled>(&self, ensemble: &Ensemble<T>) -> Result<Solution<T>, Error> {
         self.solve_monitored(ensemble, &Monitor::new())
     }
 
@@ -125,17 +197,67 @@ impl<'a, S: System> Solver<'a, S> {
     ///
     /// # Errors
     /// As [`solve()`](solve).
-    pub fn solve_monitored<T: Scalar>(
+    pub fn solve_monitored<T: Compiled>(
         &self,
         ensemble: &Ensemble<T>,
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
-        let Solver { system, method, options, ready } = self;
-        check_sizes(*system, ensemble)?;
+        T::solve(self, ensemble, monitor)
+    }
+
+    fn run<T: Scalar>(
+        &self,
+        on_lanes: &dyn OnLanes<T>,
+        ensemble: &Ensemble<T>,
+        monitor: &Monitor,
+    ) -> Result<Solution<T>, Error> {
+        let sizes = (self.system.dim(), self.system.n_params());
+        self.ready.run(on_lanes, sizes, ensemble, &self.method, &self.options, monitor)
+    }
+}
+
+/// What a device needs to know of a system.
+#[derive(Clone, Debug)]
+enum Ready {
+    /// With a plan, where the method needs a Jacobian.
+    Cpu(cpu::Cpu, Option<Arc<Plan>>),
+    Cuda(cuda::Cuda, Arc<Graph>),
+}
+
+impl Ready {
+    /// For a system of n equations, with the pattern of its own Jacobian, which can be recorded.
+    fn new(
+        n: usize,
+        pattern: Option<&Pattern>,
+        trace: impl FnOnce() -> Result<Graph, Error>,
+        method: &Method,
+        device: &Device,
+    ) -> Result<Ready, Error> {
+        method.check()?;
+        match device {
+            Device::Cpu(cpu) => {
+                let plan = method.jacobian_by().map(|by| Plan::new(n, pattern, trace, by));
+                Ok(Ready::Cpu(cpu.clone(), plan.transpose()?.map(Arc::new)))
+            }
+            Device::Cuda(cuda) => Ok(Ready::Cuda(cuda.clone(), Arc::new(trace()?))),
+        }
+    }
+
+    /// Integrates an ensemble of the system, which has these numbers of equations and parameters.
+    fn run<T: Scalar>(
+        &self,
+        on_lanes: &dyn OnLanes<T>,
+        sizes: (usize, usize),
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<Solution<T>, Error> {
+        check_counts(sizes, ensemble)?;
         options.check(ensemble)?;
-        match ready {
+        match self {
             Ready::Cpu(cpu, plan) => {
-                cpu::solve(*system, ensemble, method, plan.as_deref(), cpu, options, monitor)
+                cpu::solve(on_lanes, ensemble, method, plan.as_deref(), cpu, options, monitor)
             }
             Ready::Cuda(cuda, graph) => {
                 let mut solution = cuda::solve(graph, ensemble, method, cuda, options, monitor)?;

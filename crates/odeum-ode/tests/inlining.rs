@@ -3,7 +3,9 @@
 // A test that cannot go on fails.
 #![allow(clippy::unwrap_used)]
 
-use odeum_ode::{Device, Ensemble, Method, Options, Real, Solution, System, Tolerance, solve};
+use odeum_ode::{
+    Device, DynSystem, Ensemble, Method, Options, Real, Solution, Solver, System, Tolerance,
+};
 
 const N: usize = 16;
 
@@ -39,10 +41,12 @@ impl System for Forgotten {
     }
 }
 
-fn run<S: System>(system: &S) -> Solution<f64> {
+fn run(system: impl System + Send + 'static) -> Solution<f64> {
     let ensemble = Ensemble::repeated(&[0.5; N], 1000, (0.0, 0.1)).unwrap();
     let options = Options::new(Tolerance::new(1e-6, 1e-6));
-    solve(system, &ensemble, &Method::rkck(), &Device::cpu(), &options).unwrap()
+    let system = DynSystem::new(system);
+    let solver = Solver::new(system, &Method::rkck(), &Device::cpu(), &options).unwrap();
+    solver.solve(&ensemble).unwrap()
 }
 
 #[test]
@@ -51,8 +55,8 @@ fn a_forgotten_inline_attribute_is_reported() {
         eprintln!("skipped: this processor has no lanes");
         return;
     }
-    assert!(run(&Inlined).warnings.is_empty());
-    let warnings = run(&Forgotten).warnings;
+    assert!(run(Inlined).warnings.is_empty());
+    let warnings = run(Forgotten).warnings;
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("#[inline(always)]"), "{warnings:?}");
 }

@@ -3,8 +3,11 @@
 // A test that cannot go on fails.
 #![allow(clippy::unwrap_used)]
 
-use odeum_core::{Graph, Tape};
-use odeum_ode::{Cpu, Device, Ensemble, Isa, Method, Options, Real, System, Tolerance, solve};
+use odeum_core::Tape;
+use odeum_ode::{
+    Cpu, Device, DynSystem, Ensemble, Error, Isa, Method, Options, Real, Solution, Solver, System,
+    Tolerance, solve,
+};
 use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
 use std::cell::Cell;
 
@@ -75,12 +78,15 @@ impl System for Bounded {
     }
 }
 
-fn allocations<S: System>(system: &S, method: &Method, isa: Isa, systems: usize) -> usize {
+/// One way to integrate.
+type Run<'a> = &'a dyn Fn(&Ensemble<f64>, &Device, &Options) -> Result<Solution<f64>, Error>;
+
+fn allocations(isa: Isa, systems: usize, run: Run) -> usize {
     let device = Device::Cpu(Cpu { threads: Some(1), isa });
     let ensemble = Ensemble::repeated(&[0.1_f64; N], systems, (0.0, 1.0)).unwrap();
     let options = Options::new(Tolerance::new(1e-5, 1e-6)).restarts(3).save_at(vec![0.4, 1.0]);
     let before = ALLOCATIONS.get();
-    let solution = solve(system, &ensemble, method, &device, &options).unwrap();
+    let solution = run(&ensemble, &device, &options).unwrap();
     let after = ALLOCATIONS.get();
     assert!(solution.all_succeeded());
     after - before
@@ -88,19 +94,25 @@ fn allocations<S: System>(system: &S, method: &Method, isa: Isa, systems: usize)
 
 #[test]
 fn many_systems_allocate_as_often_as_few() {
-    let tape = Tape::new(Graph::trace(&Chain)).unwrap();
-    let bounded = Tape::new(Graph::trace(&Bounded)).unwrap();
+    let erased = [
+        ("compiled", DynSystem::new(Chain)),
+        ("tape", Tape::trace(&Chain).into()),
+        ("tape with a bound", Tape::trace(&Bounded).into()),
+    ];
     for method in Method::all() {
         for isa in Isa::available() {
-            let few = allocations(&Chain, &method, isa, 300);
-            let many = allocations(&Chain, &method, isa, 900);
-            assert_eq!(few, many, "{} {isa} compiled", method.name());
-            let few = allocations(&tape, &method, isa, 300);
-            let many = allocations(&tape, &method, isa, 900);
-            assert_eq!(few, many, "{} {isa} tape", method.name());
-            let few = allocations(&bounded, &method, isa, 300);
-            let many = allocations(&bounded, &method, isa, 900);
-            assert_eq!(few, many, "{} {isa} tape with a bound", method.name());
+            let check = |what: &str, run: Run| {
+                let (few, many) = (allocations(isa, 300, run), allocations(isa, 900, run));
+                assert_eq!(few, many, "{} {isa} {what}", method.name());
+            };
+            check("inlined", &|ensemble, device, options| {
+                solve(&Chain, ensemble, &method, device, options)
+            });
+            for (what, system) in &erased {
+                check(what, &|ensemble, device, options| {
+                    Solver::new(system, &method, device, options)?.solve(ensemble)
+                });
+            }
         }
     }
 }

@@ -7,12 +7,11 @@ use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE}
 use crate::mechanism;
 use crate::model::{self, Model, Start};
 use crate::suggest;
-use odeum_compiled::Rhs;
 use odeum_io::{Finding, Findings};
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
 use odeum_kinetics::read::{Composition, Selection};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
-use odeum_ode::{Atol, Method, Tolerance};
+use odeum_ode::{Atol, DynSystem, Method, Tolerance};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -361,7 +360,7 @@ fn model(gas: Gas, values: Vec<f64>, mechanism: &odeum_kinetics::Mechanism, file
         param_names: reactor.param_names(),
         variables: model::variables(gas.names(), values),
         span: None,
-        rhs: Rhs::of_reactor(Arc::clone(&reactor)),
+        rhs: DynSystem::from(Arc::clone(&reactor)),
         start: Start::Gas(Box::new(gas)),
     }
 }

@@ -2,9 +2,9 @@
 
 use super::reader::{Field, Section, Spot};
 use crate::model::{self, Model, Start};
-use odeum_compiled::Rhs;
 use odeum_core::text::{Diagnostic, Part, TextSource};
 use odeum_io::{Finding, Findings};
+use odeum_ode::DynSystem;
 
 /// A name, where it stands, and what it stands for.
 pub(super) struct Entry<'a, T> {
@@ -96,7 +96,7 @@ pub(super) fn read(
         variables,
         start: Start::Direct,
         span: None,
-        rhs: Rhs::of_tape(system.tape()),
+        rhs: DynSystem::from(&system),
     })
 }
 

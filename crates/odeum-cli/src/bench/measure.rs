@@ -3,13 +3,12 @@
 use super::document::Row;
 use super::limit;
 use super::workload::Workload;
-use odeum_compiled::{Compiled, Rhs};
 use odeum_core::{Graph, Tape};
 use odeum_ode::backend::cuda::{self, Session};
 use odeum_ode::problems::WithSystem;
 use odeum_ode::{
-    Cpu, Cuda, Device, Ensemble, Error, FirstStep, Isa, Method, Monitor, Options, Scalar, Solution,
-    System, Tolerance,
+    Compiled, Cpu, Cuda, Device, DynSystem, Ensemble, Error, FirstStep, Isa, Method, Options,
+    Scalar, Solution, Solver, System, Tolerance,
 };
 use std::time::Instant;
 
@@ -73,8 +72,8 @@ pub(crate) fn measure<T: Compiled>(
     let graph = workload.problem.with_system(Trace);
     let tape = Tape::new(graph.clone())
         .map_err(|e| Error::input("problem", workload.problem.name, e.to_string()))?;
-    let compiled = Rhs::of_problem(&workload.problem);
-    let interpreted = Rhs::of_tape(tape);
+    let compiled = DynSystem::from(&workload.problem);
+    let interpreted = DynSystem::from(tape);
     let reference = reference(&interpreted, workload, &ensemble)?;
     for variant in variants {
         let rhs = if variant.tape { &interpreted } else { &compiled };
@@ -113,13 +112,14 @@ struct Timed<T> {
 }
 
 fn time<T: Compiled>(
-    rhs: &Rhs,
+    rhs: &DynSystem,
     workload: &Workload,
     ensemble: &Ensemble<T>,
     device: &Device,
 ) -> Result<Timed<T>, Error> {
     let (method, options) = (&workload.method, &workload.options);
-    let run = || rhs.integrate(ensemble, method, device, options, &Monitor::new());
+    let solver = Solver::new(rhs, method, device, options)?;
+    let run = || solver.solve(ensemble);
     if matches!(device, Device::Cuda(_)) {
         // The first run compiles the kernel or loads it from the cache, and takes the memory.
         run()?;
@@ -250,7 +250,7 @@ fn published<T: Scalar>(
 
 /// The first systems, solved as tightly as double precision allows from the same numbers.
 fn reference<T: Scalar>(
-    rhs: &Rhs,
+    rhs: &DynSystem,
     workload: &Workload,
     ensemble: &Ensemble<T>,
 ) -> Result<Solution<f64>, Error> {
@@ -265,7 +265,7 @@ fn reference<T: Scalar>(
         restarts: 1,
         ..workload.options.clone()
     };
-    rhs.integrate(&wide, &Method::vern7(), &Device::cpu(), &options, &Monitor::new())
+    Solver::new(rhs, &Method::vern7(), &Device::cpu(), &options)?.solve(&wide)
 }
 
 fn max_error<T: Scalar>(found: &Solution<T>, reference: &Solution<f64>) -> f64 {

@@ -1,12 +1,11 @@
 //! The states of several runs of a partially stirred reactor, one after the other.
 
 use super::refused;
-use odeum_compiled::Rhs;
 use odeum_io::Finding;
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::Reactor;
 use odeum_kinetics::pasr::{Pasr, PasrSettings, RunError};
-use odeum_ode::{Device, Ensemble, Error, Method, Monitor, Options, Tolerance};
+use odeum_ode::{Device, Ensemble, Error, Method, Monitor, Options, Solver, Tolerance};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -56,7 +55,10 @@ impl Database {
         mut progress: impl FnMut(usize),
     ) -> Result<Database, Finding> {
         let mut database = Database::default();
-        let rhs = Rhs::of_reactor(Arc::new(Reactor::constant_pressure(Arc::clone(kinetics))));
+        let reactor = Arc::new(Reactor::constant_pressure(Arc::clone(kinetics)));
+        let options = Options::new(Tolerance::new(1e-6, 1e-10));
+        let solver = Solver::new(reactor, &Method::rodas4(), device, &options)
+            .map_err(|error| Finding::error(error.to_string()))?;
         let dim = kinetics.n_species() + 2;
         let mut done = 0;
         for (run, settings) in settings.iter().enumerate() {
@@ -74,7 +76,7 @@ impl Database {
                     return Err(Failure::Stopped);
                 }
                 integrations += (states.len() / dim) as u64;
-                react(&rhs, dim, settings.pressure, device, states, dt)
+                react(&solver, dim, settings.pressure, states, dt)
             };
             let ended = pasr.run(react, |pasr| {
                 database.add(run, pasr, kinetics.n_species());
@@ -124,20 +126,16 @@ impl Database {
 
 /// Integrates all particles over a time.
 fn react(
-    rhs: &Rhs,
+    solver: &Solver,
     dim: usize,
     pressure: f64,
-    device: &Device,
     states: &mut [f64],
     dt: f64,
 ) -> Result<(), Failure> {
-    let options = Options::new(Tolerance::new(1e-6, 1e-10));
     let ensemble = Ensemble::new(dim, states.to_vec(), (0.0, dt))
         .and_then(|ensemble| ensemble.with_shared_params(vec![pressure]))
         .map_err(Failure::Solver)?;
-    let solution = rhs
-        .integrate(&ensemble, &Method::rodas4(), device, &options, &Monitor::new())
-        .map_err(Failure::Solver)?;
+    let solution = solver.solve(&ensemble).map_err(Failure::Solver)?;
     match solution.status.iter().find(|status| !status.is_success()) {
         Some(status) => Err(Failure::System(status.name())),
         None => {

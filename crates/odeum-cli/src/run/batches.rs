@@ -7,10 +7,9 @@
 use super::store::Store;
 use odeum_case::results::{Piece, Pieces};
 use odeum_case::{Plan, STARTS};
-use odeum_compiled::Compiled;
 use odeum_io::checkpoint::ensemble::Header;
 use odeum_io::parallel;
-use odeum_ode::{Device, Ensemble, Error, Monitor, Solution, Status};
+use odeum_ode::{Compiled, Device, Ensemble, Error, Monitor, Solution, Solver, Status};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -68,6 +67,9 @@ impl<'a, T: Compiled> Batches<'a, T> {
     pub(super) fn run(&mut self, monitor: &Monitor, store: &mut Store) -> Result<(), Error> {
         let aim = CALL.min(store.every());
         let mut most = if aim.is_zero() { 1 } else { first_call(&self.plan.device) };
+        let Plan { case, device, options, .. } = self.plan;
+        // What depends on neither batch nor precision is found once.
+        let solver = Solver::new(&case.model.rhs, &case.method.method, device, options)?;
         let mut coming = self.part(0, most)?;
         while let Some(part) = coming.take() {
             if monitor.is_stopped() {
@@ -78,10 +80,8 @@ impl<'a, T: Compiled> Batches<'a, T> {
             let (next, solution) = parallel::beside(
                 || self.part(batches.end, most),
                 || {
-                    let case = self.plan.case;
-                    let (method, device) = (&case.method.method, &self.plan.device);
-                    let options = self.plan.options_of(&left);
-                    case.model.rhs.integrate(&ensemble, method, device, &options, monitor)
+                    let solver = solver.with_options(self.plan.options_of(&left));
+                    solver.solve_monitored(&ensemble, monitor)
                 },
             );
             let solution = solution?;

@@ -4,9 +4,8 @@
 //! The processor integrates some of the systems first, which says how long they take at most.
 
 use odeum_case::Plan;
-use odeum_compiled::Compiled;
 use odeum_ode::backend::cpu::Cpu;
-use odeum_ode::{Cuda, Device, Monitor};
+use odeum_ode::{Compiled, Cuda, Device, Monitor, Solver};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -55,7 +54,8 @@ fn on_a_thread<T: Compiled>(plan: &Plan<'_>) -> Option<Duration> {
         let left = PATIENCE.checked_sub(begun.elapsed())?;
         let case = plan.case;
         let ended = at_most(left, &monitor, || {
-            case.model.rhs.integrate(&ensemble, &case.method.method, &one, &options, &monitor)
+            Solver::new(&case.model.rhs, &case.method.method, &one, &options)?
+                .solve_monitored(&ensemble, &monitor)
         });
         ended.ok().filter(|_| !monitor.is_stopped())?;
         *time = started.elapsed();

@@ -1,15 +1,12 @@
 //! A system with its Jacobian, as implicit methods see it: over one kind of lanes, without the
 //! type of the system.
-//!
-//! Implicit methods are long, and most of them is linear algebra that knows no system. So they
-//! are compiled once for each kind of lanes and call the system through a table of functions; a
-//! system adds to a program no more than its right-hand side and its Jacobian.
 
 use crate::linalg::Symbolic;
+use crate::method::rhs::Equations;
 use crate::method::stepper::Point;
 use odeum_core::graph::Node;
 use odeum_core::real::Outlined;
-use odeum_core::{Error, Graph, Lanes, Pattern, Program, Scalar, System};
+use odeum_core::{Error, Graph, Lanes, Pattern, Program, Scalar};
 
 /// Where the Jacobian comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,17 +43,22 @@ enum Source {
 }
 
 impl Plan {
-    /// Finds pattern, derivatives and the order of elimination.
+    /// Finds pattern, derivatives and the order of elimination, for a system of n equations: from
+    /// the pattern of its own Jacobian, or else from its graph.
     ///
     /// # Errors
-    /// A pattern that is not n × n.
-    pub(crate) fn new<S: System>(system: &S, by: JacobianBy) -> Result<Plan, Error> {
-        let n = system.dim();
+    /// A pattern that is not n × n, or a graph that cannot be had.
+    pub(crate) fn new(
+        n: usize,
+        own: Option<&Pattern>,
+        graph: impl FnOnce() -> Result<Graph, Error>,
+        by: JacobianBy,
+    ) -> Result<Plan, Error> {
         let mut autonomous = false;
-        let (mut source, pattern) = match system.jacobian_pattern() {
+        let (mut source, pattern) = match own {
             Some(pattern) => (Source::System, pattern.clone()),
             None => {
-                let graph = Graph::trace(system);
+                let graph = graph()?;
                 let (entries, pattern) = graph.jacobian();
                 autonomous = !graph.nodes().contains(&Node::Time);
                 let jacobian = Program::new(&entries);
@@ -172,111 +174,87 @@ impl<L: Lanes> Outlined for Curvature<'_, L> {
     }
 }
 
-/// A system and its Jacobian over lanes.
-pub(crate) trait Equations<L: Lanes> {
-    fn plan(&self) -> &Plan;
-
-    /// Values of workspace the functions below want.
-    fn workspace(&self) -> usize;
-
-    /// f at a point.
-    fn slope(&self, at: &Point<L>, out: &mut [L], work: &mut [L]);
-
-    /// f, ∂f/∂y and ∂f/∂t at a point.
-    fn linearise(&self, at: &Point<L>, slope: &mut [L], out: &mut Derivatives<L>, work: &mut [L]);
-
-    /// ∂f/∂y and ∂f/∂t at a point where f is `slope`.
-    fn derivatives(&self, at: &Point<L>, slope: &[L], out: &mut Derivatives<L>, work: &mut [L]);
-}
-
 /// A system with the plan of its Jacobian.
-pub(crate) struct Linearised<'a, S> {
-    pub(crate) system: &'a S,
-    pub(crate) plan: &'a Plan,
+pub(crate) struct Linearised<'a, L: Lanes> {
+    equations: &'a dyn Equations<L>,
+    plan: &'a Plan,
 }
 
-impl<L: Lanes, S: System> Equations<L> for Linearised<'_, S> {
-    fn plan(&self) -> &Plan {
+impl<'a, L: Lanes> Linearised<'a, L> {
+    pub(crate) fn new(equations: &'a dyn Equations<L>, plan: &'a Plan) -> Self {
+        Linearised { equations, plan }
+    }
+
+    pub(crate) fn plan(&self) -> &'a Plan {
         self.plan
     }
 
-    fn workspace(&self) -> usize {
-        self.system.workspace() + self.plan.workspace()
+    /// Values of workspace the functions below want.
+    pub(crate) fn workspace(&self) -> usize {
+        self.equations.workspace() + self.plan.workspace()
     }
 
-    fn slope(&self, at: &Point<L>, out: &mut [L], work: &mut [L]) {
-        L::outline(Slope { system: self.system, at, out, work });
+    /// f at a point.
+    pub(crate) fn slope(&self, at: &Point<L>, out: &mut [L], work: &mut [L]) {
+        self.equations.slope(at, out, work);
     }
 
-    fn linearise(&self, at: &Point<L>, slope: &mut [L], out: &mut Derivatives<L>, work: &mut [L]) {
+    /// f, ∂f/∂y and ∂f/∂t at a point.
+    pub(crate) fn linearise(
+        &self,
+        at: &Point<L>,
+        slope: &mut [L],
+        out: &mut Derivatives<L>,
+        work: &mut [L],
+    ) {
         if let Source::System = self.plan.source {
-            L::outline(Both { system: self.system, at, slope, out, work });
+            self.equations.slope_and_jacobian(at, slope, out, work);
             return;
         }
         self.slope(at, slope, work);
         self.derivatives(at, slope, out, work);
     }
 
-    fn derivatives(&self, at: &Point<L>, slope: &[L], out: &mut Derivatives<L>, work: &mut [L]) {
+    /// ∂f/∂y and ∂f/∂t at a point where f is `slope`.
+    pub(crate) fn derivatives(
+        &self,
+        at: &Point<L>,
+        slope: &[L],
+        out: &mut Derivatives<L>,
+        work: &mut [L],
+    ) {
         match &self.plan.source {
-            Source::System => L::outline(Own { system: self.system, at, out, work }),
+            Source::System => self.equations.jacobian(at, out, work),
             Source::Programs { jacobian, time } => {
                 L::outline(Interpreted { program: jacobian, at, out: &mut out.jacobian, work });
                 if !self.plan.autonomous {
                     L::outline(Interpreted { program: time, at, out: &mut out.dfdt, work });
                 }
             }
-            Source::Differences(groups) => {
-                differences(self.system, self.plan, groups, at, slope, out, work);
-            }
+            Source::Differences(groups) => self.differences(groups, at, slope, out, work),
         }
     }
-}
 
-struct Slope<'a, L, S> {
-    system: &'a S,
-    at: &'a Point<'a, L>,
-    out: &'a mut [L],
-    work: &'a mut [L],
-}
-
-impl<L: Lanes, S: System> Outlined for Slope<'_, L, S> {
-    #[inline(always)]
-    fn run(self) {
-        let Slope { system, at, out, work } = self;
-        system.rhs_in(at.t, at.y, at.p, out, work);
-    }
-}
-
-struct Own<'a, L, S> {
-    system: &'a S,
-    at: &'a Point<'a, L>,
-    out: &'a mut Derivatives<L>,
-    work: &'a mut [L],
-}
-
-impl<L: Lanes, S: System> Outlined for Own<'_, L, S> {
-    #[inline(always)]
-    fn run(self) {
-        let Own { system, at, out, work } = self;
-        system.jacobian_in(at.t, at.y, at.p, &mut out.jacobian, &mut out.dfdt, work);
-    }
-}
-
-struct Both<'a, L, S> {
-    system: &'a S,
-    at: &'a Point<'a, L>,
-    slope: &'a mut [L],
-    out: &'a mut Derivatives<L>,
-    work: &'a mut [L],
-}
-
-impl<L: Lanes, S: System> Outlined for Both<'_, L, S> {
-    #[inline(always)]
-    fn run(self) {
-        let Both { system, at, slope, out, work } = self;
-        let Derivatives { jacobian, dfdt } = out;
-        system.rhs_and_jacobian_in(at.t, at.y, at.p, slope, jacobian, dfdt, work);
+    /// Difference quotients, with increments √(ε max(10⁻⁵, |yⱼ|)) as RADAU5 has them.
+    fn differences(
+        &self,
+        groups: &[Vec<usize>],
+        at: &Point<L>,
+        slope: &[L],
+        out: &mut Derivatives<L>,
+        work: &mut [L],
+    ) {
+        let Linearised { equations, plan } = *self;
+        let n = at.y.len();
+        let (work, own) = work.split_at_mut(equations.workspace());
+        let (y, changed) = own.split_at_mut(n);
+        y.copy_from_slice(at.y);
+        for group in groups {
+            L::outline(Quotients { equations, plan, group, at, slope, y, changed, out, work });
+        }
+        if !plan.autonomous {
+            L::outline(TimeQuotient { equations, at, slope, out: &mut out.dfdt, work });
+        }
     }
 }
 
@@ -298,36 +276,14 @@ impl<L: Lanes> Outlined for Interpreted<'_, L> {
 /// Where y is changed for a difference quotient: by the root of ε times |y|, or times this.
 const LEAST_SIZE: f64 = 1e-5;
 
-/// Difference quotients, with increments √(ε max(10⁻⁵, |yⱼ|)) as RADAU5 has them.
-fn differences<L: Lanes, S: System>(
-    system: &S,
-    plan: &Plan,
-    groups: &[Vec<usize>],
-    at: &Point<L>,
-    slope: &[L],
-    out: &mut Derivatives<L>,
-    work: &mut [L],
-) {
-    let n = at.y.len();
-    let (work, own) = work.split_at_mut(system.workspace());
-    let (y, changed) = own.split_at_mut(n);
-    y.copy_from_slice(at.y);
-    for group in groups {
-        L::outline(Quotients { system, plan, group, at, slope, y, changed, out, work });
-    }
-    if !plan.autonomous {
-        L::outline(TimeQuotient { system, at, slope, out: &mut out.dfdt, work });
-    }
-}
-
 #[inline(always)]
 fn increment<L: Lanes>(x: L) -> L {
     let size = L::select(x.abs().lt(L::lit(LEAST_SIZE)), L::lit(LEAST_SIZE), x.abs());
     (size * L::lit(L::Scalar::EPSILON)).sqrt()
 }
 
-struct Quotients<'a, L, S> {
-    system: &'a S,
+struct Quotients<'a, L: Lanes> {
+    equations: &'a dyn Equations<L>,
     plan: &'a Plan,
     group: &'a [usize],
     at: &'a Point<'a, L>,
@@ -339,15 +295,15 @@ struct Quotients<'a, L, S> {
     work: &'a mut [L],
 }
 
-impl<L: Lanes, S: System> Outlined for Quotients<'_, L, S> {
+impl<L: Lanes> Outlined for Quotients<'_, L> {
     #[inline(always)]
     fn run(self) {
-        let Quotients { system, plan, group, at, slope, y, changed, out, work } = self;
+        let Quotients { equations, plan, group, at, slope, y, changed, out, work } = self;
         let n = slope.len().min(y.len());
         for &j in group {
             y[j] = at.y[j] + increment(at.y[j]);
         }
-        system.rhs_in(at.t, &y[..n], at.p, &mut changed[..n], work);
+        equations.slope(&Point { t: at.t, y: &y[..n], p: at.p }, &mut changed[..n], work);
         for i in 0..n {
             let first = plan.pattern.row_start(i);
             for (e, j) in plan.pattern.row(i).iter().enumerate() {
@@ -364,20 +320,20 @@ impl<L: Lanes, S: System> Outlined for Quotients<'_, L, S> {
     }
 }
 
-struct TimeQuotient<'a, L, S> {
-    system: &'a S,
+struct TimeQuotient<'a, L: Lanes> {
+    equations: &'a dyn Equations<L>,
     at: &'a Point<'a, L>,
     slope: &'a [L],
     out: &'a mut [L],
     work: &'a mut [L],
 }
 
-impl<L: Lanes, S: System> Outlined for TimeQuotient<'_, L, S> {
+impl<L: Lanes> Outlined for TimeQuotient<'_, L> {
     #[inline(always)]
     fn run(self) {
-        let TimeQuotient { system, at, slope, out, work } = self;
+        let TimeQuotient { equations, at, slope, out, work } = self;
         let t = at.t + increment(at.t);
-        system.rhs_in(t, at.y, at.p, out, work);
+        equations.slope(&Point { t, y: at.y, p: at.p }, out, work);
         for i in 0..slope.len() {
             out[i] = (out[i] - slope[i]) / (t - at.t);
         }

@@ -6,6 +6,7 @@ pub mod erk;
 pub(crate) mod first_step;
 pub(crate) mod linearised;
 pub mod radau;
+pub(crate) mod rhs;
 pub mod rkc;
 pub mod rosenbrock;
 pub(crate) mod stepper;

@@ -109,7 +109,7 @@ pub trait WithSystem {
 
 /// Every built-in system, by type.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Builtin {
+pub(crate) enum Builtin {
     Arenstorf(Arenstorf),
     Brusselator(Brusselator),
     Brusselator1d(Brusselator1d),
@@ -210,7 +210,7 @@ impl Problem {
     /// Calls `visitor` with the system.
     ///
     /// This compiles the visitor for every built-in system: right for what is small, as tracing
-    /// a graph. For a whole solver see [`with_compiled`](Problem::with_compiled).
+    /// a graph. A [`DynSystem`](crate::DynSystem) has solvers that are compiled already.
     pub fn with_system<V: WithSystem>(&self, visitor: V) -> V::Output {
         match &self.system {
             Builtin::Arenstorf(system) => visitor.run(system),
@@ -229,21 +229,8 @@ impl Problem {
         }
     }
 
-    /// Calls `visitor` with the system if it is one of the few that a program compiles its
-    /// solvers for (`pleiades`, `lorenz`, `van_der_pol`, `brusselator_1d`). Each of them takes
-    /// every solver for every instruction set into the program; the other problems are meant to
-    /// run from their traced tape.
-    ///
-    /// # Errors
-    /// Gives the visitor back when the system is another one.
-    pub fn with_compiled<V: WithSystem>(&self, visitor: V) -> Result<V::Output, V> {
-        match &self.system {
-            Builtin::Brusselator1d(system) => Ok(visitor.run(system)),
-            Builtin::Lorenz(system) => Ok(visitor.run(system)),
-            Builtin::Pleiades(system) => Ok(visitor.run(system)),
-            Builtin::VanDerPol(system) => Ok(visitor.run(system)),
-            _ => Err(visitor),
-        }
+    pub(crate) fn builtin(&self) -> &Builtin {
+        &self.system
     }
 }
 

@@ -1,27 +1,14 @@
 //! Systems made to deceive: each tempts a method to report success with a wrong answer. A method
 //! passes when its answer is right, or its status says that there is none.
 
-use crate::suite::Subject;
-use odeum_core::{Graph, Tape};
+use crate::suite::{Precision, Subject};
 use odeum_ode::{
-    Controller, Ensemble, FirstStep, Method, Options, Real, Scalar, Solution, Status, System,
-    Tolerance,
+    Controller, Ensemble, FirstStep, Options, Real, Solution, Status, System, Tolerance,
 };
 
 const FIRST: [FirstStep; 2] = [FirstStep::Automatic, FirstStep::Share(1.0)];
 
-/// Integrates from the tape: one type of system for all, so that solvers are compiled once more.
-fn run<T: Scalar, S: System>(
-    subject: &Subject,
-    system: &S,
-    ensemble: &Ensemble<T>,
-    method: &Method,
-    options: &Options,
-) -> Solution<T> {
-    subject.solve(&Tape::new(Graph::trace(system)).unwrap(), ensemble, method, options)
-}
-
-fn tolerance<T: Scalar>(tol: f64, share: f64) -> Tolerance {
+fn tolerance<T: Precision>(tol: f64, share: f64) -> Tolerance {
     let tol = tol.max(40.0 * T::EPSILON);
     Tolerance::new(tol, tol * share)
 }
@@ -57,7 +44,7 @@ impl System for Explosion {
 
 /// No tolerance takes a method through a pole. (At a tenth and a hundredth a first step over the
 /// whole span may: such tolerances do not notice the pole.)
-pub(crate) fn poles_are_not_passed<T: Scalar>(subject: &Subject) {
+pub(crate) fn poles_are_not_passed<T: Precision>(subject: &Subject) {
     for exponent in 1..=12 {
         for first in if exponent > 2 { &FIRST[..] } else { &FIRST[..1] } {
             let options = Options::new(tolerance::<T>(10f64.powi(-exponent), 1e-2))
@@ -76,11 +63,14 @@ pub(crate) fn poles_are_not_passed<T: Scalar>(subject: &Subject) {
             let starts: Vec<T> = [-10.0, -1.0, 0.0, 0.3].map(T::from_f64).to_vec();
             for end in [4.5, 5.2, 6.0] {
                 let ensemble = Ensemble::new(1, starts.clone(), (0.0, end)).unwrap();
-                not_passed(&run(subject, &Tangent, &ensemble, &subject.method, &options), "tan");
+                not_passed(
+                    &subject.solve_recorded(&Tangent, &ensemble, &subject.method, &options),
+                    "tan",
+                );
             }
             let starts: Vec<T> = [0.0, 0.5, 2.0, 0.0, 0.5, 2.0].map(T::from_f64).to_vec();
             let ensemble = Ensemble::new(2, starts, (0.0, 10.0)).unwrap();
-            let solution = run(subject, &Explosion, &ensemble, &subject.method, &options);
+            let solution = subject.solve_recorded(&Explosion, &ensemble, &subject.method, &options);
             not_passed(&solution, "explosion");
         }
     }
@@ -88,7 +78,7 @@ pub(crate) fn poles_are_not_passed<T: Scalar>(subject: &Subject) {
 
 /// Implicit methods with steps of one size end with a status where a pole is too fast for them.
 /// (Explicit ones go up with it, as polynomials do, until they overflow or the span ends.)
-pub(crate) fn fixed_steps_do_not_pass_poles<T: Scalar>(subject: &Subject) {
+pub(crate) fn fixed_steps_do_not_pass_poles<T: Precision>(subject: &Subject) {
     if subject.method.jacobian_by().is_none() {
         return;
     }
@@ -96,7 +86,7 @@ pub(crate) fn fixed_steps_do_not_pass_poles<T: Scalar>(subject: &Subject) {
         let method = subject.method.clone().with_controller(Controller::fixed(3.3 / count));
         let options = Options::new(tolerance::<T>(1e-6, 1.0)).max_steps(3000);
         let ensemble = Ensemble::new(1, vec![T::from_f64(0.0)], (0.0, 3.3)).unwrap();
-        let solution = run(subject, &Tangent, &ensemble, &method, &options);
+        let solution = subject.solve_recorded(&Tangent, &ensemble, &method, &options);
         let (status, y) = (solution.status[0], solution.y(0));
         assert!(!status.is_success(), "{count} steps: {y:?} at {}", solution.t[0]);
     }
@@ -120,7 +110,7 @@ impl System for Ignition {
 }
 
 /// What grows from far below the tolerance is not slept through.
-pub(crate) fn ignitions_are_not_missed<T: Scalar>(subject: &Subject) {
+pub(crate) fn ignitions_are_not_missed<T: Precision>(subject: &Subject) {
     // Growth and seed: induction of ln(1/ε)/k.
     let double = T::EPSILON < 1e-10;
     let least = if double { 1e-100 } else { 1e-30 };
@@ -138,7 +128,8 @@ pub(crate) fn ignitions_are_not_missed<T: Scalar>(subject: &Subject) {
                     .unwrap();
                 let options =
                     Options::new(tolerance::<T>(tol, 1e-3)).max_steps(20_000).first_step(first);
-                let solution = run(subject, &Ignition, &ensemble, &subject.method, &options);
+                let solution =
+                    subject.solve_recorded(&Ignition, &ensemble, &subject.method, &options);
                 let (status, y) = (solution.status[0], solution.y(0)[0].to_f64());
                 let right = (y - 1.0).abs() < 0.05;
                 let what = format!("k = {k}, seed {seed:e}, {tol:e}, {first:?}");
@@ -180,7 +171,7 @@ impl System for Saddles {
 }
 
 /// Equilibria are left by one unknown, by two at once, and in spirals.
-pub(crate) fn saddles_are_left<T: Scalar>(subject: &Subject) {
+pub(crate) fn saddles_are_left<T: Precision>(subject: &Subject) {
     let seed = T::from_f64(Saddles::SEED);
     let start = vec![T::from_f64(1.0), seed, seed, seed, seed, T::from_f64(0.0)];
     let ensemble = Ensemble::new(6, start, (0.0, Saddles::END)).unwrap();
@@ -188,7 +179,7 @@ pub(crate) fn saddles_are_left<T: Scalar>(subject: &Subject) {
         for first in FIRST {
             let tolerance = tolerance::<T>(tol, 1e-2);
             let options = Options::new(tolerance).max_steps(20_000).first_step(first);
-            let solution = run(subject, &Saddles, &ensemble, &subject.method, &options);
+            let solution = subject.solve_recorded(&Saddles, &ensemble, &subject.method, &options);
             if !solution.status[0].is_success() {
                 continue;
             }
@@ -220,7 +211,7 @@ impl System for Nothing {
 }
 
 /// An unstable equilibrium that nothing disturbs costs a bounded number of steps.
-pub(crate) fn undisturbed_equilibria_end<T: Scalar>(subject: &Subject) {
+pub(crate) fn undisturbed_equilibria_end<T: Precision>(subject: &Subject) {
     // In single precision rounding limits the steps before the guard does.
     if subject.method.jacobian_by().is_none() || T::EPSILON > 1e-10 {
         return;
@@ -228,7 +219,7 @@ pub(crate) fn undisturbed_equilibria_end<T: Scalar>(subject: &Subject) {
     let ensemble =
         Ensemble::new(2, vec![T::from_f64(0.0), T::from_f64(1.0)], (0.0, 100.0)).unwrap();
     let options = Options::new(tolerance::<T>(1e-5, 1e-3)).max_steps(3000);
-    let solution = run(subject, &Nothing, &ensemble, &subject.method, &options);
+    let solution = subject.solve_recorded(&Nothing, &ensemble, &subject.method, &options);
     assert_eq!(solution.status[0], Status::Success, "{:?}", solution.stats[0]);
 }
 
@@ -251,11 +242,11 @@ impl System for Jumps {
 
 /// Jumps are resolved to some hundred tolerances (an error estimate knows nothing of where in the
 /// step a jump lies); a pulse is not stepped over when no step is longer.
-pub(crate) fn jumps_and_pulses_are_resolved<T: Scalar>(subject: &Subject) {
+pub(crate) fn jumps_and_pulses_are_resolved<T: Precision>(subject: &Subject) {
     let ensemble = Ensemble::new(2, vec![T::from_f64(0.0); 2], (0.0, 3.0)).unwrap();
     for tol in [1e-3, 1e-5] {
         let options = Options::new(tolerance::<T>(tol, 1.0)).max_steps(50_000).largest_step(0.02);
-        let solution = run(subject, &Jumps, &ensemble, &subject.method, &options);
+        let solution = subject.solve_recorded(&Jumps, &ensemble, &subject.method, &options);
         let y: Vec<f64> = solution.y(0).iter().map(|y| y.to_f64()).collect();
         assert!(solution.all_succeeded(), "{:?}", solution.status);
         assert!((y[0] + 5.0).abs() < 200.0 * tol, "jump at {tol:e}: {}", y[0]);
@@ -279,7 +270,7 @@ impl System for Swing {
 }
 
 /// A level that is passed and passed again within one step is seen, the first time.
-pub(crate) fn excursions_are_seen<T: Scalar>(subject: &Subject) {
+pub(crate) fn excursions_are_seen<T: Precision>(subject: &Subject) {
     if !subject.finds_crossings() {
         return;
     }
@@ -295,7 +286,7 @@ pub(crate) fn excursions_are_seen<T: Scalar>(subject: &Subject) {
         let options = Options::new(tolerance)
             .max_steps(20_000)
             .end_when_falls(0, levels.iter().map(|x| x.max(-1.0 + 2.0 * reach)).collect());
-        let solution = run(subject, &Swing, &ensemble, &subject.method, &options);
+        let solution = subject.solve_recorded(&Swing, &ensemble, &subject.method, &options);
         for (s, level) in levels.iter().enumerate() {
             let level = level.max(-1.0 + 2.0 * reach);
             if level > 0.5 {
@@ -311,11 +302,11 @@ pub(crate) fn excursions_are_seen<T: Scalar>(subject: &Subject) {
 }
 
 /// However stiff a system, the evaluations stay within what is allowed and one attempt.
-pub(crate) fn work_is_bounded<T: Scalar>(subject: &Subject) {
+pub(crate) fn work_is_bounded<T: Precision>(subject: &Subject) {
     let ensemble =
         Ensemble::new(2, vec![T::from_f64(1.0), T::from_f64(0.5)], (0.0, 100.0)).unwrap();
     let options = Options::new(tolerance::<T>(1e-5, 1.0)).max_evaluations(500);
-    let solution = run(subject, &Swing, &ensemble, &subject.method, &options);
+    let solution = subject.solve_recorded(&Swing, &ensemble, &subject.method, &options);
     let (status, nfev) = (solution.status[0], solution.stats[0].nfev);
     if status == Status::Success {
         assert!(nfev < 500, "{nfev}");

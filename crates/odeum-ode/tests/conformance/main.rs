@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod deceivers;
+mod erased;
 mod prothero;
 mod shim;
 mod suite;
@@ -64,8 +65,17 @@ macro_rules! conforms {
 
 /// The processor with these lanes and threads; with the widest lanes it has, where it lacks these.
 fn cpu(isa: odeum_ode::Isa, threads: usize) -> suite::Place {
+    suite::Place::Device(processor(isa, threads))
+}
+
+/// The same, by methods that are compiled for the system.
+fn inlined(isa: odeum_ode::Isa, threads: usize) -> suite::Place {
+    suite::Place::Inlined(processor(isa, threads))
+}
+
+fn processor(isa: odeum_ode::Isa, threads: usize) -> odeum_ode::Device {
     let isa = if isa.is_available() { isa } else { odeum_ode::Isa::best() };
-    suite::Place::Device(odeum_ode::Device::Cpu(odeum_ode::Cpu { threads: Some(threads), isa }))
+    odeum_ode::Device::Cpu(odeum_ode::Cpu { threads: Some(threads), isa })
 }
 
 conforms!(rkck_avx512_f64, Method::rkck(), crate::cpu(Isa::Avx512, 2), f64);
@@ -92,6 +102,10 @@ conforms!(radau_avx512_f64, Method::radau(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(radau_avx2_f64, Method::radau(), crate::cpu(Isa::Avx2, 1), f64);
 conforms!(radau_scalar_f64, Method::radau(), crate::cpu(Isa::Scalar, 2), f64);
 conforms!(radau_avx512_f32, Method::radau(), crate::cpu(Isa::Avx512, 3), f32);
+
+conforms!(rkck_inlined_f64, Method::rkck(), crate::inlined(Isa::Avx512, 2), f64);
+conforms!(tsit5_inlined_f64, Method::tsit5(), crate::inlined(Isa::Avx2, 1), f64);
+conforms!(rkc_inlined_f64, Method::rkc(), crate::inlined(Isa::Avx512, 2), f64);
 
 conforms!(rkck_cuda_f64, Method::rkck(), Place::Shim("od_erk"), f64);
 conforms!(rkck_cuda_f32, Method::rkck(), Place::Shim("od_erk"), f32);

@@ -4,7 +4,9 @@
 //! z = hλ → −∞ and h → 0 the errors of a method go as h^k/z, with a k that has little to do with
 //! its classical order (Hairer & Wanner II, sec. IV.15). At a fixed λ that is order k − 1 in h.
 
-use odeum_ode::{Controller, Device, Ensemble, Method, Options, Real, System, Tolerance, solve};
+use odeum_ode::{
+    Controller, Device, DynSystem, Ensemble, Method, Options, Real, Solver, System, Tolerance,
+};
 
 /// φ = sin; the parameter is −λ.
 struct Prothero;
@@ -29,7 +31,9 @@ fn error(method: &Method, steps: u32, stiffness: f64) -> f64 {
     let ensemble = ensemble.with_shared_params(vec![stiffness]).unwrap();
     // The tolerance of fixed steps is that of Newton's iteration.
     let tight = Options::new(Tolerance::new(1e-12, 1e-14));
-    let solution = solve(&Prothero, &ensemble, &method, &Device::cpu(), &tight).unwrap();
+    let system = DynSystem::new(Prothero);
+    let solver = Solver::new(system, &method, &Device::cpu(), &tight).unwrap();
+    let solution = solver.solve(&ensemble).unwrap();
     assert!(solution.all_succeeded(), "{:?}", solution.status);
     (solution.y(0)[0] - 2.0_f64.sin()).abs()
 }

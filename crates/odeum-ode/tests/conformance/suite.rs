@@ -2,11 +2,38 @@
 
 use crate::shim;
 use crate::systems::{Fate, Fates, Smooth};
-use odeum_core::Graph;
+use odeum_core::Tape;
 use odeum_ode::{
-    Controller, Device, Ensemble, FirstStep, Method, Options, Scalar, Solution, Status, System,
-    Tolerance, solve,
+    Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Method, Options, Solution,
+    Solver, Status, System, Tolerance, solve,
 };
+
+/// A precision, and whether methods are compiled for the suite's systems in it.
+pub(crate) trait Precision: Compiled {
+    fn inlined<S: System>(
+        _system: &S,
+        _ensemble: &Ensemble<Self>,
+        _method: &Method,
+        _device: &Device,
+        _options: &Options,
+    ) -> Solution<Self> {
+        panic!("methods are compiled for the systems in double precision alone")
+    }
+}
+
+impl Precision for f64 {
+    fn inlined<S: System>(
+        system: &S,
+        ensemble: &Ensemble<f64>,
+        method: &Method,
+        device: &Device,
+        options: &Options,
+    ) -> Solution<f64> {
+        solve(system, ensemble, method, device, options).unwrap()
+    }
+}
+
+impl Precision for f32 {}
 
 /// One instance of the suite.
 pub(crate) struct Subject {
@@ -18,6 +45,8 @@ pub(crate) struct Subject {
 pub(crate) enum Place {
     /// A device of the library.
     Device(Device),
+    /// A device of the library, by methods that are compiled for the system (in double precision).
+    Inlined(Device),
     /// The device code of this kernel, executed on this machine; of the kernel with a thread per
     /// system where there is none of this name.
     Shim(&'static str),
@@ -26,25 +55,51 @@ pub(crate) enum Place {
 impl Subject {
     /// False where this machine cannot run the instance.
     pub(crate) fn can_run(&self) -> bool {
-        matches!(self.place, Place::Device(_)) || shim::is_available()
+        !matches!(self.place, Place::Shim(_)) || shim::is_available()
     }
 
     /// True where systems may end at a level.
     pub(crate) fn finds_crossings(&self) -> bool {
-        matches!(self.place, Place::Device(Device::Cpu(_)))
+        matches!(self.place, Place::Device(Device::Cpu(_)) | Place::Inlined(_))
     }
 
-    pub(crate) fn solve<T: Scalar, S: System>(
+    fn solve<T: Precision, S: System + Copy + Send + 'static>(
         &self,
-        system: &S,
+        system: S,
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
     ) -> Solution<T> {
         match &self.place {
-            Place::Device(device) => solve(system, ensemble, method, device, options).unwrap(),
+            Place::Inlined(device) => T::inlined(&system, ensemble, method, device, options),
+            _ => self.solve_erased(DynSystem::new(system), ensemble, method, options),
+        }
+    }
+
+    /// Integrates from the tape.
+    pub(crate) fn solve_recorded<T: Precision>(
+        &self,
+        system: &impl System,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Solution<T> {
+        self.solve_erased(Tape::trace(system).into(), ensemble, method, options)
+    }
+
+    fn solve_erased<T: Precision>(
+        &self,
+        system: DynSystem,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Solution<T> {
+        match &self.place {
+            Place::Device(device) | Place::Inlined(device) => {
+                Solver::new(system, method, device, options).unwrap().solve(ensemble).unwrap()
+            }
             Place::Shim(kernel) => {
-                let graph = Graph::trace(system);
+                let graph = system.trace().unwrap();
                 shim::solve(kernel, &graph, ensemble, method, options)
                     .or_else(|| shim::solve("od_erk", &graph, ensemble, method, options))
                     .unwrap()
@@ -52,32 +107,37 @@ impl Subject {
         }
     }
 
-    fn smooth<T: Scalar>(&self, method: &Method, span: (f64, f64), options: &Options) -> [f64; 2] {
+    fn smooth<T: Precision>(
+        &self,
+        method: &Method,
+        span: (f64, f64),
+        options: &Options,
+    ) -> [f64; 2] {
         let start: Vec<T> = Smooth::exact(span.0).map(T::from_f64).to_vec();
         let ensemble = Ensemble::new(2, start, span).unwrap();
-        let solution = self.solve(&Smooth, &ensemble, method, options);
+        let solution = self.solve(Smooth, &ensemble, method, options);
         assert!(solution.all_succeeded(), "{:?}", solution.status);
         assert_eq!(solution.t[0], T::from_f64(span.1).to_f64());
         [0, 1].map(|i| solution.y(0)[i].to_f64())
     }
 
-    fn error<T: Scalar>(&self, method: &Method, span: (f64, f64), options: &Options) -> f64 {
+    fn error<T: Precision>(&self, method: &Method, span: (f64, f64), options: &Options) -> f64 {
         let (found, exact) = (self.smooth::<T>(method, span, options), Smooth::exact(span.1));
         (0..2).map(|i| ((found[i] - exact[i]) / exact[i]).abs()).fold(0.0, f64::max)
     }
 
-    fn fates<T: Scalar>(&self, fates: &[Fate], options: &Options) -> Solution<T> {
+    fn fates<T: Precision>(&self, fates: &[Fate], options: &Options) -> Solution<T> {
         let count = fates.len();
         let mut states = vec![T::from_f64(1.0); count];
         states.extend(vec![T::from_f64(0.5); count]);
         let mut params: Vec<T> = fates.iter().map(|f| T::from_f64(f.param())).collect();
         params.extend((0..count).map(|s| T::from_f64(1.0 + (s % 7) as f64 / 3.0)));
         let ensemble = Ensemble::new(2, states, (0.0, 1.0)).unwrap().with_params(params).unwrap();
-        self.solve(&Fates, &ensemble, &self.method, options)
+        self.solve(Fates, &ensemble, &self.method, options)
     }
 }
 
-fn options<T: Scalar>() -> Options {
+fn options<T: Precision>() -> Options {
     // RKC is of order 2: at 1e-6 it takes thousands of steps where the others take tens.
     let rtol = 1e-5_f64.max(40.0 * T::EPSILON);
     Options::new(Tolerance::new(rtol, rtol)).max_steps(2000)
@@ -111,7 +171,7 @@ pub(crate) fn has_its_order(subject: &Subject) {
 /// R7: the error follows the tolerance. With a solution of order p and an error estimate of order
 /// q the step is h ~ tol^(1/(q+1)), hence the global error tol^(p/(q+1)): slope 1 for pairs with
 /// local extrapolation, 2/3 for RKC.
-pub(crate) fn error_follows_tolerance<T: Scalar>(subject: &Subject) {
+pub(crate) fn error_follows_tolerance<T: Precision>(subject: &Subject) {
     let (p, q) = (subject.method.order(), subject.method.error_order());
     let expected = f64::from(p) / f64::from(q + 1);
     let double = T::EPSILON < 1e-10;
@@ -137,7 +197,7 @@ pub(crate) fn error_follows_tolerance<T: Scalar>(subject: &Subject) {
 }
 
 /// R1, R3, R4, R5: every fate has its status, no NaN is given as an answer, nothing hangs.
-pub(crate) fn every_fate_has_its_status<T: Scalar>(subject: &Subject) {
+pub(crate) fn every_fate_has_its_status<T: Precision>(subject: &Subject) {
     let solution = subject.fates::<T>(&Fate::ALL, &options::<T>().max_steps(1000));
     for (s, fate) in Fate::ALL.into_iter().enumerate() {
         let status = solution.status[s];
@@ -171,7 +231,7 @@ pub(crate) fn every_fate_has_its_status<T: Scalar>(subject: &Subject) {
 }
 
 /// R2: the same bits alone and in a crowd, in any place, in ensembles of any size.
-pub(crate) fn neighbours_do_not_matter<T: Scalar>(subject: &Subject) {
+pub(crate) fn neighbours_do_not_matter<T: Precision>(subject: &Subject) {
     let crowd: Vec<Fate> = (0..133).map(|s| Fate::ALL[s * s % 5]).collect();
     let options = options::<T>().max_steps(300).save_at(vec![0.25, 0.5]).restarts(2);
     let together = subject.fates::<T>(&crowd, &options);
@@ -200,18 +260,18 @@ pub(crate) fn neighbours_do_not_matter<T: Scalar>(subject: &Subject) {
 }
 
 /// Backward integration comes back to where it began.
-pub(crate) fn goes_backward<T: Scalar>(subject: &Subject) {
+pub(crate) fn goes_backward<T: Precision>(subject: &Subject) {
     let error = subject.error::<T>(&subject.method, (2.0, 0.0), &options::<T>());
     assert!(error < 2e-3, "{error:e}");
 }
 
 /// Saved states have the accuracy of the solution, and the end is unchanged where no step is cut.
-pub(crate) fn saves_at_times<T: Scalar>(subject: &Subject) {
+pub(crate) fn saves_at_times<T: Precision>(subject: &Subject) {
     let times = vec![0.0, 0.1, 0.7, 1.3, 2.0];
     let start: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
     let ensemble = Ensemble::repeated(&start, 3, (0.0, 2.0)).unwrap();
     let with = options::<T>().save_at(times.clone());
-    let solution = subject.solve(&Smooth, &ensemble, &subject.method, &with);
+    let solution = subject.solve(Smooth, &ensemble, &subject.method, &with);
     for s in 0..3 {
         assert_eq!(solution.n_saved[s] as usize, times.len());
         for (k, &t) in times.iter().enumerate() {
@@ -226,12 +286,12 @@ pub(crate) fn saves_at_times<T: Scalar>(subject: &Subject) {
 }
 
 /// A run with restarts is, to the bit, the chain of runs over the pieces.
-pub(crate) fn restarts_are_fresh_starts<T: Scalar>(subject: &Subject) {
+pub(crate) fn restarts_are_fresh_starts<T: Precision>(subject: &Subject) {
     let mut state: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
     let options = options::<T>().first_step(FirstStep::Share(0.5));
     let ensemble = Ensemble::new(2, state.clone(), (0.0, 2.0)).unwrap();
     let run = |ensemble: &Ensemble<T>, options: &Options| {
-        subject.solve(&Smooth, ensemble, &subject.method, options)
+        subject.solve(Smooth, ensemble, &subject.method, options)
     };
     let at_once = run(&ensemble, &options.clone().restarts(4));
     let mut steps = 0;
@@ -249,12 +309,12 @@ pub(crate) fn restarts_are_fresh_starts<T: Scalar>(subject: &Subject) {
 }
 
 /// Each system may have its own span and parameters.
-pub(crate) fn spans_and_parameters_are_per_system<T: Scalar>(subject: &Subject) {
+pub(crate) fn spans_and_parameters_are_per_system<T: Precision>(subject: &Subject) {
     let spans: Vec<(f64, f64)> = (0..40).map(|s| (0.0, 0.1 + 0.05 * f64::from(s))).collect();
     let start: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
     let ensemble =
         Ensemble::repeated(&start, 40, (0.0, 1.0)).unwrap().with_spans(spans.clone()).unwrap();
-    let solution = subject.solve(&Smooth, &ensemble, &subject.method, &options::<T>());
+    let solution = subject.solve(Smooth, &ensemble, &subject.method, &options::<T>());
     for (s, (_, end)) in spans.into_iter().enumerate() {
         let exact = Smooth::exact(end);
         assert_eq!(solution.t[s], T::from_f64(end).to_f64());

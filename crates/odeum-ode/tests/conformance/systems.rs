@@ -4,6 +4,7 @@ use odeum_ode::{Real, System};
 
 /// y' = y cos t with y = exp(sin t), beside y' = -2 t y² with y = 1/(1 + t²): smooth, nonlinear,
 /// time-dependent.
+#[derive(Clone, Copy)]
 pub(crate) struct Smooth;
 
 impl Smooth {
@@ -50,6 +51,7 @@ impl Fate {
 }
 
 /// One system in which a parameter chooses how it ends; a second parameter is the decay rate.
+#[derive(Clone, Copy)]
 pub(crate) struct Fates;
 
 impl System for Fates {

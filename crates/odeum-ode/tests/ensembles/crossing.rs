@@ -1,7 +1,7 @@
 //! Systems that end where a component crosses its level.
 
 use odeum_ode::{
-    Device, Ensemble, Method, Options, Real, Solution, Status, System, Tolerance, solve,
+    Device, DynSystem, Ensemble, Method, Options, Real, Solution, Solver, Status, System, Tolerance,
 };
 
 /// x' = v, v' = −x: x = sin t, v = cos t.
@@ -22,7 +22,8 @@ const END: f64 = 6.0;
 
 fn run(method: &Method, systems: usize, options: &Options) -> Solution<f64> {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], systems, (0.0, END)).unwrap();
-    solve(&Oscillator, &ensemble, method, &Device::cpu(), options).unwrap()
+    let solver = Solver::new(DynSystem::new(Oscillator), method, &Device::cpu(), options).unwrap();
+    solver.solve(&ensemble).unwrap()
 }
 
 #[test]
@@ -69,15 +70,17 @@ fn falling_and_absent_crossings() {
 fn levels_that_do_not_fit_are_refused() {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], 3, (0.0, END)).unwrap();
     let options = Options::new(Tolerance::new(1e-8, 1e-8));
+    let on = |device: &Device, options: &Options| {
+        let oscillator = DynSystem::new(Oscillator);
+        Solver::new(oscillator, &Method::rkck(), device, options).unwrap().solve(&ensemble)
+    };
     for (options, word) in [
         (options.clone().end_when_rises(2, vec![1.0]), "component"),
         (options.clone().end_when_rises(0, vec![1.0; 2]), "3 systems"),
         (options.clone().end_when_rises(0, vec![f64::NAN]), "finite"),
     ] {
-        let error = solve(&Oscillator, &ensemble, &Method::rkck(), &Device::cpu(), &options);
-        assert!(error.unwrap_err().to_string().contains(word));
+        assert!(on(&Device::cpu(), &options).unwrap_err().to_string().contains(word));
     }
     let options = options.end_when_rises(0, vec![1.0]);
-    let error = solve(&Oscillator, &ensemble, &Method::rkck(), &Device::cuda(0), &options);
-    assert!(error.unwrap_err().to_string().contains("crossing"));
+    assert!(on(&Device::cuda(0), &options).unwrap_err().to_string().contains("crossing"));
 }

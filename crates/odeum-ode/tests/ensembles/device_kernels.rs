@@ -6,8 +6,8 @@ mod shim;
 use odeum_core::Graph;
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
 use odeum_ode::{
-    Controller, Device, Ensemble, Error, FirstStep, Method, Options, Real, Rkc, Scalar, Solution,
-    Status, System, Tolerance, solve,
+    Compiled, Controller, Device, DynSystem, Ensemble, Error, FirstStep, Method, Options, Real,
+    Rkc, Scalar, Solution, Solver, Status, System, Tolerance,
 };
 
 /// Systems that start near `state`, each a little elsewhere.
@@ -23,7 +23,7 @@ fn paper() -> Options {
 }
 
 /// Same statuses, steps and evaluations as on the processor, states within `tolerance`.
-fn agrees<T: Scalar, S: System>(
+fn agrees<T: Compiled, S: System + Copy + Send + 'static>(
     kernel: &str,
     system: &S,
     ensemble: &Ensemble<T>,
@@ -36,7 +36,8 @@ fn agrees<T: Scalar, S: System>(
     }
     let graph = Graph::trace(system);
     let found = shim::solve(kernel, &graph, ensemble, method, options).unwrap();
-    let expected = solve(system, ensemble, method, &Device::cpu(), options).unwrap();
+    let solver = Solver::new(DynSystem::new(*system), method, &Device::cpu(), options).unwrap();
+    let expected = solver.solve(ensemble).unwrap();
     assert_eq!(found.status, expected.status);
     assert_eq!(found.n_saved, expected.n_saved);
     for s in 0..ensemble.len() {
@@ -57,6 +58,7 @@ fn agrees<T: Scalar, S: System>(
 }
 
 /// The stars again, with positions that do not quite follow the velocities: nothing folds.
+#[derive(Clone, Copy)]
 struct Unfolded;
 
 impl System for Unfolded {
@@ -132,6 +134,7 @@ fn fixed_steps_end_where_they_end_on_the_processor() {
 }
 
 /// y' = −√y.
+#[derive(Clone, Copy)]
 struct Drain;
 
 impl System for Drain {
@@ -157,6 +160,7 @@ fn large_systems_in_local_memory_agree_with_the_processor() {
 }
 
 /// Eighty values that diffuse along a ring.
+#[derive(Clone, Copy)]
 struct Ring;
 
 impl System for Ring {
@@ -264,7 +268,8 @@ fn a_failing_system_changes_no_bit_of_its_neighbours() {
 fn a_gpu_that_is_not_there_is_an_error() {
     let ensemble = scattered::<f64>(&Pleiades::problem().y0, 2, (0.0, 0.1));
     let device = Device::cuda(99);
-    match solve(&Pleiades, &ensemble, &Method::rkck(), &device, &paper()) {
+    let solver = Solver::new(&Pleiades::problem(), &Method::rkck(), &device, &paper());
+    match solver.and_then(|solver| solver.solve(&ensemble)) {
         Err(Error::Device { device, reason, remedy }) => {
             assert_eq!(device, "cuda:99");
             assert!(reason.contains("libcuda") || reason.contains("GPU"), "{reason}");

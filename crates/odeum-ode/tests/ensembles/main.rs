@@ -3,9 +3,12 @@
 // A helper that cannot go on fails the test.
 #![allow(clippy::unwrap_used)]
 
+mod chemistry;
 mod crossing;
 mod device_compile;
 mod device_kernels;
 mod problems;
 mod refill;
 mod rkc_work;
+mod stiff;
+mod suggested;

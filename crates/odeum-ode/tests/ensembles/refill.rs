@@ -1,7 +1,8 @@
 //! A lane never waits for a slow neighbour, nor does the answer depend on the threads.
 
 use odeum_ode::{
-    Cpu, Device, Ensemble, Isa, Method, Options, Real, Solution, System, Tolerance, solve,
+    Cpu, Device, DynSystem, Ensemble, Isa, Method, Options, Real, Solution, Solver, System,
+    Tolerance,
 };
 
 /// A rotation whose frequency is a parameter: cost in proportion.
@@ -34,7 +35,8 @@ fn run(method: &Method, threads: usize, isa: Isa) -> Solution<f64> {
         .unwrap();
     let options = Options::new(Tolerance::new(1e-6, 1e-8));
     let device = Device::Cpu(Cpu { threads: Some(threads), isa });
-    solve(&Rotor, &ensemble, method, &device, &options).unwrap()
+    let solver = Solver::new(DynSystem::new(Rotor), method, &device, &options).unwrap();
+    solver.solve(&ensemble).unwrap()
 }
 
 #[test]

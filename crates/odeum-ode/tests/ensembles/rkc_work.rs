@@ -1,6 +1,8 @@
 //! The work of RKC that is told before a run is not more than the run takes.
 
-use odeum_ode::{Device, Ensemble, Method, Options, Real, Rkc, SaveAt, System, Tolerance, solve};
+use odeum_ode::{
+    Device, DynSystem, Ensemble, Method, Options, Real, Rkc, SaveAt, Solver, System, Tolerance,
+};
 
 /// y' = -1000 y, and a component that hardly changes.
 struct Decay;
@@ -22,7 +24,9 @@ impl System for Decay {
 fn no_run_takes_fewer_evaluations_than_are_told() {
     let rkc = Rkc::default();
     let (length, rtol) = (500.0, 1e-4);
+    let system = DynSystem::new(Decay);
     let radius = rkc.radius_at(&Decay, (0.0, length), &[1.0, 1.0], &[]).unwrap();
+    assert_eq!(system.radius_at(&rkc, (0.0, length), &[1.0, 1.0], &[]), Some(radius));
     assert!((1000.0..1300.0).contains(&radius), "{radius}");
     for (max_stages, save, largest_step) in
         [(None, 1, None), (Some(20), 1, None), (None, 40, None), (None, 1, Some(0.5))]
@@ -34,7 +38,8 @@ fn no_run_takes_fewer_evaluations_than_are_told() {
         options.save_at = SaveAt::Times((1..=save).map(|k| gap * f64::from(k)).collect());
         options.largest_step = largest_step;
         let method = Method::Rkc(rkc.clone());
-        let solution = solve(&Decay, &ensemble, &method, &Device::cpu(), &options).unwrap();
+        let solver = Solver::new(&system, &method, &Device::cpu(), &options).unwrap();
+        let solution = solver.solve(&ensemble).unwrap();
         let stages = rkc.most_stages(rtol, f64::EPSILON);
         let longest = largest_step.unwrap_or(f64::INFINITY);
         // The radius without its margin.

@@ -2,12 +2,11 @@
 
 use super::row::Row;
 use super::states::States;
-use odeum_compiled::Rhs;
 use odeum_io::Finding;
 use odeum_kinetics::{JacobianForm, Reactor};
 use odeum_ode::method::JacobianBy;
 use odeum_ode::{
-    Controller, Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Solution, Tolerance,
+    Controller, Cpu, Device, DynSystem, Ensemble, Isa, Method, Options, Solution, Solver, Tolerance,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -84,9 +83,9 @@ impl Part {
 pub(super) struct Study<'a> {
     reactor: &'a Arc<Reactor>,
     states: &'a States,
-    rhs: Rhs,
+    rhs: DynSystem,
     /// With the approximate Jacobian.
-    approximate: Rhs,
+    approximate: DynSystem,
     dt: f64,
     restarts: u32,
     /// End states at a tight tolerance, in the order of the states.
@@ -111,17 +110,17 @@ impl<'a> Study<'a> {
         dt: f64,
         restarts: u32,
     ) -> Result<Study<'a>, Finding> {
-        let rhs = Rhs::of_reactor(Arc::clone(reactor));
-        let approximate = Rhs::of_reactor(Arc::new(Reactor::new(
+        let rhs = DynSystem::from(Arc::clone(reactor));
+        let approximate = DynSystem::from(Reactor::new(
             Arc::clone(reactor.kinetics()),
             reactor.constraint(),
             reactor.energy(),
             JacobianForm::Approximate,
-        )));
+        ));
         let ensemble = states.ensemble(reactor, usize::MAX, dt)?;
         let options = Options::new(Tolerance::new(TIGHT.0, TIGHT.1));
-        let reference = rhs
-            .integrate(&ensemble, &Method::radau(), &Device::cpu(), &options, &Monitor::new())
+        let reference = Solver::new(&rhs, &Method::radau(), &Device::cpu(), &options)
+            .and_then(|solver| solver.solve(&ensemble))
             .map_err(|error| Finding::error(error.to_string()))?;
         if let Some(&s) = reference.failed().first() {
             let status = reference.status[s].name();
@@ -227,12 +226,11 @@ impl<'a> Study<'a> {
             Options::new(Tolerance::new(run.rtol, run.rtol * ATOL_SHARE)).restarts(self.restarts);
         let device = Device::Cpu(Cpu { threads: Some(run.threads), isa: run.isa });
         let rhs = if run.approximate { &self.approximate } else { &self.rhs };
+        let solver = Solver::new(rhs, &run.method, &device, &options).map_err(broken)?;
         let mut seconds = Vec::new();
         let solution = loop {
             let begun = Instant::now();
-            let solution = rhs
-                .integrate(&ensemble, &run.method, &device, &options, &Monitor::new())
-                .map_err(broken)?;
+            let solution = solver.solve(&ensemble).map_err(broken)?;
             let taken = begun.elapsed().as_secs_f64();
             seconds.push(taken);
             let spent: f64 = seconds.iter().sum();

@@ -3,12 +3,11 @@
 use crate::exit::Exit;
 use crate::pasr::{Database, Feeds};
 use odeum_case::random;
-use odeum_compiled::Rhs;
 use odeum_io::Finding;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::PasrSettings;
 use odeum_kinetics::{Kinetics, Reactor};
-use odeum_ode::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Tolerance};
+use odeum_ode::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Solver, Tolerance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -142,8 +141,7 @@ fn ignition(kinetics: &Arc<Kinetics>, y: &[f64], wanted: usize) -> Result<States
         .and_then(|e| e.with_shared_params(parameter.to_vec()))
         .and_then(|ensemble| {
             let device = Device::Cpu(Cpu { threads: Some(1), isa: Isa::best() });
-            let rhs = Rhs::of_reactor(reactor);
-            rhs.integrate(&ensemble, &Method::radau(), &device, &options, &Monitor::new())
+            Solver::new(reactor, &Method::radau(), &device, &options)?.solve(&ensemble)
         })
         .map_err(|error| error.to_string())?;
     if !solution.all_succeeded() {

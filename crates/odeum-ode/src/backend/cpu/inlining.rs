@@ -3,8 +3,11 @@
 //! Such a right-hand side gives the right answer some ten times slower: every operation on a pack
 //! becomes a function call. The compiler does not say so; the clock does.
 
-use odeum_core::lanes::LaneWork;
-use odeum_core::{Isa, Lanes, Scalar, System};
+use super::{Job, OnLanes};
+use crate::method::rhs::Equations;
+use crate::method::stepper::Point;
+use odeum_core::{Isa, Lanes, Scalar};
+use std::cell::Cell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -17,57 +20,54 @@ const MEASUREMENTS: usize = 5;
 
 /// A warning when a pack of lanes takes longer over the right-hand side than its systems would
 /// one by one.
-pub(super) fn warning<T: Scalar, S: System>(
-    system: &S,
+pub(super) fn warning<T: Scalar>(
+    system: &dyn OnLanes<T>,
     isa: Isa,
     state: &[T],
     params: &[T],
     n_systems: usize,
 ) -> Option<String> {
-    if S::INTERPRETED || n_systems < ENOUGH_SYSTEMS || isa == Isa::Scalar {
+    if system.is_interpreted() || n_systems < ENOUGH_SYSTEMS || isa == Isa::Scalar {
         return None;
     }
-    let time = |isa: Isa| isa.dispatch(Timing { system, state, params });
-    let (single, pack) = (time(Isa::Scalar), time(isa));
-    (pack.seconds > single.seconds * pack.width as f64).then(|| {
+    let time = |isa: Isa| {
+        let timing = Timing { state, params, found: Cell::new((1, 0.0)) };
+        system.run(isa, Job::Time(&timing));
+        timing.found.get()
+    };
+    let ((_, single), (width, pack)) = (time(Isa::Scalar), time(isa));
+    (pack > single * width as f64).then(|| {
         format!(
-            "the right-hand side gains nothing from lanes: {} systems at once take {:.0} ns, one \
+            "the right-hand side gains nothing from lanes: {width} systems at once take {:.0} ns, one \
              takes {:.0} ns. Mark `rhs`, and every function it calls, #[inline(always)]",
-            pack.width,
-            pack.seconds * 1e9,
-            single.seconds * 1e9,
+            pack * 1e9,
+            single * 1e9,
         )
     })
 }
 
-struct Timing<'a, T, S> {
-    system: &'a S,
+/// A measurement: where, and what it gave.
+pub(crate) struct Timing<'a, T> {
     state: &'a [T],
     params: &'a [T],
+    /// Lanes of the pack, and the time of one evaluation \[s\].
+    found: Cell<(usize, f64)>,
 }
 
-struct Timed {
-    width: usize,
-    /// Of one evaluation of a pack \[s\].
-    seconds: f64,
-}
-
-impl<T: Scalar, S: System> LaneWork<T> for Timing<'_, T, S> {
-    type Output = Timed;
-
+impl<T: Scalar> Timing<'_, T> {
     #[inline(always)]
-    fn run<L: Lanes<Scalar = T>>(self) -> Timed {
+    pub(super) fn measure<L: Lanes<Scalar = T>>(&self, system: &dyn Equations<L>) {
         let splat = |from: &[T]| -> Vec<L> { from.iter().map(|&x| L::splat(x)).collect() };
         let (y, p) = (splat(self.state), splat(self.params));
         let mut dydt = y.clone();
-        let mut work = vec![L::lit(0.0); self.system.workspace()];
+        let mut work = vec![L::lit(0.0); system.workspace()];
         let (mut best, mut repeats) = (f64::INFINITY, 1_u32);
         let mut taken = 0;
         while taken < MEASUREMENTS {
             let start = Instant::now();
             for _ in 0..repeats {
-                let (t, y, p) = (black_box(L::lit(0.0)), black_box(&y[..]), black_box(&p[..]));
-                self.system.rhs_in(t, y, p, &mut dydt, &mut work);
+                let at = Point { t: black_box(L::lit(0.0)), y: black_box(&y), p: black_box(&p) };
+                system.slope(&at, &mut dydt, &mut work);
                 black_box(&mut dydt);
             }
             let elapsed = start.elapsed();
@@ -78,6 +78,6 @@ impl<T: Scalar, S: System> LaneWork<T> for Timing<'_, T, S> {
             best = best.min(elapsed.as_secs_f64() / f64::from(repeats));
             taken += 1;
         }
-        Timed { width: L::WIDTH, seconds: best }
+        self.found.set((L::WIDTH, best));
     }
 }

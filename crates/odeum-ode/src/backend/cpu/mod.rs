@@ -5,10 +5,10 @@
 //! threads draw from the same queue. All systems go through the same lane code, whatever their
 //! place, so the answer of a system never depends on the others.
 
+mod compiled;
 mod crossing;
 pub(crate) mod drive;
 mod guard;
-mod implicit;
 mod inlining;
 mod pack;
 mod queue;
@@ -19,12 +19,13 @@ use crate::ensemble::Ensemble;
 use crate::method::Method;
 use crate::method::erk::stepper::ErkStepper;
 use crate::method::linearised::Plan;
+use crate::method::rhs::{Erased, Inlined};
 use crate::method::rkc::stepper::RkcStepper;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
 use drive::drive;
-use implicit::Family;
+use inlining::Timing;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange};
 use queue::Queue;
@@ -56,8 +57,8 @@ impl Cpu {
 }
 
 /// Integrates an ensemble on the processor; with a plan, where the method needs a Jacobian.
-pub(crate) fn solve<T: Scalar, S: System>(
-    system: &S,
+pub(crate) fn solve<T: Scalar>(
+    system: &dyn OnLanes<T>,
     ensemble: &Ensemble<T>,
     method: &Method,
     plan: Option<&Plan>,
@@ -83,10 +84,7 @@ pub(crate) fn solve<T: Scalar, S: System>(
     let ranges = system.ranges();
     let task =
         Task { ensemble, options, ranges: &ranges, queue: &queue, results: &results, monitor };
-    let run = || {
-        let work = Worker { system, method, plan, task: &task };
-        if S::INTERPRETED { cpu.isa.dispatch_wide(work) } else { cpu.isa.dispatch(work) }
-    };
+    let run = || system.run(cpu.isa, Job::Integrate { method, plan, task: &task });
     if threads == 1 {
         run();
     } else {
@@ -106,7 +104,7 @@ pub(crate) fn solve<T: Scalar, S: System>(
 }
 
 /// What the threads of a run share.
-struct Task<'a, T> {
+pub(crate) struct Task<'a, T> {
     ensemble: &'a Ensemble<T>,
     options: &'a Options,
     /// Where the model holds.
@@ -116,37 +114,82 @@ struct Task<'a, T> {
     monitor: &'a Monitor,
 }
 
-/// What one thread does, whatever its lanes.
-struct Worker<'a, T, S> {
-    system: &'a S,
-    method: &'a Method,
-    /// Of a method that needs a Jacobian.
-    plan: Option<&'a Plan>,
-    task: &'a Task<'a, T>,
+/// What a thread does with a system, whatever its lanes.
+#[derive(Clone, Copy)]
+pub(crate) enum Job<'a, T> {
+    /// Integrates what the queue gives.
+    Integrate {
+        method: &'a Method,
+        /// Of a method that needs a Jacobian.
+        plan: Option<&'a Plan>,
+        task: &'a Task<'a, T>,
+    },
+    /// Times the right-hand side.
+    Time(&'a Timing<'a, T>),
 }
 
-impl<T: Scalar, S: System> LaneWork<T> for Worker<'_, T, S> {
+/// A system that lanes of this precision work on.
+pub(crate) trait OnLanes<T: Scalar>: Sync {
+    /// Where the model holds.
+    fn ranges(&self) -> Vec<ValidRange>;
+
+    /// True of a system that is interpreted, not compiled.
+    fn is_interpreted(&self) -> bool;
+
+    /// Does a job with the lanes of an instruction set that the processor has.
+    fn run(&self, isa: Isa, job: Job<'_, T>);
+}
+
+/// No method is compiled for the system: all of them call it through a pointer.
+pub(crate) const NONE: u8 = 0;
+/// Runge–Kutta methods are compiled for the system, which becomes part of them.
+pub(crate) const ERK: u8 = 1;
+/// RKC is compiled for the system.
+pub(crate) const RKC: u8 = 2;
+
+/// A system for which the methods of `INLINED` are compiled.
+pub(crate) struct ByLanes<'a, S, const INLINED: u8>(pub(crate) &'a S);
+
+impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLINED> {
+    fn ranges(&self) -> Vec<ValidRange> {
+        self.0.ranges()
+    }
+
+    fn is_interpreted(&self) -> bool {
+        S::INTERPRETED
+    }
+
+    fn run(&self, isa: Isa, job: Job<'_, T>) {
+        let work = Work::<T, S, INLINED> { system: self.0, job };
+        if S::INTERPRETED { isa.dispatch_wide(work) } else { isa.dispatch(work) }
+    }
+}
+
+struct Work<'a, T, S, const INLINED: u8> {
+    system: &'a S,
+    job: Job<'a, T>,
+}
+
+impl<T: Scalar, S: System, const INLINED: u8> LaneWork<T> for Work<'_, T, S, INLINED> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes<Scalar = T>>(self) {
-        let Worker { system, method, plan, task } = self;
-        let tolerance = &task.options.tolerance;
-        match method {
-            Method::Erk(erk) => {
-                let stepper = ErkStepper::<L, S>::new(erk, tolerance, system);
-                drive(stepper, erk.controller, task);
-            }
-            Method::Rkc(rkc) => {
-                let stepper = RkcStepper::<L, S>::new(rkc, tolerance, system);
-                drive(stepper, rkc.controller, task);
-            }
-            Method::Rosenbrock(method) => {
-                implicit::run::<L, S>(Family::Rosenbrock(method), system, plan, task);
-            }
-            Method::Radau(method) => {
-                implicit::run::<L, S>(Family::Radau(method), system, plan, task);
-            }
+        let Work { system, job } = self;
+        if const { INLINED & ERK != 0 }
+            && let Job::Integrate { method: Method::Erk(erk), task, .. } = job
+        {
+            let system = &Inlined(system);
+            let stepper = ErkStepper::<L, _>::new(erk, &task.options.tolerance, system);
+            return drive(stepper, erk.controller, task);
         }
+        if const { INLINED & RKC != 0 }
+            && let Job::Integrate { method: Method::Rkc(rkc), task, .. } = job
+        {
+            let system = &Inlined(system);
+            let stepper = RkcStepper::<L, _>::new(rkc, &task.options.tolerance, system);
+            return drive(stepper, rkc.controller, task);
+        }
+        compiled::run::<L>(&Erased(system), job);
     }
 }

@@ -2,10 +2,11 @@
 
 use super::{Erk, Tableau};
 use crate::method::first_step;
+use crate::method::rhs::Rhs;
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Tolerance, Weights};
-use odeum_core::{Lanes, System};
+use odeum_core::Lanes;
 
 /// The nonzero coefficients of one linear combination of stage slopes.
 struct Row {
@@ -22,8 +23,8 @@ impl Row {
 }
 
 /// Memory of an explicit Runge–Kutta pair for one pack of systems of n equations.
-pub(crate) struct ErkStepper<'a, L, S> {
-    system: &'a S,
+pub(crate) struct ErkStepper<'a, L, F: ?Sized> {
+    system: &'a F,
     tableau: &'static Tableau,
     fsal: bool,
     rows: Vec<Row>,
@@ -40,8 +41,8 @@ pub(crate) struct ErkStepper<'a, L, S> {
     work: Vec<L>,
 }
 
-impl<'a, L: Lanes, S: System> ErkStepper<'a, L, S> {
-    pub(crate) fn new(erk: &Erk, tolerance: &Tolerance, system: &'a S) -> Self {
+impl<'a, L: Lanes, F: Rhs<L> + ?Sized> ErkStepper<'a, L, F> {
+    pub(crate) fn new(erk: &Erk, tolerance: &Tolerance, system: &'a F) -> Self {
         let (n, tableau) = (system.dim(), erk.tableau);
         let zero = L::lit(0.0);
         let rows: Vec<Row> = tableau.a.iter().map(|row| Row::new(row)).collect();
@@ -70,8 +71,8 @@ impl<'a, L: Lanes, S: System> ErkStepper<'a, L, S> {
             self.stage[i] = self.deviation[i].mul_add(guess.h, at.y[i]);
         }
         let t = at.t + guess.h;
-        let (stage, probe) = (&self.stage[..n], &mut self.candidate[..n]);
-        self.system.rhs_in(t, stage, at.p, probe, &mut self.work);
+        let (end, probe) = (Point { t, y: &self.stage[..n], p: at.p }, &mut self.candidate[..n]);
+        self.system.slope(&end, probe, &mut self.work);
         let slopes = (&self.deviation[..n], &self.candidate[..n]);
         let order = self.tableau.embedded_order;
         let curvature =
@@ -80,7 +81,7 @@ impl<'a, L: Lanes, S: System> ErkStepper<'a, L, S> {
     }
 }
 
-impl<L: Lanes, S: System> Stepper<L> for ErkStepper<'_, L, S> {
+impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
     fn error_order(&self) -> u32 {
         self.tableau.embedded_order
     }
@@ -96,7 +97,7 @@ impl<L: Lanes, S: System> Stepper<L> for ErkStepper<'_, L, S> {
 
     #[inline(always)]
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
-        self.system.rhs_in(at.t, at.y, at.p, out, &mut self.work);
+        self.system.slope(at, out, &mut self.work);
     }
 
     #[inline(always)]
@@ -104,7 +105,7 @@ impl<L: Lanes, S: System> Stepper<L> for ErkStepper<'_, L, S> {
         let n = at.y.len();
         let automatic = start.first == FirstStep::Automatic;
         if self.fsal || automatic {
-            self.system.rhs_in(at.t, at.y, at.p, &mut self.deviation[..n], &mut self.work);
+            self.system.slope(at, &mut self.deviation[..n], &mut self.work);
             for i in 0..n {
                 self.k[i] = L::select(fresh, self.deviation[i], self.k[i]);
             }
@@ -129,7 +130,8 @@ impl<L: Lanes, S: System> Stepper<L> for ErkStepper<'_, L, S> {
             let stage = if last_of_fsal { &mut self.candidate } else { &mut self.stage };
             combine(&mut stage[..n], Some(at.y), before, &self.rows[s], h);
             let t = L::lit(self.tableau.c[s]).mul_add(h, at.t);
-            self.system.rhs_in(t, &stage[..n], at.p, &mut from_here[..n], &mut self.work);
+            let point = Point { t, y: &stage[..n], p: at.p };
+            self.system.slope(&point, &mut from_here[..n], &mut self.work);
         }
         if !self.fsal {
             combine(&mut self.candidate[..n], Some(at.y), &self.k, &self.solution, h);

@@ -9,7 +9,7 @@ use super::newton::Progress;
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
 use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
-use crate::method::linearised::{Curvature, Derivatives, Equations};
+use crate::method::linearised::{Curvature, Derivatives, Linearised};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Norm, Tolerance, Weights};
@@ -24,7 +24,7 @@ const SAME_STEP: [f64; 2] = [0.9, 1.2];
 
 /// Memory of Radau IIA for one pack of systems of n equations.
 pub(crate) struct RadauStepper<'a, L: Lanes> {
-    equations: &'a dyn Equations<L>,
+    equations: Linearised<'a, L>,
     weights: Weights<L>,
     max_iterations: u32,
     /// True unless steps have a fixed size.
@@ -73,12 +73,8 @@ pub(crate) struct RadauStepper<'a, L: Lanes> {
 }
 
 impl<'a, L: Lanes> RadauStepper<'a, L> {
-    pub(crate) fn new(
-        radau: &Radau,
-        tolerance: &Tolerance,
-        equations: &'a dyn Equations<L>,
-    ) -> Self {
-        let plan = equations.plan();
+    pub(crate) fn new(radau: &Radau, tolerance: &Tolerance, equations: Linearised<'a, L>) -> Self {
+        let (plan, workspace) = (equations.plan(), equations.workspace());
         let n = plan.symbolic().dim();
         let (zero, one, none) = (L::lit(0.0), L::lit(1.0), L::from_bits(0));
         let zeros = || vec![zero; n];
@@ -116,7 +112,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             stage: zeros(),
             candidate: zeros(),
             deviation: zeros(),
-            work: vec![zero; equations.workspace()],
+            work: vec![zero; workspace],
         }
     }
 

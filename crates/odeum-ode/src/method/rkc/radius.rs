@@ -6,10 +6,11 @@
 //! value already overwritten: here it is |σ − σ_old| ≤ 0.01 max(σ, 1/h), as SSV have it.
 
 use super::Rkc;
+use crate::method::rhs::Rhs;
 use crate::method::stepper::{Cost, Point, set_bits};
 use crate::tolerance::largest;
 use odeum_core::real::Outlined;
-use odeum_core::{Lanes, Scalar, System};
+use odeum_core::{Lanes, Scalar};
 
 /// The estimate is enlarged by this, since the iteration comes from below.
 pub(crate) const MARGIN: f64 = 1.2;
@@ -40,9 +41,9 @@ impl<L: Lanes> PowerMethod<L> {
 }
 
 /// One estimate of σ, kept out of line: it is long, asked for in two places, and seldom.
-pub(crate) struct Estimation<'a, L: Lanes, S> {
+pub(crate) struct Estimation<'a, L: Lanes, F: ?Sized> {
     pub(crate) power: &'a mut PowerMethod<L>,
-    pub(crate) system: &'a S,
+    pub(crate) system: &'a F,
     pub(crate) at: &'a Point<'a, L>,
     /// f at the point \[n\].
     pub(crate) slope: &'a [L],
@@ -58,7 +59,7 @@ pub(crate) struct Estimation<'a, L: Lanes, S> {
     pub(crate) cost: &'a mut Cost,
 }
 
-impl<L: Lanes, S: System> Outlined for Estimation<'_, L, S> {
+impl<L: Lanes, F: Rhs<L> + ?Sized> Outlined for Estimation<'_, L, F> {
     #[inline(always)]
     fn run(self) {
         let Estimation { system, at, slope, wanted, cost, .. } = self;
@@ -81,7 +82,8 @@ impl<L: Lanes, S: System> Outlined for Estimation<'_, L, S> {
         let least = L::lit(1.0) / self.longest;
         let (mut sigma, mut open) = (zero, wanted);
         for iteration in 1..=Rkc::POWER_ITERATIONS {
-            system.rhs_in(at.t, &v[..n], at.p, &mut fv[..n], self.work);
+            let point = Point { t: at.t, y: &v[..n], p: at.p };
+            system.slope(&point, &mut fv[..n], self.work);
             for lane in set_bits(L::bits(open)) {
                 cost.nfev[lane] += 1;
                 cost.nfev_radius[lane] += 1;

@@ -3,14 +3,15 @@
 use super::Rkc;
 use super::radius::{Estimation, PowerMethod};
 use super::recurrence::{Recurrence, STABILITY};
+use crate::method::rhs::Rhs;
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Norm, Tolerance, Weights, largest};
-use odeum_core::{Lanes, Scalar, System};
+use odeum_core::{Lanes, Scalar};
 
 /// Memory of RKC for one pack of systems of n equations.
-pub(crate) struct RkcStepper<'a, L: Lanes, S> {
-    system: &'a S,
+pub(crate) struct RkcStepper<'a, L: Lanes, F: ?Sized> {
+    system: &'a F,
     weights: Weights<L>,
     max_stages: L,
     radius_bound: Option<f64>,
@@ -32,8 +33,8 @@ pub(crate) struct RkcStepper<'a, L: Lanes, S> {
     work: Vec<L>,
 }
 
-impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
-    pub(crate) fn new(rkc: &Rkc, tolerance: &Tolerance, system: &'a S) -> Self {
+impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
+    pub(crate) fn new(rkc: &Rkc, tolerance: &Tolerance, system: &'a F) -> Self {
         let n = system.dim();
         let zeros = || vec![L::lit(0.0); n];
         let max_stages = rkc.most_stages(tolerance.rtol, L::Scalar::EPSILON);
@@ -65,7 +66,7 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
     fn known_bound(&mut self, at: &Point<L>) -> Option<L> {
         match self.radius_bound {
             Some(bound) => Some(L::lit(bound)),
-            None => self.system.spectral_radius_in(at.t, at.y, at.p, &mut self.work),
+            None => self.system.spectral_radius(at, &mut self.work),
         }
     }
 
@@ -136,7 +137,8 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
             let stage = recurrence.advance();
             self.w.rotate_left(1);
             let t = h.mul_add(stage.theta, at.t);
-            self.system.rhs_in(t, &self.w[1][..n], at.p, &mut self.f[..n], &mut self.work);
+            let point = Point { t, y: &self.w[1][..n], p: at.p };
+            self.system.slope(&point, &mut self.f[..n], &mut self.work);
             let step = h * stage.mu_tilde;
             let [w_jm2, w_jm1, w_j] = &mut self.w;
             // After the rotation w_j holds the stage before the last two: it is overwritten.
@@ -178,7 +180,7 @@ impl<'a, L: Lanes, S: System> RkcStepper<'a, L, S> {
     }
 }
 
-impl<L: Lanes, S: System> Stepper<L> for RkcStepper<'_, L, S> {
+impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
     fn error_order(&self) -> u32 {
         Rkc::ERROR_ORDER
     }
@@ -194,14 +196,14 @@ impl<L: Lanes, S: System> Stepper<L> for RkcStepper<'_, L, S> {
 
     #[inline(always)]
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
-        self.system.rhs_in(at.t, at.y, at.p, out, &mut self.work);
+        self.system.slope(at, out, &mut self.work);
     }
 
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         let n = at.y.len();
         let (zero, length) = (L::lit(0.0), start.length.abs());
-        self.system.rhs_in(at.t, at.y, at.p, &mut self.f[..n], &mut self.work);
+        self.system.slope(at, &mut self.f[..n], &mut self.work);
         cost.add_fresh::<L>(fresh, 1);
         for i in 0..n {
             self.slope[i] = L::select(fresh, self.f[i], self.slope[i]);
@@ -221,8 +223,8 @@ impl<L: Lanes, S: System> Stepper<L> for RkcStepper<'_, L, S> {
                 for i in 0..n {
                     self.w[0][i] = self.slope[i].mul_add(signed, at.y[i]);
                 }
-                let t = at.t + signed;
-                self.system.rhs_in(t, &self.w[0][..n], at.p, &mut self.f[..n], &mut self.work);
+                let end = Point { t: at.t + signed, y: &self.w[0][..n], p: at.p };
+                self.system.slope(&end, &mut self.f[..n], &mut self.work);
                 cost.add_fresh::<L>(fresh, 1);
                 let root = self.euler_error(at.y, trial).sqrt();
                 let cautious = L::lit(0.1) * trial;
@@ -256,7 +258,8 @@ impl<L: Lanes, S: System> Stepper<L> for RkcStepper<'_, L, S> {
         let stages = L::select(sound, stages, L::lit(2.0));
 
         self.stages(at, h, stages, cost);
-        self.system.rhs_in(at.t + h, &self.w[2][..n], at.p, &mut self.f[..n], &mut self.work);
+        let end = Point { t: at.t + h, y: &self.w[2][..n], p: at.p };
+        self.system.slope(&end, &mut self.f[..n], &mut self.work);
         cost.add_all(L::WIDTH, 1);
         let error = L::select(sound, self.norm(at.y, h), L::lit(f64::NAN));
         Attempt { no_radius, ..Attempt::new(h, error) }

@@ -3,6 +3,7 @@
 use super::Rkc;
 use super::recurrence::STABILITY;
 use super::stepper::RkcStepper;
+use crate::method::rhs::{Inlined, Rhs};
 use crate::method::stepper::{Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::Tolerance;
@@ -24,7 +25,18 @@ impl Rkc {
         y: &[f64],
         p: &[f64],
     ) -> Option<f64> {
-        let mut stepper = RkcStepper::<f64, S>::new(self, &Tolerance::new(1.0, 1.0), system);
+        self.radius_of(&Inlined(system), (t, length), y, p)
+    }
+
+    /// As [`radius_at`](Rkc::radius_at).
+    pub(crate) fn radius_of<F: Rhs<f64> + ?Sized>(
+        &self,
+        system: &F,
+        (t, length): (f64, f64),
+        y: &[f64],
+        p: &[f64],
+    ) -> Option<f64> {
+        let mut stepper = RkcStepper::new(self, &Tolerance::new(1.0, 1.0), system);
         let start = Start { length, first: FirstStep::Size(length.abs()) };
         let fresh = <f64 as Lanes>::from_bits(1);
         stepper.begin(&Point { t, y, p }, &start, fresh, &mut Cost::new());

@@ -4,7 +4,7 @@ use super::{Rosenbrock, Tableau};
 use crate::linalg::{Factor, Lu, Pivots, Solve};
 use crate::method::combination::{Combination, Row};
 use crate::method::first_step;
-use crate::method::linearised::{Curvature, Derivatives, Equations};
+use crate::method::linearised::{Curvature, Derivatives, Linearised};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::options::FirstStep;
 use crate::tolerance::{Tolerance, Weights};
@@ -12,7 +12,7 @@ use odeum_core::Lanes;
 
 /// Memory of a Rosenbrock method for one pack of systems of n equations.
 pub(crate) struct RosenbrockStepper<'a, L: Lanes> {
-    equations: &'a dyn Equations<L>,
+    equations: Linearised<'a, L>,
     tableau: &'static Tableau,
     a: Vec<Row>,
     c: Vec<Row>,
@@ -40,9 +40,10 @@ impl<'a, L: Lanes> RosenbrockStepper<'a, L> {
     pub(crate) fn new(
         method: &Rosenbrock,
         tolerance: &Tolerance,
-        equations: &'a dyn Equations<L>,
+        equations: Linearised<'a, L>,
     ) -> Self {
-        let (plan, tableau) = (equations.plan(), method.tableau);
+        let (plan, workspace) = (equations.plan(), equations.workspace());
+        let tableau = method.tableau;
         let n = plan.symbolic().dim();
         let zeros = || vec![L::lit(0.0); n];
         RosenbrockStepper {
@@ -62,7 +63,7 @@ impl<'a, L: Lanes> RosenbrockStepper<'a, L> {
             f: zeros(),
             candidate: zeros(),
             deviation: zeros(),
-            work: vec![L::lit(0.0); equations.workspace()],
+            work: vec![L::lit(0.0); workspace],
         }
     }
 

@@ -1,8 +1,7 @@
 //! Reacting gases through whole ignitions: all ignite, and what must stay, stays.
 
-use odeum_compiled::Rhs;
 use odeum_kinetics::{Kinetics, Mechanism, Reactor, read};
-use odeum_ode::{Device, Ensemble, Method, Monitor, Options, System, Tolerance};
+use odeum_ode::{Device, DynSystem, Ensemble, Method, Options, Solver, System, Tolerance};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,13 +43,13 @@ fn ignitions_keep_mass_elements_and_amounts() {
         let ensemble = Ensemble::new(reactor.dim(), states.collect(), (0.0, 1e-3))
             .and_then(|e| e.with_params(starts.iter().map(|(_, p)| p[0]).collect()))
             .unwrap();
-        let (device, monitor) = (Device::cpu(), Monitor::new());
-        let rhs = Rhs::of_reactor(Arc::new(reactor));
+        let system = DynSystem::from(reactor);
         for method in methods() {
             // An absolute tolerance above the first radicals lets implicit methods step over
             // ignitions.
             let options = Options::new(Tolerance::new(1e-6, 1e-15));
-            let solution = rhs.integrate(&ensemble, &method, &device, &options, &monitor).unwrap();
+            let solver = Solver::new(&system, &method, &Device::cpu(), &options).unwrap();
+            let solution = solver.solve(&ensemble).unwrap();
             assert!(solution.all_succeeded(), "{}", method.name());
             for (s, (start, _)) in starts.iter().enumerate() {
                 let end = solution.y(s);

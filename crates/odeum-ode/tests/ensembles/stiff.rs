@@ -1,24 +1,23 @@
 //! Stiff methods on stiff problems, against references; and their faults on purpose.
 
-use odeum_compiled::Rhs;
-use odeum_core::{Graph, Pattern, Tape};
+use odeum_core::{Pattern, Tape};
 use odeum_ode::problems::{self, Problem};
 use odeum_ode::{
-    Device, Ensemble, Error, FirstStep, JacobianBy, Method, Monitor, Options, Radau, Real,
-    Rosenbrock, Solution, Status, System, Tolerance, solve,
+    Device, DynSystem, Ensemble, Error, FirstStep, JacobianBy, Method, Options, Radau, Real,
+    Rosenbrock, Solution, Solver, Status, System, Tolerance,
 };
 
 fn integrate(
-    rhs: &Rhs,
+    system: &DynSystem,
     ensemble: &Ensemble<f64>,
     method: &Method,
     options: &Options,
 ) -> Result<Solution<f64>, Error> {
-    rhs.integrate(ensemble, method, &Device::cpu(), options, &Monitor::new())
+    Solver::new(system, method, &Device::cpu(), options)?.solve(ensemble)
 }
 
-fn traced(system: &impl System) -> Rhs {
-    Rhs::of_tape(Tape::new(Graph::trace(system)).unwrap())
+fn traced(system: &impl System) -> DynSystem {
+    Tape::trace(system).into()
 }
 
 fn stiff_methods() -> Vec<Method> {
@@ -51,7 +50,7 @@ fn error(problem: &Problem, found: &[f64], floor: f64) -> f64 {
 fn references_are_reached_at_every_tolerance() {
     for (name, floor) in PROBLEMS {
         let problem = problems::find(name).unwrap();
-        let rhs = Rhs::of_problem(&problem);
+        let system = DynSystem::from(&problem);
         let ensemble = problem.ensemble::<f64>(1).unwrap();
         for method in stiff_methods() {
             for exponent in [-4, -6, -8] {
@@ -61,7 +60,7 @@ fn references_are_reached_at_every_tolerance() {
                 let rtol = 10_f64.powi(exponent);
                 let options = Options::new(Tolerance::new(rtol, rtol * floor));
                 let begun = std::time::Instant::now();
-                let solution = integrate(&rhs, &ensemble, &method, &options).unwrap();
+                let solution = integrate(&system, &ensemble, &method, &options).unwrap();
                 let error = error(&problem, &solution.y(0), floor);
                 let (status, stats) = (solution.status[0], solution.stats[0]);
                 println!(
@@ -90,6 +89,7 @@ enum Kind {
 }
 
 /// x' = −1000 (x − cos t), z' = x − z, with a Jacobian of its own.
+#[derive(Clone)]
 struct Own(Kind, Pattern);
 
 impl Own {
@@ -144,7 +144,7 @@ fn start(rtol: f64) -> (Ensemble<f64>, Options) {
 
 fn run(own: &Own, method: &Method, rtol: f64) -> Solution<f64> {
     let (ensemble, options) = start(rtol);
-    solve(own, &ensemble, method, &Device::cpu(), &options).unwrap()
+    integrate(&DynSystem::new(own.clone()), &ensemble, method, &options).unwrap()
 }
 
 /// The solution of [`Own`] at t = 1, from SciPy 1.17 (Radau, rtol 1e-12, atol 1e-14).
@@ -196,8 +196,8 @@ fn faults_of_the_jacobian_have_their_status() {
         // Not from t = 0, where there is no smallest step.
         let ensemble = Ensemble::new(2, vec![0.0, 0.0], (1.0, 2.0)).unwrap();
         let options = Options::new(Tolerance::new(1e-5, 1e-5));
-        let own = Own::new(Kind::Huge);
-        let huge = solve(&own, &ensemble, &method, &Device::cpu(), &options).unwrap();
+        let own = DynSystem::new(Own::new(Kind::Huge));
+        let huge = integrate(&own, &ensemble, &method, &options).unwrap();
         assert_eq!(huge.status[0], Status::SingularMatrix, "{}", method.name());
         assert_eq!(huge.t[0], 1.0);
     }
@@ -240,16 +240,17 @@ fn newton_that_never_converges_has_its_status() {
 fn a_pattern_of_another_size_is_refused() {
     let wrong = Own(Kind::Right, Pattern::dense(3, 3));
     let (ensemble, options) = start(1e-6);
-    let error = solve(&wrong, &ensemble, &Method::rodas4(), &Device::cpu(), &options);
+    let error = integrate(&DynSystem::new(wrong), &ensemble, &Method::rodas4(), &options);
     assert!(error.unwrap_err().to_string().contains("2 × 2"));
 }
 
 #[test]
 fn a_gpu_is_refused_before_it_is_looked_for() {
     let (ensemble, options) = start(1e-6);
-    let (rhs, device, monitor) = (traced(&Jump), Device::cuda(0), Monitor::new());
+    let (system, device) = (traced(&Jump), Device::cuda(0));
     for method in stiff_methods() {
-        let error = rhs.integrate(&ensemble, &method, &device, &options, &monitor).unwrap_err();
+        let solver = Solver::new(&system, &method, &device, &options).unwrap();
+        let error = solver.solve(&ensemble).unwrap_err();
         assert!(error.to_string().contains("does not run on GPUs"), "{error}");
     }
 }

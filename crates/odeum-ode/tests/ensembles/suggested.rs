@@ -1,8 +1,7 @@
 //! Whether the methods that the built-in problems suggest solve them.
 
-use odeum_compiled::Rhs;
 use odeum_ode::problems;
-use odeum_ode::{Device, Method, Monitor, Options, Tolerance};
+use odeum_ode::{Device, Method, Options, Solver, Tolerance};
 
 /// Largest error over the largest component: the problems have components of all sizes.
 fn error(found: &[f64], reference: &[f64]) -> f64 {
@@ -22,10 +21,9 @@ fn suggested_methods_reach_the_references() {
         };
         let options = Options::new(Tolerance::new(rtol, rtol * floor)).max_steps(10_000_000);
         let ensemble = problem.ensemble::<f64>(1).unwrap();
-        let rhs = Rhs::of_problem(&problem);
+        let solver = Solver::new(&problem, &method, &Device::cpu(), &options).unwrap();
         let began = std::time::Instant::now();
-        let solution =
-            rhs.integrate(&ensemble, &method, &Device::cpu(), &options, &Monitor::new()).unwrap();
+        let solution = solver.solve(&ensemble).unwrap();
         let status = solution.status[0];
         assert!(status.is_success(), "{}: {status} at {}", problem.name, solution.t[0]);
         let error = error(&solution.y(0), problem.reference().unwrap().y);

@@ -1,0 +1,92 @@
+//! The kinds of systems behind a pointer.
+
+use super::AnySystem;
+use crate::backend::cpu::{ByLanes, ERK, NONE, OnLanes, RKC};
+use crate::method::rhs::{Equations, Erased};
+use crate::problems::{Builtin, Problem};
+use odeum_core::{Graph, System, Tape};
+use odeum_kinetics::Reactor;
+use std::sync::Arc;
+
+/// Any system.
+pub(super) struct Held<S>(pub(super) S);
+
+impl<S: System + Send> AnySystem for Held<S> {
+    fn trace(&self) -> Option<Graph> {
+        Some(Graph::trace(&self.0))
+    }
+
+    fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
+        Box::new(ByLanes::<S, NONE>(&self.0))
+    }
+
+    fn in_f32(&self) -> Option<Box<dyn OnLanes<f32> + '_>> {
+        Some(Box::new(ByLanes::<S, NONE>(&self.0)))
+    }
+
+    fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
+        Box::new(Erased(&self.0))
+    }
+}
+
+/// A system that is compiled in this crate in double precision, for which the methods of `INLINED` are
+/// compiled too; in single precision its tape.
+struct Native<S, const INLINED: u8> {
+    system: S,
+    tape: Tape,
+}
+
+impl<S: System + Send, const INLINED: u8> AnySystem for Native<S, INLINED> {
+    fn trace(&self) -> Option<Graph> {
+        Some(Graph::trace(&self.system))
+    }
+
+    fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
+        Box::new(ByLanes::<S, INLINED>(&self.system))
+    }
+
+    fn in_f32(&self) -> Option<Box<dyn OnLanes<f32> + '_>> {
+        Some(Box::new(ByLanes::<Tape, NONE>(&self.tape)))
+    }
+
+    fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
+        Box::new(Erased(&self.system))
+    }
+}
+
+/// The built-in problems of which benchmarks measure compiled code, with the methods that they measure, and
+/// Van der Pol's; `None` of the others.
+pub(super) fn native(problem: &Problem) -> Option<Box<dyn AnySystem>> {
+    fn boxed<S: System + Send + 'static, const INLINED: u8>(system: S) -> Box<dyn AnySystem> {
+        let tape = Tape::trace(&system);
+        Box::new(Native::<S, INLINED> { system, tape })
+    }
+    match *problem.builtin() {
+        Builtin::Pleiades(system) => Some(boxed::<_, ERK>(system)),
+        Builtin::Lorenz(system) => Some(boxed::<_, ERK>(system)),
+        Builtin::Brusselator1d(system) => Some(boxed::<_, RKC>(system)),
+        Builtin::VanDerPol(system) => Some(boxed::<_, NONE>(system)),
+        _ => None,
+    }
+}
+
+/// A gas that reacts: in double precision, and nothing that could be recorded.
+pub(super) struct Gas(pub(super) Arc<Reactor>);
+
+impl AnySystem for Gas {
+    fn trace(&self) -> Option<Graph> {
+        None
+    }
+
+    fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
+        Box::new(ByLanes::<Reactor, NONE>(&self.0))
+    }
+
+    fn in_f32(&self) -> Option<Box<dyn OnLanes<f32> + '_>> {
+        None
+    }
+
+    fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
+        Box::new(Erased(&*self.0))
+    }
+}
