@@ -137,6 +137,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["args", "exit", "gpus"],
             &["report"],
             &["mechanism", "problems", "stop"],
+            &["job"],
             &["fields", "pasr"],
             &["bench", "check", "run"],
             &["devices"],
