@@ -1,11 +1,8 @@
 //! Where the files of a field go.
 
 use super::frames;
-use odeum_case::FieldPlan;
-use odeum_case::{Every, FieldCase};
-use odeum_io::Finding;
-use odeum_io::Target;
-use odeum_io::field;
+use odeum_case::{Every, FieldCase, FieldPlan};
+use odeum_io::{Finding, Target, field};
 use std::path::{Path, PathBuf};
 
 /// From the command line, else the case file.

@@ -6,26 +6,19 @@ mod worth;
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
-use crate::fields;
-use crate::gpus;
 use crate::job::{
     self, Ground, Job, Stop, note_kept, note_no_checkpoint, note_resumed, note_stopped,
 };
-use crate::report::show;
-use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
+use crate::report::{Outcome, Progress, Style, TICK, note, print_summary, show};
 use crate::stop::{resume_command, stop_on_ctrl_c};
+use crate::{fields, gpus};
 use batches::Batches;
-use odeum_case::device;
 use odeum_case::results::Results;
-use odeum_case::{Described, Precision};
-use odeum_case::{Overrides, Plan};
+use odeum_case::{Described, Overrides, Plan, Precision, device};
 use odeum_compiled::Compiled;
-use odeum_io::Target;
 use odeum_io::checkpoint::ensemble::LATER;
-use odeum_io::ensemble;
 use odeum_io::file::Room;
-use odeum_io::parallel;
-use odeum_io::{Finding, Findings};
+use odeum_io::{Finding, Findings, Target, ensemble, parallel};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Monitor, Status};
 use std::marker::PhantomData;
