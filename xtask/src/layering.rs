@@ -126,6 +126,7 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
             &["args", "exit", "gpus"],
             &["report"],
             &["mechanism", "problems", "stop"],
+            &["job"],
             &["fields", "pasr"],
             &["bench", "check", "run"],
             &["devices"],

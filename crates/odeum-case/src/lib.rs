@@ -16,7 +16,8 @@
 //! if let Some(Described::Ensemble(case)) = &described
 //!     && let Some(plan) = Plan::new(case, &Overrides::default(), &findings)
 //! {
-//!     let ensemble = plan.members.ensemble::<f64>(0..plan.members.len());
+//!     let all: Vec<usize> = (0..plan.members.len()).collect();
+//!     let ensemble = plan.members.ensemble::<f64>(&all, plan.threads());
 //! }
 //! for finding in findings.take() {
 //!     eprintln!("{}", finding.message);
@@ -50,3 +51,62 @@ pub use members::Members;
 pub use model::{Model, Start, Variable};
 pub use plan::{Overrides, Plan, STARTS};
 pub use stiffness::check as stiffness;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use odeum_io::Findings;
+    use std::path::PathBuf;
+
+    fn written(name: &str, text: &str) -> PathBuf {
+        let name = format!("odeum-case-{name}-{}.toml", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn read_once(name: &str, text: &str) -> (Option<Described>, Findings) {
+        let (path, findings) = (written(name, text), Findings::default());
+        let described = read(&path, None, &findings);
+        std::fs::remove_file(path).unwrap();
+        (described, findings)
+    }
+
+    const SWEEP: &str = "[system]\nstates = { x = 1.0 }\nparameters = { k = 2.0 }\n\
+        equations = { x = \"-k*x\" }\n[ensemble.sweep]\nk = [1.0, 2.0, 4.0]\n\
+        [time]\nspan = [0.0, 1.0]\n[method]\nname = \"dopri5\"\n\
+        [tolerance]\nrtol = 1e-6\natol = 1e-9\n";
+
+    #[test]
+    fn a_case_file_becomes_an_ensemble() {
+        let (described, findings) = read_once("sweep", SWEEP);
+        let Some(Described::Ensemble(case)) = described else { panic!("{:?}", findings.take()) };
+        let plan = Plan::new(&case, &Overrides::default(), &findings).unwrap();
+        assert_eq!((plan.members.len(), plan.members.span(2)), (3, (0.0, 1.0)));
+        assert_eq!(plan.members.start(2).unwrap(), [1.0, 4.0]);
+        assert_eq!(plan.members.ensemble::<f64>(&[1, 2], 1).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_place_and_a_remedy() {
+        let (described, findings) = read_once("slip", &SWEEP.replace("rtol", "rtoll"));
+        assert!(described.is_none());
+        let all = findings.take();
+        let slip = all.iter().find(|f| f.field.as_deref() == Some("tolerance.rtoll")).unwrap();
+        let (source, span) = slip.span.as_ref().unwrap();
+        assert_eq!(source.slice(span), "rtoll");
+        assert!(slip.help.as_ref().is_some_and(|help| help.contains("rtol")), "{slip:?}");
+    }
+
+    #[test]
+    fn a_case_file_becomes_a_field() {
+        let text = "[system]\nproblem = \"turing\"\n[grid]\nshape = [8, 8, 1]\n\
+            [time]\nuntil = 0.1\n";
+        let (described, findings) = read_once("field", text);
+        let Some(Described::Field(case)) = described else { panic!("{:?}", findings.take()) };
+        let plan = FieldPlan::new(&case, &Overrides::default(), &findings).unwrap();
+        let prepared = plan.prepare::<f64>().unwrap();
+        assert_eq!(prepared.field.shape(), [8, 8, 1]);
+        assert!(prepared.limits.largest_step(case.time.method) > 0.0);
+    }
+}

@@ -87,6 +87,11 @@ impl<'a> Members<'a> {
         Some(Members { case, shape, systems, variables })
     }
 
+    /// True where there is no system.
+    pub fn is_empty(&self) -> bool {
+        self.systems == 0
+    }
+
     /// Number of systems M.
     pub fn len(&self) -> usize {
         self.systems

@@ -1,5 +1,6 @@
 //! What a run gives, seen as one row for each system.
 
+use crate::case::Axis;
 use crate::gas::TEMPERATURE;
 use crate::members::Members;
 use crate::plan::Plan;
@@ -99,7 +100,7 @@ impl<'a, T: Scalar> Results<'a, T> {
     pub fn written(&self) -> EnsembleResult<'_, T> {
         let (case, members) = (self.plan.case, self.members());
         let (model, sweep) = (&case.model, &case.ensemble.sweep);
-        let values = |axis: &'a crate::Axis| (&*axis.name, axis.values.all().into_owned());
+        let values = |axis: &'a Axis| (&*axis.name, axis.values.all().into_owned());
         let hot = sweep.iter().position(|axis| axis.name == TEMPERATURE);
         EnsembleResult {
             about: About {
@@ -122,6 +123,11 @@ impl<'a, T: Scalar> Results<'a, T> {
             },
             rows: self,
         }
+    }
+
+    /// True where no system ended.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Number of systems that ended.

@@ -3,11 +3,8 @@
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::fields;
-use crate::report::show;
-use crate::report::{Style, Table, bytes, count, say, wrap};
-use odeum_case::{Case, Described, Level, Until};
-use odeum_case::{Overrides, Plan};
-use odeum_case::{device, stiffness};
+use crate::report::{Style, Table, bytes, count, say, show, wrap};
+use odeum_case::{Case, Described, Level, Overrides, Plan, Until, device, stiffness};
 use odeum_io::finding::Findings;
 use odeum_ode::method::Method;
 use odeum_ode::{Atol, FirstStep, Norm, SaveAt};

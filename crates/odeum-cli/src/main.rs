@@ -7,6 +7,7 @@ mod devices;
 mod exit;
 mod fields;
 mod gpus;
+mod job;
 mod mechanism;
 mod pasr;
 mod problems;

@@ -2,8 +2,7 @@
 
 use crate::args::MechanismArgs;
 use crate::exit::Exit;
-use crate::report::show;
-use crate::report::{Align, Style, Table, count, say};
+use crate::report::{Align, Style, Table, count, say, show};
 use odeum_case::mechanism::{self, Read};
 use odeum_kinetics::check::thermodynamics;
 use odeum_kinetics::mechanism::{Blending, Rate, Reaction, Thermo};

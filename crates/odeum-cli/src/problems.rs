@@ -2,8 +2,7 @@
 
 use crate::args::ProblemsArgs;
 use crate::exit::Exit;
-use crate::report::show;
-use crate::report::{Align, Style, Table, say, wrap};
+use crate::report::{Align, Style, Table, say, show, wrap};
 use odeum_case::suggest;
 use odeum_fields::problems::Paper;
 use odeum_io::Finding;

@@ -2,8 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
-use crate::report::note;
-use crate::report::show;
+use crate::report::{note, show};
 use odeum_io::Finding;
 use odeum_ode::Monitor;
 use std::path::Path;

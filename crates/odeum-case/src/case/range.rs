@@ -25,6 +25,11 @@ pub struct Range {
 }
 
 impl Values {
+    /// True where there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {

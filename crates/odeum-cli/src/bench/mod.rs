@@ -14,15 +14,12 @@ pub(crate) use machine::Machine;
 
 use crate::args::BenchArgs;
 use crate::exit::Exit;
-use crate::report::show;
-use crate::report::{Align, Style, Table, count, is_heard, say, significant};
+use crate::report::{Align, Style, Table, count, is_heard, say, show, significant};
 use document::{Document, Row};
 use measure::{Variant, measure};
-use odeum_case::Precision;
-use odeum_case::suggest;
-use odeum_io::Finding;
+use odeum_case::{Precision, suggest};
 use odeum_io::file::Lock;
-use odeum_io::refuse_other;
+use odeum_io::{Finding, refuse_other};
 use odeum_ode::{Device, Error};
 use std::path::Path;
 use workload::{STUDIES, Workload};

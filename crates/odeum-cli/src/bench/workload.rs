@@ -1,7 +1,6 @@
 //! What is measured: a problem, how its systems differ, how they are integrated.
 
-use odeum_case::Precision;
-use odeum_case::random;
+use odeum_case::{Precision, random};
 use odeum_ode::problems::{self, Problem};
 use odeum_ode::{Controller, Ensemble, Error, FirstStep, Method, Options, Scalar, Tolerance};
 

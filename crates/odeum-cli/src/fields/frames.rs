@@ -3,11 +3,10 @@
 use super::{slice, surface};
 use odeum_case::{FieldCase, FieldOutput, Slice};
 use odeum_fields::{AXES, Field, Precision};
-use odeum_io::Finding;
-use odeum_io::Target;
 use odeum_io::field::{self, Cells, Place, Writer};
 use odeum_io::file::cannot_write;
 use odeum_io::table::LOST;
+use odeum_io::{Finding, Target};
 use std::path::PathBuf;
 
 /// Writes states as the case asks for.

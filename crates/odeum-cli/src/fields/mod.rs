@@ -5,6 +5,7 @@ mod axis;
 mod canvas;
 mod colour;
 mod conservation;
+mod ending;
 mod finished;
 mod frames;
 mod movie;

@@ -4,8 +4,7 @@ use super::frames;
 use crate::exit::Exit;
 use crate::report::show;
 use odeum_case::FieldCase;
-use odeum_io::Finding;
-use odeum_io::Target;
+use odeum_io::{Finding, Target};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

@@ -1,26 +1,27 @@
 //! A field from start to end.
 
+use super::ending::{Ended, failed, interrupted, not_stable, print_summary};
 use super::observer::Observer;
 use super::plan::describe;
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
-use super::{conservation, finished, movie, npz, target};
+use super::{finished, movie, npz, target};
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::gpus;
-use crate::report::{Exact, Style, Table, count, duration, note, say, significant};
-use crate::report::{show, tell};
-use crate::stop::{resume_command, stop_on_ctrl_c};
-use odeum_case::Overrides;
-use odeum_case::{Every, FieldCase, Precision, StepSpec};
-use odeum_case::{FieldPlan, Prepared};
-use odeum_fields::{Checkpoint, Clock, Counts, March, Options, Outcome, Steps, Summary, Unstable};
+use crate::job::{self, Ground, Job, Stop, note_no_checkpoint, note_resumed};
+use crate::report::{Exact, Style, note, say, show};
+use crate::stop::stop_on_ctrl_c;
+use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
+use odeum_fields::{Checkpoint, Clock, March, Options, Outcome, Steps};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
 use odeum_io::file::reason;
-use odeum_io::{Finding, Findings};
-use odeum_ode::{Monitor, Status};
+use odeum_io::{Finding, Findings, Target};
+use odeum_ode::Monitor;
 use std::io;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::Builder;
@@ -39,13 +40,9 @@ pub(crate) fn run(
     }
     let Some(plan) = plan else { return Exit::BadInput };
     gpus::start(&plan.device);
-    let ended = match case.precision {
-        Precision::F64 => go::<f64>(&plan, args),
-        Precision::F32 => go::<f32>(&plan, args),
-    };
-    match ended {
-        Ok(exit) => exit,
-        Err(Stop(finding, exit)) => show(&[finding], exit).unwrap_or(exit),
+    match case.precision {
+        Precision::F64 => job::run(&FieldJob::<f64>::new(&plan), args),
+        Precision::F32 => job::run(&FieldJob::<f32>::new(&plan), args),
     }
 }
 
@@ -74,31 +71,59 @@ pub(crate) fn check(case: &FieldCase, overrides: &Overrides, findings: &Findings
     }
 }
 
-/// A run that cannot go on, and how it ends.
-struct Stop(Finding, Exit);
-
-/// How a march came to its end, and what of it is needed afterwards.
-struct Ended {
-    counts: Counts,
-    t: f64,
-    updates: f64,
-    elapsed: Duration,
-    masses: Vec<f64>,
-    summaries: Vec<Summary>,
-    /// What a run that goes on from the end later has behind it.
-    header: Header,
+/// The field of a case, in a precision.
+struct FieldJob<'a, T> {
+    plan: &'a FieldPlan<'a>,
+    precision: PhantomData<T>,
 }
 
-fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Result<Exit, Stop> {
-    let bad = |finding| Stop(finding, Exit::BadInput);
-    let case = plan.case;
-    let target = target::of(case, args.output.as_deref()).map_err(bad)?;
-    let _lock = target.lock(tell).map_err(bad)?;
-    target::refuse_to_replace(case, &target, args).map_err(bad)?;
-    let Prepared { field, options, limits } = plan.prepare::<T>().map_err(bad)?;
-    plan.check_gpu().map_err(bad)?;
-    target.probe(target::space(plan)).map_err(bad)?;
-    let room = target.room(target::state(plan));
+impl<'a, T> FieldJob<'a, T> {
+    fn new(plan: &'a FieldPlan<'a>) -> FieldJob<'a, T> {
+        FieldJob { plan, precision: PhantomData }
+    }
+}
+
+impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
+    type Ready = Prepared<T>;
+
+    fn target(&self, output: Option<&Path>) -> Result<Target, Finding> {
+        target::of(self.plan.case, output)
+    }
+
+    fn others(&self, target: &Target) -> Vec<PathBuf> {
+        target::others(self.plan.case, target)
+    }
+
+    fn later(&self) -> Option<&'static str> {
+        // What a run goes on from says whether it can.
+        None
+    }
+
+    fn result_bytes(&self) -> u128 {
+        target::state(self.plan)
+    }
+
+    fn disk_bytes(&self) -> u128 {
+        target::space(self.plan)
+    }
+
+    fn prepare(&self) -> Result<Prepared<T>, Finding> {
+        let prepared = self.plan.prepare::<T>()?;
+        self.plan.check_gpu()?;
+        Ok(prepared)
+    }
+
+    fn go(&self, ready: Prepared<T>, ground: Ground<'_>) -> Result<Exit, Stop> {
+        march_and_write(self.plan, ready, ground)
+    }
+}
+
+fn march_and_write<T: odeum_fields::Precision>(
+    plan: &FieldPlan<'_>,
+    Prepared { field, options, limits }: Prepared<T>,
+    Ground { args, target, room }: Ground<'_>,
+) -> Result<Exit, Stop> {
+    let (case, bad) = (plan.case, Stop::bad);
     let movie = movie::Movie::find(case);
     let identity = plan.identity();
     let path = target.checkpoint();
@@ -125,32 +150,27 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
         .help("give a later time.until, or start anew with --overwrite")));
     }
     if args.resume && !args.quiet {
-        let style = Style::stderr();
         match &header {
             Some(header) => {
-                let (head, t) = (style.bold("resuming:"), Exact(start.clock.t));
-                note(&format!("{head} from t = {t}"));
+                note_resumed(&format!("from t = {}", Exact(start.clock.t)));
                 if header.device != plan.kind_of_device() {
                     note(&format!(
                         "{} it was begun on {}: from here on the result agrees with that of an \
                          uninterrupted run to rounding",
-                        style.bold("note:"),
+                        Style::stderr().bold("note:"),
                         header.device
                     ));
                 }
             }
-            None => note(&format!(
-                "{} there is no checkpoint, starting from the beginning",
-                style.bold("note:")
-            )),
+            None => note_no_checkpoint(),
         }
     }
     if let Some(header) = &header {
-        let lost = Writer::<T>::lost(case, &target, header).map_err(bad)?;
+        let lost = Writer::<T>::lost(case, target, header).map_err(bad)?;
         go_on_without(lost, args).map_err(bad)?;
     }
     if header.is_none() && args.overwrite {
-        target::clear(case, &target);
+        target::clear(case, target);
     }
     let resumed = header.is_some();
     if header.as_ref().is_some_and(|header| header.until != case.time.until.to_bits()) {
@@ -180,7 +200,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     header.device = plan.kind_of_device();
     header.until = case.time.until.to_bits();
 
-    let writer = Writer::<T>::open(case, &target, &header, resumed, plan.threads())
+    let writer = Writer::<T>::open(case, target, &header, resumed, plan.threads())
         .map_err(|trouble| Stop(trouble, Exit::BadInput))?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
@@ -262,7 +282,7 @@ fn go<T: odeum_fields::Precision>(plan: &FieldPlan<'_>, args: &RunArgs) -> Resul
     })?;
     let mut files = vec![target.npz()];
     files.extend(written.files);
-    files.extend(movie.make(case, &target));
+    files.extend(movie.make(case, target));
     let _ = std::fs::remove_file(&path);
     if !args.quiet {
         print_summary(plan, &ended, stable, &files);
@@ -380,94 +400,4 @@ fn through<T: odeum_fields::Precision>(
         observer.structure(march)?;
     }
     Ok(Outcome::Reached)
-}
-
-fn failed(case: &FieldCase, failure: &odeum_fields::Failure, kept: &str) -> Finding {
-    let what = match &failure.place {
-        Some((species, cell)) => {
-            let grid = &case.problem.grid;
-            let at = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
-            format!(
-                "`{species}` is no finite number any more, first in cell {cell:?} (x, y, z = \
-                 {at:?})"
-            )
-        }
-        None => format!("the march stopped: {}", failure.status.name()),
-    };
-    let after = format!("t = {}, step {}", failure.t, failure.steps);
-    let advice = match failure.place {
-        Some(_) => "take smaller steps, or look at the equations there",
-        None if failure.status == Status::MaxSteps => {
-            "raise time.max_steps if the span is long; rkl2 and rkc take larger steps where diffusion \
-             limits them"
-        }
-        None => failure.status.advice(),
-    };
-    Finding::error(format!("{what}, after {after}"))
-        .in_file(case.source.name())
-        .found(after)
-        .help(format!("{advice}{kept}"))
-}
-
-fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding {
-    let Unstable { t, steps, step, largest } = unstable;
-    let message = format!("steps of {step:.6e} are not stable any more at t = {t}, step {steps}");
-    let shared = matches!(case.time.steps, StepSpec::Share(_));
-    let advice = match shared {
-        true => {
-            "the field changes too fast for its limit to be followed: take a smaller share, as \
-                 step = { stable = 0.2 }, or a smaller fixed step"
-        }
-        false => {
-            "take a smaller step, or step = \"stable\", which follows the field; force = true \
-                  goes on whatever becomes of it"
-        }
-    };
-    Finding::error(message)
-        .in_file(case.source.name())
-        .found(format!("for the field of that time they are stable up to {largest:.6e}"))
-        .help(format!("{advice}{kept}"))
-}
-
-fn interrupted(ended: &Ended, path: &std::path::Path, args: &RunArgs, kept: bool) -> Exit {
-    let style = Style::stderr();
-    let head = style.yellow("stopped:");
-    note(&format!("{head} at t = {}, step {}", Exact(ended.t), ended.counts.steps));
-    if kept {
-        note(&format!("  the checkpoint:   {}", path.display()));
-        note(&format!("  to go on from it: {}", resume_command(args)));
-    }
-    Exit::Interrupted
-}
-
-fn print_summary(
-    plan: &FieldPlan<'_>,
-    ended: &Ended,
-    stable: String,
-    files: &[std::path::PathBuf],
-) {
-    let style = Style::stdout();
-    let case = plan.case;
-    let names = case.problem.model.species();
-    let masses = conservation::table(names, &ended.masses, &ended.summaries).render(style);
-    let mut facts = Table::pairs();
-    facts.pair("system", &case.system);
-    facts.pair("cells", super::plan::cells(&case.problem));
-    let Counts { steps, rejected, slopes } = ended.counts;
-    let mut text = count(steps);
-    if rejected > 0 {
-        text += &format!(", {} rejected", count(rejected));
-    }
-    facts.pair("steps", text);
-    facts.pair("sweeps", count(slopes));
-    facts.pair("t", ended.t.to_string());
-    facts.pair("stable up to", stable);
-    facts.pair("device", odeum_case::device::describe(&plan.device));
-    facts.pair("time", duration(ended.elapsed));
-    let seconds = ended.elapsed.as_secs_f64().max(1e-9);
-    facts.pair("rate", format!("{} M updates/s", significant(ended.updates / seconds / 1e6)));
-    for (k, file) in files.iter().enumerate() {
-        facts.row([if k == 0 { "result" } else { "" }.to_owned(), file.display().to_string()]);
-    }
-    say(&format!("{masses}\n{}", facts.render(style)));
 }

@@ -97,8 +97,7 @@ impl Waves {
         let mut spectrum: Vec<Complex<f64>> = Vec::new();
         if spectrum.try_reserve_exact(half * ny * nz).is_err() {
             return Err(Finding::error("there is no memory for the structure factor")
-                .help("take fewer cells, or leave out `structure`")
-                .into());
+                .help("take fewer cells, or leave out `structure`"));
         }
         spectrum.resize(half * ny * nz, Complex::default());
         let (mean, cells) = self.mean(field, species);

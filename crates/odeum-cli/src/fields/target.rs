@@ -1,12 +1,8 @@
 //! Where the files of a field go.
 
 use super::frames;
-use crate::args::RunArgs;
-use odeum_case::FieldPlan;
-use odeum_case::{Every, FieldCase};
-use odeum_io::Finding;
-use odeum_io::Target;
-use odeum_io::field;
+use odeum_case::{Every, FieldCase, FieldPlan};
+use odeum_io::{Finding, Target, field};
 use std::path::{Path, PathBuf};
 
 /// From the command line, else the case file.
@@ -16,7 +12,7 @@ pub(super) fn of(case: &FieldCase, output: Option<&Path>) -> Result<Target, Find
 }
 
 /// Files and folders that a run writes beside the NPZ.
-fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+pub(super) fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
     let (output, place) = (&case.output, frames::place(&case.output, target));
     let mut files = Vec::new();
     if output.every.is_some() {
@@ -33,43 +29,6 @@ fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
         files.push(target.file("structure.csv"));
     }
     files
-}
-
-/// An existing result stays, unless the user says otherwise.
-pub(super) fn refuse_to_replace(
-    case: &FieldCase,
-    target: &Target,
-    args: &RunArgs,
-) -> Result<(), Finding> {
-    if args.overwrite && args.resume {
-        return Err(Finding::error("--overwrite and --resume together")
-            .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
-    }
-    if args.overwrite {
-        return Ok(());
-    }
-    let exists = |path: PathBuf| {
-        Finding::error("the result exists already")
-            .in_file(path.display().to_string())
-            .help("replace it with --overwrite, or choose another place with --output")
-    };
-    // What a run that goes on begins from says whether it can.
-    if args.resume {
-        return Ok(());
-    }
-    if target.npz().exists() {
-        return Err(exists(target.npz()));
-    }
-    let checkpoint = target.checkpoint();
-    if checkpoint.exists() {
-        return Err(Finding::error("there is a checkpoint of a run that was stopped")
-            .in_file(checkpoint.display().to_string())
-            .help("go on from it with --resume, or start anew with --overwrite"));
-    }
-    match others(case, target).into_iter().find(|path| path.exists()) {
-        Some(path) => Err(exists(path)),
-        None => Ok(()),
-    }
 }
 
 /// Removes what an earlier run has written, so that nothing of it stays among the new files.

@@ -2,9 +2,8 @@
 
 use super::refused;
 use odeum_io::Finding;
-use odeum_kinetics::Kinetics;
-use odeum_kinetics::Reactor;
 use odeum_kinetics::pasr::{Pasr, PasrSettings, RunError};
+use odeum_kinetics::{Kinetics, Reactor};
 use odeum_ode::{Device, Ensemble, Error, Method, Monitor, Options, Solver, Tolerance};
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -10,14 +10,11 @@ pub(crate) use feeds::Feeds;
 
 use crate::args::PasrArgs;
 use crate::exit::Exit;
-use crate::report::show;
-use crate::report::{Progress, Style, Table, count, say, significant};
+use crate::report::{Progress, Style, Table, count, say, show, significant};
 use odeum_case::mechanism;
-use odeum_io::Finding;
 use odeum_io::file::{Lock, cannot_write};
 use odeum_io::npz::{Archive, write_archive};
-use odeum_io::parallel;
-use odeum_io::refuse_other;
+use odeum_io::{Finding, parallel, refuse_other};
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::{Feed, PasrSettings};

@@ -6,24 +6,22 @@ mod worth;
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
-use crate::fields;
-use crate::gpus;
-use crate::report::{Outcome, Progress, Style, TICK, note, print_summary};
-use crate::report::{show, tell};
+use crate::job::{
+    self, Ground, Job, Stop, note_kept, note_no_checkpoint, note_resumed, note_stopped,
+};
+use crate::report::{Outcome, Progress, Style, TICK, note, print_summary, show};
 use crate::stop::{resume_command, stop_on_ctrl_c};
+use crate::{fields, gpus};
 use batches::Batches;
-use odeum_case::device;
 use odeum_case::results::Results;
-use odeum_case::{Described, Precision};
-use odeum_case::{Overrides, Plan};
-use odeum_io::Target;
+use odeum_case::{Described, Overrides, Plan, Precision, device};
 use odeum_io::checkpoint::ensemble::LATER;
-use odeum_io::ensemble;
 use odeum_io::file::Room;
-use odeum_io::parallel;
-use odeum_io::{Finding, Findings};
+use odeum_io::{Finding, Findings, Target, ensemble, parallel};
 use odeum_ode::solution::Summary;
 use odeum_ode::{Compiled, Monitor, Status};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -45,10 +43,6 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
         return exit;
     }
     let Some(mut plan) = plan else { return Exit::BadInput };
-    let target = match plan.case.output.target(args.output.as_deref(), &plan.case.path) {
-        Ok(target) => target,
-        Err(finding) => return show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput),
-    };
     let device = match plan.case.run.precision {
         Precision::F64 => worth::device::<f64>(&plan),
         Precision::F32 => worth::device::<f32>(&plan),
@@ -62,29 +56,59 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
     plan.device = device;
     gpus::start(&plan.device);
     match plan.case.run.precision {
-        Precision::F64 => run::<f64>(&plan, &target, args),
-        Precision::F32 => run::<f32>(&plan, &target, args),
+        Precision::F64 => job::run(&EnsembleJob::<f64>::new(&plan), args),
+        Precision::F32 => job::run(&EnsembleJob::<f32>::new(&plan), args),
     }
 }
 
-/// A run that cannot go on, and how it ends.
-struct Stop(Finding, Exit);
+/// The ensemble of a case, in a precision.
+struct EnsembleJob<'a, T> {
+    plan: &'a Plan<'a>,
+    precision: PhantomData<T>,
+}
 
-fn run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Exit {
-    match try_run::<T>(plan, target, args) {
-        Ok(exit) => exit,
-        Err(Stop(finding, exit)) => show(&[finding], exit).unwrap_or(exit),
+impl<'a, T> EnsembleJob<'a, T> {
+    fn new(plan: &'a Plan<'a>) -> EnsembleJob<'a, T> {
+        EnsembleJob { plan, precision: PhantomData }
     }
 }
 
-fn try_run<T: Compiled>(plan: &Plan<'_>, target: &Target, args: &RunArgs) -> Result<Exit, Stop> {
-    let bad_input = |finding| Stop(finding, Exit::BadInput);
-    let _lock = target.lock(tell).map_err(bad_input)?;
-    refuse_to_replace(target, &plan.case.output.formats, args).map_err(bad_input)?;
-    target.probe(disk_space(plan)).map_err(bad_input)?;
-    let room = target.room(npz_bytes(plan));
+impl<T: Compiled> Job for EnsembleJob<'_, T> {
+    type Ready = ();
+
+    fn target(&self, output: Option<&Path>) -> Result<Target, Finding> {
+        self.plan.case.output.target(output, &self.plan.case.path)
+    }
+
+    fn others(&self, target: &Target) -> Vec<PathBuf> {
+        ensemble::files(target, &self.plan.case.output.formats)
+    }
+
+    fn later(&self) -> Option<&'static str> {
+        Some(LATER)
+    }
+
+    fn result_bytes(&self) -> u128 {
+        npz_bytes(self.plan)
+    }
+
+    fn disk_bytes(&self) -> u128 {
+        disk_space(self.plan)
+    }
+
+    fn prepare(&self) -> Result<(), Finding> {
+        Ok(())
+    }
+
+    fn go(&self, (): (), ground: Ground<'_>) -> Result<Exit, Stop> {
+        integrate::<T>(self.plan, ground)
+    }
+}
+
+fn integrate<T: Compiled>(plan: &Plan<'_>, ground: Ground<'_>) -> Result<Exit, Stop> {
+    let Ground { args, target, room } = ground;
     let (mut store, loaded) =
-        Store::open::<T>(plan, target, args.resume, args.checkpoint_every).map_err(bad_input)?;
+        Store::open::<T>(plan, target, args.resume, args.checkpoint_every).map_err(Stop::bad)?;
     let mut batches = Batches::new(plan, store.header(), loaded.batches);
     let before = batches.finished();
     if args.resume && !args.quiet {
@@ -203,9 +227,8 @@ fn interrupted<T: Compiled>(
     batches: &Batches<'_, T>,
 ) -> Exit {
     let results = Results::new(plan, batches.pieces());
-    let style = Style::stderr();
     let (done, all) = (results.len(), plan.members.len());
-    note(&format!("{} {done} of {all} systems are finished", style.yellow("stopped:")));
+    note_stopped(&format!("{done} of {all} systems are finished"));
     if done == 0 {
         note("  nothing is kept: there is nothing to go on from");
         return Exit::Interrupted;
@@ -217,10 +240,7 @@ fn interrupted<T: Compiled>(
         }
     }
     match store.save_all(batches.pieces()) {
-        Ok(path) => {
-            note(&format!("  the checkpoint:   {}", path.display()));
-            note(&format!("  to go on from it: {}", resume_command(args)));
-        }
+        Ok(path) => note_kept(&path, args),
         Err(finding) => {
             show(&[finding], Exit::Broken);
         }
@@ -243,33 +263,7 @@ fn with_resume(
     }
 }
 
-/// An existing result stays, unless the user says otherwise.
-fn refuse_to_replace(target: &Target, formats: &[&str], args: &RunArgs) -> Result<(), Finding> {
-    if args.overwrite && args.resume {
-        return Err(Finding::error("--overwrite and --resume together")
-            .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
-    }
-    if args.overwrite {
-        return Ok(());
-    }
-    if let Some(path) = ensemble::existing(target, formats) {
-        let help = "replace it with --overwrite, or choose another place with --output";
-        let later = if args.resume { format!("; {LATER}") } else { String::new() };
-        return Err(Finding::error("the result exists already")
-            .in_file(path.display().to_string())
-            .help(format!("{help}{later}")));
-    }
-    let checkpoint = target.checkpoint();
-    if checkpoint.exists() && !args.resume {
-        return Err(Finding::error("there is a checkpoint of a run that was stopped")
-            .in_file(checkpoint.display().to_string())
-            .help("go on from it with --resume, or start anew with --overwrite"));
-    }
-    Ok(())
-}
-
 fn describe_resume(damaged: &[usize], before: usize, all: usize, batch: usize, target: &Target) {
-    let style = Style::stderr();
     let path = target.checkpoint();
     for b in damaged {
         let message = format!(
@@ -281,11 +275,9 @@ fn describe_resume(damaged: &[usize], before: usize, all: usize, batch: usize, t
     }
     if path.exists() {
         let left = all - before;
-        let head = style.bold("resuming:");
-        note(&format!("{head} {before} systems are finished, {left} are left"));
+        note_resumed(&format!("{before} systems are finished, {left} are left"));
     } else {
-        let head = style.bold("note:");
-        note(&format!("{head} there is no checkpoint, starting from the beginning"));
+        note_no_checkpoint();
     }
 }
 

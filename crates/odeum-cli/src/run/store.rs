@@ -2,10 +2,9 @@
 
 use odeum_case::Plan;
 use odeum_case::results::{Piece, Pieces};
-use odeum_io::Finding;
-use odeum_io::Target;
 use odeum_io::checkpoint::ensemble::{Checkpoint, Header, Loaded};
 use odeum_io::file::reason;
+use odeum_io::{Finding, Target};
 use odeum_ode::{Scalar, Status};
 use std::ops::Range;
 use std::path::PathBuf;

@@ -8,6 +8,7 @@ use super::container::{
     FRAME, Head, cannot_open, content, damaged, differences, head_bytes, of_another_run, read_head,
     section,
 };
+use crate::cells::put;
 use crate::file::write_whole;
 use crate::finding::Finding;
 use odeum_ode::{Scalar, Solution, Stats, Status};
@@ -187,20 +188,12 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 fn encode<T: Scalar>(solution: &Solution<T>, part: Range<usize>, bytes: &mut Vec<u8>) {
-    let put = |bytes: &mut Vec<u8>, rows: &[T]| {
-        for row in rows.chunks_exact(solution.len()) {
-            for x in &row[part.clone()] {
-                if size_of::<T>() == 8 {
-                    bytes.extend(x.to_f64().to_le_bytes());
-                } else {
-                    bytes.extend((x.to_f64() as f32).to_le_bytes());
-                }
-            }
-        }
+    let rows = |bytes: &mut Vec<u8>, rows: &[T]| {
+        rows.chunks_exact(solution.len()).for_each(|row| put(bytes, &row[part.clone()]));
     };
     solution.t[part.clone()].iter().for_each(|t| bytes.extend(t.to_le_bytes()));
-    put(bytes, &solution.states);
-    put(bytes, &solution.saved);
+    rows(bytes, &solution.states);
+    rows(bytes, &solution.saved);
     if !solution.n_saved.is_empty() {
         solution.n_saved[part.clone()].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
     }

@@ -184,11 +184,10 @@ pub fn write<T: Scalar>(
     Ok((files, lacks))
 }
 
-/// The first of the files that [`write()`] would replace, if any is there.
-pub fn existing(target: &Target, formats: &[&str]) -> Option<PathBuf> {
-    let others = chosen::<f64>(formats).flat_map(|writer| writer.files());
-    let mut files = std::iter::once(target.npz()).chain(others.map(|end| target.file(end)));
-    files.find(|file| file.exists())
+/// Files that [`write()`] may write beside the NPZ.
+pub fn files(target: &Target, formats: &[&str]) -> Vec<PathBuf> {
+    let ends = chosen::<f64>(formats).flat_map(|writer| writer.files());
+    ends.map(|end| target.file(end)).collect()
 }
 
 /// Writes what a stopped run has finished.

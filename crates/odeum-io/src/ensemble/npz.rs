@@ -4,6 +4,7 @@
 //! how long the run took, so equal results are equal files.
 
 use super::{EnsembleResult, Row, Rows};
+use crate::cells::put;
 use crate::file::Room;
 use crate::finding::Finding;
 use crate::npz::{Archive, write_archive};
@@ -23,7 +24,7 @@ pub(super) fn write<T: Scalar>(
     let real = if size_of::<T>() == 8 { "<f8" } else { "<f4" };
 
     npz.each("t", "<f8", &[], |bytes, row| bytes.extend(row.t().to_le_bytes()));
-    npz.each("y", real, &[n], move |bytes, row| (0..n).for_each(|i| put(bytes, row.y(i))));
+    npz.each("y", real, &[n], move |bytes, row| (0..n).for_each(|i| put(bytes, &[row.y(i)])));
     npz.each("status", "|u1", &[], |bytes, row| bytes.push(row.status() as u8));
     npz.archive.texts("status_names", &Status::ALL.map(|status| status.name().to_owned()));
     let times = about.save_times;
@@ -32,7 +33,7 @@ pub(super) fn write<T: Scalar>(
         npz.each("n_saved", "<u4", &[], |bytes, row| bytes.extend(row.n_saved().to_le_bytes()));
         npz.each("saved", real, &[times.len(), n], move |bytes, row| {
             for k in 0..times.len() {
-                (0..n).for_each(|i| put(bytes, row.saved(k, i)));
+                (0..n).for_each(|i| put(bytes, &[row.saved(k, i)]));
             }
         });
     }
@@ -113,14 +114,6 @@ impl<'a, T: Scalar> Npz<'a, T> {
                 write_at(&mut parts[part][place..], T::from_f64(x));
             });
         });
-    }
-}
-
-fn put<T: Scalar>(bytes: &mut Vec<u8>, x: T) {
-    if size_of::<T>() == 8 {
-        bytes.extend_from_slice(&x.to_f64().to_le_bytes());
-    } else {
-        bytes.extend_from_slice(&(x.to_f64() as f32).to_le_bytes());
     }
 }
 

@@ -1,10 +1,9 @@
 //! Steps of fields on GPUs, timed there.
 
 use super::{Measured, Timed};
-use odeum_fields::cuda;
 use odeum_fields::cuda::paper::{PaperMarch, Variant};
 use odeum_fields::problems::Paper;
-use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision};
+use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision, cuda};
 use odeum_ode::backend::cuda::Cuda;
 use odeum_ode::{Device, Error};
 use std::ops::ControlFlow;

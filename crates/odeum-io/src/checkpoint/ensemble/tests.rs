@@ -161,3 +161,20 @@ fn a_checkpoint_of_another_run_says_in_what_it_differs() {
     let finding = Checkpoint::open(&folder.file(), &header()).unwrap_err();
     assert_eq!(finding.message, "this is no checkpoint of odeum");
 }
+
+#[test]
+fn checkpoints_of_other_versions_and_kinds_are_named() {
+    let folder = Folder::new("version");
+    for old in ["ODEUMCK3", "ODEUMFK1", "ODEUMCK9"] {
+        std::fs::write(folder.file(), [old.as_bytes(), &[0; 200]].concat()).unwrap();
+        let finding = Checkpoint::open(&folder.file(), &header()).unwrap_err();
+        assert_eq!(finding.message, "the checkpoint is of another version of odeum");
+        assert!(finding.found.as_deref().is_some_and(|found| found.contains(old)));
+    }
+    folder.full();
+    let problem = odeum_fields::problems::Paper::Turing.problem([3, 2, 2]).unwrap();
+    let read = crate::checkpoint::field::read::<f64>(&folder.file(), &problem, &[]);
+    let finding = read.map(|_| ()).unwrap_err();
+    assert_eq!(finding.message, "this is no checkpoint of a field");
+    assert_eq!(finding.found.as_deref(), Some("it is of another kind: ensemble"));
+}

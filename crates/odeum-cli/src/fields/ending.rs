@@ -1,0 +1,113 @@
+//! How a run of a field ended, in words.
+
+use super::conservation;
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::job::{note_kept, note_stopped};
+use crate::report::{Exact, Style, Table, count, duration, say, significant};
+use odeum_case::{FieldCase, FieldPlan, StepSpec};
+use odeum_fields::{Counts, Summary, Unstable};
+use odeum_io::Finding;
+use odeum_io::checkpoint::field::Header;
+use odeum_ode::Status;
+use std::path::Path;
+use std::time::Duration;
+
+/// How a march came to its end, and what of it is needed afterwards.
+pub(super) struct Ended {
+    pub(super) counts: Counts,
+    pub(super) t: f64,
+    pub(super) updates: f64,
+    pub(super) elapsed: Duration,
+    pub(super) masses: Vec<f64>,
+    pub(super) summaries: Vec<Summary>,
+    /// What a run that goes on from the end later has behind it.
+    pub(super) header: Header,
+}
+
+pub(super) fn failed(case: &FieldCase, failure: &odeum_fields::Failure, kept: &str) -> Finding {
+    let what = match &failure.place {
+        Some((species, cell)) => {
+            let grid = &case.problem.grid;
+            let at = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
+            format!(
+                "`{species}` is no finite number any more, first in cell {cell:?} (x, y, z = \
+                 {at:?})"
+            )
+        }
+        None => format!("the march stopped: {}", failure.status.name()),
+    };
+    let after = format!("t = {}, step {}", failure.t, failure.steps);
+    let advice = match failure.place {
+        Some(_) => "take smaller steps, or look at the equations there",
+        None if failure.status == Status::MaxSteps => {
+            "raise time.max_steps if the span is long; rkl2 and rkc take larger steps where diffusion \
+             limits them"
+        }
+        None => failure.status.advice(),
+    };
+    Finding::error(format!("{what}, after {after}"))
+        .in_file(case.source.name())
+        .found(after)
+        .help(format!("{advice}{kept}"))
+}
+
+pub(super) fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding {
+    let Unstable { t, steps, step, largest } = unstable;
+    let message = format!("steps of {step:.6e} are not stable any more at t = {t}, step {steps}");
+    let shared = matches!(case.time.steps, StepSpec::Share(_));
+    let advice = match shared {
+        true => {
+            "the field changes too fast for its limit to be followed: take a smaller share, as \
+                 step = { stable = 0.2 }, or a smaller fixed step"
+        }
+        false => {
+            "take a smaller step, or step = \"stable\", which follows the field; force = true \
+                  goes on whatever becomes of it"
+        }
+    };
+    Finding::error(message)
+        .in_file(case.source.name())
+        .found(format!("for the field of that time they are stable up to {largest:.6e}"))
+        .help(format!("{advice}{kept}"))
+}
+
+pub(super) fn interrupted(ended: &Ended, path: &Path, args: &RunArgs, kept: bool) -> Exit {
+    note_stopped(&format!("at t = {}, step {}", Exact(ended.t), ended.counts.steps));
+    if kept {
+        note_kept(path, args);
+    }
+    Exit::Interrupted
+}
+
+pub(super) fn print_summary(
+    plan: &FieldPlan<'_>,
+    ended: &Ended,
+    stable: String,
+    files: &[std::path::PathBuf],
+) {
+    let style = Style::stdout();
+    let case = plan.case;
+    let names = case.problem.model.species();
+    let masses = conservation::table(names, &ended.masses, &ended.summaries).render(style);
+    let mut facts = Table::pairs();
+    facts.pair("system", &case.system);
+    facts.pair("cells", super::plan::cells(&case.problem));
+    let Counts { steps, rejected, slopes } = ended.counts;
+    let mut text = count(steps);
+    if rejected > 0 {
+        text += &format!(", {} rejected", count(rejected));
+    }
+    facts.pair("steps", text);
+    facts.pair("sweeps", count(slopes));
+    facts.pair("t", ended.t.to_string());
+    facts.pair("stable up to", stable);
+    facts.pair("device", odeum_case::device::describe(&plan.device));
+    facts.pair("time", duration(ended.elapsed));
+    let seconds = ended.elapsed.as_secs_f64().max(1e-9);
+    facts.pair("rate", format!("{} M updates/s", significant(ended.updates / seconds / 1e6)));
+    for (k, file) in files.iter().enumerate() {
+        facts.row([if k == 0 { "result" } else { "" }.to_owned(), file.display().to_string()]);
+    }
+    say(&format!("{masses}\n{}", facts.render(style)));
+}

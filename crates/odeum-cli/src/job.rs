@@ -1,0 +1,125 @@
+//! A run, of whatever kind: where its files go, what it must not replace, and how it ends when it cannot
+//! come to its end.
+
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::report::{Style, note, show, tell};
+use crate::stop::resume_command;
+use odeum_io::file::Room;
+use odeum_io::{Finding, Target};
+use std::path::{Path, PathBuf};
+
+/// What is to be run.
+pub(crate) trait Job {
+    /// What it makes ready before it looks at the disk.
+    type Ready;
+
+    /// Where its files go.
+    fn target(&self, output: Option<&Path>) -> Result<Target, Finding>;
+
+    /// Files that it would replace beside the result.
+    fn others(&self, target: &Target) -> Vec<PathBuf>;
+
+    /// How a run is taken up whose result is there. `None` where `--resume` does that, and the job says
+    /// itself whether it can.
+    fn later(&self) -> Option<&'static str>;
+
+    /// Bytes of the result, about.
+    fn result_bytes(&self) -> u128;
+
+    /// Bytes on the disk of all that is written, about.
+    fn disk_bytes(&self) -> u128;
+
+    /// Makes ready what can be refused before anything is written.
+    fn prepare(&self) -> Result<Self::Ready, Finding>;
+
+    /// Computes and writes.
+    fn go(&self, ready: Self::Ready, ground: Ground<'_>) -> Result<Exit, Stop>;
+}
+
+/// What a job writes to, while no other run does.
+pub(crate) struct Ground<'a> {
+    pub(crate) args: &'a RunArgs,
+    pub(crate) target: &'a Target,
+    /// Room that is made for the result.
+    pub(crate) room: Option<Room>,
+}
+
+/// A run that cannot go on, and how it ends.
+pub(crate) struct Stop(pub(crate) Finding, pub(crate) Exit);
+
+impl Stop {
+    /// For what the user gave; nothing was computed.
+    pub(crate) fn bad(finding: Finding) -> Stop {
+        Stop(finding, Exit::BadInput)
+    }
+}
+
+/// Runs a job to its end, or shows why it cannot come there.
+pub(crate) fn run(job: &impl Job, args: &RunArgs) -> Exit {
+    match try_run(job, args) {
+        Ok(exit) => exit,
+        Err(Stop(finding, exit)) => show(&[finding], exit).unwrap_or(exit),
+    }
+}
+
+fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
+    let target = job.target(args.output.as_deref()).map_err(Stop::bad)?;
+    let _lock = target.lock(tell).map_err(Stop::bad)?;
+    refuse_to_replace(job, &target, args).map_err(Stop::bad)?;
+    let ready = job.prepare().map_err(Stop::bad)?;
+    target.probe(job.disk_bytes()).map_err(Stop::bad)?;
+    let room = target.room(job.result_bytes());
+    job.go(ready, Ground { args, target: &target, room })
+}
+
+/// An existing result stays, unless the user says otherwise.
+fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<(), Finding> {
+    if args.overwrite && args.resume {
+        return Err(Finding::error("--overwrite and --resume together")
+            .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
+    }
+    let later = job.later();
+    if args.overwrite || (args.resume && later.is_none()) {
+        return Ok(());
+    }
+    let exists = |path: PathBuf| {
+        let later = later.filter(|_| args.resume).map_or(String::new(), |l| format!("; {l}"));
+        let help = "replace it with --overwrite, or choose another place with --output";
+        Finding::error("the result exists already")
+            .in_file(path.display().to_string())
+            .help(format!("{help}{later}"))
+    };
+    if target.npz().exists() {
+        return Err(exists(target.npz()));
+    }
+    let checkpoint = target.checkpoint();
+    if checkpoint.exists() && !args.resume {
+        return Err(Finding::error("there is a checkpoint of a run that was stopped")
+            .in_file(checkpoint.display().to_string())
+            .help("go on from it with --resume, or start anew with --overwrite"));
+    }
+    job.others(target).into_iter().find(|path| path.exists()).map_or(Ok(()), |p| Err(exists(p)))
+}
+
+/// Says that a run goes on, and from where.
+pub(crate) fn note_resumed(from: &str) {
+    note(&format!("{} {from}", Style::stderr().bold("resuming:")));
+}
+
+/// Says that a run was to go on and there is nothing to go on from.
+pub(crate) fn note_no_checkpoint() {
+    let head = Style::stderr().bold("note:");
+    note(&format!("{head} there is no checkpoint, starting from the beginning"));
+}
+
+/// Says how far a run has come that was stopped.
+pub(crate) fn note_stopped(at: &str) {
+    note(&format!("{} {at}", Style::stderr().yellow("stopped:")));
+}
+
+/// Says where a checkpoint is, and how to go on from it.
+pub(crate) fn note_kept(checkpoint: &Path, args: &RunArgs) {
+    note(&format!("  the checkpoint:   {}", checkpoint.display()));
+    note(&format!("  to go on from it: {}", resume_command(args)));
+}
