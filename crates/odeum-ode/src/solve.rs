@@ -61,7 +61,11 @@ impl Compiled for f64 {}
 impl Compiled for f32 {}
 
 mod sealed {
-    use super::{Ensemble, Error, Monitor, Scalar, Solution, Solver};
+    use crate::ensemble::Ensemble;
+    use crate::monitor::Monitor;
+    use crate::solution::Solution;
+    use crate::solve::Solver;
+    use odeum_core::{Error, Scalar};
 
     /// Not generic in this crate, so compiled here and nowhere else.
     pub trait Precision: Scalar {
