@@ -18,7 +18,17 @@ const CRATES: [(&str, &[&str]); 7] = [
 /// Modules of `odeum-ode` from the ground up; a module imports from its own level and
 /// below. `method` stands under `backend`, so it can never import it.
 const LEVELS: [&[&str]; 7] = [
-    &["monitor", "status", "stats", "tolerance", "ensemble", "options", "solution"],
+    &[
+        "monitor",
+        "status",
+        "stats",
+        "tolerance",
+        "arrays",
+        "ensemble",
+        "lent",
+        "options",
+        "solution",
+    ],
     &["controller", "linalg", "problems"],
     &["method"],
     &["backend"],
