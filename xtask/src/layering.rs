@@ -69,7 +69,17 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
     (
         "odeum-ode",
         &[
-            &["monitor", "status", "stats", "tolerance", "ensemble", "options", "solution"],
+            &[
+                "monitor",
+                "status",
+                "stats",
+                "tolerance",
+                "arrays",
+                "ensemble",
+                "lent",
+                "options",
+                "solution",
+            ],
             &["controller", "linalg", "problems"],
             &["method"],
             &["backend"],

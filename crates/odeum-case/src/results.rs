@@ -168,6 +168,7 @@ impl<'a, T: Scalar> Results<'a, T> {
             n_saved: Vec::new(),
             status: vec![Status::NotRun; all],
             stats: vec![odeum_ode::Stats::default(); all],
+            next_steps: Vec::new(),
             warnings: Vec::new(),
             busy_lanes: None,
             gpu_times: None,

@@ -1,5 +1,7 @@
 //! The data of many systems: initial states, parameters, time spans.
 
+use crate::arrays::ArrayRef;
+use crate::lent::{self, Inputs};
 use odeum_core::{Argument, Error, Scalar, System};
 use std::ops::Range;
 
@@ -16,6 +18,8 @@ pub struct Ensemble<T> {
     states: Vec<T>,
     params: Params<T>,
     spans: Spans,
+    /// Sizes of the first steps \[M\], zero where there is none.
+    first_steps: Option<Vec<T>>,
     /// True when starts that are not finite are a status, not an error.
     takes_invalid: bool,
 }
@@ -59,12 +63,7 @@ impl<T: Scalar> Ensemble<T> {
         span: (f64, f64),
         takes_invalid: bool,
     ) -> Result<Self, Error> {
-        if dim == 0 {
-            return Err(Error::input("dim", 0, "a system needs at least one equation"));
-        }
-        if states.is_empty() {
-            return Err(Error::input("states", "no systems", "give at least one initial state"));
-        }
+        check_counts(dim, states.len())?;
         if !states.len().is_multiple_of(dim) {
             return Err(Error::input(
                 "states",
@@ -73,12 +72,8 @@ impl<T: Scalar> Ensemble<T> {
             ));
         }
         let n_systems = states.len() / dim;
-        if !takes_invalid && let Some(k) = first_non_finite(&states) {
-            return Err(Error::input(
-                Argument::new("states").at(k / n_systems).at(k % n_systems),
-                states[k],
-                "must be finite",
-            ));
+        if !takes_invalid {
+            check_states(&ArrayRef::component_major(&states, dim)?)?;
         }
         check_span(span, "span")?;
         Ok(Ensemble {
@@ -88,15 +83,29 @@ impl<T: Scalar> Ensemble<T> {
             states,
             params: Params::Shared(Vec::new()),
             spans: Spans::Shared(span),
+            first_steps: None,
             takes_invalid,
         })
     }
 
     /// True unless system `s` starts from numbers.
     pub(crate) fn starts_invalid(&self, s: usize) -> bool {
-        self.takes_invalid
-            && !((0..self.dim).all(|i| self.state(s, i).is_finite())
-                && (0..self.n_params).all(|j| self.param(s, j).is_finite()))
+        self.inputs().starts_invalid(s)
+    }
+
+    /// The arrays, lent.
+    pub(crate) fn inputs(&self) -> Inputs<'_, T> {
+        let (n, m) = (self.dim, self.n_params);
+        let (params, shares) = match &self.params {
+            Params::Shared(params) => (ArrayRef::shared(params, self.n_systems), true),
+            Params::PerSystem(params) => (ArrayRef::of_systems(params, self.n_systems, m), false),
+        };
+        let spans = match &self.spans {
+            Spans::Shared(span) => lent::Spans::Shared(*span),
+            Spans::PerSystem(spans) => lent::Spans::PerSystem(spans),
+        };
+        let states = ArrayRef::of_systems(&self.states, self.n_systems, n);
+        Inputs::lent(states, (params, shares), spans, self.first_steps(), self.takes_invalid)
     }
 
     /// `count` copies of one initial state \[n\].
@@ -114,15 +123,8 @@ impl<T: Scalar> Ensemble<T> {
                 format!("must be a multiple of the number of systems, {}", self.n_systems),
             ));
         }
-        if !self.takes_invalid
-            && let Some(k) = first_non_finite(&params)
-        {
-            let (s, j) = (k % self.n_systems, k / self.n_systems);
-            return Err(Error::input(
-                Argument::new("params").at(j).at(s),
-                params[k],
-                "must be finite",
-            ));
+        if !self.takes_invalid && !params.is_empty() {
+            check_params(&ArrayRef::component_major(&params, params.len() / self.n_systems)?)?;
         }
         self.n_params = params.len() / self.n_systems;
         self.params = Params::PerSystem(params);
@@ -131,9 +133,7 @@ impl<T: Scalar> Ensemble<T> {
 
     /// Parameters \[m\] that all systems share.
     pub fn with_shared_params(mut self, params: Vec<T>) -> Result<Self, Error> {
-        if let Some(j) = params.iter().position(|p| !p.is_finite()) {
-            return Err(Error::input(Argument::new("params").at(j), params[j], "must be finite"));
-        }
+        check_shared_params(&params)?;
         self.n_params = params.len();
         self.params = Params::Shared(params);
         Ok(self)
@@ -141,25 +141,34 @@ impl<T: Scalar> Ensemble<T> {
 
     /// A time span (start, end) for each system \[M\]; all must run in the same direction.
     pub fn with_spans(mut self, spans: Vec<(f64, f64)>) -> Result<Self, Error> {
-        if spans.len() != self.n_systems {
-            return Err(Error::input(
-                "spans",
-                format!("{} spans", spans.len()),
-                format!("give one for each of the {} systems", self.n_systems),
-            ));
-        }
-        for (s, &span) in spans.iter().enumerate() {
-            check_span(span, Argument::new("spans").at(s))?;
-            if (span.1 < span.0) != (spans[0].1 < spans[0].0) {
-                return Err(Error::input(
-                    Argument::new("spans").at(s),
-                    format!("{} to {}", span.0, span.1),
-                    "all systems must run in the direction of system 0",
-                ));
-            }
-        }
+        check_spans(&spans, self.n_systems)?;
         self.spans = Spans::PerSystem(spans);
         Ok(self)
+    }
+
+    /// Sizes of the first steps \[M\], those that an earlier call ended with
+    /// ([`Solution::next_steps`](crate::Solution::next_steps)); zero where there was none, and
+    /// [`Options::first_step`](crate::Options::first_step) chooses.
+    ///
+    /// A code that splits operators integrates the same systems over one span after the other; steps that
+    /// are kept save it the search for a size at each beginning. After a restart within the span
+    /// ([`Options::restarts`](crate::Options::restarts)) they count for nothing.
+    ///
+    /// # Errors
+    /// Sizes that are negative or no numbers, or not as many as systems.
+    pub fn with_first_steps(mut self, steps: Vec<T>) -> Result<Self, Error> {
+        check_first_steps(&steps, self.n_systems)?;
+        self.first_steps = Some(steps);
+        Ok(self)
+    }
+
+    /// Sizes of the first steps \[M\], where they are given.
+    pub fn first_steps(&self) -> Option<&[T]> {
+        self.first_steps.as_deref()
+    }
+
+    pub(crate) fn has_first_steps(&self) -> bool {
+        self.first_steps.is_some()
     }
 
     /// Number of equations n of a system.
@@ -252,31 +261,84 @@ impl<T: Scalar> Ensemble<T> {
             },
             spans: match &self.spans {
                 Spans::Shared(span) => Spans::Shared(*span),
-                Spans::PerSystem(spans) => Spans::PerSystem(spans[range].to_vec()),
+                Spans::PerSystem(spans) => Spans::PerSystem(spans[range.clone()].to_vec()),
             },
+            first_steps: self.first_steps.as_ref().map(|steps| steps[range].to_vec()),
             takes_invalid: self.takes_invalid,
-        }
-    }
-
-    /// The first system whose span does not contain `time`.
-    pub(crate) fn span_outside(&self, time: f64) -> Option<usize> {
-        let outside = |(t0, t1): (f64, f64)| !(t0.min(t1) <= time && time <= t0.max(t1));
-        match &self.spans {
-            Spans::Shared(span) => outside(*span).then_some(0),
-            Spans::PerSystem(spans) => spans.iter().position(|span| outside(*span)),
         }
     }
 }
 
-/// The place of the first value that is NaN or infinite. A block without a way out of its loop is
-/// judged at the speed of memory.
-fn first_non_finite<T: Scalar>(values: &[T]) -> Option<usize> {
-    const BLOCK: usize = 4096;
-    values.chunks(BLOCK).enumerate().find_map(|(b, block)| {
-        let all = block.iter().fold(true, |all, value| all & value.is_finite());
-        let first = || block.iter().position(|value| !value.is_finite());
-        if all { None } else { first().map(|k| b * BLOCK + k) }
-    })
+/// Refuses an ensemble of nothing.
+pub(crate) fn check_counts(dim: usize, states: usize) -> Result<(), Error> {
+    if dim == 0 {
+        return Err(Error::input("dim", 0, "a system needs at least one equation"));
+    }
+    if states == 0 {
+        return Err(Error::input("states", "no systems", "give at least one initial state"));
+    }
+    Ok(())
+}
+
+/// Refuses states that are no numbers.
+pub(crate) fn check_states<T: Scalar>(states: &ArrayRef<'_, T>) -> Result<(), Error> {
+    let Some((s, i)) = states.first_non_finite() else { return Ok(()) };
+    let field = Argument::new("states").at(i).at(s);
+    Err(Error::input(field, states.get(s, i), "must be finite"))
+}
+
+/// Refuses parameters that are no numbers.
+pub(crate) fn check_params<T: Scalar>(params: &ArrayRef<'_, T>) -> Result<(), Error> {
+    let Some((s, j)) = params.first_non_finite() else { return Ok(()) };
+    let field = Argument::new("params").at(j).at(s);
+    Err(Error::input(field, params.get(s, j), "must be finite"))
+}
+
+/// As [`check_params`], of those that all systems share.
+pub(crate) fn check_shared_params<T: Scalar>(params: &[T]) -> Result<(), Error> {
+    match params.iter().position(|p| !p.is_finite()) {
+        Some(j) => Err(Error::input(Argument::new("params").at(j), params[j], "must be finite")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses spans that are none, or not in one direction.
+pub(crate) fn check_spans(spans: &[(f64, f64)], systems: usize) -> Result<(), Error> {
+    if spans.len() != systems {
+        return Err(Error::input(
+            "spans",
+            format!("{} spans", spans.len()),
+            format!("give one for each of the {} systems", systems),
+        ));
+    }
+    for (s, &span) in spans.iter().enumerate() {
+        check_span(span, Argument::new("spans").at(s))?;
+        if (span.1 < span.0) != (spans[0].1 < spans[0].0) {
+            return Err(Error::input(
+                Argument::new("spans").at(s),
+                format!("{} to {}", span.0, span.1),
+                "all systems must run in the direction of system 0",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses sizes of first steps that are none.
+pub(crate) fn check_first_steps<T: Scalar>(steps: &[T], systems: usize) -> Result<(), Error> {
+    if steps.len() != systems {
+        return Err(Error::input(
+            "first_steps",
+            format!("{} values", steps.len()),
+            format!("give one for each of the {} systems", systems),
+        ));
+    }
+    let zero = T::from_f64(0.0);
+    if let Some(s) = steps.iter().position(|h| !(*h >= zero && h.is_finite())) {
+        let field = Argument::new("first_steps").at(s);
+        return Err(Error::input(field, steps[s], "must be finite, and zero or positive"));
+    }
+    Ok(())
 }
 
 pub(crate) fn check_span((t0, t1): (f64, f64), field: impl Into<Argument>) -> Result<(), Error> {
@@ -295,26 +357,23 @@ pub(crate) fn check_sizes<T: Scalar, S: System>(
     system: &S,
     ensemble: &Ensemble<T>,
 ) -> Result<(), Error> {
-    check_counts((system.dim(), system.n_params()), ensemble)
+    check_shape((system.dim(), system.n_params()), (ensemble.dim(), ensemble.n_params()))
 }
 
-/// As [`check_sizes`], for a system of n equations and m parameters.
-pub(crate) fn check_counts<T: Scalar>(
-    (n, m): (usize, usize),
-    ensemble: &Ensemble<T>,
-) -> Result<(), Error> {
-    if ensemble.dim() != n {
+/// As [`check_sizes`], from the numbers of equations and parameters of the system and of an ensemble.
+pub(crate) fn check_shape(system: (usize, usize), ensemble: (usize, usize)) -> Result<(), Error> {
+    if ensemble.0 != system.0 {
         return Err(Error::input(
             "states",
-            format!("{} components", ensemble.dim()),
-            format!("the system has {n} equations"),
+            format!("{} components", ensemble.0),
+            format!("the system has {} equations", system.0),
         ));
     }
-    if ensemble.n_params() != m {
+    if ensemble.1 != system.1 {
         return Err(Error::input(
             "params",
-            format!("{} parameters per system", ensemble.n_params()),
-            format!("the system has {m}"),
+            format!("{} parameters per system", ensemble.1),
+            format!("the system has {}", system.1),
         ));
     }
     Ok(())

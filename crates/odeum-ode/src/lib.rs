@@ -29,10 +29,12 @@
 //! # Ok::<(), odeum_ode::Error>(())
 //! ```
 
+pub mod arrays;
 pub mod backend;
 pub mod controller;
 pub mod dynamic;
 pub mod ensemble;
+pub mod lent;
 mod linalg;
 pub mod method;
 pub mod monitor;
@@ -44,10 +46,12 @@ pub mod stats;
 pub mod status;
 pub mod tolerance;
 
+pub use arrays::{ArrayMut, ArrayRef};
 pub use backend::{Cpu, Cuda, Device};
 pub use controller::Controller;
 pub use dynamic::DynSystem;
 pub use ensemble::Ensemble;
+pub use lent::{Inputs, Outputs, Remarks};
 pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
 pub use monitor::Monitor;
 

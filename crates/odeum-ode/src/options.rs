@@ -1,6 +1,7 @@
 //! What a caller may ask of an integration, whatever the method.
 
 use crate::ensemble::Ensemble;
+use crate::lent::Inputs;
 use crate::tolerance::Tolerance;
 use odeum_core::{Argument, Error, Scalar};
 
@@ -199,6 +200,11 @@ impl Options {
 
     /// Refuses what has no meaning for this ensemble.
     pub fn check<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<(), Error> {
+        self.check_for(&ensemble.inputs())
+    }
+
+    /// As [`Options::check`].
+    pub(crate) fn check_for<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
         self.tolerance.check::<T>(ensemble.dim())?;
         if self.max_steps == 0 {
             return Err(Error::input("max_steps", 0, "must be at least 1"));
@@ -238,7 +244,7 @@ impl Options {
         self.check_save_times(ensemble)
     }
 
-    fn check_save_times<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<(), Error> {
+    fn check_save_times<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
         let times = self.save_times();
         if matches!(self.save_at, SaveAt::Times(_)) && times.is_empty() {
             return Err(Error::input("save_at", "no times", "list at least one, or save the end"));

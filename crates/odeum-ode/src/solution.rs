@@ -1,5 +1,7 @@
 //! What an integration gives back.
 
+use crate::arrays::ArrayMut;
+use crate::lent::{Inputs, Outputs, Remarks};
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Scalar, memory};
@@ -28,6 +30,9 @@ pub struct Solution<T> {
     pub status: Vec<Status>,
     /// What each system cost \[M\].
     pub stats: Vec<Stats>,
+    /// Size of the step that each system would have taken next \[M\], zero of one that did not run:
+    /// where the ensemble gave first steps, for those of the next call. Else empty.
+    pub next_steps: Vec<T>,
     /// Remarks on the run as a whole.
     pub warnings: Vec<String>,
     /// Share of the lane work of the run that advanced a system (1 = no lane ever idled), where
@@ -95,10 +100,37 @@ impl<T: Scalar> Solution<T> {
             n_saved: vec![0; if save_times.is_empty() { 0 } else { n_systems }],
             status: vec![Status::NotRun; n_systems],
             stats: Stats::zeros(n_systems),
+            next_steps: Vec::new(),
             warnings: Vec::new(),
             busy_lanes: None,
             gpu_times: None,
         }
+    }
+
+    /// A solution of an ensemble in which no system has run yet.
+    pub(crate) fn of(ensemble: &Inputs<'_, T>, save_times: &[f64]) -> Self {
+        let steps = if ensemble.has_first_steps() { ensemble.len() } else { 0 };
+        let empty = Solution::empty(ensemble.len(), ensemble.dim(), save_times);
+        Solution { next_steps: vec![T::from_f64(0.0); steps], ..empty }
+    }
+
+    /// The arrays, lent to a run.
+    pub(crate) fn outputs(&mut self) -> Outputs<'_, T> {
+        Outputs {
+            states: ArrayMut::of_systems(&mut self.states, self.status.len(), self.dim),
+            t: &mut self.t,
+            status: &mut self.status,
+            stats: &mut self.stats,
+            next_steps: &mut self.next_steps,
+            saved: &mut self.saved,
+            n_saved: &mut self.n_saved,
+        }
+    }
+
+    /// With what the run told besides.
+    pub(crate) fn with_remarks(self, remarks: Remarks) -> Self {
+        let Remarks { warnings, busy_lanes, gpu_times } = remarks;
+        Solution { warnings, busy_lanes, gpu_times, ..self }
     }
 
     /// Number of systems M.

@@ -3,7 +3,8 @@
 use crate::backend::cpu::{ByLanes, ERK, OnLanes, RKC};
 use crate::backend::{Device, cpu, cuda};
 use crate::dynamic::DynSystem;
-use crate::ensemble::{Ensemble, check_counts};
+use crate::ensemble::{Ensemble, check_shape};
+use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
@@ -61,7 +62,12 @@ impl Compiled for f64 {}
 impl Compiled for f32 {}
 
 mod sealed {
-    use super::{Ensemble, Error, Monitor, Scalar, Solution, Solver};
+    use crate::ensemble::Ensemble;
+    use crate::lent::{Inputs, Outputs, Remarks};
+    use crate::monitor::Monitor;
+    use crate::solution::Solution;
+    use crate::solve::Solver;
+    use odeum_core::{Error, Scalar};
 
     /// Not generic in this crate, so compiled here and nowhere else.
     pub trait Precision: Scalar {
@@ -70,6 +76,13 @@ mod sealed {
             ensemble: &Ensemble<Self>,
             monitor: &Monitor,
         ) -> Result<Solution<Self>, Error>;
+
+        fn solve_into(
+            solver: &Solver,
+            inputs: &Inputs<'_, Self>,
+            outputs: Outputs<'_, Self>,
+            monitor: &Monitor,
+        ) -> Result<Remarks, Error>;
     }
 
     impl Precision for f64 {
@@ -80,6 +93,19 @@ mod sealed {
         ) -> Result<Solution<f64>, Error> {
             solver.run(&*solver.system.any().in_f64(), ensemble, monitor)
         }
+
+        fn solve_into(
+            solver: &Solver,
+            inputs: &Inputs<'_, f64>,
+            outputs: Outputs<'_, f64>,
+            monitor: &Monitor,
+        ) -> Result<Remarks, Error> {
+            solver.run_into(&*solver.system.any().in_f64(), inputs, outputs, monitor)
+        }
+    }
+
+    fn refused() -> Error {
+        Error::input("precision", "f32", "mechanisms are integrated in f64")
     }
 
     impl Precision for f32 {
@@ -88,10 +114,18 @@ mod sealed {
             ensemble: &Ensemble<f32>,
             monitor: &Monitor,
         ) -> Result<Solution<f32>, Error> {
-            let Some(on_lanes) = solver.system.any().in_f32() else {
-                return Err(Error::input("precision", "f32", "mechanisms are integrated in f64"));
-            };
+            let on_lanes = solver.system.any().in_f32().ok_or_else(refused)?;
             solver.run(&*on_lanes, ensemble, monitor)
+        }
+
+        fn solve_into(
+            solver: &Solver,
+            inputs: &Inputs<'_, f32>,
+            outputs: Outputs<'_, f32>,
+            monitor: &Monitor,
+        ) -> Result<Remarks, Error> {
+            let on_lanes = solver.system.any().in_f32().ok_or_else(refused)?;
+            solver.run_into(&*on_lanes, inputs, outputs, monitor)
         }
     }
 }
@@ -205,6 +239,45 @@ impl Solver {
         T::solve(self, ensemble, monitor)
     }
 
+    /// Integrates systems from the caller's arrays into the caller's arrays. On processors nothing is copied
+    /// in between.
+    ///
+    /// ```
+    /// use odeum_ode::{
+    ///     ArrayMut, ArrayRef, Device, DynSystem, Inputs, Method, Monitor, Options, Outputs, Solver,
+    ///     Stats, Status, Tolerance, problems,
+    /// };
+    ///
+    /// // Three Lorenz systems, one after the other in memory.
+    /// let lorenz = DynSystem::from(&problems::find("lorenz").expect("a built-in problem"));
+    /// let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    /// let solver = Solver::new(lorenz, &Method::tsit5(), &Device::cpu(), &options)?;
+    /// let start = [1.0, 0.0, 0.0, 1.0, 0.5, 0.0, 1.0, 1.0, 0.0];
+    /// let inputs = Inputs::new(ArrayRef::system_major(&start, 3)?, (0.0, 0.1))?
+    ///     .with_shared_params(&[10.0, 28.0, 8.0 / 3.0])?;
+    ///
+    /// let mut end = [0.0; 9];
+    /// let (mut t, mut status, mut stats) =
+    ///     ([0.0; 3], [Status::NotRun; 3], [Stats::default(); 3]);
+    /// let states = ArrayMut::system_major(&mut end, 3)?;
+    /// let outputs = Outputs::new(states, &mut t, &mut status, &mut stats)?;
+    /// solver.solve_into(&inputs, outputs, &Monitor::new())?;
+    /// assert!(status.iter().all(|status| status.is_success()) && end[8] != 0.0);
+    /// # Ok::<(), odeum_ode::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`solve()`](solve); arrays without room for the systems; save times, for which the arrays have no
+    /// room.
+    pub fn solve_into<T: Compiled>(
+        &self,
+        inputs: &Inputs<'_, T>,
+        outputs: Outputs<'_, T>,
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
+        T::solve_into(self, inputs, outputs, monitor)
+    }
+
     fn run<T: Scalar>(
         &self,
         on_lanes: &dyn OnLanes<T>,
@@ -213,6 +286,32 @@ impl Solver {
     ) -> Result<Solution<T>, Error> {
         let sizes = (self.system.dim(), self.system.n_params());
         self.ready.run(on_lanes, sizes, ensemble, &self.method, &self.options, monitor)
+    }
+
+    fn run_into<T: Scalar>(
+        &self,
+        on_lanes: &dyn OnLanes<T>,
+        inputs: &Inputs<'_, T>,
+        mut outputs: Outputs<'_, T>,
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
+        outputs.check(inputs.dim(), inputs.len())?;
+        let options = &self.options;
+        if !options.save_times().is_empty() {
+            return Err(Error::input("save_at", "times", "lent arrays take the end states alone"));
+        }
+        if let Ready::Cpu(cpu, plan) = &self.ready {
+            let sizes = (self.system.dim(), self.system.n_params());
+            check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
+            options.check_for(inputs)?;
+            outputs.clear();
+            let (method, plan) = (&self.method, plan.as_deref());
+            return cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor);
+        }
+        let solution = self.run(on_lanes, &inputs.to_ensemble()?, monitor)?;
+        outputs.copy(&solution);
+        let Solution { warnings, busy_lanes, gpu_times, .. } = solution;
+        Ok(Remarks { warnings, busy_lanes, gpu_times })
     }
 }
 
@@ -253,11 +352,16 @@ impl Ready {
         options: &Options,
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
-        check_counts(sizes, ensemble)?;
-        options.check(ensemble)?;
+        let inputs = &ensemble.inputs();
+        check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
+        options.check_for(inputs)?;
         match self {
             Ready::Cpu(cpu, plan) => {
-                cpu::solve(on_lanes, ensemble, method, plan.as_deref(), cpu, options, monitor)
+                let mut solution = Solution::of(inputs, options.save_times());
+                let (plan, outputs) = (plan.as_deref(), solution.outputs());
+                let remarks =
+                    cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor)?;
+                Ok(solution.with_remarks(remarks))
             }
             Ready::Cuda(cuda, graph) => {
                 let mut solution = cuda::solve(graph, ensemble, method, cuda, options, monitor)?;

@@ -5,6 +5,7 @@ use std::fmt;
 /// How the integration of one system ended; the same number on host and device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Status {
     /// The end of the time span was reached with a finite state.
     Success = 0,

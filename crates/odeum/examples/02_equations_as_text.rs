@@ -3,7 +3,7 @@
 use odeum::core::text::TextSource;
 use odeum::prelude::*;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Error> {
     let source = TextSource {
         states: vec!["angle", "speed"],
         params: vec!["length"],
@@ -11,14 +11,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         equations: vec![("angle", "speed"), ("speed", "pull")],
         ..TextSource::default()
     };
-    let pendulum = source.read()?.tape();
+    let pendulum = DynSystem::from(&source.read()?);
 
     // Small swings of pendulums of 1 m to 2 m, over one period of the first.
     let lengths: Vec<f64> = (0..100).map(|s| 1.0 + f64::from(s) / 100.0).collect();
     let period = std::f64::consts::TAU * (1.0 / 9.81_f64).sqrt();
     let ensemble = Ensemble::repeated(&[1e-3, 0.0], 100, (0.0, period))?.with_params(lengths)?;
     let options = Options::new(Tolerance::new(1e-9, 1e-12));
-    let solution = solve(&pendulum, &ensemble, &Method::dopri5(), &Device::cpu(), &options)?;
+    let solver = Solver::new(&pendulum, &Method::dopri5(), &Device::cpu(), &options)?;
+    let solution = solver.solve(&ensemble)?;
     assert!(solution.all_succeeded());
     assert!((solution.y(0)[0] - 1e-3).abs() < 1e-9);
     Ok(())

@@ -28,11 +28,18 @@ fn main() -> Result<(), Error> {
     let options = Options::new(Tolerance::new(1e-7, 1e-10));
     let front = |u: &[f64]| u.iter().position(|&x| x < 0.5).unwrap_or(CELLS) as f64 * dx;
 
+    // Found once for all steps; each cell begins a step with the size of step it ended the one before with.
+    let growth = DynSystem::new(Growth);
+    let solver = Solver::new(growth, &Method::dopri5(), &Device::cpu(), &options)?;
+    let mut steps = vec![0.0; CELLS];
+
     let mut positions = Vec::new();
     for step in 0..800 {
         let span = (f64::from(step) * dt, f64::from(step + 1) * dt);
-        let ensemble = Ensemble::new(1, u, span)?.with_shared_params(vec![rate])?;
-        u = solve(&Growth, &ensemble, &Method::dopri5(), &Device::cpu(), &options)?.states;
+        let ensemble =
+            Ensemble::new(1, u, span)?.with_shared_params(vec![rate])?.with_first_steps(steps)?;
+        let solution = solver.solve(&ensemble)?;
+        (u, steps) = (solution.states, solution.next_steps);
         let old = u.clone();
         for i in 0..CELLS {
             let (left, right) = (old[i.max(1) - 1], old[(i + 1).min(CELLS - 1)]);

@@ -8,7 +8,7 @@ use odeum::fields::{
 use odeum::ode::Cpu;
 use std::ops::ControlFlow;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), odeum::Error> {
     let text = ModelText {
         species: vec!["u", "v"],
         params: vec![("Du", 5e-5), ("Dv", 5e-3), ("gamma", 26.0)],

@@ -32,17 +32,20 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+mod error;
+
+pub use error::Error;
 pub use odeum_core as core;
-pub use odeum_core::Error;
 pub use odeum_fields as fields;
 pub use odeum_kinetics as kinetics;
 pub use odeum_ode as ode;
 
 /// The names that a program with ensembles needs.
 pub mod prelude {
-    pub use odeum_core::{Error, Real, Scalar, System};
+    pub use crate::Error;
+    pub use odeum_core::{Real, Scalar, System};
     pub use odeum_ode::{
-        Cpu, Cuda, Device, Ensemble, FirstStep, Method, Monitor, Options, SaveAt, Solution, Solver,
-        Stats, Status, Tolerance, solve,
+        Cpu, Cuda, Device, DynSystem, Ensemble, FirstStep, Method, Monitor, Options, SaveAt,
+        Solution, Solver, Stats, Status, Tolerance, solve,
     };
 }

@@ -91,9 +91,9 @@ pub(crate) fn operations<T: Scalar>(graph: &Graph, method: &Method, run: &Soluti
         }
         // A stage of RKC joins five vectors; the error takes about ten operations a component.
         Method::Rkc(Rkc { .. }) => n * (5.0 * evaluations + 10.0 * attempts as f64),
-        // Stages join some four vectors; Jacobians and linear algebra are not counted, so the
-        // share of the limit comes out too small.
-        Method::Rosenbrock(_) | Method::Radau(_) => n * 8.0 * evaluations,
+        // Stages of implicit methods join some four vectors; Jacobians and linear algebra are not
+        // counted, so the share of the limit comes out too small.
+        _ => n * 8.0 * evaluations,
     };
     evaluations * rhs as f64 + around
 }

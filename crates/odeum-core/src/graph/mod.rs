@@ -9,12 +9,14 @@ mod build;
 mod lower;
 mod node;
 mod op;
+mod parts;
 mod schedule;
 
 pub use alike::Alike;
 pub use build::Builder;
 pub use node::{Counts, Node, NodeId};
 pub use op::{Class, Op, OpInfo};
+pub use parts::{Part, PartsError};
 
 pub(crate) use op::{Operands, Places, Rule};
 

@@ -6,6 +6,7 @@
 mod elementary;
 mod emit;
 mod lanes;
+mod parts;
 mod systems;
 mod tape;
 mod text;

@@ -248,6 +248,7 @@ fn decode<T: Scalar>(
         n_saved,
         status,
         stats,
+        next_steps: Vec::new(),
         warnings: Vec::new(),
         busy_lanes: None,
         gpu_times: None,

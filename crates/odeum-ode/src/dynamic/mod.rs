@@ -4,7 +4,7 @@
 //! A [`System`] is generic code, compiled into whoever calls it. A [`DynSystem`] hides its type behind a
 //! pointer: [`Solver`](crate::Solver) owns one and calls methods that are compiled in this crate, so a
 //! program that uses it holds no solver of its own. The answers are those of [`solve()`](crate::solve()), to
-//! the bit; explicit methods on small compiled systems are somewhat slower.
+//! the bit; explicit methods on small compiled systems may be somewhat slower.
 
 mod kinds;
 

@@ -4,7 +4,7 @@
 //! an evaluation.
 
 use crate::method::linearised::Curvature;
-use crate::options::FirstStep;
+use crate::method::stepper::First;
 use crate::tolerance::{Norm, Weights, largest};
 use odeum_core::Lanes;
 
@@ -91,11 +91,11 @@ pub(crate) fn refined<L: Lanes>(curvature: L, length: L, guess: &Guess<L>, error
 /// The signed first step that an option asks for, no longer than the piece; `automatic` is the
 /// size where it is chosen automatically.
 #[inline(always)]
-pub(crate) fn signed<L: Lanes>(first: FirstStep, automatic: L, length: L) -> L {
+pub(crate) fn signed<L: Lanes>(first: First<L>, automatic: L, length: L) -> L {
     let size = match first {
-        FirstStep::Automatic => automatic,
-        FirstStep::Size(h) => L::lit(h),
-        FirstStep::Share(share) => length.abs() * L::lit(share),
+        First::Automatic => automatic,
+        First::Sizes(h) => h,
+        First::Share(share) => length.abs() * L::lit(share),
     };
     let size = L::select(size.lt(length.abs()), size, length.abs());
     L::select(length.lt(L::lit(0.0)), -size, size)

@@ -22,6 +22,7 @@ use odeum_core::Error;
 
 /// A method with its options.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Method {
     /// Explicit Runge–Kutta: for systems that are not stiff.
     Erk(Erk),

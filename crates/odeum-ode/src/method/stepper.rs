@@ -44,7 +44,32 @@ pub(crate) struct Start<L> {
     /// Signed length of the piece to integrate.
     pub(crate) length: L,
     /// How the first step is chosen.
-    pub(crate) first: FirstStep,
+    pub(crate) first: First<L>,
+}
+
+/// How the first step of a pack is chosen.
+#[derive(Clone, Copy)]
+pub(crate) enum First<L> {
+    /// By the method.
+    Automatic,
+    /// These sizes.
+    Sizes(L),
+    /// This share of the piece.
+    Share(f64),
+}
+
+impl<L: Lanes> First<L> {
+    pub(crate) fn new(option: FirstStep) -> Self {
+        match option {
+            FirstStep::Automatic => First::Automatic,
+            FirstStep::Size(h) => First::Sizes(L::lit(h)),
+            FirstStep::Share(share) => First::Share(share),
+        }
+    }
+
+    pub(crate) fn is_automatic(&self) -> bool {
+        matches!(self, First::Automatic)
+    }
 }
 
 /// A method at work on a pack of lanes. Lanes never mix: what a lane gives depends on what it

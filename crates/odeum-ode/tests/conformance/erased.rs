@@ -1,7 +1,6 @@
 //! A system behind a pointer gives the bits of the system that methods are compiled for, over all lanes.
 
 use crate::systems::{Fate, Fates};
-use odeum_core::Tape;
 use odeum_ode::{
     Compiled, Cpu, Device, DynSystem, Ensemble, Isa, Method, Options, Solution, Solver, System,
     Tolerance, solve,
@@ -53,12 +52,6 @@ fn compiled_systems_have_the_same_bits_behind_a_pointer() {
     let erased = DynSystem::new(Fates);
     agrees::<f64, _>(&Fates, &erased, &Method::all());
     agrees::<f32, _>(&Fates, &erased, &Method::all());
-}
-
-#[test]
-fn tapes_have_the_same_bits_behind_a_pointer() {
-    let tape = Tape::trace(&Fates);
-    agrees::<f64, _>(&tape, &tape.clone().into(), &Method::all());
 }
 
 #[test]

@@ -34,6 +34,7 @@ macro_rules! conforms {
             conforms!(@test goes_backward, $precision, $($attribute)?);
             conforms!(@test saves_at_times, $precision, $($attribute)?);
             conforms!(@test restarts_are_fresh_starts, $precision, $($attribute)?);
+            conforms!(@test kept_steps_save_searches, $precision, $($attribute)?);
             conforms!(@test spans_and_parameters_are_per_system, $precision, $($attribute)?);
             conforms!(@deceiver poles_are_not_passed, $precision, $($attribute)?);
             conforms!(@deceiver fixed_steps_do_not_pass_poles, $precision, $($attribute)?);

@@ -308,6 +308,63 @@ pub(crate) fn restarts_are_fresh_starts<T: Precision>(subject: &Subject) {
     assert!(warm.all_succeeded() && warm.stats[0].steps + 3 <= cold.stats[0].steps);
 }
 
+/// A span that is cut in pieces, whose steps are kept, takes about the steps it takes at once; and a system
+/// that begins with a kept step does the same beside systems that do not.
+pub(crate) fn kept_steps_save_searches<T: Precision>(subject: &Subject) {
+    const PIECES: u32 = 8;
+    let end = 2.0;
+    let cautious = options::<T>().first_step(FirstStep::Size(1e-5));
+    let start: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
+    let run = |state: Vec<T>, span: (f64, f64), steps: Option<Vec<T>>| {
+        let ensemble = Ensemble::new(2, state, span).unwrap();
+        let ensemble = match steps {
+            Some(steps) => ensemble.with_first_steps(steps).unwrap(),
+            None => ensemble,
+        };
+        let solution = subject.solve(Smooth, &ensemble, &subject.method, &cautious);
+        assert!(solution.all_succeeded(), "{:?}", solution.status);
+        solution
+    };
+    let at_once = run(start.clone(), (0.0, end), None);
+    assert!(at_once.next_steps.is_empty());
+    let in_pieces = |keep: bool| {
+        let (mut state, mut steps, mut taken) = (start.clone(), vec![T::from_f64(0.0)], 0);
+        for piece in 0..PIECES {
+            let time = |piece: u32| end * f64::from(piece) / f64::from(PIECES);
+            let solution =
+                run(state, (time(piece), time(piece + 1)), keep.then_some(steps.clone()));
+            taken += solution.stats[0].attempts();
+            state = solution.y(0);
+            if keep {
+                assert!(solution.next_steps[0] > T::from_f64(1e-5));
+                steps = solution.next_steps;
+            }
+        }
+        let error = (state[1].to_f64() - Smooth::exact(end)[1]).abs();
+        assert!(error < 2e-3, "{error:e}");
+        taken
+    };
+    let (kept, cold, once) = (in_pieces(true), in_pieces(false), at_once.stats[0].attempts());
+    assert!(kept <= once + 2 * PIECES, "{kept} steps in pieces, {once} at once");
+    assert!(kept + PIECES <= cold, "{kept} steps that are kept, {cold} that are not");
+
+    let crowd = |step: &dyn Fn(usize) -> f64, count: usize, first: usize| {
+        let states: Vec<T> = start.iter().flat_map(|y| vec![*y; count]).collect();
+        let steps = (first..first + count).map(|s| T::from_f64(step(s))).collect();
+        let ensemble = Ensemble::new(2, states, (0.0, end)).unwrap();
+        let ensemble = ensemble.with_first_steps(steps).unwrap();
+        subject.solve(Smooth, &ensemble, &subject.method, &options::<T>())
+    };
+    let step = |s: usize| [0.0, 1e-3, 0.0, 0.25, 10.0][s % 5];
+    let together = crowd(&step, 40, 0);
+    for s in [0, 1, 2, 3, 4, 37] {
+        let alone = crowd(&step, 1, s);
+        assert_eq!(together.y(s), alone.y(0), "system {s}");
+        assert_eq!(together.stats[s], alone.stats[0], "system {s}");
+        assert_eq!(together.next_steps[s], alone.next_steps[0], "system {s}");
+    }
+}
+
 /// Each system may have its own span and parameters.
 pub(crate) fn spans_and_parameters_are_per_system<T: Precision>(subject: &Subject) {
     let spans: Vec<(f64, f64)> = (0..40).map(|s| (0.0, 0.1 + 0.05 * f64::from(s))).collect();

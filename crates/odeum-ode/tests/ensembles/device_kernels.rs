@@ -268,7 +268,7 @@ fn a_failing_system_changes_no_bit_of_its_neighbours() {
 fn a_gpu_that_is_not_there_is_an_error() {
     let ensemble = scattered::<f64>(&Pleiades::problem().y0, 2, (0.0, 0.1));
     let device = Device::cuda(99);
-    let solver = Solver::new(&Pleiades::problem(), &Method::rkck(), &device, &paper());
+    let solver = Solver::new(Pleiades::problem(), &Method::rkck(), &device, &paper());
     match solver.and_then(|solver| solver.solve(&ensemble)) {
         Err(Error::Device { device, reason, remedy }) => {
             assert_eq!(device, "cuda:99");

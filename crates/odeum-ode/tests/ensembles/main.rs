@@ -7,6 +7,7 @@ mod chemistry;
 mod crossing;
 mod device_compile;
 mod device_kernels;
+mod lent;
 mod problems;
 mod refill;
 mod rkc_work;

@@ -308,7 +308,7 @@ fn by_differences(mut method: Method) -> Method {
     match &mut method {
         Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianBy::Differences,
         Method::Radau(radau) => radau.jacobian = JacobianBy::Differences,
-        Method::Erk(_) | Method::Rkc(_) => {}
+        _ => {}
     }
     method
 }

@@ -25,6 +25,7 @@ fn solution(systems: usize, seed: f32) -> Solution<f32> {
         n_saved: vec![1; systems],
         status: (0..systems).map(|i| Status::ALL[i % 3]).collect(),
         stats: vec![Stats::from_array(std::array::from_fn(|i| i as u32 + 1)); systems],
+        next_steps: Vec::new(),
         warnings: Vec::new(),
         busy_lanes: None,
         gpu_times: None,

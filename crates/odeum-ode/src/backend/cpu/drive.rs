@@ -6,7 +6,7 @@ use super::guard::Guard;
 use super::pack::{Arrival, Pack};
 use super::ranges::Ranges;
 use crate::controller::{Control, Controller};
-use crate::method::stepper::{Attempt, Point, Start, Stepper, set_bits};
+use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
 use odeum_core::{Lanes, Scalar};
@@ -26,6 +26,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let mut pack = Pack::<L>::new(task.ensemble.dim(), task.ensemble.n_params());
     let mut control = Control::<L>::new(controller, stepper.error_order());
     let first = controller.fixed_step().map_or(options.first_step, FirstStep::Size);
+    let first = First::<L>::new(first);
     let largest = L::lit(options.largest_step.unwrap_or(f64::INFINITY));
     let zero = L::lit(0.0);
     // Attempts the pack has made: every lane counts its own from the value at which it began.
@@ -53,10 +54,23 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             }
             let fresh = L::from_bits(restarting);
             control.reset(fresh);
-            let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
-            let start = Start { length: pack.length, first };
-            let h = stepper.begin(&at, &start, fresh, &mut pack.cost);
-            pack.h = L::select(fresh, bounded(h, largest), pack.h);
+            // Lanes whose first step is that of an earlier call, apart from those that must find theirs:
+            // what a lane does and counts depends on no other. They come first: implicit methods only note
+            // there that the lane has moved, and count what they then evaluate once for each such lane.
+            let resuming = restarting & pack.resuming;
+            pack.resuming = 0;
+            for (lanes, first) in
+                [(resuming, First::Sizes(pack.given)), (restarting & !resuming, first)]
+            {
+                if lanes == 0 {
+                    continue;
+                }
+                let lanes = L::from_bits(lanes);
+                let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
+                let start = Start { length: pack.length, first };
+                let h = stepper.begin(&at, &start, lanes, &mut pack.cost);
+                pack.h = L::select(lanes, bounded(h, largest), pack.h);
+            }
             causes.forget(restarting);
             if let Some(guard) = &mut guard {
                 guard.forget(fresh);

@@ -15,7 +15,7 @@ mod queue;
 mod ranges;
 mod results;
 
-use crate::ensemble::Ensemble;
+use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::method::erk::stepper::ErkStepper;
 use crate::method::linearised::Plan;
@@ -23,7 +23,6 @@ use crate::method::rhs::{Erased, Inlined};
 use crate::method::rkc::stepper::RkcStepper;
 use crate::monitor::Monitor;
 use crate::options::Options;
-use crate::solution::Solution;
 use drive::drive;
 use inlining::Timing;
 use odeum_core::lanes::LaneWork;
@@ -59,13 +58,14 @@ impl Cpu {
 /// Integrates an ensemble on the processor; with a plan, where the method needs a Jacobian.
 pub(crate) fn solve<T: Scalar>(
     system: &dyn OnLanes<T>,
-    ensemble: &Ensemble<T>,
+    ensemble: &Inputs<'_, T>,
     method: &Method,
     plan: Option<&Plan>,
     cpu: &Cpu,
     options: &Options,
+    mut outputs: Outputs<'_, T>,
     monitor: &Monitor,
-) -> Result<Solution<T>, Error> {
+) -> Result<Remarks, Error> {
     if cpu.threads == Some(0) {
         return Err(Error::input("threads", 0, "must be at least 1"));
     }
@@ -78,9 +78,8 @@ pub(crate) fn solve<T: Scalar>(
         ));
     }
     let threads = cpu.thread_count().min(ensemble.len());
-    let mut solution = Solution::empty(ensemble.len(), ensemble.dim(), options.save_times());
     let queue = Queue::new(ensemble.len(), threads);
-    let results = Results::new(&mut solution);
+    let results = Results::new(&mut outputs);
     let ranges = system.ranges();
     let task =
         Task { ensemble, options, ranges: &ranges, queue: &queue, results: &results, monitor };
@@ -96,16 +95,18 @@ pub(crate) fn solve<T: Scalar>(
             }
         });
     }
-    let busy_lanes = results.busy_lanes();
-    solution.busy_lanes = Some(busy_lanes);
     let (state, params) = (ensemble.initial_state(0), ensemble.params_of(0));
-    solution.warnings.extend(inlining::warning(system, cpu.isa, &state, &params, ensemble.len()));
-    Ok(solution)
+    let warning = inlining::warning(system, cpu.isa, &state, &params, ensemble.len());
+    Ok(Remarks {
+        warnings: warning.into_iter().collect(),
+        busy_lanes: Some(results.busy_lanes()),
+        gpu_times: None,
+    })
 }
 
 /// What the threads of a run share.
 pub(crate) struct Task<'a, T> {
-    ensemble: &'a Ensemble<T>,
+    ensemble: &'a Inputs<'a, T>,
     options: &'a Options,
     /// Where the model holds.
     ranges: &'a [ValidRange],

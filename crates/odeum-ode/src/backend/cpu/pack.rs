@@ -43,6 +43,10 @@ pub(super) struct Pack<L> {
     pub(super) length: L,
     /// Signed size of the next step.
     pub(super) h: L,
+    /// Sizes of first steps that an earlier call ended with.
+    pub(super) given: L,
+    /// One bit per lane that begins with the step of an earlier call.
+    pub(super) resuming: u64,
     pub(super) y: Vec<L>,
     pub(super) p: Vec<L>,
     pub(super) cost: Cost,
@@ -75,6 +79,8 @@ impl<L: Lanes> Pack<L> {
             stop: one,
             length: one,
             h: one,
+            given: one,
+            resuming: 0,
             y: vec![one; dim],
             p: vec![one; n_params],
             cost: Cost::new(),
@@ -115,6 +121,10 @@ impl<L: Lanes> Pack<L> {
             p.set_lane(l, ensemble.param(s, j));
         }
         self.t.set_lane(l, L::Scalar::from_f64(span.0));
+        if let Some(step) = ensemble.first_step(s) {
+            self.given.set_lane(l, step);
+            self.resuming |= 1 << l;
+        }
         self.cost.reset(l);
         self.active |= 1 << l;
         self.deadline = self.deadline.min(clock + u64::from(task.options.max_steps));
@@ -195,6 +205,8 @@ impl<L: Lanes> Pack<L> {
         };
         // SAFETY: this pack drew `s` from the queue.
         unsafe { task.results.write_end(s, self.t.lane(l).to_f64(), status, stats) };
+        // SAFETY: as above.
+        unsafe { task.results.write_next_step(s, self.h.abs().lane(l)) };
         task.monitor.add_finished(1);
     }
 

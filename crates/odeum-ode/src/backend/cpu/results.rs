@@ -1,39 +1,50 @@
 //! Where threads write what their systems gave.
 
-use crate::solution::Solution;
+use crate::lent::Outputs;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::Scalar;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The arrays of a solution, written by many threads at once, each system by one.
+/// The arrays of a run, written by many threads at once, each system by one.
 pub(super) struct Results<T> {
     n_systems: usize,
     t: *mut f64,
     states: *mut T,
+    /// From a system, and from a component, to the next.
+    strides: [usize; 2],
     saved: *mut T,
     n_saved: *mut u32,
     status: *mut Status,
     stats: *mut Stats,
+    /// Null where nobody asks for them.
+    next_steps: *mut T,
     busy: AtomicU64,
     offered: AtomicU64,
 }
 
 // SAFETY: the pointers come from arrays that outlive the threads (`solve` joins them before it
-// touches the solution again), and every element belongs to one system, which the queue hands to
+// gives the arrays back), and every element belongs to one system, which the queue hands to
 // one thread only.
 unsafe impl<T: Send> Sync for Results<T> {}
 
 impl<T: Scalar> Results<T> {
-    pub(super) fn new(solution: &mut Solution<T>) -> Self {
+    pub(super) fn new(outputs: &mut Outputs<'_, T>) -> Self {
+        let n_systems = outputs.states.systems();
+        let (states, strides) = outputs.states.raw();
         Results {
-            n_systems: solution.len(),
-            t: solution.t.as_mut_ptr(),
-            states: solution.states.as_mut_ptr(),
-            saved: solution.saved.as_mut_ptr(),
-            n_saved: solution.n_saved.as_mut_ptr(),
-            status: solution.status.as_mut_ptr(),
-            stats: solution.stats.as_mut_ptr(),
+            n_systems,
+            t: outputs.t.as_mut_ptr(),
+            states,
+            strides,
+            saved: outputs.saved.as_mut_ptr(),
+            n_saved: outputs.n_saved.as_mut_ptr(),
+            status: outputs.status.as_mut_ptr(),
+            stats: outputs.stats.as_mut_ptr(),
+            next_steps: match &mut outputs.next_steps[..] {
+                [] => std::ptr::null_mut(),
+                steps => steps.as_mut_ptr(),
+            },
             busy: AtomicU64::new(0),
             offered: AtomicU64::new(0),
         }
@@ -45,8 +56,10 @@ impl<T: Scalar> Results<T> {
     /// `s` was drawn from the queue by this thread, and `i` is a component.
     #[inline(always)]
     pub(super) unsafe fn write_state(&self, s: usize, i: usize, y: T) {
-        // SAFETY: inside the array [n × M], and this thread's own by the caller's word.
-        unsafe { *self.states.add(i * self.n_systems + s) = y }
+        let place = s * self.strides[0] + i * self.strides[1];
+        // SAFETY: inside the array of M systems with n components, whose numbers lie apart, and this
+        // thread's own by the caller's word.
+        unsafe { *self.states.add(place) = y }
     }
 
     /// Writes a value at `row` of the saved states [(K n) × M] of system `s`.
@@ -78,6 +91,18 @@ impl<T: Scalar> Results<T> {
             *self.t.add(s) = t;
             *self.status.add(s) = status;
             *self.stats.add(s) = stats;
+        }
+    }
+
+    /// Writes the size of the step that system `s` would have taken next, where it is asked for.
+    ///
+    /// # Safety
+    /// As [`Results::write_state`].
+    #[inline(always)]
+    pub(super) unsafe fn write_next_step(&self, s: usize, h: T) {
+        if !self.next_steps.is_null() {
+            // SAFETY: inside the array [M], and this thread's own by the caller's word.
+            unsafe { *self.next_steps.add(s) = h }
         }
     }
 

@@ -17,6 +17,7 @@ pub(super) struct Places {
     pub(super) states: usize,
     pub(super) params: usize,
     spans: Option<usize>,
+    first_steps: Option<usize>,
     saves: usize,
     atol: usize,
     pub(super) next: usize,
@@ -24,6 +25,7 @@ pub(super) struct Places {
     pub(super) results: usize,
     pub(super) end_states: usize,
     pub(super) end_times: usize,
+    pub(super) end_steps: Option<usize>,
     pub(super) saved: usize,
     pub(super) stats: usize,
     pub(super) n_saved: usize,
@@ -38,6 +40,8 @@ pub(super) struct Shape {
     pub(super) n_params: usize,
     pub(super) shared_params: bool,
     pub(super) shared_span: bool,
+    /// Steps are given to the call and taken from it.
+    pub(super) keeps_steps: bool,
     pub(super) n_saves: usize,
     pub(super) word: usize,
 }
@@ -49,6 +53,7 @@ impl Shape {
             n_params: ensemble.n_params(),
             shared_params: ensemble.shares_params(),
             shared_span: ensemble.shares_span(),
+            keeps_steps: ensemble.has_first_steps(),
             n_saves,
             word: size_of::<T>(),
         }
@@ -73,6 +78,7 @@ impl Places {
         let states = place(shape.dim * systems * word);
         let params = place(shape.n_params * sets * word);
         let spans = (!shape.shared_span).then(|| place(2 * systems * word));
+        let first_steps = shape.keeps_steps.then(|| place(systems * word));
         let saves = place(shape.n_saves * word);
         let atol = place(shape.dim * word);
         let next = place(size_of::<u32>());
@@ -81,12 +87,14 @@ impl Places {
             states,
             params,
             spans,
+            first_steps,
             saves,
             atol,
             next,
             results,
             end_states: place(shape.dim * systems * word),
             end_times: place(systems * word),
+            end_steps: shape.keeps_steps.then(|| place(systems * word)),
             saved: place(shape.n_saves * shape.dim * systems * word),
             stats: place(systems * size_of::<Counts>()),
             n_saved: place(systems * size_of::<u32>()),
@@ -104,10 +112,10 @@ impl Places {
             spans: self.spans.map_or(std::ptr::null(), |offset| at(offset) as *const T),
             saves: at(self.saves) as *const T,
             atol: at(self.atol) as *const T,
-            first_steps: std::ptr::null(),
+            first_steps: self.first_steps.map_or(std::ptr::null(), |offset| at(offset) as *const T),
             end_states: at(self.end_states) as *mut T,
             end_times: at(self.end_times) as *mut T,
-            end_steps: std::ptr::null_mut(),
+            end_steps: self.end_steps.map_or(std::ptr::null_mut(), |offset| at(offset) as *mut T),
             saved: at(self.saved) as *mut T,
             n_saved: at(self.n_saved) as *mut u32,
             status: at(self.status) as *mut u8,
@@ -172,6 +180,9 @@ impl Arena {
                 (spans[k], spans[part + k]) = (T::from_f64(t0), T::from_f64(t1));
             }
         }
+        if let (Some(place), Some(steps)) = (places.first_steps, ensemble.first_steps()) {
+            self.values(place, part).copy_from_slice(&steps[range.clone()]);
+        }
         let (atol, saves) = constants;
         self.values(places.atol, atol.len()).copy_from_slice(atol);
         self.values(places.saves, saves.len()).copy_from_slice(saves);
@@ -191,6 +202,7 @@ mod tests {
                 n_params: 2,
                 shared_params: shared,
                 shared_span: shared,
+                keeps_steps: !shared,
                 n_saves: 4,
                 word: 8,
             };
@@ -211,6 +223,8 @@ mod tests {
                 (p.end, 0),
             ];
             parts.extend(p.spans.map(|place| (place, 2 * m * 8)));
+            parts.extend(p.first_steps.map(|place| (place, m * 8)));
+            parts.extend(p.end_steps.map(|place| (place, m * 8)));
             parts.sort_unstable();
             assert!(parts.windows(2).all(|w| w[0].0 + w[0].1 <= w[1].0), "{parts:?}");
             assert_eq!(shape.bytes(m), p.end);

@@ -53,7 +53,7 @@ pub(crate) fn solve<T: Scalar>(
         return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
     }
     let gpus = Gpu::open_all(&cuda.ordinals)?;
-    let mut solution = Solution::empty(ensemble.len(), ensemble.dim(), options.save_times());
+    let mut solution = Solution::of(&ensemble.inputs(), options.save_times());
     let shape = Shape::of(ensemble, options.save_times().len());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = WORKERS.min((cores / gpus.len()).max(1));

@@ -63,7 +63,8 @@ impl<T: Scalar> Session<T> {
         let gpu = Gpu::open(ordinal)?;
         let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
         let ready = Ready::new(&gpu, &graph, method, &traits, ensemble.len())?;
-        let shape = Shape { shared_span: true, ..Shape::of(ensemble, 0) };
+        // Steps lie in an array of the session's own.
+        let shape = Shape { shared_span: true, keeps_steps: false, ..Shape::of(ensemble, 0) };
         let places = Places::new(&shape, ensemble.len());
         let mut lane = gpu.lane(places.end)?;
         let constants = task::constants(&traits, options, ensemble.dim());

@@ -19,6 +19,8 @@ pub(super) struct Sink<T> {
     n_saved: *mut u32,
     status: *mut Status,
     stats: *mut Stats,
+    /// Read and written only where a batch has steps to give.
+    next_steps: *mut T,
 }
 
 // SAFETY: every method that writes asks for a range of systems that no other thread writes, and
@@ -39,6 +41,7 @@ impl<T: Scalar> Sink<T> {
             n_saved: solution.n_saved.as_mut_ptr(),
             status: solution.status.as_mut_ptr(),
             stats: solution.stats.as_mut_ptr(),
+            next_steps: solution.next_steps.as_mut_ptr(),
         }
     }
 
@@ -83,6 +86,11 @@ impl<T: Scalar> Sink<T> {
         let t = unsafe { part(self.t, self.systems, 0, range) };
         for (t, reached) in t.iter_mut().zip(arena.values::<T>(places.end_times, count)) {
             *t = reached.to_f64();
+        }
+        if let Some(place) = places.end_steps {
+            // SAFETY: as above; there is a row of these when they are kept.
+            let steps = unsafe { part(self.next_steps, self.systems, 0, range) };
+            steps.copy_from_slice(arena.values(place, count));
         }
         // SAFETY: as above.
         let stats = unsafe { part(self.stats, self.systems, 0, range) };

@@ -180,7 +180,7 @@ pub(crate) fn run_on_host<T: Scalar>(
         spans: pointer(&spans),
         saves: pointer(&saves),
         atol: pointer(&atol),
-        first_steps: std::ptr::null(),
+        first_steps: pointer(ensemble.first_steps().unwrap_or_default()),
         end_states: solution.states.as_mut_ptr(),
         end_times: times.as_mut_ptr(),
         end_steps: steps.as_mut_ptr(),
@@ -192,6 +192,9 @@ pub(crate) fn run_on_host<T: Scalar>(
     };
     let task = Task::new(arrays, ensemble.span(0), count, count, method, options);
     entry((&raw const task).cast());
+    if ensemble.has_first_steps() {
+        solution.next_steps = steps;
+    }
     solution.t = times.iter().map(|t| t.to_f64()).collect();
     solution.stats = counts.into_iter().map(stats).collect();
     solution.status =

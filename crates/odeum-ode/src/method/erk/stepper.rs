@@ -4,7 +4,6 @@ use super::{Erk, Tableau};
 use crate::method::first_step;
 use crate::method::rhs::Rhs;
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
-use crate::options::FirstStep;
 use crate::tolerance::{Tolerance, Weights};
 use odeum_core::Lanes;
 
@@ -103,7 +102,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         let n = at.y.len();
-        let automatic = start.first == FirstStep::Automatic;
+        let automatic = start.first.is_automatic();
         if self.fsal || automatic {
             self.system.slope(at, &mut self.deviation[..n], &mut self.work);
             for i in 0..n {

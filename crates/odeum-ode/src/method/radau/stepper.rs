@@ -11,7 +11,6 @@ use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
 use crate::method::linearised::{Curvature, Derivatives, Linearised};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
-use crate::options::FirstStep;
 use crate::tolerance::{Norm, Tolerance, Weights};
 use odeum_core::{Lanes, Scalar};
 
@@ -345,7 +344,7 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         self.rejected = self.rejected & !fresh;
         self.progress.rest = L::select(fresh, L::lit(1.0), self.progress.rest);
         let mut size = start.length;
-        if start.first == FirstStep::Automatic {
+        if start.first.is_automatic() {
             // The step that follows starts at this point in all lanes and finds f and J there.
             self.linearise(at, cost);
             let (plan, order) = (self.equations.plan(), Radau::ERROR_ORDER);

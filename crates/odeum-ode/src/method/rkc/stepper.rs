@@ -4,8 +4,7 @@ use super::Rkc;
 use super::radius::{Estimation, PowerMethod};
 use super::recurrence::{Recurrence, STABILITY};
 use crate::method::rhs::Rhs;
-use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
-use crate::options::FirstStep;
+use crate::method::stepper::{Attempt, Cost, First, Point, Start, Stepper};
 use crate::tolerance::{Norm, Tolerance, Weights, largest};
 use odeum_core::{Lanes, Scalar};
 
@@ -214,9 +213,9 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
         let failed = self.update_radius(at, fresh, cost);
         self.stale = (self.stale & !fresh) | (failed & fresh);
         let size = match start.first {
-            FirstStep::Size(h) => L::lit(h),
-            FirstStep::Share(share) => length * L::lit(share),
-            FirstStep::Automatic => {
+            First::Sizes(h) => h,
+            First::Share(share) => length * L::lit(share),
+            First::Automatic => {
                 let stable = L::lit(1.0) / self.radius;
                 let trial = L::select(stable.lt(length), stable, length);
                 let signed = L::select(start.length.lt(zero), -trial, trial);

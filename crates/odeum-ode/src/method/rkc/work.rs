@@ -4,8 +4,7 @@ use super::Rkc;
 use super::recurrence::STABILITY;
 use super::stepper::RkcStepper;
 use crate::method::rhs::{Inlined, Rhs};
-use crate::method::stepper::{Cost, Point, Start, Stepper};
-use crate::options::FirstStep;
+use crate::method::stepper::{Cost, First, Point, Start, Stepper};
 use crate::tolerance::Tolerance;
 use odeum_core::{Lanes, System};
 
@@ -37,7 +36,7 @@ impl Rkc {
         p: &[f64],
     ) -> Option<f64> {
         let mut stepper = RkcStepper::new(self, &Tolerance::new(1.0, 1.0), system);
-        let start = Start { length, first: FirstStep::Size(length.abs()) };
+        let start = Start { length, first: First::Sizes(length.abs()) };
         let fresh = <f64 as Lanes>::from_bits(1);
         stepper.begin(&Point { t, y, p }, &start, fresh, &mut Cost::new());
         stepper.radius()

@@ -6,7 +6,6 @@ use crate::method::combination::{Combination, Row};
 use crate::method::first_step;
 use crate::method::linearised::{Curvature, Derivatives, Linearised};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
-use crate::options::FirstStep;
 use crate::tolerance::{Tolerance, Weights};
 use odeum_core::Lanes;
 
@@ -120,7 +119,7 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
         self.moved = self.moved | fresh;
         let mut size = start.length;
-        if start.first == FirstStep::Automatic {
+        if start.first.is_automatic() {
             // The step that follows starts at this point in all lanes and finds f and J there.
             self.linearise(at, cost);
             let (plan, order) = (self.equations.plan(), self.tableau.embedded_order);

@@ -1,0 +1,277 @@
+//! Numbers of many systems where they lie: the caller's arrays, lent.
+
+use odeum_core::{Error, Scalar};
+
+/// How the numbers of M systems with n components each lie in a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    systems: usize,
+    components: usize,
+    /// From a system, and from a component, to the next.
+    strides: [usize; 2],
+}
+
+impl Layout {
+    /// Component i of system s at i M + s.
+    fn component_major(len: usize, components: usize) -> Result<Layout, Error> {
+        let systems = Layout::systems(len, components)?;
+        Ok(Layout { systems, components, strides: [1, systems] })
+    }
+
+    /// Component i of system s at s n + i.
+    fn system_major(len: usize, components: usize) -> Result<Layout, Error> {
+        let systems = Layout::systems(len, components)?;
+        Ok(Layout { systems, components, strides: [components, 1] })
+    }
+
+    fn systems(len: usize, components: usize) -> Result<usize, Error> {
+        if components == 0 || !len.is_multiple_of(components) {
+            let found = format!("{len} values");
+            let remedy = format!("must be a multiple of the {components} components of a system");
+            return Err(Error::input("array", found, remedy));
+        }
+        Ok(len / components)
+    }
+
+    /// Refuses what does not lie within `len` values.
+    fn strided(
+        len: usize,
+        [systems, components]: [usize; 2],
+        strides: [usize; 2],
+    ) -> Result<Layout, Error> {
+        let reach = |count: usize, stride: usize| count.saturating_sub(1).checked_mul(stride);
+        let last = reach(systems, strides[0])
+            .and_then(|s| reach(components, strides[1]).and_then(|i| s.checked_add(i)));
+        let is_empty = systems == 0 || components == 0;
+        if !is_empty && last.is_none_or(|last| last >= len) {
+            return Err(Error::input(
+                "strides",
+                format!("{} and {}", strides[0], strides[1]),
+                format!("{systems} systems of {components} components end beyond {len} values"),
+            ));
+        }
+        Ok(Layout { systems, components, strides })
+    }
+
+    /// True when no two numbers share a place.
+    fn is_apart(&self) -> bool {
+        let reach = |count: usize, stride: usize| count.saturating_sub(1).saturating_mul(stride);
+        let [by_system, by_component] = self.strides;
+        let (systems, components) = (self.systems, self.components);
+        let system_inside = by_component > reach(systems, by_system) || components < 2;
+        let component_inside = by_system > reach(components, by_component) || systems < 2;
+        (system_inside && (by_system > 0 || systems < 2))
+            || (component_inside && (by_component > 0 || components < 2))
+    }
+
+    #[inline(always)]
+    fn place(&self, system: usize, component: usize) -> usize {
+        system * self.strides[0] + component * self.strides[1]
+    }
+}
+
+/// Numbers of M systems with n components each, lent: a slice and how they lie in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArrayRef<'a, T> {
+    values: &'a [T],
+    layout: Layout,
+}
+
+impl<'a, T: Scalar> ArrayRef<'a, T> {
+    /// Component i of system s at i M + s: neighbours in memory are the same component of neighbouring
+    /// systems, the order that lanes like best.
+    ///
+    /// # Errors
+    /// A length that is no multiple of the components.
+    pub fn component_major(values: &'a [T], components: usize) -> Result<Self, Error> {
+        Ok(ArrayRef { values, layout: Layout::component_major(values.len(), components)? })
+    }
+
+    /// Component i of system s at s n + i.
+    ///
+    /// # Errors
+    /// A length that is no multiple of the components.
+    pub fn system_major(values: &'a [T], components: usize) -> Result<Self, Error> {
+        Ok(ArrayRef { values, layout: Layout::system_major(values.len(), components)? })
+    }
+
+    /// `shape` = (systems, components), with these `strides` from a system and from a component to the next.
+    /// A stride of zero is one number for all.
+    ///
+    /// # Errors
+    /// An array that ends beyond the slice.
+    pub fn strided(values: &'a [T], shape: [usize; 2], strides: [usize; 2]) -> Result<Self, Error> {
+        Ok(ArrayRef { values, layout: Layout::strided(values.len(), shape, strides)? })
+    }
+
+    /// Component-major numbers of an ensemble.
+    pub(crate) fn of_systems(values: &'a [T], systems: usize, components: usize) -> Self {
+        ArrayRef { values, layout: Layout { systems, components, strides: [1, systems] } }
+    }
+
+    /// The numbers of one system for all.
+    pub(crate) fn shared(values: &'a [T], systems: usize) -> Self {
+        let components = values.len();
+        ArrayRef { values, layout: Layout { systems, components, strides: [0, 1] } }
+    }
+
+    /// Number of systems M.
+    pub fn systems(&self) -> usize {
+        self.layout.systems
+    }
+
+    /// Number of components n of a system.
+    pub fn components(&self) -> usize {
+        self.layout.components
+    }
+
+    /// A component of a system.
+    #[inline(always)]
+    pub fn get(&self, system: usize, component: usize) -> T {
+        self.values[self.layout.place(system, component)]
+    }
+
+    /// All numbers, component-major.
+    pub fn to_component_major(&self) -> Vec<T> {
+        let (systems, components) = (self.systems(), self.components());
+        let places = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
+        places.map(|(s, i)| self.get(s, i)).collect()
+    }
+
+    /// System and component of a number that is NaN or infinite, if there is one.
+    pub(crate) fn first_non_finite(&self) -> Option<(usize, usize)> {
+        // A block without a way out of its loop is judged at the speed of memory.
+        const BLOCK: usize = 4096;
+        let (systems, components) = (self.systems(), self.components());
+        if self.values.len() == systems * components && self.layout.is_apart() {
+            let finite =
+                |block: &[T]| block.iter().fold(true, |all, value| all & value.is_finite());
+            if self.values.chunks(BLOCK).all(finite) {
+                return None;
+            }
+        }
+        let mut places = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
+        places.find(|&(s, i)| !self.get(s, i).is_finite())
+    }
+}
+
+/// Room for numbers of M systems with n components each, lent.
+#[derive(Debug)]
+pub struct ArrayMut<'a, T> {
+    values: &'a mut [T],
+    layout: Layout,
+}
+
+impl<'a, T: Scalar> ArrayMut<'a, T> {
+    /// As [`ArrayRef::component_major`].
+    ///
+    /// # Errors
+    /// A length that is no multiple of the components.
+    pub fn component_major(values: &'a mut [T], components: usize) -> Result<Self, Error> {
+        let layout = Layout::component_major(values.len(), components)?;
+        Ok(ArrayMut { values, layout })
+    }
+
+    /// As [`ArrayRef::system_major`].
+    ///
+    /// # Errors
+    /// A length that is no multiple of the components.
+    pub fn system_major(values: &'a mut [T], components: usize) -> Result<Self, Error> {
+        let layout = Layout::system_major(values.len(), components)?;
+        Ok(ArrayMut { values, layout })
+    }
+
+    /// As [`ArrayRef::strided`].
+    ///
+    /// # Errors
+    /// An array that ends beyond the slice, or in which two numbers share a place.
+    pub fn strided(
+        values: &'a mut [T],
+        shape: [usize; 2],
+        strides: [usize; 2],
+    ) -> Result<Self, Error> {
+        let layout = Layout::strided(values.len(), shape, strides)?;
+        if !layout.is_apart() {
+            let found = format!("{} and {}", strides[0], strides[1]);
+            return Err(Error::input("strides", found, "every number needs a place of its own"));
+        }
+        Ok(ArrayMut { values, layout })
+    }
+
+    /// Number of systems M.
+    pub fn systems(&self) -> usize {
+        self.layout.systems
+    }
+
+    /// Number of components n of a system.
+    pub fn components(&self) -> usize {
+        self.layout.components
+    }
+
+    /// Component-major numbers of a solution.
+    pub(crate) fn of_systems(values: &'a mut [T], systems: usize, components: usize) -> Self {
+        ArrayMut { values, layout: Layout { systems, components, strides: [1, systems] } }
+    }
+
+    /// Writes a component of a system.
+    pub fn set(&mut self, system: usize, component: usize, value: T) {
+        self.values[self.layout.place(system, component)] = value;
+    }
+
+    /// The address of component 0 of system 0, and the strides from a system and a component to the next: all
+    /// places below the counts lie in the array, each apart.
+    pub(crate) fn raw(&mut self) -> (*mut T, [usize; 2]) {
+        (self.values.as_mut_ptr(), self.layout.strides)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_and_strides_say_where_numbers_lie() {
+        let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        let by_component = ArrayRef::component_major(&values, 2).unwrap();
+        let by_system = ArrayRef::system_major(&values, 2).unwrap();
+        assert_eq!((by_component.systems(), by_component.get(2, 1)), (3, 5.0));
+        assert_eq!((by_system.get(2, 0), by_system.get(0, 1)), (4.0, 1.0));
+        assert_eq!(by_system.to_component_major(), [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+        let shared = ArrayRef::strided(&values, [100, 2], [0, 3]).unwrap();
+        assert_eq!((shared.get(99, 0), shared.get(7, 1)), (0.0, 3.0));
+        assert!(ArrayRef::strided(&values, [3, 2], [2, 2]).is_err());
+        assert!(ArrayRef::strided(&values, [usize::MAX, 2], [usize::MAX, 2]).is_err());
+        assert!(ArrayRef::component_major(&values, 4).is_err());
+        assert!(ArrayRef::component_major(&values, 0).is_err());
+    }
+
+    #[test]
+    fn numbers_that_are_written_lie_apart() {
+        let mut values = [0.0; 12];
+        for (shape, strides, apart) in [
+            ([3, 2], [2, 1], true),
+            ([3, 2], [1, 3], true),
+            ([3, 2], [4, 2], true),
+            ([3, 2], [1, 2], false),
+            ([3, 2], [0, 1], false),
+            ([3, 2], [2, 2], false),
+            ([1, 4], [0, 2], true),
+            ([4, 1], [3, 0], true),
+            ([2, 3], [2, 0], false),
+        ] {
+            let array = ArrayMut::strided(&mut values, shape, strides);
+            assert_eq!(array.is_ok(), apart, "{shape:?} {strides:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_found() {
+        let mut values = vec![1.0; 10_000];
+        assert_eq!(ArrayRef::component_major(&values, 2).unwrap().first_non_finite(), None);
+        values[7_003] = f64::NAN;
+        let found = ArrayRef::component_major(&values, 2).unwrap().first_non_finite();
+        assert_eq!(found, Some((2_003, 1)));
+        let found = ArrayRef::system_major(&values, 2).unwrap().first_non_finite();
+        assert_eq!(found, Some((3_501, 1)));
+    }
+}

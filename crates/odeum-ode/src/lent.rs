@@ -1,0 +1,318 @@
+//! An ensemble in the caller's arrays, and the arrays that take what it ends with.
+
+use crate::arrays::{ArrayMut, ArrayRef};
+use crate::ensemble::{
+    Ensemble, check_counts, check_first_steps, check_params, check_shared_params, check_span,
+    check_spans, check_states,
+};
+use crate::solution::{GpuTimes, Solution};
+use crate::stats::Stats;
+use crate::status::Status;
+use odeum_core::{Error, Scalar};
+
+/// Initial states, parameters and time spans of M systems of n equations, lent: as an [`Ensemble`], but in
+/// the caller's arrays, whatever their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a, T> {
+    states: ArrayRef<'a, T>,
+    params: ArrayRef<'a, T>,
+    shares_params: bool,
+    spans: Spans<'a>,
+    first_steps: Option<&'a [T]>,
+    takes_invalid: bool,
+}
+
+/// Time spans, lent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spans<'a> {
+    Shared((f64, f64)),
+    PerSystem(&'a [(f64, f64)]),
+}
+
+impl<'a, T: Scalar> Inputs<'a, T> {
+    /// As [`Ensemble::new`].
+    ///
+    /// # Errors
+    /// As [`Ensemble::new`].
+    pub fn new(states: ArrayRef<'a, T>, span: (f64, f64)) -> Result<Self, Error> {
+        let inputs = Inputs { takes_invalid: false, ..Self::with_invalid_starts(states, span)? };
+        check_states(&states)?;
+        Ok(inputs)
+    }
+
+    /// As [`Ensemble::with_invalid_starts`].
+    ///
+    /// # Errors
+    /// As [`Ensemble::with_invalid_starts`].
+    pub fn with_invalid_starts(states: ArrayRef<'a, T>, span: (f64, f64)) -> Result<Self, Error> {
+        check_counts(states.components(), states.systems())?;
+        check_span(span, "span")?;
+        Ok(Inputs {
+            states,
+            params: ArrayRef::strided(&[], [states.systems(), 0], [0, 0])?,
+            shares_params: true,
+            spans: Spans::Shared(span),
+            first_steps: None,
+            takes_invalid: true,
+        })
+    }
+
+    /// As [`Ensemble::with_params`].
+    ///
+    /// # Errors
+    /// As [`Ensemble::with_params`].
+    pub fn with_params(self, params: ArrayRef<'a, T>) -> Result<Self, Error> {
+        if params.systems() != self.len() {
+            let found = format!("those of {} systems", params.systems());
+            let remedy = format!("give them for each of the {} systems", self.len());
+            return Err(Error::input("params", found, remedy));
+        }
+        if !self.takes_invalid {
+            check_params(&params)?;
+        }
+        Ok(Inputs { params, shares_params: false, ..self })
+    }
+
+    /// As [`Ensemble::with_shared_params`].
+    ///
+    /// # Errors
+    /// As [`Ensemble::with_shared_params`].
+    pub fn with_shared_params(self, params: &'a [T]) -> Result<Self, Error> {
+        check_shared_params(params)?;
+        let params = ArrayRef::strided(params, [self.len(), params.len()], [0, 1])?;
+        Ok(Inputs { params, shares_params: true, ..self })
+    }
+
+    /// As [`Ensemble::with_spans`].
+    ///
+    /// # Errors
+    /// As [`Ensemble::with_spans`].
+    pub fn with_spans(self, spans: &'a [(f64, f64)]) -> Result<Self, Error> {
+        check_spans(spans, self.len())?;
+        Ok(Inputs { spans: Spans::PerSystem(spans), ..self })
+    }
+
+    /// As [`Ensemble::with_first_steps`].
+    ///
+    /// # Errors
+    /// As [`Ensemble::with_first_steps`].
+    pub fn with_first_steps(self, steps: &'a [T]) -> Result<Self, Error> {
+        check_first_steps(steps, self.len())?;
+        Ok(Inputs { first_steps: Some(steps), ..self })
+    }
+
+    /// What an ensemble lends. Its arrays have been checked.
+    pub(crate) fn lent(
+        states: ArrayRef<'a, T>,
+        (params, shares_params): (ArrayRef<'a, T>, bool),
+        spans: Spans<'a>,
+        first_steps: Option<&'a [T]>,
+        takes_invalid: bool,
+    ) -> Self {
+        Inputs { states, params, shares_params, spans, first_steps, takes_invalid }
+    }
+
+    /// An ensemble of its own with the same numbers.
+    ///
+    /// # Errors
+    /// None that [`Inputs::new`] and the others have not found already.
+    pub fn to_ensemble(&self) -> Result<Ensemble<T>, Error> {
+        let (dim, span) = (self.dim(), self.span(0));
+        let states = self.states.to_component_major();
+        let mut ensemble = match self.takes_invalid {
+            true => Ensemble::with_invalid_starts(dim, states, span)?,
+            false => Ensemble::new(dim, states, span)?,
+        };
+        ensemble = match self.shares_params {
+            true => ensemble.with_shared_params(self.params_of(0))?,
+            false => ensemble.with_params(self.params.to_component_major())?,
+        };
+        if let Spans::PerSystem(spans) = self.spans {
+            ensemble = ensemble.with_spans(spans.to_vec())?;
+        }
+        match self.first_steps {
+            Some(steps) => ensemble.with_first_steps(steps.to_vec()),
+            None => Ok(ensemble),
+        }
+    }
+
+    /// Number of equations n of a system.
+    pub fn dim(&self) -> usize {
+        self.states.components()
+    }
+
+    /// Number of systems M.
+    pub fn len(&self) -> usize {
+        self.states.systems()
+    }
+
+    /// Always false: there is at least one system.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of parameters m of a system.
+    pub fn n_params(&self) -> usize {
+        self.params.components()
+    }
+
+    /// Component `i` of the initial state of system `s`.
+    #[inline(always)]
+    pub fn state(&self, s: usize, i: usize) -> T {
+        self.states.get(s, i)
+    }
+
+    /// Parameter `j` of system `s`.
+    #[inline(always)]
+    pub fn param(&self, s: usize, j: usize) -> T {
+        self.params.get(s, j)
+    }
+
+    /// Start and end of the time span of system `s`.
+    pub fn span(&self, s: usize) -> (f64, f64) {
+        match self.spans {
+            Spans::Shared(span) => span,
+            Spans::PerSystem(spans) => spans[s],
+        }
+    }
+
+    /// The initial state \[n\] of system `s`.
+    pub fn initial_state(&self, s: usize) -> Vec<T> {
+        (0..self.dim()).map(|i| self.state(s, i)).collect()
+    }
+
+    /// The parameters \[m\] of system `s`.
+    pub fn params_of(&self, s: usize) -> Vec<T> {
+        (0..self.n_params()).map(|j| self.param(s, j)).collect()
+    }
+
+    /// True unless system `s` starts from numbers.
+    pub(crate) fn starts_invalid(&self, s: usize) -> bool {
+        self.takes_invalid
+            && !((0..self.dim()).all(|i| self.state(s, i).is_finite())
+                && (0..self.n_params()).all(|j| self.param(s, j).is_finite()))
+    }
+
+    /// Size of the first step of system `s`, where it is given.
+    pub(crate) fn first_step(&self, s: usize) -> Option<T> {
+        self.first_steps.map(|steps| steps[s]).filter(|h| *h > T::from_f64(0.0))
+    }
+
+    /// True where first steps are given.
+    pub(crate) fn has_first_steps(&self) -> bool {
+        self.first_steps.is_some()
+    }
+
+    /// The first system whose span does not contain `time`.
+    pub(crate) fn span_outside(&self, time: f64) -> Option<usize> {
+        let outside = |(t0, t1): (f64, f64)| !(t0.min(t1) <= time && time <= t0.max(t1));
+        match self.spans {
+            Spans::Shared(span) => outside(span).then_some(0),
+            Spans::PerSystem(spans) => spans.iter().position(|span| outside(*span)),
+        }
+    }
+}
+
+impl<'a, T: Scalar> From<&'a Ensemble<T>> for Inputs<'a, T> {
+    fn from(ensemble: &'a Ensemble<T>) -> Inputs<'a, T> {
+        ensemble.inputs()
+    }
+}
+
+/// Arrays of M systems that take what these end with.
+#[derive(Debug)]
+pub struct Outputs<'a, T> {
+    pub(crate) states: ArrayMut<'a, T>,
+    pub(crate) t: &'a mut [f64],
+    pub(crate) status: &'a mut [Status],
+    pub(crate) stats: &'a mut [Stats],
+    /// Empty where they are not wanted.
+    pub(crate) next_steps: &'a mut [T],
+    /// [K × n × M] and \[M\]; empty without save times.
+    pub(crate) saved: &'a mut [T],
+    pub(crate) n_saved: &'a mut [u32],
+}
+
+impl<'a, T: Scalar> Outputs<'a, T> {
+    /// The state at the time reached, that time, how and at what cost each system ended: as in
+    /// [`Solution`]. What was there before means nothing; a system that does not run keeps its state.
+    ///
+    /// # Errors
+    /// Arrays of different numbers of systems.
+    pub fn new(
+        states: ArrayMut<'a, T>,
+        t: &'a mut [f64],
+        status: &'a mut [Status],
+        stats: &'a mut [Stats],
+    ) -> Result<Self, Error> {
+        let systems = states.systems();
+        for (name, len) in [("t", t.len()), ("status", status.len()), ("stats", stats.len())] {
+            check_room(name, len, systems)?;
+        }
+        let (next_steps, saved, n_saved) = (&mut [][..], &mut [][..], &mut [][..]);
+        Ok(Outputs { states, t, status, stats, next_steps, saved, n_saved })
+    }
+
+    /// Room for [`Solution::next_steps`] too.
+    ///
+    /// # Errors
+    /// An array of another number of systems.
+    pub fn with_next_steps(self, next_steps: &'a mut [T]) -> Result<Self, Error> {
+        check_room("next_steps", next_steps.len(), self.states.systems())?;
+        Ok(Outputs { next_steps, ..self })
+    }
+
+    /// As if no system had run.
+    pub(crate) fn clear(&mut self) {
+        self.t.fill(0.0);
+        self.status.fill(Status::NotRun);
+        self.stats.fill(Stats::default());
+        self.next_steps.fill(T::from_f64(0.0));
+    }
+
+    /// Refuses arrays that have no room for `dim` equations of `systems` systems.
+    pub(crate) fn check(&self, dim: usize, systems: usize) -> Result<(), Error> {
+        let (n, m) = (self.states.components(), self.states.systems());
+        if (n, m) != (dim, systems) {
+            let remedy = format!("there are {systems} systems of {dim} equations");
+            return Err(Error::input("outputs", format!("{m} systems of {n}"), remedy));
+        }
+        Ok(())
+    }
+
+    /// Copies a solution, which has the same sizes.
+    pub(crate) fn copy(&mut self, solution: &Solution<T>) {
+        let (dim, systems) = (solution.dim, solution.len());
+        for i in 0..dim {
+            for s in 0..systems {
+                self.states.set(s, i, solution.states[i * systems + s]);
+            }
+        }
+        self.t.copy_from_slice(&solution.t);
+        self.status.copy_from_slice(&solution.status);
+        self.stats.copy_from_slice(&solution.stats);
+        for (to, from) in self.next_steps.iter_mut().zip(&solution.next_steps) {
+            *to = *from;
+        }
+    }
+}
+
+fn check_room(name: &'static str, len: usize, systems: usize) -> Result<(), Error> {
+    if len != systems {
+        let remedy = format!("give one for each of the {systems} systems");
+        return Err(Error::input(name, format!("{len} values"), remedy));
+    }
+    Ok(())
+}
+
+/// What a run told besides the answers.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Remarks {
+    /// As [`Solution::warnings`].
+    pub warnings: Vec<String>,
+    /// As [`Solution::busy_lanes`].
+    pub busy_lanes: Option<f64>,
+    /// As [`Solution::gpu_times`].
+    pub gpu_times: Option<GpuTimes>,
+}

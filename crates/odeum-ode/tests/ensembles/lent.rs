@@ -1,0 +1,104 @@
+//! Ensembles in the caller's arrays, into the caller's arrays.
+
+use odeum_ode::problems;
+use odeum_ode::{
+    ArrayMut, ArrayRef, Device, DynSystem, Ensemble, Inputs, Method, Monitor, Options, Outputs,
+    Solver, Stats, Status, Tolerance,
+};
+
+const SYSTEMS: usize = 53;
+
+/// States of Lorenz systems, component-major, and their parameters.
+fn data() -> (Vec<f64>, Vec<f64>) {
+    let value = |k: usize| 1.0 + 1e-2 * (k % 7) as f64 + (k / SYSTEMS) as f64;
+    let params = [10.0, 28.0, 8.0 / 3.0];
+    let params = params.iter().flat_map(|p| (0..SYSTEMS).map(move |s| p * (1.0 + 1e-3 * s as f64)));
+    ((0..3 * SYSTEMS).map(value).collect(), params.collect())
+}
+
+fn solver(method: &Method, options: &Options) -> Solver {
+    let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
+    Solver::new(lorenz, method, &Device::cpu(), options).unwrap()
+}
+
+#[test]
+fn the_order_of_the_arrays_does_not_matter() {
+    let (states, params) = data();
+    let steps = vec![1e-3; SYSTEMS];
+    let spans: Vec<(f64, f64)> = (0..SYSTEMS).map(|s| (0.0, 0.1 + 1e-3 * s as f64)).collect();
+    let ensemble = Ensemble::new(3, states.clone(), (0.0, 1.0))
+        .and_then(|e| e.with_params(params.clone()))
+        .and_then(|e| e.with_spans(spans.clone()))
+        .and_then(|e| e.with_first_steps(steps.clone()))
+        .unwrap();
+    let options = Options::new(Tolerance::new(1e-7, 1e-9));
+    for method in [Method::tsit5(), Method::rkc(), Method::rodas4()] {
+        let solver = solver(&method, &options);
+        let expected = solver.solve(&ensemble).unwrap();
+        // System-major states with a gap after each, parameters as they are.
+        let mut gapped = vec![f64::NAN; 5 * SYSTEMS];
+        for (k, y) in states.iter().enumerate() {
+            gapped[5 * (k % SYSTEMS) + k / SYSTEMS] = *y;
+        }
+        let inputs = ArrayRef::strided(&gapped, [SYSTEMS, 3], [5, 1])
+            .and_then(|states| Inputs::new(states, (0.0, 1.0)))
+            .and_then(|inputs| inputs.with_params(ArrayRef::component_major(&params, 3)?))
+            .and_then(|inputs| inputs.with_spans(&spans))
+            .and_then(|inputs| inputs.with_first_steps(&steps))
+            .unwrap();
+        assert_eq!(inputs.to_ensemble().unwrap(), ensemble);
+        let (mut end, mut next) = (vec![-1.0; 4 * SYSTEMS], vec![0.0; SYSTEMS]);
+        let mut t = vec![f64::NAN; SYSTEMS];
+        let (mut status, mut stats) =
+            (vec![Status::Success; SYSTEMS], vec![Stats::default(); SYSTEMS]);
+        let states = ArrayMut::strided(&mut end, [SYSTEMS, 3], [4, 1]).unwrap();
+        let outputs = Outputs::new(states, &mut t, &mut status, &mut stats)
+            .and_then(|outputs| outputs.with_next_steps(&mut next))
+            .unwrap();
+        solver.solve_into(&inputs, outputs, &Monitor::new()).unwrap();
+        assert_eq!((&t, &status, &stats), (&expected.t, &expected.status, &expected.stats));
+        assert_eq!(next, expected.next_steps);
+        for s in 0..SYSTEMS {
+            assert_eq!(end[4 * s..4 * s + 3], expected.y(s));
+            assert_eq!(end[4 * s + 3], -1.0, "what is no component was written");
+        }
+    }
+}
+
+#[test]
+fn arrays_that_do_not_fit_are_refused() {
+    let (states, _) = data();
+    let array = ArrayRef::component_major(&states, 3).unwrap();
+    let inputs = Inputs::new(array, (0.0, 1.0)).unwrap();
+    let says = |error: odeum_ode::Error, word: &str| {
+        assert!(error.to_string().contains(word), "{error}");
+    };
+    says(inputs.with_first_steps(&[1.0]).unwrap_err(), "first_steps");
+    says(inputs.with_first_steps(&[-1.0; SYSTEMS]).unwrap_err(), "positive");
+    says(inputs.with_spans(&[(0.0, 1.0)]).unwrap_err(), "spans");
+    says(inputs.with_params(ArrayRef::system_major(&[1.0], 1).unwrap()).unwrap_err(), "params");
+    says(inputs.with_shared_params(&[f64::NAN]).unwrap_err(), "finite");
+    let nan = [f64::NAN];
+    says(Inputs::new(ArrayRef::system_major(&nan, 1).unwrap(), (0.0, 1.0)).unwrap_err(), "finite");
+
+    let inputs = inputs.with_shared_params(&[10.0, 28.0, 8.0 / 3.0]).unwrap();
+    let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    let (mut end, mut t) = (vec![0.0; 3 * SYSTEMS], vec![0.0; SYSTEMS]);
+    let (mut status, mut stats) = (vec![Status::NotRun; SYSTEMS], vec![Stats::default(); SYSTEMS]);
+    {
+        let states = ArrayMut::component_major(&mut end, 3).unwrap();
+        let short = Outputs::new(states, &mut t[1..], &mut status, &mut stats);
+        says(short.unwrap_err(), "t");
+    }
+    let into = |end: &mut [f64], dim: usize, options: &Options| {
+        let (mut t, mut status) = (vec![0.0; SYSTEMS], vec![Status::NotRun; SYSTEMS]);
+        let mut stats = vec![Stats::default(); SYSTEMS];
+        let states = ArrayMut::component_major(end, dim).unwrap();
+        let outputs = Outputs::new(states, &mut t, &mut status, &mut stats).unwrap();
+        solver(&Method::tsit5(), options).solve_into(&inputs, outputs, &Monitor::new())
+    };
+    says(into(&mut end[..2 * SYSTEMS], 2, &options).unwrap_err(), "outputs");
+    let saves = options.clone().save_at(vec![0.5]);
+    says(into(&mut end, 3, &saves).unwrap_err(), "save_at");
+    assert!(into(&mut end, 3, &options).is_ok());
+}
