@@ -7,8 +7,6 @@ use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
-use crate::stats::Stats;
-use crate::status::Status;
 use odeum_core::{Error, Graph, Scalar, System};
 use std::sync::Arc;
 
@@ -138,12 +136,7 @@ impl<'a, S: System> Solver<'a, S> {
                 cpu::solve(*system, ensemble, method, plan.as_deref(), cpu, options, monitor)
             }
             Ready::Cuda(cuda, graph) => {
-                let mut solution = cuda::solve(graph, ensemble, method, cuda, options, monitor)?;
-                for s in (0..ensemble.len()).filter(|&s| ensemble.starts_invalid(s)) {
-                    solution.status[s] = Status::InvalidStart;
-                    solution.stats[s] = Stats::default();
-                }
-                Ok(solution)
+                cuda::solve(graph, ensemble, method, cuda, options, monitor)
             }
         }
     }

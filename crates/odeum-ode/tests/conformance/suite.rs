@@ -1,11 +1,12 @@
 //! What every method must do on every backend in every precision.
 
-use crate::shim;
+use crate::copies::Copies;
+use crate::host;
 use crate::systems::{Fate, Fates, Smooth};
-use odeum_core::Graph;
+use odeum_ode::backend::cuda::inspect::Devices;
 use odeum_ode::{
-    Controller, Device, Ensemble, FirstStep, Method, Options, Scalar, Solution, Status, System,
-    Tolerance, solve,
+    Controller, Device, Ensemble, FirstStep, Method, Monitor, Options, Scalar, Solution, Status,
+    System, Tolerance, solve,
 };
 
 /// One instance of the suite.
@@ -18,15 +19,16 @@ pub(crate) struct Subject {
 pub(crate) enum Place {
     /// A device of the library.
     Device(Device),
-    /// The device code of this kernel, executed on this machine; of the kernel with a thread per
-    /// system where there is none of this name.
-    Shim(&'static str),
+    /// The driver and the kernels of GPUs on the host device, with a thread for each system.
+    Host,
+    /// The same with several lanes for each system, of which copies make it large enough for that.
+    HostLanes,
 }
 
 impl Subject {
     /// False where this machine cannot run the instance.
     pub(crate) fn can_run(&self) -> bool {
-        matches!(self.place, Place::Device(_)) || shim::is_available()
+        matches!(self.place, Place::Device(_)) || host::is_available()
     }
 
     /// True where systems may end at a level.
@@ -43,11 +45,11 @@ impl Subject {
     ) -> Solution<T> {
         match &self.place {
             Place::Device(device) => solve(system, ensemble, method, device, options).unwrap(),
-            Place::Shim(kernel) => {
-                let graph = Graph::trace(system);
-                shim::solve(kernel, &graph, ensemble, method, options)
-                    .or_else(|| shim::solve("od_erk", &graph, ensemble, method, options))
-                    .unwrap()
+            Place::Host => on_host(system, ensemble, method, options, 0),
+            Place::HostLanes => {
+                let copies = Copies::new(system);
+                let ensemble = copies.ensemble(ensemble);
+                copies.first(on_host(&copies, &ensemble, method, options, usize::MAX))
             }
         }
     }
@@ -75,6 +77,22 @@ impl Subject {
         let ensemble = Ensemble::new(2, states, (0.0, 1.0)).unwrap().with_params(params).unwrap();
         self.solve(&Fates, &ensemble, &self.method, options)
     }
+}
+
+/// By several lanes for each system in ensembles of up to so many, else by a thread.
+fn on_host<T: Scalar, S: System>(
+    system: &S,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    options: &Options,
+    lanes_up_to: usize,
+) -> Solution<T> {
+    let device = host::setup().device();
+    let devices = Devices::new(vec![device.clone()]).lanes_up_to(lanes_up_to);
+    let solution = devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap();
+    let has_lanes = |kernel: &String| kernel.ends_with("_lanes");
+    assert_eq!(device.launched().iter().all(has_lanes), lanes_up_to > 0);
+    solution
 }
 
 fn options<T: Scalar>() -> Options {

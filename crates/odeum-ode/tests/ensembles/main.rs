@@ -6,6 +6,8 @@
 mod crossing;
 mod device_compile;
 mod device_kernels;
+#[path = "../device/host.rs"]
+mod host;
 mod problems;
 mod refill;
 mod rkc_work;
