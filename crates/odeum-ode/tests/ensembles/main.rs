@@ -5,6 +5,7 @@
 
 mod crossing;
 mod device_compile;
+mod device_driver;
 mod device_kernels;
 #[path = "../device/host.rs"]
 mod host;
