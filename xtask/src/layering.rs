@@ -35,7 +35,7 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
     (
         "odeum-core",
         &[
-            &["argument", "pattern", "random", "range", "real", "spelling"],
+            &["argument", "lock", "pattern", "random", "range", "real", "spelling"],
             &["error"],
             &["graph", "lanes", "system"],
             &["emit", "memory", "symbol", "tape"],
@@ -45,13 +45,11 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
     (
         "odeum-cuda",
         &[
-            &["cubin", "device", "library", "lock", "text"],
-            &["cache", "kernel"],
-            &["compile"],
-            &["pending"],
-            &["gpu"],
-            &["memory", "staging", "tensor_map"],
-            &["stream"],
+            &["cubin", "library", "memory", "tensor_map", "text"],
+            &["cache", "stream"],
+            &["compile", "device"],
+            // The two implementations of a device.
+            &["driver", "host"],
         ],
     ),
     (
@@ -129,7 +127,7 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
             &["field_plan", "results", "stiffness"],
         ],
     ),
-    ("odeum", &[]),
+    ("odeum", &[&["error"]]),
     (
         "odeum-cli",
         &[

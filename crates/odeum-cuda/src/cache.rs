@@ -14,6 +14,17 @@ use std::{env, fs, process};
 /// Length of a digest, in bytes.
 const DIGEST: usize = 32;
 
+/// The name of what follows from these parts: their SHA-256.
+pub(super) fn content_name<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        // The length keeps neighbouring parts apart.
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 pub(super) struct Cache {
     folder: Option<PathBuf>,
 }
@@ -35,13 +46,7 @@ impl Cache {
     }
 
     fn path(&self, key: &[String]) -> Option<PathBuf> {
-        let mut hasher = Sha256::new();
-        for part in key {
-            // The length keeps neighbouring parts apart.
-            hasher.update((part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        let name: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = content_name(key.iter().map(String::as_str));
         Some(self.folder.as_ref()?.join(format!("{name}.cubin")))
     }
 

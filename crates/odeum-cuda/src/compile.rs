@@ -3,9 +3,8 @@
 use super::cache::Cache;
 use super::cubin::{Cubin, Resources};
 use super::library::need_compiler;
-use super::lock::lock;
 use cudarc::nvrtc::{result as nvrtc, sys};
-use odeum_core::Error;
+use odeum_core::{Error, lock};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -42,7 +41,7 @@ impl Source {
     }
 
     /// Its machine code, when that is in the cache.
-    pub(super) fn cached(&self) -> Option<Cubin> {
+    pub(crate) fn cached(&self) -> Option<Cubin> {
         Cache::of_user().get(&self.key()?)
     }
 
@@ -65,7 +64,7 @@ impl Source {
 
 /// The compiler's version, when it is there. The first to ask waits some milliseconds for its
 /// library.
-pub(super) fn version() -> Option<String> {
+pub(crate) fn version() -> Option<String> {
     need_compiler("cuda").ok()?;
     let (mut major, mut minor) = (0, 0);
     // SAFETY: the library is present; both pointers are to live integers.

@@ -8,7 +8,7 @@ use odeum_core::Error;
 use std::sync::OnceLock;
 
 /// `Ok` when the NVIDIA driver's library can be loaded.
-pub(super) fn need_driver(device: &str) -> Result<(), Error> {
+pub(crate) fn need_driver(device: &str) -> Result<(), Error> {
     static PRESENT: OnceLock<bool> = OnceLock::new();
     // SAFETY: loads the library and lets it go; its initialisers are the driver's own.
     if *PRESENT.get_or_init(|| unsafe { cudarc::driver::sys::is_culib_present() }) {
@@ -24,7 +24,7 @@ pub(super) fn need_driver(device: &str) -> Result<(), Error> {
 }
 
 /// `Ok` when the run-time compiler's library can be loaded.
-pub(super) fn need_compiler(device: &str) -> Result<(), Error> {
+pub(crate) fn need_compiler(device: &str) -> Result<(), Error> {
     static PRESENT: OnceLock<bool> = OnceLock::new();
     // SAFETY: loads the library and lets it go; its initialisers are the compiler's own.
     if *PRESENT.get_or_init(|| unsafe { cudarc::nvrtc::sys::is_culib_present() }) {
@@ -41,7 +41,7 @@ pub(super) fn need_compiler(device: &str) -> Result<(), Error> {
 }
 
 /// A driver error with what was being done.
-pub(super) fn failed(doing: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
+pub(crate) fn failed(doing: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
     let doing = doing.into();
     move |error| Error::Cuda { doing, reason: error.to_string() }
 }

@@ -10,8 +10,6 @@ use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
-use crate::stats::Stats;
-use crate::status::Status;
 use odeum_core::{Error, Graph, Pattern, Scalar, System};
 use std::sync::Arc;
 
@@ -364,12 +362,7 @@ impl Ready {
                 Ok(solution.with_remarks(remarks))
             }
             Ready::Cuda(cuda, graph) => {
-                let mut solution = cuda::solve(graph, ensemble, method, cuda, options, monitor)?;
-                for s in (0..ensemble.len()).filter(|&s| ensemble.starts_invalid(s)) {
-                    solution.status[s] = Status::InvalidStart;
-                    solution.stats[s] = Stats::default();
-                }
-                Ok(solution)
+                cuda::solve(graph, ensemble, method, cuda, options, monitor)
             }
         }
     }

@@ -25,7 +25,7 @@ mod relay;
 mod slabs;
 mod start;
 
-use odeum_cuda::{Gpu, devices};
+use odeum_cuda::{Device as _, Gpu, Stream as _, devices};
 use odeum_fields::cuda::Tiling;
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Options, Outcome, Precision, Problem, rough};
@@ -42,13 +42,13 @@ fn copy_bandwidth() -> f64 {
     let stream = gpu.stream().unwrap();
     let mut best = f64::INFINITY;
     for _ in 0..8 {
-        stream.mark(0).unwrap();
+        stream.record_time(0).unwrap();
         for _ in 0..10 {
             stream.copy(&from, &mut to, bytes).unwrap();
         }
-        stream.mark(1).unwrap();
+        stream.record_time(1).unwrap();
         stream.wait().unwrap();
-        best = best.min(stream.elapsed(0, 1).unwrap());
+        best = best.min(stream.elapsed_ms(0, 1).unwrap());
     }
     20.0 * bytes as f64 / (best * 1e-3)
 }

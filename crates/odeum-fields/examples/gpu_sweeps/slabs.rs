@@ -1,7 +1,7 @@
 //! A field on several GPUs: whether it has the bits of one, and how much faster it is.
 
 use super::{begin, steps};
-use odeum_cuda::Gpu;
+use odeum_cuda::{Device as _, Gpu, Stream as _};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Method, Options, Precision, Problem, Steps, rough};
 use odeum_ode::{Cuda, Device, Error};
@@ -48,11 +48,11 @@ fn connection() -> Result<(), Error> {
     let stream = here.stream()?;
     let mut best = f64::INFINITY;
     for _ in 0..5 {
-        stream.mark(0)?;
-        stream.send((&from, 0), (&mut to, 0), BYTES)?;
-        stream.mark(1)?;
+        stream.record_time(0)?;
+        stream.copy_to_peer((&from, 0), (&mut to, 0), BYTES)?;
+        stream.record_time(1)?;
         stream.wait()?;
-        best = best.min(stream.elapsed(0, 1)? * 1e-3);
+        best = best.min(stream.elapsed_ms(0, 1)? * 1e-3);
     }
     println!("cuda:0 to cuda:1: {:.0} GB/s", BYTES as f64 / best / 1e9);
     Ok(())

@@ -1,7 +1,7 @@
 //! From the text of equations to the result of a first step, part by part.
 
 use super::{begin, steps};
-use odeum_cuda::Gpu;
+use odeum_cuda::{Device as _, Gpu};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Grid, rough};
 use odeum_ode::{Device, Error};

@@ -1,7 +1,6 @@
 //! A problem on GPUs: each has a slab of the box, and all sweep together.
 
 use super::exchange::Links;
-use super::machine::Machine;
 use super::part::{Part, Ready, Sweep, bytes_needed, fitted, is_small, single, sweeps_twice};
 use super::past::Past;
 use super::reduce::Extremes;
@@ -18,22 +17,23 @@ use crate::reduce::Summary;
 use crate::sample::{self, Care, State};
 use crate::slab::Slab;
 use crate::tiling::Tiling;
+use odeum_cuda::{Device, Stream};
 use odeum_ode::{Error, Scalar, Tolerance};
 use std::borrow::Cow;
 
 /// The fields of a march on GPUs.
-pub(super) struct Engine<T, M: Machine> {
+pub(super) struct Engine<T, D: Device> {
     pub(super) problem: Problem,
     /// What goes from part to part; it ends before the memory does.
-    links: Links<M>,
+    links: Links<D>,
     /// From the lowest slab to the highest, at least one.
-    pub(super) parts: Vec<Part<T, M>>,
+    pub(super) parts: Vec<Part<T, D>>,
     /// From the one that marches are fastest by to the one whose kernels are soonest compiled; all
     /// give the same bits, and the last takes single steps.
     tilings: Vec<Tiling>,
     /// Whether the fastest is waited for.
     patient: bool,
-    pub(super) euler: Past<M>,
+    pub(super) euler: Past<D>,
 }
 
 /// Bytes that a march needs on each of so many GPUs.
@@ -48,14 +48,14 @@ pub(super) fn needs<T: Scalar>(
     slabs.iter().map(|slab| bytes_needed::<T>(problem, slab, method)).collect()
 }
 
-impl<T: Scalar, M: Machine> Engine<T, M> {
-    /// Puts a field onto machines, with room for what the method needs.
+impl<T: Scalar, D: Device> Engine<T, D> {
+    /// Puts a field onto devices, with room for what the method needs.
     pub(super) fn new(
         problem: &Problem,
         field: &Field<T>,
         method: Method,
-        machines: Vec<M>,
-    ) -> Result<Engine<T, M>, Error> {
+        devices: Vec<D>,
+    ) -> Result<Engine<T, D>, Error> {
         let plan = Plan::<T>::new(problem)?;
         if (field.shape(), field.species()) != (plan.grid.shape(), plan.layout.species) {
             let found = format!("{:?} cells of {} species", field.shape(), field.species());
@@ -63,15 +63,15 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             let remedy = format!("wants {cells:?} cells of {species} species");
             return Err(Error::input("field", found, remedy));
         }
-        let slabs = plan.slab.split(machines.len())?;
-        let links = Links::new(&machines)?;
+        let slabs = plan.slab.split(devices.len())?;
+        let links = Links::new(&devices)?;
         let plans: Vec<Plan<T>> = match slabs.len() {
             1 => vec![plan],
             _ => slabs.iter().map(|slab| plan.cut(slab)).collect::<Result<_, _>>()?,
         };
-        let tilings = tilings_of(&plans[0], &machines[0])?;
-        let part = |(plan, machine)| Part::new(problem, plan, (field, method), machine);
-        let parts: Result<Vec<_>, Error> = plans.into_iter().zip(machines).map(part).collect();
+        let tilings = tilings_of(&plans[0], &devices[0])?;
+        let part = |(plan, device)| Part::new(problem, plan, (field, method), device);
+        let parts: Result<Vec<_>, Error> = plans.into_iter().zip(devices).map(part).collect();
         let (problem, euler) = (problem.clone(), Past::default());
         Ok(Engine { problem, links, parts: parts?, tilings, patient: false, euler })
     }
@@ -109,14 +109,14 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         &mut self,
         tiling: Tiling,
         sweeps: &[Sweep<T>],
-    ) -> Result<Vec<Ready<M>>, Error> {
+    ) -> Result<Vec<Ready<D>>, Error> {
         let Engine { parts, problem, .. } = self;
         let each = parts.iter_mut().zip(sweeps);
         each.map(|(part, sweep)| part.ready(problem, tiling, sweep)).collect()
     }
 
     /// Gives a sweep to all parts.
-    pub(super) fn give(&mut self, ready: &[Ready<M>], out: Slot) -> Result<(), Error> {
+    pub(super) fn give(&mut self, ready: &[Ready<D>], out: Slot) -> Result<(), Error> {
         self.links.sweep(&mut self.parts, ready, out)
     }
 
@@ -135,7 +135,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
     fn extremes(&self) -> Result<Vec<Extremes>, Error> {
         let mut all = vec![Extremes::NONE; self.problem.model.species().len()];
         for part in &self.parts {
-            let found = part.reductions.extremes(&part.machine, part.own_address(Slot::Now))?;
+            let found = part.reductions.extremes(&part.stream, part.own_address(Slot::Now))?;
             let [nx, ny, _] = part.shape.cells;
             let before = (part.plan.slab.first * nx * ny) as i64;
             for (all, found) in all.iter_mut().zip(found) {
@@ -147,13 +147,14 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
 }
 
 /// How cells are dealt to threads where nothing else is asked for.
-fn tilings_of<T: Scalar>(plan: &Plan<T>, machine: &impl Machine) -> Result<Vec<Tiling>, Error> {
-    let (species, word, shared) = (plan.layout.species, size_of::<T>(), machine.shared());
+fn tilings_of<T: Scalar>(plan: &Plan<T>, device: &impl Device) -> Result<Vec<Tiling>, Error> {
+    let (species, word, shared) =
+        (plan.layout.species, size_of::<T>(), device.limits().shared_per_block);
     let shape = Shape::new::<T>(&plan.grid, species)?;
     // What each step has a second sweep for is done step by step.
     let deep = plan.n_potentials() == 0 && !sweeps_twice(plan);
     let several = match species {
-        _ if relay::is_faster(plan) && relay::suits(plan, &shape, machine).is_ok() => {
+        _ if relay::is_faster(plan) && relay::suits(plan, &shape, device).is_ok() => {
             Some(Tiling::relay())
         }
         _ if !deep => None,
@@ -167,7 +168,7 @@ fn tilings_of<T: Scalar>(plan: &Plan<T>, machine: &impl Machine) -> Result<Vec<T
     Ok(sound.into_iter().chain([single, single.quick()]).collect())
 }
 
-impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
+impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
     fn sweep(&mut self, t: f64, u: Slot, what: &Blend<'_>, out: Slot) -> Result<(), Error> {
         if what.slope == 0.0 {
             self.settle()?;
@@ -192,7 +193,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     fn spoiled(&mut self, slot: Slot) -> Result<Option<(usize, [usize; 3])>, Error> {
         let mut first = None;
         for part in &self.parts {
-            let found = part.reductions.first_spoiled(&part.machine, part.own_address(slot))?;
+            let found = part.reductions.first_spoiled(&part.stream, part.own_address(slot))?;
             let place = found.map(|(s, [x, y, z])| (s, [x, y, z + part.plan.slab.first]));
             // Slabs come in order, so that of one species the first found is the first.
             let before = |(s, _): &(usize, [usize; 3])| first.is_none_or(|(other, _)| *s < other);
@@ -206,7 +207,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         for part in &self.parts {
             let slots = [Slot::Now, Slot::Next, Slot::Slope, Slot::Older];
             let fields = slots.map(|slot| part.own_address(slot));
-            sum += part.reductions.rkc_error(&part.machine, tolerance, h, fields)?;
+            sum += part.reductions.rkc_error(&part.stream, tolerance, h, fields)?;
         }
         let values = self.problem.cells() * self.problem.model.species().len();
         let norm = (sum / values as f64).sqrt();
@@ -259,7 +260,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
                 into.extend(n * species..(n + 1) * species);
             }
             let address = part.own_address(Slot::Now);
-            let picked = part.reductions.pick(&part.machine, address, &places)?;
+            let picked = part.reductions.pick(&part.stream, address, &places)?;
             for (at, value) in into.into_iter().zip(picked) {
                 values[at] = value;
             }
@@ -270,7 +271,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     fn values(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
         self.parts.iter().try_for_each(|part| {
             let now = &part.fields[Slot::Now as usize];
-            part.shape.values(&part.plan.slab, &part.machine, now, species, take)
+            part.shape.values(&part.plan.slab, &part.stream, now, species, take)
         })
     }
 
@@ -278,7 +279,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         let mut field = Field::zeros(self.grid(), self.problem.model.species().len())?;
         for part in &self.parts {
             let now = &part.fields[Slot::Now as usize];
-            part.shape.download(&part.plan.slab, &part.machine, now, &mut field)?;
+            part.shape.download(&part.plan.slab, &part.stream, now, &mut field)?;
         }
         Ok(Cow::Owned(field))
     }
@@ -288,7 +289,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
         let mut couriers = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             let now = &part.fields[Slot::Now as usize];
-            let Some(courier) = part.couriers.take(&part.machine, now, part.bytes())? else {
+            let Some(courier) = part.couriers.take(&part.stream, now, part.bytes())? else {
                 let field = self.field()?.into_owned();
                 return Ok(Snapshot::new(move || Ok(field)));
             };
@@ -313,8 +314,8 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
     }
 
     fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
-        let Part { plan, shape, machine, .. } = &self.parts[0];
-        let shared = machine.shared();
+        let Part { plan, shape, stream, .. } = &self.parts[0];
+        let shared = stream.device().limits().shared_per_block;
         let own = single(plan, shape, shared);
         let tiling = tiling.map_or(own, |tiling| fitted(tiling, plan));
         tiling.check(&plan.cell(), shared)?;
@@ -324,7 +325,7 @@ impl<T: Scalar, M: Machine> Backend<T> for Engine<T, M> {
             return refused("must be 1 where sweeps are two");
         }
         if tiling.relay
-            && let Err(wanted) = relay::suits(plan, shape, machine)
+            && let Err(wanted) = relay::suits(plan, shape, stream.device())
         {
             return refused(wanted);
         }

@@ -5,11 +5,11 @@
 //! taken again from a state that was kept, one by one, up to the last sound one.
 
 use super::engine::Engine;
-use super::machine::Machine;
 use super::part::{self, Part, Ready, Sweep};
 use super::past::{Kept, Recorded};
 use super::step::{self, Step};
 use crate::backend::{Backend, Batch, Slot, Taken};
+use odeum_cuda::{Device, Stream};
 use odeum_ode::{Error, Scalar};
 
 /// Kernels in a recording: an even number, after which the fields are where they were.
@@ -31,7 +31,7 @@ const PATIENCE: u64 = 8;
 /// The place of the kept state among the fields.
 const KEPT: usize = 2;
 
-impl<T: Scalar, M: Machine> Engine<T, M> {
+impl<T: Scalar, D: Device> Engine<T, D> {
     pub(super) fn take(&mut self, batch: &Batch) -> Result<Taken, Error> {
         let mut done = 0;
         while done < batch.count {
@@ -113,14 +113,14 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         if count >= piece {
             self.record(batch, from)?;
         }
-        self.parts.iter().try_for_each(|part| part.machine.mark(0))?;
+        self.parts.iter().try_for_each(|part| part.stream.record_time(0))?;
         let mut done = 0;
         while done < count {
             let place = self.parts[0].address(Slot::Now);
             if count - done >= piece
                 && let Some(recording) = self.recording(Recorded { h, from: place })
             {
-                self.parts[0].machine.replay(recording)?;
+                self.parts[0].stream.launch_graph(recording)?;
                 done += piece;
                 continue;
             }
@@ -130,11 +130,11 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             done += taken;
         }
         self.settle()?;
-        self.parts.iter().try_for_each(|part| part.machine.mark(1))?;
+        self.parts.iter().try_for_each(|part| part.stream.record_time(1))?;
         let mut longest: f64 = 0.0;
         for part in &self.parts {
-            part.machine.wait()?;
-            longest = longest.max(part.machine.elapsed()?);
+            part.stream.wait()?;
+            longest = longest.max(part.stream.elapsed_ms(0, 1)? * 1e-3);
         }
         self.euler.seconds += longest;
         Ok(())
@@ -146,8 +146,8 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         &mut self,
         (batch, from): (&Batch, u64),
         most: u64,
-    ) -> Result<(u64, Vec<Ready<M>>), Error> {
-        let sweeps = |parts: &[Part<T, M>], count: usize| -> Option<Vec<Sweep<T>>> {
+    ) -> Result<(u64, Vec<Ready<D>>), Error> {
+        let sweeps = |parts: &[Part<T, D>], count: usize| -> Option<Vec<Sweep<T>>> {
             parts.iter().map(|part| part.steps(batch, from, count)).collect()
         };
         let depth = self.fastest().depth;
@@ -177,7 +177,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
             return Ok(());
         }
         let part = &self.parts[0];
-        let recording = part.machine.record(&mut || {
+        let recording = part.stream.capture(|| {
             let there_and_back = [&ready[0], &ready[0].turned()];
             (0..RECORDED).try_for_each(|n| part.sweep_inner(there_and_back[n % 2]))
         })?;
@@ -188,7 +188,7 @@ impl<T: Scalar, M: Machine> Engine<T, M> {
         Ok(())
     }
 
-    fn recording(&self, wanted: Recorded) -> Option<&M::Recording> {
+    fn recording(&self, wanted: Recorded) -> Option<&D::Graph> {
         let found = self.euler.recordings.iter().find(|(recorded, _)| *recorded == wanted);
         found.map(|(_, recording)| recording)
     }

@@ -1,6 +1,5 @@
-//! Kernels without a GPU, for checks: their texts, and machines that run them.
+//! Kernels without a GPU, for checks: their texts.
 
-pub use super::machine::{Boxes, Machine, TensorMap};
 use super::part::fitted;
 use super::shape::Shape;
 use super::source;
@@ -9,12 +8,6 @@ use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::tiling::{SHARED, Tiling};
 use odeum_ode::{Error, Scalar};
-
-/// What stands before a kernel's text, after the library's own shim, to run it on the host.
-pub const HOST_THREADS: &str = include_str!("device/host_threads.h");
-
-/// What stands after it, and after that `OD_HOST_KERNEL(name)` for each kernel.
-pub const HOST_MAIN: &str = include_str!("device/host_main.h");
 
 /// A kernel.
 pub struct KernelText {

@@ -4,9 +4,8 @@
 //! Which faces and edges of such a cell are open is written down once, as a code of 32 bits; the
 //! potentials that these cells read are computed before them, each once.
 
-use super::late::Late;
-use super::machine::{Machine, argument};
 use super::near::Near;
+use super::pending::PendingKernels;
 use super::shape::{Shape, mask_words};
 use super::source;
 use super::span::Piece;
@@ -14,6 +13,7 @@ use crate::method::Method;
 use crate::plan::{self, Plan};
 use crate::problem::Problem;
 use crate::slab::Slab;
+use odeum_cuda::{Device, Memory, Stream, argument};
 use odeum_ode::{Error, Scalar};
 use std::ffi::c_void;
 
@@ -23,20 +23,20 @@ const BLOCK: [usize; 2] = [32, 8];
 /// Cells of a word.
 const WORD: usize = 32;
 
-/// The mask on a machine, and the words of it that solid cells are near.
-pub(super) struct Masked<M: Machine> {
+/// The mask on a device, and the words of it that solid cells are near.
+pub(super) struct Masked<D: Device> {
     /// The one that writes the codes.
-    kernels: Late<M>,
-    mask: M::Memory,
+    kernels: PendingKernels<D>,
+    mask: D::Memory,
     /// Where that of its own planes begins \[bytes\].
     own: usize,
     near: Near,
-    words: M::Memory,
-    codes: M::Memory,
+    words: D::Memory,
+    codes: D::Memory,
     /// What the output of a stage held in words that are computed anew, of each so many bytes.
-    kept: Option<M::Memory>,
+    kept: Option<D::Memory>,
     of_word: usize,
-    potentials: Option<M::Memory>,
+    potentials: Option<D::Memory>,
 }
 
 /// The kernels that the text of a step has for this.
@@ -80,7 +80,7 @@ fn kept_bytes<T>(species: usize, method: Method) -> usize {
     if method == Method::Euler { 0 } else { WORD * species * size_of::<T>() }
 }
 
-/// Bytes of all that on the machine that has a slab.
+/// Bytes of all that on the device that has a slab.
 pub(super) fn bytes<T: Scalar>(
     problem: &Problem,
     slab: &Slab,
@@ -100,14 +100,14 @@ pub(super) fn bytes<T: Scalar>(
     Ok((planes + words + kept) as u128 + fields)
 }
 
-impl<M: Machine> Masked<M> {
+impl<D: Device> Masked<D> {
     /// `None` where all cells belong to the domain.
     pub(super) fn new<T: Scalar>(
-        machine: &M,
+        stream: &D::Stream,
         (problem, plan): (&Problem, &Plan<T>),
         shape: &Shape,
         method: Method,
-    ) -> Result<Option<Masked<M>>, Error> {
+    ) -> Result<Option<Masked<D>>, Error> {
         let Some((domain, mask)) = plan.domain.as_ref().zip(problem.mask.as_ref()) else {
             return Ok(None);
         };
@@ -115,19 +115,23 @@ impl<M: Machine> Masked<M> {
         let fields = plan.n_potentials();
         let near = Near::new(domain, &plan.slab, &plan.walls, fields > 0, [nx, ny]);
         let plane = 4 * ny * mask_words(nx);
-        let mut bits = machine.memory(plane * plan.slab.planes())?;
+        let mut bits = stream.device().memory(plane * plan.slab.planes())?;
         for k in 0..plan.slab.planes() {
             let there = plan.slab.in_box(k);
-            machine.write(&mut bits, k * plane, mask.planes(there..there + 1))?;
+            stream.write(&mut bits, k * plane, mask.planes(there..there + 1))?;
         }
-        let some = |bytes: usize| (bytes > 0).then(|| machine.memory(bytes)).transpose();
+        let some = |bytes: usize| (bytes > 0).then(|| stream.device().memory(bytes)).transpose();
         let count = near.words.len();
-        let mut words = machine.memory((4 * count).max(4))?;
-        machine.write(&mut words, 0, &near.words)?;
-        let codes = machine.memory((4 * WORD * count).max(4))?;
+        let mut words = stream.device().memory((4 * count).max(4))?;
+        stream.write(&mut words, 0, &near.words)?;
+        let codes = stream.device().memory((4 * WORD * count).max(4))?;
         let of_word = kept_bytes::<T>(plan.layout.species, method);
         Ok(Some(Masked {
-            kernels: Late::new(machine, &source::codes(plan, shape), &["od_codes"]),
+            kernels: PendingKernels::new(
+                stream.device(),
+                &source::codes(plan, shape),
+                &["od_codes"],
+            ),
             mask: bits,
             own: plane * plan.slab.beside[0],
             words,
@@ -140,43 +144,43 @@ impl<M: Machine> Masked<M> {
     }
 
     /// Writes the codes, once and before anything else.
-    pub(super) fn derive(&self, machine: &M) -> Result<(), Error> {
-        let (mask, [words, codes]) = (M::address(&self.mask), self.places(0));
+    pub(super) fn derive(&self, stream: &D::Stream) -> Result<(), Error> {
+        let (mask, [words, codes]) = (self.mask.address(), self.places(0));
         let count = self.near.words.len() as i32;
         let arguments = [argument(&mask), argument(&words), argument(&count), argument(&codes)];
-        launch(machine, self.kernels.entry(machine, 0)?, self.near.words.len(), arguments)
+        launch(stream, self.kernels.get(stream.device(), 0)?, self.near.words.len(), arguments)
     }
 
     /// Where the mask of the planes that a slab holds lies; zero without one.
-    pub(super) fn address(masked: Option<&Masked<M>>) -> u64 {
-        masked.map_or(0, |masked| M::address(&masked.mask))
+    pub(super) fn address(masked: Option<&Masked<D>>) -> u64 {
+        masked.map_or(0, |masked| masked.mask.address())
     }
 
     /// The cells of its own planes that sums count.
-    pub(super) fn counted<T>(masked: Option<&Masked<M>>, plan: &Plan<T>) -> Counted {
+    pub(super) fn counted<T>(masked: Option<&Masked<D>>, plan: &Plan<T>) -> Counted {
         let words = mask_words(plan.grid.shape()[0]) as i32;
-        let mask = masked.map_or(0, |masked| M::address(&masked.mask) + masked.own as u64);
+        let mask = masked.map_or(0, |masked| masked.mask.address() + masked.own as u64);
         Counted { mask, words }
     }
 
     /// Where word `n` of the list and the codes of its cells lie.
     fn places(&self, n: usize) -> [u64; 2] {
-        let word = M::address(&self.words) + 4 * n as u64;
-        [word, M::address(&self.codes) + (4 * WORD * n) as u64]
+        let word = self.words.address() + 4 * n as u64;
+        [word, self.codes.address() + (4 * WORD * n) as u64]
     }
 
     /// Where what is kept of a piece lies; zero where nothing is.
     fn kept(&self, piece: Piece) -> u64 {
         let before = self.near.masked(piece).start - self.near.all_masked().start;
-        let kept = |kept: &M::Memory| M::address(kept) + (before * self.of_word) as u64;
+        let kept = |kept: &D::Memory| kept.address() + (before * self.of_word) as u64;
         self.kept.as_ref().map_or(0, kept)
     }
 
     /// Keeps what the output holds, before the main kernel, where the step adds that.
     pub(super) fn keep(
         &self,
-        machine: &M,
-        entries: &Entries<M::Entry>,
+        stream: &D::Stream,
+        entries: &Entries<D::Kernel>,
         piece: Piece,
         to: u64,
     ) -> Result<(), Error> {
@@ -185,20 +189,20 @@ impl<M: Machine> Masked<M> {
         let ([words, _], kept) = (self.places(range.start), self.kept(piece));
         let count = range.len() as i32;
         let arguments = [argument(&to), argument(&words), argument(&count), argument(&kept)];
-        launch(machine, entry, range.len(), arguments)
+        launch(stream, entry, range.len(), arguments)
     }
 
     /// Computes anew what solid cells are near, after the main kernel, by its own step.
     pub(super) fn mend(
         &self,
-        machine: &M,
-        entries: &Entries<M::Entry>,
+        stream: &D::Stream,
+        entries: &Entries<D::Kernel>,
         step: &[u64],
         piece: Piece,
         [from, to]: [u64; 2],
     ) -> Result<(), Error> {
         let step = step.as_ptr().cast_mut().cast::<c_void>();
-        let fields = self.potentials.as_ref().map_or(0, M::address);
+        let fields = self.potentials.as_ref().map_or(0, Memory::address);
         if let Some(entry) = &entries.potentials {
             let range = self.near.feeding(piece);
             let ([words, codes], count) = (self.places(range.start), range.len() as i32);
@@ -210,7 +214,7 @@ impl<M: Machine> Masked<M> {
                 argument(&count),
                 argument(&fields),
             ];
-            launch(machine, entry, range.len(), arguments)?;
+            launch(stream, entry, range.len(), arguments)?;
         }
         let range = self.near.masked(piece);
         let ([words, codes], kept) = (self.places(range.start), self.kept(piece));
@@ -225,13 +229,13 @@ impl<M: Machine> Masked<M> {
             argument(&kept),
             argument(&fields),
         ];
-        launch(machine, &entries.masked, range.len(), arguments)
+        launch(stream, &entries.masked, range.len(), arguments)
     }
 }
 
-fn launch<M: Machine, const N: usize>(
-    machine: &M,
-    entry: &M::Entry,
+fn launch<S: Stream, const N: usize>(
+    stream: &S,
+    kernel: &<S::Device as Device>::Kernel,
     words: usize,
     mut arguments: [*mut c_void; N],
 ) -> Result<(), Error> {
@@ -239,7 +243,7 @@ fn launch<M: Machine, const N: usize>(
     if blocks == 0 {
         return Ok(());
     }
-    // SAFETY: the arguments are those of the kernel; all memory lives as long as the machine, and
+    // SAFETY: the arguments are those of the kernel; all memory lives as long as the part, and
     // there is room for the words.
-    unsafe { machine.launch(entry, [blocks, 1, 1], BLOCK, 0, &mut arguments) }
+    unsafe { stream.launch(kernel, [blocks, 1, 1], BLOCK, 0, &mut arguments) }
 }

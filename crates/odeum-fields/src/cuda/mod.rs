@@ -14,13 +14,12 @@ mod euler;
 mod exchange;
 #[doc(hidden)]
 pub mod inspect;
-mod late;
-mod machine;
 mod masked;
 mod near;
 pub mod paper;
 mod part;
 mod past;
+mod pending;
 mod reduce;
 mod relay;
 mod shape;
@@ -38,7 +37,7 @@ use crate::field::Field;
 use crate::method::Method;
 use crate::problem::Problem;
 use crate::sweep::Precision;
-use machine::{Gpu, Machine};
+use odeum_cuda::{Device, Gpu};
 use odeum_ode::Error;
 use odeum_ode::backend::cuda::Cuda;
 
@@ -49,19 +48,17 @@ pub(crate) fn open<T: Precision>(
     method: Method,
     gpu: &Cuda,
 ) -> Result<Box<dyn Backend<T>>, Error> {
-    gpu.open()?;
-    let gpus: Result<Vec<Gpu>, Error> = gpu.ordinals.iter().map(|&n| Gpu::open(n)).collect();
-    on(problem, field, method, gpus?)
+    on(problem, field, method, Gpu::open_all(&gpu.ordinals)?)
 }
 
-/// The same on any machines, each of which takes some of the planes along z.
+/// The same on any devices, each of which takes some of the planes along z.
 pub(crate) fn on<T: Precision>(
     problem: &Problem,
     field: &Field<T>,
     method: Method,
-    machines: Vec<impl Machine>,
+    devices: Vec<impl Device>,
 ) -> Result<Box<dyn Backend<T>>, Error> {
-    Ok(Box::new(engine::Engine::new(problem, field, method, machines)?))
+    Ok(Box::new(engine::Engine::new(problem, field, method, devices)?))
 }
 
 /// Memory of a GPU.
@@ -85,10 +82,9 @@ pub fn memory<T: Precision>(
     gpu: &Cuda,
 ) -> Result<Vec<Memory>, Error> {
     let needs = engine::needs::<T>(problem, method, gpu.ordinals.len())?;
-    gpu.open()?;
-    let of = |(&ordinal, need)| {
-        let free = Gpu::open(ordinal)?.free_memory()? as u128;
-        Ok(Memory { ordinal, need, free })
+    let gpus = Gpu::open_all(&gpu.ordinals)?;
+    let of = |(gpu, need): (Gpu, u128)| {
+        Ok(Memory { ordinal: gpu.ordinal(), need, free: gpu.free_memory(0)? as u128 })
     };
-    gpu.ordinals.iter().zip(needs).map(of).collect()
+    gpus.into_iter().zip(needs).map(of).collect()
 }

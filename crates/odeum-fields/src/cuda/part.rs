@@ -1,6 +1,5 @@
 //! A slab of a problem on one GPU: fields there, and sweeps over them.
 
-use super::machine::{Machine, TensorMap, argument};
 use super::masked::{self, Masked};
 use super::reduce::Reductions;
 use super::shape::Shape;
@@ -16,37 +15,38 @@ use crate::plan::Plan;
 use crate::problem::Problem;
 use crate::slab::Slab;
 use crate::tiling::{MANY, Tiling};
+use odeum_cuda::{Device, Kernel as _, Memory, Pending, Stream, TensorMap, argument};
 use odeum_ode::{Error, Scalar};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::c_void;
 
 /// A kernel that is there, or on its way.
-enum Found<M: Machine> {
-    Here(Kernel<M>),
-    Coming(M::Coming),
+enum Found<D: Device> {
+    Here(Kernel<D>),
+    Coming(D::Pending),
 }
 
 /// Fields of a slab on a GPU. They stay there; work is given to the GPU without waiting for any of
 /// it, until something is asked.
-pub(super) struct Part<T, M: Machine> {
+pub(super) struct Part<T, D: Device> {
     pub(super) plan: Plan<T>,
     pub(super) shape: Shape,
-    pub(super) machine: M,
+    pub(super) stream: D::Stream,
     /// In the order of the slots; after them, for forward Euler, a state kept from before.
-    pub(super) fields: Vec<M::Memory>,
-    kernels: HashMap<(Tiling, Variant), Found<M>>,
-    transport: Option<Transport<M>>,
-    masked: Option<Masked<M>>,
-    pub(super) reductions: Reductions<M>,
-    pub(super) couriers: Couriers<M>,
+    pub(super) fields: Vec<D::Memory>,
+    kernels: HashMap<(Tiling, Variant), Found<D>>,
+    transport: Option<Transport<D>>,
+    masked: Option<Masked<D>>,
+    pub(super) reductions: Reductions<D>,
+    pub(super) couriers: Couriers<D>,
 }
 
 /// A kernel and the planes that its blocks go through.
-pub(super) struct Kernel<M: Machine> {
-    entry: M::Entry,
+pub(super) struct Kernel<D: Device> {
+    entry: D::Kernel,
     /// Those of a domain that is a part of the box.
-    masked: Option<masked::Entries<M::Entry>>,
+    masked: Option<masked::Entries<D::Kernel>>,
     tiling: Tiling,
     across: [usize; 2],
     spans: Spans,
@@ -54,8 +54,8 @@ pub(super) struct Kernel<M: Machine> {
     shared: usize,
 }
 
-impl<M: Machine> Clone for Kernel<M> {
-    fn clone(&self) -> Kernel<M> {
+impl<D: Device> Clone for Kernel<D> {
+    fn clone(&self) -> Kernel<D> {
         Kernel { entry: self.entry.clone(), masked: self.masked.clone(), ..*self }
     }
 }
@@ -69,22 +69,22 @@ pub(super) struct Sweep<T> {
 }
 
 /// A sweep with all its arguments.
-pub(super) struct Ready<M: Machine> {
-    kernel: Kernel<M>,
+pub(super) struct Ready<D: Device> {
+    kernel: Kernel<D>,
     step: Vec<u64>,
     /// Of the second sweep, where there is one.
     carry: Option<Vec<u64>>,
     places: [u64; 2],
 }
 
-impl<M: Machine> Ready<M> {
+impl<D: Device> Ready<D> {
     /// The tiling of its kernel.
     pub(super) fn tiling(&self) -> Tiling {
         self.kernel.tiling
     }
 
     /// A step of forward Euler from where this one ends to where it begins.
-    pub(super) fn turned(&self) -> Ready<M> {
+    pub(super) fn turned(&self) -> Ready<D> {
         let ([from, to], kernel) = (self.places, self.kernel.clone());
         Ready { kernel, step: self.step.clone(), carry: self.carry.clone(), places: [to, from] }
     }
@@ -113,40 +113,40 @@ pub(super) fn bytes_needed<T: Scalar>(
     Ok(fields + others)
 }
 
-impl<T: Scalar, M: Machine> Part<T, M> {
-    /// Puts the planes of a slab onto a machine, with room for what the method needs; `plan` is
+impl<T: Scalar, D: Device> Part<T, D> {
+    /// Puts the planes of a slab onto a device, with room for what the method needs; `plan` is
     /// that of the slab, `field` the whole.
     pub(super) fn new(
         problem: &Problem,
         plan: Plan<T>,
         (field, method): (&Field<T>, Method),
-        machine: M,
-    ) -> Result<Part<T, M>, Error> {
+        device: D,
+    ) -> Result<Part<T, D>, Error> {
         let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;
         let count = fields_on_device(method);
         let need = bytes_needed::<T>(problem, &plan.slab, method)?;
-        let free = machine.free_memory()?;
+        let free = device.free_memory(0)?;
         if need > free as u128 {
             let found = format!("{need} bytes for {count} fields and what surrounds them");
-            let remedy = format!("{} has {free} bytes free: take fewer cells", machine.name());
+            let remedy = format!("{} has {free} bytes free: take fewer cells", device.name());
             return Err(Error::input("grid", found, remedy));
         }
         let bytes = shape.room::<T>();
-        let fields: Result<Vec<M::Memory>, Error> =
-            (0..count).map(|_| machine.memory(bytes)).collect();
-        let mut fields = fields?;
+        let fields: Result<Vec<D::Memory>, Error> =
+            (0..count).map(|_| device.memory(bytes)).collect();
+        let (mut fields, stream) = (fields?, device.stream()?);
         let own = match plan.slab.is_whole() {
             true => Cow::Borrowed(field),
             false => Cow::Owned(field.cut(&plan.grid, &plan.slab)?),
         };
-        let masked = Masked::new(&machine, (problem, &plan), &shape, method)?;
+        let masked = Masked::new(&stream, (problem, &plan), &shape, method)?;
         let counted = Masked::counted(masked.as_ref(), &plan);
         let mask = Masked::address(masked.as_ref());
         // What is compiled is under way while the field is.
-        let reductions = Reductions::new::<T>(&machine, &shape, plan.slab.own, counted)?;
-        let transport = Transport::new(&machine, &plan, &shape, mask)?;
-        shape.upload(&own, &machine, &mut fields[Slot::Now as usize])?;
-        masked.as_ref().map_or(Ok(()), |masked| masked.derive(&machine))?;
+        let reductions = Reductions::new::<T>(&stream, &shape, plan.slab.own, counted)?;
+        let transport = Transport::new(&stream, &plan, &shape, mask)?;
+        shape.upload(&own, &stream, &mut fields[Slot::Now as usize])?;
+        masked.as_ref().map_or(Ok(()), |masked| masked.derive(&stream))?;
         Ok(Part {
             reductions,
             transport,
@@ -155,7 +155,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
             kernels: HashMap::new(),
             plan,
             shape,
-            machine,
+            stream,
             fields,
         })
     }
@@ -166,7 +166,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
 
     /// Where a field begins, copies of neighbours' planes included.
     pub(super) fn address(&self, slot: Slot) -> u64 {
-        self.shape.first::<T>(M::address(&self.fields[slot as usize]))
+        self.shape.first::<T>(self.fields[slot as usize].address())
     }
 
     /// Where its own planes begin.
@@ -201,10 +201,10 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     pub(super) fn has(&mut self, problem: &Problem, of: (Tiling, Variant)) -> bool {
         match self.kernels.get(&of) {
             Some(Found::Here(_)) => true,
-            Some(Found::Coming(coming)) => M::is_ready(coming),
+            Some(Found::Coming(coming)) => coming.is_ready(),
             None => {
                 let (text, names) = self.text(problem, of);
-                let kept = self.machine.kept(&text, &names);
+                let kept = self.stream.device().cached(&text, &names);
                 kept.map(|kept| self.kernels.insert(of, Found::Coming(kept))).is_some()
             }
         }
@@ -214,12 +214,13 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     pub(super) fn begin(&mut self, problem: &Problem, of: (Tiling, Variant)) {
         if !self.kernels.contains_key(&of) {
             let (text, names) = self.text(problem, of);
-            self.kernels.insert(of, Found::Coming(self.machine.begin(&text, &names)));
+            self.kernels
+                .insert(of, Found::Coming(self.stream.device().compile_async(&text, &names)));
         }
     }
 
     /// A kernel, which is waited for.
-    fn kernel(&mut self, problem: &Problem, of: (Tiling, Variant)) -> Result<Kernel<M>, Error> {
+    fn kernel(&mut self, problem: &Problem, of: (Tiling, Variant)) -> Result<Kernel<D>, Error> {
         if let Some(Found::Here(kernel)) = self.kernels.get(&of) {
             return Ok(kernel.clone());
         }
@@ -227,18 +228,18 @@ impl<T: Scalar, M: Machine> Part<T, M> {
             Some(Found::Coming(coming)) => coming,
             _ => {
                 let (text, names) = self.text(problem, of);
-                self.machine.begin(&text, &names)
+                self.stream.device().compile_async(&text, &names)
             }
         };
         let (tiling, variant) = of;
-        let mut entries = self.machine.finish(coming)?;
+        let mut entries = self.stream.device().wait(coming)?;
         let entry = entries.remove(0);
         let masked = masked::Entries::new(entries, variant.keeps());
         let shared = tiling.shared(&self.plan.cell());
         let threads = tiling.block[0] * tiling.block[1];
-        let per_sm = self.machine.prepare(&entry, threads, shared)?;
+        let per_sm = entry.prepare(threads, shared)?;
         let across = tiling.blocks(self.shape.cells);
-        let resident = tiling.resident(per_sm) * self.machine.multiprocessors();
+        let resident = tiling.resident(per_sm) * self.stream.device().limits().multiprocessors;
         let (across_both, potentials) = (across[0] * across[1], self.plan.n_potentials());
         let planes = |count: usize| tiling.planes(count, across_both, resident, potentials);
         let spans = Spans::new(&self.plan.slab, planes);
@@ -274,7 +275,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     pub(super) fn combine(&self, what: &Blend<'_>, out: Slot) -> Result<(), Error> {
         let term = |(c, slot): &(f64, Slot)| (*c, self.address(*slot));
         let terms: Vec<_> = what.terms.iter().map(term).collect();
-        self.reductions.combine(&self.machine, &terms, what.own, self.address(out))
+        self.reductions.combine(&self.stream, &terms, what.own, self.address(out))
     }
 
     /// A sweep by the kernel of a tiling, which is waited for.
@@ -283,7 +284,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         problem: &Problem,
         tiling: Tiling,
         sweep: &Sweep<T>,
-    ) -> Result<Ready<M>, Error> {
+    ) -> Result<Ready<D>, Error> {
         let Sweep { step, t, slope, places } = sweep;
         let kernel = self.kernel(problem, (tiling, step.variant))?;
         let carry = self.transport.as_ref().map(|second| second.step(&self.plan, *t, *slope));
@@ -291,24 +292,24 @@ impl<T: Scalar, M: Machine> Part<T, M> {
     }
 
     /// Sweeps the planes that neighbours hold copies of.
-    pub(super) fn sweep_edges(&self, ready: &Ready<M>) -> Result<(), Error> {
+    pub(super) fn sweep_edges(&self, ready: &Ready<D>) -> Result<(), Error> {
         self.launch(ready, Piece::Edges)
     }
 
     /// Sweeps the other planes.
-    pub(super) fn sweep_inner(&self, ready: &Ready<M>) -> Result<(), Error> {
+    pub(super) fn sweep_inner(&self, ready: &Ready<D>) -> Result<(), Error> {
         self.launch(ready, Piece::Inner)
     }
 
-    fn launch(&self, ready: &Ready<M>, piece: Piece) -> Result<(), Error> {
+    fn launch(&self, ready: &Ready<D>, piece: Piece) -> Result<(), Error> {
         let Kernel { entry, masked, tiling, across: [x, y], spans, shared, .. } = &ready.kernel;
         let Some(planes) = spans.of(piece) else { return Ok(()) };
         let [from, to] = ready.places;
         if let (Some(cells), Some(entries)) = (&self.masked, masked) {
-            cells.keep(&self.machine, entries, piece, to)?;
+            cells.keep(&self.stream, entries, piece, to)?;
         }
         let boxes = match tiling.relay {
-            true => self.machine.boxes(from, &self.shape.boxes())?,
+            true => self.stream.device().tensor_map(from, &self.shape.boxes())?,
             false => TensorMap([0; 16]),
         };
         // The first is for relays alone.
@@ -322,13 +323,13 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let arguments = &mut arguments[usize::from(!tiling.relay)..];
         let blocks = [*x, *y, planes.blocks()];
         // SAFETY: the arguments are those of the kernel, for which the text has the sizes of the
-        // steps and of the fields; the fields live as long as the machine.
-        unsafe { self.machine.launch(entry, blocks, tiling.block, *shared, arguments)? };
+        // steps and of the fields; the fields live as long as the part.
+        unsafe { self.stream.launch(entry, blocks, tiling.block, *shared, arguments)? };
         if let (Some(cells), Some(entries)) = (&self.masked, masked) {
-            cells.mend(&self.machine, entries, &ready.step, piece, ready.places)?;
+            cells.mend(&self.stream, entries, &ready.step, piece, ready.places)?;
         }
         match (&self.transport, &ready.carry) {
-            (Some(second), Some(step)) => second.launch(&self.machine, step, ready.places, piece),
+            (Some(second), Some(step)) => second.launch(&self.stream, step, ready.places, piece),
             _ => Ok(()),
         }
     }
@@ -339,7 +340,7 @@ impl<T: Scalar, M: Machine> Part<T, M> {
         let (low, high) = self.fields.split_at_mut(from.max(to));
         let (low, high) = (&mut low[from.min(to)], &mut high[0]);
         let (from, to) = if from < to { (&*low, high) } else { (&*high, low) };
-        self.machine.copy(from, to, bytes)
+        self.stream.copy(from, to, bytes)
     }
 }
 

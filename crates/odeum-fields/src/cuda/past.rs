@@ -1,12 +1,12 @@
 //! What steps of forward Euler on GPUs remember from batch to batch.
 
-use super::machine::Machine;
+use odeum_cuda::Device;
 
 /// Recorded steps, and a state to return to.
-pub(super) struct Past<M: Machine> {
+pub(super) struct Past<D: Device> {
     /// Many steps of a size that do not depend on the time, as one piece of work, from either of
     /// two places. Of fields so small that a step takes no longer than to start it.
-    pub(super) recordings: Vec<(Recorded, M::Recording)>,
+    pub(super) recordings: Vec<(Recorded, D::Graph)>,
     pub(super) kept: Option<Kept>,
     /// Time of all batches on the GPU, without what is only looked at \[s\].
     pub(super) seconds: f64,
@@ -28,8 +28,8 @@ pub(super) struct Kept {
     pub(super) at: u64,
 }
 
-impl<M: Machine> Default for Past<M> {
-    fn default() -> Past<M> {
+impl<D: Device> Default for Past<D> {
+    fn default() -> Past<D> {
         Past { recordings: Vec::new(), kept: None, seconds: 0.0 }
     }
 }

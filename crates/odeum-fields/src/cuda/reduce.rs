@@ -1,13 +1,16 @@
 //! Numbers that sum up fields on a GPU: every block gives a part, and these are added in order.
 
-use super::late::Late;
-use super::machine::{Machine, PLAIN, argument};
 use super::masked::Counted;
+use super::pending::PendingKernels;
 use super::shape::Shape;
 use super::source;
+use odeum_cuda::{Device, Memory, Stream, argument};
 use odeum_ode::{Error, Scalar, Tolerance};
 use std::cell::RefCell;
 use std::ffi::c_void;
+
+/// Shared memory that any kernel may have \[bytes\].
+const PLAIN: usize = 48 << 10;
 
 /// Threads of a block along x and y, and the rows it takes at a time.
 const BLOCK: [usize; 2] = [32, 8];
@@ -84,8 +87,8 @@ struct Combination {
 }
 
 /// The kernels, and where their results go.
-pub(super) struct Reductions<M: Machine> {
-    kernels: Late<M>,
+pub(super) struct Reductions<D: Device> {
+    kernels: PendingKernels<D>,
     cells: Cells,
     ny: usize,
     counted: Counted,
@@ -93,27 +96,27 @@ pub(super) struct Reductions<M: Machine> {
     len: usize,
     blocks: usize,
     /// Results of blocks, or what is given to them.
-    parts: RefCell<M::Memory>,
-    small: RefCell<M::Memory>,
+    parts: RefCell<D::Memory>,
+    small: RefCell<D::Memory>,
 }
 
 /// Values picked at a time.
 const PICKED: usize = 16_384;
 
-impl<M: Machine> Reductions<M> {
+impl<D: Device> Reductions<D> {
     /// Of fields of which `planes` are looked at, and of these the cells that count.
     pub(super) fn new<T: Scalar>(
-        machine: &M,
+        stream: &D::Stream,
         shape: &Shape,
         planes: usize,
         counted: Counted,
-    ) -> Result<Reductions<M>, Error> {
+    ) -> Result<Reductions<D>, Error> {
         const { assert!(BLOCK[0] * BLOCK[1] * size_of::<Extremes>() <= PLAIN) };
-        let kernels = Late::new(machine, &source::common::<T>(), &NAMES);
+        let kernels = PendingKernels::new(stream.device(), &source::common::<T>(), &NAMES);
         let [nx, ny, _] = shape.cells;
         let blocks = (ny * planes).div_ceil(BLOCK[1]).min(MOST_BLOCKS);
-        let parts = machine.memory(blocks * shape.species * size_of::<Extremes>())?;
-        let small = machine.memory(PICKED * 16 + shape.species * 8)?;
+        let parts = stream.device().memory(blocks * shape.species * size_of::<Extremes>())?;
+        let small = stream.device().memory(PICKED * 16 + shape.species * 8)?;
         let cells = Cells {
             rows: (ny * planes) as i64,
             volume: shape.volume as i64,
@@ -136,14 +139,14 @@ impl<M: Machine> Reductions<M> {
     /// Runs a reduction over all species and gives the parts, species by species.
     fn reduce<P: Copy>(
         &self,
-        machine: &M,
+        stream: &D::Stream,
         kernel: usize,
         fields: &[u64],
         more: &[*mut c_void],
         zero: P,
     ) -> Result<Vec<P>, Error> {
         let parts = self.parts.borrow();
-        let (out, blocks) = (M::address(&parts), self.blocks as i32);
+        let (out, blocks) = (parts.address(), self.blocks as i32);
         let mut arguments: Vec<*mut c_void> = fields.iter().map(argument).collect();
         arguments.extend([argument(&out), argument(&self.cells), argument(&blocks)]);
         arguments.extend(more);
@@ -151,19 +154,19 @@ impl<M: Machine> Reductions<M> {
         let shared = BLOCK[0] * BLOCK[1] * size_of::<P>();
         // SAFETY: the arguments are those of the kernel; there is room for a part of each block.
         unsafe {
-            let entry = self.kernels.entry(machine, kernel)?;
-            machine.launch(entry, [self.blocks, species, 1], BLOCK, shared, &mut arguments)?;
+            let entry = self.kernels.get(stream.device(), kernel)?;
+            stream.launch(entry, [self.blocks, species, 1], BLOCK, shared, &mut arguments)?;
         }
         let mut found = vec![zero; self.blocks * species];
-        machine.read(&parts, 0, &mut found)?;
+        stream.read(&parts, 0, &mut found)?;
         Ok(found)
     }
 
     /// Sum and extremes of each species.
-    pub(super) fn extremes(&self, machine: &M, field: u64) -> Result<Vec<Extremes>, Error> {
+    pub(super) fn extremes(&self, stream: &D::Stream, field: u64) -> Result<Vec<Extremes>, Error> {
         let cells = self.cells.rows * i64::from(self.cells.nx);
         let more = [argument(&self.counted.mask), argument(&self.counted.words)];
-        let parts = self.reduce(machine, SUMMARY, &[field], &more, Extremes::NONE)?;
+        let parts = self.reduce(stream, SUMMARY, &[field], &more, Extremes::NONE)?;
         let of_species = |parts: &[Extremes]| {
             let mut all = Extremes::NONE;
             parts.iter().for_each(|part| all.join(part));
@@ -176,13 +179,13 @@ impl<M: Machine> Reductions<M> {
     /// The first value that is NaN or infinite: species and cell.
     pub(super) fn first_spoiled(
         &self,
-        machine: &M,
+        stream: &D::Stream,
         field: u64,
     ) -> Result<Option<(usize, [usize; 3])>, Error> {
         let [nx, ny] = [self.cells.nx as usize, self.ny];
         let cells = self.cells.rows as usize * nx;
         let none = cells * self.cells.species as usize;
-        let parts = self.reduce(machine, FIRST, &[field], &[], 0_i64)?;
+        let parts = self.reduce(stream, FIRST, &[field], &[], 0_i64)?;
         let first = parts.iter().filter_map(|at| usize::try_from(*at).ok()).min();
         let found = first.filter(|at| *at < none);
         let cell = |at: usize| [at % nx, at / nx % ny, at / (nx * ny)];
@@ -192,7 +195,7 @@ impl<M: Machine> Reductions<M> {
     /// The sum of the squares of the weighted errors of RKC; not finite when a value was not.
     pub(super) fn rkc_error(
         &self,
-        machine: &M,
+        stream: &D::Stream,
         tolerance: &Tolerance,
         h: f64,
         fields: [u64; 4],
@@ -200,33 +203,33 @@ impl<M: Machine> Reductions<M> {
         let species = self.cells.species as usize;
         let atol = tolerance.atol_of(species);
         let mut small = self.small.borrow_mut();
-        machine.write(&mut small, 0, &atol)?;
-        let (rtol, atol) = (tolerance.rtol, M::address(&small));
+        stream.write(&mut small, 0, &atol)?;
+        let (rtol, atol) = (tolerance.rtol, small.address());
         let more = [argument(&h), argument(&rtol), argument(&atol)];
-        let parts = self.reduce(machine, ERROR, &fields, &more, 0.0_f64)?;
+        let parts = self.reduce(stream, ERROR, &fields, &more, 0.0_f64)?;
         Ok(parts.iter().sum())
     }
 
     /// Values at these places, counted from the first of the field.
     pub(super) fn pick<T: Scalar>(
         &self,
-        machine: &M,
+        stream: &D::Stream,
         field: u64,
         places: &[i64],
     ) -> Result<Vec<T>, Error> {
         let mut small = self.small.borrow_mut();
         let mut picked = Vec::with_capacity(places.len());
         for places in places.chunks(PICKED) {
-            machine.write(&mut small, 0, places)?;
-            let (at, count) = (M::address(&small), places.len() as i32);
+            stream.write(&mut small, 0, places)?;
+            let (at, count) = (small.address(), places.len() as i32);
             let out = at + (PICKED * 8) as u64;
             let mut arguments = [argument(&field), argument(&at), argument(&out), argument(&count)];
             let blocks = places.len().div_ceil(BLOCK[0] * BLOCK[1]);
             // SAFETY: the arguments are those of the kernel; places lie within the field, and
             // there is room for as many values.
             unsafe {
-                machine.launch(
-                    self.kernels.entry(machine, PICK)?,
+                stream.launch(
+                    self.kernels.get(stream.device(), PICK)?,
                     [blocks, 1, 1],
                     BLOCK,
                     0,
@@ -234,7 +237,7 @@ impl<M: Machine> Reductions<M> {
                 )?
             };
             let mut values = vec![T::from_f64(0.0); places.len()];
-            machine.read(&small, PICKED * 8, &mut values)?;
+            stream.read(&small, PICKED * 8, &mut values)?;
             picked.extend(values);
         }
         Ok(picked)
@@ -243,7 +246,7 @@ impl<M: Machine> Reductions<M> {
     /// out = own · out + Σ factor · term; up to four terms.
     pub(super) fn combine(
         &self,
-        machine: &M,
+        stream: &D::Stream,
         terms: &[(f64, u64)],
         own: Option<f64>,
         out: u64,
@@ -261,8 +264,8 @@ impl<M: Machine> Reductions<M> {
         let mut arguments = [argument(&out), argument(&what), argument(&count), argument(&number)];
         // SAFETY: the arguments are those of the kernel; all fields have as many values.
         unsafe {
-            machine.launch(
-                self.kernels.entry(machine, COMBINE)?,
+            stream.launch(
+                self.kernels.get(stream.device(), COMBINE)?,
                 [blocks, 1, 1],
                 BLOCK,
                 0,

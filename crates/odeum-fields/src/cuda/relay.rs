@@ -1,19 +1,18 @@
 //! Two steps at once by groups of warps that hand planes on: for which problems, and their tables.
 
-use super::machine::Machine;
 use super::shape::Shape;
 use crate::plan::Plan;
 use crate::tiling::{RELAY, RELAY_PLANE, Tiling};
 use crate::walls::Ghost;
 use odeum_core::Graph;
-use odeum_cuda::Text;
+use odeum_cuda::{Device, Text};
 use odeum_ode::Scalar;
 
 /// Whether a problem's steps can be taken so; if not, what is in the way.
 pub(super) fn suits<T: Scalar>(
     plan: &Plan<T>,
     shape: &Shape,
-    machine: &impl Machine,
+    device: &impl Device,
 ) -> Result<(), &'static str> {
     let Some(linear) = &plan.linear else {
         return Err("F and potentials must be linear in Laplacians");
@@ -23,7 +22,7 @@ pub(super) fn suits<T: Scalar>(
     let others = plan.wind.is_some() || plan.is_left_over() || plan.domain.is_some();
     let moves = linear[0].parts.iter().flatten().any(|k| *k != 0.0);
     let each = |ok: bool, why: &'static str| if ok { Ok(()) } else { Err(why) };
-    each(machine.has_warp_groups(), "a GPU of compute capability 9.0")?;
+    each(device.has_warp_groups(), "a GPU of compute capability 9.0")?;
     each(size_of::<T>() == 4, "single precision alone")?;
     each(moves, "no species moves")?;
     each(plan.weights.edges, "the 19-point Laplacian alone")?;

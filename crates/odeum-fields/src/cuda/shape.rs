@@ -1,10 +1,10 @@
 //! Where the values of a field lie in the memory of a GPU.
 
-use super::machine::{Boxes, Machine};
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::slab::Slab;
 use crate::tiling::RELAY_PLANE;
+use odeum_cuda::{Device, Stream, TensorMapLayout};
 use odeum_ode::{Error, Scalar};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,6 +17,9 @@ const DOWN: usize = 64 << 20;
 
 /// Rows that threads at walls may reach beyond a field, whose values do not matter.
 const GUARD: usize = 16;
+
+/// Memory of a stream's device.
+type MemoryOf<S> = <<S as Stream>::Device as Device>::Memory;
 
 /// Counted from the first value. Before and after the values of a field there is room for some
 /// more ([`Shape::room`]).
@@ -63,10 +66,10 @@ impl Shape {
 
     /// Of a field of single-precision numbers the boxes that a relay copies: rows of a tile with
     /// those around it.
-    pub(super) fn boxes(&self) -> Boxes {
+    pub(super) fn boxes(&self) -> TensorMapLayout {
         let Shape { cells: [nx, ny, nz], species, row, plane, .. } = *self;
         let strides = [row, plane].map(|n| n * size_of::<f32>());
-        Boxes { sizes: [nx, ny, nz * species], strides, cells: RELAY_PLANE }
+        TensorMapLayout { sizes: [nx, ny, nz * species], strides, box_sizes: RELAY_PLANE }
     }
 
     /// Bytes of a field with the rows before and after it.
@@ -79,12 +82,12 @@ impl Shape {
         address + (GUARD * self.row * size_of::<T>()) as u64
     }
 
-    /// Writes a field to a machine.
-    pub(super) fn upload<T: Scalar, M: Machine>(
+    /// Writes a field to a device.
+    pub(super) fn upload<T: Scalar, S: Stream>(
         &self,
         field: &Field<T>,
-        machine: &M,
-        to: &mut M::Memory,
+        stream: &S,
+        to: &mut MemoryOf<S>,
     ) -> Result<(), Error> {
         let [nx, ny, nz] = self.cells;
         // Of any values: whole rows, and parts of the first and the last.
@@ -101,35 +104,35 @@ impl Shape {
                 done = end;
             }
         };
-        machine.fill(to, self.first::<T>(0) as usize, self.len(), &fill)
+        stream.fill(to, self.first::<T>(0) as usize, self.len(), &fill)
     }
 
-    /// Reads the own planes of a slab from a machine into those of the box, a few at a time.
-    pub(super) fn download<T: Scalar, M: Machine>(
+    /// Reads the own planes of a slab from a device into those of the box, a few at a time.
+    pub(super) fn download<T: Scalar, S: Stream>(
         &self,
         slab: &Slab,
-        machine: &M,
-        from: &M::Memory,
+        stream: &S,
+        from: &MemoryOf<S>,
         field: &mut Field<T>,
     ) -> Result<(), Error> {
         let all = 0..self.cells[2] * self.species;
-        self.read(machine, from, all, |first, values| self.put(values, first, slab, field))
+        self.read(stream, from, all, |first, values| self.put(values, first, slab, field))
     }
 
-    /// Reads the own planes of a slab of a species from a machine and gives their cells to `take`, some at a
+    /// Reads the own planes of a slab of a species from a device and gives their cells to `take`, some at a
     /// time.
-    pub(super) fn values<T: Scalar, M: Machine>(
+    pub(super) fn values<T: Scalar, S: Stream>(
         &self,
         slab: &Slab,
-        machine: &M,
-        from: &M::Memory,
+        stream: &S,
+        from: &MemoryOf<S>,
         species: usize,
         take: &mut dyn FnMut(&[T]),
     ) -> Result<(), Error> {
         let ([nx, _, nz], first) = (self.cells, species * self.cells[2] + slab.beside[0]);
         debug_assert!(slab.beside[0] + slab.own <= nz, "own planes lie between copies");
         let at = self.first::<T>(0) as usize + first * self.plane * size_of::<T>();
-        machine.pour(from, at, slab.own * self.plane, &mut |first, values: &[T]| {
+        stream.read_in_pieces(from, at, slab.own * self.plane, &mut |first, values: &[T]| {
             if nx == self.row {
                 return take(values);
             }
@@ -146,10 +149,10 @@ impl Shape {
 
     /// Reads planes, counted over all species, a few at a time; `f` is given the first of these and the
     /// values of all.
-    fn read<T: Scalar, M: Machine>(
+    fn read<T: Scalar, S: Stream>(
         &self,
-        machine: &M,
-        from: &M::Memory,
+        stream: &S,
+        from: &MemoryOf<S>,
         planes: Range<usize>,
         mut f: impl FnMut(usize, &[T]),
     ) -> Result<(), Error> {
@@ -159,7 +162,7 @@ impl Shape {
             let count = most.min(planes.end - first);
             let values = &mut values[..count * self.plane];
             let at = self.first::<T>(0) as usize + first * self.plane * size_of::<T>();
-            machine.read(from, at, values)?;
+            stream.read(from, at, values)?;
             f(first, values);
         }
         Ok(())

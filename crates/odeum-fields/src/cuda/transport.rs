@@ -1,8 +1,7 @@
 //! Winds and diffusion that differ from cell to cell, and limited advection: a second sweep, which
 //! adds what they bring to the result of the first.
 
-use super::late::Late;
-use super::machine::{Machine, argument};
+use super::pending::PendingKernels;
 use super::shape::Shape;
 use super::source;
 use super::span::{Piece, Spans};
@@ -10,6 +9,7 @@ use super::step::Step;
 use crate::grid::Grid;
 use crate::plan::{Blow, Plan};
 use crate::problem::{Problem, Wind};
+use odeum_cuda::{Device, Memory, Stream, argument};
 use odeum_ode::{Error, Scalar};
 use std::ffi::c_void;
 
@@ -20,10 +20,10 @@ const BLOCK: [usize; 2] = [32, 8];
 const LAYERS: usize = 4096;
 
 /// The kernel, and the arrays it reads.
-pub(super) struct Transport<M: Machine> {
-    kernels: Late<M>,
-    wind: Option<M::Memory>,
-    diffusion: Vec<Option<M::Memory>>,
+pub(super) struct Transport<D: Device> {
+    kernels: PendingKernels<D>,
+    wind: Option<D::Memory>,
+    diffusion: Vec<Option<D::Memory>>,
     /// Where the mask lies; zero where all cells belong to the domain.
     mask: u64,
     across: [usize; 2],
@@ -37,30 +37,34 @@ fn arrays(problem: &Problem) -> usize {
     problem.diffusion.len() + wind
 }
 
-impl<M: Machine> Transport<M> {
+impl<D: Device> Transport<D> {
     /// `None` where nothing is to be added.
     pub(super) fn new<T: Scalar>(
-        machine: &M,
+        stream: &D::Stream,
         plan: &Plan<T>,
         shape: &Shape,
         mask: u64,
-    ) -> Result<Option<Transport<M>>, Error> {
+    ) -> Result<Option<Transport<D>>, Error> {
         if !plan.is_left_over() {
             return Ok(None);
         }
-        let kernels = Late::new(machine, &source::transport(plan, shape), &["od_transport"]);
+        let kernels = PendingKernels::new(
+            stream.device(),
+            &source::transport(plan, shape),
+            &["od_transport"],
+        );
         let upload = |field: &crate::field::Field<T>| {
             let shape = Shape::new::<T>(&plan.grid, field.species())?;
-            let mut memory = machine.memory(shape.room::<T>())?;
-            shape.upload(field, machine, &mut memory)?;
-            Ok::<M::Memory, Error>(memory)
+            let mut memory = stream.device().memory(shape.room::<T>())?;
+            shape.upload(field, stream, &mut memory)?;
+            Ok::<D::Memory, Error>(memory)
         };
         let wind = match &plan.wind {
             Some(Blow::Cells(field)) => Some(upload(field)?),
             _ => None,
         };
         let diffusion = plan.diffusion.iter().map(|field| field.as_ref().map(upload).transpose());
-        let diffusion: Result<Vec<Option<M::Memory>>, Error> = diffusion.collect();
+        let diffusion: Result<Vec<Option<D::Memory>>, Error> = diffusion.collect();
         let [nx, ny, _] = shape.cells;
         let across = [nx.div_ceil(BLOCK[0]), ny.div_ceil(BLOCK[1])];
         let spans = Spans::new(&plan.slab, |planes| planes.div_ceil(LAYERS));
@@ -71,8 +75,8 @@ impl<M: Machine> Transport<M> {
     /// What changes from step to step, for a factor `h` of what is added at time `t`.
     pub(super) fn step<T: Scalar>(&self, plan: &Plan<T>, t: f64, h: f64) -> Vec<u64> {
         let shape = self.shape;
-        let first = |memory: &M::Memory| shape.first::<T>(M::address(memory));
-        let address = |memory: &Option<M::Memory>| memory.as_ref().map_or(0, first);
+        let first = |memory: &D::Memory| shape.first::<T>(memory.address());
+        let address = |memory: &Option<D::Memory>| memory.as_ref().map_or(0, first);
         let mut addresses = vec![address(&self.wind)];
         addresses.extend(self.diffusion.iter().map(address));
         addresses.push(self.mask);
@@ -82,7 +86,7 @@ impl<M: Machine> Transport<M> {
     /// Adds to planes of the field at `to` what is brought to the field at `from`.
     pub(super) fn launch(
         &self,
-        machine: &M,
+        stream: &D::Stream,
         step: &[u64],
         [from, to]: [u64; 2],
         piece: Piece,
@@ -96,8 +100,10 @@ impl<M: Machine> Transport<M> {
             argument(&planes),
         ];
         // SAFETY: the arguments are those of the kernel; fields and arrays live as long as the
-        // machine.
-        unsafe { machine.launch(self.kernels.entry(machine, 0)?, blocks, BLOCK, 0, &mut arguments) }
+        // part.
+        unsafe {
+            stream.launch(self.kernels.get(stream.device(), 0)?, blocks, BLOCK, 0, &mut arguments)
+        }
     }
 }
 

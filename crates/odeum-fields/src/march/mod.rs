@@ -182,34 +182,34 @@ impl<T: Precision> March<T> {
         }
     }
 
-    /// Begins on a machine that is not a device of this computer's.
+    /// Begins on a device that is none of those that [`Device`] names.
     ///
     /// # Errors
     /// As [`resume`](March::resume).
     #[doc(hidden)]
-    pub fn on_machine(
+    pub fn on_device(
         problem: &Problem,
         checkpoint: Checkpoint<T>,
         options: &Options,
-        machine: impl cuda::inspect::Machine,
+        device: impl odeum_cuda::Device,
     ) -> Result<March<T>, Error> {
-        March::on_machines(problem, checkpoint, options, vec![machine])
+        March::on_devices(problem, checkpoint, options, vec![device])
     }
 
-    /// The same on several machines.
+    /// The same on several devices.
     ///
     /// # Errors
     /// As [`resume`](March::resume).
     #[doc(hidden)]
-    pub fn on_machines(
+    pub fn on_devices(
         problem: &Problem,
         checkpoint: Checkpoint<T>,
         options: &Options,
-        machines: Vec<impl cuda::inspect::Machine>,
+        devices: Vec<impl odeum_cuda::Device>,
     ) -> Result<March<T>, Error> {
         let Checkpoint { field, clock } = checkpoint;
         let (control, judge) = check(problem, &field, &clock, options)?;
-        let backend = cuda::on(problem, &field, options.method, machines)?;
+        let backend = cuda::on(problem, &field, options.method, devices)?;
         Ok(March::on(problem, backend, options, clock, (control, judge)))
     }
 

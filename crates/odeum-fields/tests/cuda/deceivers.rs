@@ -5,7 +5,7 @@ use crate::host;
 use odeum_fields::{Checkpoint, March, Options, Problem};
 
 fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> March<f64> {
-    March::on_machine(problem, start, options, host::Host::default()).unwrap()
+    March::on_device(problem, start, options, host::device()).unwrap()
 }
 
 macro_rules! deceivers {

@@ -22,7 +22,7 @@ pub(crate) fn steps<T: Precision>(
 ) -> Field<T> {
     let options = Options { force: true, ..Options::euler(h) };
     let start = Checkpoint { field: field.clone(), clock: Clock::at(t) };
-    let mut march = March::on_machine(problem, start, &options, host::Host::default()).unwrap();
+    let mut march = March::on_device(problem, start, &options, host::device()).unwrap();
     march.retile(Some(tiling)).unwrap();
     let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);

@@ -10,7 +10,6 @@ use odeum_fields::{
 };
 use odeum_ode::{Cpu, Error, Status, Tolerance};
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 
 /// Two species with time and place in their equations, in a box of three kinds of walls.
 fn problem(shape: [usize; 3]) -> Problem {
@@ -39,7 +38,7 @@ fn both<T: Precision>(problem: &Problem, options: &Options) -> [March<T>; 2] {
 
 fn both_from<T: Precision>(problem: &Problem, options: &Options, field: Field<T>) -> [March<T>; 2] {
     let start = Checkpoint { field, clock: Clock::at(0.4) };
-    let kernels = March::on_machine(problem, start.clone(), options, host::Host::default());
+    let kernels = March::on_device(problem, start.clone(), options, host::device());
     [kernels.unwrap(), March::resume(problem, start, options, cpu()).unwrap()]
 }
 
@@ -261,8 +260,8 @@ fn kernels_that_come_late_change_no_bit() {
         for options in [Options { force: true, ..Options::euler(0.002) }, rkl] {
             let [found, wanted] = [11, 0].map(|patience| {
                 let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
-                let machine = host::Host::slow(patience);
-                let mut march = March::on_machine(&problem, start, &options, machine).unwrap();
+                let device = host::slow(patience);
+                let mut march = March::on_device(&problem, start, &options, device).unwrap();
                 // One by one, some at once, and all.
                 for steps in [1, 9, 50] {
                     march.steps(steps, 0, &mut go_on).unwrap();
@@ -282,20 +281,20 @@ fn the_fastest_kernel_is_asked_for_beside_a_slower_one() {
         return;
     }
     let problem = problem([24, 5, 3]);
-    let machine = host::Host::slow(1);
-    let begun = machine.begun();
+    let device = host::slow(1);
+    let watched = device.clone();
     let start = Checkpoint { field: start::<f32>(&problem), clock: Clock::at(0.4) };
     let options = Options { force: true, ..Options::euler(0.002) };
-    let mut march = March::on_machine(&problem, start, &options, machine).unwrap();
+    let mut march = March::on_device(&problem, start, &options, device).unwrap();
     assert!(march.tiling().is_some_and(|fastest| fastest.depth > 1));
     for _ in 0..4 {
         march.steps(1, 0, &mut go_on).unwrap();
     }
-    let single = begun.load(Ordering::Relaxed);
+    let single = watched.compilations();
     march.steps(8, 0, &mut go_on).unwrap();
-    assert_eq!(begun.load(Ordering::Relaxed), single + 1);
+    assert_eq!(watched.compilations(), single + 1);
     march.steps(8, 0, &mut go_on).unwrap();
-    assert_eq!(begun.load(Ordering::Relaxed), single + 1);
+    assert_eq!(watched.compilations(), single + 1);
 }
 
 /// Where the march is looked at, and interrupted, changes no bit.
@@ -308,7 +307,7 @@ fn interruptions_change_no_bit() {
     for options in methods() {
         let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
         let begin = |from: Checkpoint<f64>| {
-            March::on_machine(&problem, from, &options, host::Host::default()).unwrap()
+            March::on_device(&problem, from, &options, host::device()).unwrap()
         };
         let (mut march, mut written) = (begin(start.clone()), Vec::new());
         let end = 7.4321;
@@ -346,8 +345,8 @@ fn what_does_not_fit_is_refused_with_numbers() {
     let field = (2 * 15 + 32) * 128;
     let begin = |bytes: usize| {
         let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
-        let host = host::Host::with_memory(bytes);
-        March::on_machine(&problem, start, &Options::euler(0.02), host)
+        let host = host::with_memory(bytes);
+        March::on_device(&problem, start, &Options::euler(0.02), host)
     };
     let Err(error) = begin(3 * field - 1) else { panic!() };
     assert!(matches!(&error, Error::Input { .. }), "{error}");

@@ -50,7 +50,7 @@ fn start<T: Precision>(problem: &Problem) -> Checkpoint<T> {
 fn both<T: Precision>(problem: &Problem, options: &Options) -> [March<T>; 2] {
     let options = Options { force: true, ..options.clone() };
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
-    let kernels = March::on_machine(problem, start(problem), &options, host::Host::default());
+    let kernels = March::on_device(problem, start(problem), &options, host::device());
     [kernels.unwrap(), March::resume(problem, start(problem), &options, cpu).unwrap()]
 }
 
@@ -241,7 +241,7 @@ fn memory_is_counted_and_depth_refused() {
     let grid = Grid::new([16, 5, 3], 0.9).unwrap();
     let problem = reacting(grid, true).mask(Mask::from_fn(&grid, |at| at[0] > 3.0).unwrap());
     let begin = |bytes: usize, options: &Options| {
-        March::<f64>::on_machine(&problem, start(&problem), options, host::Host::with_memory(bytes))
+        March::<f64>::on_device(&problem, start(&problem), options, host::with_memory(bytes))
     };
     // A field as without a mask; 15 rows of a word of 8 bytes, and as many words of 32 cells near
     // solid ones, each with its number and the codes of its cells.

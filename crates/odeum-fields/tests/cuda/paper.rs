@@ -38,8 +38,8 @@ fn agree<T: Precision>(paper: Paper, blocks: Blocks, shapes: &[[usize; 3]]) {
             engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
             std::mem::swap(&mut expected, &mut next);
         }
-        let machine = host::Host::default();
-        let mut march = PaperMarch::on_machine(paper, blocks, &field, t, machine).unwrap();
+        let device = host::device();
+        let mut march = PaperMarch::on_device(paper, blocks, &field, t, device).unwrap();
         march.steps(STEPS, h).unwrap();
         let found = march.field().unwrap();
         for s in 0..species {

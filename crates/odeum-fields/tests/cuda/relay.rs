@@ -113,8 +113,8 @@ fn what_relays_cannot_do_is_refused() {
         let field = Field::<f32>::zeros(&problem.grid, species).unwrap();
         let start = Checkpoint { field, clock: Clock::at(0.0) };
         let options = Options { force: true, ..Options::euler(1e-3) };
-        let machine = host::Host::default();
-        let mut march = March::on_machine(problem, start, &options, machine).unwrap();
+        let device = host::device();
+        let mut march = March::on_device(problem, start, &options, device).unwrap();
         march.retile(Some(Tiling::relay())).map_err(|error| error.to_string())
     };
     let front = Paper::MendedFront.model().unwrap();

@@ -1,4 +1,4 @@
-//! Marches on several machines, each of which has a slab of the box: the bits are those of one.
+//! Marches on several devices, each of which has a slab of the box: the bits are those of one.
 
 use crate::common::model;
 use crate::host;
@@ -46,9 +46,9 @@ fn from<T: Precision>(
     field: Field<T>,
 ) -> March<T> {
     let start = Checkpoint { field, clock: Clock::at(0.4) };
-    let machines = host::Host::several(&vec![1 << 40; parts], SEED.fetch_add(1, Ordering::Relaxed));
+    let devices = host::several(&vec![1 << 40; parts], SEED.fetch_add(1, Ordering::Relaxed));
     let options = Options { force: true, ..options.clone() };
-    March::on_machines(problem, start, &options, machines).unwrap()
+    March::on_devices(problem, start, &options, devices).unwrap()
 }
 
 fn go_on(_: &March<impl Precision>) -> ControlFlow<()> {
@@ -287,9 +287,9 @@ fn sums_of(problem: Problem) {
     two.steps(4, 0, &mut go_on).unwrap();
     one.steps(4, 0, &mut go_on).unwrap();
     assert!(copy.field().unwrap() == before);
-    let machines = host::Host::several(&[1 << 40; 3], 7);
+    let devices = host::several(&[1 << 40; 3], 7);
     let options = Options { force: true, ..Options::euler(0.02) };
-    let mut three = March::on_machines(&problem, checkpoint, &options, machines).unwrap();
+    let mut three = March::on_devices(&problem, checkpoint, &options, devices).unwrap();
     three.steps(4, 0, &mut go_on).unwrap();
     assert!(*three.field().unwrap() == *one.field().unwrap());
     assert!(*two.field().unwrap() == *one.field().unwrap());
@@ -329,21 +329,21 @@ fn what_cannot_be_shared_is_refused() {
         return;
     }
     let problem = problem();
-    let begin = |machines: Vec<host::Host>| {
+    let begin = |devices: Vec<host::Host>| {
         let start =
             Checkpoint { field: rough::<f64>(&problem.grid, 2).unwrap(), clock: Clock::at(0.4) };
-        March::on_machines(&problem, start, &Options::euler(0.02), machines)
+        March::on_devices(&problem, start, &Options::euler(0.02), devices)
     };
-    let Err(error) = begin(host::Host::several(&[1 << 40; 9], 0)) else { panic!() };
+    let Err(error) = begin(host::several(&[1 << 40; 9], 0)) else { panic!() };
     let text = error.to_string();
     assert!(text.contains("17 planes along z on 9 GPUs") && text.contains("at least 18"), "{text}");
     // Rows of 21 numbers are two lines of 128 bytes. Of 17 planes the second has nine, and two of
     // its neighbour's.
     let field = 2 * 128 * (2 * 5 * 11 + 32);
-    let of = |bytes| host::Host::several(&[1 << 40, bytes], 0);
+    let of = |bytes| host::several(&[1 << 40, bytes], 0);
     let Err(error) = begin(of(3 * field - 1)) else { panic!() };
     let (text, need) = (error.to_string(), 3 * field);
-    let said = [format!("{need} bytes"), format!("host has {} bytes free", need - 1)];
+    let said = [format!("{need} bytes"), format!("host:1 has {} bytes free", need - 1)];
     assert!(said.iter().all(|part| text.contains(part)), "{text}");
     let mut march = begin(of(3 * field + (1 << 20))).ok().unwrap();
     let own = Tiling::of(2, 0, 8);

@@ -5,10 +5,13 @@
 // Helpers of tests are tests too; clippy exempts only functions marked as such.
 #![allow(clippy::unwrap_used)]
 
+mod copies;
 mod deceivers;
 mod erased;
+#[path = "../device/host.rs"]
+#[allow(dead_code)]
+mod host;
 mod prothero;
-mod shim;
 mod suite;
 mod systems;
 
@@ -108,13 +111,15 @@ conforms!(rkck_inlined_f64, Method::rkck(), crate::inlined(Isa::Avx512, 2), f64)
 conforms!(tsit5_inlined_f64, Method::tsit5(), crate::inlined(Isa::Avx2, 1), f64);
 conforms!(rkc_inlined_f64, Method::rkc(), crate::inlined(Isa::Avx512, 2), f64);
 
-conforms!(rkck_cuda_f64, Method::rkck(), Place::Shim("od_erk"), f64);
-conforms!(rkck_cuda_f32, Method::rkck(), Place::Shim("od_erk"), f32);
-conforms!(dopri5_cuda_f64, Method::dopri5(), Place::Shim("od_erk"), f64);
-conforms!(tsit5_cuda_f32, Method::tsit5(), Place::Shim("od_erk"), f32);
-conforms!(vern7_cuda_f64, Method::vern7(), Place::Shim("od_erk"), f64);
-conforms!(rkc_cuda_f64, Method::rkc(), Place::Shim("od_rkc"), f64);
-conforms!(rkc_cuda_f32, Method::rkc(), Place::Shim("od_rkc"), f32);
+conforms!(rkck_cuda_f64, Method::rkck(), Place::Host, f64);
+conforms!(rkck_cuda_f32, Method::rkck(), Place::Host, f32);
+conforms!(dopri5_cuda_f64, Method::dopri5(), Place::Host, f64);
+conforms!(tsit5_cuda_f32, Method::tsit5(), Place::Host, f32);
+conforms!(vern7_cuda_f64, Method::vern7(), Place::Host, f64);
+conforms!(rkc_cuda_f64, Method::rkc(), Place::Host, f64);
+conforms!(rkc_cuda_f32, Method::rkc(), Place::Host, f32);
+conforms!(rkck_lanes_cuda_f64, Method::rkck(), Place::HostLanes, f64);
+conforms!(dopri5_lanes_cuda_f64, Method::dopri5(), Place::HostLanes, f64);
 
 conforms!(rkck_gpu_f64, Method::rkck(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkck_gpu_f32, Method::rkck(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);

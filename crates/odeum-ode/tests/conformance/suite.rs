@@ -1,11 +1,13 @@
 //! What every method must do on every backend in every precision.
 
-use crate::shim;
+use crate::copies::Copies;
+use crate::host;
 use crate::systems::{Fate, Fates, Smooth};
 use odeum_core::Tape;
+use odeum_ode::backend::cuda::inspect::Devices;
 use odeum_ode::{
-    Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Method, Options, Solution,
-    Solver, Status, System, Tolerance, solve,
+    Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Method, Monitor, Options, Scalar,
+    Solution, Solver, Status, System, Tolerance, solve,
 };
 
 /// A precision, and whether methods are compiled for the suite's systems in it.
@@ -47,15 +49,16 @@ pub(crate) enum Place {
     Device(Device),
     /// A device of the library, by methods that are compiled for the system (in double precision).
     Inlined(Device),
-    /// The device code of this kernel, executed on this machine; of the kernel with a thread per
-    /// system where there is none of this name.
-    Shim(&'static str),
+    /// The driver and the kernels of GPUs on the host device, with a thread for each system.
+    Host,
+    /// The same with several lanes for each system, of which copies make it large enough for that.
+    HostLanes,
 }
 
 impl Subject {
     /// False where this machine cannot run the instance.
     pub(crate) fn can_run(&self) -> bool {
-        !matches!(self.place, Place::Shim(_)) || shim::is_available()
+        !matches!(self.place, Place::Host | Place::HostLanes) || host::is_available()
     }
 
     /// True where systems may end at a level.
@@ -72,7 +75,12 @@ impl Subject {
     ) -> Solution<T> {
         match &self.place {
             Place::Inlined(device) => T::inlined(&system, ensemble, method, device, options),
-            _ => self.solve_erased(DynSystem::new(system), ensemble, method, options),
+            Place::Device(device) => {
+                erased(DynSystem::new(system), ensemble, method, device, options)
+            }
+            Place::Host | Place::HostLanes => {
+                self.solve_on_host(&system, ensemble, method, options)
+            }
         }
     }
 
@@ -84,26 +92,28 @@ impl Subject {
         method: &Method,
         options: &Options,
     ) -> Solution<T> {
-        self.solve_erased(Tape::trace(system).into(), ensemble, method, options)
+        match &self.place {
+            Place::Device(device) | Place::Inlined(device) => {
+                erased(Tape::trace(system).into(), ensemble, method, device, options)
+            }
+            Place::Host | Place::HostLanes => self.solve_on_host(system, ensemble, method, options),
+        }
     }
 
-    fn solve_erased<T: Precision>(
+    fn solve_on_host<T: Precision>(
         &self,
-        system: DynSystem,
+        system: &impl System,
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
     ) -> Solution<T> {
         match &self.place {
-            Place::Device(device) | Place::Inlined(device) => {
-                Solver::new(system, method, device, options).unwrap().solve(ensemble).unwrap()
+            Place::HostLanes => {
+                let copies = Copies::new(system);
+                let ensemble = copies.ensemble(ensemble);
+                copies.first(on_host(&copies, &ensemble, method, options, usize::MAX))
             }
-            Place::Shim(kernel) => {
-                let graph = system.trace().unwrap();
-                shim::solve(kernel, &graph, ensemble, method, options)
-                    .or_else(|| shim::solve("od_erk", &graph, ensemble, method, options))
-                    .unwrap()
-            }
+            _ => on_host(system, ensemble, method, options, 0),
         }
     }
 
@@ -135,6 +145,32 @@ impl Subject {
         let ensemble = Ensemble::new(2, states, (0.0, 1.0)).unwrap().with_params(params).unwrap();
         self.solve(Fates, &ensemble, &self.method, options)
     }
+}
+
+fn erased<T: Precision>(
+    system: DynSystem,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    device: &Device,
+    options: &Options,
+) -> Solution<T> {
+    Solver::new(system, method, device, options).unwrap().solve(ensemble).unwrap()
+}
+
+/// By several lanes for each system in ensembles of up to so many, else by a thread.
+fn on_host<T: Scalar, S: System>(
+    system: &S,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    options: &Options,
+    lanes_up_to: usize,
+) -> Solution<T> {
+    let device = host::setup().device();
+    let devices = Devices::new(vec![device.clone()]).lanes_up_to(lanes_up_to);
+    let solution = devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap();
+    let has_lanes = |kernel: &String| kernel.ends_with("_lanes");
+    assert_eq!(device.launched().iter().all(has_lanes), lanes_up_to > 0);
+    solution
 }
 
 fn options<T: Precision>() -> Options {

@@ -1,9 +1,6 @@
-//! Device code executed on this machine through the host shim, against the CPU backend.
+//! Device code executed on the host device, against the CPU backend.
 
-#[path = "../conformance/shim.rs"]
-mod shim;
-
-use odeum_core::Graph;
+use crate::host;
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
 use odeum_ode::{
     Compiled, Controller, Device, DynSystem, Ensemble, Error, FirstStep, Method, Options, Real,
@@ -31,11 +28,10 @@ fn agrees<T: Compiled, S: System + Copy + Send + 'static>(
     options: &Options,
     tolerance: f64,
 ) {
-    if !shim::is_available() {
+    if !host::is_available() {
         return;
     }
-    let graph = Graph::trace(system);
-    let found = shim::solve(kernel, &graph, ensemble, method, options).unwrap();
+    let found = host::solve(kernel, system, ensemble, method, options).unwrap();
     let solver = Solver::new(DynSystem::new(*system), method, &Device::cpu(), options).unwrap();
     let expected = solver.solve(ensemble).unwrap();
     assert_eq!(found.status, expected.status);
@@ -204,40 +200,42 @@ fn bits<T: Scalar>(solution: &Solution<T>) -> Vec<u64> {
 /// The kernel that gives a system to several lanes and the one that gives it to a thread.
 #[test]
 fn lanes_give_the_bits_of_a_thread() {
-    if !shim::is_available() {
+    if !host::is_available() {
         return;
     }
+    have_the_bits_of_a_thread(&Pleiades, true);
+    have_the_bits_of_a_thread(&Unfolded, false);
+}
+
+fn have_the_bits_of_a_thread<S: System>(system: &S, twins: bool) {
     let y0 = Pleiades::problem().y0;
     let ensemble = scattered::<f64>(&y0, 3, (0.0, 0.3));
     let narrow = scattered::<f32>(&y0, 3, (0.0, 0.3));
     let automatic = Options::new(Tolerance::new(1e-5, 1e-6)).save_at(vec![0.1, 0.2]).restarts(2);
-    for (system, twins) in [(Graph::trace(&Pleiades), true), (Graph::trace(&Unfolded), false)] {
-        for method in [Method::rkck(), Method::dopri5(), Method::vern7()] {
-            for options in [paper(), automatic.clone()] {
-                let run = |kernel| shim::solve(kernel, &system, &ensemble, &method, &options);
-                let what = format!("{} twins {twins} {:?}", method.name(), options.tolerance.norm);
-                let thread = run("od_erk").unwrap();
-                let Some(lanes) = run("od_erk_lanes") else {
-                    // Ten stages of 28 slopes do not fit into shared memory.
-                    assert_eq!((method.name(), twins), ("vern7", false));
-                    continue;
-                };
-                assert!(thread.all_succeeded());
-                assert_eq!(bits(&thread), bits(&lanes), "{what}");
-                assert_eq!(thread.stats, lanes.stats, "{what}");
-                assert_eq!(thread.n_saved, lanes.n_saved, "{what}");
-            }
+    for method in [Method::rkck(), Method::dopri5(), Method::vern7()] {
+        for options in [paper(), automatic.clone()] {
+            let run = |kernel| host::solve(kernel, system, &ensemble, &method, &options);
+            let what = format!("{} twins {twins} {:?}", method.name(), options.tolerance.norm);
+            let thread = run("od_erk").unwrap();
+            let Some(lanes) = run("od_erk_lanes") else {
+                // Ten stages of 28 slopes do not fit into shared memory.
+                assert_eq!((method.name(), twins), ("vern7", false));
+                continue;
+            };
+            assert!(thread.all_succeeded());
+            assert_eq!(bits(&thread), bits(&lanes), "{what}");
+            assert_eq!(thread.stats, lanes.stats, "{what}");
+            assert_eq!(thread.n_saved, lanes.n_saved, "{what}");
         }
-        let run =
-            |kernel| shim::solve(kernel, &system, &narrow, &Method::tsit5(), &automatic).unwrap();
-        assert_eq!(bits(&run("od_erk")), bits(&run("od_erk_lanes")));
     }
+    let run = |kernel| host::solve(kernel, system, &narrow, &Method::tsit5(), &automatic).unwrap();
+    assert_eq!(bits(&run("od_erk")), bits(&run("od_erk_lanes")));
 }
 
 /// Stars that meet: the force is infinite, and only their own system knows.
 #[test]
 fn a_failing_system_changes_no_bit_of_its_neighbours() {
-    if !shim::is_available() {
+    if !host::is_available() {
         return;
     }
     let y0 = Pleiades::problem().y0;
@@ -248,11 +246,10 @@ fn a_failing_system_changes_no_bit_of_its_neighbours() {
         states[i * 6 + 2] = states[(i + 1) * 6 + 2];
     }
     let broken = Ensemble::new(28, states, (0.0, 0.2)).unwrap();
-    let graph = Graph::trace(&Pleiades);
     let options = Options::new(Tolerance::new(1e-7, 1e-9)).max_steps(500);
     for kernel in ["od_erk", "od_erk_lanes"] {
         let run =
-            |ensemble| shim::solve(kernel, &graph, ensemble, &Method::rkck(), &options).unwrap();
+            |ensemble| host::solve(kernel, &Pleiades, ensemble, &Method::rkck(), &options).unwrap();
         let (with, without) = (run(&broken), run(&healthy));
         assert_eq!(with.status[2], Status::NonFinite, "{kernel}");
         assert!(with.y(2).iter().all(|y| y.is_finite()));

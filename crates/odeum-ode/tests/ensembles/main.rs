@@ -6,7 +6,10 @@
 mod chemistry;
 mod crossing;
 mod device_compile;
+mod device_driver;
 mod device_kernels;
+#[path = "../device/host.rs"]
+mod host;
 mod lent;
 mod problems;
 mod refill;

@@ -1,6 +1,7 @@
 //! Steps of fields on GPUs, timed there.
 
 use super::{Measured, Timed};
+use odeum_cuda::{Device as _, Gpu, Stream as _};
 use odeum_fields::cuda::paper::{PaperMarch, Variant};
 use odeum_fields::problems::Paper;
 use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision, cuda};
@@ -127,18 +128,18 @@ pub(super) fn roof(gpu: &Cuda) -> Result<f64, Error> {
 
 fn roof_of(ordinal: usize) -> Result<f64, Error> {
     const COPIES: usize = 10;
-    let gpu = odeum_cuda::Gpu::open(ordinal)?;
+    let gpu = Gpu::open(ordinal)?;
     let (from, mut to) = (gpu.memory(COPIED)?, gpu.memory(COPIED)?);
     let stream = gpu.stream()?;
     let mut best = f64::INFINITY;
     for _ in 0..7 {
-        stream.mark(0)?;
+        stream.record_time(0)?;
         for _ in 0..COPIES {
             stream.copy(&from, &mut to, COPIED)?;
         }
-        stream.mark(1)?;
+        stream.record_time(1)?;
         stream.wait()?;
-        best = best.min(stream.elapsed(0, 1)? * 1e-3);
+        best = best.min(stream.elapsed_ms(0, 1)? * 1e-3);
     }
     Ok((2 * COPIES * COPIED) as f64 / best / 1e9)
 }

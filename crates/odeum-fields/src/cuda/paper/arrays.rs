@@ -1,72 +1,73 @@
-//! Arrays of a problem on a machine, and the launches that take them through a step.
+//! Arrays of a problem on a device, and the launches that take them through a step.
 
 use super::launches::{self, Launch, Place};
 use super::points::Points;
 use super::task::Courses;
 use super::{Blocks, source};
-use crate::cuda::machine::Machine;
 use crate::field::Field;
 use crate::problem::Problem;
 use crate::problems::Paper;
+use odeum_cuda::{Device, Kernel, Memory, Stream};
 use odeum_ode::{Error, Scalar};
 use std::ffi::c_void;
 
-/// A march on whichever machine.
+/// A march on whichever device.
 pub(super) trait Steps<T>: Send {
     /// Takes `steps` steps of size `h` from time `t` and waits for the last; gives the time on the
-    /// machine \[s\].
+    /// device \[s\].
     fn steps(&mut self, steps: u64, t: f64, h: f64) -> Result<f64, Error>;
 
     /// Reads the present field, as [`Points`] lays it out.
     fn read(&self, values: &mut [T]) -> Result<(), Error>;
 }
 
-pub(super) struct Arrays<M: Machine> {
+pub(super) struct Arrays<D: Device> {
     points: Points,
     courses: Courses,
-    entries: Vec<M::Entry>,
+    entries: Vec<D::Kernel>,
     launches: Vec<Launch>,
-    machine: M,
+    stream: D::Stream,
     /// The present field ("first"), and what the next step is written to ("second").
-    fields: [M::Memory; 2],
-    laplacian: Option<M::Memory>,
+    fields: [D::Memory; 2],
+    laplacian: Option<D::Memory>,
 }
 
-impl<M: Machine> Arrays<M> {
+impl<D: Device> Arrays<D> {
     /// With the values of a field; the blocks have been checked.
     pub(super) fn new<T: Scalar>(
         (paper, blocks): (Paper, Blocks),
         problem: &Problem,
         points: Points,
         field: &Field<T>,
-        machine: M,
-    ) -> Result<Arrays<M>, Error> {
+        device: D,
+    ) -> Result<Arrays<D>, Error> {
         let (bytes, one) = (points.len() * size_of::<T>(), points.volume * size_of::<T>());
         let needed = 2 * bytes + if paper == Paper::Front { one } else { 0 };
-        let free = machine.free_memory()?;
+        let free = device.free_memory(0)?;
         if free < needed {
             let found = format!("{} MiB for two fields", needed >> 20);
-            let remedy = format!("{} has {} MiB free", machine.name(), free >> 20);
+            let remedy = format!("{} has {} MiB free", device.name(), free >> 20);
             return Err(Error::input("grid", found, remedy));
         }
         let text = source::text::<T>(paper, blocks, problem);
-        let entries = machine.finish(machine.begin(&text, launches::kernels(paper)))?;
+        let entries = device.wait(device.compile_async(&text, launches::kernels(paper)))?;
         let launches = launches::of_step(paper, blocks, &points);
         for launch in &launches {
             let threads = launch.threads[0] * launch.threads[1];
-            machine.prepare(&entries[launch.kernel], threads, 0)?;
+            entries[launch.kernel].prepare(threads, 0)?;
         }
-        let mut fields = [machine.memory(bytes)?, machine.memory(bytes)?];
+        let stream = device.stream()?;
+        let mut fields = [device.memory(bytes)?, device.memory(bytes)?];
         let courses = Courses::new(problem)?;
-        machine.write(&mut fields[0], 0, &points.pack(field))?;
-        let laplacian = if paper == Paper::Front { Some(machine.memory(one)?) } else { None };
-        Ok(Arrays { points, courses, entries, launches, machine, fields, laplacian })
+        stream.write(&mut fields[0], 0, &points.pack(field))?;
+        let laplacian = if paper == Paper::Front { Some(device.memory(one)?) } else { None };
+        Ok(Arrays { points, courses, entries, launches, stream, fields, laplacian })
     }
 
     fn step<T: Scalar>(&self, t: f64, h: f64) -> Result<(), Error> {
         let mut task = self.courses.task::<T>(&self.points, t, h);
-        let [from, next] = [0, 1].map(|n| M::address(&self.fields[n]));
-        let laplacian = self.laplacian.as_ref().map_or(0, M::address);
+        let [from, next] = [0, 1].map(|n| self.fields[n].address());
+        let laplacian = self.laplacian.as_ref().map_or(0, Memory::address);
         for launch in &self.launches {
             task.arrays = launch.arrays as i32;
             task.inflow = i32::from(launch.inflow);
@@ -83,29 +84,29 @@ impl<M: Machine> Arrays<M> {
             ];
             let entry = &self.entries[launch.kernel];
             // SAFETY: the arguments are those of all kernels of the text, and blocks cover the
-            // arrays as the launches of this grid do; the memory lives until the machine has been
+            // arrays as the launches of this grid do; the memory lives until the stream has been
             // waited for.
             unsafe {
-                self.machine.launch(entry, launch.blocks, launch.threads, 0, &mut arguments)?;
+                self.stream.launch(entry, launch.blocks, launch.threads, 0, &mut arguments)?;
             }
         }
         Ok(())
     }
 }
 
-impl<T: Scalar, M: Machine> Steps<T> for Arrays<M> {
+impl<T: Scalar, D: Device> Steps<T> for Arrays<D> {
     fn steps(&mut self, steps: u64, t: f64, h: f64) -> Result<f64, Error> {
-        self.machine.mark(0)?;
+        self.stream.record_time(0)?;
         for n in 0..steps {
             self.step::<T>(t + n as f64 * h, h)?;
             self.fields.swap(0, 1);
         }
-        self.machine.mark(1)?;
-        self.machine.wait()?;
-        self.machine.elapsed()
+        self.stream.record_time(1)?;
+        self.stream.wait()?;
+        Ok(self.stream.elapsed_ms(0, 1)? * 1e-3)
     }
 
     fn read(&self, values: &mut [T]) -> Result<(), Error> {
-        self.machine.read(&self.fields[0], 0, values)
+        self.stream.read(&self.fields[0], 0, values)
     }
 }

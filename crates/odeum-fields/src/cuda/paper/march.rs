@@ -3,10 +3,10 @@
 use super::arrays::{Arrays, Steps};
 use super::points::Points;
 use super::{Blocks, Variant, problem};
-use crate::cuda::machine::{Gpu, Machine};
 use crate::field::Field;
 use crate::grid::Grid;
 use crate::problems::Paper;
+use odeum_cuda::{Device, Gpu};
 use odeum_ode::{Error, Scalar};
 
 /// A field of a problem of table 1 on a GPU, on its way through time.
@@ -50,28 +50,28 @@ impl<T: Scalar> PaperMarch<T> {
         PaperMarch::begin(paper, blocks, field, t, || Gpu::open(ordinal))
     }
 
-    /// The same on any machine.
+    /// The same on any device.
     ///
     /// # Errors
     /// As [`with_blocks`](PaperMarch::with_blocks).
     #[doc(hidden)]
-    pub fn on_machine(
+    pub fn on_device(
         paper: Paper,
         blocks: Blocks,
         field: &Field<T>,
         t: f64,
-        machine: impl Machine,
+        device: impl Device,
     ) -> Result<PaperMarch<T>, Error> {
-        PaperMarch::begin(paper, blocks, field, t, || Ok(machine))
+        PaperMarch::begin(paper, blocks, field, t, || Ok(device))
     }
 
-    /// Opens the machine only when nothing is wrong with the rest.
-    fn begin<M: Machine>(
+    /// Opens the device only when nothing is wrong with the rest.
+    fn begin<D: Device>(
         paper: Paper,
         blocks: Blocks,
         field: &Field<T>,
         t: f64,
-        open: impl FnOnce() -> Result<M, Error>,
+        open: impl FnOnce() -> Result<D, Error>,
     ) -> Result<PaperMarch<T>, Error> {
         blocks.check::<T>(paper)?;
         let problem = problem(paper, field.shape())?;

@@ -5,7 +5,7 @@ use super::task::Arrays;
 use super::task::Counts;
 use crate::ensemble::Ensemble;
 use odeum_core::{Error, Scalar};
-use odeum_cuda::{Gpu, Memory, Pinned};
+use odeum_cuda::{Device, Memory, Pinned};
 use std::ops::Range;
 
 /// Arrays begin at multiples of this, in bytes.
@@ -103,7 +103,7 @@ impl Places {
         }
     }
 
-    /// The addresses of the arrays in an arena on the GPU.
+    /// The addresses of the arrays in an arena on the device.
     pub(super) fn arrays<T>(&self, base: u64) -> Arrays<T> {
         let at = |offset: usize| base + offset as u64;
         Arrays {
@@ -126,22 +126,22 @@ impl Places {
 }
 
 /// Pinned host memory and device memory of the same size.
-pub(super) struct Arena {
-    pub(super) host: Pinned,
-    pub(super) device: Memory,
+pub(super) struct Arena<D: Device> {
+    pub(super) host: D::Pinned,
+    pub(super) device: D::Memory,
 }
 
-impl Arena {
+impl<D: Device> Arena<D> {
     /// A new arena.
-    pub(super) fn new(gpu: &Gpu, bytes: usize) -> Result<Arena, Error> {
-        Ok(Arena { device: gpu.reserve(bytes)?, host: gpu.pinned(bytes)? })
+    pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
+        Ok(Arena { device: device.reserve(bytes)?, host: device.pinned(bytes)? })
     }
 
     pub(super) fn bytes(&self) -> usize {
         self.host.bytes()
     }
 
-    /// Where it begins on the GPU.
+    /// Where it begins on the device.
     pub(super) fn address(&self) -> u64 {
         self.device.address()
     }

@@ -1,14 +1,17 @@
-//! Kernels without a GPU, for checks: their texts, and what the compiler makes of them.
+//! For checks: the texts of kernels, and ensembles on devices that are no GPUs.
 
-use super::plan;
+use super::kept::Kept;
+use super::session::Session;
 use super::source::Traits;
-use super::task;
-use crate::ensemble::Ensemble;
+use super::{plan, run};
+use crate::ensemble::{Ensemble, check_sizes};
 use crate::method::Method;
+use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
-use odeum_core::{Graph, Scalar};
-use odeum_cuda::Limits;
+use odeum_core::{Error, Graph, Scalar, System};
+use odeum_cuda::{Device, Limits};
+use std::sync::Arc;
 
 /// A kernel and how it is launched.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,17 +53,63 @@ pub fn kernels<T: Scalar>(
         .collect()
 }
 
-/// What runs the kernel, to stand after its text.
-pub const HOST_MAIN: &str = include_str!("device/host_main.h");
+/// Devices of whichever kind, on which ensembles are integrated as on GPUs; what is kept of them between calls
+/// is kept as long as this value.
+pub struct Devices<D: Device>(Vec<Arc<Kept<D>>>);
 
-/// Integrates an ensemble by a kernel compiled for the host. `entry` gets the address of the
-/// task and runs all threads of the launch over it.
-pub fn run_on_host<T: Scalar>(
-    entry: &mut dyn FnMut(*const std::ffi::c_void),
-    ensemble: &Ensemble<T>,
-    method: &Method,
-    options: &Options,
-) -> Solution<T> {
-    let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
-    task::run_on_host(entry, &traits, ensemble, method, options)
+impl<D: Device> Devices<D> {
+    /// At least one.
+    pub fn new(devices: Vec<D>) -> Self {
+        Devices(devices.into_iter().map(|device| Arc::new(Kept::new(device))).collect())
+    }
+
+    /// The same, with several lanes for a system in ensembles of up to so many systems, where there is such a
+    /// kernel.
+    pub fn lanes_up_to(self, systems: usize) -> Self {
+        let with_lanes = |kept: Arc<Kept<D>>| {
+            let mut kept = Kept::new(kept.device.clone());
+            kept.lane_systems = systems;
+            Arc::new(kept)
+        };
+        Devices(self.0.into_iter().map(with_lanes).collect())
+    }
+
+    /// Streams with their memory that no run is using, of all devices.
+    pub fn idle_lanes(&self) -> usize {
+        self.0.iter().map(|kept| kept.idle()).sum()
+    }
+
+    /// As [`solve_monitored`](crate::solve_monitored).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve<T: Scalar, S: System>(
+        &self,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<Solution<T>, Error> {
+        method.check()?;
+        check_sizes(system, ensemble)?;
+        options.check(ensemble)?;
+        plan::refuse(method, options, &self.0[0].device.name())?;
+        let graph = Arc::new(Graph::trace(system));
+        run::solve_on(&self.0, &graph, ensemble, method, options, monitor)
+    }
+
+    /// As [`Session::new`], on the first device.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn session<T: Scalar, S: System>(
+        &self,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Result<Session<T, D>, Error> {
+        Session::on(Arc::clone(&self.0[0]), system, ensemble, method, options)
+    }
 }

@@ -2,43 +2,50 @@
 
 use super::arena::Arena;
 use odeum_core::Error;
-use odeum_cuda::{Gpu, Stream};
+use odeum_cuda::{Device, Stream};
+use std::ops::Range;
 
-/// Marks of its stream are set before the upload, before and after the kernel, after the download.
-pub(super) struct Lane {
-    pub(super) stream: Stream,
-    pub(super) arena: Arena,
+/// Timing events of its stream are recorded before the upload, before and after the kernel, after the
+/// download.
+pub(super) struct Lane<D: Device> {
+    pub(super) stream: D::Stream,
+    pub(super) arena: Arena<D>,
 }
 
-impl Lane {
+impl<D: Device> Lane<D> {
     /// One whose arena has this many bytes.
-    pub(super) fn new(gpu: &Gpu, bytes: usize) -> Result<Lane, Error> {
-        let arena = Arena::new(gpu, bytes)?;
-        Ok(Lane { stream: gpu.stream()?, arena })
+    pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
+        let arena = Arena::new(device, bytes)?;
+        Ok(Lane { stream: device.stream()?, arena })
     }
 
     /// The same with at least so many bytes.
-    pub(super) fn with_room(self, gpu: &Gpu, bytes: usize) -> Result<Lane, Error> {
+    pub(super) fn with_room(self, device: &D, bytes: usize) -> Result<Self, Error> {
         if self.arena.bytes() >= bytes {
             return Ok(self);
         }
         let Lane { stream, arena } = self;
         drop(arena);
-        Ok(Lane { stream, arena: Arena::new(gpu, bytes)? })
+        Ok(Lane { stream, arena: Arena::new(device, bytes)? })
     }
 
-    /// Starts the copy of a range of bytes of the arena to the GPU.
-    pub(super) fn upload(&mut self, bytes: std::ops::Range<usize>) -> Result<(), Error> {
+    /// Starts the copy of a range of bytes of the arena to the device.
+    pub(super) fn upload(&mut self, bytes: Range<usize>) -> Result<(), Error> {
         let Arena { host, device } = &mut self.arena;
         // SAFETY: the arena outlives the copy, and nobody writes it meanwhile: who launches waits for the
         // stream.
         unsafe { self.stream.upload(host, device, bytes) }
     }
 
-    /// Starts the copy of a range of bytes of the arena from the GPU.
-    pub(super) fn download(&mut self, bytes: std::ops::Range<usize>) -> Result<(), Error> {
+    /// Starts the copy of a range of bytes of the arena from the device.
+    pub(super) fn download(&mut self, bytes: Range<usize>) -> Result<(), Error> {
         let Arena { host, device } = &mut self.arena;
         // SAFETY: as in `upload`.
         unsafe { self.stream.download(device, host, bytes) }
+    }
+
+    /// Waits for all that was given; false when it failed.
+    pub(super) fn is_done(&self) -> bool {
+        self.stream.wait().is_ok()
     }
 }

@@ -9,9 +9,9 @@
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
 mod arena;
-mod gpu;
 #[doc(hidden)]
 pub mod inspect;
+mod kept;
 mod lane;
 mod launch;
 mod layout;

@@ -1,11 +1,11 @@
 //! Paper A's own GPU code, for the benchmark to measure against.
 
-use super::gpu::Gpu;
+use super::kept::Kept;
 use super::layout::{Layout, Storage};
 use super::plan::Kernel;
 use crate::ensemble::Ensemble;
 use odeum_core::Error;
-use std::ffi::c_void;
+use odeum_cuda::{Stream, argument};
 use std::sync::Arc;
 
 const SOURCE: &str = include_str!("../../method/erk/paper.cuh");
@@ -28,7 +28,7 @@ pub fn pleiades_as_published(
     if ensemble.dim() != 28 {
         return Err(Error::input("states", ensemble.dim(), "Pleiades has 28 equations"));
     }
-    let gpu = Gpu::open(ordinal)?;
+    let gpu = Kept::open(ordinal)?;
     let layout = Layout { storage: Storage::Local, block: BLOCK, blocks_per_sm: 1, shared: 0 };
     let kernel = Arc::new(Kernel { name: "od_paper", source: SOURCE.to_owned(), layout });
     let loaded = gpu.load(&kernel)?;
@@ -37,18 +37,18 @@ pub fn pleiades_as_published(
     let mut lane = gpu.lane(bytes)?;
     lane.arena.values(0, values).copy_from_slice(ensemble.states());
     lane.upload(0..bytes)?;
-    lane.stream.mark(1)?;
+    lane.stream.record_time(1)?;
     let (systems, states) = (ensemble.len() as i32, lane.arena.address());
     let blocks = ensemble.len().div_ceil(BLOCK);
     for piece in 0..restarts {
         let begin = f64::from(piece) / f64::from(restarts);
         let end = f64::from(piece + 1) / f64::from(restarts);
         let mut arguments = [
-            (&raw const systems).cast_mut().cast::<c_void>(),
-            (&raw const begin).cast_mut().cast(),
-            (&raw const end).cast_mut().cast(),
-            (&raw const eps).cast_mut().cast(),
-            (&raw const states).cast_mut().cast(),
+            argument(&systems),
+            argument(&begin),
+            argument(&end),
+            argument(&eps),
+            argument(&states),
         ];
         // SAFETY: the arguments are those of `od_paper`; the states lie in the arena, which is
         // live until the stream has been waited for.
@@ -56,10 +56,10 @@ pub fn pleiades_as_published(
             lane.stream.launch(&loaded.kernel, [blocks, 1, 1], [BLOCK, 1], 0, &mut arguments)?;
         }
     }
-    lane.stream.mark(2)?;
+    lane.stream.record_time(2)?;
     lane.download(0..bytes)?;
     lane.stream.wait()?;
-    let result = (lane.arena.values(0, values).to_vec(), lane.stream.elapsed(1, 2)?);
+    let result = (lane.arena.values(0, values).to_vec(), lane.stream.elapsed_ms(1, 2)?);
     gpu.keep(lane);
     Ok(result)
 }

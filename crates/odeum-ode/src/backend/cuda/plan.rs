@@ -6,8 +6,8 @@ use super::slots::Slots;
 use super::source::{self, Traits};
 use crate::method::Method;
 use crate::options::Options;
-use odeum_core::{Error, Graph};
-use odeum_cuda::{Limits, lock};
+use odeum_core::{Error, Graph, lock};
+use odeum_cuda::Limits;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A kernel: its text and its launch shape.
@@ -22,9 +22,9 @@ pub(crate) struct Kernel {
 /// below, threads would leave most of the GPU idle.
 const LANE_SYSTEMS: usize = 64;
 
-/// True where several lanes for a system are the faster way.
-pub(crate) fn wants_lanes(limits: &Limits, n_systems: usize) -> bool {
-    n_systems <= LANE_SYSTEMS * limits.multiprocessors
+/// Systems up to which several lanes for each are the faster way.
+pub(crate) fn lane_systems(limits: &Limits) -> usize {
+    LANE_SYSTEMS * limits.multiprocessors
 }
 
 /// All that a kernel follows from. What is compared with least work stands first.
@@ -40,16 +40,16 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// For so many systems on a GPU of these limits.
+    /// On a device of these limits, with several lanes for a system where there is such a kernel, or without.
     pub(crate) fn new(
         graph: &Arc<Graph>,
         method: &Method,
         traits: &Traits,
         limits: &Limits,
-        systems: usize,
+        lanes: bool,
     ) -> Self {
         Wanted {
-            lanes: wants_lanes(limits, systems),
+            lanes,
             limits: *limits,
             traits: traits.clone(),
             method: method.clone(),
@@ -89,24 +89,24 @@ fn planned_among(planned: &Planned, wanted: Wanted) -> Option<Arc<Kernel>> {
 }
 
 /// Refuses what no kernel does.
-pub(crate) fn refuse(method: &Method, options: &Options, ordinal: usize) -> Result<(), Error> {
+pub(crate) fn refuse(method: &Method, options: &Options, device: &str) -> Result<(), Error> {
     if options.end_at.is_some() {
         return Err(Error::Device {
-            device: format!("cuda:{ordinal}"),
+            device: device.to_owned(),
             reason: "systems cannot end at a crossing on GPUs yet".to_owned(),
             remedy: "use the CPU, or leave `end_at` out".to_owned(),
         });
     }
     match method {
         Method::Erk(_) | Method::Rkc(_) => Ok(()),
-        Method::Rosenbrock(_) | Method::Radau(_) => Err(no_kernel(method, ordinal)),
+        Method::Rosenbrock(_) | Method::Radau(_) => Err(no_kernel(method, device)),
     }
 }
 
 /// What is said of a method without kernels.
-pub(super) fn no_kernel(method: &Method, ordinal: usize) -> Error {
+pub(super) fn no_kernel(method: &Method, device: &str) -> Error {
     Error::Device {
-        device: format!("cuda:{ordinal}"),
+        device: device.to_owned(),
         reason: format!("{} does not run on GPUs yet", method.name()),
         remedy: "use the CPU, or an explicit method (rkc for moderate stiffness)".to_owned(),
     }
@@ -175,31 +175,31 @@ mod tests {
         Arc::new(Graph::record(1, 0, |_, y, _| vec![-(Symbol::lit(k) * y[0])]))
     }
 
-    fn wanted(graph: &Arc<Graph>, systems: usize) -> Wanted {
+    fn wanted(graph: &Arc<Graph>, lanes: bool) -> Wanted {
         let (method, options) = (Method::rkck(), Options::new(Tolerance::new(1e-6, 1e-9)));
         let traits = Traits::new(false, true, &method, &options);
-        Wanted::new(graph, &method, &traits, &Limits::HOPPER, systems)
+        Wanted::new(graph, &method, &traits, &Limits::HOPPER, lanes)
     }
 
     #[test]
     fn equal_systems_share_a_kernel() {
         let all = Planned::default();
-        let kernel_of = |k, systems| planned_among(&all, wanted(&decay(k), systems)).unwrap();
-        let kernel = kernel_of(0.25, 1 << 20);
-        assert!(Arc::ptr_eq(&kernel, &kernel_of(0.25, 1 << 21)));
-        assert_ne!(kernel.source, kernel_of(0.5, 1 << 20).source);
-        // So few want several lanes each, if there is such a kernel: another plan.
-        assert!(!Arc::ptr_eq(&kernel, &kernel_of(0.25, 1)));
+        let kernel_of = |k, lanes| planned_among(&all, wanted(&decay(k), lanes)).unwrap();
+        let kernel = kernel_of(0.25, false);
+        assert!(Arc::ptr_eq(&kernel, &kernel_of(0.25, false)));
+        assert_ne!(kernel.source, kernel_of(0.5, false).source);
+        // Several lanes each, if there is such a kernel, are another plan.
+        assert!(!Arc::ptr_eq(&kernel, &kernel_of(0.25, true)));
     }
 
     /// A program that goes through many systems keeps neither their graphs nor their kernels.
     #[test]
     fn systems_of_the_past_are_forgotten() {
         let (all, graph) = (Planned::default(), decay(-1.0));
-        let kernel = planned_among(&all, wanted(&graph, 1 << 20)).unwrap();
+        let kernel = planned_among(&all, wanted(&graph, false)).unwrap();
         assert_eq!((Arc::strong_count(&graph), Arc::strong_count(&kernel)), (2, 2));
         for k in 0..200 {
-            planned_among(&all, wanted(&decay(f64::from(k)), 1 << 20)).unwrap();
+            planned_among(&all, wanted(&decay(f64::from(k)), false)).unwrap();
         }
         assert_eq!((Arc::strong_count(&graph), Arc::strong_count(&kernel)), (1, 1));
     }

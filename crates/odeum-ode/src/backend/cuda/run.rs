@@ -6,7 +6,7 @@
 
 use super::Cuda;
 use super::arena::{Places, Shape};
-use super::gpu::{Gpu, Loaded};
+use super::kept::{Kept, Loaded};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
@@ -19,8 +19,10 @@ use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::{GpuTimes, Solution};
-use odeum_core::{Error, Graph, Scalar};
-use odeum_cuda::lock;
+use crate::stats::Stats;
+use crate::status::Status;
+use odeum_core::{Error, Graph, Scalar, lock};
+use odeum_cuda::{Device, Stream};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -45,19 +47,36 @@ pub(crate) fn solve<T: Scalar>(
     monitor: &Monitor,
 ) -> Result<Solution<T>, Error> {
     let begun = Instant::now();
-    if cuda.ordinals.is_empty() {
+    let Some(first) = cuda.ordinals.first() else {
         return Err(Error::input("cuda", "no GPU", "name at least one, as cuda:0"));
+    };
+    refuse(method, options, &format!("cuda:{first}"))?;
+    let gpus = Kept::open_all(&cuda.ordinals)?;
+    let mut solution = solve_on(&gpus, graph, ensemble, method, options, monitor)?;
+    if let Some(times) = &mut solution.gpu_times {
+        times.total_ms = begun.elapsed().as_secs_f64() * 1e3;
     }
-    refuse(method, options, cuda.ordinals[0])?;
+    Ok(solution)
+}
+
+/// The same on devices that are there, at least one, by a method that has kernels.
+pub(super) fn solve_on<T: Scalar, D: Device>(
+    devices: &[Arc<Kept<D>>],
+    graph: &Arc<Graph>,
+    ensemble: &Ensemble<T>,
+    method: &Method,
+    options: &Options,
+    monitor: &Monitor,
+) -> Result<Solution<T>, Error> {
+    let begun = Instant::now();
     if ensemble.len() > u32::MAX as usize {
         return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
     }
-    let gpus = Gpu::open_all(&cuda.ordinals)?;
     let mut solution = Solution::of(&ensemble.inputs(), options.save_times());
     let shape = Shape::of(ensemble, options.save_times().len());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = WORKERS.min((cores / gpus.len()).max(1));
-    let batch = batch_size(&gpus, &shape, ensemble.len(), workers)?;
+    let workers = WORKERS.min((cores / devices.len()).max(1));
+    let batch = batch_size(devices, &shape, ensemble.len(), workers)?;
     let n_batches = ensemble.len().div_ceil(batch);
 
     let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
@@ -70,26 +89,26 @@ pub(crate) fn solve<T: Scalar>(
         batch,
         // Where batches follow each other, the threads of each take several systems one after
         // the other, which evens out their lengths; other batches fill the rest of the GPU.
-        share: if n_batches > 2 * gpus.len() { 2 } else { 1 },
+        share: if n_batches > 2 * devices.len() { 2 } else { 1 },
         next: AtomicUsize::new(0),
         sink: Sink::new(&mut solution),
         monitor,
         failure: Mutex::new(None),
         times: Mutex::new(GpuTimes::default()),
     };
-    let each = workers.min(n_batches.div_ceil(gpus.len()));
+    let each = workers.min(n_batches.div_ceil(devices.len()));
     std::thread::scope(|scope| {
-        for gpu in &gpus {
+        for device in devices {
             let (job, traits) = (&job, &traits);
             scope.spawn(move || {
-                let ready = Ready::new(gpu, graph, method, traits, ensemble.len());
+                let ready = Ready::new(device, graph, method, traits, ensemble.len());
                 match ready {
                     Err(error) => job.fail(error),
                     Ok(ready) => std::thread::scope(|scope| {
                         for _ in 1..each {
-                            scope.spawn(|| job.work(gpu, &ready));
+                            scope.spawn(|| job.work(device, &ready));
                         }
-                        job.work(gpu, &ready);
+                        job.work(device, &ready);
                     }),
                 }
             });
@@ -103,28 +122,32 @@ pub(crate) fn solve<T: Scalar>(
     times.total_ms = begun.elapsed().as_secs_f64() * 1e3;
     times.batches = n_batches;
     solution.gpu_times = Some(times);
+    for s in (0..ensemble.len()).filter(|&s| ensemble.starts_invalid(s)) {
+        solution.status[s] = Status::InvalidStart;
+        solution.stats[s] = Stats::default();
+    }
     Ok(solution)
 }
 
 /// Systems of a batch.
-fn batch_size(
-    gpus: &[Arc<Gpu>],
+fn batch_size<D: Device>(
+    devices: &[Arc<Kept<D>>],
     shape: &Shape,
     systems: usize,
     workers: usize,
 ) -> Result<usize, Error> {
     let per_system = (shape.bytes(1024) - shape.bytes(0)).div_ceil(1024);
-    let by_overlap = systems.div_ceil(gpus.len() * workers * BATCHES);
+    let by_overlap = systems.div_ceil(devices.len() * workers * BATCHES);
     let by_size =
         by_overlap.clamp(SMALL_BATCH.div_ceil(per_system), LARGE_BATCH.div_ceil(per_system));
     let mut batch = by_size.next_multiple_of(WARP).min(systems);
-    for gpu in gpus {
+    for device in devices {
         // A quarter is left to others, and to the local memory of the kernel.
-        let free = gpu.free_memory()?;
+        let free = device.free_memory()?;
         while shape.bytes(batch) * workers.min(systems.div_ceil(batch)) > free / 4 * 3 {
             if batch <= WARP {
                 return Err(Error::Device {
-                    device: format!("cuda:{}", gpu.ordinal),
+                    device: device.device.name(),
                     reason: format!(
                         "not enough memory: {batch} systems need {} bytes for each of {workers} \
                          batches, {free} are free",
@@ -139,23 +162,24 @@ fn batch_size(
     Ok(batch)
 }
 
-/// A kernel, planned for and loaded on one GPU.
-pub(super) struct Ready {
+/// A kernel, planned for and loaded on one device.
+pub(super) struct Ready<D: Device> {
     pub(super) kernel: Arc<Kernel>,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: Loaded<D>,
 }
 
-impl Ready {
+impl<D: Device> Ready<D> {
     pub(super) fn new(
-        gpu: &Gpu,
+        device: &Kept<D>,
         graph: &Arc<Graph>,
         method: &Method,
         traits: &Traits,
         systems: usize,
     ) -> Result<Self, Error> {
-        let wanted = Wanted::new(graph, method, traits, &gpu.limits, systems);
-        let kernel = planned(wanted).ok_or_else(|| no_kernel(method, gpu.ordinal))?;
-        let loaded = gpu.load(&kernel)?;
+        let lanes = systems <= device.lane_systems;
+        let wanted = Wanted::new(graph, method, traits, &device.limits, lanes);
+        let kernel = planned(wanted).ok_or_else(|| no_kernel(method, &device.device.name()))?;
+        let loaded = device.load(&kernel)?;
         Ok(Ready { kernel, loaded })
     }
 }
@@ -169,7 +193,7 @@ struct Job<'a, T> {
     /// Absolute tolerances and save times.
     constants: (Vec<T>, Vec<T>),
     batch: usize,
-    /// Of the GPU, what the kernel of one batch may take: one over this.
+    /// Of the device, what the kernel of one batch may take: one over this.
     share: usize,
     /// The next batch to take.
     next: AtomicUsize,
@@ -186,8 +210,8 @@ impl<T: Scalar> Job<'_, T> {
     }
 
     /// Takes batches until there are none.
-    fn work(&self, gpu: &Gpu, ready: &Ready) {
-        let mut lane = match gpu.lane(self.shape.bytes(self.batch)) {
+    fn work<D: Device>(&self, device: &Kept<D>, ready: &Ready<D>) {
+        let mut lane = match device.lane(self.shape.bytes(self.batch)) {
             Ok(lane) => lane,
             Err(error) => return self.fail(error),
         };
@@ -201,24 +225,24 @@ impl<T: Scalar> Job<'_, T> {
             }
             let range = first..(first + self.batch).min(self.ensemble.len());
             let count = range.len();
-            match self.run_batch(gpu, ready, &mut lane, range) {
+            match self.run_batch(device, ready, &mut lane, range) {
                 Ok(()) => self.monitor.add_finished(count),
                 Err(error) => self.fail(error),
             }
         }
-        gpu.keep(lane);
+        device.keep(lane);
     }
 
-    fn run_batch(
+    fn run_batch<D: Device>(
         &self,
-        gpu: &Gpu,
-        ready: &Ready,
-        lane: &mut Lane,
+        device: &Kept<D>,
+        ready: &Ready<D>,
+        lane: &mut Lane<D>,
         range: Range<usize>,
     ) -> Result<(), Error> {
         let places = Places::new(&self.shape, range.len());
         lane.arena.fill(&places, self.ensemble, &range, &self.constants);
-        lane.stream.mark(0)?;
+        lane.stream.record_time(0)?;
         lane.upload(0..places.results)?;
         if self.shape.n_saves > 0 {
             // All bits set is NaN: what a system that ended early never reached.
@@ -230,21 +254,21 @@ impl<T: Scalar> Job<'_, T> {
         let arrays = places.arrays::<T>(lane.arena.address());
         let span = self.ensemble.span(range.start);
         let task = Task::new(arrays, span, range.len(), range.len(), self.method, self.options);
-        lane.stream.mark(1)?;
-        // SAFETY: the arena is live until the stream has been waited for, here or in `Lane::keep`.
+        lane.stream.record_time(1)?;
+        // SAFETY: the arena is live until the stream has been waited for, here or in `Kept::keep`.
         unsafe {
-            launch(gpu, &ready.loaded, &ready.kernel.layout, self.share, &task, &lane.stream)?
+            launch(device, &ready.loaded, &ready.kernel.layout, self.share, &task, &lane.stream)?
         };
-        lane.stream.mark(2)?;
+        lane.stream.record_time(2)?;
         lane.download(places.results..places.end)?;
-        lane.stream.mark(3)?;
+        lane.stream.record_time(3)?;
         // While the GPU works: the pages of the results come into being.
         // SAFETY: this worker alone has taken the batch.
         unsafe { self.sink.touch(&range) };
         lane.stream.wait()?;
         // SAFETY: as above.
         unsafe { self.sink.take(&mut lane.arena, &places, &range) };
-        let (kernel, whole) = (lane.stream.elapsed(1, 2)?, lane.stream.elapsed(0, 3)?);
+        let (kernel, whole) = (lane.stream.elapsed_ms(1, 2)?, lane.stream.elapsed_ms(0, 3)?);
         let mut times = lock(&self.times);
         times.kernels_ms += kernel;
         times.batches_ms += whole;

@@ -1,7 +1,7 @@
 //! An ensemble that stays on a GPU over many calls.
 
 use super::arena::{Places, Shape};
-use super::gpu::Gpu;
+use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::launch;
 use super::plan;
@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Graph, Scalar, System};
-use odeum_cuda::Memory;
+use odeum_cuda::{Device, Gpu, Memory, Stream};
 use std::sync::Arc;
 
 /// An ensemble whose states stay on a GPU: uploaded once, advanced many times, downloaded when
@@ -23,14 +23,14 @@ use std::sync::Arc;
 /// With [`Options::warm_start`] every system begins an advance with the step size with which it
 /// ended the one before. A system that failed stands at its last accepted state and is advanced
 /// from there like the others: look at [`statuses`](Session::statuses) after each advance.
-pub struct Session<T> {
-    gpu: Arc<Gpu>,
-    ready: Ready,
+pub struct Session<T, D: Device = Gpu> {
+    kept: Arc<Kept<D>>,
+    ready: Ready<D>,
     /// There until the session ends.
-    lane: Option<Lane>,
+    lane: Option<Lane<D>>,
     places: Places,
     /// Step sizes, where they are kept \[M\].
-    steps: Option<Memory>,
+    steps: Option<D::Memory>,
     dim: usize,
     systems: usize,
     method: Method,
@@ -52,30 +52,69 @@ impl<T: Scalar> Session<T> {
         ordinal: usize,
         options: &Options,
     ) -> Result<Self, Error> {
+        Self::check(system, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        Self::begin(Kept::open(ordinal)?, system, ensemble, method, options)
+    }
+}
+
+impl<T: Scalar, D: Device> Session<T, D> {
+    /// Refuses what cannot be used.
+    fn check<S: System>(
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        device: &str,
+    ) -> Result<(), Error> {
         method.check()?;
-        plan::refuse(method, options, ordinal)?;
+        plan::refuse(method, options, device)?;
         options.check(ensemble)?;
         check_sizes(system, ensemble)?;
         if !options.save_times().is_empty() {
             return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
         }
+        Ok(())
+    }
+
+    /// As [`new`](Session::new), on a device that is there.
+    pub(super) fn on<S: System>(
+        kept: Arc<Kept<D>>,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        Self::check(system, ensemble, method, options, &kept.device.name())?;
+        Self::begin(kept, system, ensemble, method, options)
+    }
+
+    fn begin<S: System>(
+        kept: Arc<Kept<D>>,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Result<Self, Error> {
         let graph = Arc::new(Graph::trace(system));
-        let gpu = Gpu::open(ordinal)?;
         let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
-        let ready = Ready::new(&gpu, &graph, method, &traits, ensemble.len())?;
+        let ready = Ready::new(&kept, &graph, method, &traits, ensemble.len())?;
         // Steps lie in an array of the session's own.
         let shape = Shape { shared_span: true, keeps_steps: false, ..Shape::of(ensemble, 0) };
         let places = Places::new(&shape, ensemble.len());
-        let mut lane = gpu.lane(places.end)?;
+        let mut lane = kept.lane(places.end)?;
         let constants = task::constants(&traits, options, ensemble.dim());
         lane.arena.fill(&places, ensemble, &(0..ensemble.len()), &constants);
         lane.upload(0..places.results)?;
-        // Zero: no step yet.
         let bytes = ensemble.len() * size_of::<T>();
-        let steps = options.warm_start.then(|| gpu.card.memory(bytes)).transpose()?;
+        let mut steps = options.warm_start.then(|| kept.device.reserve(bytes)).transpose()?;
+        if let Some(steps) = &mut steps {
+            // Zero: no step yet.
+            // SAFETY: the memory lives until the stream has been waited for.
+            unsafe { lane.stream.set_bytes(steps, 0..bytes, 0)? };
+        }
         lane.stream.wait()?;
         Ok(Session {
-            gpu,
+            kept,
             ready,
             lane: Some(lane),
             places,
@@ -107,13 +146,13 @@ impl<T: Scalar> Session<T> {
         let counter = self.places.next..self.places.next + size_of::<u32>();
         // SAFETY: the arena lives as long as the session.
         unsafe { lane.stream.set_bytes(&mut lane.arena.device, counter, 0)? };
-        lane.stream.mark(1)?;
+        lane.stream.record_time(1)?;
         let Ready { kernel, loaded } = &self.ready;
         // SAFETY: the arena and the step sizes live as long as the session, which waits here.
-        unsafe { launch(&self.gpu, loaded, &kernel.layout, 1, &task, &lane.stream)? };
-        lane.stream.mark(2)?;
+        unsafe { launch(&self.kept, loaded, &kernel.layout, 1, &task, &lane.stream)? };
+        lane.stream.record_time(2)?;
         lane.stream.wait()?;
-        lane.stream.elapsed(1, 2)
+        lane.stream.elapsed_ms(1, 2)
     }
 
     /// Downloads part of the arena.
@@ -152,10 +191,10 @@ impl<T: Scalar> Session<T> {
     }
 }
 
-impl<T> Drop for Session<T> {
+impl<T, D: Device> Drop for Session<T, D> {
     fn drop(&mut self) {
         if let Some(lane) = self.lane.take() {
-            self.gpu.keep(lane);
+            self.kept.keep(lane);
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::Scalar;
+use odeum_cuda::Device;
 use std::ops::Range;
 
 /// The arrays of a solution, for workers that each write the systems of their own batches.
@@ -72,7 +73,12 @@ impl<T: Scalar> Sink<T> {
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
-    pub(super) unsafe fn take(&self, arena: &mut Arena, places: &Places, range: &Range<usize>) {
+    pub(super) unsafe fn take<D: Device>(
+        &self,
+        arena: &mut Arena<D>,
+        places: &Places,
+        range: &Range<usize>,
+    ) {
         let count = range.len();
         let rows = |all: *mut T, values: &[T]| {
             for (row, values) in values.chunks_exact(count).enumerate() {

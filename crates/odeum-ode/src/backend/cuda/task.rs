@@ -2,12 +2,9 @@
 
 use super::source::Traits;
 use crate::controller::Controller;
-use crate::ensemble::Ensemble;
 use crate::method::Method;
 use crate::options::{FirstStep, Options};
-use crate::solution::Solution;
 use crate::stats::Stats;
-use crate::status::Status;
 use crate::tolerance::{Atol, used_atol};
 use odeum_core::Scalar;
 
@@ -138,69 +135,9 @@ pub(crate) fn constants<T: Scalar>(
     (narrow(&atol), narrow(options.save_times()))
 }
 
-/// Spans as a kernel reads them, all starts and then all ends; empty when they are shared.
-pub(crate) fn spans<T: Scalar>(ensemble: &Ensemble<T>) -> Vec<T> {
-    if ensemble.shares_span() {
-        return Vec::new();
-    }
-    let starts = (0..ensemble.len()).map(|s| T::from_f64(ensemble.span(s).0));
-    starts.chain((0..ensemble.len()).map(|s| T::from_f64(ensemble.span(s).1))).collect()
-}
-
 /// What a kernel counts for a system: steps, rejected, nfev, nfev_radius.
 pub(crate) type Counts = [u32; 4];
 
 pub(crate) fn stats([steps, rejected, nfev, nfev_radius]: Counts) -> Stats {
     Stats { steps, rejected, nfev, nfev_radius, ..Stats::default() }
-}
-
-/// Runs a kernel that was compiled for the host over a whole ensemble, for checks.
-#[doc(hidden)]
-pub(crate) fn run_on_host<T: Scalar>(
-    entry: &mut dyn FnMut(*const std::ffi::c_void),
-    traits: &Traits,
-    ensemble: &Ensemble<T>,
-    method: &Method,
-    options: &Options,
-) -> Solution<T> {
-    let (n, count) = (ensemble.dim(), ensemble.len());
-    let mut solution = Solution::empty(count, n, options.save_times());
-    let (atol, saves) = constants::<T>(traits, options, n);
-    let spans = spans(ensemble);
-    let mut times = vec![T::from_f64(f64::NAN); count];
-    let mut steps = times.clone();
-    let mut status = vec![Status::NotRun as u8; count];
-    let mut n_saved = vec![0_u32; count];
-    let mut counts = vec![Counts::default(); count];
-    let mut next = 0_u32;
-    let pointer = |values: &[T]| if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
-    let arrays = Arrays {
-        states: ensemble.states().as_ptr(),
-        params: pointer(ensemble.params()),
-        spans: pointer(&spans),
-        saves: pointer(&saves),
-        atol: pointer(&atol),
-        first_steps: pointer(ensemble.first_steps().unwrap_or_default()),
-        end_states: solution.states.as_mut_ptr(),
-        end_times: times.as_mut_ptr(),
-        end_steps: steps.as_mut_ptr(),
-        saved: solution.saved.as_mut_ptr(),
-        n_saved: n_saved.as_mut_ptr(),
-        status: status.as_mut_ptr(),
-        stats: counts.as_mut_ptr(),
-        next: &mut next,
-    };
-    let task = Task::new(arrays, ensemble.span(0), count, count, method, options);
-    entry((&raw const task).cast());
-    if ensemble.has_first_steps() {
-        solution.next_steps = steps;
-    }
-    solution.t = times.iter().map(|t| t.to_f64()).collect();
-    solution.stats = counts.into_iter().map(stats).collect();
-    solution.status =
-        status.iter().map(|&number| Status::from_number(number).unwrap_or_default()).collect();
-    if !options.save_times().is_empty() {
-        solution.n_saved = n_saved;
-    }
-    solution
 }

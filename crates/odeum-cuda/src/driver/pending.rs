@@ -1,7 +1,7 @@
 //! Kernels that are being compiled while other work goes on.
 
-use super::compile::Source;
-use super::cubin::Cubin;
+use crate::compile::Source;
+use crate::cubin::Cubin;
 use odeum_core::Error;
 use std::thread::{Builder, JoinHandle};
 
@@ -39,11 +39,6 @@ impl Pending {
         })
     }
 
-    /// Whether nobody would have to wait for them.
-    pub fn is_ready(&self) -> bool {
-        !matches!(&self.code, Some(Code::Under(thread)) if !thread.is_finished())
-    }
-
     /// Waits for them: the text's name, those of the kernels, and the machine code.
     pub(super) fn wait(mut self) -> Result<(String, Vec<String>, Cubin), Error> {
         let cubin = match self.code.take() {
@@ -52,6 +47,12 @@ impl Pending {
             None => Err(lost(&self.name)),
         };
         Ok((std::mem::take(&mut self.name), std::mem::take(&mut self.kernels), cubin?))
+    }
+}
+
+impl crate::Pending for Pending {
+    fn is_ready(&self) -> bool {
+        !matches!(&self.code, Some(Code::Under(thread)) if !thread.is_finished())
     }
 }
 

@@ -1,16 +1,20 @@
 //! One GPU: its context, its limits, and the kernels that are compiled for it.
 
-use super::compile::{Source, version};
-use super::cubin::Cubin;
 use super::kernel::Kernel;
-use super::library::{failed, need_driver};
-use super::lock::lock;
+use super::memory::{Memory, Pinned};
 use super::pending::Pending;
+use super::stream::{Event, Graph, Stream};
+use crate::compile::{Source, version};
+use crate::cubin::Cubin;
+use crate::device::{Device, Limits};
+use crate::library::{failed, need_driver};
+use crate::tensor_map::{TensorMap, TensorMapLayout};
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
-use odeum_core::Error;
+use odeum_core::{Error, lock};
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
@@ -24,26 +28,6 @@ struct Opened {
     ordinal: usize,
     /// `sm_90a`.
     arch: String,
-}
-
-/// What of a GPU decides how kernels are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Multiprocessors.
-    pub multiprocessors: usize,
-    /// Shared memory of a multiprocessor \[bytes\].
-    pub shared_per_multiprocessor: usize,
-    /// Largest shared memory of a block \[bytes\].
-    pub shared_per_block: usize,
-}
-
-impl Limits {
-    /// An H100 or H200.
-    pub const HOPPER: Limits = Limits {
-        multiprocessors: 132,
-        shared_per_multiprocessor: 228 * 1024,
-        shared_per_block: 227 * 1024,
-    };
 }
 
 /// What code is compiled for. An `a` asks for what only this generation of GPUs has.
@@ -125,80 +109,19 @@ impl Gpu {
         self.0.ordinal
     }
 
-    /// What decides how kernels are laid out.
-    pub fn limits(&self) -> Limits {
-        self.0.limits
-    }
-
-    /// Whether kernels may move registers between groups of warps and copy boxes by
-    /// [tensor maps](crate::TensorMap): GPUs of compute capability 9.0.
-    pub fn has_warp_groups(&self) -> bool {
-        self.0.arch == architecture(9, 0)
-    }
-
     /// Makes the GPU the one that this thread's driver calls mean.
-    pub(crate) fn bind(&self) -> Result<(), Error> {
+    pub(super) fn bind(&self) -> Result<(), Error> {
         let bound = self.0.context.bind_to_thread();
         bound.map_err(failed(format!("binding cuda:{}", self.0.ordinal)))
     }
 
-    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+    pub(super) fn context(&self) -> &Arc<CudaContext> {
         &self.0.context
     }
 
-    /// Bytes of device memory that are free, and the most that may be used, where
-    /// `ODEUM_CUDA_MEMORY_LIMIT` (bytes) says so, which is how small GPUs are tried on large ones.
-    ///
-    /// # Errors
-    /// When the driver fails.
-    pub fn free_memory(&self) -> Result<(usize, Option<usize>), Error> {
-        self.bind()?;
-        let (free, _) = self.0.context.mem_get_info().map_err(failed("asking for free memory"))?;
-        let limit = std::env::var("ODEUM_CUDA_MEMORY_LIMIT").ok().and_then(|l| l.parse().ok());
-        Ok((free, limit))
-    }
-
-    /// The kernels of these names in a text, which `name` names in errors, if they are in the cache.
-    pub fn cached(&self, name: &str, source: &str, kernels: &[&str]) -> Option<Pending> {
-        Pending::cached(&self.source(name, source), kernels)
-    }
-
-    /// Compiles them in a thread of their own, unless they are in the cache.
-    pub fn compile_async(&self, name: &str, source: &str, kernels: &[&str]) -> Pending {
-        Pending::begin(&self.source(name, source), kernels)
-    }
-
-    /// Waits for the kernels of a text, and loads them.
-    ///
-    /// # Errors
-    /// No compiler, a text that it refuses, or a kernel that is not in it.
-    pub fn wait(&self, pending: Pending) -> Result<Vec<Kernel>, Error> {
-        let (name, kernels, cubin) = pending.wait()?;
-        self.bind()?;
-        let module = self.module(&name, cubin)?;
-        let load = |kernel: String| {
-            let function = module.load_function(&kernel);
-            let function = function.map_err(failed(format!("loading {kernel}")))?;
-            Ok(Kernel { function, name: kernel })
-        };
-        kernels.into_iter().map(load).collect()
-    }
-
-    /// The kernel of a text with one, compiled unless it is in the cache, and loaded.
-    ///
-    /// # Errors
-    /// As [`wait`](Gpu::wait).
-    pub fn compile(&self, name: &str, source: &str) -> Result<Kernel, Error> {
-        let cubin = self.source(name, source).compile()?;
-        self.bind()?;
-        let function = self.module(name, cubin)?.load_function(name);
-        let function = function.map_err(failed(format!("loading {name}")))?;
-        Ok(Kernel { function, name: name.to_owned() })
-    }
-
-    fn source(&self, name: &str, source: &str) -> Source {
-        let arch = self.0.arch.clone();
-        Source { kernel: name.to_owned(), source: source.to_owned(), arch }
+    fn source(&self, source: &str, kernels: &[&str]) -> Source {
+        let (kernel, arch) = (kernels.first().copied().unwrap_or_default(), self.0.arch.clone());
+        Source { kernel: kernel.to_owned(), source: source.to_owned(), arch }
     }
 
     /// Loads machine code; the modules are those who asked's to keep.
@@ -206,13 +129,86 @@ impl Gpu {
         let loaded = self.0.context.load_module(Ptx::from_binary(cubin.code));
         loaded.map_err(failed(format!("loading {name}")))
     }
+}
 
-    /// Lets this GPU reach the memory of another one, where their connection allows it; else the
-    /// driver carries copies through memory of the computer.
-    ///
-    /// # Errors
-    /// When the driver fails.
-    pub fn enable_peer_access(&self, other: &Gpu) -> Result<(), Error> {
+impl Device for Gpu {
+    type Memory = Memory;
+    type Pinned = Pinned;
+    type Kernel = Kernel;
+    type Pending = Pending;
+    type Stream = Stream;
+    type Event = Event;
+    type Graph = Graph;
+
+    fn name(&self) -> String {
+        format!("cuda:{}", self.0.ordinal)
+    }
+
+    fn limits(&self) -> Limits {
+        self.0.limits
+    }
+
+    fn has_warp_groups(&self) -> bool {
+        self.0.arch == architecture(9, 0)
+    }
+
+    /// `ODEUM_CUDA_MEMORY_LIMIT` (bytes) is the limit, which is how small GPUs are tried on large ones.
+    fn free_memory(&self, idle: usize) -> Result<usize, Error> {
+        self.bind()?;
+        let (free, _) = self.0.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        let limit = std::env::var("ODEUM_CUDA_MEMORY_LIMIT").ok().and_then(|l| l.parse().ok());
+        Ok((free + idle).min(limit.unwrap_or(usize::MAX)))
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<Memory, Error> {
+        Memory::reserve(self, bytes)
+    }
+
+    fn memory(&self, bytes: usize) -> Result<Memory, Error> {
+        Memory::zeroed(self, bytes)
+    }
+
+    fn pinned(&self, bytes: usize) -> Result<Pinned, Error> {
+        Pinned::new(self, bytes)
+    }
+
+    fn stream(&self) -> Result<Stream, Error> {
+        Stream::new(self)
+    }
+
+    fn event(&self) -> Result<Event, Error> {
+        Event::new(self)
+    }
+
+    fn tensor_map(&self, field: u64, layout: &TensorMapLayout) -> Result<TensorMap, Error> {
+        self.bind()?;
+        let mut map = TensorMap([0; 16]);
+        let (sizes, strides) = (layout.sizes.map(|n| n as u64), layout.strides.map(|n| n as u64));
+        let box_sizes = [layout.box_sizes[0] as u32, layout.box_sizes[1] as u32, 1];
+        // SAFETY: `map` has the size and the alignment of a tensor map; the lists have as many
+        // entries as there are axes. The driver writes the map and keeps no pointer.
+        unsafe {
+            sys::cuTensorMapEncodeTiled(
+                (&raw mut map).cast(),
+                sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                3,
+                field as *mut c_void,
+                sizes.as_ptr(),
+                strides.as_ptr(),
+                box_sizes.as_ptr(),
+                [1; 3].as_ptr(),
+                sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+                sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        }
+        .result()
+        .map_err(failed("mapping a field"))?;
+        Ok(map)
+    }
+
+    fn enable_peer_access(&self, other: &Gpu) -> Result<(), Error> {
         if self.0.ordinal == other.0.ordinal {
             return Ok(());
         }
@@ -230,6 +226,26 @@ impl Gpu {
         // it is open. What is refused (reached already, or too many) leaves the way it was.
         let _ = unsafe { sys::cuCtxEnablePeerAccess(other.0.context.cu_ctx(), 0) };
         Ok(())
+    }
+
+    fn cached(&self, source: &str, kernels: &[&str]) -> Option<Pending> {
+        Pending::cached(&self.source(source, kernels), kernels)
+    }
+
+    fn compile_async(&self, source: &str, kernels: &[&str]) -> Pending {
+        Pending::begin(&self.source(source, kernels), kernels)
+    }
+
+    fn wait(&self, pending: Pending) -> Result<Vec<Kernel>, Error> {
+        let (name, kernels, cubin) = pending.wait()?;
+        self.bind()?;
+        let module = self.module(&name, cubin)?;
+        let load = |kernel: String| {
+            let function = module.load_function(&kernel);
+            let function = function.map_err(failed(format!("loading {kernel}")))?;
+            Ok(Kernel { function, name: kernel })
+        };
+        kernels.into_iter().map(load).collect()
     }
 }
 

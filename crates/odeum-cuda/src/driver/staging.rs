@@ -1,7 +1,7 @@
 //! Memory of this computer through which the GPU reads and writes at full speed.
 
 use super::gpu::Gpu;
-use super::library::failed;
+use crate::library::failed;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, result};
 use odeum_core::Error;

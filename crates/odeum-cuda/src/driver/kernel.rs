@@ -1,6 +1,6 @@
 //! Kernels in the memory of a GPU.
 
-use super::library::failed;
+use crate::library::failed;
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
 use odeum_core::Error;
@@ -8,17 +8,12 @@ use odeum_core::Error;
 /// A kernel in the memory of a GPU.
 #[derive(Clone)]
 pub struct Kernel {
-    pub(crate) function: CudaFunction,
-    pub(crate) name: String,
+    pub(super) function: CudaFunction,
+    pub(super) name: String,
 }
 
-impl Kernel {
-    /// Allows this much dynamic shared memory, and gives the number of blocks of `threads` that a
-    /// multiprocessor then holds at once.
-    ///
-    /// # Errors
-    /// More than a block may have.
-    pub fn prepare(&self, threads: usize, shared: usize) -> Result<usize, Error> {
+impl crate::Kernel for Kernel {
+    fn prepare(&self, threads: usize, shared: usize) -> Result<usize, Error> {
         let doing = || failed(format!("preparing {}", self.name));
         if shared > 0 {
             let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -32,11 +27,7 @@ impl Kernel {
         Ok((blocks.map_err(doing())? as usize).max(1))
     }
 
-    /// Prefers shared memory to cache, as far as the multiprocessor has both in one.
-    ///
-    /// # Errors
-    /// When the driver fails.
-    pub fn prefer_shared(&self) -> Result<(), Error> {
+    fn prefer_shared(&self) -> Result<(), Error> {
         // Percent of the memory that is either.
         let share = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
         let set = self.function.set_attribute(share, 100);

@@ -1,6 +1,6 @@
 // Runs kernels that the host shim made plain C++, as a driver does: by a list of addresses of
 // their arguments. Stands after their text; OD_HOST_KERNEL exports one.
-static void **od_host_arguments;
+static thread_local void **od_host_arguments;
 
 template <class... A, size_t... I>
 static void od_host_apply(void (*kernel)(A...), void **a, std::index_sequence<I...>) {
@@ -11,7 +11,7 @@ static void od_host_call(void (*kernel)(A...)) {
     od_host_apply(kernel, od_host_arguments, std::index_sequence_for<A...>());
 }
 
-static void (*od_host_body)();
+static thread_local void (*od_host_body)();
 
 static void od_host_fibre() {
     od_host_body();
@@ -19,7 +19,7 @@ static void od_host_fibre() {
     _longjmp(od_host_scheduler, 1);
 }
 
-// Comes back when the fibre waits, or has ended.
+// Comes back when the fibre yields, or has ended.
 static void od_host_enter(OdHostFibre &fibre) {
     if (_setjmp(od_host_scheduler)) return;
     if (fibre.begun) _longjmp(fibre.place, 1);
@@ -33,13 +33,15 @@ static void od_host_launch(
     const unsigned nx = block[0], threads = block[0] * block[1];
     const size_t stack = 128 * 1024;
     // Not cleared: memory that is not touched is none.
-    static std::unique_ptr<char[]> stacks;
-    static unsigned room;
+    static thread_local std::unique_ptr<char[]> stacks;
+    static thread_local unsigned room;
     if (room < threads) stacks.reset(new char[(room = threads) * stack]);
+    std::vector<OdHostFibre> fibres;
     // More than the 227 KiB that a block may have.
     std::vector<double> shared(32 * 1024);
     od_host_shared = shared.data();
     blockDim = uint3_{nx, (unsigned)block[1], 1};
+    gridDim = uint3_{(unsigned)blocks[0], (unsigned)blocks[1], (unsigned)blocks[2]};
     for (unsigned b = 0; b < blocks[0] * blocks[1] * blocks[2]; ++b) {
         blockIdx = uint3_{
             (unsigned)(b % blocks[0]), (unsigned)(b / blocks[0] % blocks[1]),
@@ -47,9 +49,11 @@ static void od_host_launch(
         // Of shared memory nothing is read that the block has not written: what it holds are large
         // numbers, as after what is no number marches go back and take single steps.
         std::memset(shared.data(), 0x41, shared.size() * sizeof(double));
-        od_host_fibres.assign(threads, OdHostFibre());
+        std::memset(od_host_votes, 0, sizeof(od_host_votes));
+        fibres.assign(threads, OdHostFibre());
+        od_host_fibres = fibres.data();
         for (unsigned t = 0; t < threads; ++t) {
-            ucontext_t &start = od_host_fibres[t].start;
+            ucontext_t &start = fibres[t].start;
             getcontext(&start);
             start.uc_stack.ss_sp = &stacks[t * stack];
             start.uc_stack.ss_size = stack;
@@ -61,7 +65,7 @@ static void od_host_launch(
         while (any) {
             any = false;
             for (unsigned t = 0; t < threads; ++t) {
-                OdHostFibre &fibre = od_host_fibres[t];
+                OdHostFibre &fibre = fibres[t];
                 if (fibre.ended) continue;
                 od_host_current = t;
                 threadIdx = uint3_{t % nx, t / nx, 0};

@@ -1,0 +1,107 @@
+//! Memory of GPUs, and page-locked memory of this computer.
+
+use super::gpu::Gpu;
+use crate::library::failed;
+use crate::memory::{check_fit, checked_place};
+use cudarc::driver::{result, sys};
+use odeum_core::Error;
+use std::ops::Range;
+
+/// Memory of a GPU, freed when dropped.
+pub struct Memory {
+    pub(super) address: sys::CUdeviceptr,
+    bytes: usize,
+    pub(super) gpu: Gpu,
+}
+
+/// Page-locked memory of this computer, which GPUs read and write by themselves; freed when dropped.
+pub struct Pinned {
+    address: *mut u8,
+    bytes: usize,
+    gpu: Gpu,
+}
+
+// SAFETY: the memory belongs to the value alone; the driver takes calls from any thread.
+unsafe impl Send for Pinned {}
+
+impl Memory {
+    pub(super) fn zeroed(gpu: &Gpu, bytes: usize) -> Result<Memory, Error> {
+        let memory = Memory::reserve(gpu, bytes)?;
+        // SAFETY: the memory was reserved with this size.
+        unsafe { result::memset_d8_sync(memory.address, 0, bytes) }
+            .map_err(failed("clearing memory of the GPU"))?;
+        Ok(memory)
+    }
+
+    pub(super) fn reserve(gpu: &Gpu, bytes: usize) -> Result<Memory, Error> {
+        gpu.bind()?;
+        // SAFETY: the context is bound.
+        let address = unsafe { result::malloc_sync(bytes) }
+            .map_err(failed(format!("reserving {bytes} bytes of GPU memory")))?;
+        Ok(Memory { address, bytes, gpu: gpu.clone() })
+    }
+
+    /// Refuses what ends behind the memory, and binds its GPU.
+    pub(super) fn fits(&self, end: usize) -> Result<(), Error> {
+        self.gpu.bind()?;
+        check_fit(end, self.bytes)
+    }
+}
+
+impl crate::Memory for Memory {
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: reserved by `Memory::reserve`, freed once. The driver waits for what uses it.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
+    }
+}
+
+impl Pinned {
+    pub(super) fn new(gpu: &Gpu, bytes: usize) -> Result<Pinned, Error> {
+        gpu.bind()?;
+        // Copies to and from all GPUs are fast.
+        let portable = sys::CU_MEMHOSTALLOC_PORTABLE;
+        // SAFETY: the context is bound.
+        let address = unsafe { result::malloc_host(bytes, portable) }
+            .map_err(failed(format!("reserving {bytes} bytes of page-locked memory")))?;
+        Ok(Pinned { address: address.cast(), bytes, gpu: gpu.clone() })
+    }
+
+    pub(super) fn part(&mut self, bytes: Range<usize>) -> &mut [u8] {
+        // SAFETY: every byte is a value.
+        unsafe { crate::Pinned::values(self, bytes.start, bytes.len()) }
+    }
+}
+
+impl crate::Pinned for Pinned {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    unsafe fn values<V: Copy>(&mut self, at: usize, count: usize) -> &mut [V] {
+        let place = checked_place::<V>(at, count, self.bytes);
+        // SAFETY: inside the allocation, which begins on a page and which nobody else holds; the caller's
+        // promise.
+        unsafe { std::slice::from_raw_parts_mut(self.address.add(place).cast(), count) }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_ok() {
+            // SAFETY: reserved by `Pinned::new`, freed once; who copies waits before it goes.
+            let _ = unsafe { result::free_host(self.address.cast()) };
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Devices by the NVIDIA driver.
+
+mod gpu;
+mod kernel;
+mod memory;
+mod pending;
+mod staging;
+mod stream;
+
+pub use gpu::{DeviceInfo, Gpu, devices};
+pub use kernel::Kernel;
+pub use memory::{Memory, Pinned};
+pub use pending::Pending;
+pub use stream::{Event, Graph, Stream};

@@ -1,0 +1,136 @@
+//! Kernels as functions of shared libraries.
+
+use super::compiler;
+use libloading::{Library, Symbol};
+use odeum_core::Error;
+use std::ffi::c_void;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SHIM: &str = include_str!("../device/host_shim.h");
+const MAIN: &str = include_str!("../device/host_main.h");
+
+/// Blocks that a multiprocessor holds at once, of whichever kernel.
+const RESIDENT: usize = 4;
+
+/// The most arguments that a kernel has.
+const MOST_ARGUMENTS: usize = 16;
+
+type Run = unsafe extern "C" fn(*mut *mut c_void, *const u64, *const u64);
+type Sizes = unsafe extern "C" fn(*mut u64) -> u64;
+
+/// A kernel of a text, as plain C++.
+#[derive(Clone)]
+pub struct Kernel {
+    library: Arc<Library>,
+    name: String,
+}
+
+/// Kernels that seem to be compiled for a while.
+pub struct Pending {
+    kernels: Result<Vec<Kernel>, Error>,
+    /// How often they are not ready when that is asked.
+    patience: AtomicUsize,
+}
+
+impl Pending {
+    pub(super) fn new(folder: &Path, source: &str, kernels: &[&str], patience: usize) -> Pending {
+        let exports: String = kernels.iter().map(|k| format!("OD_HOST_KERNEL({k})\n")).collect();
+        let text = format!("{SHIM}\n{source}\n{MAIN}\n{exports}");
+        let name = kernels.first().copied().unwrap_or_default();
+        let kernels = compiler::library(folder, name, &text).map(|library| {
+            let kernel = |&name: &&str| Kernel { library: library.clone(), name: name.to_owned() };
+            kernels.iter().map(kernel).collect()
+        });
+        Pending { kernels, patience: AtomicUsize::new(patience) }
+    }
+
+    pub(super) fn kernels(self) -> Result<Vec<Kernel>, Error> {
+        self.kernels
+    }
+}
+
+impl crate::Pending for Pending {
+    fn is_ready(&self) -> bool {
+        let less = |n: usize| n.checked_sub(1);
+        self.patience.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
+    }
+}
+
+impl crate::Kernel for Kernel {
+    fn prepare(&self, _: usize, _: usize) -> Result<usize, Error> {
+        Ok(RESIDENT)
+    }
+
+    fn prefer_shared(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Kernel {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Copies of the arguments, as a driver makes them.
+    ///
+    /// # Safety
+    /// They must point at values of the types that the kernel takes.
+    pub(super) unsafe fn arguments(
+        &self,
+        arguments: &[*mut c_void],
+    ) -> Result<Vec<Vec<u128>>, Error> {
+        let mut sizes = [0_u64; MOST_ARGUMENTS];
+        // SAFETY: the library exports this function for each of its kernels, and no kernel has more arguments.
+        let count = unsafe {
+            let sizes_of: Symbol<Sizes> = self.function("od_host_sizes")?;
+            sizes_of(sizes.as_mut_ptr())
+        };
+        if count as usize != arguments.len() {
+            let found = format!("{} for {}", arguments.len(), self.name);
+            return Err(Error::input("arguments", found, format!("the kernel takes {count}")));
+        }
+        let copy = |(from, bytes): (&*mut c_void, &u64)| {
+            let mut value = vec![0_u128; (*bytes as usize).div_ceil(16)];
+            // SAFETY: the caller's promise; there is room for as many bytes.
+            unsafe {
+                let to = value.as_mut_ptr().cast::<u8>();
+                std::ptr::copy_nonoverlapping(from.cast::<u8>(), to, *bytes as usize);
+            }
+            value
+        };
+        Ok(arguments.iter().zip(&sizes).map(copy).collect())
+    }
+
+    /// Runs all threads of a launch.
+    ///
+    /// # Safety
+    /// The arguments are values of the types that the kernel takes, and what they point at is alive.
+    pub(super) unsafe fn run(
+        &self,
+        arguments: &mut [Vec<u128>],
+        blocks: [u64; 3],
+        threads: [u64; 2],
+    ) -> Result<(), Error> {
+        let mut arguments: Vec<*mut c_void> =
+            arguments.iter_mut().map(|argument| argument.as_mut_ptr().cast()).collect();
+        // SAFETY: the library exports this function for each of its kernels; of the rest the caller's promise.
+        unsafe {
+            let run: Symbol<Run> = self.function("od_host_run")?;
+            run(arguments.as_mut_ptr(), blocks.as_ptr(), threads.as_ptr());
+        }
+        Ok(())
+    }
+
+    /// A function that the library exports for the kernel.
+    ///
+    /// # Safety
+    /// It must be of this type.
+    unsafe fn function<F>(&self, what: &str) -> Result<Symbol<'_, F>, Error> {
+        let name = format!("{what}_{}", self.name);
+        // SAFETY: the caller's promise.
+        unsafe { self.library.get(name.as_bytes()) }
+            .map_err(|e| Error::Cuda { doing: format!("finding {name}"), reason: e.to_string() })
+    }
+}

@@ -1,0 +1,95 @@
+//! Memory of the host device.
+
+use super::Host;
+use crate::memory::{check_fit, checked_place};
+use odeum_core::Error;
+
+/// What memory holds that nobody has written: large numbers, in either precision. After what is no number
+/// integrations go back and take smaller steps, and would hide it.
+const UNWRITTEN: u128 = u128::from_ne_bytes([0x41; 16]);
+
+/// Memory that stands for that of a GPU.
+pub struct Memory {
+    /// Words, so that every type is aligned.
+    words: Vec<u128>,
+    bytes: usize,
+    host: Host,
+}
+
+/// Memory that stands for page-locked memory.
+pub struct Pinned {
+    words: Vec<u128>,
+    bytes: usize,
+    host: Host,
+}
+
+fn unwritten(bytes: usize) -> Vec<u128> {
+    vec![UNWRITTEN; bytes.div_ceil(size_of::<u128>())]
+}
+
+impl Memory {
+    pub(super) fn new(host: &Host, bytes: usize) -> Result<Memory, Error> {
+        host.take(bytes)?;
+        Ok(Memory { words: unwritten(bytes), bytes, host: host.clone() })
+    }
+
+    /// Where bytes up to `end` are read from; an error where they do not lie in the memory.
+    pub(super) fn place(&self, end: usize) -> Result<usize, Error> {
+        check_fit(end, self.bytes)?;
+        Ok(self.words.as_ptr().expose_provenance())
+    }
+
+    /// Where they are written.
+    pub(super) fn place_mut(&mut self, end: usize) -> Result<usize, Error> {
+        check_fit(end, self.bytes)?;
+        Ok(self.words.as_mut_ptr().expose_provenance())
+    }
+}
+
+impl crate::Memory for Memory {
+    fn address(&self) -> u64 {
+        self.words.as_ptr().expose_provenance() as u64
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.host.schedule().finish();
+        self.host.give_back(self.bytes);
+    }
+}
+
+impl Pinned {
+    pub(super) fn new(host: &Host, bytes: usize) -> Pinned {
+        Pinned { words: unwritten(bytes), bytes, host: host.clone() }
+    }
+
+    pub(super) fn place(&mut self) -> usize {
+        self.words.as_mut_ptr().expose_provenance()
+    }
+}
+
+impl crate::Pinned for Pinned {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    unsafe fn values<V: Copy>(&mut self, at: usize, count: usize) -> &mut [V] {
+        let place = checked_place::<V>(at, count, self.bytes);
+        // SAFETY: inside the allocation, which is aligned to 16 bytes; the caller's promise.
+        unsafe {
+            let first = self.words.as_mut_ptr().cast::<u8>().add(place).cast();
+            std::slice::from_raw_parts_mut(first, count)
+        }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.host.schedule().finish();
+    }
+}

@@ -1,0 +1,128 @@
+//! Work of streams: nothing is done before somebody waits for it, and of what may be done then chance
+//! decides what is. What is not waited for is not there.
+
+use super::kernel::Kernel;
+use super::stream::Event;
+use odeum_core::{Error, lock};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+/// Pieces of work after which chance decides anew which streams go first, so that others fall behind.
+const STREAK: usize = 16;
+
+/// The streams of devices that work together.
+#[derive(Clone)]
+pub(super) struct Schedule(Arc<Mutex<Streams>>);
+
+struct Streams {
+    given: Vec<VecDeque<Work>>,
+    /// How often each event has passed.
+    passed: Vec<u64>,
+    seed: u64,
+    done: usize,
+}
+
+pub(super) enum Work {
+    Launch { kernel: Kernel, blocks: [u64; 3], threads: [u64; 2], arguments: Vec<Vec<u128>> },
+    Copy { from: usize, to: usize, bytes: usize },
+    Set { to: usize, bytes: usize, value: u8 },
+    Record(usize, u64),
+    Wait(usize, u64),
+}
+
+impl Schedule {
+    pub(super) fn new(seed: u64) -> Schedule {
+        let streams = Streams { given: Vec::new(), passed: Vec::new(), seed, done: 0 };
+        Schedule(Arc::new(Mutex::new(streams)))
+    }
+
+    /// The number of a new stream.
+    pub(super) fn stream(&self) -> usize {
+        let given = &mut lock(&self.0).given;
+        given.push(VecDeque::new());
+        given.len() - 1
+    }
+
+    /// An event that has passed.
+    pub(super) fn event(&self) -> Event {
+        let passed = &mut lock(&self.0).passed;
+        passed.push(0);
+        Event { number: passed.len() - 1, recorded: 0 }
+    }
+
+    /// Gives work to a stream. What it points at must be alive until the stream, or all, are waited for.
+    pub(super) fn give(&self, stream: usize, work: Work) {
+        lock(&self.0).given[stream].push_back(work);
+    }
+
+    /// Works until a stream has nothing left.
+    pub(super) fn wait(&self, stream: usize) -> Result<(), Error> {
+        let streams = &mut lock(&self.0);
+        while !streams.given[stream].is_empty() {
+            streams.work()?;
+        }
+        Ok(())
+    }
+
+    /// Works until no stream has anything left. Work that fails, or waits for ever, is given up.
+    pub(super) fn finish(&self) {
+        let streams = &mut lock(&self.0);
+        while streams.given.iter().any(|given| !given.is_empty()) {
+            if streams.work().is_err() {
+                streams.given.iter_mut().for_each(VecDeque::clear);
+            }
+        }
+    }
+}
+
+impl Streams {
+    /// Does one piece of work that need not wait.
+    fn work(&mut self) -> Result<(), Error> {
+        let may = |given: &VecDeque<Work>| match given.front() {
+            None => false,
+            Some(Work::Wait(event, times)) => self.passed[*event] >= *times,
+            Some(_) => true,
+        };
+        let ready = (0..self.given.len()).filter(|&n| may(&self.given[n]));
+        let rank = |n: &usize| mix(self.seed, self.done / STREAK, *n);
+        let next = ready.max_by_key(rank).and_then(|n| self.given[n].pop_front());
+        let Some(work) = next else {
+            let reason = "every stream waits for another one".to_owned();
+            return Err(Error::Cuda { doing: "waiting for the host device".to_owned(), reason });
+        };
+        self.done += 1;
+        match work {
+            Work::Record(event, times) => self.passed[event] = times,
+            Work::Wait(..) => {}
+            Work::Copy { from, to, bytes } => {
+                let from = std::ptr::with_exposed_provenance::<u8>(from);
+                let to = std::ptr::with_exposed_provenance_mut::<u8>(to);
+                // SAFETY: both ranges lay within memories when the work was given, which end all
+                // work before they go.
+                unsafe { std::ptr::copy(from, to, bytes) };
+            }
+            Work::Set { to, bytes, value } => {
+                let to = std::ptr::with_exposed_provenance_mut::<u8>(to);
+                // SAFETY: as above.
+                unsafe { std::ptr::write_bytes(to, value, bytes) };
+            }
+            Work::Launch { kernel, blocks, threads, mut arguments } => {
+                // SAFETY: whoever launched it promised the types, and that the memory lives.
+                unsafe { kernel.run(&mut arguments, blocks, threads)? };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number without pattern for each stream and streak (Steele, Lea & Flood 2014, splitmix64).
+fn mix(seed: u64, streak: usize, stream: usize) -> u64 {
+    let mut x = seed;
+    for part in [streak as u64, stream as u64] {
+        x = (x ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^= x >> 31;
+    }
+    x
+}

@@ -1,0 +1,114 @@
+//! What is kept of a device between calls: kernels, and streams with their memory.
+
+use super::lane::Lane;
+use super::plan::{self, Kernel};
+use super::recent::Recent;
+use odeum_core::{Error, lock};
+use odeum_cuda::{Device, Gpu, Kernel as _, Limits};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A device, and what is kept of it.
+pub(super) struct Kept<D: Device> {
+    pub(super) device: D,
+    pub(super) limits: Limits,
+    /// Systems up to which several lanes for each are the faster way.
+    pub(super) lane_systems: usize,
+    loaded: Mutex<Recent<Arc<Kernel>, Place<D>>>,
+    /// Streams and their memory that no run is using.
+    idle: Mutex<Vec<Lane<D>>>,
+}
+
+/// Where a kernel is, or will be: who loads it keeps others from the same work, but not from other kernels.
+type Place<D> = Arc<Mutex<Option<Loaded<D>>>>;
+
+/// A kernel in the memory of a device, as long as someone has it.
+#[derive(Clone)]
+pub(super) struct Loaded<D: Device> {
+    pub(super) kernel: D::Kernel,
+    /// Blocks that a multiprocessor holds at once.
+    pub(super) resident: usize,
+}
+
+impl Kept<Gpu> {
+    /// The GPU of this number.
+    pub(super) fn open(ordinal: usize) -> Result<Arc<Self>, Error> {
+        Gpu::open(ordinal).map(Kept::of_process)
+    }
+
+    /// The GPUs of these numbers, opened side by side.
+    pub(super) fn open_all(ordinals: &[usize]) -> Result<Vec<Arc<Self>>, Error> {
+        Ok(Gpu::open_all(ordinals)?.into_iter().map(Kept::of_process).collect())
+    }
+
+    /// One for each number.
+    fn of_process(gpu: Gpu) -> Arc<Self> {
+        static KEPT: OnceLock<Mutex<HashMap<usize, Arc<Kept<Gpu>>>>> = OnceLock::new();
+        let mut kept = lock(KEPT.get_or_init(Mutex::default));
+        kept.entry(gpu.ordinal()).or_insert_with(|| Arc::new(Kept::new(gpu))).clone()
+    }
+}
+
+impl<D: Device> Kept<D> {
+    /// A device of which nothing is kept yet.
+    pub(super) fn new(device: D) -> Self {
+        let limits = device.limits();
+        let lane_systems = plan::lane_systems(&limits);
+        Kept { device, limits, lane_systems, loaded: Mutex::default(), idle: Mutex::default() }
+    }
+
+    /// A lane whose arena has at least this many bytes: an idle one, or a new one.
+    pub(super) fn lane(&self, bytes: usize) -> Result<Lane<D>, Error> {
+        let idle = {
+            let mut idle = lock(&self.idle);
+            let fits = idle.iter().position(|lane| lane.arena.bytes() >= bytes);
+            // One that is too small makes room for its successor.
+            fits.or_else(|| idle.len().checked_sub(1)).map(|k| idle.swap_remove(k))
+        };
+        match idle {
+            Some(lane) => lane.with_room(&self.device, bytes),
+            None => Lane::new(&self.device, bytes),
+        }
+    }
+
+    /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
+    pub(super) fn keep(&self, lane: Lane<D>) {
+        if lane.is_done() {
+            lock(&self.idle).push(lane);
+        }
+    }
+
+    /// Lanes that no run is using.
+    pub(super) fn idle(&self) -> usize {
+        lock(&self.idle).len()
+    }
+
+    /// Compiles and loads a kernel, unless that has been done.
+    pub(super) fn load(&self, kernel: &Arc<Kernel>) -> Result<Loaded<D>, Error> {
+        let place = {
+            let mut loaded = lock(&self.loaded);
+            loaded.get(kernel).unwrap_or_else(|| {
+                let place = Place::default();
+                loaded.put(Arc::clone(kernel), Arc::clone(&place));
+                place
+            })
+        };
+        let mut place = lock(&place);
+        if let Some(loaded) = &*place {
+            return Ok(loaded.clone());
+        }
+        let compiled = self.device.compile(&kernel.source, kernel.name)?;
+        let layout = &kernel.layout;
+        if layout.shared > 0 {
+            compiled.prefer_shared()?;
+        }
+        let resident = compiled.prepare(layout.block, layout.shared)?;
+        Ok(place.insert(Loaded { kernel: compiled, resident }).clone())
+    }
+
+    /// Bytes of device memory that may be used, those of idle lanes among them.
+    pub(super) fn free_memory(&self) -> Result<usize, Error> {
+        let idle = lock(&self.idle).iter().map(|lane| lane.arena.bytes()).sum();
+        self.device.free_memory(idle)
+    }
+}

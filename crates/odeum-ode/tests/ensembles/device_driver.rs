@@ -1,0 +1,205 @@
+//! The driver of GPUs on host devices: batches, several devices, sessions, and what goes wrong.
+
+use crate::host;
+use odeum_cuda::host::{Host, Setup};
+use odeum_ode::backend::cuda::inspect::Devices;
+use odeum_ode::problems::Lorenz;
+use odeum_ode::{
+    Controller, Ensemble, Error, FirstStep, Method, Monitor, Options, Scalar, Solution, Status,
+    Tolerance,
+};
+
+/// Lorenz systems that start each a little elsewhere, with parameters of their own.
+fn ensemble(count: usize, end: f64) -> Ensemble<f64> {
+    let lorenz = Lorenz::problem();
+    let at = |k: usize| (k / count, k % count);
+    let states = (0..3 * count).map(at).map(|(i, s)| lorenz.y0[i] + 1e-3 * (s % 61) as f64);
+    let params = (0..3 * count).map(at).map(|(j, s)| lorenz.params[j] * (1.0 + s as f64 / 1e5));
+    let ensemble = Ensemble::new(3, states.collect(), (0.0, end)).unwrap();
+    ensemble.with_params(params.collect()).unwrap()
+}
+
+fn options() -> Options {
+    Options::new(Tolerance::new(1e-6, 1e-8)).save_at(vec![0.05, 0.1])
+}
+
+fn solve(devices: &Devices<Host>, ensemble: &Ensemble<f64>) -> Result<Solution<f64>, Error> {
+    devices.solve(&Lorenz, ensemble, &Method::dopri5(), &options(), &Monitor::new())
+}
+
+/// One device with more memory than it needs.
+fn alone(ensemble: &Ensemble<f64>) -> Solution<f64> {
+    solve(&Devices::new(vec![host::setup().device()]), ensemble).unwrap()
+}
+
+fn batches(solution: &Solution<f64>) -> usize {
+    solution.gpu_times.unwrap().batches
+}
+
+fn assert_same<T: Scalar>(found: &Solution<T>, wanted: &Solution<T>) {
+    let bits = |values: &[T]| -> Vec<u64> { values.iter().map(|x| x.to_f64().to_bits()).collect() };
+    assert_eq!(bits(&found.states), bits(&wanted.states));
+    assert_eq!(bits(&found.saved), bits(&wanted.saved));
+    assert_eq!((&found.status, &found.stats), (&wanted.status, &wanted.stats));
+    assert_eq!((&found.t, &found.n_saved), (&wanted.t, &wanted.n_saved));
+}
+
+/// Bytes in which batches of 512 such systems fit, or as many batches of 32 as a device has workers.
+const SMALL: usize = 112 << 10;
+
+#[test]
+fn ensembles_beyond_the_memory_go_in_batches() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = ensemble(3001, 0.15);
+    let wanted = alone(&ensemble);
+    assert!(wanted.all_succeeded());
+    assert_eq!(batches(&wanted), 1);
+    let device = host::setup().memory(SMALL).device();
+    let devices = Devices::new(vec![device.clone()]);
+    let found = solve(&devices, &ensemble).unwrap();
+    assert_same(&found, &wanted);
+    assert!(batches(&found) > 4, "{}", batches(&found));
+    assert_eq!(device.launched().len(), batches(&found));
+    // Lanes stay for the next run, which compiles nothing.
+    let (idle, compilations) = (devices.idle_lanes(), device.compilations());
+    assert!(idle > 0);
+    assert_same(&solve(&devices, &ensemble).unwrap(), &wanted);
+    assert_eq!((devices.idle_lanes(), device.compilations()), (idle, compilations));
+}
+
+#[test]
+fn memory_that_is_too_small_for_any_batch_is_an_error() {
+    if !host::is_available() {
+        return;
+    }
+    let devices = Devices::new(vec![host::setup().memory(4 << 10).device()]);
+    match solve(&devices, &ensemble(1000, 0.1)).map(drop) {
+        Err(Error::Device { device, reason, .. }) => {
+            assert_eq!(device, "host:0");
+            assert!(reason.contains("not enough memory"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whoever takes a batch, and however copies and kernels of several streams fall: the same bits.
+#[test]
+fn several_devices_share_the_batches() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = ensemble(4000, 0.15);
+    let wanted = alone(&ensemble);
+    for seed in 0..4 {
+        let setup = |bytes: usize| host::setup().seed(seed).memory(bytes);
+        let hosts = Setup::together(vec![setup(SMALL), setup(1 << 30)]);
+        let found = solve(&Devices::new(hosts.clone()), &ensemble).unwrap();
+        assert_same(&found, &wanted);
+        // The smaller memory decides on the batches.
+        assert!(batches(&found) > 4);
+        let launched: usize = hosts.iter().map(|host| host.launched().len()).sum();
+        assert_eq!(launched, batches(&found));
+    }
+}
+
+/// A run cut in pieces of equal length, on the device and on this side.
+#[test]
+fn sessions_advance_as_one_run_in_pieces() {
+    if !host::is_available() {
+        return;
+    }
+    const PIECES: u32 = 5;
+    let ensemble = ensemble(70, 1.0);
+    let devices = Devices::new(vec![host::setup().device()]);
+    let cold = Options::new(Tolerance::new(1e-6, 1e-8)).first_step(FirstStep::Share(0.25));
+    // Controllers with a memory forget it from one advance to the next.
+    let method = Method::rkck().with_controller(Controller::elementary());
+    for options in [cold.clone(), cold.warm_start()] {
+        let whole = options.clone().restarts(PIECES);
+        let monitor = Monitor::new();
+        let wanted = devices.solve(&Lorenz, &ensemble, &method, &whole, &monitor).unwrap();
+        let mut session = devices.session(&Lorenz, &ensemble, &method, &options).unwrap();
+        let mut steps = vec![0; ensemble.len()];
+        for piece in 0..PIECES {
+            let at = |piece: u32| f64::from(piece) / f64::from(PIECES);
+            session.advance((at(piece), at(piece + 1))).unwrap();
+            assert!(session.statuses().unwrap().iter().all(|status| status.is_success()));
+            for (sum, stats) in steps.iter_mut().zip(session.stats().unwrap()) {
+                *sum += stats.steps;
+            }
+        }
+        let found = session.states().unwrap();
+        let bits = |y: &[f64]| -> Vec<u64> { y.iter().map(|y| y.to_bits()).collect() };
+        assert_eq!(bits(&found), bits(&wanted.states), "warm start {}", options.warm_start);
+        assert!(wanted.stats.iter().map(|stats| stats.steps).eq(steps));
+        drop(session);
+        assert!(devices.idle_lanes() > 0);
+    }
+}
+
+/// A run that is stopped keeps what has ended; the rest says that it never ran.
+#[test]
+fn a_run_can_be_stopped() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = ensemble(6000, 4.0);
+    let devices = Devices::new(vec![host::setup().memory(SMALL).device()]);
+    let monitor = Monitor::new();
+    let solution = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while monitor.finished() == 0 {
+                std::thread::yield_now();
+            }
+            monitor.stop();
+        });
+        devices.solve(&Lorenz, &ensemble, &Method::dopri5(), &options(), &monitor).unwrap()
+    });
+    let count = |wanted: Status| solution.status.iter().filter(|&&s| s == wanted).count();
+    assert_eq!(count(Status::Success), monitor.finished());
+    assert!(count(Status::NotRun) > 0);
+    assert_eq!(count(Status::Success) + count(Status::NotRun), ensemble.len());
+}
+
+/// An error of one of two devices ends the run, and names the device.
+#[test]
+fn an_error_of_one_device_is_reported() {
+    if !host::is_available() {
+        return;
+    }
+    let ensemble = ensemble(2000, 0.15);
+    let batches = {
+        let setup = || host::setup().memory(SMALL);
+        batches(&solve(&Devices::new(Setup::together(vec![setup(), setup()])), &ensemble).unwrap())
+    };
+    // One does nothing, the other one batch too few: one of them fails, whoever comes first.
+    let setup = |launches: usize| host::setup().memory(SMALL).launches(launches);
+    let devices = Devices::new(Setup::together(vec![setup(batches - 1), setup(0)]));
+    match solve(&devices, &ensemble).map(drop) {
+        Err(Error::Cuda { doing, reason }) => {
+            assert!(doing.contains("od_erk on host:"), "{doing}");
+            assert_eq!(reason, "no more launches");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A folder that cannot be is a compiler that refuses.
+#[test]
+fn a_kernel_that_does_not_compile_is_reported() {
+    if !host::is_available() {
+        return;
+    }
+    let folder = concat!(env!("CARGO_TARGET_TMPDIR"), "/none\0/none");
+    let devices = Devices::new(vec![Setup::new(folder).device()]);
+    // No other test has this step, which stands in the text.
+    let method = Method::rkck().with_controller(Controller::fixed(0.015625));
+    let ensemble = ensemble(100, 0.15);
+    let refused = devices.solve(&Lorenz, &ensemble, &method, &options(), &Monitor::new());
+    match refused.map(drop) {
+        Err(Error::Compile { kernel, .. }) => assert_eq!(kernel, "od_erk"),
+        other => panic!("{other:?}"),
+    }
+}
