@@ -12,7 +12,7 @@ pub struct Kernel {
     pub(super) name: String,
 }
 
-impl crate::Kernel for Kernel {
+impl crate::device::Kernel for Kernel {
     fn prepare(&self, threads: usize, shared: usize) -> Result<usize, Error> {
         let doing = || failed(format!("preparing {}", self.name));
         if shared > 0 {

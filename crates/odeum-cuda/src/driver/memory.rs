@@ -48,7 +48,7 @@ impl Memory {
     }
 }
 
-impl crate::Memory for Memory {
+impl crate::memory::Memory for Memory {
     fn address(&self) -> u64 {
         self.address
     }
@@ -80,11 +80,11 @@ impl Pinned {
 
     pub(super) fn part(&mut self, bytes: Range<usize>) -> &mut [u8] {
         // SAFETY: every byte is a value.
-        unsafe { crate::Pinned::values(self, bytes.start, bytes.len()) }
+        unsafe { crate::memory::Pinned::values(self, bytes.start, bytes.len()) }
     }
 }
 
-impl crate::Pinned for Pinned {
+impl crate::memory::Pinned for Pinned {
     fn bytes(&self) -> usize {
         self.bytes
     }

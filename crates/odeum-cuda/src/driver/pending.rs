@@ -50,7 +50,7 @@ impl Pending {
     }
 }
 
-impl crate::Pending for Pending {
+impl crate::device::Pending for Pending {
     fn is_ready(&self) -> bool {
         !matches!(&self.code, Some(Code::Under(thread)) if !thread.is_finished())
     }

@@ -56,7 +56,7 @@ impl Stream {
     }
 }
 
-impl crate::Stream for Stream {
+impl crate::stream::Stream for Stream {
     type Device = Gpu;
 
     fn device(&self) -> &Gpu {

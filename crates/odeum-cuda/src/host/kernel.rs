@@ -51,14 +51,14 @@ impl Pending {
     }
 }
 
-impl crate::Pending for Pending {
+impl crate::device::Pending for Pending {
     fn is_ready(&self) -> bool {
         let less = |n: usize| n.checked_sub(1);
         self.patience.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
     }
 }
 
-impl crate::Kernel for Kernel {
+impl crate::device::Kernel for Kernel {
     fn prepare(&self, _: usize, _: usize) -> Result<usize, Error> {
         Ok(RESIDENT)
     }

@@ -46,7 +46,7 @@ impl Memory {
     }
 }
 
-impl crate::Memory for Memory {
+impl crate::memory::Memory for Memory {
     fn address(&self) -> u64 {
         self.words.as_ptr().expose_provenance() as u64
     }
@@ -73,7 +73,7 @@ impl Pinned {
     }
 }
 
-impl crate::Pinned for Pinned {
+impl crate::memory::Pinned for Pinned {
     fn bytes(&self) -> usize {
         self.bytes
     }

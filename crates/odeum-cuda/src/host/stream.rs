@@ -41,7 +41,7 @@ fn end<V>(at: usize, count: usize) -> usize {
     at.saturating_add(count.saturating_mul(size_of::<V>()))
 }
 
-impl crate::Stream for Stream {
+impl crate::stream::Stream for Stream {
     type Device = Host;
 
     fn device(&self) -> &Host {
@@ -103,7 +103,7 @@ impl crate::Stream for Stream {
         count: usize,
         fill: &(dyn Fn(usize, &mut [V]) + Sync),
     ) -> Result<(), Error> {
-        check_fit(end::<V>(at, count), crate::Memory::bytes(to))?;
+        check_fit(end::<V>(at, count), crate::memory::Memory::bytes(to))?;
         let mut values = vec![V::from_f64(0.0); count];
         // In no order that a caller could rely on.
         for (n, piece) in values.chunks_mut(FILLED).enumerate().rev() {
@@ -145,7 +145,7 @@ impl crate::Stream for Stream {
         to: &mut Memory,
         bytes: Range<usize>,
     ) -> Result<(), Error> {
-        check_fit(bytes.end, crate::Pinned::bytes(from))?;
+        check_fit(bytes.end, crate::memory::Pinned::bytes(from))?;
         let (from, to) = (from.place() + bytes.start, to.place_mut(bytes.end)? + bytes.start);
         self.give(Work::Copy { from, to, bytes: bytes.len() })
     }
@@ -156,7 +156,7 @@ impl crate::Stream for Stream {
         to: &mut Pinned,
         bytes: Range<usize>,
     ) -> Result<(), Error> {
-        check_fit(bytes.end, crate::Pinned::bytes(to))?;
+        check_fit(bytes.end, crate::memory::Pinned::bytes(to))?;
         let (from, to) = (from.place(bytes.end)? + bytes.start, to.place() + bytes.start);
         self.give(Work::Copy { from, to, bytes: bytes.len() })
     }

@@ -1,7 +1,9 @@
 //! What the host device promises.
 
 use super::{Host, Setup, is_available};
-use crate::{Device, Memory, Pinned, Stream, argument};
+use crate::device::{Device, argument};
+use crate::memory::{Memory, Pinned};
+use crate::stream::Stream;
 use odeum_core::Error;
 
 /// Reverses blocks of 64 numbers, and says of each warp of them whether it has one below zero.
