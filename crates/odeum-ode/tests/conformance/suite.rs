@@ -1,6 +1,5 @@
 //! What every method must do on every backend in every precision.
 
-use crate::copies::Copies;
 use crate::host;
 use crate::systems::{Fate, Fates, Smooth};
 use odeum_ode::backend::cuda::inspect::Devices;
@@ -21,8 +20,6 @@ pub(crate) enum Place {
     Device(Device),
     /// The driver and the kernels of GPUs on the host device, with a thread for each system.
     Host,
-    /// The same with several lanes for each system, of which copies make it large enough for that.
-    HostLanes,
 }
 
 impl Subject {
@@ -45,11 +42,9 @@ impl Subject {
     ) -> Solution<T> {
         match &self.place {
             Place::Device(device) => solve(system, ensemble, method, device, options).unwrap(),
-            Place::Host => on_host(system, ensemble, method, options, 0),
-            Place::HostLanes => {
-                let copies = Copies::new(system);
-                let ensemble = copies.ensemble(ensemble);
-                copies.first(on_host(&copies, &ensemble, method, options, usize::MAX))
+            Place::Host => {
+                let devices = Devices::new(vec![host::setup().device()]).lanes_up_to(0);
+                devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap()
             }
         }
     }
@@ -77,22 +72,6 @@ impl Subject {
         let ensemble = Ensemble::new(2, states, (0.0, 1.0)).unwrap().with_params(params).unwrap();
         self.solve(&Fates, &ensemble, &self.method, options)
     }
-}
-
-/// By several lanes for each system in ensembles of up to so many, else by a thread.
-fn on_host<T: Scalar, S: System>(
-    system: &S,
-    ensemble: &Ensemble<T>,
-    method: &Method,
-    options: &Options,
-    lanes_up_to: usize,
-) -> Solution<T> {
-    let device = host::setup().device();
-    let devices = Devices::new(vec![device.clone()]).lanes_up_to(lanes_up_to);
-    let solution = devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap();
-    let has_lanes = |kernel: &String| kernel.ends_with("_lanes");
-    assert_eq!(device.launched().iter().all(has_lanes), lanes_up_to > 0);
-    solution
 }
 
 fn options<T: Scalar>() -> Options {
