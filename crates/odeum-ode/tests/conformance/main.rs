@@ -5,7 +5,6 @@
 // Helpers of tests are tests too; clippy exempts only functions marked as such.
 #![allow(clippy::unwrap_used)]
 
-mod copies;
 mod deceivers;
 mod erased;
 #[path = "../device/host.rs"]
@@ -118,8 +117,6 @@ conforms!(tsit5_cuda_f32, Method::tsit5(), Place::Host, f32);
 conforms!(vern7_cuda_f64, Method::vern7(), Place::Host, f64);
 conforms!(rkc_cuda_f64, Method::rkc(), Place::Host, f64);
 conforms!(rkc_cuda_f32, Method::rkc(), Place::Host, f32);
-conforms!(rkck_lanes_cuda_f64, Method::rkck(), Place::HostLanes, f64);
-conforms!(dopri5_lanes_cuda_f64, Method::dopri5(), Place::HostLanes, f64);
 
 conforms!(rkck_gpu_f64, Method::rkck(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkck_gpu_f32, Method::rkck(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);

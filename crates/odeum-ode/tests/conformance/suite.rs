@@ -1,12 +1,11 @@
 //! What every method must do on every backend in every precision.
 
-use crate::copies::Copies;
 use crate::host;
 use crate::systems::{Fate, Fates, Smooth};
 use odeum_core::Tape;
 use odeum_ode::backend::cuda::inspect::Devices;
 use odeum_ode::{
-    Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Method, Monitor, Options, Scalar,
+    Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Method, Monitor, Options,
     Solution, Solver, Status, System, Tolerance, solve,
 };
 
@@ -51,14 +50,12 @@ pub(crate) enum Place {
     Inlined(Device),
     /// The driver and the kernels of GPUs on the host device, with a thread for each system.
     Host,
-    /// The same with several lanes for each system, of which copies make it large enough for that.
-    HostLanes,
 }
 
 impl Subject {
     /// False where this machine cannot run the instance.
     pub(crate) fn can_run(&self) -> bool {
-        !matches!(self.place, Place::Host | Place::HostLanes) || host::is_available()
+        !matches!(self.place, Place::Host) || host::is_available()
     }
 
     /// True where systems may end at a level.
@@ -78,9 +75,7 @@ impl Subject {
             Place::Device(device) => {
                 erased(DynSystem::new(system), ensemble, method, device, options)
             }
-            Place::Host | Place::HostLanes => {
-                self.solve_on_host(&system, ensemble, method, options)
-            }
+            Place::Host => on_host(&system, ensemble, method, options),
         }
     }
 
@@ -96,24 +91,7 @@ impl Subject {
             Place::Device(device) | Place::Inlined(device) => {
                 erased(Tape::trace(system).into(), ensemble, method, device, options)
             }
-            Place::Host | Place::HostLanes => self.solve_on_host(system, ensemble, method, options),
-        }
-    }
-
-    fn solve_on_host<T: Precision>(
-        &self,
-        system: &impl System,
-        ensemble: &Ensemble<T>,
-        method: &Method,
-        options: &Options,
-    ) -> Solution<T> {
-        match &self.place {
-            Place::HostLanes => {
-                let copies = Copies::new(system);
-                let ensemble = copies.ensemble(ensemble);
-                copies.first(on_host(&copies, &ensemble, method, options, usize::MAX))
-            }
-            _ => on_host(system, ensemble, method, options, 0),
+            Place::Host => on_host(system, ensemble, method, options),
         }
     }
 
@@ -157,20 +135,15 @@ fn erased<T: Precision>(
     Solver::new(system, method, device, options).unwrap().solve(ensemble).unwrap()
 }
 
-/// By several lanes for each system in ensembles of up to so many, else by a thread.
-fn on_host<T: Scalar, S: System>(
-    system: &S,
+/// By the driver and the kernels of GPUs, with a thread for each system.
+fn on_host<T: Precision>(
+    system: &impl System,
     ensemble: &Ensemble<T>,
     method: &Method,
     options: &Options,
-    lanes_up_to: usize,
 ) -> Solution<T> {
-    let device = host::setup().device();
-    let devices = Devices::new(vec![device.clone()]).lanes_up_to(lanes_up_to);
-    let solution = devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap();
-    let has_lanes = |kernel: &String| kernel.ends_with("_lanes");
-    assert_eq!(device.launched().iter().all(has_lanes), lanes_up_to > 0);
-    solution
+    let devices = Devices::new(vec![host::setup().device()]).lanes_up_to(0);
+    devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap()
 }
 
 fn options<T: Precision>() -> Options {
