@@ -29,7 +29,7 @@ const CRATES: [(&str, &[&str]); 9] = [
 ];
 
 /// Modules of every crate from the ground up; a module imports from its own level and below. In
-/// `odeum-ode`, say, `method` stands under `backend`, so it can never import it. The root of a crate
+/// `odeum-ode`, say, `method` stands under `cpu`, so it can never import it. The root of a crate
 /// stands above all of them: it only passes names on, or is the program.
 const LEVELS: [(&str, &[&[&str]]); 9] = [
     (
@@ -81,7 +81,8 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
             ],
             &["controller", "linalg", "problems"],
             &["method"],
-            &["backend"],
+            &["cpu", "gpu"],
+            &["device"],
             &["dynamic"],
             &["solve"],
         ],
@@ -89,21 +90,16 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
     (
         "odeum-fields",
         &[
-            // What a problem says.
-            &["eigen", "grid", "linear", "memory", "method", "model", "quantity", "slab", "text"],
-            &["coefficients", "mask", "record", "stencil", "walls"],
-            &["domain", "problem", "spectrum"],
-            // What is computed of it: `field`, `flat` and `plan` know each other.
-            &["native", "tiling"],
-            &["field", "flat", "plan", "solids"],
-            &["checkpoint", "noise", "sweep"],
-            &["engine", "problems"],
-            &["reduce"],
-            &["sample"],
-            &["backend", "stability"],
-            // Where it is computed, and how it goes on in time.
-            &["cuda", "host", "stages"],
-            &["march"],
+            &["problem"],
+            &["field"],
+            &["tiling"],
+            // A problem ready for sweeps, and the built-in ones.
+            &["plan", "problems"],
+            // Sweeps in memory, and what sums fields up; both know what a backend is.
+            &["analysis", "backend", "cpu"],
+            &["time"],
+            &["gpu"],
+            &["simulation"],
         ],
     ),
     (
@@ -291,21 +287,21 @@ mod tests {
     fn downward_imports_pass() {
         let text = "use crate::controller::Controller;\nuse crate::{status::Status, stats};\n";
         assert!(findings("odeum-ode", "method/rkc/mod.rs", text).is_empty());
-        assert!(findings("odeum-ode", "solve.rs", "use crate::backend::Device;").is_empty());
+        assert!(findings("odeum-ode", "solve.rs", "use crate::device::Device;").is_empty());
         assert!(findings("odeum-cli", "main.rs", "use odeum_ode::solve;").is_empty());
     }
 
     #[test]
     fn upward_edges_are_found() {
         for (krate, file, text) in [
-            ("odeum-ode", "method/mod.rs", "use crate::backend::Device;"),
+            ("odeum-ode", "method/mod.rs", "use crate::device::Device;"),
             ("odeum-ode", "stats.rs", "use super::controller::Law;"),
             ("odeum-ode", "stats.rs", "use crate::Status;"),
             ("odeum-ode", "nowhere.rs", ""),
-            ("odeum-ode", "backend/cuda/mod.rs", "use cudarc::driver;"),
+            ("odeum-ode", "gpu/mod.rs", "use cudarc::driver;"),
             ("odeum-core", "real.rs", "fn f() { odeum_ode::solve(); }"),
             ("odeum-fields", "lib.rs", "use odeum_kinetics::Reactor;"),
-            ("odeum-fields", "grid.rs", "use crate::march::March;"),
+            ("odeum-fields", "grid.rs", "use crate::simulation::Simulation;"),
             ("odeum-io", "lib.rs", "use odeum_case::Case;"),
             ("odeum-case", "model.rs", "use crate::case::Case;"),
             ("odeum-cli", "report/mod.rs", "use crate::run::command;"),

@@ -3,7 +3,7 @@
 use crate::available::Free;
 use crate::case::{FieldCase, FieldTime, Precision, StepSpec, too_large};
 use crate::plan::Overrides;
-use odeum_fields::{Field, Options, Stability, Steps, cuda, stability};
+use odeum_fields::{Field, Options, Stability, Steps, gpu, stability};
 use odeum_io::{Finding, Findings};
 use odeum_ode::Device;
 use sha2::{Digest, Sha256};
@@ -57,24 +57,24 @@ impl<'a> FieldPlan<'a> {
         let Device::Cuda(gpu) = &self.device else { return Ok(None) };
         let FieldCase { problem, time, precision, .. } = self.case;
         let asked = match precision {
-            Precision::F64 => cuda::memory::<f64>(problem, time.method, gpu),
-            Precision::F32 => cuda::memory::<f32>(problem, time.method, gpu),
+            Precision::F64 => gpu::memory::<f64>(problem, time.method, gpu),
+            Precision::F32 => gpu::memory::<f32>(problem, time.method, gpu),
         };
         let each = match asked {
             Err(odeum_ode::Error::Device { .. }) => return Ok(None),
-            asked => asked.map_err(|error| self.case.spots.place(error))?,
+            asked => asked.map_err(|error| self.case.source_spans.place(error))?,
         };
         if let Some(memory) = each.iter().find(|memory| memory.need > memory.free) {
             let place = format!(" on cuda:{}", memory.ordinal);
             let free = Free::bytes(memory.free);
-            return Err(too_large(memory.need, free, &place, &self.case.spots));
+            return Err(too_large(memory.need, free, &place, &self.case.source_spans));
         }
         Ok(each.iter().map(|memory| memory.need).max())
     }
 
     /// Makes the field and judges its steps; the error lies in the case.
     pub fn prepare<T: odeum_fields::Precision>(&self) -> Result<Prepared<T>, Finding> {
-        let FieldCase { problem, time, spots, .. } = self.case;
+        let FieldCase { problem, time, source_spans, .. } = self.case;
         let names = problem.model.species();
         let field = self.case.initial.field::<T>(&problem.grid).map_err(|error| {
             // The library knows species by their numbers.
@@ -89,7 +89,7 @@ impl<'a> FieldPlan<'a> {
                 .found(found)
                 .help("change the expression or the array it comes from")
         })?;
-        let place = |error| spots.place(error);
+        let place = |error| source_spans.place(error);
         let limits = stability(problem, &field, (time.start, time.until)).map_err(place)?;
         let largest = limits.largest_step(time.method);
         let steps = match &time.steps {
@@ -97,17 +97,17 @@ impl<'a> FieldPlan<'a> {
                 tolerance.check::<T>(names.len()).map_err(place)?;
                 Steps::Adaptive(tolerance.clone())
             }
-            StepSpec::Share(_) if limits.usual_step(time.method).is_infinite() => {
+            StepSpec::Fraction(_) if limits.usual_step(time.method).is_infinite() => {
                 return Err(self
                     .at("step", "nothing limits the step here")
                     .help("give its size: step = 0.01"));
             }
-            StepSpec::Share(_) if largest == 0.0 => {
+            StepSpec::Fraction(_) if largest == 0.0 => {
                 let message = format!("no step of {} is stable here", time.method.name());
                 let help = limits.remedy(time.method).unwrap_or("take another method".to_owned());
                 return Err(self.at("step", &message).help(help));
             }
-            StepSpec::Share(share) => Steps::Share(*share),
+            StepSpec::Fraction(fraction) => Steps::Fraction(*fraction),
             StepSpec::Fixed(step) => Steps::Fixed(*step),
         };
         if let Steps::Fixed(step) = steps
@@ -127,8 +127,8 @@ impl<'a> FieldPlan<'a> {
     }
 
     fn at(&self, field: &'static str, message: &str) -> Finding {
-        match self.case.spots.find(field) {
-            Some(spot) => spot.error(message),
+        match self.case.source_spans.find(field) {
+            Some(source_span) => source_span.error(message),
             None => Finding::error(message)
                 .in_file(self.case.source.name())
                 .field(format!("time.{field}")),
@@ -142,7 +142,7 @@ impl<'a> FieldPlan<'a> {
         let pair = |name: &str, value: String| (name.to_owned(), value);
         let mut all = vec![
             pair("version of odeum", env!("CARGO_PKG_VERSION").to_owned()),
-            pair("system, grid and walls", fingerprint(problem)),
+            pair("system, grid and boundaries", fingerprint(problem)),
             pair("initial values", fingerprint(initial)),
             // The same steps go on to a later end.
             pair("time", fingerprint(&FieldTime { until: 0.0, max_steps: 0, ..time.clone() })),

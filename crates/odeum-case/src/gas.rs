@@ -164,7 +164,7 @@ impl Gas {
         !matches!(self.mixture, Mixture::Ratio { .. }) && variables[2..].iter().any(|x| *x < 0.0)
     }
 
-    /// Shares of a whole, those that are negative by no more than the slack raised to zero.
+    /// Fractions of a whole, those that are negative by no more than the slack raised to zero.
     fn raised(&self, shares: &[f64], whole: f64) -> Vec<f64> {
         let raise = |(x, slack): (&f64, &f64)| {
             if *x < 0.0 && *x >= -slack * whole { 0.0 } else { *x }

@@ -43,8 +43,8 @@ pub mod suggest;
 pub use case::{
     Axis, COPIES, Case, Colours, ColumnTarget, Described, EnsembleSpec, Every, FieldCase,
     FieldOutput, FieldTime, Initial, Isosurface, Level, Line, MethodSpec, OutputSpec, Perturbation,
-    Precision, Range, RunSpec, Series, Slice, Spot, Spots, StepSpec, Structure, TableData,
-    TimeSpec, Until, Values, read, too_large,
+    Precision, Range, RunSpec, Series, Slice, SourceSpan, SourceSpans, StepSpec, Structure,
+    TableData, TimeSpec, Until, Values, read, too_large,
 };
 pub use field_plan::{FieldPlan, Prepared};
 pub use members::Members;

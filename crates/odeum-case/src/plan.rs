@@ -1,7 +1,7 @@
 //! From a case file to a run: what the library and this machine say to it.
 
 use crate::available::{Free, Working, available_memory};
-use crate::case::{Case, EnsembleSpec, Precision, Spot};
+use crate::case::{Case, EnsembleSpec, Precision, SourceSpan};
 use crate::device::threads_of;
 use crate::members::Members;
 use crate::{starts, steps};
@@ -10,7 +10,7 @@ use odeum_io::ensemble;
 use odeum_io::number::bytes;
 use odeum_io::parallel;
 use odeum_io::{Finding, Findings};
-use odeum_ode::{Crossing, Device, Ensemble, Error, Options, SaveAt, Scalar, Stats};
+use odeum_ode::{Device, Ensemble, Error, Options, SaveAt, Scalar, Stats, TerminalEvent};
 
 /// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
 /// memory too.
@@ -99,7 +99,7 @@ impl<'a> Plan<'a> {
                 // A system without a start is refused, or not integrated: any level will do.
                 _ => 0.0,
             };
-            options.end_at = Some(Crossing {
+            options.terminal_event = Some(TerminalEvent {
                 component: until.component,
                 rises: until.rises,
                 levels: parallel::map(self.threads(), parallel::PIECE, systems, level),
@@ -142,7 +142,7 @@ fn options(case: &Case) -> Options {
     }
     options.first_step = case.method.first_step;
     options.largest_step = case.method.largest_step;
-    options.restarts = case.time.restarts;
+    options.segments = case.time.segments;
     options.warm_start = case.time.warm_start;
     options
 }
@@ -156,8 +156,8 @@ fn check_span(case: &Case, findings: &Findings) -> Option<()> {
         return Some(());
     }
     let finding = Finding::error("over what time span?").field("time.span");
-    let finding = match case.spots.find("span") {
-        Some(spot) => finding.at(&spot.source, spot.span.clone()),
+    let finding = match case.source_spans.find("span") {
+        Some(source_span) => finding.at(&source_span.source, source_span.span.clone()),
         None => finding.in_file(case.source.name()),
     };
     let help = "add [time] with span = [0.0, 10.0], or columns `t_start` and `t_end` to the table";
@@ -196,20 +196,20 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
         findings.push(match (&case.ensemble.table, row, &error) {
             (Some(table), Some(row), Error::Input { found, remedy, .. }) => {
                 let error = format!("span of table row {row}: found {found}; {remedy}");
-                table.spot.error(error).help(format!(
+                table.source_span.error(error).help(format!(
                     "look at the columns t_start and t_end of {} (rows from 0)",
                     table.name
                 ))
             }
-            _ => case.spots.place(error),
+            _ => case.source_spans.place(error),
         });
     }
 }
 
 /// Mechanisms have one precision and one kind of device.
 fn check_place(case: &Case, device: &Device, overrides: &Overrides, findings: &Findings) {
-    let at = |field: &'static str, message: &str| match case.spots.find(field) {
-        Some(spot) => spot.error(message),
+    let at = |field: &'static str, message: &str| match case.source_spans.find(field) {
+        Some(source_span) => source_span.error(message),
         None => Finding::error(message).in_file(case.source.name()).field(field),
     };
     if case.run.precision == Precision::F32 {
@@ -259,7 +259,7 @@ fn check_memory(case: &Case, results: u128, threads: usize, findings: &Findings)
     };
     let message = format!("the results of {systems} need {}, and {free}", bytes(need));
     let finding = match largest(case) {
-        Some(spot) => spot.error(message),
+        Some(source_span) => source_span.error(message),
         None => Finding::error(message).in_file(case.source.name()).field("ensemble"),
     };
     findings.push(finding.help("take fewer systems or save times, or split the case"));
@@ -282,11 +282,11 @@ fn working(case: &Case, results: u128, threads: usize) -> Working {
 }
 
 /// Where the largest number is that results are multiplied by: systems along an axis, or save times.
-fn largest(case: &Case) -> Option<&Spot> {
+fn largest(case: &Case) -> Option<&SourceSpan> {
     let EnsembleSpec { count, sweep, .. } = &case.ensemble;
-    let axes = sweep.iter().map(|axis| (axis.values.len() as u128, Some(&axis.spot)));
-    let copies = (*count as u128, case.spots.find("ensemble.count"));
-    let times = (save_times(case), case.spots.find("save_at"));
+    let axes = sweep.iter().map(|axis| (axis.values.len() as u128, Some(&axis.source_span)));
+    let copies = (*count as u128, case.source_spans.find("ensemble.count"));
+    let times = (save_times(case), case.source_spans.find("save_at"));
     let all = axes.chain([copies, times]).filter(|(len, _)| *len > 1);
     all.max_by_key(|(len, _)| *len)?.1
 }

@@ -1,6 +1,6 @@
 //! Whether every system has a state to start from, and what is made of compositions of gases.
 
-use crate::case::{Case, Spot};
+use crate::case::{Case, SourceSpan};
 use crate::gas::{self, COMPOSITION, Gas, Mixture};
 use crate::members::Members;
 use crate::model::Start;
@@ -71,9 +71,10 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
             1 => format!("system {system} starts outside the thermodynamic data"),
             n => format!("{n} systems start outside the thermodynamic data, first system {system}"),
         };
-        let spot = case.model.variable(gas::TEMPERATURE).and_then(|v| case.spot_of(v));
-        let finding = match spot.or_else(|| case.spots.find(gas::TEMPERATURE)) {
-            Some(spot) => spot.error(message),
+        let source_span =
+            case.model.variable(gas::TEMPERATURE).and_then(|v| case.source_span_of(v));
+        let finding = match source_span.or_else(|| case.source_spans.find(gas::TEMPERATURE)) {
+            Some(source_span) => source_span.error(message),
             None => Finding::error(message).in_file(case.source.name()).field("system"),
         };
         let (low, high) = gas.reactor.temperature_bounds();
@@ -94,7 +95,7 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
         (&gas.mixture, &kept(case)[..], &case.ensemble.table)
     {
         let message = format!("the table has no column of {}", names(&kept(case)));
-        let finding = table.spot.error(message).into_warning().found(kept(case).join(", "));
+        let finding = table.source_span.error(message).into_warning().found(kept(case).join(", "));
         let help = "these amounts stay as in [system]: add columns, or leave them out there";
         findings.push(finding.help(help));
     }
@@ -123,8 +124,8 @@ fn not_finite(case: &Case, members: &Members<'_>, system: usize) -> Finding {
     let name = &case.model.variables[bad].name;
     let row = row(case, members, system);
     let message = format!("system {system}{row} has no state to start from: `{name}` is no number");
-    let finding = match case.spot_of(bad) {
-        Some(spot) => spot.error(message),
+    let finding = match case.source_span_of(bad) {
+        Some(source_span) => source_span.error(message),
         None => Finding::error(message).in_file(case.source.name()).field("system"),
     };
     finding.found(format!("{name} = {}", values[bad])).help("give a finite number")
@@ -156,9 +157,9 @@ fn refused(
         }
         return at_composition(case, message).found(sum_of(why)).help(help);
     } else {
-        let spot = variable.and_then(|v| case.spot_of(v));
-        match spot.or_else(|| case.spots.find(Argument::new(about?.to_owned()))) {
-            Some(spot) => spot.error(message),
+        let source_span = variable.and_then(|v| case.source_span_of(v));
+        match source_span.or_else(|| case.source_spans.find(Argument::new(about?.to_owned()))) {
+            Some(source_span) => source_span.error(message),
             None => Finding::error(message).in_file(case.source.name()).field("system"),
         }
     };
@@ -181,9 +182,9 @@ fn sum_of(why: &StateError) -> String {
 /// An error where the composition of systems comes from: the ensemble, else `[system]`.
 fn at_composition(case: &Case, message: String) -> Finding {
     let species = SPECIES..case.model.variables.len();
-    let spot: Option<&Spot> = species.into_iter().find_map(|v| case.spot_of(v));
-    match spot.or_else(|| case.spots.find(COMPOSITION)) {
-        Some(spot) => spot.error(message),
+    let source_span: Option<&SourceSpan> = species.into_iter().find_map(|v| case.source_span_of(v));
+    match source_span.or_else(|| case.source_spans.find(COMPOSITION)) {
+        Some(source_span) => source_span.error(message),
         None => Finding::error(message).in_file(case.source.name()).field("system"),
     }
 }

@@ -24,9 +24,9 @@ pub(crate) fn check(case: &Case, options: &Options, findings: &Findings) {
         let (what, found) = ("times to save at", times.len() as u64);
         findings.push(too_many(case, "save_at", what, found, most, until).help(&raise));
     }
-    let restarts = u64::from(case.time.restarts);
-    if restarts > most {
-        findings.push(too_many(case, "restarts", "restarts", restarts, most, until).help(&raise));
+    let segments = u64::from(case.time.segments);
+    if segments > most {
+        findings.push(too_many(case, "segments", "segments", segments, most, until).help(&raise));
     }
     let sizes = [
         (Argument::new("controller").key("step"), case.method.method.controller().fixed_step()),
@@ -59,8 +59,8 @@ fn too_many(
 }
 
 fn at(case: &Case, field: Argument, message: String) -> Finding {
-    match case.spots.find(&field) {
-        Some(spot) => spot.error(message),
+    match case.source_spans.find(&field) {
+        Some(source_span) => source_span.error(message),
         None => Finding::error(message).in_file(case.source.name()).field(field.to_string()),
     }
 }

@@ -39,8 +39,8 @@ pub fn check(plan: &Plan<'_>) -> Option<Finding> {
         significant(evaluations),
         count(u64::from(limit))
     );
-    let finding = match case.spots.find("name of the method") {
-        Some(spot) => spot.error(message),
+    let finding = match case.source_spans.find("name of the method") {
+        Some(source_span) => source_span.error(message),
         None => Finding::error(message).in_file(case.source.name()).field("method.name"),
     };
     let radius = significant(radius);

@@ -81,16 +81,16 @@ fn table(plan: &Plan<'_>) -> Table {
     if let Some(until) = &case.time.until {
         table.pair("or until", describe_until(until, &case.model.state_names));
     }
-    if options.restarts > 1 {
+    if options.segments > 1 {
         let warm = if options.warm_start { "the step size is kept" } else { "cold starts" };
-        table.pair("restarts", format!("{} pieces, {warm}", options.restarts));
+        table.pair("segments", format!("{} pieces, {warm}", options.segments));
     }
     table.pair("method", method(&case.method.method));
     table.pair("tolerance", tolerance(case));
     match options.first_step {
         FirstStep::Automatic => {}
         FirstStep::Size(h) => table.pair("first step", h.to_string()),
-        FirstStep::Share(s) => {
+        FirstStep::Fraction(s) => {
             table.pair("first step", format!("{s} of each piece of the span"));
         }
     }
@@ -138,7 +138,7 @@ fn tolerance(case: &Case) -> String {
     let tolerance = &case.tolerance;
     let rtol = format!("rtol {:e}", tolerance.rtol);
     match (&tolerance.norm, &tolerance.atol) {
-        (Norm::StateAndSlope, _) => format!("{rtol} of state and slope"),
+        (Norm::StateAndRate, _) => format!("{rtol} of state and rate"),
         (Norm::WeightedRms, Atol::Scalar(atol)) => format!("{rtol}, atol {atol:e}"),
         (Norm::WeightedRms, Atol::PerComponent(_)) => format!("{rtol}, atol by state"),
     }

@@ -52,8 +52,8 @@ fn describe(file: &str, read: Read, style: Style) -> String {
     let reactor = Reactor::constant_volume(kinetics);
     let n = reactor.dim();
     let nnz = reactor.jacobian_pattern().map_or(n * n, odeum_core::Pattern::nnz);
-    let share = 100.0 * nnz as f64 / (n * n) as f64;
-    facts.pair("Jacobian", format!("{n} × {n}, {} entries ({share:.0} %)", count(nnz as u64)));
+    let fraction = 100.0 * nnz as f64 / (n * n) as f64;
+    facts.pair("Jacobian", format!("{n} × {n}, {} entries ({fraction:.0} %)", count(nnz as u64)));
     text += &format!("\n\n{}\n{}", facts.render(style), rates(&mechanism).render(style));
     text += &jumps(&mechanism, style);
     if warnings.is_empty() {

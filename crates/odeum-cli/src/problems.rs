@@ -4,7 +4,7 @@ use crate::args::ProblemsArgs;
 use crate::exit::Exit;
 use crate::report::{Align, Style, Table, say, show, wrap};
 use odeum_case::suggest;
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_io::Finding;
 use odeum_ode::problems::{self, Problem};
 
@@ -24,14 +24,16 @@ pub(crate) fn command(args: &ProblemsArgs) -> Exit {
             say(&describe(&problem, style));
             Exit::Success
         }
-        None if Paper::named(name).is_some() => {
-            if let Some(Ok(text)) = Paper::named(name).map(|paper| describe_field(paper, style)) {
+        None if Builtin::named(name).is_some() => {
+            if let Some(Ok(text)) =
+                Builtin::named(name).map(|builtin| describe_field(builtin, style))
+            {
                 say(&text);
             }
             Exit::Success
         }
         None => {
-            let names = all.iter().map(|p| p.name).chain(Paper::ALL.map(Paper::name));
+            let names = all.iter().map(|p| p.name).chain(Builtin::ALL.map(Builtin::name));
             let finding = Finding::error(format!("there is no built-in problem `{name}`"))
                 .help(suggest::remedy(name, "built-in problems", names));
             show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput)
@@ -60,13 +62,13 @@ fn list(all: &[Problem], style: Style) -> String {
 }
 
 /// What a problem of fields is about.
-fn about(paper: Paper) -> &'static str {
-    match paper {
-        Paper::Diffusion => "diffusion of a ball",
-        Paper::Turing => "Turing pattern formation",
-        Paper::Front => "phase separation behind a chemical front, as printed",
-        Paper::MendedFront => "the same with a redissolution that is a sink everywhere",
-        Paper::Plume => "advection and diffusion from a point source",
+fn about(builtin: Builtin) -> &'static str {
+    match builtin {
+        Builtin::Diffusion => "diffusion of a ball",
+        Builtin::Turing => "Turing pattern formation",
+        Builtin::Front => "phase separation behind a chemical front, as printed",
+        Builtin::MendedFront => "the same with a redissolution that is a sink everywhere",
+        Builtin::Plume => "advection and diffusion from a point source",
     }
 }
 
@@ -79,30 +81,30 @@ fn fields(style: Style) -> String {
         ("step", Align::Right),
         ("title", Align::Left),
     ]);
-    for paper in Paper::ALL {
-        let species = paper.model().map_or(0, |model| model.species().len());
+    for builtin in Builtin::ALL {
+        let species = builtin.model().map_or(0, |model| model.species().len());
         table.row([
-            paper.name().to_owned(),
+            builtin.name().to_owned(),
             species.to_string(),
-            paper.spacing().to_string(),
-            paper.step().to_string(),
-            about(paper).to_owned(),
+            builtin.spacing().to_string(),
+            builtin.step().to_string(),
+            about(builtin).to_owned(),
         ]);
     }
     table.render(style)
 }
 
-fn describe_field(paper: Paper, style: Style) -> Result<String, odeum_ode::Error> {
-    let model = paper.model()?;
-    let mut text = format!("{}  {}\n", style.bold(paper.name()), about(paper));
+fn describe_field(builtin: Builtin, style: Style) -> Result<String, odeum_ode::Error> {
+    let model = builtin.model()?;
+    let mut text = format!("{}  {}\n", style.bold(builtin.name()), about(builtin));
     let mut facts = Table::pairs();
     facts.pair(
         "source",
         "Molnár, Izsák, Mészáros & Lagzi, Chemom. Intell. Lab. Syst. 108 (2011) 76–85, Table 1",
     );
     facts.pair("species", model.species().join(", "));
-    facts.pair("spacing", format!("{} (set with spacing = … in [grid])", paper.spacing()));
-    facts.pair("step", format!("{} (the paper's; euler)", paper.step()));
+    facts.pair("spacing", format!("{} (set with spacing = … in [grid])", builtin.spacing()));
+    facts.pair("step", format!("{} (the paper's; euler)", builtin.step()));
     text += &format!("\n{}", facts.render(style));
     let (names, numbers): (Vec<String>, Vec<f64>) = model.params().iter().cloned().unzip();
     text += &format!("\n{}", values("parameter", &names, &numbers, style));

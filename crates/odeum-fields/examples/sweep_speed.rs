@@ -6,7 +6,7 @@
 
 use odeum_fields::{
     Advection, Combination, Engine, Field, Grid, Mask, ModelText, Precision, Problem, Quantity,
-    Wind,
+    Velocity,
 };
 use odeum_ode::{Cpu, Error};
 use std::time::Instant;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Error> {
         ],
         ..ModelText::default()
     };
-    let wind = Wind::Uniform([
+    let velocity = Velocity::Uniform([
         Quantity::from(0.05),
         Quantity::from(0.01),
         Quantity::from("0.05*sin(t/500)"),
@@ -46,18 +46,18 @@ fn main() -> Result<(), Error> {
     let problem = Problem::new(diffusion.read()?.0, grid);
     let copies = [speed::<f32>(&problem, &cpu, 0.0)?, speed::<f64>(&problem, &cpu, 0.0)?];
     println!("{:12} f32 {:8.0}  f64 {:8.0}", "copy", copies[0], copies[1]);
-    for (name, text, wind) in [
+    for (name, text, velocity) in [
         ("diffusion", &diffusion, None),
         ("turing", &turing, None),
         ("front", &front, None),
-        ("plume", &diffusion, Some(wind)),
+        ("plume", &diffusion, Some(velocity)),
     ] {
         if arguments.get(2).is_some_and(|only| only != name) {
             continue;
         }
         let mut problem = Problem::new(text.read()?.0, grid);
-        if let Some(wind) = wind {
-            problem = problem.wind(wind, Advection::Upwind);
+        if let Some(velocity) = velocity {
+            problem = problem.velocity(velocity, Advection::Upwind);
         }
         println!(
             "{name:12} f32 {:8.0}  f64 {:8.0}",
@@ -95,7 +95,7 @@ fn speed<T: Precision>(problem: &Problem, cpu: &Cpu, slope: f64) -> Result<f64, 
     while begun.elapsed().as_secs_f64() < 1.0 {
         let start = Instant::now();
         let terms = [(1.0, &u)];
-        engine.sweep(0.0, &u, &Combination { slope, own: None, terms: &terms }, &mut next);
+        engine.sweep(0.0, &u, &Combination { rhs: slope, own: None, terms: &terms }, &mut next);
         best = best.min(start.elapsed().as_secs_f64());
         std::mem::swap(&mut u, &mut next);
     }

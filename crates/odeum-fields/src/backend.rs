@@ -1,13 +1,13 @@
 //! What fields lie on and are swept by: the processor, or a GPU.
 
+use crate::analysis::reduce::Summary;
+use crate::analysis::sample::{Care, State};
 use crate::field::Field;
-use crate::reduce::Summary;
-use crate::sample::{Care, State};
 use crate::tiling::Tiling;
 use odeum_ode::{Error, Tolerance};
 use std::borrow::Cow;
 
-/// A field of a march. A backend has as many as the method needs.
+/// A field of a simulation. A backend has as many as the method needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// The state at the time reached.
@@ -17,14 +17,14 @@ pub(crate) enum Slot {
     /// The stage before.
     Older,
     /// F at the beginning of a step.
-    Slope,
+    Rhs,
 }
 
-/// As [`Combination`](crate::Combination), of the fields of a march.
+/// As [`Combination`](crate::Combination), of the fields of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blend<'a> {
     /// The factor of F.
-    pub(crate) slope: f64,
+    pub(crate) rhs: f64,
     /// The factor of the old content of the output; `None` to leave that unread.
     pub(crate) own: Option<f64>,
     pub(crate) terms: &'a [(f64, Slot)],
@@ -54,7 +54,7 @@ pub(crate) struct Taken {
     /// Steps that succeeded; the state is that after them.
     pub(crate) steps: u64,
     /// The first value of the step after these that is NaN or infinite: species and cell.
-    pub(crate) spoiled: Option<(usize, [usize; 3])>,
+    pub(crate) non_finite: Option<(usize, [usize; 3])>,
 }
 
 /// A copy of a field, wherever it lies: taken at once, brought into memory when it is asked for,
@@ -79,9 +79,9 @@ impl<T> Snapshot<T> {
     }
 }
 
-/// The work of a march. Errors are those of devices; values that are not finite are none.
+/// The work of a simulation. Errors are those of devices; values that are not finite are none.
 pub(crate) trait Backend<T: odeum_ode::Scalar> {
-    /// out = own · out + Σ cₖ Vₖ + slope · F(t, u); the output is none of the others.
+    /// out = own · out + Σ cₖ Vₖ + right-hand side · F(t, u); the output is none of the others.
     fn sweep(&mut self, t: f64, u: Slot, what: &Blend<'_>, out: Slot) -> Result<(), Error>;
 
     /// Takes steps of forward Euler from [`Slot::Now`] to there. Of steps that fail none counts
@@ -93,10 +93,10 @@ pub(crate) trait Backend<T: odeum_ode::Scalar> {
 
     /// The first value that is NaN or infinite of a field that a step has ended in: what spoils a
     /// stage spoils all that follow.
-    fn spoiled(&mut self, slot: Slot) -> Result<Option<(usize, [usize; 3])>, Error>;
+    fn non_finite(&mut self, slot: Slot) -> Result<Option<(usize, [usize; 3])>, Error>;
 
-    /// The error of RKC between [`Slot::Now`] and [`Slot::Next`], whose slopes are in
-    /// [`Slot::Slope`] and [`Slot::Older`]; NaN when any value is not finite.
+    /// The error of RKC between [`Slot::Now`] and [`Slot::Next`], whose right-hand sides are in
+    /// [`Slot::Rhs`] and [`Slot::Older`]; NaN when any value is not finite.
     fn rkc_error(&mut self, tolerance: &Tolerance, h: f64) -> Result<f64, Error>;
 
     /// Sum, mass, mean and extremes of every species.

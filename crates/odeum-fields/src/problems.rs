@@ -9,27 +9,27 @@
 //!   the Turing mode grows by 0.0189 per unit of time, so that noise of 5·10⁻⁴ becomes a pattern
 //!   near t = 600, which is 1.2 million steps and not 2·10⁵.
 //! - The redissolution −k₂ a c of the front acts on an order parameter that begins at −1, where it
-//!   is a source of a and c. [`Paper::MendedFront`] puts c + 1 in its place.
+//!   is a source of a and c. [`Builtin::MendedFront`] puts c + 1 in its place.
 //! - Place and unit of the emission of the plume are not said; here it is 10 units of
-//!   concentration per second in one cell near the windward wall. Its first-order upwind scheme
+//!   concentration per second in one cell near the windward boundary. Its first-order upwind scheme
 //!   adds up to 187.5 m²/s of diffusion along an axis to the 100 m²/s of the model.
-//! - The walls of the plume are called no-flux, while the wind carries through them what is just
-//!   inside: [`Wall::Open`].
-//! - No-flux walls are taken half a cell beyond the outermost cells, which conserves the sum of
+//! - The boundaries of the plume are called no-flux, while the velocity carries through them what is just
+//!   inside: [`Boundary::Open`].
+//! - No-flux boundaries are taken half a cell beyond the outermost cells, which conserves the sum of
 //!   all cells exactly; the paper counts a layer of boundary points among the points of its grid.
 
 use crate::field::Field;
-use crate::grid::Grid;
-use crate::model::{Model, ModelText};
-use crate::noise::noise;
-use crate::problem::{Advection, PointSource, Problem, Wind};
-use crate::quantity::Quantity;
-use crate::walls::{Face, Wall, Walls};
+use crate::field::noise::noise;
+use crate::problem::boundaries::{Boundaries, Boundary, Face};
+use crate::problem::grid::Grid;
+use crate::problem::model::{Model, ModelText};
+use crate::problem::quantity::Quantity;
+use crate::problem::{Advection, PointSource, Problem, Velocity};
 use odeum_ode::{Error, Scalar};
 
 /// A problem of the paper's Table 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Paper {
+pub enum Builtin {
     /// Diffusion of a ball.
     Diffusion,
     /// Turing pattern formation.
@@ -42,55 +42,55 @@ pub enum Paper {
     Plume,
 }
 
-impl Paper {
+impl Builtin {
     /// All of them.
-    pub const ALL: [Paper; 5] =
-        [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::MendedFront, Paper::Plume];
+    pub const ALL: [Builtin; 5] =
+        [Builtin::Diffusion, Builtin::Turing, Builtin::Front, Builtin::MendedFront, Builtin::Plume];
 
     /// `"diffusion"`, `"turing"`, `"front"`, `"mended front"`, `"plume"`.
     pub fn name(self) -> &'static str {
         match self {
-            Paper::Diffusion => "diffusion",
-            Paper::Turing => "turing",
-            Paper::Front => "front",
-            Paper::MendedFront => "mended front",
-            Paper::Plume => "plume",
+            Builtin::Diffusion => "diffusion",
+            Builtin::Turing => "turing",
+            Builtin::Front => "front",
+            Builtin::MendedFront => "mended front",
+            Builtin::Plume => "plume",
         }
     }
 
     /// The problem with a name.
-    pub fn named(name: &str) -> Option<Paper> {
-        Paper::ALL.into_iter().find(|paper| paper.name() == name)
+    pub fn named(name: &str) -> Option<Builtin> {
+        Builtin::ALL.into_iter().find(|builtin| builtin.name() == name)
     }
 
     /// The paper's grid spacing [units of length; of the plume m].
     pub fn spacing(self) -> f64 {
         match self {
-            Paper::Diffusion | Paper::Front | Paper::MendedFront => 1.0,
-            Paper::Turing => 6.2e-3,
-            Paper::Plume => 100.0,
+            Builtin::Diffusion | Builtin::Front | Builtin::MendedFront => 1.0,
+            Builtin::Turing => 6.2e-3,
+            Builtin::Plume => 100.0,
         }
     }
 
     /// The paper's time step [units of time; of the plume s].
     pub fn step(self) -> f64 {
         match self {
-            Paper::Diffusion | Paper::Front | Paper::MendedFront => 0.02,
-            Paper::Turing => 5e-4,
-            Paper::Plume => 5.0,
+            Builtin::Diffusion | Builtin::Front | Builtin::MendedFront => 0.02,
+            Builtin::Turing => 5e-4,
+            Builtin::Plume => 5.0,
         }
     }
 
     /// The equations.
     pub fn model(self) -> Result<Model, Error> {
         let text = match self {
-            Paper::Diffusion => ModelText {
+            Builtin::Diffusion => ModelText {
                 species: vec!["c"],
                 params: vec![("D", 1.0)],
                 equations: vec![("c", "D * lap(c)")],
                 ..ModelText::default()
             },
-            Paper::Turing => ModelText {
+            Builtin::Turing => ModelText {
                 species: vec!["u", "v"],
                 params: vec![
                     ("Du", 5e-5),
@@ -105,9 +105,9 @@ impl Paper {
                 ],
                 ..ModelText::default()
             },
-            Paper::Front | Paper::MendedFront => {
+            Builtin::Front | Builtin::MendedFront => {
                 let dissolved =
-                    if self == Paper::Front { "k2 * a * c" } else { "k2 * a * (c + 1)" };
+                    if self == Builtin::Front { "k2 * a * c" } else { "k2 * a * (c + 1)" };
                 ModelText {
                     species: vec!["a", "b", "c"],
                     params: vec![
@@ -132,7 +132,7 @@ impl Paper {
                     ],
                 }
             }
-            Paper::Plume => ModelText {
+            Builtin::Plume => ModelText {
                 species: vec!["c"],
                 params: vec![("D", 100.0), ("E", 10.0)],
                 equations: vec![("c", "D * lap(c)")],
@@ -146,22 +146,20 @@ impl Paper {
     pub fn problem(self, shape: [usize; 3]) -> Result<Problem, Error> {
         let problem = Problem::new(self.model()?, Grid::new(shape, self.spacing())?);
         Ok(match self {
-            Paper::Diffusion | Paper::Turing => problem,
-            Paper::Front | Paper::MendedFront => {
-                let inflow = Wall::Dirichlet(Quantity::from(10.0));
+            Builtin::Diffusion | Builtin::Turing => problem,
+            Builtin::Front | Builtin::MendedFront => {
+                let inflow = Boundary::Dirichlet(Quantity::from(10.0));
                 let face = Face { axis: 0, high: false };
-                problem.walls(Walls::default().species(face, "a", inflow))
+                problem.boundaries(Boundaries::default().species(face, "a", inflow))
             }
-            Paper::Plume => {
-                let problem = problem.walls(Walls::all(Wall::Open));
-                let wind = ["5", "1", "5 * sin(t / 500)"].map(Quantity::from);
+            Builtin::Plume => {
+                let problem = problem.boundaries(Boundaries::all(Boundary::Open));
+                let velocity = ["5", "1", "5 * sin(t / 500)"].map(Quantity::from);
                 let cell = [shape[0] / 8, shape[1] / 2, shape[2] / 2];
                 let rate = Quantity::from("E");
-                problem.wind(Wind::Uniform(wind), Advection::Upwind).source(PointSource {
-                    species: "c".to_owned(),
-                    cell,
-                    rate,
-                })
+                problem
+                    .velocity(Velocity::Uniform(velocity), Advection::Upwind)
+                    .source(PointSource { species: "c".to_owned(), cell, rate })
             }
         })
     }
@@ -178,9 +176,9 @@ impl Paper {
             if shape[axis] > 1 { apart.powi(2) } else { 0.0 }
         };
         let species = match self {
-            Paper::Diffusion | Paper::Plume => 1,
-            Paper::Turing => 2,
-            Paper::Front | Paper::MendedFront => 3,
+            Builtin::Diffusion | Builtin::Plume => 1,
+            Builtin::Turing => 2,
+            Builtin::Front | Builtin::MendedFront => 3,
         };
         let mut field = Field::zeros(grid, species)?;
         field.fill_rows(|(s, y, z), row| {
@@ -188,10 +186,10 @@ impl Paper {
             let (beside, above) = (square(1, y), square(2, z));
             for (x, value) in row.iter_mut().enumerate() {
                 *value = T::from_f64(match self {
-                    Paper::Diffusion if square(0, x) + beside + above <= 400.0 => 1.0,
-                    Paper::Diffusion | Paper::Plume => 0.0,
-                    Paper::Turing => 1.0 + 5e-4 * noise(seed, s, first + x),
-                    Paper::Front | Paper::MendedFront => [0.0, 1.0, -1.0][s],
+                    Builtin::Diffusion if square(0, x) + beside + above <= 400.0 => 1.0,
+                    Builtin::Diffusion | Builtin::Plume => 0.0,
+                    Builtin::Turing => 1.0 + 5e-4 * noise(seed, s, first + x),
+                    Builtin::Front | Builtin::MendedFront => [0.0, 1.0, -1.0][s],
                 });
             }
         });

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use odeum_fields::{
-    Advection, Combination, Engine, Field, Grid, Mask, ModelText, PointSource, Precision, Problem,
-    Quantity, Wall, Walls, Wind,
+    Advection, Boundaries, Boundary, Combination, Engine, Field, Grid, Mask, ModelText,
+    PointSource, Precision, Problem, Quantity, Velocity,
 };
 use odeum_ode::{Cpu, Isa};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -53,11 +53,11 @@ fn problems(shape: [usize; 3]) -> Vec<(&'static str, Problem)> {
     };
     let diffusion = [("c", "0.1*lap(c)")];
     let turing = [("u", "0.1*lap(u) + u - u^3 - v"), ("v", "0.2*lap(v) + u - v")];
-    let winds = ["0.1", "0.1*sin(t)", "0.05"].map(Quantity::from);
+    let velocities = ["0.1", "0.1*sin(t)", "0.05"].map(Quantity::from);
     let cells = |w: f64| vec![w; grid.cells()];
     let source =
         PointSource { species: "c".into(), cell: [0, 0, 0], rate: Quantity::from("1 + sin(t)") };
-    let warm = Wall::Dirichlet(Quantity::from("0.3 + 0.1*t"));
+    let warm = Boundary::Dirichlet(Quantity::from("0.3 + 0.1*t"));
     // More species than a short list on the stack would hold.
     let many: Vec<(&str, &str)> = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"]
         .into_iter()
@@ -68,10 +68,16 @@ fn problems(shape: [usize; 3]) -> Vec<(&'static str, Problem)> {
         ("turing", of(&turing)),
         ("potential", of(&[("c", "0.01*lap(c^3 - c - lap(c))")])),
         ("interpreted", of(&many)),
-        ("walls", of(&turing).walls(Walls::default().axis(0, warm.clone()).axis(1, warm))),
-        ("upwind", of(&turing).wind(Wind::Uniform(winds.clone()), Advection::Upwind)),
-        ("koren", of(&diffusion).wind(Wind::Uniform(winds), Advection::Koren)),
-        ("cells", of(&diffusion).wind(Wind::Cells([0.1, 0.2, 0.0].map(cells)), Advection::Upwind)),
+        (
+            "boundary",
+            of(&turing).boundaries(Boundaries::default().axis(0, warm.clone()).axis(1, warm)),
+        ),
+        ("upwind", of(&turing).velocity(Velocity::Uniform(velocities.clone()), Advection::Upwind)),
+        ("koren", of(&diffusion).velocity(Velocity::Uniform(velocities), Advection::Koren)),
+        (
+            "cells",
+            of(&diffusion).velocity(Velocity::Cells([0.1, 0.2, 0.0].map(cells)), Advection::Upwind),
+        ),
         ("coefficients", of(&diffusion).diffusion("c", cells(0.1))),
         ("source", of(&diffusion).source(source)),
         ("solids", of(&turing).mask(Mask::from_fn(&grid, |[x, y, _]| x + y > 5.0).unwrap())),
@@ -88,20 +94,16 @@ fn allocated<T: Precision>(problem: &Problem, threads: usize, isa: Isa, rounds: 
     let (mut next, mut other) = (engine.zeros().unwrap(), u.clone());
     let h = 1e-3;
     let mut round = |t: f64| {
-        let mut sound = engine.slope(t, &u, &mut next);
+        let mut finite = engine.rhs(t, &u, &mut next);
         let rest = [(0.5, &u), (0.25, &next)];
-        sound &=
-            engine.sweep(t, &u, &Combination { slope: 0.0, own: None, terms: &rest }, &mut other);
-        sound &= engine.sweep(
-            t,
-            &u,
-            &Combination { slope: h, own: Some(0.1), terms: &rest },
-            &mut other,
-        );
+        finite &=
+            engine.sweep(t, &u, &Combination { rhs: 0.0, own: None, terms: &rest }, &mut other);
+        finite &=
+            engine.sweep(t, &u, &Combination { rhs: h, own: Some(0.1), terms: &rest }, &mut other);
         for steps in 1..=engine.most_steps().min(3) {
-            sound &= engine.steps(&[t, t + h, t + 2.0 * h][..steps], h, &u, &mut other);
+            finite &= engine.steps(&[t, t + h, t + 2.0 * h][..steps], h, &u, &mut other);
         }
-        assert!(sound);
+        assert!(finite);
         assert_eq!(engine.advance((&|n| t + n as f64 * h, h), 5, &mut u, &mut next), 5);
     };
     round(0.0);

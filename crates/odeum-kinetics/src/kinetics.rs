@@ -123,8 +123,8 @@ impl Kinetics {
 
     /// Parts of a workspace of [`workspace`](Kinetics::workspace) values.
     #[inline(always)]
-    pub(crate) fn carve<'a, R: Real>(&self, work: &'a mut [R]) -> Scratch<'a, R> {
-        Scratch::carve(work, &self.sizes())
+    pub(crate) fn split<'a, R: Real>(&self, work: &'a mut [R]) -> Scratch<'a, R> {
+        Scratch::split(work, &self.sizes())
     }
 
     #[inline(always)]

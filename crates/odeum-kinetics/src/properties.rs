@@ -33,7 +33,7 @@ impl Kinetics {
     #[inline(always)]
     pub fn standard_states<R: Real>(&self, t: R, work: &mut [R]) -> StandardState<R> {
         let at = Temperature::new(t);
-        let mut s = self.carve(work);
+        let mut s = self.split(work);
         self.standard_state::<R, false>(&at, &mut s);
         let n = self.n_species();
         let mut out = StandardState {
@@ -59,7 +59,7 @@ impl Kinetics {
     /// Heat capacity at constant pressure of a mixture of these mass fractions [J/(kg K)].
     #[inline(always)]
     pub fn cp_mass<R: Real>(&self, t: R, mass_fractions: &[R], work: &mut [R]) -> R {
-        let mut s = self.carve(work);
+        let mut s = self.split(work);
         self.standard_state::<R, false>(&Temperature::new(t), &mut s);
         let mut sum = R::lit(0.0);
         for k in 0..self.n_species() {
@@ -86,7 +86,7 @@ impl Kinetics {
         work: &'a mut [R],
     ) -> (Conditions<R>, Scratch<'a, R>) {
         let at = Temperature::new(t);
-        let mut s = self.carve(work);
+        let mut s = self.split(work);
         let mut total = R::lit(0.0);
         for k in 0..self.n_species() {
             s.c[k] = concentrations[k];
@@ -120,7 +120,7 @@ impl Kinetics {
     #[inline(always)]
     pub fn equilibrium_constants<R: Real>(&self, t: R, out: &mut [R], work: &mut [R]) {
         let at = Temperature::new(t);
-        let mut s = self.carve(work);
+        let mut s = self.split(work);
         self.standard_state::<R, false>(&at, &mut s);
         let ln_standard = R::lit((REFERENCE_PRESSURE / GAS_CONSTANT).ln()) - at.ln;
         for (r, file) in self.order.iter().enumerate() {

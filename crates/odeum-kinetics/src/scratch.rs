@@ -80,7 +80,7 @@ impl Sizes {
 impl<'a, R: Real> Scratch<'a, R> {
     /// Parts of a workspace of so many values.
     #[inline(always)]
-    pub(crate) fn carve(work: &'a mut [R], sizes: &Sizes) -> Scratch<'a, R> {
+    pub(crate) fn split(work: &'a mut [R], sizes: &Sizes) -> Scratch<'a, R> {
         let [
             c,
             e,

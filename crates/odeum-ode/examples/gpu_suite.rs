@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use odeum_ode::backend::cuda::{Session, devices, pleiades_as_published};
+use odeum_ode::gpu::{Session, devices, pleiades_as_published};
 use odeum_ode::problems::{self, Brusselator1d, Lorenz, Pleiades, VanDerPol};
 use odeum_ode::{
     Cpu, Cuda, Device, Ensemble, Error, FirstStep, Method, Options, Scalar, Solution, Status,
@@ -85,21 +85,21 @@ impl Suite {
 
     fn against_cpu(&mut self) -> Result<(), Error> {
         let pleiades = Pleiades::problem();
-        let paper = Options::new(Tolerance::state_and_slope(1e-10))
-            .first_step(FirstStep::Share(0.5))
-            .restarts(10);
+        let published = Options::new(Tolerance::state_and_rate(1e-10))
+            .first_step(FirstStep::Fraction(0.5))
+            .segments(10);
         let automatic = Options::new(Tolerance::new(1e-6, 1e-9));
         for count in [1, 33, 1000, 5000] {
             let ensemble = scattered::<f64>(&pleiades.y0, count, (0.0, 1.0))?;
             let name = format!("pleiades rkck, {count} systems");
-            self.compare(&name, &Pleiades, &ensemble, &Method::rkck(), &paper, 1e-11)?;
+            self.compare(&name, &Pleiades, &ensemble, &Method::rkck(), &published, 1e-11)?;
         }
         let ensemble = scattered::<f64>(&pleiades.y0, 3000, (0.0, 1.0))?;
         for method in [Method::dopri5(), Method::tsit5(), Method::vern7()] {
             let name = format!("pleiades {}", method.name());
             self.compare(&name, &Pleiades, &ensemble, &method, &automatic, 1e-6)?;
         }
-        let saves = automatic.clone().save_at(vec![0.1, 0.35, 1.0]).restarts(3);
+        let saves = automatic.clone().save_at(vec![0.1, 0.35, 1.0]).segments(3);
         self.compare("pleiades saved", &Pleiades, &ensemble, &Method::dopri5(), &saves, 1e-6)?;
         let back = scattered::<f64>(&pleiades.y0, 100, (1.0, 0.0))?;
         self.compare("pleiades backward", &Pleiades, &back, &Method::rkck(), &automatic, 1e-6)?;
@@ -132,7 +132,7 @@ impl Suite {
             (
                 "rkck",
                 Method::rkck(),
-                Options::new(Tolerance::state_and_slope(1e-10)).first_step(FirstStep::Share(0.5)),
+                Options::new(Tolerance::state_and_rate(1e-10)).first_step(FirstStep::Fraction(0.5)),
             ),
             ("dopri5", Method::dopri5(), Options::new(Tolerance::new(1e-7, 1e-9))),
         ] {
@@ -153,9 +153,9 @@ impl Suite {
     fn session(&mut self, ordinal: usize) -> Result<(), Error> {
         let problem = Pleiades::problem();
         let ensemble = scattered::<f64>(&problem.y0, 262_144, (0.0, 1.0))?;
-        let options = Options::new(Tolerance::state_and_slope(1e-10))
-            .first_step(FirstStep::Share(0.5))
-            .restarts(10);
+        let options = Options::new(Tolerance::state_and_rate(1e-10))
+            .first_step(FirstStep::Fraction(0.5))
+            .segments(10);
         let mut session = Session::new(&Pleiades, &ensemble, &Method::rkck(), ordinal, &options)?;
         let first = session.advance((0.0, 1.0))?;
         let states = session.states()?;
@@ -169,10 +169,10 @@ impl Suite {
 
     fn timings(&mut self, ordinal: usize) -> Result<(), Error> {
         let problem = Pleiades::problem();
-        let paper = Options::new(Tolerance::state_and_slope(1e-10))
-            .first_step(FirstStep::Share(0.5))
-            .restarts(10);
-        println!("Pleiades, RKCK, eps 1e-10, t 0 to 1 in ten restarts, f64:");
+        let published = Options::new(Tolerance::state_and_rate(1e-10))
+            .first_step(FirstStep::Fraction(0.5))
+            .segments(10);
+        println!("Pleiades, RKCK, eps 1e-10, t 0 to 1 in ten segments, f64:");
         for count in [256, 1024, 4096, 8192, 65_536, 262_144, 1_048_576] {
             let ensemble = scattered::<f64>(&problem.y0, count, (0.0, 1.0))?;
             let mut kernel = Vec::new();
@@ -180,11 +180,12 @@ impl Suite {
             let mut batches = 0;
             for _ in 0..7 {
                 let mut session =
-                    Session::new(&Pleiades, &ensemble, &Method::rkck(), ordinal, &paper)?;
+                    Session::new(&Pleiades, &ensemble, &Method::rkck(), ordinal, &published)?;
                 kernel.push(session.advance((0.0, 1.0))?);
             }
             for _ in 0..7 {
-                let solution = solve(&Pleiades, &ensemble, &Method::rkck(), &self.cuda, &paper)?;
+                let solution =
+                    solve(&Pleiades, &ensemble, &Method::rkck(), &self.cuda, &published)?;
                 let times = solution.gpu_times.unwrap_or_default();
                 total.push(times.total_ms);
                 batches = times.batches;
@@ -201,7 +202,7 @@ impl Suite {
         let ensemble = scattered::<f64>(&problem.y0, 262_144, (0.0, 1.0))?;
         pleiades_as_published(&ensemble, 10, 1e-10, ordinal)?;
         let (states, kernel) = pleiades_as_published(&ensemble, 10, 1e-10, ordinal)?;
-        let ours = solve(&Pleiades, &ensemble, &Method::rkck(), &self.cuda, &paper)?.states;
+        let ours = solve(&Pleiades, &ensemble, &Method::rkck(), &self.cuda, &published)?.states;
         let apart = states.iter().zip(&ours).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         println!("    262144 systems by the published code: kernels {kernel:.3} ms");
         self.check("the published code agrees", apart < 1e-10, &format!("{apart:.1e} apart"));

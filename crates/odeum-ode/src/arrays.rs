@@ -134,8 +134,8 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
     /// All numbers, component-major.
     pub fn to_component_major(&self) -> Vec<T> {
         let (systems, components) = (self.systems(), self.components());
-        let places = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
-        places.map(|(s, i)| self.get(s, i)).collect()
+        let offsets = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
+        offsets.map(|(s, i)| self.get(s, i)).collect()
     }
 
     /// System and component of a number that is NaN or infinite, if there is one.
@@ -150,8 +150,8 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
                 return None;
             }
         }
-        let mut places = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
-        places.find(|&(s, i)| !self.get(s, i).is_finite())
+        let mut offsets = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
+        offsets.find(|&(s, i)| !self.get(s, i).is_finite())
     }
 }
 

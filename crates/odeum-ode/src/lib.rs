@@ -30,10 +30,12 @@
 //! ```
 
 pub mod arrays;
-pub mod backend;
 pub mod controller;
+pub mod cpu;
+pub mod device;
 pub mod dynamic;
 pub mod ensemble;
+pub mod gpu;
 pub mod lent;
 mod linalg;
 pub mod method;
@@ -47,16 +49,18 @@ pub mod status;
 pub mod tolerance;
 
 pub use arrays::{ArrayMut, ArrayRef};
-pub use backend::{Cpu, Cuda, Device};
 pub use controller::Controller;
+pub use cpu::Cpu;
+pub use device::Device;
 pub use dynamic::DynSystem;
 pub use ensemble::Ensemble;
+pub use gpu::Cuda;
 pub use lent::{Inputs, Outputs, Remarks};
 pub use method::{Erk, JacobianBy, Method, Radau, Rkc, Rosenbrock};
 pub use monitor::Monitor;
 
 pub use odeum_core::{Error, Isa, Mask, RangeKind, Real, Scalar, System, ValidRange};
-pub use options::{Crossing, FirstStep, Options, SaveAt};
+pub use options::{FirstStep, Options, SaveAt, TerminalEvent};
 pub use solution::Solution;
 pub use solve::{Compiled, Solver, solve, solve_monitored};
 pub use stats::Stats;

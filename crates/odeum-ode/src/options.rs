@@ -27,15 +27,15 @@ pub enum FirstStep {
     Automatic,
     /// This size [units of t].
     Size(f64),
-    /// This share of the span, or of the piece of it between restarts. Paper A uses 0.5.
-    Share(f64),
+    /// This fraction of the span, or of the segment. Paper A uses 0.5.
+    Fraction(f64),
 }
 
 /// A component that comes to a level, from below or from above: there a system ends.
 ///
 /// A system that begins at its level or beyond must first leave it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crossing {
+pub struct TerminalEvent {
     /// Number of the component.
     pub component: usize,
     /// True from below, false from above.
@@ -44,7 +44,7 @@ pub struct Crossing {
     pub levels: Vec<f64>,
 }
 
-impl Crossing {
+impl TerminalEvent {
     /// The level of a system.
     pub(crate) fn level(&self, system: usize) -> f64 {
         self.levels[if self.levels.len() == 1 { 0 } else { system }]
@@ -54,7 +54,7 @@ impl Crossing {
         if self.component >= dim {
             let remedy = format!("components go from 0 to {}", dim.saturating_sub(1));
             return Err(Error::input(
-                Argument::new("end_at").key("component"),
+                Argument::new("terminal_event").key("component"),
                 self.component,
                 remedy,
             ));
@@ -63,14 +63,14 @@ impl Crossing {
         if count != 1 && count != systems {
             let remedy = format!("give one level, or one for each of the {systems} systems");
             return Err(Error::input(
-                Argument::new("end_at").key("levels"),
+                Argument::new("terminal_event").key("levels"),
                 format!("{count} values"),
                 remedy,
             ));
         }
         match self.levels.iter().position(|level| !level.is_finite()) {
             Some(s) => {
-                let field = Argument::new("end_at").key("levels").at(s);
+                let field = Argument::new("terminal_event").key("levels").at(s);
                 Err(Error::input(field, self.levels[s], "must be finite"))
             }
             None => Ok(()),
@@ -104,11 +104,11 @@ pub struct Options {
     /// Into how many equal pieces each span is cut; at each cut the integrator forgets its step
     /// size and history, as an operator-splitting host code makes it (paper A's global time
     /// steps). Default 1.
-    pub restarts: u32,
-    /// Keep step size and history over restarts instead.
+    pub segments: u32,
+    /// Keep step size and history over segments instead.
     pub warm_start: bool,
-    /// Ends systems early, with [`Status::Crossed`](crate::Status::Crossed) (CPU only).
-    pub end_at: Option<Crossing>,
+    /// Ends systems early, with [`Status::TerminalEvent`](crate::Status::TerminalEvent) (CPU only).
+    pub terminal_event: Option<TerminalEvent>,
 }
 
 impl Options {
@@ -122,9 +122,9 @@ impl Options {
             first_step: FirstStep::Automatic,
             largest_step: None,
             save_at: SaveAt::End,
-            restarts: 1,
+            segments: 1,
             warm_start: false,
-            end_at: None,
+            terminal_event: None,
         }
     }
 
@@ -166,12 +166,12 @@ impl Options {
     }
 
     /// Cuts each span into this many pieces with a cold start each.
-    pub fn restarts(mut self, pieces: u32) -> Self {
-        self.restarts = pieces;
+    pub fn segments(mut self, pieces: u32) -> Self {
+        self.segments = pieces;
         self
     }
 
-    /// Keeps step size and history over restarts.
+    /// Keeps step size and history over segments.
     pub fn warm_start(mut self) -> Self {
         self.warm_start = true;
         self
@@ -180,13 +180,13 @@ impl Options {
     /// Ends a system where a component rises to its level: `levels` has one, or one for each
     /// system.
     pub fn end_when_rises(mut self, component: usize, levels: Vec<f64>) -> Self {
-        self.end_at = Some(Crossing { component, rises: true, levels });
+        self.terminal_event = Some(TerminalEvent { component, rises: true, levels });
         self
     }
 
     /// Ends a system where a component falls to its level.
     pub fn end_when_falls(mut self, component: usize, levels: Vec<f64>) -> Self {
-        self.end_at = Some(Crossing { component, rises: false, levels });
+        self.terminal_event = Some(TerminalEvent { component, rises: false, levels });
         self
     }
 
@@ -217,17 +217,17 @@ impl Options {
         {
             return Err(Error::input("growth_limit", limit, "must be positive and finite"));
         }
-        if self.restarts == 0 {
-            return Err(Error::input("restarts", 0, "must be at least 1 (1 means no restart)"));
+        if self.segments == 0 {
+            return Err(Error::input("segments", 0, "must be at least 1 (1 means no restart)"));
         }
         match self.first_step {
             FirstStep::Size(h) if !(h > 0.0 && h.is_finite()) => {
                 return Err(Error::input("first_step", h, "must be positive and finite"));
             }
-            FirstStep::Share(share) if !(share > 0.0 && share <= 1.0) => {
+            FirstStep::Fraction(fraction) if !(fraction > 0.0 && fraction <= 1.0) => {
                 return Err(Error::input(
-                    Argument::new("first_step").key("share"),
-                    share,
+                    Argument::new("first_step").key("fraction"),
+                    fraction,
                     "must lie in (0, 1]",
                 ));
             }
@@ -238,8 +238,8 @@ impl Options {
         {
             return Err(Error::input("largest_step", h, "must be positive"));
         }
-        if let Some(crossing) = &self.end_at {
-            crossing.check(ensemble.dim(), ensemble.len())?;
+        if let Some(event) = &self.terminal_event {
+            event.check(ensemble.dim(), ensemble.len())?;
         }
         self.check_save_times(ensemble)
     }

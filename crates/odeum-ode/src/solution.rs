@@ -35,7 +35,7 @@ pub struct Solution<T> {
     pub next_steps: Vec<T>,
     /// Remarks on the run as a whole.
     pub warnings: Vec<String>,
-    /// Share of the lane work of the run that advanced a system (1 = no lane ever idled), where
+    /// Fraction of the lane work of the run that advanced a system (1 = no lane ever idled), where
     /// the backend measures it.
     pub busy_lanes: Option<f64>,
     /// Where the time of a run on GPUs went.
@@ -167,7 +167,7 @@ impl<T: Scalar> Solution<T> {
     }
 
     /// Mean over the warps of D = 1 − Σ dᵢ / (32 max dᵢ), where dᵢ is the number of step attempts
-    /// of system i: the share of lane time a lockstep execution in groups of 32 would waste.
+    /// of system i: the fraction of lane time a lockstep execution in groups of 32 would waste.
     /// Curtis, Niemeyer & Sung 2017, eq. 3; a last group that is not full counts as it is.
     pub fn divergence(&self) -> f64 {
         let warps = self.stats.chunks(WARP).map(|warp| {

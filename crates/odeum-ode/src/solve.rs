@@ -1,7 +1,7 @@
 //! Integrates ensembles: in one call, or many times with what a system needs found once.
 
-use crate::backend::cpu::{ByLanes, ERK, OnLanes, RKC};
-use crate::backend::{Device, cpu, cuda};
+use crate::cpu::{ByLanes, ERK, OnLanes, RKC};
+use crate::device::Device;
 use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape};
 use crate::lent::{Inputs, Outputs, Remarks};
@@ -10,6 +10,7 @@ use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
+use crate::{cpu, gpu};
 use odeum_core::{Error, Graph, Pattern, Scalar, System};
 use std::sync::Arc;
 
@@ -318,7 +319,7 @@ impl Solver {
 enum Ready {
     /// With a plan, where the method needs a Jacobian.
     Cpu(cpu::Cpu, Option<Arc<Plan>>),
-    Cuda(cuda::Cuda, Arc<Graph>),
+    Cuda(gpu::Cuda, Arc<Graph>),
 }
 
 impl Ready {
@@ -361,9 +362,7 @@ impl Ready {
                     cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor)?;
                 Ok(solution.with_remarks(remarks))
             }
-            Ready::Cuda(cuda, graph) => {
-                cuda::solve(graph, ensemble, method, cuda, options, monitor)
-            }
+            Ready::Cuda(cuda, graph) => gpu::solve(graph, ensemble, method, cuda, options, monitor),
         }
     }
 }

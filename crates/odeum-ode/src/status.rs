@@ -25,7 +25,7 @@ pub enum Status {
     /// The matrix of the method stayed singular, however small the step (Rosenbrock, Radau).
     SingularMatrix = 7,
     /// A component came to the level where the system was to end: a success too.
-    Crossed = 8,
+    TerminalEvent = 8,
     /// The start is NaN or infinite, or outside what the model takes: nothing was integrated.
     InvalidStart = 9,
     /// The end was reached, but a component lies beyond its physical bounds
@@ -48,16 +48,16 @@ impl Status {
         Status::NotRun,
         Status::NewtonDiverged,
         Status::SingularMatrix,
-        Status::Crossed,
+        Status::TerminalEvent,
         Status::InvalidStart,
         Status::OutsideBounds,
         Status::MaxEvaluations,
         Status::GrowthUnresolved,
     ];
 
-    /// True for [`Status::Success`] and [`Status::Crossed`].
+    /// True for [`Status::Success`] and [`Status::TerminalEvent`].
     pub fn is_success(self) -> bool {
-        matches!(self, Status::Success | Status::Crossed)
+        matches!(self, Status::Success | Status::TerminalEvent)
     }
 
     /// The status of a number written by a device; `None` for a number that is none.
@@ -76,7 +76,7 @@ impl Status {
             Status::NotRun => "not run",
             Status::NewtonDiverged => "Newton diverged",
             Status::SingularMatrix => "singular matrix",
-            Status::Crossed => "level crossed",
+            Status::TerminalEvent => "terminal event",
             Status::InvalidStart => "invalid start",
             Status::OutsideBounds => "outside bounds",
             Status::MaxEvaluations => "too many evaluations",
@@ -87,7 +87,7 @@ impl Status {
     /// Common causes and what to do about them.
     pub fn advice(self) -> &'static str {
         match self {
-            Status::Success | Status::Crossed => "nothing to do",
+            Status::Success | Status::TerminalEvent => "nothing to do",
             Status::MaxSteps => {
                 "raise max_steps if the span is long; if the steps are tiny the system is stiff \
                  for this method: use rodas5p, or loosen the tolerance"

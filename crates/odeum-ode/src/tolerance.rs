@@ -20,7 +20,7 @@ pub enum Norm {
     WeightedRms,
     /// maxᵢ |eᵢ| / (rtol·(|yᵢ| + |h fᵢ| + 1e-30)): a purely relative test on state and slope.
     /// `atol` is not used. Niemeyer & Sung 2014, eq. 11 (after Press et al., sec. 16.2).
-    StateAndSlope,
+    StateAndRate,
 }
 
 /// Tolerance of the local error.
@@ -40,7 +40,7 @@ pub(crate) fn used_atol<T: Scalar>(atol: f64) -> f64 {
     atol.max(T::MIN_POSITIVE)
 }
 
-/// Keeps the scale of [`Norm::StateAndSlope`] above zero (paper A's δ).
+/// Keeps the scale of [`Norm::StateAndRate`] above zero (paper A's δ).
 pub(crate) const TINY: f64 = 1e-30;
 
 impl Tolerance {
@@ -54,9 +54,9 @@ impl Tolerance {
         Tolerance { rtol, atol: Atol::PerComponent(atol), norm: Norm::WeightedRms }
     }
 
-    /// The tolerance ε of paper A, relative to state and slope ([`Norm::StateAndSlope`]).
-    pub fn state_and_slope(eps: f64) -> Self {
-        Tolerance { rtol: eps, atol: Atol::Scalar(0.0), norm: Norm::StateAndSlope }
+    /// The tolerance ε of paper A, relative to state and slope ([`Norm::StateAndRate`]).
+    pub fn state_and_rate(eps: f64) -> Self {
+        Tolerance { rtol: eps, atol: Atol::Scalar(0.0), norm: Norm::StateAndRate }
     }
 
     /// The absolute tolerance of every component \[n\].
@@ -127,7 +127,7 @@ impl<L: Lanes> Weights<L> {
         largest(before.abs(), after.abs()).mul_add(self.rtol, self.atol[i])
     }
 
-    /// |e| over the scale of [`Norm::StateAndSlope`].
+    /// |e| over the scale of [`Norm::StateAndRate`].
     #[inline(always)]
     pub(crate) fn slope_ratio(&self, error: L, before: L, step_slope: L) -> L {
         let scale = before.abs() + step_slope.abs() + L::lit(TINY);
@@ -135,40 +135,41 @@ impl<L: Lanes> Weights<L> {
     }
 
     /// The error norm of a step of size `h` from `y`, where the slope is `slope`, to `candidate`
-    /// with errors `deviation` (all \[n\]); NaN unless the new state and every error are finite.
+    /// with errors `error_estimate` (all \[n\]); NaN unless the new state and every error are finite.
     #[inline(always)]
     pub(crate) fn error_norm(
         &self,
         y: &[L],
         candidate: &[L],
-        deviation: &[L],
+        error_estimate: &[L],
         slope: &[L],
         h: L,
     ) -> L {
         let n = y.len();
-        let (candidate, deviation, slope) = (&candidate[..n], &deviation[..n], &slope[..n]);
+        let (candidate, error_estimate, slope) =
+            (&candidate[..n], &error_estimate[..n], &slope[..n]);
         let zero = L::lit(0.0);
-        let (mut spoiled, mut norm) = (zero, zero);
+        let (mut non_finite, mut norm) = (zero, zero);
         for i in 0..n {
             // Zero times a number is zero unless the number is NaN or infinite.
-            spoiled = candidate[i].mul_add(zero, deviation[i].mul_add(zero, spoiled));
+            non_finite = candidate[i].mul_add(zero, error_estimate[i].mul_add(zero, non_finite));
         }
         match self.norm {
             Norm::WeightedRms => {
                 for i in 0..n {
-                    let ratio = deviation[i] / self.scale(i, y[i], candidate[i]);
+                    let ratio = error_estimate[i] / self.scale(i, y[i], candidate[i]);
                     norm = ratio.mul_add(ratio, norm);
                 }
                 norm = (norm / L::lit(n as f64)).sqrt();
             }
-            Norm::StateAndSlope => {
+            Norm::StateAndRate => {
                 for i in 0..n {
-                    let ratio = self.slope_ratio(deviation[i], y[i], h * slope[i]);
+                    let ratio = self.slope_ratio(error_estimate[i], y[i], h * slope[i]);
                     norm = largest(norm, ratio);
                 }
             }
         }
-        norm + spoiled
+        norm + non_finite
     }
 }
 

@@ -71,8 +71,8 @@ impl System for Bounded {
             sum = sum + y[i].exp();
         }
         for i in 0..N {
-            let share = y[i].exp() / sum;
-            squares = share.mul_add(share, squares);
+            let fraction = y[i].exp() / sum;
+            squares = fraction.mul_add(fraction, squares);
         }
         Some(R::lit(10.0) + squares)
     }
@@ -84,7 +84,7 @@ type Run<'a> = &'a dyn Fn(&Ensemble<f64>, &Device, &Options) -> Result<Solution<
 fn allocations(isa: Isa, systems: usize, run: Run) -> usize {
     let device = Device::Cpu(Cpu { threads: Some(1), isa });
     let ensemble = Ensemble::repeated(&[0.1_f64; N], systems, (0.0, 1.0)).unwrap();
-    let options = Options::new(Tolerance::new(1e-5, 1e-6)).restarts(3).save_at(vec![0.4, 1.0]);
+    let options = Options::new(Tolerance::new(1e-5, 1e-6)).segments(3).save_at(vec![0.4, 1.0]);
     let before = ALLOCATIONS.get();
     let solution = run(&ensemble, &device, &options).unwrap();
     let after = ALLOCATIONS.get();

@@ -1,4 +1,4 @@
-//! Phases that separate (Cahn and Hilliard), with the equations, a wall and its course in time
+//! Phases that separate (Cahn and Hilliard), with the equations, a boundary and its course in time
 //! written in Rust.
 
 #![allow(clippy::print_stdout)]
@@ -6,7 +6,8 @@
 use odeum::core::Real;
 use odeum::core::{Graph, Symbol};
 use odeum::fields::{
-    Face, Field, Grid, March, Model, Options, Outcome, Problem, Quantity, Wall, Walls, noise,
+    Boundaries, Boundary, Face, Field, Grid, Model, Options, Outcome, Problem, Quantity,
+    Simulation, noise,
 };
 use odeum::ode::Cpu;
 use std::ops::ControlFlow;
@@ -27,19 +28,20 @@ fn main() -> Result<(), odeum::Error> {
     // One face is wetted by the one phase and the other in turn: a graph of t and the parameter.
     let course = Graph::record(0, 1, |t, _, _| vec![(t * Symbol::lit(0.1)).sin()]);
     let face = Face { axis: 0, high: false };
-    let walls = Walls::default().face(face, Wall::Dirichlet(Quantity::Graph(course)));
+    let boundaries = Boundaries::default().face(face, Boundary::Dirichlet(Quantity::Graph(course)));
 
     let grid = Grid::new([48, 48, 1], 1.0)?;
-    let problem = Problem::new(model, grid).walls(walls);
+    let problem = Problem::new(model, grid).boundaries(boundaries);
     let mut cell = 0;
     let start = Field::<f64>::from_fn(&grid, 1, |_, _| {
         cell += 1;
         0.1 * noise(1, 0, cell)
     })?;
-    let mut march = March::new(&problem, start, 0.0, &Options::euler(0.02), Cpu::default())?;
-    let outcome = march.until(100.0, 0, &mut |_| ControlFlow::Continue(()))?;
+    let mut simulation =
+        Simulation::new(&problem, start, 0.0, &Options::euler(0.02), Cpu::default())?;
+    let outcome = simulation.until(100.0, 0, &mut |_| ControlFlow::Continue(()))?;
     assert_eq!(outcome, Outcome::Reached);
-    for all in march.summaries()? {
+    for all in simulation.summaries()? {
         println!("c: {:.4} to {:.4}, mean {:.4}", all.min, all.max, all.mean);
     }
     Ok(())

@@ -69,7 +69,8 @@ impl Mixtures {
             .max_steps(10_000_000);
         let spans = vec![(0.0, LONGEST); all.starts.len()];
         let reference = all.solve(&spans, &Method::rodas5p(), options)?;
-        let ignites = |s: usize| reference.status[s] == Status::Crossed && reference.t[s] < LONGEST;
+        let ignites =
+            |s: usize| reference.status[s] == Status::TerminalEvent && reference.t[s] < LONGEST;
         let kept: Vec<usize> = (0..all.starts.len()).filter(|&s| ignites(s)).collect();
         all.starts = kept.iter().map(|&s| all.starts[s].clone()).collect();
         all.delays = kept.iter().map(|&s| reference.t[s]).collect();
@@ -120,7 +121,7 @@ fn main() -> Result<(), Failure> {
     for method in Method::all().into_iter().filter(|method| method.jacobian_by().is_some()) {
         for rtol in [1e-4, 1e-6, 1e-8] {
             for (first, name) in
-                [(FirstStep::Automatic, "automatic"), (FirstStep::Share(1.0), "span")]
+                [(FirstStep::Automatic, "automatic"), (FirstStep::Fraction(1.0), "span")]
             {
                 for &limit in &limits {
                     let mut errors = Vec::new();
@@ -134,7 +135,9 @@ fn main() -> Result<(), Failure> {
                         let solution = set.solve(&spans, &method, options)?;
                         for (s, delay) in set.delays.iter().enumerate() {
                             match solution.status[s] {
-                                Status::Crossed => errors.push((solution.t[s] / delay - 1.0).abs()),
+                                Status::TerminalEvent => {
+                                    errors.push((solution.t[s] / delay - 1.0).abs())
+                                }
                                 status if status.is_success() => missed += 1,
                                 _ => failed += 1,
                             }

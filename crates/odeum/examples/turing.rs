@@ -1,9 +1,9 @@
-//! A Turing pattern: equations as text, marched from noise, and what has become of them.
+//! A Turing pattern: equations as text, advanced from noise, and what has become of them.
 
 #![allow(clippy::print_stdout)]
 
 use odeum::fields::{
-    Field, Grid, March, Method, ModelText, Options, Outcome, Problem, Steps, noise,
+    Field, Grid, Method, ModelText, Options, Outcome, Problem, Simulation, Steps, noise,
 };
 use odeum::ode::Cpu;
 use std::ops::ControlFlow;
@@ -33,17 +33,17 @@ fn main() -> Result<(), odeum::Error> {
     // Stages for large steps; a grid this small is done soonest by one thread.
     let options = Options::new(Method::Rkl2 { stages: None }, Steps::Fixed(0.05));
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
-    let mut march = March::new(&problem, start, 0.0, &options, cpu)?;
-    let outcome = march.until(400.0, 2000, &mut |march| {
-        eprintln!("t = {:.0}", march.t());
+    let mut simulation = Simulation::new(&problem, start, 0.0, &options, cpu)?;
+    let outcome = simulation.until(400.0, 2000, &mut |simulation| {
+        eprintln!("t = {:.0}", simulation.t());
         ControlFlow::Continue(())
     })?;
     assert_eq!(outcome, Outcome::Reached);
 
-    for (name, all) in problem.model.species().iter().zip(march.summaries()?) {
+    for (name, all) in problem.model.species().iter().zip(simulation.summaries()?) {
         println!("{name}: {:.4} to {:.4}, mean {:.4}", all.min, all.max, all.mean);
     }
-    let field = march.field()?;
+    let field = simulation.field()?;
     println!("u along the middle: {:.2?}", &field.row(0, 32, 0)[..8]);
     Ok(())
 }

@@ -49,3 +49,8 @@ pub mod prelude {
         Solution, Solver, Stats, Status, Tolerance, solve,
     };
 }
+
+/// The code of the book, which runs as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/fields-in-rust.md")]
+struct Book;

@@ -5,8 +5,8 @@
 //! written, and whose last and fastest axis is the copies.
 
 use super::range::{self, Values};
-use super::reader::{Field, Section, Spot};
-use super::spots::Spots;
+use super::reader::{Field, Section, SourceSpan};
+use super::source_spans::SourceSpans;
 use super::table::{self, TableData};
 use super::{names, reader};
 use crate::model::Model;
@@ -20,12 +20,12 @@ pub struct Perturbation {
     pub of: Vec<usize>,
     /// Half-width of the uniform, standard deviation of the normal distribution.
     pub size: f64,
-    /// The size is a share of the value.
+    /// The size is a fraction of the value.
     pub relative: bool,
     /// Normally distributed, with `size` as standard deviation; else evenly up to it.
     pub normal: bool,
     /// Where it stands.
-    pub spot: Spot,
+    pub source_span: SourceSpan,
 }
 
 /// One axis of a sweep.
@@ -38,7 +38,7 @@ pub struct Axis {
     /// The values along the axis.
     pub values: Values,
     /// Where it stands.
-    pub spot: Spot,
+    pub source_span: SourceSpan,
 }
 
 /// The whole section.
@@ -86,11 +86,11 @@ pub(super) fn read(
     section: &Section<'_>,
     model: Option<&Model>,
     folder: &Path,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<EnsembleSpec> {
     let count = section.get("count").map(|f| {
-        spots.put("ensemble.count", f.spot());
+        source_spans.put("ensemble.count", f.source_span());
         f.whole(1, u64::from(u32::MAX))
     });
     let seed = section.get("seed").map(|f| f.whole(0, u64::MAX));
@@ -177,7 +177,13 @@ fn perturbation(
     if size < 0.0 {
         return size_field.refuse("a perturbation cannot be negative", "give zero or more");
     }
-    Some(Perturbation { of: of?, size, relative, normal: normal?, spot: field.spot() })
+    Some(Perturbation {
+        of: of?,
+        size,
+        relative,
+        normal: normal?,
+        source_span: field.source_span(),
+    })
 }
 
 /// `"states"`, `"parameters"`, one name, or a list of names.
@@ -193,7 +199,7 @@ fn selection(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> O
         match name {
             "states" if model.is_direct() => of.extend(0..model.dim()),
             "parameters" if model.is_direct() => of.extend(model.dim()..model.variables.len()),
-            _ => match findings.ok(names::variable(model, name, &item.spot())) {
+            _ => match findings.ok(names::variable(model, name, &item.source_span())) {
                 Some(variable) => of.push(variable),
                 None => good = false,
             },
@@ -207,10 +213,10 @@ fn read_sweep(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> 
     let axes: Vec<Option<Axis>> = section
         .entries()
         .into_iter()
-        .map(|(name, spot, field): (String, reader::Spot, Field<'_>)| {
+        .map(|(name, source_span, field): (String, reader::SourceSpan, Field<'_>)| {
             let values = range::read(&field, None);
-            let variable = findings.ok(names::variable(model?, &name, &spot));
-            Some(Axis { name, variable: variable?, values: values?, spot })
+            let variable = findings.ok(names::variable(model?, &name, &source_span));
+            Some(Axis { name, variable: variable?, values: values?, source_span })
         })
         .collect();
     axes.into_iter().collect()
@@ -228,7 +234,7 @@ fn no_conflicts(spec: &EnsembleSpec, model: &Model, findings: &Findings) -> Opti
         if std::mem::replace(&mut seen[axis.variable], true) {
             good = false;
             findings.push(
-                axis.spot
+                axis.source_span
                     .error(format!("`{}` is both in the table and in the sweep", axis.name))
                     .help("leave it out of one of the two"),
             );
@@ -240,7 +246,7 @@ fn no_conflicts(spec: &EnsembleSpec, model: &Model, findings: &Findings) -> Opti
             if std::mem::replace(&mut perturbed[variable], true) {
                 good = false;
                 let message = format!("`{}` is perturbed twice", names[variable]);
-                findings.push(perturbation.spot.error(message).help("name it once"));
+                findings.push(perturbation.source_span.error(message).help("name it once"));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `[system]` with a mechanism: a gas that reacts.
 
 use super::reader::{Field, Section};
-use super::spots::Spots;
+use super::source_spans::SourceSpans;
 use super::time::TimeSpec;
 use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
@@ -51,7 +51,11 @@ pub(super) fn allow_rounding(model: &mut Model, tolerance: &Tolerance) {
 }
 
 /// A warning where a Jacobian that is not exact meets a method that takes it for exact.
-pub(super) fn inexact(model: &Model, method: &Method, spots: &Spots) -> Option<Finding> {
+pub(super) fn inexact(
+    model: &Model,
+    method: &Method,
+    source_spans: &SourceSpans,
+) -> Option<Finding> {
     let Start::Gas(gas) = &model.start else { return None };
     let approximate = gas.reactor.jacobian_form() == JacobianForm::Approximate;
     let exacting = matches!(method, Method::Rosenbrock(_)) && method.name() != W_METHOD;
@@ -62,20 +66,20 @@ pub(super) fn inexact(model: &Model, method: &Method, spots: &Spots) -> Option<F
         "`{}` loses its order with an approximate Jacobian: steps may be tiny",
         method.name()
     );
-    let finding = spots.find("jacobian")?.error(message).into_warning();
+    let finding = source_spans.find("jacobian")?.error(message).into_warning();
     Some(finding.help(format!("leave `jacobian` out, or take name = \"{W_METHOD}\"")))
 }
 
 /// The Rosenbrock method that keeps its order with any Jacobian.
 const W_METHOD: &str = "ros34pw2";
 
-/// A warning where reactors are followed to a crossing, as to an ignition, and the first radicals
+/// A warning where reactors are followed to a terminal event, as to an ignition, and the first radicals
 /// count as zero: implicit methods may then step over it.
 pub(super) fn missed_ignitions(
     model: &Model,
     time: &TimeSpec,
     tolerance: &Tolerance,
-    spots: &Spots,
+    source_spans: &SourceSpans,
 ) -> Option<Finding> {
     let finest = match &tolerance.atol {
         Atol::Scalar(atol) => *atol,
@@ -86,19 +90,23 @@ pub(super) fn missed_ignitions(
         return None;
     }
     let message = "ignitions may be stepped over: the radicals they grow from count as zero";
-    let finding = spots.find("atol")?.error(message).into_warning();
+    let finding = source_spans.find("atol")?.error(message).into_warning();
     Some(finding.help("take atol = 1e-15, or one as small for the radicals"))
 }
 
 /// A warning where a mechanism is integrated by an explicit method.
-pub(super) fn explicit(model: &Model, method: &Method, spots: &Spots) -> Option<Finding> {
+pub(super) fn explicit(
+    model: &Model,
+    method: &Method,
+    source_spans: &SourceSpans,
+) -> Option<Finding> {
     let stiff = matches!(model.start, Start::Gas(_));
     if !stiff || !matches!(method, Method::Erk(_) | Method::Rkc(_)) {
         return None;
     }
     let message =
         format!("`{}` is explicit, and mechanisms are stiff: steps may be tiny", method.name());
-    let finding = spots.find("name of the method")?.error(message).into_warning();
+    let finding = source_spans.find("name of the method")?.error(message).into_warning();
     Some(finding.help("take an implicit method: name = \"rodas5p\""))
 }
 
@@ -109,7 +117,7 @@ pub(super) fn read(
     file: &Field<'_>,
     folder: &Path,
     tabled: bool,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Model> {
     let text_of = |key| section.get(key).map(|field| field.text());
@@ -128,14 +136,14 @@ pub(super) fn read(
         field.choice("kinds of reactors", &choices)
     });
     let jacobian = section.get("jacobian").map_or(Some(JacobianForm::Exact), |field| {
-        spots.put("jacobian", field.spot());
+        source_spans.put("jacobian", field.source_span());
         let choices = [("exact", JacobianForm::Exact), ("approximate", JacobianForm::Approximate)];
         field.choice("Jacobians", &choices)
     });
     // `None` inside means: was given, and is wrong.
     let mut number = |key, variable: &'static str| {
         section.get(key).map(|field| {
-            spots.put(variable, field.spot());
+            source_spans.put(variable, field.source_span());
             field.number()
         })
     };
@@ -154,10 +162,10 @@ pub(super) fn read(
         keys.into_iter().chain(COMPOSITIONS.map(|way| way.0)).any(|key| section.has(key));
     let way = (is_given || tabled).then(|| one_way(section, tabled, findings));
     if let Some(Some(Way::Ratio(fuel, _))) = &way {
-        spots.put("fuel", fuel.spot());
+        source_spans.put("fuel", fuel.source_span());
     }
     if let Some(Some(Way::Species(_, field))) = &way {
-        spots.put(COMPOSITION, field.spot());
+        source_spans.put(COMPOSITION, field.source_span());
     }
     section.finish();
 
@@ -303,7 +311,7 @@ fn one_way<'a>(section: &Section<'a>, tabled: bool, findings: &Findings) -> Opti
 fn amounts(field: &Field<'_>, kinetics: &Kinetics, findings: &Findings) -> Option<Vec<f64>> {
     let mut amounts = vec![0.0; kinetics.n_species()];
     let mut good = true;
-    for (name, spot, value) in field.section()?.entries() {
+    for (name, source_span, value) in field.section()?.entries() {
         let Some(number) = value.number() else {
             good = false;
             continue;
@@ -318,7 +326,7 @@ fn amounts(field: &Field<'_>, kinetics: &Kinetics, findings: &Findings) -> Optio
                 let names = kinetics.species_names().iter().map(String::as_str);
                 let help = suggest::remedy(&name, "species", names);
                 let message = format!("the mechanism has no species `{name}`");
-                findings.push(spot.error(message).help(help));
+                findings.push(source_span.error(message).help(help));
                 good = false;
             }
         }

@@ -1,7 +1,7 @@
 //! `[method]` and `[tolerance]`: how to integrate and how accurately.
 
 use super::reader::{Field, Section};
-use super::spots::Spots;
+use super::source_spans::SourceSpans;
 use super::{Precision, names};
 use crate::model::Model;
 use odeum_core::Argument;
@@ -27,10 +27,10 @@ pub struct MethodSpec {
 }
 
 /// Reads `[method]`.
-pub(super) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpec> {
+pub(super) fn read(section: &Section<'_>, source_spans: &mut SourceSpans) -> Option<MethodSpec> {
     let name = section.need("name", "as name = \"dopri5\"");
     let method = name.as_ref().and_then(|field| {
-        spots.put("name of the method", field.spot());
+        source_spans.put("name of the method", field.source_span());
         let all = Method::all();
         let choices: Vec<(&str, Method)> = all.iter().map(|m| (m.name(), m.clone())).collect();
         field.choice("methods", &choices)
@@ -42,20 +42,20 @@ pub(super) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpe
             fixed.refuse("`fixed_step` and `controller` together", "leave one of them out")
         }
         (Some(field), None) => {
-            spots.put("controller", field.spot());
-            read_controller(&field, spots).map(Some)
+            source_spans.put("controller", field.source_span());
+            read_controller(&field, source_spans).map(Some)
         }
         (None, Some(field)) => {
-            spots.put(Argument::new("controller").key("step"), field.spot());
+            source_spans.put(Argument::new("controller").key("step"), field.source_span());
             field.number().map(|h| Some(Controller::fixed(h)))
         }
         (None, None) => Some(None),
     };
     let radius = section.get("spectral_radius");
     let stages = section.get("max_stages");
-    let radius_bound = number(&radius, "radius_bound", spots);
+    let radius_bound = number(&radius, "radius_bound", source_spans);
     let max_stages = stages.as_ref().map_or(Some(None), |field| {
-        spots.put("max_stages", field.spot());
+        source_spans.put("max_stages", field.source_span());
         field.whole(2, u64::from(u32::MAX)).map(|n| Some(n as u32))
     });
     let limit = |key: &'static str| {
@@ -65,12 +65,12 @@ pub(super) fn read(section: &Section<'_>, spots: &mut Spots) -> Option<MethodSpe
     let (max_steps, max_evaluations) = (limit("max_steps"), limit("max_evaluations"));
     let growth = section.get("growth_limit");
     let growth_limit = growth.as_ref().map_or(Some(None), |field| {
-        spots.put("growth_limit", field.spot());
+        source_spans.put("growth_limit", field.source_span());
         read_growth_limit(field).map(Some)
     });
-    let largest_step = number(&section.get("largest_step"), "largest_step", spots);
+    let largest_step = number(&section.get("largest_step"), "largest_step", source_spans);
     let first_step = section.get("first_step").map_or(Some(FirstStep::Automatic), |field| {
-        spots.put("first_step", field.spot());
+        source_spans.put("first_step", field.source_span());
         read_first_step(&field)
     });
     section.finish();
@@ -111,17 +111,21 @@ fn read_growth_limit(field: &Field<'_>) -> Option<Option<f64>> {
 }
 
 /// A number that may be missing; the outer `None` means it is wrong.
-fn number(field: &Option<Field<'_>>, name: &'static str, spots: &mut Spots) -> Option<Option<f64>> {
+fn number(
+    field: &Option<Field<'_>>,
+    name: &'static str,
+    source_spans: &mut SourceSpans,
+) -> Option<Option<f64>> {
     match field {
         None => Some(None),
         Some(field) => {
-            spots.put(name, field.spot());
+            source_spans.put(name, field.source_span());
             field.number().map(Some)
         }
     }
 }
 
-fn read_controller(field: &Field<'_>, spots: &mut Spots) -> Option<Controller> {
+fn read_controller(field: &Field<'_>, source_spans: &mut SourceSpans) -> Option<Controller> {
     let laws = [
         ("elementary", Controller::elementary()),
         ("pi", Controller::pi()),
@@ -137,7 +141,7 @@ fn read_controller(field: &Field<'_>, spots: &mut Spots) -> Option<Controller> {
     let mut part = |key: &'static str| match section.get(key) {
         None => Some(None),
         Some(value) => {
-            spots.put(Argument::new("controller").key(key), value.spot());
+            source_spans.put(Argument::new("controller").key(key), value.source_span());
             value.number().map(Some)
         }
     };
@@ -159,36 +163,36 @@ fn read_first_step(field: &Field<'_>) -> Option<FirstStep> {
         return field.number().map(FirstStep::Size);
     }
     let section = field.section()?;
-    let share = section.need("share", "as { share = 0.5 }: half of the piece between restarts");
-    let share = share.and_then(|share| share.number());
+    let fraction = section.need("fraction", "as { fraction = 0.5 }: half of the segment");
+    let fraction = fraction.and_then(|fraction| fraction.number());
     section.finish();
-    share.map(FirstStep::Share)
+    fraction.map(FirstStep::Fraction)
 }
 
 /// Reads `[tolerance]`.
 pub(super) fn read_tolerance(
     section: &Section<'_>,
     model: Option<&Model>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Tolerance> {
     let rtol = section.need("rtol", "as rtol = 1e-6").and_then(|field| {
-        spots.put("rtol", field.spot());
+        source_spans.put("rtol", field.source_span());
         field.number()
     });
     let norm = section.get("norm").map_or(Some(Norm::WeightedRms), |field| {
-        let norms = [("rms", Norm::WeightedRms), ("state-and-slope", Norm::StateAndSlope)];
+        let norms = [("rms", Norm::WeightedRms), ("state-and-rate", Norm::StateAndRate)];
         field.choice("norms", &norms)
     });
     let atol_field = section.get("atol");
     let atol = match (&atol_field, norm) {
-        (Some(field), Some(Norm::StateAndSlope)) => field
-            .refuse("the norm \"state-and-slope\" has no absolute tolerance", "leave `atol` out"),
+        (Some(field), Some(Norm::StateAndRate)) => field
+            .refuse("the norm \"state-and-rate\" has no absolute tolerance", "leave `atol` out"),
         (Some(field), _) => {
-            spots.put("atol", field.spot());
-            read_atol(field, model, spots, findings)
+            source_spans.put("atol", field.source_span());
+            read_atol(field, model, source_spans, findings)
         }
-        (None, Some(Norm::StateAndSlope)) => Some(Atol::Scalar(0.0)),
+        (None, Some(Norm::StateAndRate)) => Some(Atol::Scalar(0.0)),
         (None, _) => {
             let help = "as atol = 1e-9: below it a component counts as zero; or one for each \
                         state: atol = { x = 1e-9, others = 1e-6 }";
@@ -219,7 +223,7 @@ pub(super) fn check_tolerance(
 fn read_atol(
     field: &Field<'_>,
     model: Option<&Model>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Atol> {
     if !field.is_table() {
@@ -228,17 +232,17 @@ fn read_atol(
     let mut values = vec![None; model.map_or(0, Model::dim)];
     let mut others = None;
     let mut good = model.is_some();
-    for (name, spot, value) in field.section()?.entries() {
+    for (name, source_span, value) in field.section()?.entries() {
         let number = value.number();
         good &= number.is_some();
         let Some(model) = model else { continue };
         match (model.state_names.iter().position(|n| *n == name), name.as_str()) {
             (Some(i), _) => {
-                spots.put(Argument::new("atol").at(i), value.spot());
+                source_spans.put(Argument::new("atol").at(i), value.source_span());
                 values[i] = number;
             }
             (None, "others") => others = number,
-            _ => good &= findings.ok(names::state(model, &name, &spot)).is_some(),
+            _ => good &= findings.ok(names::state(model, &name, &source_span)).is_some(),
         }
     }
     let model = model.filter(|_| good)?;

@@ -11,7 +11,7 @@ mod names;
 mod range;
 mod reader;
 mod run;
-mod spots;
+mod source_spans;
 mod system;
 mod table;
 mod text;
@@ -25,7 +25,7 @@ pub use field::{
 pub use method::MethodSpec;
 pub use range::{Range, Values};
 pub use run::{OutputSpec, Precision, RunSpec};
-pub use spots::Spots;
+pub use source_spans::SourceSpans;
 pub use table::{ColumnTarget, TableData};
 pub use time::{Level, TimeSpec, Until};
 
@@ -34,7 +34,7 @@ use odeum_io::Source;
 use odeum_io::file;
 use odeum_io::{Finding, Findings};
 use odeum_ode::{Device, Tolerance};
-pub use reader::Spot;
+pub use reader::SourceSpan;
 
 use reader::Section;
 use std::path::{Path, PathBuf};
@@ -64,25 +64,26 @@ pub struct Case {
     /// `[output]`.
     pub output: OutputSpec,
     /// Where in the file the values stand.
-    pub spots: Spots,
+    pub source_spans: SourceSpans,
 }
 
 impl Case {
     /// What in `[ensemble]` gives a variable its values, the last word first.
-    pub fn spot_of(&self, variable: usize) -> Option<&Spot> {
+    pub fn source_span_of(&self, variable: usize) -> Option<&SourceSpan> {
         let EnsembleSpec { perturb, sweep, table, .. } = &self.ensemble;
-        let perturbed = perturb.iter().find(|p| p.of.contains(&variable)).map(|p| &p.spot);
-        let swept = || sweep.iter().find(|axis| axis.variable == variable).map(|axis| &axis.spot);
+        let perturbed = perturb.iter().find(|p| p.of.contains(&variable)).map(|p| &p.source_span);
+        let swept =
+            || sweep.iter().find(|axis| axis.variable == variable).map(|axis| &axis.source_span);
         let of_table = || {
             let table = table.as_ref()?;
-            table.variables().any(|v| v == variable).then_some(&table.spot)
+            table.variables().any(|v| v == variable).then_some(&table.source_span)
         };
         perturbed.or_else(swept).or_else(of_table)
     }
 
     /// A warning where a picture is asked for and there is nothing to draw.
     pub fn undrawn(&self) -> Option<Finding> {
-        let spot = self.spots.find("svg")?;
+        let source_span = self.source_spans.find("svg")?;
         let lack = if self.time.until.is_none() {
             "[time] names no level: add until = { x = { rises_by = 0.5 } }, say"
         } else if self.ensemble.sweep.is_empty() {
@@ -92,7 +93,7 @@ impl Case {
         };
         let message =
             "there will be no picture: it shows over a sweep when systems come to a level";
-        Some(spot.error(message).into_warning().help(format!("{lack}; or leave `svg` out")))
+        Some(source_span.error(message).into_warning().help(format!("{lack}; or leave `svg` out")))
     }
 }
 
@@ -131,50 +132,55 @@ fn read_ensemble(
     findings: &Findings,
 ) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
-    let mut spots = Spots::default();
+    let mut source_spans = SourceSpans::default();
 
     let help = "add [system] with problem = \"lorenz\" (see `odeum problems`), with states, \
                 parameters and equations, or with mechanism = \"file.yaml\"";
     let folder = path.parent().unwrap_or(Path::new(""));
     let system = root.need("system", help).and_then(|field| field.section());
     let tabled = root.holds("ensemble", "table");
-    let mut model =
-        system.and_then(|section| system::read(&section, folder, tabled, &mut spots, findings));
+    let mut model = system
+        .and_then(|section| system::read(&section, folder, tabled, &mut source_spans, findings));
     let ensemble = match root.get("ensemble") {
         Some(field) => field.section().and_then(|section| {
-            ensemble::read(&section, model.as_ref(), folder, &mut spots, findings)
+            ensemble::read(&section, model.as_ref(), folder, &mut source_spans, findings)
         }),
         None => Some(EnsembleSpec::default()),
     };
     let time = match root.get("time") {
         Some(field) => {
-            spots.put("span", field.spot());
+            source_spans.put("span", field.source_span());
             let model = model.as_ref();
-            field.section().and_then(|section| time::read(&section, model, &mut spots, findings))
+            field
+                .section()
+                .and_then(|section| time::read(&section, model, &mut source_spans, findings))
         }
         None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
     };
     let help = "add [method] with name = \"dopri5\", or \"rodas5p\" for a stiff system (also: rkck, \
                 tsit5, vern7, rkc, rodas3, rodas4, ros34pw2, radau)";
     let method = root.need("method", help).and_then(|field| field.section());
-    let method = method.and_then(|section| method::read(&section, &mut spots));
+    let method = method.and_then(|section| method::read(&section, &mut source_spans));
     let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";
     let tolerance = root.need("tolerance", help).and_then(|field| field.section());
-    let tolerance = tolerance
-        .and_then(|section| method::read_tolerance(&section, model.as_ref(), &mut spots, findings));
+    let tolerance = tolerance.and_then(|section| {
+        method::read_tolerance(&section, model.as_ref(), &mut source_spans, findings)
+    });
     let run = match root.get("run") {
         Some(field) => {
-            field.section().and_then(|section| run::read(&section, &mut spots, findings))
+            field.section().and_then(|section| run::read(&section, &mut source_spans, findings))
         }
         None => Some(RunSpec::default()),
     };
     let output = match root.get("output") {
-        Some(field) => field.section().and_then(|section| run::read_output(&section, &mut spots)),
+        Some(field) => {
+            field.section().and_then(|section| run::read_output(&section, &mut source_spans))
+        }
         None => Some(OutputSpec::default()),
     };
     root.finish();
     let precision = run.as_ref().map_or(Precision::F64, |run| run.precision);
-    let place = |error: odeum_ode::Error| findings.push(spots.place(error));
+    let place = |error: odeum_ode::Error| findings.push(source_spans.place(error));
     let method = method.filter(|spec| spec.method.check().map_err(place).is_ok());
     let tolerance =
         tolerance.filter(|t| method::check_tolerance(t, precision).map_err(place).is_ok());
@@ -182,13 +188,13 @@ fn read_ensemble(
         gas::allow_rounding(model, tolerance);
     }
     if let (Some(model), Some(time), Some(tolerance)) = (&model, &time, &tolerance)
-        && let Some(warning) = gas::missed_ignitions(model, time, tolerance, &spots)
+        && let Some(warning) = gas::missed_ignitions(model, time, tolerance, &source_spans)
     {
         findings.push(warning);
     }
     if let (Some(model), Some(spec)) = (&model, &method) {
         let warnings =
-            [gas::explicit, gas::inexact].map(|judge| judge(model, &spec.method, &spots));
+            [gas::explicit, gas::inexact].map(|judge| judge(model, &spec.method, &source_spans));
         warnings.into_iter().flatten().for_each(|warning| findings.push(warning));
     }
     let case = Case {
@@ -201,7 +207,7 @@ fn read_ensemble(
         tolerance: tolerance?,
         run: run?,
         output: output?,
-        spots,
+        source_spans,
         source: Arc::clone(source),
     };
     case.undrawn().into_iter().for_each(|warning| findings.push(warning));

@@ -1,15 +1,19 @@
 //! Names of variables, states and parameters in a case file.
 
-use super::reader::Spot;
+use super::reader::SourceSpan;
 use crate::model::Model;
 use crate::suggest;
 use odeum_io::Finding;
 
 /// The variable of this name, or what is wrong with it.
-pub(super) fn variable(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {
+pub(super) fn variable(
+    model: &Model,
+    name: &str,
+    source_span: &SourceSpan,
+) -> Result<usize, Finding> {
     model.variable(name).ok_or_else(|| {
         let kind = if model.is_direct() { "state or parameter" } else { "variable" };
-        spot.error(format!("the system has no {kind} `{name}`")).help(suggest::remedy(
+        source_span.error(format!("the system has no {kind} `{name}`")).help(suggest::remedy(
             name,
             "names",
             model.names(),
@@ -18,10 +22,10 @@ pub(super) fn variable(model: &Model, name: &str, spot: &Spot) -> Result<usize, 
 }
 
 /// The number of the state of this name, or what is wrong with it.
-pub(super) fn state(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {
+pub(super) fn state(model: &Model, name: &str, source_span: &SourceSpan) -> Result<usize, Finding> {
     let known = model.state_names.iter().position(|n| n == name);
     known.ok_or_else(|| {
-        spot.error(format!("the system has no state `{name}`")).help(suggest::remedy(
+        source_span.error(format!("the system has no state `{name}`")).help(suggest::remedy(
             name,
             "states",
             model.state_names.iter().map(String::as_str),
@@ -30,10 +34,10 @@ pub(super) fn state(model: &Model, name: &str, spot: &Spot) -> Result<usize, Fin
 }
 
 /// The number of the parameter of this name, or what is wrong with it.
-pub(super) fn param(model: &Model, name: &str, spot: &Spot) -> Result<usize, Finding> {
+pub(super) fn param(model: &Model, name: &str, source_span: &SourceSpan) -> Result<usize, Finding> {
     let known = model.param_names.iter().position(|n| n == name);
     known.ok_or_else(|| {
-        spot.error(format!("the system has no parameter `{name}`")).help(suggest::remedy(
+        source_span.error(format!("the system has no parameter `{name}`")).help(suggest::remedy(
             name,
             "parameters",
             model.param_names.iter().map(String::as_str),

@@ -69,8 +69,8 @@ impl Range {
         } else if i == last {
             to
         } else {
-            let share = i as f64 / last as f64;
-            if log { from * (to / from).powf(share) } else { from + (to - from) * share }
+            let fraction = i as f64 / last as f64;
+            if log { from * (to / from).powf(fraction) } else { from + (to - from) * fraction }
         }
     }
 }

@@ -13,6 +13,17 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// Keys and words of earlier versions: the table, or what its name begins with; the old; the new.
+const RENAMED: [(&str, &str, &str); 6] = [
+    ("", "walls", "boundary"),
+    ("", "wind", "velocity"),
+    ("velocity", "velocity", "uniform"),
+    ("boundary", "slope", "gradient"),
+    ("time", "restarts", "segments"),
+    ("method.first_step", "share", "fraction"),
+];
+const RENAMED_WORDS: [(&str, &str); 1] = [("state-and-slope", "state-and-rate")];
+
 /// A table of the case file.
 pub(super) struct Section<'a> {
     name: String,
@@ -36,7 +47,7 @@ pub(super) struct Field<'a> {
 
 /// Where a value stands in a text.
 #[derive(Clone, Debug)]
-pub struct Spot {
+pub struct SourceSpan {
     /// The text.
     pub source: Arc<Source>,
     /// From which byte to which.
@@ -45,7 +56,7 @@ pub struct Spot {
     pub field: String,
 }
 
-impl Spot {
+impl SourceSpan {
     /// An error here that quotes what stands here.
     pub fn error(&self, message: impl Into<String>) -> Finding {
         let found = self.source.slice(&self.span);
@@ -118,7 +129,8 @@ impl<'a> Section<'a> {
     /// The value of a key that must be there.
     pub(super) fn need(&self, key: &'static str, help: &str) -> Option<Field<'a>> {
         let field = self.get(key);
-        if field.is_none() {
+        // One that is there by its old name is told of in the end.
+        if field.is_none() && self.old_name_of(key).is_none() {
             let full = self.full(key);
             let message = format!("`{key}` is missing");
             self.findings.push(self.here(&message).field(full).help(help));
@@ -127,14 +139,14 @@ impl<'a> Section<'a> {
     }
 
     /// All entries in the order written, for tables whose keys are the user's own names.
-    pub(super) fn entries(&self) -> Vec<(String, Spot, Field<'a>)> {
+    pub(super) fn entries(&self) -> Vec<(String, SourceSpan, Field<'a>)> {
         let entries = self.table.iter().map(|(key, value)| {
-            let spot = Spot {
+            let source_span = SourceSpan {
                 source: Arc::clone(&self.source),
                 span: key.span(),
                 field: self.full(key.get_ref()),
             };
-            (key.get_ref().to_string(), spot, self.field(key.get_ref(), value))
+            (key.get_ref().to_string(), source_span, self.field(key.get_ref(), value))
         });
         entries.collect()
     }
@@ -151,7 +163,7 @@ impl<'a> Section<'a> {
     /// Reports the keys nobody asked for.
     pub(super) fn finish(&self) {
         let asked = self.asked.borrow();
-        for (key, spot, _) in self.entries() {
+        for (key, source_span, _) in self.entries() {
             if !asked.contains(&key.as_str()) {
                 let place = match self.name.as_str() {
                     "" => "at the top of the case file".to_owned(),
@@ -159,14 +171,39 @@ impl<'a> Section<'a> {
                 };
                 let mut names: Vec<&str> = asked.clone();
                 names.dedup();
+                let (message, help) = match self.renamed(|old, _| old == key) {
+                    Some((_, new)) => {
+                        let message = format!("`{key}` {place} has another name now");
+                        (message, format!("write `{new}` in its place"))
+                    }
+                    None => {
+                        let message = format!("unknown key `{key}` {place}");
+                        (message, suggest::remedy(&key, "known keys", names))
+                    }
+                };
                 self.findings.push(
-                    Finding::error(format!("unknown key `{key}` {place}"))
-                        .at(&spot.source, spot.span)
-                        .field(spot.field)
-                        .help(suggest::remedy(&key, "known keys", names)),
+                    Finding::error(message)
+                        .at(&source_span.source, source_span.span)
+                        .field(source_span.field)
+                        .help(help),
                 );
             }
         }
+    }
+
+    /// The first key of an earlier version in this table of which old and new name are so.
+    fn renamed(&self, so: impl Fn(&str, &str) -> bool) -> Option<(&'static str, &'static str)> {
+        let here = |table: &str| match table {
+            "" => self.name.is_empty(),
+            table => self.name.starts_with(table),
+        };
+        let found = RENAMED.iter().find(|(table, old, new)| here(table) && so(old, new));
+        found.map(|(_, old, new)| (*old, *new))
+    }
+
+    /// The old name by which a key is there.
+    fn old_name_of(&self, key: &str) -> Option<&'static str> {
+        self.renamed(|old, new| new == key && self.has(old)).map(|(old, _)| old)
     }
 
     fn full(&self, key: &str) -> String {
@@ -185,19 +222,23 @@ impl<'a> Section<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn spot(&self) -> Spot {
-        Spot { source: Arc::clone(&self.source), span: self.span.clone(), field: self.name.clone() }
+    pub(super) fn source_span(&self) -> SourceSpan {
+        SourceSpan {
+            source: Arc::clone(&self.source),
+            span: self.span.clone(),
+            field: self.name.clone(),
+        }
     }
 
     /// Reports an error about this value; gives `None` for the caller to return.
     pub(super) fn refuse<T>(&self, message: impl Into<String>, help: &str) -> Option<T> {
-        self.findings.push(self.spot().error(message).help(help));
+        self.findings.push(self.source_span().error(message).help(help));
         None
     }
 
     /// Reports that this value is probably not what was meant.
     pub(super) fn warn(&self, message: impl Into<String>, help: impl Into<String>) {
-        self.findings.push(self.spot().error(message).into_warning().help(help));
+        self.findings.push(self.source_span().error(message).into_warning().help(help));
     }
 
     fn wrong_kind<T>(&self, wanted: &str) -> Option<T> {
@@ -279,14 +320,16 @@ impl<'a> Field<'a> {
     /// The place of a diagnostic inside the text of this field. Where the text as written differs
     /// from what it stands for (escapes), the whole field is the place.
     pub(super) fn within(&self, finding: Finding, diagnostic: &Diagnostic) -> Finding {
-        let spot = self.spot();
-        let DeValue::String(text) = self.value else { return spot.locate(finding) };
-        match spot.source.slice(&spot.span).find(&**text) {
+        let source_span = self.source_span();
+        let DeValue::String(text) = self.value else { return source_span.locate(finding) };
+        match source_span.source.slice(&source_span.span).find(&**text) {
             Some(start) => {
-                let from = spot.span.start + start + diagnostic.offset;
-                finding.at(&spot.source, from..from + diagnostic.len).field(&spot.field)
+                let from = source_span.span.start + start + diagnostic.offset;
+                finding
+                    .at(&source_span.source, from..from + diagnostic.len)
+                    .field(&source_span.field)
             }
-            None => spot.locate(finding),
+            None => source_span.locate(finding),
         }
     }
 
@@ -339,7 +382,12 @@ impl<'a> Field<'a> {
             Some((_, value)) => Some(value.clone()),
             None => {
                 let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-                let help = suggest::remedy(word, what, names);
+                let now =
+                    RENAMED_WORDS.iter().find(|(old, new)| *old == word && names.contains(new));
+                let help = match now {
+                    Some((_, now)) => format!("it has another name now: \"{now}\""),
+                    None => suggest::remedy(word, what, names),
+                };
                 self.refuse(format!("`{}` cannot be `{word}`", self.name), &help)
             }
         }

@@ -1,7 +1,7 @@
 //! `[run]` and `[output]`: where to compute, and what to write.
 
 use super::reader::Section;
-use super::spots::Spots;
+use super::source_spans::SourceSpans;
 use crate::device;
 use odeum_io::{Finding, Findings, Target, ensemble};
 use odeum_ode::Device;
@@ -58,10 +58,10 @@ impl Default for RunSpec {
 /// Reads `[run]`.
 pub(super) fn read(
     section: &Section<'_>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<RunSpec> {
-    let (precision, device) = read_machine(section, spots, findings);
+    let (precision, device) = read_machine(section, source_spans, findings);
     let batch = section
         .get("batch")
         .map_or(Some(BATCH as u64), |field| field.whole(1, u64::from(u32::MAX)));
@@ -72,21 +72,21 @@ pub(super) fn read(
 /// Reads `precision`, `device` and `threads`.
 fn read_machine(
     section: &Section<'_>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> (Option<Precision>, Option<Device>) {
     let choices = [("f64", Precision::F64), ("f32", Precision::F32)];
     let precision = section.get("precision").map_or(Some(Precision::F64), |field| {
-        spots.put("precision", field.spot());
+        source_spans.put("precision", field.source_span());
         field.choice("precisions", &choices)
     });
     let threads = section.get("threads").map(|field| field.whole(1, 65_536));
     let device = section.get("device").map_or(Some(Device::cpu()), |field| {
-        spots.put("device", field.spot());
+        source_spans.put("device", field.source_span());
         let parsed = device::parse(field.text()?);
-        findings
-            .ok(parsed
-                .map_err(|help| field.spot().error("there is no such kind of device").help(help)))
+        findings.ok(parsed.map_err(|help| {
+            field.source_span().error("there is no such kind of device").help(help)
+        }))
     });
     let device = match (device, threads) {
         (Some(Device::Cpu(cpu)), Some(threads)) => {
@@ -115,10 +115,10 @@ impl Default for FieldRun {
 /// Reads `[run]` of a field.
 pub(super) fn read_field(
     section: &Section<'_>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<FieldRun> {
-    let (precision, device) = read_machine(section, spots, findings);
+    let (precision, device) = read_machine(section, source_spans, findings);
     let steps = section.get("checkpoint_steps").map(|field| field.whole(1, u64::MAX));
     section.finish();
     let checkpoint_steps = steps.map_or(Some(None), |steps| steps.map(Some))?;
@@ -167,14 +167,17 @@ pub(super) fn read_place(section: &Section<'_>) -> Place {
 }
 
 /// Reads `[output]`.
-pub(super) fn read_output(section: &Section<'_>, spots: &mut Spots) -> Option<OutputSpec> {
+pub(super) fn read_output(
+    section: &Section<'_>,
+    source_spans: &mut SourceSpans,
+) -> Option<OutputSpec> {
     let (name, folder) = read_place(section);
     let formats = section.get("formats").map_or(Some(Vec::new()), |field| {
         let known: Vec<_> = ensemble::keys().map(|key| (key, key)).collect();
         let items = field.list()?;
         let chosen: Vec<_> = items.iter().map(|f| f.choice("formats", &known)).collect();
         if let Some(at) = chosen.iter().position(|format| *format == Some("svg")) {
-            spots.put("svg", items[at].spot());
+            source_spans.put("svg", items[at].source_span());
         }
         chosen.into_iter().collect()
     });

@@ -1,7 +1,7 @@
 //! `[system]`: a built-in problem by name, equations as text, or a mechanism.
 
 use super::reader::{Field, Section};
-use super::spots::Spots;
+use super::source_spans::SourceSpans;
 use super::text;
 use super::{gas, names};
 use crate::model::Model;
@@ -16,14 +16,16 @@ pub(super) fn read(
     section: &Section<'_>,
     folder: &Path,
     tabled: bool,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Model> {
     let (problem, equations) = (section.get("problem"), section.get("equations"));
     match (problem, equations, section.get("mechanism")) {
         (Some(problem), None, None) => built_in(section, &problem, findings),
         (None, Some(equations), None) => text::read(section, &equations, findings),
-        (None, None, Some(file)) => gas::read(section, &file, folder, tabled, spots, findings),
+        (None, None, Some(file)) => {
+            gas::read(section, &file, folder, tabled, source_spans, findings)
+        }
         (None, None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"lorenz\" (see `odeum problems`), or states, parameters and \
@@ -63,16 +65,16 @@ fn built_in(section: &Section<'_>, field: &Field<'_>, findings: &Findings) -> Op
     let n = model.dim();
     let mut good = true;
     if let Some(states) = states {
-        for (name, spot, value) in states.section()?.entries() {
-            match (findings.ok(names::state(&model, &name, &spot)), value.number()) {
+        for (name, source_span, value) in states.section()?.entries() {
+            match (findings.ok(names::state(&model, &name, &source_span)), value.number()) {
                 (Some(i), Some(value)) => model.variables[i].value = value,
                 _ => good = false,
             }
         }
     }
     if let Some(params) = params {
-        for (name, spot, value) in params.section()?.entries() {
-            match (findings.ok(names::param(&model, &name, &spot)), value.number()) {
+        for (name, source_span, value) in params.section()?.entries() {
+            match (findings.ok(names::param(&model, &name, &source_span)), value.number()) {
                 (Some(j), Some(value)) => model.variables[n + j].value = value,
                 _ => good = false,
             }

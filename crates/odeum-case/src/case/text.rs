@@ -1,6 +1,6 @@
 //! `[system]` with equations as text.
 
-use super::reader::{Field, Section, Spot};
+use super::reader::{Field, Section, SourceSpan};
 use crate::model::{self, Model, Start};
 use odeum_core::text::{Diagnostic, Part, TextSource};
 use odeum_io::{Finding, Findings};
@@ -9,7 +9,7 @@ use odeum_ode::DynSystem;
 /// A name, where it stands, and what it stands for.
 pub(super) struct Entry<'a, T> {
     pub(super) name: String,
-    pub(super) spot: Spot,
+    pub(super) source_span: SourceSpan,
     pub(super) value: T,
     pub(super) field: Field<'a>,
 }
@@ -49,10 +49,10 @@ pub(super) fn read(
     };
     let place = |diagnostic: &Diagnostic, finding: Finding| {
         let finding = match diagnostic.part {
-            Part::StateName(i) => states[i].spot.locate(finding),
-            Part::ParamName(j) => params[j].spot.locate(finding),
-            Part::DefinitionName(k) => definitions[k].spot.locate(finding),
-            Part::EquationName(k) => equations[k].spot.locate(finding),
+            Part::StateName(i) => states[i].source_span.locate(finding),
+            Part::ParamName(j) => params[j].source_span.locate(finding),
+            Part::DefinitionName(k) => definitions[k].source_span.locate(finding),
+            Part::EquationName(k) => equations[k].source_span.locate(finding),
             Part::Definition(k) => definitions[k].field.within(finding, diagnostic),
             Part::Equation(k) => equations[k].field.within(finding, diagnostic),
             Part::SpectralRadius => match &radius_field {
@@ -109,7 +109,9 @@ pub(super) fn entries<'a, T>(
         .section()?
         .entries()
         .into_iter()
-        .map(|(name, spot, field)| Some(Entry { name, spot, value: read(&field)?, field }))
+        .map(|(name, source_span, field)| {
+            Some(Entry { name, source_span, value: read(&field)?, field })
+        })
         .collect();
     all.into_iter().collect()
 }

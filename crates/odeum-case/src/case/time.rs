@@ -1,9 +1,9 @@
-//! `[time]`: the span, its restarts, the times to keep states at, and what ends a system early.
+//! `[time]`: the span, its segments, the times to keep states at, and what ends a system early.
 
 use super::names;
 use super::range::{self, Values};
 use super::reader::{Field, Section};
-use super::spots::Spots;
+use super::source_spans::SourceSpans;
 use crate::model::Model;
 use odeum_core::Argument;
 use odeum_io::finding::Findings;
@@ -14,8 +14,8 @@ pub struct TimeSpec {
     /// Start and end for all systems; a table may give each its own.
     pub span: Option<(f64, f64)>,
     /// Pieces of equal length the span is cut into; the method begins anew with each.
-    pub restarts: u32,
-    /// Step size and history are kept over restarts.
+    pub segments: u32,
+    /// Step size and history are kept over segments.
     pub warm_start: bool,
     /// Times to save at; `None` for the end alone.
     pub save: Option<Values>,
@@ -56,7 +56,7 @@ impl Until {
 impl TimeSpec {
     /// Without the section: the span of the problem.
     pub fn new(span: Option<(f64, f64)>) -> TimeSpec {
-        TimeSpec { span, restarts: 1, warm_start: false, save: None, until: None }
+        TimeSpec { span, segments: 1, warm_start: false, save: None, until: None }
     }
 }
 
@@ -64,20 +64,20 @@ impl TimeSpec {
 pub(super) fn read(
     section: &Section<'_>,
     model: Option<&Model>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<TimeSpec> {
     let usual = model.and_then(|model| model.span);
     let span = match section.get("span") {
         Some(field) => {
-            spots.put("span", field.spot());
+            source_spans.put("span", field.source_span());
             read_span(&field).map(Some)
         }
         None => Some(usual),
     };
-    let restarts = match section.get("restarts") {
+    let segments = match section.get("segments") {
         Some(field) => {
-            spots.put("restarts", field.spot());
+            source_spans.put("segments", field.source_span());
             field.whole(1, u64::from(u32::MAX)).map(|n| n as u32)
         }
         None => Some(1),
@@ -86,10 +86,10 @@ pub(super) fn read(
     let save = match section.get("save") {
         None => Some(None),
         Some(field) => {
-            spots.put("save_at", field.spot());
+            source_spans.put("save_at", field.source_span());
             if field.is_list() {
                 for (i, item) in field.list()?.iter().enumerate() {
-                    spots.put(Argument::new("save_at").at(i), item.spot());
+                    source_spans.put(Argument::new("save_at").at(i), item.source_span());
                 }
             }
             range::read(&field, span.flatten()).map(Some)
@@ -99,7 +99,7 @@ pub(super) fn read(
     section.finish();
     Some(TimeSpec {
         span: span?,
-        restarts: restarts?,
+        segments: segments?,
         warm_start: warm_start?,
         save: save?,
         until: until.map_or(Some(None), |until| until.map(Some))?,
@@ -112,7 +112,7 @@ const UNTIL_HELP: &str =
 /// `{ T = { rises_by = 400.0 } }`.
 fn read_until(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> Option<Until> {
     let entries = field.section()?.entries();
-    let [(name, spot, value)] = &entries[..] else {
+    let [(name, source_span, value)] = &entries[..] else {
         return field.refuse("a system ends by one state", UNTIL_HELP);
     };
     let section = value.section()?;
@@ -137,7 +137,7 @@ fn read_until(field: &Field<'_>, model: Option<&Model>, findings: &Findings) -> 
         Level::By(change) if size > 0.0 => Level::By(change),
         Level::By(_) => return number.refuse("a change must be positive", UNTIL_HELP),
     };
-    let component = findings.ok(names::state(model?, name, spot))?;
+    let component = findings.ok(names::state(model?, name, source_span))?;
     Some(Until { component, rises: *rises, level })
 }
 

@@ -53,10 +53,10 @@ pub(crate) struct Row {
     pub(crate) max_error: f64,
     /// Divergence measure D of lockstep execution.
     pub(crate) divergence: f64,
-    /// Share of lane work that advanced a system, where it is measured.
+    /// Fraction of lane work that advanced a system, where it is measured.
     pub(crate) busy_lanes: Option<f64>,
     /// Operations per second over the most the hardware can issue, where that is known.
-    pub(crate) share_of_limit: Option<f64>,
+    pub(crate) fraction_of_limit: Option<f64>,
     /// Systems that did not reach their end.
     pub(crate) failed: usize,
 }

@@ -2,11 +2,11 @@
 //!
 //! One operation is one arithmetic instruction of one lane: a fused multiply-add, an addition, a
 //! reciprocal root or an exponential each count once. Since the costly ones take more than one
-//! issue slot, the share of the limit computed from this count is a lower bound.
+//! issue slot, the fraction of the limit computed from this count is a lower bound.
 
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Graph, Lanes, Tape};
-use odeum_ode::backend::cuda::devices;
+use odeum_ode::gpu::devices;
 use odeum_ode::{Cuda, Isa, Method, Rkc, Scalar, Solution};
 use std::hint::black_box;
 use std::time::Instant;
@@ -92,7 +92,7 @@ pub(crate) fn operations<T: Scalar>(graph: &Graph, method: &Method, run: &Soluti
         // A stage of RKC joins five vectors; the error takes about ten operations a component.
         Method::Rkc(Rkc { .. }) => n * (5.0 * evaluations + 10.0 * attempts as f64),
         // Stages of implicit methods join some four vectors; Jacobians and linear algebra are not
-        // counted, so the share of the limit comes out too small.
+        // counted, so the fraction of the limit comes out too small.
         _ => n * 8.0 * evaluations,
     };
     evaluations * rhs as f64 + around

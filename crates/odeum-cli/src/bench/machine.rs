@@ -1,7 +1,7 @@
 //! The machine a figure was measured on: what matters to speed, and nothing else.
 
 use odeum_ode::Isa;
-use odeum_ode::backend::cuda::{self, DeviceInfo};
+use odeum_ode::gpu::{self, DeviceInfo};
 use serde::{Deserialize, Serialize};
 
 /// A machine in words.
@@ -23,7 +23,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// This machine.
     pub(crate) fn here() -> Machine {
-        let (gpus, no_gpu) = match cuda::devices() {
+        let (gpus, no_gpu) = match gpu::devices() {
             Ok(gpus) => (gpus.iter().map(name).collect(), None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };

@@ -4,7 +4,7 @@ use super::document::Row;
 use super::limit;
 use super::workload::Workload;
 use odeum_core::{Graph, Tape};
-use odeum_ode::backend::cuda::{self, Session};
+use odeum_ode::gpu::{self, Session};
 use odeum_ode::problems::WithSystem;
 use odeum_ode::{
     Compiled, Cpu, Cuda, Device, DynSystem, Ensemble, Error, FirstStep, Isa, Method, Options,
@@ -195,7 +195,7 @@ impl<T: Scalar> Timed<T> {
             max_error: max_error(&self.solution, reference),
             divergence: summary.divergence,
             busy_lanes: self.solution.busy_lanes,
-            share_of_limit: limit.map(|limit| operations / seconds / limit),
+            fraction_of_limit: limit.map(|limit| operations / seconds / limit),
             failed: self.solution.failed().len(),
         };
         rows.extend(median(&self.kernels).map(|seconds| row("cuda_kernel", seconds)));
@@ -214,11 +214,11 @@ fn published<T: Scalar>(
 ) -> Result<Option<Row>, Error> {
     let wide = ensemble.states().iter().map(|y| y.to_f64()).collect();
     let ensemble = Ensemble::new(ensemble.dim(), wide, ensemble.span(0))?;
-    let (restarts, eps) = (workload.options.restarts, workload.options.tolerance.rtol);
+    let (segments, eps) = (workload.options.segments, workload.options.tolerance.rtol);
     let mut times = Vec::new();
     let mut states = Vec::new();
     for _ in 0..3 {
-        let (end, ms) = cuda::pleiades_as_published(&ensemble, restarts, eps, ordinal)?;
+        let (end, ms) = gpu::pleiades_as_published(&ensemble, segments, eps, ordinal)?;
         times.push(ms / 1e3);
         states = end;
     }
@@ -231,7 +231,7 @@ fn published<T: Scalar>(
         .flat_map(|s| reference.y(s).into_iter().enumerate().map(move |(i, y)| (s, i, y)));
     Ok(median(&times).map(|seconds| Row {
         workload: workload.name.to_owned(),
-        variant: "cuda_paper".to_owned(),
+        variant: "cuda_published".to_owned(),
         device: format!("cuda:{ordinal}"),
         precision: "f64".to_owned(),
         threads: 1,
@@ -243,7 +243,7 @@ fn published<T: Scalar>(
         max_error: errors.map(|(s, i, y)| error(s, i, y)).fold(0.0, f64::max),
         divergence: summary.divergence,
         busy_lanes: None,
-        share_of_limit: None,
+        fraction_of_limit: None,
         failed: 0,
     }))
 }
@@ -262,7 +262,7 @@ fn reference<T: Scalar>(
         tolerance: Tolerance::new(1e-13, 1e-15),
         first_step: FirstStep::Automatic,
         max_steps: 10_000_000,
-        restarts: 1,
+        segments: 1,
         ..workload.options.clone()
     };
     Solver::new(rhs, &Method::vern7(), &Device::cpu(), &options)?.solve(&wide)

@@ -173,7 +173,7 @@ fn table(rows: &[Row]) -> Table {
         ("of limit", Right),
     ]);
     let percent =
-        |share: Option<f64>| share.map_or(String::new(), |x| format!("{:.1} %", 100.0 * x));
+        |fraction: Option<f64>| fraction.map_or(String::new(), |x| format!("{:.1} %", 100.0 * x));
     for row in rows {
         table.row([
             row.variant.clone(),
@@ -186,7 +186,7 @@ fn table(rows: &[Row]) -> Table {
             format!("{:.1e}", row.max_error),
             format!("{:.3}", row.divergence),
             percent(row.busy_lanes),
-            percent(row.share_of_limit),
+            percent(row.fraction_of_limit),
         ]);
     }
     table

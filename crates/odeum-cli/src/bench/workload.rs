@@ -42,7 +42,7 @@ impl Workload {
             let indices = (0..count).flat_map(|i| (0..systems).map(move |s| (i, s)));
             indices.map(|(i, s)| T::from_f64(value(i, s))).collect()
         };
-        let share = |s: usize, of: usize| if of > 1 { s as f64 / (of - 1) as f64 } else { 0.0 };
+        let fraction = |s: usize, of: usize| if of > 1 { s as f64 / (of - 1) as f64 } else { 0.0 };
         let side = (systems as f64).sqrt().ceil() as usize;
         let y0 = |i: usize, s: usize| {
             let y = self.problem.y0[i];
@@ -52,7 +52,7 @@ impl Workload {
                     y * (1.0 + size * uniform(i as u64))
                 }
                 Members::Grid { state, .. } if i == 0 => {
-                    state.0 + (state.1 - state.0) * share(s / side, side)
+                    state.0 + (state.1 - state.0) * fraction(s / side, side)
                 }
                 Members::Decaying => [1000.0, -500.0, 500.0][i] * (0.5 - 0.5 * uniform(0)),
                 _ => y,
@@ -62,10 +62,10 @@ impl Workload {
             let p = self.problem.params[j];
             match self.members {
                 Members::Sweep { param, from, to } if j == param => {
-                    from + (to - from) * share(s, systems)
+                    from + (to - from) * fraction(s, systems)
                 }
                 Members::Grid { param, .. } if j == 0 => {
-                    param.0 + (param.1 - param.0) * share(s % side, side)
+                    param.0 + (param.1 - param.0) * fraction(s % side, side)
                 }
                 Members::Decaying if j == RHO => {
                     0.5 * (1.0 + 0.05 * random::uniform(SEED, s as u64, 1))
@@ -103,12 +103,12 @@ pub(crate) const STUDIES: [(&str, &str); 4] = [
 fn pleiades() -> Option<Workload> {
     Some(Workload {
         name: "rkck_1e-10",
-        about: "positions perturbed by 1e-3, t = 0 to 1 in ten restarts, RKCK, eps = 1e-10",
+        about: "positions perturbed by 1e-3, t = 0 to 1 in ten segments, RKCK, eps = 1e-10",
         problem: problems::find("pleiades")?,
         method: Method::rkck(),
-        options: Options::new(Tolerance::state_and_slope(1e-10))
-            .restarts(10)
-            .first_step(FirstStep::Share(0.5)),
+        options: Options::new(Tolerance::state_and_rate(1e-10))
+            .segments(10)
+            .first_step(FirstStep::Fraction(0.5)),
         precision: Precision::F64,
         span: (0.0, 1.0),
         members: Members::Perturbed { components: 14, size: 1e-3 },
@@ -118,10 +118,10 @@ fn pleiades() -> Option<Workload> {
 fn brusselator() -> Option<Workload> {
     Some(Workload {
         name: "rkc_1e-6",
-        about: "states perturbed by 1e-2, t = 0 to 1 in ten restarts, RKC, rtol = 1e-6, atol = 1e-8",
+        about: "states perturbed by 1e-2, t = 0 to 1 in ten segments, RKC, rtol = 1e-6, atol = 1e-8",
         problem: problems::find("brusselator_1d")?,
         method: Method::rkc(),
-        options: Options::new(Tolerance::new(1e-6, 1e-8)).restarts(10),
+        options: Options::new(Tolerance::new(1e-6, 1e-8)).segments(10),
         precision: Precision::F64,
         span: (0.0, 1.0),
         members: Members::Perturbed { components: usize::MAX, size: 1e-2 },

@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::canvas::{Canvas, Colour, LETTER};
 
-pub(super) const PAPER: Colour = [255, 255, 255];
+pub(super) const BACKGROUND: Colour = [255, 255, 255];
 pub(super) const INK: Colour = [40, 40, 40];
 
 /// Letters of a label.
@@ -37,14 +37,14 @@ impl Plot {
         self.height / (5 * LETTER)
     }
 
-    /// Pixel of a share from left to right; that of 1 is one beyond the rectangle.
-    pub(super) fn x(&self, share: f64) -> usize {
-        self.left + (share.clamp(0.0, 1.0) * self.width as f64).round() as usize
+    /// Pixel of a fraction from left to right; that of 1 is one beyond the rectangle.
+    pub(super) fn x(&self, fraction: f64) -> usize {
+        self.left + (fraction.clamp(0.0, 1.0) * self.width as f64).round() as usize
     }
 
-    /// Pixel of a share upward; that of 1 is at the top.
-    pub(super) fn y(&self, share: f64) -> usize {
-        self.top + ((1.0 - share.clamp(0.0, 1.0)) * self.height as f64).round() as usize
+    /// Pixel of a fraction upward; that of 1 is at the top.
+    pub(super) fn y(&self, fraction: f64) -> usize {
+        self.top + ((1.0 - fraction.clamp(0.0, 1.0)) * self.height as f64).round() as usize
     }
 
     /// Draws the outline, just outside.
@@ -64,7 +64,7 @@ impl Plot {
         let labels = beneath + TICK + GAP;
         let mut free = 0;
         for (value, label) in &axis.ticks {
-            let x = self.x(axis.share(*value)).saturating_sub(1);
+            let x = self.x(axis.fraction(*value)).saturating_sub(1);
             canvas.fill((x, beneath), (1, TICK), INK);
             let (start, length) =
                 (x.saturating_sub(label.len() * LETTER / 2), label.len() * LETTER);
@@ -111,7 +111,7 @@ impl Plot {
     /// Rows of pixels and labels of the ticks of an upward axis.
     fn heights<'a>(&self, axis: &'a Axis) -> impl Iterator<Item = (usize, &'a String)> {
         let plot = *self;
-        let row = move |value: f64| plot.y(axis.share(value)).min(plot.top + plot.height - 1);
+        let row = move |value: f64| plot.y(axis.fraction(value)).min(plot.top + plot.height - 1);
         axis.ticks.iter().map(move |(value, label)| (row(*value), label))
     }
 }

@@ -42,7 +42,7 @@ impl Axis {
     }
 
     /// Where a number lies: 0 at the low end, 1 at the high one.
-    pub(super) fn share(&self, x: f64) -> f64 {
+    pub(super) fn fraction(&self, x: f64) -> f64 {
         // Halves, as the whole range may be larger than any number.
         (x / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
     }
@@ -178,6 +178,6 @@ mod tests {
             let axis = Axis::new(low, high, 4, 8);
             assert!(axis.ticks.len() < 9);
         }
-        assert_eq!(Axis::new(f64::MIN, f64::MAX, 4, 8).share(0.0), 0.5);
+        assert_eq!(Axis::new(f64::MIN, f64::MAX, 4, 8).fraction(0.0), 0.5);
     }
 }

@@ -40,27 +40,27 @@ impl Scale {
         };
         // A number as such is not spoiled where all are the same.
         let x = if x.is_nan() { x } else { x.max(low).min(high) };
-        let share = if last > first || x.is_nan() {
+        let fraction = if last > first || x.is_nan() {
             (x / 2.0 - first / 2.0) / (last / 2.0 - first / 2.0)
         } else {
             0.5
         };
-        colour(self.colours, share)
+        colour(self.colours, fraction)
     }
 }
 
-/// The colour of a share of the range, from 0 to 1.
-fn colour(colours: Colours, share: f64) -> Colour {
-    if share.is_nan() {
+/// The colour of a fraction of the range, from 0 to 1.
+fn colour(colours: Colours, fraction: f64) -> Colour {
+    if fraction.is_nan() {
         return SPOILED;
     }
-    let share = share.clamp(0.0, 1.0);
+    let fraction = fraction.clamp(0.0, 1.0);
     let colour = match colours {
-        Colours::Viridis => colorous::VIRIDIS.eval_continuous(share),
-        Colours::Magma => colorous::MAGMA.eval_continuous(share),
-        Colours::Cividis => colorous::CIVIDIS.eval_continuous(share),
+        Colours::Viridis => colorous::VIRIDIS.eval_continuous(fraction),
+        Colours::Magma => colorous::MAGMA.eval_continuous(fraction),
+        Colours::Cividis => colorous::CIVIDIS.eval_continuous(fraction),
         // Blue below zero, red above.
-        Colours::Diverging => colorous::RED_BLUE.eval_continuous(1.0 - share),
+        Colours::Diverging => colorous::RED_BLUE.eval_continuous(1.0 - fraction),
     };
     [colour.r, colour.g, colour.b]
 }

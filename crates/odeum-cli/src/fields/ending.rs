@@ -13,7 +13,7 @@ use odeum_ode::Status;
 use std::path::Path;
 use std::time::Duration;
 
-/// How a march came to its end, and what of it is needed afterwards.
+/// How a simulation came to its end, and what of it is needed afterwards.
 pub(super) struct Ended {
     pub(super) counts: Counts,
     pub(super) t: f64,
@@ -35,7 +35,7 @@ pub(super) fn failed(case: &FieldCase, failure: &odeum_fields::Failure, kept: &s
                  {at:?})"
             )
         }
-        None => format!("the march stopped: {}", failure.status.name()),
+        None => format!("the simulation stopped: {}", failure.status.name()),
     };
     let after = format!("t = {}, step {}", failure.t, failure.steps);
     let advice = match failure.place {
@@ -55,10 +55,10 @@ pub(super) fn failed(case: &FieldCase, failure: &odeum_fields::Failure, kept: &s
 pub(super) fn not_stable(case: &FieldCase, unstable: &Unstable, kept: &str) -> Finding {
     let Unstable { t, steps, step, largest } = unstable;
     let message = format!("steps of {step:.6e} are not stable any more at t = {t}, step {steps}");
-    let shared = matches!(case.time.steps, StepSpec::Share(_));
+    let shared = matches!(case.time.steps, StepSpec::Fraction(_));
     let advice = match shared {
         true => {
-            "the field changes too fast for its limit to be followed: take a smaller share, as \
+            "the field changes too fast for its limit to be followed: take a smaller fraction, as \
                  step = { stable = 0.2 }, or a smaller fixed step"
         }
         false => {
@@ -93,13 +93,13 @@ pub(super) fn print_summary(
     let mut facts = Table::pairs();
     facts.pair("system", &case.system);
     facts.pair("cells", super::plan::cells(&case.problem));
-    let Counts { steps, rejected, slopes } = ended.counts;
+    let Counts { steps, rejected, sweeps } = ended.counts;
     let mut text = count(steps);
     if rejected > 0 {
         text += &format!(", {} rejected", count(rejected));
     }
     facts.pair("steps", text);
-    facts.pair("sweeps", count(slopes));
+    facts.pair("sweeps", count(sweeps));
     facts.pair("t", ended.t.to_string());
     facts.pair("stable up to", stable);
     facts.pair("device", odeum_case::device::describe(&plan.device));

@@ -1,6 +1,6 @@
 //! Results that a run goes on from when its end is put off.
 //!
-//! Beside the field, a result holds what a checkpoint has: the clock of the march, the states and rows
+//! Beside the field, a result holds what a checkpoint has: the clock of the simulation, the states and rows
 //! that an uninterrupted run would have written by then, and what the run depends on.
 
 use super::npz::array_name;
@@ -33,7 +33,7 @@ pub(super) fn unjudged(clock: Clock) -> Clock {
 /// What a result says of the run beside its field. Equal results are equal files, so what depends on
 /// where a run was stopped on its way is left out: sweeps taken twice, and judgements of steps.
 pub(super) fn bytes(header: Header, clock: Clock) -> Vec<u8> {
-    let counts = Counts { slopes: 0, ..clock.counts };
+    let counts = Counts { sweeps: 0, ..clock.counts };
     let clock = Clock { counts, ..unjudged(clock) }.numbers();
     // Numbers and texts make JSON.
     serde_json::to_vec(&Last { header, clock }).unwrap_or_default()

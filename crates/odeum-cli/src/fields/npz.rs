@@ -5,7 +5,7 @@
 
 use super::finished::NAME;
 use odeum_case::FieldCase;
-use odeum_fields::{AXES, March, Precision, Summary};
+use odeum_fields::{AXES, Precision, Simulation, Summary};
 use odeum_io::Finding;
 use odeum_io::cells::put;
 use odeum_io::file::Room;
@@ -44,7 +44,7 @@ pub(super) fn write<T: Precision>(
     room: Option<Room>,
     threads: usize,
     case: &FieldCase,
-    march: &March<T>,
+    simulation: &Simulation<T>,
     end: End<'_>,
 ) -> Result<(), Finding> {
     let (grid, mask) = (&case.problem.grid, case.problem.mask.as_ref());
@@ -57,14 +57,15 @@ pub(super) fn write<T: Precision>(
     for (s, name) in names.iter().enumerate() {
         let name = array_name(name, mask.is_some());
         let shape = [nz, ny, nx];
-        match march.in_memory() {
+        match simulation.in_memory() {
             Some(field) => archive.rows(&name, real, &shape, nz * ny, move |rows, bytes| {
                 rows.for_each(|r| put(bytes, field.row(s, r % ny, r / ny)));
             }),
             None => {
                 let broken = &broken;
                 archive.in_order(&name, real, &shape, move |sink| {
-                    let read = march.values(s, &mut |part| sink.append(|bytes| put(bytes, part)));
+                    let read =
+                        simulation.values(s, &mut |part| sink.append(|bytes| put(bytes, part)));
                     read.map_err(|error| {
                         let told = io::Error::other(error.to_string());
                         broken.set(Some(error));
@@ -102,7 +103,7 @@ pub(super) fn write<T: Precision>(
     archive.whole(NAME, "|u1", &[end.last.len()], end.last);
     let written = write_archive(path, room, threads, archive);
     match broken.take() {
-        Some(error) => Err(case.spots.place(error)),
+        Some(error) => Err(case.source_spans.place(error)),
         None => written,
     }
 }

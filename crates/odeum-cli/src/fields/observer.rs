@@ -5,20 +5,20 @@ use super::queue::Outbox;
 use super::series;
 use super::writer::{Message, Signals};
 use odeum_case::{Every, FieldCase, FieldOutput};
-use odeum_fields::{March, Precision};
+use odeum_fields::{Precision, Simulation};
 use odeum_io::checkpoint::field::Header;
 use odeum_ode::{Error, Monitor};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Checkpoints take no more than this share of the time.
-const SHARE: u32 = 20;
+/// Checkpoints take no more than this fraction of the time.
+const FRACTION: u32 = 20;
 
 /// Time between two looks, where steps are shorter.
 const PACE: Duration = Duration::from_millis(50);
 
-/// Watches a march and sends what is to be written.
+/// Watches a simulation and sends what is to be written.
 pub(super) struct Observer<'a, T: Precision> {
     pub(super) case: &'a FieldCase,
     pub(super) monitor: &'a Monitor,
@@ -43,14 +43,14 @@ pub(super) struct Observer<'a, T: Precision> {
 }
 
 impl<T: Precision> Observer<'_, T> {
-    /// Looks at a march; breaks where the run must end, else says how many steps it may take
+    /// Looks at a simulation; breaks where the run must end, else says how many steps it may take
     /// before the next look.
-    pub(super) fn look(&mut self, march: &March<T>) -> ControlFlow<(), u64> {
-        let steps = march.counts().steps;
+    pub(super) fn look(&mut self, simulation: &Simulation<T>) -> ControlFlow<(), u64> {
+        let steps = simulation.counts().steps;
         if steps != self.last {
             self.keep_pace(steps);
-            self.progress.update(march.t(), self.updates(march));
-            if let Err(error) = self.write(march, steps) {
+            self.progress.update(simulation.t(), self.updates(simulation));
+            if let Err(error) = self.write(simulation, steps) {
                 self.broken = Some(error);
                 return ControlFlow::Break(());
             }
@@ -75,19 +75,19 @@ impl<T: Precision> Observer<'_, T> {
     }
 
     /// Sends what is due after a step.
-    fn write(&mut self, march: &March<T>, steps: u64) -> Result<(), Error> {
+    fn write(&mut self, simulation: &Simulation<T>, steps: u64) -> Result<(), Error> {
         let due = self.intervals().map(|every| every.is_some_and(|n| steps.is_multiple_of(n)));
         if due[0] {
-            self.rows(march)?;
+            self.rows(simulation)?;
         }
         if due[1] {
-            self.state(march)?;
+            self.state(simulation)?;
         }
         if due[2] {
-            self.structure(march)?;
+            self.structure(simulation)?;
         }
         if due[3] || self.checkpoint_is_due() {
-            self.checkpoint(march)?;
+            self.checkpoint(simulation)?;
         }
         Ok(())
     }
@@ -95,31 +95,31 @@ impl<T: Precision> Observer<'_, T> {
     /// Judges by the steps since the last look how many there should be to the next.
     fn keep_pace(&mut self, steps: u64) {
         let taken = steps.saturating_sub(self.last);
-        let share = PACE.as_secs_f64() / self.looked.elapsed().as_secs_f64().max(1e-9);
+        let fraction = PACE.as_secs_f64() / self.looked.elapsed().as_secs_f64().max(1e-9);
         // What was taken between may have been little, and what was written long.
-        let wanted = (taken as f64 * share) as u64;
+        let wanted = (taken as f64 * fraction) as u64;
         self.pace = wanted.clamp(1, 4 * self.pace);
         (self.last, self.looked) = (steps, Instant::now());
     }
 
     /// Updates of cells in this run; every stage of a step is one.
-    pub(super) fn updates(&self, march: &March<T>) -> f64 {
-        let sweeps = march.counts().slopes - self.first;
+    pub(super) fn updates(&self, simulation: &Simulation<T>) -> f64 {
+        let sweeps = simulation.counts().sweeps - self.first;
         sweeps as f64 * self.case.problem.cells() as f64
     }
 
     fn checkpoint_is_due(&self) -> bool {
         let cost = Duration::from_micros(self.signals.checkpoint_cost.load(Ordering::Relaxed));
-        self.last_checkpoint.elapsed() >= self.every.max(cost * SHARE)
+        self.last_checkpoint.elapsed() >= self.every.max(cost * FRACTION)
     }
 
     /// Sends the present state to be written, where any file is asked for.
-    pub(super) fn state(&mut self, march: &March<T>) -> Result<(), Error> {
-        let t = march.t();
+    pub(super) fn state(&mut self, simulation: &Simulation<T>) -> Result<(), Error> {
+        let t = simulation.t();
         // Copying a state for nobody takes as long as many steps.
         if self.case.output.writes_states() {
             let room = self.outbox.room();
-            let field = march.snapshot()?;
+            let field = simulation.snapshot()?;
             self.outbox.copy(Message::State { t, field }, room);
         }
         self.header.frames.push(t.to_bits());
@@ -127,10 +127,10 @@ impl<T: Precision> Observer<'_, T> {
     }
 
     /// Sends rows of the tables.
-    pub(super) fn rows(&mut self, march: &March<T>) -> Result<(), Error> {
+    pub(super) fn rows(&mut self, simulation: &Simulation<T>) -> Result<(), Error> {
         if let Some(series) = &self.case.output.series {
-            let lines = series::lines(series, &self.case.problem.grid, march)?;
-            let series = series::row(series, march)?;
+            let lines = series::lines(series, &self.case.problem.grid, simulation)?;
+            let series = series::row(series, simulation)?;
             let bytes = series.len() + lines.len();
             self.outbox.text(Message::Rows { series, lines }, bytes);
         }
@@ -138,10 +138,11 @@ impl<T: Precision> Observer<'_, T> {
     }
 
     /// Sends the present state for its structure factors.
-    pub(super) fn structure(&mut self, march: &March<T>) -> Result<(), Error> {
+    pub(super) fn structure(&mut self, simulation: &Simulation<T>) -> Result<(), Error> {
         if self.case.output.structure.is_some() {
             let room = self.outbox.room();
-            let (step, t, field) = (march.counts().steps, march.t(), march.snapshot()?);
+            let (step, t, field) =
+                (simulation.counts().steps, simulation.t(), simulation.snapshot()?);
             self.outbox.copy(Message::Structure { step, t, field }, room);
         }
         Ok(())
@@ -154,10 +155,10 @@ impl<T: Precision> Observer<'_, T> {
     }
 
     /// Sends a checkpoint.
-    pub(super) fn checkpoint(&mut self, march: &March<T>) -> Result<(), Error> {
+    pub(super) fn checkpoint(&mut self, simulation: &Simulation<T>) -> Result<(), Error> {
         let room = self.outbox.room();
-        let (header, field) = (Box::new(self.header.clone()), march.snapshot()?);
-        self.outbox.copy(Message::Checkpoint { header, clock: march.clock(), field }, room);
+        let (header, field) = (Box::new(self.header.clone()), simulation.snapshot()?);
+        self.outbox.copy(Message::Checkpoint { header, clock: simulation.clock(), field }, room);
         self.last_checkpoint = Instant::now();
         Ok(())
     }

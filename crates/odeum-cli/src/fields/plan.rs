@@ -2,7 +2,7 @@
 
 use crate::report::{Style, Table, bytes, count, wrap};
 use odeum_case::{FieldCase, FieldPlan, Prepared};
-use odeum_fields::{Advection, Method, Problem, Quantity, Stability, Stencil, Steps, Wind};
+use odeum_fields::{Advection, Method, Problem, Quantity, Stability, Stencil, Steps, Velocity};
 use odeum_ode::Device;
 
 /// How many cells there are, in words.
@@ -15,23 +15,23 @@ pub(super) fn cells(problem: &Problem) -> String {
     }
 }
 
-/// The wind of a problem, where there is one.
-fn wind(problem: &Problem) -> Option<String> {
+/// The velocity of a problem, where there is one.
+fn velocity(problem: &Problem) -> Option<String> {
     let quantity = |part: &Quantity| match part {
         Quantity::Constant(x) => x.to_string(),
         Quantity::Text(text) => text.clone(),
         Quantity::Graph(_) => "given by a graph".to_owned(),
     };
-    let velocity = match problem.wind.as_ref()? {
-        Wind::Uniform(parts) => parts.each_ref().map(quantity).join(", "),
-        Wind::Cells(_) => "of every cell".to_owned(),
+    let velocity = match problem.velocity.as_ref()? {
+        Velocity::Uniform(parts) => parts.each_ref().map(quantity).join(", "),
+        Velocity::Cells(_) => "of every cell".to_owned(),
     };
     let scheme = match problem.advection {
         Advection::Upwind => "upwind",
         Advection::Koren => "koren",
     };
-    let carried = problem.carried.as_ref().map_or("all species".to_owned(), |all| all.join(", "));
-    Some(format!("{velocity}; carries {carried}, {scheme}"))
+    let advected = problem.advected.as_ref().map_or("all species".to_owned(), |all| all.join(", "));
+    Some(format!("{velocity}; carries {advected}, {scheme}"))
 }
 
 /// What would be run, in words.
@@ -64,16 +64,16 @@ pub(crate) fn describe<T: odeum_fields::Precision>(
         Stencil::Star => "star",
     };
     table.pair("stencil", stencil);
-    if let Some(wind) = wind(problem) {
-        table.pair("wind", wind);
+    if let Some(velocity) = velocity(problem) {
+        table.pair("velocity", velocity);
     }
     table.pair("time", format!("{} to {}", time.start, time.until));
     let method = time.method.name();
     let about = |h: f64| count(((time.until - time.start) / h).ceil() as u64);
     let steps = match &prepared.options.steps {
         Steps::Fixed(h) => format!("steps of {h:.6e}, about {}", about(*h)),
-        Steps::Share(share) => {
-            let h = share * prepared.limits.usual_step(time.method);
+        Steps::Fraction(fraction) => {
+            let h = fraction * prepared.limits.usual_step(time.method);
             format!("steps of {h:.6e} at the start, about {} of them", about(h))
         }
         Steps::Adaptive(tolerance) => format!("steps by tolerance, rtol {:e}", tolerance.rtol),

@@ -1,6 +1,6 @@
 //! Values along a row of cells, as a line.
 
-use super::axes::{BOTTOM, INK, LABEL, LEFT, MARGIN, PAPER, Plot, TOP};
+use super::axes::{BACKGROUND, BOTTOM, INK, LABEL, LEFT, MARGIN, Plot, TOP};
 use super::axis::Axis;
 use super::canvas::{Canvas, Colour, LETTER};
 use super::slice::{Plane, SOLID};
@@ -11,7 +11,7 @@ const WIDTH: usize = 560;
 const HEIGHT: usize = 320;
 /// Cells that are marked each.
 const MARKED: usize = 64;
-/// Share of the range above and beneath the line.
+/// Fraction of the range above and beneath the line.
 const AIR: f64 = 0.05;
 
 /// Draws the values of a plane with one row of cells over their places along an axis.
@@ -19,7 +19,7 @@ pub(super) fn draw<T: Precision>(plane: &Plane<'_, T>, along: usize, title: &str
     let plot = Plot { left: LEFT, top: TOP, width: WIDTH, height: HEIGHT };
     let width = LEFT + WIDTH + LABEL * LETTER / 2 + MARGIN;
     let width = width.max(2 * MARGIN + title.len() * LETTER);
-    let mut canvas = Canvas::new(width, TOP + HEIGHT + BOTTOM, PAPER);
+    let mut canvas = Canvas::new(width, TOP + HEIGHT + BOTTOM, BACKGROUND);
     canvas.text(MARGIN, LETTER / 2, title.trim_end(), INK);
     let (low, high) = plane.slice().range.unwrap_or_else(|| {
         let (low, high) = plane.range();
@@ -42,8 +42,9 @@ pub(super) fn draw<T: Precision>(plane: &Plane<'_, T>, along: usize, title: &str
     let mut pen = Pen { canvas: &mut canvas, plot, colour: [r, g, b] };
     let mut before: Option<(f64, f64)> = None;
     for i in 0..n {
-        let number = value(i).map(|value| values.share(value)).filter(|share| share.is_finite());
-        let point = number.map(|share| ((i as f64 + 0.5) / n as f64, share));
+        let number =
+            value(i).map(|value| values.fraction(value)).filter(|fraction| fraction.is_finite());
+        let point = number.map(|fraction| ((i as f64 + 0.5) / n as f64, fraction));
         if let (Some(from), Some(to)) = (before, point) {
             pen.line(from, to);
         }
@@ -68,7 +69,7 @@ struct Pen<'a> {
 impl Pen<'_> {
     /// Draws the part of a line that lies within the plot.
     fn line(&mut self, (x0, y0): (f64, f64), (x1, y1): (f64, f64)) {
-        // Shares of the line at which it comes to the lower and to the upper edge.
+        // Fractions of the line at which it comes to the lower and to the upper edge.
         let at = |y: f64| (y - y0) / (y1 - y0);
         let (from, to) = match y0 == y1 {
             true if (0.0..=1.0).contains(&y0) => (0.0, 1.0),
@@ -82,8 +83,8 @@ impl Pen<'_> {
         let high = (to - from) * (y1 - y0) * self.plot.height as f64;
         let steps = wide.abs().max(high.abs()).ceil().max(1.0) as usize;
         for n in 0..=steps {
-            let share = from + (to - from) * n as f64 / steps as f64;
-            self.square((x0 + share * (x1 - x0), y0 + share * (y1 - y0)), 2);
+            let fraction = from + (to - from) * n as f64 / steps as f64;
+            self.square((x0 + fraction * (x1 - x0), y0 + fraction * (y1 - y0)), 2);
         }
     }
 

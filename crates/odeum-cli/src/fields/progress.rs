@@ -10,7 +10,7 @@ const LINE: Duration = Duration::from_secs(10);
 /// Parts of the bar.
 const PARTS: u64 = 1000;
 
-/// Shows the progress of a march on the standard error.
+/// Shows the progress of a simulation on the standard error.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     quiet: bool,
@@ -43,14 +43,14 @@ impl Progress {
             return;
         }
         self.shown = Instant::now();
-        let share = ((t - self.span.0) / (self.span.1 - self.span.0)).clamp(0.0, 1.0);
+        let fraction = ((t - self.span.0) / (self.span.1 - self.span.0)).clamp(0.0, 1.0);
         let text = self.text(t, updates);
         match &self.bar {
             Some(bar) => {
-                bar.set_position((share * PARTS as f64) as u64);
+                bar.set_position((fraction * PARTS as f64) as u64);
                 bar.set_message(text);
             }
-            None => note(&format!("{:3.0} %  {text}", 100.0 * share)),
+            None => note(&format!("{:3.0} %  {text}", 100.0 * fraction)),
         }
     }
 

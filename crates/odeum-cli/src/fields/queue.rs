@@ -1,8 +1,8 @@
-//! What the march hands to the thread that writes: in order, with bounds on what waits.
+//! What the simulation hands to the thread that writes: in order, with bounds on what waits.
 //!
 //! Copies of the field and rows of tables go the same way, so that a checkpoint comes after all
 //! rows before it. They have bounds of their own: rows wait for copies to be written without
-//! holding the march back.
+//! holding the simulation back.
 
 use odeum_case::COPIES;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -48,7 +48,7 @@ pub(super) struct Sent<M> {
     pub(super) room: Vec<Room>,
 }
 
-/// The end of the march.
+/// The end of the simulation.
 pub(super) struct Outbox<M> {
     sender: Sender<Sent<M>>,
     copies: Rooms,

@@ -14,7 +14,7 @@ use crate::job::{self, Ground, Job, Stop, note_no_checkpoint, note_resumed};
 use crate::report::{Exact, Style, note, say, show};
 use crate::stop::stop_on_ctrl_c;
 use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
-use odeum_fields::{Checkpoint, Clock, March, Options, Outcome, Steps};
+use odeum_fields::{Checkpoint, Clock, Options, Outcome, Simulation, Steps};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
 use odeum_io::file::reason;
 use odeum_io::{Finding, Findings, Target};
@@ -114,11 +114,11 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
     }
 
     fn go(&self, ready: Prepared<T>, ground: Ground<'_>) -> Result<Exit, Stop> {
-        march_and_write(self.plan, ready, ground)
+        simulation_and_write(self.plan, ready, ground)
     }
 }
 
-fn march_and_write<T: odeum_fields::Precision>(
+fn simulation_and_write<T: odeum_fields::Precision>(
     plan: &FieldPlan<'_>,
     Prepared { field, options, limits }: Prepared<T>,
     Ground { args, target, room }: Ground<'_>,
@@ -131,20 +131,20 @@ fn march_and_write<T: odeum_fields::Precision>(
     let (mut header, mut start) = if args.resume && path.exists() {
         drop(field);
         let read = checkpoint::read::<T>(&path, &case.problem, &identity);
-        let (header, march) = read.map_err(bad)?;
-        (Some(header), march)
+        let (header, simulation) = read.map_err(bad)?;
+        (Some(header), simulation)
     } else if args.resume && target.npz().exists() {
         drop(field);
         let read = finished::read::<T>(&target.npz(), case, &identity);
-        let (header, march) = read.map_err(bad)?;
-        (Some(header), march)
+        let (header, simulation) = read.map_err(bad)?;
+        (Some(header), simulation)
     } else {
         (None, Checkpoint { field, clock: Clock::at(case.time.start) })
     };
     if start.clock.t > case.time.until {
         let message = format!("the run has gone on to t = {} already", start.clock.t);
-        return Err(bad(match case.spots.find("end") {
-            Some(spot) => spot.error(message),
+        return Err(bad(match case.source_spans.find("end") {
+            Some(source_span) => source_span.error(message),
             None => Finding::error(message).in_file(case.source.name()),
         }
         .help("give a later time.until, or start anew with --overwrite")));
@@ -177,13 +177,13 @@ fn march_and_write<T: odeum_fields::Precision>(
         start.clock = finished::unjudged(start.clock);
     }
     let options = Options { steps: steps(&options, header.as_ref()), ..options };
-    let mut march = March::resume(&case.problem, start, &options, &plan.device)
-        .map_err(|error| bad(case.spots.place(error)))?;
+    let mut simulation = Simulation::resume(&case.problem, start, &options, &plan.device)
+        .map_err(|error| bad(case.source_spans.place(error)))?;
     let stable = super::plan::stable_up_to(&limits, case.time.method);
-    march.set_stability(limits, case.time.until);
+    simulation.set_stability(limits, case.time.until);
     let masses = match &header {
         Some(_) => Vec::new(),
-        None => march.summaries().map_err(|error| bad(case.spots.place(error)))?,
+        None => simulation.summaries().map_err(|error| bad(case.source_spans.place(error)))?,
     };
     let mut header = header.take().unwrap_or_else(|| Header {
         identity,
@@ -191,7 +191,7 @@ fn march_and_write<T: odeum_fields::Precision>(
         until: 0,
         step: match options.steps {
             Steps::Fixed(step) => step.to_bits(),
-            Steps::Share(_) | Steps::Adaptive(_) => 0,
+            Steps::Fraction(_) | Steps::Adaptive(_) => 0,
         },
         masses: masses.iter().map(|s| s.mass.to_bits()).collect(),
         frames: Vec::new(),
@@ -215,19 +215,19 @@ fn march_and_write<T: odeum_fields::Precision>(
             case,
             monitor: &monitor,
             signals,
-            progress: Progress::new(span, march.t(), args.quiet),
+            progress: Progress::new(span, simulation.t(), args.quiet),
             outbox,
             header,
             every: Duration::from_secs_f64(args.checkpoint_every),
             last_checkpoint: Instant::now(),
-            last: march.counts().steps,
+            last: simulation.counts().steps,
             looked: Instant::now(),
             pace: 1,
             broken: None,
-            first: march.counts().slopes,
+            first: simulation.counts().sweeps,
             last_header: None,
         };
-        let ended = march_on(&mut march, observer, resumed);
+        let ended = simulation_on(&mut simulation, observer, resumed);
         let written = thread.join().unwrap_or_else(|_| Written {
             files: Vec::new(),
             kept: false,
@@ -258,7 +258,7 @@ fn march_and_write<T: odeum_fields::Precision>(
         return Err(Stop(trouble.help(format!("{help}{kept}")), Exit::Broken));
     }
     match outcome {
-        Err(error) => return Err(Stop(case.spots.place(error), Exit::Broken)),
+        Err(error) => return Err(Stop(case.source_spans.place(error), Exit::Broken)),
         Ok(Outcome::Failed(failure)) => {
             return Err(Stop(failed(case, &failure, &kept), Exit::Broken));
         }
@@ -274,9 +274,9 @@ fn march_and_write<T: odeum_fields::Precision>(
         steps: ended.counts.steps,
         start: &ended.masses,
         end: &ended.summaries,
-        last: finished::bytes(header, march.clock()),
+        last: finished::bytes(header, simulation.clock()),
     };
-    npz::write(&target.npz(), room, plan.threads(), case, &march, end).map_err(|finding| {
+    npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();
         Stop(finding.help(format!("{help}{kept}")), Exit::Broken)
     })?;
@@ -311,22 +311,22 @@ fn steps(options: &Options, header: Option<&Header>) -> Steps {
     }
 }
 
-/// Marches to the end, from one state to be written to the next. What the observer holds goes
+/// Advances to the end, from one state to be written to the next. What the observer holds goes
 /// with it, so that the writer comes to its end.
-fn march_on<T: odeum_fields::Precision>(
-    march: &mut March<T>,
+fn simulation_on<T: odeum_fields::Precision>(
+    simulation: &mut Simulation<T>,
     mut observer: Observer<'_, T>,
     resumed: bool,
 ) -> (Result<Outcome, odeum_ode::Error>, Ended) {
     let begun = Instant::now();
-    let outcome = through(march, &mut observer, resumed);
+    let outcome = through(simulation, &mut observer, resumed);
     observer.progress.end();
     let masses = observer.header.masses.iter().map(|bits| f64::from_bits(*bits)).collect();
-    let summaries = march.summaries();
+    let summaries = simulation.summaries();
     let ended = Ended {
-        counts: march.counts(),
-        t: march.t(),
-        updates: observer.updates(march),
+        counts: simulation.counts(),
+        t: simulation.t(),
+        updates: observer.updates(simulation),
         elapsed: begun.elapsed(),
         masses,
         summaries: summaries.as_ref().map_or_else(|_| Vec::new(), Clone::clone),
@@ -337,17 +337,17 @@ fn march_on<T: odeum_fields::Precision>(
 
 /// From the start, or where it was left, to the end or as far as it goes.
 fn through<T: odeum_fields::Precision>(
-    march: &mut March<T>,
+    simulation: &mut Simulation<T>,
     observer: &mut Observer<'_, T>,
     resumed: bool,
 ) -> Result<Outcome, odeum_ode::Error> {
     let case = observer.case;
     let time = &case.time;
     if !resumed {
-        observer.rows(march)?;
-        observer.structure(march)?;
+        observer.rows(simulation)?;
+        observer.structure(simulation)?;
         if case.output.every.is_some() {
-            observer.state(march)?;
+            observer.state(simulation)?;
         }
     }
     loop {
@@ -360,23 +360,24 @@ fn through<T: odeum_fields::Precision>(
             }
             _ => time.until,
         };
-        let outcome = march.go(next, &mut |march| observer.look(march))?;
+        let outcome = simulation.go(next, &mut |simulation| observer.look(simulation))?;
         if let Some(error) = observer.broken.take() {
             return Err(error);
         }
         if outcome != Outcome::Reached {
             if outcome == Outcome::Stopped && !observer.signals.failed.load(Ordering::Relaxed) {
-                observer.checkpoint(march)?;
+                observer.checkpoint(simulation)?;
             }
             return Ok(outcome);
         }
         if next >= time.until {
             break;
         }
-        observer.state(march)?;
+        observer.state(simulation)?;
     }
-    let written =
-        |observer: &Observer<'_, T>| observer.header.frames.last() == Some(&march.t().to_bits());
+    let written = |observer: &Observer<'_, T>| {
+        observer.header.frames.last() == Some(&simulation.t().to_bits())
+    };
     let due = match case.output.every {
         Some(Every::Time(every)) => {
             let next = time.start + observer.header.frames.len() as f64 * every;
@@ -385,19 +386,19 @@ fn through<T: odeum_fields::Precision>(
         _ => false,
     };
     if due && !written(observer) {
-        observer.state(march)?;
+        observer.state(simulation)?;
     }
     observer.mark();
     if !written(observer) {
-        observer.state(march)?;
+        observer.state(simulation)?;
     }
-    let steps = march.counts().steps;
+    let steps = simulation.counts().steps;
     let last = |every: Option<u64>| every.is_some_and(|every| !steps.is_multiple_of(every));
     if last(case.output.series.as_ref().map(|series| series.every)) {
-        observer.rows(march)?;
+        observer.rows(simulation)?;
     }
     if last(case.output.structure.as_ref().map(|structure| structure.every)) {
-        observer.structure(march)?;
+        observer.structure(simulation)?;
     }
     Ok(Outcome::Reached)
 }

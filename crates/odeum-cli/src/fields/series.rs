@@ -2,7 +2,7 @@
 
 use crate::report::Exact;
 use odeum_case::Series;
-use odeum_fields::{Grid, March, Precision};
+use odeum_fields::{Grid, Precision, Simulation};
 use odeum_ode::Error;
 use std::fmt::Write as _;
 
@@ -28,14 +28,17 @@ pub(super) fn lines_heading(names: &[String]) -> String {
 }
 
 /// A row of reductions and probes.
-pub(super) fn row<T: Precision>(series: &Series, march: &March<T>) -> Result<String, Error> {
-    let mut line = format!("{},{}", march.counts().steps, Exact(march.t()));
-    for s in march.summaries()? {
+pub(super) fn row<T: Precision>(
+    series: &Series,
+    simulation: &Simulation<T>,
+) -> Result<String, Error> {
+    let mut line = format!("{},{}", simulation.counts().steps, Exact(simulation.t()));
+    for s in simulation.summaries()? {
         // The extremes are values of the field, and have its precision.
         let [min, max] = [s.min, s.max].map(|x| Exact(T::from_f64(x)));
         let _ = write!(line, ",{},{min},{max},{}", Exact(s.mass), Exact(s.mean));
     }
-    for value in march.pick(&series.probes)? {
+    for value in simulation.pick(&series.probes)? {
         let _ = write!(line, ",{}", Exact(value));
     }
     Ok(line + "\n")
@@ -45,7 +48,7 @@ pub(super) fn row<T: Precision>(series: &Series, march: &March<T>) -> Result<Str
 pub(super) fn lines<T: Precision>(
     series: &Series,
     grid: &Grid,
-    march: &March<T>,
+    simulation: &Simulation<T>,
 ) -> Result<String, Error> {
     let mut text = String::new();
     for line in &series.lines {
@@ -56,10 +59,10 @@ pub(super) fn lines<T: Precision>(
             cell
         };
         let cells: Vec<_> = (0..grid.shape()[line.along]).map(cell).collect();
-        let values = march.pick(&cells)?;
+        let values = simulation.pick(&cells)?;
         for (i, values) in values.chunks(values.len() / cells.len()).enumerate() {
-            let (t, at) = (Exact(march.t()), Exact(grid.centre(line.along, i)));
-            let _ = write!(text, "{},{t},{name},{at}", march.counts().steps);
+            let (t, at) = (Exact(simulation.t()), Exact(grid.centre(line.along, i)));
+            let _ = write!(text, "{},{t},{name},{at}", simulation.counts().steps);
             for value in values {
                 let _ = write!(text, ",{}", Exact(*value));
             }

@@ -1,6 +1,6 @@
 //! Pictures of planes of cells, and of the lines that planes are where they have one row of cells.
 
-use super::axes::{BOTTOM, INK, LABEL, LEFT, MARGIN, PAPER, Plot, TOP};
+use super::axes::{BACKGROUND, BOTTOM, INK, LABEL, LEFT, MARGIN, Plot, TOP};
 use super::axis::Axis;
 use super::canvas::{Canvas, Colour, LETTER};
 use super::colour::Scale;
@@ -112,7 +112,7 @@ impl<T: Precision> Plane<'_, T> {
         let mut canvas = Canvas::new(
             width.max(2 * MARGIN + title.len() * LETTER),
             TOP + bar.height + BOTTOM,
-            PAPER,
+            BACKGROUND,
         );
         canvas.text(MARGIN, LETTER / 2, title.trim_end(), INK);
         let scale = Scale::new(self.slice.colours, self.slice.range, self.range());
@@ -130,8 +130,8 @@ impl<T: Precision> Plane<'_, T> {
 
         let numbers = Axis::new(scale.low, scale.high, bar.rows(), NUMBERS);
         for y in 0..bar.height {
-            let share = 1.0 - (y as f64 + 0.5) / bar.height as f64;
-            let value = numbers.low + share * (numbers.high - numbers.low);
+            let fraction = 1.0 - (y as f64 + 0.5) / bar.height as f64;
+            let value = numbers.low + fraction * (numbers.high - numbers.low);
             canvas.fill((bar.left, TOP + y), (BAR, 1), scale.colour(value));
         }
         bar.outline(&mut canvas);

@@ -1,4 +1,4 @@
-//! The thread that writes while the march goes on.
+//! The thread that writes while the simulation goes on.
 
 use super::frames::Frames;
 use super::queue::{Inbox, Sent};

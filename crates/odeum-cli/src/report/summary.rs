@@ -17,7 +17,7 @@ pub(crate) struct Outcome {
     pub(crate) elapsed: Duration,
     pub(crate) busy_lanes: Option<f64>,
     /// Times at which systems crossed their level, from their start: least, median, most.
-    pub(crate) crossings: Option<[f64; 3]>,
+    pub(crate) events: Option<[f64; 3]>,
     /// The first systems that failed, with the time they reached.
     pub(crate) failed: Vec<(usize, f64)>,
     pub(crate) system: String,
@@ -33,17 +33,20 @@ pub(crate) fn print_summary(outcome: &Outcome) {
 fn render(outcome: &Outcome, style: Style) -> String {
     let Outcome { summary, .. } = outcome;
     let systems = summary.systems as f64;
-    let mut statuses =
-        Table::new(&[("status", Align::Left), ("systems", Align::Right), ("share", Align::Right)]);
+    let mut statuses = Table::new(&[
+        ("status", Align::Left),
+        ("systems", Align::Right),
+        ("fraction", Align::Right),
+    ]);
     for &(status, n) in &summary.statuses {
-        let share = 100.0 * n as f64 / systems;
-        let share = if n as f64 == systems {
+        let fraction = 100.0 * n as f64 / systems;
+        let fraction = if n as f64 == systems {
             "100 %".to_owned()
         } else {
             // Neither a failure nor a success may be rounded away.
-            format!("{:.2} %", share.clamp(0.01, 99.99))
+            format!("{:.2} %", fraction.clamp(0.01, 99.99))
         };
-        statuses.row([status.name().to_owned(), count(n as u64), share]);
+        statuses.row([status.name().to_owned(), count(n as u64), fraction]);
     }
     let mut text = format!("{}\n", statuses.render(style));
     let seconds = outcome.elapsed.as_secs_f64().max(1e-9);
@@ -62,9 +65,9 @@ fn render(outcome: &Outcome, style: Style) -> String {
         facts.pair("growth guard", format!("{} of the rejections", count(summary.guarded)));
     }
     facts.pair("divergence D", format!("{:.4}", summary.divergence));
-    if let Some([least, median, most]) = outcome.crossings {
+    if let Some([least, median, most]) = outcome.events {
         let text = format!("{least:.3e} to {most:.3e}, median {median:.3e}");
-        facts.pair("crossings at", text);
+        facts.pair("events at", text);
     }
     if let Some(busy) = outcome.busy_lanes {
         facts.pair("lanes busy", format!("{:.1} %", 100.0 * busy));

@@ -127,7 +127,7 @@ fn integrate<T: Compiled>(plan: &Plan<'_>, ground: Ground<'_>) -> Result<Exit, S
         // Nothing computed and nothing kept: what was asked for cannot be had.
         let exit = if batches.computed() == 0 { Exit::BadInput } else { Exit::Broken };
         let kept = store.save_all(batches.pieces());
-        let finding = plan.case.spots.place(error);
+        let finding = plan.case.source_spans.place(error);
         return Err(Stop(with_resume(finding, kept, args), exit));
     }
     if monitor.is_stopped() && batches.finished() < plan.members.len() {
@@ -152,7 +152,7 @@ fn finish<T: Compiled>(
         || Told::of(&results),
         || ensemble::write(&written, target, formats, room),
     );
-    let Told { summary, crossings, failed } = told;
+    let Told { summary, events, failed } = told;
     let (files, lacks) = files.map_err(|finding| {
         let kept = store.save_all(batches.pieces());
         Stop(with_resume(finding, kept, args), Exit::Broken)
@@ -172,7 +172,7 @@ fn finish<T: Compiled>(
             nfev: batches.nfev(),
             elapsed,
             busy_lanes: batches.busy_lanes(),
-            crossings,
+            events,
             failed,
             system: plan.case.model.title.clone(),
             device: device::describe(&plan.device),
@@ -190,7 +190,7 @@ fn finish<T: Compiled>(
 /// What is told of the systems of a run.
 struct Told {
     summary: Summary,
-    crossings: Option<[f64; 3]>,
+    events: Option<[f64; 3]>,
     /// The first systems that failed, and the times they reached.
     failed: Vec<(usize, f64)>,
 }
@@ -201,17 +201,17 @@ impl Told {
         let failed = rows.filter(|row| !row.status().is_success()).take(NAMED);
         Told {
             summary: results.summary(),
-            crossings: crossings(results),
+            events: events(results),
             failed: failed.map(|row| (row.system, row.t())).collect(),
         }
     }
 }
 
-/// Least, median and largest time from the start to the crossing.
-fn crossings<T: Compiled>(results: &Results<'_, T>) -> Option<[f64; 3]> {
+/// Least, median and largest time from the start to the terminal event.
+fn events<T: Compiled>(results: &Results<'_, T>) -> Option<[f64; 3]> {
     let mut times: Vec<f64> = (0..results.len())
         .map(|r| results.row(r))
-        .filter(|row| row.status() == Status::Crossed)
+        .filter(|row| row.status() == Status::TerminalEvent)
         .map(|row| row.t() - results.members().span(row.system).0)
         .collect();
     times.sort_by(f64::total_cmp);

@@ -4,7 +4,7 @@
 //! The processor integrates some of the systems first, which says how long they take at most.
 
 use odeum_case::Plan;
-use odeum_ode::backend::cpu::Cpu;
+use odeum_ode::cpu::Cpu;
 use odeum_ode::{Compiled, Cuda, Device, Monitor, Solver};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -203,8 +203,8 @@ fn mechanisms_that_cannot_be_had() {
     let folder = Folder::new();
     let text = hydrogen();
     folder.write("a.toml", CASE);
-    for share in [0.1, 0.5, 0.9] {
-        let cut = (text.len() as f64 * share) as usize;
+    for fraction in [0.1, 0.5, 0.9] {
+        let cut = (text.len() as f64 * fraction) as usize;
         folder.write("h2.yaml", &text[..cut]);
         folder.odeum(&["check", "a.toml"]).refused(&["h2.yaml"]);
     }

@@ -163,11 +163,11 @@ equations = { a = "lap(a)", b = "0.5 * lap(b)" }
 [grid]
 shape = [16, 1, 1]
 spacing = 0.5
-[walls]
+[boundary]
 x_low = { value = "left" }
 x_high = { value = 3.0 }
-[walls.species.b]
-x_low = { slope = -0.5 }
+[boundary.species.b]
+x_low = { gradient = -0.5 }
 x_high = { robin = { a = 2.0, b = 4.0, g = 12.0 } }
 [initial]
 a = "left + 2 * x / length"
@@ -187,8 +187,8 @@ step = "stable"
 }
 
 #[test]
-fn a_wind_carries_and_sources_give() {
-    // Periodic along x: the mass is what the source gave, and its centre moves with the wind.
+fn a_velocity_carries_and_sources_give() {
+    // Periodic along x: the mass is what the source gave, and its centre moves with the velocity.
     let case = r#"
 [system]
 species = ["c", "fixed"]
@@ -196,10 +196,10 @@ equations = { c = "0", fixed = "0" }
 [grid]
 shape = [40, 1, 1]
 spacing = 1.0
-[walls]
+[boundary]
 x = "periodic"
-[wind]
-velocity = [0.5, 0.0, "0"]
+[velocity]
+uniform = [0.5, 0.0, "0"]
 species = ["c"]
 advection = "koren"
 [[sources]]
@@ -467,18 +467,18 @@ fn bad_input_is_refused_with_its_place() {
         refused("[time]", &format!("{more}\n[time]"), parts);
     };
     with(
-        "[walls]\nx = \"periodic\"\nx_low = \"no flux\"",
-        &["the wall x low is given twice", "walls.x_low"],
+        "[boundary]\nx = \"periodic\"\nx_low = \"no flux\"",
+        &["the boundary x low is given twice", "boundary.x_low"],
     );
-    with("[walls]\nx_low = \"periodic\"", &["both faces periodic", "walls"]);
+    with("[boundary]\nx_low = \"periodic\"", &["both faces periodic", "boundary"]);
     refused(
         "lap(c)\" }",
-        "lap(c^2)\" }\n[walls]\nx_low = { value = 1.0 }",
-        &["walls.x_low", "lap of an expression of c", "nothing passes the walls"],
+        "lap(c^2)\" }\n[boundary]\nx_low = { value = 1.0 }",
+        &["boundary.x_low", "lap of an expression of c", "nothing passes the boundaries"],
     );
-    with("[walls]\nx_low = \"ajar\"", &["there is no wall `ajar`"]);
-    with("[walls]\nx_low = { value = \"1 +\" }", &["walls.x_low"]);
-    with("[walls.species.d]\nx_low = \"no flux\"", &["there is no species `d`"]);
+    with("[boundary]\nx_low = \"ajar\"", &["there is no boundary `ajar`"]);
+    with("[boundary]\nx_low = { value = \"1 +\" }", &["boundary.x_low"]);
+    with("[boundary.species.d]\nx_low = \"no flux\"", &["there is no species `d`"]);
     with(
         "[[sources]]\nspecies = \"c\"\ncell = [9, 0, 0]\nrate = 1.0",
         &["there is no cell [9, 0, 0]"],
@@ -500,7 +500,7 @@ fn bad_input_is_refused_with_its_place() {
         "[[sources]]\nspecies = \"c\"\nrate = 1.0\nball = { centre = [0, 0, 0] }",
         &["radius", "sources[0].ball"],
     );
-    with("[wind]\nvelocity = [1.0, 0.0]", &["has 2 entries"]);
+    with("[velocity]\nuniform = [1.0, 0.0]", &["has 2 entries"]);
     with("[diffusion]\nc = \"none.npy\"", &["no such file"]);
     with("[output]\nevery = 0", &["must be positive"]);
     with("[output]\nformats = [\"isosurface\"]", &["which level"]);

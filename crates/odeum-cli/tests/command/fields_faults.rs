@@ -106,7 +106,7 @@ step = 0.1
     with(spacing, "spacing = 1.0\nmask = \"x - 9\"");
     with(spacing, &format!("spacing = 1.0\nmask = {ball}"));
     with(spacing, "spacing = 1.0\nmask = { file = \"c.npy\" }");
-    with("[initial]", "[wind]\ncells = [\"c.npy\", \"c.npy\", \"c.npy\"]\n[initial]");
+    with("[initial]", "[velocity]\ncells = [\"c.npy\", \"c.npy\", \"c.npy\"]\n[initial]");
     with("[initial]", "[diffusion]\nc = \"c.npy\"\n[initial]");
     // With it, all that can be known without its cells.
     let folder = Folder::new();

@@ -151,7 +151,7 @@ fn checkpoints_know_the_domain() {
     folder.write("a.toml", case.replace("R = 4.2", "R = 3.2"));
     folder
         .odeum(&["run", "a.toml", "--resume"])
-        .refused(&["another run", "system, grid and walls"]);
+        .refused(&["another run", "system, grid and boundaries"]);
     // The parameter alone says so too; of a file only what is in it can.
     let values = |hole: usize| {
         let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 10, 12), }";
@@ -176,7 +176,7 @@ fn checkpoints_know_the_domain() {
     folder.write("m.npy", values(5 * 12 + 6));
     folder
         .odeum(&["run", "b.toml", "--resume"])
-        .refused(&["another run", "system, grid and walls"]);
+        .refused(&["another run", "system, grid and boundaries"]);
 }
 
 /// The example runs, and keeps its wave within the channels.

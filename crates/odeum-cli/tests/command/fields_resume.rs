@@ -212,7 +212,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
 
     folder.write("a.checkpoint", &checkpoint);
     for (from, to, what) in [
-        ("[13, 12, 11]", "[13, 12, 10]", "system, grid and walls"),
+        ("[13, 12, 11]", "[13, 12, 10]", "system, grid and boundaries"),
         ("step = \"stable\"", "step = { stable = 0.7 }", "time"),
         ("every = 0.15", "every = 0.2", "output"),
         ("[time]", "[initial]\nseed = 3\n[time]", "initial values"),

@@ -6,7 +6,7 @@ use crate::common::{Folder, Said};
 const CASE: &str = r#"
 [system]
 species = ["u"]
-parameters = { hill = 1.0, wall = 1.0, gust = 0.1, feed = 1.0, edge = 2.0 }
+parameters = { hill = 1.0, boundary = 1.0, gust = 0.1, feed = 1.0, edge = 2.0 }
 equations = { u = "lap(u)" }
 
 [grid]
@@ -14,11 +14,11 @@ shape = [8, 8, 1]
 spacing = 0.5
 mask = "edge - y / 2"
 
-[walls]
-x_low = { value = "wall * t" }
+[boundary]
+x_low = { value = "boundary * t" }
 
-[wind]
-velocity = ["gust", 0.0, 0.0]
+[velocity]
+uniform = ["gust", 0.0, 0.0]
 
 [[sources]]
 species = "u"
@@ -46,7 +46,7 @@ fn parameters_count_as_used_wherever_expressions_name_them() {
     assert!(!said.err.contains("warning"), "{}", said.err);
     for (from, to, name) in [
         ("hill * x^2", "x^2", "hill"),
-        ("wall * t", "t", "wall"),
+        ("boundary * t", "t", "boundary"),
         ("\"gust\"", "0.1", "gust"),
         ("feed * x", "x", "feed"),
         ("edge - y", "2 - y", "edge"),

@@ -160,16 +160,16 @@ fn every_entry_of_the_tables_of_fields_is_accepted() {
         let body = others.chain([entry.as_str()]).collect::<Vec<_>>().join("\n");
         field_checks(&field_case("grid", &body).replace("0.01", "0.1"));
     }
-    for entry in field_entries("`[walls]`") {
-        field_checks(&field_case("walls", entry));
+    for entry in field_entries("`[boundary]`") {
+        field_checks(&field_case("boundary", entry));
     }
-    for entry in field_entries("`[wind]`") {
-        let wind = if entry.starts_with("velocity") || entry.starts_with("cells") {
+    for entry in field_entries("`[velocity]`") {
+        let velocity = if entry.starts_with("uniform") || entry.starts_with("cells") {
             ""
         } else {
-            "velocity = [1.0, 0.0, 0.0]\n"
+            "uniform = [1.0, 0.0, 0.0]\n"
         };
-        field_checks(&field_case("wind", &format!("{wind}{entry}")));
+        field_checks(&field_case("velocity", &format!("{velocity}{entry}")));
     }
     field_checks(&field_case("sources", "species = \"u\"\ncell = [4, 4, 4]\nrate = 1.0"));
     field_checks(&field_case("sources", "species = \"u\"\nat = [0.1, 0.1, 0.1]\nrate = \"t\""));
@@ -208,9 +208,9 @@ fn every_key_of_fields_is_in_the_guide() {
     let cases = [
         ("system", "species = [\"u\"]\nequations = { u = \"0\" }\nunknown = 1"),
         ("grid", "shape = [5, 5, 5]\nspacing = 0.1\nunknown = 1"),
-        ("walls", "unknown = 1"),
-        ("walls", "x_low = { value = 1.0, unknown = 1 }"),
-        ("wind", "unknown = 1"),
+        ("boundary", "unknown = 1"),
+        ("boundary", "x_low = { value = 1.0, unknown = 1 }"),
+        ("velocity", "unknown = 1"),
         ("sources", "unknown = 1"),
         ("initial", "u = { value = 1.0, unknown = 1 }"),
         ("time", "until = 1.0\nunknown = 1"),

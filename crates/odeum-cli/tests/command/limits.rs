@@ -82,9 +82,9 @@ fn a_step_ends_at_every_time_to_save_at() {
         let said = said.well();
         assert!(said.err.contains("warning") && said.err.contains("steps at most"), "{}", said.err);
     }
-    let said = limited("restarts = 12", 11);
+    let said = limited("segments = 12", 11);
     for said in said {
-        said.refused(&["there are 12 restarts", "time.restarts"]);
+        said.refused(&["there are 12 segments", "time.segments"]);
     }
 }
 

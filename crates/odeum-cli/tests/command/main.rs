@@ -23,6 +23,7 @@ mod idle_output;
 mod limits;
 mod mechanism_files;
 mod own_results;
+mod renamed;
 mod resume;
 mod run;
 mod streams;

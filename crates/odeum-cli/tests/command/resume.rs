@@ -19,7 +19,7 @@ save = [0.25, 0.5]
 name = "rkck"
 [tolerance]
 rtol = 1e-10
-norm = "state-and-slope"
+norm = "state-and-rate"
 [run]
 batch = 500
 "#;

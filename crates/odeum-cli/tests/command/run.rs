@@ -306,8 +306,8 @@ fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
     {
         folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
         let svg = String::from_utf8(folder.read("a.svg")).unwrap();
-        assert_eq!(svg.contains("time of the crossing [s]"), unit, "{svg}");
-        assert!(svg.contains("time of the crossing"), "{svg}");
+        assert_eq!(svg.contains("time of the event [s]"), unit, "{svg}");
+        assert!(svg.contains("time of the event"), "{svg}");
         assert!(svg.lines().any(|line| line.starts_with(title)), "{svg}");
         assert!(svg.lines().all(|line| line.starts_with('<') || line.chars().count() <= 90));
     }

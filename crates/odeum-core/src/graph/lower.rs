@@ -114,7 +114,7 @@ impl Graph {
 }
 
 /// a − c x as a + (−c) x, which has the same bits: what is added and what is subtracted then are
-/// one operation ([`Graph::alike`]).
+/// one operation ([`Graph::isomorphic`]).
 fn sign_into_constant(builder: &mut Builder, node: Node) -> Node {
     let Node::Op(Op::NegMulAdd, [x, y, a]) = node else { return node };
     match (builder.value(x), builder.value(y)) {
@@ -151,7 +151,7 @@ mod tests {
     use crate::Real;
 
     #[test]
-    fn powers_keep_their_bits_and_share_squares() {
+    fn powers_keep_their_bits_and_fraction_squares() {
         let graph = Graph::record(1, 0, |_, y, _| {
             vec![y[0].powi(12), y[0].powi(4), y[0].powi(-7), y[0].powi(2)]
         });

@@ -4,21 +4,21 @@
 //! node. From it come the derivatives and the sparsity pattern ([`Graph::jacobian`]), the tape
 //! that runs it over lanes ([`Tape`](crate::Tape)) and CUDA C ([`emit`](crate::emit)).
 
-mod alike;
 mod build;
+mod isomorphic;
 mod lower;
 mod node;
 mod op;
 mod parts;
 mod schedule;
 
-pub use alike::Alike;
 pub use build::Builder;
+pub use isomorphic::Isomorphic;
 pub use node::{Counts, Node, NodeId};
 pub use op::{Class, Op, OpInfo};
 pub use parts::{Part, PartsError};
 
-pub(crate) use op::{Operands, Places, Rule};
+pub(crate) use op::{Offsets, Operands, Rule};
 
 use crate::real::Real;
 use std::fmt;

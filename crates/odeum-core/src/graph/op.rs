@@ -64,7 +64,7 @@ pub(crate) trait Operands<R: Real> {
 }
 
 /// [`Operands`] of an operation at one place after the other.
-pub(crate) trait Places<R: Real>: Operands<R> {
+pub(crate) trait Offsets<R: Real>: Operands<R> {
     /// Goes on to the next place; false when there is none.
     fn advance(&mut self) -> bool;
 }
@@ -143,7 +143,7 @@ macro_rules! op_table {
             /// Computes the operation at all places, of which there is at least one: the choice
             /// of the operation is made once for all.
             #[inline(always)]
-            pub(crate) fn run_along<R: Real>(self, mut places: impl Places<R>) {
+            pub(crate) fn run_along<R: Real>(self, mut places: impl Offsets<R>) {
                 match self {
                     $(Op::$op => loop {
                         let mut count = 0..;

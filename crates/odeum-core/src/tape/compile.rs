@@ -32,7 +32,7 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Places for the inputs, the constants and the outputs.
+    /// Offsets for the inputs, the constants and the outputs.
     fn new(graph: &'a Graph) -> Compiler<'a> {
         let constants: Vec<f64> = graph.nodes().iter().filter_map(Node::constant).collect();
         let uses_time = graph.uses_time();

@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-/// `result = op(operands)`. Places beyond the operation's arity repeat the first.
+/// `result = op(operands)`. Offsets beyond the operation's arity repeat the first.
 ///
 /// Arrays and indices lie apart: that packs them into 24 bytes, and an address then takes two
 /// loads and a shift to find.

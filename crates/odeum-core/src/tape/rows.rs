@@ -4,7 +4,7 @@
 //! finding its operands costs next to nothing per point, and inputs are read where they lie.
 
 use super::program::{Array, Place, Program};
-use crate::graph::{Operands, Places};
+use crate::graph::{Offsets, Operands};
 use crate::lanes::{Lanes, Scalar};
 use std::marker::PhantomData;
 
@@ -118,7 +118,7 @@ impl<L: Lanes> Operands<L> for Along<L> {
     }
 }
 
-impl<L: Lanes> Places<L> for Along<L> {
+impl<L: Lanes> Offsets<L> for Along<L> {
     #[inline(always)]
     fn advance(&mut self) -> bool {
         self.at += L::WIDTH;

@@ -47,7 +47,7 @@ static void od_host_launch(
             (unsigned)(b % blocks[0]), (unsigned)(b / blocks[0] % blocks[1]),
             (unsigned)(b / (blocks[0] * blocks[1]))};
         // Of shared memory nothing is read that the block has not written: what it holds are large
-        // numbers, as after what is no number marches go back and take single steps.
+        // numbers, as after what is no number simulations go back and take single steps.
         std::memset(shared.data(), 0x41, shared.size() * sizeof(double));
         std::memset(od_host_votes, 0, sizeof(od_host_votes));
         fibres.assign(threads, OdHostFibre());

@@ -29,8 +29,8 @@ impl crate::device::Kernel for Kernel {
 
     fn prefer_shared(&self) -> Result<(), Error> {
         // Percent of the memory that is either.
-        let share = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-        let set = self.function.set_attribute(share, 100);
+        let fraction = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+        let set = self.function.set_attribute(fraction, 100);
         set.map_err(failed(format!("preparing {}", self.name)))
     }
 }

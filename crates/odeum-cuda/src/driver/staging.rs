@@ -52,20 +52,20 @@ impl Staging {
         let memory = Halves(self.address);
         // Threads stay for all pieces: to start them takes longer than to fill one.
         let (barrier, broken) = (Barrier::new(threads), AtomicBool::new(false));
-        let fill_share = |n: usize, piece: usize| {
+        let fill_fraction = |n: usize, piece: usize| {
             let first = piece * most;
             let len = most.min(count - first);
-            let share = len.div_ceil(threads);
-            let part = (n * share).min(len)..((n + 1) * share).min(len);
+            let fraction = len.div_ceil(threads);
+            let part = (n * fraction).min(len)..((n + 1) * fraction).min(len);
             // SAFETY: copies of the piece before the last have been waited for, and shares do not overlap.
             fill(first + part.start, unsafe { memory.part(piece % 2, part) });
         };
         thread::scope(|scope| {
             for n in 1..threads {
-                let (fill_share, barrier, broken) = (&fill_share, &barrier, &broken);
+                let (fill_fraction, barrier, broken) = (&fill_fraction, &barrier, &broken);
                 scope.spawn(move || {
                     for piece in 0..count.div_ceil(most) {
-                        fill_share(n, piece);
+                        fill_fraction(n, piece);
                         // Filled by all, then copied by the first.
                         barrier.wait();
                         barrier.wait();
@@ -76,7 +76,7 @@ impl Staging {
                 });
             }
             for piece in 0..count.div_ceil(most) {
-                fill_share(0, piece);
+                fill_fraction(0, piece);
                 barrier.wait();
                 let first = piece * most;
                 let len = most.min(count - first);

@@ -1,11 +1,11 @@
-//! Speeds of fields on a GPU: the paper's problems with the tilings that marches get, or to choose
+//! Speeds of fields on a GPU: the paper's problems with the tilings that simulations get, or to choose
 //! them with many, beside the bandwidth of a copy on the same device.
 //! `gpu_sweeps [check] [tune [deep] [double]] [PROBLEM…] [EDGE…] [XxYxZ…]`.
 //!
 //! `gpu_sweeps long [PROBLEM…] [EDGE…]`: several steps at once and one by one in f32 for five seconds
 //! each, in which the power limit of a GPU makes itself felt.
 //!
-//! `gpu_sweeps relay [check] [EDGE…]`: two steps by groups of warps that hand planes on, against single
+//! `gpu_sweeps pipeline [check] [EDGE…]`: two steps by groups of warps that hand planes on, against single
 //! steps, in speed and with `check` in bits.
 //!
 //! `gpu_sweeps masked [check] [EDGE…]`: a box of which half is solid, against the whole box, and with
@@ -21,18 +21,18 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod masked;
-mod relay;
+mod pipeline;
 mod slabs;
 mod start;
 
 use odeum_cuda::{Device as _, Gpu, Stream as _, devices};
-use odeum_fields::cuda::Tiling;
-use odeum_fields::problems::Paper;
-use odeum_fields::{Field, Grid, March, Options, Outcome, Precision, Problem, rough};
+use odeum_fields::gpu::Tiling;
+use odeum_fields::problems::Builtin;
+use odeum_fields::{Field, Grid, Options, Outcome, Precision, Problem, Simulation, rough};
 use odeum_ode::{Cpu, Device, Error};
 use std::ops::ControlFlow;
 
-const PAPERS: [Paper; 4] = [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume];
+const BUILTIN: [Builtin; 4] = [Builtin::Diffusion, Builtin::Turing, Builtin::Front, Builtin::Plume];
 
 /// Bytes per second of a copy, read and written, the best of a few.
 fn copy_bandwidth() -> f64 {
@@ -58,55 +58,55 @@ fn begin<T: Precision>(
     h: f64,
     field: Field<T>,
     device: Device,
-) -> Result<March<T>, Error> {
+) -> Result<Simulation<T>, Error> {
     let options = Options { force: true, ..Options::euler(h) };
-    March::new(problem, field, 0.0, &options, device)
+    Simulation::new(problem, field, 0.0, &options, device)
 }
 
 /// Takes steps; gives the time they took on the device \[s\].
-fn steps<T: Precision>(march: &mut March<T>, count: usize) -> Result<f64, Error> {
-    let outcome = march.steps(count as u64, 0, &mut |_| ControlFlow::Continue(()))?;
+fn steps<T: Precision>(simulation: &mut Simulation<T>, count: usize) -> Result<f64, Error> {
+    let outcome = simulation.steps(count as u64, 0, &mut |_| ControlFlow::Continue(()))?;
     assert_eq!(outcome, Outcome::Reached);
-    Ok(march.device_time().unwrap_or(f64::NAN))
+    Ok(simulation.device_time().unwrap_or(f64::NAN))
 }
 
-/// A march on the GPU against the processor's, by so many steps at once or, 0, as it does by itself:
+/// A simulation on the GPU against the processor's, by so many steps at once or, 0, as it does by itself:
 /// the largest difference, and whether that is rounding.
-fn check<T: Precision>(paper: Paper, shape: [usize; 3], count: usize, depth: usize) -> bool {
-    let problem = paper.problem(shape).unwrap();
+fn check<T: Precision>(builtin: Builtin, shape: [usize; 3], count: usize, depth: usize) -> bool {
+    let problem = builtin.problem(shape).unwrap();
     let species = problem.model.species().len();
-    let (h, field) = (paper.step(), rough::<T>(&problem.grid, species).unwrap());
-    let mut march = begin(&problem, h, field.clone(), Device::cuda(0)).unwrap();
+    let (h, field) = (builtin.step(), rough::<T>(&problem.grid, species).unwrap());
+    let mut simulation = begin(&problem, h, field.clone(), Device::cuda(0)).unwrap();
     if depth == 1 {
-        march.retile(None).unwrap();
+        simulation.retile(None).unwrap();
     } else if depth > 1 {
         let own = Tiling::of(species, 0, size_of::<T>());
         let tiling = match depth {
             2 => Tiling { depth, rows: 4, block: [32, 4], ..own },
             _ => Tiling { depth, rows: 1, boxes: Some([2, 2]), ..own },
         };
-        if let Err(error) = march.retile(Some(tiling)) {
-            println!("check {:9} {} {shape:?}, depth {depth}: {error}", paper.name(), T::NAME);
+        if let Err(error) = simulation.retile(Some(tiling)) {
+            println!("check {:9} {} {shape:?}, depth {depth}: {error}", builtin.name(), T::NAME);
             return true;
         }
     }
-    let what = format!("{:9} {shape:?}, depth {depth}", paper.name());
-    compare(&what, march, &problem, field, paper.step(), count)
+    let what = format!("{:9} {shape:?}, depth {depth}", builtin.name());
+    compare(&what, simulation, &problem, field, builtin.step(), count)
 }
 
-/// Whether a march differs from the processor's by no more than rounding after so many steps.
+/// Whether a simulation differs from the processor's by no more than rounding after so many steps.
 fn compare<T: Precision>(
     what: &str,
-    mut march: March<T>,
+    mut simulation: Simulation<T>,
     problem: &Problem,
     field: Field<T>,
     h: f64,
     count: usize,
 ) -> bool {
     let mut processor = begin(problem, h, field, Cpu::default().into()).unwrap();
-    steps(&mut march, count).unwrap();
+    steps(&mut simulation, count).unwrap();
     steps(&mut processor, count).unwrap();
-    let (found, expected) = (march.field().unwrap(), processor.field().unwrap());
+    let (found, expected) = (simulation.field().unwrap(), processor.field().unwrap());
     let mut worst: f64 = 0.0;
     for s in 0..problem.model.species().len() {
         for (x, y) in found.to_values(s).iter().zip(expected.to_values(s)) {
@@ -120,39 +120,43 @@ fn compare<T: Precision>(
 }
 
 /// 10⁹ updates of cells per second, the best of a few.
-fn speed<T: Precision>(march: &mut March<T>, cells: usize) -> Result<f64, Error> {
+fn speed<T: Precision>(simulation: &mut Simulation<T>, cells: usize) -> Result<f64, Error> {
     // As many as all depths divide.
     let count = (4_000_000_000 / cells).clamp(20, 2000).next_multiple_of(12);
-    speed_of(march, cells, count)
+    speed_of(simulation, cells, count)
 }
 
 /// The same of so many steps.
-fn speed_of<T: Precision>(march: &mut March<T>, cells: usize, count: usize) -> Result<f64, Error> {
+fn speed_of<T: Precision>(
+    simulation: &mut Simulation<T>,
+    cells: usize,
+    count: usize,
+) -> Result<f64, Error> {
     let mut best = f64::INFINITY;
-    steps(march, 2)?;
+    steps(simulation, 2)?;
     for _ in 0..4 {
-        best = best.min(steps(march, count)?);
+        best = best.min(steps(simulation, count)?);
     }
     Ok((cells * count) as f64 / best / 1e9)
 }
 
-/// Speeds of a march in each of five seconds or so, as it goes by itself and by single steps.
-fn long(paper: Paper, edge: usize) -> Result<(), Error> {
-    let problem = paper.problem([edge; 3])?;
+/// Speeds of a simulation in each of five seconds or so, as it goes by itself and by single steps.
+fn long(builtin: Builtin, edge: usize) -> Result<(), Error> {
+    let problem = builtin.problem([edge; 3])?;
     let (species, cells) = (problem.model.species().len(), problem.grid.cells());
     let field = rough::<f32>(&problem.grid, species)?;
-    let mut march = begin(&problem, paper.step(), field, Device::cuda(0))?;
-    let several = march.tiling().filter(|tiling| tiling.depth > 1);
+    let mut simulation = begin(&problem, builtin.step(), field, Device::cuda(0))?;
+    let several = simulation.tiling().filter(|tiling| tiling.depth > 1);
     for tiling in several.map(Some).into_iter().chain([None]) {
-        march.retile(tiling)?;
+        simulation.retile(tiling)?;
         // As many as fill a second without a limit.
-        let count = (speed(&mut march, cells)? * 1e9 / cells as f64) as usize;
+        let count = (speed(&mut simulation, cells)? * 1e9 / cells as f64) as usize;
         let mut seconds = Vec::new();
         for _ in 0..5 {
-            let speed = (cells * count) as f64 / steps(&mut march, count)? / 1e9;
+            let speed = (cells * count) as f64 / steps(&mut simulation, count)? / 1e9;
             seconds.push(format!("{speed:.0}"));
         }
-        let (name, depth) = (paper.name(), march.tiling().map_or(1, |tiling| tiling.depth));
+        let (name, depth) = (builtin.name(), simulation.tiling().map_or(1, |tiling| tiling.depth));
         println!("{name:9} f32 {edge}^3, depth {depth}, Gpt/s: {}", seconds.join(" "));
     }
     Ok(())
@@ -172,7 +176,7 @@ fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
             planes: 0,
             boxes: None,
             inner: true,
-            relay: false,
+            pipeline: false,
         });
     };
     if potentials > 0 {
@@ -204,33 +208,34 @@ fn candidates(word: usize, potentials: usize, deep: bool) -> Vec<Tiling> {
     all
 }
 
-fn table<T: Precision>(papers: &[Paper], shape: [usize; 3], roof: f64, tune: bool, deep: bool) {
-    for &paper in papers {
-        let grid = Grid::new(shape, paper.spacing()).unwrap();
-        let model = paper.model().unwrap();
+fn table<T: Precision>(builtins: &[Builtin], shape: [usize; 3], roof: f64, tune: bool, deep: bool) {
+    for &builtin in builtins {
+        let grid = Grid::new(shape, builtin.spacing()).unwrap();
+        let model = builtin.model().unwrap();
         let species = model.species().len();
         let potentials = model.potentials().outputs().len();
         let field = rough::<T>(&grid, species).unwrap();
         let bound = roof / (2 * size_of::<T>() * species) as f64 / 1e9;
         let mut rows: Vec<(f64, Tiling)> = Vec::new();
-        let problem = paper.problem(shape).unwrap();
-        let mut march = begin(&problem, paper.step(), field, Device::cuda(0)).unwrap();
+        let problem = builtin.problem(shape).unwrap();
+        let mut simulation = begin(&problem, builtin.step(), field, Device::cuda(0)).unwrap();
         let list = match tune {
             true => candidates(size_of::<T>(), potentials, deep).into_iter().map(Some).collect(),
-            false => vec![march.tiling(), None],
+            false => vec![simulation.tiling(), None],
         };
         for tiling in list {
-            let done = march.retile(tiling).and_then(|()| speed(&mut march, grid.cells()));
-            match (done, march.tiling()) {
+            let done =
+                simulation.retile(tiling).and_then(|()| speed(&mut simulation, grid.cells()));
+            match (done, simulation.tiling()) {
                 (Ok(speed), Some(tiling)) => rows.push((speed, tiling)),
                 (done, _) => println!("{tiling:?}: {:?}", done.err()),
             }
         }
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (speed, t) in rows.iter().take(7) {
-            let (name, share) = (paper.name(), speed / bound);
+            let (name, fraction) = (builtin.name(), speed / bound);
             println!(
-                "{name:9} {} {shape:?} {speed:7.1} Gpt/s {share:5.3} of {bound:.0}: depth {} pack {} \
+                "{name:9} {} {shape:?} {speed:7.1} Gpt/s {fraction:5.3} of {bound:.0}: depth {} pack {} \
                  rows {} block {:?} ahead {} per sm {}",
                 T::NAME,
                 t.depth,
@@ -248,9 +253,10 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |word: &str| arguments.iter().any(|a| a == word);
     if has("start") {
-        let paper = arguments.iter().find_map(|word| Paper::named(word)).unwrap_or(Paper::Turing);
+        let builtin =
+            arguments.iter().find_map(|word| Builtin::named(word)).unwrap_or(Builtin::Turing);
         let edge = arguments.iter().find_map(|word| word.parse().ok()).unwrap_or(128);
-        start::run(paper, edge).unwrap();
+        start::run(builtin, edge).unwrap();
         return;
     }
     let devices = match devices() {
@@ -280,42 +286,42 @@ fn main() {
     }
     if has("masked") {
         if has("check") {
-            let wrong = PAPERS.iter().filter(|paper| !masked::check(**paper)).count();
+            let wrong = BUILTIN.iter().filter(|builtin| !masked::check(**builtin)).count();
             assert!(wrong == 0, "not what the processor computes");
         }
         edges.iter().for_each(|&edge| masked::run(edge));
         return;
     }
-    if has("relay") {
+    if has("pipeline") {
         if has("check") {
-            assert!(relay::check().unwrap(), "not the bits of single steps");
+            assert!(pipeline::check().unwrap(), "not the bits of single steps");
         }
-        edges.iter().for_each(|&edge| relay::run(edge).unwrap());
+        edges.iter().for_each(|&edge| pipeline::run(edge).unwrap());
         return;
     }
     let roof = copy_bandwidth();
     println!("{}: copy {:.2} TB/s", device.name, roof / 1e12);
-    let named = |paper: &Paper| has(paper.name()) || !PAPERS.iter().any(|p| has(p.name()));
-    let papers: Vec<_> = PAPERS.into_iter().filter(named).collect();
+    let named = |builtin: &Builtin| has(builtin.name()) || !BUILTIN.iter().any(|p| has(p.name()));
+    let builtins: Vec<_> = BUILTIN.into_iter().filter(named).collect();
     if has("long") {
-        for (&paper, &edge) in papers.iter().flat_map(|p| edges.iter().map(move |e| (p, e))) {
-            long(paper, edge).unwrap();
+        for (&builtin, &edge) in builtins.iter().flat_map(|p| edges.iter().map(move |e| (p, e))) {
+            long(builtin, edge).unwrap();
         }
         return;
     }
     let mut right = true;
     if has("check") {
-        for &paper in &papers {
+        for &builtin in &builtins {
             // The last is too large for boxes, and its rows are short.
             let small = [[37, 19, 5], [130, 77, 40], [64, 33, 17], [65, 64, 63], [300, 91, 30]];
             for shape in small.into_iter().chain([[30, 500, 440]]) {
-                let depths = if paper == Paper::Front { &[1][..] } else { &[0, 1, 2, 4] };
+                let depths = if builtin == Builtin::Front { &[1][..] } else { &[0, 1, 2, 4] };
                 for &depth in depths {
-                    right &= check::<f64>(paper, shape, 150, depth);
-                    right &= check::<f32>(paper, shape, 150, depth);
+                    right &= check::<f64>(builtin, shape, 150, depth);
+                    right &= check::<f32>(builtin, shape, 150, depth);
                 }
             }
-            right &= masked::check(paper);
+            right &= masked::check(builtin);
         }
     }
     assert!(right, "not what the processor computes");
@@ -325,9 +331,9 @@ fn main() {
         cells.ok()?.try_into().ok()
     });
     for shape in cubes.chain(shapes) {
-        table::<f32>(&papers, shape, roof, has("tune"), has("deep"));
+        table::<f32>(&builtins, shape, roof, has("tune"), has("deep"));
         if has("double") || !has("tune") {
-            table::<f64>(&papers, shape, roof, has("tune"), has("deep"));
+            table::<f64>(&builtins, shape, roof, has("tune"), has("deep"));
         }
     }
 }

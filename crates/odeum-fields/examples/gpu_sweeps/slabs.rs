@@ -2,13 +2,13 @@
 
 use super::{begin, steps};
 use odeum_cuda::{Device as _, Gpu, Stream as _};
-use odeum_fields::problems::Paper;
-use odeum_fields::{Field, Grid, March, Method, Options, Precision, Problem, Steps, rough};
+use odeum_fields::problems::Builtin;
+use odeum_fields::{Field, Grid, Method, Options, Precision, Problem, Simulation, Steps, rough};
 use odeum_ode::{Cuda, Device, Error};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-const PAPERS: [Paper; 3] = [Paper::Diffusion, Paper::Turing, Paper::Front];
+const BUILTIN: [Builtin; 3] = [Builtin::Diffusion, Builtin::Turing, Builtin::Front];
 
 /// Cells of a cube up to which all bits are compared.
 const COMPARED: usize = 1 << 27;
@@ -25,16 +25,16 @@ pub(super) fn run(edges: &[usize], most: usize, same: bool) {
     if most > 1 && !same {
         report(connection());
     }
-    for paper in PAPERS {
-        report(bits::<f32>(paper, &counts, &device));
-        report(bits::<f64>(paper, &counts, &device));
+    for builtin in BUILTIN {
+        report(bits::<f32>(builtin, &counts, &device));
+        report(bits::<f64>(builtin, &counts, &device));
     }
     report(stages(&counts, &device));
     println!("bits after {:.1} s", begun.elapsed().as_secs_f64());
     for &edge in edges {
-        for paper in PAPERS {
-            report(speeds::<f32>(paper, edge, &counts, &device));
-            println!("{edge} {} after {:.1} s", paper.name(), begun.elapsed().as_secs_f64());
+        for builtin in BUILTIN {
+            report(speeds::<f32>(builtin, edge, &counts, &device));
+            println!("{edge} {} after {:.1} s", builtin.name(), begun.elapsed().as_secs_f64());
         }
     }
 }
@@ -70,20 +70,20 @@ fn say(what: &str, count: usize, same: bool) {
 
 /// Steps of forward Euler on few cells, whose parts are thin.
 fn bits<T: Precision>(
-    paper: Paper,
+    builtin: Builtin,
     counts: &[usize],
     device: &impl Fn(usize) -> Device,
 ) -> Result<(), Error> {
-    let problem = paper.problem([130, 77, 37])?;
+    let problem = builtin.problem([130, 77, 37])?;
     let field = rough::<T>(&problem.grid, problem.model.species().len())?;
     let end = |count: usize| -> Result<Field<T>, Error> {
-        let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
-        steps(&mut march, 301)?;
-        Ok(march.field()?.into_owned())
+        let mut simulation = begin(&problem, builtin.step(), field.clone(), device(count))?;
+        steps(&mut simulation, 301)?;
+        Ok(simulation.field()?.into_owned())
     };
     let alone = end(1)?;
     for &count in counts {
-        let what = format!("{} {} 130x77x37", paper.name(), T::NAME);
+        let what = format!("{} {} 130x77x37", builtin.name(), T::NAME);
         say(&what, count, end(count)? == alone);
     }
     Ok(())
@@ -91,15 +91,16 @@ fn bits<T: Precision>(
 
 /// Stages of RKL2.
 fn stages(counts: &[usize], device: &impl Fn(usize) -> Device) -> Result<(), Error> {
-    let problem = Paper::Turing.problem([130, 77, 37])?;
+    let problem = Builtin::Turing.problem([130, 77, 37])?;
     let field = rough::<f64>(&problem.grid, 2)?;
     let method = Method::Rkl2 { stages: Some(5) };
-    let fixed = Steps::Fixed(3.0 * Paper::Turing.step());
+    let fixed = Steps::Fixed(3.0 * Builtin::Turing.step());
     let options = Options { force: true, ..Options::new(method, fixed) };
     let end = |count: usize| -> Result<Field<f64>, Error> {
-        let mut march = March::new(&problem, field.clone(), 0.0, &options, device(count))?;
-        march.steps(40, 0, &mut |_| ControlFlow::Continue(()))?;
-        Ok(march.field()?.into_owned())
+        let mut simulation =
+            Simulation::new(&problem, field.clone(), 0.0, &options, device(count))?;
+        simulation.steps(40, 0, &mut |_| ControlFlow::Continue(()))?;
+        Ok(simulation.field()?.into_owned())
     };
     let alone = end(1)?;
     for &count in counts {
@@ -126,23 +127,23 @@ fn shifted<T: Precision>(problem: &Problem) -> Result<Field<T>, Error> {
 
 /// Cells per second of a cube by one GPU and by several.
 fn speeds<T: Precision>(
-    paper: Paper,
+    builtin: Builtin,
     edge: usize,
     counts: &[usize],
     device: &impl Fn(usize) -> Device,
 ) -> Result<(), Error> {
-    let problem = paper.problem([edge; 3])?;
+    let problem = builtin.problem([edge; 3])?;
     let cells = problem.grid.cells();
     let field = shifted::<T>(&problem)?;
     let (mut alone, mut first) = (f64::NAN, None);
     for count in std::iter::once(1).chain(counts.iter().copied()) {
-        let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
-        march.retile(march.tiling())?;
+        let mut simulation = begin(&problem, builtin.step(), field.clone(), device(count))?;
+        simulation.retile(simulation.tiling())?;
         let taken = (4_000_000_000 * count / cells).clamp(20, 2000) / 2 * 2;
-        steps(&mut march, 4)?;
+        steps(&mut simulation, 4)?;
         let mut best = f64::INFINITY;
         for _ in 0..3 {
-            best = best.min(steps(&mut march, taken)? / taken as f64);
+            best = best.min(steps(&mut simulation, taken)? / taken as f64);
         }
         let speed = cells as f64 / best / 1e9;
         if count == 1 {
@@ -150,19 +151,19 @@ fn speeds<T: Precision>(
         }
         println!(
             "{:9} {} {edge}^3 {count} GPUs: {speed:7.1} Gpt/s, {:5.3} of ideal, {:.1} us a step",
-            paper.name(),
+            builtin.name(),
             T::NAME,
             speed / alone / count as f64,
             best * 1e6
         );
-        drop(march);
+        drop(simulation);
         if cells <= COMPARED {
-            let mut march = begin(&problem, paper.step(), field.clone(), device(count))?;
-            steps(&mut march, 21)?;
-            let end = march.field()?.into_owned();
+            let mut simulation = begin(&problem, builtin.step(), field.clone(), device(count))?;
+            steps(&mut simulation, 21)?;
+            let end = simulation.field()?.into_owned();
             match &first {
                 None => first = Some(end),
-                Some(first) => say(&format!("{} {edge}^3", paper.name()), count, end == *first),
+                Some(first) => say(&format!("{} {edge}^3", builtin.name()), count, end == *first),
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use super::{begin, steps};
 use odeum_cuda::{Device as _, Gpu};
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_fields::{Grid, rough};
 use odeum_ode::{Device, Error};
 use std::time::Instant;
 
 /// Of one problem, with the driver's context open: a process that has compiled or loaded anything
 /// before says less.
-pub(super) fn run(paper: Paper, edge: usize) -> Result<(), Error> {
+pub(super) fn run(builtin: Builtin, edge: usize) -> Result<(), Error> {
     Gpu::open(0)?.stream()?;
     let mut begun = Instant::now();
     let mut lap = || {
@@ -17,24 +17,24 @@ pub(super) fn run(paper: Paper, edge: usize) -> Result<(), Error> {
         begun = Instant::now();
         passed
     };
-    let problem = paper.problem([edge; 3])?;
+    let problem = builtin.problem([edge; 3])?;
     let read = lap();
     // The initial field is the user's.
-    let grid = Grid::new([edge; 3], paper.spacing())?;
+    let grid = Grid::new([edge; 3], builtin.spacing())?;
     let field = rough::<f32>(&grid, problem.model.species().len())?;
     lap();
-    let mut march = begin(&problem, paper.step(), field, Device::cuda(0))?;
+    let mut simulation = begin(&problem, builtin.step(), field, Device::cuda(0))?;
     let begin = lap();
-    steps(&mut march, 1)?;
+    steps(&mut simulation, 1)?;
     let first = lap();
-    // What marches are fastest by is compiled meanwhile.
-    march.retile(march.tiling())?;
-    let depth = march.tiling().map_or(1, |tiling| tiling.depth);
-    steps(&mut march, depth)?;
+    // What simulations are fastest by is compiled meanwhile.
+    simulation.retile(simulation.tiling())?;
+    let depth = simulation.tiling().map_or(1, |tiling| tiling.depth);
+    steps(&mut simulation, depth)?;
     println!(
         "{:9} f32 {edge}^3 [ms]: text {read:.1}, field {begin:.1}, step {first:.1}, in all {:.1}; \
          the fastest kernel, {depth} at once, {:.1} later",
-        paper.name(),
+        builtin.name(),
         read + begin + first,
         lap()
     );

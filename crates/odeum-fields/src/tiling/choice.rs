@@ -1,6 +1,6 @@
 //! Which tilings are chosen: those that were fastest on an H200 (docs/src/performance/fields.md).
 
-use super::{BOX_THREADS, Cell, RELAY, RELAY_PACK, RELAY_ROWS, Tiling};
+use super::{BOX_THREADS, Cell, PIPELINE, PIPELINE_PACK, PIPELINE_ROWS, Tiling};
 
 /// Threads that keep an H200 busy while a field comes from its second-level cache.
 const SMALL_THREADS: usize = 48 << 10;
@@ -26,7 +26,7 @@ impl Tiling {
             planes: 0,
             inner: true,
             boxes: None,
-            relay: false,
+            pipeline: false,
         };
         match (species, potentials, word) {
             (1, 0, 4) => Tiling { ahead: 1, blocks_per_sm: 3, ..wide },
@@ -114,18 +114,18 @@ impl Tiling {
     }
 
     /// Two steps at once of three species, or of some with a potential.
-    pub fn relay() -> Tiling {
-        let [across, along] = [RELAY[0] / RELAY_PACK, RELAY[1] / RELAY_ROWS];
+    pub fn pipeline() -> Tiling {
+        let [across, along] = [PIPELINE[0] / PIPELINE_PACK, PIPELINE[1] / PIPELINE_ROWS];
         // Two groups that compute the tile, and four warps for what is beside it.
         let block = [across, 2 * along + 4];
         let of = Tiling::of(3, 0, 4);
-        let (pack, rows) = (RELAY_PACK, RELAY_ROWS);
-        Tiling { depth: 2, pack, rows, block, inner: false, relay: true, ..of }
+        let (pack, rows) = (PIPELINE_PACK, PIPELINE_ROWS);
+        Tiling { depth: 2, pack, rows, block, inner: false, pipeline: true, ..of }
     }
 
     /// Two steps at once of one or two species: of the tilings that were fastest on an H200
     /// (docs/src/performance/fields.md), the one whose tiles suit these cells. Of more species one step
-    /// at a time is faster, or a [`relay`](Tiling::relay).
+    /// at a time is faster, or a [`pipeline`](Tiling::pipeline).
     pub fn twice(
         species: usize,
         blown: bool,

@@ -10,13 +10,13 @@ pub(crate) const MANY: usize = 8 << 20;
 /// Bytes of shared memory that a block may have on an H200.
 pub(crate) const SHARED: usize = 227 << 10;
 
-/// Cells of a tile of a relay along x and y, and cells of its threads: `cuda/device/relay`.
-pub(crate) const RELAY: [usize; 2] = [64, 32];
+/// Cells of a tile of a pipeline along x and y, and cells of its threads: `gpu/device/pipeline`.
+pub(crate) const PIPELINE: [usize; 2] = [64, 32];
 /// Words of a row of its planes in shared memory, and their rows: with four cells around. A row is
 /// longer than it holds, for its banks.
-pub(crate) const RELAY_PLANE: [usize; 2] = [RELAY[0] + 12, RELAY[1] + 8];
-const RELAY_PACK: usize = 2;
-const RELAY_ROWS: usize = 8;
+pub(crate) const PIPELINE_PLANE: [usize; 2] = [PIPELINE[0] + 12, PIPELINE[1] + 8];
+const PIPELINE_PACK: usize = 2;
+const PIPELINE_ROWS: usize = 8;
 
 /// What is kept of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,11 @@ pub struct Tiling {
     /// Rows and planes of boxes that take `depth` steps at once in shared memory, whose blocks
     /// follow from them; `None` where planes stream by.
     pub boxes: Option<[usize; 2]>,
-    /// Whether planes that walls along z do not concern have a loop of their own, without choices.
+    /// Whether planes that boundaries along z do not concern have a loop of their own, without choices.
     pub inner: bool,
     /// Whether two steps are taken by groups of warps that hand planes on to each other, in tiles
     /// of one size.
-    pub relay: bool,
+    pub pipeline: bool,
 }
 
 /// The kernels that sweep.
@@ -69,7 +69,7 @@ pub(crate) enum Kind {
     Box,
     Pair,
     Potential,
-    Relay,
+    Pipeline,
 }
 
 impl Kind {
@@ -79,7 +79,7 @@ impl Kind {
             Kind::Box => "od_box",
             Kind::Pair => "od_pair",
             Kind::Potential => "od_potential",
-            Kind::Relay => "od_relay",
+            Kind::Pipeline => "od_pipeline",
         }
     }
 
@@ -105,7 +105,7 @@ impl Tiling {
     /// end must not begin amid a pack. Threads that short rows leave idle take other rows.
     pub(crate) fn fitted(self, nx: usize, periodic: bool, potentials: usize) -> Tiling {
         let Tiling { mut pack, mut block, .. } = self;
-        if pack == 0 || self.rows == 0 || self.relay {
+        if pack == 0 || self.rows == 0 || self.pipeline {
             // For `check` to judge.
             return self;
         }
@@ -149,7 +149,7 @@ impl Tiling {
     /// The kernel that sweeps.
     pub(crate) fn kernel(&self, potentials: usize) -> Kind {
         match (potentials, self.boxes) {
-            _ if self.relay => Kind::Relay,
+            _ if self.pipeline => Kind::Pipeline,
             (0, None) if self.depth > 1 => Kind::Pair,
             (0, None) => Kind::Euler,
             (0, Some(_)) => Kind::Box,
@@ -174,10 +174,10 @@ impl Tiling {
                 let again = if cell.potentials > 0 { cell.potentials } else { cell.species };
                 plane * 2 * (cell.species + cell.feeding + again) + 16 / cell.word
             }
-            // device/relay/tile.cuh; before the planes are barriers and a list.
-            (Kind::Relay, _) => {
-                let [x, y] = RELAY;
-                let [row, rows] = RELAY_PLANE;
+            // device/pipeline/tile.cuh; before the planes are barriers and a list.
+            (Kind::Pipeline, _) => {
+                let [x, y] = PIPELINE;
+                let [row, rows] = PIPELINE_PLANE;
                 let plane = (row * rows).next_multiple_of(32);
                 let near = cell.species - cell.feeding;
                 let fields = plane * (4 * cell.feeding + 2 * near);
@@ -206,16 +206,16 @@ impl Tiling {
             let depth = if kind == Kind::Pair { 2 } else { 1 };
             self.depth == depth && self.boxes.is_none() && groups >= 4 && around <= threads
         };
-        let relay = || {
-            let tile = [across * self.pack, RELAY_ROWS * (groups - 4) / 2];
+        let pipeline = || {
+            let tile = [across * self.pack, PIPELINE_ROWS * (groups - 4) / 2];
             groups > 4
                 && cell.word == 4
                 && self.depth == 2
                 && self.boxes.is_none()
-                && [self.pack, self.rows] == [RELAY_PACK, RELAY_ROWS]
-                && tile == RELAY
+                && [self.pack, self.rows] == [PIPELINE_PACK, PIPELINE_ROWS]
+                && tile == PIPELINE
         };
-        let sound = boxes
+        let finite = boxes
             && matches!(self.pack, 1 | 2 | 4)
             && self.pack * cell.word <= 16
             && (1..=8).contains(&self.rows)
@@ -224,8 +224,8 @@ impl Tiling {
             && self.blocks_per_sm >= 1
             && (1..=4).contains(&self.depth)
             && (!kind.is_tiled() || tiles())
-            && (kind != Kind::Relay || relay());
-        if !sound {
+            && (kind != Kind::Pipeline || pipeline());
+        if !finite {
             let remedy = "see the bounds of its parts";
             return Err(Error::input("tiling", format!("{self:?}"), remedy));
         }
@@ -243,8 +243,8 @@ impl Tiling {
         if let Some([rows, _]) = self.boxes {
             return [1, ny.div_ceil(rows)];
         }
-        if self.relay {
-            return [nx.div_ceil(RELAY[0]), ny.div_ceil(RELAY[1])];
+        if self.pipeline {
+            return [nx.div_ceil(PIPELINE[0]), ny.div_ceil(PIPELINE[1])];
         }
         [nx.div_ceil(self.block[0] * self.pack), ny.div_ceil(self.block[1] * self.rows)]
     }
@@ -274,7 +274,7 @@ impl Tiling {
         // A plane that is read but not written costs half of one that is both; in tiles it is
         // computed too.
         let beside = match self.kernel(potentials) {
-            Kind::Relay => 20,
+            Kind::Pipeline => 20,
             kind if kind.is_tiled() => 8,
             _ => 2,
         };

@@ -4,8 +4,8 @@
 pub(crate) mod deceivers;
 
 use odeum_fields::{
-    Face, Field, Grid, March, Method, Model, ModelText, Options, Outcome, Precision, Problem,
-    Quantity, Steps, Wall, Walls,
+    Boundaries, Boundary, Face, Field, Grid, Method, Model, ModelText, Options, Outcome, Precision,
+    Problem, Quantity, Simulation, Steps,
 };
 use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
@@ -21,11 +21,11 @@ pub(crate) fn model(equations: &[(&'static str, &'static str)]) -> Model {
     text.read().unwrap().0
 }
 
-/// Walls of every kind but the periodic: two that warm, one that leaks, and no flux through the others.
-pub(crate) fn mixed_walls() -> Walls {
-    let warm = Wall::Dirichlet(Quantity::from("0.3 + t"));
-    let leak = Wall::Robin { value: 1.0, slope: 0.5, amount: Quantity::from(0.2) };
-    Walls::default()
+/// Boundaries of every kind but the periodic: two that warm, one that leaks, and no flux through the others.
+pub(crate) fn mixed_boundaries() -> Boundaries {
+    let warm = Boundary::Dirichlet(Quantity::from("0.3 + t"));
+    let leak = Boundary::Robin { value: 1.0, gradient: 0.5, amount: Quantity::from(0.2) };
+    Boundaries::default()
         .face(Face { axis: 2, high: false }, warm.clone())
         .face(Face { axis: 1, high: true }, leak)
         .face(Face { axis: 0, high: false }, warm)
@@ -36,18 +36,18 @@ pub(crate) fn one_thread() -> Cpu {
     Cpu { threads: Some(1), isa: Isa::best() }
 }
 
-/// Marches to `end` from time 0 without watching, whatever the limits of the steps.
-pub(crate) fn carried<T: Precision>(
+/// Advances to `end` from time 0 without watching, whatever the limits of the steps.
+pub(crate) fn advected<T: Precision>(
     problem: &Problem,
     u: Field<T>,
     options: &Options,
     end: f64,
 ) -> Field<T> {
     let options = Options { force: true, ..options.clone() };
-    let mut march = March::new(problem, u, 0.0, &options, one_thread()).unwrap();
-    let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut simulation = Simulation::new(problem, u, 0.0, &options, one_thread()).unwrap();
+    let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
-    march.field().unwrap().into_owned()
+    simulation.field().unwrap().into_owned()
 }
 
 /// The centre of every cell, in plain order.

@@ -2,10 +2,10 @@
 
 use crate::common::deceivers;
 use crate::host;
-use odeum_fields::{Checkpoint, March, Options, Problem};
+use odeum_fields::{Checkpoint, Options, Problem, Simulation};
 
-fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> March<f64> {
-    March::on_device(problem, start, options, host::device()).unwrap()
+fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> Simulation<f64> {
+    Simulation::on_device(problem, start, options, host::device()).unwrap()
 }
 
 macro_rules! deceivers {

@@ -2,12 +2,12 @@
 //! sweeps, which share no code with them.
 
 use crate::host;
-use odeum_fields::cuda::Tiling;
-use odeum_fields::problems::Paper;
+use odeum_fields::gpu::Tiling;
+use odeum_fields::problems::Builtin;
 use odeum_fields::{
-    Advection, Checkpoint, Clock, Combination, Engine, Face, Field, Grid, March, ModelText,
-    Options, Outcome, PointSource, Precision, Problem, Quantity, Stencil, Wall, Walls, Wind, noise,
-    rough,
+    Advection, Boundaries, Boundary, Checkpoint, Clock, Combination, Engine, Face, Field, Grid,
+    ModelText, Options, Outcome, PointSource, Precision, Problem, Quantity, Simulation, Stencil,
+    Velocity, noise, rough,
 };
 use odeum_ode::{Cpu, Scalar};
 use std::ops::ControlFlow;
@@ -22,11 +22,11 @@ pub(crate) fn steps<T: Precision>(
 ) -> Field<T> {
     let options = Options { force: true, ..Options::euler(h) };
     let start = Checkpoint { field: field.clone(), clock: Clock::at(t) };
-    let mut march = March::on_device(problem, start, &options, host::device()).unwrap();
-    march.retile(Some(tiling)).unwrap();
-    let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut simulation = Simulation::on_device(problem, start, &options, host::device()).unwrap();
+    simulation.retile(Some(tiling)).unwrap();
+    let outcome = simulation.steps(count, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
-    march.field().unwrap().into_owned()
+    simulation.field().unwrap().into_owned()
 }
 
 /// The kernels' steps against the processor's, for several tilings; those of one depth give the
@@ -44,7 +44,7 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, tilings: &[Tiling], (t, h
         let (mut expected, mut next) = (field.clone(), engine.zeros().unwrap());
         for n in 0..tiling.depth {
             let terms = [(1.0, &expected)];
-            let what = Combination { slope: h, own: None, terms: &terms };
+            let what = Combination { rhs: h, own: None, terms: &terms };
             engine.sweep(t + n as f64 * h, &expected, &what, &mut next);
             std::mem::swap(&mut expected, &mut next);
         }
@@ -81,7 +81,7 @@ fn tiling(pack: usize, rows: usize, block: [usize; 2], ahead: usize, planes: usi
         planes,
         boxes: None,
         inner: pack > 1,
-        relay: false,
+        pipeline: false,
     }
 }
 
@@ -134,37 +134,37 @@ fn several_steps_at_once_in_closed_boxes() {
     agrees::<f32>("wide", &problem, &[boxed()[4], wide(0), wide(3)], (0.4, 0.05));
 }
 
-/// One step, and several at once, have the same bits: with walls that shift and mirror and periodic
-/// axes, rows and planes that boxes and threads do not divide, winds and sources.
+/// One step, and several at once, have the same bits: with boundaries that shift and mirror and periodic
+/// axes, rows and planes that boxes and threads do not divide, velocities and sources.
 #[test]
 fn depth_changes_no_bit() {
     if !host::is_available() {
         return;
     }
-    let mut shifting = Walls::all(Wall::Open);
+    let mut shifting = Boundaries::all(Boundary::Open);
     for (n, face) in Face::ALL.into_iter().enumerate() {
         let value = Quantity::from(format!("{n} - t").as_str());
-        shifting = shifting.species(face, "v", Wall::Dirichlet(value));
+        shifting = shifting.species(face, "v", Boundary::Dirichlet(value));
     }
-    let some = Walls::all(Wall::Dirichlet(Quantity::from("2 * t")));
-    let some = some.axis(0, Wall::Periodic).axis(2, Wall::Periodic);
-    let all = [Walls::default(), shifting, some, Walls::all(Wall::Periodic)];
-    for (n, walls) in all.into_iter().enumerate() {
+    let some = Boundaries::all(Boundary::Dirichlet(Quantity::from("2 * t")));
+    let some = some.axis(0, Boundary::Periodic).axis(2, Boundary::Periodic);
+    let all = [Boundaries::default(), shifting, some, Boundaries::all(Boundary::Periodic)];
+    for (n, boundaries) in all.into_iter().enumerate() {
         let grid = Grid::new([[37, 19, 5], [36, 7, 3]][n / 2], 0.9).unwrap();
-        let mut problem = Problem::new(two_species(), grid).walls(walls);
+        let mut problem = Problem::new(two_species(), grid).boundaries(boundaries);
         if n % 2 == 1 {
-            let wind = Wind::Uniform([0.3, -0.2, -0.1].map(Quantity::from));
+            let velocity = Velocity::Uniform([0.3, -0.2, -0.1].map(Quantity::from));
             let (species, rate) = ("u".to_owned(), Quantity::from("3 + t"));
             let source = PointSource { species, cell: [9, 6, 2], rate };
-            problem = problem.wind(wind, Advection::Upwind).source(source);
-            problem.carried = Some(vec!["u".to_owned()]);
+            problem = problem.velocity(velocity, Advection::Upwind).source(source);
+            problem.advected = Some(vec!["u".to_owned()]);
         }
         let field = rough::<f64>(&problem.grid, 2).unwrap();
         let (t, h, count) = (0.4, 0.05, 7);
         let once = steps(&problem, tilings::<f64>()[n], &field, (t, h), count);
         for tiling in boxed().into_iter().chain(paired()) {
             let several = steps(&problem, tiling, &field, (t, h), count);
-            assert!(several == once, "walls {n} {tiling:?}");
+            assert!(several == once, "boundaries {n} {tiling:?}");
         }
     }
 }
@@ -181,7 +181,7 @@ fn tiles() -> Vec<Tiling> {
         planes,
         boxes: None,
         inner: true,
-        relay: false,
+        pipeline: false,
     };
     vec![
         tiling(1, 2, [32, 4], 0),
@@ -216,7 +216,7 @@ fn two_potentials(nonlinear: bool) -> odeum_fields::Model {
 #[test]
 fn tiles_with_all_that_may_be() {
     let shapes = [[37, 19, 5], [66, 26, 4], [9, 7, 1], [13, 1, 1], [1, 9, 4], [2, 2, 2]];
-    let inlet = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("1 + cos(t)") };
+    let inlet = Boundary::Robin { value: 0.7, gradient: 1.3, amount: Quantity::from("1 + cos(t)") };
     for nonlinear in [false, true] {
         let model = two_potentials(nonlinear);
         for (n, shape) in shapes.into_iter().enumerate() {
@@ -224,23 +224,25 @@ fn tiles_with_all_that_may_be() {
             let open = Problem::new(model.clone(), Grid::new(shape, 0.9).unwrap());
             let few = |k: usize| [tiles()[(n + k) % 4], tiles()[(n + k + 1) % 4]];
             agrees::<f64>(&name, &open, &few(0), (0.4, 0.01));
-            let axis = Walls::all(Wall::Open).axis(n % 3, Wall::Periodic);
+            let axis = Boundaries::all(Boundary::Open).axis(n % 3, Boundary::Periodic);
             let sides = [[0.3, -0.2, -0.1], [-0.1, 0.3, 0.2]][n % 2].map(Quantity::from);
             let source = PointSource {
                 species: "c".to_owned(),
                 cell: shape.map(|n| n / 2),
                 rate: Quantity::from("t"),
             };
-            let wind = Wind::Uniform(sides);
-            let blown = open.clone().walls(axis).wind(wind, Advection::Upwind).source(source);
-            agrees::<f64>(&format!("{name}, wind"), &blown, &few(2), (0.4, 0.01));
+            let velocity = Velocity::Uniform(sides);
+            let blown =
+                open.clone().boundaries(axis).velocity(velocity, Advection::Upwind).source(source);
+            agrees::<f64>(&format!("{name}, velocity"), &blown, &few(2), (0.4, 0.01));
         }
         for (n, face) in Face::ALL.into_iter().enumerate() {
-            let walls = Walls::default().species(face, "a", inlet.clone());
-            let walls = walls.species(Face::ALL[(n + 2) % 6], "b", Wall::Dirichlet(2.0.into()));
+            let boundaries = Boundaries::default().species(face, "a", inlet.clone());
+            let boundaries =
+                boundaries.species(Face::ALL[(n + 2) % 6], "b", Boundary::Dirichlet(2.0.into()));
             let grid = Grid::new([35, 14, 4], 0.9).unwrap();
-            let problem = Problem::new(model.clone(), grid).walls(walls);
-            let name = format!("{nonlinear} wall {}", face.name());
+            let problem = Problem::new(model.clone(), grid).boundaries(boundaries);
+            let name = format!("{nonlinear} boundary {}", face.name());
             agrees::<f64>(&name, &problem, &tiles()[n % 4..=n % 4], (0.4, 0.01));
         }
     }
@@ -250,7 +252,7 @@ fn tiles_with_all_that_may_be() {
 #[test]
 fn potentials_agree() {
     let front = |shape: [usize; 3]| {
-        let problem = Paper::MendedFront.problem(shape).unwrap();
+        let problem = Builtin::MendedFront.problem(shape).unwrap();
         let species = problem.model.species().len();
         assert_eq!(species, 3);
         problem
@@ -263,11 +265,11 @@ fn potentials_agree() {
     }
     agrees::<f32>("front", &front([37, 19, 5]), &tilings[1..], (0.0, 0.02));
     for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
-        let mut walls = Walls::default();
+        let mut boundaries = Boundaries::default();
         for axis in axes {
-            walls = walls.axis(*axis, Wall::Periodic);
+            boundaries = boundaries.axis(*axis, Boundary::Periodic);
         }
-        let problem = front([37, 7, 4]).walls(walls);
+        let problem = front([37, 7, 4]).boundaries(boundaries);
         agrees::<f64>(&format!("front {axes:?}"), &problem, &tilings, (0.0, 0.02));
     }
 }
@@ -302,17 +304,17 @@ fn closed_boxes_of_all_shapes() {
 }
 
 #[test]
-fn every_wall_on_every_face() {
+fn every_boundary_on_every_face() {
     let kinds = [
-        Wall::Dirichlet(Quantity::from("1 + cos(t)")),
-        Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("a * t") },
+        Boundary::Dirichlet(Quantity::from("1 + cos(t)")),
+        Boundary::Robin { value: 0.7, gradient: 1.3, amount: Quantity::from("a * t") },
     ];
     let grid = Grid::new([11, 6, 3], 0.9).unwrap();
     for face in Face::ALL {
         for (n, kind) in kinds.iter().enumerate() {
-            let walls = Walls::default().species(face, "v", kind.clone());
-            let problem = Problem::new(two_species(), grid).walls(walls);
-            let name = format!("wall {n} {}", face.name());
+            let boundaries = Boundaries::default().species(face, "v", kind.clone());
+            let problem = Problem::new(two_species(), grid).boundaries(boundaries);
+            let name = format!("boundary {n} {}", face.name());
             agrees::<f64>(&name, &problem, &tilings::<f64>()[..1], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &boxed()[2 * n..2 * n + 2], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &paired()[n..=n], (0.4, 0.05));
@@ -320,24 +322,25 @@ fn every_wall_on_every_face() {
     }
 }
 
-/// At edges and corners of the box the rules of two and three walls meet.
+/// At edges and corners of the box the rules of two and three boundaries meet.
 #[test]
-fn walls_meet_at_edges() {
-    let dirichlet = |value: &str| Wall::Dirichlet(Quantity::from(value));
+fn boundaries_meet_at_edges() {
+    let dirichlet = |value: &str| Boundary::Dirichlet(Quantity::from(value));
     // No two rules commute.
     let robin = |value: f64| {
         let amount = Quantity::from(0.3 + value * value);
-        Wall::Robin { value, slope: 0.8, amount }
+        Boundary::Robin { value, gradient: 0.8, amount }
     };
-    let mut walls = Walls::default();
+    let mut boundaries = Boundaries::default();
     for (n, face) in Face::ALL.into_iter().enumerate() {
-        walls = walls.species(face, "u", robin(0.2 + 0.3 * n as f64));
-        walls = walls.species(face, "v", dirichlet(&format!("{n} + 2 * t")));
+        boundaries = boundaries.species(face, "u", robin(0.2 + 0.3 * n as f64));
+        boundaries = boundaries.species(face, "v", dirichlet(&format!("{n} + 2 * t")));
     }
     for shape in [[37, 19, 5], [5, 1, 3]] {
         let grid = Grid::new(shape, 0.9).unwrap();
         for stencil in [Stencil::Isotropic, Stencil::Star] {
-            let problem = Problem::new(two_species(), grid).stencil(stencil).walls(walls.clone());
+            let problem =
+                Problem::new(two_species(), grid).stencil(stencil).boundaries(boundaries.clone());
             let name = format!("{shape:?} {stencil:?}");
             agrees::<f64>(&name, &problem, &tilings::<f64>()[1..3], (0.4, 0.05));
             agrees::<f64>(&name, &problem, &boxed()[1..4], (0.4, 0.05));
@@ -345,11 +348,11 @@ fn walls_meet_at_edges() {
         }
         // What is periodic is so for every species, so nothing else is said of those axes.
         for axes in [&[0_usize][..], &[1, 2], &[0, 1, 2]] {
-            let mut only = Walls::all(dirichlet("2 * t"));
+            let mut only = Boundaries::all(dirichlet("2 * t"));
             for axis in axes {
-                only = only.axis(*axis, Wall::Periodic);
+                only = only.axis(*axis, Boundary::Periodic);
             }
-            let problem = Problem::new(two_species(), grid).walls(only);
+            let problem = Problem::new(two_species(), grid).boundaries(only);
             agrees::<f64>(
                 &format!("{shape:?} {axes:?}"),
                 &problem,
@@ -368,67 +371,69 @@ fn cells_with_unequal_edges() {
     agrees::<f32>("star", &problem, &tilings::<f32>(), (0.4, 0.01));
 }
 
-/// Winds from all eight sides, and sources at a corner, at an edge and amid.
+/// Velocities from all eight sides, and sources at a corner, at an edge and amid.
 #[test]
-fn winds_and_sources() {
+fn velocities_and_sources() {
     let grid = Grid::new([13, 9, 6], 2.0).unwrap();
     for sides in 0..8_u32 {
         let sign = |axis: u32| if sides >> axis & 1 == 1 { 1.0 } else { -1.0 };
-        let wind = [0, 1, 2].map(|axis| Quantity::from(sign(axis) * (0.3 + 0.2 * f64::from(axis))));
-        let inflow = Wall::Dirichlet(Quantity::from("1 + t"));
+        let velocity =
+            [0, 1, 2].map(|axis| Quantity::from(sign(axis) * (0.3 + 0.2 * f64::from(axis))));
+        let inflow = Boundary::Dirichlet(Quantity::from("1 + t"));
         let mut problem = Problem::new(two_species(), grid)
-            .wind(Wind::Uniform(wind), Advection::Upwind)
-            .walls(Walls::all(inflow));
+            .velocity(Velocity::Uniform(velocity), Advection::Upwind)
+            .boundaries(Boundaries::all(inflow));
         for (species, cell) in [("u", [0, 0, 0]), ("v", [12, 8, 5]), ("v", [6, 5, 3])] {
             let rate = Quantity::from("3 + t");
             problem = problem.source(PointSource { species: species.to_owned(), cell, rate });
         }
         if sides == 3 {
-            problem.carried = Some(vec!["v".to_owned()]);
+            problem.advected = Some(vec!["v".to_owned()]);
         }
-        let name = format!("wind {sides}");
+        let name = format!("velocity {sides}");
         let one = sides as usize % 3;
         agrees::<f64>(&name, &problem, &tilings::<f64>()[one..=one], (0.4, 0.05));
-        // Several steps at once are those of winds that meet no wall but open ones.
-        let open = problem.clone().walls(Walls::all(Wall::Open));
+        // Several steps at once are those of velocities that meet no boundary but open ones.
+        let open = problem.clone().boundaries(Boundaries::all(Boundary::Open));
         agrees::<f64>(&name, &open, &tilings::<f64>()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &open, &paired()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &open, &boxed()[one + 2..=one + 2], (0.4, 0.05));
-        let round = Walls::all(Wall::Periodic);
-        let round = problem.walls(round);
+        let round = Boundaries::all(Boundary::Periodic);
+        let round = problem.boundaries(round);
         agrees::<f64>(&name, &round, &boxed()[one..=one], (0.4, 0.05));
         agrees::<f64>(&name, &round, &paired()[one + 1..one + 2], (0.4, 0.05));
     }
 }
 
-/// Winds, schemes and coefficients that take a second sweep.
+/// Velocities, schemes and coefficients that take a second sweep.
 #[test]
 fn what_differs_from_cell_to_cell() {
-    let robin = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("t") };
+    let robin = Boundary::Robin { value: 0.7, gradient: 1.3, amount: Quantity::from("t") };
     let all = [
-        Walls::all(Wall::Dirichlet(Quantity::from("1 + t"))),
-        Walls::all(Wall::Periodic),
-        Walls::all(robin).axis(1, Wall::Periodic),
-        Walls::default(),
+        Boundaries::all(Boundary::Dirichlet(Quantity::from("1 + t"))),
+        Boundaries::all(Boundary::Periodic),
+        Boundaries::all(robin).axis(1, Boundary::Periodic),
+        Boundaries::default(),
     ];
-    for (n, walls) in all.into_iter().enumerate() {
+    for (n, boundaries) in all.into_iter().enumerate() {
         let shape = [[13, 9, 6], [34, 3, 2], [5, 1, 3], [2, 11, 1]][n];
         let grid = Grid::with_spacing(shape, [0.9, 1.1, 1.3]).unwrap();
         let values = |seed: u64, least: f64| -> Vec<f64> {
             (0..grid.cells()).map(|cell| noise(seed, 0, cell).max(least)).collect()
         };
-        let mut problem = Problem::new(two_species(), grid).stencil(Stencil::Star).walls(walls);
-        let cells = Wind::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
-        let uniform = Wind::Uniform([-0.4, 0.3, 0.2].map(Quantity::from));
+        let mut problem =
+            Problem::new(two_species(), grid).stencil(Stencil::Star).boundaries(boundaries);
+        let cells = Velocity::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
+        let uniform = Velocity::Uniform([-0.4, 0.3, 0.2].map(Quantity::from));
         let scheme = if n % 2 == 0 { Advection::Koren } else { Advection::Upwind };
-        let wind = if n < 2 { cells } else { uniform };
-        problem = problem.wind(wind, if n == 2 { Advection::Koren } else { scheme });
+        let velocity = if n < 2 { cells } else { uniform };
+        problem = problem.velocity(velocity, if n == 2 { Advection::Koren } else { scheme });
         if n != 1 {
             // Some coefficients are zero.
             problem = problem.diffusion("v", values(4, 0.0));
         }
         if n == 1 {
-            problem.carried = Some(vec!["v".to_owned()]);
+            problem.advected = Some(vec!["v".to_owned()]);
         }
         let name = format!("transport {n}");
         agrees::<f64>(&name, &problem, &tilings::<f64>()[1..2], (0.4, 0.05));
@@ -441,12 +446,22 @@ fn what_differs_from_cell_to_cell() {
 /// The problems of the paper with the tilings that GPUs get.
 #[test]
 fn problems_of_the_paper() {
-    for paper in Paper::ALL {
-        let problem = paper.problem([130, 20, 5]).unwrap();
+    for builtin in Builtin::ALL {
+        let problem = builtin.problem([130, 20, 5]).unwrap();
         let species = problem.model.species().len();
         let potentials = problem.model.potentials().outputs().len();
-        let name = paper.name();
-        agrees::<f64>(name, &problem, &[Tiling::of(species, potentials, 8)], (700.0, paper.step()));
-        agrees::<f32>(name, &problem, &[Tiling::of(species, potentials, 4)], (700.0, paper.step()));
+        let name = builtin.name();
+        agrees::<f64>(
+            name,
+            &problem,
+            &[Tiling::of(species, potentials, 8)],
+            (700.0, builtin.step()),
+        );
+        agrees::<f32>(
+            name,
+            &problem,
+            &[Tiling::of(species, potentials, 4)],
+            (700.0, builtin.step()),
+        );
     }
 }

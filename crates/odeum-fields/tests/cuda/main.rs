@@ -1,5 +1,5 @@
 //! Kernels of fields: executed on this machine through the host shim, and through the run-time
-//! compiler. One program, as each would compile the same marches again.
+//! compiler. One program, as each would compile the same simulations again.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../common/mod.rs"]
@@ -11,8 +11,8 @@ mod compile;
 mod deceivers;
 mod host;
 mod kernels;
-mod march;
 mod mask;
-mod paper;
-mod relay;
+mod pipeline;
+mod published;
+mod simulation;
 mod slabs;

@@ -3,10 +3,11 @@
 
 use crate::common::{methods, model};
 use crate::host;
-use odeum_fields::cuda::Tiling;
+use odeum_fields::gpu::Tiling;
 use odeum_fields::{
-    Advection, Checkpoint, Clock, Face, Field, Grid, March, Mask, Method, Options, Outcome,
-    PointSource, Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough,
+    Advection, Boundaries, Boundary, Checkpoint, Clock, Face, Field, Grid, Mask, Method, Options,
+    Outcome, PointSource, Precision, Problem, Quantity, Simulation, Stencil, Steps, Velocity,
+    noise, rough,
 };
 use odeum_ode::{Cpu, Error, Status};
 use std::ops::ControlFlow;
@@ -26,7 +27,7 @@ fn separating(grid: Grid) -> Problem {
     Problem::new(model(&equations), grid)
 }
 
-/// Solid cells of every kind of corner, at walls and amid; every second grain is open.
+/// Solid cells of every kind of corner, at boundaries and amid; every second grain is open.
 fn grains(grid: &Grid) -> Mask {
     let value = |at: usize| {
         let cell = grid.cell(at).map(|i| i / 3);
@@ -47,24 +48,24 @@ fn start<T: Precision>(problem: &Problem) -> Checkpoint<T> {
     Checkpoint { field, clock: Clock::at(0.4) }
 }
 
-fn both<T: Precision>(problem: &Problem, options: &Options) -> [March<T>; 2] {
+fn both<T: Precision>(problem: &Problem, options: &Options) -> [Simulation<T>; 2] {
     let options = Options { force: true, ..options.clone() };
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
-    let kernels = March::on_device(problem, start(problem), &options, host::device());
-    [kernels.unwrap(), March::resume(problem, start(problem), &options, cpu).unwrap()]
+    let kernels = Simulation::on_device(problem, start(problem), &options, host::device());
+    [kernels.unwrap(), Simulation::resume(problem, start(problem), &options, cpu).unwrap()]
 }
 
 /// Some steps by kernels and by the processor: all cells, sums, counts.
 fn agree<T: Precision>(name: &str, problem: &Problem, options: &Options, tolerance: f64) {
-    let marches = both::<T>(problem, options);
-    let [kernels, processor] = marches.map(|mut march| {
+    let simulations = both::<T>(problem, options);
+    let [kernels, processor] = simulations.map(|mut simulation| {
         let end = match options.steps {
             Steps::Fixed(h) => 0.4 + 5.3 * h,
-            Steps::Share(_) | Steps::Adaptive(_) => 0.6,
+            Steps::Fraction(_) | Steps::Adaptive(_) => 0.6,
         };
-        let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(outcome, Outcome::Reached);
-        march
+        simulation
     });
     let name = format!("{name} {} {:?}", T::NAME, options.method);
     assert_eq!(kernels.counts(), processor.counts(), "{name}");
@@ -114,22 +115,24 @@ fn domains_of_all_shapes_agree() {
 }
 
 #[test]
-fn walls_at_solid_cells_agree() {
+fn boundaries_at_solid_cells_agree() {
     if !host::is_available() {
         return;
     }
-    let robin = |value: f64| Wall::Robin { value, slope: 0.8, amount: Quantity::from("0.2 * t") };
-    let mut mixed = Walls::default();
+    let robin =
+        |value: f64| Boundary::Robin { value, gradient: 0.8, amount: Quantity::from("0.2 * t") };
+    let mut mixed = Boundaries::default();
     for (n, face) in Face::ALL.into_iter().enumerate() {
         mixed = mixed.species(face, "u", robin(0.2 + 0.3 * n as f64));
     }
-    let dirichlet = Walls::all(Wall::Dirichlet(Quantity::from("1 + t")));
+    let dirichlet = Boundaries::all(Boundary::Dirichlet(Quantity::from("1 + t")));
     let grid = Grid::new([35, 6, 5], 0.9).unwrap();
-    for (n, walls) in [mixed, dirichlet.clone().axis(1, Wall::Periodic), Walls::all(Wall::Periodic)]
-        .into_iter()
-        .enumerate()
+    for (n, boundaries) in
+        [mixed, dirichlet.clone().axis(1, Boundary::Periodic), Boundaries::all(Boundary::Periodic)]
+            .into_iter()
+            .enumerate()
     {
-        let mut problem = reacting(grid, true).walls(walls).mask(grains(&grid));
+        let mut problem = reacting(grid, true).boundaries(boundaries).mask(grains(&grid));
         let mask = problem.mask.clone().unwrap();
         let cells = (0..grid.cells()).map(|at| grid.cell(at));
         for cell in cells.filter(|cell| mask.contains(*cell)).step_by(97) {
@@ -137,7 +140,7 @@ fn walls_at_solid_cells_agree() {
             problem = problem.source(PointSource { species: "v".to_owned(), cell, rate });
         }
         for options in &methods(0.02)[..3] {
-            agree::<f64>(&format!("walls {n}"), &problem, options, 1e-13);
+            agree::<f64>(&format!("boundaries {n}"), &problem, options, 1e-13);
         }
     }
 }
@@ -149,8 +152,10 @@ fn potentials_beside_solid_cells_agree() {
     }
     for (n, shape) in [[35, 6, 5], [13, 9, 1], [40, 1, 1]].into_iter().enumerate() {
         let grid = Grid::new(shape, 1.0).unwrap();
-        let walls = [Walls::default(), Walls::default().axis(0, Wall::Periodic)][n % 2].clone();
-        let problem = separating(grid).walls(walls).mask(grains(&grid));
+        let boundaries = [Boundaries::default(), Boundaries::default().axis(0, Boundary::Periodic)]
+            [n % 2]
+            .clone();
+        let problem = separating(grid).boundaries(boundaries).mask(grains(&grid));
         for options in &methods(0.01)[..3] {
             agree::<f64>(&format!("{shape:?}"), &problem, options, 1e-13);
         }
@@ -159,14 +164,14 @@ fn potentials_beside_solid_cells_agree() {
     let grid = Grid::new([70, 9, 11], 1.0).unwrap();
     let solid = [[33.0, 4.0, 5.0], [0.0, 8.0, 10.0]].map(|cell| cell.map(|i| i + 0.5));
     let mask = Mask::from_fn(&grid, |at| !solid.contains(&at)).unwrap();
-    for walls in [Walls::default(), Walls::all(Wall::Periodic)] {
-        let problem = separating(grid).walls(walls).mask(mask.clone());
+    for boundaries in [Boundaries::default(), Boundaries::all(Boundary::Periodic)] {
+        let problem = separating(grid).boundaries(boundaries).mask(mask.clone());
         agree::<f64>("spots", &problem, &methods(0.01)[0], 1e-13);
     }
 }
 
 #[test]
-fn winds_and_coefficients_beside_solid_cells_agree() {
+fn velocities_and_coefficients_beside_solid_cells_agree() {
     if !host::is_available() {
         return;
     }
@@ -175,31 +180,31 @@ fn winds_and_coefficients_beside_solid_cells_agree() {
         let values = |seed: u64, least: f64| -> Vec<f64> {
             (0..grid.cells()).map(|cell| noise(seed, 0, cell).max(least)).collect()
         };
-        let walls = [
-            Walls::all(Wall::Dirichlet(Quantity::from("1 + t"))),
-            Walls::all(Wall::Periodic),
-            Walls::default().axis(1, Wall::Periodic),
-            Walls::default(),
+        let boundaries = [
+            Boundaries::all(Boundary::Dirichlet(Quantity::from("1 + t"))),
+            Boundaries::all(Boundary::Periodic),
+            Boundaries::default().axis(1, Boundary::Periodic),
+            Boundaries::default(),
         ];
-        let cells = Wind::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
-        let uniform = Wind::Uniform(["-0.4", "0.3 * sin(9 * t)", "0.2"].map(Quantity::from));
-        let wind = if n % 2 == 0 { uniform } else { cells };
+        let cells = Velocity::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
+        let uniform = Velocity::Uniform(["-0.4", "0.3 * sin(9 * t)", "0.2"].map(Quantity::from));
+        let velocity = if n % 2 == 0 { uniform } else { cells };
         let scheme = if n < 2 { Advection::Koren } else { Advection::Upwind };
         let mut problem = reacting(grid, true)
             .stencil(Stencil::Star)
-            .walls(walls[n].clone())
-            .wind(wind, scheme)
+            .boundaries(boundaries[n].clone())
+            .velocity(velocity, scheme)
             .mask(grains(&grid));
         if n != 2 {
             problem = problem.diffusion("v", values(4, 0.0));
         }
         if n == 1 {
-            problem.carried = Some(vec!["v".to_owned()]);
+            problem.advected = Some(vec!["v".to_owned()]);
         }
         for options in methods(0.02) {
             agree::<f64>(&format!("transport {n}"), &problem, &options, 1e-13);
         }
-        // The kernel for fluxes does all that a wind does here.
+        // The kernel for fluxes does all that a velocity does here.
         let upwind = Problem { advection: Advection::Upwind, ..problem };
         agree::<f32>(&format!("transport {n}"), &upwind, &methods(0.02)[0], 3e-6);
     }
@@ -217,13 +222,13 @@ fn failures_are_those_of_the_domain() {
     let equation = "0.1 * lap(c) - 0.1 * ln(5 - c) + select(t > 0.995 && x > 13, 1/(t - t), 0)";
     let problem = Problem::new(model(&[("c", equation)]), grid).mask(mask);
     let options = Options { force: true, ..Options::euler(0.01) };
-    let ends = both::<f64>(&problem, &options).map(|mut march| {
+    let ends = both::<f64>(&problem, &options).map(|mut simulation| {
         let Outcome::Failed(failure) =
-            march.until(9.0, 0, &mut |_| ControlFlow::Continue(())).unwrap()
+            simulation.until(9.0, 0, &mut |_| ControlFlow::Continue(())).unwrap()
         else {
             panic!()
         };
-        let field = march.field().unwrap().into_owned();
+        let field = simulation.field().unwrap().into_owned();
         (failure, field)
     });
     assert_eq!(ends[0].0, ends[1].0);
@@ -241,7 +246,7 @@ fn memory_is_counted_and_depth_refused() {
     let grid = Grid::new([16, 5, 3], 0.9).unwrap();
     let problem = reacting(grid, true).mask(Mask::from_fn(&grid, |at| at[0] > 3.0).unwrap());
     let begin = |bytes: usize, options: &Options| {
-        March::<f64>::on_device(&problem, start(&problem), options, host::with_memory(bytes))
+        Simulation::<f64>::on_device(&problem, start(&problem), options, host::with_memory(bytes))
     };
     // A field as without a mask; 15 rows of a word of 8 bytes, and as many words of 32 cells near
     // solid ones, each with its number and the codes of its cells.
@@ -254,7 +259,7 @@ fn memory_is_counted_and_depth_refused() {
     let rkl2 = Options::new(Method::Rkl2 { stages: None }, Steps::Fixed(0.02));
     let Err(error) = begin(4 * field + mask + kept - 1, &rkl2) else { panic!() };
     assert!(error.to_string().contains(&format!("{} bytes", 4 * field + mask + kept)), "{error}");
-    let mut march = begin(1 << 30, &Options::euler(0.02)).unwrap();
+    let mut simulation = begin(1 << 30, &Options::euler(0.02)).unwrap();
     let twice = Tiling::twice(1, false, 8, [64; 3]);
-    assert!(twice.is_some() && march.retile(twice).is_err());
+    assert!(twice.is_some() && simulation.retile(twice).is_err());
 }

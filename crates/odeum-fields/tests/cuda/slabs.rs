@@ -1,12 +1,13 @@
-//! Marches on several devices, each of which has a slab of the box: the bits are those of one.
+//! Simulations on several devices, each of which has a slab of the box: the bits are those of one.
 
 use crate::common::model;
 use crate::host;
-use odeum_fields::cuda::Tiling;
-use odeum_fields::problems::Paper;
+use odeum_fields::gpu::Tiling;
+use odeum_fields::problems::Builtin;
 use odeum_fields::{
-    Advection, Checkpoint, Clock, Field, Grid, March, Mask, Method, ModelText, Options, Outcome,
-    PointSource, Precision, Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough,
+    Advection, Boundaries, Boundary, Checkpoint, Clock, Field, Grid, Mask, Method, ModelText,
+    Options, Outcome, PointSource, Precision, Problem, Quantity, Simulation, Stencil, Steps,
+    Velocity, noise, rough,
 };
 use odeum_ode::{Status, Tolerance};
 use std::ops::ControlFlow;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const PARTS: [usize; 3] = [1, 2, 3];
 
-/// What decides which queue goes ahead: another for each march.
+/// What decides which queue goes ahead: another for each simulation.
 static SEED: AtomicU64 = AtomicU64::new(0);
 
 /// Two species, with time and place in their equations. Of 17 planes the middle one of three parts
@@ -34,7 +35,7 @@ fn porous(problem: Problem) -> Problem {
     problem.mask(mask)
 }
 
-fn begin<T: Precision>(problem: &Problem, options: &Options, parts: usize) -> March<T> {
+fn begin<T: Precision>(problem: &Problem, options: &Options, parts: usize) -> Simulation<T> {
     let field = rough(&problem.grid, problem.model.species().len()).unwrap();
     from(problem, options, parts, field)
 }
@@ -44,29 +45,29 @@ fn from<T: Precision>(
     options: &Options,
     parts: usize,
     field: Field<T>,
-) -> March<T> {
+) -> Simulation<T> {
     let start = Checkpoint { field, clock: Clock::at(0.4) };
     let devices = host::several(&vec![1 << 40; parts], SEED.fetch_add(1, Ordering::Relaxed));
     let options = Options { force: true, ..options.clone() };
-    March::on_devices(problem, start, &options, devices).unwrap()
+    Simulation::on_devices(problem, start, &options, devices).unwrap()
 }
 
-fn go_on(_: &March<impl Precision>) -> ControlFlow<()> {
+fn go_on(_: &Simulation<impl Precision>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 /// Some steps by so many parts, by so many of them in a pass.
 fn steps<T: Precision>(problem: &Problem, h: f64, parts: usize, depth: usize) -> Field<T> {
-    let mut march = begin::<T>(problem, &Options::euler(h), parts);
+    let mut simulation = begin::<T>(problem, &Options::euler(h), parts);
     if depth > 1 {
         let own = Tiling::of(problem.model.species().len(), 0, size_of::<T>());
         let (pack, rows, block) = (8 / size_of::<T>(), 2, [32, 4]);
-        march.retile(Some(Tiling { depth, pack, rows, block, ..own })).unwrap();
+        simulation.retile(Some(Tiling { depth, pack, rows, block, ..own })).unwrap();
     } else {
-        march.retile(None).unwrap();
+        simulation.retile(None).unwrap();
     }
-    assert_eq!(march.steps(7, 0, &mut go_on).unwrap(), Outcome::Reached);
-    march.field().unwrap().into_owned()
+    assert_eq!(simulation.steps(7, 0, &mut go_on).unwrap(), Outcome::Reached);
+    simulation.field().unwrap().into_owned()
 }
 
 /// Parts change no bit of steps of forward Euler.
@@ -85,35 +86,35 @@ fn agrees<T: Precision>(name: &str, problem: &Problem, h: f64, depths: &[usize])
     }
 }
 
-fn dirichlet(text: &str) -> Wall {
-    Wall::Dirichlet(Quantity::from(text))
+fn dirichlet(text: &str) -> Boundary {
+    Boundary::Dirichlet(Quantity::from(text))
 }
 
 #[test]
-fn walls_of_all_kinds() {
-    let robin = Wall::Robin { value: 0.7, slope: 1.3, amount: Quantity::from("0.2 * t") };
-    for (n, (walls, depths)) in [
-        (Walls::default(), &[1, 2][..]),
-        (Walls::all(dirichlet("1 + cos(t)")), &[2]),
-        (Walls::all(robin), &[1]),
-        (Walls::default().axis(2, Wall::Periodic), &[2]),
-        (Walls::all(Wall::Periodic), &[1]),
+fn boundaries_of_all_kinds() {
+    let robin = Boundary::Robin { value: 0.7, gradient: 1.3, amount: Quantity::from("0.2 * t") };
+    for (n, (boundaries, depths)) in [
+        (Boundaries::default(), &[1, 2][..]),
+        (Boundaries::all(dirichlet("1 + cos(t)")), &[2]),
+        (Boundaries::all(robin), &[1]),
+        (Boundaries::default().axis(2, Boundary::Periodic), &[2]),
+        (Boundaries::all(Boundary::Periodic), &[1]),
     ]
     .into_iter()
     .enumerate()
     {
-        agrees::<f64>(&format!("walls {n}"), &problem().walls(walls), 0.02, depths);
+        agrees::<f64>(&format!("boundaries {n}"), &problem().boundaries(boundaries), 0.02, depths);
     }
 }
 
 #[test]
 fn problems_of_the_paper() {
-    for paper in [Paper::Diffusion, Paper::Turing, Paper::MendedFront, Paper::Plume] {
-        let problem = paper.problem([40, 6, 9]).unwrap();
+    for builtin in [Builtin::Diffusion, Builtin::Turing, Builtin::MendedFront, Builtin::Plume] {
+        let problem = builtin.problem([40, 6, 9]).unwrap();
         let deep = problem.model.potentials().outputs().is_empty();
-        agrees::<f32>(paper.name(), &problem, paper.step(), if deep { &[1, 2] } else { &[1] });
-        let round = problem.walls(Walls::default().axis(2, Wall::Periodic));
-        agrees::<f64>(paper.name(), &round, paper.step(), &[1]);
+        agrees::<f32>(builtin.name(), &problem, builtin.step(), if deep { &[1, 2] } else { &[1] });
+        let round = problem.boundaries(Boundaries::default().axis(2, Boundary::Periodic));
+        agrees::<f64>(builtin.name(), &round, builtin.step(), &[1]);
     }
 }
 
@@ -132,62 +133,72 @@ fn potential() -> Problem {
 fn potentials_know_their_place() {
     let problem = potential();
     agrees::<f64>("potential", &problem, 0.01, &[1]);
-    let round = problem.walls(Walls::default().axis(2, Wall::Periodic));
+    let round = problem.boundaries(Boundaries::default().axis(2, Boundary::Periodic));
     agrees::<f64>("potential, round", &round, 0.01, &[1]);
 }
 
-/// Winds from either side, and sources on both sides of where slabs meet.
+/// Velocities from either side, and sources on both sides of where slabs meet.
 #[test]
-fn winds_and_sources() {
+fn velocities_and_sources() {
     for side in [-1.0, 1.0] {
-        let wind = [0.3, -0.2, 0.5 * side].map(Quantity::from);
-        let mut problem = problem().wind(Wind::Uniform(wind), Advection::Upwind);
+        let velocity = [0.3, -0.2, 0.5 * side].map(Quantity::from);
+        let mut problem = problem().velocity(Velocity::Uniform(velocity), Advection::Upwind);
         for z in [0, 4, 5, 7, 8, 9, 10, 11, 16] {
             let (species, rate) = ("v".to_owned(), Quantity::from("3 + t"));
             problem = problem.source(PointSource { species, cell: [7, 2, z], rate });
         }
         let (one, two) = if side > 0.0 { (1, 2) } else { (2, 1) };
-        agrees::<f64>(&format!("wind {side}, closed"), &problem, 0.02, &[1]);
-        let inflow = problem.clone().walls(Walls::all(dirichlet("1 + t")));
-        agrees::<f64>(&format!("wind {side}"), &inflow, 0.02, &[1]);
-        let open = problem.clone().walls(Walls::all(Wall::Open));
-        agrees::<f64>(&format!("wind {side}, open"), &open, 0.02, &[one]);
-        let round = problem.walls(Walls::all(Wall::Periodic));
-        agrees::<f64>(&format!("wind {side}, round"), &round, 0.02, &[two]);
+        agrees::<f64>(&format!("velocity {side}, closed"), &problem, 0.02, &[1]);
+        let inflow = problem.clone().boundaries(Boundaries::all(dirichlet("1 + t")));
+        agrees::<f64>(&format!("velocity {side}"), &inflow, 0.02, &[1]);
+        let open = problem.clone().boundaries(Boundaries::all(Boundary::Open));
+        agrees::<f64>(&format!("velocity {side}, open"), &open, 0.02, &[one]);
+        let round = problem.boundaries(Boundaries::all(Boundary::Periodic));
+        agrees::<f64>(&format!("velocity {side}, round"), &round, 0.02, &[two]);
     }
     // It turns on the way.
-    let wind = [Quantity::from(0.1), Quantity::from(0.2), Quantity::from("0.45 - t")];
-    let open = Walls::all(Wall::Open);
-    let turning = problem().walls(open).wind(Wind::Uniform(wind), Advection::Upwind);
-    agrees::<f64>("turning wind", &turning, 0.02, &[1, 2]);
+    let velocity = [Quantity::from(0.1), Quantity::from(0.2), Quantity::from("0.45 - t")];
+    let open = Boundaries::all(Boundary::Open);
+    let turning =
+        problem().boundaries(open).velocity(Velocity::Uniform(velocity), Advection::Upwind);
+    agrees::<f64>("turning velocity", &turning, 0.02, &[1, 2]);
 }
 
-/// Winds, schemes and coefficients that take a second sweep.
-fn carried() -> Problem {
+/// Velocities, schemes and coefficients that take a second sweep.
+fn advected() -> Problem {
     let problem = problem();
     let values = |seed: u64, least: f64| -> Vec<f64> {
         (0..problem.grid.cells()).map(|cell| noise(seed, 0, cell).max(least)).collect()
     };
-    let wind = Wind::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
+    let velocity = Velocity::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
     let coefficients = values(4, 0.0);
-    problem.clone().wind(wind, Advection::Koren).diffusion("v", coefficients)
+    problem.clone().velocity(velocity, Advection::Koren).diffusion("v", coefficients)
 }
 
 #[test]
 fn what_differs_from_cell_to_cell() {
-    for walls in [Walls::default(), Walls::all(dirichlet("1 + t")), Walls::all(Wall::Periodic)] {
-        agrees::<f64>("cells", &carried().walls(walls.clone()), 0.02, &[1]);
-        let wind = Wind::Uniform([0.3, -0.2, -0.4].map(Quantity::from));
-        let koren = problem().wind(wind, Advection::Koren).walls(walls);
+    for boundaries in [
+        Boundaries::default(),
+        Boundaries::all(dirichlet("1 + t")),
+        Boundaries::all(Boundary::Periodic),
+    ] {
+        agrees::<f64>("cells", &advected().boundaries(boundaries.clone()), 0.02, &[1]);
+        let velocity = Velocity::Uniform([0.3, -0.2, -0.4].map(Quantity::from));
+        let koren = problem().velocity(velocity, Advection::Koren).boundaries(boundaries);
         agrees::<f64>("Koren", &koren, 0.02, &[1]);
     }
 }
 
 #[test]
 fn domains_that_are_a_part_of_the_box() {
-    let round = || Walls::default().axis(2, Wall::Periodic);
-    agrees::<f64>("porous", &porous(problem()).walls(Walls::all(dirichlet("1 + t"))), 0.02, &[1]);
-    agrees::<f32>("porous, round", &porous(problem()).walls(round()), 0.02, &[1]);
+    let round = || Boundaries::default().axis(2, Boundary::Periodic);
+    agrees::<f64>(
+        "porous",
+        &porous(problem()).boundaries(Boundaries::all(dirichlet("1 + t"))),
+        0.02,
+        &[1],
+    );
+    agrees::<f32>("porous, round", &porous(problem()).boundaries(round()), 0.02, &[1]);
     let star = porous(problem().stencil(Stencil::Star));
     let source = |z| PointSource { species: "v".to_owned(), cell: [7, 2, z], rate: 3.0.into() };
     let open = |z: &usize| star.mask.as_ref().unwrap().contains([7, 2, *z]);
@@ -196,10 +207,10 @@ fn domains_that_are_a_part_of_the_box() {
     let star = sources.into_iter().fold(star.clone(), |problem, z| problem.source(source(z)));
     agrees::<f64>("star", &star, 0.02, &[1]);
     agrees::<f64>("porous potential", &porous(potential()), 0.01, &[1]);
-    agrees::<f64>("porous potential, round", &porous(potential()).walls(round()), 0.01, &[1]);
-    agrees::<f64>("porous cells", &porous(carried()), 0.02, &[1]);
-    let wind = Wind::Uniform([0.3, -0.2, -0.4].map(Quantity::from));
-    let koren = porous(problem()).wind(wind, Advection::Koren).walls(round());
+    agrees::<f64>("porous potential, round", &porous(potential()).boundaries(round()), 0.01, &[1]);
+    agrees::<f64>("porous cells", &porous(advected()), 0.02, &[1]);
+    let velocity = Velocity::Uniform([0.3, -0.2, -0.4].map(Quantity::from));
+    let koren = porous(problem()).velocity(velocity, Advection::Koren).boundaries(round());
     agrees::<f64>("porous Koren", &koren, 0.02, &[1]);
 }
 
@@ -210,18 +221,18 @@ fn stages() {
 
 #[test]
 fn stages_where_the_box_goes_on() {
-    stages_of(&problem().walls(Walls::default().axis(2, Wall::Periodic)));
+    stages_of(&problem().boundaries(Boundaries::default().axis(2, Boundary::Periodic)));
 }
 
 #[test]
 fn stages_of_what_differs_from_cell_to_cell() {
-    stages_of(&carried());
+    stages_of(&advected());
 }
 
 #[test]
 fn stages_in_a_part_of_the_box() {
     stages_of(&porous(problem()));
-    stages_of(&porous(carried()));
+    stages_of(&porous(advected()));
 }
 
 fn stages_of(problem: &Problem) {
@@ -236,9 +247,9 @@ fn stages_of(problem: &Problem) {
         Options::new(Method::Rkc { stages: None }, adaptive),
     ] {
         let ends = PARTS.map(|parts| {
-            let mut march = begin::<f64>(problem, &options, parts);
-            assert_eq!(march.until(0.62, 0, &mut go_on).unwrap(), Outcome::Reached);
-            (march.field().unwrap().into_owned(), march.counts())
+            let mut simulation = begin::<f64>(problem, &options, parts);
+            assert_eq!(simulation.until(0.62, 0, &mut go_on).unwrap(), Outcome::Reached);
+            (simulation.field().unwrap().into_owned(), simulation.counts())
         });
         // The error norm is a sum, whose order parts change: steps agree to rounding then.
         let exact = matches!(options.steps, Steps::Fixed(_));
@@ -263,25 +274,25 @@ fn sums_picks_and_copies() {
 
 fn sums_of(problem: Problem) {
     let cells: Vec<_> = (0..problem.grid.cells()).rev().map(|at| problem.grid.cell(at)).collect();
-    let marches = PARTS.map(|parts| {
-        let mut march = begin::<f64>(&problem, &Options::euler(0.02), parts);
-        march.steps(3, 0, &mut go_on).unwrap();
-        march
+    let simulations = PARTS.map(|parts| {
+        let mut simulation = begin::<f64>(&problem, &Options::euler(0.02), parts);
+        simulation.steps(3, 0, &mut go_on).unwrap();
+        simulation
     });
-    let [alone, others @ ..] = &marches;
-    for march in others {
-        for (a, b) in march.summaries().unwrap().iter().zip(alone.summaries().unwrap()) {
+    let [alone, others @ ..] = &simulations;
+    for simulation in others {
+        for (a, b) in simulation.summaries().unwrap().iter().zip(alone.summaries().unwrap()) {
             assert_eq!((a.min, a.max), (b.min, b.max));
             assert!((a.sum - b.sum).abs() < 1e-12 * b.sum.abs().max(1.0));
             assert!((a.mass - b.mass).abs() < 1e-12 * b.mass.abs().max(1.0));
         }
-        assert_eq!(march.pick(&cells).unwrap(), alone.pick(&cells).unwrap());
-        assert_eq!(march.stability(), alone.stability());
-        let copy = march.snapshot().unwrap();
+        assert_eq!(simulation.pick(&cells).unwrap(), alone.pick(&cells).unwrap());
+        assert_eq!(simulation.stability(), alone.stability());
+        let copy = simulation.snapshot().unwrap();
         assert!(copy.field().unwrap() == *alone.field().unwrap());
     }
     // A copy is that of its time, and a checkpoint goes on with any number of parts.
-    let [mut one, mut two, _] = marches;
+    let [mut one, mut two, _] = simulations;
     let (copy, before) = (two.snapshot().unwrap(), two.field().unwrap().into_owned());
     let checkpoint = two.checkpoint().unwrap();
     two.steps(4, 0, &mut go_on).unwrap();
@@ -289,7 +300,7 @@ fn sums_of(problem: Problem) {
     assert!(copy.field().unwrap() == before);
     let devices = host::several(&[1 << 40; 3], 7);
     let options = Options { force: true, ..Options::euler(0.02) };
-    let mut three = March::on_devices(&problem, checkpoint, &options, devices).unwrap();
+    let mut three = Simulation::on_devices(&problem, checkpoint, &options, devices).unwrap();
     three.steps(4, 0, &mut go_on).unwrap();
     assert!(*three.field().unwrap() == *one.field().unwrap());
     assert!(*two.field().unwrap() == *one.field().unwrap());
@@ -309,11 +320,11 @@ fn failures_are_placed() {
         let mut field = Field::<f64>::zeros(&grid, 2).unwrap();
         cells.iter().for_each(|cell| field.set(0, *cell, 1.0));
         let ends = PARTS.map(|parts| {
-            let mut march = from(&problem, &Options::euler(0.01), parts, field.clone());
-            let Outcome::Failed(failure) = march.until(4.6, stop, &mut go_on).unwrap() else {
+            let mut simulation = from(&problem, &Options::euler(0.01), parts, field.clone());
+            let Outcome::Failed(failure) = simulation.until(4.6, stop, &mut go_on).unwrap() else {
                 panic!("{parts}")
             };
-            (failure, march.clock(), march.field().unwrap().into_owned())
+            (failure, simulation.clock(), simulation.field().unwrap().into_owned())
         });
         let first = if cells.len() > 1 { [5, 0, 1] } else { cells[0] };
         let failure = &ends[0].0;
@@ -332,7 +343,7 @@ fn what_cannot_be_shared_is_refused() {
     let begin = |devices: Vec<host::Host>| {
         let start =
             Checkpoint { field: rough::<f64>(&problem.grid, 2).unwrap(), clock: Clock::at(0.4) };
-        March::on_devices(&problem, start, &Options::euler(0.02), devices)
+        Simulation::on_devices(&problem, start, &Options::euler(0.02), devices)
     };
     let Err(error) = begin(host::several(&[1 << 40; 9], 0)) else { panic!() };
     let text = error.to_string();
@@ -345,10 +356,10 @@ fn what_cannot_be_shared_is_refused() {
     let (text, need) = (error.to_string(), 3 * field);
     let said = [format!("{need} bytes"), format!("host:1 has {} bytes free", need - 1)];
     assert!(said.iter().all(|part| text.contains(part)), "{text}");
-    let mut march = begin(of(3 * field + (1 << 20))).ok().unwrap();
+    let mut simulation = begin(of(3 * field + (1 << 20))).ok().unwrap();
     let own = Tiling::of(2, 0, 8);
     let boxes = Tiling { depth: 3, boxes: Some([2 * own.rows, 2]), ..own };
-    let Err(error) = march.retile(Some(boxes)) else { panic!() };
+    let Err(error) = simulation.retile(Some(boxes)) else { panic!() };
     assert!(error.to_string().contains("several GPUs"), "{error}");
 }
 
@@ -357,15 +368,15 @@ fn values_come_in_order_from_any_number_of_parts() {
     let problem = problem();
     let [nx, ny, nz] = problem.grid.shape();
     for parts in PARTS {
-        let march = begin::<f32>(&problem, &Options::euler(0.01), parts);
-        let field = march.field().unwrap();
-        assert!(march.in_memory().is_none());
+        let simulation = begin::<f32>(&problem, &Options::euler(0.01), parts);
+        let field = simulation.field().unwrap();
+        assert!(simulation.in_memory().is_none());
         for s in 0..2 {
             let mut values = Vec::new();
-            march.values(s, &mut |part| values.extend_from_slice(part)).unwrap();
+            simulation.values(s, &mut |part| values.extend_from_slice(part)).unwrap();
             assert_eq!(values.len(), nx * ny * nz);
             assert_eq!(values, field.to_values(s), "{parts} parts, species {s}");
         }
-        assert!(march.values(2, &mut |_| ()).is_err());
+        assert!(simulation.values(2, &mut |_| ()).is_err());
     }
 }

@@ -1,9 +1,9 @@
 //! Several steps in one pass against single steps, bit for bit.
 
-use crate::common::{mixed_walls, model};
+use crate::common::{mixed_boundaries, model};
 use odeum_fields::{
-    Advection, Combination, Engine, Field, Grid, PointSource, Precision, Problem, Quantity,
-    Stencil, Wall, Walls, Wind, noise,
+    Advection, Boundaries, Boundary, Combination, Engine, Field, Grid, PointSource, Precision,
+    Problem, Quantity, Stencil, Velocity, noise,
 };
 use odeum_ode::{Cpu, Isa};
 
@@ -27,7 +27,7 @@ fn check<T: Precision>(problem: &Problem, isa: Isa) {
     for steps in 1..=5 {
         times.push(t + (steps - 1) as f64 * h);
         let mut next = one.zeros().unwrap();
-        let what = Combination { slope: h, own: None, terms: &[(1.0, &wanted)] };
+        let what = Combination { rhs: h, own: None, terms: &[(1.0, &wanted)] };
         assert!(one.sweep(times[steps - 1], &wanted, &what, &mut next));
         wanted = next;
         for threads in [1, 2, 5] {
@@ -53,7 +53,7 @@ const SHAPES: [[usize; 3]; 8] = [
 ];
 
 #[test]
-fn diffusion_and_programs_between_walls_of_all_kinds() {
+fn diffusion_and_programs_between_boundaries_of_all_kinds() {
     let turing = [("u", "0.3*lap(u) + u - u^3 - v"), ("v", "0.5*lap(v) + 2*(u - 0.5*v*x*y*z - t)")];
     let front = [
         ("a", "0.3*lap(a) - 0.2*a*c"),
@@ -65,9 +65,15 @@ fn diffusion_and_programs_between_walls_of_all_kinds() {
     for shape in SHAPES {
         for equations in [&[("c", "lap(c)")][..], &turing[..], &front[..]] {
             let plain = problem(shape, equations);
-            let round = Walls::default().axis(1, Wall::Periodic).axis(2, Wall::Periodic);
-            for walls in [Walls::default(), mixed_walls(), round, Walls::all(Wall::Periodic)] {
-                let problem = plain.clone().walls(walls);
+            let round =
+                Boundaries::default().axis(1, Boundary::Periodic).axis(2, Boundary::Periodic);
+            for boundaries in [
+                Boundaries::default(),
+                mixed_boundaries(),
+                round,
+                Boundaries::all(Boundary::Periodic),
+            ] {
+                let problem = plain.clone().boundaries(boundaries);
                 check::<f32>(&problem, Isa::best());
                 check::<f64>(&problem, Isa::best());
             }
@@ -79,14 +85,14 @@ fn diffusion_and_programs_between_walls_of_all_kinds() {
 }
 
 #[test]
-fn winds_and_sources_that_change() {
-    let wind = ["0.4", "-0.2", "0.3*cos(9*t)"].map(Quantity::from);
-    for walls in [Walls::default(), Walls::all(Wall::Periodic)] {
+fn velocities_and_sources_that_change() {
+    let velocity = ["0.4", "-0.2", "0.3*cos(9*t)"].map(Quantity::from);
+    for boundaries in [Boundaries::default(), Boundaries::all(Boundary::Periodic)] {
         let source =
             PointSource { species: "c".to_owned(), cell: [3, 0, 4], rate: Quantity::from("1 + t") };
         let problem = problem([37, 19, 5], &[("c", "lap(c)")])
-            .walls(walls)
-            .wind(Wind::Uniform(wind.clone()), Advection::Upwind)
+            .boundaries(boundaries)
+            .velocity(Velocity::Uniform(velocity.clone()), Advection::Upwind)
             .source(source);
         check::<f32>(&problem, Isa::best());
         check::<f64>(&problem, Isa::best());
@@ -107,7 +113,7 @@ fn what_is_not_finite_on_the_way_is_seen() {
 #[test]
 fn what_reads_further_away_is_stepped_singly() {
     let cpu = Cpu { threads: Some(1), isa: Isa::best() };
-    let wind = Wind::Uniform(["1", "0", "0"].map(Quantity::from));
-    let koren = problem([8, 8, 8], &[("c", "lap(c)")]).wind(wind, Advection::Koren);
+    let velocity = Velocity::Uniform(["1", "0", "0"].map(Quantity::from));
+    let koren = problem([8, 8, 8], &[("c", "lap(c)")]).velocity(velocity, Advection::Koren);
     assert_eq!(Engine::<f64>::new(&koren, &cpu).unwrap().most_steps(), 1);
 }

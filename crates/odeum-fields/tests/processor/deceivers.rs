@@ -1,10 +1,10 @@
 //! The [deceivers](crate::common::deceivers) on the processor.
 
 use crate::common::{deceivers, one_thread};
-use odeum_fields::{Checkpoint, March, Options, Problem};
+use odeum_fields::{Checkpoint, Options, Problem, Simulation};
 
-fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> March<f64> {
-    March::resume(problem, start, options, one_thread()).unwrap()
+fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> Simulation<f64> {
+    Simulation::resume(problem, start, options, one_thread()).unwrap()
 }
 
 macro_rules! deceivers {

@@ -2,7 +2,7 @@
 
 use crate::common::one_thread;
 use odeum_fields::{
-    Combination, Engine, Field, Grid, ModelText, Problem, Stencil, Wall, Walls, noise,
+    Boundaries, Boundary, Combination, Engine, Field, Grid, ModelText, Problem, Stencil, noise,
 };
 
 /// c' = −∇²(ε c − γ c³ + σ ∇²c).
@@ -23,7 +23,7 @@ fn problem(grid: Grid, equation: &str) -> Problem {
 fn energy(laplacian: &Engine<f64>, c: &Field<f64>) -> (f64, f64) {
     let [epsilon, gamma, sigma] = PARAMS.map(|(_, value)| value);
     let mut lap = laplacian.zeros().unwrap();
-    laplacian.slope(0.0, c, &mut lap);
+    laplacian.rhs(0.0, c, &mut lap);
     let terms =
         c.to_values(0).into_iter().zip(lap.to_values(0)).map(|(c, lap)| {
             gamma * c.powi(4) / 4.0 - epsilon * c * c / 2.0 - sigma * c * lap / 2.0
@@ -37,12 +37,15 @@ fn energy(laplacian: &Engine<f64>, c: &Field<f64>) -> (f64, f64) {
 fn free_energy_never_increases_and_mass_stays() {
     // About c² = ε/γ stable up to 0.056 and 0.0139, 2/(2 ε λ + σ λ²) with λ up to 16/3 and 12.
     for (stencil, step) in [(Stencil::Isotropic, 0.02), (Stencil::Star, 0.005)] {
-        for wall in [Wall::NoFlux, Wall::Periodic] {
+        for boundary in [Boundary::NoFlux, Boundary::Periodic] {
             for shape in [[20, 14, 12], [40, 30, 1]] {
                 let grid = Grid::new(shape, 1.0).unwrap();
                 let on = |equation| {
                     let problem = problem(grid, equation).stencil(stencil);
-                    Engine::<f64>::new(&problem.walls(Walls::all(wall.clone())), &one_thread())
+                    Engine::<f64>::new(
+                        &problem.boundaries(Boundaries::all(boundary.clone())),
+                        &one_thread(),
+                    )
                 };
                 let descent = on("-lap(epsilon * c - gamma * c^3 + sigma * lap(c))").unwrap();
                 let laplacian = on("lap(c)").unwrap();
@@ -56,13 +59,13 @@ fn free_energy_never_increases_and_mass_stays() {
                 let first = energy(&laplacian, &c).0;
                 let (mut before, mut next) = (first, descent.zeros().unwrap());
                 for n in 0..2000 {
-                    let what = Combination { slope: step, own: None, terms: &[(1.0, &c)] };
+                    let what = Combination { rhs: step, own: None, terms: &[(1.0, &c)] };
                     assert!(descent.sweep(0.0, &c, &what, &mut next));
                     std::mem::swap(&mut c, &mut next);
                     let (energy, rounding) = energy(&laplacian, &c);
                     assert!(
                         energy <= before + rounding,
-                        "{stencil:?} {wall:?} {shape:?}, step {n}: {before} to {energy}"
+                        "{stencil:?} {boundary:?} {shape:?}, step {n}: {before} to {energy}"
                     );
                     before = energy;
                 }

@@ -1,9 +1,9 @@
 //! A field that is the same everywhere is a system of ordinary equations in every cell: by the
 //! same method and the same steps both engines give the same answer.
 
-use crate::common::carried;
+use crate::common::advected;
 use odeum_core::text::TextSource;
-use odeum_fields::{Field, Grid, Method, ModelText, Options, Problem, Steps, Wall, Walls};
+use odeum_fields::{Boundaries, Boundary, Field, Grid, Method, ModelText, Options, Problem, Steps};
 use odeum_ode::method::erk::Tableau;
 use odeum_ode::{Controller, Device, Ensemble, Erk, Rkc, Solution, Tolerance};
 
@@ -55,7 +55,7 @@ fn ensemble(method: &odeum_ode::Method) -> (Vec<f64>, u64) {
     (solution.y(0), u64::from(stats.nfev))
 }
 
-/// Fields of several shapes between walls that let nothing pass and without walls: all cells have
+/// Fields of several shapes between boundaries that let nothing pass and without boundaries: all cells have
 /// the same bits, and differ from the answer of the ensemble by roundings.
 fn check(options: &Options, method: &odeum_ode::Method) {
     let (wanted, _) = ensemble(method);
@@ -69,16 +69,17 @@ fn check(options: &Options, method: &odeum_ode::Method) {
     };
     let model = text.read().unwrap().0;
     for shape in [[11, 5, 4], [21, 9, 1], [33, 1, 1]] {
-        for wall in [Wall::NoFlux, Wall::Periodic] {
+        for boundary in [Boundary::NoFlux, Boundary::Periodic] {
             let grid = Grid::new(shape, 0.3).unwrap();
-            let problem = Problem::new(model.clone(), grid).walls(Walls::all(wall.clone()));
+            let problem =
+                Problem::new(model.clone(), grid).boundaries(Boundaries::all(boundary.clone()));
             let start = Field::<f64>::from_fn(&grid, 2, |s, _| START[s]).unwrap();
-            let end = carried(&problem, start, options, f64::from(STEPS) * H);
+            let end = advected(&problem, start, options, f64::from(STEPS) * H);
             for (s, wanted) in wanted.iter().enumerate() {
                 let values = end.to_values(s);
-                assert!(values.iter().all(|value| *value == values[0]), "{shape:?} {wall:?}");
+                assert!(values.iter().all(|value| *value == values[0]), "{shape:?} {boundary:?}");
                 let error = (values[0] / wanted - 1.0).abs();
-                assert!(error < 1e-13, "{shape:?} {wall:?} {s}: {error:e}");
+                assert!(error < 1e-13, "{shape:?} {boundary:?} {s}: {error:e}");
             }
         }
     }
@@ -120,7 +121,7 @@ fn adaptive_steps_come_to_the_answer_of_another_method() {
     let start = Field::<f64>::from_fn(&grid, 2, |s, _| START[s]).unwrap();
     let steps = Steps::Adaptive(Tolerance::new(1e-9, 1e-11));
     let options = Options::new(Method::Rkc { stages: None }, steps);
-    let end = carried(&problem, start, &options, f64::from(STEPS) * H);
+    let end = advected(&problem, start, &options, f64::from(STEPS) * H);
     let tight = odeum_ode::Options::new(Tolerance::new(1e-12, 1e-14));
     let solution = solve(&odeum_ode::Method::dopri5(), &tight);
     for (s, wanted) in solution.y(0).iter().enumerate() {

@@ -1,8 +1,9 @@
 //! The order of Koren's scheme in one dimension, and that it makes no new extremum.
 
-use crate::common::{carried, model};
+use crate::common::{advected, model};
 use odeum_fields::{
-    Advection, Field, Grid, Method, Options, Problem, Quantity, Steps, Wall, Walls, Wind, stability,
+    Advection, Boundaries, Boundary, Field, Grid, Method, Options, Problem, Quantity, Steps,
+    Velocity, stability,
 };
 use std::f64::consts::PI;
 
@@ -15,27 +16,27 @@ type Integral = fn(f64) -> f64;
 const TIMES: [(Method, f64); 2] =
     [(Method::Rkc { stages: Some(4) }, 1.0 / 32.0), (Method::Ssprk3, 0.5)];
 
-/// Mean and largest error on n cells along an axis, carried by 0.3 along it or against it.
+/// Mean and largest error on n cells along an axis, advected by 0.3 along it or against it.
 fn errors(
     n: usize,
     axis: usize,
-    wind: f64,
+    velocity: f64,
     integral: Integral,
-    walls: &Walls,
+    boundaries: &Boundaries,
     (method, courant): (Method, f64),
 ) -> [f64; 2] {
     let h = 2.0 / n as f64;
-    let (mut shape, mut spacing, mut winds) = ([1; 3], [1.0; 3], [0.0; 3]);
-    (shape[axis], spacing[axis], winds[axis]) = (n, h, wind);
+    let (mut shape, mut spacing, mut velocities) = ([1; 3], [1.0; 3], [0.0; 3]);
+    (shape[axis], spacing[axis], velocities[axis]) = (n, h, velocity);
     let grid = Grid::with_spacing(shape, spacing).unwrap();
     let mean = |x: f64| (integral(x + h / 2.0) - integral(x - h / 2.0)) / h;
     let problem = Problem::new(model(&[("c", "0")]), grid)
-        .wind(Wind::Uniform(winds.map(Quantity::from)), Advection::Koren)
-        .walls(walls.clone());
+        .velocity(Velocity::Uniform(velocities.map(Quantity::from)), Advection::Koren)
+        .boundaries(boundaries.clone());
     let start = Field::<f64>::from_fn(&grid, 1, |_, at| mean(at[axis])).unwrap();
-    let options = Options::new(method, Steps::Fixed(courant * h / wind.abs()));
-    let end = carried(&problem, start, &options, 0.3 / wind.abs()).to_values(0);
-    let shift = 0.3 * wind.signum();
+    let options = Options::new(method, Steps::Fixed(courant * h / velocity.abs()));
+    let end = advected(&problem, start, &options, 0.3 / velocity.abs()).to_values(0);
+    let shift = 0.3 * velocity.signum();
     let error = |i: usize| (end[i] - mean(grid.centre(axis, i) - shift)).abs();
     let errors: Vec<f64> = (0..n).map(error).collect();
     [errors.iter().sum::<f64>() / n as f64, errors.iter().fold(0.0, |a, b| a.max(*b))]
@@ -45,12 +46,12 @@ fn errors(
 fn orders(
     n: usize,
     axis: usize,
-    wind: f64,
+    velocity: f64,
     integral: Integral,
-    walls: &Walls,
+    boundaries: &Boundaries,
     time: (Method, f64),
 ) -> [f64; 2] {
-    let [coarse, fine] = [n, 2 * n].map(|n| errors(n, axis, wind, integral, walls, time));
+    let [coarse, fine] = [n, 2 * n].map(|n| errors(n, axis, velocity, integral, boundaries, time));
     [0, 1].map(|k| (coarse[k] / fine[k]).log2())
 }
 
@@ -59,9 +60,9 @@ fn orders(
 fn the_third_order_where_nothing_is_limited() {
     let rise: Integral = |x| (10.0 * (x - 1.0)).cosh().ln() / 10.0;
     for axis in 0..3 {
-        for (wind, time) in [(1.0, TIMES[0]), (-1.0, TIMES[0]), (1.0, TIMES[1])] {
-            let orders = orders(160, axis, wind, rise, &Walls::all(Wall::Open), time);
-            assert!(orders.iter().all(|p| (p - 3.0).abs() < 0.15), "{axis} {wind}: {orders:?}");
+        for (velocity, time) in [(1.0, TIMES[0]), (-1.0, TIMES[0]), (1.0, TIMES[1])] {
+            let orders = orders(160, axis, velocity, rise, &Boundaries::all(Boundary::Open), time);
+            assert!(orders.iter().all(|p| (p - 3.0).abs() < 0.15), "{axis} {velocity}: {orders:?}");
         }
     }
 }
@@ -71,7 +72,7 @@ fn the_third_order_where_nothing_is_limited() {
 #[test]
 fn crests_cost_an_order_in_the_mean() {
     let wave: Integral = |x| -(PI * x).cos() / PI;
-    let [mean, largest] = orders(64, 0, 1.0, wave, &Walls::all(Wall::Periodic), TIMES[0]);
+    let [mean, largest] = orders(64, 0, 1.0, wave, &Boundaries::all(Boundary::Periodic), TIMES[0]);
     assert!((2.1..2.5).contains(&mean), "{mean}");
     assert!((1.3..1.8).contains(&largest), "{largest}");
 }
@@ -81,15 +82,15 @@ fn crests_cost_an_order_in_the_mean() {
 #[test]
 fn no_new_extremum_by_ssprk3() {
     let grid = Grid::new([40, 24, 1], 1.0).unwrap();
-    let wind = Wind::Uniform([1.0, -0.7, 0.0].map(Quantity::from));
+    let velocity = Velocity::Uniform([1.0, -0.7, 0.0].map(Quantity::from));
     let problem = Problem::new(model(&[("c", "0")]), grid)
-        .wind(wind, Advection::Koren)
-        .walls(Walls::all(Wall::Periodic));
+        .velocity(velocity, Advection::Koren)
+        .boundaries(Boundaries::all(Boundary::Periodic));
     let block = |_, [x, y, _]: [f64; 3]| f64::from((x - 12.0).abs() < 5.0 && (y - 9.0).abs() < 4.0);
     let start = Field::<f64>::from_fn(&grid, 1, block).unwrap();
     let h = stability(&problem, &start, (0.0, 40.0)).unwrap().euler;
     let options = Options::new(Method::Ssprk3, Steps::Fixed(h));
-    let end = carried(&problem, start.clone(), &options, 40.0).to_values(0);
+    let end = advected(&problem, start.clone(), &options, 40.0).to_values(0);
     let within = end.iter().all(|c| (-1e-14..=1.0 + 1e-14).contains(c));
     assert!(within, "{:?}", end.iter().fold([0.0, 1.0], |[a, b], c| [c.min(a), c.max(b)]));
     // Most of it is still there, as the scheme is not of first order.

@@ -1,6 +1,8 @@
 //! The Laplacian against its symbol: every product of cosines is an eigenvector of a closed box.
 
-use odeum_fields::{Engine, Field, Grid, ModelText, Precision, Problem, Stencil, Wall, Walls};
+use odeum_fields::{
+    Boundaries, Boundary, Engine, Field, Grid, ModelText, Precision, Problem, Stencil,
+};
 use odeum_ode::{Cpu, Isa};
 use std::f64::consts::PI;
 
@@ -24,7 +26,7 @@ fn defect<T: Precision>(problem: &Problem, isa: Isa, theta: [f64; 3], shift: f64
     })
     .unwrap();
     let mut f = engine.zeros().unwrap();
-    assert!(engine.slope(0.0, &u, &mut f));
+    assert!(engine.rhs(0.0, &u, &mut f));
     let lambda = problem.stencil.symbol(&problem.grid, theta);
     let pairs = u.to_values(0).into_iter().zip(f.to_values(0));
     let worst = pairs.map(|(u, f)| (f.to_f64() - lambda * u.to_f64()).abs()).fold(0.0, f64::max);
@@ -53,7 +55,8 @@ fn cosines_are_eigenvectors_of_closed_boxes() {
 #[test]
 fn waves_are_eigenvectors_of_periodic_boxes() {
     for (shape, stencil) in [([12, 5, 6], Stencil::Isotropic), ([5, 8, 3], Stencil::Star)] {
-        let problem = diffusion(shape, 2.0).stencil(stencil).walls(Walls::all(Wall::Periodic));
+        let problem =
+            diffusion(shape, 2.0).stencil(stencil).boundaries(Boundaries::all(Boundary::Periodic));
         for mode in [[1, 0, 0], [1, 2, 1], [2, 1, 0]] {
             let theta = [0, 1, 2].map(|k| 2.0 * PI * mode[k] as f64 / shape[k] as f64);
             assert!(defect::<f64>(&problem, Isa::best(), theta, 0.2) < 1e-14);
@@ -80,7 +83,7 @@ fn uniform_fields_have_no_laplacian() {
                 let value = f64::from((k as f32 * 0.7371).sin());
                 let u = Field::from_fn(&problem.grid, 1, |_, _| value).unwrap();
                 let mut f = engine.zeros().unwrap();
-                engine.slope(0.0, &u, &mut f);
+                engine.rhs(0.0, &u, &mut f);
                 assert!(f.to_values(0).iter().all(|x| *x == 0.0), "{stencil:?} {isa} {value}");
             }
         }
@@ -105,7 +108,7 @@ fn reflections_commute_with_the_sweep() {
             u.set(0, cell, value(image));
         }
         let mut f = engine.zeros().unwrap();
-        engine.slope(0.0, &u, &mut f);
+        engine.rhs(0.0, &u, &mut f);
         f
     };
     let straight = slope(3);
@@ -134,7 +137,7 @@ fn tapes_and_built_in_diffusion_agree() {
     let slope = |problem: &Problem| {
         let engine = Engine::<f64>::new(problem, &Cpu::default()).unwrap();
         let mut f = engine.zeros().unwrap();
-        engine.slope(0.0, &u, &mut f);
+        engine.rhs(0.0, &u, &mut f);
         f.to_values(0)
     };
     for (a, b) in slope(&built_in).into_iter().zip(slope(&tape)) {

@@ -1,10 +1,11 @@
 //! What fields compute on processors, against identities, solutions and each other. One program,
-//! as each would compile the same marches again.
+//! as each would compile the same simulations again.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod boundaries;
 mod cascade;
 mod deceivers;
 mod energy;
@@ -13,14 +14,13 @@ mod homogeneous;
 mod koren;
 mod laplacian;
 mod manufactured;
-mod march;
 mod mask;
 mod native;
 mod physics;
 mod puffs;
 mod record;
+mod simulation;
 mod stabilised;
 mod subnormal;
 mod symmetry;
 mod thin;
-mod walls;

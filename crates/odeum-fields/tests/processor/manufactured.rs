@@ -1,9 +1,10 @@
-//! Manufactured solutions in three dimensions: reactions, diffusion, a wind and sources that
-//! change in space and time, at once, between walls of every kind.
+//! Manufactured solutions in three dimensions: reactions, diffusion, a velocity and sources that
+//! change in space and time, at once, between boundaries of every kind.
 
-use crate::common::{carried, centres};
+use crate::common::{advected, centres};
 use odeum_fields::{
-    Advection, Face, Field, Grid, ModelText, Options, Problem, Quantity, Stencil, Wall, Walls, Wind,
+    Advection, Boundaries, Boundary, Face, Field, Grid, ModelText, Options, Problem, Quantity,
+    Stencil, Velocity,
 };
 use std::f64::consts::PI;
 
@@ -28,22 +29,22 @@ fn exact(s: usize, t: f64, [x, y, z]: [f64; 3]) -> f64 {
     }
 }
 
-fn walls() -> Walls {
+fn boundaries() -> Boundaries {
     let face = |axis, high| Face { axis, high };
-    let value = |text: &str| Wall::Dirichlet(Quantity::from(text));
+    let value = |text: &str| Boundary::Dirichlet(Quantity::from(text));
     let cot = 1.0 / 1.0_f64.tan();
-    let leak = Wall::Robin { value: 1.0, slope: cot, amount: Quantity::from("2 + sin(t)") };
-    Walls::all(Wall::Open)
+    let leak = Boundary::Robin { value: 1.0, gradient: cot, amount: Quantity::from("2 + sin(t)") };
+    Boundaries::all(Boundary::Open)
         .species(face(0, false), "u", value("2 + sin(t)"))
         .species(face(1, false), "u", leak)
         .species(face(0, true), "v", value("1"))
         .species(face(1, true), "v", value("1"))
-        .axis(2, Wall::Periodic)
+        .axis(2, Boundary::Periodic)
 }
 
-/// The equations for which [`exact`] is the solution, with a wind (a, b, c) that changes.
+/// The equations for which [`exact`] is the solution, with a velocity (a, b, c) that changes.
 fn problem(n: usize, stencil: Stencil, advection: Option<Advection>) -> Problem {
-    let wind = match advection {
+    let velocity = match advection {
         Some(_) => ["0.8", "-0.5 - t", "0.6 * cos(2 * t)"],
         None => ["0"; 3],
     };
@@ -63,9 +64,9 @@ fn problem(n: usize, stencil: Stencil, advection: Option<Advection>) -> Problem 
     let text = ModelText {
         species: vec!["u", "v"],
         definitions: vec![
-            ("a", wind[0]),
-            ("b", wind[1]),
-            ("c", wind[2]),
+            ("a", velocity[0]),
+            ("b", velocity[1]),
+            ("c", velocity[2]),
             ("Z", "1 + 0.5 * sin(2 * pi * z)"),
             ("Zz", "pi * cos(2 * pi * z)"),
             ("Zzz", "-2 * pi^2 * sin(2 * pi * z)"),
@@ -92,9 +93,12 @@ fn problem(n: usize, stencil: Stencil, advection: Option<Advection>) -> Problem 
         ..ModelText::default()
     };
     let grid = Grid::new([n; 3], 1.0 / n as f64).unwrap();
-    let problem = Problem::new(text.read().unwrap().0, grid).stencil(stencil).walls(walls());
+    let problem =
+        Problem::new(text.read().unwrap().0, grid).stencil(stencil).boundaries(boundaries());
     match advection {
-        Some(advection) => problem.wind(Wind::Uniform(wind.map(Quantity::from)), advection),
+        Some(advection) => {
+            problem.velocity(Velocity::Uniform(velocity.map(Quantity::from)), advection)
+        }
         None => problem,
     }
 }
@@ -105,7 +109,7 @@ fn errors(n: usize, stencil: Stencil, advection: Option<Advection>) -> [f64; 2] 
     let grid = problem.grid;
     let h = 1.0 / n as f64;
     let start = Field::<f64>::from_fn(&grid, 2, |s, at| exact(s, 0.0, at)).unwrap();
-    let end = carried(&problem, start, &Options::euler(RATIO * h * h), END);
+    let end = advected(&problem, start, &Options::euler(RATIO * h * h), END);
     [0, 1].map(|s| {
         let values = end.to_values(s);
         let pairs = values.iter().zip(centres(&grid));
@@ -128,11 +132,11 @@ fn reactions_diffusion_and_sources_are_of_second_order() {
     }
 }
 
-/// With a wind the error is that of upwind differences, or a small part of it: Koren's scheme
+/// With a velocity the error is that of upwind differences, or a small part of it: Koren's scheme
 /// leaves the second order of all else, but for what it cuts off crests, whose share among the
 /// cells falls with h.
 #[test]
-fn winds_have_the_order_of_their_scheme() {
+fn velocities_have_the_order_of_their_scheme() {
     let (smeared, orders_of_upwind) = orders(20, Stencil::Isotropic, Some(Advection::Upwind));
     let near = |order: &f64| (order - 1.0).abs() < 0.1;
     assert!(orders_of_upwind.iter().all(near), "upwind: {orders_of_upwind:?}");

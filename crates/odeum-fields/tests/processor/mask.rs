@@ -3,8 +3,9 @@
 
 use crate::common::{methods, model};
 use odeum_fields::{
-    Advection, Engine, Field, Grid, March, Mask, Method, Options, Outcome, PointSource, Precision,
-    Problem, Quantity, Stencil, Steps, Wall, Walls, Wind, noise, rough, stability,
+    Advection, Boundaries, Boundary, Engine, Field, Grid, Mask, Method, Options, Outcome,
+    PointSource, Precision, Problem, Quantity, Simulation, Stencil, Steps, Velocity, noise, rough,
+    stability,
 };
 use odeum_ode::{Cpu, Isa};
 use std::ops::ControlFlow;
@@ -13,17 +14,22 @@ fn cpu(threads: usize) -> Cpu {
     Cpu { threads: Some(threads), isa: Isa::best() }
 }
 
-fn march<T: Precision>(problem: &Problem, u: Field<T>, options: &Options, steps: u64) -> Field<T> {
+fn simulation<T: Precision>(
+    problem: &Problem,
+    u: Field<T>,
+    options: &Options,
+    steps: u64,
+) -> Field<T> {
     // Steps that become ever smaller are an error, not a long test.
     let options = Options { force: true, max_steps: 10_000, ..options.clone() };
-    let mut march = March::new(problem, u, 0.0, &options, cpu(1)).unwrap();
+    let mut simulation = Simulation::new(problem, u, 0.0, &options, cpu(1)).unwrap();
     let end = match options.steps {
         Steps::Fixed(h) => steps as f64 * h,
-        Steps::Share(_) | Steps::Adaptive(_) => 0.3,
+        Steps::Fraction(_) | Steps::Adaptive(_) => 0.3,
     };
-    let outcome = march.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
-    march.field().unwrap().into_owned()
+    simulation.field().unwrap().into_owned()
 }
 
 /// Grains of some cells and single ones: every kind of corner that solid cells can have.
@@ -50,16 +56,16 @@ fn with_solids<T: Precision>(problem: &Problem, solid: f64) -> Field<T> {
     u
 }
 
-/// Winds and diffusion that differ from cell to cell beside a constant part.
+/// Velocities and diffusion that differ from cell to cell beside a constant part.
 fn transported(shape: [usize; 3], advection: Advection) -> Problem {
     let grid = Grid::new(shape, 0.9).unwrap();
     let values = |seed: u64, least: f64| -> Vec<f64> {
         (0..grid.cells()).map(|cell| noise(seed, 0, cell).max(least)).collect()
     };
-    let wind = Wind::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
+    let velocity = Velocity::Cells([1, 2, 3].map(|seed| values(seed, -1.0)));
     Problem::new(model(&[("u", "0.3 * lap(u)"), ("v", "0.2 * lap(u + v)")]), grid)
-        .walls(Walls::all(Wall::Periodic))
-        .wind(wind, advection)
+        .boundaries(Boundaries::all(Boundary::Periodic))
+        .velocity(velocity, advection)
         .diffusion("v", values(4, 0.0))
         .mask(grains(&grid))
 }
@@ -71,11 +77,11 @@ fn mass_is_kept_and_solid_cells_keep_their_bits() {
         let stencil = [Stencil::Isotropic, Stencil::Star][n / 2];
         let mut problem = transported(shape, advection).stencil(stencil);
         if n == 3 {
-            problem.wind = Some(Wind::Uniform([0.4, -0.3, 0.2].map(Quantity::from)));
+            problem.velocity = Some(Velocity::Uniform([0.4, -0.3, 0.2].map(Quantity::from)));
         }
         for options in methods(0.02) {
             let start = with_solids::<f64>(&problem, 1e7);
-            let end = march(&problem, start.clone(), &options, 40);
+            let end = simulation(&problem, start.clone(), &options, 40);
             let engine = Engine::new(&problem, &cpu(1)).unwrap();
             let sums = [&start, &end].map(|field| engine.summaries(field));
             for (before, after) in sums[0].iter().zip(&sums[1]) {
@@ -105,8 +111,8 @@ fn the_domain_knows_neither_solid_values_nor_threads() {
     for problem in problems {
         let mask = problem.mask.clone().unwrap();
         for options in methods(0.01) {
-            let end = march(&problem, with_solids::<f64>(&problem, 1e7), &options, 5);
-            let other = march(&problem, with_solids::<f64>(&problem, -1.0), &options, 5);
+            let end = simulation(&problem, with_solids::<f64>(&problem, 1e7), &options, 5);
+            let other = simulation(&problem, with_solids::<f64>(&problem, -1.0), &options, 5);
             for cell in (0..problem.grid.cells()).map(|at| problem.grid.cell(at)) {
                 for s in (0..end.species()).filter(|_| mask.contains(cell)) {
                     assert_eq!(
@@ -118,10 +124,10 @@ fn the_domain_knows_neither_solid_values_nor_threads() {
             }
             let options = Options { force: true, ..options };
             let start = with_solids::<f64>(&problem, -1.0);
-            let mut several = March::new(&problem, start, 0.0, &options, cpu(3)).unwrap();
+            let mut several = Simulation::new(&problem, start, 0.0, &options, cpu(3)).unwrap();
             let end = match options.steps {
                 Steps::Fixed(h) => 5.0 * h,
-                Steps::Share(_) | Steps::Adaptive(_) => 0.3,
+                Steps::Fraction(_) | Steps::Adaptive(_) => 0.3,
             };
             several.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap();
             assert!(*several.field().unwrap() == other, "{:?}", options.method);
@@ -196,8 +202,8 @@ fn exchange_follows_the_rule() {
             for mask in [pores(&grid), grains(&grid)] {
                 let problem = Problem::new(model(&[("c", "lap(c)")]), grid).stencil(stencil);
                 let problem = problem.mask(mask.clone());
-                let walls = if periodic { Wall::Periodic } else { Wall::NoFlux };
-                let problem = problem.walls(Walls::all(walls));
+                let boundaries = if periodic { Boundary::Periodic } else { Boundary::NoFlux };
+                let problem = problem.boundaries(Boundaries::all(boundaries));
                 let u = with_solids::<f64>(&problem, 1e7);
                 let slopes: Vec<(Isa, Field<f64>)> = Isa::available()
                     .into_iter()
@@ -205,7 +211,7 @@ fn exchange_follows_the_rule() {
                         let cpu = Cpu { threads: Some(1), isa };
                         let engine = Engine::new(&problem, &cpu).unwrap();
                         let mut slope = engine.zeros().unwrap();
-                        assert!(engine.slope(0.0, &u, &mut slope));
+                        assert!(engine.rhs(0.0, &u, &mut slope));
                         (isa, slope)
                     })
                     .collect();
@@ -243,7 +249,7 @@ fn every_instruction_set_agrees() {
             .map(|isa| {
                 let engine = Engine::new(&problem, &Cpu { threads: Some(1), isa }).unwrap();
                 let mut slope = engine.zeros().unwrap();
-                assert!(engine.slope(0.0, &u, &mut slope));
+                assert!(engine.rhs(0.0, &u, &mut slope));
                 slope
             })
             .collect();
@@ -284,8 +290,8 @@ fn box_in_box(equations: &[(&'static str, &'static str)], shape: [usize; 3], ste
         }
     }
     for options in methods(0.004) {
-        let small = march(&problem(&inner), start.clone(), &options, 5);
-        let large = march(&problem(&outer).mask(mask.clone()), around.clone(), &options, 5);
+        let small = simulation(&problem(&inner), start.clone(), &options, 5);
+        let large = simulation(&problem(&outer).mask(mask.clone()), around.clone(), &options, 5);
         for cell in &cells {
             for s in 0..species {
                 let (a, b) = (small.get(s, *cell), large.get(s, place(*cell)));
@@ -318,7 +324,7 @@ fn channels_are_lines() {
     let equation = [("u", "0.4 * lap(u) + u * (1 - u)")];
     let start = Field::<f64>::from_fn(&line, 1, |_, at| wave(at[0])).unwrap();
     let options = Options::euler(0.05);
-    let expected = march(&Problem::new(model(&equation), line), start, &options, 60);
+    let expected = simulation(&Problem::new(model(&equation), line), start, &options, 60);
     for axis in 0..3 {
         for (width, depth) in [(1, 0), (3, 0), (1, 1), (2, 3)] {
             let mut shape = [7; 3];
@@ -338,7 +344,7 @@ fn channels_are_lines() {
             let start = Field::<f64>::from_fn(&grid, 1, |_, at| value(at)).unwrap();
             for stencil in [Stencil::Isotropic, Stencil::Star] {
                 let problem = Problem::new(model(&equation), grid).stencil(stencil);
-                let end = march(&problem.mask(mask.clone()), start.clone(), &options, 60);
+                let end = simulation(&problem.mask(mask.clone()), start.clone(), &options, 60);
                 for cell in (0..grid.cells()).map(|at| grid.cell(at)) {
                     let found = end.get(0, cell);
                     let line = if mask.contains(cell) {
@@ -371,7 +377,7 @@ fn symmetric_domains_keep_symmetric_fields() {
     let start = Field::<f64>::from_fn(&grid, 1, |_, at| shape(at)).unwrap();
     for equation in ["0.3 * lap(c) + c * (1 - c)", "-0.2 * lap(c - c^3 + lap(c))"] {
         let problem = Problem::new(model(&[("c", equation)]), grid).mask(mask.clone());
-        let end = march(&problem, start.clone(), &Options::euler(0.02), 60);
+        let end = simulation(&problem, start.clone(), &Options::euler(0.02), 60);
         for cell in (0..grid.cells()).map(|at| grid.cell(at)) {
             let [i, j, k] = cell;
             for other in
@@ -384,13 +390,13 @@ fn symmetric_domains_keep_symmetric_fields() {
     }
 }
 
-/// On which side of a wall a place is; zero within it.
+/// On which side of a boundary a place is; zero within it.
 type Side = fn([f64; 3]) -> f64;
 
-/// Neither wind nor diffusion gets to the other side of a wall, straight or of cells that touch
+/// Neither velocity nor diffusion gets to the other side of a boundary, straight or of cells that touch
 /// at edges only.
 #[test]
-fn nothing_passes_walls() {
+fn nothing_passes_boundaries() {
     let grid = Grid::new([24, 20, 5], 1.0).unwrap();
     let sides: [(&str, Side); 2] =
         [("straight", |at| at[0] - 9.5), ("staircase", |at| at[0].floor() - at[1].floor())];
@@ -399,18 +405,18 @@ fn nothing_passes_walls() {
         let begin = |at: [f64; 3]| if side(at) > 0.0 { 0.0 } else { 1.0 };
         let start = Field::<f64>::from_fn(&grid, 1, |_, at| begin(at)).unwrap();
         let speed = [0.9, -0.4, 0.3];
-        let uniform = Wind::Uniform(speed.map(Quantity::from));
-        let cells = Wind::Cells(speed.map(|w| vec![w; grid.cells()]));
-        for (wind, advection) in [
+        let uniform = Velocity::Uniform(speed.map(Quantity::from));
+        let cells = Velocity::Cells(speed.map(|w| vec![w; grid.cells()]));
+        for (velocity, advection) in [
             (uniform.clone(), Advection::Upwind),
             (uniform, Advection::Koren),
             (cells, Advection::Koren),
         ] {
             let problem = Problem::new(model(&[("c", "0.1 * lap(c)")]), grid)
-                .wind(wind, advection)
+                .velocity(velocity, advection)
                 .diffusion("c", vec![0.1; grid.cells()])
                 .mask(mask.clone());
-            let end = march(&problem, start.clone(), &Options::euler(0.1), 100);
+            let end = simulation(&problem, start.clone(), &Options::euler(0.1), 100);
             for cell in (0..grid.cells()).map(|at| grid.cell(at)) {
                 let at = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
                 assert!(
@@ -432,14 +438,15 @@ fn reactions_of_solid_cells_do_not_matter() {
         |solid: f64| Field::<f64>::from_fn(&grid, 1, |_, at| if at[0] > 2.0 { 1.0 } else { solid });
     for options in methods(0.05) {
         let problem = Problem::new(model(&[("c", "lap(c) - ln(c)")]), grid);
-        let end = march(&problem.mask(mask.clone()), start(-4.0).unwrap(), &options, 5);
+        let end = simulation(&problem.mask(mask.clone()), start(-4.0).unwrap(), &options, 5);
         assert!(end.get(0, [1, 1, 1]) == -4.0 && (end.get(0, [2, 1, 1]) - 1.0).abs() < 1e-14);
         let problem =
             Problem::new(model(&[("c", "lap(c) + select(t > 0.1 && x > 4, 1/(t - t), 0)")]), grid);
         let options = Options { force: true, ..options };
         let problem = problem.mask(mask.clone());
-        let mut march = March::new(&problem, start(7.0).unwrap(), 0.0, &options, cpu(1)).unwrap();
-        let outcome = march.until(1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let mut simulation =
+            Simulation::new(&problem, start(7.0).unwrap(), 0.0, &options, cpu(1)).unwrap();
+        let outcome = simulation.until(1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
         let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
         // By stages it spreads.
         if options.method == Method::Euler {
@@ -484,8 +491,9 @@ fn no_domain_has_larger_eigenvalues_than_the_box() {
         for seed in 0..24 {
             let shape = [[7, 6, 5], [9, 8, 1], [6, 6, 2]][seed as usize % 3];
             let grid = Grid::new(shape, 1.0).unwrap();
-            let share = [-0.7, -0.3, 0.2, 0.8][seed as usize / 3 % 4];
-            let values: Vec<f64> = (0..grid.cells()).map(|n| noise(seed, 0, n) + share).collect();
+            let fraction = [-0.7, -0.3, 0.2, 0.8][seed as usize / 3 % 4];
+            let values: Vec<f64> =
+                (0..grid.cells()).map(|n| noise(seed, 0, n) + fraction).collect();
             let mask = Mask::from_values(&grid, &values).unwrap();
             let problem =
                 Problem::new(model(&[("c", "-lap(c)")]), grid).stencil(stencil).mask(mask);
@@ -494,7 +502,7 @@ fn no_domain_has_larger_eigenvalues_than_the_box() {
             let mut next = engine.zeros().unwrap();
             let mut largest = 0.0;
             for _ in 0..400 {
-                engine.slope(0.0, &u, &mut next);
+                engine.rhs(0.0, &u, &mut next);
                 let size = next.to_values(0).iter().map(|x| x * x).sum::<f64>().sqrt();
                 largest = size;
                 if size == 0.0 {
@@ -521,7 +529,7 @@ fn single_precision_keeps_what_it_should() {
     let problem = transported([21, 13, 9], Advection::Koren);
     for options in methods(0.02) {
         let start = with_solids::<f32>(&problem, 1e3);
-        let end = march(&problem, start.clone(), &options, 40);
+        let end = simulation(&problem, start.clone(), &options, 40);
         let engine = Engine::new(&problem, &cpu(1)).unwrap();
         let sums = [&start, &end].map(|field| engine.summaries(field));
         for (before, after) in sums[0].iter().zip(&sums[1]) {
@@ -551,7 +559,7 @@ fn masks_that_do_not_fit_are_refused() {
     assert!(error.contains("cell [0, 1, 1]") && error.contains("solid"), "{error}");
     let inside = problem.mask(mask).source(source([1, 1, 1]));
     assert!(inside.check().is_ok());
-    let end = march(&inside, Field::<f64>::zeros(&grid, 1).unwrap(), &Options::euler(0.1), 10);
+    let end = simulation(&inside, Field::<f64>::zeros(&grid, 1).unwrap(), &Options::euler(0.1), 10);
     let sum = Engine::new(&inside, &cpu(1)).unwrap().summaries(&end)[0].sum;
     assert!((sum - 1.0).abs() < 1e-13);
 }

@@ -1,10 +1,10 @@
 //! Reactions as machine code against the same interpreted, bit for bit: a `min` that takes nothing away has no
 //! code, and leaves all before it as it is.
 
-use crate::common::mixed_walls;
+use crate::common::mixed_boundaries;
 use odeum_fields::{
-    Advection, Combination, Engine, Field, Grid, Mask, ModelText, Precision, Problem, Quantity,
-    Wall, Walls, Wind, noise,
+    Advection, Boundaries, Boundary, Combination, Engine, Field, Grid, Mask, ModelText, Precision,
+    Problem, Quantity, Velocity, noise,
 };
 use odeum_ode::{Cpu, Isa};
 
@@ -44,7 +44,7 @@ fn check<T: Precision>(problems: &[Problem; 2], cpu: &Cpu) {
         for terms in [&[][..], &[(1.0, &u)], &[(0.3, &v)], &[(0.4, &u), (0.6, &v), (-0.2, &w)]] {
             let [coded, interpreted] = engines.each_ref().map(|engine| {
                 let mut out = w.clone();
-                assert!(engine.sweep(0.4, &u, &Combination { slope: 0.01, own, terms }, &mut out));
+                assert!(engine.sweep(0.4, &u, &Combination { rhs: 0.01, own, terms }, &mut out));
                 out
             });
             let shape = problems[0].grid.shape();
@@ -75,18 +75,20 @@ fn code_and_interpreter_give_the_same_bits() {
         ("w", "lap(u) - sqrt(abs(w))"),
     ];
     let front = [("a", "lap(a) - 0.2*a*b"), ("b", "0.2*a*b - lap(b - b^3 + lap(b))")];
-    let wind = || Wind::Uniform(["0.4", "-0.2", "0.3*cos(9*t)"].map(Quantity::from));
+    let velocity = || Velocity::Uniform(["0.4", "-0.2", "0.3*cos(9*t)"].map(Quantity::from));
     for shape in SHAPES {
         let both = |equations| [false, true].map(|without| problem(shape, equations, without));
         let cases = [
             both(&turing[..]),
-            both(&turing[..]).map(|problem| problem.walls(mixed_walls())),
-            both(&turing[..]).map(|problem| problem.wind(wind(), Advection::Upwind)),
-            both(&turing[..]).map(|problem| problem.walls(Walls::all(Wall::Periodic))),
+            both(&turing[..]).map(|problem| problem.boundaries(mixed_boundaries())),
+            both(&turing[..]).map(|problem| problem.velocity(velocity(), Advection::Upwind)),
+            both(&turing[..])
+                .map(|problem| problem.boundaries(Boundaries::all(Boundary::Periodic))),
             both(&front[..]),
-            both(&front[..]).map(|problem| problem.walls(Walls::all(Wall::Periodic))),
+            both(&front[..]).map(|problem| problem.boundaries(Boundaries::all(Boundary::Periodic))),
             both(&turing[..]).map(porous),
-            both(&turing[..]).map(|problem| porous(problem).wind(wind(), Advection::Upwind)),
+            both(&turing[..])
+                .map(|problem| porous(problem).velocity(velocity(), Advection::Upwind)),
             both(&front[..]).map(porous),
         ];
         for problems in &cases {

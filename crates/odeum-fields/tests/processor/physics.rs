@@ -1,9 +1,9 @@
 //! The paper's problems against their dispersion relations, profiles and moments.
 
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_fields::{
-    Advection, Engine, Field, Grid, March, ModelText, Options, Outcome, Problem, Quantity, Stencil,
-    Wall, Walls, Wind, noise,
+    Advection, Boundaries, Boundary, Engine, Field, Grid, ModelText, Options, Outcome, Problem,
+    Quantity, Simulation, Stencil, Velocity, noise,
 };
 use odeum_ode::{Cpu, Isa};
 use std::f64::consts::PI;
@@ -21,10 +21,10 @@ fn model(equation: &str) -> odeum_fields::Model {
 
 fn steps(problem: &Problem, u: Field<f64>, h: f64, steps: u64) -> Field<f64> {
     let options = Options { force: true, ..Options::euler(h) };
-    let mut march = March::new(problem, u, 0.0, &options, cpu()).unwrap();
-    let outcome = march.steps(steps, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut simulation = Simulation::new(problem, u, 0.0, &options, cpu()).unwrap();
+    let outcome = simulation.steps(steps, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome, Outcome::Reached);
-    march.field().unwrap().into_owned()
+    simulation.field().unwrap().into_owned()
 }
 
 /// The amplitude of a product of cosines in a field.
@@ -47,7 +47,7 @@ fn amplitude(u: &Field<f64>, s: usize, mode: [usize; 3], grid: &Grid) -> f64 {
 #[test]
 fn turing_waves_grow_as_the_discrete_relation_says() {
     let shape = [24, 12, 10];
-    let problem = Paper::Turing.problem(shape).unwrap();
+    let problem = Builtin::Turing.problem(shape).unwrap();
     let grid = problem.grid;
     let mut steady = (0.17, 0.17);
     for _ in 0..50 {
@@ -105,7 +105,7 @@ fn the_interface_of_cahn_and_hilliard_rests() {
 }
 
 /// Growth of waves about c₀ by Λ(1 − 3c₀²) − Λ², Λ the negative of the symbol, in three
-/// dimensions and at walls.
+/// dimensions and at boundaries.
 #[test]
 fn waves_of_cahn_and_hilliard_grow_by_their_symbol() {
     let shape = [14, 9, 11];
@@ -128,7 +128,7 @@ fn waves_of_cahn_and_hilliard_grow_by_their_symbol() {
 /// k₂ = 0, a − b obeys pure diffusion.
 #[test]
 fn budgets_of_the_front() {
-    let problem = Paper::Front.problem([30, 6, 7]).unwrap();
+    let problem = Builtin::Front.problem([30, 6, 7]).unwrap();
     let grid = problem.grid;
     let mut n = 0;
     let u = Field::<f64>::from_fn(&grid, 3, |_, _| {
@@ -144,7 +144,7 @@ fn budgets_of_the_front() {
 
     let mut problem = problem;
     problem.model = problem.model.with_param("k2", 0.0).unwrap();
-    // The wall of a holds 10 and that of b is closed, so their difference is watched inside.
+    // The boundary of a holds 10 and that of b is closed, so their difference is watched inside.
     let before = Field::<f64>::from_fn(&grid, 1, |_, _| 0.0).unwrap();
     let mut difference = before;
     for index in 0..grid.cells() {
@@ -180,14 +180,14 @@ fn moments(u: &Field<f64>, grid: &Grid) -> (f64, [f64; 3], [f64; 3]) {
     (mass, mean, variance)
 }
 
-/// A puff moves with the wind exactly, and its variance grows by 2D·dt + |w|h·dt − (w·dt)² in a
-/// step, also when the wind turns.
+/// A puff moves with the velocity exactly, and its variance grows by 2D·dt + |w|h·dt − (w·dt)² in a
+/// step, also when the velocity turns.
 #[test]
 fn upwind_moments_follow_their_rule() {
     let grid = Grid::new([40, 24, 36], 100.0).unwrap();
-    let winds = ["5", "-1", "5 * cos(t / 30)"];
-    let wind = Wind::Uniform(winds.map(Quantity::from));
-    let problem = Problem::new(model("100 * lap(c)"), grid).wind(wind, Advection::Upwind);
+    let velocities = ["5", "-1", "5 * cos(t / 30)"];
+    let velocity = Velocity::Uniform(velocities.map(Quantity::from));
+    let problem = Problem::new(model("100 * lap(c)"), grid).velocity(velocity, Advection::Upwind);
     let u = Field::<f64>::from_fn(&grid, 1, |_, at| {
         f64::from((0..3).all(|k| (at[k] / 100.0 - [12.5, 12.5, 18.5][k]).abs() < 0.6))
     })
@@ -207,24 +207,25 @@ fn upwind_moments_follow_their_rule() {
     }
 }
 
-/// Winds per cell give what a uniform wind gives; a wave with its crests is carried with second order
+/// Velocities per cell give what a uniform velocity gives; a wave with its crests is advected with second order
 /// in the mean by Koren's scheme (koren.rs has more), with far less loss than upwind; no new extremes
 /// appear.
 #[test]
-fn carried_waves_keep_their_shape() {
-    let carried = |n: usize, advection: Advection, per_cell: bool, axis: usize| {
+fn advected_waves_keep_their_shape() {
+    let advected = |n: usize, advection: Advection, per_cell: bool, axis: usize| {
         let mut shape = [2; 3];
         shape[axis] = n;
         let grid = Grid::new(shape, 1.0 / n as f64).unwrap();
         let mut w = [0.0; 3];
         w[axis] = -1.0;
-        let wind = if per_cell {
-            Wind::Cells(w.map(|w| vec![w; grid.cells()]))
+        let velocity = if per_cell {
+            Velocity::Cells(w.map(|w| vec![w; grid.cells()]))
         } else {
-            Wind::Uniform(w.map(Quantity::from))
+            Velocity::Uniform(w.map(Quantity::from))
         };
-        let problem =
-            Problem::new(model("0"), grid).wind(wind, advection).walls(Walls::all(Wall::Periodic));
+        let problem = Problem::new(model("0"), grid)
+            .velocity(velocity, advection)
+            .boundaries(Boundaries::all(Boundary::Periodic));
         let wave = |x: f64| (2.0 * PI * x).sin();
         let u = Field::<f64>::from_fn(&grid, 1, |_, at| wave(at[axis])).unwrap();
         // Small steps, so that the error of Euler does not show.
@@ -240,29 +241,30 @@ fn carried_waves_keep_their_shape() {
         (sum / grid.cells() as f64, end)
     };
     for axis in 0..3 {
-        let (upwind, uniform) = carried(32, Advection::Upwind, false, axis);
-        let (_, cells) = carried(32, Advection::Upwind, true, axis);
+        let (upwind, uniform) = advected(32, Advection::Upwind, false, axis);
+        let (_, cells) = advected(32, Advection::Upwind, true, axis);
         for (a, b) in uniform.to_values(0).iter().zip(cells.to_values(0)) {
             assert!((a - b).abs() < 1e-12, "axis {axis}");
         }
-        let (coarse, uniform) = carried(32, Advection::Koren, false, axis);
-        let (_, cells) = carried(32, Advection::Koren, true, axis);
+        let (coarse, uniform) = advected(32, Advection::Koren, false, axis);
+        let (_, cells) = advected(32, Advection::Koren, true, axis);
         assert!(
             uniform.to_values(0).iter().zip(cells.to_values(0)).all(|(a, b)| (a - b).abs() < 1e-12)
         );
-        let (fine, _) = carried(64, Advection::Koren, false, axis);
+        let (fine, _) = advected(64, Advection::Koren, false, axis);
         assert!(coarse < upwind / 5.0, "axis {axis}: {coarse} {upwind}");
         assert!((coarse / fine).log2() > 2.0, "axis {axis}: {coarse} {fine}");
     }
 }
 
-/// A jump carried by Koren's scheme stays between its values.
+/// A jump advected by Koren's scheme stays between its values.
 #[test]
 fn jumps_stay_within_their_values() {
     let grid = Grid::new([60, 20, 1], 1.0).unwrap();
-    let wind = Wind::Uniform([0.7, -0.4, 0.0].map(Quantity::from));
-    let problem =
-        Problem::new(model("0"), grid).walls(Walls::all(Wall::Open)).wind(wind, Advection::Koren);
+    let velocity = Velocity::Uniform([0.7, -0.4, 0.0].map(Quantity::from));
+    let problem = Problem::new(model("0"), grid)
+        .boundaries(Boundaries::all(Boundary::Open))
+        .velocity(velocity, Advection::Koren);
     let jump = |at: [f64; 3]| f64::from((10.0..20.0).contains(&at[0]) && at[1] > 8.0);
     let u = Field::<f64>::from_fn(&grid, 1, |_, at| jump(at)).unwrap();
     let end = steps(&problem, u, 0.45, 60);
@@ -274,8 +276,8 @@ fn jumps_stay_within_their_values() {
 /// What a point source gives is in the box: E per time, in one cell.
 #[test]
 fn a_source_gives_what_it_should() {
-    let problem = Paper::Plume.problem([48, 12, 16]).unwrap();
-    let start = Paper::Plume.initial::<f64>(&problem.grid, 0).unwrap();
+    let problem = Builtin::Plume.problem([48, 12, 16]).unwrap();
+    let start = Builtin::Plume.initial::<f64>(&problem.grid, 0).unwrap();
     let end = steps(&problem, start, 5.0, 8);
     let engine = Engine::new(&problem, &cpu()).unwrap();
     let all = engine.summaries(&end)[0];
@@ -286,13 +288,13 @@ fn a_source_gives_what_it_should() {
 /// The mended front differs from the printed one only by where the redissolution begins.
 #[test]
 fn problems_have_their_names() {
-    for paper in Paper::ALL {
-        assert_eq!(Paper::named(paper.name()), Some(paper));
-        let problem = paper.problem([6, 5, 4]).unwrap();
-        let start = paper.initial::<f32>(&problem.grid, 1).unwrap();
-        let mut march =
-            March::new(&problem, start, 0.0, &Options::euler(paper.step()), cpu()).unwrap();
-        let outcome = march.steps(3, 0, &mut |_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(outcome, Outcome::Reached, "{paper:?}");
+    for builtin in Builtin::ALL {
+        assert_eq!(Builtin::named(builtin.name()), Some(builtin));
+        let problem = builtin.problem([6, 5, 4]).unwrap();
+        let start = builtin.initial::<f32>(&problem.grid, 1).unwrap();
+        let mut simulation =
+            Simulation::new(&problem, start, 0.0, &Options::euler(builtin.step()), cpu()).unwrap();
+        let outcome = simulation.steps(3, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(outcome, Outcome::Reached, "{builtin:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! Balls, puffs and plumes in free space against their solutions: profiles, not moments alone.
 
-use crate::common::{carried, centres, erf};
+use crate::common::{advected, centres, erf};
 use odeum_fields::{
-    Advection, Field, Grid, ModelText, Options, PointSource, Problem, Quantity, Wind,
+    Advection, Field, Grid, ModelText, Options, PointSource, Problem, Quantity, Velocity,
 };
 use std::f64::consts::PI;
 
@@ -24,7 +24,7 @@ fn ball(r: f64, a: f64, dt: f64) -> f64 {
     0.5 * (erf((a - r) / s) + erf((a + r) / s)) - (dt / PI).sqrt() / r * waves
 }
 
-/// An eighth of the paper's ball at t = 100, between walls that are planes of symmetry.
+/// An eighth of the paper's ball at t = 100, between boundaries that are planes of symmetry.
 #[test]
 fn a_ball_spreads_as_the_solution_says_at_every_distance() {
     for (t, centre) in [(100.0, 0.427593), (1000.0, 0.022411)] {
@@ -45,7 +45,7 @@ fn a_ball_spreads_as_the_solution_says_at_every_distance() {
         };
         let start = Field::<f64>::from_fn(&grid, 1, |_, at| part(at)).unwrap();
         let problem = Problem::new(model(1.0), grid);
-        let end = carried(&problem, start, &Options::euler(h * h / 16.0), t);
+        let end = advected(&problem, start, &Options::euler(h * h / 16.0), t);
         let pairs = end.to_values(0).into_iter().zip(centres(&grid));
         let errors = pairs.map(|(c, at)| {
             let r = at.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -57,15 +57,15 @@ fn a_ball_spreads_as_the_solution_says_at_every_distance() {
     assert!(fine < 1e-3 && coarse / fine > 3.0, "{coarse} {fine}");
 }
 
-/// A wind that turns, and where it has carried what began at 0 by time t.
-const WINDS: [&str; 3] = ["2", "-1", "1.5 * cos(t)"];
+/// A velocity that turns, and where it has advected what began at 0 by time t.
+const VELOCITIES: [&str; 3] = ["2", "-1", "1.5 * cos(t)"];
 
 fn shift(t: f64) -> [f64; 3] {
     [2.0 * t, -t, 1.5 * t.sin()]
 }
 
-fn wind() -> Wind {
-    Wind::Uniform(WINDS.map(Quantity::from))
+fn velocity() -> Velocity {
+    Velocity::Uniform(VELOCITIES.map(Quantity::from))
 }
 
 /// e^(−d²/(2 v)) along each axis over √(2πv), of variances v about `centre`.
@@ -95,14 +95,14 @@ const PUFF_D: f64 = 0.05;
 const PUFF: f64 = 0.2;
 const FROM: [f64; 3] = [2.5, 3.5, 2.5];
 
-/// A Gaussian puff, carried: the grid, the field at the end, and the size of a step.
+/// A Gaussian puff, advected: the grid, the field at the end, and the size of a step.
 fn puff(refine: usize, advection: Advection) -> (Grid, Field<f64>, f64) {
     let h = 0.2 / refine as f64;
     let grid = Grid::new([35 * refine, 30 * refine, 32 * refine], h).unwrap();
-    let problem = Problem::new(model(PUFF_D), grid).wind(wind(), advection);
+    let problem = Problem::new(model(PUFF_D), grid).velocity(velocity(), advection);
     let start = Field::<f64>::from_fn(&grid, 1, |_, at| gaussian(at, FROM, [PUFF; 3])).unwrap();
     let step = h * h / 4.0;
-    (grid, carried(&problem, start, &Options::euler(step), PUFF_END), step)
+    (grid, advected(&problem, start, &Options::euler(step), PUFF_END), step)
 }
 
 /// The place where a puff should be at the end.
@@ -123,7 +123,7 @@ fn difference(grid: &Grid, c: &Field<f64>, variances: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn a_puff_is_carried_and_spreads_as_a_gaussian() {
+fn a_puff_is_advected_and_spreads_as_a_gaussian() {
     let variances = [PUFF + 2.0 * PUFF_D * PUFF_END; 3];
     let mut errors = Vec::new();
     for refine in [1, 2] {
@@ -157,7 +157,7 @@ fn upwind_spreads_a_puff_by_its_own_diffusion() {
     assert!(as_it_is < 0.03 && as_it_should > 0.3, "{as_it_is} {as_it_should}");
 }
 
-/// A source in a cell that gives q per time, in a wind that turns: the sum of the puffs of all
+/// A source in a cell that gives q per time, in a velocity that turns: the sum of the puffs of all
 /// times, ∫ q e^(−|x − x₀ − s|²/(4Dτ)) (4πDτ)^(−3/2) dτ with s the way of what left τ ago.
 fn plume(offset: [f64; 3], q: f64, diffusion: f64, t: f64) -> f64 {
     let n = 4000;
@@ -171,7 +171,7 @@ fn plume(offset: [f64; 3], q: f64, diffusion: f64, t: f64) -> f64 {
     (0..n).map(term).sum()
 }
 
-/// In a wind that does not turn the sum is q/(4πDr) e^(−w(r − x)/(2D)) after a long time.
+/// In a velocity that does not turn the sum is q/(4πDr) e^(−w(r − x)/(2D)) after a long time.
 #[test]
 fn a_sum_of_puffs_is_the_steady_plume() {
     let (diffusion, w, q): (f64, f64, f64) = (0.3, 2.0, 1.7);
@@ -202,10 +202,11 @@ fn a_point_source_makes_the_plume_of_its_puffs() {
         let from = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
         let rate = Quantity::from(q / h.powi(3));
         let source = PointSource { species: "c".to_owned(), cell, rate };
-        let problem =
-            Problem::new(model(diffusion), grid).wind(wind(), Advection::Koren).source(source);
+        let problem = Problem::new(model(diffusion), grid)
+            .velocity(velocity(), Advection::Koren)
+            .source(source);
         let start = Field::<f64>::zeros(&grid, 1).unwrap();
-        let end = carried(&problem, start, &Options::euler(h * h / 4.0), t);
+        let end = advected(&problem, start, &Options::euler(h * h / 4.0), t);
         let values = end.to_values(0);
         let (mut error, mut whole) = (0.0, 0.0);
         for (c, at) in values.iter().zip(centres(&grid)).step_by(97) {

@@ -1,6 +1,6 @@
 //! Models written in Rust are those written as text.
 
-use crate::common::carried;
+use crate::common::advected;
 use odeum_fields::{Field, Grid, Model, ModelText, Options, Problem, noise};
 use odeum_ode::Real;
 
@@ -17,7 +17,7 @@ fn text_with(more: [&str; 2]) -> Model {
     text.read().unwrap().0
 }
 
-/// Places and the time too.
+/// Offsets and the time too.
 fn text() -> Model {
     text_with(["+ t * y", "- z"])
 }
@@ -59,7 +59,7 @@ fn rust_and_text_have_the_same_bits() {
             0.4 + 0.3 * noise(2, s, cell)
         });
         let problem = Problem::new(model, grid);
-        carried(&problem, start.unwrap(), &Options::euler(0.01), 0.2)
+        advected(&problem, start.unwrap(), &Options::euler(0.01), 0.2)
     });
     assert!(ends[0] == ends[1] && ends[0] == ends[2]);
 }
@@ -70,6 +70,6 @@ fn the_number_of_equations_is_that_of_the_species() {
     assert!(few.unwrap_err().to_string().contains("2 outputs"));
     let third = text().with_source(2, |cell| cell.t);
     assert!(third.unwrap_err().to_string().contains("the model has 2 species"));
-    let spoiled = Model::record(&["a"], &[("k", f64::NAN)], |cell| vec![cell.p[0]]);
-    assert!(spoiled.unwrap_err().to_string().contains("must be finite"));
+    let non_finite = Model::record(&["a"], &[("k", f64::NAN)], |cell| vec![cell.p[0]]);
+    assert!(non_finite.unwrap_err().to_string().contains("must be finite"));
 }

@@ -2,8 +2,8 @@
 
 use crate::common::model;
 use odeum_fields::{
-    Advection, Field, Grid, March, Method, Options, Outcome, Problem, Quantity, Steps, Wall, Walls,
-    Wind, noise, stability,
+    Advection, Boundaries, Boundary, Field, Grid, Method, Options, Outcome, Problem, Quantity,
+    Simulation, Steps, Velocity, noise, stability,
 };
 use odeum_ode::Cpu;
 
@@ -34,10 +34,10 @@ fn growth(problem: &Problem, method: Method, h: f64, steps: u64) -> f64 {
     let mut options = Options::new(method, Steps::Fixed(h));
     options.force = true;
     let cpu = Cpu { threads: Some(1), ..Cpu::default() };
-    let mut march = March::new(problem, start.clone(), 0.0, &options, cpu).unwrap();
-    let outcome = march.steps(steps, 0, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+    let mut simulation = Simulation::new(problem, start.clone(), 0.0, &options, cpu).unwrap();
+    let outcome = simulation.steps(steps, 0, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
     match outcome {
-        Outcome::Reached => largest(&march.field().unwrap()) / largest(&start),
+        Outcome::Reached => largest(&simulation.field().unwrap()) / largest(&start),
         _ => f64::INFINITY,
     }
 }
@@ -55,30 +55,30 @@ fn is_tight(problem: &Problem, name: &str) {
 }
 
 #[test]
-fn winds_limit_steps_beside_the_spectral_radius() {
-    for (shape, wind) in [
+fn velocities_limit_steps_beside_the_spectral_radius() {
+    for (shape, velocity) in [
         ([61, 1, 1], [1.0, 0.0, 0.0]),
         ([61, 1, 1], [0.2, 0.0, 0.0]),
         ([23, 19, 1], [4.0, -1.5, 0.0]),
         ([13, 11, 9], [0.5, 0.7, -0.3]),
     ] {
         let problem = Problem::new(model(&[("c", "lap(c)")]), Grid::new(shape, 1.0).unwrap())
-            .walls(Walls::all(Wall::Periodic))
-            .wind(Wind::Uniform(wind.map(Quantity::from)), Advection::Upwind);
-        is_tight(&problem, &format!("{shape:?} {wind:?}"));
+            .boundaries(Boundaries::all(Boundary::Periodic))
+            .velocity(Velocity::Uniform(velocity.map(Quantity::from)), Advection::Upwind);
+        is_tight(&problem, &format!("{shape:?} {velocity:?}"));
     }
 }
 
 /// Of Koren's scheme the limiter bounds what would grow, so no step is wild.
 #[test]
-fn winds_of_third_order_limit_steps() {
+fn velocities_of_third_order_limit_steps() {
     for (shape, equation) in
         [([61, 1, 1], "0.02*lap(c)"), ([23, 19, 1], "0.3*lap(c)"), ([13, 11, 9], "0.1*lap(c)")]
     {
-        let wind = [1.0, 0.4, -0.6].map(Quantity::from);
+        let velocity = [1.0, 0.4, -0.6].map(Quantity::from);
         let problem = Problem::new(model(&[("c", equation)]), Grid::new(shape, 1.0).unwrap())
-            .walls(Walls::all(Wall::Periodic))
-            .wind(Wind::Uniform(wind), Advection::Koren);
+            .boundaries(Boundaries::all(Boundary::Periodic))
+            .velocity(Velocity::Uniform(velocity), Advection::Koren);
         let limits = stability(&problem, &rough(&problem), (0.0, 1.0)).unwrap();
         for method in METHODS {
             let h = limits.largest_step(method);
@@ -92,11 +92,11 @@ fn winds_of_third_order_limit_steps() {
 }
 
 #[test]
-fn reactions_that_swing_while_they_diffuse_limit_steps() {
-    let swing = [("u", "lap(u) - u - 3*v"), ("v", "lap(v) + 3*u - v")];
-    let problem = Problem::new(model(&swing), Grid::new([61, 1, 1], 1.0).unwrap())
-        .walls(Walls::all(Wall::Periodic));
-    is_tight(&problem, "swing");
+fn reactions_that_oscillation_while_they_diffuse_limit_steps() {
+    let oscillation = [("u", "lap(u) - u - 3*v"), ("v", "lap(v) + 3*u - v")];
+    let problem = Problem::new(model(&oscillation), Grid::new([61, 1, 1], 1.0).unwrap())
+        .boundaries(Boundaries::all(Boundary::Periodic));
+    is_tight(&problem, "oscillate");
 }
 
 #[test]
@@ -114,15 +114,15 @@ fn real_eigenvalues_leave_the_whole_range() {
 #[test]
 fn larger_steps_are_refused() {
     let problem = Problem::new(model(&[("c", "0.1*lap(c)")]), Grid::new([64, 1, 1], 1.0).unwrap())
-        .wind(Wind::Uniform([1.0, 0.0, 0.0].map(Quantity::from)), Advection::Upwind);
+        .velocity(Velocity::Uniform([1.0, 0.0, 0.0].map(Quantity::from)), Advection::Upwind);
     let method = Method::Rkl2 { stages: None };
     let limits = stability(&problem, &rough(&problem), (0.0, 1.0)).unwrap();
     let h = limits.largest_step(method);
     let begin = |h: f64| {
         let options = Options::new(method, Steps::Fixed(h));
-        let mut march =
-            March::new(&problem, rough(&problem), 0.0, &options, Cpu::default()).unwrap();
-        march.steps(1, 0, &mut |_| std::ops::ControlFlow::Continue(()))
+        let mut simulation =
+            Simulation::new(&problem, rough(&problem), 0.0, &options, Cpu::default()).unwrap();
+        simulation.steps(1, 0, &mut |_| std::ops::ControlFlow::Continue(()))
     };
     assert_eq!(begin(0.99 * h).unwrap(), Outcome::Reached);
     let error = begin(1.01 * h).unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use crate::common::{methods, model};
 use odeum_fields::{
-    Combination, Engine, Field, Grid, March, Options, Outcome, Precision, Problem, noise,
+    Combination, Engine, Field, Grid, Options, Outcome, Precision, Problem, Simulation, noise,
 };
 use odeum_ode::Cpu;
 use std::hint::black_box;
@@ -34,18 +34,19 @@ fn keeps() -> bool {
     small > 0.0 && large > 0.0
 }
 
-fn marched<T: Precision>(problem: &Problem, options: &Options, threads: usize) -> Field<T> {
+fn advanced<T: Precision>(problem: &Problem, options: &Options, threads: usize) -> Field<T> {
     let cpu = Cpu { threads: Some(threads), ..Cpu::default() };
-    let mut march = March::new(problem, drop::<T>(&problem.grid), 0.0, options, cpu).unwrap();
+    let mut simulation =
+        Simulation::new(problem, drop::<T>(&problem.grid), 0.0, options, cpu).unwrap();
     let mut seen = 0;
-    let outcome = march.until(40.0, 5, &mut |march| {
+    let outcome = simulation.until(40.0, 5, &mut |simulation| {
         assert!(keeps(), "whoever watches has its own numbers");
         seen += 1;
-        assert_eq!(subnormals(&march.field().unwrap()), 0, "{:?} {threads}", options.method);
+        assert_eq!(subnormals(&simulation.field().unwrap()), 0, "{:?} {threads}", options.method);
         ControlFlow::Continue(())
     });
     assert!(outcome.unwrap() == Outcome::Reached && seen > 0 && keeps());
-    march.field().unwrap().into_owned()
+    simulation.field().unwrap().into_owned()
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn fields_have_none_after_a_step_of_any_method() {
         let problem = gray_scott(shape);
         for options in methods(0.5) {
             let (one, two) =
-                (marched::<f32>(&problem, &options, 1), marched(&problem, &options, 2));
+                (advanced::<f32>(&problem, &options, 1), advanced(&problem, &options, 2));
             assert!(one == two, "{shape:?} {:?}", options.method);
             let zeros = one.to_values(1).iter().filter(|v| **v == 0.0).count();
             assert!(zeros > 10 || shape[0] < 200, "far from the drop there is nothing");
@@ -73,10 +74,10 @@ fn operands_count_as_zero() {
         let u = Field::<f32>::from_fn(&problem.grid, 2, tiny).unwrap();
         assert!(subnormals(&u) > 0);
         let mut out = engine.zeros().unwrap();
-        let what = Combination { slope: 0.5, own: None, terms: &[(1.0, &u)] };
+        let what = Combination { rhs: 0.5, own: None, terms: &[(1.0, &u)] };
         assert!(engine.sweep(0.0, &u, &what, &mut out));
         assert!(out.to_values(1).iter().all(|v| *v == 0.0));
-        let sum = Combination { slope: 0.0, own: None, terms: &[(1.0, &u), (1e30, &u)] };
+        let sum = Combination { rhs: 0.0, own: None, terms: &[(1.0, &u), (1e30, &u)] };
         assert!(engine.sweep(0.0, &u, &sum, &mut out));
         assert!(out.to_values(1).iter().all(|v| *v == 0.0) && keeps());
     }
@@ -95,11 +96,11 @@ fn threads_of_the_caller_stay_as_they_are() {
         let u = u.unwrap();
         pool.broadcast(|_| {
             let mut out = engine.zeros().unwrap();
-            assert!(engine.slope(0.0, &u, &mut out) && keeps());
+            assert!(engine.rhs(0.0, &u, &mut out) && keeps());
         });
         let mut other = engine.zeros().unwrap();
         let small = Engine::<f64>::new(&gray_scott([8, 8, 1]), &cpu).unwrap();
-        let wrong = std::panic::AssertUnwindSafe(|| small.slope(0.0, &u, &mut other));
+        let wrong = std::panic::AssertUnwindSafe(|| small.rhs(0.0, &u, &mut other));
         assert!(std::panic::catch_unwind(wrong).is_err() && keeps(), "after a panic");
     }
 }

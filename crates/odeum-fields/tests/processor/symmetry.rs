@@ -4,10 +4,10 @@
 //! and fluxes are what they are from either side: mirror images have the same bits. Axes are
 //! added one after the other, x before y before z: exchanged, they agree to rounding.
 
-use crate::common::{carried, model, one_thread};
+use crate::common::{advected, model, one_thread};
 use odeum_fields::{
-    Advection, Engine, Face, Field, Grid, Options, PointSource, Problem, Quantity, Stencil, Wall,
-    Walls, Wind, noise,
+    Advection, Boundaries, Boundary, Engine, Face, Field, Grid, Options, PointSource, Problem,
+    Quantity, Stencil, Velocity, noise,
 };
 
 const SHAPES: [[usize; 3]; 4] = [[37, 11, 6], [16, 9, 10], [70, 12, 1], [41, 1, 1]];
@@ -63,34 +63,35 @@ impl Turn {
 struct Plan {
     equations: Vec<(&'static str, &'static str)>,
     stencil: Stencil,
-    /// For every axis the walls at its low and high end.
-    walls: [[Wall; 2]; 3],
-    wind: Option<([f64; 3], Advection)>,
+    /// For every axis the boundaries at its low and high end.
+    boundaries: [[Boundary; 2]; 3],
+    velocity: Option<([f64; 3], Advection)>,
     source: Option<[usize; 3]>,
 }
 
 impl Plan {
-    fn new(equations: &[(&'static str, &'static str)], walls: [[Wall; 2]; 3]) -> Plan {
+    fn new(equations: &[(&'static str, &'static str)], boundaries: [[Boundary; 2]; 3]) -> Plan {
         let equations = equations.to_vec();
-        Plan { equations, stencil: Stencil::Isotropic, walls, wind: None, source: None }
+        Plan { equations, stencil: Stencil::Isotropic, boundaries, velocity: None, source: None }
     }
 
     fn problem(&self, grid: &Grid, turn: Turn) -> Problem {
-        let ends = turn.order(&self.walls);
-        let mut walls = Walls::default();
+        let ends = turn.order(&self.boundaries);
+        let mut boundaries = Boundaries::default();
         for (axis, ends) in ends.iter().enumerate() {
             let [low, high] = ends.clone();
             let [low, high] = if turn.flips[axis] { [high, low] } else { [low, high] };
-            walls =
-                walls.face(Face { axis, high: false }, low).face(Face { axis, high: true }, high);
+            boundaries = boundaries
+                .face(Face { axis, high: false }, low)
+                .face(Face { axis, high: true }, high);
         }
         let mut problem = Problem::new(model(&self.equations), turn.grid(grid))
             .stencil(self.stencil)
-            .walls(walls);
-        if let Some((wind, advection)) = &self.wind {
-            let wind = turn.order(wind);
-            let parts = [0, 1, 2].map(|k| if turn.flips[k] { -wind[k] } else { wind[k] });
-            problem = problem.wind(Wind::Uniform(parts.map(Quantity::from)), *advection);
+            .boundaries(boundaries);
+        if let Some((velocity, advection)) = &self.velocity {
+            let velocity = turn.order(velocity);
+            let parts = [0, 1, 2].map(|k| if turn.flips[k] { -velocity[k] } else { velocity[k] });
+            problem = problem.velocity(Velocity::Uniform(parts.map(Quantity::from)), *advection);
         }
         if let Some(cell) = self.source {
             let cell = turn.cell(grid, cell);
@@ -102,13 +103,13 @@ impl Plan {
     }
 }
 
-/// Walls of every kind. A value g and a leak meet at an edge, where a u + b ∂u/∂n is a g along the
+/// Boundaries of every kind. A value g and a leak meet at an edge, where a u + b ∂u/∂n is a g along the
 /// one and what is given along the other: only where both are the same does it not matter which
 /// axis is first.
-fn walls() -> [[Wall; 2]; 3] {
-    let warm = Wall::Dirichlet(Quantity::from("0.3 + t"));
-    let leak = Wall::Robin { value: 1.0, slope: 0.5, amount: Quantity::from("0.3 + t") };
-    [[warm, Wall::NoFlux], [leak, Wall::NoFlux], [Wall::Periodic, Wall::Periodic]]
+fn boundaries() -> [[Boundary; 2]; 3] {
+    let warm = Boundary::Dirichlet(Quantity::from("0.3 + t"));
+    let leak = Boundary::Robin { value: 1.0, gradient: 0.5, amount: Quantity::from("0.3 + t") };
+    [[warm, Boundary::NoFlux], [leak, Boundary::NoFlux], [Boundary::Periodic, Boundary::Periodic]]
 }
 
 fn rough(grid: &Grid, species: usize) -> Field<f64> {
@@ -122,7 +123,7 @@ fn rough(grid: &Grid, species: usize) -> Field<f64> {
 
 const H: f64 = 0.01;
 
-/// Reactions, potentials, winds and sources, of one and of several species.
+/// Reactions, potentials, velocities and sources, of one and of several species.
 fn plans() -> Vec<Plan> {
     let turing = [("u", "0.3*lap(u) + u - u^3 - v"), ("v", "0.5*lap(v) + 2*(u - 0.5*v)")];
     let front = [
@@ -130,15 +131,19 @@ fn plans() -> Vec<Plan> {
         ("c", "0.2*a*c - 0.1*lap(c - c^3 + 0.2*lap(c)) + 0.05*lap(c*a + 0.3*lap(a) + lap(c))"),
     ];
     let diffusion = [("c", "0.3*lap(c)")];
-    let winds = [0.4, -0.2, 0.3];
+    let velocities = [0.4, -0.2, 0.3];
     let mut plans = Vec::new();
     for equations in [&turing[..], &front, &diffusion] {
-        plans.push(Plan::new(equations, walls()));
+        plans.push(Plan::new(equations, boundaries()));
         for advection in [Advection::Upwind, Advection::Koren] {
-            let wind = Some((winds, advection));
-            plans.push(Plan { wind, source: Some([3, 0, 0]), ..Plan::new(equations, walls()) });
+            let velocity = Some((velocities, advection));
+            plans.push(Plan {
+                velocity,
+                source: Some([3, 0, 0]),
+                ..Plan::new(equations, boundaries())
+            });
         }
-        plans.push(Plan { stencil: Stencil::Star, ..Plan::new(equations, walls()) });
+        plans.push(Plan { stencil: Stencil::Star, ..Plan::new(equations, boundaries()) });
     }
     plans
 }
@@ -160,8 +165,8 @@ fn difference(plan: &Plan, shape: [usize; 3], turn: Turn) -> [f64; 2] {
         pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
     let starts = [start, turned];
-    let marched =
-        [0, 1].map(|n| carried(&problems[n], starts[n].clone(), &Options::euler(H), 10.0 * H));
+    let advanced =
+        [0, 1].map(|n| advected(&problems[n], starts[n].clone(), &Options::euler(H), 10.0 * H));
     let passed = [0, 1].map(|n| {
         let engine = Engine::<f64>::new(&problems[n], &one_thread()).unwrap();
         let times = [0.0, H, 2.0 * H, 3.0 * H];
@@ -170,8 +175,8 @@ fn difference(plan: &Plan, shape: [usize; 3], turn: Turn) -> [f64; 2] {
         assert!(engine.steps(times, H, &starts[n], &mut out));
         out
     });
-    assert!(marched[0] != starts[0]);
-    [apart(&marched[0], &marched[1]), apart(&passed[0], &passed[1])]
+    assert!(advanced[0] != starts[0]);
+    [apart(&advanced[0], &advanced[1]), apart(&passed[0], &passed[1])]
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Grids of one and of two dimensions: what is left out there makes no difference.
 
-use crate::common::{mixed_walls, model, one_thread};
+use crate::common::{mixed_boundaries, model, one_thread};
 use odeum_fields::{
-    Combination, Engine, Field, Grid, Mask, PointSource, Precision, Problem, Quantity, Stencil,
-    Summary, Wall, Walls, Wind, noise,
+    Boundaries, Boundary, Combination, Engine, Field, Grid, Mask, PointSource, Precision, Problem,
+    Quantity, Stencil, Summary, Velocity, noise,
 };
 use odeum_ode::{Cpu, Isa};
 
@@ -23,15 +23,16 @@ fn rough<T: Precision>(grid: &Grid, species: usize) -> Field<T> {
 fn slope<T: Precision>(problem: &Problem, isa: Isa, u: &Field<T>) -> Field<T> {
     let engine = Engine::<T>::new(problem, &Cpu { threads: Some(1), isa }).unwrap();
     let mut out = engine.zeros().unwrap();
-    assert!(engine.slope(0.3, u, &mut out));
+    assert!(engine.rhs(0.3, u, &mut out));
     out
 }
 
-fn a_layer_is_a_plane_of_a_box<T: Precision>(isa: Isa, walls: &Walls) {
+fn a_layer_is_a_plane_of_a_box<T: Precision>(isa: Isa, boundaries: &Boundaries) {
     for nx in [1, 2, 7, 16, 37] {
         let layer = Grid::new([nx, 11, 1], 0.8).unwrap();
         let deep = Grid::new([nx, 11, 3], 0.8).unwrap();
-        let problem = |grid: Grid| Problem::new(model(&TURING), grid).walls(walls.clone());
+        let problem =
+            |grid: Grid| Problem::new(model(&TURING), grid).boundaries(boundaries.clone());
         let (thin, thick) = (
             slope::<T>(&problem(layer), isa, &rough(&layer, 2)),
             slope::<T>(&problem(deep), isa, &rough(&deep, 2)),
@@ -49,30 +50,33 @@ fn a_layer_is_a_plane_of_a_box<T: Precision>(isa: Isa, walls: &Walls) {
 
 #[test]
 fn a_layer_has_the_bits_of_a_plane_of_a_box() {
-    let given = Wall::Dirichlet(Quantity::from("0.2 + t"));
+    let given = Boundary::Dirichlet(Quantity::from("0.2 + t"));
     for isa in Isa::available() {
-        for walls in
-            [Walls::default(), Walls::all(Wall::Periodic), Walls::default().axis(0, given.clone())]
-        {
-            a_layer_is_a_plane_of_a_box::<f64>(isa, &walls);
-            a_layer_is_a_plane_of_a_box::<f32>(isa, &walls);
+        for boundaries in [
+            Boundaries::default(),
+            Boundaries::all(Boundary::Periodic),
+            Boundaries::default().axis(0, given.clone()),
+        ] {
+            a_layer_is_a_plane_of_a_box::<f64>(isa, &boundaries);
+            a_layer_is_a_plane_of_a_box::<f32>(isa, &boundaries);
         }
     }
 }
 
 #[test]
 fn a_rod_is_a_row_of_a_layer() {
-    let walls = Walls::default().axis(0, Wall::Dirichlet(Quantity::from("0.2 + t")));
-    for (stencil, walls) in [
-        (Stencil::Isotropic, walls.clone()),
-        (Stencil::Star, walls),
-        (Stencil::Isotropic, Walls::all(Wall::Periodic)),
+    let boundaries = Boundaries::default().axis(0, Boundary::Dirichlet(Quantity::from("0.2 + t")));
+    for (stencil, boundaries) in [
+        (Stencil::Isotropic, boundaries.clone()),
+        (Stencil::Star, boundaries),
+        (Stencil::Isotropic, Boundaries::all(Boundary::Periodic)),
     ] {
         for nx in [2, 7, 16, 41] {
             let found = [1, 4].map(|ny| {
                 let grid = Grid::new([nx, ny, 1], 0.8).unwrap();
-                let problem =
-                    Problem::new(model(&TURING), grid).stencil(stencil).walls(walls.clone());
+                let problem = Problem::new(model(&TURING), grid)
+                    .stencil(stencil)
+                    .boundaries(boundaries.clone());
                 // Rows are the same.
                 let row = Grid::new([nx, 1, 1], 0.8).unwrap();
                 let one = rough::<f64>(&row, 2);
@@ -95,16 +99,17 @@ fn rods(nx: usize) -> Vec<Problem> {
     let diffusion = [("a", "0.3*lap(a)"), ("b", "0.2*lap(b)")];
     let source =
         PointSource { species: "a".into(), cell: [nx / 2, 0, 0], rate: Quantity::from(1.5) };
-    let wind = Wind::Uniform([0.2, 0.0, 0.0].map(Quantity::from));
+    let velocity = Velocity::Uniform([0.2, 0.0, 0.0].map(Quantity::from));
     vec![
         of(&diffusion),
-        of(&diffusion).walls(Walls::all(Wall::Periodic)),
-        of(&diffusion).walls(Walls::default().axis(0, Wall::Dirichlet(Quantity::from(0.4)))),
-        of(&diffusion).walls(mixed_walls()),
+        of(&diffusion).boundaries(Boundaries::all(Boundary::Periodic)),
+        of(&diffusion)
+            .boundaries(Boundaries::default().axis(0, Boundary::Dirichlet(Quantity::from(0.4)))),
+        of(&diffusion).boundaries(mixed_boundaries()),
         of(&diffusion).source(source),
-        of(&diffusion).wind(wind, odeum_fields::Advection::Upwind),
+        of(&diffusion).velocity(velocity, odeum_fields::Advection::Upwind),
         of(&TURING),
-        of(&TURING).walls(Walls::all(Wall::Periodic)),
+        of(&TURING).boundaries(Boundaries::all(Boundary::Periodic)),
         of(&[("u", "0.3*lap(u) + sin(u)"), ("v", "0.5*lap(v) - u*v + t")]),
         // Not finite where there are no cells.
         of(&[("u", "0.3*lap(u) + 0.1/u"), ("v", "sqrt(u) - v")]),
@@ -120,7 +125,7 @@ fn steps_agree<T: Precision>(problem: &Problem, isa: Isa, n: usize) {
     let start = rough::<T>(&problem.grid, species);
     let (mut one, mut other) = (start.clone(), engine.zeros().unwrap());
     for k in 0..count {
-        let what = Combination { slope: h, own: None, terms: &[(1.0, &one)] };
+        let what = Combination { rhs: h, own: None, terms: &[(1.0, &one)] };
         assert!(engine.sweep(k as f64 * h, &one, &what, &mut other));
         std::mem::swap(&mut one, &mut other);
     }

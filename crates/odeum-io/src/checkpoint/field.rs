@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// What a checkpoint says beside the march.
+/// What a checkpoint says beside the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// What the results depend on, as (name, value).
@@ -61,9 +61,9 @@ impl Head for Header {
 pub fn write<T: Scalar>(
     path: &Path,
     header: &Header,
-    march: &Checkpoint<T>,
+    simulation: &Checkpoint<T>,
 ) -> Result<(), Finding> {
-    write_single(path, header, |to| march.write(to))
+    write_single(path, header, |to| simulation.write(to))
 }
 
 /// Reads a checkpoint of the run of a problem that `identity` says.
@@ -89,19 +89,19 @@ pub fn read<T: Scalar>(
         let wanted = wanted.map_or_else(|| "more".to_owned(), |wanted| wanted.to_string());
         return Err(damaged(path, &format!("its field has {rest} bytes, not {wanted}")));
     }
-    let march = read_single(path, file, |from| Checkpoint::read(grid, species, from))?;
-    Ok((header, march))
+    let simulation = read_single(path, file, |from| Checkpoint::read(grid, species, from))?;
+    Ok((header, simulation))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use odeum_fields::{Clock, Field, problems::Paper};
+    use odeum_fields::{Clock, Field, problems::Builtin};
 
     /// A checkpoint of a small run, with the bytes before the values of the field.
     fn small() -> (Problem, Vec<(String, String)>, Vec<u8>, usize) {
-        let problem = Paper::Turing.problem([3, 2, 2]).unwrap();
-        let field: Field<f64> = Paper::Turing.initial(&problem.grid, 1).unwrap();
+        let problem = Builtin::Turing.problem([3, 2, 2]).unwrap();
+        let field: Field<f64> = Builtin::Turing.initial(&problem.grid, 1).unwrap();
         let identity = vec![("time".to_owned(), "0 to 1".to_owned())];
         let header = Header {
             identity: identity.clone(),

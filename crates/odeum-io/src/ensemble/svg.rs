@@ -73,7 +73,7 @@ fn draw<T: Scalar>(result: &EnsembleResult<'_, T>) -> Option<String> {
     };
     let times: HashMap<usize, f64> = (0..results.count())
         .map(|r| results.row(r))
-        .filter(|row| row.status() == Status::Crossed)
+        .filter(|row| row.status() == Status::TerminalEvent)
         .map(|row| (row.system, (row.t() - results.span(row.system).0).abs()))
         // The axis is logarithmic.
         .filter(|(_, time)| *time > 0.0)
@@ -166,7 +166,7 @@ fn render(
         .configure_mesh()
         .light_line_style(WHITE)
         .x_desc(x_name)
-        .y_desc(format!("time of the crossing{unit}"))
+        .y_desc(format!("time of the event{unit}"))
         .y_label_formatter(&|y| format!("{y:.0e}"))
         .label_style(("sans-serif", 14))
         .draw()?;

@@ -97,7 +97,7 @@ impl Problem<'_> {
         Err(diverged(MAX_ITERATIONS, &now, change))
     }
 
-    /// Every species with its share of the largest amount that the elements allow.
+    /// Every species with its fraction of the largest amount that the elements allow.
     fn start(&self, bounds: (f64, f64)) -> Iterate {
         let n = self.species.len();
         let largest = |k: usize| {

@@ -13,7 +13,7 @@ pub(super) struct Gas {
     pub(super) mass_fractions: Vec<f64>,
 }
 
-/// Streams that feed in turns, so that each gives its share of the particles.
+/// Streams that feed in turns, so that each gives its fraction of the particles.
 #[derive(Clone, Debug)]
 pub(super) struct Inflow {
     streams: Vec<Gas>,
@@ -71,7 +71,7 @@ impl Inflow {
         Ok((Inflow { due: vec![0.0; shares.len()], streams, shares }, pilot))
     }
 
-    /// The next gas: of the stream that is most behind its share.
+    /// The next gas: of the stream that is most behind its fraction.
     pub(super) fn next(&mut self) -> &Gas {
         let mut most = 0;
         for i in 0..self.due.len() {
@@ -90,7 +90,7 @@ mod tests {
     use super::{Gas, Inflow};
 
     #[test]
-    fn every_stream_gives_its_share() {
+    fn every_stream_gives_its_fraction() {
         for shares in [vec![0.95, 0.05], vec![0.85, 0.05, 0.10], vec![1.0]] {
             let stream = |i: usize| {
                 let (enthalpy, temperature) = (0.0, i as f64);
@@ -102,8 +102,8 @@ mod tests {
             let mut counts = vec![0.0; shares.len()];
             for drawn in 1..=1000 {
                 counts[inflow.next().temperature as usize] += 1.0;
-                for (count, share) in counts.iter().zip(&shares) {
-                    let expected: f64 = share * f64::from(drawn);
+                for (count, fraction) in counts.iter().zip(&shares) {
+                    let expected: f64 = fraction * f64::from(drawn);
                     assert!((count - expected).abs() <= 1.0, "{drawn}: {count} for {expected}");
                 }
             }

@@ -89,7 +89,7 @@ struct Case<R> {
     dlnk_high: R,
     x: R,
     /// 1/(1 + Pr).
-    share: R,
+    fraction: R,
     /// k₀/(k∞ (1 + Pr)).
     turn: R,
     log10_pr: R,
@@ -126,7 +126,7 @@ impl FalloffTable {
             dlnk0: rates.dlnk[low],
             dlnk_high: rates.dlnk[r],
             x,
-            share: high * recip,
+            fraction: high * recip,
             turn: k0 * recip,
             log10_pr: (ratio + rates.ln_x[set]) * R::lit(std::f64::consts::LOG10_E),
         };
@@ -137,7 +137,7 @@ impl FalloffTable {
 impl<R: Real> Case<R> {
     #[inline(always)]
     fn finish<const D: bool>(self, blend: Blend<R>, r: usize, rates: &mut Constants<'_, R>) {
-        let base = self.k0 * blend.f * self.share;
+        let base = self.k0 * blend.f * self.fraction;
         rates.k[r] = if self.activated { base } else { base * self.x };
         if D {
             // Below the smallest X a logarithm is taken of, F does not depend on X.
@@ -150,7 +150,7 @@ impl<R: Real> Case<R> {
                 let safe = R::select(low, R::lit(1.0), self.x);
                 base * (phi / safe - self.turn)
             } else {
-                base * (phi + self.share)
+                base * (phi + self.fraction)
             };
         }
     }

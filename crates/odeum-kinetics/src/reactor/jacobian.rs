@@ -90,7 +90,7 @@ impl<R: Real> Outlined for JacobianWork<'_, R> {
         for i in 0..n + 2 {
             dfdt[i] = zero;
         }
-        let mut s = kinetics.carve(work);
+        let mut s = kinetics.split(work);
         let mixture = reactor.evaluate::<R, true>(y, p, &mut s);
         let m = y[n + 1];
         reactor.total_derivatives(m, &mixture, &mut s);

@@ -139,7 +139,7 @@ impl<R: Real> Outlined for RhsWork<'_, R> {
     fn run(self) {
         let RhsWork { reactor, y, p, dydt, work } = self;
         let kinetics = &*reactor.kinetics;
-        let mut s = kinetics.carve(work);
+        let mut s = kinetics.split(work);
         let mixture = reactor.evaluate::<R, false>(y, p, &mut s);
         // The progress of the reactions no longer needs what was there.
         kinetics.production.sum(s.k, s.z);

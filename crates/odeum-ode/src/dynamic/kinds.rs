@@ -1,7 +1,7 @@
 //! The kinds of systems behind a pointer.
 
 use super::AnySystem;
-use crate::backend::cpu::{ByLanes, ERK, NONE, OnLanes, RKC};
+use crate::cpu::{ByLanes, ERK, NONE, OnLanes, RKC};
 use crate::method::rhs::{Equations, Erased};
 use crate::problems::{Builtin, Problem};
 use odeum_core::{Graph, System, Tape};

@@ -8,7 +8,7 @@
 
 mod kinds;
 
-use crate::backend::cpu::OnLanes;
+use crate::cpu::OnLanes;
 use crate::method::Rkc;
 use crate::method::rhs::Equations;
 use crate::problems::{Problem, WithSystem};

@@ -37,7 +37,7 @@ impl<L: Lanes, E: Entry<L>> Lu<L, E> {
 #[derive(Clone, Copy)]
 pub(crate) struct Pivots<L: Lanes> {
     /// The lanes whose factors can be used.
-    pub(crate) sound: L::Mask,
+    pub(crate) valid: L::Mask,
     /// The largest 1 − d/σ over the pivots d of a real matrix, less what rounding can make of it.
     ///
     /// A pivot is d = σ − λ where λ is the rate at which its unknown grows by itself while the
@@ -49,7 +49,7 @@ pub(crate) struct Pivots<L: Lanes> {
 impl<L: Lanes> Pivots<L> {
     /// Before anything was factored.
     pub(crate) fn none() -> Self {
-        Pivots { sound: L::from_bits(0), growth: L::lit(0.0) }
+        Pivots { valid: L::from_bits(0), growth: L::lit(0.0) }
     }
 }
 
@@ -156,7 +156,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
             let excess = E::growth(pivot, inverse_shift);
             growth = largest(growth, (-rounding).mul_add(size, excess));
         }
-        *told = Pivots { sound: good, growth };
+        *told = Pivots { valid: good, growth };
     }
 }
 

@@ -8,7 +8,7 @@
 use odeum_core::Pattern;
 use std::collections::BTreeSet;
 
-/// Share of entries from which what is left counts as dense: a loop without index tables then
+/// Fraction of entries from which what is left counts as dense: a loop without index tables then
 /// costs less than the few operations that the zeros would save.
 const DENSE: f64 = 0.8;
 

@@ -25,7 +25,7 @@ pub(crate) struct Symbolic {
     pub(super) below: Lists,
     /// For each pivot, for each entry of L, for each entry of U: the place their product goes to.
     pub(super) targets: Vec<u32>,
-    /// Places of U and of the pivots of the head, and of the tail.
+    /// Offsets of U and of the pivots of the head, and of the tail.
     pub(super) regions: [usize; 3],
     /// Place of each entry of J \[nnz\].
     pub(super) entries: Vec<u32>,
@@ -33,7 +33,7 @@ pub(crate) struct Symbolic {
     pub(super) rows: Vec<u32>,
     /// Place of the diagonal entry of each equation \[n\].
     pub(super) diagonal: Vec<u32>,
-    /// Places to which no entry of J goes.
+    /// Offsets to which no entry of J goes.
     pub(super) fill: Vec<u32>,
 }
 

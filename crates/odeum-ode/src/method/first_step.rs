@@ -12,11 +12,11 @@ use odeum_core::Lanes;
 pub(crate) const SMALL: f64 = 1e-5;
 /// The step taken where nothing is known.
 pub(crate) const TINY_STEP: f64 = 1e-6;
-/// The guess changes the state by this share of itself.
+/// The guess changes the state by this fraction of itself.
 pub(crate) const GUESS: f64 = 0.01;
-/// Slope and curvature below this count as none: the step is then this share of the guess.
+/// Slope and curvature below this count as none: the step is then this fraction of the guess.
 pub(crate) const FLAT: f64 = 1e-15;
-pub(crate) const FLAT_SHARE: f64 = 1e-3;
+pub(crate) const FLAT_FRACTION: f64 = 1e-3;
 /// The step is longer than the guess by this at most; and by its curvature the error of the step is
 /// one over this.
 pub(crate) const LONGER: f64 = 100.0;
@@ -38,7 +38,7 @@ pub(crate) fn guess<L: Lanes>(weights: &Weights<L>, y: &[L], slope: &[L], length
     let small = d0.lt(L::lit(SMALL)) | d1.lt(L::lit(SMALL));
     let mut h0 = L::select(small, tiny_step, L::lit(GUESS) * d0 / d1);
     h0 = L::select(h0.lt(length.abs()), h0, length.abs());
-    // Whatever is not a positive finite number (a spoiled slope) becomes the tiny step.
+    // Whatever is not a positive finite number (a non-finite slope) becomes the tiny step.
     h0 = L::select(h0.gt(zero), h0, tiny_step);
     Guess { h: L::select(length.lt(zero), -h0, h0), d1 }
 }
@@ -81,7 +81,7 @@ pub(crate) fn refined<L: Lanes>(curvature: L, length: L, guess: &Guess<L>, error
     let steepest = largest(guess.d1, L::select(finite, curvature, guess.d1));
     let exponent = L::lit(-1.0 / f64::from(error_order + 1));
     let by_slope = ((steepest * L::lit(LONGER)).ln() * exponent).exp();
-    let flat = largest(tiny_step, h0 * L::lit(FLAT_SHARE));
+    let flat = largest(tiny_step, h0 * L::lit(FLAT_FRACTION));
     let h1 = L::select(steepest.le(L::lit(FLAT)), flat, by_slope);
     let cap = h0 * L::lit(LONGER);
     let h = L::select(h1.lt(cap), h1, cap);
@@ -95,14 +95,14 @@ pub(crate) fn signed<L: Lanes>(first: First<L>, automatic: L, length: L) -> L {
     let size = match first {
         First::Automatic => automatic,
         First::Sizes(h) => h,
-        First::Share(share) => length.abs() * L::lit(share),
+        First::Fraction(fraction) => length.abs() * L::lit(fraction),
     };
     let size = L::select(size.lt(length.abs()), size, length.abs());
     L::select(length.lt(L::lit(0.0)), -size, size)
 }
 
 /// The tolerance's norm of a vector at the start, where no step size is known yet: there the
-/// whole piece stands for it in [`Norm::StateAndSlope`].
+/// whole piece stands for it in [`Norm::StateAndRate`].
 #[inline(always)]
 fn start_norm<L: Lanes>(
     weights: &Weights<L>,
@@ -118,7 +118,7 @@ fn start_norm<L: Lanes>(
                 let ratio = x(i) / weights.scale(i, y[i], y[i]);
                 norm = ratio.mul_add(ratio, norm);
             }
-            Norm::StateAndSlope => {
+            Norm::StateAndRate => {
                 let ratio = weights.slope_ratio(x(i), y[i], length * slope[i]);
                 norm = largest(norm, ratio);
             }
@@ -126,6 +126,6 @@ fn start_norm<L: Lanes>(
     }
     match weights.norm() {
         Norm::WeightedRms => (norm / L::lit(y.len() as f64)).sqrt(),
-        Norm::StateAndSlope => norm,
+        Norm::StateAndRate => norm,
     }
 }

@@ -54,8 +54,8 @@ pub(crate) enum First<L> {
     Automatic,
     /// These sizes.
     Sizes(L),
-    /// This share of the piece.
-    Share(f64),
+    /// This fraction of the piece.
+    Fraction(f64),
 }
 
 impl<L: Lanes> First<L> {
@@ -63,7 +63,7 @@ impl<L: Lanes> First<L> {
         match option {
             FirstStep::Automatic => First::Automatic,
             FirstStep::Size(h) => First::Sizes(L::lit(h)),
-            FirstStep::Share(share) => First::Share(share),
+            FirstStep::Fraction(fraction) => First::Fraction(fraction),
         }
     }
 
@@ -78,9 +78,9 @@ pub(crate) trait Stepper<L: Lanes> {
     /// Order of the error estimate.
     fn error_order(&self) -> u32;
 
-    /// Begins anew in the lanes of `fresh` and gives the signed size of the first step there,
+    /// Begins anew in the lanes of `restarted` and gives the signed size of the first step there,
     /// no longer than the piece.
-    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L;
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, restarted: L::Mask, cost: &mut Cost) -> L;
 
     /// Attempts a step of signed size `h` in all lanes; the new state is [`Stepper::state`].
     fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L>;

@@ -15,7 +15,7 @@ const STARS: usize = 7;
 pub struct Pleiades;
 
 impl Pleiades {
-    /// The problem in its usual form. Niemeyer & Sung integrate to t = 1, in ten restarts.
+    /// The problem in its usual form. Niemeyer & Sung integrate to t = 1, in ten segments.
     pub fn problem() -> Problem {
         Problem {
             name: "pleiades",

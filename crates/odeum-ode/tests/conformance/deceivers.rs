@@ -6,11 +6,11 @@ use odeum_ode::{
     Controller, Ensemble, FirstStep, Options, Real, Solution, Status, System, Tolerance,
 };
 
-const FIRST: [FirstStep; 2] = [FirstStep::Automatic, FirstStep::Share(1.0)];
+const FIRST: [FirstStep; 2] = [FirstStep::Automatic, FirstStep::Fraction(1.0)];
 
-fn tolerance<T: Precision>(tol: f64, share: f64) -> Tolerance {
+fn tolerance<T: Precision>(tol: f64, fraction: f64) -> Tolerance {
     let tol = tol.max(40.0 * T::EPSILON);
-    Tolerance::new(tol, tol * share)
+    Tolerance::new(tol, tol * fraction)
 }
 
 /// y' = 1 + y²: tan t, which has a pole wherever it begins. Rational methods can be exact for it,
@@ -256,9 +256,9 @@ pub(crate) fn jumps_and_pulses_are_resolved<T: Precision>(subject: &Subject) {
 }
 
 /// x'' = −x, to be ended where x falls to a level just above its least value.
-struct Swing;
+struct Oscillation;
 
-impl System for Swing {
+impl System for Oscillation {
     fn dim(&self) -> usize {
         2
     }
@@ -271,7 +271,7 @@ impl System for Swing {
 
 /// A level that is passed and passed again within one step is seen, the first time.
 pub(crate) fn excursions_are_seen<T: Precision>(subject: &Subject) {
-    if !subject.finds_crossings() {
+    if !subject.finds_events() {
         return;
     }
     let levels: Vec<f64> = (1..20).map(|i| -1.0 + 0.005 * f64::from(i * i)).collect();
@@ -286,7 +286,7 @@ pub(crate) fn excursions_are_seen<T: Precision>(subject: &Subject) {
         let options = Options::new(tolerance)
             .max_steps(20_000)
             .end_when_falls(0, levels.iter().map(|x| x.max(-1.0 + 2.0 * reach)).collect());
-        let solution = subject.solve_recorded(&Swing, &ensemble, &subject.method, &options);
+        let solution = subject.solve_recorded(&Oscillation, &ensemble, &subject.method, &options);
         for (s, level) in levels.iter().enumerate() {
             let level = level.max(-1.0 + 2.0 * reach);
             if level > 0.5 {
@@ -294,7 +294,7 @@ pub(crate) fn excursions_are_seen<T: Precision>(subject: &Subject) {
             }
             let exact = level.acos();
             let (status, reached) = (solution.status[s], (solution.t[s], solution.y(s)));
-            assert_eq!(status, Status::Crossed, "{level} at {tol:e}: {reached:?}");
+            assert_eq!(status, Status::TerminalEvent, "{level} at {tol:e}: {reached:?}");
             let close = reach / (1.0 - level * level).sqrt();
             assert!((solution.t[s] - exact).abs() < close, "{level} at {tol:e}: {}", solution.t[s]);
         }
@@ -306,7 +306,7 @@ pub(crate) fn work_is_bounded<T: Precision>(subject: &Subject) {
     let ensemble =
         Ensemble::new(2, vec![T::from_f64(1.0), T::from_f64(0.5)], (0.0, 100.0)).unwrap();
     let options = Options::new(tolerance::<T>(1e-5, 1.0)).max_evaluations(500);
-    let solution = subject.solve_recorded(&Swing, &ensemble, &subject.method, &options);
+    let solution = subject.solve_recorded(&Oscillation, &ensemble, &subject.method, &options);
     let (status, nfev) = (solution.status[0], solution.stats[0].nfev);
     if status == Status::Success {
         assert!(nfev < 500, "{nfev}");

@@ -35,7 +35,7 @@ macro_rules! conforms {
             conforms!(@test neighbours_do_not_matter, $precision, $($attribute)?);
             conforms!(@test goes_backward, $precision, $($attribute)?);
             conforms!(@test saves_at_times, $precision, $($attribute)?);
-            conforms!(@test restarts_are_fresh_starts, $precision, $($attribute)?);
+            conforms!(@test segments_are_cold_starts, $precision, $($attribute)?);
             conforms!(@test kept_steps_save_searches, $precision, $($attribute)?);
             conforms!(@test spans_and_parameters_are_per_system, $precision, $($attribute)?);
             conforms!(@deceiver poles_are_not_passed, $precision, $($attribute)?);

@@ -3,7 +3,7 @@
 use crate::host;
 use crate::systems::{Fate, Fates, Smooth};
 use odeum_core::Tape;
-use odeum_ode::backend::cuda::inspect::Devices;
+use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
     Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Method, Monitor, Options,
     Solution, Solver, Status, System, Tolerance, solve,
@@ -59,7 +59,7 @@ impl Subject {
     }
 
     /// True where systems may end at a level.
-    pub(crate) fn finds_crossings(&self) -> bool {
+    pub(crate) fn finds_events(&self) -> bool {
         matches!(self.place, Place::Device(Device::Cpu(_)) | Place::Inlined(_))
     }
 
@@ -242,7 +242,7 @@ pub(crate) fn every_fate_has_its_status<T: Precision>(subject: &Subject) {
 /// R2: the same bits alone and in a crowd, in any place, in ensembles of any size.
 pub(crate) fn neighbours_do_not_matter<T: Precision>(subject: &Subject) {
     let crowd: Vec<Fate> = (0..133).map(|s| Fate::ALL[s * s % 5]).collect();
-    let options = options::<T>().max_steps(300).save_at(vec![0.25, 0.5]).restarts(2);
+    let options = options::<T>().max_steps(300).save_at(vec![0.25, 0.5]).segments(2);
     let together = subject.fates::<T>(&crowd, &options);
     let same = |a: &Solution<T>, i: usize, b: &Solution<T>, j: usize, what: &str| {
         let bits = |y: &[T]| -> Vec<u64> { y.iter().map(|y| y.to_f64().to_bits()).collect() };
@@ -294,15 +294,15 @@ pub(crate) fn saves_at_times<T: Precision>(subject: &Subject) {
     }
 }
 
-/// A run with restarts is, to the bit, the chain of runs over the pieces.
-pub(crate) fn restarts_are_fresh_starts<T: Precision>(subject: &Subject) {
+/// A run with segments is, to the bit, the chain of runs over the pieces.
+pub(crate) fn segments_are_cold_starts<T: Precision>(subject: &Subject) {
     let mut state: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
-    let options = options::<T>().first_step(FirstStep::Share(0.5));
+    let options = options::<T>().first_step(FirstStep::Fraction(0.5));
     let ensemble = Ensemble::new(2, state.clone(), (0.0, 2.0)).unwrap();
     let run = |ensemble: &Ensemble<T>, options: &Options| {
         subject.solve(Smooth, ensemble, &subject.method, options)
     };
-    let at_once = run(&ensemble, &options.clone().restarts(4));
+    let at_once = run(&ensemble, &options.clone().segments(4));
     let mut steps = 0;
     for piece in 0..4 {
         let span = (0.5 * f64::from(piece), 0.5 * f64::from(piece + 1));
@@ -312,7 +312,7 @@ pub(crate) fn restarts_are_fresh_starts<T: Precision>(subject: &Subject) {
     }
     assert_eq!(at_once.y(0), state);
     assert_eq!(at_once.stats[0].steps, steps);
-    let cautious = options.restarts(4).first_step(FirstStep::Size(1e-5));
+    let cautious = options.segments(4).first_step(FirstStep::Size(1e-5));
     let (cold, warm) = (run(&ensemble, &cautious), run(&ensemble, &cautious.clone().warm_start()));
     assert!(warm.all_succeeded() && warm.stats[0].steps + 3 <= cold.stats[0].steps);
 }

@@ -1,7 +1,7 @@
 //! Ensembles by the driver of GPUs on the host device, which executes kernels without a GPU.
 
 use odeum_cuda::host::{self, Setup};
-use odeum_ode::backend::cuda::inspect::Devices;
+use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{Ensemble, Method, Monitor, Options, Scalar, Solution, System};
 use std::sync::OnceLock;
 

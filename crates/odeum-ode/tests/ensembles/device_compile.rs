@@ -8,7 +8,7 @@
 mod nvrtc;
 
 use odeum_core::Graph;
-use odeum_ode::backend::cuda::inspect::{self, KernelText};
+use odeum_ode::gpu::inspect::{self, KernelText};
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
 use odeum_ode::{Error, FirstStep, Method, Options, Scalar, Tolerance};
 use std::fmt::Write;
@@ -18,13 +18,14 @@ const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptx
 fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
     let automatic = Options::new(Tolerance::new(1e-6, 1e-9));
     let saves = automatic.clone().save_at(vec![1.0]);
-    let paper = Options::new(Tolerance::state_and_slope(1e-6)).first_step(FirstStep::Share(0.5));
+    let published =
+        Options::new(Tolerance::state_and_rate(1e-6)).first_step(FirstStep::Fraction(0.5));
     let pleiades = Graph::trace(&Pleiades);
     let lorenz = Graph::trace(&Lorenz);
     let van_der_pol = Graph::trace(&VanDerPol);
     let brusselator = Graph::trace(&Brusselator1d::default());
     let cases = [
-        ("pleiades paper", &pleiades, Method::rkck(), &paper),
+        ("pleiades paper", &pleiades, Method::rkck(), &published),
         ("pleiades automatic", &pleiades, Method::dopri5(), &automatic),
         ("pleiades saved", &pleiades, Method::vern7(), &saves),
         ("lorenz automatic", &lorenz, Method::tsit5(), &automatic),

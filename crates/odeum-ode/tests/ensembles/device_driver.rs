@@ -2,7 +2,7 @@
 
 use crate::host;
 use odeum_cuda::host::{Host, Setup};
-use odeum_ode::backend::cuda::inspect::Devices;
+use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::Lorenz;
 use odeum_ode::{
     Controller, Ensemble, Error, FirstStep, Method, Monitor, Options, Scalar, Solution, Status,
@@ -86,7 +86,7 @@ fn memory_that_is_too_small_for_any_batch_is_an_error() {
 
 /// Whoever takes a batch, and however copies and kernels of several streams fall: the same bits.
 #[test]
-fn several_devices_share_the_batches() {
+fn several_devices_fraction_the_batches() {
     if !host::is_available() {
         return;
     }
@@ -113,11 +113,11 @@ fn sessions_advance_as_one_run_in_pieces() {
     const PIECES: u32 = 5;
     let ensemble = ensemble(70, 1.0);
     let devices = Devices::new(vec![host::setup().device()]);
-    let cold = Options::new(Tolerance::new(1e-6, 1e-8)).first_step(FirstStep::Share(0.25));
+    let cold = Options::new(Tolerance::new(1e-6, 1e-8)).first_step(FirstStep::Fraction(0.25));
     // Controllers with a memory forget it from one advance to the next.
     let method = Method::rkck().with_controller(Controller::elementary());
     for options in [cold.clone(), cold.warm_start()] {
-        let whole = options.clone().restarts(PIECES);
+        let whole = options.clone().segments(PIECES);
         let monitor = Monitor::new();
         let wanted = devices.solve(&Lorenz, &ensemble, &method, &whole, &monitor).unwrap();
         let mut session = devices.session(&Lorenz, &ensemble, &method, &options).unwrap();

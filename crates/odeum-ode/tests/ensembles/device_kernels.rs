@@ -15,8 +15,8 @@ fn scattered<T: Scalar>(state: &[f64], count: usize, span: (f64, f64)) -> Ensemb
     Ensemble::new(state.len(), states.collect(), span).unwrap()
 }
 
-fn paper() -> Options {
-    Options::new(Tolerance::state_and_slope(1e-10)).first_step(FirstStep::Share(0.5)).restarts(4)
+fn published() -> Options {
+    Options::new(Tolerance::state_and_rate(1e-10)).first_step(FirstStep::Fraction(0.5)).segments(4)
 }
 
 /// Same statuses, steps and evaluations as on the processor, states within `tolerance`.
@@ -74,8 +74,8 @@ impl System for Unfolded {
 fn one_thread_per_system_agrees_with_the_processor() {
     let pleiades = Pleiades::problem();
     let ensemble = scattered::<f64>(&pleiades.y0, 5, (0.0, 0.4));
-    agrees("od_erk", &Pleiades, &ensemble, &Method::rkck(), &paper(), 1e-12);
-    agrees("od_erk", &Unfolded, &ensemble, &Method::rkck(), &paper(), 1e-12);
+    agrees("od_erk", &Pleiades, &ensemble, &Method::rkck(), &published(), 1e-12);
+    agrees("od_erk", &Unfolded, &ensemble, &Method::rkck(), &published(), 1e-12);
     let automatic = Options::new(Tolerance::new(1e-7, 1e-9)).save_at(vec![0.1, 0.25]);
     agrees("od_erk", &Pleiades, &ensemble, &Method::dopri5(), &automatic, 1e-9);
     agrees("od_erk", &Pleiades, &ensemble, &Method::vern7(), &automatic, 1e-9);
@@ -125,7 +125,7 @@ fn fixed_steps_end_where_they_end_on_the_processor() {
         agrees("od_erk", &Drain, &ensemble, &fixed, &loose, 1e-9);
         let (short, saved) = (loose.clone().max_steps(407), loose.clone().save_at(vec![0.3, 1.1]));
         agrees("od_erk", &Drain, &ensemble, &fixed, &short, 1e-9);
-        agrees("od_erk", &Drain, &ensemble, &fixed, &saved.restarts(3), 1e-9);
+        agrees("od_erk", &Drain, &ensemble, &fixed, &saved.segments(3), 1e-9);
     }
 }
 
@@ -150,7 +150,7 @@ fn options_for(dim: usize) -> Options {
 #[test]
 fn large_systems_in_local_memory_agree_with_the_processor() {
     let ensemble = scattered::<f64>(&vec![1.0; 80], 3, (0.0, 0.2));
-    let options = Options::new(Tolerance::new(1e-7, 1e-9)).restarts(2).warm_start();
+    let options = Options::new(Tolerance::new(1e-7, 1e-9)).segments(2).warm_start();
     agrees("od_erk", &Ring, &ensemble, &Method::dopri5(), &options, 1e-9);
     agrees("od_rkc", &Ring, &ensemble, &Method::rkc(), &options, 1e-7);
 }
@@ -207,19 +207,19 @@ fn lanes_give_the_bits_of_a_thread() {
     have_the_bits_of_a_thread(&Unfolded, false);
 }
 
-fn have_the_bits_of_a_thread<S: System>(system: &S, twins: bool) {
+fn have_the_bits_of_a_thread<S: System>(system: &S, paired: bool) {
     let y0 = Pleiades::problem().y0;
     let ensemble = scattered::<f64>(&y0, 3, (0.0, 0.3));
     let narrow = scattered::<f32>(&y0, 3, (0.0, 0.3));
-    let automatic = Options::new(Tolerance::new(1e-5, 1e-6)).save_at(vec![0.1, 0.2]).restarts(2);
+    let automatic = Options::new(Tolerance::new(1e-5, 1e-6)).save_at(vec![0.1, 0.2]).segments(2);
     for method in [Method::rkck(), Method::dopri5(), Method::vern7()] {
-        for options in [paper(), automatic.clone()] {
+        for options in [published(), automatic.clone()] {
             let run = |kernel| host::solve(kernel, system, &ensemble, &method, &options);
-            let what = format!("{} twins {twins} {:?}", method.name(), options.tolerance.norm);
+            let what = format!("{} twins {paired} {:?}", method.name(), options.tolerance.norm);
             let thread = run("od_erk").unwrap();
             let Some(lanes) = run("od_erk_lanes") else {
                 // Ten stages of 28 slopes do not fit into shared memory.
-                assert_eq!((method.name(), twins), ("vern7", false));
+                assert_eq!((method.name(), paired), ("vern7", false));
                 continue;
             };
             assert!(thread.all_succeeded());
@@ -265,7 +265,7 @@ fn a_failing_system_changes_no_bit_of_its_neighbours() {
 fn a_gpu_that_is_not_there_is_an_error() {
     let ensemble = scattered::<f64>(&Pleiades::problem().y0, 2, (0.0, 0.1));
     let device = Device::cuda(99);
-    let solver = Solver::new(Pleiades::problem(), &Method::rkck(), &device, &paper());
+    let solver = Solver::new(Pleiades::problem(), &Method::rkck(), &device, &published());
     match solver.and_then(|solver| solver.solve(&ensemble)) {
         Err(Error::Device { device, reason, remedy }) => {
             assert_eq!(device, "cuda:99");

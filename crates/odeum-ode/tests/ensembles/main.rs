@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod chemistry;
-mod crossing;
 mod device_compile;
 mod device_driver;
 mod device_kernels;
+mod event;
 #[path = "../device/host.rs"]
 mod host;
 mod lent;

@@ -6,7 +6,7 @@ use super::surroundings::Context;
 use super::{arrays, expression, known};
 use crate::case::reader::{Field, Section};
 use odeum_core::Argument;
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_fields::{Field as Cells, Grid, Model, noise};
 use odeum_io::cells::Numbers;
 use odeum_io::finding::Findings;
@@ -19,7 +19,7 @@ pub struct Initial {
     /// The seed of random values.
     pub seed: u64,
     /// The built-in problem whose own start is taken where the case gives none.
-    pub paper: Option<Paper>,
+    pub builtin: Option<Builtin>,
     /// Of each species.
     pub starts: Vec<Start>,
 }
@@ -37,7 +37,7 @@ pub struct Start {
 #[derive(Clone, Debug)]
 pub enum Base {
     /// As the built-in problem has it.
-    Paper,
+    Builtin,
     Constant(f64),
     Expression(Box<Expression>),
     Array(Numbers),
@@ -45,30 +45,30 @@ pub enum Base {
 
 impl Start {
     /// True where the built-in problem says all of it.
-    fn is_paper_alone(&self) -> bool {
-        matches!(self.base, Base::Paper) && self.shapes.is_empty() && self.noise == 0.0
+    fn is_builtin_alone(&self) -> bool {
+        matches!(self.base, Base::Builtin) && self.shapes.is_empty() && self.noise == 0.0
     }
 }
 
 impl Initial {
     /// The values of a built-in problem.
-    pub fn of_paper(paper: Paper, species: usize) -> Initial {
-        let start = Start { base: Base::Paper, shapes: Vec::new(), noise: 0.0 };
-        Initial { seed: 0, paper: Some(paper), starts: vec![start; species] }
+    pub fn of_builtin(builtin: Builtin, species: usize) -> Initial {
+        let start = Start { base: Base::Builtin, shapes: Vec::new(), noise: 0.0 };
+        Initial { seed: 0, builtin: Some(builtin), starts: vec![start; species] }
     }
 
     /// The field at the start.
     pub fn field<T: Scalar>(&self, grid: &Grid) -> Result<Cells<T>, Error> {
-        let mut field: Cells<T> = match self.paper {
-            Some(paper) if self.starts.iter().any(|s| matches!(s.base, Base::Paper)) => {
-                paper.initial(grid, self.seed)?
+        let mut field: Cells<T> = match self.builtin {
+            Some(builtin) if self.starts.iter().any(|s| matches!(s.base, Base::Builtin)) => {
+                builtin.initial(grid, self.seed)?
             }
             _ => Cells::zeros(grid, self.starts.len())?,
         };
         let [nx, ny, _] = grid.shape();
         field.try_fill_rows(|(s, y, z), row| {
             let start = &self.starts[s];
-            if start.is_paper_alone() {
+            if start.is_builtin_alone() {
                 return Ok(());
             }
             let mut at = [0.0, grid.centre(1, y), grid.centre(2, z)];
@@ -82,7 +82,7 @@ impl Initial {
                 let number = (z * ny + y) * nx + first;
                 let values = &mut strip[..cells.len()];
                 match &start.base {
-                    Base::Paper => {
+                    Base::Builtin => {
                         values.iter_mut().zip(&*cells).for_each(|(to, from)| *to = from.to_f64());
                     }
                     Base::Constant(value) => values.fill(*value),
@@ -126,7 +126,7 @@ pub(super) fn cells(
     context: Context<'_>,
 ) -> Option<Vec<f64>> {
     let start = read_start(field, name, model, None, context.grid, context.folder);
-    let all = Initial { seed: 0, paper: None, starts: vec![start?] };
+    let all = Initial { seed: 0, builtin: None, starts: vec![start?] };
     match all.field::<f64>(context.grid?) {
         Ok(values) => Some(values.to_values(0)),
         Err(Error::Input { found, remedy, .. }) => {
@@ -143,7 +143,7 @@ pub(super) fn cells(
 pub(super) fn read(
     section: &Section<'_>,
     model: Option<&Model>,
-    paper: Option<Paper>,
+    builtin: Option<Builtin>,
     grid: Option<&Grid>,
     folder: &Path,
     findings: &Findings,
@@ -152,15 +152,15 @@ pub(super) fn read(
     let seed = section.get("seed").map_or(Some(0), |field| field.whole(0, u64::MAX));
     let mut starts: Vec<Option<Start>> = vec![None; names.map_or(0, <[String]>::len)];
     let mut good = true;
-    for (name, spot, field) in section.entries() {
+    for (name, source_span, field) in section.entries() {
         if name == "seed" {
             continue;
         }
         let found = known(&name, names, |message, help| {
-            findings.push(spot.error(message).help(help));
+            findings.push(source_span.error(message).help(help));
             None
         });
-        let start = read_start(&field, &name, model, paper, grid, folder);
+        let start = read_start(&field, &name, model, builtin, grid, folder);
         good &= start.is_some() && (found.is_some() || names.is_none());
         if let Some(s) = found {
             starts[s] = start;
@@ -171,7 +171,7 @@ pub(super) fn read(
     }
     let mut all = Vec::new();
     for (s, start) in starts.into_iter().enumerate() {
-        let usual = paper.map(|_| Start { base: Base::Paper, shapes: Vec::new(), noise: 0.0 });
+        let usual = builtin.map(|_| Start { base: Base::Builtin, shapes: Vec::new(), noise: 0.0 });
         match start.or(usual) {
             Some(start) => all.push(start),
             None => {
@@ -182,7 +182,7 @@ pub(super) fn read(
             }
         }
     }
-    good.then_some(Initial { seed: seed?, paper, starts: all })
+    good.then_some(Initial { seed: seed?, builtin, starts: all })
 }
 
 const HELP: &str = "give a number, an expression of x, y, z as text, or a table: { value = 1.0, \
@@ -192,7 +192,7 @@ fn read_start(
     field: &Field<'_>,
     name: &str,
     model: Option<&Model>,
-    paper: Option<Paper>,
+    builtin: Option<Builtin>,
     grid: Option<&Grid>,
     folder: &Path,
 ) -> Option<Start> {
@@ -204,7 +204,7 @@ fn read_start(
     let base = match (&given, &file) {
         (Some(field), None) => value(field, model),
         (None, Some(field)) => arrays::read(field, grid, folder, name).map(Base::Array),
-        (None, None) if paper.is_some() => Some(Base::Paper),
+        (None, None) if builtin.is_some() => Some(Base::Builtin),
         _ => field.refuse("one of `value` and `file` is wanted", HELP),
     };
     let noise = section.get("noise").map_or(Some(0.0), |field| match field.number()? {

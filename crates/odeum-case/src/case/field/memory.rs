@@ -3,7 +3,7 @@
 use crate::available::{Free, Working, available_memory};
 use crate::case::Precision;
 use crate::case::reader::Section;
-use crate::case::spots::Spots;
+use crate::case::source_spans::SourceSpans;
 use crate::device::threads_of;
 use odeum_fields::{Field, Grid, Method, fields_needed};
 use odeum_io::Finding;
@@ -26,7 +26,7 @@ const MASK: u128 = 3;
 /// Arrays with a number for each cell that a case names; none of them has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arrays {
-    /// Of diffusion and wind.
+    /// Of diffusion and velocity.
     surroundings: usize,
     /// Of initial values.
     initial: usize,
@@ -44,13 +44,13 @@ impl Arrays {
             let field = all.iter().find(|(name, _, field)| name == key && field.is_table());
             field?.2.section()
         };
-        let wind = section("wind").is_some_and(|wind| wind.has("cells"));
+        let velocity = section("velocity").is_some_and(|velocity| velocity.has("cells"));
         let entries = |key| section(key).map_or_else(Vec::new, |section| section.entries());
         let initial = entries("initial").into_iter().filter(|(_, _, field)| {
             field.is_table() && field.section().is_some_and(|start| start.has("file"))
         });
         Arrays {
-            surroundings: entries("diffusion").len() + if wind { 3 } else { 0 },
+            surroundings: entries("diffusion").len() + if velocity { 3 } else { 0 },
             initial: initial.count(),
             mask: section("grid").is_some_and(|grid| grid.has("mask")),
             spectrum: section("output").is_some_and(|output| output.has("structure")),
@@ -80,10 +80,10 @@ impl Needs<'_> {
             (false, _) => READING,
         };
         let reading = (held + reading) * NUMBER * cells;
-        reading.max(self.marching() + initial as u128 * NUMBER * cells)
+        reading.max(self.stepping() + initial as u128 * NUMBER * cells)
     }
 
-    fn marching(&self) -> u128 {
+    fn stepping(&self) -> u128 {
         let Needs { grid, species, .. } = *self;
         // What cannot be addressed was refused with the grid.
         let field = match self.precision {
@@ -98,7 +98,7 @@ impl Needs<'_> {
             // Cut for each GPU.
             Device::Cuda(_) => (2, 4),
         };
-        // Arrays of the case, of the march's own copy of the problem, and made ready for sweeps.
+        // Arrays of the case, of the simulation's own copy of the problem, and made ready for sweeps.
         let arrays = (copies * self.arrays.surroundings) as u128;
         let surroundings = arrays * NUMBER * grid.cells() as u128;
         // A processor's weights near solid cells: for a cache line of a species another one at
@@ -120,20 +120,24 @@ fn spectrum(grid: &Grid) -> u128 {
 }
 
 /// An error where a run needs more memory than is free.
-pub(super) fn check(need: u128, device: &Device, spots: &Spots) -> Result<(), Finding> {
+pub(super) fn check(
+    need: u128,
+    device: &Device,
+    source_spans: &SourceSpans,
+) -> Result<(), Finding> {
     // Those that sweep, and those that make the field and its files.
     let threads = 2 * threads_of(device);
     match available_memory(Working { threads, bytes: 0 }) {
-        Some(free) if need > free.bytes => Err(too_large(need, free, "", spots)),
+        Some(free) if need > free.bytes => Err(too_large(need, free, "", source_spans)),
         _ => Ok(()),
     }
 }
 
 /// A grid that needs more memory than is free in some place, as ` on cuda:0`.
-pub fn too_large(need: u128, free: Free, place: &str, spots: &Spots) -> Finding {
+pub fn too_large(need: u128, free: Free, place: &str, source_spans: &SourceSpans) -> Finding {
     let message = format!("the fields need {}{place}, and {free}", bytes(need));
-    let finding = match spots.find("shape") {
-        Some(spot) => spot.error(message),
+    let finding = match source_spans.find("shape") {
+        Some(source_span) => source_span.error(message),
         None => Finding::error(message),
     };
     let finding = finding.found(format!("{need} bytes of {}", free.bytes));
@@ -145,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_counts_where_it_needs_more_than_the_march() {
+    fn what_is_read_counts_where_it_needs_more_than_the_simulation() {
         let grid = Grid::new([64, 64, 64], 1.0).unwrap();
         let device = Device::cuda(0);
         let needs = |arrays| {

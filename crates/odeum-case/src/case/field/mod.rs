@@ -1,6 +1,7 @@
 //! Case files of fields: those with a `[grid]`.
 
 mod arrays;
+mod boundaries;
 mod expression;
 mod grid;
 mod initial;
@@ -10,7 +11,6 @@ mod shape;
 mod surroundings;
 mod system;
 mod time;
-mod walls;
 
 pub use initial::Initial;
 pub use memory::{COPIES, too_large};
@@ -18,7 +18,7 @@ pub use output::{Colours, Every, FieldOutput, Isosurface, Line, Series, Slice, S
 pub use time::{FieldTime, StepSpec};
 
 use super::reader::{Field, Section};
-use super::spots::Spots;
+use super::source_spans::SourceSpans;
 use super::{Precision, run};
 use odeum_fields::{Method, Problem, Quantity};
 use odeum_io::Source;
@@ -56,7 +56,7 @@ pub struct FieldCase {
     /// `[output]`.
     pub output: FieldOutput,
     /// Where in the file the values stand.
-    pub spots: Spots,
+    pub source_spans: SourceSpans,
 }
 
 /// Reads a case; `None` after reporting what is wrong with it. Memory is judged by `device` where
@@ -69,29 +69,29 @@ pub(super) fn read(
     findings: &Findings,
 ) -> Option<FieldCase> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
-    let mut spots = Spots::default();
+    let mut source_spans = SourceSpans::default();
     let folder = path.parent().unwrap_or(Path::new(""));
     let help = "add [system] with problem = \"turing\" (see `odeum problems`), or species, \
                 parameters and equations";
     let system = root.need("system", help).and_then(|field| {
-        spots.put("model", field.spot());
+        source_spans.put("model", field.source_span());
         field.section()
     });
     let system = system.and_then(|section| system::read(&section, root, findings));
-    let paper = system.as_ref().and_then(|system| system.paper);
+    let builtin = system.as_ref().and_then(|system| system.builtin);
     let names: Option<Vec<String>> = system.as_ref().map(|system| system.model.species().to_vec());
     let names = names.as_deref();
     let model = system.as_ref().map(|system| &system.model);
     let section = root.need("grid", "add [grid] with shape = [64, 64, 64]");
     let section = section.and_then(|field| field.section());
-    let grid = section.as_ref().and_then(|s| grid::read(s, paper, findings, &mut spots));
+    let grid = section.as_ref().and_then(|s| grid::read(s, builtin, findings, &mut source_spans));
     let help = "add [time] with until = 100.0";
     let time = root.need("time", help).and_then(|field| field.section());
-    let time = time.and_then(|section| time::read(&section, paper, names, &mut spots));
+    let time = time.and_then(|section| time::read(&section, builtin, names, &mut source_spans));
     let run = match root.get("run") {
-        Some(field) => {
-            field.section().and_then(|section| run::read_field(&section, &mut spots, findings))
-        }
+        Some(field) => field
+            .section()
+            .and_then(|section| run::read_field(&section, &mut source_spans, findings)),
         None => Some(run::FieldRun::default()),
     };
     let usual = Device::cpu();
@@ -109,26 +109,33 @@ pub(super) fn read(
         needs.bytes()
     });
     // Of a grid that is too large nothing is read that has its size.
-    let grid = grid.filter(|_| findings.ok(memory::check(memory, device, &spots)).is_some());
-    let place = |error: odeum_ode::Error, spots: &Spots| findings.push(spots.place(error));
+    let grid = grid.filter(|_| findings.ok(memory::check(memory, device, &source_spans)).is_some());
+    let place = |error: odeum_ode::Error, source_spans: &SourceSpans| {
+        findings.push(source_spans.place(error))
+    };
 
-    let walls = optional(root, "walls", |section| walls::read(section, names, &mut spots));
+    let boundaries =
+        optional(root, "boundary", |section| boundaries::read(section, names, &mut source_spans));
     let cells = grid.as_ref().map(|cells| &cells.grid);
     let context = surroundings::Context { grid: cells, model, names, folder, findings };
-    let mask = section.and_then(|section| grid::mask(&section, model, context, &mut spots));
-    let wind = optional(root, "wind", |section| surroundings::wind(section, context, &mut spots));
+    let mask = section.and_then(|section| grid::mask(&section, model, context, &mut source_spans));
+    let velocity = optional(root, "velocity", |section| {
+        surroundings::velocity(section, context, &mut source_spans)
+    });
     let sources = match root.get("sources") {
         None => Some(None),
-        Some(field) => surroundings::sources(&field, context, &mut spots).map(Some),
+        Some(field) => surroundings::sources(&field, context, &mut source_spans).map(Some),
     };
     let diffusion = optional(root, "diffusion", |section| {
-        surroundings::diffusion(section, context, &mut spots)
+        surroundings::diffusion(section, context, &mut source_spans)
     });
-    let initial = match (root.get("initial"), paper) {
+    let initial = match (root.get("initial"), builtin) {
         (Some(field), _) => field
             .section()
-            .and_then(|section| initial::read(&section, model, paper, cells, folder, findings)),
-        (None, Some(paper)) => Some(Initial::of_paper(paper, names.map_or(0, <[String]>::len))),
+            .and_then(|section| initial::read(&section, model, builtin, cells, folder, findings)),
+        (None, Some(builtin)) => {
+            Some(Initial::of_builtin(builtin, names.map_or(0, <[String]>::len)))
+        }
         (None, None) => {
             root.need("initial", "add [initial] with a value for each species: u = 1.0");
             None
@@ -142,22 +149,22 @@ pub(super) fn read(
     };
     root.finish();
     let (system, grid::Cells { grid, stencil }) = (system?, grid?);
-    let problem = match system.paper {
-        Some(paper) => paper.problem(grid.shape()),
+    let problem = match system.builtin {
+        Some(builtin) => builtin.problem(grid.shape()),
         None => Ok(Problem::new(system.model.clone(), grid)),
     };
-    let mut problem = problem.map_err(|error| place(error, &spots)).ok()?;
+    let mut problem = problem.map_err(|error| place(error, &source_spans)).ok()?;
     (problem.model, problem.grid, problem.stencil) = (system.model, grid, stencil);
     problem.mask = mask?;
-    if let Some(walls) = walls? {
-        problem.walls = walls;
+    if let Some(boundaries) = boundaries? {
+        problem.boundaries = boundaries;
     }
-    if let Some((wind, carried, advection)) = wind? {
-        if let Some(wind) = wind {
-            problem.wind = Some(wind);
+    if let Some((velocity, advected, advection)) = velocity? {
+        if let Some(velocity) = velocity {
+            problem.velocity = Some(velocity);
         }
-        if let Some(carried) = carried {
-            problem.carried = Some(carried);
+        if let Some(advected) = advected {
+            problem.advected = Some(advected);
         }
         if let Some(advection) = advection {
             problem.advection = advection;
@@ -166,12 +173,12 @@ pub(super) fn read(
     let mut lines = system.lines;
     for (source, line) in sources?.into_iter().flatten() {
         lines.push(line);
-        source.add_to(&mut problem).map_err(|error| place(error, &spots)).ok()?;
+        source.add_to(&mut problem).map_err(|error| place(error, &source_spans)).ok()?;
     }
     if let Some(diffusion) = diffusion? {
         problem.diffusion = diffusion;
     }
-    problem.check().map_err(|error| place(error, &spots)).ok()?;
+    problem.check().map_err(|error| place(error, &source_spans)).ok()?;
     let run = run?;
     Some(FieldCase {
         path: path.to_owned(),
@@ -187,7 +194,7 @@ pub(super) fn read(
         memory,
         checkpoint_steps: run.checkpoint_steps,
         output: output?,
-        spots,
+        source_spans,
     })
 }
 

@@ -1,12 +1,12 @@
-//! `[wind]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
+//! `[velocity]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
 use super::shape::Shape;
 use super::{arrays, expression, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
-use crate::case::spots::Spots;
+use crate::case::source_spans::SourceSpans;
 use crate::case::text;
 use odeum_core::{Argument, Graph, Symbol};
-use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Wind};
+use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Velocity};
 use odeum_io::cells::Numbers;
 use odeum_io::finding::Findings;
 use odeum_ode::{Error, Real};
@@ -27,22 +27,27 @@ pub(super) struct Context<'a> {
 }
 
 /// Velocity, the species it carries, and how; what is not said stays as the problem has it.
-pub(super) type Blow = (Option<Wind>, Option<Vec<String>>, Option<Advection>);
+pub(super) type Blow = (Option<Velocity>, Option<Vec<String>>, Option<Advection>);
 
-/// Reads `[wind]`.
-pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spots) -> Option<Blow> {
+/// Reads `[velocity]`.
+pub(super) fn velocity(
+    section: &Section<'_>,
+    context: Context<'_>,
+    source_spans: &mut SourceSpans,
+) -> Option<Blow> {
     let Context { grid, names, folder, findings, .. } = context;
-    let velocity = section.get("velocity").map(|field| {
-        spots.put("wind", field.spot());
-        three(&field, quantity).map(Wind::Uniform)
+    let velocity = section.get("uniform").map(|field| {
+        source_spans.put("velocity", field.source_span());
+        three(&field, quantity).map(Velocity::Uniform)
     });
     let cells = section.get("cells").map(|field| {
-        spots.put("wind", field.spot());
-        let read =
-            |file: &Field<'_>| arrays::read(file, grid, folder, "wind").map(Numbers::into_doubles);
-        three(&field, read).map(Wind::Cells)
+        source_spans.put("velocity", field.source_span());
+        let read = |file: &Field<'_>| {
+            arrays::read(file, grid, folder, "velocity").map(Numbers::into_doubles)
+        };
+        three(&field, read).map(Velocity::Cells)
     });
-    let carried = section.get("species").map(|field| {
+    let advected = section.get("species").map(|field| {
         let items = field.list()?;
         let found: Vec<Option<usize>> = items.iter().map(|item| species(item, names)).collect();
         let found: Option<Vec<usize>> = found.into_iter().collect();
@@ -52,17 +57,17 @@ pub(super) fn wind(section: &Section<'_>, context: Context<'_>, spots: &mut Spot
     let advection =
         section.get("advection").map(|field| field.choice("advection schemes", &choices));
     section.finish();
-    let wind = match (velocity, cells) {
+    let velocity = match (velocity, cells) {
         (Some(_), Some(_)) => {
-            let finding = section.here("the wind is given twice");
-            findings.push(finding.help("give `velocity`, the same everywhere, or `cells`"));
+            let finding = section.here("the velocity is given twice");
+            findings.push(finding.help("give `uniform`, the same everywhere, or `cells`"));
             return None;
         }
-        (Some(wind), None) | (None, Some(wind)) => Some(wind?),
+        (Some(velocity), None) | (None, Some(velocity)) => Some(velocity?),
         (None, None) => None,
     };
     let flat = |given: Option<Option<Vec<String>>>| given.map_or(Some(None), |g| g.map(Some));
-    Some((wind, flat(carried)?, advection.map_or(Some(None), |a| a.map(Some))?))
+    Some((velocity, flat(advected)?, advection.map_or(Some(None), |a| a.map(Some))?))
 }
 
 /// What gives a species.
@@ -106,12 +111,12 @@ impl Source {
 pub(super) fn sources(
     field: &Field<'_>,
     context: Context<'_>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
 ) -> Option<Vec<(Source, String)>> {
     let mut all = Vec::new();
     let mut good = true;
     for item in field.list()? {
-        match source(&item, context, spots) {
+        match source(&item, context, source_spans) {
             Some(source) => all.push(source),
             None => good = false,
         }
@@ -122,7 +127,11 @@ pub(super) fn sources(
 /// Where a source can be.
 const PLACES: [&str; 5] = ["cell", "at", "ball", "box", "everywhere"];
 
-fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(Source, String)> {
+fn source(
+    item: &Field<'_>,
+    context: Context<'_>,
+    source_spans: &mut SourceSpans,
+) -> Option<(Source, String)> {
     let Context { model, names, .. } = context;
     let section = item.section()?;
     let help = "as { species = \"c\", cell = [8, 8, 8], rate = 1.0 }";
@@ -132,8 +141,8 @@ fn source(item: &Field<'_>, context: Context<'_>, spots: &mut Spots) -> Option<(
     let source = match (&places[..], &rate) {
         ([(key @ ("cell" | "at"), place)], Some(rate)) => {
             if let (Some(s), Some(names)) = (of, names) {
-                spots.put(source_argument(&names[s], "rate"), rate.spot());
-                spots.put(source_argument(&names[s], "cell"), place.spot());
+                source_spans.put(source_argument(&names[s], "rate"), rate.source_span());
+                source_spans.put(source_argument(&names[s], "cell"), place.source_span());
             }
             let (cell, rate) = (cell(key, place, context), quantity(rate));
             let species = names.zip(of).map(|(names, s)| names[s].clone());
@@ -233,17 +242,17 @@ pub(super) fn cell_at(field: &Field<'_>, at: [f64; 3], grid: &Grid) -> Option<[u
 pub(super) fn diffusion(
     section: &Section<'_>,
     context: Context<'_>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
 ) -> Option<Vec<(String, Vec<f64>)>> {
     let Context { grid, names, folder, findings, .. } = context;
     let mut all = Vec::new();
     let mut good = true;
-    for (name, spot, field) in section.entries() {
+    for (name, source_span, field) in section.entries() {
         let found = known(&name, names, |message, help| {
-            findings.push(spot.error(message).help(help));
+            findings.push(source_span.error(message).help(help));
             None
         });
-        spots.put(Argument::new("diffusion").key(name.clone()), field.spot());
+        source_spans.put(Argument::new("diffusion").key(name.clone()), field.source_span());
         let values = arrays::read(&field, grid, folder, &name).map(Numbers::into_doubles);
         good &= found.is_some() && values.is_some();
         all.push((name, values.unwrap_or_default()));

@@ -4,7 +4,7 @@ use crate::case::reader::{Field, Section};
 use crate::case::text::{self, Entry};
 use crate::suggest;
 use odeum_core::text::{Diagnostic, Part, names};
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_fields::{Model, ModelError, ModelText};
 use odeum_io::{Finding, Findings};
 use std::collections::HashSet;
@@ -12,13 +12,13 @@ use std::collections::HashSet;
 /// Equations, and where they come from.
 pub(super) struct FieldSystem {
     pub(super) model: Model,
-    pub(super) paper: Option<Paper>,
+    pub(super) builtin: Option<Builtin>,
     pub(super) title: String,
     pub(super) lines: Vec<String>,
 }
 
 /// Sections in which expressions name parameters too.
-const EXPRESSIVE: [&str; 5] = ["grid", "walls", "wind", "sources", "initial"];
+const EXPRESSIVE: [&str; 5] = ["grid", "boundary", "velocity", "sources", "initial"];
 
 /// Reads the section of a case.
 pub(super) fn read(
@@ -48,12 +48,12 @@ fn built_in(section: &Section<'_>, field: &Field<'_>) -> Option<FieldSystem> {
     let params = section.get("parameters");
     section.finish();
     let name = field.text()?;
-    let names = Paper::ALL.map(Paper::name);
-    let Some(paper) = Paper::named(name) else {
+    let names = Builtin::ALL.map(Builtin::name);
+    let Some(builtin) = Builtin::named(name) else {
         let help = suggest::remedy(name, "built-in problems of fields", names);
         return field.refuse(format!("there is no built-in problem `{name}` of fields"), &help);
     };
-    let mut model = paper.model().ok()?;
+    let mut model = builtin.model().ok()?;
     let mut good = true;
     if let Some(params) = params {
         for (name, _, value) in params.section()?.entries() {
@@ -76,8 +76,8 @@ fn built_in(section: &Section<'_>, field: &Field<'_>) -> Option<FieldSystem> {
     }
     let lines = model.params().iter().map(|(name, value)| format!("{name} = {value}"));
     let lines = vec![lines.collect::<Vec<_>>().join(", ")];
-    let title = format!("{} (built in)", paper.name());
-    good.then_some(FieldSystem { model, paper: Some(paper), title, lines })
+    let title = format!("{} (built in)", builtin.name());
+    good.then_some(FieldSystem { model, builtin: Some(builtin), title, lines })
 }
 
 fn written(
@@ -112,10 +112,10 @@ fn written(
     };
     let place = |diagnostic: &Diagnostic, finding: Finding| {
         let finding = match diagnostic.part {
-            Part::StateName(i) => items[i].spot().locate(finding),
-            Part::ParamName(j) => params[j].spot.locate(finding),
-            Part::DefinitionName(k) => definitions[k].spot.locate(finding),
-            Part::EquationName(k) => equations[k].spot.locate(finding),
+            Part::StateName(i) => items[i].source_span().locate(finding),
+            Part::ParamName(j) => params[j].source_span.locate(finding),
+            Part::DefinitionName(k) => definitions[k].source_span.locate(finding),
+            Part::EquationName(k) => equations[k].source_span.locate(finding),
             Part::Definition(k) => definitions[k].field.within(finding, diagnostic),
             Part::Equation(k) => equations[k].field.within(finding, diagnostic),
             Part::SpectralRadius => finding,
@@ -151,5 +151,5 @@ fn written(
     let equation = |e: &Entry<'_, &str>| format!("∂{}/∂t = {}", e.name, text::one_line(e.value));
     lines.extend(equations.iter().map(equation));
     let title = "equations of the case file".to_owned();
-    Some(FieldSystem { model, paper: None, title, lines })
+    Some(FieldSystem { model, builtin: None, title, lines })
 }

@@ -2,9 +2,9 @@
 
 use super::known;
 use crate::case::reader::{Field, Section};
-use crate::case::spots::Spots;
+use crate::case::source_spans::SourceSpans;
 use odeum_fields::Method;
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_ode::{Atol, Norm, Tolerance};
 
 /// The whole section.
@@ -29,26 +29,26 @@ pub struct FieldTime {
 pub enum StepSpec {
     /// This size \[time\].
     Fixed(f64),
-    /// This share of the largest stable step.
-    Share(f64),
+    /// This fraction of the largest stable step.
+    Fraction(f64),
     /// By their error.
     Adaptive(Tolerance),
 }
 
-/// The share of the largest stable step where nothing is said.
-const SHARE: f64 = 0.8;
+/// The fraction of the largest stable step where nothing is said.
+const FRACTION: f64 = 0.8;
 
 /// Reads the section; a built-in problem knows its step.
 pub(super) fn read(
     section: &Section<'_>,
-    paper: Option<Paper>,
+    builtin: Option<Builtin>,
     names: Option<&[String]>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
 ) -> Option<FieldTime> {
     let start = section.get("start").map_or(Some(0.0), |field| field.number());
     let until = section.need("until", "the time at which the run ends, as until = 100.0");
     let until = until.and_then(|field| {
-        spots.put("end", field.spot());
+        source_spans.put("end", field.source_span());
         let until = field.number()?;
         match start {
             Some(start) if until <= start => {
@@ -58,7 +58,7 @@ pub(super) fn read(
         }
     });
     let stages = section.get("stages").map(|field| {
-        spots.put("stages", field.spot());
+        source_spans.put("stages", field.source_span());
         (field.whole(2, 400).map(|n| n as u32), field)
     });
     let (count, stages_field) = match stages {
@@ -74,7 +74,7 @@ pub(super) fn read(
     ];
     let method_field = section.get("method");
     let method = method_field.as_ref().map_or(Some(Method::Euler), |field| {
-        spots.put("steps", field.spot());
+        source_spans.put("steps", field.source_span());
         field.choice("methods of fields", &methods)
     });
     if let (Some(method @ (Method::Euler | Method::Ssprk3)), Some(field)) = (method, &stages_field)
@@ -83,20 +83,20 @@ pub(super) fn read(
         return field.refuse(message, "leave `stages` out, or use rkc or rkl2");
     }
     let (step, tolerance) = (section.get("step"), section.get("tolerance"));
-    let usual = match (paper, method) {
-        (Some(paper), Some(Method::Euler)) => StepSpec::Fixed(paper.step()),
-        _ => StepSpec::Share(SHARE),
+    let usual = match (builtin, method) {
+        (Some(builtin), Some(Method::Euler)) => StepSpec::Fixed(builtin.step()),
+        _ => StepSpec::Fraction(FRACTION),
     };
     let steps = match (&step, &tolerance) {
         (Some(field), None) => {
-            spots.put("step", field.spot());
+            source_spans.put("step", field.source_span());
             read_step(field)
         }
         (None, Some(field)) => {
-            spots.put("steps", field.spot());
+            source_spans.put("steps", field.source_span());
             match method {
                 Some(Method::Rkc { .. }) => {
-                    read_tolerance(field, names, spots).map(StepSpec::Adaptive)
+                    read_tolerance(field, names, source_spans).map(StepSpec::Adaptive)
                 }
                 Some(_) => field.refuse(
                     "only rkc estimates its error",
@@ -114,7 +114,7 @@ pub(super) fn read(
     section.finish();
     if let (
         Some(Method::Rkc { stages: None } | Method::Rkl2 { stages: None }),
-        Some(StepSpec::Share(_)),
+        Some(StepSpec::Fraction(_)),
         Some(field),
     ) = (method, &steps, step.as_ref().or(method_field.as_ref()))
     {
@@ -134,18 +134,19 @@ pub(super) fn read(
 }
 
 fn read_step(field: &Field<'_>) -> Option<StepSpec> {
-    let help = "give the size of the step, \"stable\", or { stable = 0.8 }, a share of the largest";
+    let help =
+        "give the size of the step, \"stable\", or { stable = 0.8 }, a fraction of the largest";
     if field.is_text() && !field.is_constant() {
-        return field.choice("steps", &[("stable", StepSpec::Share(SHARE))]);
+        return field.choice("steps", &[("stable", StepSpec::Fraction(FRACTION))]);
     }
     if field.is_table() {
         let section = field.section()?;
-        let share = section.need("stable", help).and_then(|field| match field.number()? {
-            share if share > 0.0 => Some(share),
-            _ => field.refuse("a share must be positive", help),
+        let fraction = section.need("stable", help).and_then(|field| match field.number()? {
+            fraction if fraction > 0.0 => Some(fraction),
+            _ => field.refuse("a fraction must be positive", help),
         });
         section.finish();
-        return share.map(StepSpec::Share);
+        return fraction.map(StepSpec::Fraction);
     }
     match field.number()? {
         step if step > 0.0 => Some(StepSpec::Fixed(step)),
@@ -156,16 +157,16 @@ fn read_step(field: &Field<'_>) -> Option<StepSpec> {
 fn read_tolerance(
     field: &Field<'_>,
     names: Option<&[String]>,
-    spots: &mut Spots,
+    source_spans: &mut SourceSpans,
 ) -> Option<Tolerance> {
     let help = "as tolerance = { rtol = 1e-4, atol = 1e-6 }";
     let section = field.section()?;
     let rtol = section.need("rtol", help).and_then(|field| {
-        spots.put("rtol", field.spot());
+        source_spans.put("rtol", field.source_span());
         field.number()
     });
     let atol = section.need("atol", help).and_then(|field| {
-        spots.put("atol", field.spot());
+        source_spans.put("atol", field.source_span());
         if !field.is_table() {
             return field.number().map(Atol::Scalar);
         }

@@ -2,7 +2,7 @@
 //! Values are separated by commas, semicolons or tabs, as the header has them.
 
 use super::RawTable;
-use crate::case::reader::Spot;
+use crate::case::reader::SourceSpan;
 use odeum_io::Finding;
 use odeum_io::Source;
 use odeum_io::file::read_text;
@@ -34,8 +34,8 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
         return Err(vec![finding.help("give a header line with names, then one line a system")]);
     }
     let names: Vec<String> = header.iter().map(str::to_owned).collect();
-    let name_spots = (0..names.len())
-        .map(|c| Spot {
+    let name_source_spans = (0..names.len())
+        .map(|c| SourceSpan {
             source: Arc::clone(&source),
             span: cell(&source, header_at, c, separator),
             field: "header".into(),
@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
     if !shape.is_empty() {
         return Err(shape);
     }
-    Ok(RawTable::new(rows, Some(names), columns, "columns", name_spots))
+    Ok(RawTable::new(rows, Some(names), columns, "columns", name_source_spans))
 }
 
 /// What separates the values: a comma, unless the header has none but semicolons or tabs.

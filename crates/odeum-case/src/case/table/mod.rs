@@ -5,7 +5,7 @@ mod numpy;
 mod result;
 
 use super::names;
-use super::reader::{Field, Spot};
+use super::reader::{Field, SourceSpan};
 use crate::gas::{Basis, Mixture};
 use crate::model::{Model, Start};
 use crate::suggest;
@@ -33,7 +33,7 @@ pub struct TableData {
     /// What columns give, and their values.
     pub columns: Vec<(ColumnTarget, Vec<f64>)>,
     /// Where the case file names it.
-    pub spot: Spot,
+    pub source_span: SourceSpan,
 }
 
 impl TableData {
@@ -61,7 +61,7 @@ pub(super) struct RawTable {
     /// How messages call the names: `header`, `arrays`.
     pub(super) names_are: &'static str,
     /// The place of a name, where there is one.
-    pub(super) name_spots: Vec<Spot>,
+    pub(super) name_source_spans: Vec<SourceSpan>,
     /// The columns that are read where the case file chooses none; all unless said.
     pub(super) used: Option<Vec<usize>>,
     /// The species of it are mass fractions, whatever the case file has.
@@ -80,10 +80,10 @@ impl RawTable {
         names: Option<Vec<String>>,
         columns: Vec<Result<Vec<f64>, Vec<Finding>>>,
         names_are: &'static str,
-        name_spots: Vec<Spot>,
+        name_source_spans: Vec<SourceSpan>,
     ) -> RawTable {
         let (used, masses, warnings) = (None, false, Vec::new());
-        RawTable { rows, names, columns, names_are, name_spots, used, masses, warnings }
+        RawTable { rows, names, columns, names_are, name_source_spans, used, masses, warnings }
     }
 }
 
@@ -91,7 +91,7 @@ impl RawTable {
 struct Wanted {
     column: usize,
     target: ColumnTarget,
-    spot: Spot,
+    source_span: SourceSpan,
 }
 
 /// Reads the table a case file names; `lenient` where rows may hold numbers that are none.
@@ -107,8 +107,8 @@ pub(super) fn read(
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     let raw = match extension.as_str() {
         "csv" => csv::read(&path, lenient),
-        "npy" => numpy::read_npy(&path, &field.spot(), lenient),
-        "npz" => numpy::read_npz(&path, &field.spot(), lenient),
+        "npy" => numpy::read_npy(&path, &field.source_span(), lenient),
+        "npz" => numpy::read_npz(&path, &field.source_span(), lenient),
         _ => {
             let help = "tables are .csv (with a header), .npy or .npz files";
             return field.refuse("the kind of the table is not known", help);
@@ -137,10 +137,10 @@ pub(super) fn read(
     };
     let mut used = Vec::new();
     let mut good = true;
-    for Wanted { column, target, spot } in wanted {
+    for Wanted { column, target, source_span } in wanted {
         if used.iter().any(|(t, _)| *t == target) {
             good = false;
-            findings.push(spot.error("this is given twice").help("name it once"));
+            findings.push(source_span.error("this is given twice").help("name it once"));
         }
         match &raw.columns[column] {
             Ok(values) if target != ColumnTarget::Start && target != ColumnTarget::End => {
@@ -150,7 +150,8 @@ pub(super) fn read(
                 None => used.push((target, values.clone())),
                 Some(row) => {
                     good = false;
-                    let finding = spot.error(format!("the time in row {row} (from 0) is none"));
+                    let finding =
+                        source_span.error(format!("the time in row {row} (from 0) is none"));
                     findings.push(finding.found(values[row]).help("give every row its times"));
                 }
             },
@@ -161,7 +162,12 @@ pub(super) fn read(
         }
     }
     let name = path.display().to_string();
-    good.then(|| TableData { name, rows: raw.rows, columns: used, spot: field.spot() })
+    good.then(|| TableData {
+        name,
+        rows: raw.rows,
+        columns: used,
+        source_span: field.source_span(),
+    })
 }
 
 /// True where species of a table are read as masses, or are no part of the variables.
@@ -177,12 +183,12 @@ fn takes_masses(model: &Model) -> bool {
     }
 }
 
-fn target(model: &Model, name: &str, spot: &Spot) -> Result<ColumnTarget, Finding> {
+fn target(model: &Model, name: &str, source_span: &SourceSpan) -> Result<ColumnTarget, Finding> {
     match (model.variable(name), name) {
         (Some(variable), _) => Ok(ColumnTarget::Variable(variable)),
         (None, "t_start") => Ok(ColumnTarget::Start),
         (None, "t_end") => Ok(ColumnTarget::End),
-        _ => names::variable(model, name, spot).map(ColumnTarget::Variable),
+        _ => names::variable(model, name, source_span).map(ColumnTarget::Variable),
     }
 }
 
@@ -204,8 +210,8 @@ fn by_name(
         .enumerate()
         .filter(|(column, _)| raw.used.as_ref().is_none_or(|used| used.contains(column)))
         .map(|(column, name)| {
-            let spot = raw.name_spots[column].clone();
-            let found = target(model, name, &spot).map_err(|finding| {
+            let source_span = raw.name_source_spans[column].clone();
+            let found = target(model, name, &source_span).map_err(|finding| {
                 let help = finding.help.clone().unwrap_or_default();
                 finding.help(format!(
                     "{help}; to read some columns only, list them: columns = [\"x\"], or map them: \
@@ -213,7 +219,7 @@ fn by_name(
                 ))
             });
             let target = findings.ok(found)?;
-            Some(Wanted { column, target, spot })
+            Some(Wanted { column, target, source_span })
         })
         .collect();
     wanted.into_iter().collect()
@@ -226,11 +232,11 @@ fn chosen(
     model: &Model,
     findings: &Findings,
 ) -> Option<Vec<Wanted>> {
-    let pairs: Vec<(String, Spot, Field<'_>)> = if field.is_table() {
+    let pairs: Vec<(String, SourceSpan, Field<'_>)> = if field.is_table() {
         field.section()?.entries()
     } else {
         let items = field.list()?;
-        items.into_iter().filter_map(|f| Some((f.text()?.to_owned(), f.spot(), f))).collect()
+        items.into_iter().filter_map(|f| Some((f.text()?.to_owned(), f.source_span(), f))).collect()
     };
     if raw.names.is_none() && pairs.len() != raw.columns.len() {
         let message = format!("{} names for {} columns", pairs.len(), raw.columns.len());
@@ -239,8 +245,8 @@ fn chosen(
     let wanted: Vec<Option<Wanted>> = pairs
         .into_iter()
         .enumerate()
-        .map(|(k, (name, spot, value))| {
-            let target = findings.ok(target(model, &name, &spot));
+        .map(|(k, (name, source_span, value))| {
+            let target = findings.ok(target(model, &name, &source_span));
             let column_name = value.text()?;
             let column = match &raw.names {
                 None => k,
@@ -254,7 +260,7 @@ fn chosen(
                     }
                 },
             };
-            Some(Wanted { column, target: target?, spot })
+            Some(Wanted { column, target: target?, source_span })
         })
         .collect();
     wanted.into_iter().collect()

@@ -1,7 +1,7 @@
 //! NPY and NPZ tables.
 
 use super::{RawTable, result};
-use crate::case::reader::Spot;
+use crate::case::reader::SourceSpan;
 use odeum_io::Finding;
 use odeum_io::file::read_bytes;
 use odeum_io::npy::{self, Array};
@@ -9,23 +9,31 @@ use odeum_io::npz::Npz;
 use std::path::Path;
 
 /// An array of two axes [systems, columns], or of records with named fields.
-pub(super) fn read_npy(path: &Path, spot: &Spot, lenient: bool) -> Result<RawTable, Vec<Finding>> {
+pub(super) fn read_npy(
+    path: &Path,
+    source_span: &SourceSpan,
+    lenient: bool,
+) -> Result<RawTable, Vec<Finding>> {
     let bytes = read_bytes(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
-    let array = npy::read(&bytes).map_err(|reason| vec![broken(path, spot, &reason)])?;
+    let array = npy::read(&bytes).map_err(|reason| vec![broken(path, source_span, &reason)])?;
     let name = |c: usize| array.names.as_ref().map_or(format!("column {c}"), |n| n[c].clone());
     let columns = (0..array.columns.len())
         .map(|c| checked(array.columns[c].clone(), path, &name(c), lenient))
         .collect();
-    let name_spots = vec![spot.clone(); array.columns.len()];
-    Ok(RawTable::new(array.rows, array.names, columns, "fields", name_spots))
+    let name_source_spans = vec![source_span.clone(); array.columns.len()];
+    Ok(RawTable::new(array.rows, array.names, columns, "fields", name_source_spans))
 }
 
 /// Named arrays of one axis \[systems\], or a result of Odeum.
-pub(super) fn read_npz(path: &Path, spot: &Spot, lenient: bool) -> Result<RawTable, Vec<Finding>> {
-    let damaged = |reason: String| vec![broken(path, spot, &reason)];
+pub(super) fn read_npz(
+    path: &Path,
+    source_span: &SourceSpan,
+    lenient: bool,
+) -> Result<RawTable, Vec<Finding>> {
+    let damaged = |reason: String| vec![broken(path, source_span, &reason)];
     let mut npz = Npz::open(path, "table").map_err(|finding| vec![finding])?.map_err(damaged)?;
     let names = npz.names().map_err(damaged)?;
-    if let Some(result) = result::read(&mut npz, &names, path, spot, lenient) {
+    if let Some(result) = result::read(&mut npz, &names, path, source_span, lenient) {
         return result;
     }
     let mut columns = Vec::new();
@@ -51,9 +59,9 @@ pub(super) fn read_npz(path: &Path, spot: &Spot, lenient: bool) -> Result<RawTab
         };
         columns.push(column);
     }
-    let name_spots = vec![spot.clone(); names.len()];
+    let name_source_spans = vec![source_span.clone(); names.len()];
     let rows = rows.map_or(0, |(rows, _)| rows);
-    Ok(RawTable::new(rows, Some(names), columns, "arrays", name_spots))
+    Ok(RawTable::new(rows, Some(names), columns, "arrays", name_source_spans))
 }
 
 /// A column, of finite numbers unless `lenient`.
@@ -76,8 +84,8 @@ pub(super) fn checked(
 }
 
 /// A table that cannot be read.
-pub(super) fn broken(path: &Path, spot: &Spot, reason: &str) -> Finding {
-    spot.error(format!("cannot use the table {}: {reason}", path.display())).help(
+pub(super) fn broken(path: &Path, source_span: &SourceSpan, reason: &str) -> Finding {
+    source_span.error(format!("cannot use the table {}: {reason}", path.display())).help(
         "NPY: one array [systems, columns] or records; NPZ: one array [systems] for each name \
          (numpy.savez(file, x=x, k=k)), or a result of `odeum run` or `odeum pasr`",
     )

@@ -2,7 +2,7 @@
 
 use super::RawTable;
 use super::numpy::{broken, checked};
-use crate::case::reader::Spot;
+use crate::case::reader::SourceSpan;
 use odeum_io::Finding;
 use odeum_io::npz::Npz;
 use odeum_io::number::count;
@@ -29,7 +29,7 @@ pub(super) fn read(
     npz: &mut Npz,
     names: &[String],
     path: &Path,
-    spot: &Spot,
+    source_span: &SourceSpan,
     lenient: bool,
 ) -> Option<Result<RawTable, Vec<Finding>>> {
     let has = |all: &[&str]| all.iter().all(|name| names.iter().any(|n| n == name));
@@ -42,7 +42,7 @@ pub(super) fn read(
     };
     let columns = match columns.and_then(of_one_length) {
         Ok(columns) => columns,
-        Err(reason) => return Some(Err(vec![broken(path, spot, &reason)])),
+        Err(reason) => return Some(Err(vec![broken(path, source_span, &reason)])),
     };
     let rows = columns.starts.first().map_or(0, |(_, values)| values.len());
     let mut warnings = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn read(
             count(columns.failed as u64),
             count(rows as u64)
         );
-        let finding = spot.error(message).into_warning();
+        let finding = source_span.error(message).into_warning();
         warnings.push(finding.help("they start from their last good state, before its end"));
     }
     let used = (0..columns.starts.len()).collect();
@@ -63,7 +63,7 @@ pub(super) fn read(
         rows,
         columns: checked.collect(),
         names_are: "columns",
-        name_spots: vec![spot.clone(); names.len()],
+        name_source_spans: vec![source_span.clone(); names.len()],
         names: Some(names),
         used: Some(used),
         masses: columns.masses,

@@ -20,7 +20,7 @@ const LONG_RUN: f64 = 2.0;
 const RTOL: f64 = 1e-6;
 const ATOL: f64 = 1e-10;
 /// Absolute tolerance relative to the relative one, where that is varied.
-const ATOL_SHARE: f64 = ATOL / RTOL;
+const ATOL_FRACTION: f64 = ATOL / RTOL;
 /// Relative tolerances of the part on work and precision: finer where most users are.
 const TOLERANCES: [f64; 11] = [1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 1e-9];
 /// Tolerance of the reference.
@@ -87,7 +87,7 @@ pub(super) struct Study<'a> {
     /// With the approximate Jacobian.
     approximate: DynSystem,
     dt: f64,
-    restarts: u32,
+    segments: u32,
     /// End states at a tight tolerance, in the order of the states.
     reference: Solution<f64>,
 }
@@ -108,7 +108,7 @@ impl<'a> Study<'a> {
         reactor: &'a Arc<Reactor>,
         states: &'a States,
         dt: f64,
-        restarts: u32,
+        segments: u32,
     ) -> Result<Study<'a>, Finding> {
         let rhs = DynSystem::from(Arc::clone(reactor));
         let approximate = DynSystem::from(Reactor::new(
@@ -126,7 +126,7 @@ impl<'a> Study<'a> {
             let status = reference.status[s].name();
             return Err(Finding::error(format!("the reference of reactor {s} failed: {status}")));
         }
-        Ok(Study { reactor, states, rhs, approximate, dt, restarts, reference })
+        Ok(Study { reactor, states, rhs, approximate, dt, segments, reference })
     }
 
     fn usual(&self, method: Method) -> Run {
@@ -150,7 +150,7 @@ impl<'a> Study<'a> {
             Method::ros34pw2(),
             Method::radau(),
         ];
-        if self.restarts > 1 {
+        if self.segments > 1 {
             methods.insert(0, Method::rkc());
         }
         methods
@@ -222,8 +222,8 @@ impl<'a> Study<'a> {
         let sorted = run.sorted.then(|| self.states.sorted());
         let states = sorted.as_ref().unwrap_or(self.states);
         let ensemble: Ensemble<f64> = states.ensemble(self.reactor, run.systems, self.dt)?;
-        let options =
-            Options::new(Tolerance::new(run.rtol, run.rtol * ATOL_SHARE)).restarts(self.restarts);
+        let options = Options::new(Tolerance::new(run.rtol, run.rtol * ATOL_FRACTION))
+            .segments(self.segments);
         let device = Device::Cpu(Cpu { threads: Some(run.threads), isa: run.isa });
         let rhs = if run.approximate { &self.approximate } else { &self.rhs };
         let solver = Solver::new(rhs, &run.method, &device, &options).map_err(broken)?;
@@ -243,8 +243,9 @@ impl<'a> Study<'a> {
         let summary = solution.summary();
         // The reference is in the order of the states.
         let errors = if run.sorted { Vec::new() } else { self.errors(&solution) };
-        let quantile = |share: f64| {
-            let at = ((errors.len() as f64 * share) as usize).min(errors.len().saturating_sub(1));
+        let quantile = |fraction: f64| {
+            let at =
+                ((errors.len() as f64 * fraction) as usize).min(errors.len().saturating_sub(1));
             errors.get(at).copied().unwrap_or(f64::NAN)
         };
         let systems = summary.systems;
@@ -259,7 +260,7 @@ impl<'a> Study<'a> {
             order: if run.sorted { "sorted" } else { "random" }.to_owned(),
             dt: self.dt,
             rtol: run.rtol,
-            atol: run.rtol * ATOL_SHARE,
+            atol: run.rtol * ATOL_FRACTION,
             fixed_step: run.method.controller().fixed_step(),
             jacobian: match run.method.jacobian_by() {
                 Some(JacobianBy::Differences) => "differences",

@@ -159,8 +159,8 @@ fn ignition(kinetics: &Arc<Kinetics>, y: &[f64], wanted: usize) -> Result<States
 /// In an order that says nothing (Fisher & Yates).
 fn shuffled<T>(mut items: Vec<T>) -> Vec<T> {
     for i in (1..items.len()).rev() {
-        let share = 0.5 + 0.5 * random::uniform(SEED, i as u64, 0);
-        items.swap(i, ((i + 1) as f64 * share) as usize % (i + 1));
+        let fraction = 0.5 + 0.5 * random::uniform(SEED, i as u64, 0);
+        items.swap(i, ((i + 1) as f64 * fraction) as usize % (i + 1));
     }
     items
 }

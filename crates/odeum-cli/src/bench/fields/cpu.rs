@@ -2,7 +2,7 @@
 
 use super::{Measured, Timed};
 use odeum_case::available::{Working, available_memory};
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_fields::{Combination, Engine, Field, Precision};
 use odeum_ode::{Cpu, Error};
 use std::hint::black_box;
@@ -16,28 +16,28 @@ const COPIED: usize = 128 << 20;
 
 /// One step for each time that the field is read and written.
 const SINGLE: &str = "cpu";
-/// As many steps in one pass as marches take where that is faster.
+/// As many steps in one pass as simulations take where that is faster.
 const SEVERAL: &str = "cpu, 2 steps at once";
 const AT_ONCE: usize = 2;
 
 /// Steps of forward Euler; those of several in one pass only where there are such.
 pub(super) fn steps<T: Precision>(
-    paper: Paper,
+    builtin: Builtin,
     shape: [usize; 3],
     cpu: &Cpu,
 ) -> Result<Measured, Error> {
-    let problem = paper.problem(shape)?;
+    let problem = builtin.problem(shape)?;
     let need = 2 * Field::<T>::bytes(&problem.grid, problem.model.species().len())? as u128;
     let working = Working { threads: cpu.thread_count(), bytes: 0 };
     if let Some(free) = available_memory(working).filter(|free| need > free.bytes) {
         return Ok(Measured::without_memory(need, free.bytes, ""));
     }
     let engine = Engine::<T>::new(&problem, cpu)?;
-    let mut fields = [paper.initial::<T>(&problem.grid, 0)?, engine.zeros()?];
-    let h = paper.step();
+    let mut fields = [builtin.initial::<T>(&problem.grid, 0)?, engine.zeros()?];
+    let h = builtin.step();
     let single = passes(&mut fields, |n, u, next| {
         let terms = [(1.0, u)];
-        engine.sweep(n as f64 * h, u, &Combination { slope: h, own: None, terms: &terms }, next);
+        engine.sweep(n as f64 * h, u, &Combination { rhs: h, own: None, terms: &terms }, next);
     });
     let mut timed = vec![named(SINGLE, 1, single)];
     if engine.most_steps() >= AT_ONCE {

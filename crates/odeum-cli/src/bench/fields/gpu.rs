@@ -2,10 +2,10 @@
 
 use super::{Measured, Timed};
 use odeum_cuda::{Device as _, Gpu, Stream as _};
-use odeum_fields::cuda::paper::{PaperMarch, Variant};
-use odeum_fields::problems::Paper;
-use odeum_fields::{Field, Grid, March, Method, Options, Outcome, Precision, cuda};
-use odeum_ode::backend::cuda::Cuda;
+use odeum_fields::gpu::published::{PublishedSimulation, Variant};
+use odeum_fields::problems::Builtin;
+use odeum_fields::{Field, Grid, Method, Options, Outcome, Precision, Simulation, gpu};
+use odeum_ode::gpu::Cuda;
 use odeum_ode::{Device, Error};
 use std::ops::ControlFlow;
 
@@ -19,55 +19,55 @@ const MOST_PUBLISHED: usize = 1 << 27;
 
 /// One step for each time that the field is read and written.
 const SINGLE: &str = "cuda";
-/// What marches do where that is faster: two to four.
+/// What simulations do where that is faster: two to four.
 const SEVERAL: &str = "cuda, several steps at once";
 
 /// Steps; none where a GPU has not memory enough.
 pub(super) fn steps<T: Precision>(
-    paper: Paper,
+    builtin: Builtin,
     shape: [usize; 3],
     gpu: &Cuda,
 ) -> Result<Measured, Error> {
-    let problem = paper.problem(shape)?;
+    let problem = builtin.problem(shape)?;
     let species = problem.model.species().len();
-    let memory = cuda::memory::<T>(&problem, Method::Euler, gpu)?;
+    let memory = gpu::memory::<T>(&problem, Method::Euler, gpu)?;
     if let Some(memory) = memory.iter().find(|memory| memory.need > memory.free) {
         let place = format!(" on cuda:{}", memory.ordinal);
         return Ok(Measured::without_memory(memory.need, memory.free, &place));
     }
     let mut u = Field::<T>::zeros(&problem.grid, species)?;
-    fill(&mut u, &paper.initial::<T>(&plane(&problem.grid)?, 0)?);
-    let options = Options { force: true, ..Options::euler(paper.step()) };
-    let mut march = March::new(&problem, u, 0.0, &options, Device::Cuda(gpu.clone()))?;
+    fill(&mut u, &builtin.initial::<T>(&plane(&problem.grid)?, 0)?);
+    let options = Options { force: true, ..Options::euler(builtin.step()) };
+    let mut simulation = Simulation::new(&problem, u, 0.0, &options, Device::Cuda(gpu.clone()))?;
     // A multiple of what may be taken at once.
     let steps = (UPDATES / problem.grid.cells()).clamp(24, 4096) as u64 / 12 * 12;
     let mut timed = Vec::new();
-    let depth = march.tiling().map_or(1, |tiling| tiling.depth);
+    let depth = simulation.tiling().map_or(1, |tiling| tiling.depth);
     let kinds = if depth > 1 { &[SEVERAL, SINGLE][..] } else { &[SINGLE] };
     for &kind in kinds {
         // Steps by these kernels alone.
-        let several = march.tiling().filter(|_| kind == SEVERAL);
-        march.retile(several)?;
+        let several = simulation.tiling().filter(|_| kind == SEVERAL);
+        simulation.retile(several)?;
         let mut best = f64::INFINITY;
         // The first is not timed.
         for repeat in 0..=REPEATS {
             let count = if repeat == 0 { 12 } else { steps };
-            let outcome = march.steps(count, 0, &mut |_| ControlFlow::Continue(()))?;
+            let outcome = simulation.steps(count, 0, &mut |_| ControlFlow::Continue(()))?;
             if let Outcome::Failed(failure) = outcome {
                 let found = format!("{:?}", failure.place);
-                return Err(Error::input(paper.name(), found, "is no finite number"));
+                return Err(Error::input(builtin.name(), found, "is no finite number"));
             }
             if repeat > 0 {
-                best = best.min(march.device_time().unwrap_or(f64::NAN) / steps as f64);
+                best = best.min(simulation.device_time().unwrap_or(f64::NAN) / steps as f64);
             }
         }
         timed.push((named(kind, gpu), best, steps as usize));
     }
-    drop(march);
+    drop(simulation);
     let mut left_out = None;
     match gpu.ordinals[..] {
         [ordinal] if problem.grid.cells() <= MOST_PUBLISHED => {
-            timed.extend(published::<T>(paper, &problem.grid, ordinal)?);
+            timed.extend(published::<T>(builtin, &problem.grid, ordinal)?);
         }
         [_] => left_out = Some("the published kernels: too slow for so many cells".to_owned()),
         _ => left_out = Some("the published kernels: they know one GPU".to_owned()),
@@ -76,18 +76,22 @@ pub(super) fn steps<T: Precision>(
 }
 
 /// Steps by the kernels of Molnár et al. 2011 for the newer of their cards.
-fn published<T: Precision>(paper: Paper, grid: &Grid, ordinal: usize) -> Result<Vec<Timed>, Error> {
-    let species = paper.model()?.species().len();
+fn published<T: Precision>(
+    builtin: Builtin,
+    grid: &Grid,
+    ordinal: usize,
+) -> Result<Vec<Timed>, Error> {
+    let species = builtin.model()?.species().len();
     let mut u = Field::<T>::zeros(grid, species)?;
-    fill(&mut u, &paper.initial::<T>(&plane(grid)?, 0)?);
+    fill(&mut u, &builtin.initial::<T>(&plane(grid)?, 0)?);
     let steps = (UPDATES / 4 / grid.cells()).clamp(10, 1024) as u64;
     let mut timed = Vec::new();
     for variant in ["shared", "moving tiles"].into_iter().filter_map(Variant::named) {
-        let mut march = PaperMarch::new(paper, variant, &u, 0.0, ordinal)?;
-        march.steps(2, paper.step())?;
+        let mut simulation = PublishedSimulation::new(builtin, variant, &u, 0.0, ordinal)?;
+        simulation.steps(2, builtin.step())?;
         let mut best = f64::INFINITY;
         for _ in 0..REPEATS {
-            best = best.min(march.steps(steps, paper.step())? * 1e-3);
+            best = best.min(simulation.steps(steps, builtin.step())? * 1e-3);
         }
         timed.push((variant.name().to_owned(), best / steps as f64, steps as usize));
     }

@@ -18,9 +18,9 @@ use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::report::{Align, Style, Table, bytes, count, say, significant};
 use odeum_fields::Precision;
-use odeum_fields::problems::Paper;
+use odeum_fields::problems::Builtin;
 use odeum_io::Finding;
-use odeum_ode::backend::cuda::Cuda;
+use odeum_ode::gpu::Cuda;
 use odeum_ode::{Cpu, Device, Error};
 pub(super) use row::NAME;
 use row::Row;
@@ -86,17 +86,17 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let mut document = Document { bench, machine, rows: Vec::new(), left_out: Vec::new() };
     for variant in &variants {
         let roof = roof(variant).map_err(|e| (Finding::from(e), Exit::BadInput))?;
-        for paper in [Paper::Diffusion, Paper::Turing, Paper::Front, Paper::Plume] {
+        for builtin in [Builtin::Diffusion, Builtin::Turing, Builtin::Front, Builtin::Plume] {
             let (mut rows, mut left_out) = (Vec::new(), Vec::new());
             for shape in shapes(&sizes) {
                 // As in the paper only diffusion is cut, where every shape is another kernel.
                 let cut = shape[0] != shape[1];
-                if cut && paper != Paper::Diffusion {
+                if cut && builtin != Builtin::Diffusion {
                     continue;
                 }
                 let mut both = [measure::<f32>, measure::<f64>].into_iter();
                 let measured = both.try_for_each(|measure| {
-                    let (more, missing) = measure(paper, shape, variant, roof)?;
+                    let (more, missing) = measure(builtin, shape, variant, roof)?;
                     rows.extend(more);
                     left_out.extend(missing);
                     Ok(())
@@ -105,7 +105,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
             }
             if !is_to_stdout(args) {
                 let table = table(&rows).render(Style::stdout());
-                say(&format!("{}, copy at {roof:.1} GB/s\n{table}\n", paper.name()));
+                say(&format!("{}, copy at {roof:.1} GB/s\n{table}\n", builtin.name()));
                 left_out.iter().for_each(|line| say(&format!("left out: {line}\n")));
             }
             document.rows.extend(rows);
@@ -156,21 +156,21 @@ fn shapes(sizes: &[usize]) -> Vec<[usize; 3]> {
 
 /// Rows of a problem on a grid, and what has none.
 fn measure<T: Precision>(
-    paper: Paper,
+    builtin: Builtin,
     shape: [usize; 3],
     variant: &Variant,
     roof: f64,
 ) -> Result<(Vec<Row>, Option<String>), Error> {
     let (threads, measured) = match variant {
-        Variant::Cpu(cpu) => (cpu.thread_count(), cpu::steps::<T>(paper, shape, cpu)?),
-        Variant::Cuda(gpu) => (1, gpu::steps::<T>(paper, shape, gpu)?),
+        Variant::Cpu(cpu) => (cpu.thread_count(), cpu::steps::<T>(builtin, shape, cpu)?),
+        Variant::Cuda(gpu) => (1, gpu::steps::<T>(builtin, shape, gpu)?),
     };
     let cells: usize = shape.iter().product();
-    let bytes_per_point = 2 * paper.model()?.species().len() * size_of::<T>();
+    let bytes_per_point = 2 * builtin.model()?.species().len() * size_of::<T>();
     let row = |(variant, seconds, sweeps): Timed| {
         let bandwidth = (cells * bytes_per_point) as f64 / seconds / 1e9;
         Row {
-            problem: paper.name().to_owned(),
+            problem: builtin.name().to_owned(),
             variant,
             precision: T::NAME.to_owned(),
             threads,
@@ -182,11 +182,11 @@ fn measure<T: Precision>(
             bytes_per_point,
             bandwidth,
             copy_bandwidth: roof,
-            share_of_copy: bandwidth / roof,
+            fraction_of_copy: bandwidth / roof,
         }
     };
     let [nx, ny, nz] = shape;
-    let what = format!("{}, {}, {nx}×{ny}×{nz}", paper.name(), T::NAME);
+    let what = format!("{}, {}, {nx}×{ny}×{nz}", builtin.name(), T::NAME);
     let left_out = measured.left_out.map(|why| format!("{what}: {why}"));
     Ok((measured.timed.into_iter().map(row).collect(), left_out))
 }
@@ -223,7 +223,7 @@ fn table(rows: &[Row]) -> Table {
             significant(1e3 * row.seconds),
             significant(row.mpoints_per_second),
             significant(row.bandwidth),
-            format!("{:.1} %", 100.0 * row.share_of_copy),
+            format!("{:.1} %", 100.0 * row.fraction_of_copy),
         ]);
     }
     table

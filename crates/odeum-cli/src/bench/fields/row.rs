@@ -29,7 +29,7 @@ pub(super) struct Row {
     /// Of a copy by as many threads in the same run \[GB/s\].
     pub(super) copy_bandwidth: f64,
     /// Of the two.
-    pub(super) share_of_copy: f64,
+    pub(super) fraction_of_copy: f64,
 }
 
 impl Row {

@@ -9,7 +9,7 @@ use super::row::NAME;
 use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::report::{Align, Style, Table, say, significant};
-use odeum_fields::{Engine, Field, Grid, ModelText, Precision, Problem, Wall, Walls};
+use odeum_fields::{Boundaries, Boundary, Engine, Field, Grid, ModelText, Precision, Problem};
 use odeum_io::Finding;
 use odeum_ode::{Cpu, Device, Error};
 use serde::Serialize;
@@ -44,7 +44,7 @@ const ROUNDS: usize = 4;
 const BEFORE: usize = 60;
 const MOST: usize = 300;
 
-/// Sums agree to so many spacings of numbers: of Gray and Scott's spots small differences grow.
+/// Sums agree to so many spacings of numbers: of Gray and Scott's source spans small differences grow.
 const AGREE: f64 = 1e5;
 
 /// The problems of the study.
@@ -201,8 +201,10 @@ impl Kind {
         };
         let text = ModelText { species, equations, ..ModelText::default() };
         let long = (0..3).filter(|axis| shape[*axis] > 1);
-        let walls = long.fold(Walls::default(), |walls, axis| walls.axis(axis, Wall::Periodic));
-        Ok(Problem::new(text.read()?.0, Grid::new(shape, 1.0)?).walls(walls))
+        let boundaries = long.fold(Boundaries::default(), |boundaries, axis| {
+            boundaries.axis(axis, Boundary::Periodic)
+        });
+        Ok(Problem::new(text.read()?.0, Grid::new(shape, 1.0)?).boundaries(boundaries))
     }
 
     /// The values that the loop begins with.

@@ -19,7 +19,7 @@ const ORDER: [usize; 6] = [4, 0, 1, 2, 5, 3];
 const LAYERS: usize = 8;
 const EDGES: [f64; 3] = [110.0, 110.0, 110.0];
 
-/// Draws the surfaces of a species; where the inside reaches a wall or solid
+/// Draws the surfaces of a species; where the inside reaches a boundary or solid
 /// cells, the surface is closed there. By so many threads, whose number changes nothing.
 pub(super) fn draw<T: Precision>(
     surface: &Isosurface,
@@ -35,7 +35,7 @@ pub(super) fn draw<T: Precision>(
     });
     let camera = Camera::new(surface.view, centres, surface.size);
     let mut raster = Raster::new(camera, surface.size);
-    // Where surfaces touch, on the walls, a higher level covers a lower one.
+    // Where surfaces touch, on the boundaries, a higher level covers a lower one.
     let mut levels = surface.levels.clone();
     levels.sort_by(f64::total_cmp);
     if surface.below {

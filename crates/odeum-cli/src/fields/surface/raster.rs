@@ -9,7 +9,7 @@ use std::ops::Range;
 const SAMPLES: usize = 2;
 /// Which samples of a pixel a surface is drawn on, row by row.
 pub(super) type Samples = [bool; SAMPLES * SAMPLES];
-/// Share of the picture around the box.
+/// Fraction of the picture around the box.
 const MARGIN: f64 = 0.06;
 
 type Vector = [f64; 3];
@@ -165,9 +165,9 @@ impl Raster {
                 let (p, q) = (self.camera.project(p, self.size), self.camera.project(q, self.size));
                 let steps = (2.0 * (q[0] - p[0]).hypot(q[1] - p[1])).ceil().max(1.0) as usize;
                 for n in 0..=steps {
-                    let share = n as f64 / steps as f64;
+                    let fraction = n as f64 / steps as f64;
                     let [x, y, depth]: Vector =
-                        std::array::from_fn(|i| p[i] + share * (q[i] - p[i]));
+                        std::array::from_fn(|i| p[i] + fraction * (q[i] - p[i]));
                     self.dot(x, y, depth, colour);
                 }
             }

@@ -3,7 +3,7 @@
 //! The cubes between cell centres are cut into six tetrahedra along one diagonal (Payne & Toga,
 //! IEEE Comput. Graph. Appl. 10(5), 1990, 33–41, cut into five): every face of a cube is cut the same
 //! way from both sides, so the surface has no cracks. A layer of cubes around the box, outside of
-//! which the level is never exceeded, closes it at the walls; solid cells count as outside too.
+//! which the level is never exceeded, closes it at the boundaries; solid cells count as outside too.
 
 use odeum_fields::{Field, Grid, Mask, Precision};
 use std::ops::Range;
@@ -120,8 +120,8 @@ impl<T: Precision> Lattice<'_, T> {
     /// Where the level lies between two neighbours.
     fn cut(&self, a: ([isize; 3], f64), b: ([isize; 3], f64), level: f64) -> Corner {
         let ((p, u), (q, v)) = (a, b);
-        let share = (level - u) / (v - u);
-        let between = |x: f64, y: f64| x + share * (y - x);
+        let fraction = (level - u) / (v - u);
+        let between = |x: f64, y: f64| x + fraction * (y - x);
         let spacing = self.grid.spacing();
         let mut corner = Corner::default();
         for axis in 0..3 {
@@ -136,7 +136,7 @@ impl<T: Precision> Lattice<'_, T> {
         corner
     }
 
-    /// Central differences; one-sided at the walls and beside solid cells.
+    /// Central differences; one-sided at the boundaries and beside solid cells.
     fn gradient(&self, cell: [usize; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| {
             let beside = |by: isize| {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn surfaces_are_closed_at_the_walls() {
+    fn surfaces_are_closed_at_the_boundaries() {
         // Everything is inside: what is left is the box between the outermost centres.
         let (area, volume) = measure(false, |_| 1.0);
         let edge = 39.0 * 0.05;

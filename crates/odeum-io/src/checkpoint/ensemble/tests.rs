@@ -173,7 +173,7 @@ fn checkpoints_of_other_versions_and_kinds_are_named() {
         assert!(finding.found.as_deref().is_some_and(|found| found.contains(old)));
     }
     folder.full();
-    let problem = odeum_fields::problems::Paper::Turing.problem([3, 2, 2]).unwrap();
+    let problem = odeum_fields::problems::Builtin::Turing.problem([3, 2, 2]).unwrap();
     let read = crate::checkpoint::field::read::<f64>(&folder.file(), &problem, &[]);
     let finding = read.map(|_| ()).unwrap_err();
     assert_eq!(finding.message, "this is no checkpoint of a field");

@@ -103,8 +103,8 @@ fn as_defined_pair_by_pair() {
         for j in 0..n {
             for i in 0..j {
                 let (a, b) = (&reactions[i], &reactions[j]);
-                let share = (0..N_SPECIES).any(|k| efficiency(a, k) * efficiency(b, k) != 0.0);
-                if !same(a, b) || (a.duplicate && b.duplicate) || !share {
+                let fraction = (0..N_SPECIES).any(|k| efficiency(a, k) * efficiency(b, k) != 0.0);
+                if !same(a, b) || (a.duplicate && b.duplicate) || !fraction {
                     continue;
                 }
                 match (named(a), named(b)) {

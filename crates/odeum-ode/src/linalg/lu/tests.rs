@@ -52,7 +52,7 @@ impl LaneWork<f64> for Residual<'_> {
             shift,
             pivots: &mut pivots,
         });
-        assert_eq!(L::bits(pivots.sound), L::bits(L::lit(0.0).eq(L::lit(0.0))));
+        assert_eq!(L::bits(pivots.valid), L::bits(L::lit(0.0).eq(L::lit(0.0))));
         let mut x = right.clone();
         L::outline(Solve { symbolic: &symbolic, lu: &mut lu, x: &mut x });
         let mut product: Vec<L> = x.iter().map(|&x| x * shift).collect();
@@ -128,7 +128,7 @@ fn pivots(shift: f64, jacobian: &[&[f64]]) -> Pivots<f64> {
 fn is_sound(rows: &[&[f64]]) -> bool {
     let negative: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| -x).collect()).collect();
     let rows: Vec<&[f64]> = negative.iter().map(Vec::as_slice).collect();
-    pivots(0.0, &rows).sound
+    pivots(0.0, &rows).valid
 }
 
 use odeum_core::Real;

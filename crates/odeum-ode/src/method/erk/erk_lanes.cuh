@@ -14,7 +14,7 @@
 // group g; od_constant_at(g, k); and od_rhs over places, parameters and constants.
 
 // The places of a group in the published states of its system.
-struct OdPlaces {
+struct OdOffsets {
     const real *values;
     const int *at;
     OD_FN_MEMBER real operator[](int k) const { return values[at[k]]; }
@@ -59,7 +59,7 @@ OD_FN void od_keep(real (&to)[OD_GROUP_SLOTS], const real (&from)[OD_GROUP_SLOTS
 }
 
 // The state of stage e in the slots of this lane, after keeping the slopes f of the stage before;
-// gives its time as a share of the step. Every stage is a case of its own, found by recursion from
+// gives its time as a fraction of the step. Every stage is a case of its own, found by recursion from
 // S on: the compiler does not unroll so long a loop, and slopes must not be indexed at run time.
 template <int S>
 OD_FN real od_lane_stage(const OdPair (&y)[OD_GROUP_SLOTS], OdPair (&out)[OD_GROUP_SLOTS],
@@ -73,18 +73,18 @@ OD_FN real od_lane_stage(const OdPair (&y)[OD_GROUP_SLOTS], OdPair (&out)[OD_GRO
 #pragma unroll
     for (int r = 0; r < OD_GROUP_SLOTS; ++r) {
         out[r].y = y[r].y;
-        out[r].twin = od_fma(reach, y[r].y, y[r].twin);
+        out[r].paired = od_fma(reach, y[r].y, y[r].paired);
     }
 #pragma unroll
     for (int m = 0; m < S; ++m) {
         if (m >= od_stage_end(S)) break;
-        const real a = h * od_share(S, m, euler);
+        const real a = h * od_fraction(S, m, euler);
         const real a2 = (h * h) * od_a2(S, m);
 #pragma unroll
         for (int r = 0; r < OD_GROUP_SLOTS; ++r) {
             const real k = slopes[m][r];
             out[r].y = od_fma(a, k, out[r].y);
-            if (OD_TWINS) out[r].twin = od_fma(a2, k, out[r].twin);
+            if (OD_PAIRED) out[r].paired = od_fma(a2, k, out[r].paired);
         }
     }
     return at;
@@ -103,16 +103,16 @@ od_erk_lanes(const OdTask task) {
     parts.part = exchange + 2 * OD_N;
     parts.magnitude = reinterpret_cast<int *>(parts.part + 3 * OD_GROUPS);
 
-    int component[OD_GROUP_SLOTS], twin[OD_GROUP_SLOTS];
+    int component[OD_GROUP_SLOTS], paired[OD_GROUP_SLOTS];
 #pragma unroll
     for (int r = 0; r < OD_GROUP_SLOTS; ++r) {
         component[r] = od_component_at(group * OD_GROUP_SLOTS + r);
-        twin[r] = od_twin_at(group * OD_GROUP_SLOTS + r);
+        paired[r] = od_paired_at(group * OD_GROUP_SLOTS + r);
     }
-    int at[OD_PLACES + 1];
+    int at[OD_OFFSETS + 1];
     real constants[OD_CONSTANTS + 1];
 #pragma unroll
-    for (int k = 0; k < OD_PLACES; ++k) at[k] = od_state_at(group, k);
+    for (int k = 0; k < OD_OFFSETS; ++k) at[k] = od_state_at(group, k);
 #pragma unroll
     for (int k = 0; k < OD_CONSTANTS; ++k) constants[k] = od_constant_at(group, k);
 
@@ -123,13 +123,13 @@ od_erk_lanes(const OdTask task) {
     const OdGroupParams p{&params, constants};
     OdPair y[OD_GROUP_SLOTS], last[OD_GROUP_SLOTS];
     real slopes[OD_STAGES][OD_GROUP_SLOTS] = {}, f[OD_GROUP_SLOTS] = {};
-    OdCourse c;
+    OdStepLoop c;
     // Writes the components of this lane into a row of arrays [n x stride].
     const auto store = [&](real *to) {
 #pragma unroll
         for (int r = 0; r < OD_GROUP_SLOTS; ++r) {
             to[(size_t)component[r] * task.stride + c.system] = y[r].y;
-            if (OD_TWINS) to[(size_t)twin[r] * task.stride + c.system] = y[r].twin;
+            if (OD_PAIRED) to[(size_t)paired[r] * task.stride + c.system] = y[r].paired;
         }
     };
     const auto save = [&](unsigned k) {
@@ -138,7 +138,7 @@ od_erk_lanes(const OdTask task) {
 #pragma unroll
     for (int r = 0; r < OD_GROUP_SLOTS; ++r) {
         y[r].y = task.states[(size_t)component[r] * task.stride + s];
-        y[r].twin = OD_TWINS ? task.states[(size_t)twin[r] * task.stride + s] : y[r].y;
+        y[r].paired = OD_PAIRED ? task.states[(size_t)paired[r] * task.stride + s] : y[r].y;
     }
     od_load(task, c, s, save);
     bool probing = OD_PROBE && !c.resumed, have_slope = false;
@@ -163,18 +163,18 @@ od_erk_lanes(const OdTask task) {
             if (e >= end) break;
             // With OD_FSAL and e = 1 the slope kept is the one that is there already.
             if (OD_FSAL && e == 1 && skipped) od_keep(f, slopes[0]);
-            const real share = od_lane_stage<0>(y, last, slopes, f, e, step, probe_turn);
+            const real fraction = od_lane_stage<0>(y, last, slopes, f, e, step, probe_turn);
             real *const published = exchange + parity;
             parity = OD_N - parity;
             if (writes) {
 #pragma unroll
                 for (int r = 0; r < OD_GROUP_SLOTS; ++r) {
-                    if (OD_TWINS) published[twin[r]] = last[r].twin;
+                    if (OD_PAIRED) published[paired[r]] = last[r].paired;
                     if (OD_FULL_STAGES || OD_PROBE) published[component[r]] = last[r].y;
                 }
             }
             OD_LANE_BARRIER();
-            od_rhs(od_fma(share, step, c.t), OdPlaces{published, at}, p, f);
+            od_rhs(od_fma(fraction, step, c.t), OdOffsets{published, at}, p, f);
             if (probe_turn ? probing : !(OD_FSAL && e == 0 && have_slope)) ++c.nfev;
 #if OD_PROBE
             if (probe_turn) {
@@ -183,8 +183,8 @@ od_erk_lanes(const OdTask task) {
                 for (int r = 0; r < OD_GROUP_SLOTS; ++r) {
                     const real f0 = e == 0 ? f[r] : slopes[0][r];
                     od_start_add(task, start, component[r], y[r].y, f0, f[r], c.length);
-                    if (OD_TWINS)
-                        od_start_add(task, start, twin[r], y[r].twin, y[r].y, last[r].y, c.length);
+                    if (OD_PAIRED)
+                        od_start_add(task, start, paired[r], y[r].paired, y[r].y, last[r].y, c.length);
                 }
                 if (writes) {
                     od_put_part(parts, 0, group, start.state);
@@ -216,9 +216,9 @@ od_erk_lanes(const OdTask task) {
             const real k0 = slopes[0][r];
 #pragma unroll
             for (int m = 0; m < OD_STAGES - 1; ++m)
-                od_sum_stage<OD_TWINS>(sum, m, slopes[m][r]);
-            od_sum_stage<OD_TWINS>(sum, OD_STAGES - 1, f[r]);
-            last[r] = od_close_slot<OD_TWINS>(task, norm, component[r], twin[r], sum, y[r],
+                od_sum_stage<OD_PAIRED>(sum, m, slopes[m][r]);
+            od_sum_stage<OD_PAIRED>(sum, OD_STAGES - 1, f[r]);
+            last[r] = od_close_slot<OD_PAIRED>(task, norm, component[r], paired[r], sum, y[r],
                                               last[r], k0, step);
         }
         if (writes) od_put_part(parts, 0, group, norm);

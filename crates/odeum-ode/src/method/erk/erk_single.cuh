@@ -33,7 +33,7 @@ struct OdSlopes {
 };
 #endif
 
-// The state of stage e; gives its time as a share of the step. Where stages are in a loop, so are
+// The state of stage e; gives its time as a fraction of the step. Where stages are in a loop, so are
 // the slopes before them: straight code for each stage is larger and slower (measured).
 OD_FN real od_stage_state(const real (&y)[OD_N], real (&out)[OD_N], const OdSlopes &slopes, int e,
                           real h, bool euler) {
@@ -41,17 +41,17 @@ OD_FN real od_stage_state(const real (&y)[OD_N], real (&out)[OD_N], const OdSlop
     const real reach = h * at;
     OD_UNROLL
     for (int q = 0; q < OD_SLOTS; ++q) {
-        const int j = od_component(q), i = od_twin(q);
+        const int j = od_component(q), i = od_paired(q);
         out[j] = y[j];
         if (i >= 0) out[i] = od_fma(reach, y[j], y[i]);
     }
     OD_UNROLL_STAGES
     for (int m = 0; m < od_stage_end(e); ++m) {
-        const real a = h * od_share(e, m, euler);
+        const real a = h * od_fraction(e, m, euler);
         const real a2 = (h * h) * od_a2(e, m);
         OD_UNROLL
         for (int q = 0; q < OD_SLOTS; ++q) {
-            const int j = od_component(q), i = od_twin(q);
+            const int j = od_component(q), i = od_paired(q);
             const real k = slopes.get(m, q);
             out[j] = od_fma(a, k, out[j]);
             if (i >= 0) out[i] = od_fma(a2, k, out[i]);
@@ -77,18 +77,18 @@ OD_FN void od_close(const OdTask &task, OdNorm &norm, const real (&y)[OD_N], rea
                     const OdSlopes &slopes, const real (&f)[OD_N], real h) {
     OD_UNROLL
     for (int q = 0; q < OD_SLOTS; ++q) {
-        const int j = od_component(q), i = od_twin(q);
+        const int j = od_component(q), i = od_paired(q);
         OdSums sums = {real(0), real(0), real(0), real(0)};
         const real k0 = slopes.get(0, q);
 #pragma unroll
         for (int m = 0; m < OD_STAGES - 1; ++m)
-            od_sum_stage<OD_TWINS>(sums, m, slopes.get(m, q));
-        od_sum_stage<OD_TWINS>(sums, OD_STAGES - 1, f[j]);
+            od_sum_stage<OD_PAIRED>(sums, m, slopes.get(m, q));
+        od_sum_stage<OD_PAIRED>(sums, OD_STAGES - 1, f[j]);
         if (i >= 0) {
             const OdPair after = od_close_slot<true>(task, norm, j, i, sums, OdPair{y[j], y[i]},
                                                      OdPair{last[j], last[i]}, k0, h);
             last[j] = after.y;
-            last[i] = after.twin;
+            last[i] = after.paired;
         } else {
             last[j] = od_close_slot<false>(task, norm, j, j, sums, OdPair{y[j], y[j]},
                                            OdPair{last[j], last[j]}, k0, h)
@@ -108,7 +108,7 @@ OD_FN void od_close(const OdTask &task, OdNorm &norm, const real (&y)[OD_N], rea
 #define OD_SPRINT 250
 
 // How many steps are sure to stay short of the stop and of max_steps.
-OD_FN unsigned od_sprint_length(const OdTask &task, const OdCourse &c) {
+OD_FN unsigned od_sprint_length(const OdTask &task, const OdStepLoop &c) {
     // Rounding of the times of a sprint is to stay below half a step.
     const real rounding = od_larger(od_abs(c.t), od_abs(c.stop)) * (real(OD_SPRINT) * OD_EPSILON);
     if (c.h != OD_STEP || !(OD_STEP > rounding)) return 0;
@@ -119,7 +119,7 @@ OD_FN unsigned od_sprint_length(const OdTask &task, const OdCourse &c) {
 }
 
 // Takes n steps; false, and nothing changed, when they end at what is not finite.
-OD_FN bool od_sprint(const OdTask &task, OdCourse &c, real (&y)[OD_N], OdSlopes &slopes,
+OD_FN bool od_sprint(const OdTask &task, OdStepLoop &c, real (&y)[OD_N], OdSlopes &slopes,
                      const OdParams &p, bool &have_slope, unsigned n) {
     const real h = OD_STEP;
     real from[OD_N], last[OD_N], f[OD_N];
@@ -173,7 +173,7 @@ od_erk(const OdTask task) {
     OdSlopes slopes;
 #endif
     real y[OD_N];
-    OdCourse c;
+    OdStepLoop c;
     const auto save = [&](unsigned k) {
         OD_UNROLL
         for (int i = 0; i < OD_N; ++i)
@@ -227,7 +227,7 @@ od_erk(const OdTask task) {
                 od_start_clear(start);
                 OD_UNROLL
                 for (int q = 0; q < OD_SLOTS; ++q) {
-                    const int j = od_component(q), i = od_twin(q);
+                    const int j = od_component(q), i = od_paired(q);
                     const real f0 = e == 0 ? f[j] : slopes.get(0, q);
                     od_start_add(task, start, j, y[j], f0, f[j], c.length);
                     if (i >= 0)

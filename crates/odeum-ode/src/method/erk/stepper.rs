@@ -36,7 +36,7 @@ pub(crate) struct ErkStepper<'a, L, F: ?Sized> {
     stage: Vec<L>,
     candidate: Vec<L>,
     /// Estimated error of each component \[n\].
-    deviation: Vec<L>,
+    error_estimate: Vec<L>,
     work: Vec<L>,
 }
 
@@ -56,23 +56,23 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> ErkStepper<'a, L, F> {
             k: vec![zero; tableau.stages() * n],
             stage: vec![zero; n],
             candidate: vec![zero; n],
-            deviation: vec![zero; n],
+            error_estimate: vec![zero; n],
             work: vec![zero; system.workspace()],
         }
     }
 
-    /// The size of a first step from the slope in `self.deviation`.
+    /// The size of a first step from the slope in `self.error_estimate`.
     #[inline(always)]
     fn automatic_step(&mut self, at: &Point<L>, length: L) -> L {
         let n = at.y.len();
-        let guess = first_step::guess(&self.weights, at.y, &self.deviation[..n], length);
+        let guess = first_step::guess(&self.weights, at.y, &self.error_estimate[..n], length);
         for i in 0..n {
-            self.stage[i] = self.deviation[i].mul_add(guess.h, at.y[i]);
+            self.stage[i] = self.error_estimate[i].mul_add(guess.h, at.y[i]);
         }
         let t = at.t + guess.h;
         let (end, probe) = (Point { t, y: &self.stage[..n], p: at.p }, &mut self.candidate[..n]);
         self.system.slope(&end, probe, &mut self.work);
-        let slopes = (&self.deviation[..n], &self.candidate[..n]);
+        let slopes = (&self.error_estimate[..n], &self.candidate[..n]);
         let order = self.tableau.embedded_order;
         let curvature =
             first_step::estimated_curvature(&self.weights, at.y, slopes, length, &guess);
@@ -100,18 +100,18 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
     }
 
     #[inline(always)]
-    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, restarted: L::Mask, cost: &mut Cost) -> L {
         let n = at.y.len();
         let automatic = start.first.is_automatic();
         if self.fsal || automatic {
-            self.system.slope(at, &mut self.deviation[..n], &mut self.work);
+            self.system.slope(at, &mut self.error_estimate[..n], &mut self.work);
             for i in 0..n {
-                self.k[i] = L::select(fresh, self.deviation[i], self.k[i]);
+                self.k[i] = L::select(restarted, self.error_estimate[i], self.k[i]);
             }
-            cost.add_fresh::<L>(fresh, 1);
+            cost.add_fresh::<L>(restarted, 1);
         }
         let size = if automatic {
-            cost.add_fresh::<L>(fresh, 1);
+            cost.add_fresh::<L>(restarted, 1);
             self.automatic_step(at, start.length)
         } else {
             start.length
@@ -135,10 +135,10 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
         if !self.fsal {
             combine(&mut self.candidate[..n], Some(at.y), &self.k, &self.solution, h);
         }
-        combine(&mut self.deviation[..n], None, &self.k, &self.error, h);
+        combine(&mut self.error_estimate[..n], None, &self.k, &self.error, h);
         cost.add_all(L::WIDTH, (stages - first) as u32);
         let (y, slope) = (at.y, &self.k[..n]);
-        let error = self.weights.error_norm(y, &self.candidate, &self.deviation, slope, h);
+        let error = self.weights.error_norm(y, &self.candidate, &self.error_estimate, slope, h);
         Attempt::new(h, error)
     }
 

@@ -12,7 +12,7 @@ pub(super) struct Progress<L: Lanes> {
     /// Lanes in which it was given up.
     pub(super) diverged: L::Mask,
     /// Lanes in which it met numbers that are not finite.
-    pub(super) spoiled: L::Mask,
+    pub(super) non_finite: L::Mask,
     /// By what to multiply the step of lanes that diverged.
     pub(super) shrink: L,
     /// Rate of convergence θ.
@@ -33,7 +33,7 @@ impl<L: Lanes> Progress<L> {
         Progress {
             open,
             diverged: L::from_bits(0),
-            spoiled: L::from_bits(0),
+            non_finite: L::from_bits(0),
             shrink: one,
             theta,
             rest: (largest(rest, epsilon).ln() * L::lit(0.8)).exp(),
@@ -50,7 +50,7 @@ impl<L: Lanes> Progress<L> {
         let one = L::lit(1.0);
         let finite = change.lt(L::lit(f64::INFINITY));
         // What is not finite ends the iteration, but is no divergence: its cause is f.
-        self.spoiled = self.spoiled | (self.open & !finite);
+        self.non_finite = self.non_finite | (self.open & !finite);
         self.open = self.open & finite;
         self.iterations = L::select(self.open, L::lit(f64::from(k)), self.iterations);
         if k > 1 {

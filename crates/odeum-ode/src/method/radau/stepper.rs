@@ -42,7 +42,7 @@ pub(crate) struct RadauStepper<'a, L: Lanes> {
     unfactored: L::Mask,
     /// Step for which the matrices of a lane were factored; lanes whose factors can be used.
     factored: L,
-    sound: L::Mask,
+    valid: L::Mask,
     /// Growth over a step as the pivots of the real matrix tell it.
     growth: L,
     progress: Progress<L>,
@@ -67,7 +67,7 @@ pub(crate) struct RadauStepper<'a, L: Lanes> {
     stage: Vec<L>,
     candidate: Vec<L>,
     /// Estimated error of each component \[n\].
-    deviation: Vec<L>,
+    error_estimate: Vec<L>,
     work: Vec<L>,
 }
 
@@ -93,7 +93,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             rejected: none,
             unfactored: none,
             factored: zero,
-            sound: none,
+            valid: none,
             growth: zero,
             progress: Progress::new(none, one, one, L::lit(epsilon)),
             h: one,
@@ -110,7 +110,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             pair: vec![Complex { re: zero, im: zero }; n],
             stage: zeros(),
             candidate: zeros(),
-            deviation: zeros(),
+            error_estimate: zeros(),
             work: vec![zero; workspace],
         }
     }
@@ -164,7 +164,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             let shift = Complex { re: by(ALPHA), im: by(BETA) };
             let (lu, pivots) = (&mut self.complex, &mut complex);
             L::outline(Factor { symbolic, lu, jacobian, shift, pivots });
-            self.sound = real.sound & complex.sound;
+            self.valid = real.valid & complex.valid;
             self.growth = real.growth * L::lit(GAMMA);
             cost.add_factors::<L>(wanted, 2);
         }
@@ -200,7 +200,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         let epsilon = L::lit(L::Scalar::EPSILON);
         let (gamma, alpha, beta) = (L::lit(GAMMA) / h, L::lit(ALPHA) / h, L::lit(BETA) / h);
         let (rest, theta) = (self.progress.rest, L::lit(FAST));
-        self.progress = Progress::new(self.sound, rest, theta, epsilon);
+        self.progress = Progress::new(self.valid, rest, theta, epsilon);
         for iteration in 1..=self.max_iterations {
             if L::bits(self.progress.open) == 0 {
                 break;
@@ -248,7 +248,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         for i in 0..n {
             let scale = match self.weights.norm() {
                 Norm::WeightedRms => self.weights.scale(i, at.y[i], at.y[i]).recip(),
-                Norm::StateAndSlope => {
+                Norm::StateAndRate => {
                     self.weights.slope_ratio(L::lit(1.0), at.y[i], h * self.slope[i])
                 }
             };
@@ -268,12 +268,12 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             self.candidate[i] = at.y[i] + self.z[2][i];
             // Σ eᵢzᵢ/h, wanted twice.
             self.stage[i] = combined(&ERROR, &self.z, i) / h;
-            self.deviation[i] = self.stage[i] + self.slope[i];
+            self.error_estimate[i] = self.stage[i] + self.slope[i];
         }
-        L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.deviation });
+        L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.error_estimate });
         let norm = |stepper: &Self| {
-            let Self { candidate, deviation, slope, .. } = stepper;
-            stepper.weights.error_norm(at.y, candidate, deviation, slope, h)
+            let Self { candidate, error_estimate, slope, .. } = stepper;
+            stepper.weights.error_norm(at.y, candidate, error_estimate, slope, h)
         };
         let error = norm(self);
         let again = error.ge(L::lit(1.0)) & (self.first | self.rejected);
@@ -281,16 +281,16 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             return error;
         }
         for i in 0..n {
-            self.f[0][i] = at.y[i] + self.deviation[i];
+            self.f[0][i] = at.y[i] + self.error_estimate[i];
         }
         let [filtered, slope, _] = &mut self.f;
         let point = Point { t: at.t, y: filtered, p: at.p };
         self.equations.slope(&point, slope, &mut self.work);
         cost.add_fresh::<L>(again, 1);
         for i in 0..n {
-            self.deviation[i] = self.stage[i] + self.f[1][i];
+            self.error_estimate[i] = self.stage[i] + self.f[1][i];
         }
-        L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.deviation });
+        L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.error_estimate });
         L::select(again, norm(self), error)
     }
 
@@ -298,13 +298,13 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
     #[inline(always)]
     fn finite(&self) -> L::Mask {
         let zero = L::lit(0.0);
-        let mut spoiled = zero;
+        let mut non_finite = zero;
         for values in [&self.slope, &self.derivatives.jacobian] {
             for value in values {
-                spoiled = value.mul_add(zero, spoiled);
+                non_finite = value.mul_add(zero, non_finite);
             }
         }
-        spoiled.eq(zero)
+        non_finite.eq(zero)
     }
 
     /// Lanes whose iteration would gain from a new Jacobian.
@@ -336,13 +336,13 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
     }
 
     #[inline(always)]
-    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
-        self.moved = self.moved | fresh;
-        self.stale = self.stale | fresh;
-        self.current = self.current & !fresh;
-        self.first = self.first | fresh;
-        self.rejected = self.rejected & !fresh;
-        self.progress.rest = L::select(fresh, L::lit(1.0), self.progress.rest);
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, restarted: L::Mask, cost: &mut Cost) -> L {
+        self.moved = self.moved | restarted;
+        self.stale = self.stale | restarted;
+        self.current = self.current & !restarted;
+        self.first = self.first | restarted;
+        self.rejected = self.rejected & !restarted;
+        self.progress.rest = L::select(restarted, L::lit(1.0), self.progress.rest);
         let mut size = start.length;
         if start.first.is_automatic() {
             // The step that follows starts at this point in all lanes and finds f and J there.
@@ -362,12 +362,12 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         self.start(h);
         self.iterate(at, h, cost);
         let error = self.error(at, h, cost);
-        let (sound, diverged) = (self.sound, self.progress.diverged);
+        let (valid, diverged) = (self.valid, self.progress.diverged);
         // Increments without convergence mean nothing, nor does their error.
-        let usable = sound & !diverged & !self.progress.spoiled;
+        let usable = valid & !diverged & !self.progress.non_finite;
         let mut singular = L::from_bits(0);
-        if L::bits(!sound) != 0 {
-            singular = !sound & self.finite();
+        if L::bits(!valid) != 0 {
+            singular = !valid & self.finite();
         }
         let error = L::select(usable, error, L::lit(f64::NAN));
         Attempt { singular, diverged, growth: self.growth, ..Attempt::new(h, error) }

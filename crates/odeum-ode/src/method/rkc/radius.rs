@@ -31,11 +31,11 @@ impl<L: Lanes> PowerMethod<L> {
         PowerMethod { direction: zeros(), v: zeros(), fv: zeros() }
     }
 
-    /// Starts from the slope in the lanes of `fresh`.
+    /// Starts from the slope in the lanes of `restarted`.
     #[inline(always)]
-    pub(crate) fn forget(&mut self, slope: &[L], fresh: L::Mask) {
+    pub(crate) fn forget(&mut self, slope: &[L], restarted: L::Mask) {
         for i in 0..slope.len() {
-            self.direction[i] = L::select(fresh, slope[i], self.direction[i]);
+            self.direction[i] = L::select(restarted, slope[i], self.direction[i]);
         }
     }
 }

@@ -160,7 +160,7 @@ OD_FN OdPowerNext od_power_turn(OdPower &power, OdVectors &x, real (&point)[OD_N
 
 // The weighted error of an Euler step of size h, from f at its end.
 OD_FN real od_euler_error(const OdTask &task, const OdVectors &x, const real (&f)[OD_N], real h) {
-    const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_near_recip(task.rtol);
+    const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_boundary_cells_recip(task.rtol);
     real sum = real(0);
     OD_UNROLL
     for (int i = 0; i < OD_N; ++i) {
@@ -179,7 +179,7 @@ od_rkc(const OdTask task) {
 #else
     OdVectors x;
 #endif
-    OdCourse c;
+    OdStepLoop c;
     OdParams p;
     OdChebyshev chebyshev;
     OdPower power;
@@ -187,7 +187,7 @@ od_rkc(const OdTask task) {
     real w[OD_N], f[OD_N], at = real(0);
     real radius = real(1), step = real(0), stages = real(2);
     int stage = 0, last_stage = 0, age = 0, status = 0;
-    bool busy = false, whole = false, stale = false, sound = true, starting = false;
+    bool busy = false, whole = false, stale = false, valid = true, starting = false;
     OdPhase phase = OD_AT_START;
     const auto save = [&](unsigned k) {
         OD_UNROLL
@@ -257,7 +257,7 @@ od_rkc(const OdTask task) {
             const real root = od_sqrt(od_euler_error(task, x, f, trial));
             const real cautious = R(0.1) * trial;
             const real size = cautious < length * root ? cautious / root : length;
-            // A spoiled estimate must not become the step: the attempt meets the cause itself.
+            // A non-finite estimate must not become the step: the attempt meets the cause itself.
             c.h = od_first(task, c, size > real(0) ? size : length);
             if (!(c.h == c.h)) c.h = od_first(task, c, length);
             attempt = true;
@@ -286,17 +286,17 @@ od_rkc(const OdTask task) {
         case OD_AT_END: {
             OdNorm norm;
             od_norm_clear(norm);
-            const real share = step * OD_ERROR_OF_SLOPES;
+            const real fraction = step * OD_ERROR_OF_SLOPES;
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) {
                 const real y = x.get(OD_STATE, i), slope = x.get(OD_SLOPE, i);
-                const real error = od_fma(slope + f[i], share, OD_ERROR_OF_STATES * (y - w[i]));
+                const real error = od_fma(slope + f[i], fraction, OD_ERROR_OF_STATES * (y - w[i]));
                 od_norm_ratio(norm, error * od_weight(task, i, y, w[i], step * slope));
                 od_norm_finite(norm, w[i]);
                 od_norm_finite(norm, error);
             }
             od_norm_close_group(norm);
-            const real size = sound ? od_norm_size(task, norm) : od_nan();
+            const real size = valid ? od_norm_size(task, norm) : od_nan();
             bool lost;
             const bool accepted = od_settle(task, c, step, whole, size, lost);
             if (accepted) {
@@ -391,9 +391,9 @@ od_rkc(const OdTask task) {
             const real stable = (stages * stages - real(1)) / (radius * OD_STABILITY);
             step = too_many ? (wanted < real(0) ? -stable : stable) : wanted;
             whole = whole && step == wanted;
-            // A spoiled radius gives no number of stages: two, and a NaN error, which rejects.
-            sound = stages >= real(2);
-            if (!sound) stages = real(2);
+            // A non-finite radius gives no number of stages: two, and a NaN error, which rejects.
+            valid = stages >= real(2);
+            if (!valid) stages = real(2);
             last_stage = (int)stages;
             stage = 2;
             od_chebyshev_start(chebyshev, stages);

@@ -105,7 +105,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
             let change = self.f[i] - self.slope[i];
             let ratio = match self.weights.norm() {
                 Norm::WeightedRms => change / self.weights.scale(i, y[i], y[i]),
-                Norm::StateAndSlope => self.weights.slope_ratio(change, y[i], h * self.slope[i]),
+                Norm::StateAndRate => self.weights.slope_ratio(change, y[i], h * self.slope[i]),
             };
             sum = ratio.mul_add(ratio, sum);
         }
@@ -154,19 +154,19 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
     #[inline(always)]
     fn norm(&self, y: &[L], h: L) -> L {
         let zero = L::lit(0.0);
-        let (mut spoiled, mut norm) = (zero, zero);
+        let (mut non_finite, mut norm) = (zero, zero);
         let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS.map(L::lit);
         let of_slopes = h * of_slopes;
         for i in 0..y.len() {
             let new = self.w[2][i];
             let error = (self.slope[i] + self.f[i]).mul_add(of_slopes, of_states * (y[i] - new));
-            spoiled = new.mul_add(zero, error.mul_add(zero, spoiled));
+            non_finite = new.mul_add(zero, error.mul_add(zero, non_finite));
             match self.weights.norm() {
                 Norm::WeightedRms => {
                     let ratio = error / self.weights.scale(i, y[i], new);
                     norm = ratio.mul_add(ratio, norm);
                 }
-                Norm::StateAndSlope => {
+                Norm::StateAndRate => {
                     let ratio = self.weights.slope_ratio(error, y[i], h * self.slope[i]);
                     norm = largest(norm, ratio);
                 }
@@ -175,7 +175,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
         if self.weights.norm() == Norm::WeightedRms {
             norm = (norm / L::lit(y.len() as f64)).sqrt();
         }
-        norm + spoiled
+        norm + non_finite
     }
 }
 
@@ -199,22 +199,22 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
     }
 
     #[inline(always)]
-    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, restarted: L::Mask, cost: &mut Cost) -> L {
         let n = at.y.len();
         let (zero, length) = (L::lit(0.0), start.length.abs());
         self.system.slope(at, &mut self.f[..n], &mut self.work);
-        cost.add_fresh::<L>(fresh, 1);
+        cost.add_fresh::<L>(restarted, 1);
         for i in 0..n {
-            self.slope[i] = L::select(fresh, self.f[i], self.slope[i]);
+            self.slope[i] = L::select(restarted, self.f[i], self.slope[i]);
         }
-        self.power.forget(&self.slope, fresh);
-        self.longest = L::select(fresh, length, self.longest);
+        self.power.forget(&self.slope, restarted);
+        self.longest = L::select(restarted, length, self.longest);
         // Where this fails the first attempt tries again, and reports it.
-        let failed = self.update_radius(at, fresh, cost);
-        self.stale = (self.stale & !fresh) | (failed & fresh);
+        let failed = self.update_radius(at, restarted, cost);
+        self.stale = (self.stale & !restarted) | (failed & restarted);
         let size = match start.first {
             First::Sizes(h) => h,
-            First::Share(share) => length * L::lit(share),
+            First::Fraction(fraction) => length * L::lit(fraction),
             First::Automatic => {
                 let stable = L::lit(1.0) / self.radius;
                 let trial = L::select(stable.lt(length), stable, length);
@@ -224,13 +224,13 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
                 }
                 let end = Point { t: at.t + signed, y: &self.w[0][..n], p: at.p };
                 self.system.slope(&end, &mut self.f[..n], &mut self.work);
-                cost.add_fresh::<L>(fresh, 1);
+                cost.add_fresh::<L>(restarted, 1);
                 let root = self.euler_error(at.y, trial).sqrt();
                 let cautious = L::lit(0.1) * trial;
                 L::select(cautious.lt(length * root), cautious / root, length)
             }
         };
-        // A spoiled estimate must not become the step: the attempt then meets the cause itself.
+        // A non-finite estimate must not become the step: the attempt then meets the cause itself.
         let size = L::select(size.gt(zero) & size.lt(length), size, length);
         L::select(start.length.lt(zero), -size, size)
     }
@@ -241,9 +241,9 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
         let (zero, one) = (L::lit(0.0), L::lit(1.0));
         let failed = self.update_radius(at, self.stale, cost);
         // Where f is not finite there is no radius for that reason: the attempt then says so.
-        let spoiled = failed & !self.radius.abs().lt(L::lit(f64::INFINITY));
-        self.radius = L::select(spoiled, L::lit(f64::NAN), self.radius);
-        let no_radius = failed & !spoiled;
+        let non_finite = failed & !self.radius.abs().lt(L::lit(f64::INFINITY));
+        self.radius = L::select(non_finite, L::lit(f64::NAN), self.radius);
+        let no_radius = failed & !non_finite;
         self.stale = L::from_bits(0);
         let by_radius = (h.abs() * self.radius).mul_add(L::lit(STABILITY), one).sqrt().floor();
         let wanted = largest(by_radius + one, L::lit(2.0));
@@ -252,15 +252,15 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
         let stable = (stages * stages - one) / (self.radius * L::lit(STABILITY));
         let shortened = L::select(h.lt(zero), -stable, stable);
         let h = L::select(too_many, shortened, h);
-        // A spoiled radius gives no number of stages: two, and a NaN error, which rejects.
-        let sound = stages.ge(L::lit(2.0));
-        let stages = L::select(sound, stages, L::lit(2.0));
+        // A non-finite radius gives no number of stages: two, and a NaN error, which rejects.
+        let valid = stages.ge(L::lit(2.0));
+        let stages = L::select(valid, stages, L::lit(2.0));
 
         self.stages(at, h, stages, cost);
         let end = Point { t: at.t + h, y: &self.w[2][..n], p: at.p };
         self.system.slope(&end, &mut self.f[..n], &mut self.work);
         cost.add_all(L::WIDTH, 1);
-        let error = L::select(sound, self.norm(at.y, h), L::lit(f64::NAN));
+        let error = L::select(valid, self.norm(at.y, h), L::lit(f64::NAN));
         Attempt { no_radius, ..Attempt::new(h, error) }
     }
 

@@ -37,8 +37,8 @@ impl Rkc {
     ) -> Option<f64> {
         let mut stepper = RkcStepper::new(self, &Tolerance::new(1.0, 1.0), system);
         let start = Start { length, first: First::Sizes(length.abs()) };
-        let fresh = <f64 as Lanes>::from_bits(1);
-        stepper.begin(&Point { t, y, p }, &start, fresh, &mut Cost::new());
+        let restarted = <f64 as Lanes>::from_bits(1);
+        stepper.begin(&Point { t, y, p }, &start, restarted, &mut Cost::new());
         stepper.radius()
     }
 

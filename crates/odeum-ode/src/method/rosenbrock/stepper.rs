@@ -31,7 +31,7 @@ pub(crate) struct RosenbrockStepper<'a, L: Lanes> {
     f: Vec<L>,
     candidate: Vec<L>,
     /// Estimated error of each component \[n\].
-    deviation: Vec<L>,
+    error_estimate: Vec<L>,
     work: Vec<L>,
 }
 
@@ -61,7 +61,7 @@ impl<'a, L: Lanes> RosenbrockStepper<'a, L> {
             stage: zeros(),
             f: zeros(),
             candidate: zeros(),
-            deviation: zeros(),
+            error_estimate: zeros(),
             work: vec![L::lit(0.0); workspace],
         }
     }
@@ -84,13 +84,13 @@ impl<'a, L: Lanes> RosenbrockStepper<'a, L> {
     #[inline(always)]
     fn finite(&self) -> L::Mask {
         let zero = L::lit(0.0);
-        let mut spoiled = zero;
+        let mut non_finite = zero;
         for values in [&self.slope, &self.derivatives.jacobian, &self.derivatives.dfdt] {
             for value in values {
-                spoiled = value.mul_add(zero, spoiled);
+                non_finite = value.mul_add(zero, non_finite);
             }
         }
-        spoiled.eq(zero)
+        non_finite.eq(zero)
     }
 }
 
@@ -116,8 +116,8 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
     }
 
     #[inline(always)]
-    fn begin(&mut self, at: &Point<L>, start: &Start<L>, fresh: L::Mask, cost: &mut Cost) -> L {
-        self.moved = self.moved | fresh;
+    fn begin(&mut self, at: &Point<L>, start: &Start<L>, restarted: L::Mask, cost: &mut Cost) -> L {
+        self.moved = self.moved | restarted;
         let mut size = start.length;
         if start.first.is_automatic() {
             // The step that follows starts at this point in all lanes and finds f and J there.
@@ -182,13 +182,13 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
         let (row, base) = (&self.solution, Some(at.y));
         L::outline(Combination { out: &mut self.candidate, base, vectors, row, scale });
         let row = &self.error;
-        L::outline(Combination { out: &mut self.deviation, base: None, vectors, row, scale });
+        L::outline(Combination { out: &mut self.error_estimate, base: None, vectors, row, scale });
         let mut error =
-            self.weights.error_norm(at.y, &self.candidate, &self.deviation, &self.slope, h);
-        let (mut singular, sound) = (none, pivots.sound);
-        if L::bits(!sound) != 0 {
-            error = L::select(sound, error, L::lit(f64::NAN));
-            singular = !sound & self.finite();
+            self.weights.error_norm(at.y, &self.candidate, &self.error_estimate, &self.slope, h);
+        let (mut singular, valid) = (none, pivots.valid);
+        if L::bits(!valid) != 0 {
+            error = L::select(valid, error, L::lit(f64::NAN));
+            singular = !valid & self.finite();
         }
         let growth = pivots.growth * L::lit(self.pole());
         Attempt { singular, growth, ..Attempt::new(h, error) }

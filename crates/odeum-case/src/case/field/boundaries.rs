@@ -1,0 +1,141 @@
+//! `[boundary]`: what happens at the faces of the box.
+
+use super::{known, quantity};
+use crate::case::reader::{Field, Section};
+use crate::case::source_spans::SourceSpans;
+use odeum_core::Argument;
+use odeum_fields::{Boundaries, Boundary, Face, Quantity};
+
+/// Keys and the faces they stand for: an axis for both of its faces.
+const KEYS: [(&str, &[usize]); 9] = [
+    ("x", &[0, 1]),
+    ("y", &[2, 3]),
+    ("z", &[4, 5]),
+    ("x_low", &[0]),
+    ("x_high", &[1]),
+    ("y_low", &[2]),
+    ("y_high", &[3]),
+    ("z_low", &[4]),
+    ("z_high", &[5]),
+];
+
+/// Reads the section.
+pub(super) fn read(
+    section: &Section<'_>,
+    names: Option<&[String]>,
+    source_spans: &mut SourceSpans,
+) -> Option<Boundaries> {
+    let everywhere = section.get("default").map_or(Some(Boundary::NoFlux), |field| {
+        source_spans.put("boundary", field.source_span());
+        boundary(&field)
+    });
+    let general = faces(section, None, source_spans);
+    let mut good = general.is_some();
+    let mut own = Vec::new();
+    if let Some(field) = section.get("species") {
+        for (name, _, value) in field.section()?.entries() {
+            let found = known(&name, names, |message, help| value.refuse::<usize>(message, help));
+            good &= found.is_some() || names.is_none();
+            let of = Some(name.as_str());
+            let section = value.section();
+            let boundaries = section.and_then(|section| {
+                let boundaries = faces(&section, of, source_spans);
+                section.finish();
+                boundaries
+            });
+            good &= boundaries.is_some();
+            own.push((name, boundaries.unwrap_or_default()));
+        }
+    }
+    section.finish();
+    let mut boundaries = Boundaries::all(everywhere?);
+    if !good {
+        return None;
+    }
+    for (face, boundary) in general? {
+        boundaries = boundaries.face(face, boundary);
+    }
+    for (name, faces) in own {
+        for (face, boundary) in faces {
+            boundaries = boundaries.species(face, &name, boundary);
+        }
+    }
+    Some(boundaries)
+}
+
+/// The boundaries that are given face by face.
+fn faces(
+    section: &Section<'_>,
+    of: Option<&str>,
+    source_spans: &mut SourceSpans,
+) -> Option<Vec<(Face, Boundary)>> {
+    let mut given: Vec<(Face, Boundary)> = Vec::new();
+    let mut good = true;
+    for (key, numbers) in KEYS {
+        let Some(field) = section.get(key) else { continue };
+        let boundary = boundary(&field);
+        good &= boundary.is_some();
+        for &number in numbers {
+            let face = Face::ALL[number];
+            let boundaries = Argument::new("boundary");
+            let this = boundaries.clone().key(face.name().replace(' ', "_"));
+            source_spans.put(
+                of.iter().fold(this, |this, name| this.key((*name).to_owned())),
+                field.source_span(),
+            );
+            source_spans.put(boundaries.key(&key[..1]), field.source_span());
+            if given.iter().any(|(other, _)| *other == face) {
+                good = false;
+                let message = format!(
+                    "the boundary {}{} is given twice",
+                    face.name(),
+                    of.map_or(String::new(), |name| format!(" of {name}"))
+                );
+                let axis = &key[..1];
+                field.refuse::<()>(
+                    message,
+                    &format!("give `{axis}`, or `{axis}_low` and `{axis}_high`"),
+                );
+            }
+            given.push((face, boundary.clone().unwrap_or(Boundary::NoFlux)));
+        }
+    }
+    good.then_some(given)
+}
+
+const HELP: &str = "boundary: \"no flux\", \"open\", \"periodic\", { value = 1.0 }, { gradient = 0.5 }, \
+                    { robin = { a = 1.0, b = 2.0, g = 0.0 } }; numbers may be expressions of t";
+
+fn boundary(field: &Field<'_>) -> Option<Boundary> {
+    if field.is_text() {
+        return match field.text()? {
+            "no flux" => Some(Boundary::NoFlux),
+            "open" => Some(Boundary::Open),
+            "periodic" => Some(Boundary::Periodic),
+            other => field.refuse(format!("there is no boundary `{other}`"), HELP),
+        };
+    }
+    if !field.is_table() {
+        return field.refuse(format!("`{}` is no boundary", field.name), HELP);
+    }
+    let section = field.section()?;
+    let (value, gradient, robin) =
+        (section.get("value"), section.get("gradient"), section.get("robin"));
+    section.finish();
+    match (value, gradient, robin) {
+        (Some(value), None, None) => quantity(&value).map(Boundary::Dirichlet),
+        (None, Some(gradient), None) => {
+            let amount = quantity(&gradient)?;
+            Some(Boundary::Robin { value: 0.0, gradient: 1.0, amount })
+        }
+        (None, None, Some(robin)) => {
+            let section = robin.section()?;
+            let a = section.need("a", HELP).and_then(|field| field.number());
+            let b = section.need("b", HELP).and_then(|field| field.number());
+            let g = section.get("g").map_or(Some(Quantity::from(0.0)), |field| quantity(&field));
+            section.finish();
+            Some(Boundary::Robin { value: a?, gradient: b?, amount: g? })
+        }
+        _ => field.refuse("a boundary says one thing", HELP),
+    }
+}

@@ -1,0 +1,198 @@
+//! Many steps of forward Euler on GPUs, and the way back from those that fail.
+//!
+//! What is not finite stays so: u + h F(u) of such a u is not finite either. So a field is
+//! looked through once after many steps, and when one of its values is non-finite these steps are
+//! taken again from a state that was kept, one by one, up to the last finite one.
+
+use super::engine::Engine;
+use super::part::{self, Part, Ready, Sweep};
+use super::step::{self, Step};
+use super::step_cache::{Kept, Recorded};
+use crate::backend::{Backend, Batch, Slot, Taken};
+use odeum_cuda::{Device, Stream};
+use odeum_ode::{Error, Scalar};
+
+/// Kernels in a recording: an even number, after which the fields are where they were.
+const RECORDED: usize = 64;
+
+/// Bytes of a field from which on nothing is gained by recording.
+const LARGE: usize = 256 << 20;
+
+/// Steps after which a field is looked through, at most; it costs half a step.
+const LOOK: u64 = 256;
+
+/// Steps after which another state is kept, at most; it costs a step.
+const KEEP: u64 = 512;
+
+/// So many times these of fields that are kept in the cache, where to wait for a look costs more
+/// than a step.
+const PATIENCE: u64 = 8;
+
+/// The place of the kept state among the fields.
+const KEPT: usize = 2;
+
+impl<T: Scalar, D: Device> Engine<T, D> {
+    pub(super) fn take(&mut self, batch: &Batch) -> Result<Taken, Error> {
+        let mut done = 0;
+        while done < batch.count {
+            let count = (batch.count - done).min(LOOK * self.patience());
+            // After a single step the state before it is still there.
+            if count > 1 {
+                self.keep(batch, done, count)?;
+            }
+            self.steps(batch, done, count)?;
+            let Some(place) = self.non_finite(Slot::Now)? else {
+                done += count;
+                continue;
+            };
+            if count == 1 {
+                self.swap(Slot::Now, Slot::Next);
+                return Ok(Taken { steps: done, non_finite: Some(place) });
+            }
+            let (steps, non_finite) = self.find(batch, done, count)?;
+            return Ok(Taken { steps: done + steps, non_finite });
+        }
+        Ok(Taken { steps: done, non_finite: None })
+    }
+
+    fn patience(&self) -> u64 {
+        let part = &self.parts[0];
+        if part::is_small(&part.plan, &part.shape) { PATIENCE } else { 1 }
+    }
+
+    /// Sees that a state is kept from which `count` steps from step `done` of the batch on can be
+    /// taken again.
+    fn keep(&mut self, batch: &Batch, done: u64, count: u64) -> Result<(), Error> {
+        let (from, to) = (batch.first + done, batch.first + done + count);
+        let keep = KEEP * self.patience();
+        let reaches = |kept: &Kept| {
+            kept.origin == batch.origin
+                && kept.h == batch.h
+                && (kept.at..=kept.at.saturating_add(keep)).contains(&to)
+        };
+        if self.euler.kept.as_ref().is_some_and(reaches) {
+            return Ok(());
+        }
+        self.euler.kept = None;
+        self.restore(Slot::Now as usize, KEPT)?;
+        self.euler.kept = Some(Kept { origin: batch.origin, h: batch.h, at: from });
+        Ok(())
+    }
+
+    /// Goes from the kept state to the last finite one among `count` steps from step `done` on:
+    /// how many of these are finite, and the first value of the next that is not.
+    fn find(&mut self, batch: &Batch, done: u64, count: u64) -> Result<Found, Error> {
+        if let Some(kept) = self.euler.kept {
+            self.restore(KEPT, Slot::Now as usize)?;
+            let again = Batch { first: kept.at, ..*batch };
+            // Up to here all was finite.
+            self.steps(&again, 0, batch.first + done - kept.at)?;
+        }
+        for n in 0..count {
+            self.steps(batch, done + n, 1)?;
+            if let Some(place) = self.non_finite(Slot::Now)? {
+                self.swap(Slot::Now, Slot::Next);
+                return Ok((n, Some(place)));
+            }
+        }
+        // Several steps at once have the bits of one by one, so this does not happen.
+        Ok((count, None))
+    }
+
+    /// Gives `count` steps from step `from` of a batch on to the GPUs.
+    fn steps(&mut self, batch: &Batch, from: u64, count: u64) -> Result<(), Error> {
+        let h = batch.h;
+        // What is waited for is not timed.
+        let depth = self.fastest().depth as u64;
+        let piece = RECORDED as u64 * depth;
+        for most in [count, count % depth] {
+            if most > 0 {
+                self.step((batch, from), most)?;
+            }
+        }
+        if count >= piece {
+            self.record(batch, from)?;
+        }
+        self.parts.iter().try_for_each(|part| part.stream.record_time(0))?;
+        let mut done = 0;
+        while done < count {
+            let place = self.parts[0].address(Slot::Now);
+            if count - done >= piece
+                && let Some(recording) = self.recording(Recorded { h, from: place })
+            {
+                self.parts[0].stream.launch_graph(recording)?;
+                done += piece;
+                continue;
+            }
+            let (taken, ready) = self.step((batch, from + done), count - done)?;
+            self.give(&ready, Slot::Next)?;
+            self.swap(Slot::Now, Slot::Next);
+            done += taken;
+        }
+        self.settle()?;
+        self.parts.iter().try_for_each(|part| part.stream.record_time(1))?;
+        let mut longest: f64 = 0.0;
+        for part in &self.parts {
+            part.stream.wait()?;
+            longest = longest.max(part.stream.elapsed_ms(0, 1)? * 1e-3);
+        }
+        self.euler.seconds += longest;
+        Ok(())
+    }
+
+    /// A step of a batch, or several where `most` and the kernels that are there allow it: how many,
+    /// and what each part sweeps.
+    fn step(
+        &mut self,
+        (batch, from): (&Batch, u64),
+        most: u64,
+    ) -> Result<(u64, Vec<Ready<D>>), Error> {
+        let sweeps = |parts: &[Part<T, D>], count: usize| -> Option<Vec<Sweep<T>>> {
+            parts.iter().map(|part| part.steps(batch, from, count)).collect()
+        };
+        let depth = self.fastest().depth;
+        let several = if most < depth as u64 { None } else { sweeps(&self.parts, depth) };
+        let most = if several.is_some() { depth } else { 1 };
+        let variant = Step::new(&self.parts[0].plan, batch.t(from), batch.h).variant;
+        let tiling = self.choose(most, variant);
+        // Kernels that take a single step read the first of several.
+        let sweeps = several.or_else(|| sweeps(&self.parts, 1)).unwrap_or_default();
+        Ok((tiling.depth as u64, self.ready(tiling, &sweeps)?))
+    }
+
+    /// Records many steps, where that serves: those of one GPU, which waits for no other.
+    fn record(&mut self, batch: &Batch, from: u64) -> Result<(), Error> {
+        let part = &self.parts[0];
+        let recorded = Recorded { h: batch.h, from: part.address(Slot::Now) };
+        if self.recording(recorded).is_some() {
+            return Ok(());
+        }
+        let small = self.parts.len() == 1 && part.bytes() < LARGE;
+        if !small || !step::is_steady(&self.problem, &part.plan) {
+            return Ok(());
+        }
+        let fastest = self.fastest();
+        let ready = self.step((batch, from), fastest.depth as u64)?.1;
+        if ready[0].tiling() != fastest {
+            return Ok(());
+        }
+        let part = &self.parts[0];
+        let recording = part.stream.capture(|| {
+            let there_and_back = [&ready[0], &ready[0].turned()];
+            (0..RECORDED).try_for_each(|n| part.sweep_inner(there_and_back[n % 2]))
+        })?;
+        if self.euler.recordings.len() > 1 {
+            self.euler.recordings.clear();
+        }
+        self.euler.recordings.extend(recording.map(|recording| (recorded, recording)));
+        Ok(())
+    }
+
+    fn recording(&self, wanted: Recorded) -> Option<&D::Graph> {
+        let found = self.euler.recordings.iter().find(|(recorded, _)| *recorded == wanted);
+        found.map(|(_, recording)| recording)
+    }
+}
+
+/// Sound steps, and the first value of the next that is non-finite.
+type Found = (u64, Option<(usize, [usize; 3])>);

@@ -1,0 +1,309 @@
+//! Step by step to a time, by the method and the steps of a simulation.
+
+use super::{Failure, Outcome, Simulation};
+use crate::backend::{Backend, Batch, Blend, Slot, Taken};
+use crate::cpu::sweep::Precision;
+use crate::simulation::checkpoint::Clock;
+use crate::time::method::{MARGIN, MOST_STAGES, Method, Steps};
+use crate::time::stages;
+use odeum_ode::{Error, Rkc, Status};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+/// Steps after which the spectral radius is computed anew.
+const RADIUS_EVERY: u64 = Rkc::RADIUS_EVERY as u64;
+
+/// Steps end this close to a time asked for, as a part of the step.
+const NEAR: f64 = 1e-9;
+
+/// F alone.
+const RHS: Blend<'_> = Blend { rhs: 1.0, own: None, terms: &[] };
+
+/// A species and a cell.
+type Place = (usize, [usize; 3]);
+
+impl<T: Precision> Simulation<T> {
+    /// Takes a number of steps of fixed size; every `every` steps, and at the end, `watch` is
+    /// called and may stop the simulation.
+    pub fn steps(
+        &mut self,
+        steps: u64,
+        every: u64,
+        watch: &mut dyn FnMut(&Simulation<T>) -> ControlFlow<()>,
+    ) -> Result<Outcome, Error> {
+        let Steps::Fixed(h) = self.options.steps else {
+            return Err(Error::input("steps", "adaptive", "a number of steps wants a fixed size"));
+        };
+        let end = self.clock.origin + (self.clock.since_origin + steps) as f64 * h;
+        self.until(end, every, watch)
+    }
+
+    /// Goes on to time `end`; every `every` steps, and at the end, `watch` is called and may stop
+    /// the simulation. An error is said of what cannot be begun; what fails on the way is an
+    /// [`Outcome`].
+    ///
+    /// The limits of the steps are judged by the field of that moment, and larger steps refused; anew
+    /// where velocity or rates change with time and `end` lies beyond the times that were judged. A simulation
+    /// that is taken up from a checkpoint is not refused what it was allowed at its start. Where limits
+    /// depend on the field they are judged again on the way, and at the end: steps that have become too
+    /// large end the simulation as [`Outcome::Unstable`] unless they are forced.
+    pub fn until(
+        &mut self,
+        end: f64,
+        every: u64,
+        watch: &mut dyn FnMut(&Simulation<T>) -> ControlFlow<()>,
+    ) -> Result<Outcome, Error> {
+        let (begun, mut watched) = (self.clock.counts.steps, None);
+        // How many steps are left to the next multiple of `every`.
+        let ahead = |steps: u64| if every > 0 { every - steps % every } else { u64::MAX };
+        let outcome = self.go(end, &mut |simulation| {
+            let steps = simulation.counts().steps;
+            let due = every > 0 && steps.is_multiple_of(every) && steps != begun;
+            if due && watched != Some(steps) {
+                watched = Some(steps);
+                watch(simulation)?;
+            }
+            ControlFlow::Continue(ahead(steps))
+        })?;
+        let at_end = outcome == Outcome::Reached && watched != Some(self.clock.counts.steps);
+        if at_end && watch(self).is_break() {
+            return Ok(Outcome::Stopped);
+        }
+        Ok(outcome)
+    }
+
+    /// Goes on to time `end` without watching; as [`until`](Simulation::until) else.
+    pub fn advance_to(&mut self, end: f64) -> Result<Outcome, Error> {
+        self.until(end, 0, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Goes on to time `end`. `watch` is called before the first step and says how many steps
+    /// at most are taken before it is called again, or stops the simulation; these are taken at once,
+    /// without a word from this side.
+    pub fn go(
+        &mut self,
+        end: f64,
+        watch: &mut dyn FnMut(&Simulation<T>) -> ControlFlow<(), u64>,
+    ) -> Result<Outcome, Error> {
+        if !(end.is_finite() && end >= self.clock.t - NEAR) {
+            let remedy = format!("must be finite and not before {}", self.clock.t);
+            return Err(Error::input("end", end, remedy));
+        }
+        self.device_time = self.backend.device_time().unwrap_or(0.0);
+        self.judge_stability(end)?;
+        loop {
+            let ControlFlow::Continue(most) = watch(self) else { return Ok(Outcome::Stopped) };
+            if let Some(unstable) = self.judge_again(end, false)? {
+                return Ok(unstable);
+            }
+            match self.attempt(end, most.clamp(1, self.unjudged()))? {
+                None => return Ok(self.judge_again(end, true)?.unwrap_or(Outcome::Reached)),
+                Some(Some(failure)) => return Ok(Outcome::Failed(failure)),
+                Some(None) => {}
+            }
+        }
+    }
+
+    /// One attempt towards `end`, or up to `most` steps of forward Euler: `None` where it is
+    /// reached, else the failure, if it is one.
+    fn attempt(&mut self, end: f64, most: u64) -> Result<Option<Option<Failure>>, Error> {
+        let (h, whole) = match self.size() {
+            Some(h) => {
+                if end - self.clock.t <= NEAR * h {
+                    return Ok(None);
+                }
+                if self.ends_within(1, end) { (h, true) } else { (end - self.clock.t, false) }
+            }
+            None => {
+                let left = end - self.clock.t;
+                if left <= 0.0 {
+                    return Ok(None);
+                }
+                if self.clock.next_step == 0.0 {
+                    let radius = self.clock.radius;
+                    self.clock.next_step = if radius > 0.0 { 1.0 / radius } else { left };
+                }
+                let cut = self.clock.next_step >= left;
+                (if cut { left } else { self.clock.next_step }, !cut)
+            }
+        };
+        let attempts = self.clock.counts.steps + self.clock.counts.rejected;
+        if attempts >= self.options.max_steps {
+            return Ok(Some(Some(self.failure(Status::MaxSteps, None))));
+        }
+        if self.clock.t + h == self.clock.t {
+            if !self.clock.non_finite {
+                return Ok(Some(Some(self.failure(Status::StepTooSmall, None))));
+            }
+            let place = match self.non_finite {
+                Some(h) => self.trace(h)?,
+                None => None,
+            };
+            return Ok(Some(Some(self.failure(Status::NonFinite, place))));
+        }
+        let one = |non_finite: Option<Place>| (u64::from(non_finite.is_none()), non_finite);
+        let (taken, non_finite) = match self.options.method {
+            Method::Euler => {
+                let most = if whole { most.min(self.options.max_steps - attempts) } else { 1 };
+                let Taken { steps, non_finite } = self.euler(h, end, most)?;
+                (steps, non_finite)
+            }
+            Method::Ssprk3 => one(self.strong(h)?),
+            Method::Rkc { .. } | Method::Rkl2 { .. } => one(self.stabilised(h, end, whole)?),
+        };
+        if let Some(h) = self.size()
+            && taken > 0
+        {
+            self.clock.counts.steps += taken;
+            self.clock.judged_in = u64::from(self.clock.judged_in).saturating_sub(taken) as u32;
+            if whole {
+                self.clock.since_origin += taken;
+                self.clock.t = self.clock.origin + self.clock.since_origin as f64 * h;
+            } else {
+                (self.clock.t, self.clock.origin, self.clock.since_origin) = (end, end, 0);
+            }
+        }
+        Ok(Some(non_finite.map(|place| self.failure(Status::NonFinite, Some(place)))))
+    }
+
+    /// Whether so many more whole steps of fixed size end before `end`, or at it.
+    fn ends_within(&self, steps: u64, end: f64) -> bool {
+        let Some(h) = self.size() else { return false };
+        self.clock.origin + (self.clock.since_origin + steps) as f64 * h <= end + NEAR * h
+    }
+
+    fn failure(&self, status: Status, non_finite: Option<Place>) -> Failure {
+        let place = non_finite.map(|(s, cell)| (self.problem.model.species()[s].clone(), cell));
+        Failure { status, t: self.clock.t, steps: self.clock.counts.steps, place }
+    }
+
+    /// Up to `most` steps of size `h`, which end before `end` but for the first.
+    fn euler(&mut self, h: f64, end: f64, most: u64) -> Result<Taken, Error> {
+        let mut count = most.min(((end - self.clock.t) / h) as u64 + 1).max(1);
+        while count > 1 && !self.ends_within(count, end) {
+            count -= 1;
+        }
+        let Clock { t, origin, since_origin, .. } = self.clock;
+        // A step that is cut has a sequence of its own.
+        let cut = count == 1 && !self.ends_within(1, end);
+        let (origin, first) = if cut { (t, 0) } else { (origin, since_origin) };
+        let batch = Batch { origin, h, first, count };
+        let taken = self.backend.euler(&batch)?;
+        self.clock.counts.sweeps += taken.steps + u64::from(taken.non_finite.is_some());
+        Ok(taken)
+    }
+
+    /// A step of SSPRK3.
+    fn strong(&mut self, h: f64) -> Result<Option<Place>, Error> {
+        stages::strong_step(self.backend.as_mut(), (self.clock.t, h), &mut stages::go_on)?;
+        self.clock.counts.sweeps += 3;
+        self.take_over(h)
+    }
+
+    /// Makes what a step of size `h` has ended in the state, if all of it is finite.
+    fn take_over(&mut self, h: f64) -> Result<Option<Place>, Error> {
+        let non_finite = self.backend.non_finite(Slot::Next)?;
+        if non_finite.is_none() {
+            self.backend.swap(Slot::Now, Slot::Next);
+            return Ok(None);
+        }
+        Ok(self.trace(h)?.or(non_finite))
+    }
+
+    /// Takes a step by stages again, and finds the first value that is not finite where it arises:
+    /// stages after that spread it.
+    fn trace(&mut self, h: f64) -> Result<Option<Place>, Error> {
+        let (t, method) = (self.clock.t, self.options.method);
+        let found = Cell::new(None);
+        let mut look = |backend: &mut dyn Backend<T>, slot: Slot| {
+            found.set(backend.non_finite(slot)?);
+            Ok(match found.get() {
+                None => ControlFlow::Continue(()),
+                Some(_) => ControlFlow::Break(()),
+            })
+        };
+        let backend = self.backend.as_mut();
+        match method {
+            Method::Euler => {}
+            Method::Ssprk3 => stages::strong_step(backend, (t, h), &mut look)?,
+            Method::Rkc { .. } | Method::Rkl2 { .. } => {
+                self.has_rhs = false;
+                backend.sweep(t, Slot::Now, &RHS, Slot::Rhs)?;
+                if look(backend, Slot::Rhs)?.is_continue() {
+                    let stages = method.stages(h, self.clock.radius);
+                    stages::step(backend, method, stages, (t, h), &mut look)?;
+                }
+                if found.get().is_none() {
+                    backend.sweep(t + h, Slot::Next, &RHS, Slot::Older)?;
+                    let _ = look(backend, Slot::Older)?;
+                }
+            }
+        }
+        Ok(found.get())
+    }
+
+    /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
+    fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Option<Place>, Error> {
+        if self.clock.radius_age >= RADIUS_EVERY {
+            let limits = self.limits_now((RADIUS_EVERY as f64 * h).min(end - self.clock.t))?;
+            (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
+        }
+        let t = self.clock.t;
+        if !self.has_rhs {
+            self.backend.sweep(t, Slot::Now, &RHS, Slot::Rhs)?;
+            self.clock.counts.sweeps += 1;
+        }
+        let method = self.options.method;
+        let mut h = h;
+        let mut stages = method.stages(h, self.clock.radius);
+        if let Steps::Adaptive(tolerance) = &self.options.steps {
+            // Rounding errors of the stages stay below the tolerance (SSV).
+            let most = (tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round().max(2.0) as u32;
+            if stages > most.min(MOST_STAGES) {
+                stages = most.min(MOST_STAGES);
+                h = (method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
+            }
+        }
+        stages::step(self.backend.as_mut(), method, stages, (t, h), &mut stages::go_on)?;
+        self.clock.counts.sweeps += u64::from(stages) - 1;
+        match self.options.steps.clone() {
+            Steps::Fixed(_) | Steps::Fraction(_) => {
+                self.clock.radius_age += 1;
+                self.has_rhs = false;
+                self.take_over(h)
+            }
+            Steps::Adaptive(tolerance) => {
+                self.backend.sweep(t + h, Slot::Next, &RHS, Slot::Older)?;
+                self.clock.counts.sweeps += 1;
+                let error = self.backend.rkc_error(&tolerance, h)?;
+                if error.is_nan() {
+                    self.non_finite = Some(h);
+                }
+                self.settle(h, (end, whole), error);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Accepts or rejects an adaptive step of size `h` by its error.
+    fn settle(&mut self, h: f64, (end, whole): (f64, bool), error: f64) {
+        let (accepted, factor) = self.control.judge(h, error);
+        self.clock.non_finite = error.is_nan();
+        self.has_rhs = true;
+        if !accepted {
+            self.clock.counts.rejected += 1;
+            self.clock.next_step = h * factor;
+            self.clock.radius_age = RADIUS_EVERY;
+            return;
+        }
+        let reached = !whole && self.clock.t + h >= end;
+        self.clock.t = if reached { end } else { self.clock.t + h };
+        // A step cut short says little against the one proposed before the cut.
+        let proposed = if reached { self.clock.next_step } else { 0.0 };
+        self.clock.next_step = (h * factor).max(proposed);
+        self.clock.counts.steps += 1;
+        self.clock.radius_age += 1;
+        self.backend.swap(Slot::Now, Slot::Next);
+        self.backend.swap(Slot::Rhs, Slot::Older);
+    }
+}

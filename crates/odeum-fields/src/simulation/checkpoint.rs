@@ -1,0 +1,235 @@
+//! A simulation written down, to be taken up again.
+
+use crate::field::Field;
+use crate::problem::grid::Grid;
+use odeum_ode::Scalar;
+use std::io::{self, Read, Write};
+
+/// Counts of a simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Steps that succeeded.
+    pub steps: u64,
+    /// Steps that were too inaccurate and taken again.
+    pub rejected: u64,
+    /// Evaluations of F over all cells.
+    pub sweeps: u64,
+}
+
+/// All that a simulation needs to go on with the same bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint<T: Scalar> {
+    /// The field.
+    pub field: Field<T>,
+    /// Time and memory of the method.
+    pub clock: Clock,
+}
+
+/// The time of a simulation, and what its method remembers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The time reached \[time\].
+    pub t: f64,
+    /// Where the present sequence of equal steps began \[time\], and how many there were: times
+    /// are multiples of the step, not sums.
+    pub origin: f64,
+    /// Equal steps since the origin.
+    pub since_origin: u64,
+    /// The step proposed, or that of a fraction of the largest \[time\]; zero before the first.
+    pub next_step: f64,
+    /// The spectral radius [1/time]; zero before it is known.
+    pub radius: f64,
+    /// Steps since it was computed.
+    pub radius_age: u64,
+    /// True when the last attempt met NaN or infinity.
+    pub non_finite: bool,
+    /// The largest step when steps were judged last \[time\]; zero before.
+    pub largest: f64,
+    /// How fast waves that do not fade may be made to grow [1/time]; zero before it is known.
+    pub floor: f64,
+    /// Steps from that judgement to the next; zero before.
+    pub judged_every: u32,
+    /// How many of these are left.
+    pub judged_in: u32,
+    /// Memory of the step-size controller.
+    pub control: [f64; 4],
+    /// What has been done.
+    pub counts: Counts,
+}
+
+impl Clock {
+    /// A simulation that begins at `t`.
+    pub fn at(t: f64) -> Clock {
+        Clock {
+            t,
+            origin: t,
+            since_origin: 0,
+            next_step: 0.0,
+            radius: 0.0,
+            radius_age: 0,
+            non_finite: false,
+            largest: 0.0,
+            floor: 0.0,
+            judged_every: 0,
+            judged_in: 0,
+            control: [0.0; 4],
+            counts: Counts::default(),
+        }
+    }
+
+    /// How many numbers a clock is written as.
+    pub const NUMBERS: usize = 17;
+
+    /// The clock as whole numbers: counts, and the bits of others.
+    pub fn numbers(&self) -> [u64; Clock::NUMBERS] {
+        let [a, b, c, d] = self.control.map(f64::to_bits);
+        [
+            self.t.to_bits(),
+            self.origin.to_bits(),
+            self.since_origin,
+            self.next_step.to_bits(),
+            self.radius.to_bits(),
+            self.radius_age,
+            u64::from(self.non_finite),
+            a,
+            b,
+            c,
+            d,
+            self.counts.steps,
+            self.counts.rejected,
+            self.counts.sweeps,
+            self.largest.to_bits(),
+            u64::from(self.judged_every) << 32 | u64::from(self.judged_in),
+            self.floor.to_bits(),
+        ]
+    }
+
+    /// The inverse of [`numbers`](Clock::numbers).
+    pub fn from_numbers(numbers: [u64; Clock::NUMBERS]) -> Clock {
+        let real = |k: usize| f64::from_bits(numbers[k]);
+        Clock {
+            t: real(0),
+            origin: real(1),
+            since_origin: numbers[2],
+            next_step: real(3),
+            radius: real(4),
+            radius_age: numbers[5],
+            non_finite: numbers[6] != 0,
+            largest: real(14),
+            floor: real(16),
+            judged_every: (numbers[15] >> 32) as u32,
+            judged_in: numbers[15] as u32,
+            control: [real(7), real(8), real(9), real(10)],
+            counts: Counts { steps: numbers[11], rejected: numbers[12], sweeps: numbers[13] },
+        }
+    }
+}
+
+/// First bytes of a checkpoint, with the version of its form.
+const MAGIC: &[u8; 8] = b"odmfld02";
+
+/// Numbers before the values: bytes of one, cells along x, y and z, species; those of the clock.
+const HEAD: usize = 5;
+const CLOCK: usize = Clock::NUMBERS;
+
+impl<T: Scalar> Checkpoint<T> {
+    /// Bytes that [`write`](Checkpoint::write) writes for a field of so many species; none where
+    /// there are too many to count.
+    pub fn bytes(grid: &Grid, species: usize) -> Option<u64> {
+        let [nx, ny, nz] = grid.shape().map(|n| n as u64);
+        let plane = nx.checked_mul(ny)?.checked_mul(species as u64)?;
+        let values = plane.checked_mul(nz)?.checked_mul(size_of::<T>() as u64)?;
+        values.checked_add((MAGIC.len() + 8 * (HEAD + CLOCK)) as u64)
+    }
+
+    /// Writes everything, numbers in little-endian order: a mark, bytes of a number, shape,
+    /// species, the clock, then the values of each species, x fastest.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        let [nx, ny, nz] = self.field.shape();
+        to.write_all(MAGIC)?;
+        for number in [size_of::<T>(), nx, ny, nz, self.field.species()] {
+            to.write_all(&(number as u64).to_le_bytes())?;
+        }
+        for number in self.clock.numbers() {
+            to.write_all(&number.to_le_bytes())?;
+        }
+        let mut bytes = Vec::with_capacity(nx * size_of::<T>());
+        for s in 0..self.field.species() {
+            for z in 0..nz {
+                for y in 0..ny {
+                    bytes.clear();
+                    for value in self.field.row(s, y, z) {
+                        // A single-precision number goes through double precision unchanged.
+                        match size_of::<T>() {
+                            4 => bytes.extend((value.to_f64() as f32).to_le_bytes()),
+                            _ => bytes.extend(value.to_f64().to_le_bytes()),
+                        }
+                    }
+                    to.write_all(&bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what [`write`](Checkpoint::write) wrote, of so many species on a grid of this shape.
+    ///
+    /// # Errors
+    /// What is read is of another field, or ends too soon. Memory for the field is taken only
+    /// once it is known to have this size, whatever the bytes say.
+    pub fn read(grid: &Grid, species: usize, from: &mut impl Read) -> io::Result<Checkpoint<T>> {
+        let refuse = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+        let mut magic = [0; 8];
+        from.read_exact(&mut magic)?;
+        if &magic != MAGIC {
+            return Err(refuse("this is no checkpoint of a field".to_owned()));
+        }
+        let mut number = || {
+            let mut bytes = [0; 8];
+            from.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
+        };
+        let head: [u64; HEAD] = [number()?, number()?, number()?, number()?, number()?];
+        let mut numbers = [0; CLOCK];
+        for slot in &mut numbers {
+            *slot = number()?;
+        }
+        if head[0] != size_of::<T>() as u64 {
+            return Err(refuse(format!(
+                "the checkpoint has numbers of {} bytes, not {}",
+                head[0],
+                T::NAME
+            )));
+        }
+        let shape = grid.shape().map(|n| n as u64);
+        if head[1..4] != shape {
+            return Err(refuse(format!(
+                "the checkpoint has {:?} cells, not {shape:?}",
+                &head[1..4]
+            )));
+        }
+        if head[4] != species as u64 {
+            return Err(refuse(format!("the checkpoint has {} species, not {species}", head[4])));
+        }
+        let mut field = Field::zeros(grid, species).map_err(|error| refuse(error.to_string()))?;
+        let [nx, ny, nz] = grid.shape();
+        let mut bytes = vec![0; nx * size_of::<T>()];
+        for s in 0..species {
+            for z in 0..nz {
+                for y in 0..ny {
+                    from.read_exact(&mut bytes)?;
+                    let row = field.row_mut(s, y, z);
+                    for (value, bytes) in row.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
+                        *value = T::from_f64(match *bytes {
+                            [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
+                            [a, b, c, d, e, f, g, h] => {
+                                f64::from_le_bytes([a, b, c, d, e, f, g, h])
+                            }
+                            _ => f64::NAN,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(Checkpoint { field, clock: Clock::from_numbers(numbers) })
+    }
+}

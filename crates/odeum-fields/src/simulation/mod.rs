@@ -1,0 +1,358 @@
+//! From one time to another, watched.
+
+pub(crate) mod checkpoint;
+
+mod advance;
+mod watch;
+
+use crate::analysis::reduce::{Summary, first_non_finite};
+use crate::backend::{Backend, Snapshot};
+use crate::cpu::engine::Engine;
+use crate::cpu::host::Host;
+use crate::cpu::sweep::Precision;
+use crate::field::Field;
+use crate::gpu;
+use crate::problem::Problem;
+use crate::simulation::checkpoint::{Checkpoint, Clock, Counts};
+use crate::tiling::Tiling;
+use crate::time::method::{Method, Steps};
+use crate::time::stability::{Judge, Stability};
+use odeum_core::Argument;
+use odeum_ode::controller::{Control, Controller};
+use odeum_ode::{Device, Error, Status};
+use std::borrow::Cow;
+
+/// Options of a simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The method.
+    pub method: Method,
+    /// How large steps are.
+    pub steps: Steps,
+    /// Take steps that are larger than the method is stable for.
+    pub force: bool,
+    /// Step attempts after which a simulation ends with [`Status::MaxSteps`].
+    pub max_steps: u64,
+}
+
+impl Options {
+    /// Forward Euler with this step \[time\].
+    pub fn euler(step: f64) -> Options {
+        Options::new(Method::Euler, Steps::Fixed(step))
+    }
+
+    /// A method and how large its steps are.
+    pub fn new(method: Method, steps: Steps) -> Options {
+        Options { method, steps, force: false, max_steps: u64::MAX }
+    }
+}
+
+/// How a simulation ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The time or number of steps asked for was reached.
+    Reached,
+    /// The observer asked to stop.
+    Stopped,
+    /// It could not go on; the field is that of the last step that succeeded.
+    Failed(Failure),
+    /// The field has become one that steps of this size are not stable for.
+    Unstable(Unstable),
+}
+
+/// Steps that are not stable any more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unstable {
+    /// The time reached \[time\]; the field may be non-finite already.
+    pub t: f64,
+    /// Steps up to there.
+    pub steps: u64,
+    /// Their size \[time\].
+    pub step: f64,
+    /// The largest that is stable for the field of that time \[time\].
+    pub largest: f64,
+}
+
+/// Why a simulation could not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// [`Status::NonFinite`], [`Status::StepTooSmall`] or [`Status::MaxSteps`].
+    pub status: Status,
+    /// The time up to which the field is finite \[time\].
+    pub t: f64,
+    /// Steps up to there.
+    pub steps: u64,
+    /// The first value that is NaN or infinite: its species, and its cell \[i, j, k\].
+    pub place: Option<(String, [usize; 3])>,
+}
+
+/// A field on its way through time, in memory or on GPUs, which share its planes along z.
+pub struct Simulation<T: Precision> {
+    problem: Problem,
+    backend: Box<dyn Backend<T>>,
+    options: Options,
+    clock: Clock,
+    control: Control<f64>,
+    /// Whether [`Slot::Rhs`](crate::backend::Slot::Slope) is F at the present state.
+    has_rhs: bool,
+    /// The size of the last adaptive step that met NaN or infinity.
+    non_finite: Option<f64>,
+    judge: Judge,
+    judged: Option<Judged>,
+    /// Whether it goes on from a checkpoint: its steps were judged where it began.
+    taken_up: bool,
+    /// What batches had taken on a device when it was last told to go on \[s\].
+    device_time: f64,
+}
+
+/// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
+/// changes with time.
+#[derive(Clone, Debug)]
+struct Judged {
+    limits: Stability,
+    until: f64,
+}
+
+/// Fields that a simulation needs at once in memory.
+pub fn fields_needed(method: Method) -> usize {
+    match method {
+        Method::Euler => 2,
+        Method::Ssprk3 => 3,
+        Method::Rkc { .. } | Method::Rkl2 { .. } => 4,
+    }
+}
+
+impl<T: Precision> Simulation<T> {
+    /// Begins at time `t` with the values of a field.
+    ///
+    /// # Errors
+    /// As [`resume`](Simulation::resume).
+    pub fn new(
+        problem: &Problem,
+        field: Field<T>,
+        t: f64,
+        options: &Options,
+        device: impl Into<Device>,
+    ) -> Result<Simulation<T>, Error> {
+        Simulation::resume(problem, Checkpoint { field, clock: Clock::at(t) }, options, device)
+    }
+
+    /// Goes on from a checkpoint: with the same problem, options and kind of device the result
+    /// has the same bits as without the interruption; with another kind it agrees to rounding.
+    ///
+    /// # Errors
+    /// A problem, options or field that are not finite; a GPU that is not there, too little memory
+    /// on it, or fewer planes along z than several GPUs can share.
+    pub fn resume(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        device: impl Into<Device>,
+    ) -> Result<Simulation<T>, Error> {
+        let Checkpoint { field, clock } = checkpoint;
+        let (control, judge) = check(problem, &field, &clock, options)?;
+        let backend: Box<dyn Backend<T>> = match device.into() {
+            Device::Cpu(cpu) => {
+                let engine = Engine::new(problem, &cpu)?;
+                engine.check(&field)?;
+                Box::new(Host::new(engine, field, fields_needed(options.method))?)
+            }
+            Device::Cuda(gpu) => gpu::open(problem, &field, options.method, &gpu)?,
+        };
+        Ok(Simulation::on(problem, backend, options, clock, (control, judge)))
+    }
+
+    fn on(
+        problem: &Problem,
+        backend: Box<dyn Backend<T>>,
+        options: &Options,
+        clock: Clock,
+        (control, judge): (Control<f64>, Judge),
+    ) -> Simulation<T> {
+        Simulation {
+            problem: problem.clone(),
+            backend,
+            options: options.clone(),
+            clock,
+            control,
+            has_rhs: false,
+            non_finite: None,
+            judge,
+            judged: None,
+            taken_up: clock.counts.steps > 0,
+            device_time: 0.0,
+        }
+    }
+
+    /// Begins on a device that is none of those that [`Device`] names.
+    ///
+    /// # Errors
+    /// As [`resume`](Simulation::resume).
+    #[doc(hidden)]
+    pub fn on_device(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        device: impl odeum_cuda::Device,
+    ) -> Result<Simulation<T>, Error> {
+        Simulation::on_devices(problem, checkpoint, options, vec![device])
+    }
+
+    /// The same on several devices.
+    ///
+    /// # Errors
+    /// As [`resume`](Simulation::resume).
+    #[doc(hidden)]
+    pub fn on_devices(
+        problem: &Problem,
+        checkpoint: Checkpoint<T>,
+        options: &Options,
+        devices: Vec<impl odeum_cuda::Device>,
+    ) -> Result<Simulation<T>, Error> {
+        let Checkpoint { field, clock } = checkpoint;
+        let (control, judge) = check(problem, &field, &clock, options)?;
+        let backend = gpu::on(problem, &field, options.method, devices)?;
+        Ok(Simulation::on(problem, backend, options, clock, (control, judge)))
+    }
+
+    /// The time reached \[time\].
+    pub fn t(&self) -> f64 {
+        self.clock.t
+    }
+
+    /// The field there; from a GPU it is brought into memory.
+    ///
+    /// # Errors
+    /// Too little memory, or a driver that fails.
+    pub fn field(&self) -> Result<Cow<'_, Field<T>>, Error> {
+        self.backend.field()
+    }
+
+    /// The field there, if it lies in memory: not that of a GPU.
+    pub fn in_memory(&self) -> Option<&Field<T>> {
+        self.backend.in_memory()
+    }
+
+    /// Gives the values of a species \[nz × ny × nx\] to `take`, x fastest, some at a time: from a GPU
+    /// without a field in memory.
+    ///
+    /// # Errors
+    /// A species that there is not, or a driver that fails.
+    pub fn values(&self, species: usize, take: &mut dyn FnMut(&[T])) -> Result<(), Error> {
+        let all = self.problem.model.species().len();
+        if species >= all {
+            return Err(Error::input("species", species, format!("there are {all}")));
+        }
+        self.backend.values(species, take)
+    }
+
+    /// A copy of the field, which another thread can bring into memory while the simulation goes on.
+    ///
+    /// # Errors
+    /// As [`field`](Simulation::field).
+    pub fn snapshot(&self) -> Result<Snapshot<T>, Error> {
+        self.backend.snapshot()
+    }
+
+    /// The values of all species in some cells \[cells × S\].
+    ///
+    /// # Errors
+    /// A cell that the grid does not have, or a driver that fails.
+    pub fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {
+        let shape = self.problem.grid.shape();
+        if let Some(cell) = cells.iter().find(|cell| (0..3).any(|axis| cell[axis] >= shape[axis])) {
+            let remedy = format!("the grid has {shape:?} cells");
+            return Err(Error::input("cell", format!("{cell:?}"), remedy));
+        }
+        self.backend.pick(cells)
+    }
+
+    /// What has been done since the simulation began, interruptions included.
+    pub fn counts(&self) -> Counts {
+        self.clock.counts
+    }
+
+    /// Sum, mass, mean and extremes of every species.
+    ///
+    /// # Errors
+    /// A driver that fails.
+    pub fn summaries(&self) -> Result<Vec<Summary>, Error> {
+        self.backend.summaries()
+    }
+
+    /// Limits of the steps, as they were judged at the start; `None` before the first step.
+    pub fn stability(&self) -> Option<&Stability> {
+        self.judged.as_ref().map(|judged| &judged.limits)
+    }
+
+    /// Takes over limits that [`stability`](crate::time::stability()) has found for times up to `until`:
+    /// where velocity or rates change with time, one judgement of a whole span instead of one for
+    /// each call of [`until`](Simulation::until) within it.
+    pub fn set_stability(&mut self, limits: Stability, until: f64) {
+        let until = if self.problem.changes_with_time() { until } else { f64::INFINITY };
+        if self.clock.radius == 0.0 {
+            self.clock.radius = limits.radius;
+        }
+        self.judged = Some(Judged { limits, until });
+    }
+
+    /// Time, and memory of the method: with the field all that [`Simulation::resume`] needs.
+    pub fn clock(&self) -> Clock {
+        Clock { control: self.control.memory(), ..self.clock }
+    }
+
+    /// All that [`Simulation::resume`] needs.
+    ///
+    /// # Errors
+    /// As [`field`](Simulation::field).
+    pub fn checkpoint(&self) -> Result<Checkpoint<T>, Error> {
+        Ok(Checkpoint { field: self.field()?.into_owned(), clock: self.clock() })
+    }
+
+    /// Time that steps of forward Euler took on a GPU since the simulation was last told to go on, without
+    /// what was compiled \[s\].
+    #[doc(hidden)]
+    pub fn device_time(&self) -> Option<f64> {
+        self.backend.device_time().map(|all| all - self.device_time)
+    }
+
+    /// How cells are dealt to threads of a GPU.
+    #[doc(hidden)]
+    pub fn tiling(&self) -> Option<Tiling> {
+        self.backend.tiling()
+    }
+
+    /// Deals cells to threads of a GPU in another way from here on; `None` for that of single steps.
+    ///
+    /// # Errors
+    /// A tiling that cannot be.
+    #[doc(hidden)]
+    pub fn retile(&mut self, tiling: Option<Tiling>) -> Result<(), Error> {
+        self.backend.retile(tiling)
+    }
+}
+
+/// Refuses what cannot be gone on from; gives the controller as it was left, and who judges steps.
+fn check<T: Precision>(
+    problem: &Problem,
+    field: &Field<T>,
+    clock: &Clock,
+    options: &Options,
+) -> Result<(Control<f64>, Judge), Error> {
+    let judge = Judge::new(problem)?;
+    options.method.check(&options.steps)?;
+    if let Steps::Adaptive(tolerance) = &options.steps {
+        tolerance.check::<T>(field.species())?;
+    }
+    if !clock.t.is_finite() {
+        return Err(Error::input("t", clock.t, "must be finite"));
+    }
+    if let Some((s, cell)) = first_non_finite(field) {
+        let name = problem.model.species().get(s).cloned().unwrap_or_default();
+        let found = format!("{} in cell {cell:?}", field.get(s, cell));
+        return Err(Error::input(Argument::new("initial").key(name), found, "must be finite"));
+    }
+    let mut control = Control::new(Controller::predictive(), 2);
+    control.restore(clock.control);
+    Ok((control, judge))
+}

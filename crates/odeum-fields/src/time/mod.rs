@@ -1,0 +1,8 @@
+//! Methods in time: coefficients, stages, and how large a step may be.
+
+pub(crate) mod coefficients;
+pub(crate) mod eigen;
+pub(crate) mod method;
+pub(crate) mod spectrum;
+pub(crate) mod stability;
+pub(crate) mod stages;

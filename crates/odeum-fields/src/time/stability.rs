@@ -1,0 +1,514 @@
+//! How large a step may be, from the symbol of the stencil and the Jacobian of the reaction.
+//!
+//! On a wave that changes by the angles θ from cell to cell, the equations linearised about the
+//! values of one cell are a small matrix: ∂F/∂u + s ∂F/∂L + s ∂F/∂M (∂μ/∂u + s ∂μ/∂L) + a, with
+//! s(θ) the symbol of the Laplacian and a(θ) that of the upwind difference. Its eigenvalues λ, over
+//! waves, over a sample of cells and over the time of a run, limit the steps.
+//!
+//! Where the domain is a part of the box the limits are the box's: what solid cells leave out of
+//! the Laplacian cannot raise its largest eigenvalue (docs/src/theory/fields.md, solid cells).
+
+use crate::analysis::sample::{Care, State, sample};
+use crate::field::Field;
+use crate::problem::boundaries::{End, SpeciesBoundaries};
+use crate::problem::quantity::{Quantity, TimeDependent};
+use crate::problem::{Advection, Problem, Velocity};
+use crate::time::eigen::{Complex, eigenvalues};
+use crate::time::method::{MOST_STAGES, Method};
+use crate::time::spectrum::{Slow, Spectrum};
+use odeum_core::graph::Node;
+use odeum_core::{Graph, Pattern};
+use odeum_ode::{Error, Scalar};
+use std::f64::consts::PI;
+
+/// Limits of explicit steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stability {
+    /// The largest stable step of forward Euler \[time\]: for every damped eigenvalue
+    /// −2 Re λ/|λ|²; infinite when nothing limits it. Waves that turn while they hardly fade, or not at
+    /// all, forward Euler makes grow: by a step that resolves them (|hλ| ≤ ½) no faster than the
+    /// fastest growth that there is, or by a tenth in the whole span. Where something grows by itself no
+    /// larger than 2/[`growth`](Stability::growth): of that a step sees nothing. With a velocity also no
+    /// larger than keeps new extrema away where the scheme is Koren's.
+    pub euler: f64,
+    /// The largest |λ| [1/time].
+    pub radius: f64,
+    /// The largest Re λ [1/time]: how fast something grows by itself; zero where nothing does.
+    pub growth: f64,
+    /// The largest step of forward Euler that keeps positive values positive, of problems where
+    /// a velocity blows and every cell gains from its neighbours only \[time\].
+    pub positive: Option<f64>,
+    /// What limits methods with stages beside the radius.
+    pub(crate) turning: Spectrum,
+    /// What limits forward Euler but for slow waves, and these.
+    fading: f64,
+    slow: Slow,
+    /// How fast slow waves may be made to grow [1/time], and that of the span alone.
+    slack: f64,
+    pub(crate) floor: f64,
+}
+
+impl Stability {
+    /// The largest stable step of a method \[time\]; of the stabilised ones with the stages asked
+    /// for, or with as many as there may be. A velocity, or a reaction that oscillates, limits these
+    /// beside the radius: their stages widen the stable range along the real axis alone. Zero where
+    /// no step is stable, as of waves that never fade by any method but SSPRK3 over an endless span.
+    pub fn largest_step(&self, method: Method) -> f64 {
+        self.largest(method, self.slack)
+    }
+
+    /// The same of a moment, where a wave that fades slowly now is not taken to do so for long: steps
+    /// that resolve it are stable.
+    pub(crate) fn largest_of_moment(&self, method: Method) -> f64 {
+        self.largest(method, f64::INFINITY)
+    }
+
+    /// What a [share](crate::Steps::Fraction) is one of \[time\]: the largest stable step, and where
+    /// something grows no longer than 1/[`growth`](Stability::growth).
+    pub fn usual_step(&self, method: Method) -> f64 {
+        self.largest_step(method).min(1.0 / self.growth)
+    }
+
+    /// What to do where waves that hardly fade limit a method.
+    pub fn remedy(&self, method: Method) -> Option<String> {
+        let (own, of_moment) = (self.largest_step(method), self.largest_of_moment(method));
+        let other = self.largest_step(Method::Ssprk3);
+        let better = method != Method::Ssprk3 && own < of_moment && other > 3.0 * own;
+        better.then(|| {
+            let name = method.name();
+            format!("{name} makes waves grow that hardly fade: ssprk3 takes steps to {other:.6e}")
+        })
+    }
+
+    fn largest(&self, method: Method, slack: f64) -> f64 {
+        let unseen = UNSEEN / self.growth;
+        let euler = self.fading.min(self.slow.euler(slack)).min(unseen);
+        let of_stages = |stages: u32| {
+            let most = (method.reach(stages) / self.radius).min(unseen);
+            self.turning.largest_step(method, self.radius, most, slack)
+        };
+        match method {
+            Method::Euler => euler,
+            Method::Ssprk3 => of_stages(3).max(euler),
+            Method::Rkc { stages } | Method::Rkl2 { stages } => {
+                of_stages(stages.unwrap_or(MOST_STAGES))
+            }
+        }
+    }
+}
+
+/// Waves where only the Laplacian counts, and along an axis where a velocity blows too, on grids of
+/// one, two and three axes.
+const WAVES: usize = 33;
+const WAVES_PER_AXIS: [usize; 3] = [129, 17, 9];
+/// How much faster than waves of third order what the limiter of Koren's scheme makes of them is
+/// taken to be: without it steps by tenths larger than stable were found in the plane.
+const LIMITED: f64 = 1.3;
+/// Times of a span.
+const TIMES: usize = 33;
+/// The same on the way, where one look at a field follows the other.
+const WAVES_BRIEFLY: usize = 9;
+const WAVES_PER_AXIS_BRIEFLY: [usize; 3] = [33, 9, 5];
+const TIMES_BRIEFLY: usize = 3;
+/// Steps times a growth that are too large to see it.
+const UNSEEN: f64 = 2.0;
+/// By how much a wave that does not fade may grow over the span of a run: ln of the factor.
+const BUDGET: f64 = 0.1;
+
+impl Care {
+    /// Times of a span.
+    fn times(self, (from, to): (f64, f64)) -> Vec<f64> {
+        let count = if self == Care::Full { TIMES } else { TIMES_BRIEFLY };
+        let to = if to.is_finite() { to } else { from };
+        (0..count).map(|k| from + (to - from) * k as f64 / (count - 1) as f64).collect()
+    }
+}
+
+/// Limits of the steps of a problem about the values of a field, over times from `span.0` to
+/// `span.1`, over which velocity and rates may change.
+pub fn stability<T: Scalar>(
+    problem: &Problem,
+    field: &Field<T>,
+    span: (f64, f64),
+) -> Result<Stability, Error> {
+    let states = sample(field, problem.mask.as_ref(), Care::Full);
+    Judge::new(problem)?.limits(problem, &states, span)
+}
+
+/// A problem made ready to be judged.
+pub(crate) struct Judge {
+    linear: Linear,
+    boundaries: Vec<SpeciesBoundaries>,
+    velocity: Option<Speeds>,
+}
+
+/// |w|/h along each axis, of a velocity as it changes or the largest of all cells.
+enum Speeds {
+    Uniform(Box<[TimeDependent; 3]>),
+    Cells([f64; 3]),
+}
+
+impl Judge {
+    pub(crate) fn new(problem: &Problem) -> Result<Judge, Error> {
+        problem.check()?;
+        let Problem { model, grid, .. } = problem;
+        let velocity = match &problem.velocity {
+            None => None,
+            Some(Velocity::Uniform([x, y, z])) => {
+                let bind = |part: &Quantity| part.bind(model.params(), "velocity");
+                Some(Speeds::Uniform(Box::new([bind(x)?, bind(y)?, bind(z)?])))
+            }
+            Some(Velocity::Cells(parts)) => Some(Speeds::Cells([0, 1, 2].map(|axis| {
+                parts[axis].iter().map(|w| w.abs()).fold(0.0, f64::max) / grid.spacing()[axis]
+            }))),
+        };
+        let boundaries = problem.boundaries.bind(grid, model.species(), model.params())?;
+        Ok(Judge { linear: Linear::new(problem), boundaries, velocity })
+    }
+
+    /// Whether limits depend on the values of the field, or on the time.
+    pub(crate) fn changes(&self, problem: &Problem) -> bool {
+        self.linear.changes || problem.changes_with_time()
+    }
+
+    /// Whether limits depend on the values of the field.
+    pub(crate) fn reads_values(&self) -> bool {
+        self.linear.changes
+    }
+
+    /// Limits of the steps about some states, over a span of time.
+    pub(crate) fn limits(
+        &self,
+        problem: &Problem,
+        states: &[State],
+        span: (f64, f64),
+    ) -> Result<Stability, Error> {
+        let length = span.1 - span.0;
+        let floor = if length > 0.0 && length.is_finite() { BUDGET / length } else { 0.0 };
+        self.within(problem, states, (span, floor), Care::Full)
+    }
+
+    /// The same on the way, with the floor of what was judged at the start.
+    pub(crate) fn limits_on_the_way(
+        &self,
+        problem: &Problem,
+        states: &[State],
+        span: (f64, f64),
+        floor: f64,
+    ) -> Result<Stability, Error> {
+        self.within(problem, states, (span, floor), Care::Brief)
+    }
+
+    fn within(
+        &self,
+        problem: &Problem,
+        states: &[State],
+        (span, floor): ((f64, f64), f64),
+        care: Care,
+    ) -> Result<Stability, Error> {
+        let linear = &self.linear;
+        let velocity = self.speeds(problem, span, care);
+        let waves = waves(problem, velocity, care);
+        let mut limits = Limits {
+            fading: f64::INFINITY,
+            radius: 0.0,
+            growth: 0.0,
+            slow: Slow::default(),
+            turning: Spectrum::default(),
+        };
+        let mut spread: f64 = linear.variable;
+        for t in if linear.rhs.uses_time() { care.times(span) } else { vec![span.0] } {
+            for state in states {
+                let parts = linear.at(problem, state, t);
+                for s in 0..parts.species {
+                    spread = spread.max(parts.laplacian[s * parts.species + s]);
+                }
+                for wave in &waves {
+                    parts.limit(wave, &mut limits);
+                }
+            }
+        }
+        let mut positive = None;
+        if let Some(speed) = velocity {
+            let rate = self.rate(problem, speed, spread);
+            if rate > 0.0 && problem.model.potentials().outputs().is_empty() {
+                positive = Some(1.0 / rate);
+            }
+            if problem.advection == Advection::Koren {
+                limits.fading = limits.fading.min(1.0 / rate);
+            }
+        }
+        let Limits { fading, radius, growth, slow, turning } = limits;
+        let slack = floor.max(growth);
+        let euler = fading.min(slow.euler(slack)).min(UNSEEN / growth);
+        Ok(Stability { euler, radius, growth, positive, turning, fading, slow, slack, floor })
+    }
+
+    /// |w|/h along each axis, the largest of a span; `None` without a velocity.
+    fn speeds(&self, problem: &Problem, span: (f64, f64), care: Care) -> Option<[f64; 3]> {
+        let spacing = problem.grid.spacing();
+        Some(match self.velocity.as_ref()? {
+            Speeds::Cells(speeds) => *speeds,
+            Speeds::Uniform(parts) => [0, 1, 2].map(|axis| match &parts[axis] {
+                TimeDependent::Constant(w) => w.abs() / spacing[axis],
+                part => {
+                    let speeds = care.times(span).into_iter().map(|t| part.at(t).abs());
+                    speeds.fold(0.0, f64::max) / spacing[axis]
+                }
+            }),
+        })
+    }
+
+    /// How fast a cell may lose what it has to its neighbours and through boundaries [1/time], in a velocity of
+    /// these speeds and with diffusion up to `spread`.
+    fn rate(&self, problem: &Problem, speed: [f64; 3], spread: f64) -> f64 {
+        let Problem { grid, .. } = problem;
+        let weights = problem.stencil.weights(grid);
+        let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
+        let given =
+            |axis: usize| self.boundaries.iter().any(|w| w.ends()[axis].contains(&End::Given));
+        let factor = |axis: usize| match problem.advection {
+            Advection::Upwind => 1.0,
+            // The right-hand side at the first face within such a boundary is twice that to its value.
+            Advection::Koren if given(axis) => 3.0,
+            Advection::Koren => 2.0,
+        };
+        // Beyond a boundary with a value lies what a cell has less than that.
+        let beyond = |axis: usize| {
+            let weight = if weights.edges { 2.0 } else { weights.axes[axis] };
+            let scales = self.boundaries.iter().flat_map(|boundaries| boundaries.scales(axis));
+            let least = scales.fold(0.0, f64::min);
+            let sides = if grid.shape()[axis] == 1 { 2.0 } else { 1.0 };
+            -least * weight * sides
+        };
+        let sum = sum + (0..3).map(beyond).sum::<f64>();
+        let velocity: f64 = (0..3).map(|axis| factor(axis) * speed[axis]).sum();
+        velocity + spread * sum * weights.scale
+    }
+}
+
+struct Limits {
+    fading: f64,
+    radius: f64,
+    growth: f64,
+    slow: Slow,
+    turning: Spectrum,
+}
+
+/// A wave: the symbol of the Laplacian, that of the star stencil for diffusion in fluxes, that of
+/// the upwind difference and, of Koren's scheme where nothing is limited, that of its third order.
+struct Wave {
+    laplacian: f64,
+    star: f64,
+    velocity: Complex,
+    third: Option<Complex>,
+}
+
+/// How many waves are looked at on the way.
+pub(crate) fn waves_briefly(problem: &Problem) -> usize {
+    let axes = problem.grid.shape().iter().filter(|n| **n > 1).count().max(1);
+    match problem.velocity {
+        None => WAVES_BRIEFLY,
+        Some(_) => WAVES_PER_AXIS_BRIEFLY[axes - 1].pow(axes as u32),
+    }
+}
+
+fn waves(problem: &Problem, velocity: Option<[f64; 3]>, care: Care) -> Vec<Wave> {
+    let (count, per_axis) = match care {
+        Care::Full => (WAVES, WAVES_PER_AXIS),
+        Care::Brief => (WAVES_BRIEFLY, WAVES_PER_AXIS_BRIEFLY),
+    };
+    let Problem { grid, stencil, .. } = problem;
+    let star = crate::problem::stencil::Stencil::Star;
+    let Some(speed) = velocity else {
+        // Only the size of the symbol counts: from 0 to the largest.
+        let (laplacian, star) = (stencil.largest_eigenvalue(grid), star.largest_eigenvalue(grid));
+        let part = |k: usize| k as f64 / (count - 1) as f64;
+        let wave = |k: usize| Wave {
+            laplacian: -laplacian * part(k),
+            star: -star * part(k),
+            velocity: Complex::default(),
+            third: None,
+        };
+        return (0..count).map(wave).collect();
+    };
+    let axes = grid.shape().iter().filter(|n| **n > 1).count();
+    let per_axis = per_axis[axes.max(1) - 1];
+    let angles = |axis: usize| if grid.shape()[axis] > 1 { per_axis } else { 1 };
+    let [a, b, c] = [0, 1, 2].map(angles);
+    let wave = |at: usize| {
+        let place = [at % a, at / a % b, at / (a * b)];
+        let theta = place.map(|k| k as f64 * PI / (per_axis - 1) as f64);
+        let [mut velocity, mut third] = [Complex::default(); 2];
+        for axis in 0..3 {
+            let (sin, cos) = theta[axis].sin_cos();
+            velocity = velocity.add(Complex::new(cos - 1.0, -sin).scale(speed[axis]));
+            // −(2 e^{iθ} + 3 − 6 e^{−iθ} + e^{−2iθ})/6
+            let damped =
+                Complex::new((1.0 - cos) * (cos - 1.0) / 3.0, (sin * cos - 4.0 * sin) / 3.0);
+            third = third.add(damped.scale(LIMITED * speed[axis]));
+        }
+        let third = Some(third).filter(|_| problem.advection == Advection::Koren);
+        Wave {
+            laplacian: stencil.symbol(grid, theta),
+            star: star.symbol(grid, theta),
+            velocity,
+            third,
+        }
+    };
+    (0..a * b * c).map(wave).collect()
+}
+
+/// The derivatives of a problem's F and potentials.
+struct Linear {
+    rhs: Graph,
+    rhs_pattern: Pattern,
+    potentials: Graph,
+    potentials_pattern: Pattern,
+    advected: Vec<bool>,
+    /// Largest D of fluxes, of each species and of all.
+    diffusion: Vec<f64>,
+    variable: f64,
+    /// Whether any derivative depends on the values of a cell.
+    changes: bool,
+}
+
+/// The parts of the matrix at one cell; S × S, S × K and K × S, row by row.
+struct Parts {
+    species: usize,
+    potentials: usize,
+    state: Vec<f64>,
+    laplacian: Vec<f64>,
+    beyond: Vec<f64>,
+    potential_state: Vec<f64>,
+    potential_laplacian: Vec<f64>,
+    advected: Vec<bool>,
+    diffusion: Vec<f64>,
+}
+
+impl Linear {
+    fn new(problem: &Problem) -> Linear {
+        let (rhs, potentials) = problem.model.bound();
+        let (rhs, rhs_pattern) = rhs.jacobian();
+        let (potentials, potentials_pattern) = potentials.jacobian();
+        let largest = |name: &String| {
+            let given = problem.diffusion.iter().find(|(other, _)| other == name);
+            given.map_or(0.0, |(_, d)| d.iter().copied().fold(0.0, f64::max))
+        };
+        let diffusion: Vec<f64> = problem.model.species().iter().map(largest).collect();
+        let variable = diffusion.iter().copied().fold(0.0, f64::max);
+        let advected = problem.advected();
+        let coordinates = 2 * advected.len()..2 * advected.len() + 3;
+        let reads = |graph: &Graph| {
+            let value = |node: &Node| matches!(node, Node::State(i) if !coordinates.contains(&(*i as usize)));
+            graph.nodes().iter().any(value)
+        };
+        let changes = reads(&rhs) || reads(&potentials);
+        Linear {
+            rhs,
+            rhs_pattern,
+            potentials,
+            potentials_pattern,
+            advected,
+            diffusion,
+            variable,
+            changes,
+        }
+    }
+
+    fn at(&self, problem: &Problem, State { cell, values }: &State, t: f64) -> Parts {
+        let s = values.len();
+        let k = self.potentials_pattern.rows();
+        // The Laplacians that the field has there are not known; zero stands for them.
+        let mut y = vec![0.0; 2 * s + 3 + k];
+        y[..s].copy_from_slice(values);
+        for axis in 0..3 {
+            y[2 * s + axis] = problem.grid.centre(axis, cell[axis]);
+        }
+        let mut parts = Parts {
+            species: s,
+            potentials: k,
+            state: vec![0.0; s * s],
+            laplacian: vec![0.0; s * s],
+            beyond: vec![0.0; s * k],
+            potential_state: vec![0.0; k * s],
+            potential_laplacian: vec![0.0; k * s],
+            advected: self.advected.clone(),
+            diffusion: self.diffusion.clone(),
+        };
+        for ((row, col), value) in self.rhs_pattern.iter().zip(self.rhs.eval(t, &y, &[])) {
+            match col {
+                _ if col < s => parts.state[row * s + col] = value,
+                _ if col < 2 * s => parts.laplacian[row * s + col - s] = value,
+                _ if col < 2 * s + 3 => {}
+                _ => parts.beyond[row * k + col - 2 * s - 3] = value,
+            }
+        }
+        let y = &y[..2 * s + 3];
+        for ((row, col), value) in
+            self.potentials_pattern.iter().zip(self.potentials.eval(t, y, &[]))
+        {
+            match col {
+                _ if col < s => parts.potential_state[row * s + col] = value,
+                _ if col < 2 * s => parts.potential_laplacian[row * s + col - s] = value,
+                _ => {}
+            }
+        }
+        parts
+    }
+}
+
+impl Parts {
+    /// The matrix of a wave, of which this is the symbol of the velocity.
+    fn matrix(&self, wave: &Wave, velocity: Complex) -> Vec<Complex> {
+        let (n, k) = (self.species, self.potentials);
+        let symbol = wave.laplacian;
+        let mut matrix = vec![Complex::default(); n * n];
+        for row in 0..n {
+            for col in 0..n {
+                let mut value = self.state[row * n + col] + symbol * self.laplacian[row * n + col];
+                for p in 0..k {
+                    let inner = self.potential_state[p * n + col]
+                        + symbol * self.potential_laplacian[p * n + col];
+                    value += symbol * self.beyond[row * k + p] * inner;
+                }
+                matrix[row * n + col] = Complex::new(value, 0.0);
+            }
+            let own = &mut matrix[row * n + row];
+            own.re += self.diffusion[row] * wave.star;
+            if self.advected[row] {
+                *own = own.add(velocity);
+            }
+        }
+        matrix
+    }
+
+    /// Lowers the limits by the eigenvalues of a wave.
+    fn limit(&self, wave: &Wave, limits: &mut Limits) {
+        let n = self.species;
+        let uniform =
+            wave.laplacian == 0.0 && wave.star == 0.0 && wave.velocity == Complex::default();
+        for value in eigenvalues(&mut self.matrix(wave, wave.velocity), n) {
+            let size = value.abs();
+            if !size.is_finite() {
+                // A derivative that is not finite says nothing about the size of a step.
+                continue;
+            }
+            limits.radius = limits.radius.max(size);
+            limits.growth = limits.growth.max(value.re);
+            limits.turning.add(value);
+            // Waves that grow do so by themselves.
+            if !limits.slow.add(value) && value.re < 0.0 {
+                limits.fading = limits.fading.min(-2.0 * value.re / (size * size));
+            }
+        }
+        // Forward Euler is limited by new extrema instead, and the radius is that of upwind.
+        if let Some(third) = wave.third
+            && !uniform
+        {
+            for value in eigenvalues(&mut self.matrix(wave, third), n) {
+                limits.turning.add(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The stages of a step, as sweeps: one for each.
+
+use crate::backend::{Backend, Blend, Slot};
+use crate::time::coefficients::{STRONG, Stages};
+use crate::time::method::Method;
+use odeum_ode::{Error, Scalar};
+use std::ops::ControlFlow;
+
+/// What is done after each sweep, which wrote this slot; it may end the step.
+pub(crate) type Look<'a, T> = &'a mut dyn FnMut(&mut dyn Backend<T>, Slot) -> Looked;
+
+type Looked = Result<ControlFlow<()>, Error>;
+
+/// What does not look.
+pub(crate) fn go_on<T>(_: &mut dyn Backend<T>, _: Slot) -> Looked {
+    Ok(ControlFlow::Continue(()))
+}
+
+/// One step of SSPRK3 of size `h` from [`Slot::Now`] at `t` to [`Slot::Next`]. [`Slot::Older`] is
+/// overwritten.
+pub(crate) fn strong_step<T: Scalar>(
+    backend: &mut dyn Backend<T>,
+    (t, h): (f64, f64),
+    look: Look<'_, T>,
+) -> Result<(), Error> {
+    let first = Blend { rhs: h, own: None, terms: &[(1.0, Slot::Now)] };
+    backend.sweep(t, Slot::Now, &first, Slot::Next)?;
+    if look(backend, Slot::Next)?.is_break() {
+        return Ok(());
+    }
+    for stage in &STRONG {
+        backend.swap(Slot::Next, Slot::Older);
+        let terms = [(stage.mu, Slot::Older), (1.0 - stage.mu, Slot::Now)];
+        let what = Blend { rhs: stage.mu_tilde * h, own: None, terms: &terms };
+        backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
+        if look(backend, Slot::Next)?.is_break() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// One step of a stabilised method of size `h` from [`Slot::Now`] at `t`, whose right-hand side is in
+/// [`Slot::Rhs`], to [`Slot::Next`]. [`Slot::Older`] is overwritten.
+pub(crate) fn step<T: Scalar>(
+    backend: &mut dyn Backend<T>,
+    method: Method,
+    stages: u32,
+    (t, h): (f64, f64),
+    look: Look<'_, T>,
+) -> Result<(), Error> {
+    let mut coefficients = Stages::new(method, stages);
+    let terms = [(1.0, Slot::Now), (coefficients.first() * h, Slot::Rhs)];
+    let first = Blend { rhs: 0.0, own: None, terms: &terms };
+    backend.sweep(t, Slot::Now, &first, Slot::Next)?;
+    if look(backend, Slot::Next)?.is_break() {
+        return Ok(());
+    }
+    for j in 2..=stages {
+        let stage = coefficients.advance();
+        backend.swap(Slot::Next, Slot::Older);
+        // What was written before the last stage is overwritten, and part of the result; before
+        // the second stage that is y itself.
+        let rest = 1.0 - stage.mu - stage.nu;
+        let (rest, own) = if j == 2 { (rest + stage.nu, None) } else { (rest, Some(stage.nu)) };
+        let terms =
+            [(rest, Slot::Now), (stage.mu, Slot::Older), (-stage.gamma_tilde * h, Slot::Rhs)];
+        let what = Blend { rhs: stage.mu_tilde * h, own, terms: &terms };
+        backend.sweep(t + stage.theta * h, Slot::Older, &what, Slot::Next)?;
+        if look(backend, Slot::Next)?.is_break() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

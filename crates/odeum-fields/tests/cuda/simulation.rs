@@ -1,0 +1,366 @@
+//! Simulations whose kernels are executed on this machine through the host shim, against those of the
+//! processor's sweeps: methods, reductions, failures, interruptions.
+
+use crate::common::model;
+use crate::host;
+use odeum_fields::problems::Builtin;
+use odeum_fields::{
+    Advection, Boundaries, Boundary, Checkpoint, Clock, Field, Grid, Method, Options, Outcome,
+    Precision, Problem, Quantity, Simulation, Steps, Velocity, noise, rough,
+};
+use odeum_ode::{Cpu, Error, Status, Tolerance};
+use std::ops::ControlFlow;
+
+/// Two species with time and place in their equations, in a box of three kinds of boundaries.
+fn problem(shape: [usize; 3]) -> Problem {
+    let model = model(&[
+        ("u", "0.2 * lap(u) + u - u^3 - v + 0.1 * x * sin(t)"),
+        ("v", "0.1 * lap(v) + 0.3 * (u - v) + 0.02 * y - 0.03 * z"),
+    ]);
+    let robin = Boundary::Robin { value: 0.7, gradient: 1.3, amount: Quantity::from("0.2 * t") };
+    let boundaries = Boundaries::all(robin).axis(1, Boundary::Periodic);
+    let boundaries = boundaries.species(odeum_fields::Face::ALL[4], "u", Boundary::NoFlux);
+    Problem::new(model, Grid::new(shape, 0.9).unwrap()).boundaries(boundaries)
+}
+
+fn start<T: Precision>(problem: &Problem) -> Field<T> {
+    rough(&problem.grid, problem.model.species().len()).unwrap()
+}
+
+fn cpu() -> Cpu {
+    Cpu { threads: Some(1), ..Cpu::default() }
+}
+
+/// The same simulation by kernels and by the processor.
+fn both<T: Precision>(problem: &Problem, options: &Options) -> [Simulation<T>; 2] {
+    both_from(problem, options, start(problem))
+}
+
+fn both_from<T: Precision>(
+    problem: &Problem,
+    options: &Options,
+    field: Field<T>,
+) -> [Simulation<T>; 2] {
+    let start = Checkpoint { field, clock: Clock::at(0.4) };
+    let kernels = Simulation::on_device(problem, start.clone(), options, host::device());
+    [kernels.unwrap(), Simulation::resume(problem, start, options, cpu()).unwrap()]
+}
+
+fn go_on(_: &Simulation<impl Precision>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn largest_difference<T: Precision>(a: &Field<T>, b: &Field<T>) -> f64 {
+    let mut largest: f64 = 0.0;
+    for s in 0..a.species() {
+        for (x, y) in a.to_values(s).into_iter().zip(b.to_values(s)) {
+            let (x, y) = (x.to_f64(), y.to_f64());
+            largest = largest.max((x - y).abs() / y.abs().max(1.0));
+        }
+    }
+    largest
+}
+
+fn methods() -> Vec<Options> {
+    let adaptive = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    vec![
+        Options::euler(0.02),
+        Options::new(Method::Ssprk3, Steps::Fixed(0.03)),
+        Options::new(Method::Rkc { stages: Some(4) }, Steps::Fixed(0.05)),
+        Options::new(Method::Rkl2 { stages: Some(5) }, Steps::Fixed(0.06)),
+        Options::new(Method::Rkc { stages: None }, adaptive),
+    ]
+}
+
+fn methods_agree<T: Precision>(shape: [usize; 3], tolerance: f64) {
+    let problem = problem(shape);
+    for options in methods() {
+        let options = Options { force: true, ..options };
+        let [mut kernels, mut processor] = both::<T>(&problem, &options);
+        for simulation in [&mut kernels, &mut processor] {
+            let outcome = simulation.until(1.03, 0, &mut go_on).unwrap();
+            assert_eq!(outcome, Outcome::Reached);
+        }
+        let name = format!("{shape:?} {} {:?}", T::NAME, options.method);
+        assert_eq!(kernels.counts(), processor.counts(), "{name}");
+        assert_eq!(kernels.stability(), processor.stability(), "{name}");
+        assert_eq!(kernels.t(), processor.t(), "{name}");
+        let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
+        assert!(error < tolerance, "{name}: {error:.1e}");
+    }
+}
+
+#[test]
+fn methods_agree_in_all_shapes() {
+    if !host::is_available() {
+        return;
+    }
+    methods_agree::<f64>([37, 19, 5], 1e-12);
+    methods_agree::<f64>([21, 6, 1], 1e-12);
+    methods_agree::<f64>([13, 1, 1], 1e-12);
+    methods_agree::<f32>([9, 7, 4], 2e-5);
+}
+
+/// Stages of models with potentials go through the kernel with overlapping tiles.
+#[test]
+fn stages_of_models_with_potentials_agree() {
+    if !host::is_available() {
+        return;
+    }
+    for boundaries in [Boundaries::default(), Boundaries::default().axis(0, Boundary::Periodic)] {
+        let problem = Builtin::MendedFront.problem([37, 7, 4]).unwrap().boundaries(boundaries);
+        let options = Options::new(Method::Rkl2 { stages: Some(3) }, Steps::Fixed(0.02));
+        let [mut kernels, mut processor] = both::<f64>(&problem, &options);
+        for simulation in [&mut kernels, &mut processor] {
+            simulation.steps(3, 0, &mut go_on).unwrap();
+        }
+        let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
+        assert!(error < 1e-13, "{error:.1e}");
+    }
+}
+
+/// Stages to which a second sweep adds velocities and diffusion that differ from cell to cell.
+#[test]
+fn stages_of_two_sweeps_agree() {
+    if !host::is_available() {
+        return;
+    }
+    let mut problem = problem([13, 7, 4]);
+    let values = |seed: u64| -> Vec<f64> {
+        (0..problem.grid.cells()).map(|cell| 0.1 + 0.1 * noise(seed, 0, cell)).collect()
+    };
+    let velocity = Velocity::Cells([1, 2, 3].map(values));
+    let coefficients = values(4);
+    problem = problem.velocity(velocity, Advection::Koren).diffusion("u", coefficients);
+    for options in methods() {
+        let options = Options { force: true, ..options };
+        let [mut kernels, mut processor] = both::<f64>(&problem, &options);
+        for simulation in [&mut kernels, &mut processor] {
+            assert_eq!(simulation.until(0.83, 0, &mut go_on).unwrap(), Outcome::Reached);
+        }
+        let error = largest_difference(&kernels.field().unwrap(), &processor.field().unwrap());
+        assert!(error < 1e-13, "{:?}: {error:.1e}", options.method);
+        assert_eq!(kernels.counts(), processor.counts());
+    }
+}
+
+fn sums_agree<T: Precision>(shape: [usize; 3]) {
+    let problem = problem(shape);
+    let options = Options { force: true, ..Options::euler(0.02) };
+    let [kernels, processor] = both::<T>(&problem, &options);
+    let pairs = kernels.summaries().unwrap().into_iter().zip(processor.summaries().unwrap());
+    for (a, b) in pairs {
+        assert_eq!((a.min, a.max), (b.min, b.max));
+        assert!((a.sum - b.sum).abs() < 1e-12 * b.sum && (a.mass - b.mass).abs() < 1e-12 * b.mass);
+        assert!((a.mean - b.mean).abs() < 1e-13);
+    }
+    let cells: Vec<_> = (0..problem.grid.cells()).map(|at| problem.grid.cell(at)).collect();
+    assert_eq!(kernels.pick(&cells).unwrap(), processor.pick(&cells).unwrap());
+    assert!(kernels.pick(&[shape]).is_err());
+    // A copy is that of its time, whatever follows; it comes from another thread.
+    let mut kernels = kernels;
+    let early = [kernels.snapshot().unwrap(), kernels.snapshot().unwrap()];
+    kernels.steps(3, 0, &mut go_on).unwrap();
+    let bring = |copy: odeum_fields::Snapshot<T>| {
+        std::thread::spawn(move || copy.field().unwrap()).join().unwrap()
+    };
+    for copy in early {
+        assert!(bring(copy) == *processor.field().unwrap());
+    }
+    assert!(bring(kernels.snapshot().unwrap()) == *kernels.field().unwrap());
+}
+
+#[test]
+fn sums_picks_and_copies_agree() {
+    if !host::is_available() {
+        return;
+    }
+    sums_agree::<f64>([37, 19, 5]);
+    sums_agree::<f32>([70, 3, 2]);
+    sums_agree::<f64>([1, 9, 1]);
+}
+
+/// A cell whose reaction has a pole from some time on: what fails, where and when is that of the
+/// processor, in the midst of many steps too, and the state is the last finite one.
+#[test]
+fn failures_are_placed_and_the_last_state_is_kept() {
+    if !host::is_available() {
+        return;
+    }
+    let grid = Grid::new([20, 5, 6], 1.0).unwrap();
+    for (from, stop) in [(0.0_f64, 0), (0.975, 0), (4.085, 0), (4.085, 23)] {
+        let rate: &'static str =
+            format!("select(c > 0.9, select(t > {from}, 1/(t - t), 1), d)").leak();
+        let problem = Problem::new(model(&[("c", "0.001*lap(d)"), ("d", rate)]), grid);
+        let cell = [13, 2, 4];
+        let start = || {
+            Field::<f64>::from_fn(&grid, 2, |s, [x, y, z]| {
+                f64::from(s == 0 && (x, y, z) == (13.5, 2.5, 4.5))
+            })
+            .unwrap()
+        };
+        let options = Options { force: true, ..Options::euler(0.01) };
+        let simulations = both_from(&problem, &options, start());
+        let mut ends = Vec::new();
+        for mut simulation in simulations {
+            let outcome = simulation.until(4.6, stop, &mut go_on).unwrap();
+            let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+            assert_eq!(failure.status, Status::NonFinite);
+            assert_eq!(failure.place, Some(("d".to_owned(), cell)));
+            ends.push((failure, simulation.clock(), simulation.field().unwrap().into_owned()));
+        }
+        assert_eq!(ends[0].0, ends[1].0);
+        assert_eq!(ends[0].1, ends[1].1);
+        assert!(largest_difference(&ends[0].2, &ends[1].2) < 1e-13);
+        // Steps of 0.01 from 0.4 on: the first that begins after the pole is there.
+        let steps = ((from - 0.4).max(0.0) * 100.0_f64).ceil() as u64;
+        assert_eq!(ends[0].0.steps, steps);
+    }
+}
+
+#[test]
+fn failures_of_stages_are_placed() {
+    if !host::is_available() {
+        return;
+    }
+    let grid = Grid::new([20, 5, 6], 1.0).unwrap();
+    let problem = Problem::new(
+        model(&[("c", "0.001*lap(d)"), ("d", "select(x > 13 && t > 0.6, 1/(t - t), d)")]),
+        grid,
+    );
+    let fixed = Options::new(Method::Rkl2 { stages: Some(3) }, Steps::Fixed(0.05));
+    let adaptive =
+        Options::new(Method::Rkc { stages: None }, Steps::Adaptive(Tolerance::new(1e-4, 1e-6)));
+    for options in [fixed, adaptive] {
+        let options = Options { force: true, ..options };
+        let ends = both::<f64>(&problem, &options).map(|mut simulation| {
+            let Outcome::Failed(failure) = simulation.until(2.0, 0, &mut go_on).unwrap() else {
+                panic!("{options:?}")
+            };
+            assert!(simulation.summaries().unwrap().iter().all(|s| s.sum.is_finite()));
+            failure
+        });
+        // How an adaptive simulation comes to a stop before the pole is a matter of rounding.
+        if matches!(options.steps, Steps::Fixed(_)) {
+            assert_eq!(ends[0], ends[1]);
+        }
+        assert!(ends.iter().all(|end| end.status == Status::NonFinite && end.t < 0.61));
+    }
+}
+
+/// Steps are taken by kernels that are there while faster ones are compiled.
+#[test]
+fn kernels_that_come_late_change_no_bit() {
+    if !host::is_available() {
+        return;
+    }
+    let turning = Velocity::Uniform(["0.3", "0.2*cos(60*t)", "-0.1"].map(Quantity::from));
+    for problem in [
+        problem([24, 5, 3]),
+        problem([24, 5, 3]).velocity(turning, Advection::Upwind),
+        Builtin::MendedFront.problem([37, 7, 4]).unwrap(),
+    ] {
+        let rkl = Options::new(Method::Rkl2 { stages: Some(3) }, Steps::Fixed(0.002));
+        for options in [Options { force: true, ..Options::euler(0.002) }, rkl] {
+            let [found, wanted] = [11, 0].map(|patience| {
+                let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
+                let device = host::slow(patience);
+                let mut simulation =
+                    Simulation::on_device(&problem, start, &options, device).unwrap();
+                // One by one, some at once, and all.
+                for steps in [1, 9, 50] {
+                    simulation.steps(steps, 0, &mut go_on).unwrap();
+                }
+                simulation.field().unwrap().into_owned()
+            });
+            assert!(found == wanted, "{:?}", options.method);
+        }
+    }
+}
+
+/// A simulation that begins with a single step, as those do that are watched, asks for the kernel of several as
+/// soon as it takes several, though that of single steps is there by then.
+#[test]
+fn the_fastest_kernel_is_asked_for_beside_a_slower_one() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([24, 5, 3]);
+    let device = host::slow(1);
+    let watched = device.clone();
+    let start = Checkpoint { field: start::<f32>(&problem), clock: Clock::at(0.4) };
+    let options = Options { force: true, ..Options::euler(0.002) };
+    let mut simulation = Simulation::on_device(&problem, start, &options, device).unwrap();
+    assert!(simulation.tiling().is_some_and(|fastest| fastest.depth > 1));
+    for _ in 0..4 {
+        simulation.steps(1, 0, &mut go_on).unwrap();
+    }
+    let single = watched.compilations();
+    simulation.steps(8, 0, &mut go_on).unwrap();
+    assert_eq!(watched.compilations(), single + 1);
+    simulation.steps(8, 0, &mut go_on).unwrap();
+    assert_eq!(watched.compilations(), single + 1);
+}
+
+/// Where the simulation is looked at, and interrupted, changes no bit.
+#[test]
+fn interruptions_change_no_bit() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([24, 5, 3]);
+    for options in methods() {
+        let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
+        let begin = |from: Checkpoint<f64>| {
+            Simulation::on_device(&problem, from, &options, host::device()).unwrap()
+        };
+        let (mut simulation, mut written) = (begin(start.clone()), Vec::new());
+        let end = 7.4321;
+        let outcome = simulation.until(end, 7, &mut |simulation| {
+            if simulation.counts().steps == 7 {
+                simulation.checkpoint().unwrap().write(&mut written).unwrap();
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(outcome.unwrap(), Outcome::Reached);
+        let checkpoint =
+            Checkpoint::<f64>::read(&problem.grid, 2, &mut written.as_slice()).unwrap();
+        for from in [checkpoint.clone(), start] {
+            let mut other = begin(from);
+            other.until(end, 0, &mut go_on).unwrap();
+            assert!(other.field().unwrap() == simulation.field().unwrap(), "{:?}", options.method);
+            assert_eq!(other.counts().steps, simulation.counts().steps);
+        }
+        // The processor takes it up too, and agrees to rounding.
+        let mut other = Simulation::resume(&problem, checkpoint, &options, cpu()).unwrap();
+        other.until(end, 0, &mut go_on).unwrap();
+        let error = largest_difference(&other.field().unwrap(), &simulation.field().unwrap());
+        assert!(error < 1e-12, "{error:.1e}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_numbers() {
+    if !host::is_available() {
+        return;
+    }
+    let problem = problem([16, 5, 3]);
+    // Rows of 16 numbers are lines of 128 bytes: 15 of them for each of two species, and 16 before
+    // and after a field.
+    let field = (2 * 15 + 32) * 128;
+    let begin = |bytes: usize| {
+        let start = Checkpoint { field: start::<f64>(&problem), clock: Clock::at(0.4) };
+        let host = host::with_memory(bytes);
+        Simulation::on_device(&problem, start, &Options::euler(0.02), host)
+    };
+    let Err(error) = begin(3 * field - 1) else { panic!() };
+    assert!(matches!(&error, Error::Input { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("23808 bytes") && text.contains("23807 bytes free"), "{text}");
+    // Without memory for a copy the field comes into memory at once.
+    let mut simulation = begin(3 * field + (1 << 19)).unwrap();
+    let copies: Vec<_> = (0..200).map(|_| simulation.snapshot().unwrap()).collect();
+    let before = simulation.field().unwrap().into_owned();
+    simulation.steps(2, 0, &mut go_on).unwrap();
+    assert!(copies.into_iter().all(|copy| copy.field().unwrap() == before));
+}

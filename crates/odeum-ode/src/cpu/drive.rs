@@ -1,0 +1,260 @@
+//! The loop that takes a pack of systems through their spans.
+
+use super::Task;
+use super::event::{Sight, Watch};
+use super::guard::Guard;
+use super::pack::{Arrival, Pack};
+use super::ranges::Ranges;
+use crate::controller::{Control, Controller};
+use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
+use crate::options::FirstStep;
+use crate::status::Status;
+use odeum_core::{Lanes, Scalar};
+
+/// A step that would leave less than this fraction of itself to the stop goes there at once, so
+/// that rounding never leaves a sliver (Hairer, Nørsett & Wanner's DOPRI5 does the same).
+pub(crate) const REACH: f64 = 1.01;
+
+/// Integrates systems from the queue until it is empty.
+#[inline(always)]
+pub(super) fn drive<L: Lanes, M: Stepper<L>>(
+    mut stepper: M,
+    controller: Controller,
+    task: &Task<L::Scalar>,
+) {
+    let options = task.options;
+    let mut pack = Pack::<L>::new(task.ensemble.dim(), task.ensemble.n_params());
+    let mut control = Control::<L>::new(controller, stepper.error_order());
+    let first = controller.fixed_step().map_or(options.first_step, FirstStep::Size);
+    let first = First::<L>::new(first);
+    let largest = L::lit(options.largest_step.unwrap_or(f64::INFINITY));
+    let zero = L::lit(0.0);
+    // Attempts the pack has made: every lane counts its own from the value at which it began.
+    let mut clock = 0_u64;
+    let (mut busy, mut offered) = (0_u64, 0_u64);
+    let mut causes = Causes::default();
+    let mut watch = options.terminal_event.as_ref().map(|event| Watch::<L>::new(event, task));
+
+    let guarded = stepper.pole().is_finite();
+    let mut guard = options.growth_limit.filter(|_| guarded).map(Guard::<L>::new);
+    let fixed = controller.fixed_step().is_some();
+    let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.ensemble.dim()));
+
+    let mut restarting = 0_u64;
+    for l in 0..L::WIDTH {
+        if pack.load(l, task, clock) {
+            pack.aim(l, task);
+            restarting |= 1 << l;
+        }
+    }
+    loop {
+        if restarting != 0 {
+            for l in set_bits(restarting) {
+                pack.measure(l, task);
+            }
+            let restarted = L::from_bits(restarting);
+            control.reset(restarted);
+            // Lanes whose first step is that of an earlier call, apart from those that must find theirs:
+            // what a lane does and counts depends on no other. They come first: implicit methods only note
+            // there that the lane has moved, and count what they then evaluate once for each such lane.
+            let resuming = restarting & pack.resuming;
+            pack.resuming = 0;
+            for (lanes, first) in
+                [(resuming, First::Sizes(pack.given)), (restarting & !resuming, first)]
+            {
+                if lanes == 0 {
+                    continue;
+                }
+                let lanes = L::from_bits(lanes);
+                let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
+                let start = Start { length: pack.length, first };
+                let h = stepper.begin(&at, &start, lanes, &mut pack.cost);
+                pack.h = L::select(lanes, bounded(h, largest), pack.h);
+            }
+            causes.forget(restarting);
+            if let Some(guard) = &mut guard {
+                guard.forget(restarted);
+            }
+            if let Some(watch) = &mut watch {
+                watch.forget(restarting);
+            }
+        }
+        if pack.active == 0 || task.monitor.is_stopped() {
+            break;
+        }
+
+        let remaining = pack.stop - pack.t;
+        let cut = (pack.h.abs() * L::lit(REACH)).ge(remaining.abs());
+        let active = L::from_bits(pack.active);
+        // An idle lane attempts a step of no length, the cheapest there is (RKC takes as many
+        // stages as the lane that wants most).
+        let wanted = L::select(active, L::select(cut, remaining, pack.h), zero);
+        let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
+        let attempt = stepper.attempt(&at, wanted, &mut pack.cost);
+        let whole = cut & attempt.h.eq(wanted);
+        let t_new = L::select(whole, pack.stop, pack.t + attempt.h);
+        let stuck = t_new.eq(pack.t);
+        let vetoed = guard.as_ref().map_or(L::from_bits(0), |guard| guard.vetoes(attempt.growth));
+        // A step the guard rejects must not count as one that passed.
+        let error = L::select(vetoed, L::lit(f64::NAN), attempt.error);
+        let (passed, factor) = control.judge(attempt.h, error);
+        let mut accepted = passed & active & !stuck & !attempt.no_radius;
+
+        let mut sight = Sight::default();
+        if let Some(watch) = &mut watch {
+            watch.probe(&mut stepper, &mut pack, attempt.h, t_new, L::bits(accepted));
+        }
+        let state = stepper.state();
+        if let Some(watch) = &mut watch {
+            let (slope, passed) = (stepper.slope(), L::bits(accepted));
+            sight = watch.look(&pack, state, slope, attempt.h, t_new, passed);
+            accepted = accepted & !L::from_bits(sight.overshot);
+        }
+        for i in 0..pack.y.len() {
+            pack.y[i] = L::select(accepted, state[i], pack.y[i]);
+        }
+        pack.t = L::select(accepted, t_new, pack.t);
+        // The step proposed before a cut is taken up again after it.
+        let mut proposed = stepper.next_step(attempt.h, factor);
+        if !fixed && let Some(guard) = &mut guard {
+            let failed = !passed & !vetoed;
+            proposed = guard.next_step(attempt.h, attempt.growth, proposed, vetoed, failed);
+        }
+        let resumed = accepted & whole & pack.h.abs().gt(proposed.abs());
+        pack.h = L::select(active, bounded(L::select(resumed, pack.h, proposed), largest), pack.h);
+        if let Some(watch) = &watch {
+            pack.h = watch.aimed(&sight, pack.h);
+        }
+        stepper.settle(accepted);
+
+        clock += 1;
+        let rejected = pack.active & !L::bits(accepted);
+        busy += u64::from(pack.active.count_ones());
+        offered += L::WIDTH as u64;
+        if rejected != 0 {
+            pack.count_rejections(rejected);
+            pack.count_guarded(rejected & L::bits(vetoed));
+            // A step too small to move the time is too small for the cause to show: the cause is
+            // that of the rejection before.
+            causes.learn(rejected & !L::bits(stuck), &attempt);
+            causes.growth |= if fixed { rejected & L::bits(vetoed) } else { 0 };
+        }
+        let mut impossible = 0;
+        if let Some(ranges) = &ranges {
+            pack.count_outside(L::bits(accepted & ranges.outside(&pack.y)));
+            impossible = L::bits(ranges.impossible(&pack.y));
+        }
+        let reached = |l: usize, status: Status| {
+            if impossible >> l & 1 == 1 { Status::OutsideBounds } else { status }
+        };
+
+        let arrived = L::bits(accepted & whole) & !sight.hit;
+        let lost = pack.active & !sight.hit & L::bits(stuck | attempt.no_radius | pack.h.eq(zero));
+        restarting = 0;
+        let mut ended = sight.hit;
+        for l in set_bits(sight.hit) {
+            pack.finish(l, reached(l, Status::TerminalEvent), task, clock);
+        }
+        if arrived | lost != 0 {
+            for l in set_bits(arrived) {
+                match pack.arrive(l, task) {
+                    Arrival::Onward => {}
+                    Arrival::Restart => restarting |= 1 << l,
+                    Arrival::End => {
+                        pack.finish(l, reached(l, Status::Success), task, clock);
+                        ended |= 1 << l;
+                    }
+                }
+            }
+            for l in set_bits(lost & !arrived) {
+                let no_radius = L::bits(attempt.no_radius) >> l & 1 == 1;
+                let finite = || stepper.slope().iter().all(|f| f.lane(l).is_finite());
+                let status = match causes.of(l) {
+                    _ if no_radius => Status::SpectralRadius,
+                    // No step was taken that could tell the cause.
+                    Status::StepTooSmall if !finite() => Status::NonFinite,
+                    status => status,
+                };
+                pack.finish(l, status, task, clock);
+                ended |= 1 << l;
+            }
+        }
+        if clock >= pack.work_deadline {
+            let (limit, most) = (options.max_evaluations, stepper.most_evaluations());
+            for l in set_bits(pack.overworked(limit, most, clock) & !ended) {
+                pack.finish(l, Status::MaxEvaluations, task, clock);
+                ended |= 1 << l;
+                restarting &= !(1 << l);
+            }
+        }
+        if clock >= pack.deadline {
+            for l in set_bits(pack.overdue(task, clock) & !ended) {
+                pack.finish(l, Status::MaxSteps, task, clock);
+                ended |= 1 << l;
+                restarting &= !(1 << l);
+            }
+        }
+        for l in set_bits(ended) {
+            if pack.load(l, task, clock) {
+                pack.aim(l, task);
+                restarting |= 1 << l;
+            }
+        }
+    }
+    task.results.add_lane_work(busy, offered);
+}
+
+/// Why lanes rejected last, one bit each, where it was not the size of the error.
+#[derive(Default)]
+struct Causes {
+    non_finite: u64,
+    singular: u64,
+    diverged: u64,
+    /// Growth that a fixed step cannot follow.
+    growth: u64,
+}
+
+impl Causes {
+    fn forget(&mut self, lanes: u64) {
+        for cause in
+            [&mut self.non_finite, &mut self.singular, &mut self.diverged, &mut self.growth]
+        {
+            *cause &= !lanes;
+        }
+    }
+
+    /// Learns why these lanes rejected the attempt.
+    #[inline(always)]
+    fn learn<L: Lanes>(&mut self, lanes: u64, attempt: &Attempt<L>) {
+        self.forget(lanes);
+        // An error that is infinite though state and estimate are finite has a weight of zero for
+        // its cause: that is a tolerance, and the step is too small for it.
+        let finite = L::bits(attempt.error.eq(attempt.error));
+        self.singular |= lanes & L::bits(attempt.singular);
+        self.diverged |= lanes & L::bits(attempt.diverged);
+        self.non_finite |= lanes & !finite & !self.singular & !self.diverged;
+    }
+
+    /// How a system ends whose step has become too small.
+    fn of(&self, lane: usize) -> Status {
+        let is = |cause: u64| cause >> lane & 1 == 1;
+        if is(self.growth) {
+            Status::GrowthUnresolved
+        } else if is(self.singular) {
+            Status::SingularMatrix
+        } else if is(self.diverged) {
+            Status::NewtonDiverged
+        } else if is(self.non_finite) {
+            Status::NonFinite
+        } else {
+            Status::StepTooSmall
+        }
+    }
+}
+
+/// `h`, no longer than `largest` in either direction.
+#[inline(always)]
+fn bounded<L: Lanes>(h: L, largest: L) -> L {
+    let capped = L::select(h.lt(L::lit(0.0)), -largest, largest);
+    L::select(h.abs().gt(largest), capped, h)
+}

@@ -1,0 +1,244 @@
+//! Ends a system where a component crosses its level.
+//!
+//! The terminal event is approached by real steps of the method: a step that goes past it is taken
+//! again, shorter, by the rule of false position with the Illinois weights (Dowell & Jarratt,
+//! BIT 11 (1971) 168–174), so the state at the end has the accuracy of any other step.
+//!
+//! A step may go past the level and come back. So where a component moves as far as its level is
+//! away, the cubic through the states and slopes at both ends of the step (Hairer, Nørsett &
+//! Wanner I, sec. II.6) is looked at: if it comes to the level in between, the step is taken
+//! again up to its extremum.
+
+use super::Task;
+use super::pack::Pack;
+use crate::method::stepper::{Point, Stepper, set_bits};
+use crate::options::TerminalEvent;
+use odeum_core::{Lanes, Scalar};
+
+/// A level is reached within this fraction of the tolerance there.
+const FRACTION: f64 = 0.01;
+
+/// A component may move by this much more than its slope at the start and its change say.
+const BEND: f64 = 2.0;
+/// A step taken again up to an extremum is at least so much shorter.
+const SHORTER: f64 = 0.9;
+
+/// What is known of a terminal event that is being approached.
+#[derive(Clone, Copy, Default)]
+struct Approach {
+    /// Time beyond the terminal event, and the weighted excess there.
+    beyond: Option<(f64, f64)>,
+    /// Steps in a row that went past.
+    overshoots: i32,
+}
+
+/// What an attempt did, one bit per lane.
+#[derive(Default)]
+pub(super) struct Sight {
+    /// Lanes that stand at the terminal event.
+    pub(super) hit: u64,
+    /// Lanes that went past it and must take a shorter step.
+    pub(super) overshot: u64,
+    /// Lanes that approach it.
+    approaching: u64,
+}
+
+/// Watches the lanes of a pack for the terminal event of their levels.
+pub(super) struct Watch<'a, L> {
+    event: &'a TerminalEvent,
+    atol: f64,
+    rtol: f64,
+    approaches: [Approach; 64],
+    /// Signed size of the next step of lanes that approach.
+    steps: [f64; 64],
+    /// The state at the end of a step, and f there \[n\].
+    end: Vec<L>,
+    end_slope: Vec<L>,
+    /// Lanes whose steps may have come to the level between their ends.
+    doubtful: u64,
+}
+
+impl<'a, L: Lanes> Watch<'a, L> {
+    pub(super) fn new(event: &'a TerminalEvent, task: &Task<L::Scalar>) -> Self {
+        let tolerance = &task.options.tolerance;
+        let atol = tolerance.atol_of(task.ensemble.dim());
+        Watch {
+            event,
+            atol: atol.get(event.component).copied().unwrap_or(0.0),
+            rtol: tolerance.rtol,
+            approaches: [Approach::default(); 64],
+            steps: [0.0; 64],
+            end: vec![L::lit(0.0); task.ensemble.dim()],
+            end_slope: vec![L::lit(0.0); task.ensemble.dim()],
+            doubtful: 0,
+        }
+    }
+
+    /// How far component i lies beyond the level of lane `l`; negative before it.
+    fn excess(&self, pack: &Pack<L>, l: usize, y: L) -> f64 {
+        let sign = if self.event.rises { 1.0 } else { -1.0 };
+        sign * (y.lane(l).to_f64() - self.event.level(pack.system(l)))
+    }
+
+    /// Evaluates f at the ends of the steps of size `h` that passed the error test, where the
+    /// component moves as far as its level is away.
+    #[inline(always)]
+    pub(super) fn probe<M: Stepper<L>>(
+        &mut self,
+        stepper: &mut M,
+        pack: &mut Pack<L>,
+        h: L,
+        t_new: L,
+        passed: u64,
+    ) {
+        let i = self.event.component;
+        let (state, slope) = (stepper.state()[i], stepper.slope()[i]);
+        self.doubtful = 0;
+        for l in set_bits(passed) {
+            let (before, after) = (self.excess(pack, l, pack.y[i]), self.excess(pack, l, state));
+            let moves = (slope.lane(l) * h.lane(l)).to_f64().abs() + (after - before).abs();
+            let nearest = before.max(after);
+            if before < 0.0 && self.approaches[l].beyond.is_none() && nearest + BEND * moves >= 0.0
+            {
+                self.doubtful |= 1 << l;
+            }
+        }
+        if self.doubtful != 0 {
+            self.end.copy_from_slice(stepper.state());
+            let at = Point { t: t_new, y: &self.end, p: &pack.p };
+            stepper.evaluate(&at, &mut self.end_slope);
+            pack.cost.add_fresh::<L>(L::from_bits(self.doubtful), 1);
+        }
+    }
+
+    /// Where in a step of lane `l`, as a fraction of it, the component comes to the level and leaves
+    /// it again; `slope` and `h` as at its start.
+    fn hidden(&self, pack: &Pack<L>, l: usize, state: L, slope: L, h: L) -> Option<f64> {
+        if self.doubtful >> l & 1 == 0 {
+            return None;
+        }
+        let i = self.event.component;
+        let sign = if self.event.rises { 1.0 } else { -1.0 };
+        let step = sign * h.lane(l).to_f64();
+        let ends = [self.excess(pack, l, pack.y[i]), self.excess(pack, l, state)];
+        let slopes = [slope.lane(l).to_f64() * step, self.end_slope[i].lane(l).to_f64() * step];
+        excursion(ends, slopes)
+    }
+
+    /// Forgets what was known of these lanes.
+    pub(super) fn forget(&mut self, lanes: u64) {
+        for l in set_bits(lanes) {
+            self.approaches[l] = Approach::default();
+        }
+    }
+
+    /// Looks at the attempts that passed the error test, from the pack to `state` at `t_new`.
+    /// `slope` and `h` are those of the attempts.
+    pub(super) fn look(
+        &mut self,
+        pack: &Pack<L>,
+        state: &[L],
+        slope: &[L],
+        h: L,
+        t_new: L,
+        passed: u64,
+    ) -> Sight {
+        let mut sight = Sight::default();
+        let i = self.event.component;
+        for l in set_bits(passed) {
+            let level = self.event.level(pack.system(l));
+            let (before, after) = (self.excess(pack, l, pack.y[i]), self.excess(pack, l, state[i]));
+            let (t0, t1) = (pack.t.lane(l).to_f64(), t_new.lane(l).to_f64());
+            if let Some(fraction) = self.hidden(pack, l, state[i], slope[i], h) {
+                sight.approaching |= 1 << l;
+                sight.overshot |= 1 << l;
+                self.steps[l] = (t1 - t0) * fraction.min(SHORTER);
+                continue;
+            }
+            let approach = &mut self.approaches[l];
+            if before >= 0.0 || (after < 0.0 && approach.beyond.is_none()) {
+                continue;
+            }
+            // What rounding makes of the level is no distance.
+            let rounding = 4.0 * L::Scalar::EPSILON * level.abs();
+            let near = (FRACTION * (self.atol + self.rtol * level.abs())).max(rounding);
+            let least = 4.0 * L::Scalar::EPSILON * t0.abs().max(t1.abs());
+            let bit = 1 << l;
+            if after.abs() <= near || (after >= 0.0 && (t1 - t0).abs() <= least) {
+                sight.hit |= bit;
+                continue;
+            }
+            sight.approaching |= bit;
+            if after >= 0.0 {
+                sight.overshot |= bit;
+                let weighed = before * 0.5_f64.powi(approach.overshoots);
+                approach.overshoots += 1;
+                approach.beyond = Some((t1, after));
+                self.steps[l] = (t1 - t0) * (weighed / (weighed - after));
+            } else if let Some((beyond, excess)) = approach.beyond {
+                approach.overshoots = 0;
+                approach.beyond = Some((beyond, 0.5 * excess));
+                self.steps[l] = (beyond - t1) * (after / (after - excess));
+            }
+        }
+        sight
+    }
+
+    /// The next steps `h`, shortened in lanes that approach.
+    pub(super) fn aimed(&self, sight: &Sight, mut h: L) -> L {
+        for l in set_bits(sight.approaching) {
+            let aimed = self.steps[l];
+            if aimed.abs() < h.lane(l).to_f64().abs() || sight.overshot >> l & 1 == 1 {
+                h.set_lane(l, L::Scalar::from_f64(aimed));
+            }
+        }
+        h
+    }
+}
+
+/// Where in (0, 1) the cubic with these values and slopes at 0 and 1, below zero at 0, has a
+/// maximum at or above zero after which it falls below zero.
+fn excursion(ends: [f64; 2], slopes: [f64; 2]) -> Option<f64> {
+    let ([p, q], [f, g]) = (ends, slopes);
+    // p + f θ + b θ² + a θ³, whose derivative is 3a θ² + 2b θ + f.
+    let rise = q - p;
+    let (a, b) = (f + g - 2.0 * rise, 3.0 * rise - 2.0 * f - g);
+    let value = |x: f64| ((a * x + b) * x + f) * x + p;
+    let discriminant = b * b - 3.0 * a * f;
+    if discriminant.is_nan() || discriminant <= 0.0 {
+        return None;
+    }
+    // The maximum is the root at which the second derivative 6aθ + 2b is negative; both roots in
+    // the form that does not cancel.
+    let root = discriminant.sqrt();
+    let peak = if b > 0.0 { -(b + root) / (3.0 * a) } else { f / (root - b) };
+    let trough = if b > 0.0 { -f / (b + root) } else { (root - b) / (3.0 * a) };
+    let inside = |x: f64| x > 0.0 && x < 1.0;
+    let falls = q < 0.0 || (inside(trough) && trough > peak && value(trough) < 0.0);
+    (inside(peak) && value(peak) >= 0.0 && falls).then_some(peak)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excursion;
+
+    #[test]
+    fn excursions_of_a_cubic_are_found() {
+        // −1 + 6θ(1 − θ): up to 1/2 in the middle.
+        let fraction = excursion([-1.0, -1.0], [6.0, -6.0]);
+        assert!((fraction.unwrap_or(0.0) - 0.5).abs() < 1e-15);
+        // Up to −1/4 only; upward all the way; downward all the way.
+        assert_eq!(excursion([-1.0, -1.0], [3.0, -3.0]), None);
+        assert_eq!(excursion([-1.0, 1.0], [2.0, 2.0]), None);
+        assert_eq!(excursion([-1.0, -2.0], [-1.0, -1.0]), None);
+        // Up, down and up again: 8(θ − 0.1)(θ − 0.5)(θ − 0.9) has its maximum before 1/2.
+        let p = |x: f64| 8.0 * (x - 0.1) * (x - 0.5) * (x - 0.9);
+        let d = |x: f64| 8.0 * (3.0 * x * x - 3.0 * x + 0.59);
+        let fraction = excursion([p(0.0), p(1.0)], [d(0.0), d(1.0)]);
+        let expected = 0.5 - (0.25 - 0.59 / 3.0_f64).sqrt();
+        assert!((fraction.unwrap_or(0.0) - expected).abs() < 1e-12, "{fraction:?}");
+        // A maximum late in the step, from a cubic whose square has a positive factor.
+        let fraction = excursion([-1.0, -0.1], [0.0, -4.0]);
+        assert!(fraction.is_some_and(|x| x > 0.5 && x < 1.0), "{fraction:?}");
+    }
+}

@@ -1,0 +1,196 @@
+//! SIMD lanes × threads.
+//!
+//! One system per lane; every lane has its own time and step. A lane whose system ends stores
+//! the result and takes the next system from one queue, so nobody waits for a slow neighbour;
+//! threads draw from the same queue. All systems go through the same lane code, whatever their
+//! place, so the answer of a system never depends on the others.
+
+mod compiled;
+pub(crate) mod drive;
+mod event;
+mod guard;
+mod inlining;
+mod pack;
+mod queue;
+mod ranges;
+mod results;
+
+use crate::lent::{Inputs, Outputs, Remarks};
+use crate::method::Method;
+use crate::method::erk::stepper::ErkStepper;
+use crate::method::linearised::Plan;
+use crate::method::rhs::{Erased, Inlined};
+use crate::method::rkc::stepper::RkcStepper;
+use crate::monitor::Monitor;
+use crate::options::Options;
+use drive::drive;
+use inlining::Timing;
+use odeum_core::lanes::LaneWork;
+use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange};
+use queue::Queue;
+use results::Results;
+use std::thread::Builder;
+
+/// How to use the processor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cpu {
+    /// Number of threads; by default one for each core.
+    pub threads: Option<usize>,
+    /// Instruction set; the widest the processor has unless said.
+    pub isa: Isa,
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Cpu { threads: None, isa: Isa::best() }
+    }
+}
+
+impl Cpu {
+    /// Number of threads that will run.
+    pub fn thread_count(&self) -> usize {
+        self.threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+            .max(1)
+    }
+}
+
+/// Integrates an ensemble on the processor; with a plan, where the method needs a Jacobian.
+pub(crate) fn solve<T: Scalar>(
+    system: &dyn OnLanes<T>,
+    ensemble: &Inputs<'_, T>,
+    method: &Method,
+    plan: Option<&Plan>,
+    cpu: &Cpu,
+    options: &Options,
+    mut outputs: Outputs<'_, T>,
+    monitor: &Monitor,
+) -> Result<Remarks, Error> {
+    if cpu.threads == Some(0) {
+        return Err(Error::input("threads", 0, "must be at least 1"));
+    }
+    if !cpu.isa.is_available() {
+        let names: Vec<_> = Isa::available().into_iter().map(Isa::name).collect();
+        return Err(Error::input(
+            "isa",
+            cpu.isa,
+            format!("this processor has no such instructions; it has {}", names.join(", ")),
+        ));
+    }
+    let threads = cpu.thread_count().min(ensemble.len());
+    let queue = Queue::new(ensemble.len(), threads);
+    let results = Results::new(&mut outputs);
+    let ranges = system.ranges();
+    let task =
+        Task { ensemble, options, ranges: &ranges, queue: &queue, results: &results, monitor };
+    let run = || system.run(cpu.isa, Job::Integrate { method, plan, task: &task });
+    if threads == 1 {
+        run();
+    } else {
+        std::thread::scope(|scope| {
+            let another = |_: &usize| Builder::new().spawn_scoped(scope, run).is_ok();
+            // Those that begin do the work of those that the system does not give.
+            if (0..threads).filter(another).count() == 0 {
+                run();
+            }
+        });
+    }
+    let (state, params) = (ensemble.initial_state(0), ensemble.params_of(0));
+    let warning = inlining::warning(system, cpu.isa, &state, &params, ensemble.len());
+    Ok(Remarks {
+        warnings: warning.into_iter().collect(),
+        busy_lanes: Some(results.busy_lanes()),
+        gpu_times: None,
+    })
+}
+
+/// What the threads of a run share.
+pub(crate) struct Task<'a, T> {
+    ensemble: &'a Inputs<'a, T>,
+    options: &'a Options,
+    /// Where the model holds.
+    ranges: &'a [ValidRange],
+    queue: &'a Queue,
+    results: &'a Results<T>,
+    monitor: &'a Monitor,
+}
+
+/// What a thread does with a system, whatever its lanes.
+#[derive(Clone, Copy)]
+pub(crate) enum Job<'a, T> {
+    /// Integrates what the queue gives.
+    Integrate {
+        method: &'a Method,
+        /// Of a method that needs a Jacobian.
+        plan: Option<&'a Plan>,
+        task: &'a Task<'a, T>,
+    },
+    /// Times the right-hand side.
+    Time(&'a Timing<'a, T>),
+}
+
+/// A system that lanes of this precision work on.
+pub(crate) trait OnLanes<T: Scalar>: Sync {
+    /// Where the model holds.
+    fn ranges(&self) -> Vec<ValidRange>;
+
+    /// True of a system that is interpreted, not compiled.
+    fn is_interpreted(&self) -> bool;
+
+    /// Does a job with the lanes of an instruction set that the processor has.
+    fn run(&self, isa: Isa, job: Job<'_, T>);
+}
+
+/// No method is compiled for the system: all of them call it through a pointer.
+pub(crate) const NONE: u8 = 0;
+/// Runge–Kutta methods are compiled for the system, which becomes part of them.
+pub(crate) const ERK: u8 = 1;
+/// RKC is compiled for the system.
+pub(crate) const RKC: u8 = 2;
+
+/// A system for which the methods of `INLINED` are compiled.
+pub(crate) struct ByLanes<'a, S, const INLINED: u8>(pub(crate) &'a S);
+
+impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLINED> {
+    fn ranges(&self) -> Vec<ValidRange> {
+        self.0.ranges()
+    }
+
+    fn is_interpreted(&self) -> bool {
+        S::INTERPRETED
+    }
+
+    fn run(&self, isa: Isa, job: Job<'_, T>) {
+        let work = Work::<T, S, INLINED> { system: self.0, job };
+        if S::INTERPRETED { isa.dispatch_wide(work) } else { isa.dispatch(work) }
+    }
+}
+
+struct Work<'a, T, S, const INLINED: u8> {
+    system: &'a S,
+    job: Job<'a, T>,
+}
+
+impl<T: Scalar, S: System, const INLINED: u8> LaneWork<T> for Work<'_, T, S, INLINED> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = T>>(self) {
+        let Work { system, job } = self;
+        if const { INLINED & ERK != 0 }
+            && let Job::Integrate { method: Method::Erk(erk), task, .. } = job
+        {
+            let system = &Inlined(system);
+            let stepper = ErkStepper::<L, _>::new(erk, &task.options.tolerance, system);
+            return drive(stepper, erk.controller, task);
+        }
+        if const { INLINED & RKC != 0 }
+            && let Job::Integrate { method: Method::Rkc(rkc), task, .. } = job
+        {
+            let system = &Inlined(system);
+            let stepper = RkcStepper::<L, _>::new(rkc, &task.options.tolerance, system);
+            return drive(stepper, rkc.controller, task);
+        }
+        compiled::run::<L>(&Erased(system), job);
+    }
+}

@@ -1,0 +1,297 @@
+//! The systems in the lanes of one pack: loading, storing, and what each is to reach next.
+
+use super::Task;
+use crate::method::stepper::{Cost, set_bits};
+use crate::stats::Stats;
+use crate::status::Status;
+use odeum_core::{Lanes, Scalar};
+use std::ops::Range;
+
+/// No system in this lane.
+const NONE: usize = usize::MAX;
+
+/// What a lane knows of its system besides the numbers in the pack.
+#[derive(Clone, Copy)]
+struct Lane {
+    system: usize,
+    span: (f64, f64),
+    /// segments that are done.
+    piece: u32,
+    /// Save times that are done.
+    saved: u32,
+    rejected: u32,
+    /// Rejections by the growth guard.
+    guarded: u32,
+    /// Accepted steps that ended outside the model's data.
+    outside: u32,
+    /// Value of the attempt counter when the system was loaded.
+    loaded_at: u64,
+}
+
+impl Lane {
+    fn new(system: usize, span: (f64, f64), loaded_at: u64) -> Lane {
+        Lane { system, span, piece: 0, saved: 0, rejected: 0, guarded: 0, outside: 0, loaded_at }
+    }
+}
+
+/// Times, states and parameters of the systems in a pack.
+pub(super) struct Pack<L> {
+    pub(super) t: L,
+    /// Time at which the integration next stops, to save, to restart or to end.
+    pub(super) stop: L,
+    /// Signed length of the present segment.
+    pub(super) length: L,
+    /// Signed size of the next step.
+    pub(super) h: L,
+    /// Sizes of first steps that an earlier call ended with.
+    pub(super) given: L,
+    /// One bit per lane that begins with the step of an earlier call.
+    pub(super) resuming: u64,
+    pub(super) y: Vec<L>,
+    pub(super) p: Vec<L>,
+    pub(super) cost: Cost,
+    /// One bit per lane that holds a system.
+    pub(super) active: u64,
+    /// Value of the attempt counter before which no system can have used up its attempts.
+    pub(super) deadline: u64,
+    /// The same for its evaluations of the right-hand side.
+    pub(super) work_deadline: u64,
+    lanes: [Lane; 64],
+    hand: Range<usize>,
+}
+
+/// What became of a lane that reached its stop.
+pub(super) enum Arrival {
+    /// It goes on towards the next stop.
+    Onward,
+    /// It begins a new piece.
+    Restart,
+    /// Its system has ended.
+    End,
+}
+
+impl<L: Lanes> Pack<L> {
+    pub(super) fn new(dim: usize, n_params: usize) -> Self {
+        let one = L::lit(1.0);
+        let empty = Lane::new(NONE, (0.0, 1.0), 0);
+        Pack {
+            t: L::lit(0.0),
+            stop: one,
+            length: one,
+            h: one,
+            given: one,
+            resuming: 0,
+            y: vec![one; dim],
+            p: vec![one; n_params],
+            cost: Cost::new(),
+            active: 0,
+            deadline: u64::MAX,
+            work_deadline: u64::MAX,
+            lanes: [empty; 64],
+            hand: 0..0,
+        }
+    }
+
+    /// The system in lane `l`.
+    pub(super) fn system(&self, l: usize) -> usize {
+        self.lanes[l].system
+    }
+
+    /// Puts the next system of the queue into lane `l`; false when there is none.
+    #[inline(always)]
+    pub(super) fn load(&mut self, l: usize, task: &Task<L::Scalar>, clock: u64) -> bool {
+        self.active &= !(1 << l);
+        if task.monitor.is_stopped() {
+            return false;
+        }
+        let ensemble = task.ensemble;
+        let s = loop {
+            let Some(s) = task.queue.take(&mut self.hand) else { return false };
+            if !ensemble.starts_invalid(s) {
+                break s;
+            }
+            Self::refuse(s, task);
+        };
+        let span = ensemble.span(s);
+        self.lanes[l] = Lane::new(s, span, clock);
+        for (i, y) in self.y.iter_mut().enumerate() {
+            y.set_lane(l, ensemble.state(s, i));
+        }
+        for (j, p) in self.p.iter_mut().enumerate() {
+            p.set_lane(l, ensemble.param(s, j));
+        }
+        self.t.set_lane(l, L::Scalar::from_f64(span.0));
+        if let Some(step) = ensemble.first_step(s) {
+            self.given.set_lane(l, step);
+            self.resuming |= 1 << l;
+        }
+        self.cost.reset(l);
+        self.active |= 1 << l;
+        self.deadline = self.deadline.min(clock + u64::from(task.options.max_steps));
+        self.work_deadline = clock;
+        true
+    }
+
+    /// Writes the result of a system that starts from no numbers.
+    fn refuse(s: usize, task: &Task<L::Scalar>) {
+        for i in 0..task.ensemble.dim() {
+            // SAFETY: this pack drew `s` from the queue; i counts components.
+            unsafe { task.results.write_state(s, i, task.ensemble.state(s, i)) };
+        }
+        let (t, status) = (task.ensemble.span(s).0, Status::InvalidStart);
+        // SAFETY: this pack drew `s` from the queue.
+        unsafe { task.results.write_end(s, t, status, Stats::default()) };
+        task.monitor.add_finished(1);
+    }
+
+    /// Sets stop and length of lane `l` for the piece it is in, after saving whatever falls on
+    /// the present time.
+    #[inline(always)]
+    pub(super) fn aim(&mut self, l: usize, task: &Task<L::Scalar>) {
+        let t = self.t.lane(l);
+        self.save_due(l, t, task);
+        let end = self.piece_end(l, task);
+        let lane = &self.lanes[l];
+        let next_save = task.options.save_times().get(lane.saved as usize);
+        let stop = match next_save {
+            Some(&save) if (save < end) == (lane.span.1 > lane.span.0) => save,
+            _ => end,
+        };
+        self.stop.set_lane(l, L::Scalar::from_f64(stop));
+    }
+
+    /// Sets the length of the present piece of lane `l`.
+    #[inline(always)]
+    pub(super) fn measure(&mut self, l: usize, task: &Task<L::Scalar>) {
+        let length = self.piece_end(l, task) - self.t.lane(l).to_f64();
+        self.length.set_lane(l, L::Scalar::from_f64(length));
+    }
+
+    /// Lane `l` stands at its stop.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, l: usize, task: &Task<L::Scalar>) -> Arrival {
+        let t = self.t.lane(l);
+        self.save_due(l, t, task);
+        if t != L::Scalar::from_f64(self.piece_end(l, task)) {
+            self.aim(l, task);
+            return Arrival::Onward;
+        }
+        self.lanes[l].piece += 1;
+        if self.lanes[l].piece >= task.options.segments {
+            return Arrival::End;
+        }
+        self.aim(l, task);
+        if task.options.warm_start { Arrival::Onward } else { Arrival::Restart }
+    }
+
+    /// Writes the result of lane `l`, whose system ends in `status`.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, l: usize, status: Status, task: &Task<L::Scalar>, clock: u64) {
+        let lane = &self.lanes[l];
+        let s = lane.system;
+        for (i, y) in self.y.iter().enumerate() {
+            // SAFETY: this pack drew `s` from the queue; i counts components.
+            unsafe { task.results.write_state(s, i, y.lane(l)) };
+        }
+        let stats = Stats {
+            steps: (clock - lane.loaded_at) as u32 - lane.rejected,
+            rejected: lane.rejected,
+            nfev: self.cost.nfev[l],
+            nfev_radius: self.cost.nfev_radius[l],
+            njev: self.cost.njev[l],
+            nlu: self.cost.nlu[l],
+            guarded: lane.guarded,
+            outside: lane.outside,
+        };
+        // SAFETY: this pack drew `s` from the queue.
+        unsafe { task.results.write_end(s, self.t.lane(l).to_f64(), status, stats) };
+        // SAFETY: as above.
+        unsafe { task.results.write_next_step(s, self.h.abs().lane(l)) };
+        task.monitor.add_finished(1);
+    }
+
+    /// Counts a rejection in each lane whose bit is set.
+    #[inline(always)]
+    pub(super) fn count_rejections(&mut self, lanes: u64) {
+        for l in set_bits(lanes) {
+            self.lanes[l].rejected += 1;
+        }
+    }
+
+    /// Counts a rejection by the growth guard in each lane whose bit is set.
+    #[inline(always)]
+    pub(super) fn count_guarded(&mut self, lanes: u64) {
+        for l in set_bits(lanes) {
+            self.lanes[l].guarded += 1;
+        }
+    }
+
+    /// Counts a step that ended outside the model's data in each lane whose bit is set.
+    #[inline(always)]
+    pub(super) fn count_outside(&mut self, lanes: u64) {
+        for l in set_bits(lanes) {
+            self.lanes[l].outside += 1;
+        }
+    }
+
+    /// The lanes that have made as many evaluations as a system may; sets the time of the next
+    /// look, from how many one attempt takes `at_most`.
+    pub(super) fn overworked(&mut self, limit: u32, at_most: Option<u32>, clock: u64) -> u64 {
+        let mut over = 0;
+        self.work_deadline = u64::MAX;
+        for l in set_bits(self.active) {
+            let left = limit.saturating_sub(self.cost.nfev[l]);
+            if left == 0 {
+                over |= 1 << l;
+            }
+            let attempts = at_most.map_or(1, |most| (left / most).max(1));
+            self.work_deadline = self.work_deadline.min(clock + u64::from(attempts));
+        }
+        over
+    }
+
+    /// The lanes that have made as many attempts as a system may; sets the time of the next look.
+    pub(super) fn overdue(&mut self, task: &Task<L::Scalar>, clock: u64) -> u64 {
+        let limit = u64::from(task.options.max_steps);
+        let mut overdue = 0;
+        self.deadline = u64::MAX;
+        for l in set_bits(self.active) {
+            let last = self.lanes[l].loaded_at + limit;
+            if clock >= last {
+                overdue |= 1 << l;
+            } else {
+                self.deadline = self.deadline.min(last);
+            }
+        }
+        overdue
+    }
+
+    /// The end of the present piece of lane `l`; of the last one, exactly the end of the span.
+    #[inline(always)]
+    fn piece_end(&self, l: usize, task: &Task<L::Scalar>) -> f64 {
+        let lane = &self.lanes[l];
+        let (t0, t1) = lane.span;
+        let (done, pieces) = (lane.piece + 1, task.options.segments);
+        if done >= pieces { t1 } else { t0 + (t1 - t0) * (f64::from(done) / f64::from(pieces)) }
+    }
+
+    /// Saves the state of lane `l` for every save time that is the time `t` in its precision.
+    #[inline(always)]
+    fn save_due(&mut self, l: usize, t: L::Scalar, task: &Task<L::Scalar>) {
+        let (times, dim) = (task.options.save_times(), self.y.len());
+        while let Some(&time) = times.get(self.lanes[l].saved as usize) {
+            if L::Scalar::from_f64(time) != t {
+                break;
+            }
+            let lane = &mut self.lanes[l];
+            for (i, y) in self.y.iter().enumerate() {
+                let row = lane.saved as usize * dim + i;
+                // SAFETY: this pack drew the system from the queue; the row counts K n values.
+                unsafe { task.results.write_saved(lane.system, row, y.lane(l)) };
+            }
+            lane.saved += 1;
+            // SAFETY: this pack drew the system from the queue; there are save times.
+            unsafe { task.results.write_n_saved(lane.system, lane.saved) };
+        }
+    }
+}

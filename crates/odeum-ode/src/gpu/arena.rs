@@ -1,0 +1,233 @@
+//! Memory of one batch: the same layout in pinned host memory and on the GPU, so that all inputs
+//! travel in one copy and all results in another.
+
+use super::task::Arrays;
+use super::task::Counts;
+use crate::ensemble::Ensemble;
+use odeum_core::{Error, Scalar};
+use odeum_cuda::{Device, Memory, Pinned};
+use std::ops::Range;
+
+/// Arrays begin at multiples of this, in bytes.
+const ALIGNMENT: usize = 256;
+
+/// Where the arrays of a batch lie, in bytes from the start of an arena.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Offsets {
+    pub(super) states: usize,
+    pub(super) params: usize,
+    spans: Option<usize>,
+    first_steps: Option<usize>,
+    saves: usize,
+    atol: usize,
+    pub(super) next: usize,
+    /// End of what is uploaded, start of what is downloaded.
+    pub(super) results: usize,
+    pub(super) end_states: usize,
+    pub(super) end_times: usize,
+    pub(super) end_steps: Option<usize>,
+    pub(super) saved: usize,
+    pub(super) stats: usize,
+    pub(super) n_saved: usize,
+    pub(super) status: usize,
+    pub(super) end: usize,
+}
+
+/// Numbers of values that decide the places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shape {
+    pub(super) dim: usize,
+    pub(super) n_params: usize,
+    pub(super) shared_params: bool,
+    pub(super) shared_span: bool,
+    /// Steps are given to the call and taken from it.
+    pub(super) keeps_steps: bool,
+    pub(super) n_saves: usize,
+    pub(super) word: usize,
+}
+
+impl Shape {
+    pub(super) fn of<T: Scalar>(ensemble: &Ensemble<T>, n_saves: usize) -> Self {
+        Shape {
+            dim: ensemble.dim(),
+            n_params: ensemble.n_params(),
+            shared_params: ensemble.shares_params(),
+            shared_span: ensemble.shares_span(),
+            keeps_steps: ensemble.has_first_steps(),
+            n_saves,
+            word: size_of::<T>(),
+        }
+    }
+
+    /// Bytes of an arena for this many systems.
+    pub(super) fn bytes(&self, systems: usize) -> usize {
+        Offsets::new(self, systems).end
+    }
+}
+
+impl Offsets {
+    pub(super) fn new(shape: &Shape, systems: usize) -> Self {
+        let mut end = 0;
+        let mut place = |bytes: usize| {
+            let start = end;
+            end = (start + bytes).next_multiple_of(ALIGNMENT);
+            start
+        };
+        let word = shape.word;
+        let sets = if shape.shared_params { 1 } else { systems };
+        let states = place(shape.dim * systems * word);
+        let params = place(shape.n_params * sets * word);
+        let spans = (!shape.shared_span).then(|| place(2 * systems * word));
+        let first_steps = shape.keeps_steps.then(|| place(systems * word));
+        let saves = place(shape.n_saves * word);
+        let atol = place(shape.dim * word);
+        let next = place(size_of::<u32>());
+        let results = place(0);
+        Offsets {
+            states,
+            params,
+            spans,
+            first_steps,
+            saves,
+            atol,
+            next,
+            results,
+            end_states: place(shape.dim * systems * word),
+            end_times: place(systems * word),
+            end_steps: shape.keeps_steps.then(|| place(systems * word)),
+            saved: place(shape.n_saves * shape.dim * systems * word),
+            stats: place(systems * size_of::<Counts>()),
+            n_saved: place(systems * size_of::<u32>()),
+            status: place(systems),
+            end: place(0),
+        }
+    }
+
+    /// The addresses of the arrays in an arena on the device.
+    pub(super) fn arrays<T>(&self, base: u64) -> Arrays<T> {
+        let at = |offset: usize| base + offset as u64;
+        Arrays {
+            states: at(self.states) as *const T,
+            params: at(self.params) as *const T,
+            spans: self.spans.map_or(std::ptr::null(), |offset| at(offset) as *const T),
+            saves: at(self.saves) as *const T,
+            atol: at(self.atol) as *const T,
+            first_steps: self.first_steps.map_or(std::ptr::null(), |offset| at(offset) as *const T),
+            end_states: at(self.end_states) as *mut T,
+            end_times: at(self.end_times) as *mut T,
+            end_steps: self.end_steps.map_or(std::ptr::null_mut(), |offset| at(offset) as *mut T),
+            saved: at(self.saved) as *mut T,
+            n_saved: at(self.n_saved) as *mut u32,
+            status: at(self.status) as *mut u8,
+            stats: at(self.stats) as *mut Counts,
+            next: at(self.next) as *mut u32,
+        }
+    }
+}
+
+/// Pinned host memory and device memory of the same size.
+pub(super) struct Arena<D: Device> {
+    pub(super) host: D::Pinned,
+    pub(super) device: D::Memory,
+}
+
+impl<D: Device> Arena<D> {
+    /// A new arena.
+    pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
+        Ok(Arena { device: device.reserve(bytes)?, host: device.pinned(bytes)? })
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.host.bytes()
+    }
+
+    /// Where it begins on the device.
+    pub(super) fn address(&self) -> u64 {
+        self.device.address()
+    }
+
+    /// Numbers at a place in host memory.
+    pub(super) fn values<V: Copy>(&mut self, place: usize, count: usize) -> &mut [V] {
+        // SAFETY: every bit pattern of what is asked for is a number.
+        unsafe { self.host.values(place, count) }
+    }
+
+    /// Fills in the inputs of the systems of `range`.
+    pub(super) fn fill<T: Scalar>(
+        &mut self,
+        offsets: &Offsets,
+        ensemble: &Ensemble<T>,
+        range: &Range<usize>,
+        constants: &(Vec<T>, Vec<T>),
+    ) {
+        let (all, part) = (ensemble.len(), range.len());
+        let rows = |from: &[T], to: &mut [T]| {
+            for (from, to) in from.chunks_exact(all).zip(to.chunks_exact_mut(part)) {
+                to.copy_from_slice(&from[range.clone()]);
+            }
+        };
+        rows(ensemble.states(), self.values(offsets.states, ensemble.dim() * part));
+        let params = ensemble.params();
+        if ensemble.shares_params() {
+            self.values(offsets.params, params.len()).copy_from_slice(params);
+        } else {
+            rows(params, self.values(offsets.params, ensemble.n_params() * part));
+        }
+        if let Some(place) = offsets.spans {
+            let spans: &mut [T] = self.values(place, 2 * part);
+            for (k, s) in range.clone().enumerate() {
+                let (t0, t1) = ensemble.span(s);
+                (spans[k], spans[part + k]) = (T::from_f64(t0), T::from_f64(t1));
+            }
+        }
+        if let (Some(place), Some(steps)) = (offsets.first_steps, ensemble.first_steps()) {
+            self.values(place, part).copy_from_slice(&steps[range.clone()]);
+        }
+        let (atol, saves) = constants;
+        self.values(offsets.atol, atol.len()).copy_from_slice(atol);
+        self.values(offsets.saves, saves.len()).copy_from_slice(saves);
+        self.values::<u32>(offsets.next, 1)[0] = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_do_not_overlap() {
+        for shared in [false, true] {
+            let shape = Shape {
+                dim: 3,
+                n_params: 2,
+                shared_params: shared,
+                shared_span: shared,
+                keeps_steps: !shared,
+                n_saves: 4,
+                word: 8,
+            };
+            let (p, m) = (Offsets::new(&shape, 33), 33);
+            let sets = if shared { 1 } else { m };
+            let mut parts = vec![
+                (p.states, 3 * m * 8),
+                (p.params, 2 * sets * 8),
+                (p.saves, 4 * 8),
+                (p.atol, 3 * 8),
+                (p.next, 4),
+                (p.end_states, 3 * m * 8),
+                (p.end_times, m * 8),
+                (p.saved, 12 * m * 8),
+                (p.stats, 16 * m),
+                (p.n_saved, 4 * m),
+                (p.status, m),
+                (p.end, 0),
+            ];
+            parts.extend(p.spans.map(|place| (place, 2 * m * 8)));
+            parts.extend(p.first_steps.map(|place| (place, m * 8)));
+            parts.extend(p.end_steps.map(|place| (place, m * 8)));
+            parts.sort_unstable();
+            assert!(parts.windows(2).all(|w| w[0].0 + w[0].1 <= w[1].0), "{parts:?}");
+            assert_eq!(shape.bytes(m), p.end);
+        }
+    }
+}

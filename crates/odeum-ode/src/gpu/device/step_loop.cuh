@@ -1,0 +1,160 @@
+// The step loop of one system through its span: stops, segments, saves, endings. The meaning is
+// that of the host's loop (cpu/drive.rs), statement for statement.
+
+struct OdStepLoop {
+    real t, h, stop;            // signed step size; next stop
+    real t0, t1;
+    real length;                // signed length of the segment
+    OdControl control;
+    unsigned system;
+    unsigned piece, saved;      // pieces and save times that are done
+    unsigned attempts, rejected;
+    unsigned nfev, nfev_radius;
+    bool resumed;               // the first step is that of an earlier call
+    bool non_finite;               // the last rejection was for a state that was not finite
+};
+
+enum OdNext { OD_ONWARD, OD_BEGIN, OD_END };
+
+// End of the present piece; of the last one, exactly the end of the span.
+OD_FN real od_piece_end(const OdTask &task, const OdStepLoop &c) {
+    const unsigned done = c.piece + 1;
+    if (done >= task.segments) return c.t1;
+    return c.t0 + (c.t1 - c.t0) * (real(done) / real(task.segments));
+}
+
+// Saves whatever falls on the present time; `save(k)` writes the state for save time k.
+template <class Save> OD_FN void od_save_due(const OdTask &task, OdStepLoop &c, Save save) {
+#if OD_SAVES
+    while (c.saved < task.n_saves && task.saves[c.saved] == c.t) {
+        save(c.saved);
+        ++c.saved;
+    }
+#endif
+}
+
+template <class Save> OD_FN void od_aim(const OdTask &task, OdStepLoop &c, Save save) {
+    od_save_due(task, c, save);
+    const real end = od_piece_end(task, c);
+    c.stop = end;
+#if OD_SAVES
+    if (c.saved < task.n_saves) {
+        const real next = task.saves[c.saved];
+        if ((next < end) == (c.t1 > c.t0)) c.stop = next;
+    }
+#endif
+}
+
+// h, no longer than the largest step in either direction.
+OD_FN real od_bounded(const OdTask &task, real h) {
+    if (!(od_abs(h) > task.largest_step)) return h;
+    return h < real(0) ? -task.largest_step : task.largest_step;
+}
+
+// The first step of a piece from its size, no longer than the piece.
+OD_FN real od_first(const OdTask &task, const OdStepLoop &c, real size) {
+    const real length = od_abs(c.length);
+    const real least = size < length ? size : length;
+    return od_bounded(task, c.length < real(0) ? -least : least);
+}
+
+// Begins a piece: forgets the past, and sets the first step unless it is automatic.
+OD_FN void od_begin(const OdTask &task, OdStepLoop &c) {
+    od_control_reset(c.control);
+    c.non_finite = c.resumed = false;
+    c.length = od_piece_end(task, c) - c.t;
+    const bool fraction = task.flags & OD_FLAG_FRACTION;
+    c.h = od_first(task, c, fraction ? od_abs(c.length) * task.first_step : task.first_step);
+}
+
+// Puts system s at its start.
+template <class Save>
+OD_FN void od_load(const OdTask &task, OdStepLoop &c, unsigned s, Save save) {
+    c.system = s;
+    c.t0 = task.spans ? task.spans[s] : task.t0;
+    c.t1 = task.spans ? task.spans[task.stride + s] : task.t1;
+    c.t = c.t0;
+    c.piece = c.saved = c.attempts = c.rejected = c.nfev = c.nfev_radius = 0;
+    od_aim(task, c, save);
+    od_begin(task, c);
+    // Zero where there was no call before.
+    if (task.first_steps && task.first_steps[s] > real(0)) {
+        c.h = od_first(task, c, task.first_steps[s]);
+        c.resumed = true;
+    }
+}
+
+// The signed step to attempt; `whole` when it goes to the stop.
+OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
+    const real remaining = c.stop - c.t;
+    whole = od_abs(c.h) * OD_REACH >= od_abs(remaining);
+    return whole ? remaining : c.h;
+}
+
+// Judges an attempt and moves the time when it is accepted; `lost` when there is no going on.
+OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, real step, bool whole, real size,
+                     bool &lost) {
+    const real t_new = whole ? c.stop : c.t + step;
+    const bool stuck = t_new == c.t;
+    real factor;
+    const bool accepted = od_judge(task, c.control, step, size, factor) && !stuck;
+    if (accepted) {
+        c.t = t_new;
+    } else {
+        ++c.rejected;
+        // A step too small to move the time is too small for the cause to show, unless f itself is
+        // not finite: the cause is that of the rejection before.
+        c.non_finite = size != size || (stuck && c.non_finite);
+    }
+    // The step proposed before a cut is taken up again after it.
+    const real proposed = step * factor;
+    const bool cut = accepted && whole && od_abs(c.h) > od_abs(proposed);
+    c.h = od_bounded(task, cut ? c.h : proposed);
+    ++c.attempts;
+    lost = stuck || c.h == real(0);
+    return accepted;
+}
+
+// What follows an attempt, once the state is that of the time c.t. At OD_END `status` is set.
+template <class Save>
+OD_FN OdNext od_proceed(const OdTask &task, OdStepLoop &c, bool arrived, bool lost, int &status,
+                        Save save) {
+    OdNext next = OD_ONWARD;
+    if (arrived) {
+        od_save_due(task, c, save);
+        if (c.t == od_piece_end(task, c)) {
+            ++c.piece;
+            if (c.piece >= task.segments) {
+                status = OD_SUCCESS;
+                return OD_END;
+            }
+            if (!(task.flags & OD_FLAG_WARM)) next = OD_BEGIN;
+        }
+        od_aim(task, c, save);
+    } else if (lost) {
+        status = c.non_finite ? OD_NON_FINITE : OD_STEP_TOO_SMALL;
+        return OD_END;
+    }
+    if (c.nfev >= task.max_evaluations) {
+        status = OD_MAX_EVALUATIONS;
+        return OD_END;
+    }
+    if (c.attempts >= task.max_steps) {
+        status = OD_MAX_STEPS;
+        return OD_END;
+    }
+    if (next == OD_BEGIN) od_begin(task, c);
+    return next;
+}
+
+// Writes everything about an ended system but its state.
+OD_FN void od_finish(const OdTask &task, const OdStepLoop &c, int status) {
+    const unsigned s = c.system;
+    task.end_times[s] = c.t;
+    if (task.end_steps) task.end_steps[s] = od_abs(c.h);
+    task.status[s] = (unsigned char)status;
+    task.stats[s] = make_uint4(c.attempts - c.rejected, c.rejected, c.nfev, c.nfev_radius);
+#if OD_SAVES
+    task.n_saved[s] = c.saved;
+#endif
+}

@@ -1,0 +1,53 @@
+//! Ensembles on NVIDIA GPUs.
+//!
+//! A system becomes a kernel: its graph is printed as CUDA C++, the method's device header and
+//! the sizes of the problem make it a complete source (`source`), which `odeum-cuda` compiles for the
+//! GPU at hand. Which kernel, and how it is laid out, follows from the system and the GPU (`plan`,
+//! `layout`); who runs what from the ensemble (`run`).
+//!
+//! The answer of a system is the same to the bit whatever the ensemble, the batch and the kernel
+//! it falls to. Products and sums are fused where the source says so, never by the compiler.
+
+mod arena;
+#[doc(hidden)]
+pub mod inspect;
+mod kept;
+mod lane;
+mod launch;
+mod layout;
+mod plan;
+mod published;
+mod recent;
+mod run;
+mod session;
+mod sink;
+mod slots;
+mod source;
+mod task;
+
+pub use odeum_cuda::{DeviceInfo, devices};
+#[doc(hidden)]
+pub use published::pleiades_as_published;
+pub(crate) use run::solve;
+pub use session::Session;
+
+use odeum_core::Error;
+
+/// Which GPUs to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cuda {
+    /// Numbers of the GPUs, as the driver counts them; several split one ensemble, or share the
+    /// planes of a field.
+    pub ordinals: Vec<usize>,
+}
+
+impl Cuda {
+    /// Opens these GPUs side by side. What uses them opens them by itself; called early, in a thread of
+    /// its own, it lets the driver start while other things are prepared.
+    ///
+    /// # Errors
+    /// No NVIDIA driver, or no such GPU.
+    pub fn open(&self) -> Result<(), Error> {
+        odeum_cuda::Gpu::open_all(&self.ordinals).map(drop)
+    }
+}

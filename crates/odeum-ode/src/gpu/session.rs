@@ -1,0 +1,200 @@
+//! An ensemble that stays on a GPU over many calls.
+
+use super::arena::{Offsets, Shape};
+use super::kept::Kept;
+use super::lane::Lane;
+use super::launch::launch;
+use super::plan;
+use super::run::Ready;
+use super::source::Traits;
+use super::task::{self, Counts, Task};
+use crate::ensemble::{Ensemble, check_sizes, check_span};
+use crate::method::Method;
+use crate::options::Options;
+use crate::stats::Stats;
+use crate::status::Status;
+use odeum_core::{Error, Graph, Scalar, System};
+use odeum_cuda::{Device, Gpu, Memory, Stream};
+use std::sync::Arc;
+
+/// An ensemble whose states stay on a GPU: uploaded once, advanced many times, downloaded when
+/// wanted. For codes that split operators and integrate the same cells over and over.
+///
+/// With [`Options::warm_start`] every system begins an advance with the step size with which it
+/// ended the one before. A system that failed stands at its last accepted state and is advanced
+/// from there like the others: look at [`statuses`](Session::statuses) after each advance.
+pub struct Session<T, D: Device = Gpu> {
+    kept: Arc<Kept<D>>,
+    ready: Ready<D>,
+    /// There until the session ends.
+    lane: Option<Lane<D>>,
+    offsets: Offsets,
+    /// Step sizes, where they are kept \[M\].
+    steps: Option<D::Memory>,
+    dim: usize,
+    systems: usize,
+    method: Method,
+    options: Options,
+    precision: std::marker::PhantomData<T>,
+}
+
+impl<T: Scalar> Session<T> {
+    /// Uploads an ensemble to the GPU of this number. The spans of the ensemble are not used:
+    /// [`advance`](Session::advance) says where to go.
+    ///
+    /// # Errors
+    /// Arguments that cannot be used (save times among them: a session saves nothing), a GPU
+    /// that is not there, or too little memory on it.
+    pub fn new<S: System>(
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        ordinal: usize,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        Self::check(system, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        Self::begin(Kept::open(ordinal)?, system, ensemble, method, options)
+    }
+}
+
+impl<T: Scalar, D: Device> Session<T, D> {
+    /// Refuses what cannot be used.
+    fn check<S: System>(
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        device: &str,
+    ) -> Result<(), Error> {
+        method.check()?;
+        plan::refuse(method, options, device)?;
+        options.check(ensemble)?;
+        check_sizes(system, ensemble)?;
+        if !options.save_times().is_empty() {
+            return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
+        }
+        Ok(())
+    }
+
+    /// As [`new`](Session::new), on a device that is there.
+    pub(super) fn on<S: System>(
+        kept: Arc<Kept<D>>,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        Self::check(system, ensemble, method, options, &kept.device.name())?;
+        Self::begin(kept, system, ensemble, method, options)
+    }
+
+    fn begin<S: System>(
+        kept: Arc<Kept<D>>,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let graph = Arc::new(Graph::trace(system));
+        let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
+        let ready = Ready::new(&kept, &graph, method, &traits, ensemble.len())?;
+        // Steps lie in an array of the session's own.
+        let shape = Shape { shared_span: true, keeps_steps: false, ..Shape::of(ensemble, 0) };
+        let offsets = Offsets::new(&shape, ensemble.len());
+        let mut lane = kept.lane(offsets.end)?;
+        let constants = task::constants(&traits, options, ensemble.dim());
+        lane.arena.fill(&offsets, ensemble, &(0..ensemble.len()), &constants);
+        lane.upload(0..offsets.results)?;
+        let bytes = ensemble.len() * size_of::<T>();
+        let mut steps = options.warm_start.then(|| kept.device.reserve(bytes)).transpose()?;
+        if let Some(steps) = &mut steps {
+            // Zero: no step yet.
+            // SAFETY: the memory lives until the stream has been waited for.
+            unsafe { lane.stream.set_bytes(steps, 0..bytes, 0)? };
+        }
+        lane.stream.wait()?;
+        Ok(Session {
+            kept,
+            ready,
+            lane: Some(lane),
+            offsets,
+            steps,
+            dim: ensemble.dim(),
+            systems: ensemble.len(),
+            method: method.clone(),
+            options: options.clone(),
+            precision: std::marker::PhantomData,
+        })
+    }
+
+    /// Integrates every system over `span`; gives the time on the GPU, in ms.
+    ///
+    /// # Errors
+    /// A span that cannot be used, or a driver that fails.
+    pub fn advance(&mut self, span: (f64, f64)) -> Result<f64, Error> {
+        check_span(span, "span")?;
+        let Some(lane) = &mut self.lane else { return Ok(0.0) };
+        let mut arrays = self.offsets.arrays::<T>(lane.arena.address());
+        // In place: a system is read when it begins and written when it ends, by the same thread.
+        arrays.end_states = arrays.states.cast_mut();
+        if let Some(steps) = &self.steps {
+            arrays.first_steps = steps.address() as *const T;
+            arrays.end_steps = steps.address() as *mut T;
+        }
+        let systems = self.systems;
+        let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
+        let counter = self.offsets.next..self.offsets.next + size_of::<u32>();
+        // SAFETY: the arena lives as long as the session.
+        unsafe { lane.stream.set_bytes(&mut lane.arena.device, counter, 0)? };
+        lane.stream.record_time(1)?;
+        let Ready { kernel, loaded } = &self.ready;
+        // SAFETY: the arena and the step sizes live as long as the session, which waits here.
+        unsafe { launch(&self.kept, loaded, &kernel.layout, 1, &task, &lane.stream)? };
+        lane.stream.record_time(2)?;
+        lane.stream.wait()?;
+        lane.stream.elapsed_ms(1, 2)
+    }
+
+    /// Downloads part of the arena.
+    fn get<V: Copy>(&mut self, place: usize, count: usize) -> Result<Vec<V>, Error> {
+        let bytes = place..place + count * size_of::<V>();
+        let Some(lane) = &mut self.lane else { return Ok(Vec::new()) };
+        lane.download(bytes)?;
+        lane.stream.wait()?;
+        Ok(lane.arena.values(place, count).to_vec())
+    }
+
+    /// The states, component-major [n × M].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn states(&mut self) -> Result<Vec<T>, Error> {
+        self.get(self.offsets.states, self.dim * self.systems)
+    }
+
+    /// How each system ended the last advance \[M\].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn statuses(&mut self) -> Result<Vec<Status>, Error> {
+        let numbers: Vec<u8> = self.get(self.offsets.status, self.systems)?;
+        Ok(numbers.into_iter().map(|n| Status::from_number(n).unwrap_or_default()).collect())
+    }
+
+    /// What each system cost in the last advance \[M\].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
+        let counts: Vec<Counts> = self.get(self.offsets.stats, self.systems)?;
+        Ok(counts.into_iter().map(task::stats).collect())
+    }
+}
+
+impl<T, D: Device> Drop for Session<T, D> {
+    fn drop(&mut self) {
+        if let Some(lane) = self.lane.take() {
+            self.kept.keep(lane);
+        }
+    }
+}

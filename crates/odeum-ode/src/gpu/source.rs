@@ -1,0 +1,298 @@
+//! The complete text of a kernel: generated parts, then the device headers.
+
+use super::layout::{self, Layout, Storage, UNROLLED_COMPONENTS};
+use super::slots::Slots;
+use super::task::{FLAG_FRACTION, FLAG_WARM};
+use crate::controller::{LEAST_ERROR, Law};
+use crate::cpu::drive::REACH;
+use crate::method::erk::Tableau;
+use crate::method::rkc::{radius, recurrence};
+use crate::method::{Erk, Method, Rkc, first_step};
+use crate::options::{FirstStep, Options};
+use crate::status::Status;
+use crate::tolerance::{Atol, Norm, TINY};
+use odeum_core::Graph;
+use odeum_core::emit::{self, Signature};
+use odeum_cuda::{REAL, Text, literal};
+
+/// The headers, in the order in which they stand in a source.
+const CUDA: &str = include_str!("device/cuda.cuh");
+const COMMON: [&str; 5] = [
+    REAL,
+    include_str!("device/task.cuh"),
+    include_str!("device/norm.cuh"),
+    include_str!("device/controller.cuh"),
+    include_str!("device/step_loop.cuh"),
+];
+const ERK: &str = include_str!("../method/erk/erk.cuh");
+const ERK_SINGLE: &str = include_str!("../method/erk/erk_single.cuh");
+const ERK_LANES: &str = include_str!("../method/erk/erk_lanes.cuh");
+const RKC: &str = include_str!("../method/rkc/rkc.cuh");
+
+/// What of an integration is compiled into its kernel. Numbers that change from call to call
+/// (tolerances, spans) are not, so that a cached kernel serves them all; the size of fixed steps
+/// is, because it makes a step a quarter faster.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Traits {
+    pub(crate) float: bool,
+    pub(crate) shared_params: bool,
+    pub(crate) saves: bool,
+    pub(crate) automatic: bool,
+    pub(crate) norm: Norm,
+    pub(crate) atol_each: bool,
+}
+
+impl Traits {
+    pub(crate) fn new(
+        float: bool,
+        shared_params: bool,
+        method: &Method,
+        options: &Options,
+    ) -> Self {
+        let fixed = method.controller().fixed_step().is_some();
+        Traits {
+            float,
+            shared_params,
+            saves: !options.save_times().is_empty(),
+            automatic: options.first_step == FirstStep::Automatic && !fixed,
+            norm: options.tolerance.norm,
+            atol_each: matches!(options.tolerance.atol, Atol::PerComponent(_)),
+        }
+    }
+
+    /// Size of a number, in bytes.
+    pub(crate) fn word(&self) -> usize {
+        if self.float { 4 } else { 8 }
+    }
+}
+
+/// The text of the kernel `od_erk`, or of `od_erk_lanes` when that is the layout.
+pub(crate) fn erk(
+    graph: &Graph,
+    erk: &Erk,
+    traits: &Traits,
+    slots: &Slots,
+    layout: &Layout,
+) -> String {
+    let tableau = erk.tableau;
+    let mut text = Text::default();
+    head(&mut text, graph, traits, erk.controller.law, tableau.embedded_order, layout);
+    text.define("OD_STAGES", tableau.stages());
+    text.define("OD_FSAL", i32::from(tableau.is_fsal()));
+    text.define("OD_SLOTS", slots.len());
+    text.define("OD_PAIRED", slots.has_paired());
+    text.define("OD_FULL_STAGES", i32::from(slots.full_stages));
+    common(&mut text);
+    coefficients(&mut text, tableau, layout.storage);
+    let integers = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>();
+    let component = integers(&slots.component);
+    let paired: Vec<_> =
+        slots.paired.iter().map(|t| t.map_or("-1".to_owned(), |i| i.to_string())).collect();
+    let closes: Vec<_> =
+        (1..=slots.len()).map(|q| i32::from(slots.group_first.contains(&q)).to_string()).collect();
+    if layout.storage == Storage::Local {
+        text.line("OD_FN int od_component(int q) { return q; }");
+        text.line("OD_FN int od_paired(int) { return -1; }");
+        text.line("OD_FN bool od_closes_group(int q) { return q == OD_SLOTS - 1; }");
+    } else {
+        text.table("int", "od_component(int q)", "q", &component);
+        text.table("int", "od_paired(int q)", "q", &paired);
+        text.table("bool", "od_closes_group(int q)", "q", &closes);
+    }
+    let graph = graph.fused();
+    if let (Storage::Lanes(width), Some(isomorphic)) = (layout.storage, &slots.isomorphic) {
+        let groups = slots.n_groups();
+        text.define("OD_GROUPS", groups);
+        text.define("OD_GROUP_SLOTS", slots.len() / groups);
+        text.define("OD_WIDTH", width);
+        text.define("OD_EXCHANGE", layout::exchange(slots, graph.outputs().len(), traits.word()));
+        text.define("OD_OFFSETS", isomorphic.states[0].len());
+        text.define("OD_CONSTANTS", isomorphic.constants[0].len());
+        let states: Vec<_> = isomorphic.states.iter().flat_map(|row| integers(row)).collect();
+        let constants: Vec<_> =
+            isomorphic.constants.iter().flatten().map(|&c| literal(c)).collect();
+        text.table_in_memory("int", "od_component_at(int q)", "q", &component);
+        text.table_in_memory("int", "od_paired_at(int q)", "q", &paired);
+        let head = "od_state_at(int g, int k)";
+        text.table_in_memory("int", head, "g * OD_OFFSETS + k", &states);
+        let head = "od_constant_at(int g, int k)";
+        text.table_in_memory("real", head, "g * OD_CONSTANTS + k", &constants);
+        text.line(emit::function(&isomorphic.function, "od_rhs", &signature()));
+        text.line(ERK);
+        text.line(ERK_LANES);
+    } else {
+        text.line(emit::function(&graph, "od_rhs", &signature()));
+        text.line(ERK);
+        text.line(ERK_SINGLE);
+    }
+    text.finish()
+}
+
+/// The text of the kernel `od_rkc`.
+pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) -> String {
+    let mut text = Text::default();
+    head(&mut text, graph, traits, rkc.controller.law, Rkc::ERROR_ORDER, layout);
+    let bound = if rkc.radius_bound.is_some() {
+        1
+    } else if graph.spectral_radius().is_some() {
+        2
+    } else {
+        0
+    };
+    text.define("OD_RADIUS_BOUND", bound);
+    let epsilon = epsilon(traits);
+    text.define("OD_ROOT_EPSILON", literal(epsilon.sqrt()));
+    text.define("OD_RADIUS_EVERY", Rkc::RADIUS_EVERY);
+    text.define("OD_POWER_ITERATIONS", Rkc::POWER_ITERATIONS);
+    let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;
+    for (name, number) in [
+        ("OD_DAMPING", recurrence::DAMPING),
+        ("OD_STABILITY", recurrence::STABILITY),
+        ("OD_MARGIN", radius::MARGIN),
+        ("OD_SETTLED", radius::SETTLED),
+        ("OD_ERROR_OF_STATES", of_states),
+        ("OD_ERROR_OF_SLOPES", of_slopes),
+    ] {
+        text.define(name, literal(number));
+    }
+    common(&mut text);
+    let fused = graph.fused();
+    text.line(emit::function(&fused, "od_rhs", &signature()));
+    if let (2, Some(radius)) = (bound, graph.spectral_radius()) {
+        let radius = radius.fused();
+        text.line(emit::function(&radius, "od_radius", &signature()));
+    }
+    text.line(RKC);
+    text.finish()
+}
+
+/// Sizes and choices.
+fn head(
+    text: &mut Text,
+    graph: &Graph,
+    traits: &Traits,
+    law: Law,
+    error_order: u32,
+    layout: &Layout,
+) {
+    text.define("OD_FLOAT", i32::from(traits.float));
+    text.define("OD_EPSILON", literal(epsilon(traits)));
+    text.define("OD_N", graph.outputs().len());
+    text.define("OD_PARAMS", graph.n_params());
+    text.define("OD_SHARED_PARAMS", i32::from(traits.shared_params));
+    text.define("OD_PARAMS_IN_REGISTERS", i32::from(graph.n_params() <= 8));
+    text.define("OD_SAVES", i32::from(traits.saves));
+    text.define("OD_PROBE", i32::from(traits.automatic));
+    text.define("OD_NORM", if traits.norm == Norm::WeightedRms { 0 } else { 1 });
+    text.define("OD_ATOL_EACH", i32::from(traits.atol_each));
+    if let Law::Fixed(h) = law {
+        let h = if traits.float { f64::from(h as f32) } else { h };
+        text.define("OD_STEP", literal(h));
+    }
+    let name = match law {
+        Law::Fixed(_) => "OD_LAW_FIXED",
+        Law::I => "OD_LAW_I",
+        Law::Pi => "OD_LAW_PI",
+        Law::Pid => "OD_LAW_PID",
+        Law::Predictive => "OD_LAW_PREDICTIVE",
+    };
+    text.define("OD_LAW", name);
+    for (k, exponent) in law.exponents().into_iter().enumerate() {
+        text.define(&format!("OD_EXPONENT_{k}"), format_args!("{exponent:?}f"));
+    }
+    text.define("OD_ERROR_ORDER", error_order);
+    text.define("OD_BLOCK", layout.block);
+    text.define("OD_BLOCKS_PER_SM", layout.blocks_per_sm);
+    text.define("OD_IN_REGISTERS", i32::from(layout.storage == Storage::Registers));
+    text.define("OD_IN_SHARED", i32::from(layout.storage == Storage::Shared));
+    // What lies in local memory anyway gains nothing from straight code.
+    let unrolled = if layout.storage == Storage::Local { 0 } else { UNROLLED_COMPONENTS };
+    text.define("OD_UNROLLED_COMPONENTS", unrolled);
+    constants(text);
+}
+
+/// Numbers that the host computes with, too: each is typed there.
+fn constants(text: &mut Text) {
+    for status in Status::ALL {
+        text.define(&format!("OD{}", upper_case(status)), status as u8);
+    }
+    text.define("OD_FLAG_WARM", format_args!("{FLAG_WARM}u"));
+    text.define("OD_FLAG_FRACTION", format_args!("{FLAG_FRACTION}u"));
+    // Controllers compute in single precision.
+    text.define("OD_LEAST_ERROR", format_args!("{LEAST_ERROR:?}f"));
+    for (name, number) in [
+        ("OD_REACH", REACH),
+        ("OD_TINY", TINY),
+        ("OD_SMALL", first_step::SMALL),
+        ("OD_TINY_STEP", first_step::TINY_STEP),
+        ("OD_GUESS", first_step::GUESS),
+        ("OD_FLAT", first_step::FLAT),
+        ("OD_FLAT_SHARE", first_step::FLAT_FRACTION),
+        ("OD_LONGER", first_step::LONGER),
+    ] {
+        text.define(name, literal(number));
+    }
+}
+
+/// `_MAX_STEPS` of `MaxSteps`.
+fn upper_case(status: Status) -> String {
+    let mut name = String::new();
+    for letter in format!("{status:?}").chars() {
+        name.extend(letter.is_ascii_uppercase().then_some('_'));
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
+}
+
+fn common(text: &mut Text) {
+    text.line("#ifdef __CUDACC__");
+    text.line(CUDA);
+    text.line("#endif");
+    for header in COMMON {
+        text.line(header);
+    }
+}
+
+/// How right-hand sides reach their data: by `[]`, whatever holds it.
+fn signature() -> Signature {
+    let argument = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
+    Signature {
+        qualifiers: "template <class OdY, class OdP, class OdF> OD_FN void".to_owned(),
+        arguments: vec![
+            argument("const real", "t"),
+            argument("const OdY &", "y"),
+            argument("const OdP &", "p"),
+            argument("OdF &", "dydt"),
+        ],
+        ..Signature::arrays()
+    }
+}
+
+/// The coefficients of a pair, and those of its paired components: A², bA, eA.
+fn coefficients(text: &mut Text, tableau: &Tableau, storage: Storage) {
+    let s = tableau.stages();
+    let a = |row: usize, m: usize| tableau.a[row].get(m).copied().unwrap_or(0.0);
+    let through = |left: &dyn Fn(usize) -> f64, m: usize| (0..s).map(|l| left(l) * a(l, m)).sum();
+    let square = |f: &dyn Fn(usize, usize) -> f64| -> Vec<String> {
+        (0..s * s).map(|k| literal(f(k / s, k % s))).collect()
+    };
+    let row = |f: &dyn Fn(usize) -> f64| -> Vec<String> { (0..s).map(|m| literal(f(m))).collect() };
+    let (b, e) = (|l: usize| tableau.b[l], |l: usize| tableau.e[l]);
+    // In rolled loops the index is known only at run time.
+    let rolled = matches!(storage, Storage::Shared | Storage::Local);
+    let of_loops = if rolled { Text::table_in_memory } else { Text::table };
+    let index = "s * OD_STAGES + m";
+    of_loops(text, "real", "od_c(int m)", "m", &row(&|m| tableau.c[m]));
+    of_loops(text, "real", "od_a(int s, int m)", index, &square(&a));
+    let a2 = square(&|row, m| through(&|l| a(row, l), m));
+    of_loops(text, "real", "od_a2(int s, int m)", index, &a2);
+    text.table("real", "od_b(int m)", "m", &row(&b));
+    text.table("real", "od_e(int m)", "m", &row(&e));
+    text.table("real", "od_b2(int m)", "m", &row(&|m| through(&b, m)));
+    text.table("real", "od_e2(int m)", "m", &row(&|m| through(&e, m)));
+}
+
+/// Distance from 1 to the next larger number.
+fn epsilon(traits: &Traits) -> f64 {
+    if traits.float { f64::from(f32::EPSILON) } else { f64::EPSILON }
+}
