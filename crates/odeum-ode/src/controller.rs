@@ -27,8 +27,8 @@ pub enum Law {
     /// Every step has this size [units of t] (the last one before a stop may be shorter), and
     /// every step whose result is finite is accepted.
     Fixed(f64),
-    /// g = eₙ^(−1/k); after a rejection eₙ^(−1/(k−1)). The elementary controller, in the form of
-    /// Press et al. that paper A uses (eq. 12).
+    /// g = eₙ^(−1/k); after a rejection eₙ^(−1/(k−1)). The integral (elementary) controller, in
+    /// the form of Press et al. that Niemeyer & Sung 2014 use (eq. 12).
     I,
     /// g = eₙ^(−0.7/k) eₙ₋₁^(0.4/k): smoother on mildly stiff problems. Gustafsson; Hairer &
     /// Wanner II, eq. IV.2.43.
@@ -36,7 +36,7 @@ pub enum Law {
     /// g = eₙ^(−0.7/k) eₙ₋₁^(0.4/k) eₙ₋₂^(−0.1/k): as `Pi` with a differential part.
     Pid,
     /// g = (hₙ/hₙ₋₁) (eₙ₋₁/eₙ)^(1/k) eₙ^(−1/k): extrapolates the trend of the error. Watts;
-    /// Sommeijer, Shampine & Verwer 1997; paper A, eq. 28.
+    /// Sommeijer, Shampine & Verwer 1997; Niemeyer & Sung 2014, eq. 28.
     Predictive,
 }
 
@@ -54,8 +54,8 @@ impl Law {
 }
 
 impl Controller {
-    /// The elementary controller of paper A: safety 0.9, factors 0.1 to 5.
-    pub const fn elementary() -> Self {
+    /// The integral controller of Niemeyer & Sung 2014: safety 0.9, factors 0.1 to 5.
+    pub const fn integral() -> Self {
         Controller { law: Law::I, safety: 0.9, min_factor: 0.1, max_factor: 5.0 }
     }
 
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn elementary_law_follows_paper_a() {
+    fn integral_law_follows_niemeyer_and_sung() {
         assert_eq!(factor(Law::I, &[0.5]).1, 0.5_f64.ln().mul_add(-0.2, 0.0).exp());
         let (accepted, shrink) = factor(Law::I, &[16.0]);
         assert!(!accepted && (shrink - 0.5).abs() < 1e-15);

@@ -27,7 +27,7 @@ pub enum FirstStep {
     Automatic,
     /// This size [units of t].
     Size(f64),
-    /// This fraction of the span, or of the segment. Paper A uses 0.5.
+    /// This fraction of the span, or of the segment. Niemeyer & Sung 2014 uses 0.5.
     Fraction(f64),
 }
 
@@ -102,7 +102,7 @@ pub struct Options {
     /// Which states to keep.
     pub save_at: SaveAt,
     /// Into how many equal pieces each span is cut; at each cut the integrator forgets its step
-    /// size and history, as an operator-splitting host code makes it (paper A's global time
+    /// size and history, as an operator-splitting host code makes it (Niemeyer & Sung 2014's global time
     /// steps). Default 1.
     pub segments: u32,
     /// Keep step size and history over segments instead.

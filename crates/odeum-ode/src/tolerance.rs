@@ -40,7 +40,7 @@ pub(crate) fn used_atol<T: Scalar>(atol: f64) -> f64 {
     atol.max(T::MIN_POSITIVE)
 }
 
-/// Keeps the scale of [`Norm::StateAndRate`] above zero (paper A's δ).
+/// Keeps the scale of [`Norm::StateAndRate`] above zero (Niemeyer & Sung 2014's δ).
 pub(crate) const TINY: f64 = 1e-30;
 
 impl Tolerance {
@@ -54,7 +54,7 @@ impl Tolerance {
         Tolerance { rtol, atol: Atol::PerComponent(atol), norm: Norm::WeightedRms }
     }
 
-    /// The tolerance ε of paper A, relative to state and slope ([`Norm::StateAndRate`]).
+    /// The tolerance ε of Niemeyer & Sung 2014, relative to state and slope ([`Norm::StateAndRate`]).
     pub fn state_and_rate(eps: f64) -> Self {
         Tolerance { rtol: eps, atol: Atol::Scalar(0.0), norm: Norm::StateAndRate }
     }

@@ -127,7 +127,7 @@ fn number(
 
 fn read_controller(field: &Field<'_>, source_spans: &mut SourceSpans) -> Option<Controller> {
     let laws = [
-        ("elementary", Controller::elementary()),
+        ("integral", Controller::integral()),
         ("pi", Controller::pi()),
         ("pid", Controller::pid()),
         ("predictive", Controller::predictive()),

@@ -33,7 +33,7 @@ use crate::model::Model;
 use odeum_io::Source;
 use odeum_io::file;
 use odeum_io::{Finding, Findings};
-use odeum_ode::{Device, Tolerance};
+use odeum_ode::{Device, Method, Tolerance};
 pub use reader::SourceSpan;
 
 use reader::Section;
@@ -157,9 +157,12 @@ fn read_ensemble(
         }
         None => Some(TimeSpec::new(model.as_ref().and_then(|model| model.span))),
     };
-    let help = "add [method] with name = \"dopri5\", or \"rodas5p\" for a stiff system (also: rkck, \
-                tsit5, vern7, rkc, rodas3, rodas4, ros34pw2, radau)";
-    let method = root.need("method", help).and_then(|field| field.section());
+    let all: Vec<&str> = Method::all().iter().map(Method::name).collect();
+    let help = format!(
+        "add [method] with name = \"dopri5\", or \"rodas5p\" for a stiff system (all: {})",
+        all.join(", ")
+    );
+    let method = root.need("method", &help).and_then(|field| field.section());
     let method = method.and_then(|section| method::read(&section, &mut source_spans));
     let help = "add [tolerance] with rtol = 1e-6 and atol = 1e-9";
     let tolerance = root.need("tolerance", help).and_then(|field| field.section());

@@ -22,7 +22,8 @@ const RENAMED: [(&str, &str, &str); 6] = [
     ("time", "restarts", "segments"),
     ("method.first_step", "share", "fraction"),
 ];
-const RENAMED_WORDS: [(&str, &str); 1] = [("state-and-slope", "state-and-rate")];
+const RENAMED_WORDS: [(&str, &str); 2] =
+    [("state-and-slope", "state-and-rate"), ("elementary", "integral")];
 
 /// A table of the case file.
 pub(super) struct Section<'a> {

@@ -203,7 +203,7 @@ impl<T: Scalar> Timed<T> {
     }
 }
 
-/// The kernel of paper A as published, on the same ensemble; of the counts it keeps none, those
+/// The kernel of Niemeyer & Sung 2014 as published, on the same ensemble; of the counts it keeps none, those
 /// of our own run of the same method stand in.
 fn published<T: Scalar>(
     workload: &Workload,

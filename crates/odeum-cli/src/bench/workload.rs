@@ -94,7 +94,7 @@ pub(crate) fn study(name: &str) -> Option<Vec<Workload>> {
 
 /// Names of the studies, with a line on each.
 pub(crate) const STUDIES: [(&str, &str); 4] = [
-    ("pleiades", "paper A, fig. 1: RKCK on perturbed Pleiades problems"),
+    ("pleiades", "Niemeyer & Sung 2014, fig. 1: RKCK on perturbed Pleiades problems"),
     ("brusselator", "RKC on perturbed Brusselators with diffusion"),
     ("lorenz", "sweeps of the Lorenz system: adaptive, fixed step, spread-out costs"),
     ("van_der_pol", "a grid of Van der Pol oscillators in single precision"),

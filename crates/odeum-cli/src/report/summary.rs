@@ -33,11 +33,8 @@ pub(crate) fn print_summary(outcome: &Outcome) {
 fn render(outcome: &Outcome, style: Style) -> String {
     let Outcome { summary, .. } = outcome;
     let systems = summary.systems as f64;
-    let mut statuses = Table::new(&[
-        ("status", Align::Left),
-        ("systems", Align::Right),
-        ("fraction", Align::Right),
-    ]);
+    let mut statuses =
+        Table::new(&[("status", Align::Left), ("systems", Align::Right), ("share", Align::Right)]);
     for &(status, n) in &summary.statuses {
         let fraction = 100.0 * n as f64 / systems;
         let fraction = if n as f64 == systems {

@@ -7,6 +7,7 @@ const GUIDE: &str = concat!(
     include_str!("../../../../docs/src/case-files/ensembles.md"),
     include_str!("../../../../docs/src/case-files/fields.md"),
     include_str!("../../../../docs/src/case-files/output.md"),
+    include_str!("../../../../docs/src/case-files/gases.md"),
 );
 
 /// The code of the first column of the table under a heading.

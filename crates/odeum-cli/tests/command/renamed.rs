@@ -32,7 +32,7 @@ fn tells(case: &str, now: &str, before: &str, name: &str) {
     folder.write("a.toml", case).odeum(&["check", "a.toml"]).well();
     let said = folder.write("a.toml", case.replacen(now, before, 1)).odeum(&["check", "a.toml"]);
     let said = said.refused(&["another name now", name]);
-    assert_eq!(said.err.matches("error").count(), 1, "{}", said.err);
+    assert_eq!(said.err.matches("error:").count(), 1, "{}", said.err);
 }
 
 #[test]
@@ -45,6 +45,8 @@ fn old_keys_are_told_by_their_new_names() {
     tells(&segments, "segments", "restarts", "write `segments`");
     let first = DECAY.replace("[method]", "[method]\nfirst_step = { fraction = 0.5 }");
     tells(&first, "fraction", "share", "write `fraction`");
+    let law = DECAY.replace("[method]", "[method]\ncontroller = \"integral\"");
+    tells(&law, "integral", "elementary", "\"integral\"");
     let norm = "[tolerance]\nrtol = 1e-6\nnorm = \"state-and-rate\"\n";
     let (head, _) = DECAY.split_once("[tolerance]").expect("the section");
     tells(&format!("{head}{norm}"), "state-and-rate", "state-and-slope", "\"state-and-rate\"");

@@ -106,14 +106,14 @@ OD_FN real od_rsqrt(real a) {
     const double e = od_fma(-(a * x), x, 1.0);
     return od_fma(od_fma(0.375, e, 0.5), x * e, x);
 }
-OD_FN real od_boundary_cells_recip(real a) {
+OD_FN real od_near_recip(real a) {
     const double x = od_seed_recip(a);
     return od_fma(x, od_fma(-a, x, 1.0), x);
 }
 #elif defined(__CUDA_ARCH__)
 OD_FN real od_recip(real a) { return __frcp_rn(a); }
 OD_FN real od_rsqrt(real a) { return rsqrtf(a); }
-OD_FN real od_boundary_cells_recip(real a) {
+OD_FN real od_near_recip(real a) {
     float x;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(x) : "f"(a));
     return x;
@@ -121,7 +121,7 @@ OD_FN real od_boundary_cells_recip(real a) {
 #else
 OD_FN real od_recip(real a) { return real(1) / a; }
 OD_FN real od_rsqrt(real a) { return real(1) / od_sqrt(a); }
-OD_FN real od_boundary_cells_recip(real a) { return real(1) / a; }
+OD_FN real od_near_recip(real a) { return real(1) / a; }
 #endif
 
 // Logarithm and power of two for step-size control: six digits are plenty there.

@@ -22,7 +22,7 @@ const OPTIONS: [&str; 11] = [
     "-fPIC",
     "-pthread",
     "-ffp-contract=off",
-    "-Boundary",
+    "-Wall",
     "-Werror",
     "-Wno-unused",
     "-Wno-unknown-pragmas",

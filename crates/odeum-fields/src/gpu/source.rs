@@ -267,8 +267,8 @@ fn boundaries<T: Scalar>(text: &mut Text, plan: &Plan<T>) {
     for (axis, name) in ["X", "Y", "Z"].into_iter().enumerate() {
         text.define(&format!("OD_WRAP_{name}"), i32::from(kinds[2 * axis] == "1"));
     }
-    text.table("int", "od_wall(int s, int face)", "6 * s + face", &kinds);
-    text.table("real", "od_wall_scale(int s, int face)", "6 * s + face", &scales);
+    text.table("int", "od_boundary(int s, int face)", "6 * s + face", &kinds);
+    text.table("real", "od_boundary_scale(int s, int face)", "6 * s + face", &scales);
 }
 
 /// Coordinates, species that are advected, and cells with sources.

@@ -203,7 +203,7 @@ fn what_cannot_be_is_refused() {
     let mut values = [1.0; 48];
     values[24 + 13] = f64::NAN;
     let non_finite = Field::from_values(&grid, 2, &values).unwrap_err().to_string();
-    assert!(non_finite.contains("species 1") && non_finite.contains("[1, 0, 1]"), "{non_finite}");
+    assert!(non_finite.contains("values[1]") && non_finite.contains("[1, 0, 1]"), "{non_finite}");
 
     let zero = || Boundary::Dirichlet(Quantity::from(0.0));
     let boundaries = |boundaries: Boundaries| problem().boundaries(boundaries);

@@ -1,4 +1,4 @@
-//! Paper A's own GPU code, for the benchmark to measure against.
+//! Niemeyer & Sung 2014's own GPU code, for the benchmark to measure against.
 
 use super::kept::Kept;
 use super::layout::{Layout, Storage};

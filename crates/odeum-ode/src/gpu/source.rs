@@ -227,7 +227,7 @@ fn constants(text: &mut Text) {
         ("OD_TINY_STEP", first_step::TINY_STEP),
         ("OD_GUESS", first_step::GUESS),
         ("OD_FLAT", first_step::FLAT),
-        ("OD_FLAT_SHARE", first_step::FLAT_FRACTION),
+        ("OD_FLAT_FRACTION", first_step::FLAT_FRACTION),
         ("OD_LONGER", first_step::LONGER),
     ] {
         text.define(name, literal(number));

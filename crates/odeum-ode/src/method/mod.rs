@@ -36,7 +36,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Cash–Karp 5(4), as in paper A.
+    /// Cash–Karp 5(4), as in Niemeyer & Sung 2014.
     pub fn rkck() -> Self {
         Method::Erk(Erk::new(&erk::CASH_KARP))
     }
@@ -88,18 +88,10 @@ impl Method {
 
     /// Every method by its short name, with its default options.
     pub fn all() -> Vec<Method> {
-        vec![
-            Method::rkck(),
-            Method::dopri5(),
-            Method::tsit5(),
-            Method::vern7(),
-            Method::rkc(),
-            Method::rodas3(),
-            Method::rodas4(),
-            Method::rodas5p(),
-            Method::ros34pw2(),
-            Method::radau(),
-        ]
+        let explicit = erk::ALL.iter().map(|tableau| Method::Erk(Erk::new(tableau)));
+        let implicit =
+            rosenbrock::ALL.iter().map(|tableau| Method::Rosenbrock(Rosenbrock::new(tableau)));
+        explicit.chain([Method::rkc()]).chain(implicit).chain([Method::radau()]).collect()
     }
 
     /// The method of this short name; `None` when there is none.
@@ -107,8 +99,7 @@ impl Method {
         Method::all().into_iter().find(|m| m.name() == name)
     }
 
-    /// The short name: `rkck`, `dopri5`, `tsit5`, `vern7`, `rkc`, `rodas3`, `rodas4`, `rodas5p`,
-    /// `ros34pw2`, `radau`.
+    /// The short name, as `dopri5`; [`all`](Method::all) lists them.
     pub fn name(&self) -> &'static str {
         match self {
             Method::Erk(erk) => erk.tableau.name,

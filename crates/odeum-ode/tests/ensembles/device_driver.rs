@@ -115,7 +115,7 @@ fn sessions_advance_as_one_run_in_pieces() {
     let devices = Devices::new(vec![host::setup().device()]);
     let cold = Options::new(Tolerance::new(1e-6, 1e-8)).first_step(FirstStep::Fraction(0.25));
     // Controllers with a memory forget it from one advance to the next.
-    let method = Method::rkck().with_controller(Controller::elementary());
+    let method = Method::rkck().with_controller(Controller::integral());
     for options in [cold.clone(), cold.warm_start()] {
         let whole = options.clone().segments(PIECES);
         let monitor = Monitor::new();

@@ -16,7 +16,7 @@ const RUNS: std::ops::RangeInclusive<usize> = 2..=20;
 const ENOUGH: f64 = 0.5;
 /// Runs that take longer \[s\] are not repeated.
 const LONG_RUN: f64 = 2.0;
-/// Tolerances of paper C, for runs and for the error E.
+/// Tolerances of Curtis, Niemeyer & Sung 2017, for runs and for the error E.
 const RTOL: f64 = 1e-6;
 const ATOL: f64 = 1e-10;
 /// Absolute tolerance relative to the relative one, where that is varied.
@@ -285,7 +285,7 @@ impl<'a> Study<'a> {
         })
     }
 
-    /// E of every reactor (paper C, eq. 1), smallest first; NaN counts as largest.
+    /// E of every reactor (Curtis, Niemeyer & Sung 2017, eq. 1), smallest first; NaN counts as largest.
     fn errors(&self, solution: &Solution<f64>) -> Vec<f64> {
         let (count, all) = (solution.len(), self.reference.len());
         // T and Y, without the amount of substance.

@@ -28,8 +28,11 @@ const STATES: usize = 8192;
 
 /// The studies of this file, with a line on each.
 pub(crate) const STUDIES: [(&str, &str); 2] = [
-    ("chemistry", "paper C: stiff methods on states of partially stirred reactors"),
-    ("ethanol", "paper A: RKC, Rosenbrock and Radau along the ignition of ethanol"),
+    (
+        "chemistry",
+        "Curtis, Niemeyer & Sung 2017: stiff methods on states of partially stirred reactors",
+    ),
+    ("ethanol", "Niemeyer & Sung 2014: RKC, Rosenbrock and Radau along the ignition of ethanol"),
 ];
 
 /// Runs a study.

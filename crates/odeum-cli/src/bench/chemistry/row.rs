@@ -40,7 +40,7 @@ pub(crate) struct Row {
     pub(crate) runs: usize,
     pub(crate) systems_per_second: f64,
     pub(crate) rhs_per_second: f64,
-    /// E of paper C, eq. 1, over T and Y, with its atol 1e-10 and rtol 1e-6: median over the
+    /// E of Curtis, Niemeyer & Sung 2017, eq. 1, over T and Y, with its atol 1e-10 and rtol 1e-6: median over the
     /// reactors.
     pub(crate) error_median: f64,
     /// 95 % of the reactors have a smaller E.
@@ -53,7 +53,7 @@ pub(crate) struct Row {
     pub(crate) nfev: u64,
     pub(crate) njev: u64,
     pub(crate) nlu: u64,
-    /// Divergence measure D (paper C, eq. 3).
+    /// Divergence measure D (Curtis, Niemeyer & Sung 2017, eq. 3).
     pub(crate) divergence: f64,
     pub(crate) busy_lanes: Option<f64>,
     pub(crate) failed: usize,

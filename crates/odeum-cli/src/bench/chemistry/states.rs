@@ -15,7 +15,7 @@ use std::sync::Arc;
 const LEFT_OUT: usize = 1000;
 /// Seed of the order of states.
 const SEED: u64 = 2017;
-/// Temperature \[K\] from which ethanol ignites (paper A), and how long that is followed \[s\].
+/// Temperature \[K\] from which ethanol ignites (Niemeyer & Sung 2014), and how long that is followed \[s\].
 const IGNITION: (f64, f64) = (1600.0, 4e-5);
 
 /// Temperatures \[K\], pressures \[Pa\] and mass fractions, in random order.
@@ -23,7 +23,7 @@ const IGNITION: (f64, f64) = (1600.0, 4e-5);
 pub(crate) struct States(pub(crate) Vec<(f64, f64, Vec<f64>)>);
 
 impl States {
-    /// Of the nine runs of paper C's table 2 for this mechanism, evenly spread over all.
+    /// Of the nine runs of Curtis, Niemeyer & Sung 2017's table 2 for this mechanism, evenly spread over all.
     pub(crate) fn of_pasr(
         kinetics: &Arc<Kinetics>,
         wanted: usize,

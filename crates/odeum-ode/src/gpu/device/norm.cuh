@@ -27,10 +27,10 @@ OD_FN real od_weight(const OdTask &task, int i, real before, real after, real sl
     const real atol = task.atol0;
 #endif
     const real larger = od_larger(od_abs(before), od_abs(after));
-    return od_boundary_cells_recip(od_fma(larger, task.rtol, atol));
+    return od_near_recip(od_fma(larger, task.rtol, atol));
 #else
     // rtol is taken out of the sum: see od_norm_size.
-    return od_boundary_cells_recip(od_abs(before) + od_abs(slope_step) + OD_TINY);
+    return od_near_recip(od_abs(before) + od_abs(slope_step) + OD_TINY);
 #endif
 }
 
@@ -62,7 +62,7 @@ OD_FN real od_norm_size(const OdTask &task, const OdNorm &n) {
 #if OD_NORM == OD_NORM_RMS
     const real size = n.total * (real(1) / real(OD_N));
 #else
-    const real size = n.total * od_boundary_cells_recip(task.rtol);
+    const real size = n.total * od_near_recip(task.rtol);
 #endif
     return n.magnitude < OD_NOT_FINITE ? size : od_nan();
 }

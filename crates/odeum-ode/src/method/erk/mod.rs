@@ -18,8 +18,8 @@
 //! each tableau names its own source.
 //!
 //! # Options
-//! [`Erk::tableau`]; [`Erk::controller`] (elementary unless said, as in paper A; use `pi` when a
-//! mildly stiff system makes the step size swing).
+//! [`Erk::tableau`]; [`Erk::controller`] (integral unless said, as Niemeyer & Sung 2014 have it; use `pi` when a
+//! mildly stiff system makes the step size oscillate).
 //!
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `MaxEvaluations`, `OutsideBounds`, `NotRun`.
@@ -31,7 +31,7 @@ mod tableau;
 mod tables;
 
 pub use tableau::Tableau;
-pub use tables::{CASH_KARP, DORMAND_PRINCE, TSITOURAS, VERNER7};
+pub use tables::{ALL, CASH_KARP, DORMAND_PRINCE, TSITOURAS, VERNER7};
 
 use crate::controller::Controller;
 
@@ -45,8 +45,8 @@ pub struct Erk {
 }
 
 impl Erk {
-    /// A pair with the elementary controller.
+    /// A pair with the integral controller.
     pub fn new(tableau: &'static Tableau) -> Self {
-        Erk { tableau, controller: Controller::elementary() }
+        Erk { tableau, controller: Controller::integral() }
     }
 }

@@ -4,9 +4,7 @@
 //! Φ is the elementary weight and γ the density of the tree: Hairer, Nørsett & Wanner, *Solving
 //! ODEs I*, sec. II.2, definitions 2.9 and 2.10, theorem 2.13.
 
-use super::{CASH_KARP, DORMAND_PRINCE, TSITOURAS, Tableau, VERNER7};
-
-const TABLEAUS: [&Tableau; 4] = [&CASH_KARP, &DORMAND_PRINCE, &TSITOURAS, &VERNER7];
+use super::{ALL, CASH_KARP, Tableau};
 
 /// What all conditions of one tree need: its density and, stage by stage, the weight of the
 /// forest that is left when the root is cut off.
@@ -95,7 +93,7 @@ fn number_of_rooted_trees() {
 
 #[test]
 fn tables_have_one_shape() {
-    for tableau in TABLEAUS {
+    for tableau in ALL {
         let s = tableau.stages();
         assert_eq!((tableau.a.len(), tableau.b.len(), tableau.e.len()), (s, s, s));
         for (i, row) in tableau.a.iter().enumerate() {
@@ -106,7 +104,7 @@ fn tables_have_one_shape() {
 
 #[test]
 fn rows_sum_to_the_stage_times() {
-    for tableau in TABLEAUS {
+    for tableau in ALL {
         for (row, c) in tableau.a.iter().zip(tableau.c) {
             let largest = row.iter().fold(1.0, |m: f64, a| m.max(a.abs()));
             let error = (row.iter().sum::<f64>() - c).abs();
@@ -120,14 +118,14 @@ fn rows_sum_to_the_stage_times() {
 
 #[test]
 fn solutions_have_exactly_the_stated_order() {
-    for tableau in TABLEAUS {
+    for tableau in ALL {
         assert_order(tableau, "solution", tableau.b, tableau.order);
     }
 }
 
 #[test]
 fn embedded_solutions_have_exactly_the_stated_order() {
-    for tableau in TABLEAUS {
+    for tableau in ALL {
         let embedded: Vec<_> = tableau.b.iter().zip(tableau.e).map(|(b, e)| b - e).collect();
         assert_order(tableau, "embedded", &embedded, tableau.embedded_order);
     }

@@ -84,7 +84,7 @@ fn dot(a: &[f64], x: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CASH_KARP, DORMAND_PRINCE, TSITOURAS, VERNER7};
+    use super::super::{ALL, CASH_KARP, DORMAND_PRINCE, TSITOURAS, VERNER7};
 
     #[test]
     fn fsal_pairs_are_found() {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn stability_polynomial_agrees_with_the_exponential_up_to_the_order() {
-        for tableau in [&CASH_KARP, &DORMAND_PRINCE, &TSITOURAS, &VERNER7] {
+        for tableau in ALL {
             let polynomial = tableau.stability_polynomial();
             let mut factorial = 1.0;
             for k in 1..=tableau.order as usize {

@@ -202,3 +202,6 @@ pub static VERNER7: Tableau = Tableau {
     reference: "J. H. Verner, SIAM J. Numer. Anal. 15 (1978) 772-790; Numer. Algorithms 53 (2010) \
                 383-396; coefficients RKV76.IIa.Efficient.00001675585.081206, www.sfu.ca/~jverner",
 };
+
+/// All pairs, in the order in which help lists them.
+pub static ALL: [&Tableau; 4] = [&CASH_KARP, &DORMAND_PRINCE, &TSITOURAS, &VERNER7];

@@ -8,7 +8,7 @@ pub(crate) const DAMPING: f64 = 2.0 / 13.0;
 /// The step of s stages is stable for hσ up to (s² − 1) / this (SSV, sec. 3).
 pub const STABILITY: f64 = 1.54;
 
-/// The three-term recurrence of the coefficients over the stages: SSV, eqs. 2.1–2.2; paper A,
+/// The three-term recurrence of the coefficients over the stages: SSV, eqs. 2.1–2.2; Niemeyer & Sung 2014,
 /// eqs. 13–23. The number of stages may differ from lane to lane.
 ///
 /// With wⱼ the stages, w₀ = y the state before the step and F₀ the slope there,

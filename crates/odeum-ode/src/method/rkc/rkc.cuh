@@ -160,7 +160,7 @@ OD_FN OdPowerNext od_power_turn(OdPower &power, OdVectors &x, real (&point)[OD_N
 
 // The weighted error of an Euler step of size h, from f at its end.
 OD_FN real od_euler_error(const OdTask &task, const OdVectors &x, const real (&f)[OD_N], real h) {
-    const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_boundary_cells_recip(task.rtol);
+    const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_near_recip(task.rtol);
     real sum = real(0);
     OD_UNROLL
     for (int i = 0; i < OD_N; ++i) {

@@ -113,7 +113,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
     }
 
     /// The recurrence over the stages: from y over `h` to `self.w[2]`, with `stages` stages in
-    /// each lane. SSV, eqs. 2.1–2.2; paper A, eqs. 13–23.
+    /// each lane. SSV, eqs. 2.1–2.2; Niemeyer & Sung 2014, eqs. 13–23.
     #[inline(always)]
     fn stages(&mut self, at: &Point<L>, h: L, stages: L, cost: &mut Cost) {
         let n = at.y.len();
@@ -150,7 +150,7 @@ impl<'a, L: Lanes, F: Rhs<L> + ?Sized> RkcStepper<'a, L, F> {
         }
     }
 
-    /// The error norm of the attempt (paper A, eqs. 24–26); NaN unless the new state is finite.
+    /// The error norm of the attempt (Niemeyer & Sung 2014, eqs. 24–26); NaN unless the new state is finite.
     #[inline(always)]
     fn norm(&self, y: &[L], h: L) -> L {
         let zero = L::lit(0.0);

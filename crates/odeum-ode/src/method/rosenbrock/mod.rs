@@ -47,7 +47,7 @@ mod tableau;
 mod tables;
 
 pub use tableau::Tableau;
-pub use tables::{RODAS3, RODAS4, RODAS5P, ROS34PW2};
+pub use tables::{ALL, RODAS3, RODAS4, RODAS5P, ROS34PW2};
 
 use super::JacobianBy;
 use crate::controller::{Controller, Law};
@@ -60,7 +60,7 @@ pub struct Rosenbrock {
     /// Where the Jacobian comes from. By differences it is not exact: then a W-method keeps its
     /// order, the others fall to order 2 or less where the error of J matters.
     pub jacobian: JacobianBy,
-    /// The step-size controller: elementary, safety 0.9, factors 0.2 to 6 (as RODAS), unless said.
+    /// The step-size controller: integral, safety 0.9, factors 0.2 to 6 (as RODAS), unless said.
     pub controller: Controller,
 }
 

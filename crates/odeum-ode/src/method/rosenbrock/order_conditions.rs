@@ -5,7 +5,7 @@
 //! Σ bᵢ Φᵢ(t) = Π 1/γ(t). Those of W-methods ask for more: wherever β stands the sum with α alone
 //! must hold, and all sums with Γ in its place must vanish (sec. IV.7, eq. 7.33 on).
 
-use super::{RODAS3, RODAS4, RODAS5P, ROS34PW2, Tableau};
+use super::{ALL, Tableau};
 
 type Matrix = Vec<Vec<f64>>;
 
@@ -126,8 +126,6 @@ fn w_weights(p: &Plain, tree: &Tree) -> Vec<(Vec<f64>, bool)> {
     }
     all
 }
-
-const ALL: [&Tableau; 4] = [&RODAS3, &RODAS4, &RODAS5P, &ROS34PW2];
 
 /// The largest defect of the conditions up to this order.
 fn defect(p: &Plain, b: &[f64], order: usize) -> f64 {

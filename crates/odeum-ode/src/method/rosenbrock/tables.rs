@@ -224,3 +224,6 @@ pub const ROS34PW2: Tableau = Tableau {
     reference: "J. Rang, L. Angermann, New Rosenbrock W-methods of order 3 for partial \
                 differential algebraic equations of index 1, BIT 45 (2005) 761-787",
 };
+
+/// All methods, in the order in which help lists them.
+pub static ALL: [&Tableau; 4] = [&RODAS3, &RODAS4, &RODAS5P, &ROS34PW2];
