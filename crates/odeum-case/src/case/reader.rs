@@ -202,6 +202,11 @@ impl<'a> Section<'a> {
         found.map(|(_, old, new)| (*old, *new))
     }
 
+    /// Whether a key is there by the name of an earlier version; it does not count as asked for.
+    pub(crate) fn has_renamed(&self) -> bool {
+        self.renamed(|old, _| self.has(old)).is_some()
+    }
+
     /// The old name by which a key is there.
     fn old_name_of(&self, key: &str) -> Option<&'static str> {
         self.renamed(|old, new| new == key && self.has(old)).map(|(old, _)| old)

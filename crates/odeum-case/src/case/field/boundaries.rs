@@ -136,6 +136,8 @@ fn boundary(field: &Field<'_>) -> Option<Boundary> {
             section.finish();
             Some(Boundary::Robin { value: a?, gradient: b?, amount: g? })
         }
-        _ => field.refuse("a boundary says one thing", HELP),
+        // Told of by `finish`.
+        (None, None, None) if section.has_renamed() => None,
+        _ => field.refuse("a boundary condition is one of these", HELP),
     }
 }
