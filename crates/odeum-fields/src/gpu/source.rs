@@ -281,7 +281,7 @@ fn offsets<T: Scalar>(text: &mut Text, plan: &Plan<T>) {
          return od_fma((real)i + R(0.5), od_edge(axis), od_origin(axis));\n}",
     );
     let advected: Vec<_> = plan.advected.iter().map(|&c| i32::from(c).to_string()).collect();
-    text.table("bool", "od_carried(int s)", "s", &advected);
+    text.table("bool", "od_advected(int s)", "s", &advected);
     let species: Vec<_> = plan.sources.iter().map(|s| s.species.to_string()).collect();
     text.table("int", "od_source_species(int n)", "n", &species);
     let cells: Vec<_> = plan.sources.iter().flat_map(|s| s.cell.map(|i| i.to_string())).collect();

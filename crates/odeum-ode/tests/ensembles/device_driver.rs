@@ -8,6 +8,7 @@ use odeum_ode::{
     Controller, Ensemble, Error, FirstStep, Method, Monitor, Options, Scalar, Solution, Status,
     Tolerance,
 };
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Lorenz systems that start each a little elsewhere, with parameters of their own.
 fn ensemble(count: usize, end: f64) -> Ensemble<f64> {
@@ -147,16 +148,20 @@ fn a_run_can_be_stopped() {
     }
     let ensemble = ensemble(6000, 4.0);
     let devices = Devices::new(vec![host::setup().memory(SMALL).device()]);
-    let monitor = Monitor::new();
+    let (monitor, ended) = (Monitor::new(), AtomicBool::new(false));
     let solution = std::thread::scope(|scope| {
         scope.spawn(|| {
-            while monitor.finished() == 0 {
+            // A run that fails finishes nothing.
+            while monitor.finished() == 0 && !ended.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
             monitor.stop();
         });
-        devices.solve(&Lorenz, &ensemble, &Method::dopri5(), &options(), &monitor).unwrap()
-    });
+        let run = devices.solve(&Lorenz, &ensemble, &Method::dopri5(), &options(), &monitor);
+        ended.store(true, Ordering::Relaxed);
+        run
+    })
+    .unwrap();
     let count = |wanted: Status| solution.status.iter().filter(|&&s| s == wanted).count();
     assert_eq!(count(Status::Success), monitor.finished());
     assert!(count(Status::NotRun) > 0);
