@@ -51,7 +51,7 @@ impl<'a> FieldPlan<'a> {
         crate::device::threads_of(&self.device)
     }
 
-    /// Memory needed on the GPU that needs most [bytes]; an error where one has not that much. A
+    /// Memory needed on the GPU that needs most \[bytes\]; an error where one has not that much. A
     /// GPU that is not here is no fault of the case: who begins a run is told.
     pub fn check_gpu(&self) -> Result<Option<u128>, Finding> {
         let Device::Cuda(gpu) = &self.device else { return Ok(None) };

@@ -193,6 +193,8 @@ pub(super) fn read_tolerance(
             read_atol(field, model, source_spans, findings)
         }
         (None, Some(Norm::StateAndRate)) => Some(Atol::Scalar(0.0)),
+        // The norm is told of: whether it has an absolute tolerance is not known.
+        (None, None) => None,
         (None, _) => {
             let help = "as atol = 1e-9: below it a component counts as zero; or one for each \
                         state: atol = { x = 1e-9, others = 1e-6 }";

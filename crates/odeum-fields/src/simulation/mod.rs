@@ -93,7 +93,7 @@ pub struct Simulation<T: Precision> {
     options: Options,
     clock: Clock,
     control: Control<f64>,
-    /// Whether [`Slot::Rhs`](crate::backend::Slot::Slope) is F at the present state.
+    /// Whether [`Slot::Rhs`](crate::backend::Slot::Rhs) is F at the present state.
     has_rhs: bool,
     /// The size of the last adaptive step that met NaN or infinity.
     non_finite: Option<f64>,
@@ -285,7 +285,7 @@ impl<T: Precision> Simulation<T> {
         self.judged.as_ref().map(|judged| &judged.limits)
     }
 
-    /// Takes over limits that [`stability`](crate::time::stability()) has found for times up to `until`:
+    /// Takes over limits that [`stability`](crate::time::stability::stability()) has found for times up to `until`:
     /// where velocity or rates change with time, one judgement of a whole span instead of one for
     /// each call of [`until`](Simulation::until) within it.
     pub fn set_stability(&mut self, limits: Stability, until: f64) {

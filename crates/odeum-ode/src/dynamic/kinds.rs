@@ -29,6 +29,28 @@ impl<S: System + Send> AnySystem for Held<S> {
     }
 }
 
+/// A system that was recorded or read. Explicit pairs are compiled for tapes: of a small one a step costs a
+/// seventh more where it is called through a pointer.
+pub(super) struct Taped(pub(super) Tape);
+
+impl AnySystem for Taped {
+    fn trace(&self) -> Option<Graph> {
+        Some(Graph::trace(&self.0))
+    }
+
+    fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
+        Box::new(ByLanes::<Tape, ERK>(&self.0))
+    }
+
+    fn in_f32(&self) -> Option<Box<dyn OnLanes<f32> + '_>> {
+        Some(Box::new(ByLanes::<Tape, ERK>(&self.0)))
+    }
+
+    fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {
+        Box::new(Erased(&self.0))
+    }
+}
+
 /// A system that is compiled in this crate in double precision, for which the methods of `INLINED` are
 /// compiled too; in single precision its tape.
 struct Native<S, const INLINED: u8> {
@@ -46,7 +68,7 @@ impl<S: System + Send, const INLINED: u8> AnySystem for Native<S, INLINED> {
     }
 
     fn in_f32(&self) -> Option<Box<dyn OnLanes<f32> + '_>> {
-        Some(Box::new(ByLanes::<Tape, NONE>(&self.tape)))
+        Some(Box::new(ByLanes::<Tape, ERK>(&self.tape)))
     }
 
     fn on_numbers(&self) -> Box<dyn Equations<f64> + '_> {

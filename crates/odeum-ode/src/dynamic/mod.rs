@@ -12,7 +12,7 @@ use crate::cpu::OnLanes;
 use crate::method::Rkc;
 use crate::method::rhs::Equations;
 use crate::problems::{Problem, WithSystem};
-use kinds::{Gas, Held};
+use kinds::{Gas, Held, Taped};
 use odeum_core::text::TextSystem;
 use odeum_core::{Graph, NotSquare, Pattern, System, Tape};
 use odeum_kinetics::Reactor;
@@ -161,7 +161,7 @@ impl From<&DynSystem> for DynSystem {
 
 impl From<Tape> for DynSystem {
     fn from(tape: Tape) -> DynSystem {
-        Facts::of(&tape).with(Box::new(Held(tape)))
+        Facts::of(&tape).with(Box::new(Taped(tape)))
     }
 }
 

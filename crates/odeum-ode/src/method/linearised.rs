@@ -11,7 +11,7 @@ use odeum_core::{Error, Graph, Lanes, Pattern, Program, Scalar};
 /// Where the Jacobian comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JacobianBy {
-    /// The system's own ([`System::jacobian_in`]), else derived from the recorded right-hand
+    /// The system's own ([`jacobian_in`](odeum_core::System::jacobian_in)), else derived from the recorded right-hand
     /// side: exact to rounding.
     #[default]
     Exact,
