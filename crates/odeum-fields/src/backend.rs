@@ -81,7 +81,7 @@ impl<T> Snapshot<T> {
 
 /// The work of a simulation. Errors are those of devices; values that are not finite are none.
 pub(crate) trait Backend<T: odeum_ode::Scalar> {
-    /// out = own · out + Σ cₖ Vₖ + right-hand side · F(t, u); the output is none of the others.
+    /// out = own · out + Σ cₖ Vₖ + rhs · F(t, u); the output is none of the others.
     fn sweep(&mut self, t: f64, u: Slot, what: &Blend<'_>, out: Slot) -> Result<(), Error>;
 
     /// Takes steps of forward Euler from [`Slot::Now`] to there. Of steps that fail none counts

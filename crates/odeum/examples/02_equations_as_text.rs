@@ -13,7 +13,7 @@ fn main() -> Result<(), Error> {
     };
     let pendulum = DynSystem::from(&source.read()?);
 
-    // Small oscillates of pendulums of 1 m to 2 m, over one period of the first.
+    // Small oscillations of pendulums of 1 m to 2 m, over one period of the first.
     let lengths: Vec<f64> = (0..100).map(|s| 1.0 + f64::from(s) / 100.0).collect();
     let period = std::f64::consts::TAU * (1.0 / 9.81_f64).sqrt();
     let ensemble = Ensemble::repeated(&[1e-3, 0.0], 100, (0.0, period))?.with_params(lengths)?;

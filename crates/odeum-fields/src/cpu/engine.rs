@@ -51,8 +51,8 @@ impl<T: Precision> Engine<T> {
         Ok(Engine { grid: problem.grid, layout, mask, sweeper, turned_mask })
     }
 
-    /// out = own · out + Σ cₖ Vₖ + right-hand side · F(t, u), over all cells; true when all of it is
-    /// finite. With right-hand side 0 the field u is not read.
+    /// out = own · out + Σ cₖ Vₖ + rhs · F(t, u), over all cells; true when all of it is
+    /// finite. With a factor of F of zero the field u is not read.
     ///
     /// In solid cells F is zero; where it is added to anything they get the values of u, which
     /// all fields of a step have there.

@@ -194,5 +194,5 @@ impl<T: Scalar, D: Device> Engine<T, D> {
     }
 }
 
-/// Sound steps, and the first value of the next that is non-finite.
+/// Finite steps, and the first value of the next that is non-finite.
 type Found = (u64, Option<(usize, [usize; 3])>);

@@ -20,7 +20,7 @@ pub struct KernelText {
 /// The kernel of forward Euler from time `t`.
 ///
 /// # Errors
-/// A problem that is not finite, or a tiling that cannot be.
+/// A problem that is not valid, or a tiling that cannot be.
 pub fn kernel<T: Scalar>(problem: &Problem, tiling: Tiling, t: f64) -> Result<KernelText, Error> {
     text::<T>(problem, tiling, |plan| Step::new(plan, t, 0.0))
 }
@@ -48,7 +48,7 @@ pub fn common<T: Scalar>() -> (String, [&'static str; 5]) {
 /// The kernel of velocities and diffusion that differ from cell to cell.
 ///
 /// # Errors
-/// A problem that is not finite.
+/// A problem that is not valid.
 pub fn transport<T: Scalar>(problem: &Problem) -> Result<KernelText, Error> {
     let plan = Plan::<T>::new(problem)?;
     let shape = Shape::new::<T>(&plan.grid, plan.layout.species)?;

@@ -256,7 +256,7 @@ impl<T: Scalar, D: Device> Part<T, D> {
         Some(Sweep { step, t: batch.t(from), rhs: batch.h, offsets })
     }
 
-    /// out = own · out + Σ cₖ Vₖ + right-hand side · F(t, u).
+    /// out = own · out + Σ cₖ Vₖ + rhs · F(t, u).
     pub(super) fn blend(&self, (t, u): (f64, Slot), what: &Blend<'_>, out: Slot) -> Sweep<T> {
         let offsets = [self.address(u), self.address(out)];
         let mut addends = Addends { own: what.own, out: offsets[1], ..Addends::default() };

@@ -13,7 +13,7 @@ use crate::problem::boundaries::{End, SpeciesBoundaries};
 use crate::problem::grid::Grid;
 use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::{Reach, Weights};
-use crate::problem::{Advection, Problem, Velocity};
+use crate::problem::{Advection, PointSource, Problem, Velocity};
 use crate::tiling::Cell;
 use odeum_core::graph::Node;
 use odeum_core::{Graph, Program};
@@ -187,7 +187,7 @@ impl<T: Scalar> Plan<T> {
         }
         let mut sources = Vec::new();
         for source in &problem.sources {
-            let field = source.argument("rate");
+            let field = PointSource::argument(&source.species, "rate");
             sources.push(Source {
                 species: model.index(&source.species)?,
                 cell: source.cell,

@@ -25,8 +25,8 @@ impl Face {
         Face { axis: 2, high: true },
     ];
 
-    /// As an argument: `boundaries.x_low`.
-    pub(crate) fn argument(self) -> Argument {
+    /// The name of its boundary condition in errors: `boundary.x_low`.
+    pub fn argument(self) -> Argument {
         Argument::new("boundary").key(self.name().replace(' ', "_"))
     }
 

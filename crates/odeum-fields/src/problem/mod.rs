@@ -56,9 +56,9 @@ pub struct PointSource {
 }
 
 impl PointSource {
-    /// A part of it, as `sources.u.rate`.
-    pub(crate) fn argument(&self, part: &'static str) -> Argument {
-        Argument::new("sources").key(self.species.clone()).key(part)
+    /// The name in errors of a part of a source of a species: `sources.u.rate`.
+    pub fn argument(species: &str, part: &'static str) -> Argument {
+        Argument::new("sources").key(species.to_owned()).key(part)
     }
 }
 
@@ -197,8 +197,11 @@ impl Problem {
         }
         for source in &self.sources {
             self.model.index(&source.species)?;
-            source.rate.bind(self.model.params(), source.argument("rate"))?;
-            let (shape, field) = (self.grid.shape(), source.argument("cell"));
+            source
+                .rate
+                .bind(self.model.params(), PointSource::argument(&source.species, "rate"))?;
+            let (shape, field) =
+                (self.grid.shape(), PointSource::argument(&source.species, "cell"));
             if (0..3).any(|axis| source.cell[axis] >= shape[axis]) {
                 let found = format!("cell {:?}", source.cell);
                 return Err(Error::input(field, found, format!("the grid has {shape:?} cells")));

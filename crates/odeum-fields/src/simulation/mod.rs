@@ -141,7 +141,7 @@ impl<T: Precision> Simulation<T> {
     /// has the same bits as without the interruption; with another kind it agrees to rounding.
     ///
     /// # Errors
-    /// A problem, options or field that are not finite; a GPU that is not there, too little memory
+    /// A problem, options or a field that are not valid; a GPU that is not there, too little memory
     /// on it, or fewer planes along z than several GPUs can share.
     pub fn resume(
         problem: &Problem,

@@ -1,4 +1,4 @@
-//! How a field is advected forward in time.
+//! How a field is advanced in time.
 
 use odeum_ode::method::rkc::recurrence::STABILITY;
 use odeum_ode::{Error, Tolerance};

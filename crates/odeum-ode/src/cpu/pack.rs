@@ -15,7 +15,7 @@ const NONE: usize = usize::MAX;
 struct Lane {
     system: usize,
     span: (f64, f64),
-    /// segments that are done.
+    /// Segments that are done.
     piece: u32,
     /// Save times that are done.
     saved: u32,

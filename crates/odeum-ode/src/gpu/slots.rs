@@ -36,7 +36,7 @@ impl Slots {
         }
     }
 
-    /// paired components found, slots in groups that are isomorphic if there are such. `graph` is a right-hand side.
+    /// Paired components found, slots in groups that are isomorphic if there are such. `graph` is a right-hand side.
     pub(crate) fn find(graph: &Graph, fsal: bool) -> Self {
         let dim = graph.outputs().len();
         let mut paired_of = vec![None; dim];

@@ -294,7 +294,7 @@ pub(crate) fn saves_at_times<T: Precision>(subject: &Subject) {
     }
 }
 
-/// A run with segments is, to the bit, the chain of runs over the pieces.
+/// A run with segments is, to the bit, the chain of runs over the segments.
 pub(crate) fn segments_are_cold_starts<T: Precision>(subject: &Subject) {
     let mut state: Vec<T> = Smooth::exact(0.0).map(T::from_f64).to_vec();
     let options = options::<T>().first_step(FirstStep::Fraction(0.5));

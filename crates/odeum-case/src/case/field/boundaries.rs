@@ -77,13 +77,10 @@ fn faces(
         good &= boundary.is_some();
         for &number in numbers {
             let face = Face::ALL[number];
-            let boundaries = Argument::new("boundary");
-            let this = boundaries.clone().key(face.name().replace(' ', "_"));
-            source_spans.put(
-                of.iter().fold(this, |this, name| this.key((*name).to_owned())),
-                field.source_span(),
-            );
-            source_spans.put(boundaries.key(&key[..1]), field.source_span());
+            let this = face.argument();
+            let this = of.iter().fold(this, |this, name| this.key((*name).to_owned()));
+            source_spans.put(this, field.source_span());
+            source_spans.put(Argument::new("boundary").key(&key[..1]), field.source_span());
             if given.iter().any(|(other, _)| *other == face) {
                 good = false;
                 let message = format!(

@@ -141,8 +141,8 @@ fn source(
     let source = match (&places[..], &rate) {
         ([(key @ ("cell" | "at"), place)], Some(rate)) => {
             if let (Some(s), Some(names)) = (of, names) {
-                source_spans.put(source_argument(&names[s], "rate"), rate.source_span());
-                source_spans.put(source_argument(&names[s], "cell"), place.source_span());
+                source_spans.put(PointSource::argument(&names[s], "rate"), rate.source_span());
+                source_spans.put(PointSource::argument(&names[s], "cell"), place.source_span());
             }
             let (cell, rate) = (cell(key, place, context), quantity(rate));
             let species = names.zip(of).map(|(names, s)| names[s].clone());
@@ -258,9 +258,4 @@ pub(super) fn diffusion(
         all.push((name, values.unwrap_or_default()));
     }
     good.then_some(all)
-}
-
-/// A part of the source of a species, as the library names it.
-fn source_argument(species: &str, part: &'static str) -> Argument {
-    Argument::new("sources").key(species.to_owned()).key(part)
 }

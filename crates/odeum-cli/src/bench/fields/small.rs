@@ -44,7 +44,7 @@ const ROUNDS: usize = 4;
 const BEFORE: usize = 60;
 const MOST: usize = 300;
 
-/// Sums agree to so many spacings of numbers: of Gray and Scott's source spans small differences grow.
+/// Sums agree to so many spacings of numbers: between the spots of Gray and Scott small differences grow.
 const AGREE: f64 = 1e5;
 
 /// The problems of the study.

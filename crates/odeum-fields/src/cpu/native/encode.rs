@@ -224,7 +224,7 @@ const POINTERS: [Register; 9] = [
 ];
 const OURS: usize = 3;
 
-/// The function `(rows, scalars, at, end, non-finite)`, where `rows` are those that it uses.
+/// The function `(rows, scalars, at, end, non_finite)`, where `rows` are those that it uses.
 pub(super) fn encode(target: &Target, rows: &[usize], code: &Allocated) -> Option<Vec<u8>> {
     let rows = &rows[..rows.len().min(POINTERS.len())];
     let borrowed = &POINTERS[OURS.min(rows.len())..rows.len()];

@@ -2,7 +2,7 @@
 //!
 //! An interpreter reads and writes memory at every operation; where a reaction is computed for each
 //! cell that takes longer than all the rest of a sweep. The code made here keeps what it computes in
-//! registers, and goes on from F to what the sweep makes of it: own · out + Σ cₖ Vₖ + right-hand side · F. Its
+//! registers, and goes on from F to what the sweep makes of it: own · out + Σ cₖ Vₖ + rhs · F. Its
 //! operations are those of the interpreter in the same order, and so are the bits of its results.
 //!
 //! There is code for x86-64 with AVX2 or AVX-512, of programs without elementary functions but roots.
@@ -40,7 +40,7 @@ pub(crate) enum Form {
         /// Whether a row of masks leaves out lanes, and what they get.
         masked: Option<Left>,
     },
-    /// A step of forward Euler along a rod, out = u + right-hand side · F, where each lane has a stretch of its
+    /// A step of forward Euler along a rod, out = u + rhs · F, where each lane has a stretch of its
     /// own: neighbours of a pack are the packs beside it. Laplacians are computed from them, in
     /// place of rows that are read, with this factor of second differences. Not all code looks whether
     /// what it writes is finite.

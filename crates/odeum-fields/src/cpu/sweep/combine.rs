@@ -1,4 +1,4 @@
-//! out = own · out + Σ cₖ Vₖ + right-hand side · F along a row, from F.
+//! out = own · out + Σ cₖ Vₖ + rhs · F along a row, from F.
 
 use super::Frame;
 use super::row;
@@ -262,7 +262,7 @@ pub(super) fn without_rhs<L: Lanes>(frame: &Frame<'_, L::Scalar>, tile: &Tile) -
     is_finite(non_finite)
 }
 
-/// Whether a sum of zeros times values is zero: NaN and infinity would have non-finite it.
+/// Whether a sum of zeros times values is zero: NaN and infinity would show in it.
 #[inline(always)]
 pub(super) fn is_finite<L: Lanes>(non_finite: L) -> bool {
     L::bits(non_finite.ne(non_finite)) == 0

@@ -1,4 +1,4 @@
-//! One pass over the grid: out = own · out + Σ cₖ Vₖ + right-hand side · F(t, u).
+//! One pass over the grid: out = own · out + Σ cₖ Vₖ + rhs · F(t, u).
 //!
 //! Every explicit method is a sequence of such sweeps. A sweep is cut into tiles that write
 //! disjoint rows; a row is computed from the rows around it by code that does not know the tile,

@@ -76,7 +76,7 @@ impl<T: Precision> Sweeper<T> {
         self.pool.as_ref()
     }
 
-    /// out = own · out + Σ cₖ Vₖ + right-hand side · F(t, u); true when all of it is finite.
+    /// out = own · out + Σ cₖ Vₖ + rhs · F(t, u); true when all of it is finite.
     pub(crate) fn sweep(
         &self,
         t: f64,
