@@ -19,9 +19,13 @@
 //! the multiplications of [`Real::powi`](crate::Real::powi). Every value has a name of its own
 //! and is assigned once, in an order that keeps few alive. Equal graphs give equal text.
 
+mod group;
 mod partition;
+mod tables;
 
+pub use group::{GroupText, Grouped, MatrixPlaces};
 pub use partition::partition;
+pub use tables::Tables;
 
 use crate::graph::{Class, Graph, Node, NodeId, Op};
 use std::collections::HashMap;

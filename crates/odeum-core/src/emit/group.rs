@@ -1,0 +1,46 @@
+//! Systems that a group of threads evaluates together, from tables.
+
+use super::Tables;
+use std::fmt::Debug;
+
+/// Where the threads of a group keep a matrix −∂f/∂y, or σI − ∂f/∂y and its factors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixPlaces {
+    /// Place of each entry of the Jacobian, in the order of its pattern \[nnz\].
+    pub entries: Vec<u32>,
+    /// A place that nobody reads, for what is written to fill up a row of threads.
+    pub unused: u32,
+    /// A place whose value is zero, for what is read to fill up a row of threads.
+    pub zero: u32,
+    /// Number of places.
+    pub len: u32,
+}
+
+/// How a group of threads evaluates a system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupText {
+    /// The functions `od_group_rhs` and `od_group_linearise`.
+    pub text: String,
+    /// What they read.
+    pub tables: Tables,
+    /// Shared memory of a group beside state, slopes and matrix \[bytes\].
+    pub memory: usize,
+}
+
+/// A system that a group of threads evaluates from tables.
+///
+/// The text defines, for `OD_WIDTH` threads of which each has its number `g.slot`,
+///
+/// ```text
+/// void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams &p, real *f);
+/// void od_group_linearise(const OdGroup &g, real t, const real *y, const OdParams &p, real *f,
+///                         od_entry *matrix);
+/// ```
+///
+/// where y and f \[n\] and the matrix lie in shared memory: f, and −∂f/∂y in its places and zero in all
+/// others. All threads of the group call them; y is complete before, f and the matrix after. Sums are in a fixed
+/// order.
+pub trait Grouped: Debug + Send + Sync {
+    /// Text and tables for groups of `width` threads; `single`: entries of the matrix are of single precision.
+    fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText;
+}
