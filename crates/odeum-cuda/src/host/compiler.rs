@@ -8,7 +8,6 @@ use crate::cache::content_name;
 use libloading::Library;
 use odeum_core::{Error, lock};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Output};
@@ -16,18 +15,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
+/// Of every library. Variables of a thread are where those of the program itself are: kernels ask for them often.
 const OPTIONS: [&str; 11] = [
     "-std=c++17",
-    "-O0",
+    "-shared",
+    "-s",
     "-fPIC",
     "-pthread",
-    "-ffp-contract=off",
+    "-ftls-model=initial-exec",
     "-Wall",
     "-Werror",
     "-Wno-unused",
     "-Wno-unknown-pragmas",
     "-Wno-maybe-uninitialized",
-    "-s",
 ];
 
 /// Libraries that stay loaded after their kernels have gone: who asks for the same again does so soon.
@@ -38,6 +38,23 @@ const UNUSED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Of more bytes than this the libraries that were not used for the longest time are removed.
 const MOST_BYTES: u64 = 512 << 20;
+
+/// What a library is made of.
+pub(super) struct Source<'a> {
+    /// That of errors.
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+    /// What g++ is told besides, after the text.
+    pub(super) options: &'a [&'a str],
+    /// A library with what the text only declares.
+    pub(super) uses: Option<&'a Path>,
+}
+
+/// A library, and where it is.
+pub(super) struct Loaded {
+    pub(super) library: Library,
+    pub(super) path: PathBuf,
+}
 
 /// What g++ says of its version; `None` where there is no g++.
 fn version() -> Option<&'static str> {
@@ -54,17 +71,19 @@ pub fn is_available() -> bool {
     version().is_some()
 }
 
-/// A text as a shared library, compiled unless it is in the folder. `name` is that of errors.
-pub(super) fn library(folder: &Path, name: &str, text: &str) -> Result<Arc<Library>, Error> {
+/// A text as a shared library, compiled unless it is in the folder.
+pub(super) fn library(folder: &Path, source: &Source) -> Result<Arc<Loaded>, Error> {
     /// By name, the latest last.
-    static KNOWN: Mutex<VecDeque<(String, Arc<Library>)>> = Mutex::new(VecDeque::new());
+    static KNOWN: Mutex<VecDeque<(String, Arc<Loaded>)>> = Mutex::new(VecDeque::new());
     static TURNS: OnceLock<Mutex<HashMap<String, Arc<Mutex<()>>>>> = OnceLock::new();
     let version = version().ok_or_else(|| Error::Device {
         device: "host".to_owned(),
         reason: "g++ does not start".to_owned(),
         remedy: "install it, and see that it is on the PATH".to_owned(),
     })?;
-    let content = content_name([version, text].into_iter().chain(OPTIONS));
+    let uses = source.uses.map(|path| path.to_string_lossy()).unwrap_or_default();
+    let options = OPTIONS.iter().chain(source.options).copied();
+    let content = content_name([version, source.text, &uses].into_iter().chain(options));
     // Held by the thread that compiles it: others find it then.
     let turn = lock(TURNS.get_or_init(Mutex::default)).entry(content.clone()).or_default().clone();
     let _mine = lock(&turn);
@@ -73,7 +92,8 @@ pub(super) fn library(folder: &Path, name: &str, text: &str) -> Result<Arc<Libra
     }
     let folder = folder.join("host-kernels");
     clean(&folder);
-    let library = Arc::new(kept(&folder, &content, name, text)?);
+    let path = folder.join(format!("{content}.so"));
+    let library = Arc::new(Loaded { library: kept(&path, source)?, path });
     let mut known = lock(&KNOWN);
     known.push_back((content, library.clone()));
     if known.len() > LOADED {
@@ -82,33 +102,34 @@ pub(super) fn library(folder: &Path, name: &str, text: &str) -> Result<Arc<Libra
     Ok(library)
 }
 
-/// The library of this content in a folder, where it is put unless it is there.
-fn kept(folder: &Path, content: &str, name: &str, text: &str) -> Result<Library, Error> {
-    let path = folder.join(format!("{content}.so"));
+/// The library at this path, where it is put unless it is there.
+fn kept(path: &Path, source: &Source) -> Result<Library, Error> {
     // SAFETY: libraries have no initialisers but those of the C++ run time.
-    let load = || unsafe { Library::new(&path) };
-    if File::open(&path).and_then(|file| file.set_modified(SystemTime::now())).is_ok()
+    let load = || unsafe { Library::new(path) };
+    if File::open(path).and_then(|file| file.set_modified(SystemTime::now())).is_ok()
         && let Ok(library) = load()
     {
         return Ok(library);
     }
-    let refused =
-        |log: String| Error::Compile { kernel: name.to_owned(), log, source_text: text.to_owned() };
-    fs::create_dir_all(folder).map_err(|e| refused(e.to_string()))?;
-    let [source, object] = [temporary(folder, "cpp"), temporary(folder, "tmp")];
+    let refused = |log: String| Error::Compile {
+        kernel: source.name.to_owned(),
+        log,
+        source_text: source.text.to_owned(),
+    };
+    let [text, object] = [temporary(path, "cpp"), temporary(path, "tmp")];
     let compile = || {
-        fs::write(&source, text)?;
-        let header = included(folder, text)?;
-        let options = ["-shared", "-o"].map(OsStr::new).into_iter().chain([object.as_os_str()]);
-        let files = [OsStr::new("-include"), header.as_os_str(), source.as_os_str()];
-        let output = gpp(options.chain(files))?;
+        fs::create_dir_all(path.parent().unwrap_or(path))?;
+        fs::write(&text, source.text)?;
+        let mut compiler = Command::new("g++");
+        compiler.args(OPTIONS).arg("-o").arg(&object).arg(&text);
+        let output = compiler.args(source.uses).args(source.options).output()?;
         if output.status.success() {
-            fs::rename(&object, &path)?;
+            fs::rename(&object, path)?;
         }
         Ok::<Output, std::io::Error>(output)
     };
     let output = compile();
-    for file in [source, object] {
+    for file in [text, object] {
         let _ = fs::remove_file(file);
     }
     let output = output.map_err(|e| refused(e.to_string()))?;
@@ -118,41 +139,11 @@ fn kept(folder: &Path, content: &str, name: &str, text: &str) -> Result<Library,
     load().map_err(|e| refused(e.to_string()))
 }
 
-fn gpp<'a>(arguments: impl Iterator<Item = &'a OsStr>) -> std::io::Result<Output> {
-    Command::new("g++").args(OPTIONS).args(arguments).output()
-}
-
-/// A name that no other thread or process uses.
-fn temporary(folder: &Path, extension: &str) -> PathBuf {
+/// A name beside a path that no other thread or process uses.
+fn temporary(path: &Path, extension: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!("{}-{number}.{extension}", process::id()))
-}
-
-/// A header with all that a text includes, compiled once for all texts that include the same: it
-/// would be a third of the work for each.
-fn included(folder: &Path, text: &str) -> std::io::Result<PathBuf> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let lines = text.lines().filter(|line| line.starts_with("#include <"));
-    let includes: String = lines.map(|line| format!("{line}\n")).collect();
-    let content =
-        content_name([version().unwrap_or_default(), &includes].into_iter().chain(OPTIONS));
-    let header = folder.join(format!("{content}.h"));
-    let compiled = folder.join(format!("{content}.h.gch"));
-    let _one = lock(&ONE);
-    if !compiled.exists() {
-        let own = temporary(folder, "h");
-        fs::write(&own, &includes)?;
-        fs::rename(own, &header)?;
-        let own = temporary(folder, "gch");
-        let how = ["-x", "c++-header", "-o"].map(OsStr::new).into_iter();
-        let output = gpp(how.chain([own.as_os_str(), header.as_os_str()]))?;
-        // Without a compiled form the header itself is read.
-        if output.status.success() {
-            fs::rename(own, compiled)?;
-        }
-    }
-    Ok(header)
+    path.with_file_name(format!("{}-{number}.{extension}", process::id()))
 }
 
 /// Removes what nobody has used for long, and the oldest of what is too much, once for each folder.
@@ -169,10 +160,8 @@ fn remove_unused(folder: &Path, unused: Duration, most: u64) {
     let described = entries.filter_map(|entry| {
         let entry = entry.ok()?;
         let about = entry.metadata().ok()?;
-        // Headers are of no size, and not used as files of their own.
-        let is_header = entry.path().extension().is_some_and(|e| e == "h" || e == "gch");
         let age = about.modified().ok()?.elapsed().unwrap_or_default();
-        (!is_header).then(|| (age, about.len(), entry.path()))
+        Some((age, about.len(), entry.path()))
     });
     let mut files: Vec<_> = described.collect();
     files.sort();
@@ -199,7 +188,7 @@ mod tests {
     fn what_is_old_or_too_much_goes() {
         let folder = folder("unused");
         let day = Duration::from_secs(24 * 60 * 60);
-        for (days, name) in [(9, "a.so"), (3, "b.so"), (2, "c.so"), (0, "d.so"), (9, "e.h.gch")] {
+        for (days, name) in [(9, "a.so"), (3, "b.so"), (2, "c.so"), (0, "d.so")] {
             let file = File::create(folder.join(name)).unwrap();
             file.set_len(100).unwrap();
             file.set_modified(SystemTime::now() - days * day).unwrap();
@@ -211,9 +200,9 @@ mod tests {
             names.join(" ")
         };
         remove_unused(&folder, 7 * day, 1000);
-        assert_eq!(left(), "b.so c.so d.so e.h.gch");
+        assert_eq!(left(), "b.so c.so d.so");
         remove_unused(&folder, 7 * day, 250);
-        assert_eq!(left(), "c.so d.so e.h.gch");
+        assert_eq!(left(), "c.so d.so");
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -224,8 +213,10 @@ mod tests {
         }
         let folder = folder("kept");
         let text = "extern \"C\" int od_seven() { return 7; }\n";
+        let path = folder.join("seven.so");
         let seven = |text: &str| {
-            let library = kept(&folder, "seven", "od_seven", text)?;
+            let source = Source { name: "od_seven", text, options: &[], uses: None };
+            let library = kept(&path, &source)?;
             // SAFETY: the library exports this function.
             Ok::<i32, Error>(unsafe {
                 library.get::<unsafe extern "C" fn() -> i32>(b"od_seven").unwrap()()
@@ -234,7 +225,7 @@ mod tests {
         assert_eq!(seven(text).unwrap(), 7);
         // It comes from the folder: this text would not compile.
         assert_eq!(seven("?").unwrap(), 7);
-        fs::write(folder.join("seven.so"), "damaged").unwrap();
+        fs::write(&path, "damaged").unwrap();
         assert!(matches!(seven("?"), Err(Error::Compile { .. })));
         assert_eq!(seven(text).unwrap(), 7);
         let names = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path());

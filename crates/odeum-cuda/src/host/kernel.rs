@@ -1,7 +1,7 @@
 //! Kernels as functions of shared libraries.
 
-use super::compiler;
-use libloading::{Library, Symbol};
+use super::compiler::{self, Loaded, Source};
+use libloading::Symbol;
 use odeum_core::Error;
 use std::ffi::c_void;
 use std::path::Path;
@@ -10,6 +10,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SHIM: &str = include_str!("../device/host_shim.h");
 const MAIN: &str = include_str!("../device/host_main.h");
+const THREADS: &str = include_str!("../device/host_threads.cpp");
+
+/// Of kernels, which need nothing of the C++ run time.
+const OPTIONS: [&str; 12] = [
+    "-O0",
+    "-ffp-contract=off",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-asynchronous-unwind-tables",
+    "-nostdinc++",
+    "-nostdlib",
+    "-lm",
+    "-lgcc",
+    "-lc",
+    "-Wl,-z,defs",
+    "-pipe",
+];
+
+/// Of what runs their threads. Jumps from stack to stack are not what fortified ones take them for.
+const THREADS_OPTIONS: [&str; 2] = ["-O2", "-U_FORTIFY_SOURCE"];
 
 /// Blocks that a multiprocessor holds at once, of whichever kernel.
 const RESIDENT: usize = 4;
@@ -23,7 +43,7 @@ type Sizes = unsafe extern "C" fn(*mut u64) -> u64;
 /// A kernel of a text, as plain C++.
 #[derive(Clone)]
 pub struct Kernel {
-    library: Arc<Library>,
+    library: Arc<Loaded>,
     name: String,
 }
 
@@ -38,8 +58,12 @@ impl Pending {
     pub(super) fn new(folder: &Path, source: &str, kernels: &[&str], patience: usize) -> Pending {
         let exports: String = kernels.iter().map(|k| format!("OD_HOST_KERNEL({k})\n")).collect();
         let text = format!("{SHIM}\n{source}\n{MAIN}\n{exports}");
-        let name = kernels.first().copied().unwrap_or_default();
-        let kernels = compiler::library(folder, name, &text).map(|library| {
+        let library = threads(folder).and_then(|threads| {
+            let name = kernels.first().copied().unwrap_or_default();
+            let uses = Some(threads.path.as_path());
+            compiler::library(folder, &Source { name, text: &text, options: &OPTIONS, uses })
+        });
+        let kernels = library.map(|library| {
             let kernel = |&name: &&str| Kernel { library: library.clone(), name: name.to_owned() };
             kernels.iter().map(kernel).collect()
         });
@@ -49,6 +73,13 @@ impl Pending {
     pub(super) fn kernels(self) -> Result<Vec<Kernel>, Error> {
         self.kernels
     }
+}
+
+/// What runs the threads of all kernels.
+fn threads(folder: &Path) -> Result<Arc<Loaded>, Error> {
+    let text = format!("{SHIM}\n{THREADS}");
+    let (name, options) = ("od_host_launch", &THREADS_OPTIONS);
+    compiler::library(folder, &Source { name, text: &text, options, uses: None })
 }
 
 impl crate::device::Pending for Pending {
@@ -130,7 +161,7 @@ impl Kernel {
     unsafe fn function<F>(&self, what: &str) -> Result<Symbol<'_, F>, Error> {
         let name = format!("{what}_{}", self.name);
         // SAFETY: the caller's promise.
-        unsafe { self.library.get(name.as_bytes()) }
+        unsafe { self.library.library.get(name.as_bytes()) }
             .map_err(|e| Error::Cuda { doing: format!("finding {name}"), reason: e.to_string() })
     }
 }

@@ -1,0 +1,119 @@
+// Runs the threads of blocks, as fibres of one thread of the computer: each runs up to a barrier, a vote or
+// an atomic operation, and then lets the others run. Stands after host_shim.h; one library for all kernels.
+#include <memory>
+#include <setjmp.h>
+#include <ucontext.h>
+#include <vector>
+
+// A fibre begins as a context; from then on it is left and entered by jumps, which do not call the
+// system as changes of context do. It stays for later launches, of whichever kernel.
+struct OdHostFibre {
+    std::unique_ptr<char[]> stack;
+    jmp_buf place;
+    bool ended;
+    unsigned votes;
+};
+
+// What a thread of the computer has.
+struct OdHostThread {
+    jmp_buf scheduler;
+    std::vector<OdHostFibre> fibres;
+    unsigned current;
+    void (*body)(void **);
+    void **arguments;
+    // More than the 227 KiB that a block may have.
+    std::vector<double> shared = std::vector<double>(32 * 1024);
+    // Of each warp.
+    unsigned char votes[32][3];
+};
+
+__thread uint3_ threadIdx, blockIdx, blockDim, gridDim;
+__thread void *od_host_shared;
+static __thread OdHostThread *od_host_me;
+
+// Goes to the scheduler, and comes back when that enters the fibre.
+static void od_host_leave() {
+    OdHostThread &me = *od_host_me;
+    if (!_setjmp(me.fibres[me.current].place)) _longjmp(me.scheduler, 1);
+}
+
+void od_host_yield() {
+    const uint3_ mine = threadIdx;
+    od_host_leave();
+    threadIdx = mine;
+}
+
+// A vote is written in one round and read in the next, while the one after it is cleared.
+bool od_any_lane(bool x) {
+    OdHostThread &me = *od_host_me;
+    unsigned char *votes = me.votes[me.current / 32];
+    const unsigned n = me.fibres[me.current].votes++;
+    votes[n % 3] |= x;
+    votes[(n + 1) % 3] = 0;
+    od_host_yield();
+    return votes[n % 3];
+}
+
+static void od_host_fibre() {
+    OdHostThread &me = *od_host_me;
+    for (;;) {
+        me.body(me.arguments);
+        me.fibres[me.current].ended = true;
+        od_host_leave();
+    }
+}
+
+// Comes back when the fibre yields, or has ended.
+static void od_host_enter(OdHostThread &me, OdHostFibre &fibre) {
+    if (_setjmp(me.scheduler)) return;
+    if (fibre.stack) _longjmp(fibre.place, 1);
+    const size_t bytes = 128 * 1024;
+    // Not cleared: memory that is not touched is none.
+    fibre.stack.reset(new char[bytes]);
+    ucontext_t start;
+    getcontext(&start);
+    start.uc_stack.ss_sp = fibre.stack.get();
+    start.uc_stack.ss_size = bytes;
+    makecontext(&start, od_host_fibre, 0);
+    setcontext(&start);
+}
+
+static void od_host_block(OdHostThread &me, unsigned threads) {
+    // Of shared memory nothing is read that the block has not written: what it holds are large
+    // numbers, as after what is no number simulations go back and take single steps.
+    memset(me.shared.data(), 0x41, me.shared.size() * sizeof(double));
+    memset(me.votes, 0, sizeof(me.votes));
+    for (unsigned t = 0; t < threads; ++t) me.fibres[t].ended = false, me.fibres[t].votes = 0;
+    // One round is as far as the next barrier. Threads that end have as many barriers behind
+    // them as the others, or none follow: a finished fibre is not resumed.
+    bool any = true;
+    while (any) {
+        any = false;
+        for (unsigned t = 0; t < threads; ++t) {
+            if (me.fibres[t].ended) continue;
+            me.current = t;
+            threadIdx = uint3_{t % blockDim.x, t / blockDim.x, 0};
+            od_host_enter(me, me.fibres[t]);
+            any = any || !me.fibres[t].ended;
+        }
+    }
+}
+
+void od_host_launch(
+    void (*body)(void **), void **arguments, const unsigned long *blocks, const unsigned long *block) {
+    static thread_local std::unique_ptr<OdHostThread> own(new OdHostThread());
+    OdHostThread &me = *(od_host_me = own.get());
+    const unsigned threads = block[0] * block[1];
+    if (me.fibres.size() < threads) me.fibres.resize(threads);
+    me.body = body;
+    me.arguments = arguments;
+    od_host_shared = me.shared.data();
+    blockDim = uint3_{(unsigned)block[0], (unsigned)block[1], 1};
+    gridDim = uint3_{(unsigned)blocks[0], (unsigned)blocks[1], (unsigned)blocks[2]};
+    for (unsigned z = 0; z < gridDim.z; ++z)
+        for (unsigned y = 0; y < gridDim.y; ++y)
+            for (unsigned x = 0; x < gridDim.x; ++x) {
+                blockIdx = uint3_{x, y, z};
+                od_host_block(me, threads);
+            }
+}
