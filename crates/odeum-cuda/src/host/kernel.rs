@@ -58,8 +58,8 @@ impl Pending {
     pub(super) fn new(folder: &Path, source: &str, kernels: &[&str], patience: usize) -> Pending {
         let exports: String = kernels.iter().map(|k| format!("OD_HOST_KERNEL({k})\n")).collect();
         let text = format!("{SHIM}\n{source}\n{MAIN}\n{exports}");
-        let library = threads(folder).and_then(|threads| {
-            let name = kernels.first().copied().unwrap_or_default();
+        let name = kernels.first().copied().unwrap_or_default();
+        let library = threads(folder, name).and_then(|threads| {
             let uses = Some(threads.path.as_path());
             compiler::library(folder, &Source { name, text: &text, options: &OPTIONS, uses })
         });
@@ -75,10 +75,10 @@ impl Pending {
     }
 }
 
-/// What runs the threads of all kernels.
-fn threads(folder: &Path) -> Result<Arc<Loaded>, Error> {
+/// What runs the threads of all kernels; the name is that of the one it is wanted for.
+fn threads(folder: &Path, name: &str) -> Result<Arc<Loaded>, Error> {
     let text = format!("{SHIM}\n{THREADS}");
-    let (name, options) = ("od_host_launch", &THREADS_OPTIONS);
+    let options = &THREADS_OPTIONS;
     compiler::library(folder, &Source { name, text: &text, options, uses: None })
 }
 
