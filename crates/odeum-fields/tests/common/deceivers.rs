@@ -1,6 +1,6 @@
 //! Problems that have deceived: each is a class of its own, for every method and every backend.
 
-use super::{methods, model};
+use super::{methods, model, some};
 use odeum_fields::{
     Advection, Boundaries, Boundary, Checkpoint, Clock, Face, Field, Grid, Mask, Method, Options,
     Outcome, PointSource, Problem, Quantity, Simulation, Steps, Summary, Velocity, noise,
@@ -9,8 +9,29 @@ use odeum_fields::{
 use odeum_ode::Status;
 use std::ops::ControlFlow;
 
-/// How a backend begins a simulation, or takes it up.
-pub(crate) type Begin = fn(&Problem, Checkpoint<f64>, &Options) -> Simulation<f64>;
+/// What simulations run on.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine {
+    /// How it begins one, or takes it up.
+    pub(crate) begin: fn(&Problem, Checkpoint<f64>, &Options) -> Simulation<f64>,
+    /// Whether it compiles kernels for each, so that [some](super::some) variants have to do.
+    pub(crate) compiles: bool,
+}
+
+impl Machine {
+    fn begin(
+        self,
+        problem: &Problem,
+        start: Checkpoint<f64>,
+        options: &Options,
+    ) -> Simulation<f64> {
+        (self.begin)(problem, start, options)
+    }
+
+    fn some<V>(self, all: impl IntoIterator<Item = V>, places: &[usize]) -> Vec<V> {
+        if self.compiles { some(all, places) } else { all.into_iter().collect() }
+    }
+}
 
 /// A field at time 0.
 fn start(field: &Field<f64>) -> Checkpoint<f64> {
@@ -45,14 +66,14 @@ fn velocities(grid: &Grid) -> Vec<Velocity> {
 
 /// Problems of one species that a velocity carries: with all schemes, with and without a reaction term
 /// (which decides how rows are computed), with coefficients of diffusion that vary, and with a mask.
-fn advected(boundaries: &Boundaries) -> Vec<Problem> {
+fn advected(boundaries: &Boundaries, machine: Machine) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (shape, kinds) in [([13, 1, 1], 0..1), ([11, 7, 1], 1..2), ([9, 6, 5], 0..3)] {
         let grid = Grid::new(shape, 0.2).unwrap();
         for (n, velocity) in
             velocities(&grid).into_iter().enumerate().filter(|(n, _)| kinds.contains(n))
         {
-            for scheme in [Advection::Upwind, Advection::Koren] {
+            for (m, scheme) in [Advection::Upwind, Advection::Koren].into_iter().enumerate() {
                 let equation = if n == 1 { "0.01 * lap(u) + 0 * t" } else { "0.01 * lap(u)" };
                 let problem = Problem::new(model(&[("u", equation)]), grid)
                     .boundaries(boundaries.clone())
@@ -62,8 +83,11 @@ fn advected(boundaries: &Boundaries) -> Vec<Problem> {
                 let holes = |k| if k % 17 == 3 { 0.0 } else { 1.0 };
                 let holes: Vec<f64> = (0..grid.cells()).map(holes).collect();
                 let mask = Mask::from_values(&grid, &holes).unwrap();
-                problems.push(problem.clone());
-                problems.extend((shape[2] > 1).then(|| problem.mask(mask)));
+                let mut both = vec![problem.clone()];
+                both.extend((shape[2] > 1).then(|| problem.mask(mask)));
+                // Masked by one of the schemes, and not by the other.
+                let place = if both.len() > 1 { (n + m) % 2 } else { 0 };
+                problems.extend(machine.some(both, &[place]));
             }
         }
     }
@@ -86,11 +110,11 @@ fn is_monotone(options: &Options) -> bool {
 }
 
 /// Nothing passes closed boundaries, whatever velocity blows at them.
-pub(crate) fn closed_boxes_keep_their_mass(begin: Begin) {
-    for problem in advected(&Boundaries::default()) {
+pub(crate) fn closed_boxes_keep_their_mass(machine: Machine) {
+    for problem in advected(&Boundaries::default(), machine) {
         let field = between_zero_and_one(&problem.grid);
         for options in positive_steps(&problem, &field, 0.3) {
-            let mut simulation = begin(&problem, start(&field), &options);
+            let mut simulation = machine.begin(&problem, start(&field), &options);
             let before = summary(&simulation);
             assert_eq!(until(&mut simulation, 0.3), Outcome::Reached);
             let after = summary(&simulation);
@@ -103,7 +127,7 @@ pub(crate) fn closed_boxes_keep_their_mass(begin: Begin) {
 }
 
 /// What a velocity brings in at boundaries with values lies between these, and all else between what was there.
-pub(crate) fn inflow_keeps_bounds(begin: Begin) {
+pub(crate) fn inflow_keeps_bounds(machine: Machine) {
     let given = Boundary::Dirichlet(Quantity::from("0.5 + 0.5 * sin(20 * t)"));
     let through = |low: &Boundary, high: &Boundary| {
         let face = |axis, high| Face { axis, high };
@@ -113,14 +137,14 @@ pub(crate) fn inflow_keeps_bounds(begin: Begin) {
         })
     };
     for boundaries in [through(&given, &given), through(&given, &Boundary::Open)] {
-        for problem in advected(&boundaries) {
+        for problem in advected(&boundaries, machine) {
             // A velocity that differs from cell to cell has a divergence, which makes new extrema.
             if matches!(problem.velocity, Some(Velocity::Cells(_))) || problem.mask.is_some() {
                 continue;
             }
             let field = between_zero_and_one(&problem.grid);
             for options in positive_steps(&problem, &field, 0.5).iter().filter(|o| is_monotone(o)) {
-                let mut simulation = begin(&problem, start(&field), options);
+                let mut simulation = machine.begin(&problem, start(&field), options);
                 let mut bounds = (0.0_f64, 1.0_f64);
                 let outcome = simulation.until(0.5, 1, &mut |simulation| {
                     let now = summary(simulation);
@@ -136,15 +160,17 @@ pub(crate) fn inflow_keeps_bounds(begin: Begin) {
 }
 
 /// A channel fills with what comes in, and leaves by its open end; its sides are closed.
-pub(crate) fn channels_fill_with_what_comes_in(begin: Begin) {
-    for (axis, from_high) in [(0, false), (0, true), (1, true), (2, false)] {
+pub(crate) fn channels_fill_with_what_comes_in(machine: Machine) {
+    let sides = [(0, false), (0, true), (1, true), (2, false)];
+    for (n, (axis, from_high)) in sides.into_iter().enumerate() {
         let mut shape = [6, 5, 4];
         shape[axis] = 9;
         let grid = Grid::new(shape, 0.1).unwrap();
         let mut parts = [0.0; 3];
         parts[axis] = if from_high { -1.0 } else { 1.0 };
         let leak = Boundary::Robin { value: 2.0, gradient: 0.0, amount: Quantity::from(1.4) };
-        for inlet in [Boundary::Dirichlet(Quantity::from(0.7)), leak] {
+        let inlets = [Boundary::Dirichlet(Quantity::from(0.7)), leak];
+        for inlet in machine.some(inlets, &[n / 2]) {
             let boundaries = Boundaries::default()
                 .face(Face { axis, high: from_high }, inlet)
                 .face(Face { axis, high: !from_high }, Boundary::Open);
@@ -155,7 +181,7 @@ pub(crate) fn channels_fill_with_what_comes_in(begin: Begin) {
                 let field = Field::<f64>::zeros(&grid, 1).unwrap();
                 let steps = positive_steps(&problem, &field, 4.0);
                 for options in steps.iter().filter(|o| matches!(o.steps, Steps::Fixed(_))) {
-                    let mut simulation = begin(&problem, start(&field), options);
+                    let mut simulation = machine.begin(&problem, start(&field), options);
                     assert_eq!(until(&mut simulation, 4.0), Outcome::Reached);
                     let Summary { min, max, .. } = summary(&simulation);
                     let filled = (min - 0.7).abs() < 1e-7 && (max - 0.7).abs() < 1e-7;
@@ -168,7 +194,7 @@ pub(crate) fn channels_fill_with_what_comes_in(begin: Begin) {
 
 /// A source that is no number from some time on is found in the step that meets it first, the last
 /// one too, in its own cell, and the field is that of the step before.
-pub(crate) fn sources_that_spoil_are_found(begin: Begin) {
+pub(crate) fn sources_that_spoil_are_found(machine: Machine) {
     let cell = [4, 2, 1];
     // The first spoils nothing before the last step.
     for (rate, end) in [("sqrt(0.185 - t)", 0.2), ("ln(0.1 - t)", 0.3), ("sqrt(0.1 - t)", 0.3)] {
@@ -178,7 +204,7 @@ pub(crate) fn sources_that_spoil_are_found(begin: Begin) {
         let problem = Problem::new(model(&equations), grid).source(source);
         let field = Field::from_fn(&grid, 2, |_, [x, y, z]| x + y * z).unwrap();
         for options in methods(0.01) {
-            let mut simulation = begin(&problem, start(&field), &options);
+            let mut simulation = machine.begin(&problem, start(&field), &options);
             let mut seen = true;
             let outcome = simulation.until(end, 1, &mut |simulation| {
                 seen &= simulation.summaries().unwrap().iter().all(|all| all.sum.is_finite());
@@ -225,11 +251,11 @@ fn autocatalysis() -> Vec<Problem> {
 }
 
 /// Steps of a fraction follow a limit that falls to a fifth, and end where the equations do.
-pub(crate) fn shares_follow_the_field(begin: Begin) {
+pub(crate) fn shares_follow_the_field(machine: Machine) {
     for problem in autocatalysis() {
         let field = Field::from_fn(&problem.grid, 2, |s, _| [10.0, 0.5][s]).unwrap();
         for options in shares() {
-            let mut simulation = begin(&problem, start(&field), &options);
+            let mut simulation = machine.begin(&problem, start(&field), &options);
             let mut least = 0.0_f64;
             let outcome = simulation.until(4.0, 1, &mut |simulation| {
                 least = least.min(summary(simulation).min);
@@ -245,11 +271,11 @@ pub(crate) fn shares_follow_the_field(begin: Begin) {
 }
 
 /// Steps of a fixed size that the field has become too stiff for are no success.
-pub(crate) fn fixed_steps_end_where_they_are_too_large(begin: Begin) {
+pub(crate) fn fixed_steps_end_where_they_are_too_large(machine: Machine) {
     for problem in autocatalysis() {
         let field = Field::from_fn(&problem.grid, 2, |s, _| [10.0, 0.5][s]).unwrap();
         for options in fixed(&problem, &field, 4.0) {
-            let mut simulation = begin(&problem, start(&field), &options);
+            let mut simulation = machine.begin(&problem, start(&field), &options);
             let outcome = until(&mut simulation, 4.0);
             match outcome {
                 Outcome::Unstable(it) => assert!(it.largest < it.step, "{it:?}"),
@@ -263,14 +289,14 @@ pub(crate) fn fixed_steps_end_where_they_are_too_large(begin: Begin) {
             }
             // Whoever means it may go on.
             let forced = Options { force: true, ..options };
-            let outcome = until(&mut begin(&problem, start(&field), &forced), 0.5);
+            let outcome = until(&mut machine.begin(&problem, start(&field), &forced), 0.5);
             assert!(!matches!(outcome, Outcome::Unstable(_)), "{forced:?}");
         }
     }
 }
 
 /// Phases that part: their limit is half of that of what they part from.
-pub(crate) fn phases_part_within_their_limit(begin: Begin) {
+pub(crate) fn phases_part_within_their_limit(machine: Machine) {
     let grid = Grid::new([20, 16, 1], 1.0).unwrap();
     let problem = Problem::new(model(&[("c", "lap(c^3 - c - lap(c))")]), grid);
     let mut cell = 0;
@@ -280,7 +306,7 @@ pub(crate) fn phases_part_within_their_limit(begin: Begin) {
     });
     let field = field.unwrap();
     for options in shares() {
-        let mut simulation = begin(&problem, start(&field), &options);
+        let mut simulation = machine.begin(&problem, start(&field), &options);
         let before = summary(&simulation);
         assert_eq!(until(&mut simulation, 40.0), Outcome::Reached, "{options:?}");
         let after = summary(&simulation);
@@ -290,16 +316,16 @@ pub(crate) fn phases_part_within_their_limit(begin: Begin) {
         assert!(parted && finite, "{options:?}: {after:?}");
     }
     let euler = &fixed(&problem, &field, 40.0)[0];
-    let outcome = until(&mut begin(&problem, start(&field), euler), 40.0);
+    let outcome = until(&mut machine.begin(&problem, start(&field), euler), 40.0);
     assert!(matches!(outcome, Outcome::Unstable(_)), "{outcome:?}");
 }
 
 /// Interruptions change no bit of steps that follow the field.
-pub(crate) fn shares_go_on_with_the_same_bits(begin: Begin) {
+pub(crate) fn shares_go_on_with_the_same_bits(machine: Machine) {
     let problem = &autocatalysis()[0];
     let field = Field::from_fn(&problem.grid, 2, |s, [x, ..]| [10.0, 0.5 + 0.01 * x][s]).unwrap();
     for options in shares() {
-        let mut simulation = begin(problem, start(&field), &options);
+        let mut simulation = machine.begin(problem, start(&field), &options);
         let mut kept = None;
         let outcome = simulation.until(2.0, 5, &mut |simulation| {
             if simulation.counts().steps == 15 {
@@ -308,7 +334,7 @@ pub(crate) fn shares_go_on_with_the_same_bits(begin: Begin) {
             ControlFlow::Continue(())
         });
         assert_eq!(outcome.unwrap(), Outcome::Reached);
-        let mut other = begin(problem, kept.unwrap(), &options);
+        let mut other = machine.begin(problem, kept.unwrap(), &options);
         assert_eq!(until(&mut other, 2.0), Outcome::Reached);
         assert!(simulation.checkpoint().unwrap() == other.checkpoint().unwrap(), "{options:?}");
     }
@@ -316,7 +342,7 @@ pub(crate) fn shares_go_on_with_the_same_bits(begin: Begin) {
 
 /// Waves that never fade: no method may make more of them than a tenth, and forward Euler none at all
 /// over an endless time.
-pub(crate) fn waves_that_never_fade_do_not_grow(begin: Begin) {
+pub(crate) fn waves_that_never_fade_do_not_grow(machine: Machine) {
     let (n, end) = (32, 6.0);
     let grid = Grid::new([n, 1, 1], 1.0).unwrap();
     // In space, of which the shortest are the fastest; and a reaction that oscillates everywhere.
@@ -337,7 +363,7 @@ pub(crate) fn waves_that_never_fade_do_not_grow(begin: Begin) {
             squared * of(0) + of(1) * if equations[0].1 == "2 * v" { squared } else { 1.0 }
         };
         for options in shares() {
-            let mut simulation = begin(&problem, start(&field), &options);
+            let mut simulation = machine.begin(&problem, start(&field), &options);
             assert_eq!(until(&mut simulation, end), Outcome::Reached, "{equations:?} {options:?}");
             let change = energy(&simulation.field().unwrap()) / energy(&field);
             // SSPRK3 damps so short a wave.
@@ -348,7 +374,7 @@ pub(crate) fn waves_that_never_fade_do_not_grow(begin: Begin) {
         let largest = limits.largest_step(Method::Ssprk3) * 2.0;
         assert!((1.6..1.74).contains(&largest), "{largest}");
         // A wave is resolved by such steps, and grows in each of them.
-        let mut simulation = begin(&problem, start(&field), &Options::euler(0.1));
+        let mut simulation = machine.begin(&problem, start(&field), &Options::euler(0.1));
         let error = simulation.until(end, 0, &mut |_| ControlFlow::Continue(())).unwrap_err();
         assert!(error.to_string().contains("ssprk3"), "{error}");
     }

@@ -11,6 +11,17 @@ use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 
+/// Whether every variant of a check runs, which `ODEUM_THOROUGH=1` asks for: kernels of each are compiled.
+pub(crate) fn is_thorough() -> bool {
+    std::env::var_os("ODEUM_THOROUGH").is_some_and(|value| value == "1")
+}
+
+/// The variants at these places; all of them where the tests are [thorough](is_thorough).
+pub(crate) fn some<V>(all: impl IntoIterator<Item = V>, places: &[usize]) -> Vec<V> {
+    let taken = |n: usize| is_thorough() || places.contains(&n);
+    all.into_iter().enumerate().filter(|(n, _)| taken(*n)).map(|(_, variant)| variant).collect()
+}
+
 /// A model of the species that these equations are of.
 pub(crate) fn model(equations: &[(&'static str, &'static str)]) -> Model {
     let text = ModelText {

@@ -1,12 +1,14 @@
 //! The [deceivers](crate::common::deceivers) by kernels that run on the host.
 
-use crate::common::deceivers;
+use crate::common::deceivers::{self, Machine};
 use crate::host;
 use odeum_fields::{Checkpoint, Options, Problem, Simulation};
 
 fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> Simulation<f64> {
     Simulation::on_device(problem, start, options, host::device()).unwrap()
 }
+
+const KERNELS: Machine = Machine { begin, compiles: true };
 
 macro_rules! deceivers {
     ($($name:ident),* $(,)?) => {
@@ -15,7 +17,7 @@ macro_rules! deceivers {
             if !host::is_available() {
                 return;
             }
-            deceivers::$name(begin);
+            deceivers::$name(KERNELS);
         })*
     };
 }

@@ -188,7 +188,7 @@ fn failures_are_placed_and_the_last_state_is_kept() {
         return;
     }
     let grid = Grid::new([20, 5, 6], 1.0).unwrap();
-    for (from, stop) in [(0.0_f64, 0), (0.975, 0), (4.085, 0), (4.085, 23)] {
+    for (from, stop) in [(0.0_f64, 0), (0.975, 0), (1.785, 0), (1.785, 23)] {
         let rate: &'static str =
             format!("select(c > 0.9, select(t > {from}, 1/(t - t), 1), d)").leak();
         let problem = Problem::new(model(&[("c", "0.001*lap(d)"), ("d", rate)]), grid);
@@ -203,7 +203,7 @@ fn failures_are_placed_and_the_last_state_is_kept() {
         let simulations = both_from(&problem, &options, start());
         let mut ends = Vec::new();
         for mut simulation in simulations {
-            let outcome = simulation.until(4.6, stop, &mut go_on).unwrap();
+            let outcome = simulation.until(2.3, stop, &mut go_on).unwrap();
             let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
             assert_eq!(failure.status, Status::NonFinite);
             assert_eq!(failure.place, Some(("d".to_owned(), cell)));
@@ -315,7 +315,7 @@ fn interruptions_change_no_bit() {
             Simulation::on_device(&problem, from, &options, host::device()).unwrap()
         };
         let (mut simulation, mut written) = (begin(start.clone()), Vec::new());
-        let end = 7.4321;
+        let end = 3.4321;
         let outcome = simulation.until(end, 7, &mut |simulation| {
             if simulation.counts().steps == 7 {
                 simulation.checkpoint().unwrap().write(&mut written).unwrap();

@@ -1,17 +1,20 @@
 //! The [deceivers](crate::common::deceivers) on the processor.
 
-use crate::common::{deceivers, one_thread};
+use crate::common::deceivers::{self, Machine};
+use crate::common::one_thread;
 use odeum_fields::{Checkpoint, Options, Problem, Simulation};
 
 fn begin(problem: &Problem, start: Checkpoint<f64>, options: &Options) -> Simulation<f64> {
     Simulation::resume(problem, start, options, one_thread()).unwrap()
 }
 
+const PROCESSOR: Machine = Machine { begin, compiles: false };
+
 macro_rules! deceivers {
     ($($name:ident),* $(,)?) => {
         $(#[test]
         fn $name() {
-            deceivers::$name(begin);
+            deceivers::$name(PROCESSOR);
         })*
     };
 }
