@@ -3,8 +3,8 @@
 use odeum_core::{Pattern, Tape};
 use odeum_ode::problems::{self, Problem};
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Error, FirstStep, JacobianBy, Method, Options, Radau, Real,
-    Rosenbrock, Solution, Solver, Status, System, Tolerance,
+    Device, DynSystem, Ensemble, Error, Exponential, FirstStep, JacobianBy, Method, Options, Radau,
+    Real, Rosenbrock, Solution, Solver, Status, System, Tolerance,
 };
 
 fn integrate(
@@ -178,6 +178,9 @@ fn by_differences(method: &Method) -> Method {
             Method::Rosenbrock(Rosenbrock { jacobian: JacobianBy::Differences, ..rosenbrock })
         }
         Method::Radau(radau) => Method::Radau(Radau { jacobian: JacobianBy::Differences, ..radau }),
+        Method::Exponential(exponential) => {
+            Method::Exponential(Exponential { jacobian: JacobianBy::Differences, ..exponential })
+        }
         other => other,
     }
 }
