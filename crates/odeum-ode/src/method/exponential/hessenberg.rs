@@ -84,21 +84,28 @@ const RESIDUES: [[[f64; 2]; 7]; 6] = [
 /// What functions add to sums, by the scales c of their arguments.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
-    /// c, and number of the sum, k and weight of each term.
-    by_scale: Vec<(f64, Vec<(usize, usize, f64)>)>,
+    by_scale: Vec<(f64, Vec<Share>)>,
+}
+
+/// A term w φₖ(c z) of the function of a sum.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    sum: usize,
+    k: usize,
+    weight: f64,
 }
 
 impl Terms {
     /// Of the functions that add to the sums 0, 1, …; an empty one adds nothing.
     pub(super) fn new(functions: &[Function]) -> Self {
-        let mut by_scale: Vec<(f64, Vec<_>)> = Vec::new();
+        let mut by_scale: Vec<(f64, Vec<Share>)> = Vec::new();
         for (sum, term) in
             functions.iter().enumerate().flat_map(|(s, f)| f.iter().map(move |t| (s, t)))
         {
-            let entry = (sum, term.k as usize, term.weight);
+            let share = Share { sum, k: term.k as usize, weight: term.weight };
             match by_scale.iter_mut().find(|(scale, _)| *scale == term.scale) {
-                Some((_, terms)) => terms.push(entry),
-                None => by_scale.push((term.scale, vec![entry])),
+                Some((_, shares)) => shares.push(share),
+                None => by_scale.push((term.scale, vec![share])),
             }
         }
         Terms { by_scale }
@@ -155,7 +162,7 @@ impl<L: Lanes> Hessenberg<L> {
         self.values.fill(L::lit(0.0));
         self.ends.fill(L::lit(0.0));
         let next = self.entries[m * most + m - 1];
-        for (scale, terms) in &terms.by_scale {
+        for (scale, shares) in &terms.by_scale {
             for p in 0..POLES.len() {
                 solve(
                     &self.entries,
@@ -166,7 +173,7 @@ impl<L: Lanes> Hessenberg<L> {
                     (&mut self.upper, &mut self.row),
                     &mut self.x,
                 );
-                for &(sum, k, weight) in terms {
+                for &Share { sum, k, weight } in shares {
                     let values = &mut self.values[sum * most..sum * most + m];
                     add(values, &self.x, RESIDUES[k][p], weight);
                     let end = &mut self.ends[sum..=sum];

@@ -17,7 +17,7 @@ enum Actor<L> {
         expansions: Vec<Expansion>,
         polynomials: [Vec<L>; 3],
     },
-    Krylov(Krylov<L>),
+    Krylov(Box<Krylov<L>>),
 }
 
 /// Memory of an exponential method for one pack of systems of n equations.
@@ -61,7 +61,7 @@ impl<'a, L: Lanes> ExponentialStepper<'a, L> {
                 polynomials: [zeros(), zeros(), zeros()],
             },
             Action::Krylov { max_dimension } => {
-                Actor::Krylov(Krylov::new(n, max_dimension, &functions))
+                Actor::Krylov(Box::new(Krylov::new(n, max_dimension, &functions)))
             }
         };
         ExponentialStepper {
