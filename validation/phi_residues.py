@@ -1,7 +1,7 @@
 """Poles and residues of the phi functions in `crates/odeum-ode/src/method/exponential/hessenberg.rs`.
 
 The poles are those of the Caratheodory-Fejer approximation of type (14, 14) to exp z on z <= 0, by the
-algorithm of Trefethen, Weideman & Schmelzer, BIT 46 (2006) 653, sec. 4, rounded to 8 decimals and
+algorithm of Trefethen, Weideman & Schmelzer, BIT 46 (2006) 653, rounded to 8 decimals and
 moved to the right by 1. The residues of phi_0 ... phi_5 belong to the same poles and are fitted by least
 squares in 40 digits at the images of 240 Chebyshev points on z <= 1.
 

@@ -1,10 +1,10 @@
 //! Exponential methods beside Rodas4 on reacting gases: what a reactor costs, and how wrong it is.
 //!
 //! ```console
-//! cargo run --release -p odeum-ode --example exponential -- MECHANISM.yaml FUEL
+//! cargo run --release -p odeum-ode --example exponential -- MECHANISM.yaml FUEL [MIXTURES]
 //! ```
 //!
-//! States along ignitions at constant pressure, of 64 mixtures at 32 times each between a hundredth of
+//! States along ignitions at constant pressure, of 64 mixtures (unless said) at 32 times each between a hundredth of
 //! the delay and ten delays, are advanced by 1e-6 and 1e-4 s from a cold start on one thread. Errors are the largest of
 //! a component in units of atol + rtol |y|, against Radau at 1e-11: their median and 95 %.
 
@@ -20,19 +20,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-const MIXTURES: usize = 64;
 const TIMES: usize = 32;
 const ATM: f64 = 101_325.0;
 
 type Failure = Box<dyn std::error::Error>;
 
 /// States along ignitions, and the pressure of each.
-fn states(reactor: &Reactor, fuel: &str) -> Result<(Vec<Vec<f64>>, Vec<f64>), Failure> {
+fn states(
+    reactor: &Reactor,
+    fuel: &str,
+    mixtures: usize,
+) -> Result<(Vec<Vec<f64>>, Vec<f64>), Failure> {
     let kinetics = reactor.kinetics();
     let fuel = kinetics.composition(&[(fuel, 1.0)])?;
     let air = kinetics.composition(&[("O2", 1.0), ("N2", 3.76)])?;
     let (mut states, mut pressures) = (Vec::new(), Vec::new());
-    for m in 0..MIXTURES {
+    for m in 0..mixtures {
         // The golden ratio and its like spread three numbers evenly.
         let [a, b, c] = [0.754_877_67, 0.569_840_29, 0.618_033_99].map(|x| (m as f64 * x).fract());
         let masses = kinetics.at_equivalence_ratio(0.5 + 1.5 * a, &fuel, &air)?;
@@ -73,7 +76,8 @@ fn main() -> Result<(), Failure> {
         .mechanism;
     let kinetics = Arc::new(Kinetics::new(&mechanism)?);
     let reactor = Reactor::constant_pressure(kinetics);
-    let (states, pressures) = states(&reactor, &fuel)?;
+    let mixtures = args.next().map_or(Ok(64), |count| count.parse())?;
+    let (states, pressures) = states(&reactor, &fuel, mixtures)?;
     let (n, count) = (reactor.dim(), states.len());
     // Neighbours in a pack differ.
     let order: Vec<usize> = (0..count).map(|s| s * 1_237 % count).collect();

@@ -7,10 +7,10 @@
 //! X = 2 (I − γ(hJ − sI))⁻¹ − I = 2/(γh) (σI − J)⁻¹ − I,  σ = (1/γ + s)/h:
 //!
 //! one factorisation of a real matrix, and one solution for each degree. The best polynomials
-//! converge to exp z as 2.41⁻ᵏ when γ suits the degree k (Nørsett, BIT 18 (1978) 200; Andersson, J.
-//! Approx. Theory 32 (1981) 85; of matrices van den Eshof & Hochbruck, SIAM J. Sci. Comput. 27
-//! (2006) 1438). With γ = 1/24 and s = 1 the degrees 15, 20 and 29 leave 1e-6, 1e-8 and 1e-12, and
-//! perturbations that grow by up to e in a step are within the half line.
+//! converge to exp z as 2.41⁻ᵏ when γ suits the degree k (Nørsett, SIAM J. Numer. Anal. 15 (1978)
+//! 1008; Andersson, J. Approx. Theory 32 (1981) 85; of matrices van den Eshof & Hochbruck, SIAM J.
+//! Sci. Comput. 27 (2006) 1438). With γ = 1/24 and s = 1 the degrees 16, 21 and 30 leave 1e-6, 1e-8
+//! and 1e-12, and perturbations that grow by up to e in a step are within the half line.
 //!
 //! Off the real axis Tₖ grows, near x = ±i as fast as the coefficients fall. The last terms of the
 //! series show it in each lane, and are the estimate of what is left out.
@@ -34,7 +34,7 @@ const TERMS: usize = 48;
 /// Points at which functions are sampled: what they alias to is below 1e-16 as well.
 const POINTS: usize = 64;
 /// What a series may leave out, in the norm of the tolerance, where a step may err by 1.
-pub(super) const ENOUGH: f64 = 0.01;
+const ENOUGH: f64 = 0.01;
 
 /// What series for f may leave out of themselves at least, whatever the tolerance: what is below
 /// the tolerance must grow at its own rate, so that ignitions come in time.
@@ -146,11 +146,18 @@ impl<L: Lanes> Outlined for Expand<'_, L> {
                 std::mem::swap(before, now);
                 std::mem::swap(now, next);
             }
+            let all_open = L::bits(!open) == 0;
             for (sum, a) in &expansion.series {
                 let a = h * L::lit(a[k]);
                 let sum = &mut sums[sum * n..(sum + 1) * n];
-                for i in 0..n {
-                    sum[i] = L::select(open, now[i].mul_add(a, sum[i]), sum[i]);
+                if all_open {
+                    for i in 0..n {
+                        sum[i] = now[i].mul_add(a, sum[i]);
+                    }
+                } else {
+                    for i in 0..n {
+                        sum[i] = L::select(open, now[i].mul_add(a, sum[i]), sum[i]);
+                    }
                 }
             }
             let norm = weights.norm_of(&now[..n], inverse_scales);

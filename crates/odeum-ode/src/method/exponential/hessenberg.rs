@@ -2,9 +2,9 @@
 //!
 //! On the half line z ≤ 1 the functions φ₀…φ₅ are sums Σ 2 Re ρₚ/(z − θₚ) over seven poles, to 1e-12.
 //! The poles are those of the Carathéodory–Fejér approximation of type (14, 14) to exp z on z ≤ 0
-//! (Trefethen, Weideman & Schmelzer, BIT 46 (2006) 653, sec. 4), moved to the right by 1, so that
+//! (Trefethen, Weideman & Schmelzer, BIT 46 (2006) 653), moved to the right by 1, so that
 //! perturbations that grow by up to e in a step are within the half line. One elimination serves
-//! all functions (Schmelzer & Trefethen, ETNA 29 (2007) 1, sec. 4); their residues were fitted by
+//! all functions (Schmelzer & Trefethen, ETNA 29 (2007) 1); their residues were fitted by
 //! least squares at the images of 240 Chebyshev points (`validation/phi_residues.py`).
 //!
 //! Off the real axis the errors grow, to 1e-7 at z = ±3i: [`Hessenberg::doubt`] finds them.
@@ -85,6 +85,8 @@ const RESIDUES: [[[f64; 2]; 7]; 6] = [
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     by_scale: Vec<(f64, Vec<Share>)>,
+    /// The sums that they add to.
+    pub(super) sums: Vec<usize>,
 }
 
 /// A term w φₖ(c z) of the function of a sum.
@@ -108,7 +110,8 @@ impl Terms {
                 None => by_scale.push((term.scale, vec![share])),
             }
         }
-        Terms { by_scale }
+        let sums = (0..functions.len()).filter(|&sum| !functions[sum].is_empty()).collect();
+        Terms { by_scale, sums }
     }
 }
 
@@ -185,8 +188,8 @@ impl<L: Lanes> Hessenberg<L> {
         }
     }
 
-    /// The error of φ₁(H)e₁ as doubling shows it, φ₁(2z) = (φ₁(z) + exp(z) φ₁(z))/2, which holds for φ₁ alone:
-    /// the 2-norm of the difference.
+    /// The error of φ₁(H)e₁ as doubling shows it, φ₁(2z) = (φ₁(z) + exp(z) φ₁(z))/2: the 2-norm of
+    /// the difference.
     #[inline(always)]
     pub(super) fn doubt(&mut self, m: usize) -> L {
         let Hessenberg { most, entries, upper, row, x, unit, whole, half, .. } = self;

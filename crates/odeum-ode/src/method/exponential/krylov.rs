@@ -2,14 +2,13 @@
 //!
 //! Arnoldi's process finds an orthonormal basis V of the space that v, hJv, (hJ)²v, … span, and
 //! H = Vᵀ hJ V; then g(hJ)v ≈ ‖v‖ V g(H)e₁ (Saad, SIAM J. Numer. Anal. 29 (1992) 209; Hochbruck &
-//! Lubich, SIAM J. Numer. Anal. 34 (1997) 1911). Components are scaled by the tolerance first, so that
-//! lengths are errors. Vectors are orthogonalised twice.
+//! Lubich, SIAM J. Numer. Anal. 34 (1997) 1911). Components are scaled by the tolerance first, so
+//! that lengths are errors. Vectors are orthogonalised twice.
 //!
 //! A lane is done when the first term of the error series is small; it then keeps its values, while
-//! the basis grows for the others. The growth of the dimension between two looks, by a third, is
-//! that of Hochbruck, Lubich & Selhofer 1998, sec. 6.
+//! the basis grows for the others. Between two looks the dimension grows by a third, as in Hochbruck,
+//! Lubich & Selhofer 1998.
 
-use super::expansion::ENOUGH;
 use super::hessenberg::{Hessenberg, Terms};
 use super::tableau::Function;
 use crate::method::linearised::{Along, Derivatives, Plan};
@@ -17,6 +16,9 @@ use crate::tolerance::{Norm, Weights, largest};
 use odeum_core::real::Outlined;
 use odeum_core::{Lanes, Scalar};
 
+/// What the first term of the error series may be, in the norm of the tolerance, where a step may
+/// err by 1. It is no bound, and what is left out adds up over the steps.
+const ENOUGH: f64 = 1e-3;
 /// The least dimension at which the error is looked at.
 const FIRST_LOOK: usize = 3;
 /// A vector of which orthogonalisation leaves less than this many roundings lies in the space.
@@ -149,8 +151,9 @@ impl<L: Lanes> Outlined for Project<'_, L> {
             }
             left = L::select(done, term + hessenberg.doubt(m) * to_norm, left);
             let by = h * beta;
-            for (values, sum) in hessenberg.values.chunks_exact(most).zip(sums.chunks_exact_mut(n))
-            {
+            for &number in &terms.sums {
+                let values = &hessenberg.values[number * most..number * most + m];
+                let sum = &mut sums[number * n..(number + 1) * n];
                 for i in 0..n {
                     let mut x = zero;
                     for k in 0..m {

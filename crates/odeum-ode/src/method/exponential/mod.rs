@@ -13,28 +13,29 @@
 //! on t is treated as the autonomous one with t' = 1, by ∂f/∂t.
 //!
 //! By default the functions act on vectors as series of Chebyshev polynomials in the resolvent
-//! (σI − J)⁻¹, σ = 25/h: one factorisation for each attempt, and as many solutions for each vector as
-//! the tolerance asks for (about 15 at 10⁻⁴, 20 at 10⁻⁶). [`Action::Krylov`] takes subspaces instead, as
-//! Curtis et al. do. Either goes on lane by lane until an estimate of what is left out is small;
+//! (σI − J)⁻¹, σ = 25/h: one factorisation for each attempt, and as many solutions for each vector
+//! as the tolerance asks for (about 15 at 10⁻⁴, 20 at 10⁻⁶). [`Action::Krylov`] takes subspaces
+//! instead, as Curtis et al. do. Either goes on lane by lane until an estimate of what is left out is small;
 //! what then is left out counts as error of the step.
 //!
 //! # Order and stability
 //! Order 4, error estimate of order 3. What is linear is followed exactly, whatever its
-//! stiffness, as long as its eigenvalues lie near the negative real axis or within |hλ| ≲ 4: fast
-//! oscillations are resolved, not damped. Components that decay fast are damped as exp z damps them.
+//! stiffness, as long as its eigenvalues lie near the negative real axis or within |hλ| ≲ 4 (1 at
+//! tolerances of 10⁻¹⁰): oscillations are resolved, not damped. Components that decay fast are
+//! damped as exp z damps them.
 //!
-//! | | stages | order for stiff problems | for |
-//! |-|--------|--------------------------|-----|
-//! | [`EXPRB43`] | 3 | 4 if autonomous | the better one |
-//! | [`EXP4`] | 3 (7 actions) | lower | comparison with Hochbruck, Lubich & Selhofer |
+//! | | stages | evaluations | for |
+//! |-|--------|-------------|-----|
+//! | [`EXPRB43`] | 3 | 3 | stiff order 4: small largest errors |
+//! | [`EXP4`] | 3 | 3 | loose tolerances |
 //!
 //! # Reference
-//! Hochbruck & Ostermann, *Exponential integrators*, Acta Numerica 19 (2010) 209; for chemistry Curtis,
-//! Niemeyer & Sung, Combust. Flame 179 (2017) 312.
+//! Hochbruck & Ostermann, *Exponential integrators*, Acta Numerica 19 (2010) 209; for chemistry
+//! Curtis, Niemeyer & Sung, Combust. Flame 179 (2017) 312.
 //!
 //! # Options
-//! [`Exponential::tableau`]; [`Exponential::action`]; [`Exponential::jacobian`]; [`Exponential::controller`];
-//! [`Options::growth_limit`](crate::Options::growth_limit), as for
+//! [`Exponential::tableau`]; [`Exponential::action`]; [`Exponential::jacobian`];
+//! [`Exponential::controller`]; [`Options::growth_limit`](crate::Options::growth_limit), as for
 //! [Rosenbrock methods](super::rosenbrock): beyond hλ = 25 growth would be damped, and the series
 //! converge to hλ = 1 or somewhat beyond.
 //!

@@ -19,7 +19,7 @@ pub type Function = &'static [Term];
 ///
 /// Uᵢ = y + h Σ aᵢⱼ(hJ) Dⱼ for j < i,  y⁺ = y + h Σ bⱼ(hJ) Dⱼ.
 ///
-/// Hochbruck & Ostermann, Acta Numerica 19 (2010) 209, eqs. 2.39–2.41.
+/// Hochbruck & Ostermann, Acta Numerica 19 (2010) 209, sec. 2.4.
 #[derive(Debug, PartialEq)]
 pub struct Tableau {
     /// Short name.

@@ -27,7 +27,7 @@ pub static EXPRB43: Tableau = Tableau {
                 Hochbruck & Ostermann, Acta Numerica 19 (2010) 209, sec. 2.4",
 };
 
-/// exp4 of Hochbruck, Lubich & Selhofer, with the stages k₁…k₃, k₄…k₆ and k₇ of their eq. 5.11 as one
+/// exp4 of Hochbruck, Lubich & Selhofer, with their vectors k₁…k₃, k₄…k₆ and k₇ as one
 /// function each of f, D₂ and D₃, and the embedded method of order 3. (Their second estimate, by a
 /// W-method of order 2, is not used: the smaller of two estimates hides what one of them sees.)
 pub static EXP4: Tableau = Tableau {
@@ -65,7 +65,7 @@ mod tests {
         function.iter().map(|t| t.weight * phi(t.k, t.scale * z)).sum()
     }
 
-    /// Hochbruck & Ostermann 2010, table 2.3: the stiff order conditions up to order 4.
+    /// The stiff order conditions up to order 4: Hochbruck & Ostermann 2010, sec. 2.4.
     #[test]
     fn exprb43_meets_the_stiff_order_conditions() {
         let m = &EXPRB43;
