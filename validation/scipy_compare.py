@@ -79,7 +79,7 @@ def robertson(t, y, a, b, c):
 
 
 NONSTIFF = ["rkck", "dopri5", "tsit5", "vern7"]
-STIFF = ["rodas3", "rodas4", "rodas5p", "ros34pw2", "radau"]
+STIFF = ["rodas3", "rodas4", "rodas5p", "ros34pw2", "radau", "exp4", "exprb43"]
 PROBLEMS = [
     ("Lorenz", lorenz, {"x": 1.0, "y": 2.0, "z": 3.0}, {"s": 10.0, "r": 28.0, "b": 8 / 3},
      {"x": "s * (y - x)", "y": "r * x - y - x * z", "z": "x * y - b * z"}, (0.0, 3.0),

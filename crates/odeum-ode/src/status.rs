@@ -22,7 +22,7 @@ pub enum Status {
     NotRun = 5,
     /// Newton's iteration kept failing, however small the step (Radau).
     NewtonDiverged = 6,
-    /// The matrix of the method stayed singular, however small the step (Rosenbrock, Radau).
+    /// The matrix of the method stayed singular, however small the step (Rosenbrock, Radau, exponential).
     SingularMatrix = 7,
     /// A component came to the level where the system was to end: a success too.
     TerminalEvent = 8,
@@ -33,7 +33,7 @@ pub enum Status {
     OutsideBounds = 10,
     /// The limit on evaluations of the right-hand side was reached before the end.
     MaxEvaluations = 11,
-    /// A perturbation grows faster than a step of fixed size can follow (Rosenbrock, Radau).
+    /// A perturbation grows faster than a step of fixed size can follow (Rosenbrock, Radau, exponential).
     GrowthUnresolved = 12,
 }
 

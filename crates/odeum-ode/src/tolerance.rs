@@ -134,6 +134,34 @@ impl<L: Lanes> Weights<L> {
         error.abs() / (self.rtol * scale)
     }
 
+    /// What an error of component `i` is multiplied by, where no new state is known yet.
+    #[inline(always)]
+    pub(crate) fn inverse_scale(&self, i: usize, before: L, step_slope: L) -> L {
+        match self.norm {
+            Norm::WeightedRms => self.scale(i, before, before).recip(),
+            Norm::StateAndRate => self.slope_ratio(L::lit(1.0), before, step_slope),
+        }
+    }
+
+    /// The norm of errors \[n\], each times its [inverse scale](Self::inverse_scale);
+    /// NaN when an error is.
+    #[inline(always)]
+    pub(crate) fn norm_of(&self, errors: &[L], inverse_scales: &[L]) -> L {
+        let n = errors.len();
+        let mut norm = L::lit(0.0);
+        for i in 0..n {
+            let ratio = errors[i] * inverse_scales[i];
+            norm = match self.norm {
+                Norm::WeightedRms => ratio.mul_add(ratio, norm),
+                Norm::StateAndRate => norm.max(ratio.abs()),
+            };
+        }
+        match self.norm {
+            Norm::WeightedRms => (norm / L::lit(n as f64)).sqrt(),
+            Norm::StateAndRate => norm,
+        }
+    }
+
     /// The error norm of a step of size `h` from `y`, where the slope is `slope`, to `candidate`
     /// with errors `error_estimate` (all \[n\]); NaN unless the new state and every error are finite.
     #[inline(always)]

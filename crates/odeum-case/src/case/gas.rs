@@ -58,8 +58,8 @@ pub(super) fn inexact(
 ) -> Option<Finding> {
     let Start::Gas(gas) = &model.start else { return None };
     let approximate = gas.reactor.jacobian_form() == JacobianForm::Approximate;
-    let exacting = matches!(method, Method::Rosenbrock(_)) && method.name() != W_METHOD;
-    if !approximate || !exacting {
+    let exacting = matches!(method, Method::Rosenbrock(_) | Method::Exponential(_));
+    if !approximate || !exacting || method.name() == W_METHOD {
         return None;
     }
     let message = format!(

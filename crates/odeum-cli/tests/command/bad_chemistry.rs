@@ -258,7 +258,7 @@ fn approximate_jacobians_are_warned_of_where_a_method_wants_exact_ones() {
     let folder = Folder::new();
     folder.write("h2.yaml", hydrogen());
     let approximate = with("pressure = 1e5", "pressure = 1e5\njacobian = \"approximate\"");
-    for name in ["rodas3", "rodas4", "rodas5p"] {
+    for name in ["rodas3", "rodas4", "rodas5p", "exp4", "exprb43"] {
         folder.write("a.toml", approximate.replace("rodas4", name));
         let said = folder.odeum(&["check", "a.toml"]).well();
         for part in [&format!("`{name}` loses its order")[..], "a.toml:7:", "ros34pw2"] {

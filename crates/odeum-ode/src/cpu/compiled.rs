@@ -8,12 +8,13 @@ use super::drive::drive;
 use super::inlining::Timing;
 use super::{Job, Task};
 use crate::method::erk::stepper::ErkStepper;
+use crate::method::exponential::stepper::ExponentialStepper;
 use crate::method::linearised::{Linearised, Plan};
 use crate::method::radau::stepper::RadauStepper;
 use crate::method::rhs::Equations;
 use crate::method::rkc::stepper::RkcStepper;
 use crate::method::rosenbrock::stepper::RosenbrockStepper;
-use crate::method::{Erk, Method, Radau, Rkc, Rosenbrock};
+use crate::method::{Erk, Exponential, Method, Radau, Rkc, Rosenbrock};
 use odeum_core::lanes::PackVisitor;
 use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar};
@@ -88,7 +89,10 @@ unsafe fn run_compiled<L: Lanes>(run: *const ()) {
         (Method::Radau(method), Some(plan)) => {
             L::outline(ByRadau { method, equations, plan, task });
         }
-        (Method::Rosenbrock(_) | Method::Radau(_), None) => {
+        (Method::Exponential(method), Some(plan)) => {
+            L::outline(ByExponential { method, equations, plan, task });
+        }
+        (Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_), None) => {
             unreachable!("a solver plans for a method that needs a Jacobian")
         }
     }
@@ -154,6 +158,23 @@ impl<L: Lanes> Outlined for ByRadau<'_, L> {
         let ByRadau { method, equations, plan, task } = self;
         let equations = Linearised::new(equations, plan);
         let stepper = RadauStepper::new(method, &task.options.tolerance, equations);
+        drive(stepper, method.controller, task);
+    }
+}
+
+struct ByExponential<'a, L: Lanes> {
+    method: &'a Exponential,
+    equations: &'a dyn Equations<L>,
+    plan: &'a Plan,
+    task: &'a Task<'a, L::Scalar>,
+}
+
+impl<L: Lanes> Outlined for ByExponential<'_, L> {
+    #[inline(always)]
+    fn run(self) {
+        let ByExponential { method, equations, plan, task } = self;
+        let equations = Linearised::new(equations, plan);
+        let stepper = ExponentialStepper::new(method, &task.options.tolerance, equations);
         drive(stepper, method.controller, task);
     }
 }

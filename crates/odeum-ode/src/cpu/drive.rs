@@ -1,7 +1,7 @@
 //! The loop that takes a pack of systems through their spans.
 
 use super::Task;
-use super::event::{Sight, Watch};
+use super::event::{Sight, Step, Watch};
 use super::guard::Guard;
 use super::pack::{Arrival, Pack};
 use super::ranges::Ranges;
@@ -106,8 +106,10 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         }
         let state = stepper.state();
         if let Some(watch) = &mut watch {
-            let (slope, passed) = (stepper.slope(), L::bits(accepted));
-            sight = watch.look(&pack, state, slope, attempt.h, t_new, passed);
+            let passed = L::bits(accepted);
+            let step =
+                Step { state, slope: stepper.slope(), middle: stepper.middle(), h: attempt.h };
+            sight = watch.look(&pack, &step, t_new, passed);
             accepted = accepted & !L::from_bits(sight.overshot);
         }
         for i in 0..pack.y.len() {

@@ -7,7 +7,8 @@
 //! A step may go past the level and come back. So where a component moves as far as its level is
 //! away, the cubic through the states and slopes at both ends of the step (Hairer, Nørsett &
 //! Wanner I, sec. II.6) is looked at: if it comes to the level in between, the step is taken
-//! again up to its extremum.
+//! again up to its extremum. Where the method knows the middle of the step and the cubic is far from it,
+//! half the step is taken instead.
 
 use super::Task;
 use super::pack::Pack;
@@ -22,6 +23,21 @@ const FRACTION: f64 = 0.01;
 const BEND: f64 = 2.0;
 /// A step taken again up to an extremum is at least so much shorter.
 const SHORTER: f64 = 0.9;
+
+/// A cubic is trusted that misses the middle by no more than this fraction of what the component moves.
+const MISS: f64 = 1e-3;
+
+/// An attempt.
+pub(super) struct Step<'a, L> {
+    /// The state at its end \[n\].
+    pub(super) state: &'a [L],
+    /// f at its start \[n\].
+    pub(super) slope: &'a [L],
+    /// The state half-way \[n\], if the method tells.
+    pub(super) middle: Option<&'a [L]>,
+    /// Its signed size.
+    pub(super) h: L,
+}
 
 /// What is known of a terminal event that is being approached.
 #[derive(Clone, Copy, Default)]
@@ -93,11 +109,15 @@ impl<'a, L: Lanes> Watch<'a, L> {
     ) {
         let i = self.event.component;
         let (state, slope) = (stepper.state()[i], stepper.slope()[i]);
+        let middle = stepper.middle().map_or(state, |middle| middle[i]);
         self.doubtful = 0;
         for l in set_bits(passed) {
             let (before, after) = (self.excess(pack, l, pack.y[i]), self.excess(pack, l, state));
-            let moves = (slope.lane(l) * h.lane(l)).to_f64().abs() + (after - before).abs();
-            let nearest = before.max(after);
+            let middle = self.excess(pack, l, middle);
+            let moves = (slope.lane(l) * h.lane(l)).to_f64().abs()
+                + (after - middle).abs()
+                + (middle - before).abs();
+            let nearest = before.max(middle).max(after);
             if before < 0.0 && self.approaches[l].beyond.is_none() && nearest + BEND * moves >= 0.0
             {
                 self.doubtful |= 1 << l;
@@ -112,16 +132,24 @@ impl<'a, L: Lanes> Watch<'a, L> {
     }
 
     /// Where in a step of lane `l`, as a fraction of it, the component comes to the level and leaves
-    /// it again; `slope` and `h` as at its start.
-    fn hidden(&self, pack: &Pack<L>, l: usize, state: L, slope: L, h: L) -> Option<f64> {
+    /// it again, as far as that can be told.
+    fn hidden(&self, pack: &Pack<L>, l: usize, attempt: &Step<L>) -> Option<f64> {
         if self.doubtful >> l & 1 == 0 {
             return None;
         }
         let i = self.event.component;
         let sign = if self.event.rises { 1.0 } else { -1.0 };
-        let step = sign * h.lane(l).to_f64();
-        let ends = [self.excess(pack, l, pack.y[i]), self.excess(pack, l, state)];
-        let slopes = [slope.lane(l).to_f64() * step, self.end_slope[i].lane(l).to_f64() * step];
+        let step = sign * attempt.h.lane(l).to_f64();
+        let ends = [self.excess(pack, l, pack.y[i]), self.excess(pack, l, attempt.state[i])];
+        let slopes = [attempt.slope[i], self.end_slope[i]].map(|f| f.lane(l).to_f64() * step);
+        if let Some(middle) = attempt.middle {
+            let cubic = (ends[0] + ends[1]) / 2.0 + (slopes[0] - slopes[1]) / 8.0;
+            let middle = self.excess(pack, l, middle[i]);
+            let moves = (middle - ends[0]).abs() + (ends[1] - middle).abs();
+            if (middle - cubic).abs() > MISS * (moves + slopes[0].abs() + slopes[1].abs()) {
+                return Some(0.5);
+            }
+        }
         excursion(ends, slopes)
     }
 
@@ -132,14 +160,11 @@ impl<'a, L: Lanes> Watch<'a, L> {
         }
     }
 
-    /// Looks at the attempts that passed the error test, from the pack to `state` at `t_new`.
-    /// `slope` and `h` are those of the attempts.
+    /// Looks at the attempts that passed the error test, from the pack to `t_new`.
     pub(super) fn look(
         &mut self,
         pack: &Pack<L>,
-        state: &[L],
-        slope: &[L],
-        h: L,
+        attempt: &Step<L>,
         t_new: L,
         passed: u64,
     ) -> Sight {
@@ -147,9 +172,10 @@ impl<'a, L: Lanes> Watch<'a, L> {
         let i = self.event.component;
         for l in set_bits(passed) {
             let level = self.event.level(pack.system(l));
-            let (before, after) = (self.excess(pack, l, pack.y[i]), self.excess(pack, l, state[i]));
+            let (before, after) =
+                (self.excess(pack, l, pack.y[i]), self.excess(pack, l, attempt.state[i]));
             let (t0, t1) = (pack.t.lane(l).to_f64(), t_new.lane(l).to_f64());
-            if let Some(fraction) = self.hidden(pack, l, state[i], slope[i], h) {
+            if let Some(fraction) = self.hidden(pack, l, attempt) {
                 sight.approaching |= 1 << l;
                 sight.overshot |= 1 << l;
                 self.steps[l] = (t1 - t0) * fraction.min(SHORTER);

@@ -99,7 +99,9 @@ pub(crate) fn refuse(method: &Method, options: &Options, device: &str) -> Result
     }
     match method {
         Method::Erk(_) | Method::Rkc(_) => Ok(()),
-        Method::Rosenbrock(_) | Method::Radau(_) => Err(no_kernel(method, device)),
+        Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_) => {
+            Err(no_kernel(method, device))
+        }
     }
 }
 
@@ -137,7 +139,7 @@ pub(crate) fn single(
             let source = source::rkc(graph, rkc, traits, &layout);
             Some(Kernel { name: "od_rkc", source, layout })
         }
-        Method::Rosenbrock(_) | Method::Radau(_) => None,
+        Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_) => None,
     }
 }
 

@@ -90,7 +90,9 @@ impl<T: Scalar> Task<T> {
             Atol::PerComponent(_) => 0.0,
         };
         let (radius_bound, max_stages) = match method {
-            Method::Erk(_) | Method::Rosenbrock(_) | Method::Radau(_) => (0.0, 0.0),
+            Method::Erk(_) | Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_) => {
+                (0.0, 0.0)
+            }
             Method::Rkc(rkc) => {
                 let most = rkc.most_stages(options.tolerance.rtol, T::EPSILON);
                 (rkc.radius_bound.unwrap_or(0.0), most)

@@ -3,7 +3,7 @@
 //! Euler step, as there; implicit ones have the Jacobian, hence y″ = Jf + ∂f/∂t itself, and save
 //! an evaluation.
 
-use crate::method::linearised::Curvature;
+use crate::method::linearised::Along;
 use crate::method::stepper::First;
 use crate::tolerance::{Norm, Weights, largest};
 use odeum_core::Lanes;
@@ -55,18 +55,18 @@ pub(crate) fn estimated_curvature<L: Lanes>(
     start_norm(weights, y, slope, length, |i| probe[i] - slope[i]) / guess.h.abs()
 }
 
-/// The size of the first step, where f and its derivatives at the start are known: of implicit
-/// methods.
+/// The size of the first step, where f and its derivatives at the start are known: of methods that
+/// have a Jacobian.
 #[inline(always)]
 pub(crate) fn linearised<L: Lanes>(
     weights: &Weights<L>,
     y: &[L],
-    at_start: Curvature<'_, L>,
+    along: Along<'_, L>,
     length: L,
     error_order: u32,
 ) -> L {
-    let Curvature { plan, slope, derivatives, out: second } = at_start;
-    L::outline(Curvature { plan, slope, derivatives, out: &mut *second });
+    let Along { plan, direction: slope, time, derivatives, out: second } = along;
+    L::outline(Along { plan, direction: slope, time, derivatives, out: &mut *second });
     let guess = guess(weights, y, slope, length);
     let curvature = start_norm(weights, y, slope, length, |i| second[i]);
     refined(curvature, length, &guess, error_order)

@@ -147,27 +147,29 @@ impl<L: Lanes> Derivatives<L> {
     }
 }
 
-/// y″ = (∂f/∂y) f + ∂f/∂t.
-pub(crate) struct Curvature<'a, L> {
+/// The derivative of f along a direction, (∂f/∂y) v + τ ∂f/∂t: with f and 1 it is y″.
+pub(crate) struct Along<'a, L> {
     pub(crate) plan: &'a Plan,
-    /// f \[n\].
-    pub(crate) slope: &'a [L],
+    /// v \[n\].
+    pub(crate) direction: &'a [L],
+    /// τ.
+    pub(crate) time: L,
     pub(crate) derivatives: &'a Derivatives<L>,
-    /// y″ \[n\].
+    /// The derivative \[n\].
     pub(crate) out: &'a mut [L],
 }
 
-impl<L: Lanes> Outlined for Curvature<'_, L> {
+impl<L: Lanes> Outlined for Along<'_, L> {
     #[inline(always)]
     fn run(self) {
-        let Curvature { plan, slope, derivatives, out } = self;
+        let Along { plan, direction, time, derivatives, out } = self;
         for i in 0..out.len() {
             let columns = plan.pattern.row(i);
             let first = plan.pattern.row_start(i);
             let entries = &derivatives.jacobian[first..first + columns.len()];
-            let mut sum = derivatives.dfdt[i];
+            let mut sum = derivatives.dfdt[i] * time;
             for e in 0..entries.len() {
-                sum = entries[e].mul_add(slope[columns[e]], sum);
+                sum = entries[e].mul_add(direction[columns[e]], sum);
             }
             out[i] = sum;
         }

@@ -3,6 +3,7 @@
 
 pub(crate) mod combination;
 pub mod erk;
+pub mod exponential;
 pub(crate) mod first_step;
 pub(crate) mod linearised;
 pub mod radau;
@@ -12,6 +13,7 @@ pub mod rosenbrock;
 pub(crate) mod stepper;
 
 pub use erk::Erk;
+pub use exponential::Exponential;
 pub use linearised::JacobianBy;
 pub use radau::Radau;
 pub use rkc::Rkc;
@@ -33,6 +35,8 @@ pub enum Method {
     Rosenbrock(Rosenbrock),
     /// Radau IIA of order 5: for stiff systems at tight tolerances.
     Radau(Radau),
+    /// Exponential Rosenbrock: for stiff systems whose linear part rules.
+    Exponential(Exponential),
 }
 
 impl Method {
@@ -86,12 +90,24 @@ impl Method {
         Method::Radau(Radau::default())
     }
 
+    /// exp4, order 4(3): the exponential method of Hochbruck, Lubich & Selhofer.
+    pub fn exp4() -> Self {
+        Method::Exponential(Exponential::new(&exponential::EXP4))
+    }
+
+    /// exprb43, order 4(3): the exponential method of Hochbruck, Ostermann & Schweitzer.
+    pub fn exprb43() -> Self {
+        Method::Exponential(Exponential::new(&exponential::EXPRB43))
+    }
+
     /// Every method by its short name, with its default options.
     pub fn all() -> Vec<Method> {
         let explicit = erk::ALL.iter().map(|tableau| Method::Erk(Erk::new(tableau)));
         let implicit =
             rosenbrock::ALL.iter().map(|tableau| Method::Rosenbrock(Rosenbrock::new(tableau)));
-        explicit.chain([Method::rkc()]).chain(implicit).chain([Method::radau()]).collect()
+        let exponential = exponential::ALL.iter().map(|t| Method::Exponential(Exponential::new(t)));
+        let stiff = implicit.chain([Method::radau()]).chain(exponential);
+        explicit.chain([Method::rkc()]).chain(stiff).collect()
     }
 
     /// The method of this short name; `None` when there is none.
@@ -106,6 +122,7 @@ impl Method {
             Method::Rkc(_) => "rkc",
             Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.name,
             Method::Radau(_) => "radau",
+            Method::Exponential(exponential) => exponential.tableau.name,
         }
     }
 
@@ -116,6 +133,7 @@ impl Method {
             Method::Rkc(_) => 2,
             Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.order,
             Method::Radau(_) => 5,
+            Method::Exponential(exponential) => exponential.tableau.order,
         }
     }
 
@@ -126,6 +144,7 @@ impl Method {
             Method::Rkc(_) => Rkc::ERROR_ORDER,
             Method::Rosenbrock(rosenbrock) => rosenbrock.tableau.embedded_order,
             Method::Radau(_) => Radau::ERROR_ORDER,
+            Method::Exponential(exponential) => exponential.tableau.embedded_order,
         }
     }
 
@@ -136,6 +155,7 @@ impl Method {
             Method::Rkc(rkc) => &rkc.controller,
             Method::Rosenbrock(rosenbrock) => &rosenbrock.controller,
             Method::Radau(radau) => &radau.controller,
+            Method::Exponential(exponential) => &exponential.controller,
         }
     }
 
@@ -146,6 +166,7 @@ impl Method {
             Method::Rkc(rkc) => rkc.controller = controller,
             Method::Rosenbrock(rosenbrock) => rosenbrock.controller = controller,
             Method::Radau(radau) => radau.controller = controller,
+            Method::Exponential(exponential) => exponential.controller = controller,
         }
         self
     }
@@ -156,6 +177,7 @@ impl Method {
             Method::Erk(_) | Method::Rkc(_) => None,
             Method::Rosenbrock(rosenbrock) => Some(rosenbrock.jacobian),
             Method::Radau(radau) => Some(radau.jacobian),
+            Method::Exponential(exponential) => Some(exponential.jacobian),
         }
     }
 
@@ -167,6 +189,7 @@ impl Method {
             Method::Rkc(rkc) => rkc.check(),
             Method::Rosenbrock(_) => Ok(()),
             Method::Radau(radau) => radau.check(),
+            Method::Exponential(exponential) => exponential.check(),
         }
     }
 }

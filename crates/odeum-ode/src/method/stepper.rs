@@ -88,6 +88,12 @@ pub(crate) trait Stepper<L: Lanes> {
     /// The state \[n\] the last attempt led to.
     fn state(&self) -> &[L];
 
+    /// The state \[n\] half-way through the last attempt, of a method whose steps may be longer than a
+    /// cubic through their ends can follow.
+    fn middle(&self) -> Option<&[L]> {
+        None
+    }
+
     /// Evaluations of the right-hand side that one attempt takes at most, a beginning before it
     /// included; `None` without a bound.
     fn most_evaluations(&self) -> Option<u32>;

@@ -81,6 +81,13 @@ fn processor(isa: odeum_ode::Isa, threads: usize) -> odeum_ode::Device {
     odeum_ode::Device::Cpu(odeum_ode::Cpu { threads: Some(threads), isa })
 }
 
+/// An exponential method by Krylov subspaces.
+fn krylov(method: odeum_ode::Method) -> odeum_ode::Method {
+    let odeum_ode::Method::Exponential(mut exponential) = method else { return method };
+    exponential.action = odeum_ode::method::exponential::Action::Krylov { max_dimension: 30 };
+    odeum_ode::Method::Exponential(exponential)
+}
+
 conforms!(rkck_avx512_f64, Method::rkck(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(rkck_avx2_f64, Method::rkck(), crate::cpu(Isa::Avx2, 3), f64);
 conforms!(rkck_scalar_f64, Method::rkck(), crate::cpu(Isa::Scalar, 1), f64);
@@ -105,6 +112,14 @@ conforms!(radau_avx512_f64, Method::radau(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(radau_avx2_f64, Method::radau(), crate::cpu(Isa::Avx2, 1), f64);
 conforms!(radau_scalar_f64, Method::radau(), crate::cpu(Isa::Scalar, 2), f64);
 conforms!(radau_avx512_f32, Method::radau(), crate::cpu(Isa::Avx512, 3), f32);
+conforms!(exp4_avx512_f64, Method::exp4(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(exprb43_avx512_f64, Method::exprb43(), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(exprb43_avx2_f64, Method::exprb43(), crate::cpu(Isa::Avx2, 1), f64);
+conforms!(exprb43_scalar_f64, Method::exprb43(), crate::cpu(Isa::Scalar, 2), f64);
+conforms!(exprb43_avx512_f32, Method::exprb43(), crate::cpu(Isa::Avx512, 3), f32);
+conforms!(krylov_exp4_avx2_f64, crate::krylov(Method::exp4()), crate::cpu(Isa::Avx2, 2), f64);
+conforms!(krylov_avx512_f64, crate::krylov(Method::exprb43()), crate::cpu(Isa::Avx512, 2), f64);
+conforms!(krylov_avx512_f32, crate::krylov(Method::exprb43()), crate::cpu(Isa::Avx512, 1), f32);
 
 conforms!(rkck_inlined_f64, Method::rkck(), crate::inlined(Isa::Avx512, 2), f64);
 conforms!(tsit5_inlined_f64, Method::tsit5(), crate::inlined(Isa::Avx2, 1), f64);

@@ -69,6 +69,12 @@ fn ros34pw2_keeps_its_order() {
     goes_as(&Method::ros34pw2(), 3);
 }
 
+/// As its stages do: U₂ and U₃ are right to second order alone when φ drives them.
+#[test]
+fn exprb43_keeps_its_orders() {
+    goes_as(&Method::exprb43(), 4);
+}
+
 /// Radau IIA of s stages has k = s + 1: Hairer & Wanner II, table IV.15.1.
 #[test]
 fn radau_keeps_four_of_its_orders() {

@@ -1,10 +1,11 @@
 //! Stiff methods on stiff problems, against references; and their faults on purpose.
 
 use odeum_core::{Pattern, Tape};
+use odeum_ode::method::exponential::{self, Action};
 use odeum_ode::problems::{self, Problem};
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Error, FirstStep, JacobianBy, Method, Options, Radau, Real,
-    Rosenbrock, Solution, Solver, Status, System, Tolerance,
+    Device, DynSystem, Ensemble, Error, Exponential, FirstStep, JacobianBy, Method, Options, Radau,
+    Real, Rosenbrock, Solution, Solver, Status, System, Tolerance,
 };
 
 fn integrate(
@@ -22,6 +23,15 @@ fn traced(system: &impl System) -> DynSystem {
 
 fn stiff_methods() -> Vec<Method> {
     Method::all().into_iter().filter(|m| m.jacobian_by().is_some()).collect()
+}
+
+/// Exponential methods by Krylov subspaces.
+fn krylov_methods() -> Vec<Method> {
+    let of = |tableau: &&'static _| {
+        let action = Action::Krylov { max_dimension: 60 };
+        Method::Exponential(Exponential { action, ..Exponential::new(tableau) })
+    };
+    exponential::ALL.iter().map(of).collect()
 }
 
 /// Problems with an absolute tolerance that fits their smallest components, relative to rtol.
@@ -52,7 +62,7 @@ fn references_are_reached_at_every_tolerance() {
         let problem = problems::find(name).unwrap();
         let system = DynSystem::from(&problem);
         let ensemble = problem.ensemble::<f64>(1).unwrap();
-        for method in stiff_methods() {
+        for method in stiff_methods().into_iter().chain(krylov_methods()) {
             for exponent in [-4, -6, -8] {
                 if method.order() == 3 && exponent < -6 {
                     continue;
@@ -178,6 +188,9 @@ fn by_differences(method: &Method) -> Method {
             Method::Rosenbrock(Rosenbrock { jacobian: JacobianBy::Differences, ..rosenbrock })
         }
         Method::Radau(radau) => Method::Radau(Radau { jacobian: JacobianBy::Differences, ..radau }),
+        Method::Exponential(exponential) => {
+            Method::Exponential(Exponential { jacobian: JacobianBy::Differences, ..exponential })
+        }
         other => other,
     }
 }

@@ -149,6 +149,8 @@ impl<'a> Study<'a> {
             Method::rodas5p(),
             Method::ros34pw2(),
             Method::radau(),
+            Method::exp4(),
+            Method::exprb43(),
         ];
         if self.segments > 1 {
             methods.insert(0, Method::rkc());
@@ -309,6 +311,7 @@ fn by_differences(mut method: Method) -> Method {
     match &mut method {
         Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianBy::Differences,
         Method::Radau(radau) => radau.jacobian = JacobianBy::Differences,
+        Method::Exponential(method) => method.jacobian = JacobianBy::Differences,
         _ => {}
     }
     method

@@ -9,9 +9,9 @@ use super::newton::Progress;
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
 use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
-use crate::method::linearised::{Curvature, Derivatives, Linearised};
+use crate::method::linearised::{Along, Derivatives, Linearised};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
-use crate::tolerance::{Norm, Tolerance, Weights};
+use crate::tolerance::{Tolerance, Weights};
 use odeum_core::{Lanes, Scalar};
 
 /// The Jacobian is kept while the iteration converges at least as fast as this, or has needed no
@@ -246,12 +246,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         let n = at.y.len();
         let mut sum = L::lit(0.0);
         for i in 0..n {
-            let scale = match self.weights.norm() {
-                Norm::WeightedRms => self.weights.scale(i, at.y[i], at.y[i]).recip(),
-                Norm::StateAndRate => {
-                    self.weights.slope_ratio(L::lit(1.0), at.y[i], h * self.slope[i])
-                }
-            };
+            let scale = self.weights.inverse_scale(i, at.y[i], h * self.slope[i]);
             for x in [self.stage[i], self.pair[i].re, self.pair[i].im] {
                 let ratio = x * scale;
                 sum = ratio.mul_add(ratio, sum);
@@ -349,8 +344,8 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
             self.linearise(at, cost);
             let (plan, order) = (self.equations.plan(), Radau::ERROR_ORDER);
             let (slope, derivatives, out) = (&self.slope, &self.derivatives, &mut self.stage);
-            let curvature = Curvature { plan, slope, derivatives, out };
-            size = first_step::linearised(&self.weights, at.y, curvature, start.length, order);
+            let along = Along { plan, direction: slope, time: L::lit(1.0), derivatives, out };
+            size = first_step::linearised(&self.weights, at.y, along, start.length, order);
         }
         first_step::signed(start.first, size, start.length)
     }

@@ -4,7 +4,7 @@ use super::{Rosenbrock, Tableau};
 use crate::linalg::{Factor, Lu, Pivots, Solve};
 use crate::method::combination::{Combination, Row};
 use crate::method::first_step;
-use crate::method::linearised::{Curvature, Derivatives, Linearised};
+use crate::method::linearised::{Along, Derivatives, Linearised};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::tolerance::{Tolerance, Weights};
 use odeum_core::Lanes;
@@ -124,8 +124,8 @@ impl<L: Lanes> Stepper<L> for RosenbrockStepper<'_, L> {
             self.linearise(at, cost);
             let (plan, order) = (self.equations.plan(), self.tableau.embedded_order);
             let (slope, derivatives, out) = (&self.slope, &self.derivatives, &mut self.stage);
-            let curvature = Curvature { plan, slope, derivatives, out };
-            size = first_step::linearised(&self.weights, at.y, curvature, start.length, order);
+            let along = Along { plan, direction: slope, time: L::lit(1.0), derivatives, out };
+            size = first_step::linearised(&self.weights, at.y, along, start.length, order);
         }
         first_step::signed(start.first, size, start.length)
     }

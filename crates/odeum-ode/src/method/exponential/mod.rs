@@ -1,0 +1,104 @@
+//! Exponential Rosenbrock methods: explicit Runge–Kutta methods that treat the linear part of the
+//! problem exactly.
+//!
+//! # Equation
+//! y' = f(t, y), stiff.
+//!
+//! # Method
+//! With J = ∂f/∂y at the start of the step, D₁ = f(y) and Dᵢ = f(Uᵢ) − f(y) − J (Uᵢ − y),
+//!
+//! Uᵢ = y + h Σ aᵢⱼ(hJ) Dⱼ for j < i,  y⁺ = y + h Σ bⱼ(hJ) Dⱼ,
+//!
+//! where the coefficients are combinations of φₖ(c hJ), φₖ(z) = Σ zʲ/(j + k)!. A system that depends
+//! on t is treated as the autonomous one with t' = 1, by ∂f/∂t.
+//!
+//! By default the functions act on vectors as series of Chebyshev polynomials in the resolvent
+//! (σI − J)⁻¹, σ = 25/h: one factorisation for each attempt, and as many solutions for each vector
+//! as the tolerance asks for (about 15 at 10⁻⁴, 20 at 10⁻⁶). [`Action::Krylov`] takes subspaces
+//! instead, as Curtis et al. do. Either goes on lane by lane until an estimate of what is left out is small;
+//! what then is left out counts as error of the step.
+//!
+//! # Order and stability
+//! Order 4, error estimate of order 3. What is linear is followed exactly, whatever its
+//! stiffness, as long as its eigenvalues lie near the negative real axis or within |hλ| ≲ 4 (1 at
+//! tolerances of 10⁻¹⁰): oscillations are resolved, not damped. Components that decay fast are
+//! damped as exp z damps them.
+//!
+//! | | stages | evaluations | for |
+//! |-|--------|-------------|-----|
+//! | [`EXPRB43`] | 3 | 3 | stiff order 4: small largest errors |
+//! | [`EXP4`] | 3 | 3 | loose tolerances |
+//!
+//! # Reference
+//! Hochbruck & Ostermann, *Exponential integrators*, Acta Numerica 19 (2010) 209; for chemistry
+//! Curtis, Niemeyer & Sung, Combust. Flame 179 (2017) 312.
+//!
+//! # Options
+//! [`Exponential::tableau`]; [`Exponential::action`]; [`Exponential::jacobian`];
+//! [`Exponential::controller`]; [`Options::growth_limit`](crate::Options::growth_limit), as for
+//! [Rosenbrock methods](super::rosenbrock): beyond hλ = 25 growth would be damped, and the series
+//! converge to hλ = 1 or somewhat beyond.
+//!
+//! # Statuses
+//! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,
+//! `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
+
+mod expansion;
+mod hessenberg;
+mod krylov;
+mod phi;
+pub(crate) mod stepper;
+mod tableau;
+mod tables;
+
+pub use tableau::{Function, Tableau, Term};
+pub use tables::{ALL, EXP4, EXPRB43};
+
+use super::JacobianBy;
+use crate::controller::{Controller, Law};
+use odeum_core::Error;
+
+/// How functions of hJ act on vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// As Chebyshev series in one resolvent of J: solutions with the factors of one real matrix.
+    #[default]
+    Resolvent,
+    /// By Krylov subspaces of at most so many dimensions, in which functions of the Hessenberg
+    /// matrix are rational approximations: products with J alone, but for the growth guard.
+    Krylov {
+        /// Largest dimension, at least 1; a full space has one more than there are equations.
+        max_dimension: u32,
+    },
+}
+
+/// An exponential Rosenbrock method and its step-size control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exponential {
+    /// The coefficients.
+    pub tableau: &'static Tableau,
+    /// How functions of hJ act on vectors.
+    pub action: Action,
+    /// Where the Jacobian comes from. The order rests on an exact one.
+    pub jacobian: JacobianBy,
+    /// The step-size controller: integral, safety 0.9, factors 0.2 to 6, unless said.
+    pub controller: Controller,
+}
+
+impl Exponential {
+    /// A method with exact Jacobians and [`Action::Resolvent`].
+    pub fn new(tableau: &'static Tableau) -> Self {
+        let controller = Controller { law: Law::I, safety: 0.9, min_factor: 0.2, max_factor: 6.0 };
+        let (action, jacobian) = (Action::default(), JacobianBy::Exact);
+        Exponential { tableau, action, jacobian, controller }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.action {
+            Action::Krylov { max_dimension: 0 } => {
+                Err(Error::input("max_dimension", 0, "must be at least 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
