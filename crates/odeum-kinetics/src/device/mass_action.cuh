@@ -1,0 +1,176 @@
+// The law of mass action, q = k (prod C - prod e_r/e_p prod C_p) with e = exp(-gamma) p0/(R T) of each species,
+// and what a reaction leaves in the buffer of its chunk.
+//
+// Reactants and products are multiplied in pairs of similar gamma, so that what lies between stays in range.
+
+// Net rate and, where derivatives are asked for, what follows from it at a constant rate constant.
+struct OdProgress {
+    real net;       // q/k, also where k vanishes
+    real by_t;      // dq/dT at constant concentrations and k
+    real scaled;    // sum of C dq/dC over the factors
+};
+
+// Where the threads of a round leave the derivatives of their reactions.
+struct OdSlots {
+    od_entry *first;
+    OD_FN_MEMBER void put(unsigned derivative, real value) const {
+        first[derivative * OD_WIDTH] = (od_entry)value;
+    }
+};
+
+// Prod f, and the derivatives of k prod f with respect to each factor in the slots from `at` on.
+template <unsigned K>
+OD_FN real od_partial_products(const real *f, real k, const OdSlots &slots, unsigned at) {
+    real partial[K], before = f[0], after = f[K - 1];
+    partial[0] = k;
+#pragma unroll
+    for (unsigned s = 1; s < K; ++s) {
+        partial[s] = k * before;
+        before = before * f[s];
+    }
+#pragma unroll
+    for (unsigned s = K - 1; s-- > 0;) {
+        partial[s] = partial[s] * after;
+        after = after * f[s];
+    }
+#pragma unroll
+    for (unsigned s = 0; s < K; ++s) slots.put(at + s, partial[s]);
+    return before;
+}
+
+// K reactants and K products, each to the power one; those of number OD_GAS_SPECIES are not there.
+template <unsigned K> struct OdFactors {
+    static const bool TAKES_BODY = K > 2;
+    static const unsigned BODY_SLOT = 2 * K;
+
+    unsigned from[K], to[K];
+    OdColliders colliders;
+
+    OD_FN_MEMBER OdFactors(const OdGas &gas, unsigned in_shape);
+
+    OD_FN_MEMBER bool goes_back() const { return to[0] != OD_GAS_NEVER; }
+
+    // q/k without derivatives.
+    OD_FN_MEMBER real net(const OdGas &gas) const {
+        real forward = gas.at(OD_GAS_C, from[0]);
+        real reverse = gas.at(OD_GAS_E, from[0]) * gas.at(OD_GAS_Z, to[0]);
+#pragma unroll
+        for (unsigned s = 1; s < K; ++s) {
+            forward = forward * gas.at(OD_GAS_C, from[s]);
+            reverse = reverse * (gas.at(OD_GAS_E, from[s]) * gas.at(OD_GAS_Z, to[s]));
+        }
+        return goes_back() ? forward - reverse : forward;
+    }
+
+    OD_FN_MEMBER OdProgress progress(const OdGas &gas, real k, const OdSlots &slots) const {
+        real c[K], back[K], recip_kc = 1, heat = 0;
+#pragma unroll
+        for (unsigned s = 0; s < K; ++s) {
+            c[s] = gas.at(OD_GAS_C, from[s]);
+            back[s] = gas.at(OD_GAS_C, to[s]);
+            // Here Z is 1/e.
+            recip_kc = recip_kc * (gas.at(OD_GAS_E, from[s]) * gas.at(OD_GAS_Z, to[s]));
+            heat = heat + (gas.at(OD_GAS_U, to[s]) - gas.at(OD_GAS_U, from[s]));
+        }
+        if (!goes_back()) {
+            recip_kc = 0;
+            heat = 0;
+        }
+        const real product = od_partial_products<K>(c, k, slots, 0);
+        const real returns = od_partial_products<K>(back, -(k * recip_kc), slots, K);
+        const real net = product - recip_kc * returns;
+        const real forward = k * product, reverse = forward - k * net;
+        real scaled = 0;
+#pragma unroll
+        for (unsigned s = 0; s < K; ++s) {
+            scaled = scaled + (from[s] < OD_GAS_SPECIES ? forward : (real)0);
+            scaled = scaled - (to[s] < OD_GAS_SPECIES ? reverse : (real)0);
+        }
+        return OdProgress{net, reverse * heat * gas.recip_t, scaled};
+    }
+};
+
+template <> OD_FN_MEMBER OdFactors<2>::OdFactors(const OdGas &gas, unsigned in_shape) {
+    const uint2 k = od_table<uint2>(gas.g, OD_GAS_FACTORS_2, in_shape * OD_WIDTH + gas.g.slot);
+    from[0] = od_low(k.x);
+    from[1] = od_high(k.x);
+    to[0] = od_low(k.y);
+    to[1] = od_high(k.y);
+    colliders = OdColliders{OD_GAS_SETS, 0};
+}
+
+template <> OD_FN_MEMBER OdFactors<3>::OdFactors(const OdGas &gas, unsigned in_shape) {
+    const uint4 k = od_table<uint4>(gas.g, OD_GAS_FACTORS_3, in_shape * OD_WIDTH + gas.g.slot);
+    from[0] = od_low(k.x);
+    from[1] = od_high(k.x);
+    from[2] = od_low(k.y);
+    to[0] = od_high(k.y);
+    to[1] = od_low(k.z);
+    to[2] = od_high(k.z);
+    colliders = OdColliders{od_low(k.w), od_high(k.w)};
+}
+
+// a and b of a reaction, which are summed as q is. With A and B their sums over the reactions of a species,
+// dw/dT and dw/dm of the reactor are
+// - at constant pressure A - B/T and -B/m, up to those of 1/rho;
+// - at constant volume A and B.
+struct OdTotal {
+    real a, b;
+};
+
+template <class Law, class Shape>
+OD_FN OdTotal od_total(
+    const OdGas &gas, const Shape &shape, const OdRate &rate, const OdProgress &progress) {
+    const real q = rate.k * progress.net;
+    OdTotal total = {od_fma(rate.dlnk, q, progress.by_t),
+                     OD_GAS_AT_VOLUME ? (real)0 : progress.scaled};
+    if (Law::HAS_BODY && Shape::TAKES_BODY) {
+        const unsigned set = shape.colliders.set;
+        const real by_x = rate.dk_dx * progress.net;
+        const real base = od_number(gas.g, OD_GAS_SET_DEFAULT, set);
+        if (OD_GAS_AT_VOLUME) {
+            total.b = od_fma(by_x * base, gas.density, total.b);
+        } else {
+            const real of_all = base * gas.total;
+            total.a = total.a - by_x * of_all * gas.recip_t;
+            total.b = od_fma(by_x, gas.at(OD_GAS_X, set) - of_all, total.b);
+        }
+    }
+    if (Law::IS_TABULATED && OD_GAS_AT_VOLUME) {
+        const real by_ln_p = rate.dlnk_dlnp * q;
+        total.a = od_fma(by_ln_p, gas.recip_t, total.a);
+        total.b = od_fma(by_ln_p, gas.recip_m, total.b);
+    }
+    return total;
+}
+
+// The rounds of a class that a chunk has. q goes into the buffer, and with D a, b and all derivatives.
+template <bool D, class Law, class Shape>
+OD_FN void od_gas_rounds(const OdGas &gas, const OdChunk &chunk, const OdRounds &rounds) {
+    const OdGroup &g = gas.g;
+    const unsigned first = chunk.first > rounds.first ? chunk.first : rounds.first;
+    const unsigned end = chunk.end < rounds.end ? chunk.end : rounds.end;
+    real *q = gas.array(OD_GAS_BUFFER);
+    od_entry *a = gas.entries() + OD_GAS_WORDS * chunk.stride(), *b = a + chunk.stride();
+    for (unsigned round = first; round < end; ++round) {
+        const Shape shape(gas, round - rounds.first + rounds.in_shape);
+        const unsigned in_law = round - rounds.first + rounds.in_law;
+        const OdRate rate =
+            Law::template rate<D, Shape::TAKES_BODY>(gas, round, in_law, shape.colliders);
+        const unsigned number = (round - chunk.first) * OD_WIDTH + g.slot;
+        if (D) {
+            const unsigned at = od_table<unsigned>(g, OD_GAS_DERIVATIVES, round);
+            const OdSlots slots = {gas.entries() + at + g.slot};
+            const OdProgress progress = shape.progress(gas, rate.k, slots);
+            const OdTotal total = od_total<Law>(gas, shape, rate, progress);
+            q[number] = rate.k * progress.net;
+            a[number] = (od_entry)total.a;
+            b[number] = (od_entry)total.b;
+            if (Law::HAS_BODY && Shape::TAKES_BODY) {
+                slots.put(Shape::BODY_SLOT, rate.dk_dx * progress.net);
+            }
+        } else {
+            q[number] = rate.k * shape.net(gas);
+        }
+    }
+}

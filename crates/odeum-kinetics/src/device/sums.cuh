@@ -1,0 +1,197 @@
+// Sums over lists: of parts of the production of species, and of entries of the matrix.
+
+// A value with the sign of a term, which is bit 15 of its word.
+#if !OD_FLOAT
+OD_FN double od_signed(double value, unsigned term) {
+    return __hiloint2double(
+        __double2hiint(value) ^ (int)((term & 0x8000u) << 16), __double2loint(value));
+}
+#endif
+OD_FN float od_signed(float value, unsigned term) {
+    return __int_as_float(__float_as_int(value) ^ (int)((term & 0x8000u) << 16));
+}
+OD_FN unsigned od_index(unsigned term) { return term & 0x7fffu; }
+
+// Sections of lists of one target per thread, and of those with weights of four targets per thread.
+struct OdLists {
+    unsigned rounds, targets, terms;
+};
+struct OdWeightedLists {
+    unsigned rounds, targets, terms, weights;
+};
+
+// Rounds of lists of a chunk.
+struct OdRange {
+    unsigned first, end;
+};
+OD_FN OdRange od_range(const OdGroup &g, unsigned section, unsigned i) {
+    const uint2 range = od_table<uint2>(g, section, i);
+    return OdRange{range.x, range.y};
+}
+
+// Rows of the buffer that are summed over reactions, and the parts to which these sums are added: q, and with D
+// a and b.
+template <bool D> struct OdParts {
+    const real *q;
+    const od_entry *a, *b;
+    real *sums;
+    od_entry *sums_a, *sums_b;
+
+    OD_FN_MEMBER OdParts(const OdGas &gas, const OdChunk &chunk) {
+        q = gas.array(OD_GAS_BUFFER);
+        a = gas.entries() + OD_GAS_WORDS * chunk.stride();
+        b = a + chunk.stride();
+        sums = gas.array(OD_GAS_PARTS);
+        sums_a = reinterpret_cast<od_entry *>(gas.array(OD_GAS_PARTS_AB));
+        sums_b = sums_a + OD_GAS_PART_COUNT + 1u;
+    }
+};
+
+// The sums of a thread.
+template <bool D> struct OdProduction {
+    real q;
+    od_entry a, b;
+
+    OD_FN_MEMBER void add(const OdParts<D> &parts, unsigned term) {
+        const unsigned i = od_index(term);
+        q = q + od_signed(parts.q[i], term);
+        if (D) {
+            a = a + od_signed(parts.a[i], term);
+            b = b + od_signed(parts.b[i], term);
+        }
+    }
+    OD_FN_MEMBER void add(const OdParts<D> &parts, unsigned i, real weight) {
+        q = od_fma(weight, parts.q[i], q);
+        if (D) {
+            a = a + (od_entry)weight * parts.a[i];
+            b = b + (od_entry)weight * parts.b[i];
+        }
+    }
+    OD_FN_MEMBER void keep(const OdParts<D> &parts, unsigned part) const {
+        parts.sums[part] = parts.sums[part] + q;
+        if (D) {
+            parts.sums_a[part] = parts.sums_a[part] + a;
+            parts.sums_b[part] = parts.sums_b[part] + b;
+        }
+    }
+};
+
+// Adds the terms of the reactions of a chunk to the parts.
+template <bool D>
+OD_FN void od_add_production(
+    const OdGas &gas, const OdChunk &chunk, const OdLists &lists, const OdRange &rounds) {
+    const OdGroup &g = gas.g;
+    const OdParts<D> parts(gas, chunk);
+    for (unsigned r = rounds.first; r < rounds.end; ++r) {
+        const uint2 steps = od_table<uint2>(g, lists.rounds, r);
+        const unsigned part = od_short(g, lists.targets, r * OD_WIDTH + g.slot);
+        OdProduction<D> sum = {0, 0, 0};
+        for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
+            const uint2 terms = od_table<uint2>(g, lists.terms, step * OD_WIDTH + g.slot);
+            sum.add(parts, od_low(terms.x));
+            sum.add(parts, od_high(terms.x));
+            sum.add(parts, od_low(terms.y));
+            sum.add(parts, od_high(terms.y));
+        }
+        sum.keep(parts, part);
+    }
+}
+
+// Four targets of a thread.
+OD_FN uint4 od_parts_at(const OdGroup &g, unsigned section, unsigned i) {
+    const uint2 parts = od_table<uint2>(g, section, i);
+    return make_uint4(od_low(parts.x), od_high(parts.x), od_low(parts.y), od_high(parts.y));
+}
+OD_FN uint4 od_places_at(const OdGroup &g, unsigned section, unsigned i) {
+#if OD_GAS_WIDE_PLACES
+    return od_table<uint4>(g, section, i);
+#else
+    return od_parts_at(g, section, i);
+#endif
+}
+OD_FN unsigned od_place(const OdGroup &g, unsigned section, unsigned i) {
+#if OD_GAS_WIDE_PLACES
+    return od_table<unsigned>(g, section, i);
+#else
+    return od_short(g, section, i);
+#endif
+}
+
+#if OD_GAS_PART_WEIGHTS
+// The same with weights; a species has a part for these alone.
+template <bool D>
+OD_FN void od_add_weighted_production(
+    const OdGas &gas, const OdChunk &chunk, const OdWeightedLists &lists, const OdRange &rounds) {
+    const OdGroup &g = gas.g;
+    const OdParts<D> parts(gas, chunk);
+    for (unsigned r = rounds.first; r < rounds.end; ++r) {
+        const uint2 steps = od_table<uint2>(g, lists.rounds, r);
+        const uint4 part = od_parts_at(g, lists.targets, r * OD_WIDTH + g.slot);
+        OdProduction<D> sum0 = {0, 0, 0}, sum1 = {0, 0, 0}, sum2 = {0, 0, 0}, sum3 = {0, 0, 0};
+        for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
+            const unsigned at = step * OD_WIDTH + g.slot;
+            const uint2 terms = od_table<uint2>(g, lists.terms, at);
+            const OdPair left = od_pair(g, lists.weights, 2 * at);
+            const OdPair right = od_pair(g, lists.weights, 2 * at + 1);
+            sum0.add(parts, od_low(terms.x), left.first);
+            sum1.add(parts, od_high(terms.x), left.second);
+            sum2.add(parts, od_low(terms.y), right.first);
+            sum3.add(parts, od_high(terms.y), right.second);
+        }
+        sum0.keep(parts, part.x);
+        sum1.keep(parts, part.y);
+        sum2.keep(parts, part.z);
+        sum3.keep(parts, part.w);
+    }
+}
+#endif
+
+// Adds the derivatives of the reactions of a chunk to entries of the species block: sums of nu dq/dC, without their
+// factor -W/W of the row and the column.
+OD_FN void od_add_entries(const OdGas &gas, const OdRange &rounds, od_entry *matrix) {
+    const OdGroup &g = gas.g;
+    const od_entry *slots = gas.entries();
+    for (unsigned r = rounds.first; r < rounds.end; ++r) {
+        const uint2 steps = od_table<uint2>(g, OD_GAS_ENTRY_ROUNDS, r);
+        const uint4 place = od_places_at(g, OD_GAS_ENTRY_TARGETS, r * OD_WIDTH + g.slot);
+        od_entry sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+        for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
+            const uint2 terms = od_table<uint2>(g, OD_GAS_ENTRY_TERMS, step * OD_WIDTH + g.slot);
+            sum0 = sum0 + od_signed(slots[od_index(od_low(terms.x))], od_low(terms.x));
+            sum1 = sum1 + od_signed(slots[od_index(od_high(terms.x))], od_high(terms.x));
+            sum2 = sum2 + od_signed(slots[od_index(od_low(terms.y))], od_low(terms.y));
+            sum3 = sum3 + od_signed(slots[od_index(od_high(terms.y))], od_high(terms.y));
+        }
+        // One after the other: two of them may be parts of the same sum.
+        matrix[place.x] = matrix[place.x] + sum0;
+        matrix[place.y] = matrix[place.y] + sum1;
+        matrix[place.z] = matrix[place.z] + sum2;
+        matrix[place.w] = matrix[place.w] + sum3;
+    }
+}
+
+// The same with weights.
+OD_FN void od_add_weighted_entries(const OdGas &gas, const OdRange &rounds, od_entry *matrix) {
+    const OdGroup &g = gas.g;
+    const od_entry *slots = gas.entries();
+    for (unsigned r = rounds.first; r < rounds.end; ++r) {
+        const uint2 steps = od_table<uint2>(g, OD_GAS_WEIGHTED_ENTRY_ROUNDS, r);
+        const unsigned row = r * OD_WIDTH + g.slot;
+        const uint4 place = od_places_at(g, OD_GAS_WEIGHTED_ENTRY_TARGETS, row);
+        od_entry sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+        for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
+            const unsigned at = step * OD_WIDTH + g.slot;
+            const uint2 terms = od_table<uint2>(g, OD_GAS_WEIGHTED_ENTRY_TERMS, at);
+            const OdPair left = od_pair(g, OD_GAS_WEIGHTED_ENTRY_WEIGHTS, 2 * at);
+            const OdPair right = od_pair(g, OD_GAS_WEIGHTED_ENTRY_WEIGHTS, 2 * at + 1);
+            sum0 = sum0 + (od_entry)left.first * slots[od_low(terms.x)];
+            sum1 = sum1 + (od_entry)left.second * slots[od_high(terms.x)];
+            sum2 = sum2 + (od_entry)right.first * slots[od_low(terms.y)];
+            sum3 = sum3 + (od_entry)right.second * slots[od_high(terms.y)];
+        }
+        matrix[place.x] = matrix[place.x] + sum0;
+        matrix[place.y] = matrix[place.y] + sum1;
+        matrix[place.z] = matrix[place.z] + sum2;
+        matrix[place.w] = matrix[place.w] + sum3;
+    }
+}
