@@ -1,6 +1,7 @@
 //! What a thread must compute for each reaction: its rate law, its colliders, its law of mass action.
 
 use crate::kinetics::Kinetics;
+use crate::rate::falloff::FalloffTable;
 
 /// The rate law of a reaction, and its number among those of the same law on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,18 +96,16 @@ pub(super) fn describe(kinetics: &Kinetics) -> Vec<Described> {
     for (j, r) in kinetics.bodies.reaction.iter().enumerate() {
         all[*r as usize].body = Some(j);
     }
-    let falloffs = &kinetics.falloffs;
-    let tables: [(_, fn(usize) -> Rate); 4] = [
-        (&falloffs.lindemann, Rate::Lindemann),
-        (&falloffs.troe, Rate::Troe),
-        (&falloffs.sri, Rate::Sri),
-        (&falloffs.tsang, Rate::Tsang),
-    ];
-    for (table, rate) in tables {
+    let mut of_falloff = |table: &FalloffTable, rate: fn(usize) -> Rate| {
         for i in 0..table.low.len() {
             all[kinetics.bodies.reaction[table.first + i] as usize].rate = rate(i);
         }
-    }
+    };
+    let falloffs = &kinetics.falloffs;
+    of_falloff(&falloffs.lindemann, Rate::Lindemann);
+    of_falloff(&falloffs.troe, Rate::Troe);
+    of_falloff(&falloffs.sri, Rate::Sri);
+    of_falloff(&falloffs.tsang, Rate::Tsang);
     for (i, r) in kinetics.tabulated.plog.reaction.iter().enumerate() {
         all[*r as usize].rate = Rate::Plog(i);
     }

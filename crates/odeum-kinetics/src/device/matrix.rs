@@ -114,7 +114,8 @@ impl Entries {
         sources: &Sources<'_>,
         unused: u32,
     ) {
-        let (mut unit, mut weighted): (Vec<Sum<u16>>, Vec<Sum<(u16, f64)>>) = Default::default();
+        let mut unit: Vec<Sum<u16>> = Vec::new();
+        let mut weighted: Vec<Sum<(u16, f64)>> = Vec::new();
         for entry in terms.chunk_by(|a, b| a.1 == b.1) {
             let place = entry[0].1;
             let (mut plain, mut others) = (Vec::new(), Vec::new());

@@ -109,7 +109,8 @@ impl Production {
 
     fn push(&mut self, number: usize, chunk: &Chunk, terms: &[Terms], parts: &Parts) {
         let unused = parts.len() as u32;
-        let (mut unit, mut weighted): (Vec<Sum<u16>>, Vec<Sum<(u16, f64)>>) = Default::default();
+        let mut unit: Vec<Sum<u16>> = Vec::new();
+        let mut weighted: Vec<Sum<(u16, f64)>> = Vec::new();
         for (species, terms) in terms.iter().enumerate() {
             let (own, last) = parts.of(species);
             let used = own.len().min(terms.unit.len().div_ceil(AT_ONCE));

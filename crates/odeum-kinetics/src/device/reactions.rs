@@ -6,6 +6,7 @@
 use super::laws::{Law, Rate, Shape};
 use super::rounds::{Class, Rounds};
 use crate::kinetics::Kinetics;
+use crate::rate::falloff::FalloffTable;
 use crate::rate::mass_action::FLOOR;
 use odeum_core::emit::Tables;
 use std::f64::consts::{LN_2, LOG2_E};
@@ -84,7 +85,7 @@ impl Writer<'_> {
     }
 
     /// (A₀, b₀), (Tₐ₀ log₂e, log₂ A₀/A∞) of a falloff reaction.
-    fn low(&self, table: &crate::rate::falloff::FalloffTable, i: usize) -> [[f64; 2]; 2] {
+    fn low(&self, table: &FalloffTable, i: usize) -> [[f64; 2]; 2] {
         let [a, b, ta] = self.expressions[table.low[i] as usize];
         [[a, b], [ta * LOG2_E, table.ln_ratio[i][0] * LOG2_E]]
     }

@@ -1,9 +1,10 @@
 //! Reactors by groups of threads against the CPU.
 
-use crate::common::{group, load};
-use odeum_core::System;
-use odeum_core::emit::Grouped;
-use odeum_kinetics::{Kinetics, Mechanism, Reactor};
+use crate::common::{group, load, synthetic};
+use crate::large;
+use odeum_core::emit::{Grouped, MatrixPlaces};
+use odeum_core::{Error, System};
+use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Mechanism, Reactor, read};
 use std::sync::Arc;
 
 fn kinetics(mechanism: &Mechanism) -> Arc<Kinetics> {
@@ -17,13 +18,18 @@ fn states(reactor: &Reactor) -> Vec<(Vec<f64>, f64)> {
     let n = kinetics.n_species();
     let (low, high) = kinetics.temperature_bounds();
     let mut all = Vec::new();
-    for (i, (t, p)) in
-        [(low.max(250.0), 1e5), (999.0, 3e3), (1000.0, 2.1e6), (1400.0, 1.3e5), (high, 4.7e7)]
-            .into_iter()
-            .enumerate()
+    for (i, (t, p)) in [
+        (low.max(250.0), 1e5),
+        (999.0, 3e3),
+        (1000.0, 2.1e6),
+        (1400.0, 1.3e5),
+        (high.min(3000.0), 4.7e7),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let weight = |k: usize| 10f64.powi(-(((7 * k + 3 * i) % 6) as i32));
-        let few = |k: usize| if (k + i) % 3 == 0 { weight(k) } else { 0.0 };
+        let few = |k: usize| if (k + i).is_multiple_of(3) { weight(k) } else { 0.0 };
         let (all_of_them, some) = ((0..n).map(weight).collect(), (0..n).map(few).collect());
         for weights in [all_of_them, some] {
             let weights: Vec<f64> = weights;
@@ -52,8 +58,12 @@ fn by_cpu(reactor: &Reactor, y: &[f64], p: f64) -> (Vec<f64>, Vec<f64>) {
     (f, jacobian)
 }
 
+/// A large h/R over a small cp/R \[K\].
+const HEAT: f64 = 5e4 / 2.5;
+
 /// What the terms of entries of the Jacobian are like in size: of a row of a species its largest entry; of
-/// the rows m and T, which are sums down the columns, that of the entries of the species.
+/// the rows m and T, which are sums down the columns, that of the entries of the species; of the columns T
+/// and m, which are sums over all reactions, as f is.
 fn gross(reactor: &Reactor, y: &[f64], jacobian: &[f64]) -> Vec<f64> {
     let pattern = reactor.jacobian_pattern().unwrap();
     let (weight, n) = (reactor.kinetics().molecular_weights(), reactor.dim());
@@ -64,22 +74,34 @@ fn gross(reactor: &Reactor, y: &[f64], jacobian: &[f64]) -> Vec<f64> {
             moles[column] += value.abs() / weight[row - 1];
         }
     }
-    // h/RT is at most about this, cp/R of a mixture at least 2.5.
-    let energy = 5e4 / y[0];
-    let heat = y[0] * energy / (2.5 * y[n - 1]);
-    let size = |(row, column): (usize, usize)| match row {
-        0 => largest[0].max(heat * moles[column]),
+    let sizes = sizes(reactor, y, jacobian);
+    let size = |(row, column): (usize, usize)| match (row, column) {
+        (_, 0) => largest[row].max(sizes[row] / y[0]),
+        (_, _) if column == n - 1 => largest[row].max(sizes[row] / y[n - 1]),
+        (0, _) => largest[0].max(HEAT / y[n - 1] * moles[column]),
         _ if row == n - 1 => moles[column],
         _ => largest[row],
     };
     pattern.iter().map(size).collect()
 }
 
-/// Compares all states. What stands in a row of f is a sum of terms of the size of ∂f/∂y y.
-fn compare(what: &str, reactor: &Reactor, width: usize, single: bool) {
-    let places = group::places(reactor, 3);
+/// What the terms of f are like in size: in a row of the Jacobian times y; of m and T, sums of those of the species.
+fn sizes(reactor: &Reactor, y: &[f64], jacobian: &[f64]) -> Vec<f64> {
+    let (weight, n) = (reactor.kinetics().molecular_weights(), reactor.dim());
+    let mut size = vec![0.0; n];
+    for ((row, column), value) in reactor.jacobian_pattern().unwrap().iter().zip(jacobian) {
+        size[row] += (value * y[column]).abs();
+    }
+    let moles: f64 = (1..n - 1).map(|i| size[i] / weight[i - 1]).sum();
+    size[n - 1] = size[n - 1].max(moles);
+    size[0] = size[0].max(moles * HEAT / y[n - 1]);
+    size
+}
+
+/// Compares all states.
+fn compare(what: &str, reactor: &Reactor, places: &MatrixPlaces, width: usize, single: bool) {
     let states = states(reactor);
-    let Some(found) = group::evaluate(reactor, width, single, &places, &states) else { return };
+    let Some(found) = group::evaluate(reactor, width, single, places, &states) else { return };
     let pattern = reactor.jacobian_pattern().unwrap();
     let names = reactor.state_names();
     // Of single precision numbers below 1e-37 are zero.
@@ -87,10 +109,7 @@ fn compare(what: &str, reactor: &Reactor, width: usize, single: bool) {
     for ((y, p), found) in states.iter().zip(&found) {
         let (f, jacobian) = by_cpu(reactor, y, *p);
         let here = format!("{what}, {:?}, width {width}, T {}", reactor.constraint(), y[0]);
-        let mut size = vec![0.0; f.len()];
-        for ((row, column), value) in pattern.iter().zip(&jacobian) {
-            size[row] += (value * y[column]).abs();
-        }
+        let size = sizes(reactor, y, &jacobian);
         for i in 0..f.len() {
             for slope in [found.f[i], found.f_too[i]] {
                 assert!(
@@ -116,20 +135,137 @@ fn compare(what: &str, reactor: &Reactor, width: usize, single: bool) {
     }
 }
 
-fn constant_pressure(mechanism: &Mechanism) -> Reactor {
-    Reactor::constant_pressure(kinetics(mechanism))
-}
-
 #[test]
 fn hydrogen_and_methane_are_those_of_the_cpu() {
     for name in ["burke-h2-2012", "grimech30"] {
         let Some(mechanism) = load(name) else { continue };
-        let reactor = constant_pressure(&mechanism);
+        let reactor = Reactor::constant_pressure(kinetics(&mechanism));
         for single in [true, false] {
             let group = reactor.group_text(32, &group::places(&reactor, 0), single);
             let (memory, tables) = (group.memory, group.tables.bytes().len());
             println!("{name}: {memory} bytes of shared memory, {tables} of tables");
-            compare(name, &reactor, 32, single);
+            compare(name, &reactor, &group::places(&reactor, 3), 32, single);
+        }
+    }
+}
+
+/// Each reaction alone, so that none hides behind larger ones.
+#[test]
+fn every_rate_law_is_that_of_the_cpu() {
+    let all = synthetic::mechanism();
+    for (number, reaction) in all.reactions.iter().enumerate() {
+        let mechanism = Mechanism { reactions: vec![reaction.clone()], ..all.clone() };
+        let what = format!("{} ({number})", reaction.equation);
+        let kinetics = kinetics(&mechanism);
+        for reactor in
+            [Reactor::constant_pressure(kinetics.clone()), Reactor::constant_volume(kinetics)]
+        {
+            compare(&what, &reactor, &group::places(&reactor, 0), 32, false);
+        }
+    }
+}
+
+#[test]
+fn all_kinds_of_reactors_are_those_of_the_cpu() {
+    let kinetics = kinetics(&synthetic::mechanism());
+    for constraint in [Constraint::ConstantPressure, Constraint::ConstantVolume] {
+        for energy in [Energy::Adiabatic, Energy::Isothermal] {
+            for form in [JacobianForm::Exact, JacobianForm::Approximate] {
+                let reactor = Reactor::new(Arc::clone(&kinetics), constraint, energy, form);
+                let places = group::places(&reactor, 0);
+                compare(&format!("{energy:?}, {form:?}"), &reactor, &places, 32, false);
+            }
+        }
+    }
+}
+
+/// Groups of any power of two, whether they are a part of a warp or a block.
+#[test]
+fn groups_of_all_widths_are_those_of_the_cpu() {
+    let mechanism = load("grimech30").unwrap_or_else(synthetic::mechanism);
+    let reactor = Reactor::constant_volume(kinetics(&mechanism));
+    for (width, single) in [(1, false), (8, true), (64, true), (128, false)] {
+        compare("widths", &reactor, &group::places(&reactor, 0), width, single);
+    }
+}
+
+/// As many species as the largest mechanisms have, and a matrix whose places need more than 16 bits.
+#[test]
+fn large_mechanisms_are_those_of_the_cpu() {
+    let mechanism = read::yaml("large.yaml", &large::text(1268), None).unwrap().mechanism;
+    // Its species have no heat capacity.
+    let (constraint, energy) = (Constraint::ConstantPressure, Energy::Isothermal);
+    let reactor = Reactor::new(kinetics(&mechanism), constraint, energy, JacobianForm::Exact);
+    let places = group::places(&reactor, 70_000);
+    let begin = std::time::Instant::now();
+    let group = reactor.group_text(128, &places, true);
+    let (memory, tables) = (group.memory, group.tables.bytes().len());
+    println!("{memory} bytes of shared memory, {tables} of tables, {:?}", begin.elapsed());
+    assert!(memory < 200 << 10);
+    compare("large", &reactor, &places, 128, true);
+}
+
+/// What is no number is passed on, and what no rate law expects gives no numbers that look like some.
+#[test]
+fn states_that_are_none_give_what_they_give_on_the_cpu() {
+    let reactor = Reactor::constant_pressure(kinetics(&synthetic::mechanism()));
+    let places = group::places(&reactor, 0);
+    let good = states(&reactor).swap_remove(5);
+    let with = |i: usize, value: f64| {
+        let mut y = good.0.clone();
+        y[i] = value;
+        (y, good.1)
+    };
+    let n = reactor.dim();
+    let bad = [
+        with(0, f64::NAN),
+        with(0, -300.0),
+        with(0, 0.0),
+        with(0, f64::INFINITY),
+        with(3, f64::NAN),
+        with(2, f64::INFINITY),
+        with(n - 1, f64::NAN),
+        with(n - 1, 0.0),
+        (good.0.clone(), f64::NAN),
+        (good.0.clone(), f64::INFINITY),
+        with(0, 1e-3),
+        with(0, 20.0),
+        with(0, 1e6),
+        with(4, 1e300),
+    ];
+    let Some(found) = group::evaluate(&reactor, 32, false, &places, &bad) else { return };
+    for ((y, p), found) in bad.iter().zip(&found) {
+        let (f, jacobian) = by_cpu(&reactor, y, *p);
+        let pairs = f.iter().zip(&found.f).chain(f.iter().zip(&found.f_too));
+        for (number, (a, b)) in pairs.chain(jacobian.iter().zip(&found.jacobian)).enumerate() {
+            assert!(
+                a.is_finite() || !b.is_finite(),
+                "{number}: {b:e}, on the CPU {a:e}: {y:?} {p}"
+            );
+        }
+    }
+}
+
+/// The text is CUDA: NVIDIA's compiler takes it.
+#[test]
+fn the_compiler_for_gpus_takes_all_kinds_of_kernels() {
+    let mechanism = load("grimech30").unwrap_or_else(synthetic::mechanism);
+    let cases = [
+        ("methane", Reactor::constant_pressure(kinetics(&mechanism)), 32, true),
+        ("methane", Reactor::constant_volume(kinetics(&mechanism)), 128, false),
+        ("all laws", Reactor::constant_volume(kinetics(&synthetic::mechanism())), 32, true),
+    ];
+    for (name, reactor, width, single) in cases {
+        let text = reactor.group_text(width, &group::places(&reactor, 0), single);
+        let source = group::source(&reactor, &text, width, single);
+        match odeum_cuda::check("od_evaluate", &source, "sm_90a") {
+            Ok((resources, _)) => println!("{name}, width {width}: {resources:?}"),
+            Err(error @ Error::Device { .. }) => {
+                assert!(std::env::var_os("ODEUM_NEED_NVRTC").is_none(), "{error}");
+                eprintln!("SKIPPED: {error}");
+                return;
+            }
+            Err(error) => panic!("{name}, width {width}: {error}"),
         }
     }
 }
