@@ -22,7 +22,7 @@ OD_FN OdPair od_gas_power(real c, real n, real secant) {
 
 struct OdGeneral {
     static const bool TAKES_BODY = true;
-    static const unsigned BODY_SLOT = OD_GAS_MOST_FACTORS;
+    static const unsigned BODY_SLOT = OD_GAS_MOST_FACTORS, TOGETHER = 1;
 
     unsigned factors, products, end, net_first, net_end;
     bool goes_back;

@@ -15,6 +15,20 @@ use std::ops::Range;
 /// Terms, or targets, that a thread reads at once.
 pub(super) const AT_ONCE: usize = 4;
 
+/// Steps that device code reads before it takes them.
+const AHEAD: usize = 2;
+
+/// Terms of all steps, and of those that are read and never taken.
+pub(super) fn with_ahead<T: Copy>(terms: &[T], width: usize, zero: T) -> Vec<T> {
+    let more = std::iter::repeat_n(zero, AHEAD * AT_ONCE * width);
+    terms.iter().copied().chain(more).collect()
+}
+
+/// First step and number of steps of all rounds, and of one that is read and never taken.
+pub(super) fn rounds_with_ahead(rounds: &[[u32; 2]]) -> Vec<u32> {
+    rounds.as_flattened().iter().copied().chain([0, 0]).collect()
+}
+
 /// A target and its terms.
 pub(super) type Sum<T> = (u32, Vec<T>);
 

@@ -42,6 +42,8 @@ OD_FN real od_partial_products(const real *f, real k, const OdSlots &slots, unsi
 template <unsigned K> struct OdFactors {
     static const bool TAKES_BODY = K > 2;
     static const unsigned BODY_SLOT = 2 * K;
+    // Rounds that are computed side by side; most reactions have two factors.
+    static const unsigned TOGETHER = K > 2 ? 1 : 3;
 
     unsigned from[K], to[K];
     OdColliders colliders;
@@ -144,33 +146,67 @@ OD_FN OdTotal od_total(
     return total;
 }
 
-// The rounds of a class that a chunk has. q goes into the buffer, and with D a, b and all derivatives.
+// The net rate of the reaction of a thread in a round.
+template <class Law, class Shape>
+OD_FN real od_gas_rate(const OdGas &gas, const OdRounds &rounds, unsigned round) {
+    const unsigned in_class = round - rounds.first;
+    const Shape shape(gas, in_class + rounds.in_shape);
+    const OdRate rate = Law::template rate<false, Shape::TAKES_BODY>(
+        gas, round, in_class + rounds.in_law, shape.colliders);
+    return rate.k * shape.net(gas);
+}
+
+// The same with its derivatives: q, a and b, and all others in their slots.
+struct OdDerivatives {
+    real q, a, b;
+};
+template <class Law, class Shape>
+OD_FN OdDerivatives od_gas_derivatives(const OdGas &gas, const OdRounds &rounds, unsigned round) {
+    const unsigned in_class = round - rounds.first;
+    const Shape shape(gas, in_class + rounds.in_shape);
+    const OdRate rate = Law::template rate<true, Shape::TAKES_BODY>(
+        gas, round, in_class + rounds.in_law, shape.colliders);
+    const unsigned at = od_table<unsigned>(gas.g, OD_GAS_DERIVATIVES, round);
+    const OdSlots slots = {gas.entries() + at + gas.g.slot};
+    const OdProgress progress = shape.progress(gas, rate.k, slots);
+    if (Law::HAS_BODY && Shape::TAKES_BODY) {
+        slots.put(Shape::BODY_SLOT, rate.dk_dx * progress.net);
+    }
+    const OdTotal total = od_total<Law>(gas, shape, rate, progress);
+    return OdDerivatives{rate.k * progress.net, total.a, total.b};
+}
+
+// The rounds of a class that a chunk has: q into the buffer, and with D a, b and all derivatives.
 template <bool D, class Law, class Shape>
 OD_FN void od_gas_rounds(const OdGas &gas, const OdChunk &chunk, const OdRounds &rounds) {
-    const OdGroup &g = gas.g;
-    const unsigned first = chunk.first > rounds.first ? chunk.first : rounds.first;
+    unsigned round = chunk.first > rounds.first ? chunk.first : rounds.first;
     const unsigned end = chunk.end < rounds.end ? chunk.end : rounds.end;
-    real *q = gas.array(OD_GAS_BUFFER);
-    od_entry *a = gas.entries() + OD_GAS_WORDS * chunk.stride(), *b = a + chunk.stride();
-    for (unsigned round = first; round < end; ++round) {
-        const Shape shape(gas, round - rounds.first + rounds.in_shape);
-        const unsigned in_law = round - rounds.first + rounds.in_law;
-        const OdRate rate =
-            Law::template rate<D, Shape::TAKES_BODY>(gas, round, in_law, shape.colliders);
-        const unsigned number = (round - chunk.first) * OD_WIDTH + g.slot;
-        if (D) {
-            const unsigned at = od_table<unsigned>(g, OD_GAS_DERIVATIVES, round);
-            const OdSlots slots = {gas.entries() + at + g.slot};
-            const OdProgress progress = shape.progress(gas, rate.k, slots);
-            const OdTotal total = od_total<Law>(gas, shape, rate, progress);
-            q[number] = rate.k * progress.net;
-            a[number] = (od_entry)total.a;
-            b[number] = (od_entry)total.b;
-            if (Law::HAS_BODY && Shape::TAKES_BODY) {
-                slots.put(Shape::BODY_SLOT, rate.dk_dx * progress.net);
-            }
-        } else {
-            q[number] = rate.k * shape.net(gas);
+    real *q = gas.array(OD_GAS_BUFFER) + gas.g.slot;
+    if (D) {
+        od_entry *a = gas.entries() + OD_GAS_WORDS * chunk.stride() + gas.g.slot;
+        od_entry *b = a + chunk.stride();
+        for (; round < end; ++round) {
+            const OdDerivatives all = od_gas_derivatives<Law, Shape>(gas, rounds, round);
+            const unsigned at = (round - chunk.first) * OD_WIDTH;
+            q[at] = all.q;
+            a[at] = (od_entry)all.a;
+            b[at] = (od_entry)all.b;
         }
+        return;
+    }
+    // Several rounds before the first of them is kept: none waits for another.
+    for (; round + Shape::TOGETHER <= end; round += Shape::TOGETHER) {
+        real some[Shape::TOGETHER];
+#pragma unroll
+        for (unsigned i = 0; i < Shape::TOGETHER; ++i) {
+            some[i] = od_gas_rate<Law, Shape>(gas, rounds, round + i);
+        }
+#pragma unroll
+        for (unsigned i = 0; i < Shape::TOGETHER; ++i) {
+            q[(round + i - chunk.first) * OD_WIDTH] = some[i];
+        }
+    }
+    for (; round < end; ++round) {
+        q[(round - chunk.first) * OD_WIDTH] = od_gas_rate<Law, Shape>(gas, rounds, round);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::chunks::{Chunk, Chunks};
 use super::laws::Shape;
-use super::lists::{Long, Short, Sum};
+use super::lists::{Long, Short, Sum, rounds_with_ahead, with_ahead};
 use super::production::{NEGATIVE, repeated};
 use super::rounds::Rounds;
 use crate::kinetics::Kinetics;
@@ -19,6 +19,7 @@ const MOST_TERMS: f64 = 2.0;
 pub(super) struct Entries {
     /// Whether places are numbers of 32 bits.
     pub(super) wide: bool,
+    width: usize,
     unit: Short<u16>,
     weighted: Short<(u16, f64)>,
     /// Rounds of each chunk: of unit terms and of weighted ones.
@@ -92,6 +93,7 @@ impl Entries {
         let width = rounds.width;
         let mut entries = Entries {
             wide: places.len > u32::from(u16::MAX),
+            width,
             unit: Short::new(width),
             weighted: Short::new(width),
             rounds: Vec::new(),
@@ -145,9 +147,9 @@ impl Entries {
     pub(super) fn write(&self, reactor: &Reactor, places: &MatrixPlaces, tables: &mut Tables) {
         tables.count("OD_GAS_WIDE_PLACES", usize::from(self.wide));
         tables.count("OD_GAS_PLACES", places.len as usize);
-        tables.push_u32("OD_GAS_ENTRY_ROUNDS", self.unit.rounds.as_flattened());
+        tables.push_u32("OD_GAS_ENTRY_ROUNDS", &rounds_with_ahead(&self.unit.rounds));
         self.push_places("OD_GAS_ENTRY_TARGETS", &self.unit.targets, tables);
-        tables.push_u16("OD_GAS_ENTRY_TERMS", &self.unit.terms);
+        tables.push_u16("OD_GAS_ENTRY_TERMS", &with_ahead(&self.unit.terms, self.width, 0));
         let (slots, values): (Vec<u16>, Vec<f64>) = self.weighted.terms.iter().copied().unzip();
         tables.push_u32("OD_GAS_WEIGHTED_ENTRY_ROUNDS", self.weighted.rounds.as_flattened());
         self.push_places("OD_GAS_WEIGHTED_ENTRY_TARGETS", &self.weighted.targets, tables);

@@ -121,7 +121,7 @@ fn write_rhs(
         "OD_GAS_WEIGHTED_RHS_TERMS",
         "OD_GAS_WEIGHTED_RHS_WEIGHTS",
     ];
-    production.write(names, tables);
+    production.write(names, rounds.width, tables);
     production.has_weights()
 }
 
@@ -154,7 +154,7 @@ fn write_linearise(
         "OD_GAS_WEIGHTED_PRODUCTION_TERMS",
         "OD_GAS_WEIGHTED_PRODUCTION_WEIGHTS",
     ];
-    production.write(names, tables);
+    production.write(names, rounds.width, tables);
     entries.write(reactor, places, tables);
     production.has_weights()
 }

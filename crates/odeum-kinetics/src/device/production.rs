@@ -6,7 +6,7 @@
 //! have a part of their own.
 
 use super::chunks::Chunk;
-use super::lists::{AT_ONCE, Long, Short, Sum};
+use super::lists::{AT_ONCE, Long, Short, Sum, rounds_with_ahead, with_ahead};
 use super::rounds::Rounds;
 use crate::kinetics::Kinetics;
 use odeum_core::emit::Tables;
@@ -131,11 +131,11 @@ impl Production {
 
     /// Sections of these names: rounds, targets and terms of unit lists, and rounds, targets, terms and
     /// weights of the others.
-    pub(super) fn write(&self, names: [&'static str; 7], tables: &mut Tables) {
+    pub(super) fn write(&self, names: [&'static str; 7], width: usize, tables: &mut Tables) {
         let [rounds, targets, terms, weighted @ ..] = names;
-        tables.push_u32(rounds, self.unit.rounds.as_flattened());
+        tables.push_u32(rounds, &rounds_with_ahead(&self.unit.rounds));
         tables.push_u16(targets, &short(&self.unit.targets));
-        tables.push_u16(terms, &self.unit.terms);
+        tables.push_u16(terms, &with_ahead(&self.unit.terms, width, 0));
         let [rounds, targets, terms, weights] = weighted;
         tables.push_u32(rounds, self.weighted.rounds.as_flattened());
         tables.push_u16(targets, &short(&self.weighted.targets));

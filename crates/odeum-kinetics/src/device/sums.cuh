@@ -29,6 +29,44 @@ OD_FN OdRange od_range(const OdGroup &g, unsigned section, unsigned i) {
     return OdRange{range.x, range.y};
 }
 
+// Words of tables read in order, a thread's own of each row, two rows before they are taken: sections have
+// two rows more than there are.
+template <typename T> struct OdStream {
+    const T *next;
+    T first, second;
+
+    OD_FN_MEMBER OdStream(const OdGroup &g, unsigned section, unsigned row) {
+        next = reinterpret_cast<const T *>(g.tables + section) + row * OD_WIDTH + g.slot;
+        first = __ldg(next);
+        second = __ldg(next + OD_WIDTH);
+    }
+    OD_FN_MEMBER T take() {
+        const T word = first;
+        first = second;
+        next = next + OD_WIDTH;
+        second = __ldg(next + OD_WIDTH);
+        return word;
+    }
+};
+
+// The numbers of steps of rounds, one round before they are taken, and the step with which the first begins.
+struct OdSteps {
+    const uint2 *next;
+    uint2 ahead;
+
+    OD_FN_MEMBER OdSteps(const OdGroup &g, unsigned section, unsigned round) {
+        next = reinterpret_cast<const uint2 *>(g.tables + section) + round;
+        ahead = __ldg(next);
+    }
+    OD_FN_MEMBER unsigned first() const { return ahead.x; }
+    OD_FN_MEMBER unsigned take() {
+        const unsigned steps = ahead.y;
+        next = next + 1;
+        ahead = __ldg(next);
+        return steps;
+    }
+};
+
 // Rows of the buffer that are summed over reactions, and the parts to which these sums are added: q, and with D
 // a and b.
 template <bool D> struct OdParts {
@@ -81,13 +119,15 @@ template <bool D>
 OD_FN void od_add_production(
     const OdGas &gas, const OdChunk &chunk, const OdLists &lists, const OdRange &rounds) {
     const OdGroup &g = gas.g;
+    if (rounds.first == rounds.end) return;
     const OdParts<D> parts(gas, chunk);
+    OdSteps steps(g, lists.rounds, rounds.first);
+    OdStream<uint2> stream(g, lists.terms, steps.first());
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const uint2 steps = od_table<uint2>(g, lists.rounds, r);
         const unsigned part = od_short(g, lists.targets, r * OD_WIDTH + g.slot);
         OdProduction<D> sum = {0, 0, 0};
-        for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
-            const uint2 terms = od_table<uint2>(g, lists.terms, step * OD_WIDTH + g.slot);
+        for (unsigned left = steps.take(); left > 0; --left) {
+            const uint2 terms = stream.take();
             sum.add(parts, od_low(terms.x));
             sum.add(parts, od_high(terms.x));
             sum.add(parts, od_low(terms.y));
@@ -149,14 +189,16 @@ OD_FN void od_add_weighted_production(
 // Adds the derivatives of the reactions of a chunk to entries of the species block: sums of nu dq/dC, without their
 // factor -W/W of the row and the column.
 OD_FN void od_add_entries(const OdGas &gas, const OdRange &rounds, od_entry *matrix) {
+    if (rounds.first == rounds.end) return;
     const OdGroup &g = gas.g;
     const od_entry *slots = gas.entries();
+    OdSteps steps(g, OD_GAS_ENTRY_ROUNDS, rounds.first);
+    OdStream<uint2> stream(g, OD_GAS_ENTRY_TERMS, steps.first());
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const uint2 steps = od_table<uint2>(g, OD_GAS_ENTRY_ROUNDS, r);
         const uint4 place = od_places_at(g, OD_GAS_ENTRY_TARGETS, r * OD_WIDTH + g.slot);
         od_entry sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-        for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
-            const uint2 terms = od_table<uint2>(g, OD_GAS_ENTRY_TERMS, step * OD_WIDTH + g.slot);
+        for (unsigned left = steps.take(); left > 0; --left) {
+            const uint2 terms = stream.take();
             sum0 = sum0 + od_signed(slots[od_index(od_low(terms.x))], od_low(terms.x));
             sum1 = sum1 + od_signed(slots[od_index(od_high(terms.x))], od_high(terms.x));
             sum2 = sum2 + od_signed(slots[od_index(od_low(terms.y))], od_low(terms.y));

@@ -269,3 +269,27 @@ fn the_compiler_for_gpus_takes_all_kinds_of_kernels() {
         }
     }
 }
+
+/// 2^x and log₂ x to three units in the last place, and beyond their range what they are there.
+#[test]
+fn elementary_functions_are_accurate_and_know_their_limits() {
+    let mut x: Vec<f64> = (0..4000).map(|i| (f64::from(i) - 2000.0) * 0.5107).collect();
+    x.extend((1..4000).map(|i| f64::from(i) * 0.00101));
+    x.extend((-300..300).map(|i| 1.37 * 10f64.powi(i)));
+    let limits = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1.0, 1e9, -1e9, 1022.0];
+    x.extend(limits);
+    let Some((exp2, log2)) = group::elementary(&x) else { return };
+    let close = |a: f64, b: f64| (a - b).abs() <= 3.0 * f64::EPSILON * b.abs();
+    for ((x, exp2), log2) in x.iter().zip(exp2).zip(log2) {
+        let expected = x.exp2();
+        let expected = match expected {
+            _ if expected.abs() < f64::MIN_POSITIVE => 0.0,
+            _ if *x >= 1022.0 => f64::INFINITY,
+            _ => expected,
+        };
+        let same = exp2 == expected || exp2.is_nan() && x.is_nan();
+        assert!(same || close(exp2, expected), "2^{x} is {exp2:e}, not {expected:e}");
+        let same = log2 == x.log2() || log2.is_nan() && x.log2().is_nan();
+        assert!(same || close(log2, x.log2()), "log₂ {x:e} is {log2:e}");
+    }
+}

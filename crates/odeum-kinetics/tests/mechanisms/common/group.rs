@@ -4,7 +4,8 @@ use odeum_core::System;
 use odeum_core::emit::{GroupText, Grouped, MatrixPlaces};
 use odeum_cuda::host::{self, Setup};
 use odeum_cuda::{Device, Memory, REAL, Stream, argument};
-use odeum_kinetics::Reactor;
+use odeum_kinetics::{Kinetics, Reactor};
+use std::sync::Arc;
 
 /// What a group of threads has of its surroundings, and a kernel: a state for each block.
 const BEFORE: &str = r"
@@ -48,6 +49,14 @@ extern "C" __global__ void od_evaluate(
 }
 "#;
 
+/// Elementary functions of the text.
+const ELEMENTARY: &str = r#"
+extern "C" __global__ void od_elementary(const real *x, real *exp2, real *log2) {
+    exp2[blockIdx.x] = od_gas_exp2(x[blockIdx.x]);
+    log2[blockIdx.x] = od_gas_log2(x[blockIdx.x]);
+}
+"#;
+
 /// f twice, and ∂f/∂y entry by entry.
 pub(crate) struct Evaluated {
     pub(crate) f: Vec<f64>,
@@ -75,6 +84,39 @@ pub(crate) fn source(reactor: &Reactor, group: &GroupText, width: usize, single:
     )
 }
 
+/// False where there is no g++ to compile device code with.
+fn is_available() -> bool {
+    if !host::is_available() {
+        eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
+    }
+    host::is_available()
+}
+
+/// 2^x and log₂ x; `None` without a compiler.
+pub(crate) fn elementary(x: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+    if !is_available() {
+        return None;
+    }
+    let kinetics = Kinetics::new(&super::synthetic::mechanism()).unwrap();
+    let reactor = Reactor::constant_pressure(Arc::new(kinetics));
+    let group = reactor.group_text(1, &places(&reactor, 0), false);
+    let text = source(&reactor, &group, 1, false) + ELEMENTARY;
+    let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
+    let (stream, kernel) =
+        (device.stream().unwrap(), device.compile(&text, "od_elementary").unwrap());
+    let [mut given, exp2, log2] = [(); 3].map(|()| device.memory(8 * x.len()).unwrap());
+    stream.write(&mut given, 0, x).unwrap();
+    let addresses = [&given, &exp2, &log2].map(|memory| memory.address());
+    let mut arguments = addresses.each_ref().map(argument);
+    // SAFETY: the arguments are those of the kernel, and the memory has room for a number of each block.
+    unsafe { stream.launch(&kernel, [x.len(), 1, 1], [1, 1], 0, &mut arguments).unwrap() };
+    let mut found = [vec![0.0; x.len()], vec![0.0; x.len()]];
+    stream.read(&exp2, 0, &mut found[0]).unwrap();
+    stream.read(&log2, 0, &mut found[1]).unwrap();
+    let [exp2, log2] = found;
+    Some((exp2, log2))
+}
+
 /// f and the Jacobian at states and parameters, by groups of `width` threads; `None` without a compiler.
 pub(crate) fn evaluate(
     reactor: &Reactor,
@@ -83,8 +125,7 @@ pub(crate) fn evaluate(
     places: &MatrixPlaces,
     states: &[(Vec<f64>, f64)],
 ) -> Option<Vec<Evaluated>> {
-    if !host::is_available() {
-        eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
+    if !is_available() {
         return None;
     }
     let group = reactor.group_text(width, places, single);
