@@ -66,7 +66,7 @@ OD_FN real od_gas_log2(real x) {
 
 #endif
 
-#define OD_LOG2_E ((real)1.4426950408889634)
-#define OD_LN_2 ((real)0.6931471805599453)
-#define OD_LOG10_2 ((real)0.30102999566398120)
-#define OD_LOG2_10 ((real)3.3219280948873623)
+#define OD_GAS_LOG2_E ((real)1.4426950408889634)
+#define OD_GAS_LN_2 ((real)0.6931471805599453)
+#define OD_GAS_LOG10_2 ((real)0.30102999566398120)
+#define OD_GAS_LOG2_10 ((real)3.3219280948873623)

@@ -5,7 +5,7 @@ OD_FN real od_arrhenius(const OdGas &gas, real a, real b, real ta) {
     return a * od_gas_exp2(od_fma(b, gas.log2_t, -(ta * gas.recip_t)));
 }
 OD_FN real od_arrhenius_slope(const OdGas &gas, real b, real ta) {
-    return od_fma(ta * OD_LN_2, gas.recip_t, b) * gas.recip_t;
+    return od_fma(ta * OD_GAS_LN_2, gas.recip_t, b) * gas.recip_t;
 }
 
 // A reaction with one expression, times X where it has colliders. `round` counts all rounds, `in_law` those of
@@ -14,12 +14,12 @@ struct OdArrhenius {
     static const bool HAS_BODY = true, IS_TABULATED = false;
 
     template <bool D, bool BODY>
-    static OD_FN_MEMBER OdRate rate(
+    static OD_FN_MEMBER OdGasRate rate(
         const OdGas &gas, unsigned round, unsigned, const OdColliders &colliders) {
         const unsigned j = round * OD_WIDTH + gas.g.slot;
-        const OdPair ab = od_pair(gas.g, OD_GAS_ARRHENIUS_AB, j);
-        const real ta = od_number(gas.g, OD_GAS_ARRHENIUS_TA, j);
-        OdRate rate = {od_arrhenius(gas, ab.first, ab.second, ta), 0, 0, 0};
+        const OdGasPair ab = od_gas_pair(gas.g, OD_GAS_ARRHENIUS_AB, j);
+        const real ta = od_gas_number(gas.g, OD_GAS_ARRHENIUS_TA, j);
+        OdGasRate rate = {od_arrhenius(gas, ab.first, ab.second, ta), 0, 0, 0};
         if (D) rate.dlnk = od_arrhenius_slope(gas, ab.second, ta);
         if (BODY) {
             // X of the last set is one, whatever the state.
@@ -40,13 +40,13 @@ struct OdBlend {
 template <bool D> OD_FN OdBlend od_broaden(real centre, real slope, real log10_pr) {
     const bool clipped = centre < OD_GAS_TINY;
     const real safe = clipped ? OD_GAS_TINY : centre;
-    const real l = od_gas_log2(safe) * OD_LOG10_2;
+    const real l = od_gas_log2(safe) * OD_GAS_LOG10_2;
     const real x = log10_pr - od_fma((real)0.67, l, (real)0.4);
     const real n = od_fma((real)-1.27, l, (real)0.75);
     const real d = od_fma((real)-0.14, x, n), d_squared = d * d;
     const real width = d_squared * od_recip(od_fma(x, x, d_squared));
     const real log10_f = l * width;
-    OdBlend blend = {od_gas_exp2(log10_f * OD_LOG2_10), 0, 0};
+    OdBlend blend = {od_gas_exp2(log10_f * OD_GAS_LOG2_10), 0, 0};
     if (D) {
         const real recip = od_recip(d), f1 = x * recip;
         const real by_f1 = (real)-2 * log10_f * f1 * width;
@@ -63,10 +63,10 @@ struct OdBroadened {
 
     template <bool D>
     static OD_FN_MEMBER OdBlend blend(const OdGas &gas, unsigned row, real log10_pr) {
-        const OdPair line = od_pair(gas.g, SECTION, row);
-        const OdPair p1 = od_pair(gas.g, SECTION, row + OD_WIDTH);
-        const OdPair p2 = od_pair(gas.g, SECTION, row + 2 * OD_WIDTH);
-        const OdPair p3 = od_pair(gas.g, SECTION, row + 3 * OD_WIDTH);
+        const OdGasPair line = od_gas_pair(gas.g, SECTION, row);
+        const OdGasPair p1 = od_gas_pair(gas.g, SECTION, row + OD_WIDTH);
+        const OdGasPair p2 = od_gas_pair(gas.g, SECTION, row + 2 * OD_WIDTH);
+        const OdGasPair p3 = od_gas_pair(gas.g, SECTION, row + 3 * OD_WIDTH);
         const real w1 = p1.first * od_gas_exp2(-(p1.second * gas.t));
         const real w2 = p2.first * od_gas_exp2(-(p2.second * gas.t));
         const real w3 = p3.first * od_gas_exp2(-(p3.second * gas.recip_t));
@@ -75,7 +75,7 @@ struct OdBroadened {
         if (D) {
             const real grows = w3 * p3.second * gas.recip_t * gas.recip_t;
             const real decays = od_fma(w1, p1.second, w2 * p2.second);
-            slope = od_fma(grows - decays, OD_LN_2, line.second);
+            slope = od_fma(grows - decays, OD_GAS_LN_2, line.second);
         }
         return od_broaden<D>(centre, slope, log10_pr);
     }
@@ -87,9 +87,9 @@ struct OdSri {
 
     template <bool D>
     static OD_FN_MEMBER OdBlend blend(const OdGas &gas, unsigned row, real log10_pr) {
-        const OdPair rising = od_pair(gas.g, SECTION, row);
-        const OdPair falling = od_pair(gas.g, SECTION, row + OD_WIDTH);
-        const OdPair factor = od_pair(gas.g, SECTION, row + 2 * OD_WIDTH);
+        const OdGasPair rising = od_gas_pair(gas.g, SECTION, row);
+        const OdGasPair falling = od_gas_pair(gas.g, SECTION, row + OD_WIDTH);
+        const OdGasPair factor = od_gas_pair(gas.g, SECTION, row + 2 * OD_WIDTH);
         const real activated = rising.first * od_gas_exp2(-(rising.second * gas.recip_t));
         const real decaying = falling.second * od_gas_exp2(-(falling.first * gas.t));
         const real sum = activated + decaying;
@@ -100,11 +100,11 @@ struct OdSri {
         OdBlend blend = {factor.first * od_gas_exp2(od_fma(e, gas.log2_t, log2_sum * xi)), 0, 0};
         if (D) {
             const real rises = activated * rising.second * gas.recip_t * gas.recip_t;
-            const real slope = (rises - decaying * falling.first) * OD_LN_2;
+            const real slope = (rises - decaying * falling.first) * OD_GAS_LN_2;
             const real part = clipped ? (real)0 : slope * od_recip(safe);
             blend.dlnf_dt = od_fma(xi, part, e * gas.recip_t);
             // d ln F / d log10 Pr, and then per d ln Pr: ln 2 log10 e = log10 2.
-            blend.phi = (real)-2 * log10_pr * xi * xi * log2_sum * OD_LOG10_2;
+            blend.phi = (real)-2 * log10_pr * xi * xi * log2_sum * OD_GAS_LOG10_2;
         }
         return blend;
     }
@@ -115,14 +115,14 @@ template <class Blend> struct OdFalloff {
     static const bool HAS_BODY = true, IS_TABULATED = false;
 
     template <bool D, bool BODY>
-    static OD_FN_MEMBER OdRate rate(
+    static OD_FN_MEMBER OdGasRate rate(
         const OdGas &gas, unsigned round, unsigned in_law, const OdColliders &colliders) {
         const unsigned j = round * OD_WIDTH + gas.g.slot;
         const unsigned row = in_law * (2 + Blend::PAIRS) * OD_WIDTH + gas.g.slot;
-        const OdPair ab = od_pair(gas.g, OD_GAS_ARRHENIUS_AB, j);
-        const real ta = od_number(gas.g, OD_GAS_ARRHENIUS_TA, j);
-        const OdPair ab0 = od_pair(gas.g, Blend::SECTION, row);
-        const OdPair rest0 = od_pair(gas.g, Blend::SECTION, row + OD_WIDTH);
+        const OdGasPair ab = od_gas_pair(gas.g, OD_GAS_ARRHENIUS_AB, j);
+        const real ta = od_gas_number(gas.g, OD_GAS_ARRHENIUS_TA, j);
+        const OdGasPair ab0 = od_gas_pair(gas.g, Blend::SECTION, row);
+        const OdGasPair rest0 = od_gas_pair(gas.g, Blend::SECTION, row + OD_WIDTH);
         const real ta0 = rest0.first, log2_ratio = rest0.second;
         const real k0 = od_arrhenius(gas, ab0.first, ab0.second, ta0);
         const real high = od_arrhenius(gas, ab.first, ab.second, ta) + OD_GAS_TINY;
@@ -131,10 +131,10 @@ template <class Blend> struct OdFalloff {
         const real fraction = high * recip, turn = k0 * recip;
         const real ratio = od_fma(ab0.second - ab.second, gas.log2_t, log2_ratio) -
                            (ta0 - ta) * gas.recip_t;
-        const real log10_pr = (ratio + gas.at(OD_GAS_LOG2_X, colliders.set)) * OD_LOG10_2;
+        const real log10_pr = (ratio + gas.at(OD_GAS_LOG2_X, colliders.set)) * OD_GAS_LOG10_2;
         const OdBlend blend = Blend::template blend<D>(gas, row + 2 * OD_WIDTH, log10_pr);
         const real base = k0 * blend.f * fraction;
-        OdRate rate = {colliders.activated ? base : base * x, 0, 0, 0};
+        OdGasRate rate = {colliders.activated ? base : base * x, 0, 0, 0};
         if (D) {
             // Below the smallest X a logarithm is taken of, F does not depend on X.
             const bool low = x < OD_GAS_TINY;

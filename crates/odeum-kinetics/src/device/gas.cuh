@@ -6,26 +6,26 @@
 #define OD_GAS_NEVER (OD_GAS_SPECIES + 1u)
 
 // A value of a section of the tables.
-template <typename T> OD_FN T od_table(const OdGroup &g, unsigned section, unsigned i) {
+template <typename T> OD_FN T od_gas_table(const OdGroup &g, unsigned section, unsigned i) {
     return __ldg(reinterpret_cast<const T *>(g.tables + section) + i);
 }
-OD_FN real od_number(const OdGroup &g, unsigned section, unsigned i) {
-    return (real)od_table<double>(g, section, i);
+OD_FN real od_gas_number(const OdGroup &g, unsigned section, unsigned i) {
+    return (real)od_gas_table<double>(g, section, i);
 }
-OD_FN unsigned od_short(const OdGroup &g, unsigned section, unsigned i) {
-    return od_table<unsigned short>(g, section, i);
+OD_FN unsigned od_gas_short(const OdGroup &g, unsigned section, unsigned i) {
+    return od_gas_table<unsigned short>(g, section, i);
 }
 // Two numbers that are read together.
-struct OdPair {
+struct OdGasPair {
     real first, second;
 };
-OD_FN OdPair od_pair(const OdGroup &g, unsigned section, unsigned i) {
-    const double2 pair = od_table<double2>(g, section, i);
-    return OdPair{(real)pair.x, (real)pair.y};
+OD_FN OdGasPair od_gas_pair(const OdGroup &g, unsigned section, unsigned i) {
+    const double2 pair = od_gas_table<double2>(g, section, i);
+    return OdGasPair{(real)pair.x, (real)pair.y};
 }
 // The two halves of a word.
-OD_FN unsigned od_low(unsigned word) { return word & 0xffffu; }
-OD_FN unsigned od_high(unsigned word) { return word >> 16; }
+OD_FN unsigned od_gas_low(unsigned word) { return word & 0xffffu; }
+OD_FN unsigned od_gas_high(unsigned word) { return word >> 16; }
 
 struct OdGas {
     const OdGroup &g;
@@ -66,7 +66,7 @@ OD_FN OdGas od_gas(const OdGroup &g, const real *y, const OdParams &p) {
 }
 
 // Rounds of reactions whose results are in the buffer at once.
-struct OdChunk {
+struct OdGasChunk {
     unsigned first, end;
     // Distance between rows of the buffer.
     OD_FN_MEMBER unsigned stride() const { return (end - first) * OD_WIDTH + 2u; }
@@ -75,12 +75,12 @@ struct OdChunk {
 };
 
 // Rounds of a class, and where they begin among those of its law and of its shape.
-struct OdRounds {
+struct OdGasRounds {
     unsigned first, end, in_law, in_shape;
 };
 
 // k, and where derivatives are asked for d ln k/dT, dk/dX and d ln k/d ln p.
-struct OdRate {
+struct OdGasRate {
     real k, dlnk, dk_dx, dlnk_dlnp;
 };
 

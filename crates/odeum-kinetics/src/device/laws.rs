@@ -66,9 +66,9 @@ impl Shape {
     /// Its type in device code.
     pub(super) fn type_name(self) -> &'static str {
         match self {
-            Shape::General => "OdGeneral",
-            Shape::Three => "OdFactors<3>",
-            Shape::Two => "OdFactors<2>",
+            Shape::General => "OdGasGeneral",
+            Shape::Three => "OdGasFactors<3>",
+            Shape::Two => "OdGasFactors<2>",
         }
     }
 }

@@ -11,7 +11,7 @@ struct OdProgress {
 };
 
 // Where the threads of a round leave the derivatives of their reactions.
-struct OdSlots {
+struct OdGasSlots {
     od_entry *first;
     OD_FN_MEMBER void put(unsigned derivative, real value) const {
         first[derivative * OD_WIDTH] = (od_entry)value;
@@ -20,7 +20,7 @@ struct OdSlots {
 
 // Prod f, and the derivatives of k prod f with respect to each factor in the slots from `at` on.
 template <unsigned K>
-OD_FN real od_partial_products(const real *f, real k, const OdSlots &slots, unsigned at) {
+OD_FN real od_partial_products(const real *f, real k, const OdGasSlots &slots, unsigned at) {
     real partial[K], before = f[0], after = f[K - 1];
     partial[0] = k;
 #pragma unroll
@@ -39,7 +39,7 @@ OD_FN real od_partial_products(const real *f, real k, const OdSlots &slots, unsi
 }
 
 // K reactants and K products, each to the power one; those of number OD_GAS_SPECIES are not there.
-template <unsigned K> struct OdFactors {
+template <unsigned K> struct OdGasFactors {
     static const bool TAKES_BODY = K > 2;
     static const unsigned BODY_SLOT = 2 * K;
     // Rounds that are computed side by side; most reactions have two factors.
@@ -48,7 +48,7 @@ template <unsigned K> struct OdFactors {
     unsigned from[K], to[K];
     OdColliders colliders;
 
-    OD_FN_MEMBER OdFactors(const OdGas &gas, unsigned in_shape);
+    OD_FN_MEMBER OdGasFactors(const OdGas &gas, unsigned in_shape);
 
     OD_FN_MEMBER bool goes_back() const { return to[0] != OD_GAS_NEVER; }
 
@@ -64,7 +64,7 @@ template <unsigned K> struct OdFactors {
         return goes_back() ? forward - reverse : forward;
     }
 
-    OD_FN_MEMBER OdProgress progress(const OdGas &gas, real k, const OdSlots &slots) const {
+    OD_FN_MEMBER OdProgress progress(const OdGas &gas, real k, const OdGasSlots &slots) const {
         real c[K], back[K], recip_kc = 1, heat = 0;
 #pragma unroll
         for (unsigned s = 0; s < K; ++s) {
@@ -92,44 +92,44 @@ template <unsigned K> struct OdFactors {
     }
 };
 
-template <> OD_FN_MEMBER OdFactors<2>::OdFactors(const OdGas &gas, unsigned in_shape) {
-    const uint2 k = od_table<uint2>(gas.g, OD_GAS_FACTORS_2, in_shape * OD_WIDTH + gas.g.slot);
-    from[0] = od_low(k.x);
-    from[1] = od_high(k.x);
-    to[0] = od_low(k.y);
-    to[1] = od_high(k.y);
+template <> OD_FN_MEMBER OdGasFactors<2>::OdGasFactors(const OdGas &gas, unsigned in_shape) {
+    const uint2 k = od_gas_table<uint2>(gas.g, OD_GAS_FACTORS_2, in_shape * OD_WIDTH + gas.g.slot);
+    from[0] = od_gas_low(k.x);
+    from[1] = od_gas_high(k.x);
+    to[0] = od_gas_low(k.y);
+    to[1] = od_gas_high(k.y);
     colliders = OdColliders{OD_GAS_SETS, 0};
 }
 
-template <> OD_FN_MEMBER OdFactors<3>::OdFactors(const OdGas &gas, unsigned in_shape) {
-    const uint4 k = od_table<uint4>(gas.g, OD_GAS_FACTORS_3, in_shape * OD_WIDTH + gas.g.slot);
-    from[0] = od_low(k.x);
-    from[1] = od_high(k.x);
-    from[2] = od_low(k.y);
-    to[0] = od_high(k.y);
-    to[1] = od_low(k.z);
-    to[2] = od_high(k.z);
-    colliders = OdColliders{od_low(k.w), od_high(k.w)};
+template <> OD_FN_MEMBER OdGasFactors<3>::OdGasFactors(const OdGas &gas, unsigned in_shape) {
+    const uint4 k = od_gas_table<uint4>(gas.g, OD_GAS_FACTORS_3, in_shape * OD_WIDTH + gas.g.slot);
+    from[0] = od_gas_low(k.x);
+    from[1] = od_gas_high(k.x);
+    from[2] = od_gas_low(k.y);
+    to[0] = od_gas_high(k.y);
+    to[1] = od_gas_low(k.z);
+    to[2] = od_gas_high(k.z);
+    colliders = OdColliders{od_gas_low(k.w), od_gas_high(k.w)};
 }
 
 // a and b of a reaction, which are summed as q is. With A and B their sums over the reactions of a species,
 // dw/dT and dw/dm of the reactor are
 // - at constant pressure A - B/T and -B/m, up to those of 1/rho;
 // - at constant volume A and B.
-struct OdTotal {
+struct OdGasTotal {
     real a, b;
 };
 
 template <class Law, class Shape>
-OD_FN OdTotal od_total(
-    const OdGas &gas, const Shape &shape, const OdRate &rate, const OdProgress &progress) {
+OD_FN OdGasTotal od_total(
+    const OdGas &gas, const Shape &shape, const OdGasRate &rate, const OdProgress &progress) {
     const real q = rate.k * progress.net;
-    OdTotal total = {od_fma(rate.dlnk, q, progress.by_t),
+    OdGasTotal total = {od_fma(rate.dlnk, q, progress.by_t),
                      OD_GAS_AT_VOLUME ? (real)0 : progress.scaled};
     if (Law::HAS_BODY && Shape::TAKES_BODY) {
         const unsigned set = shape.colliders.set;
         const real by_x = rate.dk_dx * progress.net;
-        const real base = od_number(gas.g, OD_GAS_SET_DEFAULT, set);
+        const real base = od_gas_number(gas.g, OD_GAS_SET_DEFAULT, set);
         if (OD_GAS_AT_VOLUME) {
             total.b = od_fma(by_x * base, gas.density, total.b);
         } else {
@@ -148,10 +148,10 @@ OD_FN OdTotal od_total(
 
 // The net rate of the reaction of a thread in a round.
 template <class Law, class Shape>
-OD_FN real od_gas_rate(const OdGas &gas, const OdRounds &rounds, unsigned round) {
+OD_FN real od_gas_rate(const OdGas &gas, const OdGasRounds &rounds, unsigned round) {
     const unsigned in_class = round - rounds.first;
     const Shape shape(gas, in_class + rounds.in_shape);
-    const OdRate rate = Law::template rate<false, Shape::TAKES_BODY>(
+    const OdGasRate rate = Law::template rate<false, Shape::TAKES_BODY>(
         gas, round, in_class + rounds.in_law, shape.colliders);
     return rate.k * shape.net(gas);
 }
@@ -161,24 +161,25 @@ struct OdDerivatives {
     real q, a, b;
 };
 template <class Law, class Shape>
-OD_FN OdDerivatives od_gas_derivatives(const OdGas &gas, const OdRounds &rounds, unsigned round) {
+OD_FN OdDerivatives od_gas_derivatives(
+    const OdGas &gas, const OdGasRounds &rounds, unsigned round) {
     const unsigned in_class = round - rounds.first;
     const Shape shape(gas, in_class + rounds.in_shape);
-    const OdRate rate = Law::template rate<true, Shape::TAKES_BODY>(
+    const OdGasRate rate = Law::template rate<true, Shape::TAKES_BODY>(
         gas, round, in_class + rounds.in_law, shape.colliders);
-    const unsigned at = od_table<unsigned>(gas.g, OD_GAS_DERIVATIVES, round);
-    const OdSlots slots = {gas.entries() + at + gas.g.slot};
+    const unsigned at = od_gas_table<unsigned>(gas.g, OD_GAS_DERIVATIVES, round);
+    const OdGasSlots slots = {gas.entries() + at + gas.g.slot};
     const OdProgress progress = shape.progress(gas, rate.k, slots);
     if (Law::HAS_BODY && Shape::TAKES_BODY) {
         slots.put(Shape::BODY_SLOT, rate.dk_dx * progress.net);
     }
-    const OdTotal total = od_total<Law>(gas, shape, rate, progress);
+    const OdGasTotal total = od_total<Law>(gas, shape, rate, progress);
     return OdDerivatives{rate.k * progress.net, total.a, total.b};
 }
 
 // The rounds of a class that a chunk has: q into the buffer, and with D a, b and all derivatives.
 template <bool D, class Law, class Shape>
-OD_FN void od_gas_rounds(const OdGas &gas, const OdChunk &chunk, const OdRounds &rounds) {
+OD_FN void od_gas_rounds(const OdGas &gas, const OdGasChunk &chunk, const OdGasRounds &rounds) {
     unsigned round = chunk.first > rounds.first ? chunk.first : rounds.first;
     const unsigned end = chunk.end < rounds.end ? chunk.end : rounds.end;
     real *q = gas.array(OD_GAS_BUFFER) + gas.g.slot;

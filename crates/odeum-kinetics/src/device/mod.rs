@@ -199,7 +199,7 @@ fn constants(reactor: &Reactor) -> String {
 /// The function that evaluates rounds of reactions of all classes that a mechanism has.
 fn classes(rounds: &Rounds) -> String {
     let mut text = "
-template <bool D> OD_FN void od_gas_reactions(const OdGas &gas, const OdChunk &chunk) {
+template <bool D> OD_FN void od_gas_reactions(const OdGas &gas, const OdGasChunk &chunk) {
 "
     .to_owned();
     let of_law = |law, end| rounds.rounds[..end].iter().filter(|r| r.class.law == law).count();
@@ -209,10 +209,8 @@ template <bool D> OD_FN void od_gas_reactions(const OdGas &gas, const OdChunk &c
         let (law, shape) = (class.law.type_name(), class.shape.type_name());
         let Range { start, end } = range;
         let (in_law, in_shape) = (of_law(class.law, start), of_shape(class.shape, start));
-        let _ = writeln!(
-            text,
-            "    od_gas_rounds<D, {law}, {shape}>(gas, chunk, OdRounds{{{start}u, {end}u, {in_law}u, {in_shape}u}});"
-        );
+        let rounds = format!("OdGasRounds{{{start}u, {end}u, {in_law}u, {in_shape}u}}");
+        let _ = writeln!(text, "    od_gas_rounds<D, {law}, {shape}>(gas, chunk, {rounds});");
     }
     text.push_str("}\n");
     text

@@ -12,17 +12,17 @@ struct OdStandardState {
 };
 
 // What multiplies the coefficients of T, T^2, T^3, T^4 in h/RT and in g/RT, and that of one in g/RT.
-struct OdBasis {
+struct OdGasBasis {
     real h1, h2, h3, h4, g0, g1, g2, g3, g4;
 };
 
-OD_FN OdBasis od_basis(const OdGas &gas) {
+OD_FN OdGasBasis od_gas_basis(const OdGas &gas) {
     const real t = gas.t, t2 = t * t, t3 = t2 * t, t4 = t2 * t2;
-    return OdBasis{t * (real)0.5,
+    return OdGasBasis{t * (real)0.5,
                    t2 * (real)(1.0 / 3.0),
                    t3 * (real)0.25,
                    t4 * (real)0.2,
-                   (real)1 - gas.log2_t * OD_LN_2,
+                   (real)1 - gas.log2_t * OD_GAS_LN_2,
                    t * (real)-0.5,
                    t2 * (real)(-1.0 / 6.0),
                    t3 * (real)(-1.0 / 12.0),
@@ -31,7 +31,8 @@ OD_FN OdBasis od_basis(const OdGas &gas) {
 
 // Polynomials of a0 ... a4, b1 and its shifted value, and the shifted b2.
 OD_FN OdStandardState od_polynomials(
-    const OdGas &gas, const OdBasis &basis, const real *a, real b1, real b1_shifted, real b2_shifted) {
+    const OdGas &gas, const OdGasBasis &basis, const real *a, real b1, real b1_shifted,
+    real b2_shifted) {
     const real t = gas.t;
     real cp = od_fma(a[4], t, a[3]);
     cp = od_fma(cp, t, a[2]);
@@ -49,13 +50,13 @@ OD_FN OdStandardState od_polynomials(
 }
 
 // A species of one or two ranges without negative powers of T.
-OD_FN OdStandardState od_pair_state(const OdGas &gas, const OdBasis &basis, unsigned i) {
-    const bool upper = gas.t > od_number(gas.g, OD_GAS_PAIR_MID, i);
+OD_FN OdStandardState od_pair_state(const OdGas &gas, const OdGasBasis &basis, unsigned i) {
+    const bool upper = gas.t > od_gas_number(gas.g, OD_GAS_PAIR_MID, i);
     real a[8];
 #pragma unroll
     for (unsigned j = 0; j < 4; ++j) {
         const unsigned row = upper ? 4 + j : j;
-        const OdPair pair = od_pair(gas.g, OD_GAS_PAIR_COEFFICIENTS, row * OD_GAS_PAIRS + i);
+        const OdGasPair pair = od_gas_pair(gas.g, OD_GAS_PAIR_COEFFICIENTS, row * OD_GAS_PAIRS + i);
         a[2 * j] = pair.first;
         a[2 * j + 1] = pair.second;
     }
@@ -63,21 +64,21 @@ OD_FN OdStandardState od_pair_state(const OdGas &gas, const OdBasis &basis, unsi
 }
 
 // Any other species.
-OD_FN OdStandardState od_nasa9_state(const OdGas &gas, const OdBasis &basis, unsigned i) {
-    const unsigned first = od_table<unsigned>(gas.g, OD_GAS_NASA9_STARTS, i);
-    const unsigned end = od_table<unsigned>(gas.g, OD_GAS_NASA9_STARTS, i + 1);
+OD_FN OdStandardState od_nasa9_state(const OdGas &gas, const OdGasBasis &basis, unsigned i) {
+    const unsigned first = od_gas_table<unsigned>(gas.g, OD_GAS_NASA9_STARTS, i);
+    const unsigned end = od_gas_table<unsigned>(gas.g, OD_GAS_NASA9_STARTS, i + 1);
     unsigned range = first;
     for (unsigned r = first + 1; r < end; ++r) {
-        if (gas.t > od_number(gas.g, OD_GAS_NASA9_LOW, r)) range = r;
+        if (gas.t > od_gas_number(gas.g, OD_GAS_NASA9_LOW, r)) range = r;
     }
     real a[12];
 #pragma unroll
     for (unsigned j = 0; j < 6; ++j) {
-        const OdPair pair = od_pair(gas.g, OD_GAS_NASA9_COEFFICIENTS, range * 6 + j);
+        const OdGasPair pair = od_gas_pair(gas.g, OD_GAS_NASA9_COEFFICIENTS, range * 6 + j);
         a[2 * j] = pair.first;
         a[2 * j + 1] = pair.second;
     }
-    const real n2 = a[0], n1 = a[1], r = gas.recip_t, r2 = r * r, ln_t = gas.log2_t * OD_LN_2;
+    const real n2 = a[0], n1 = a[1], r = gas.recip_t, r2 = r * r, ln_t = gas.log2_t * OD_GAS_LN_2;
     OdStandardState s = od_polynomials(gas, basis, a + 2, a[7], a[9], a[10]);
     s.cp = od_fma(n2, r2, od_fma(n1, r, s.cp));
     s.h = od_fma(n1 * ln_t, r, s.h) - n2 * r2;
@@ -90,9 +91,9 @@ OD_FN OdStandardState od_nasa9_state(const OdGas &gas, const OdBasis &basis, uns
 template <bool D>
 OD_FN void od_keep_species(
     const OdGas &gas, const real *y, unsigned k, const OdStandardState &s, OdSpeciesSums &sums) {
-    const real amount = y[1 + k] * od_number(gas.g, OD_GAS_RECIP_WEIGHT, k);
+    const real amount = y[1 + k] * od_gas_number(gas.g, OD_GAS_RECIP_WEIGHT, k);
     const real c = amount * gas.density;
-    const real e = od_gas_exp2(-s.gamma * OD_LOG2_E) * (OD_GAS_STANDARD * gas.recip_t);
+    const real e = od_gas_exp2(-s.gamma * OD_GAS_LOG2_E) * (OD_GAS_STANDARD * gas.recip_t);
     const real recip_e = od_recip(e);
     gas.array(OD_GAS_C)[k] = c;
     gas.array(OD_GAS_E)[k] = e;
@@ -112,22 +113,22 @@ OD_FN void od_keep_species(
 OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
     const OdGroup &g = gas.g;
     for (unsigned r = 0; r < OD_GAS_SET_COUNT; ++r) {
-        const uint2 steps = od_table<uint2>(g, OD_GAS_SET_ROUNDS, r);
+        const uint2 steps = od_gas_table<uint2>(g, OD_GAS_SET_ROUNDS, r);
         real listed = 0;
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
             const unsigned at = step * OD_WIDTH + g.slot;
-            const uint2 k = od_table<uint2>(g, OD_GAS_SET_SPECIES, at);
-            const OdPair a = od_pair(g, OD_GAS_SET_EXCESS, 2 * at);
-            const OdPair b = od_pair(g, OD_GAS_SET_EXCESS, 2 * at + 1);
-            listed = od_fma(a.first, y[1 + od_low(k.x)], listed);
-            listed = od_fma(a.second, y[1 + od_high(k.x)], listed);
-            listed = od_fma(b.first, y[1 + od_low(k.y)], listed);
-            listed = od_fma(b.second, y[1 + od_high(k.y)], listed);
+            const uint2 k = od_gas_table<uint2>(g, OD_GAS_SET_SPECIES, at);
+            const OdGasPair a = od_gas_pair(g, OD_GAS_SET_EXCESS, 2 * at);
+            const OdGasPair b = od_gas_pair(g, OD_GAS_SET_EXCESS, 2 * at + 1);
+            listed = od_fma(a.first, y[1 + od_gas_low(k.x)], listed);
+            listed = od_fma(a.second, y[1 + od_gas_high(k.x)], listed);
+            listed = od_fma(b.first, y[1 + od_gas_low(k.y)], listed);
+            listed = od_fma(b.second, y[1 + od_gas_high(k.y)], listed);
         }
-        const unsigned set = od_short(g, OD_GAS_SET_TARGETS, r * OD_WIDTH + g.slot);
+        const unsigned set = od_gas_short(g, OD_GAS_SET_TARGETS, r * OD_WIDTH + g.slot);
         if (set < OD_GAS_SETS) {
             const real x = od_fma(
-                listed, gas.density, od_number(g, OD_GAS_SET_DEFAULT, set) * gas.total);
+                listed, gas.density, od_gas_number(g, OD_GAS_SET_DEFAULT, set) * gas.total);
             gas.array(OD_GAS_X)[set] = x;
             gas.array(OD_GAS_LOG2_X)[set] = od_gas_log2(x < OD_GAS_TINY ? OD_GAS_TINY : x);
         }
@@ -156,14 +157,14 @@ OD_FN void od_keep_absent(const OdGas &gas) {
 // All that reactions read; complete after a barrier.
 template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const real *y) {
     const OdGroup &g = gas.g;
-    const OdBasis basis = od_basis(gas);
+    const OdGasBasis basis = od_gas_basis(gas);
     OdSpeciesSums sums = {0, 0};
     for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
-        const unsigned k = od_short(g, OD_GAS_PAIR_SPECIES, i);
+        const unsigned k = od_gas_short(g, OD_GAS_PAIR_SPECIES, i);
         od_keep_species<D>(gas, y, k, od_pair_state(gas, basis, i), sums);
     }
     for (unsigned i = g.slot; i < OD_GAS_NASA9; i += OD_WIDTH) {
-        const unsigned k = od_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i);
+        const unsigned k = od_gas_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i);
         od_keep_species<D>(gas, y, k, od_nasa9_state(gas, basis, i), sums);
     }
     od_keep_colliders(gas, y);

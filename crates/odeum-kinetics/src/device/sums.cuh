@@ -2,40 +2,43 @@
 
 // A value with the sign of a term, which is bit 15 of its word.
 #if !OD_FLOAT
-OD_FN double od_signed(double value, unsigned term) {
+OD_FN double od_gas_signed(double value, unsigned term) {
     return __hiloint2double(
         __double2hiint(value) ^ (int)((term & 0x8000u) << 16), __double2loint(value));
 }
 #endif
-OD_FN float od_signed(float value, unsigned term) {
+OD_FN float od_gas_signed(float value, unsigned term) {
     return __int_as_float(__float_as_int(value) ^ (int)((term & 0x8000u) << 16));
 }
-OD_FN unsigned od_index(unsigned term) { return term & 0x7fffu; }
+OD_FN unsigned od_gas_index(unsigned term) { return term & 0x7fffu; }
+template <typename T> OD_FN T od_gas_term(const T *values, unsigned term) {
+    return od_gas_signed(values[od_gas_index(term)], term);
+}
 
 // Sections of lists of one target per thread, and of those with weights of four targets per thread.
-struct OdLists {
+struct OdGasLists {
     unsigned rounds, targets, terms;
 };
-struct OdWeightedLists {
+struct OdGasWeightedLists {
     unsigned rounds, targets, terms, weights;
 };
 
 // Rounds of lists of a chunk.
-struct OdRange {
+struct OdGasRange {
     unsigned first, end;
 };
-OD_FN OdRange od_range(const OdGroup &g, unsigned section, unsigned i) {
-    const uint2 range = od_table<uint2>(g, section, i);
-    return OdRange{range.x, range.y};
+OD_FN OdGasRange od_gas_range(const OdGroup &g, unsigned section, unsigned i) {
+    const uint2 range = od_gas_table<uint2>(g, section, i);
+    return OdGasRange{range.x, range.y};
 }
 
 // Words of tables read in order, a thread's own of each row, two rows before they are taken: sections have
 // two rows more than there are.
-template <typename T> struct OdStream {
+template <typename T> struct OdGasStream {
     const T *next;
     T first, second;
 
-    OD_FN_MEMBER OdStream(const OdGroup &g, unsigned section, unsigned row) {
+    OD_FN_MEMBER OdGasStream(const OdGroup &g, unsigned section, unsigned row) {
         next = reinterpret_cast<const T *>(g.tables + section) + row * OD_WIDTH + g.slot;
         first = __ldg(next);
         second = __ldg(next + OD_WIDTH);
@@ -50,11 +53,11 @@ template <typename T> struct OdStream {
 };
 
 // The numbers of steps of rounds, one round before they are taken, and the step with which the first begins.
-struct OdSteps {
+struct OdGasSteps {
     const uint2 *next;
     uint2 ahead;
 
-    OD_FN_MEMBER OdSteps(const OdGroup &g, unsigned section, unsigned round) {
+    OD_FN_MEMBER OdGasSteps(const OdGroup &g, unsigned section, unsigned round) {
         next = reinterpret_cast<const uint2 *>(g.tables + section) + round;
         ahead = __ldg(next);
     }
@@ -69,13 +72,13 @@ struct OdSteps {
 
 // Rows of the buffer that are summed over reactions, and the parts to which these sums are added: q, and with D
 // a and b.
-template <bool D> struct OdParts {
+template <bool D> struct OdGasParts {
     const real *q;
     const od_entry *a, *b;
     real *sums;
     od_entry *sums_a, *sums_b;
 
-    OD_FN_MEMBER OdParts(const OdGas &gas, const OdChunk &chunk) {
+    OD_FN_MEMBER OdGasParts(const OdGas &gas, const OdGasChunk &chunk) {
         q = gas.array(OD_GAS_BUFFER);
         a = gas.entries() + OD_GAS_WORDS * chunk.stride();
         b = a + chunk.stride();
@@ -90,22 +93,21 @@ template <bool D> struct OdProduction {
     real q;
     od_entry a, b;
 
-    OD_FN_MEMBER void add(const OdParts<D> &parts, unsigned term) {
-        const unsigned i = od_index(term);
-        q = q + od_signed(parts.q[i], term);
+    OD_FN_MEMBER void add(const OdGasParts<D> &parts, unsigned term) {
+        q = q + od_gas_term(parts.q, term);
         if (D) {
-            a = a + od_signed(parts.a[i], term);
-            b = b + od_signed(parts.b[i], term);
+            a = a + od_gas_term(parts.a, term);
+            b = b + od_gas_term(parts.b, term);
         }
     }
-    OD_FN_MEMBER void add(const OdParts<D> &parts, unsigned i, real weight) {
+    OD_FN_MEMBER void add(const OdGasParts<D> &parts, unsigned i, real weight) {
         q = od_fma(weight, parts.q[i], q);
         if (D) {
             a = a + (od_entry)weight * parts.a[i];
             b = b + (od_entry)weight * parts.b[i];
         }
     }
-    OD_FN_MEMBER void keep(const OdParts<D> &parts, unsigned part) const {
+    OD_FN_MEMBER void keep(const OdGasParts<D> &parts, unsigned part) const {
         parts.sums[part] = parts.sums[part] + q;
         if (D) {
             parts.sums_a[part] = parts.sums_a[part] + a;
@@ -117,43 +119,44 @@ template <bool D> struct OdProduction {
 // Adds the terms of the reactions of a chunk to the parts.
 template <bool D>
 OD_FN void od_add_production(
-    const OdGas &gas, const OdChunk &chunk, const OdLists &lists, const OdRange &rounds) {
+    const OdGas &gas, const OdGasChunk &chunk, const OdGasLists &lists, const OdGasRange &rounds) {
     const OdGroup &g = gas.g;
     if (rounds.first == rounds.end) return;
-    const OdParts<D> parts(gas, chunk);
-    OdSteps steps(g, lists.rounds, rounds.first);
-    OdStream<uint2> stream(g, lists.terms, steps.first());
+    const OdGasParts<D> parts(gas, chunk);
+    OdGasSteps steps(g, lists.rounds, rounds.first);
+    OdGasStream<uint2> stream(g, lists.terms, steps.first());
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const unsigned part = od_short(g, lists.targets, r * OD_WIDTH + g.slot);
+        const unsigned part = od_gas_short(g, lists.targets, r * OD_WIDTH + g.slot);
         OdProduction<D> sum = {0, 0, 0};
         for (unsigned left = steps.take(); left > 0; --left) {
             const uint2 terms = stream.take();
-            sum.add(parts, od_low(terms.x));
-            sum.add(parts, od_high(terms.x));
-            sum.add(parts, od_low(terms.y));
-            sum.add(parts, od_high(terms.y));
+            sum.add(parts, od_gas_low(terms.x));
+            sum.add(parts, od_gas_high(terms.x));
+            sum.add(parts, od_gas_low(terms.y));
+            sum.add(parts, od_gas_high(terms.y));
         }
         sum.keep(parts, part);
     }
 }
 
 // Four targets of a thread.
-OD_FN uint4 od_parts_at(const OdGroup &g, unsigned section, unsigned i) {
-    const uint2 parts = od_table<uint2>(g, section, i);
-    return make_uint4(od_low(parts.x), od_high(parts.x), od_low(parts.y), od_high(parts.y));
+OD_FN uint4 od_gas_parts_at(const OdGroup &g, unsigned section, unsigned i) {
+    const uint2 parts = od_gas_table<uint2>(g, section, i);
+    return make_uint4(
+        od_gas_low(parts.x), od_gas_high(parts.x), od_gas_low(parts.y), od_gas_high(parts.y));
 }
-OD_FN uint4 od_places_at(const OdGroup &g, unsigned section, unsigned i) {
+OD_FN uint4 od_gas_places_at(const OdGroup &g, unsigned section, unsigned i) {
 #if OD_GAS_WIDE_PLACES
-    return od_table<uint4>(g, section, i);
+    return od_gas_table<uint4>(g, section, i);
 #else
-    return od_parts_at(g, section, i);
+    return od_gas_parts_at(g, section, i);
 #endif
 }
-OD_FN unsigned od_place(const OdGroup &g, unsigned section, unsigned i) {
+OD_FN unsigned od_gas_place(const OdGroup &g, unsigned section, unsigned i) {
 #if OD_GAS_WIDE_PLACES
-    return od_table<unsigned>(g, section, i);
+    return od_gas_table<unsigned>(g, section, i);
 #else
-    return od_short(g, section, i);
+    return od_gas_short(g, section, i);
 #endif
 }
 
@@ -161,22 +164,23 @@ OD_FN unsigned od_place(const OdGroup &g, unsigned section, unsigned i) {
 // The same with weights; a species has a part for these alone.
 template <bool D>
 OD_FN void od_add_weighted_production(
-    const OdGas &gas, const OdChunk &chunk, const OdWeightedLists &lists, const OdRange &rounds) {
+    const OdGas &gas, const OdGasChunk &chunk, const OdGasWeightedLists &lists,
+    const OdGasRange &rounds) {
     const OdGroup &g = gas.g;
-    const OdParts<D> parts(gas, chunk);
+    const OdGasParts<D> parts(gas, chunk);
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const uint2 steps = od_table<uint2>(g, lists.rounds, r);
-        const uint4 part = od_parts_at(g, lists.targets, r * OD_WIDTH + g.slot);
+        const uint2 steps = od_gas_table<uint2>(g, lists.rounds, r);
+        const uint4 part = od_gas_parts_at(g, lists.targets, r * OD_WIDTH + g.slot);
         OdProduction<D> sum0 = {0, 0, 0}, sum1 = {0, 0, 0}, sum2 = {0, 0, 0}, sum3 = {0, 0, 0};
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
             const unsigned at = step * OD_WIDTH + g.slot;
-            const uint2 terms = od_table<uint2>(g, lists.terms, at);
-            const OdPair left = od_pair(g, lists.weights, 2 * at);
-            const OdPair right = od_pair(g, lists.weights, 2 * at + 1);
-            sum0.add(parts, od_low(terms.x), left.first);
-            sum1.add(parts, od_high(terms.x), left.second);
-            sum2.add(parts, od_low(terms.y), right.first);
-            sum3.add(parts, od_high(terms.y), right.second);
+            const uint2 terms = od_gas_table<uint2>(g, lists.terms, at);
+            const OdGasPair left = od_gas_pair(g, lists.weights, 2 * at);
+            const OdGasPair right = od_gas_pair(g, lists.weights, 2 * at + 1);
+            sum0.add(parts, od_gas_low(terms.x), left.first);
+            sum1.add(parts, od_gas_high(terms.x), left.second);
+            sum2.add(parts, od_gas_low(terms.y), right.first);
+            sum3.add(parts, od_gas_high(terms.y), right.second);
         }
         sum0.keep(parts, part.x);
         sum1.keep(parts, part.y);
@@ -188,21 +192,21 @@ OD_FN void od_add_weighted_production(
 
 // Adds the derivatives of the reactions of a chunk to entries of the species block: sums of nu dq/dC, without their
 // factor -W/W of the row and the column.
-OD_FN void od_add_entries(const OdGas &gas, const OdRange &rounds, od_entry *matrix) {
+OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *matrix) {
     if (rounds.first == rounds.end) return;
     const OdGroup &g = gas.g;
     const od_entry *slots = gas.entries();
-    OdSteps steps(g, OD_GAS_ENTRY_ROUNDS, rounds.first);
-    OdStream<uint2> stream(g, OD_GAS_ENTRY_TERMS, steps.first());
+    OdGasSteps steps(g, OD_GAS_ENTRY_ROUNDS, rounds.first);
+    OdGasStream<uint2> stream(g, OD_GAS_ENTRY_TERMS, steps.first());
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const uint4 place = od_places_at(g, OD_GAS_ENTRY_TARGETS, r * OD_WIDTH + g.slot);
+        const uint4 place = od_gas_places_at(g, OD_GAS_ENTRY_TARGETS, r * OD_WIDTH + g.slot);
         od_entry sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
         for (unsigned left = steps.take(); left > 0; --left) {
             const uint2 terms = stream.take();
-            sum0 = sum0 + od_signed(slots[od_index(od_low(terms.x))], od_low(terms.x));
-            sum1 = sum1 + od_signed(slots[od_index(od_high(terms.x))], od_high(terms.x));
-            sum2 = sum2 + od_signed(slots[od_index(od_low(terms.y))], od_low(terms.y));
-            sum3 = sum3 + od_signed(slots[od_index(od_high(terms.y))], od_high(terms.y));
+            sum0 = sum0 + od_gas_term(slots, od_gas_low(terms.x));
+            sum1 = sum1 + od_gas_term(slots, od_gas_high(terms.x));
+            sum2 = sum2 + od_gas_term(slots, od_gas_low(terms.y));
+            sum3 = sum3 + od_gas_term(slots, od_gas_high(terms.y));
         }
         // One after the other: two of them may be parts of the same sum.
         matrix[place.x] = matrix[place.x] + sum0;
@@ -213,23 +217,23 @@ OD_FN void od_add_entries(const OdGas &gas, const OdRange &rounds, od_entry *mat
 }
 
 // The same with weights.
-OD_FN void od_add_weighted_entries(const OdGas &gas, const OdRange &rounds, od_entry *matrix) {
+OD_FN void od_add_weighted_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *matrix) {
     const OdGroup &g = gas.g;
     const od_entry *slots = gas.entries();
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const uint2 steps = od_table<uint2>(g, OD_GAS_WEIGHTED_ENTRY_ROUNDS, r);
+        const uint2 steps = od_gas_table<uint2>(g, OD_GAS_WEIGHTED_ENTRY_ROUNDS, r);
         const unsigned row = r * OD_WIDTH + g.slot;
-        const uint4 place = od_places_at(g, OD_GAS_WEIGHTED_ENTRY_TARGETS, row);
+        const uint4 place = od_gas_places_at(g, OD_GAS_WEIGHTED_ENTRY_TARGETS, row);
         od_entry sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
             const unsigned at = step * OD_WIDTH + g.slot;
-            const uint2 terms = od_table<uint2>(g, OD_GAS_WEIGHTED_ENTRY_TERMS, at);
-            const OdPair left = od_pair(g, OD_GAS_WEIGHTED_ENTRY_WEIGHTS, 2 * at);
-            const OdPair right = od_pair(g, OD_GAS_WEIGHTED_ENTRY_WEIGHTS, 2 * at + 1);
-            sum0 = sum0 + (od_entry)left.first * slots[od_low(terms.x)];
-            sum1 = sum1 + (od_entry)left.second * slots[od_high(terms.x)];
-            sum2 = sum2 + (od_entry)right.first * slots[od_low(terms.y)];
-            sum3 = sum3 + (od_entry)right.second * slots[od_high(terms.y)];
+            const uint2 terms = od_gas_table<uint2>(g, OD_GAS_WEIGHTED_ENTRY_TERMS, at);
+            const OdGasPair left = od_gas_pair(g, OD_GAS_WEIGHTED_ENTRY_WEIGHTS, 2 * at);
+            const OdGasPair right = od_gas_pair(g, OD_GAS_WEIGHTED_ENTRY_WEIGHTS, 2 * at + 1);
+            sum0 = sum0 + (od_entry)left.first * slots[od_gas_low(terms.x)];
+            sum1 = sum1 + (od_entry)left.second * slots[od_gas_high(terms.x)];
+            sum2 = sum2 + (od_entry)right.first * slots[od_gas_low(terms.y)];
+            sum3 = sum3 + (od_entry)right.second * slots[od_gas_high(terms.y)];
         }
         matrix[place.x] = matrix[place.x] + sum0;
         matrix[place.y] = matrix[place.y] + sum1;
