@@ -5,10 +5,10 @@
 //! the buffer holds of them
 //!
 //! - the right-hand side: q \[stride\];
-//! - the linearisation: q \[stride\] as `real`, then as entries of the matrix a \[stride\], b \[stride\], from which
-//!   ∂q/∂T and ∂q/∂m follow, and for each round its derivatives ∂q/∂C and ∂q/∂X \[slots\]\[width\].
+//! - the linearisation: records of q, a and b \[stride\], from which ω, ∂ω/∂T and ∂ω/∂m follow, and for each round its
+//!   derivatives ∂q/∂C and ∂q/∂X \[slots\]\[width\]. q is a double; a, b and derivatives are entries of the matrix.
 //!
-//! Number C of q, a and b is zero, for lists that are filled up.
+//! Number C is zero, for lists that are filled up.
 
 use super::laws::Shape;
 use super::rounds::{Class, Rounds};
@@ -19,7 +19,7 @@ use std::ops::Range;
 /// wants to evaluate its right-hand side in one chunk.
 const ENTRIES_PER_THREAD: usize = 25;
 
-/// Lengths of rows of the buffer are even, so that what follows is aligned.
+/// Records are even in number, so that what follows is aligned.
 const ZEROS: usize = 2;
 
 /// Derivatives of the reactions of a class, and how many entries a number takes.
@@ -40,6 +40,16 @@ impl Slots {
         Slots { width, words: if single { 2 } else { 1 }, most_factors }
     }
 
+    /// Entries in the space of a record of q, a and b.
+    pub(super) fn record(&self) -> usize {
+        self.words + 2
+    }
+
+    /// Doubles in the space of so many entries.
+    pub(super) fn doubles(&self, entries: usize) -> usize {
+        entries.div_ceil(self.words)
+    }
+
     /// Number of derivatives: of each factor, and of the third body as the last.
     pub(super) fn of(&self, class: Class) -> usize {
         match class.shape {
@@ -58,7 +68,7 @@ impl Slots {
 
     /// Where the derivatives of a chunk begin.
     fn derivatives_from(&self, stride: usize) -> usize {
-        (self.words + 2) * stride
+        self.record() * stride
     }
 }
 
@@ -74,17 +84,17 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Distance between the rows q, a and b of its buffer.
-    pub(super) fn stride(&self) -> usize {
+    /// Records of its buffer.
+    fn stride(&self) -> usize {
         stride(self.width, &self.rounds)
     }
 
-    /// Number in a row of the reaction of a round and thread; below 2¹⁵.
+    /// Number of the record of the reaction of a round and thread; below 2¹⁵.
     pub(super) fn number(&self, (round, thread): (usize, usize)) -> u16 {
         ((round - self.rounds.start) * self.width + thread) as u16
     }
 
-    /// The number in a row whose values are zero.
+    /// The number of the record that is zero.
     pub(super) fn zero(&self) -> u16 {
         (self.rounds.len() * self.width) as u16
     }
@@ -141,9 +151,9 @@ impl Chunks {
         (self.derivatives[round] as usize + derivative * self.slots.width + thread) as u16
     }
 
-    /// An entry of the buffer that is zero: a of the reaction that a chunk has not.
+    /// An entry of the buffer that is zero: a of the record that is.
     pub(super) fn zero_slot(&self, chunk: &Chunk) -> u16 {
-        (self.slots.words * chunk.stride()) as u16 + chunk.zero()
+        self.slots.record() as u16 * chunk.zero() + self.slots.words as u16
     }
 }
 

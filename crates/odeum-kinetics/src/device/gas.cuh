@@ -27,6 +27,14 @@ OD_FN OdGasPair od_gas_pair(const OdGroup &g, unsigned section, unsigned i) {
 OD_FN unsigned od_gas_low(unsigned word) { return word & 0xffffu; }
 OD_FN unsigned od_gas_high(unsigned word) { return word >> 16; }
 
+// Of a reaction, or of a sum over some: q, and what dq/dT and dq/dm follow from. As tables count it, a
+// record takes OD_GAS_WORDS entries of the matrix for q, and one for each of a and b.
+struct alignas(OD_GAS_WORDS == 2u ? 16 : sizeof(real)) OdGasRecord {
+    real q;
+    alignas(OD_GAS_WORDS * sizeof(od_entry)) od_entry a;
+    od_entry b;
+};
+
 struct OdGas {
     const OdGroup &g;
     real t, recip_t, log2_t;
@@ -35,12 +43,13 @@ struct OdGas {
     real total;                     // M [kmol/m^3]
     real log2_p;                    // of the pressure [Pa]; where a rate depends on it
 
-    OD_FN_MEMBER real *array(unsigned part) const { return g.memory + part; }
-    OD_FN_MEMBER real at(unsigned part, unsigned i) const { return g.memory[part + i]; }
-    // The buffer of a chunk, as entries of the matrix.
-    OD_FN_MEMBER od_entry *entries() const {
-        return reinterpret_cast<od_entry *>(g.memory + OD_GAS_BUFFER);
+    // Parts of the shared memory, which begin at so many bytes: of numbers, records, or entries of the matrix.
+    template <typename T> OD_FN_MEMBER T *array_of(unsigned part) const {
+        return reinterpret_cast<T *>(reinterpret_cast<unsigned char *>(g.memory) + part);
     }
+    OD_FN_MEMBER real *array(unsigned part) const { return array_of<real>(part); }
+    OD_FN_MEMBER real at(unsigned part, unsigned i) const { return array(part)[i]; }
+    OD_FN_MEMBER real cp(unsigned k) const { return array_of<od_entry>(OD_GAS_CP)[k]; }
     // h/RT, or u/RT at constant volume: where heat is counted.
     OD_FN_MEMBER real energy(unsigned k) const {
         return OD_GAS_AT_VOLUME ? at(OD_GAS_U, k) : at(OD_GAS_U, k) + (real)1;
@@ -68,9 +77,9 @@ OD_FN OdGas od_gas(const OdGroup &g, const real *y, const OdParams &p) {
 // Rounds of reactions whose results are in the buffer at once.
 struct OdGasChunk {
     unsigned first, end;
-    // Distance between rows of the buffer.
-    OD_FN_MEMBER unsigned stride() const { return (end - first) * OD_WIDTH + 2u; }
-    // Number in a row of what is zero.
+    // Records of the buffer.
+    OD_FN_MEMBER unsigned records() const { return (end - first) * OD_WIDTH + 2u; }
+    // Number of the record that is zero.
     OD_FN_MEMBER unsigned zero() const { return (end - first) * OD_WIDTH; }
 };
 

@@ -156,45 +156,38 @@ OD_FN real od_gas_rate(const OdGas &gas, const OdGasRounds &rounds, unsigned rou
     return rate.k * shape.net(gas);
 }
 
-// The same with its derivatives: q, a and b, and all others in their slots.
-struct OdDerivatives {
-    real q, a, b;
-};
+// The same with its derivatives: a and b, and all others in their slots.
 template <class Law, class Shape>
-OD_FN OdDerivatives od_gas_derivatives(
+OD_FN OdGasRecord od_gas_derivatives(
     const OdGas &gas, const OdGasRounds &rounds, unsigned round) {
     const unsigned in_class = round - rounds.first;
     const Shape shape(gas, in_class + rounds.in_shape);
     const OdGasRate rate = Law::template rate<true, Shape::TAKES_BODY>(
         gas, round, in_class + rounds.in_law, shape.colliders);
     const unsigned at = od_gas_table<unsigned>(gas.g, OD_GAS_DERIVATIVES, round);
-    const OdGasSlots slots = {gas.entries() + at + gas.g.slot};
+    const OdGasSlots slots = {gas.array_of<od_entry>(OD_GAS_BUFFER) + at + gas.g.slot};
     const OdProgress progress = shape.progress(gas, rate.k, slots);
     if (Law::HAS_BODY && Shape::TAKES_BODY) {
         slots.put(Shape::BODY_SLOT, rate.dk_dx * progress.net);
     }
     const OdGasTotal total = od_total<Law>(gas, shape, rate, progress);
-    return OdDerivatives{rate.k * progress.net, total.a, total.b};
+    return OdGasRecord{rate.k * progress.net, (od_entry)total.a, (od_entry)total.b};
 }
 
-// The rounds of a class that a chunk has: q into the buffer, and with D a, b and all derivatives.
+// The rounds of a class that a chunk has: q into the buffer, or with D records and all derivatives.
 template <bool D, class Law, class Shape>
 OD_FN void od_gas_rounds(const OdGas &gas, const OdGasChunk &chunk, const OdGasRounds &rounds) {
     unsigned round = chunk.first > rounds.first ? chunk.first : rounds.first;
     const unsigned end = chunk.end < rounds.end ? chunk.end : rounds.end;
-    real *q = gas.array(OD_GAS_BUFFER) + gas.g.slot;
     if (D) {
-        od_entry *a = gas.entries() + OD_GAS_WORDS * chunk.stride() + gas.g.slot;
-        od_entry *b = a + chunk.stride();
+        OdGasRecord *records = gas.array_of<OdGasRecord>(OD_GAS_BUFFER) + gas.g.slot;
         for (; round < end; ++round) {
-            const OdDerivatives all = od_gas_derivatives<Law, Shape>(gas, rounds, round);
-            const unsigned at = (round - chunk.first) * OD_WIDTH;
-            q[at] = all.q;
-            a[at] = (od_entry)all.a;
-            b[at] = (od_entry)all.b;
+            records[(round - chunk.first) * OD_WIDTH] =
+                od_gas_derivatives<Law, Shape>(gas, rounds, round);
         }
         return;
     }
+    real *q = gas.array(OD_GAS_BUFFER) + gas.g.slot;
     // Several rounds before the first of them is kept: none waits for another.
     for (; round + Shape::TOGETHER <= end; round += Shape::TOGETHER) {
         real some[Shape::TOGETHER];

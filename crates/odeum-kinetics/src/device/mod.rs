@@ -13,25 +13,41 @@
 //!
 //! Sums are by owner, over lists of about equal length ([`lists`]): no atomic operations, and a fixed order.
 //!
+//! The text expects `real`, `od_entry`, `OD_FLOAT`, `OD_WIDTH`, `OdGroup`, `OdParams`, `OD_GROUP_BARRIER` and
+//! `od_group_sum` (see [`Grouped`]), and the functions of `real` that device code has everywhere. Shared memory holds
+//! nothing between calls. Names of its own begin with `od_gas_`, `OdGas` and `OD_GAS_`, or say what of a rate they are.
+//!
 //! # Tables
 //!
-//! | sections `OD_GAS_…` | row | layout |
+//! The first table is of numbers, the second of lists. What the threads of a group read at once lies together: \[thread\]
+//! is the last index but for the words of one thread. Pairs and words of four terms are loads of 8 or 16 bytes.
+//!
+//! | sections `OD_GAS_…` | of a thread | layout |
 //! |---|---|---|
 //! | `PAIR_…` | eight coefficients of each of two ranges | \[range\]\[pair\]\[species\] |
-//! | `NASA9_…` | twelve coefficients | \[range of each species\]\[12\] |
-//! | `SET_…` | species and (α − α₀)/W, four at a time | \[step\]\[thread\]\[4\] |
-//! | `ARRHENIUS_AB`, `ARRHENIUS_TA` | (A, b), Tₐ log₂e | \[round\]\[thread\] |
-//! | `BROADENED`, `SRI` | six or five pairs | \[round of the law\]\[pair\]\[thread\] |
-//! | `PLOG_…`, `CHEBYSHEV_…` | ranges of points, coefficients | \[round of the law\]\[thread\], then lists |
-//! | `FACTORS_2`, `FACTORS_3` | 4 species; 6 species, set, flags: 16 bits each | \[round of the shape\]\[thread\] |
-//! | `GENERAL_…` | ends of lists of factors and coefficients | \[round of the shape\]\[thread\], then lists |
-//! | `RHS_…`, `PRODUCTION_…` | part of a species; number of a reaction with sign in bit 15 | \[step\]\[thread\]\[4\] |
-//! | `ENTRY_…` | four places; a slot of each with sign in bit 15 | \[step\]\[thread\]\[4\] |
-//! | `WEIGHTED_…` | the same with weights | \[step\]\[thread\]\[4\] |
-//! | `COLUMN_…` | (place, row) of the entries of a column | \[step\]\[thread\]\[4\] |
+//! | `NASA9_…` | twelve coefficients of each range | \[range of each species\]\[12\] |
+//! | `ARRHENIUS_AB`, `…_TA` | (A, b), Tₐ log₂e | \[round\]\[thread\] |
+//! | `BROADENED`, `SRI` | k₀, log₂ A₀/A∞ and the blending function: six pairs, five | \[round of the law\]\[pair\]\[thread\] |
+//! | `PLOG_…` | the points of a reaction; their pressures and expressions | \[round of the law\]\[thread\], lists |
+//! | `CHEBYSHEV_…` | shape, scales of T and p; coefficients | \[round of the law\]\[thread\], lists |
+//! | `FACTORS_2` | two reactants, two products | \[round of the shape\]\[thread\] |
+//! | `FACTORS_3` | three and three, set of colliders, flags | \[round of the shape\]\[thread\] |
+//! | `GENERAL_…` | ends of the lists of a reaction; factors and coefficients | \[round of the shape\]\[thread\], lists |
 //!
-//! Species, parts, numbers of reactions and slots of the buffer have 16 bits; places of the matrix have 32 where
-//! it has more than 65,535.
+//! | lists | targets | terms |
+//! |---|---|---|
+//! | `SET_…` | a set of colliders | species and (α − α₀)/W |
+//! | `RHS_…`, `PRODUCTION_…` | a part of a species | number of a reaction in its chunk, sign in bit 15 |
+//! | `ENTRY_…` | four places of the matrix | a slot of the buffer for each, sign in bit 15 |
+//! | `WEIGHTED_…` | four parts, or places | the same with weights, without signs |
+//! | `COLUMN_…` | a column | (place, row) of its entries |
+//!
+//! Lists have rounds of targets (first step, number of steps), and terms \[step\]\[thread\]\[4\]. `RHS_CHUNKS` and
+//! `CHUNKS` give for each chunk the range of its rounds of reactions, then those of its lists. Species, parts, reactions
+//! and slots have 16 bits; places have 32 where the matrix has more than 65,535.
+//!
+//! With groups of 32 threads GRI-Mech 3.0 (53 species, 325 reactions) has 11 rounds, 75 kB of tables and 6.6 kB of shared
+//! memory (10.6 kB where the matrix is of double precision); hydrogen (13 species, 27 reactions) 3 rounds, 21 kB and 4.0 kB.
 
 mod chunks;
 mod laws;

@@ -3,42 +3,32 @@
 // dY_k/dt = W_k w_k with w = omega/rho, dm/dt = sum of w, dT/dt = -T (sum of h_k w_k) / (sum of Y_k/W_k cp_k)
 // with h/RT and cp/R, or u and cv at constant volume.
 
-// Zeros of the chunk, which end its rows; by one thread, before the barrier that completes the buffer.
-template <bool D> OD_FN void od_keep_zeros(const OdGas &gas, const OdGasChunk &chunk) {
-    if (gas.g.slot != 0) return;
-    gas.array(OD_GAS_BUFFER)[chunk.zero()] = 0;
-    if (D) {
-        od_entry *a = gas.entries() + OD_GAS_WORDS * chunk.stride();
-        a[chunk.zero()] = 0;
-        a[chunk.stride() + chunk.zero()] = 0;
-    }
+// What of the chunk is zero; by one thread, before the barrier that completes the buffer.
+template <bool D> OD_FN void od_keep_zero(const OdGas &gas, const OdGasChunk &chunk) {
+    typedef typename OdProduction<D>::Value Value;
+    if (gas.g.slot == 0) gas.array_of<Value>(OD_GAS_BUFFER)[chunk.zero()] = Value{};
 }
 
-OD_FN void od_clear_parts(const OdGas &gas, bool derivatives) {
-    od_entry *ab = reinterpret_cast<od_entry *>(gas.array(OD_GAS_PARTS_AB));
+template <bool D> OD_FN void od_clear_parts(const OdGas &gas) {
+    typedef typename OdProduction<D>::Value Value;
     for (unsigned i = gas.g.slot; i <= OD_GAS_PART_COUNT; i += OD_WIDTH) {
-        gas.array(OD_GAS_PARTS)[i] = 0;
-        if (derivatives) {
-            ab[i] = 0;
-            ab[OD_GAS_PART_COUNT + 1u + i] = 0;
-        }
+        gas.array_of<Value>(OD_GAS_PARTS)[i] = Value{};
     }
 }
 
 // The sum of the parts of a species.
-template <bool D> OD_FN OdProduction<D> od_gas_production(const OdGas &gas, unsigned k) {
+template <bool D>
+OD_FN typename OdProduction<D>::Value od_gas_production(const OdGas &gas, unsigned k) {
+    typedef typename OdProduction<D>::Value Value;
+    const Value *parts = gas.array_of<Value>(OD_GAS_PARTS);
     const unsigned end = od_gas_table<unsigned>(gas.g, OD_GAS_PART_STARTS, k + 1);
-    const od_entry *a = reinterpret_cast<od_entry *>(gas.array(OD_GAS_PARTS_AB));
-    const od_entry *b = a + OD_GAS_PART_COUNT + 1u;
-    OdProduction<D> sum = {0, 0, 0};
+    OdProduction<D> sum = {};
     for (unsigned i = od_gas_table<unsigned>(gas.g, OD_GAS_PART_STARTS, k); i < end; ++i) {
-        sum.q = sum.q + gas.at(OD_GAS_PARTS, i);
-        if (D) {
-            sum.a = sum.a + a[i];
-            sum.b = sum.b + b[i];
-        }
+        sum.add(parts[i], 0);
     }
-    return sum;
+    Value all = Value{};
+    sum.add_to(all);
+    return all;
 }
 
 // f of T and m from the sums over the species.
@@ -60,28 +50,28 @@ OD_FN real od_gas_slope(const OdGas &gas, real released, real capacity) {
 OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams &p, real *f) {
     const OdGas gas = od_gas(g, y, p);
     const OdSpeciesSums own = od_gas_species<false>(gas, y);
-    od_clear_parts(gas, false);
+    od_clear_parts<false>(gas);
     OD_GROUP_BARRIER();
     const OdGasLists lists = {OD_GAS_RHS_ROUNDS, OD_GAS_RHS_TARGETS, OD_GAS_RHS_TERMS};
     for (unsigned i = 0; i < OD_GAS_RHS_CHUNK_COUNT; ++i) {
         const OdGasRange rounds = od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * i);
         const OdGasChunk chunk = {rounds.first, rounds.end};
         od_gas_reactions<false>(gas, chunk);
-        od_keep_zeros<false>(gas, chunk);
+        od_keep_zero<false>(gas, chunk);
         OD_GROUP_BARRIER();
-        od_add_production<false>(gas, chunk, lists, od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * i + 1));
+        od_add_production<false>(gas, lists, od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * i + 1));
 #if OD_GAS_PART_WEIGHTS
         const OdGasWeightedLists weighted = {
             OD_GAS_WEIGHTED_RHS_ROUNDS, OD_GAS_WEIGHTED_RHS_TARGETS, OD_GAS_WEIGHTED_RHS_TERMS,
             OD_GAS_WEIGHTED_RHS_WEIGHTS};
         const OdGasRange others = od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * i + 2);
-        od_add_weighted_production<false>(gas, chunk, weighted, others);
+        od_add_weighted_production<false>(gas, weighted, others);
 #endif
         OD_GROUP_BARRIER();
     }
     real released = 0, moles = 0;
     for (unsigned k = g.slot; k < OD_GAS_SPECIES; k += OD_WIDTH) {
-        const real w = od_gas_production<false>(gas, k).q * gas.recip_density;
+        const real w = od_gas_production<false>(gas, k) * gas.recip_density;
         f[1 + k] = od_gas_number(g, OD_GAS_WEIGHT, k) * w;
         released = od_fma(gas.energy(k), w, released);
         moles = moles + w;
@@ -107,15 +97,15 @@ OD_FN void od_linearise_reactions(const OdGas &gas, od_entry *matrix) {
         const OdGasRange rounds = od_gas_range(g, OD_GAS_CHUNKS, 5 * i);
         const OdGasChunk chunk = {rounds.first, rounds.end};
         od_gas_reactions<true>(gas, chunk);
-        od_keep_zeros<true>(gas, chunk);
+        od_keep_zero<true>(gas, chunk);
         OD_GROUP_BARRIER();
-        od_add_production<true>(gas, chunk, lists, od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 1));
+        od_add_production<true>(gas, lists, od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 1));
 #if OD_GAS_PART_WEIGHTS
         const OdGasWeightedLists weighted = {
             OD_GAS_WEIGHTED_PRODUCTION_ROUNDS, OD_GAS_WEIGHTED_PRODUCTION_TARGETS,
             OD_GAS_WEIGHTED_PRODUCTION_TERMS, OD_GAS_WEIGHTED_PRODUCTION_WEIGHTS};
         const OdGasRange others = od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 2);
-        od_add_weighted_production<true>(gas, chunk, weighted, others);
+        od_add_weighted_production<true>(gas, weighted, others);
 #endif
         od_add_entries(gas, od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 3), matrix);
         OD_GROUP_BARRIER();
@@ -134,7 +124,7 @@ OD_FN OdGasHeat od_linearise_state(
     const OdGroup &g = gas.g;
     real released = 0, moles = 0, released_t = 0, released_m = 0, moles_t = 0, moles_m = 0;
     for (unsigned k = g.slot; k < OD_GAS_SPECIES; k += OD_WIDTH) {
-        const OdProduction<true> sum = od_gas_production<true>(gas, k);
+        const OdGasRecord sum = od_gas_production<true>(gas, k);
         const real w = sum.q * gas.recip_density;
         real by_t = (real)sum.a * gas.recip_density, by_m = (real)sum.b * gas.recip_density;
 #if !OD_GAS_AT_VOLUME
@@ -151,7 +141,7 @@ OD_FN OdGasHeat od_linearise_state(
         released = od_fma(energy, w, released);
         moles_t = moles_t + by_t;
         moles_m = moles_m + by_m;
-        released_t = od_fma(gas.at(OD_GAS_CP, k) - OD_GAS_EXPANSION, w, released_t);
+        released_t = od_fma(gas.cp(k) - OD_GAS_EXPANSION, w, released_t);
         released_t = od_fma(gas.t * energy, by_t, released_t);
         released_m = od_fma(energy, by_m, released_m);
     }
@@ -225,7 +215,7 @@ OD_FN void od_linearise_columns(const OdGas &gas, const OdGasHeat &heat, od_entr
 #if OD_GAS_ADIABATIC
         // Sums of h are those of u and of one.
         const real counted = OD_GAS_AT_VOLUME ? sum.released : sum.released + sum.moles;
-        const real capacity = gas.at(OD_GAS_CP, j) - OD_GAS_EXPANSION;
+        const real capacity = gas.cp(j) - OD_GAS_EXPANSION;
         const real change = od_fma(gas.t, counted, heat.slope * capacity) * recip_weight;
         matrix[od_gas_place(g, OD_GAS_ROW_T, j)] = (od_entry)(heat.recip_capacity * change);
 #endif
@@ -237,7 +227,7 @@ OD_FN void od_group_linearise(
     const OdGas gas = od_gas(g, y, p);
     for (unsigned i = g.slot; i < OD_GAS_PLACES; i += OD_WIDTH) matrix[i] = 0;
     const OdSpeciesSums own = od_gas_species<true>(gas, y);
-    od_clear_parts(gas, true);
+    od_clear_parts<true>(gas);
     OD_GROUP_BARRIER();
     od_linearise_reactions(gas, matrix);
     const OdGasHeat heat = od_linearise_state(gas, own, f, matrix);

@@ -104,7 +104,7 @@ OD_FN void od_keep_species(
 #endif
     sums.capacity = od_fma(amount, s.cp - OD_GAS_EXPANSION, sums.capacity);
     if (D) {
-        gas.array(OD_GAS_CP)[k] = s.cp;
+        gas.array_of<od_entry>(OD_GAS_CP)[k] = (od_entry)s.cp;
         sums.capacity_slope = od_fma(amount, s.dcp, sums.capacity_slope);
     }
 }

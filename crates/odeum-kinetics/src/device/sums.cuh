@@ -70,72 +70,69 @@ struct OdGasSteps {
     }
 };
 
-// Rows of the buffer that are summed over reactions, and the parts to which these sums are added: q, and with D
-// a and b.
-template <bool D> struct OdGasParts {
-    const real *q;
-    const od_entry *a, *b;
-    real *sums;
-    od_entry *sums_a, *sums_b;
+// What is summed over reactions, and the sum of a thread: q, or with D records.
+template <bool D> struct OdProduction;
 
-    OD_FN_MEMBER OdGasParts(const OdGas &gas, const OdGasChunk &chunk) {
-        q = gas.array(OD_GAS_BUFFER);
-        a = gas.entries() + OD_GAS_WORDS * chunk.stride();
-        b = a + chunk.stride();
-        sums = gas.array(OD_GAS_PARTS);
-        sums_a = reinterpret_cast<od_entry *>(gas.array(OD_GAS_PARTS_AB));
-        sums_b = sums_a + OD_GAS_PART_COUNT + 1u;
-    }
+template <> struct OdProduction<false> {
+    typedef real Value;
+    real q;
+
+    OD_FN_MEMBER void add(const real &value, unsigned term) { q = q + od_gas_signed(value, term); }
+    OD_FN_MEMBER void add_weighted(const real &value, real weight) { q = od_fma(weight, value, q); }
+    OD_FN_MEMBER void add_to(real &sum) const { sum = sum + q; }
 };
 
-// The sums of a thread.
-template <bool D> struct OdProduction {
+template <> struct OdProduction<true> {
+    typedef OdGasRecord Value;
     real q;
     od_entry a, b;
 
-    OD_FN_MEMBER void add(const OdGasParts<D> &parts, unsigned term) {
-        q = q + od_gas_term(parts.q, term);
-        if (D) {
-            a = a + od_gas_term(parts.a, term);
-            b = b + od_gas_term(parts.b, term);
-        }
+    OD_FN_MEMBER void add(const OdGasRecord &value, unsigned term) {
+        const OdGasRecord all = value;
+        q = q + od_gas_signed(all.q, term);
+        a = a + od_gas_signed(all.a, term);
+        b = b + od_gas_signed(all.b, term);
     }
-    OD_FN_MEMBER void add(const OdGasParts<D> &parts, unsigned i, real weight) {
-        q = od_fma(weight, parts.q[i], q);
-        if (D) {
-            a = a + (od_entry)weight * parts.a[i];
-            b = b + (od_entry)weight * parts.b[i];
-        }
+    OD_FN_MEMBER void add_weighted(const OdGasRecord &value, real weight) {
+        const OdGasRecord all = value;
+        q = od_fma(weight, all.q, q);
+        a = a + (od_entry)weight * all.a;
+        b = b + (od_entry)weight * all.b;
     }
-    OD_FN_MEMBER void keep(const OdGasParts<D> &parts, unsigned part) const {
-        parts.sums[part] = parts.sums[part] + q;
-        if (D) {
-            parts.sums_a[part] = parts.sums_a[part] + a;
-            parts.sums_b[part] = parts.sums_b[part] + b;
-        }
+    OD_FN_MEMBER void add_to(OdGasRecord &sum) const {
+        const OdGasRecord old = sum;
+        sum = OdGasRecord{old.q + q, old.a + a, old.b + b};
     }
 };
+
+template <bool D>
+OD_FN void od_gas_add(
+    OdProduction<D> &sum, const typename OdProduction<D>::Value *values, unsigned term) {
+    sum.add(values[od_gas_index(term)], term);
+}
 
 // Adds the terms of the reactions of a chunk to the parts.
 template <bool D>
 OD_FN void od_add_production(
-    const OdGas &gas, const OdGasChunk &chunk, const OdGasLists &lists, const OdGasRange &rounds) {
+    const OdGas &gas, const OdGasLists &lists, const OdGasRange &rounds) {
     const OdGroup &g = gas.g;
     if (rounds.first == rounds.end) return;
-    const OdGasParts<D> parts(gas, chunk);
+    typedef typename OdProduction<D>::Value Value;
+    const Value *values = gas.array_of<Value>(OD_GAS_BUFFER);
+    Value *parts = gas.array_of<Value>(OD_GAS_PARTS);
     OdGasSteps steps(g, lists.rounds, rounds.first);
     OdGasStream<uint2> stream(g, lists.terms, steps.first());
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
         const unsigned part = od_gas_short(g, lists.targets, r * OD_WIDTH + g.slot);
-        OdProduction<D> sum = {0, 0, 0};
+        OdProduction<D> sum = {};
         for (unsigned left = steps.take(); left > 0; --left) {
             const uint2 terms = stream.take();
-            sum.add(parts, od_gas_low(terms.x));
-            sum.add(parts, od_gas_high(terms.x));
-            sum.add(parts, od_gas_low(terms.y));
-            sum.add(parts, od_gas_high(terms.y));
+            od_gas_add(sum, values, od_gas_low(terms.x));
+            od_gas_add(sum, values, od_gas_high(terms.x));
+            od_gas_add(sum, values, od_gas_low(terms.y));
+            od_gas_add(sum, values, od_gas_high(terms.y));
         }
-        sum.keep(parts, part);
+        sum.add_to(parts[part]);
     }
 }
 
@@ -164,28 +161,30 @@ OD_FN unsigned od_gas_place(const OdGroup &g, unsigned section, unsigned i) {
 // The same with weights; a species has a part for these alone.
 template <bool D>
 OD_FN void od_add_weighted_production(
-    const OdGas &gas, const OdGasChunk &chunk, const OdGasWeightedLists &lists,
+    const OdGas &gas, const OdGasWeightedLists &lists,
     const OdGasRange &rounds) {
     const OdGroup &g = gas.g;
-    const OdGasParts<D> parts(gas, chunk);
+    typedef typename OdProduction<D>::Value Value;
+    const Value *values = gas.array_of<Value>(OD_GAS_BUFFER);
+    Value *parts = gas.array_of<Value>(OD_GAS_PARTS);
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
         const uint2 steps = od_gas_table<uint2>(g, lists.rounds, r);
         const uint4 part = od_gas_parts_at(g, lists.targets, r * OD_WIDTH + g.slot);
-        OdProduction<D> sum0 = {0, 0, 0}, sum1 = {0, 0, 0}, sum2 = {0, 0, 0}, sum3 = {0, 0, 0};
+        OdProduction<D> sum0 = {}, sum1 = {}, sum2 = {}, sum3 = {};
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
             const unsigned at = step * OD_WIDTH + g.slot;
             const uint2 terms = od_gas_table<uint2>(g, lists.terms, at);
             const OdGasPair left = od_gas_pair(g, lists.weights, 2 * at);
             const OdGasPair right = od_gas_pair(g, lists.weights, 2 * at + 1);
-            sum0.add(parts, od_gas_low(terms.x), left.first);
-            sum1.add(parts, od_gas_high(terms.x), left.second);
-            sum2.add(parts, od_gas_low(terms.y), right.first);
-            sum3.add(parts, od_gas_high(terms.y), right.second);
+            sum0.add_weighted(values[od_gas_low(terms.x)], left.first);
+            sum1.add_weighted(values[od_gas_high(terms.x)], left.second);
+            sum2.add_weighted(values[od_gas_low(terms.y)], right.first);
+            sum3.add_weighted(values[od_gas_high(terms.y)], right.second);
         }
-        sum0.keep(parts, part.x);
-        sum1.keep(parts, part.y);
-        sum2.keep(parts, part.z);
-        sum3.keep(parts, part.w);
+        sum0.add_to(parts[part.x]);
+        sum1.add_to(parts[part.y]);
+        sum2.add_to(parts[part.z]);
+        sum3.add_to(parts[part.w]);
     }
 }
 #endif
@@ -195,7 +194,7 @@ OD_FN void od_add_weighted_production(
 OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *matrix) {
     if (rounds.first == rounds.end) return;
     const OdGroup &g = gas.g;
-    const od_entry *slots = gas.entries();
+    const od_entry *slots = gas.array_of<od_entry>(OD_GAS_BUFFER);
     OdGasSteps steps(g, OD_GAS_ENTRY_ROUNDS, rounds.first);
     OdGasStream<uint2> stream(g, OD_GAS_ENTRY_TERMS, steps.first());
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
@@ -219,7 +218,7 @@ OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *
 // The same with weights.
 OD_FN void od_add_weighted_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *matrix) {
     const OdGroup &g = gas.g;
-    const od_entry *slots = gas.entries();
+    const od_entry *slots = gas.array_of<od_entry>(OD_GAS_BUFFER);
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
         const uint2 steps = od_gas_table<uint2>(g, OD_GAS_WEIGHTED_ENTRY_ROUNDS, r);
         const unsigned row = r * OD_WIDTH + g.slot;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// What a group of threads has of its surroundings, and a kernel: a state for each block.
 const BEFORE: &str = r"
 #ifdef __CUDACC_RTC__
-#define OD_SHARED(type, name) extern __shared__ double name[]
+#define OD_SHARED(type, name) extern __shared__ type name[]
 #define OD_GROUP_BARRIER() __syncthreads()
 #else
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()
@@ -36,16 +36,21 @@ OD_FN real od_group_sum(const OdGroup &g, real x) {
 ";
 const KERNEL: &str = r#"
 extern "C" __global__ void od_evaluate(
-    const unsigned char *tables, const real *y, const real *p, real *f, real *f_too,
-    od_entry *matrix) {
+    const unsigned char *tables, const double *state, const double *param, double *slopes,
+    double *slopes_too, od_entry *matrix) {
     OD_SHARED(real, memory);
     const OdGroup g = {threadIdx.x, tables, memory};
-    const unsigned block = blockIdx.x;
-    const OdParams params = {p + block};
-    y = y + block * OD_TEST_N;
-    od_group_rhs(g, 0, y, params, f + block * OD_TEST_N);
-    od_group_linearise(
-        g, 0, y, params, f_too + block * OD_TEST_N, matrix + (size_t)block * OD_GAS_PLACES);
+    real *y = memory + OD_TEST_SUMS + OD_WIDTH, *f = y + OD_TEST_N, *p = f + OD_TEST_N;
+    const unsigned first = blockIdx.x * OD_TEST_N;
+    for (unsigned i = g.slot; i < OD_TEST_N; i += OD_WIDTH) y[i] = (real)state[first + i];
+    if (g.slot == 0) p[0] = (real)param[blockIdx.x];
+    OD_GROUP_BARRIER();
+    const OdParams params = {p};
+    od_group_rhs(g, 0, y, params, f);
+    for (unsigned i = g.slot; i < OD_TEST_N; i += OD_WIDTH) slopes[first + i] = f[i];
+    OD_GROUP_BARRIER();
+    od_group_linearise(g, 0, y, params, f, matrix + (size_t)blockIdx.x * OD_GAS_PLACES);
+    for (unsigned i = g.slot; i < OD_TEST_N; i += OD_WIDTH) slopes_too[first + i] = f[i];
 }
 "#;
 
@@ -56,6 +61,15 @@ extern "C" __global__ void od_elementary(const real *x, real *exp2, real *log2) 
     log2[blockIdx.x] = od_gas_log2(x[blockIdx.x]);
 }
 "#;
+
+/// Of states and of entries of the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    Double,
+    /// Entries of the matrix are single.
+    Mixed,
+    Single,
+}
 
 /// f twice, and ∂f/∂y entry by entry.
 pub(crate) struct Evaluated {
@@ -72,11 +86,17 @@ pub(crate) fn places(reactor: &Reactor, more: u32) -> MatrixPlaces {
 }
 
 /// The text of the kernel `od_evaluate`.
-pub(crate) fn source(reactor: &Reactor, group: &GroupText, width: usize, single: bool) -> String {
-    let entry = if single { "float" } else { "real" };
+pub(crate) fn source(
+    reactor: &Reactor,
+    group: &GroupText,
+    width: usize,
+    precision: Precision,
+) -> String {
+    let entry = if precision == Precision::Double { "real" } else { "float" };
+    let float = u32::from(precision == Precision::Single);
     let n = reactor.dim();
     format!(
-        "#define OD_FLOAT 0\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}u\n\
+        "#define OD_FLOAT {float}\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}u\n\
          #define OD_TEST_N {n}u\n#define OD_TEST_SUMS {}u\n{}{BEFORE}{}{KERNEL}",
         group.memory / 8,
         group.tables.defines(),
@@ -100,7 +120,7 @@ pub(crate) fn elementary(x: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
     let kinetics = Kinetics::new(&super::synthetic::mechanism()).unwrap();
     let reactor = Reactor::constant_pressure(Arc::new(kinetics));
     let group = reactor.group_text(1, &places(&reactor, 0), false);
-    let text = source(&reactor, &group, 1, false) + ELEMENTARY;
+    let text = source(&reactor, &group, 1, Precision::Double) + ELEMENTARY;
     let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
     let (stream, kernel) =
         (device.stream().unwrap(), device.compile(&text, "od_elementary").unwrap());
@@ -121,15 +141,16 @@ pub(crate) fn elementary(x: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
 pub(crate) fn evaluate(
     reactor: &Reactor,
     width: usize,
-    single: bool,
+    precision: Precision,
     places: &MatrixPlaces,
     states: &[(Vec<f64>, f64)],
 ) -> Option<Vec<Evaluated>> {
     if !is_available() {
         return None;
     }
+    let single = precision != Precision::Double;
     let group = reactor.group_text(width, places, single);
-    let text = source(reactor, &group, width, single);
+    let text = source(reactor, &group, width, precision);
     let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
     let (stream, kernel) =
         (device.stream().unwrap(), device.compile(&text, "od_evaluate").unwrap());
@@ -146,7 +167,7 @@ pub(crate) fn evaluate(
     stream.write(&mut p, 0, &params).unwrap();
     let addresses = [&tables, &y, &p, &f, &f_too, &matrix].map(|memory| memory.address());
     let mut arguments = addresses.each_ref().map(argument);
-    let shared = group.memory + 8 * width;
+    let shared = group.memory + 8 * (width + 2 * n + 1);
     // SAFETY: the arguments are those of the kernel, and the memory has room for a state of each block.
     unsafe {
         stream.launch(&kernel, [count, 1, 1], [width, 1], shared, &mut arguments).unwrap();
