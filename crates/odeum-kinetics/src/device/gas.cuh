@@ -35,6 +35,25 @@ struct alignas(OD_GAS_WORDS == 2u ? 16 : sizeof(real)) OdGasRecord {
     od_entry b;
 };
 
+// A record of shared memory: one access where it has 16 bytes.
+#if OD_GAS_WORDS == 2
+static_assert(sizeof(OdGasRecord) == 16, "a record is one access");
+OD_FN OdGasRecord od_gas_load(const OdGasRecord &from) {
+    const uint4 words = reinterpret_cast<const uint4 &>(from);
+    OdGasRecord record;
+    memcpy(&record, &words, sizeof(record));
+    return record;
+}
+OD_FN void od_gas_store(OdGasRecord &to, const OdGasRecord &record) {
+    uint4 words;
+    memcpy(&words, &record, sizeof(record));
+    reinterpret_cast<uint4 &>(to) = words;
+}
+#else
+OD_FN OdGasRecord od_gas_load(const OdGasRecord &from) { return from; }
+OD_FN void od_gas_store(OdGasRecord &to, const OdGasRecord &record) { to = record; }
+#endif
+
 struct OdGas {
     const OdGroup &g;
     real t, recip_t, log2_t;

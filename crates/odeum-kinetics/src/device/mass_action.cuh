@@ -124,8 +124,8 @@ template <class Law, class Shape>
 OD_FN OdGasTotal od_total(
     const OdGas &gas, const Shape &shape, const OdGasRate &rate, const OdProgress &progress) {
     const real q = rate.k * progress.net;
-    OdGasTotal total = {od_fma(rate.dlnk, q, progress.by_t),
-                     OD_GAS_AT_VOLUME ? (real)0 : progress.scaled};
+    OdGasTotal total = {
+        od_fma(rate.dlnk, q, progress.by_t), OD_GAS_AT_VOLUME ? (real)0 : progress.scaled};
     if (Law::HAS_BODY && Shape::TAKES_BODY) {
         const unsigned set = shape.colliders.set;
         const real by_x = rate.dk_dx * progress.net;
@@ -182,8 +182,8 @@ OD_FN void od_gas_rounds(const OdGas &gas, const OdGasChunk &chunk, const OdGasR
     if (D) {
         OdGasRecord *records = gas.array_of<OdGasRecord>(OD_GAS_BUFFER) + gas.g.slot;
         for (; round < end; ++round) {
-            records[(round - chunk.first) * OD_WIDTH] =
-                od_gas_derivatives<Law, Shape>(gas, rounds, round);
+            const OdGasRecord all = od_gas_derivatives<Law, Shape>(gas, rounds, round);
+            od_gas_store(records[(round - chunk.first) * OD_WIDTH], all);
         }
         return;
     }

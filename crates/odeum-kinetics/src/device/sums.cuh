@@ -88,20 +88,20 @@ template <> struct OdProduction<true> {
     od_entry a, b;
 
     OD_FN_MEMBER void add(const OdGasRecord &value, unsigned term) {
-        const OdGasRecord all = value;
+        const OdGasRecord all = od_gas_load(value);
         q = q + od_gas_signed(all.q, term);
         a = a + od_gas_signed(all.a, term);
         b = b + od_gas_signed(all.b, term);
     }
     OD_FN_MEMBER void add_weighted(const OdGasRecord &value, real weight) {
-        const OdGasRecord all = value;
+        const OdGasRecord all = od_gas_load(value);
         q = od_fma(weight, all.q, q);
         a = a + (od_entry)weight * all.a;
         b = b + (od_entry)weight * all.b;
     }
     OD_FN_MEMBER void add_to(OdGasRecord &sum) const {
-        const OdGasRecord old = sum;
-        sum = OdGasRecord{old.q + q, old.a + a, old.b + b};
+        const OdGasRecord old = od_gas_load(sum);
+        od_gas_store(sum, OdGasRecord{old.q + q, old.a + a, old.b + b});
     }
 };
 
@@ -115,8 +115,8 @@ OD_FN void od_gas_add(
 template <bool D>
 OD_FN void od_add_production(
     const OdGas &gas, const OdGasLists &lists, const OdGasRange &rounds) {
-    const OdGroup &g = gas.g;
     if (rounds.first == rounds.end) return;
+    const OdGroup &g = gas.g;
     typedef typename OdProduction<D>::Value Value;
     const Value *values = gas.array_of<Value>(OD_GAS_BUFFER);
     Value *parts = gas.array_of<Value>(OD_GAS_PARTS);
@@ -161,8 +161,7 @@ OD_FN unsigned od_gas_place(const OdGroup &g, unsigned section, unsigned i) {
 // The same with weights; a species has a part for these alone.
 template <bool D>
 OD_FN void od_add_weighted_production(
-    const OdGas &gas, const OdGasWeightedLists &lists,
-    const OdGasRange &rounds) {
+    const OdGas &gas, const OdGasWeightedLists &lists, const OdGasRange &rounds) {
     const OdGroup &g = gas.g;
     typedef typename OdProduction<D>::Value Value;
     const Value *values = gas.array_of<Value>(OD_GAS_BUFFER);
@@ -189,6 +188,15 @@ OD_FN void od_add_weighted_production(
 }
 #endif
 
+// Adds to four places, one after the other: two of them may be parts of the same sum.
+OD_FN void od_gas_add_to(
+    od_entry *matrix, const uint4 &place, od_entry a, od_entry b, od_entry c, od_entry d) {
+    matrix[place.x] = matrix[place.x] + a;
+    matrix[place.y] = matrix[place.y] + b;
+    matrix[place.z] = matrix[place.z] + c;
+    matrix[place.w] = matrix[place.w] + d;
+}
+
 // Adds the derivatives of the reactions of a chunk to entries of the species block: sums of nu dq/dC, without their
 // factor -W/W of the row and the column.
 OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *matrix) {
@@ -207,11 +215,7 @@ OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *
             sum2 = sum2 + od_gas_term(slots, od_gas_low(terms.y));
             sum3 = sum3 + od_gas_term(slots, od_gas_high(terms.y));
         }
-        // One after the other: two of them may be parts of the same sum.
-        matrix[place.x] = matrix[place.x] + sum0;
-        matrix[place.y] = matrix[place.y] + sum1;
-        matrix[place.z] = matrix[place.z] + sum2;
-        matrix[place.w] = matrix[place.w] + sum3;
+        od_gas_add_to(matrix, place, sum0, sum1, sum2, sum3);
     }
 }
 
@@ -234,9 +238,6 @@ OD_FN void od_add_weighted_entries(const OdGas &gas, const OdGasRange &rounds, o
             sum2 = sum2 + (od_entry)right.first * slots[od_gas_low(terms.y)];
             sum3 = sum3 + (od_entry)right.second * slots[od_gas_high(terms.y)];
         }
-        matrix[place.x] = matrix[place.x] + sum0;
-        matrix[place.y] = matrix[place.y] + sum1;
-        matrix[place.z] = matrix[place.z] + sum2;
-        matrix[place.w] = matrix[place.w] + sum3;
+        od_gas_add_to(matrix, place, sum0, sum1, sum2, sum3);
     }
 }
