@@ -140,6 +140,10 @@ fn compare(
         let gross = gross(reactor, y, &jacobian);
         for (entry, (row, column)) in pattern.iter().enumerate() {
             let (a, b) = (found.jacobian[entry], jacobian[entry]);
+            // Numbers of single precision end at 3e38: beyond, entries are infinite.
+            if precision != Precision::Double && gross[entry] > 1e37 {
+                continue;
+            }
             assert!(
                 (a - b).abs() <= relative * b.abs() + absolute * gross[entry] + least,
                 "{here}: ∂{}/∂{} is {a:e}, on the CPU {b:e} of {:e}",
