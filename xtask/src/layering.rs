@@ -61,7 +61,7 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
             &["rate", "read"],
             &["kinetics"],
             &["properties", "reactor"],
-            &["equilibrium"],
+            &["device", "equilibrium"],
             &["pasr"],
         ],
     ),

@@ -7,6 +7,7 @@
 
 pub mod check;
 pub mod constants;
+mod device;
 mod equilibrium;
 mod error;
 mod gather;

@@ -15,10 +15,10 @@ use crate::constants::GAS_CONSTANT;
 use crate::mechanism::{Range, Species, Thermo};
 
 /// Coefficients a₁ … a₇, b₁, b₂, and b₁ and b₂ of the shifted Gibbs function.
-const N_GENERAL: usize = 11;
+pub(crate) const N_GENERAL: usize = 11;
 /// As [`N_GENERAL`] without a₁, a₂ and b₂, which the seven-coefficient form has not or does not
 /// need.
-const N_PAIR: usize = 8;
+pub(crate) const N_PAIR: usize = 8;
 
 /// Species of one or two ranges without negative powers of T: nearly all.
 #[derive(Clone, Debug, Default, PartialEq)]

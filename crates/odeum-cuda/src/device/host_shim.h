@@ -15,7 +15,9 @@
 #define __ldg(pointer) (*(pointer))
 
 struct uint3_ { unsigned x, y, z; };
+struct uint2 { unsigned x, y; };
 struct uint4 { unsigned x, y, z, w; };
+struct double2 { double x, y; };
 static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
     return uint4{x, y, z, w};
 }
@@ -25,6 +27,17 @@ static inline int __double2hiint(double a) {
     int64_t bits;
     memcpy(&bits, &a, 8);
     return (int)(bits >> 32);
+}
+static inline int __double2loint(double a) {
+    int64_t bits;
+    std::memcpy(&bits, &a, 8);
+    return (int)bits;
+}
+static inline double __hiloint2double(int high, int low) {
+    const uint64_t bits = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
+    double a;
+    std::memcpy(&a, &bits, 8);
+    return a;
 }
 static inline double __longlong_as_double(long long bits) {
     double a;

@@ -15,9 +15,9 @@ use crate::thermo::Temperature;
 /// Below this concentration [kmol/m³] (six molecules per cm³) a power with a non-integer exponent
 /// is continued: linearly to zero where the exponent is positive, as a constant where it is
 /// negative. So rates and derivatives stay finite at and below zero.
-const FLOOR: f64 = 1e-20;
+pub(crate) const FLOOR: f64 = 1e-20;
 /// Largest ln(1/Kc) of the general path, beyond which the exponential would overflow.
-const LARGEST_EXPONENT: f64 = 690.0;
+pub(crate) const LARGEST_EXPONENT: f64 = 690.0;
 /// Largest |γ|, and sum of it, of a product that needs no logarithms.
 const SAFE: f64 = 650.0;
 

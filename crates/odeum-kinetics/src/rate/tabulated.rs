@@ -12,8 +12,8 @@ use odeum_core::Real;
 /// All reactions with such laws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tabulated {
-    plog: Plog,
-    chebyshev: Chebyshev,
+    pub(crate) plog: Plog,
+    pub(crate) chebyshev: Chebyshev,
 }
 
 impl Tabulated {

@@ -13,7 +13,7 @@
 //! Rosenbrock methods keep m = Σ Yₖ/Wₖ to rounding.
 
 mod jacobian;
-mod plan;
+pub(crate) mod plan;
 mod rhs;
 mod state;
 
@@ -64,7 +64,7 @@ pub struct Reactor {
     energy: Energy,
     form: JacobianForm,
     temperature_margin: f64,
-    plan: Plan,
+    pub(crate) plan: Plan,
 }
 
 impl Reactor {

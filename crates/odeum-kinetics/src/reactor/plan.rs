@@ -7,34 +7,78 @@ use crate::gather::Gather;
 use crate::kinetics::Kinetics;
 
 /// Position of an entry that is not in the pattern.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The pattern, and the lists from which its values are summed.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) pattern: Pattern,
+pub(crate) struct Plan {
+    pub(crate) pattern: Pattern,
     /// Entries ∂f/∂Yⱼ of the species rows, column by column: columns\[j\]..columns\[j + 1\].
-    pub(super) columns: Vec<u32>,
+    pub(crate) columns: Vec<u32>,
     /// Species of the row and position in the matrix of each of them.
-    pub(super) row: Vec<u32>,
-    pub(super) position: Vec<u32>,
+    pub(crate) row: Vec<u32>,
+    pub(crate) position: Vec<u32>,
     /// Their values, Wₖ/Wⱼ ∂ωₖ/∂Cⱼ, from ∂q/∂C and ∂q/∂X.
     pub(super) block: Gather,
     /// Positions in columns T and m, of the species rows and then of the row m.
-    pub(super) in_t: Vec<u32>,
-    pub(super) in_m: Vec<u32>,
+    pub(crate) in_t: Vec<u32>,
+    pub(crate) in_m: Vec<u32>,
     /// Positions in row m, columns Y.
-    pub(super) moles: Vec<u32>,
+    pub(crate) moles: Vec<u32>,
     /// α₀ of each reaction with a third body.
     pub(super) default_efficiency: Vec<f64>,
 }
 
-/// coefficient · values\[source\], a part of ∂ω/∂C of a row by a column.
-struct Term {
-    column: usize,
-    row: usize,
-    source: usize,
-    coefficient: f64,
+/// coefficient · values\[source\], a part of ∂ω/∂C of a row by a column, of one reaction.
+pub(crate) struct Term {
+    pub(crate) column: usize,
+    pub(crate) row: usize,
+    pub(crate) reaction: usize,
+    pub(crate) source: usize,
+    pub(crate) coefficient: f64,
+}
+
+/// What a reaction depends on: (species, source, coefficient).
+type Dependence = Vec<(usize, usize, f64)>;
+
+/// What each reaction depends on; sources are the slots of the reactions, then ∂q/∂X of those with a third
+/// body.
+fn dependences(kinetics: &Kinetics, form: JacobianForm) -> Vec<Dependence> {
+    let (n, n_slots) = (kinetics.n_species(), kinetics.mass_action.n_slots());
+    let mut depends: Vec<Dependence> = (0..kinetics.n_reactions())
+        .map(|r| {
+            let slots = kinetics.mass_action.slots_of(r);
+            let real = slots.into_iter().filter(|(_, species)| *species < n);
+            real.map(|(slot, species)| (species, slot, 1.0)).collect()
+        })
+        .collect();
+    let bodies = &kinetics.bodies;
+    for (j, r) in bodies.reaction.iter().enumerate() {
+        if form == JacobianForm::Exact {
+            let listed = bodies.listed(bodies.set[j] as usize);
+            let terms = listed.map(|(species, excess)| (species as usize, n_slots + j, excess));
+            depends[*r as usize].extend(terms);
+        }
+    }
+    depends
+}
+
+/// All terms of the species block, in the order of the reactions.
+pub(crate) fn terms(kinetics: &Kinetics, form: JacobianForm) -> Vec<Term> {
+    let depends = dependences(kinetics, form);
+    let mut terms = Vec::new();
+    for (reaction, net) in kinetics.net.iter().enumerate() {
+        for &(row, nu) in net {
+            terms.extend(depends[reaction].iter().map(|&(column, source, coefficient)| Term {
+                column,
+                row,
+                reaction,
+                source,
+                coefficient: nu * coefficient,
+            }));
+        }
+    }
+    terms
 }
 
 impl Plan {
@@ -44,42 +88,26 @@ impl Plan {
         energy: Energy,
         form: JacobianForm,
     ) -> Plan {
-        let (n, n_slots) = (kinetics.n_species(), kinetics.mass_action.n_slots());
+        let n = kinetics.n_species();
         let bodies = &kinetics.bodies;
         let default_efficiency: Vec<f64> =
             bodies.set.iter().map(|set| bodies.default[*set as usize]).collect();
 
-        // What each reaction depends on: (species, source, coefficient).
-        let mut depends: Vec<Vec<(usize, usize, f64)>> = (0..kinetics.n_reactions())
-            .map(|r| {
-                let slots = kinetics.mass_action.slots_of(r);
-                let real = slots.into_iter().filter(|(_, species)| *species < n);
-                real.map(|(slot, species)| (species, slot, 1.0)).collect()
-            })
-            .collect();
+        let depends = dependences(kinetics, form);
         let mut feels_m = vec![constraint == Constraint::ConstantPressure; kinetics.n_reactions()];
         for (j, r) in bodies.reaction.iter().enumerate() {
-            if form == JacobianForm::Exact {
-                let listed = bodies.listed(bodies.set[j] as usize);
-                let terms = listed.map(|(species, excess)| (species as usize, n_slots + j, excess));
-                depends[*r as usize].extend(terms);
-            }
             feels_m[*r as usize] |= default_efficiency[j] != 0.0;
         }
         for j in 0..kinetics.tabulated.len() {
             feels_m[kinetics.tabulated.reaction(j)] = true;
         }
 
-        // Terms of the entries of the species block, and who feels T, m and moles.
-        let mut terms = Vec::new();
+        // Who feels T, m and moles.
         let (mut row_t, mut row_m) = (vec![false; n], vec![false; n]);
         let mut moles = vec![false; n + 2];
         for (r, net) in kinetics.net.iter().enumerate() {
             let change: f64 = net.iter().map(|(_, nu)| nu).sum();
-            for &(row, nu) in net {
-                for &(column, source, coefficient) in &depends[r] {
-                    terms.push(Term { column, row, source, coefficient: nu * coefficient });
-                }
+            for &(row, _) in net {
                 row_t[row] = true;
                 row_m[row] |= feels_m[r];
             }
@@ -92,6 +120,7 @@ impl Plan {
             }
         }
 
+        let mut terms = terms(kinetics, form);
         // Entry by entry, down the columns; the terms of an entry stay in the order of the reactions.
         terms.sort_by_key(|term| (term.column, term.row));
         let entries = || terms.chunk_by(|a, b| (a.column, a.row) == (b.column, b.row));

@@ -33,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// A mechanism of `n` isomers with three reactions for each, one of them with third bodies.
-fn text(n: usize) -> String {
+pub(crate) fn text(n: usize) -> String {
     let mut text = "phases: [{name: gas, thermo: ideal-gas, kinetics: gas}]\nspecies:\n".to_owned();
     for i in 0..n {
         let thermo = "thermo: {model: constant-cp}";

@@ -5,6 +5,7 @@
 
 mod cantera;
 mod common;
+mod device;
 mod equilibrium;
 mod jacobian;
 mod large;

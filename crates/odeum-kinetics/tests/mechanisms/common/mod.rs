@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub(crate) mod dual;
+pub(crate) mod group;
 pub(crate) mod synthetic;
 
 use odeum_kinetics::{Mechanism, read};

@@ -1,0 +1,72 @@
+// Powers of two and binary logarithms, to about two units in the last place, without a branch.
+//
+// 2^x: x = n + r with |r| <= 1/2, a polynomial of degree 11 in r (least maximum error, 3.5e-16), and n into the
+// exponent. log2 x: x = 2^e m with m about one, and with s = (m - 1)/(m + 1) the series
+// 2/ln 2 (s + s^3/3 + s^5/5 + ...), whose eleventh term is 2e-17 of the first. Beyond what this holds for, results
+// are infinite, zero or NaN as those of the library are, but for those that would be subnormal: 2^x is
+// zero below 2^-1022 and infinite from 2^1022 on, and the logarithm of a subnormal is that of zero.
+
+#if OD_FLOAT
+
+OD_FN real od_gas_exp2(real x) { return exp2f(x); }
+OD_FN real od_gas_log2(real x) { return log2f(x); }
+
+#else
+
+// A double by its leading 32 bits: infinity 0x7ff00000, NaN above.
+OD_FN double od_gas_special(int high) { return __hiloint2double(high, 0); }
+
+OD_FN real od_gas_exp2(real x) {
+    // Adding 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
+    const real shifted = x + 6755399441055744.0;
+    const int n = __double2loint(shifted);
+    const real r = x - (shifted - 6755399441055744.0);
+    real p = 4.6062345155528383e-10;
+    p = od_fma(p, r, 7.077685531121059e-09);
+    p = od_fma(p, r, 1.0177382080468385e-07);
+    p = od_fma(p, r, 1.3215417631863214e-06);
+    p = od_fma(p, r, 1.5252734600812372e-05);
+    p = od_fma(p, r, 0.00015403530481321426);
+    p = od_fma(p, r, 0.0013333558146619395);
+    p = od_fma(p, r, 0.009618129107585815);
+    p = od_fma(p, r, 0.05550410866481637);
+    p = od_fma(p, r, 0.24022650695910103);
+    p = od_fma(p, r, 0.6931471805599456);
+    p = od_fma(p, r, 1.0);
+    const real value = __hiloint2double(
+        (int)((unsigned)__double2hiint(p) + ((unsigned)n << 20)), __double2loint(p));
+    // 1022 is 0x408ff000 00000000.
+    const int high = __double2hiint(x), size = high & 0x7fffffff;
+    const int beyond = size > 0x7ff00000 ? size : (high < 0 ? 0 : 0x7ff00000);
+    return size >= 0x408ff000 ? od_gas_special(beyond) : value;
+}
+
+OD_FN real od_gas_log2(real x) {
+    const int high = __double2hiint(x);
+    // m lies in [sqrt(1/2), sqrt(2)).
+    const int e = (int)((unsigned)high - 0x3fe6a09eu) >> 20;
+    const real m =
+        __hiloint2double((int)((unsigned)high - ((unsigned)e << 20)), __double2loint(x));
+    const real s = (m - 1.0) * od_recip(m + 1.0), z = s * s;
+    real p = 0.15186263588304877;
+    p = od_fma(p, z, 0.16972882833987804);
+    p = od_fma(p, z, 0.19235933878519512);
+    p = od_fma(p, z, 0.22195308321368667);
+    p = od_fma(p, z, 0.2623081892525388);
+    p = od_fma(p, z, 0.3205988979753252);
+    p = od_fma(p, z, 0.4121985831111324);
+    p = od_fma(p, z, 0.5770780163555853);
+    p = od_fma(p, z, 0.9617966939259756);
+    const real value = od_fma(s * z, p, od_fma(s, 2.8853900817779268, (real)e));
+    // Infinity is its own logarithm, as NaN is; that of zero is negative, and there is none below.
+    const int beyond = high >= 0x00100000 ? high : (high < 0 ? 0x7ff80000 : (int)0xfff00000);
+    const bool normal = (unsigned)(high - 0x00100000) < 0x7fe00000u;
+    return normal ? value : od_gas_special(beyond);
+}
+
+#endif
+
+#define OD_GAS_LOG2_E ((real)1.4426950408889634)
+#define OD_GAS_LN_2 ((real)0.6931471805599453)
+#define OD_GAS_LOG10_2 ((real)0.30102999566398120)
+#define OD_GAS_LOG2_10 ((real)3.3219280948873623)

@@ -1,0 +1,173 @@
+// Species: thermodynamic functions, concentrations, colliders.
+
+// Sums over the species that belong to a thread.
+struct OdSpeciesSums {
+    real capacity;          // sum of Y/W (cp/R - expansion)
+    real capacity_slope;    // sum of Y/W d(cp/R)/dT
+};
+
+// cp/R, h/RT, the shifted g/RT and d(cp/R)/dT.
+struct OdStandardState {
+    real cp, h, gamma, dcp;
+};
+
+// What multiplies the coefficients of T, T^2, T^3, T^4 in h/RT and in g/RT, and that of one in g/RT.
+struct OdGasBasis {
+    real h1, h2, h3, h4, g0, g1, g2, g3, g4;
+};
+
+OD_FN OdGasBasis od_gas_basis(const OdGas &gas) {
+    const real t = gas.t, t2 = t * t, t3 = t2 * t, t4 = t2 * t2;
+    return OdGasBasis{t * (real)0.5,
+                   t2 * (real)(1.0 / 3.0),
+                   t3 * (real)0.25,
+                   t4 * (real)0.2,
+                   (real)1 - gas.log2_t * OD_GAS_LN_2,
+                   t * (real)-0.5,
+                   t2 * (real)(-1.0 / 6.0),
+                   t3 * (real)(-1.0 / 12.0),
+                   t4 * (real)-0.05};
+}
+
+// Polynomials of a0 ... a4, b1 and its shifted value, and the shifted b2.
+OD_FN OdStandardState od_polynomials(
+    const OdGas &gas, const OdGasBasis &basis, const real *a, real b1, real b1_shifted,
+    real b2_shifted) {
+    const real t = gas.t;
+    real cp = od_fma(a[4], t, a[3]);
+    cp = od_fma(cp, t, a[2]);
+    cp = od_fma(cp, t, a[1]);
+    cp = od_fma(cp, t, a[0]);
+    real dcp = od_fma((real)4 * a[4], t, (real)3 * a[3]);
+    dcp = od_fma(dcp, t, (real)2 * a[2]);
+    dcp = od_fma(dcp, t, a[1]);
+    const real h = od_fma(a[3], basis.h3, od_fma(a[2], basis.h2, a[4] * basis.h4)) +
+                   od_fma(a[1], basis.h1, a[0]);
+    const real g = od_fma(a[3], basis.g3, od_fma(a[2], basis.g2, a[4] * basis.g4)) +
+                   od_fma(a[0], basis.g0, a[1] * basis.g1);
+    return OdStandardState{
+        cp, od_fma(b1, gas.recip_t, h), od_fma(b1_shifted, gas.recip_t, g) - b2_shifted, dcp};
+}
+
+// A species of one or two ranges without negative powers of T.
+OD_FN OdStandardState od_pair_state(const OdGas &gas, const OdGasBasis &basis, unsigned i) {
+    const bool upper = gas.t > od_gas_number(gas.g, OD_GAS_PAIR_MID, i);
+    real a[8];
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+        const unsigned row = upper ? 4 + j : j;
+        const OdGasPair pair = od_gas_pair(gas.g, OD_GAS_PAIR_COEFFICIENTS, row * OD_GAS_PAIRS + i);
+        a[2 * j] = pair.first;
+        a[2 * j + 1] = pair.second;
+    }
+    return od_polynomials(gas, basis, a, a[5], a[6], a[7]);
+}
+
+// Any other species.
+OD_FN OdStandardState od_nasa9_state(const OdGas &gas, const OdGasBasis &basis, unsigned i) {
+    const unsigned first = od_gas_table<unsigned>(gas.g, OD_GAS_NASA9_STARTS, i);
+    const unsigned end = od_gas_table<unsigned>(gas.g, OD_GAS_NASA9_STARTS, i + 1);
+    unsigned range = first;
+    for (unsigned r = first + 1; r < end; ++r) {
+        if (gas.t > od_gas_number(gas.g, OD_GAS_NASA9_LOW, r)) range = r;
+    }
+    real a[12];
+#pragma unroll
+    for (unsigned j = 0; j < 6; ++j) {
+        const OdGasPair pair = od_gas_pair(gas.g, OD_GAS_NASA9_COEFFICIENTS, range * 6 + j);
+        a[2 * j] = pair.first;
+        a[2 * j + 1] = pair.second;
+    }
+    const real n2 = a[0], n1 = a[1], r = gas.recip_t, r2 = r * r, ln_t = gas.log2_t * OD_GAS_LN_2;
+    OdStandardState s = od_polynomials(gas, basis, a + 2, a[7], a[9], a[10]);
+    s.cp = od_fma(n2, r2, od_fma(n1, r, s.cp));
+    s.h = od_fma(n1 * ln_t, r, s.h) - n2 * r2;
+    s.gamma = od_fma(n1 * (ln_t + (real)1), r, s.gamma) - n2 * r2 * (real)0.5;
+    s.dcp = s.dcp + (n2 * (real)-2 * r2 * r - n1 * r2);
+    return s;
+}
+
+// C, e, u/RT; C/e, or 1/e and cp/R for derivatives.
+template <bool D>
+OD_FN void od_keep_species(
+    const OdGas &gas, const real *y, unsigned k, const OdStandardState &s, OdSpeciesSums &sums) {
+    const real amount = y[1 + k] * od_gas_number(gas.g, OD_GAS_RECIP_WEIGHT, k);
+    const real c = amount * gas.density;
+    const real e = od_gas_exp2(-s.gamma * OD_GAS_LOG2_E) * (OD_GAS_STANDARD * gas.recip_t);
+    const real recip_e = od_recip(e);
+    gas.array(OD_GAS_C)[k] = c;
+    gas.array(OD_GAS_E)[k] = e;
+    gas.array(OD_GAS_Z)[k] = D ? recip_e : c * recip_e;
+    gas.array(OD_GAS_U)[k] = s.h - (real)1;
+#if OD_GAS_GENERAL
+    gas.array(OD_GAS_GAMMA)[k] = s.gamma;
+#endif
+    sums.capacity = od_fma(amount, s.cp - OD_GAS_EXPANSION, sums.capacity);
+    if (D) {
+        gas.array_of<od_entry>(OD_GAS_CP)[k] = (od_entry)s.cp;
+        sums.capacity_slope = od_fma(amount, s.dcp, sums.capacity_slope);
+    }
+}
+
+// X and log2 X of every set of colliders, the last of which has none.
+OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
+    const OdGroup &g = gas.g;
+    for (unsigned r = 0; r < OD_GAS_SET_COUNT; ++r) {
+        const uint2 steps = od_gas_table<uint2>(g, OD_GAS_SET_ROUNDS, r);
+        real listed = 0;
+        for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
+            const unsigned at = step * OD_WIDTH + g.slot;
+            const uint2 k = od_gas_table<uint2>(g, OD_GAS_SET_SPECIES, at);
+            const OdGasPair a = od_gas_pair(g, OD_GAS_SET_EXCESS, 2 * at);
+            const OdGasPair b = od_gas_pair(g, OD_GAS_SET_EXCESS, 2 * at + 1);
+            listed = od_fma(a.first, y[1 + od_gas_low(k.x)], listed);
+            listed = od_fma(a.second, y[1 + od_gas_high(k.x)], listed);
+            listed = od_fma(b.first, y[1 + od_gas_low(k.y)], listed);
+            listed = od_fma(b.second, y[1 + od_gas_high(k.y)], listed);
+        }
+        const unsigned set = od_gas_short(g, OD_GAS_SET_TARGETS, r * OD_WIDTH + g.slot);
+        if (set < OD_GAS_SETS) {
+            const real x = od_fma(
+                listed, gas.density, od_gas_number(g, OD_GAS_SET_DEFAULT, set) * gas.total);
+            gas.array(OD_GAS_X)[set] = x;
+            gas.array(OD_GAS_LOG2_X)[set] = od_gas_log2(x < OD_GAS_TINY ? OD_GAS_TINY : x);
+        }
+    }
+    if (g.slot == 0) {
+        gas.array(OD_GAS_X)[OD_GAS_SETS] = 1;
+        gas.array(OD_GAS_LOG2_X)[OD_GAS_SETS] = 0;
+    }
+}
+
+// What stands for a factor that is not there, and for all products of a reaction that does not go back.
+OD_FN void od_keep_absent(const OdGas &gas) {
+    if (gas.g.slot != 0) return;
+    const real one = 1, zero = 0;
+    const unsigned none = OD_GAS_SPECIES, never = OD_GAS_NEVER;
+    gas.array(OD_GAS_C)[none] = one;
+    gas.array(OD_GAS_E)[none] = one;
+    gas.array(OD_GAS_Z)[none] = one;
+    gas.array(OD_GAS_U)[none] = zero;
+    gas.array(OD_GAS_C)[never] = zero;
+    gas.array(OD_GAS_E)[never] = one;
+    gas.array(OD_GAS_Z)[never] = zero;
+    gas.array(OD_GAS_U)[never] = zero;
+}
+
+// All that reactions read; complete after a barrier.
+template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const real *y) {
+    const OdGroup &g = gas.g;
+    const OdGasBasis basis = od_gas_basis(gas);
+    OdSpeciesSums sums = {0, 0};
+    for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
+        const unsigned k = od_gas_short(g, OD_GAS_PAIR_SPECIES, i);
+        od_keep_species<D>(gas, y, k, od_pair_state(gas, basis, i), sums);
+    }
+    for (unsigned i = g.slot; i < OD_GAS_NASA9; i += OD_WIDTH) {
+        const unsigned k = od_gas_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i);
+        od_keep_species<D>(gas, y, k, od_nasa9_state(gas, basis, i), sums);
+    }
+    od_keep_colliders(gas, y);
+    od_keep_absent(gas);
+    return sums;
+}

@@ -1,0 +1,344 @@
+//! Reactors by groups of threads against the CPU.
+
+use crate::common::group::{self, Precision};
+use crate::common::{load, synthetic};
+use crate::large;
+use odeum_core::emit::{Grouped, MatrixPlaces};
+use odeum_core::{Error, System};
+use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Mechanism, Reactor, read};
+use std::sync::Arc;
+
+fn kinetics(mechanism: &Mechanism) -> Arc<Kinetics> {
+    Arc::new(Kinetics::new(mechanism).unwrap())
+}
+
+/// States at the ends of the data, where their ranges meet and between; with all species, with few, and with
+/// slightly negative ones.
+fn states(reactor: &Reactor) -> Vec<(Vec<f64>, f64)> {
+    let kinetics = reactor.kinetics();
+    let n = kinetics.n_species();
+    let (low, high) = kinetics.temperature_bounds();
+    let mut all = Vec::new();
+    for (i, (t, p)) in [
+        (low.max(250.0), 1e5),
+        (999.0, 3e3),
+        (1000.0, 2.1e6),
+        (1400.0, 1.3e5),
+        (high.min(3000.0), 4.7e7),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let weight = |k: usize| 10f64.powi(-(((7 * k + 3 * i) % 6) as i32));
+        let few = |k: usize| if (k + i).is_multiple_of(3) { weight(k) } else { 0.0 };
+        let (all_of_them, some) = ((0..n).map(weight).collect(), (0..n).map(few).collect());
+        for weights in [all_of_them, some] {
+            let weights: Vec<f64> = weights;
+            let sum: f64 = weights.iter().sum();
+            let fractions: Vec<f64> = weights.iter().map(|w| w / sum).collect();
+            let (mut y, p) = reactor.state(t, p, &fractions).unwrap();
+            all.push((y.clone(), p[0]));
+            for k in 0..n {
+                if fractions[k] == 0.0 && k % 2 == 0 {
+                    y[1 + k] = -1e-13;
+                }
+            }
+            all.push((y, p[0]));
+        }
+    }
+    all
+}
+
+/// f and J of the CPU.
+fn by_cpu(reactor: &Reactor, y: &[f64], p: f64) -> (Vec<f64>, Vec<f64>) {
+    let n = reactor.dim();
+    let (mut f, mut dfdt) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+    let mut jacobian = vec![f64::NAN; reactor.jacobian_pattern().unwrap().nnz()];
+    let mut work = vec![f64::NAN; reactor.workspace()];
+    reactor.rhs_and_jacobian_in(0.0, y, &[p], &mut f, &mut jacobian, &mut dfdt, &mut work);
+    (f, jacobian)
+}
+
+/// A large h/R over a small cp/R \[K\].
+const HEAT: f64 = 5e4 / 2.5;
+
+/// What the terms of entries of the Jacobian are like in size: of a row of a species its largest entry; of
+/// the rows m and T, which are sums down the columns, that of the entries of the species; of the columns T
+/// and m, which are sums over all reactions, as f is.
+fn gross(reactor: &Reactor, y: &[f64], jacobian: &[f64]) -> Vec<f64> {
+    let pattern = reactor.jacobian_pattern().unwrap();
+    let (weight, n) = (reactor.kinetics().molecular_weights(), reactor.dim());
+    let (mut largest, mut moles) = (vec![0.0_f64; n], vec![0.0; n]);
+    for ((row, column), value) in pattern.iter().zip(jacobian) {
+        largest[row] = largest[row].max(value.abs());
+        if (1..n - 1).contains(&row) {
+            moles[column] += value.abs() / weight[row - 1];
+        }
+    }
+    let sizes = sizes(reactor, y, jacobian);
+    let size = |(row, column): (usize, usize)| match (row, column) {
+        (_, 0) => largest[row].max(sizes[row] / y[0]),
+        (_, _) if column == n - 1 => largest[row].max(sizes[row] / y[n - 1]),
+        (0, _) => largest[0].max(HEAT / y[n - 1] * moles[column]),
+        _ if row == n - 1 => moles[column],
+        _ => largest[row],
+    };
+    pattern.iter().map(size).collect()
+}
+
+/// What the terms of f are like in size: in a row of the Jacobian times y; of m and T, sums of those of the species.
+fn sizes(reactor: &Reactor, y: &[f64], jacobian: &[f64]) -> Vec<f64> {
+    let (weight, n) = (reactor.kinetics().molecular_weights(), reactor.dim());
+    let mut size = vec![0.0; n];
+    for ((row, column), value) in reactor.jacobian_pattern().unwrap().iter().zip(jacobian) {
+        size[row] += (value * y[column]).abs();
+    }
+    let moles: f64 = (1..n - 1).map(|i| size[i] / weight[i - 1]).sum();
+    size[n - 1] = size[n - 1].max(moles);
+    size[0] = size[0].max(moles * HEAT / y[n - 1]);
+    size
+}
+
+/// Compares all states.
+fn compare(
+    what: &str,
+    reactor: &Reactor,
+    places: &MatrixPlaces,
+    width: usize,
+    precision: Precision,
+) {
+    let mut states = states(reactor);
+    if precision == Precision::Single {
+        // Of colder gas what multiplies concentrations leaves the range of these numbers, as on the CPU.
+        states.retain(|(y, _)| y[0] > 900.0);
+    }
+    let Some(found) = group::evaluate(reactor, width, precision, places, &states) else { return };
+    let pattern = reactor.jacobian_pattern().unwrap();
+    let names = reactor.state_names();
+    // Of single precision numbers below 1e-37 are zero.
+    let (relative, absolute, least) = match precision {
+        Precision::Double => (1e-9, 1e-13, 0.0),
+        Precision::Mixed => (2e-5, 2e-6, 1e-36),
+        Precision::Single => (1e-3, 1e-4, 1e-30),
+    };
+    let slopes = if precision == Precision::Single { 1e-4 } else { 1e-12 };
+    for ((y, p), found) in states.iter().zip(&found) {
+        let (f, jacobian) = by_cpu(reactor, y, *p);
+        let here = format!("{what}, {:?}, width {width}, T {}", reactor.constraint(), y[0]);
+        let size = sizes(reactor, y, &jacobian);
+        for i in 0..f.len() {
+            for slope in [found.f[i], found.f_too[i]] {
+                assert!(
+                    (slope - f[i]).abs() <= slopes * size[i] + least,
+                    "{here}: f of {} is {slope:e}, on the CPU {:e} of {:e}",
+                    names[i],
+                    f[i],
+                    size[i]
+                );
+            }
+        }
+        let gross = gross(reactor, y, &jacobian);
+        for (entry, (row, column)) in pattern.iter().enumerate() {
+            let (a, b) = (found.jacobian[entry], jacobian[entry]);
+            // Numbers of single precision end at 3e38: beyond, entries are infinite.
+            if precision != Precision::Double && gross[entry] > 1e37 {
+                continue;
+            }
+            assert!(
+                (a - b).abs() <= relative * b.abs() + absolute * gross[entry] + least,
+                "{here}: ∂{}/∂{} is {a:e}, on the CPU {b:e} of {:e}",
+                names[row],
+                names[column],
+                gross[entry]
+            );
+        }
+    }
+}
+
+#[test]
+fn hydrogen_and_methane_are_those_of_the_cpu() {
+    for name in ["burke-h2-2012", "grimech30"] {
+        let Some(mechanism) = load(name) else { continue };
+        let reactor = Reactor::constant_pressure(kinetics(&mechanism));
+        for precision in [Precision::Mixed, Precision::Double] {
+            let single = precision == Precision::Mixed;
+            let group = reactor.group_text(32, &group::places(&reactor, 0), single);
+            let (memory, tables) = (group.memory, group.tables.bytes().len());
+            println!("{name}: {memory} bytes of shared memory, {tables} of tables");
+            compare(name, &reactor, &group::places(&reactor, 3), 32, precision);
+        }
+    }
+}
+
+/// Each reaction alone, so that none hides behind larger ones.
+#[test]
+fn every_rate_law_is_that_of_the_cpu() {
+    let all = synthetic::mechanism();
+    for (number, reaction) in all.reactions.iter().enumerate() {
+        let mechanism = Mechanism { reactions: vec![reaction.clone()], ..all.clone() };
+        let what = format!("{} ({number})", reaction.equation);
+        let kinetics = kinetics(&mechanism);
+        for reactor in
+            [Reactor::constant_pressure(kinetics.clone()), Reactor::constant_volume(kinetics)]
+        {
+            compare(&what, &reactor, &group::places(&reactor, 0), 32, Precision::Double);
+        }
+    }
+}
+
+#[test]
+fn all_kinds_of_reactors_are_those_of_the_cpu() {
+    let kinetics = kinetics(&synthetic::mechanism());
+    for constraint in [Constraint::ConstantPressure, Constraint::ConstantVolume] {
+        for energy in [Energy::Adiabatic, Energy::Isothermal] {
+            for form in [JacobianForm::Exact, JacobianForm::Approximate] {
+                let reactor = Reactor::new(Arc::clone(&kinetics), constraint, energy, form);
+                let places = group::places(&reactor, 0);
+                compare(&format!("{energy:?}, {form:?}"), &reactor, &places, 32, Precision::Double);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_gas_that_does_not_react_stands_still() {
+    let mechanism = Mechanism { reactions: Vec::new(), ..synthetic::mechanism() };
+    let reactor = Reactor::constant_pressure(kinetics(&mechanism));
+    compare("no reactions", &reactor, &group::places(&reactor, 0), 32, Precision::Mixed);
+}
+
+/// Groups of any power of two, whether they are a part of a warp or a block.
+#[test]
+fn groups_of_all_widths_are_those_of_the_cpu() {
+    let mechanism = load("grimech30").unwrap_or_else(synthetic::mechanism);
+    let reactor = Reactor::constant_volume(kinetics(&mechanism));
+    for (width, precision) in [
+        (1, Precision::Double),
+        (8, Precision::Mixed),
+        (64, Precision::Mixed),
+        (128, Precision::Double),
+    ] {
+        compare("widths", &reactor, &group::places(&reactor, 0), width, precision);
+    }
+}
+
+/// As many species as the largest mechanisms have, and a matrix whose places need more than 16 bits.
+#[test]
+fn large_mechanisms_are_those_of_the_cpu() {
+    let mechanism = read::yaml("large.yaml", &large::text(1268), None).unwrap().mechanism;
+    // Its species have no heat capacity.
+    let (constraint, energy) = (Constraint::ConstantPressure, Energy::Isothermal);
+    let reactor = Reactor::new(kinetics(&mechanism), constraint, energy, JacobianForm::Exact);
+    let places = group::places(&reactor, 70_000);
+    let begin = std::time::Instant::now();
+    let group = reactor.group_text(128, &places, true);
+    let (memory, tables) = (group.memory, group.tables.bytes().len());
+    println!("{memory} bytes of shared memory, {tables} of tables, {:?}", begin.elapsed());
+    assert!(memory < 200 << 10);
+    compare("large", &reactor, &places, 128, Precision::Mixed);
+}
+
+/// Text and tables do for single precision throughout, as far as its range goes: to hydrogen, not to methane.
+#[test]
+fn hydrogen_in_single_precision_is_nearly_that_of_the_cpu() {
+    let Some(mechanism) = load("burke-h2-2012") else { return };
+    let reactor = Reactor::constant_volume(kinetics(&mechanism));
+    compare("hydrogen", &reactor, &group::places(&reactor, 0), 32, Precision::Single);
+}
+
+/// What is no number is passed on, and what no rate law expects gives no numbers that look like some.
+#[test]
+fn states_that_are_none_give_what_they_give_on_the_cpu() {
+    let reactor = Reactor::constant_pressure(kinetics(&synthetic::mechanism()));
+    let places = group::places(&reactor, 0);
+    let good = states(&reactor).swap_remove(5);
+    let with = |i: usize, value: f64| {
+        let mut y = good.0.clone();
+        y[i] = value;
+        (y, good.1)
+    };
+    let n = reactor.dim();
+    let bad = [
+        with(0, f64::NAN),
+        with(0, -300.0),
+        with(0, 0.0),
+        with(0, f64::INFINITY),
+        with(3, f64::NAN),
+        with(2, f64::INFINITY),
+        with(n - 1, f64::NAN),
+        with(n - 1, 0.0),
+        (good.0.clone(), f64::NAN),
+        (good.0.clone(), f64::INFINITY),
+        with(0, 1e-3),
+        with(0, 20.0),
+        with(0, 1e6),
+        with(4, 1e300),
+    ];
+    let Some(found) = group::evaluate(&reactor, 32, Precision::Double, &places, &bad) else {
+        return;
+    };
+    for ((y, p), found) in bad.iter().zip(&found) {
+        let (f, jacobian) = by_cpu(&reactor, y, *p);
+        let pairs = f.iter().zip(&found.f).chain(f.iter().zip(&found.f_too));
+        for (number, (a, b)) in pairs.chain(jacobian.iter().zip(&found.jacobian)).enumerate() {
+            assert!(
+                a.is_finite() || !b.is_finite(),
+                "{number}: {b:e}, on the CPU {a:e}: {y:?} {p}"
+            );
+        }
+    }
+}
+
+/// The text is CUDA: NVIDIA's compiler takes it.
+#[test]
+fn the_compiler_for_gpus_takes_all_kinds_of_kernels() {
+    let mechanism = load("grimech30").unwrap_or_else(synthetic::mechanism);
+    let cases = [
+        ("methane", Reactor::constant_pressure(kinetics(&mechanism)), 32, Precision::Mixed),
+        ("methane", Reactor::constant_volume(kinetics(&mechanism)), 128, Precision::Single),
+        (
+            "all laws",
+            Reactor::constant_volume(kinetics(&synthetic::mechanism())),
+            32,
+            Precision::Mixed,
+        ),
+    ];
+    for (name, reactor, width, precision) in cases {
+        let single = precision != Precision::Double;
+        let text = reactor.group_text(width, &group::places(&reactor, 0), single);
+        let source = group::source(&reactor, &text, width, precision);
+        match odeum_cuda::check("od_evaluate", &source, "sm_90a") {
+            Ok((resources, _)) => println!("{name}, width {width}: {resources:?}"),
+            Err(error @ Error::Device { .. }) => {
+                assert!(std::env::var_os("ODEUM_NEED_NVRTC").is_none(), "{error}");
+                eprintln!("SKIPPED: {error}");
+                return;
+            }
+            Err(error) => panic!("{name}, width {width}: {error}"),
+        }
+    }
+}
+
+/// 2^x and log₂ x to three units in the last place, and beyond their range what they are there.
+#[test]
+fn elementary_functions_are_accurate_and_know_their_limits() {
+    let mut x: Vec<f64> = (0..4000).map(|i| (f64::from(i) - 2000.0) * 0.5107).collect();
+    x.extend((1..4000).map(|i| f64::from(i) * 0.00101));
+    x.extend((-300..300).map(|i| 1.37 * 10f64.powi(i)));
+    let limits = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1.0, 1e9, -1e9, 1022.0];
+    x.extend(limits);
+    let Some((exp2, log2)) = group::elementary(&x) else { return };
+    let close = |a: f64, b: f64| (a - b).abs() <= 3.0 * f64::EPSILON * b.abs();
+    for ((x, exp2), log2) in x.iter().zip(exp2).zip(log2) {
+        let expected = x.exp2();
+        let expected = match expected {
+            _ if expected.abs() < f64::MIN_POSITIVE => 0.0,
+            _ if *x >= 1022.0 => f64::INFINITY,
+            _ => expected,
+        };
+        let same = exp2 == expected || exp2.is_nan() && x.is_nan();
+        assert!(same || close(exp2, expected), "2^{x} is {exp2:e}, not {expected:e}");
+        let same = log2 == x.log2() || log2.is_nan() && x.log2().is_nan();
+        assert!(same || close(log2, x.log2()), "log₂ {x:e} is {log2:e}");
+    }
+}
