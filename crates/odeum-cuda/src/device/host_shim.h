@@ -21,6 +21,7 @@
 #define __ldg(pointer) (*(pointer))
 
 struct uint3_ { unsigned x, y, z; };
+struct uint2 { unsigned x, y; };
 struct uint4 { unsigned x, y, z, w; };
 static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
     return uint4{x, y, z, w};
