@@ -14,8 +14,8 @@ typedef unsigned OdIndex;
 typedef uint2 OdIndexPair;
 typedef uint4 OdIndices;
 struct OdTerms { uint4 one, two; };
-OD_FN unsigned od_first(OdIndexPair pair) { return pair.x; }
-OD_FN unsigned od_second(OdIndexPair pair) { return pair.y; }
+OD_FN unsigned od_left(OdIndexPair pair) { return pair.x; }
+OD_FN unsigned od_right(OdIndexPair pair) { return pair.y; }
 OD_FN OdTerms od_terms(const unsigned char *at) {
     return OdTerms{__ldg((const uint4 *)at), __ldg((const uint4 *)at + 1)};
 }
@@ -33,15 +33,15 @@ typedef unsigned short OdIndex;
 typedef unsigned OdIndexPair;
 typedef uint2 OdIndices;
 struct OdTerms { uint4 all; };
-OD_FN unsigned od_first(OdIndexPair pair) { return pair & 0xffffu; }
-OD_FN unsigned od_second(OdIndexPair pair) { return pair >> 16; }
+OD_FN unsigned od_left(OdIndexPair pair) { return pair & 0xffffu; }
+OD_FN unsigned od_right(OdIndexPair pair) { return pair >> 16; }
 OD_FN OdTerms od_terms(const unsigned char *at) { return OdTerms{__ldg((const uint4 *)at)}; }
 OD_FN OdIndexPair od_term(const OdTerms &terms, unsigned side) {
     return side == 0 ? terms.all.x : side == 1 ? terms.all.y : side == 2 ? terms.all.z : terms.all.w;
 }
 OD_FN unsigned od_index(OdIndices all, unsigned side) {
     const OdIndexPair pair = side < 2 ? all.x : all.y;
-    return side % 2 ? od_second(pair) : od_first(pair);
+    return side % 2 ? od_right(pair) : od_left(pair);
 }
 #endif
 
@@ -137,8 +137,8 @@ OD_FN void od_lu_head(const OdGroup &g, E *matrix) {
         const uint4 ends = __ldg((const uint4 *)(g.tables + OD_LU_LEVEL_ENDS) + level);
         for (unsigned e = entry + g.slot; e < ends.x; e += OD_WIDTH) {
             const OdIndexPair pair = __ldg(scaled + e);
-            E &factor = matrix[od_first(pair)];
-            factor = od_product(factor, od_reciprocal(matrix[od_second(pair)]));
+            E &factor = matrix[od_left(pair)];
+            factor = od_product(factor, od_reciprocal(matrix[od_right(pair)]));
         }
         OD_GROUP_BARRIER();
         for (unsigned k = pivot + g.slot; k < ends.y; k += OD_WIDTH) {
@@ -159,7 +159,7 @@ OD_FN void od_lu_head(const OdGroup &g, E *matrix) {
                 for (unsigned s = 0; s < OD_SIDES; ++s) {
                     const OdIndexPair pair = od_term(all, s);
                     sums[s] =
-                        od_minus_product(sums[s], matrix[od_first(pair)], matrix[od_second(pair)]);
+                        od_minus_product(sums[s], matrix[od_left(pair)], matrix[od_right(pair)]);
                 }
             } while (--steps);
 #pragma unroll
@@ -216,7 +216,7 @@ OD_FN void od_lu_rounds(
     for (; round < end; ++round) {
         const OdIndexPair target = __ldg(targets + round * OD_WIDTH);
         const unsigned length = __ldg(lengths + round);
-        E even = x[od_first(target)], odd = E(0);
+        E even = x[od_left(target)], odd = E(0);
         for (unsigned steps = length / 2; steps; --steps) {
             const OdTerms all = next;
             terms += OD_WIDTH * sizeof(OdTerms);
@@ -225,10 +225,10 @@ OD_FN void od_lu_rounds(
             for (unsigned s = 0; s < OD_SIDES; ++s) {
                 const OdIndexPair pair = od_term(all, s);
                 E &sum = s % 2 ? odd : even;
-                sum = od_minus_product(sum, matrix[od_first(pair)], x[od_second(pair)]);
+                sum = od_minus_product(sum, matrix[od_left(pair)], x[od_right(pair)]);
             }
         }
-        x[od_first(target)] = od_product(od_plus(even, odd), matrix[od_second(target)]);
+        x[od_left(target)] = od_product(od_plus(even, odd), matrix[od_right(target)]);
         if (length % 2) OD_GROUP_BARRIER();
     }
 }
