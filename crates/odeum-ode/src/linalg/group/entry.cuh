@@ -12,9 +12,12 @@ OD_FN float od_minus_product(float x, float a, float b) { return fmaf(-a, b, x);
 OD_FN float od_product(float a, float b) { return a * b; }
 OD_FN float od_plus(float a, float b) { return a + b; }
 OD_FN float od_negative(float a) { return -a; }
+// To one unit in the last place; not finite at zero.
 OD_FN float od_reciprocal(float a) {
 #ifdef __CUDA_ARCH__
-    return __frcp_rn(a);
+    float x;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(x) : "f"(a));
+    return fmaf(x, fmaf(-a, x, 1.0f), x);
 #else
     return 1.0f / a;
 #endif

@@ -116,10 +116,10 @@ OD_FN void od_lu_sizes(const OdGroup &g, const E *matrix, E sigma, Size *head, S
         const E *const row = matrix + OD_TAIL_AT + i;
 #pragma unroll 4
         for (unsigned j = 0; j < OD_TAIL; ++j) {
-            const E entry = row[j * OD_TAIL_LEADING];
-            size = size + od_size(i == j ? od_plus(entry, od_negative(sigma)) : entry);
+            size = size + od_size(row[j * OD_TAIL_LEADING]);
         }
-        tail[r] = size;
+        const E own = row[i * OD_TAIL_LEADING];
+        tail[r] = size + (od_size(od_plus(own, od_negative(sigma))) - od_size(own));
     }
 }
 

@@ -2,8 +2,10 @@
 //
 // A thread keeps its rows in registers, and each pivot row is told to all. After every pivot a row moves on by one
 // register, so that the column of the pivot is always register 0 and the loop over pivots need not be unrolled; the
-// column that it leaves free takes the inverse's. Where threads share a row, column j belongs to part
-// j mod OD_TAIL_PARTS, and only the part that has the pivot's column moves on; it tells the multipliers.
+// column that it leaves free takes the inverse's. The row of a pivot itself only moves on, and is multiplied with the
+// reciprocal of its pivot at the end: until then it is the row of the inverse times the pivot. Where threads share a
+// row, column j belongs to part j mod OD_TAIL_PARTS, and only the part that has the pivot's column moves on; it tells
+// the multipliers.
 //
 // What is told stands where the matrix stood, a row of its own for each pivot: one barrier for each, and rows of U
 // can be looked at afterwards. Multipliers take turns between two columns behind them.
@@ -30,9 +32,9 @@ OD_FN void od_tail_tell(const E *row, E inverse, E *told) {
     }
 }
 
-// row − factor · pivot row.
+// row − factor · pivot row; `free`: what a row that moves on takes up.
 template <bool OWN, class E>
-OD_FN void od_tail_subtract(E *row, E factor, const E *told) {
+OD_FN void od_tail_subtract(E *row, E factor, E free, const E *told) {
 #pragma unroll
     for (unsigned q = 0; q < OD_TAIL_COLUMNS; q += OdVector<E>::LENGTH) {
         const OdVector<E> v = *(const OdVector<E> *)(told + q);
@@ -42,7 +44,7 @@ OD_FN void od_tail_subtract(E *row, E factor, const E *told) {
             if (to >= OD_TAIL_COLUMNS) continue;
             row[to] = from < OD_TAIL_COLUMNS
                 ? od_minus_product(row[from < OD_TAIL_COLUMNS ? from : 0], factor, v.at[u])
-                : od_negative(factor);
+                : free;
         }
     }
 }
@@ -61,10 +63,16 @@ OD_FN void od_tail_watch(
         // The columns of U; behind them are those of the inverse.
         const unsigned columns = OD_TAIL_COLUMNS - turns - (part <= own ? 1 : 0);
         // Threads begin at different columns, since rows lie a multiple of all banks apart.
-        unsigned at = g.slot % OD_TAIL_COLUMNS;
-        for (unsigned q = 0; q < OD_TAIL_COLUMNS; ++q) {
-            if (at < columns) grown = grown + od_size(told[part * OD_TAIL_STRIDE + at]);
-            at = at + 1 == OD_TAIL_COLUMNS ? 0 : at + 1;
+        enum { LENGTH = OdVector<E>::LENGTH, VECTORS = (OD_TAIL_COLUMNS + LENGTH - 1) / LENGTH };
+        unsigned at = g.slot % VECTORS;
+#pragma unroll 4
+        for (unsigned q = 0; q < VECTORS; ++q) {
+            const OdVector<E> v = *(const OdVector<E> *)(told + part * OD_TAIL_STRIDE + at * LENGTH);
+#pragma unroll
+            for (unsigned u = 0; u < LENGTH; ++u) {
+                grown = grown + (at * LENGTH + u < columns ? od_size(v.at[u]) : Size(0));
+            }
+            at = at + 1 == VECTORS ? 0 : at + 1;
         }
     }
     od_watch_pivot(watch, inverse, inverse_shift, grown, size);
@@ -103,7 +111,7 @@ OD_FN void od_tail_invert(
     const unsigned part = nth < OD_TAIL_PARTS ? nth : 0;
     const unsigned first = OD_TAIL_PARTS == 1 ? g.slot
         : nth < OD_TAIL_PARTS ? g.slot % OD_TAIL_ROW_THREADS : OD_TAIL;
-    E rows[OD_TAIL_ROWS][OD_TAIL_COLUMNS], inverse[OD_TAIL_ROWS];
+    E rows[OD_TAIL_ROWS][OD_TAIL_COLUMNS], inverse[OD_TAIL_ROWS], scale[OD_TAIL_ROWS];
 #pragma unroll
     for (unsigned r = 0; r < OD_TAIL_ROWS; ++r) {
         const unsigned i = first + r * OD_WIDTH;
@@ -112,7 +120,7 @@ OD_FN void od_tail_invert(
             const unsigned j = part + q * OD_TAIL_PARTS;
             rows[r][q] = i < OD_TAIL && j < OD_TAIL ? tail[j * OD_TAIL_LEADING + i] : E(0);
         }
-        inverse[r] = od_reciprocal(rows[r][0]);
+        inverse[r] = scale[r] = od_reciprocal(rows[r][0]);
     }
     OD_GROUP_BARRIER();
 #if OD_TAIL_PARTS > 1
@@ -129,10 +137,6 @@ OD_FN void od_tail_invert(
             E *const mine = told + part * OD_TAIL_STRIDE;
             if (own) od_tail_tell<true>(rows[r], inverse[r], mine);
             else od_tail_tell<false>(rows[r], inverse[r], mine);
-            // The row itself becomes what is told times the reciprocal of the pivot: zero less −1/d times it.
-#pragma unroll
-            for (unsigned q = 0; q < OD_TAIL_COLUMNS; ++q) rows[r][q] = E(0);
-            if (own) rows[r][0] = E(-1);
         }
 #if OD_TAIL_PARTS > 1
         E *const column = multipliers + k % 2 * OD_TAIL;
@@ -143,13 +147,17 @@ OD_FN void od_tail_invert(
         const E *const theirs = told + part * OD_TAIL_STRIDE;
 #pragma unroll
         for (unsigned r = 0; r < OD_TAIL_ROWS; ++r) {
+            const bool mine = first + r * OD_WIDTH == k;
 #if OD_TAIL_PARTS > 1
-            const E factor = od_product(column[first < OD_TAIL ? first : 0], pivot);
+            const E entry = column[first < OD_TAIL ? first : 0];
 #else
-            const E factor = od_product(rows[r][0], pivot);
+            const E entry = rows[r][0];
 #endif
-            if (own) od_tail_subtract<true>(rows[r], factor, theirs);
-            else od_tail_subtract<false>(rows[r], factor, theirs);
+            const E factor = mine ? E(0) : od_product(entry, pivot);
+            const E free = mine ? E(1) : od_negative(factor);
+            if (mine) scale[r] = pivot;
+            if (own) od_tail_subtract<true>(rows[r], factor, free, theirs);
+            else od_tail_subtract<false>(rows[r], factor, free, theirs);
             // Of the next pivot's row: no thread waits for it.
             inverse[r] = od_reciprocal(rows[r][0]);
         }
@@ -170,7 +178,9 @@ OD_FN void od_tail_invert(
         for (unsigned q = 0; q < OD_TAIL_COLUMNS; ++q) {
             const unsigned place = q + turn < OD_TAIL_COLUMNS ? q + turn : q + turn - OD_TAIL_COLUMNS;
             const unsigned j = part + place * OD_TAIL_PARTS;
-            if (i < OD_TAIL && j < OD_TAIL) tail[j * OD_TAIL_LEADING + i] = rows[r][q];
+            if (i < OD_TAIL && j < OD_TAIL) {
+                tail[j * OD_TAIL_LEADING + i] = od_product(rows[r][q], scale[r]);
+            }
         }
     }
 }
