@@ -7,6 +7,7 @@ OD_FN unsigned od_step_part(OdStep step, unsigned k) {
     return k == 0 ? step.x : k == 1 ? step.y : k == 2 ? step.z : step.w;
 }
 #define OD_TAPE_CONSTANT 0x80000000u
+#define OD_TAPE_NEGATIVE 0x40000000u
 #else
 typedef uint2 OdStep;
 OD_FN unsigned od_step_part(OdStep step, unsigned k) {
@@ -14,6 +15,7 @@ OD_FN unsigned od_step_part(OdStep step, unsigned k) {
     return k % 2 ? pair >> 16 : pair & 0xffffu;
 }
 #define OD_TAPE_CONSTANT 0x8000u
+#define OD_TAPE_NEGATIVE 0x4000u
 #endif
 
 #if OD_FLOAT
@@ -22,13 +24,14 @@ OD_FN unsigned od_step_part(OdStep step, unsigned k) {
 #define OD_TAPE_CONSTANTS OD_TAPE_DOUBLES
 #endif
 
-// An operand: in memory, or a constant of the tables.
+// An operand: what is in memory or minus that, or a constant of the tables.
 OD_FN real od_step_operand(const OdGroup &g, OdStep step, unsigned k) {
     const unsigned at = od_step_part(step, k);
     if (at & OD_TAPE_CONSTANT) {
         return __ldg((const real *)(g.tables + OD_TAPE_CONSTANTS) + (at & ~OD_TAPE_CONSTANT));
     }
-    return g.memory[at];
+    const real x = g.memory[at & ~OD_TAPE_NEGATIVE];
+    return at & OD_TAPE_NEGATIVE ? -x : x;
 }
 
 OD_FN void od_tape_run(
@@ -38,7 +41,11 @@ OD_FN void od_tape_run(
     for (unsigned j = g.slot; j < OD_TAPE_PARAMS; j += OD_WIDTH) {
         g.memory[OD_TAPE_STATES + 1 + j] = p[j];
     }
-    if (g.slot == 0) g.memory[OD_TAPE_STATES] = t;
+    if (g.slot == 0) {
+        g.memory[OD_TAPE_STATES] = t;
+        g.memory[OD_TAPE_STATES + 1 + OD_TAPE_PARAMS] = real(1);
+        g.memory[OD_TAPE_STATES + 2 + OD_TAPE_PARAMS] = -real(0);
+    }
     const OdStep *steps = (const OdStep *)(g.tables + OD_TAPE_STEPS) + row * OD_WIDTH + g.slot;
     const unsigned *const kinds = (const unsigned *)(g.tables + OD_TAPE_KINDS);
     // Loads from tables run a row ahead.
@@ -56,6 +63,9 @@ OD_FN void od_tape_run(
         const real b = operands > 1 ? od_step_operand(g, step, 2) : real(0);
         const real c = operands > 2 ? od_step_operand(g, step, 3) : real(0);
         switch (kind >> 3) {
+        case OD_TAPE_FUSED:
+            g.memory[to] = od_fma(a, b, c);
+            break;
 OD_TAPE_CASES
         case OD_TAPE_SLOPE:
             if (to < OD_TAPE_STATES) f[to] = a;
@@ -75,5 +85,12 @@ OD_FN void od_group_rhs(
 OD_FN void od_group_linearise(
     const OdGroup &g, real t, const real *y, const OdParams &p, real *f, od_entry *matrix) {
     for (unsigned e = g.slot; e < OD_TAPE_MATRIX; e += OD_WIDTH) matrix[e] = od_entry(0);
-    od_tape_run(g, t, y, p, f, matrix, OD_TAPE_RHS_ROWS, OD_TAPE_ROWS);
+    od_tape_run(g, t, y, p, f, matrix, OD_TAPE_RHS_ROWS, OD_TAPE_LINEARISED_ROWS);
 }
+
+#if OD_GROUP_USES_TIME
+OD_FN void od_group_time_derivative(
+    const OdGroup &g, real t, const real *y, const OdParams &p, real *dfdt) {
+    od_tape_run(g, t, y, p, dfdt, (od_entry *)0, OD_TAPE_LINEARISED_ROWS, OD_TAPE_ROWS);
+}
+#endif

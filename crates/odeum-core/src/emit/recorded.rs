@@ -8,14 +8,19 @@ use std::collections::HashMap;
 
 const DEVICE: &str = include_str!("recorded.cuh");
 
-/// The largest number of a place or constant in the short form of tables.
-const MOST_NARROW: usize = 0x7fff;
+/// The largest number of a place or constant in the short form of tables, and of a place in the matrix.
+const MOST_NARROW: usize = 0x3fff;
+const MOST_NARROW_ENTRY: usize = 0xffff;
 
 /// Bytes of a value in memory: of double precision, the larger.
 const WORD: usize = 8;
 
 /// Any graph of a system: rows of equal operations from a table, so that text and its compilation do not grow with the
-/// graph.
+/// graph. Where f depends on the time, `OD_GROUP_USES_TIME` is 1 and there is a function more,
+///
+/// ```text
+/// void od_group_time_derivative(const OdGroup &g, real t, const real *y, const OdParams &p, real *dfdt);
+/// ```
 impl Grouped for Graph {
     /// `places` are those of the pattern that [`Graph::jacobian`] gives.
     fn group_text(&self, width: usize, places: &MatrixPlaces, _single: bool) -> GroupText {
@@ -28,33 +33,42 @@ impl Grouped for Graph {
         let writes: Vec<(Kind, u32)> = slopes.iter().copied().chain(entries).collect();
         let linearised = Rows::new(&both, &writes, width);
 
+        let time = self.uses_time().then(|| self.time_derivative().expand_powers().fuse());
+        let time = time.map(|time| Rows::new(&time, &slopes, width));
+
         // Where threads without an operation write.
-        let unused = rhs.places.max(linearised.places);
-        let all: Vec<&Row> = rhs.rows.iter().chain(&linearised.rows).collect();
+        let programs = || [&rhs, &linearised].into_iter().chain(&time);
+        let unused = programs().map(|program| program.places).max().unwrap_or(0);
+        let all: Vec<&Row> = programs().flat_map(|program| &program.rows).collect();
         let constants = Constants::new(&all);
-        let wide = unused.max(constants.values.len()).max(places.len as usize) > MOST_NARROW;
+        let wide = unused.max(constants.values.len()) > MOST_NARROW
+            || places.len as usize > MOST_NARROW_ENTRY;
         let mut tables = Tables::default();
         tables.count("OD_TAPE_WIDE", usize::from(wide));
         tables.count("OD_TAPE_STATES", self.n_states());
         tables.count("OD_TAPE_PARAMS", self.n_params());
         tables.count("OD_TAPE_MATRIX", places.len as usize);
         tables.count("OD_TAPE_RHS_ROWS", rhs.rows.len());
+        tables.count("OD_TAPE_LINEARISED_ROWS", rhs.rows.len() + linearised.rows.len());
         tables.count("OD_TAPE_ROWS", all.len());
-        tables.count("OD_TAPE_SLOPE", Op::ALL.len());
+        tables.count("OD_GROUP_USES_TIME", usize::from(time.is_some()));
+        tables.count("OD_TAPE_FUSED", Op::ALL.len());
+        tables.count("OD_TAPE_SLOPE", Op::ALL.len() + 1);
         let kinds: Vec<u32> = all.iter().map(|row| kind(row)).chain([0]).collect();
         tables.push_u32("OD_TAPE_KINDS", &kinds);
-        let high = if wide { 1 << 31 } else { MOST_NARROW as u32 + 1 };
+        let (of_constant, negative) = if wide { (1 << 31, 1 << 30) } else { (1 << 15, 1 << 14) };
         let mut steps = Vec::new();
         for row in &all {
             let nothing = match row.kind {
-                Kind::Compute(_) => unused as u32,
+                Kind::Fused | Kind::Compute(_) => unused as u32,
                 Kind::Slope => self.n_states() as u32,
                 Kind::Entry => places.unused,
             };
             for thread in 0..width {
                 let step = row.steps.get(thread);
                 let operand = |k: usize| match step.and_then(|step| step.operands.get(k)) {
-                    Some(&Operand::Constant(x)) => high + constants.number(x),
+                    Some(&Operand::Constant(x)) => of_constant + constants.number(x),
+                    Some(&Operand::Negative(place)) => negative + place,
                     Some(&Operand::Place(place)) => place,
                     None => 0,
                 };
@@ -116,8 +130,9 @@ impl Constants {
 fn kind(row: &Row) -> u32 {
     let (what, operands) = match row.kind {
         Kind::Compute(op) => (op as u32, op.info().arity as u32),
-        Kind::Slope => (Op::ALL.len() as u32, 1),
-        Kind::Entry => (Op::ALL.len() as u32 + 1, 1),
+        Kind::Fused => (Op::ALL.len() as u32, 3),
+        Kind::Slope => (Op::ALL.len() as u32 + 1, 1),
+        Kind::Entry => (Op::ALL.len() as u32 + 2, 1),
     };
     what << 3 | operands << 1 | u32::from(row.ends_phase)
 }

@@ -1,5 +1,6 @@
 //! Recorded systems by groups of threads on the host device, against programs of the processor.
 
+use crate::device_compile::nvrtc;
 use odeum_core::emit::{Grouped, MatrixPlaces};
 use odeum_core::graph::{Node, Op};
 use odeum_core::{Graph, Program, Real, Scalar, Symbol};
@@ -25,7 +26,7 @@ struct OdParams {
 OD_TEXT
 extern "C" __global__ void od_recorded(
     const unsigned char *tables, real t, const real *states, const real *params, real *slopes,
-    real *linearised, real *matrices) {
+    real *linearised, real *rates, real *matrices) {
     OD_SHARED(real, shared);
     const unsigned s = blockIdx.x;
     real *const y = shared, *const f = y + OD_TAPE_STATES;
@@ -41,6 +42,11 @@ extern "C" __global__ void od_recorded(
     for (unsigned i = g.slot; i < OD_TAPE_STATES; i += OD_WIDTH) {
         linearised[s * OD_TAPE_STATES + i] = f[i];
     }
+#if OD_GROUP_USES_TIME
+    OD_GROUP_BARRIER();
+    od_group_time_derivative(g, t, y, p, f);
+    for (unsigned i = g.slot; i < OD_TAPE_STATES; i += OD_WIDTH) rates[s * OD_TAPE_STATES + i] = f[i];
+#endif
     for (unsigned e = g.slot; e < OD_TAPE_MATRIX; e += OD_WIDTH) {
         matrices[s * OD_TAPE_MATRIX + e] = real(matrix[e]);
     }
@@ -90,7 +96,8 @@ fn agrees<T: Scalar>(graph: &Graph, width: usize, single: bool, states: &[f64], 
     };
     let inputs = [upload(states), upload(&params)];
     let len = places.len as usize;
-    let outputs = [n, n, len].map(|size| upload(&vec![0.0; size * count]));
+    let sizes = [n, n, n, len];
+    let outputs = sizes.map(|size| upload(&vec![0.0; size * count]));
     let t = T::from_f64(0.7);
     let addresses: Vec<u64> =
         [&blob].into_iter().chain(&inputs).chain(&outputs).map(Memory::address).collect();
@@ -98,8 +105,8 @@ fn agrees<T: Scalar>(graph: &Graph, width: usize, single: bool, states: &[f64], 
     arguments.insert(1, argument(&t));
     // SAFETY: the arguments are those of the kernel, and all memory lives until its results are read.
     unsafe { stream.launch(&kernel, [count, 1, 1], [width, 1], 0, &mut arguments).unwrap() };
-    let [slopes, linearised, matrices] = [0, 1, 2].map(|k: usize| {
-        let mut values = vec![T::from_f64(0.0); [n, n, len][k] * count];
+    let [slopes, linearised, rates, matrices] = [0, 1, 2, 3].map(|k: usize| {
+        let mut values = vec![T::from_f64(0.0); sizes[k] * count];
         stream.read(&outputs[k], 0, &mut values).unwrap();
         values
     });
@@ -112,10 +119,13 @@ fn agrees<T: Scalar>(graph: &Graph, width: usize, single: bool, states: &[f64], 
     let entry_tolerance = if single { tolerance.max(1e-6) } else { tolerance };
     for s in 0..count {
         let (y, p) = (&states[s * n..][..n], &params[s * m..][..m]);
-        let (mut f, mut jacobian) = (vec![0.0; n], vec![0.0; pattern.nnz()]);
+        let (mut f, mut rate) = (vec![0.0; n], vec![0.0; n]);
+        let mut jacobian = vec![0.0; pattern.nnz()];
         Program::new(graph).run_alone(0.7, y, p, &mut f);
         Program::new(&entries).run_alone(0.7, y, p, &mut jacobian);
+        Program::new(&graph.time_derivative()).run_alone(0.7, y, p, &mut rate);
         for i in 0..n {
+            near(rates[s * n + i], rate[i], tolerance, &format!("time derivative {i}"));
             near(slopes[s * n + i], f[i], tolerance, &format!("f {i}"));
             near(linearised[s * n + i], f[i], tolerance, &format!("f {i} with J"));
         }
@@ -227,13 +237,14 @@ fn recorded_kernels_compile() {
     let places = places(graph.jacobian().1.nnz());
     for width in [32, 128] {
         let text = format!("{CUDA}{}", source::<f64>(&graph, width, &places, false));
-        let Some(resources) =
-            crate::device_compile::nvrtc::resources("recorded", "od_recorded", &text)
-        else {
+        let Some(resources) = nvrtc::resources("recorded", "od_recorded", &text) else {
             return;
         };
         assert_eq!(resources.spill_stores + resources.spill_loads, 0);
-        let text = format!("{CUDA}{}", source::<f32>(&graph, width, &places, false));
-        crate::device_compile::nvrtc::assert_no_doubles("recorded", "od_recorded", &text);
     }
+    // Sines of the library have doubles of their own.
+    let graph = Graph::trace(&odeum_ode::problems::Pollu);
+    let places = self::places(graph.jacobian().1.nnz());
+    let text = format!("{CUDA}{}", source::<f32>(&graph, 32, &places, false));
+    nvrtc::assert_no_doubles("recorded", "od_recorded", &text);
 }
