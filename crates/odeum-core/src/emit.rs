@@ -21,6 +21,8 @@
 
 mod group;
 mod partition;
+mod recorded;
+mod rows;
 mod tables;
 
 pub use group::{GroupText, Grouped, MatrixPlaces};

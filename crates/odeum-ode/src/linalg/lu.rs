@@ -54,7 +54,7 @@ impl<L: Lanes> Pivots<L> {
 }
 
 /// Roundings of the sum of the sizes of a row by which a pivot may be wrong.
-const ROUNDINGS: f64 = 16.0;
+pub(super) const ROUNDINGS: f64 = 16.0;
 
 /// Assembles and factors σI − J; long, hence out of line.
 pub(crate) struct Factor<'a, L: Lanes, E> {

@@ -5,7 +5,7 @@
 //! of the library; without it the tests are skipped.
 
 #[path = "../device/nvrtc.rs"]
-mod nvrtc;
+pub(crate) mod nvrtc;
 
 use odeum_core::Graph;
 use odeum_ode::gpu::inspect::{self, KernelText};

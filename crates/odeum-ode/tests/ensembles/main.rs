@@ -12,6 +12,7 @@ mod event;
 mod host;
 mod lent;
 mod problems;
+mod recorded_groups;
 mod refill;
 mod rkc_work;
 mod stiff;

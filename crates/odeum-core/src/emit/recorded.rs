@@ -1,0 +1,158 @@
+//! Recorded systems as what a group of threads evaluates.
+
+use super::group::{GroupText, Grouped, MatrixPlaces};
+use super::rows::{Kind, Operand, Row, Rows};
+use super::tables::Tables;
+use crate::graph::{Builder, Class, Graph, Op};
+use std::collections::HashMap;
+
+const DEVICE: &str = include_str!("recorded.cuh");
+
+/// The largest number of a place or constant in the short form of tables, and of a place in the matrix.
+const MOST_NARROW: usize = 0x3fff;
+const MOST_NARROW_ENTRY: usize = 0xffff;
+
+/// Bytes of a value in memory: of double precision, the larger.
+const WORD: usize = 8;
+
+/// Any graph of a system: rows of equal operations from a table, so that text and its compilation do not grow with the
+/// graph. Where f depends on the time, `OD_GROUP_USES_TIME` is 1 and there is a function more,
+///
+/// ```text
+/// void od_group_time_derivative(const OdGroup &g, real t, const real *y, const OdParams &p, real *dfdt);
+/// ```
+impl Grouped for Graph {
+    /// `places` are those of the pattern that [`Graph::jacobian`] gives.
+    fn group_text(&self, width: usize, places: &MatrixPlaces, _single: bool) -> GroupText {
+        let slopes: Vec<(Kind, u32)> =
+            (0..self.outputs().len() as u32).map(|i| (Kind::Slope, i)).collect();
+        let rhs = Rows::new(&self.expand_powers().fuse(), &slopes, width);
+        let (entries, _) = self.jacobian();
+        let both = together(self, &entries).expand_powers().fuse();
+        let entries = places.entries.iter().map(|&place| (Kind::Entry, place));
+        let writes: Vec<(Kind, u32)> = slopes.iter().copied().chain(entries).collect();
+        let linearised = Rows::new(&both, &writes, width);
+
+        let time = self.uses_time().then(|| self.time_derivative().expand_powers().fuse());
+        let time = time.map(|time| Rows::new(&time, &slopes, width));
+
+        // Where threads without an operation write.
+        let programs = || [&rhs, &linearised].into_iter().chain(&time);
+        let unused = programs().map(|program| program.places).max().unwrap_or(0);
+        let all: Vec<&Row> = programs().flat_map(|program| &program.rows).collect();
+        let constants = Constants::new(&all);
+        let wide = unused.max(constants.values.len()) > MOST_NARROW
+            || places.len as usize > MOST_NARROW_ENTRY;
+        let mut tables = Tables::default();
+        tables.count("OD_TAPE_WIDE", usize::from(wide));
+        tables.count("OD_TAPE_STATES", self.n_states());
+        tables.count("OD_TAPE_PARAMS", self.n_params());
+        tables.count("OD_TAPE_MATRIX", places.len as usize);
+        tables.count("OD_TAPE_RHS_ROWS", rhs.rows.len());
+        tables.count("OD_TAPE_LINEARISED_ROWS", rhs.rows.len() + linearised.rows.len());
+        tables.count("OD_TAPE_ROWS", all.len());
+        tables.count("OD_GROUP_USES_TIME", usize::from(time.is_some()));
+        tables.count("OD_TAPE_FUSED", Op::ALL.len());
+        tables.count("OD_TAPE_SLOPE", Op::ALL.len() + 1);
+        let kinds: Vec<u32> = all.iter().map(|row| kind(row)).chain([0]).collect();
+        tables.push_u32("OD_TAPE_KINDS", &kinds);
+        let (of_constant, negative) = if wide { (1 << 31, 1 << 30) } else { (1 << 15, 1 << 14) };
+        let mut steps = Vec::new();
+        for row in &all {
+            let nothing = match row.kind {
+                Kind::Fused | Kind::Compute(_) => unused as u32,
+                Kind::Slope => self.n_states() as u32,
+                Kind::Entry => places.unused,
+            };
+            for thread in 0..width {
+                let step = row.steps.get(thread);
+                let operand = |k: usize| match step.and_then(|step| step.operands.get(k)) {
+                    Some(&Operand::Constant(x)) => of_constant + constants.number(x),
+                    Some(&Operand::Negative(place)) => negative + place,
+                    Some(&Operand::Place(place)) => place,
+                    None => 0,
+                };
+                steps.push(step.map_or(nothing, |step| step.to));
+                steps.extend((0..3).map(operand));
+            }
+        }
+        // Loads run a row ahead.
+        steps.resize(steps.len() + 4 * width, 0);
+        if wide {
+            tables.push_u32("OD_TAPE_STEPS", &steps);
+        } else {
+            tables.push_u16("OD_TAPE_STEPS", &steps.iter().map(|&x| x as u16).collect::<Vec<_>>());
+        }
+        let bits = constants.values.iter().map(|&x| (x as f32).to_bits());
+        tables.push_f64("OD_TAPE_DOUBLES", &constants.values);
+        tables.push_u32("OD_TAPE_FLOATS", &bits.collect::<Vec<_>>());
+        let text = DEVICE.replace("OD_TAPE_CASES\n", &cases(&all));
+        GroupText { text, tables, memory: WORD * (unused + 1) }
+    }
+}
+
+/// The outputs of both graphs, which are functions of the same states and parameters; what they share is there once.
+fn together(first: &Graph, second: &Graph) -> Graph {
+    let mut builder = Builder::default();
+    let outputs = [first, second].map(|graph| {
+        let place = builder.load(graph);
+        graph.outputs().iter().map(|id| place[id.index()]).collect::<Vec<_>>()
+    });
+    first.reassemble(&builder, &outputs.concat())
+}
+
+/// The distinct constants of rows.
+struct Constants {
+    values: Vec<f64>,
+    numbers: HashMap<u64, u32>,
+}
+
+impl Constants {
+    fn new(rows: &[&Row]) -> Constants {
+        let (mut values, mut numbers) = (Vec::new(), HashMap::new());
+        for operand in rows.iter().flat_map(|row| &row.steps).flat_map(|step| &step.operands) {
+            if let Operand::Constant(x) = *operand {
+                numbers.entry(x.to_bits()).or_insert_with(|| {
+                    values.push(x);
+                    values.len() as u32 - 1
+                });
+            }
+        }
+        Constants { values, numbers }
+    }
+
+    fn number(&self, x: f64) -> u32 {
+        self.numbers.get(&x.to_bits()).copied().unwrap_or(0)
+    }
+}
+
+/// A row as the text reads it: whether it ends a phase, the number of operands, and what it does.
+fn kind(row: &Row) -> u32 {
+    let (what, operands) = match row.kind {
+        Kind::Compute(op) => (op as u32, op.info().arity as u32),
+        Kind::Fused => (Op::ALL.len() as u32, 3),
+        Kind::Slope => (Op::ALL.len() as u32 + 1, 1),
+        Kind::Entry => (Op::ALL.len() as u32 + 2, 1),
+    };
+    what << 3 | operands << 1 | u32::from(row.ends_phase)
+}
+
+/// The operations that occur. Truth values are 1 and 0.
+fn cases(rows: &[&Row]) -> String {
+    let occurs = |op: Op| rows.iter().any(|row| row.kind == Kind::Compute(op));
+    let case = |op: Op| {
+        let info = op.info();
+        let mut value = info.c.to_owned();
+        for (k, name) in ["a", "b", "c"].into_iter().enumerate() {
+            value = value.replace(&format!("{{{k}}}"), name);
+        }
+        if info.class == Class::Function {
+            value = value.replacen('(', "_call(", 1);
+        }
+        if info.class == Class::Condition {
+            value = format!("real({value})");
+        }
+        format!("        case {}u: g.memory[to] = {value}; break;  // {}\n", op as u32, info.name)
+    };
+    Op::ALL.iter().copied().filter(|&op| occurs(op)).map(case).collect()
+}

@@ -1,0 +1,98 @@
+// Entries of matrices: real numbers of either precision, or pairs of them as complex numbers. The same operations as
+// those of the processor (linalg/entry.rs).
+
+struct alignas(2 * sizeof(od_entry)) OdComplex {
+    od_entry re, im;
+    OdComplex() = default;
+    OD_FN_MEMBER explicit OdComplex(od_entry re, od_entry im = 0) : re(re), im(im) {}
+};
+
+// x − a b.
+OD_FN float od_minus_product(float x, float a, float b) { return fmaf(-a, b, x); }
+OD_FN float od_product(float a, float b) { return a * b; }
+OD_FN float od_plus(float a, float b) { return a + b; }
+OD_FN float od_negative(float a) { return -a; }
+// To one unit in the last place; not finite at zero.
+OD_FN float od_reciprocal(float a) {
+#ifdef __CUDA_ARCH__
+    float x;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(x) : "f"(a));
+    return fmaf(x, fmaf(-a, x, 1.0f), x);
+#else
+    return 1.0f / a;
+#endif
+}
+OD_FN float od_size(float a) { return fabsf(a); }
+// 1 − d/σ for a pivot d, from 1/σ; zero for complex matrices.
+OD_FN float od_growth(float pivot, float inverse_shift) {
+    return fmaf(-pivot, inverse_shift, 1.0f);
+}
+// The distance of 1 to the next number, and one over its root.
+OD_FN float od_epsilon(float) { return 0x1p-23f; }
+OD_FN float od_growth_limit(float) { return 2896.3094f; }
+
+#if !OD_FLOAT
+OD_FN double od_minus_product(double x, double a, double b) { return fma(-a, b, x); }
+OD_FN double od_product(double a, double b) { return a * b; }
+OD_FN double od_plus(double a, double b) { return a + b; }
+OD_FN double od_negative(double a) { return -a; }
+OD_FN double od_reciprocal(double a) { return od_recip(a); }
+OD_FN double od_size(double a) { return fabs(a); }
+OD_FN double od_growth(double pivot, double inverse_shift) {
+    return fma(-pivot, inverse_shift, 1.0);
+}
+OD_FN double od_epsilon(double) { return 0x1p-52; }
+OD_FN double od_growth_limit(double) { return 0x1p26; }
+#endif
+
+OD_FN OdComplex od_minus_product(OdComplex x, OdComplex a, OdComplex b) {
+    return OdComplex(
+        od_minus_product(od_minus_product(x.re, -a.im, b.im), a.re, b.re),
+        od_minus_product(od_minus_product(x.im, a.im, b.re), a.re, b.im));
+}
+OD_FN OdComplex od_product(OdComplex a, OdComplex b) {
+    return OdComplex(
+        od_minus_product(-(a.im * b.im), -a.re, b.re), od_minus_product(a.im * b.re, -a.re, b.im));
+}
+OD_FN OdComplex od_plus(OdComplex a, OdComplex b) { return OdComplex(a.re + b.re, a.im + b.im); }
+OD_FN OdComplex od_negative(OdComplex a) { return OdComplex(-a.re, -a.im); }
+// Not scaled against overflow, as on the processor.
+OD_FN OdComplex od_reciprocal(OdComplex a) {
+    const od_entry scale = od_reciprocal(od_minus_product(a.im * a.im, -a.re, a.re));
+    return OdComplex(a.re * scale, -(a.im * scale));
+}
+// Within a factor √2 of the absolute value.
+OD_FN od_entry od_size(OdComplex a) { return od_size(a.re) + od_size(a.im); }
+OD_FN od_entry od_growth(OdComplex, OdComplex) { return od_entry(0); }
+
+// Neighbours in memory that a thread loads and stores at once.
+template <class E>
+struct alignas(16) OdVector {
+    enum { LENGTH = 16 / sizeof(E) };
+    E at[LENGTH];
+};
+
+// What a thread knows of the pivots of its rows.
+template <class Size>
+struct OdWatch {
+    Size rounding;              // of 1 − d/σ, for each unit of the size of a row
+    Size growth;                // the largest 1 − d/σ, less rounding
+    bool valid;                 // every pivot has a reciprocal, and no row of U outgrew that of the matrix
+};
+
+template <class E>
+OD_FN auto od_watch(E sigma) -> OdWatch<decltype(od_size(sigma))> {
+    typedef decltype(od_size(sigma)) Size;
+    const Size unit = Size(OD_LU_ROUNDINGS) * od_epsilon(Size(0));
+    return OdWatch<Size>{od_size(od_reciprocal(sigma)) * unit, -Size(od_inf()), true};
+}
+
+// A pivot by its reciprocal, the size of its row of U with itself, and the size of that row of the matrix.
+template <class E, class Size>
+OD_FN void od_watch_pivot(OdWatch<Size> &watch, E inverse, E inverse_shift, Size grown, Size size) {
+    watch.valid = watch.valid && grown <= od_growth_limit(size) * size
+        && od_size(inverse) < Size(od_inf());
+    const Size growth =
+        od_minus_product(od_growth(od_reciprocal(inverse), inverse_shift), watch.rounding, size);
+    watch.growth = watch.growth < growth ? growth : watch.growth;
+}
