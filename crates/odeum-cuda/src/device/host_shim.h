@@ -30,13 +30,13 @@ static inline int __double2hiint(double a) {
 }
 static inline int __double2loint(double a) {
     int64_t bits;
-    std::memcpy(&bits, &a, 8);
+    memcpy(&bits, &a, 8);
     return (int)bits;
 }
 static inline double __hiloint2double(int high, int low) {
     const uint64_t bits = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
     double a;
-    std::memcpy(&a, &bits, 8);
+    memcpy(&a, &bits, 8);
     return a;
 }
 static inline double __longlong_as_double(long long bits) {
