@@ -29,9 +29,9 @@ pub(super) struct Updates {
     pub(super) levels: Vec<[u32; 3]>,
     /// Steps of each round.
     pub(super) lengths: Vec<u32>,
-    /// Entries that change [round][thread][side].
+    /// Entries that change \[round\]\[thread\]\[side\].
     pub(super) targets: Vec<u32>,
-    /// Entries of L and of U [step][thread][side].
+    /// Entries of L and of U \[step\]\[thread\]\[side\].
     pub(super) terms: Vec<Term>,
     /// Products without those of zero.
     pub(super) products: usize,
@@ -99,9 +99,9 @@ pub(super) struct Solves {
     pub(super) forward: usize,
     /// Twice the steps of each round, and one more for those that end with a barrier.
     pub(super) lengths: Vec<u32>,
-    /// Unknowns that change, and the entries they are multiplied with afterwards [round][thread].
+    /// Unknowns that change, and the entries they are multiplied with afterwards \[round\]\[thread\].
     pub(super) targets: Vec<Term>,
-    /// Entries and unknowns [step][thread][side].
+    /// Entries and unknowns \[step\]\[thread\]\[side\].
     pub(super) terms: Vec<Term>,
 }
 

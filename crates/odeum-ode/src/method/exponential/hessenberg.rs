@@ -123,16 +123,16 @@ pub(super) struct Hessenberg<L> {
     pub(super) entries: Vec<L>,
     /// U of an elimination with the reciprocals of its pivots, row by row [most × most].
     upper: Vec<Complex<L>>,
-    /// The row at work, and the solution [most].
+    /// The row at work, and the solution \[most\].
     row: Vec<Complex<L>>,
     x: Vec<Complex<L>>,
-    /// Vectors [most].
+    /// Vectors \[most\].
     unit: Vec<L>,
     whole: Vec<L>,
     half: Vec<L>,
     /// g(H)e₁ for each sum [sums × most].
     pub(super) values: Vec<L>,
-    /// For each sum what ‖Vₘ₊₁‖ is multiplied by in the error [sums].
+    /// For each sum what ‖Vₘ₊₁‖ is multiplied by in the error \[sums\].
     pub(super) ends: Vec<L>,
 }
 
