@@ -99,8 +99,29 @@ fn sizes(reactor: &Reactor, y: &[f64], jacobian: &[f64]) -> Vec<f64> {
     size
 }
 
-/// Compares all states.
+/// How groups of threads evaluate a reactor at states, if they can.
+type Evaluate = fn(
+    &Reactor,
+    usize,
+    Precision,
+    &MatrixPlaces,
+    &[(Vec<f64>, f64)],
+) -> Option<Vec<group::Evaluated>>;
+
+/// Compares all states on the host device.
 fn compare(
+    what: &str,
+    reactor: &Reactor,
+    places: &MatrixPlaces,
+    width: usize,
+    precision: Precision,
+) {
+    compare_by(group::evaluate, what, reactor, places, width, precision);
+}
+
+/// Compares all states.
+fn compare_by(
+    evaluate: Evaluate,
     what: &str,
     reactor: &Reactor,
     places: &MatrixPlaces,
@@ -112,7 +133,7 @@ fn compare(
         // Of colder gas what multiplies concentrations leaves the range of these numbers, as on the CPU.
         states.retain(|(y, _)| y[0] > 900.0);
     }
-    let Some(found) = group::evaluate(reactor, width, precision, places, &states) else { return };
+    let Some(found) = evaluate(reactor, width, precision, places, &states) else { return };
     let pattern = reactor.jacobian_pattern().unwrap();
     let names = reactor.state_names();
     // Of single precision numbers below 1e-37 are zero.
@@ -182,6 +203,26 @@ fn every_rate_law_is_that_of_the_cpu() {
             [Reactor::constant_pressure(kinetics.clone()), Reactor::constant_volume(kinetics)]
         {
             compare(&what, &reactor, &group::places(&reactor, 0), 32, Precision::Double);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn reactors_on_a_gpu_are_those_of_the_cpu() {
+    let mechanisms = ["burke-h2-2012", "grimech30"].into_iter().filter_map(load);
+    for mechanism in mechanisms.chain([synthetic::mechanism()]) {
+        let kinetics = kinetics(&mechanism);
+        for reactor in
+            [Reactor::constant_pressure(kinetics.clone()), Reactor::constant_volume(kinetics)]
+        {
+            let places = group::places(&reactor, 0);
+            for width in [32, 128] {
+                for precision in [Precision::Mixed, Precision::Double] {
+                    let gpu = group::evaluate_on_gpu;
+                    compare_by(gpu, "on a GPU", &reactor, &places, width, precision);
+                }
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Reactors evaluated by groups of threads on the host device.
+//! Reactors evaluated by groups of threads on the host device, or on a GPU.
 
 use odeum_core::System;
 use odeum_core::emit::{GroupText, Grouped, MatrixPlaces};
 use odeum_cuda::host::{self, Setup};
-use odeum_cuda::{Device, Memory, REAL, Stream, argument};
+use odeum_cuda::{Device, Gpu, Memory, REAL, Stream, argument};
 use odeum_kinetics::{Kinetics, Reactor};
 use std::sync::Arc;
 
@@ -145,13 +145,32 @@ pub(crate) fn evaluate(
     places: &MatrixPlaces,
     states: &[(Vec<f64>, f64)],
 ) -> Option<Vec<Evaluated>> {
-    if !is_available() {
-        return None;
-    }
+    let device = || Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
+    is_available().then(|| evaluate_on(&device(), reactor, width, precision, places, states))
+}
+
+/// The same on the first GPU.
+pub(crate) fn evaluate_on_gpu(
+    reactor: &Reactor,
+    width: usize,
+    precision: Precision,
+    places: &MatrixPlaces,
+    states: &[(Vec<f64>, f64)],
+) -> Option<Vec<Evaluated>> {
+    Some(evaluate_on(&Gpu::open(0).unwrap(), reactor, width, precision, places, states))
+}
+
+fn evaluate_on(
+    device: &impl Device,
+    reactor: &Reactor,
+    width: usize,
+    precision: Precision,
+    places: &MatrixPlaces,
+    states: &[(Vec<f64>, f64)],
+) -> Vec<Evaluated> {
     let single = precision != Precision::Double;
     let group = reactor.group_text(width, places, single);
     let text = source(reactor, &group, width, precision);
-    let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
     let (stream, kernel) =
         (device.stream().unwrap(), device.compile(&text, "od_evaluate").unwrap());
     let (n, count, len) = (reactor.dim(), states.len(), places.len as usize);
@@ -196,5 +215,5 @@ pub(crate) fn evaluate(
             jacobian: places.entries.iter().map(|place| -matrix[*place as usize]).collect(),
         }
     };
-    Some((0..count).map(evaluated).collect())
+    (0..count).map(evaluated).collect()
 }
