@@ -3,7 +3,7 @@
 use odeum_core::Error;
 
 /// Memory of a device, freed when dropped, after all work that was given before.
-pub trait Memory: Send + 'static {
+pub trait Memory: Send + Sync + 'static {
     /// Where it begins, as an argument of kernels.
     fn address(&self) -> u64;
 

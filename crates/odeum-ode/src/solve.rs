@@ -4,6 +4,7 @@ use crate::cpu::{ByLanes, ERK, OnLanes, RKC};
 use crate::device::Device;
 use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape};
+use crate::gpu::DeviceSystem;
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::method::linearised::Plan;
@@ -48,8 +49,10 @@ pub fn solve_monitored<T: Scalar, S: System>(
     monitor: &Monitor,
 ) -> Result<Solution<T>, Error> {
     let sizes = (system.dim(), system.n_params());
-    let trace = || Ok(Graph::trace(system));
-    let ready = Ready::new(sizes.0, system.jacobian_pattern(), trace, method, device)?;
+    let trace = || Graph::trace(system);
+    let on_device = || DeviceSystem::recorded(trace());
+    let pattern = system.jacobian_pattern();
+    let ready = Ready::new(sizes.0, pattern, || Ok(trace()), on_device, method, device)?;
     let on_lanes = ByLanes::<S, { ERK | RKC }>(system);
     ready.run(&on_lanes, sizes, ensemble, method, options, monitor)
 }
@@ -191,10 +194,11 @@ impl Solver {
         options: &Options,
     ) -> Result<Solver, Error> {
         let trace = || {
-            let refused = || Error::input("device", device, "mechanisms run on cpu so far");
+            let refused = || Error::input("system", "a mechanism", "it has a Jacobian of its own");
             system.any().trace().ok_or_else(refused)
         };
-        let ready = Ready::new(system.dim(), system.pattern(), trace, method, device)?;
+        let on_device = || system.any().on_device();
+        let ready = Ready::new(system.dim(), system.pattern(), trace, on_device, method, device)?;
         Ok(Solver { system, method: method.clone(), options: options.clone(), ready })
     }
 
@@ -319,7 +323,7 @@ impl Solver {
 enum Ready {
     /// With a plan, where the method needs a Jacobian.
     Cpu(cpu::Cpu, Option<Arc<Plan>>),
-    Cuda(gpu::Cuda, Arc<Graph>),
+    Cuda(gpu::Cuda, DeviceSystem),
 }
 
 impl Ready {
@@ -328,6 +332,7 @@ impl Ready {
         n: usize,
         pattern: Option<&Pattern>,
         trace: impl FnOnce() -> Result<Graph, Error>,
+        on_device: impl FnOnce() -> DeviceSystem,
         method: &Method,
         device: &Device,
     ) -> Result<Ready, Error> {
@@ -337,7 +342,7 @@ impl Ready {
                 let plan = method.jacobian_by().map(|by| Plan::new(n, pattern, trace, by));
                 Ok(Ready::Cpu(cpu.clone(), plan.transpose()?.map(Arc::new)))
             }
-            Device::Cuda(cuda) => Ok(Ready::Cuda(cuda.clone(), Arc::new(trace()?))),
+            Device::Cuda(cuda) => Ok(Ready::Cuda(cuda.clone(), on_device())),
         }
     }
 
@@ -362,7 +367,9 @@ impl Ready {
                     cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor)?;
                 Ok(solution.with_remarks(remarks))
             }
-            Ready::Cuda(cuda, graph) => gpu::solve(graph, ensemble, method, cuda, options, monitor),
+            Ready::Cuda(cuda, system) => {
+                gpu::solve(system, ensemble, method, cuda, options, monitor)
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Systems that a group of threads evaluates together, from tables.
 
 use super::Tables;
+use crate::Pattern;
 use std::fmt::Debug;
 
 /// Where the threads of a group keep a matrix −∂f/∂y, or σI − ∂f/∂y and its factors.
@@ -41,6 +42,15 @@ pub struct GroupText {
 /// others. All threads of the group call them; y is complete before, f and the matrix after. Sums are in a fixed
 /// order.
 pub trait Grouped: Debug + Send + Sync {
+    /// Numbers of equations and of parameters.
+    fn sizes(&self) -> (usize, usize);
+
+    /// The pattern of the Jacobian, to whose entries places are given.
+    fn jacobian_pattern(&self) -> Pattern;
+
+    /// Whether f depends on the time: then the text has `od_group_time_derivative`, too.
+    fn uses_time(&self) -> bool;
+
     /// Text and tables for groups of `width` threads; `single`: entries of the matrix are of single precision.
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText;
 }

@@ -3,6 +3,7 @@
 use super::group::{GroupText, Grouped, MatrixPlaces};
 use super::rows::{Kind, Operand, Row, Rows};
 use super::tables::Tables;
+use crate::Pattern;
 use crate::graph::{Builder, Class, Graph, Op};
 use std::collections::HashMap;
 
@@ -16,12 +17,24 @@ const MOST_NARROW_ENTRY: usize = 0xffff;
 const WORD: usize = 8;
 
 /// Any graph of a system: rows of equal operations from a table, so that text and its compilation do not grow with the
-/// graph. Where f depends on the time, `OD_GROUP_USES_TIME` is 1 and there is a function more,
+/// graph. Where f depends on the time, there is a function more,
 ///
 /// ```text
 /// void od_group_time_derivative(const OdGroup &g, real t, const real *y, const OdParams &p, real *dfdt);
 /// ```
 impl Grouped for Graph {
+    fn sizes(&self) -> (usize, usize) {
+        (self.outputs().len(), self.n_params())
+    }
+
+    fn jacobian_pattern(&self) -> Pattern {
+        self.jacobian().1
+    }
+
+    fn uses_time(&self) -> bool {
+        Graph::uses_time(self)
+    }
+
     /// `places` are those of the pattern that [`Graph::jacobian`] gives.
     fn group_text(&self, width: usize, places: &MatrixPlaces, _single: bool) -> GroupText {
         let slopes: Vec<(Kind, u32)> =
@@ -51,7 +64,6 @@ impl Grouped for Graph {
         tables.count("OD_TAPE_RHS_ROWS", rhs.rows.len());
         tables.count("OD_TAPE_LINEARISED_ROWS", rhs.rows.len() + linearised.rows.len());
         tables.count("OD_TAPE_ROWS", all.len());
-        tables.count("OD_GROUP_USES_TIME", usize::from(time.is_some()));
         tables.count("OD_TAPE_FUSED", Op::ALL.len());
         tables.count("OD_TAPE_SLOPE", Op::ALL.len() + 1);
         let kinds: Vec<u32> = all.iter().map(|row| kind(row)).chain([0]).collect();

@@ -64,6 +64,8 @@ static inline unsigned atomicAdd(unsigned *counter, unsigned by) {
     od_host_yield();
     return old;
 }
+// What the other threads of a group do meanwhile, so that all come to the next barrier.
+#define OD_BESIDE_ATOMIC() od_host_yield()
 
 // Dynamic shared memory of the block that is run.
 extern "C" __thread void *od_host_shared;

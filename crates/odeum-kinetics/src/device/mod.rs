@@ -67,6 +67,7 @@ use chunks::{Chunk, Chunks};
 use matrix::Entries;
 use memory::Memory;
 use odeum_core::emit::{GroupText, Grouped, MatrixPlaces, Tables};
+use odeum_core::{Pattern, System};
 use production::{Parts, Production};
 use rounds::Rounds;
 use std::fmt::Write;
@@ -85,6 +86,18 @@ const BEFORE: [&str; 7] = [
 const AFTER: [&str; 2] = [include_str!("sums.cuh"), include_str!("reactor.cuh")];
 
 impl Grouped for Reactor {
+    fn sizes(&self) -> (usize, usize) {
+        (self.dim(), self.n_params())
+    }
+
+    fn jacobian_pattern(&self) -> Pattern {
+        self.plan.pattern.clone()
+    }
+
+    fn uses_time(&self) -> bool {
+        false
+    }
+
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText {
         let kinetics = &**self.kinetics();
         let rounds = Rounds::new(kinetics, width);

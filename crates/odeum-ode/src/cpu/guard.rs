@@ -15,11 +15,11 @@
 use odeum_core::Lanes;
 
 /// The exponent from the smallest positive number to 1 and beyond: −ln 5e-324 = 744.4.
-const EXPONENTS: f64 = 745.0;
+pub(crate) const EXPONENTS: f64 = 745.0;
 /// Steps aim somewhat below the limit.
-const SAFETY: f64 = 0.9;
+pub(crate) const SAFETY: f64 = 0.9;
 /// By what a rejected step is multiplied at least and at most.
-const SHRINK: [f64; 2] = [1e-3, 0.5];
+pub(crate) const SHRINK: [f64; 2] = [1e-3, 0.5];
 
 /// The guard of the lanes of a pack.
 pub(super) struct Guard<L> {

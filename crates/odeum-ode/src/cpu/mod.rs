@@ -8,7 +8,7 @@
 mod compiled;
 pub(crate) mod drive;
 mod event;
-mod guard;
+pub(crate) mod guard;
 mod inlining;
 mod pack;
 mod queue;

@@ -2,6 +2,7 @@
 
 use super::AnySystem;
 use crate::cpu::{ByLanes, ERK, NONE, OnLanes, RKC};
+use crate::gpu::DeviceSystem;
 use crate::method::rhs::{Equations, Erased};
 use crate::problems::{Builtin, Problem};
 use odeum_core::{Graph, System, Tape};
@@ -14,6 +15,10 @@ pub(super) struct Held<S>(pub(super) S);
 impl<S: System + Send> AnySystem for Held<S> {
     fn trace(&self) -> Option<Graph> {
         Some(Graph::trace(&self.0))
+    }
+
+    fn on_device(&self) -> DeviceSystem {
+        DeviceSystem::recorded(Graph::trace(&self.0))
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
@@ -36,6 +41,10 @@ pub(super) struct Taped(pub(super) Tape);
 impl AnySystem for Taped {
     fn trace(&self) -> Option<Graph> {
         Some(Graph::trace(&self.0))
+    }
+
+    fn on_device(&self) -> DeviceSystem {
+        DeviceSystem::recorded(Graph::trace(&self.0))
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
@@ -61,6 +70,10 @@ struct Native<S, const INLINED: u8> {
 impl<S: System + Send, const INLINED: u8> AnySystem for Native<S, INLINED> {
     fn trace(&self) -> Option<Graph> {
         Some(Graph::trace(&self.system))
+    }
+
+    fn on_device(&self) -> DeviceSystem {
+        DeviceSystem::recorded(Graph::trace(&self.system))
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
@@ -98,6 +111,10 @@ pub(super) struct Gas(pub(super) Arc<Reactor>);
 impl AnySystem for Gas {
     fn trace(&self) -> Option<Graph> {
         None
+    }
+
+    fn on_device(&self) -> DeviceSystem {
+        DeviceSystem::tabulated(Arc::<Reactor>::clone(&self.0))
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {

@@ -9,6 +9,7 @@
 mod kinds;
 
 use crate::cpu::OnLanes;
+use crate::gpu::DeviceSystem;
 use crate::method::Rkc;
 use crate::method::rhs::Equations;
 use crate::problems::{Problem, WithSystem};
@@ -75,6 +76,9 @@ impl Facts {
 pub(crate) trait AnySystem: Send + Sync {
     /// Its right-hand side, recorded; `None` where it cannot be.
     fn trace(&self) -> Option<Graph>;
+
+    /// The system as devices integrate it.
+    fn on_device(&self) -> DeviceSystem;
 
     /// The system on lanes of double precision.
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_>;

@@ -2,7 +2,6 @@
 //! travel in one copy and all results in another.
 
 use super::task::Arrays;
-use super::task::Counts;
 use crate::ensemble::Ensemble;
 use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Memory, Pinned};
@@ -43,11 +42,13 @@ pub(super) struct Shape {
     /// Steps are given to the call and taken from it.
     pub(super) keeps_steps: bool,
     pub(super) n_saves: usize,
+    /// Counts of a system.
+    pub(super) n_counts: usize,
     pub(super) word: usize,
 }
 
 impl Shape {
-    pub(super) fn of<T: Scalar>(ensemble: &Ensemble<T>, n_saves: usize) -> Self {
+    pub(super) fn of<T: Scalar>(ensemble: &Ensemble<T>, n_saves: usize, n_counts: usize) -> Self {
         Shape {
             dim: ensemble.dim(),
             n_params: ensemble.n_params(),
@@ -55,6 +56,7 @@ impl Shape {
             shared_span: ensemble.shares_span(),
             keeps_steps: ensemble.has_first_steps(),
             n_saves,
+            n_counts,
             word: size_of::<T>(),
         }
     }
@@ -96,7 +98,7 @@ impl Offsets {
             end_times: place(systems * word),
             end_steps: shape.keeps_steps.then(|| place(systems * word)),
             saved: place(shape.n_saves * shape.dim * systems * word),
-            stats: place(systems * size_of::<Counts>()),
+            stats: place(systems * shape.n_counts * size_of::<u32>()),
             n_saved: place(systems * size_of::<u32>()),
             status: place(systems),
             end: place(0),
@@ -119,8 +121,11 @@ impl Offsets {
             saved: at(self.saved) as *mut T,
             n_saved: at(self.n_saved) as *mut u32,
             status: at(self.status) as *mut u8,
-            stats: at(self.stats) as *mut Counts,
+            stats: at(self.stats) as *mut u32,
             next: at(self.next) as *mut u32,
+            // Of the kernel: see `launch`.
+            tables: std::ptr::null(),
+            matrices: std::ptr::null_mut(),
         }
     }
 }
@@ -204,6 +209,7 @@ mod tests {
                 shared_span: shared,
                 keeps_steps: !shared,
                 n_saves: 4,
+                n_counts: 8,
                 word: 8,
             };
             let (p, m) = (Offsets::new(&shape, 33), 33);
@@ -217,7 +223,7 @@ mod tests {
                 (p.end_states, 3 * m * 8),
                 (p.end_times, m * 8),
                 (p.saved, 12 * m * 8),
-                (p.stats, 16 * m),
+                (p.stats, 32 * m),
                 (p.n_saved, 4 * m),
                 (p.status, m),
                 (p.end, 0),

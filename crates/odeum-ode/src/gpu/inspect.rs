@@ -3,6 +3,7 @@
 use super::kept::Kept;
 use super::session::Session;
 use super::source::Traits;
+use super::system::DeviceSystem;
 use super::{plan, run};
 use crate::ensemble::{Ensemble, check_sizes};
 use crate::method::Method;
@@ -95,8 +96,8 @@ impl<D: Device> Devices<D> {
         check_sizes(system, ensemble)?;
         options.check(ensemble)?;
         plan::refuse(method, options, &self.0[0].device.name())?;
-        let graph = Arc::new(Graph::trace(system));
-        run::solve_on(&self.0, &graph, ensemble, method, options, monitor)
+        let system = DeviceSystem::recorded(Graph::trace(system));
+        run::solve_on(&self.0, &system, ensemble, method, options, monitor)
     }
 
     /// As [`Session::new`], on the first device.

@@ -4,7 +4,7 @@ use super::lane::Lane;
 use super::plan::{self, Kernel};
 use super::recent::Recent;
 use odeum_core::{Error, lock};
-use odeum_cuda::{Device, Gpu, Kernel as _, Limits};
+use odeum_cuda::{Device, Gpu, Kernel as _, Limits, Stream};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -23,11 +23,19 @@ pub(super) struct Kept<D: Device> {
 type Place<D> = Arc<Mutex<Option<Loaded<D>>>>;
 
 /// A kernel in the memory of a device, as long as someone has it.
-#[derive(Clone)]
 pub(super) struct Loaded<D: Device> {
     pub(super) kernel: D::Kernel,
     /// Blocks that a multiprocessor holds at once.
     pub(super) resident: usize,
+    /// What the kernel reads, on the device.
+    pub(super) tables: Option<Arc<D::Memory>>,
+}
+
+impl<D: Device> Clone for Loaded<D> {
+    fn clone(&self) -> Self {
+        let Loaded { kernel, resident, tables } = self;
+        Loaded { kernel: kernel.clone(), resident: *resident, tables: tables.clone() }
+    }
 }
 
 impl Kept<Gpu> {
@@ -103,7 +111,18 @@ impl<D: Device> Kept<D> {
             compiled.prefer_shared()?;
         }
         let resident = compiled.prepare(layout.block, layout.shared)?;
-        Ok(place.insert(Loaded { kernel: compiled, resident }).clone())
+        let tables = self.upload(&kernel.tables)?;
+        Ok(place.insert(Loaded { kernel: compiled, resident, tables }).clone())
+    }
+
+    /// Tables in memory of the device, where there are any.
+    fn upload(&self, tables: &[u8]) -> Result<Option<Arc<D::Memory>>, Error> {
+        if tables.is_empty() {
+            return Ok(None);
+        }
+        let mut memory = self.device.reserve(tables.len())?;
+        self.device.stream()?.write(&mut memory, 0, tables)?;
+        Ok(Some(Arc::new(memory)))
     }
 
     /// Bytes of device memory that may be used, those of idle lanes among them.

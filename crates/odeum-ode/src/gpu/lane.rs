@@ -2,7 +2,7 @@
 
 use super::arena::Arena;
 use odeum_core::Error;
-use odeum_cuda::{Device, Stream};
+use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
 
 /// Timing events of its stream are recorded before the upload, before and after the kernel, after the
@@ -10,13 +10,15 @@ use std::ops::Range;
 pub(super) struct Lane<D: Device> {
     pub(super) stream: D::Stream,
     pub(super) arena: Arena<D>,
+    /// Matrices of a kernel that keeps them outside of shared memory.
+    matrices: Option<D::Memory>,
 }
 
 impl<D: Device> Lane<D> {
     /// One whose arena has this many bytes.
     pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
         let arena = Arena::new(device, bytes)?;
-        Ok(Lane { stream: device.stream()?, arena })
+        Ok(Lane { stream: device.stream()?, arena, matrices: None })
     }
 
     /// The same with at least so many bytes.
@@ -24,9 +26,19 @@ impl<D: Device> Lane<D> {
         if self.arena.bytes() >= bytes {
             return Ok(self);
         }
-        let Lane { stream, arena } = self;
+        let Lane { stream, arena, matrices } = self;
         drop(arena);
-        Ok(Lane { stream, arena: Arena::new(device, bytes)? })
+        Ok(Lane { stream, arena: Arena::new(device, bytes)?, matrices })
+    }
+
+    /// The address of at least so many bytes for matrices.
+    pub(super) fn matrices(&mut self, device: &D, bytes: usize) -> Result<u64, Error> {
+        if let Some(matrices) = self.matrices.as_ref().filter(|memory| memory.bytes() >= bytes) {
+            return Ok(matrices.address());
+        }
+        self.matrices = None;
+        let matrices = device.reserve(bytes)?;
+        Ok(self.matrices.insert(matrices).address())
     }
 
     /// Starts the copy of a range of bytes of the arena to the device.

@@ -1,36 +1,44 @@
 //! Starting a kernel.
 
 use super::kept::{Kept, Loaded};
+use super::lane::Lane;
 use super::layout::{Layout, Storage};
 use super::task::Task;
-use odeum_core::Error;
-use odeum_cuda::{Device, Stream, argument};
+use odeum_core::{Error, Scalar};
+use odeum_cuda::{Device, Memory, Stream, argument};
 
 /// Starts a kernel over the systems of a task, on one part in `fraction` of the device.
 ///
 /// # Safety
-/// The arrays of the task must be live memory of the device until the stream has done its work.
-pub(super) unsafe fn launch<T, D: Device>(
+/// The arrays of the task must be live memory of the device until the stream of the lane has done its work.
+pub(super) unsafe fn launch<T: Scalar, D: Device>(
     device: &Kept<D>,
     loaded: &Loaded<D>,
     layout: &Layout,
     fraction: usize,
     task: &Task<T>,
-    stream: &D::Stream,
+    lane: &mut Lane<D>,
 ) -> Result<(), Error> {
     let systems = task.n_systems as usize;
-    let blocks = if let Storage::Lanes(width) = layout.storage {
-        systems.div_ceil(layout.block / width)
+    let of_block = layout.block / layout.width;
+    let blocks = if layout.storage == Storage::Lanes {
+        systems.div_ceil(of_block)
     } else {
         // A persistent grid: as many blocks as the device, or its fraction, holds at once.
         let held = device.limits.multiprocessors * loaded.resident;
-        systems.div_ceil(layout.block).min(held.div_ceil(fraction))
+        systems.div_ceil(of_block).min(held.div_ceil(fraction))
     };
-    let mut arguments = [argument(task)];
+    let mut task = *task;
+    task.arrays.tables = loaded.tables.as_ref().map_or(0, |tables| tables.address()) as *const u8;
+    if layout.global > 0 {
+        let bytes = blocks * layout.global;
+        task.arrays.matrices = lane.matrices(&device.device, bytes)? as *mut u8;
+    }
+    let mut arguments = [argument(&task)];
     // SAFETY: the kernel takes one argument, the structure that `Task` mirrors; the driver copies
     // it before it returns. Of the arrays the caller answers for.
     unsafe {
         let (blocks, threads) = ([blocks, 1, 1], [layout.block, 1]);
-        stream.launch(&loaded.kernel, blocks, threads, layout.shared, &mut arguments)
+        lane.stream.launch(&loaded.kernel, blocks, threads, layout.shared, &mut arguments)
     }
 }

@@ -27,8 +27,10 @@ pub(crate) enum Storage {
     Shared,
     /// Local memory: systems too large for the others.
     Local,
-    /// Registers of several lanes for every system, of this number, which meet in shared memory.
-    Lanes(usize),
+    /// Registers of several lanes for every system, which meet in shared memory.
+    Lanes,
+    /// Registers of the threads of a group and shared memory.
+    Group,
 }
 
 /// A launch shape.
@@ -41,9 +43,23 @@ pub(crate) struct Layout {
     pub(crate) blocks_per_sm: usize,
     /// Dynamic shared memory of a block, in bytes.
     pub(crate) shared: usize,
+    /// Threads of a system.
+    pub(crate) width: usize,
+    /// Global memory of a block, in bytes.
+    pub(crate) global: usize,
 }
 
 impl Layout {
+    /// One thread per system.
+    pub(crate) fn threads(
+        storage: Storage,
+        block: usize,
+        blocks_per_sm: usize,
+        shared: usize,
+    ) -> Self {
+        Layout { storage, block, blocks_per_sm, shared, width: 1, global: 0 }
+    }
+
     /// One thread per system, for an explicit pair of `stages` stages.
     pub(crate) fn erk(
         slots: &Slots,
@@ -57,12 +73,7 @@ impl Layout {
         let unrolled = (2 * dim + stages * slots.len()) * words + 32;
         if unrolled <= 160 && nodes * stages <= 1500 {
             let warps = warps_by_registers(unrolled + 8 * words).min(48);
-            return Layout {
-                storage: Storage::Registers,
-                block: 128,
-                blocks_per_sm: warps / 4,
-                shared: 0,
-            };
+            return Layout::threads(Storage::Registers, 128, warps / 4, 0);
         }
         let bytes = (stages - 1) * slots.len() * word;
         if dim <= UNROLLED_COMPONENTS
@@ -70,7 +81,7 @@ impl Layout {
         {
             return layout;
         }
-        Layout { storage: Storage::Local, block: 64, blocks_per_sm: 4, shared: 0 }
+        Layout::threads(Storage::Local, 64, 4, 0)
     }
 
     /// One thread per system, for RKC: six vectors of n components.
@@ -78,13 +89,13 @@ impl Layout {
         let words = word / 4;
         if 7 * dim * words + 48 <= 160 {
             let blocks_per_sm = warps_by_registers(7 * dim * words + 72).min(32) / 4;
-            return Layout { storage: Storage::Registers, block: 128, blocks_per_sm, shared: 0 };
+            return Layout::threads(Storage::Registers, 128, blocks_per_sm, 0);
         }
         let registers = 2 * dim * words + 60;
         let fits = dim <= UNROLLED_COMPONENTS;
         fits.then(|| shared(RKC_VECTORS * dim * word, registers, limits))
             .flatten()
-            .unwrap_or(Layout { storage: Storage::Local, block: 64, blocks_per_sm: 4, shared: 0 })
+            .unwrap_or(Layout::threads(Storage::Local, 64, 4, 0))
     }
 
     /// Several lanes of a warp for every system. Blocks are single warps, which spread best over
@@ -92,13 +103,51 @@ impl Layout {
     pub(crate) fn erk_lanes(slots: &Slots, dim: usize, word: usize) -> Self {
         let width = lane_width(slots);
         let shared = WARP / width * exchange(slots, dim, word) * word;
-        Layout { storage: Storage::Lanes(width), block: WARP, blocks_per_sm: LANE_WARPS, shared }
+        Layout { width, ..Layout::threads(Storage::Lanes, WARP, LANE_WARPS, shared) }
+    }
+
+    /// One thread per system, for an implicit method whose state and matrix take so many registers.
+    pub(crate) fn implicit(registers: usize) -> Self {
+        let storage = if registers <= 255 { Storage::Registers } else { Storage::Local };
+        let warps = warps_by_registers(registers.max(64)).clamp(8, 16);
+        Layout::threads(storage, 2 * WARP, warps / 2, 0)
+    }
+
+    /// A group of `width` threads per system, each with `bytes` of shared memory and `global` of global; `None` when
+    /// there is not that much.
+    pub(crate) fn group(
+        width: usize,
+        bytes: usize,
+        global: usize,
+        limits: &Limits,
+    ) -> Option<Self> {
+        // Groups of several warps are blocks, whose barrier is theirs.
+        let sizes: &[usize] = if width == WARP { &[2, 4, 1] } else { &[1] };
+        let of = |&groups: &usize| {
+            let (block, shared) = (groups * width, groups * bytes);
+            let blocks = limits.shared_per_multiprocessor / (shared + RESERVED);
+            let most = GROUP_WARPS * WARP / block;
+            (shared <= limits.shared_per_block && blocks > 0).then(|| Layout {
+                width,
+                global: groups * global,
+                ..Layout::threads(Storage::Group, block, blocks.min(most.max(1)), shared)
+            })
+        };
+        let all = sizes.iter().filter_map(of);
+        all.reduce(|best, next| {
+            let resident = |layout: &Layout| layout.blocks_per_sm * layout.block;
+            if resident(&next) > resident(&best) { next } else { best }
+        })
     }
 }
 
 /// Warps on a multiprocessor where systems have several lanes: these few have all the registers
 /// they want (Pleiades, 1,024 systems, H200: 0.122 ms; with twelve 0.166, with sixteen 0.245).
 const LANE_WARPS: usize = 8;
+
+/// Warps on a multiprocessor at most where groups of threads have systems: with more, their registers do not hold what
+/// they need.
+const GROUP_WARPS: usize = 16;
 
 /// Lanes that a system of several lanes takes: a power of two.
 fn lane_width(slots: &Slots) -> usize {
@@ -133,8 +182,7 @@ pub(crate) fn shared(bytes: usize, registers: usize, limits: &Limits) -> Option<
         }
         let resident = blocks * warps;
         if best.is_none_or(|(most, _)| resident > most) {
-            let layout =
-                Layout { storage: Storage::Shared, block, blocks_per_sm: blocks, shared: size };
+            let layout = Layout::threads(Storage::Shared, block, blocks, size);
             best = Some((resident, layout));
         }
     }

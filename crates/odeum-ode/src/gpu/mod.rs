@@ -9,6 +9,7 @@
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
 mod arena;
+mod implicit;
 #[doc(hidden)]
 pub mod inspect;
 mod kept;
@@ -23,6 +24,7 @@ mod session;
 mod sink;
 mod slots;
 mod source;
+mod system;
 mod task;
 
 pub use odeum_cuda::{DeviceInfo, devices};
@@ -30,6 +32,7 @@ pub use odeum_cuda::{DeviceInfo, devices};
 pub use published::pleiades_as_published;
 pub(crate) use run::solve;
 pub use session::Session;
+pub(crate) use system::DeviceSystem;
 
 use odeum_core::Error;
 

@@ -1,9 +1,11 @@
 //! Which kernel integrates an ensemble.
 
+use super::implicit;
 use super::layout::{Layout, Storage};
 use super::recent::Recent;
 use super::slots::Slots;
 use super::source::{self, Traits};
+use super::system::DeviceSystem;
 use crate::method::Method;
 use crate::options::Options;
 use odeum_core::{Error, Graph, lock};
@@ -15,6 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub(crate) struct Kernel {
     pub(crate) name: &'static str,
     pub(crate) source: String,
+    /// What the kernel reads.
+    pub(crate) tables: Vec<u8>,
     pub(crate) layout: Layout,
 }
 
@@ -35,14 +39,14 @@ pub(crate) struct Wanted {
     limits: Limits,
     traits: Traits,
     method: Method,
-    /// Shared with the solver: the graph of one solver equals itself without a look inside.
-    graph: Arc<Graph>,
+    /// Shared with the solver: the system of one solver equals itself without a look inside.
+    system: DeviceSystem,
 }
 
 impl Wanted {
     /// On a device of these limits, with several lanes for a system where there is such a kernel, or without.
     pub(crate) fn new(
-        graph: &Arc<Graph>,
+        system: &DeviceSystem,
         method: &Method,
         traits: &Traits,
         limits: &Limits,
@@ -53,14 +57,18 @@ impl Wanted {
             limits: *limits,
             traits: traits.clone(),
             method: method.clone(),
-            graph: Arc::clone(graph),
+            system: system.clone(),
         }
     }
 
     /// The kernel; `None` for methods without kernels. That of lanes gives the same bits as that of
     /// threads.
     fn plan(&self) -> Option<Kernel> {
-        let Wanted { lanes: wants_lanes, limits, traits, method, graph } = self;
+        let Wanted { lanes: wants_lanes, limits, traits, method, system } = self;
+        if method.jacobian_by().is_some() {
+            return implicit::kernel(system, method, traits, limits);
+        }
+        let graph = system.graph.as_deref()?;
         if *wants_lanes && let Some(lanes) = lanes(graph, method, traits, limits) {
             return Some(lanes);
         }
@@ -98,10 +106,8 @@ pub(crate) fn refuse(method: &Method, options: &Options, device: &str) -> Result
         });
     }
     match method {
-        Method::Erk(_) | Method::Rkc(_) => Ok(()),
-        Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_) => {
-            Err(no_kernel(method, device))
-        }
+        Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_) => Ok(()),
+        Method::Radau(_) | Method::Exponential(_) => Err(no_kernel(method, device)),
     }
 }
 
@@ -132,12 +138,12 @@ pub(crate) fn single(
                 layout = Layout { storage: Storage::Local, ..layout };
             }
             let source = source::erk(graph, erk, traits, &slots, &layout);
-            Some(Kernel { name: "od_erk", source, layout })
+            Some(Kernel { name: "od_erk", source, tables: Vec::new(), layout })
         }
         Method::Rkc(rkc) => {
             let layout = Layout::rkc(dim, word, limits);
             let source = source::rkc(graph, rkc, traits, &layout);
-            Some(Kernel { name: "od_rkc", source, layout })
+            Some(Kernel { name: "od_rkc", source, tables: Vec::new(), layout })
         }
         Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_) => None,
     }
@@ -163,7 +169,7 @@ pub(crate) fn lanes(
         return None;
     }
     let source = source::erk(graph, erk, traits, &slots, &layout);
-    Some(Kernel { name: "od_erk_lanes", source, layout })
+    Some(Kernel { name: "od_erk_lanes", source, tables: Vec::new(), layout })
 }
 
 #[cfg(test)]
@@ -173,14 +179,14 @@ mod tests {
     use odeum_core::{Real, Symbol};
 
     /// y' = -k y, of a number of its own.
-    fn decay(k: f64) -> Arc<Graph> {
-        Arc::new(Graph::record(1, 0, |_, y, _| vec![-(Symbol::lit(k) * y[0])]))
+    fn decay(k: f64) -> DeviceSystem {
+        DeviceSystem::recorded(Graph::record(1, 0, |_, y, _| vec![-(Symbol::lit(k) * y[0])]))
     }
 
-    fn wanted(graph: &Arc<Graph>, lanes: bool) -> Wanted {
+    fn wanted(system: &DeviceSystem, lanes: bool) -> Wanted {
         let (method, options) = (Method::rkck(), Options::new(Tolerance::new(1e-6, 1e-9)));
         let traits = Traits::new(false, true, &method, &options);
-        Wanted::new(graph, &method, &traits, &Limits::HOPPER, lanes)
+        Wanted::new(system, &method, &traits, &Limits::HOPPER, lanes)
     }
 
     #[test]
@@ -197,12 +203,14 @@ mod tests {
     /// A program that goes through many systems keeps neither their graphs nor their kernels.
     #[test]
     fn systems_of_the_past_are_forgotten() {
-        let (all, graph) = (Planned::default(), decay(-1.0));
-        let kernel = planned_among(&all, wanted(&graph, false)).unwrap();
-        assert_eq!((Arc::strong_count(&graph), Arc::strong_count(&kernel)), (2, 2));
+        let (all, system) = (Planned::default(), decay(-1.0));
+        let owners = || system.graph.as_ref().map_or(0, Arc::strong_count);
+        let before = owners();
+        let kernel = planned_among(&all, wanted(&system, false)).unwrap();
+        assert_eq!((owners(), Arc::strong_count(&kernel)), (2 * before, 2));
         for k in 0..200 {
             planned_among(&all, wanted(&decay(f64::from(k)), false)).unwrap();
         }
-        assert_eq!((Arc::strong_count(&graph), Arc::strong_count(&kernel)), (1, 1));
+        assert_eq!((owners(), Arc::strong_count(&kernel)), (before, 1));
     }
 }

@@ -29,8 +29,13 @@ pub fn pleiades_as_published(
         return Err(Error::input("states", ensemble.dim(), "Pleiades has 28 equations"));
     }
     let gpu = Kept::open(ordinal)?;
-    let layout = Layout { storage: Storage::Local, block: BLOCK, blocks_per_sm: 1, shared: 0 };
-    let kernel = Arc::new(Kernel { name: "od_published", source: SOURCE.to_owned(), layout });
+    let layout = Layout::threads(Storage::Local, BLOCK, 1, 0);
+    let kernel = Arc::new(Kernel {
+        name: "od_published",
+        source: SOURCE.to_owned(),
+        tables: Vec::new(),
+        layout,
+    });
     let loaded = gpu.load(&kernel)?;
     let values = ensemble.states().len();
     let bytes = size_of_val(ensemble.states());

@@ -13,6 +13,7 @@ use super::layout::WARP;
 use super::plan::{Kernel, Wanted, no_kernel, planned, refuse};
 use super::sink::Sink;
 use super::source::Traits;
+use super::system::DeviceSystem;
 use super::task::{self, Task};
 use crate::ensemble::Ensemble;
 use crate::method::Method;
@@ -21,7 +22,7 @@ use crate::options::Options;
 use crate::solution::{GpuTimes, Solution};
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::{Error, Graph, Scalar, lock};
+use odeum_core::{Error, Scalar, lock};
 use odeum_cuda::{Device, Stream};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,7 +40,7 @@ const LARGE_BATCH: usize = 12 << 20;
 
 /// Integrates an ensemble on GPUs. The arguments have been checked.
 pub(crate) fn solve<T: Scalar>(
-    graph: &Arc<Graph>,
+    system: &DeviceSystem,
     ensemble: &Ensemble<T>,
     method: &Method,
     cuda: &Cuda,
@@ -52,7 +53,7 @@ pub(crate) fn solve<T: Scalar>(
     };
     refuse(method, options, &format!("cuda:{first}"))?;
     let gpus = Kept::open_all(&cuda.ordinals)?;
-    let mut solution = solve_on(&gpus, graph, ensemble, method, options, monitor)?;
+    let mut solution = solve_on(&gpus, system, ensemble, method, options, monitor)?;
     if let Some(times) = &mut solution.gpu_times {
         times.total_ms = begun.elapsed().as_secs_f64() * 1e3;
     }
@@ -62,7 +63,7 @@ pub(crate) fn solve<T: Scalar>(
 /// The same on devices that are there, at least one, by a method that has kernels.
 pub(super) fn solve_on<T: Scalar, D: Device>(
     devices: &[Arc<Kept<D>>],
-    graph: &Arc<Graph>,
+    system: &DeviceSystem,
     ensemble: &Ensemble<T>,
     method: &Method,
     options: &Options,
@@ -73,7 +74,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
     }
     let mut solution = Solution::of(&ensemble.inputs(), options.save_times());
-    let shape = Shape::of(ensemble, options.save_times().len());
+    let shape = Shape::of(ensemble, options.save_times().len(), task::n_counts(method));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = WORKERS.min((cores / devices.len()).max(1));
     let batch = batch_size(devices, &shape, ensemble.len(), workers)?;
@@ -91,7 +92,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         // the other, which evens out their lengths; other batches fill the rest of the GPU.
         fraction: if n_batches > 2 * devices.len() { 2 } else { 1 },
         next: AtomicUsize::new(0),
-        sink: Sink::new(&mut solution),
+        sink: Sink::new(&mut solution, shape.n_counts),
         monitor,
         failure: Mutex::new(None),
         times: Mutex::new(GpuTimes::default()),
@@ -101,7 +102,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         for device in devices {
             let (job, traits) = (&job, &traits);
             scope.spawn(move || {
-                let ready = Ready::new(device, graph, method, traits, ensemble.len());
+                let ready = Ready::new(device, system, method, traits, ensemble.len());
                 match ready {
                     Err(error) => job.fail(error),
                     Ok(ready) => std::thread::scope(|scope| {
@@ -171,13 +172,13 @@ pub(super) struct Ready<D: Device> {
 impl<D: Device> Ready<D> {
     pub(super) fn new(
         device: &Kept<D>,
-        graph: &Arc<Graph>,
+        system: &DeviceSystem,
         method: &Method,
         traits: &Traits,
         systems: usize,
     ) -> Result<Self, Error> {
         let lanes = systems <= device.lane_systems;
-        let wanted = Wanted::new(graph, method, traits, &device.limits, lanes);
+        let wanted = Wanted::new(system, method, traits, &device.limits, lanes);
         let kernel = planned(wanted).ok_or_else(|| no_kernel(method, &device.device.name()))?;
         let loaded = device.load(&kernel)?;
         Ok(Ready { kernel, loaded })
@@ -260,9 +261,7 @@ impl<T: Scalar> Job<'_, T> {
         let task = Task::new(arrays, span, range.len(), range.len(), self.method, self.options);
         lane.stream.record_time(1)?;
         // SAFETY: the arena is live until the stream has been waited for, here or in `Kept::keep`.
-        unsafe {
-            launch(device, &ready.loaded, &ready.kernel.layout, self.fraction, &task, &lane.stream)?
-        };
+        unsafe { launch(device, &ready.loaded, &ready.kernel.layout, self.fraction, &task, lane)? };
         lane.stream.record_time(2)?;
         lane.download(offsets.results..offsets.end)?;
         lane.stream.record_time(3)?;

@@ -7,7 +7,8 @@ use super::launch::launch;
 use super::plan;
 use super::run::Ready;
 use super::source::Traits;
-use super::task::{self, Counts, Task};
+use super::system::DeviceSystem;
+use super::task::{self, Task};
 use crate::ensemble::{Ensemble, check_sizes, check_span};
 use crate::method::Method;
 use crate::options::Options;
@@ -95,11 +96,13 @@ impl<T: Scalar, D: Device> Session<T, D> {
         method: &Method,
         options: &Options,
     ) -> Result<Self, Error> {
-        let graph = Arc::new(Graph::trace(system));
+        let system = DeviceSystem::recorded(Graph::trace(system));
         let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
-        let ready = Ready::new(&kept, &graph, method, &traits, ensemble.len())?;
+        let ready = Ready::new(&kept, &system, method, &traits, ensemble.len())?;
+        let n_counts = task::n_counts(method);
         // Steps lie in an array of the session's own.
-        let shape = Shape { shared_span: true, keeps_steps: false, ..Shape::of(ensemble, 0) };
+        let shape =
+            Shape { shared_span: true, keeps_steps: false, ..Shape::of(ensemble, 0, n_counts) };
         let offsets = Offsets::new(&shape, ensemble.len());
         let mut lane = kept.lane(offsets.end)?;
         let constants = task::constants(&traits, options, ensemble.dim());
@@ -149,7 +152,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         lane.stream.record_time(1)?;
         let Ready { kernel, loaded } = &self.ready;
         // SAFETY: the arena and the step sizes live as long as the session, which waits here.
-        unsafe { launch(&self.kept, loaded, &kernel.layout, 1, &task, &lane.stream)? };
+        unsafe { launch(&self.kept, loaded, &kernel.layout, 1, &task, lane)? };
         lane.stream.record_time(2)?;
         lane.stream.wait()?;
         lane.stream.elapsed_ms(1, 2)
@@ -186,8 +189,9 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// # Errors
     /// When the driver fails.
     pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
-        let counts: Vec<Counts> = self.get(self.offsets.stats, self.systems)?;
-        Ok(counts.into_iter().map(task::stats).collect())
+        let n_counts = task::n_counts(&self.method);
+        let counts: Vec<u32> = self.get(self.offsets.stats, n_counts * self.systems)?;
+        Ok(counts.chunks_exact(n_counts).map(task::stats).collect())
     }
 }
 

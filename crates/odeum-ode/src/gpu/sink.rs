@@ -1,7 +1,7 @@
 //! Where workers write results.
 
 use super::arena::{Arena, Offsets};
-use super::task::{self, Counts};
+use super::task;
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
@@ -14,6 +14,7 @@ pub(super) struct Sink<T> {
     dim: usize,
     systems: usize,
     n_saves: usize,
+    n_counts: usize,
     t: *mut f64,
     states: *mut T,
     saved: *mut T,
@@ -31,11 +32,12 @@ unsafe impl<T: Send> Sync for Sink<T> {}
 impl<T: Scalar> Sink<T> {
     /// The sink writes while the solution is not looked at: the caller keeps it alive, and untouched,
     /// as long as workers run.
-    pub(super) fn new(solution: &mut Solution<T>) -> Self {
+    pub(super) fn new(solution: &mut Solution<T>, n_counts: usize) -> Self {
         Sink {
             dim: solution.dim,
             systems: solution.len(),
             n_saves: solution.save_times.len(),
+            n_counts,
             t: solution.t.as_mut_ptr(),
             states: solution.states.as_mut_ptr(),
             saved: solution.saved.as_mut_ptr(),
@@ -100,8 +102,8 @@ impl<T: Scalar> Sink<T> {
         }
         // SAFETY: as above.
         let stats = unsafe { part(self.stats, self.systems, 0, range) };
-        let counts = arena.values::<Counts>(offsets.stats, count);
-        for (stats, &mut counts) in stats.iter_mut().zip(counts) {
+        let counts = arena.values::<u32>(offsets.stats, self.n_counts * count);
+        for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
             *stats = task::stats(counts);
         }
         if self.n_saves > 0 {

@@ -2,9 +2,10 @@
 
 use super::layout::{self, Layout, Storage, UNROLLED_COMPONENTS};
 use super::slots::Slots;
-use super::task::{FLAG_FRACTION, FLAG_WARM};
+use super::task::{self, FLAG_FRACTION, FLAG_WARM};
 use crate::controller::{LEAST_ERROR, Law};
 use crate::cpu::drive::REACH;
+use crate::cpu::guard;
 use crate::method::erk::Tableau;
 use crate::method::rkc::{radius, recurrence};
 use crate::method::{Erk, Method, Rkc, first_step};
@@ -17,11 +18,12 @@ use odeum_cuda::{REAL, Text, literal};
 
 /// The headers, in the order in which they stand in a source.
 const CUDA: &str = include_str!("device/cuda.cuh");
-const COMMON: [&str; 5] = [
+const COMMON: [&str; 6] = [
     REAL,
     include_str!("device/task.cuh"),
     include_str!("device/norm.cuh"),
     include_str!("device/controller.cuh"),
+    include_str!("device/guard.cuh"),
     include_str!("device/step_loop.cuh"),
 ];
 const ERK: &str = include_str!("../method/erk/erk.cuh");
@@ -40,6 +42,7 @@ pub(crate) struct Traits {
     pub(crate) automatic: bool,
     pub(crate) norm: Norm,
     pub(crate) atol_each: bool,
+    pub(crate) n_counts: usize,
 }
 
 impl Traits {
@@ -57,6 +60,7 @@ impl Traits {
             automatic: options.first_step == FirstStep::Automatic && !fixed,
             norm: options.tolerance.norm,
             atol_each: matches!(options.tolerance.atol, Atol::PerComponent(_)),
+            n_counts: task::n_counts(method),
         }
     }
 
@@ -76,7 +80,9 @@ pub(crate) fn erk(
 ) -> String {
     let tableau = erk.tableau;
     let mut text = Text::default();
-    head(&mut text, graph, traits, erk.controller.law, tableau.embedded_order, layout);
+    let sizes = (graph.outputs().len(), graph.n_params());
+    head(&mut text, sizes, traits, erk.controller.law, tableau.embedded_order, layout);
+    text.define("OD_IMPLICIT", 0);
     text.define("OD_STAGES", tableau.stages());
     text.define("OD_FSAL", i32::from(tableau.is_fsal()));
     text.define("OD_SLOTS", slots.len());
@@ -100,11 +106,11 @@ pub(crate) fn erk(
         text.table("bool", "od_closes_group(int q)", "q", &closes);
     }
     let graph = graph.fused();
-    if let (Storage::Lanes(width), Some(isomorphic)) = (layout.storage, &slots.isomorphic) {
+    if let (Storage::Lanes, Some(isomorphic)) = (layout.storage, &slots.isomorphic) {
         let groups = slots.n_groups();
         text.define("OD_GROUPS", groups);
         text.define("OD_GROUP_SLOTS", slots.len() / groups);
-        text.define("OD_WIDTH", width);
+        text.define("OD_WIDTH", layout.width);
         text.define("OD_EXCHANGE", layout::exchange(slots, graph.outputs().len(), traits.word()));
         text.define("OD_OFFSETS", isomorphic.states[0].len());
         text.define("OD_CONSTANTS", isomorphic.constants[0].len());
@@ -131,7 +137,9 @@ pub(crate) fn erk(
 /// The text of the kernel `od_rkc`.
 pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) -> String {
     let mut text = Text::default();
-    head(&mut text, graph, traits, rkc.controller.law, Rkc::ERROR_ORDER, layout);
+    let sizes = (graph.outputs().len(), graph.n_params());
+    head(&mut text, sizes, traits, rkc.controller.law, Rkc::ERROR_ORDER, layout);
+    text.define("OD_IMPLICIT", 0);
     let bound = if rkc.radius_bound.is_some() {
         1
     } else if graph.spectral_radius().is_some() {
@@ -167,9 +175,9 @@ pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) ->
 }
 
 /// Sizes and choices.
-fn head(
+pub(super) fn head(
     text: &mut Text,
-    graph: &Graph,
+    (dim, n_params): (usize, usize),
     traits: &Traits,
     law: Law,
     error_order: u32,
@@ -177,10 +185,11 @@ fn head(
 ) {
     text.define("OD_FLOAT", i32::from(traits.float));
     text.define("OD_EPSILON", literal(epsilon(traits)));
-    text.define("OD_N", graph.outputs().len());
-    text.define("OD_PARAMS", graph.n_params());
+    text.define("OD_N", dim);
+    text.define("OD_COUNTS", traits.n_counts);
+    text.define("OD_PARAMS", n_params);
     text.define("OD_SHARED_PARAMS", i32::from(traits.shared_params));
-    text.define("OD_PARAMS_IN_REGISTERS", i32::from(graph.n_params() <= 8));
+    text.define("OD_PARAMS_IN_REGISTERS", i32::from(n_params <= 8));
     text.define("OD_SAVES", i32::from(traits.saves));
     text.define("OD_PROBE", i32::from(traits.automatic));
     text.define("OD_NORM", if traits.norm == Norm::WeightedRms { 0 } else { 1 });
@@ -229,6 +238,10 @@ fn constants(text: &mut Text) {
         ("OD_FLAT", first_step::FLAT),
         ("OD_FLAT_FRACTION", first_step::FLAT_FRACTION),
         ("OD_LONGER", first_step::LONGER),
+        ("OD_GUARD_EXPONENTS", guard::EXPONENTS),
+        ("OD_GUARD_SAFETY", guard::SAFETY),
+        ("OD_GUARD_LEAST", guard::SHRINK[0]),
+        ("OD_GUARD_MOST", guard::SHRINK[1]),
     ] {
         text.define(name, literal(number));
     }
@@ -244,7 +257,7 @@ fn upper_case(status: Status) -> String {
     name
 }
 
-fn common(text: &mut Text) {
+pub(super) fn common(text: &mut Text) {
     text.line("#ifdef __CUDACC__");
     text.line(CUDA);
     text.line("#endif");

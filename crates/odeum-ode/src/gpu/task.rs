@@ -45,8 +45,11 @@ pub(crate) struct Arrays<T> {
     pub(crate) saved: *mut T,
     pub(crate) n_saved: *mut u32,
     pub(crate) status: *mut u8,
-    pub(crate) stats: *mut Counts,
+    pub(crate) stats: *mut u32,
     pub(crate) next: *mut u32,
+    pub(crate) tables: *const u8,
+    /// Memory of all groups whose matrices are not in shared memory.
+    pub(crate) matrices: *mut u8,
 }
 
 /// Numbers of the method and the options.
@@ -64,6 +67,7 @@ pub(crate) struct Numbers<T> {
     max_factor: T,
     radius_bound: T,
     max_stages: T,
+    growth_limit: T,
 }
 
 impl<T: Scalar> Task<T> {
@@ -112,6 +116,7 @@ impl<T: Scalar> Task<T> {
                 max_factor: lit(max_factor),
                 radius_bound: lit(radius_bound),
                 max_stages: lit(max_stages),
+                growth_limit: lit(options.growth_limit.unwrap_or(f64::INFINITY)),
             },
             n_systems: n_systems as u32,
             stride: stride as u32,
@@ -137,9 +142,17 @@ pub(crate) fn constants<T: Scalar>(
     (narrow(&atol), narrow(options.save_times()))
 }
 
-/// What a kernel counts for a system: steps, rejected, nfev, nfev_radius.
-pub(crate) type Counts = [u32; 4];
+/// How many of the counts of [`Stats`], in their order, the kernels of a method count for a system.
+pub(crate) fn n_counts(method: &Method) -> usize {
+    if method.jacobian_by().is_some() { Stats::COUNTS } else { EXPLICIT_COUNTS }
+}
 
-pub(crate) fn stats([steps, rejected, nfev, nfev_radius]: Counts) -> Stats {
-    Stats { steps, rejected, nfev, nfev_radius, ..Stats::default() }
+/// Steps, rejected, nfev, nfev_radius: of methods that know no Jacobian.
+const EXPLICIT_COUNTS: usize = 4;
+
+/// Of the counts of a kernel.
+pub(crate) fn stats(counts: &[u32]) -> Stats {
+    let mut all = [0; Stats::COUNTS];
+    all[..counts.len()].copy_from_slice(counts);
+    Stats::from_array(all)
 }

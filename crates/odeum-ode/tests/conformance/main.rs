@@ -132,6 +132,11 @@ conforms!(tsit5_cuda_f32, Method::tsit5(), Place::Host, f32);
 conforms!(vern7_cuda_f64, Method::vern7(), Place::Host, f64);
 conforms!(rkc_cuda_f64, Method::rkc(), Place::Host, f64);
 conforms!(rkc_cuda_f32, Method::rkc(), Place::Host, f32);
+conforms!(rodas3_cuda_f64, Method::rodas3(), Place::Host, f64);
+conforms!(rodas4_cuda_f64, Method::rodas4(), Place::Host, f64);
+conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);
+conforms!(rodas5p_cuda_f64, Method::rodas5p(), Place::Host, f64);
+conforms!(ros34pw2_cuda_f64, Method::ros34pw2(), Place::Host, f64);
 
 conforms!(rkck_gpu_f64, Method::rkck(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkck_gpu_f32, Method::rkck(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
@@ -139,3 +144,7 @@ conforms!(tsit5_gpu_f64, Method::tsit5(), Place::Device(Device::cuda(0)), f64, #
 conforms!(vern7_gpu_f64, Method::vern7(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkc_gpu_f64, Method::rkc(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkc_gpu_f32, Method::rkc(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
+conforms!(rodas3_gpu_f64, Method::rodas3(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(rodas4_gpu_f64, Method::rodas4(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(rodas4_gpu_f32, Method::rodas4(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
+conforms!(rodas5p_gpu_f64, Method::rodas5p(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);

@@ -10,8 +10,20 @@ struct OdStepLoop {
     unsigned piece, saved;      // pieces and save times that are done
     unsigned attempts, rejected;
     unsigned nfev, nfev_radius;
+#if OD_IMPLICIT
+    unsigned njev, nlu, guarded;
+    OdGuard guard;
+#endif
     bool resumed;               // the first step is that of an earlier call
-    bool non_finite;               // the last rejection was for a state that was not finite
+    int cause;                  // of the last rejection: the status if the step becomes too small
+};
+
+// What a step attempt gave.
+struct OdAttempt {
+    real step;                  // its signed size
+    real size;                  // of the error, see od_norm_size
+    int cause;                  // the status that says why `size` is NaN
+    real growth;                // h lambda of the fastest growth of a perturbation; zero of explicit methods
 };
 
 enum OdNext { OD_ONWARD, OD_BEGIN, OD_END };
@@ -61,7 +73,11 @@ OD_FN real od_first(const OdTask &task, const OdStepLoop &c, real size) {
 // Begins a piece: forgets the past, and sets the first step unless it is automatic.
 OD_FN void od_begin(const OdTask &task, OdStepLoop &c) {
     od_control_reset(c.control);
-    c.non_finite = c.resumed = false;
+    c.cause = OD_STEP_TOO_SMALL;
+    c.resumed = false;
+#if OD_IMPLICIT
+    c.guard.resolved = real(0);
+#endif
     c.length = od_piece_end(task, c) - c.t;
     const bool fraction = task.flags & OD_FLAG_FRACTION;
     c.h = od_first(task, c, fraction ? od_abs(c.length) * task.first_step : task.first_step);
@@ -75,6 +91,9 @@ OD_FN void od_load(const OdTask &task, OdStepLoop &c, unsigned s, Save save) {
     c.t1 = task.spans ? task.spans[task.stride + s] : task.t1;
     c.t = c.t0;
     c.piece = c.saved = c.attempts = c.rejected = c.nfev = c.nfev_radius = 0;
+#if OD_IMPLICIT
+    c.njev = c.nlu = c.guarded = 0;
+#endif
     od_aim(task, c, save);
     od_begin(task, c);
     // Zero where there was no call before.
@@ -91,28 +110,57 @@ OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
     return whole ? remaining : c.h;
 }
 
-// Judges an attempt and moves the time when it is accepted; `lost` when there is no going on.
-OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, real step, bool whole, real size,
-                     bool &lost) {
-    const real t_new = whole ? c.stop : c.t + step;
+// Judges an attempt and moves the time when it is accepted; `lost` when there is no going on. `next(step, factor)` is
+// the signed size of the step that the method proposes after a factor of the controller.
+template <class Next>
+OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt, bool whole,
+                     Next next, bool &lost) {
+    const real t_new = whole ? c.stop : c.t + attempt.step;
     const bool stuck = t_new == c.t;
     real factor;
-    const bool accepted = od_judge(task, c.control, step, size, factor) && !stuck;
+#if OD_IMPLICIT
+    const bool vetoed = od_guard_vetoes(c.guard, task.growth_limit, attempt.growth);
+#else
+    const bool vetoed = false;
+#endif
+    // A step that the guard rejects must not count as one that passed.
+    const real judged = vetoed ? od_nan() : attempt.size;
+    const bool passed = od_judge(task, c.control, attempt.step, judged, factor);
+    const bool accepted = passed && !stuck;
+    real proposed = next(attempt.step, factor);
+#if OD_IMPLICIT && OD_LAW != OD_LAW_FIXED
+    proposed = od_guard_next(c.guard, task.growth_limit, attempt.step, attempt.growth, proposed,
+                             vetoed, !passed && !vetoed);
+#endif
     if (accepted) {
         c.t = t_new;
     } else {
         ++c.rejected;
         // A step too small to move the time is too small for the cause to show, unless f itself is
         // not finite: the cause is that of the rejection before.
-        c.non_finite = size != size || (stuck && c.non_finite);
+        if (attempt.size != attempt.size) c.cause = attempt.cause;
+        else if (!stuck) c.cause = OD_STEP_TOO_SMALL;
+#if OD_IMPLICIT
+        if (vetoed) {
+            ++c.guarded;
+            if (OD_LAW == OD_LAW_FIXED) c.cause = OD_GROWTH_UNRESOLVED;
+        }
+#endif
     }
     // The step proposed before a cut is taken up again after it.
-    const real proposed = step * factor;
     const bool cut = accepted && whole && od_abs(c.h) > od_abs(proposed);
     c.h = od_bounded(task, cut ? c.h : proposed);
     ++c.attempts;
     lost = stuck || c.h == real(0);
     return accepted;
+}
+
+// The same of an explicit method.
+OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, real step, bool whole, real size,
+                     bool &lost) {
+    const OdAttempt attempt = {step, size, OD_NON_FINITE, real(0)};
+    return od_settle(
+        task, c, attempt, whole, [](real h, real factor) { return h * factor; }, lost);
 }
 
 // What follows an attempt, once the state is that of the time c.t. At OD_END `status` is set.
@@ -132,7 +180,7 @@ OD_FN OdNext od_proceed(const OdTask &task, OdStepLoop &c, bool arrived, bool lo
         }
         od_aim(task, c, save);
     } else if (lost) {
-        status = c.non_finite ? OD_NON_FINITE : OD_STEP_TOO_SMALL;
+        status = c.cause;
         return OD_END;
     }
     if (c.nfev >= task.max_evaluations) {
@@ -153,7 +201,11 @@ OD_FN void od_finish(const OdTask &task, const OdStepLoop &c, int status) {
     task.end_times[s] = c.t;
     if (task.end_steps) task.end_steps[s] = od_abs(c.h);
     task.status[s] = (unsigned char)status;
-    task.stats[s] = make_uint4(c.attempts - c.rejected, c.rejected, c.nfev, c.nfev_radius);
+    uint4 *const counts = task.stats + (size_t)s * (OD_COUNTS / 4);
+    counts[0] = make_uint4(c.attempts - c.rejected, c.rejected, c.nfev, c.nfev_radius);
+#if OD_IMPLICIT
+    counts[1] = make_uint4(c.njev, c.nlu, c.guarded, 0);
+#endif
 #if OD_SAVES
     task.n_saved[s] = c.saved;
 #endif

@@ -14,8 +14,10 @@ struct OdTask {
     real *saved;                // [n_saves x n x stride]
     unsigned *n_saved;          // [stride]
     unsigned char *status;      // [stride]
-    uint4 *stats;               // steps, rejected, nfev, nfev_radius [stride]
+    uint4 *stats;               // the first OD_COUNTS counts of Stats [stride x OD_COUNTS]
     unsigned *next;             // the queue: number of the next system to hand out
+    const unsigned char *tables;    // of the system and its matrix
+    unsigned char *matrices;        // of all groups, where they are not in shared memory
     real t0, t1;
     real rtol, atol0;           // atol0: where it is the same for all components
     real first_step;            // its size, or its fraction of the segment
@@ -23,6 +25,7 @@ struct OdTask {
     real safety, min_factor, max_factor;
     real radius_bound;          // RKC: a bound of the spectral radius, or zero
     real max_stages;            // RKC
+    real growth_limit;          // implicit methods: the largest h lambda of a step
     unsigned n_systems;
     unsigned stride;            // distance between components of one system
     unsigned n_saves;

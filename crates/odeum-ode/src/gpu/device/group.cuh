@@ -1,0 +1,133 @@
+// Systems that OD_WIDTH threads share, a group: one thread, a warp, or a block of several warps.
+//
+// The scalars of a system (time, step size, counts) are the same in all threads of its group. Of its vectors each
+// thread has the components slot, slot + OD_WIDTH, ...: OD_EACH at most. What threads read of each other goes
+// through memory of the group, with a barrier in between. Sums are in a fixed order: every thread has the same bits.
+
+#define OD_EACH ((OD_N + OD_WIDTH - 1) / OD_WIDTH)
+
+struct OdGroup {
+    unsigned slot;                  // of this thread in its group
+    const unsigned char *tables;
+    real *memory;                   // for those that evaluate a system; nothing is kept there between calls
+    struct OdCells *cells;          // what threads tell each other
+};
+
+struct OdCells {
+    real values[OD_WIDTH];
+    unsigned number;
+};
+
+// The components i of this thread, and their places e among them.
+#define OD_OWN(e, i) \
+    OD_UNROLL_OWN for (int e = 0, i = (int)g.slot; e < OD_EACH; ++e, i += OD_WIDTH) \
+        if (OD_N % OD_WIDTH == 0 || i < OD_N)
+#if OD_EACH <= 64
+#define OD_UNROLL_OWN _Pragma("unroll")
+#else
+#define OD_UNROLL_OWN _Pragma("unroll 1")
+#endif
+
+#if OD_WIDTH == 1
+
+#define OD_GROUP_BARRIER()
+OD_FN real od_group_sum(const OdGroup &, real x) { return x; }
+OD_FN bool od_group_any(const OdGroup &, bool x) { return x; }
+OD_FN unsigned od_group_take(const OdGroup &, unsigned *counter) { return atomicAdd(counter, 1u); }
+
+#else
+
+#if OD_WIDTH == 32 || !defined(__CUDACC__)
+#define OD_GROUP_BARRIER() OD_LANE_BARRIER()
+#else
+#define OD_GROUP_BARRIER() __syncthreads()
+#endif
+
+#ifdef __CUDACC__
+OD_FN real od_group_sum(const OdGroup &g, real x) {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) x = x + __shfl_xor_sync(0xffffffffu, x, step);
+#if OD_WIDTH > 32
+    OD_GROUP_BARRIER();
+    if (g.slot % 32 == 0) g.cells->values[g.slot / 32] = x;
+    OD_GROUP_BARRIER();
+    x = g.cells->values[0];
+#pragma unroll
+    for (int warp = 1; warp < OD_WIDTH / 32; ++warp) x = x + g.cells->values[warp];
+#endif
+    return x;
+}
+OD_FN bool od_group_any(const OdGroup &g, bool x) {
+#if OD_WIDTH > 32
+    return __syncthreads_or(x);
+#else
+    return __any_sync(0xffffffffu, x);
+#endif
+}
+#else
+OD_FN real od_group_sum(const OdGroup &g, real x) {
+    OD_GROUP_BARRIER();
+    g.cells->values[g.slot] = x;
+    OD_GROUP_BARRIER();
+    real sum = real(0);
+    for (int s = 0; s < OD_WIDTH; ++s) sum = sum + g.cells->values[s];
+    return sum;
+}
+OD_FN bool od_group_any(const OdGroup &g, bool x) {
+    return od_group_sum(g, x ? real(1) : real(0)) != real(0);
+}
+#endif
+
+// Takes the next number of a queue.
+OD_FN unsigned od_group_take(const OdGroup &g, unsigned *counter) {
+    OD_GROUP_BARRIER();
+    if (g.slot == 0) {
+        g.cells->number = atomicAdd(counter, 1u);
+    } else {
+        OD_BESIDE_ATOMIC();
+    }
+    OD_GROUP_BARRIER();
+    return g.cells->number;
+}
+
+#endif
+
+// The largest, for values that are no NaN.
+OD_FN real od_group_largest(const OdGroup &g, real x) {
+#if OD_WIDTH == 1
+    return x;
+#elif defined(__CUDACC__) && OD_WIDTH == 32
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+        x = od_larger(x, __shfl_xor_sync(0xffffffffu, x, step));
+    return x;
+#else
+    OD_GROUP_BARRIER();
+    g.cells->values[g.slot] = x;
+    OD_GROUP_BARRIER();
+    for (int s = 0; s < OD_WIDTH; ++s) x = od_larger(x, g.cells->values[s]);
+    return x;
+#endif
+}
+
+// The norm of a vector of which each thread has added its components: see od_norm_size.
+OD_FN real od_group_norm(const OdTask &task, const OdGroup &g, OdNorm &norm) {
+    const bool finite = norm.magnitude < OD_NOT_FINITE;
+    od_norm_close_group(norm);
+#if OD_NORM == OD_NORM_RMS
+    norm.total = od_group_sum(g, norm.total);
+#else
+    norm.total = od_group_largest(g, norm.total);
+#endif
+    norm.magnitude = od_group_any(g, !finite) ? OD_NOT_FINITE : 0;
+    return od_norm_size(task, norm);
+}
+
+// The memory of this thread's group.
+#if OD_WIDTH == 1
+#define OD_GROUP_MEMORY(name) OdMemory name
+#else
+#define OD_GROUP_MEMORY(name) \
+    OD_SHARED(OdMemory, od_memories); \
+    OdMemory &name = od_memories[threadIdx.x / OD_WIDTH]
+#endif

@@ -1,0 +1,238 @@
+// What implicit methods share: the memory of a group, the state and its derivatives, the first step, and the loop
+// over the systems of the queue.
+//
+// The system, and linear algebra with its Jacobian, come as text before this file; what they define is told in
+// odeum_core::emit (Grouped), linalg/group and linalg/straight.
+
+// Places of a matrix, with those that make the next one begin at a multiple of 64 bytes.
+#define OD_MATRIX_PLACES ((OD_MATRIX_ENTRIES + 15) / 16 * 16)
+
+struct alignas(16) OdMatrices {
+    od_entry matrix[OD_MATRIX_PLACES];      // -J, then factors
+#if OD_KEEPS_JACOBIAN
+    od_entry jacobian[OD_MATRIX_PLACES];    // -J
+#endif
+#if OD_COMPLEX
+    OdComplex complex[OD_MATRIX_PLACES];    // factors of a complex matrix
+    typedef OdComplex Largest;
+#else
+    typedef od_entry Largest;
+#endif
+};
+
+// Memory of a group: of one thread its own, of several shared memory.
+struct alignas(16) OdMemory {
+    alignas(16) real state[OD_N];           // where the system is evaluated
+    alignas(16) real slope[OD_N];           // f there
+#if OD_GROUP_USES_TIME
+    alignas(16) real rate[OD_N];            // df/dt
+#endif
+#if OD_MATRIX_IN_GLOBAL
+    alignas(16) OdMatrices *of_group;
+    OD_FN_MEMBER OdMatrices &matrices() const { return *of_group; }
+#else
+    alignas(16) OdMatrices of_group;
+    OD_FN_MEMBER OdMatrices &matrices() { return of_group; }
+    OD_FN_MEMBER const OdMatrices &matrices() const { return of_group; }
+#endif
+    // A right-hand side that becomes a solution; what evaluates the system does not need it, and has the same memory.
+    union {
+        alignas(16) od_entry x[OD_X_ENTRIES * sizeof(OdMatrices::Largest) / sizeof(od_entry)];
+        alignas(16) real work[OD_GROUP_WORK];
+    };
+#if OD_WIDTH > 1
+    OdCells cells;
+#endif
+};
+#if OD_WIDTH > 1
+static_assert(sizeof(OdMemory) == OD_GROUP_BYTES, "the size of OdMemory is that of gpu/implicit.rs");
+#endif
+
+// State and derivatives of the system that a group integrates.
+struct OdSystem {
+    OdGroup g;
+    OdParams p;
+    real y[OD_EACH];                        // components of this thread
+#if OD_GROUP_USES_TIME
+    real rate[OD_EACH];                     // df/dt
+#endif
+};
+
+OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
+    OdGroup g;
+    g.slot = OD_WIDTH == 1 ? 0 : threadIdx.x % OD_WIDTH;
+    g.tables = task.tables;
+    g.memory = memory.work;
+#if OD_WIDTH > 1
+    g.cells = &memory.cells;
+#endif
+    return g;
+}
+
+// Reads system s.
+OD_FN void od_read(const OdTask &task, OdSystem &x, unsigned s) {
+    const OdGroup &g = x.g;
+    x.p = od_params(task, s);
+    OD_OWN(e, i) x.y[e] = task.states[(size_t)i * task.stride + s];
+}
+
+OD_FN void od_write(const OdTask &task, const OdSystem &x, real *to, unsigned s) {
+    const OdGroup &g = x.g;
+    OD_OWN(e, i) to[(size_t)i * task.stride + s] = x.y[e];
+}
+
+// f and its derivatives at the state: `slope` and `matrix`, with -J, of the memory, and `rate`.
+OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
+    const OdGroup &g = x.g;
+    OD_GROUP_BARRIER();
+    OD_OWN(e, i) memory.state[i] = x.y[e];
+    OD_GROUP_BARRIER();
+    od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().matrix);
+#if OD_GROUP_USES_TIME
+    od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
+    OD_OWN(e, i) x.rate[e] = memory.rate[i];
+#endif
+    ++c.nfev;
+    ++c.njev;
+}
+
+// f at a state of which each thread has its components, into `slope`.
+OD_FN void od_evaluate(OdStepLoop &c, const OdSystem &x, OdMemory &memory, real t,
+                       const real (&state)[OD_EACH]) {
+    const OdGroup &g = x.g;
+    OD_OWN(e, i) memory.state[i] = state[e];
+    OD_GROUP_BARRIER();
+    od_group_rhs(g, t, memory.state, x.p, memory.slope);
+    ++c.nfev;
+}
+
+// Solves with the factors in `matrix`: b becomes the solution.
+OD_FN void od_solve(const OdSystem &x, OdMemory &memory, real (&b)[OD_EACH]) {
+    const OdGroup &g = x.g;
+    OD_OWN(e, i) memory.x[od_rhs_place(g, i)] = od_entry(b[e]);
+    OD_GROUP_BARRIER();
+    od_group_solve(g, memory.matrices().matrix, memory.x);
+    OD_OWN(e, i) b[e] = real(memory.x[od_solution_place(g, i)]);
+}
+
+// Whether f and its derivatives are numbers: -J in the matrix, not its factors.
+OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory) {
+    const OdGroup &g = x.g;
+    real sum = real(0);
+    OD_OWN(e, i) sum = od_fma(memory.slope[i], real(0), sum);
+#if OD_GROUP_USES_TIME
+    OD_OWN(e, i) sum = od_fma(x.rate[e], real(0), sum);
+#endif
+    for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) {
+        if (e != OD_MATRIX_UNUSED) sum = od_fma(real(memory.matrices().matrix[e]), real(0), sum);
+    }
+    return !od_group_any(g, sum != real(0));
+}
+
+#if OD_PROBE
+// The size of the first step, from f and its derivatives. Hairer, Norsett & Wanner I, sec. II.4, with the curvature
+// y'' = J f + df/dt, as first_step.rs has it.
+OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem &x,
+                         const OdMemory &memory) {
+    const OdGroup &g = x.g;
+    real second[OD_EACH];
+    od_group_product(g, memory.matrices().matrix, memory.slope, second);
+    // The matrix may change from here on.
+    OD_GROUP_BARRIER();
+    OdNorm state, slope, curvature;
+    od_norm_clear(state);
+    od_norm_clear(slope);
+    od_norm_clear(curvature);
+    OD_OWN(e, i) {
+        const real y = x.y[e], f = memory.slope[i];
+        const real weight = od_weight(task, i, y, y, c.length * f);
+#if OD_GROUP_USES_TIME
+        second[e] = second[e] + x.rate[e];
+#endif
+        od_norm_ratio(state, y * weight);
+        od_norm_ratio(slope, f * weight);
+        od_norm_ratio(curvature, second[e] * weight);
+    }
+    const real length = od_abs(c.length);
+    const auto norm = [&](OdNorm &n) {
+        const real size = od_group_norm(task, g, n);
+        return OD_NORM == OD_NORM_RMS ? od_sqrt(size) : size;
+    };
+    const real d0 = norm(state), d1 = norm(slope), d2 = norm(curvature);
+    const bool small = d0 < OD_SMALL || d1 < OD_SMALL;
+    real h0 = small ? OD_TINY_STEP : OD_GUESS * d0 / d1;
+    h0 = h0 < length ? h0 : length;
+    // Whatever is not a positive finite number (a slope that is not finite) becomes the tiny step.
+    h0 = h0 > real(0) ? h0 : OD_TINY_STEP;
+    // A Jacobian that is not finite says nothing of the step; the step itself will say what it is.
+    const real steepest = od_larger(d1, d2 < od_inf() ? d2 : d1);
+    const real exponent = real(-1) / real(OD_ERROR_ORDER + 1);
+    const real by_slope = od_exp(od_ln(steepest * OD_LONGER) * exponent);
+    const real flat = od_larger(OD_TINY_STEP, h0 * OD_FLAT_FRACTION);
+    const real h1 = steepest <= OD_FLAT ? flat : by_slope;
+    const real cap = h0 * OD_LONGER;
+    return h1 < cap ? h1 : cap;
+}
+#endif
+
+// Integrates systems from the queue until it is empty. A method has
+//
+//     void begin()                                    a piece begins: nothing is known of the past
+//     void prepare(c, x, memory)                      f and its derivatives at the state, as od_linearise
+//     OdAttempt attempt(task, c, x, memory, step, after)  a step of this signed size, to the state `after`
+//     real next(step, factor)                         the signed size that follows, by a factor of the controller
+//     void settle(accepted)
+template <class Method>
+OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
+    OdStepLoop c;
+    OdSystem x;
+    x.g = od_group(task, memory);
+    const OdGroup &g = x.g;
+#if OD_MATRIX_IN_GLOBAL
+    const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
+    if (g.slot == 0) memory.of_group = (OdMatrices *)task.matrices + group;
+    OD_GROUP_BARRIER();
+#endif
+    const auto save = [&](unsigned k) {
+        od_write(task, x, task.saved + (size_t)k * OD_N * task.stride, c.system);
+    };
+    bool busy = false, starting = false;
+    // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
+    for (;;) {
+        if (!busy) {
+            const unsigned s = od_group_take(g, task.next);
+            if (s >= task.n_systems) break;
+            od_read(task, x, s);
+            od_load(task, c, s, save);
+            method.begin();
+            starting = OD_PROBE && !c.resumed;
+            busy = true;
+        }
+        method.prepare(c, x, memory);
+#if OD_PROBE
+        if (starting) c.h = od_first(task, c, od_first_size(task, c, x, memory));
+        starting = false;
+#endif
+        bool whole, lost;
+        const real step = od_propose(c, whole);
+        real after[OD_EACH];
+        const OdAttempt attempt = method.attempt(task, c, x, memory, step, after);
+        const auto next_step = [&](real h, real factor) { return method.next(h, factor); };
+        const bool accepted = od_settle(task, c, attempt, whole, next_step, lost);
+        if (accepted) {
+            OD_OWN(e, i) x.y[e] = after[e];
+        }
+        method.settle(accepted);
+        int status;
+        const OdNext next = od_proceed(task, c, accepted && whole, lost, status, save);
+        if (next == OD_BEGIN) {
+            method.begin();
+            starting = OD_PROBE;
+        }
+        if (next == OD_END) {
+            od_write(task, x, task.end_states, c.system);
+            if (g.slot == 0) od_finish(task, c, status);
+            busy = false;
+        }
+    }
+}
