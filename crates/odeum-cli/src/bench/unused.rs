@@ -28,13 +28,8 @@ pub(super) fn of_mechanisms(args: &BenchArgs) -> Result<(), Finding> {
     let help =
         "these belong to studies of built-in problems; --parts chooses what is measured here";
     refuse(args, &given, help)?;
-    if let Some(device @ Device::Cuda(_)) = &args.place.device {
-        return Err(Finding::error("mechanisms run on the processor")
-            .field("--device")
-            .found(device)
-            .help("give --device cpu, or leave it out"));
-    }
-    if args.systems.len() > 1 {
+    let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
+    if args.systems.len() > 1 && !on_gpu {
         let all: Vec<String> = args.systems.iter().map(usize::to_string).collect();
         let message = format!("the study `{}` takes one number of systems", args.name);
         return Err(Finding::error(message)

@@ -9,9 +9,11 @@ use super::run::Ready;
 use super::source::Traits;
 use super::system::DeviceSystem;
 use super::task::{self, Task};
-use crate::ensemble::{Ensemble, check_sizes, check_span};
+use crate::dynamic::DynSystem;
+use crate::ensemble::{Ensemble, check_shape, check_span};
 use crate::method::Method;
 use crate::options::Options;
+use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Graph, Scalar, System};
@@ -53,15 +55,34 @@ impl<T: Scalar> Session<T> {
         ordinal: usize,
         options: &Options,
     ) -> Result<Self, Error> {
-        Self::check(system, ensemble, method, options, &format!("cuda:{ordinal}"))?;
-        Self::begin(Kept::open(ordinal)?, system, ensemble, method, options)
+        let sizes = (system.dim(), system.n_params());
+        Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        let system = DeviceSystem::recorded(Graph::trace(system));
+        Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
+    }
+
+    /// The same of a system whose type is not known.
+    ///
+    /// # Errors
+    /// As [`new`](Session::new).
+    pub fn of(
+        system: &DynSystem,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        ordinal: usize,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let sizes = (system.dim(), system.n_params());
+        Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        let system = system.any().on_device();
+        Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 }
 
 impl<T: Scalar, D: Device> Session<T, D> {
     /// Refuses what cannot be used.
-    fn check<S: System>(
-        system: &S,
+    fn check(
+        sizes: (usize, usize),
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
@@ -70,7 +91,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         method.check()?;
         plan::refuse(method, options, device)?;
         options.check(ensemble)?;
-        check_sizes(system, ensemble)?;
+        check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
         if !options.save_times().is_empty() {
             return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
         }
@@ -85,20 +106,21 @@ impl<T: Scalar, D: Device> Session<T, D> {
         method: &Method,
         options: &Options,
     ) -> Result<Self, Error> {
-        Self::check(system, ensemble, method, options, &kept.device.name())?;
-        Self::begin(kept, system, ensemble, method, options)
+        let sizes = (system.dim(), system.n_params());
+        Self::check(sizes, ensemble, method, options, &kept.device.name())?;
+        let system = DeviceSystem::recorded(Graph::trace(system));
+        Self::begin(kept, &system, ensemble, method, options)
     }
 
-    fn begin<S: System>(
+    fn begin(
         kept: Arc<Kept<D>>,
-        system: &S,
+        system: &DeviceSystem,
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
     ) -> Result<Self, Error> {
-        let system = DeviceSystem::recorded(Graph::trace(system));
         let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
-        let ready = Ready::new(&kept, &system, method, &traits, ensemble.len())?;
+        let ready = Ready::new(&kept, system, method, &traits, ensemble.len())?;
         let n_counts = task::n_counts(method);
         // Steps lie in an array of the session's own.
         let shape =
@@ -173,6 +195,20 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// When the driver fails.
     pub fn states(&mut self) -> Result<Vec<T>, Error> {
         self.get(self.offsets.states, self.dim * self.systems)
+    }
+
+    /// States, times, statuses and costs of the last advance, without warnings and times of the run.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn solution(&mut self) -> Result<Solution<T>, Error> {
+        let mut solution = Solution::empty(self.systems, self.dim, &[]);
+        solution.states = self.states()?;
+        solution.status = self.statuses()?;
+        solution.stats = self.stats()?;
+        let times: Vec<T> = self.get(self.offsets.end_times, self.systems)?;
+        solution.t = times.into_iter().map(Scalar::to_f64).collect();
+        Ok(solution)
     }
 
     /// How each system ended the last advance \[M\].

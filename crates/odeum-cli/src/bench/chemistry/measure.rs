@@ -4,9 +4,11 @@ use super::row::Row;
 use super::states::States;
 use odeum_io::Finding;
 use odeum_kinetics::{JacobianForm, Reactor};
+use odeum_ode::gpu::Session;
 use odeum_ode::method::JacobianBy;
 use odeum_ode::{
-    Controller, Cpu, Device, DynSystem, Ensemble, Isa, Method, Options, Solution, Solver, Tolerance,
+    Controller, Cpu, Device, DynSystem, Ensemble, FirstStep, Isa, Method, Options, Solution, Solver,
+    Tolerance,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,6 +27,8 @@ const ATOL_FRACTION: f64 = ATOL / RTOL;
 const TOLERANCES: [f64; 11] = [1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 1e-9];
 /// Tolerance of the reference.
 const TIGHT: (f64, f64) = (1e-12, 1e-18);
+/// Sizes of ensembles on GPUs unless said.
+const GPU_SIZES: [usize; 4] = [1024, 8192, 65_536, 262_144];
 /// Reactors of the part on convergence.
 const FEW: usize = 512;
 
@@ -98,9 +102,38 @@ struct Run {
     approximate: bool,
     rtol: f64,
     systems: usize,
-    threads: usize,
-    isa: Isa,
+    place: Place,
+    first: FirstStep,
     sorted: bool,
+}
+
+/// Where a run is made, and what of it is timed.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// A processor.
+    Cpu { threads: usize, isa: Isa },
+    /// The GPU of this number: the kernel, over states that are there already.
+    Kernel(usize),
+    /// The same from arrays of the host to arrays of the host.
+    Arrays(usize),
+}
+
+impl Place {
+    fn device(self) -> Device {
+        match self {
+            Place::Cpu { threads, isa } => Device::Cpu(Cpu { threads: Some(threads), isa }),
+            Place::Kernel(ordinal) | Place::Arrays(ordinal) => Device::cuda(ordinal),
+        }
+    }
+
+    fn variant(self) -> &'static str {
+        match self {
+            Place::Cpu { isa: Isa::Scalar, .. } => "scalar",
+            Place::Cpu { .. } => "lanes",
+            Place::Kernel(_) => "cuda kernel",
+            Place::Arrays(_) => "cuda",
+        }
+    }
 }
 
 impl<'a> Study<'a> {
@@ -117,7 +150,7 @@ impl<'a> Study<'a> {
             reactor.energy(),
             JacobianForm::Approximate,
         ));
-        let ensemble = states.ensemble(reactor, usize::MAX, dt)?;
+        let ensemble = states.ensemble(reactor, states.0.len(), dt)?;
         let options = Options::new(Tolerance::new(TIGHT.0, TIGHT.1));
         let reference = Solver::new(&rhs, &Method::radau(), &Device::cpu(), &options)
             .and_then(|solver| solver.solve(&ensemble))
@@ -135,8 +168,8 @@ impl<'a> Study<'a> {
             approximate: false,
             rtol: RTOL,
             systems: self.states.0.len(),
-            threads: 1,
-            isa: Isa::best(),
+            place: Place::Cpu { threads: 1, isa: Isa::best() },
+            first: FirstStep::Automatic,
             sorted: false,
         }
     }
@@ -165,10 +198,11 @@ impl<'a> Study<'a> {
             Part::Methods => {
                 runs.extend(self.methods().into_iter().map(|m| self.usual(m)));
                 let best = || self.usual(Method::rodas4());
-                runs.push(Run { isa: Isa::Scalar, ..best() });
+                runs.push(Run { place: Place::Cpu { threads: 1, isa: Isa::Scalar }, ..best() });
                 let all = Cpu { threads, ..Cpu::default() }.thread_count();
                 if all > 1 {
-                    runs.push(Run { threads: all, ..best() });
+                    let place = Place::Cpu { threads: all, isa: Isa::best() };
+                    runs.push(Run { place, ..best() });
                 }
             }
             Part::Tolerances => {
@@ -226,18 +260,29 @@ impl<'a> Study<'a> {
         let ensemble: Ensemble<f64> = states.ensemble(self.reactor, run.systems, self.dt)?;
         let options = Options::new(Tolerance::new(run.rtol, run.rtol * ATOL_FRACTION))
             .segments(self.segments);
-        let device = Device::Cpu(Cpu { threads: Some(run.threads), isa: run.isa });
+        let options = options.first_step(run.first);
         let rhs = if run.approximate { &self.approximate } else { &self.rhs };
-        let solver = Solver::new(rhs, &run.method, &device, &options).map_err(broken)?;
+        let solver =
+            Solver::new(rhs, &run.method, &run.place.device(), &options).map_err(broken)?;
         let mut seconds = Vec::new();
         let solution = loop {
             let begun = Instant::now();
-            let solution = solver.solve(&ensemble).map_err(broken)?;
-            let taken = begun.elapsed().as_secs_f64();
+            let (solution, kernel) = match run.place {
+                Place::Kernel(ordinal) => {
+                    let mut session = Session::of(rhs, &ensemble, &run.method, ordinal, &options)
+                        .map_err(broken)?;
+                    let ms = session.advance((0.0, self.dt)).map_err(broken)?;
+                    (session.solution().map_err(broken)?, Some(ms / 1e3))
+                }
+                _ => (solver.solve(&ensemble).map_err(broken)?, None),
+            };
+            let taken = kernel.unwrap_or_else(|| begun.elapsed().as_secs_f64());
             seconds.push(taken);
             let spent: f64 = seconds.iter().sum();
             let enough = spent > ENOUGH && seconds.len() >= *RUNS.start();
-            if enough || seconds.len() >= *RUNS.end() || taken > LONG_RUN {
+            let long = begun.elapsed().as_secs_f64() > LONG_RUN;
+            let again = !long || kernel.is_some() && seconds.len() < *RUNS.start();
+            if enough || seconds.len() >= *RUNS.end() || !again {
                 break solution;
             }
         };
@@ -254,10 +299,17 @@ impl<'a> Study<'a> {
         Ok(Row {
             part: part.name(),
             method: run.method.name().to_owned(),
-            variant: if run.isa == Isa::Scalar { "scalar" } else { "lanes" },
-            device: "cpu".to_owned(),
+            variant: run.place.variant(),
+            device: run.place.device().to_string(),
             precision: "f64",
-            threads: run.threads,
+            threads: match run.place {
+                Place::Cpu { threads, .. } => threads,
+                _ => 1,
+            },
+            first_step: match run.first {
+                FirstStep::Fraction(_) => "whole",
+                _ => "automatic",
+            },
             systems,
             order: if run.sorted { "sorted" } else { "random" }.to_owned(),
             dt: self.dt,
@@ -287,16 +339,84 @@ impl<'a> Study<'a> {
         })
     }
 
+    /// Measures a part on the GPU of this number, with ensembles of these sizes.
+    pub(super) fn part_on_gpu(
+        &self,
+        part: Part,
+        ordinal: usize,
+        sizes: &[usize],
+    ) -> Result<Vec<Row>, Finding> {
+        let sizes = if sizes.is_empty() { &GPU_SIZES[..] } else { sizes };
+        let most = sizes.iter().copied().max().unwrap_or(0);
+        let on_gpu = |method: Method, systems: usize| Run {
+            systems,
+            place: Place::Kernel(ordinal),
+            ..self.usual(method)
+        };
+        let whole = |run: Run| Run { first: FirstStep::Fraction(1.0), ..run };
+        let mut runs: Vec<Run> = Vec::new();
+        match part {
+            Part::Methods => {
+                // What a core and the processor do of the same in the same run.
+                runs.push(self.usual(Method::rodas4()));
+                let all = Cpu::default().thread_count();
+                let place = Place::Cpu { threads: all, isa: Isa::best() };
+                runs.push(Run { place, ..self.usual(Method::rodas4()) });
+                for method in self.methods() {
+                    runs.push(on_gpu(method.clone(), most));
+                    runs.push(whole(on_gpu(method, most)));
+                }
+                let place = Place::Arrays(ordinal);
+                runs.push(Run { place, ..on_gpu(Method::rodas4(), most) });
+            }
+            Part::Tolerances => {
+                for method in self.methods() {
+                    for rtol in [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9] {
+                        runs.push(Run { rtol, ..on_gpu(method.clone(), most) });
+                    }
+                }
+            }
+            Part::Sizes => {
+                let all = sizes.iter().flat_map(|&systems| {
+                    self.methods().into_iter().map(move |method| (systems, method))
+                });
+                runs.extend(all.map(|(systems, method)| on_gpu(method, systems)));
+            }
+            Part::Orders => {
+                for method in [Method::rodas4(), Method::radau()] {
+                    runs.push(on_gpu(method.clone(), most));
+                    runs.push(Run { sorted: true, ..on_gpu(method, most) });
+                }
+            }
+            Part::Jacobians => {
+                runs.push(on_gpu(Method::ros34pw2(), most));
+                runs.push(Run { approximate: true, ..on_gpu(Method::ros34pw2(), most) });
+            }
+            Part::Convergence => {
+                for method in self.methods() {
+                    for steps in [1.0, 3.0, 10.0, 30.0, 100.0, 300.0] {
+                        let fixed = Controller::fixed(self.dt / steps);
+                        let method = method.clone().with_controller(fixed);
+                        runs.push(on_gpu(method, FEW));
+                    }
+                }
+            }
+        }
+        let has_kernel = |run: &Run| !matches!(run.method, Method::Radau(_) | Method::Exponential(_));
+        runs.into_iter().filter(has_kernel).map(|run| self.measure(part, &run)).collect()
+    }
+
     /// E of every reactor (Curtis, Niemeyer & Sung 2017, eq. 1), smallest first; NaN counts as largest.
     fn errors(&self, solution: &Solution<f64>) -> Vec<f64> {
-        let (count, all) = (solution.len(), self.reference.len());
+        let (systems, all) = (solution.len(), self.reference.len());
+        let count = systems.min(all);
         // T and Y, without the amount of substance.
         let measured = solution.dim - 1;
         let mut errors: Vec<f64> = (0..count)
             .map(|s| {
                 let squares = (0..measured).map(|i| {
                     let (y, exact) =
-                        (solution.states[i * count + s], self.reference.states[i * all + s]);
+                        (solution.states[i * systems + s], self.reference.states[i * all + s]);
                     ((y - exact) / (ATOL + RTOL * exact.abs())).powi(2)
                 });
                 squares.sum::<f64>().sqrt()

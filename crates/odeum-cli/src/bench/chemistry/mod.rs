@@ -19,6 +19,7 @@ use measure::{Part, Study};
 use odeum_case::mechanism;
 use odeum_io::Finding;
 use odeum_kinetics::Reactor;
+use odeum_ode::Device;
 use row::{Document, Row};
 use states::States;
 use std::sync::Arc;
@@ -60,7 +61,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         Some(path) => Some(Database::read(path, &kinetics).map_err(bad)?),
         None => None,
     };
-    let wanted = args.systems.first().copied().unwrap_or(STATES);
+    // On a GPU the states are repeated up to the numbers of systems.
+    let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
+    let wanted = args.systems.first().filter(|_| !on_gpu).copied().unwrap_or(STATES);
     let states = match saved {
         Some(database) => States::of_database(&database, wanted),
         None if along_ignition => States::along_ignition(&kinetics, wanted)?,
@@ -108,7 +111,12 @@ fn measure(
             if part == Part::Convergence && dt > 1e-5 {
                 continue;
             }
-            let found = study.part(part, args.place.threads)?;
+            let found = match &args.place.device {
+                Some(Device::Cuda(cuda)) => {
+                    study.part_on_gpu(part, cuda.ordinals[0], &args.systems)?
+                }
+                _ => study.part(part, args.place.threads)?,
+            };
             show_part(&found, part, dt, quiet);
             rows.extend(found);
             if super::is_for_nobody(args) {

@@ -19,7 +19,7 @@ pub(crate) struct Row {
     /// Part of the study.
     pub(crate) part: &'static str,
     pub(crate) method: String,
-    /// `scalar` or `lanes`.
+    /// `scalar`, `lanes`, `cuda kernel` (over resident states) or `cuda` (from arrays to arrays of the host).
     pub(crate) variant: &'static str,
     pub(crate) device: String,
     pub(crate) precision: &'static str,
@@ -33,6 +33,8 @@ pub(crate) struct Row {
     pub(crate) atol: f64,
     /// Size of fixed steps \[s\], where steps are fixed.
     pub(crate) fixed_step: Option<f64>,
+    /// `automatic`, or `whole`: the first step attempted is the global step.
+    pub(crate) first_step: &'static str,
     /// `exact`, `differences` or `approximate`.
     pub(crate) jacobian: &'static str,
     /// Fastest of the runs \[s\].

@@ -85,7 +85,7 @@ impl States {
         States(states)
     }
 
-    /// The first `count` states as an ensemble over `dt`.
+    /// An ensemble of `count` states over `dt`, of which those beyond the last one are the first ones again.
     pub(crate) fn ensemble(
         &self,
         reactor: &Reactor,
@@ -93,11 +93,10 @@ impl States {
         dt: f64,
     ) -> Result<Ensemble<f64>, Finding> {
         let broken = |why: String| Finding::error(format!("a state to start from: {why}"));
-        let count = count.min(self.0.len());
         let dim = reactor.kinetics().n_species() + 2;
         let mut all = vec![0.0; dim * count];
         let mut params = Vec::with_capacity(count);
-        for (s, (t, p, y)) in self.0[..count].iter().enumerate() {
+        for (s, (t, p, y)) in self.0.iter().cycle().take(count).enumerate() {
             let (state, [parameter]) =
                 reactor.state(*t, *p, y).map_err(|error| broken(error.to_string()))?;
             for (i, x) in state.into_iter().enumerate() {
