@@ -7,10 +7,16 @@ mod entry;
 mod group;
 mod lu;
 mod ordering;
+#[allow(dead_code, reason = "as above")]
+mod straight;
 mod symbolic;
+#[cfg(test)]
+mod testing;
 
 pub(crate) use entry::{Complex, Entry};
 #[allow(unused_imports, reason = "as above")]
 pub(crate) use group::{GROUP_LU, GroupLu};
 pub(crate) use lu::{Factor, Lu, Pivots, Solve};
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use straight::StraightLu;
 pub(crate) use symbolic::Symbolic;

@@ -8,9 +8,9 @@
 //! keeps in place and a tail has told all threads as pivot rows. Both sums are those of the processor, up to
 //! rounding.
 //!
-//! Device text: `entry.cuh` (numbers), `tail.cuh` (Gauss–Jordan), `lu.cuh` (what methods call). It expects of its
-//! surroundings `real`, `od_entry`, `OdGroup`, `OD_WIDTH`, `OD_GROUP_BARRIER`, `od_group_any`, and the defines of
-//! [`GroupLu::tables`].
+//! Device text: `entry.cuh` (numbers), `tail.cuh` (Gauss–Jordan), `lu.cuh` and `product.cuh` (what methods call). It
+//! expects of its surroundings `real`, `od_entry`, `OdGroup`, `OD_WIDTH`, `OD_EACH` (components of a thread, the most),
+//! `OD_GROUP_BARRIER`, `od_group_any`, and the defines of [`GroupLu::tables`].
 
 mod factors;
 mod rounds;
@@ -26,8 +26,12 @@ use odeum_core::emit::{MatrixPlaces, Tables};
 use rounds::{Solves, Term, Updates};
 
 /// Device text, for entries of either kind and precision.
-pub(crate) const GROUP_LU: &str =
-    concat!(include_str!("entry.cuh"), include_str!("tail.cuh"), include_str!("lu.cuh"));
+pub(crate) const GROUP_LU: &str = concat!(
+    include_str!("../entry.cuh"),
+    include_str!("tail.cuh"),
+    include_str!("lu.cuh"),
+    include_str!("product.cuh")
+);
 
 /// Places beyond these need 32 bits in tables.
 const MOST_NARROW: u32 = u16::MAX as u32;
@@ -37,6 +41,7 @@ pub(crate) struct GroupLu {
     factors: Factors,
     width: usize,
     places: MatrixPlaces,
+    jacobian: Pattern,
 }
 
 impl GroupLu {
@@ -57,7 +62,7 @@ impl GroupLu {
             zero: factors.zero(),
             len: factors.len,
         };
-        GroupLu { factors, width, places }
+        GroupLu { factors, width, places, jacobian: jacobian.clone() }
     }
 
     /// Where the entries of −J go.
@@ -98,7 +103,7 @@ impl GroupLu {
             if wide {
                 tables.push_u32(name, values);
             } else {
-                // All values are places, of which there are few enough.
+                // All values are places or count places, of which there are few enough.
                 tables.push_u16(name, &values.iter().map(|&x| x as u16).collect::<Vec<_>>());
             }
         };
@@ -111,6 +116,18 @@ impl GroupLu {
         push("OD_LU_TERMS", ahead(&updates.terms, self.width).as_flattened());
         push("OD_LU_SOLVE_TARGETS", solves.targets.as_flattened());
         push("OD_LU_SOLVE_TERMS", ahead(&solves.terms, self.width).as_flattened());
+        let starts = (0..self.jacobian.rows()).map(|i| self.jacobian.row_start(i));
+        let starts = starts.chain([self.jacobian.nnz()]);
+        push("OD_PRODUCT_ROWS", &starts.map(|start| start as u32).collect::<Vec<_>>());
+        let columns = self.jacobian.iter().map(|(_, column)| column as u32);
+        let terms: Vec<Term> = self
+            .places
+            .entries
+            .iter()
+            .zip(columns)
+            .map(|(&place, column)| [place, column])
+            .collect();
+        push("OD_PRODUCT_TERMS", terms.as_flattened());
         let ends: Vec<u32> = updates.levels.iter().flat_map(|&[a, b, c]| [a, b, c, 0]).collect();
         tables.push_u32("OD_LU_LEVEL_ENDS", &ends);
         tables.push_u32("OD_LU_LENGTHS", &updates.lengths);
