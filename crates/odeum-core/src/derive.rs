@@ -30,6 +30,17 @@ impl Graph {
         })
     }
 
+    /// f, and behind it the entries of its [`jacobian`](Graph::jacobian); what they share is there once.
+    pub(crate) fn linearised(&self) -> Graph {
+        let (entries, _) = self.jacobian();
+        let mut builder = Builder::default();
+        let outputs = [self, &entries].map(|graph| {
+            let place = builder.load(graph);
+            graph.outputs().iter().map(|id| place[id.index()]).collect::<Vec<_>>()
+        });
+        self.reassemble(&builder, &outputs.concat())
+    }
+
     /// The derivatives ∂f/∂p by the parameters, as [`jacobian`](Graph::jacobian).
     pub fn param_jacobian(&self) -> (Graph, Pattern) {
         self.derivatives(self.n_params(), |node| match node {

@@ -23,10 +23,12 @@ mod group;
 mod partition;
 mod recorded;
 mod rows;
+mod straight;
 mod tables;
 
 pub use group::{GroupText, Grouped, MatrixPlaces};
 pub use partition::partition;
+pub use straight::{straight, straight_cost};
 pub use tables::Tables;
 
 use crate::graph::{Class, Graph, Node, NodeId, Op};

@@ -51,6 +51,12 @@ pub trait Grouped: Debug + Send + Sync {
     /// Whether f depends on the time: then the text has `od_group_time_derivative`, too.
     fn uses_time(&self) -> bool;
 
+    /// Whether entries of −∂f/∂y and of its factors may be of single precision where a tolerance is no tighter than
+    /// their rounding can follow.
+    fn allows_single(&self) -> bool {
+        false
+    }
+
     /// Text and tables for groups of `width` threads; `single`: entries of the matrix are of single precision.
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText;
 }

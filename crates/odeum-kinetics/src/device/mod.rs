@@ -98,6 +98,10 @@ impl Grouped for Reactor {
         false
     }
 
+    fn allows_single(&self) -> bool {
+        true
+    }
+
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText {
         let kinetics = &**self.kinetics();
         let rounds = Rounds::new(kinetics, width);

@@ -5,18 +5,26 @@ use super::plan::Kernel;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::controller::Law;
-use crate::linalg::GroupLu;
+use crate::linalg::{GroupLu, StraightLu};
 use crate::method::{Method, rosenbrock};
-use odeum_core::emit::Tables;
+use odeum_core::emit::{self, Tables};
 use odeum_cuda::{Limits, Text};
 
 const GROUP: &str = include_str!("device/group.cuh");
 const LINEARISED: &str = include_str!("device/linearised.cuh");
 
+/// Entries of the matrix and its factors up to which a thread has a system: what its registers do not hold is then a small
+/// part.
+const MOST_OF_THREAD: u32 = 260;
+/// Operations of such a system, in additions: more do not stay in the cache of instructions.
+const MOST_STRAIGHT: u64 = 12_000;
 /// Equations up to which a warp has a system; a block of several warps has larger ones.
 const MOST_OF_WARP: usize = 128;
 /// Warps of such a block.
 const WARPS: usize = 4;
+
+/// Vectors of a system that are alive at once, about.
+const VECTORS: usize = 8;
 
 /// Registers that hold the stages of a thread, in numbers, at most.
 const STAGE_REGISTERS: usize = 32;
@@ -82,11 +90,11 @@ struct Linear {
 }
 
 /// By a group of `width` threads.
-fn grouped(system: &DeviceSystem, width: usize, entry: usize) -> Linear {
+fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> Linear {
     let grouped = &*system.grouped;
     let lu = GroupLu::new(&grouped.jacobian_pattern(), width, entry);
     let places = lu.places();
-    let group = grouped.group_text(width, places, entry == 4);
+    let group = grouped.group_text(width, places, single);
     let mut tables = lu.tables();
     tables.append(group.tables);
     Linear {
@@ -98,6 +106,25 @@ fn grouped(system: &DeviceSystem, width: usize, entry: usize) -> Linear {
         work: group.memory,
         uses_time: grouped.uses_time(),
     }
+}
+
+/// By one thread, where the system is small and recorded.
+fn straight(system: &DeviceSystem) -> Option<Linear> {
+    let graph = system.graph.as_deref()?;
+    let lu = StraightLu::new(&system.grouped.jacobian_pattern());
+    let places = lu.places();
+    if places.len > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
+        return None;
+    }
+    Some(Linear {
+        text: format!("{}\n{}", lu.text(), emit::straight(graph, places)),
+        tables: Tables::default(),
+        matrix: places.len as usize,
+        x: graph.outputs().len(),
+        unused: places.unused as usize,
+        work: 0,
+        uses_time: graph.uses_time(),
+    })
 }
 
 /// Bytes of the structure `OdMemory` (device/linearised.cuh) with matrices of so many.
@@ -118,19 +145,28 @@ pub(super) fn kernel(
     method: &Method,
     traits: &Traits,
     limits: &Limits,
+    least_width: usize,
 ) -> Option<Kernel> {
     let family = Family::of(method)?;
     let (dim, n_params) = system.grouped.sizes();
-    let (word, entry) = (traits.word(), traits.word());
-    let width = if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP };
+    let word = traits.word();
+    let single = traits.float || traits.loose && system.grouped.allows_single();
+    let entry = if single { 4 } else { 8 };
     let (largest, of_place) = family.bytes(entry);
-    let linear = grouped(system, width, largest);
-    let sizes = (dim, word, largest, width);
-    let matrices = linear.matrix.next_multiple_of(16) * of_place;
-    let layout =
-        Layout::group(width, memory(&linear, matrices, sizes), 0, limits).or_else(|| {
-            Layout::group(width, memory(&linear, size_of::<u64>(), sizes), matrices, limits)
-        })?;
+    let alone = if least_width == 1 { straight(system) } else { None };
+    let (linear, layout) = if let Some(linear) = alone {
+        let bytes = linear.matrix * of_place + VECTORS * dim * word;
+        (linear, Layout::implicit(bytes / 4))
+    } else {
+        let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });
+        let linear = grouped(system, width, largest, single);
+        let sizes = (dim, word, largest, width);
+        let matrices = linear.matrix.next_multiple_of(16) * of_place;
+        let shared = |matrices: usize| memory(&linear, matrices, sizes);
+        let layout = Layout::group(width, shared(matrices), 0, limits)
+            .or_else(|| Layout::group(width, shared(size_of::<u64>()), matrices, limits))?;
+        (linear, layout)
+    };
 
     let mut text = Text::default();
     let sizes = (dim, n_params);
@@ -138,15 +174,15 @@ pub(super) fn kernel(
     text.define("OD_IMPLICIT", 1);
     text.define("OD_KEEPS_JACOBIAN", u8::from(family.keeps_jacobian));
     text.define("OD_COMPLEX", u8::from(family.complex));
-    text.define("OD_WIDTH", width);
+    text.define("OD_WIDTH", layout.width);
     text.define("OD_GROUP_USES_TIME", u8::from(linear.uses_time));
     text.define("OD_GROUP_WORK", linear.work.div_ceil(word).max(1));
     text.define("OD_MATRIX_UNUSED", format_args!("{}u", linear.unused));
-    text.define("OD_GROUP_BYTES", layout.shared / (layout.block / width));
+    text.define("OD_GROUP_BYTES", layout.shared / (layout.block / layout.width));
     text.define("OD_MATRIX_IN_GLOBAL", u8::from(layout.global > 0));
     text.define("OD_MOST_STAGE_REGISTERS", STAGE_REGISTERS);
     source::common(&mut text);
-    text.line("typedef real od_entry;");
+    text.line(format_args!("typedef {} od_entry;", if single { "float" } else { "double" }));
     text.line(GROUP);
     text.line(linear.tables.defines());
     text.line(&linear.text);

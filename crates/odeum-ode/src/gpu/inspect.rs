@@ -68,11 +68,21 @@ impl<D: Device> Devices<D> {
     /// kernel.
     pub fn lanes_up_to(self, systems: usize) -> Self {
         let with_lanes = |kept: Arc<Kept<D>>| {
-            let mut kept = Kept::new(kept.device.clone());
-            kept.lane_systems = systems;
-            Arc::new(kept)
+            let mut lanes = Kept::new(kept.device.clone());
+            (lanes.lane_systems, lanes.least_width) = (systems, kept.least_width);
+            Arc::new(lanes)
         };
         Devices(self.0.into_iter().map(with_lanes).collect())
+    }
+
+    /// The same, with at least so many threads for each system by implicit methods: one, or whole warps.
+    pub fn threads_at_least(self, width: usize) -> Self {
+        let wider = |kept: Arc<Kept<D>>| {
+            let mut wider = Kept::new(kept.device.clone());
+            (wider.lane_systems, wider.least_width) = (kept.lane_systems, width);
+            Arc::new(wider)
+        };
+        Devices(self.0.into_iter().map(wider).collect())
     }
 
     /// Streams with their memory that no run is using, of all devices.

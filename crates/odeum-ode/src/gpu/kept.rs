@@ -14,6 +14,8 @@ pub(super) struct Kept<D: Device> {
     pub(super) limits: Limits,
     /// Systems up to which several lanes for each are the faster way.
     pub(super) lane_systems: usize,
+    /// Threads of a system at least, of implicit methods.
+    pub(super) least_width: usize,
     loaded: Mutex<Recent<Arc<Kernel>, Place<D>>>,
     /// Streams and their memory that no run is using.
     idle: Mutex<Vec<Lane<D>>>,
@@ -62,7 +64,8 @@ impl<D: Device> Kept<D> {
     pub(super) fn new(device: D) -> Self {
         let limits = device.limits();
         let lane_systems = plan::lane_systems(&limits);
-        Kept { device, limits, lane_systems, loaded: Mutex::default(), idle: Mutex::default() }
+        let (loaded, idle) = Default::default();
+        Kept { device, limits, lane_systems, least_width: 1, loaded, idle }
     }
 
     /// A lane whose arena has at least this many bytes: an idle one, or a new one.

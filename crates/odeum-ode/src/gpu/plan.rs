@@ -36,6 +36,8 @@ pub(crate) fn lane_systems(limits: &Limits) -> usize {
 pub(crate) struct Wanted {
     /// Whether several lanes for a system are the faster way.
     lanes: bool,
+    /// Threads of a system at least, of implicit methods.
+    least_width: usize,
     limits: Limits,
     traits: Traits,
     method: Method,
@@ -50,10 +52,11 @@ impl Wanted {
         method: &Method,
         traits: &Traits,
         limits: &Limits,
-        lanes: bool,
+        (lanes, least_width): (bool, usize),
     ) -> Self {
         Wanted {
             lanes,
+            least_width,
             limits: *limits,
             traits: traits.clone(),
             method: method.clone(),
@@ -64,9 +67,9 @@ impl Wanted {
     /// The kernel; `None` for methods without kernels. That of lanes gives the same bits as that of
     /// threads.
     fn plan(&self) -> Option<Kernel> {
-        let Wanted { lanes: wants_lanes, limits, traits, method, system } = self;
+        let Wanted { lanes: wants_lanes, least_width, limits, traits, method, system } = self;
         if method.jacobian_by().is_some() {
-            return implicit::kernel(system, method, traits, limits);
+            return implicit::kernel(system, method, traits, limits, *least_width);
         }
         let graph = system.graph.as_deref()?;
         if *wants_lanes && let Some(lanes) = lanes(graph, method, traits, limits) {
@@ -186,7 +189,7 @@ mod tests {
     fn wanted(system: &DeviceSystem, lanes: bool) -> Wanted {
         let (method, options) = (Method::rkck(), Options::new(Tolerance::new(1e-6, 1e-9)));
         let traits = Traits::new(false, true, &method, &options);
-        Wanted::new(system, &method, &traits, &Limits::HOPPER, lanes)
+        Wanted::new(system, &method, &traits, &Limits::HOPPER, (lanes, 1))
     }
 
     #[test]

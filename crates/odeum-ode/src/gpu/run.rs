@@ -177,8 +177,8 @@ impl<D: Device> Ready<D> {
         traits: &Traits,
         systems: usize,
     ) -> Result<Self, Error> {
-        let lanes = systems <= device.lane_systems;
-        let wanted = Wanted::new(system, method, traits, &device.limits, lanes);
+        let widths = (systems <= device.lane_systems, device.least_width);
+        let wanted = Wanted::new(system, method, traits, &device.limits, widths);
         let kernel = planned(wanted).ok_or_else(|| no_kernel(method, &device.device.name()))?;
         let loaded = device.load(&kernel)?;
         Ok(Ready { kernel, loaded })

@@ -135,6 +135,7 @@ conforms!(rkc_cuda_f32, Method::rkc(), Place::Host, f32);
 conforms!(rodas3_cuda_f64, Method::rodas3(), Place::Host, f64);
 conforms!(rodas4_cuda_f64, Method::rodas4(), Place::Host, f64);
 conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);
+conforms!(rodas4_warp_f64, Method::rodas4(), Place::Groups(32), f64);
 conforms!(rodas5p_cuda_f64, Method::rodas5p(), Place::Host, f64);
 conforms!(ros34pw2_cuda_f64, Method::ros34pw2(), Place::Host, f64);
 

@@ -50,12 +50,25 @@ pub(crate) enum Place {
     Inlined(Device),
     /// The driver and the kernels of GPUs on the host device, with a thread for each system.
     Host,
+    /// The same with so many threads for each system.
+    Groups(usize),
+}
+
+impl Place {
+    /// The host device, and threads for each system at least.
+    fn on_host(&self) -> Option<usize> {
+        match self {
+            Place::Device(_) | Place::Inlined(_) => None,
+            Place::Host => Some(1),
+            Place::Groups(width) => Some(*width),
+        }
+    }
 }
 
 impl Subject {
     /// False where this machine cannot run the instance.
     pub(crate) fn can_run(&self) -> bool {
-        !matches!(self.place, Place::Host) || host::is_available()
+        self.place.on_host().is_none() || host::is_available()
     }
 
     /// True where systems may end at a level.
@@ -75,7 +88,7 @@ impl Subject {
             Place::Device(device) => {
                 erased(DynSystem::new(system), ensemble, method, device, options)
             }
-            Place::Host => on_host(&system, ensemble, method, options),
+            Place::Host | Place::Groups(_) => self.on_host(&system, ensemble, method, options),
         }
     }
 
@@ -91,8 +104,21 @@ impl Subject {
             Place::Device(device) | Place::Inlined(device) => {
                 erased(Tape::trace(system).into(), ensemble, method, device, options)
             }
-            Place::Host => on_host(system, ensemble, method, options),
+            Place::Host | Place::Groups(_) => self.on_host(system, ensemble, method, options),
         }
+    }
+
+    fn on_host<T: Precision>(
+        &self,
+        system: &impl System,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+    ) -> Solution<T> {
+        let width = self.place.on_host().unwrap_or(1);
+        let devices = Devices::new(vec![host::setup().device()]);
+        let devices = devices.lanes_up_to(0).threads_at_least(width);
+        devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap()
     }
 
     fn smooth<T: Precision>(
@@ -136,16 +162,6 @@ fn erased<T: Precision>(
 }
 
 /// By the driver and the kernels of GPUs, with a thread for each system.
-fn on_host<T: Precision>(
-    system: &impl System,
-    ensemble: &Ensemble<T>,
-    method: &Method,
-    options: &Options,
-) -> Solution<T> {
-    let devices = Devices::new(vec![host::setup().device()]).lanes_up_to(0);
-    devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap()
-}
-
 fn options<T: Precision>() -> Options {
     // RKC is of order 2: at 1e-6 it takes thousands of steps where the others take tens.
     let rtol = 1e-5_f64.max(40.0 * T::EPSILON);

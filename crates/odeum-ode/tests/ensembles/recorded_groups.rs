@@ -1,7 +1,7 @@
-//! Recorded systems by groups of threads on the host device, against programs of the processor.
+//! Recorded systems by groups of threads, or by one thread, on the host device, against programs of the processor.
 
 use crate::device_compile::nvrtc;
-use odeum_core::emit::{Grouped, MatrixPlaces};
+use odeum_core::emit::{Grouped, MatrixPlaces, straight};
 use odeum_core::graph::{Node, Op};
 use odeum_core::{Graph, Program, Real, Scalar, Symbol};
 use odeum_cuda::host::Setup;
@@ -18,7 +18,9 @@ struct OdParams {
     const real *values;
     OD_FN_MEMBER real operator[](int j) const { return __ldg(values + j); }
 };
-#if OD_WIDTH == 32 || !defined(__CUDACC__)
+#if OD_WIDTH == 1
+#define OD_GROUP_BARRIER()
+#elif OD_WIDTH == 32 || !defined(__CUDACC__)
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()
 #else
 #define OD_GROUP_BARRIER() __syncthreads()
@@ -29,26 +31,26 @@ extern "C" __global__ void od_recorded(
     real *linearised, real *rates, real *matrices) {
     OD_SHARED(real, shared);
     const unsigned s = blockIdx.x;
-    real *const y = shared, *const f = y + OD_TAPE_STATES;
-    od_entry *const matrix = (od_entry *)(f + OD_TAPE_STATES);
-    const OdGroup g = {threadIdx.x, tables, (real *)(matrix + (OD_TAPE_MATRIX + 1) / 2 * 2)};
-    const OdParams p = {params + s * OD_TAPE_PARAMS};
-    for (unsigned i = g.slot; i < OD_TAPE_STATES; i += OD_WIDTH) y[i] = states[s * OD_TAPE_STATES + i];
+    real *const y = shared, *const f = y + OD_TEST_STATES;
+    od_entry *const matrix = (od_entry *)(f + OD_TEST_STATES);
+    const OdGroup g = {threadIdx.x, tables, (real *)(matrix + (OD_TEST_MATRIX + 1) / 2 * 2)};
+    const OdParams p = {params + s * OD_TEST_PARAMS};
+    for (unsigned i = g.slot; i < OD_TEST_STATES; i += OD_WIDTH) y[i] = states[s * OD_TEST_STATES + i];
     OD_GROUP_BARRIER();
     od_group_rhs(g, t, y, p, f);
-    for (unsigned i = g.slot; i < OD_TAPE_STATES; i += OD_WIDTH) slopes[s * OD_TAPE_STATES + i] = f[i];
+    for (unsigned i = g.slot; i < OD_TEST_STATES; i += OD_WIDTH) slopes[s * OD_TEST_STATES + i] = f[i];
     OD_GROUP_BARRIER();
     od_group_linearise(g, t, y, p, f, matrix);
-    for (unsigned i = g.slot; i < OD_TAPE_STATES; i += OD_WIDTH) {
-        linearised[s * OD_TAPE_STATES + i] = f[i];
+    for (unsigned i = g.slot; i < OD_TEST_STATES; i += OD_WIDTH) {
+        linearised[s * OD_TEST_STATES + i] = f[i];
     }
 #if OD_GROUP_USES_TIME
     OD_GROUP_BARRIER();
     od_group_time_derivative(g, t, y, p, f);
-    for (unsigned i = g.slot; i < OD_TAPE_STATES; i += OD_WIDTH) rates[s * OD_TAPE_STATES + i] = f[i];
+    for (unsigned i = g.slot; i < OD_TEST_STATES; i += OD_WIDTH) rates[s * OD_TEST_STATES + i] = f[i];
 #endif
-    for (unsigned e = g.slot; e < OD_TAPE_MATRIX; e += OD_WIDTH) {
-        matrices[s * OD_TAPE_MATRIX + e] = real(matrix[e]);
+    for (unsigned e = g.slot; e < OD_TEST_MATRIX; e += OD_WIDTH) {
+        matrices[s * OD_TEST_MATRIX + e] = real(matrix[e]);
     }
 }
 "#;
@@ -60,18 +62,33 @@ fn places(nnz: usize) -> MatrixPlaces {
     MatrixPlaces { entries, unused: 2 * nnz, zero: 2 * nnz + 1, len: 2 * nnz + 2 }
 }
 
-fn source<T: Scalar>(graph: &Graph, width: usize, places: &MatrixPlaces, single: bool) -> String {
-    let group = graph.group_text(width, places, single);
+/// The text of a kernel, and the tables that it reads.
+fn source<T: Scalar>(
+    graph: &Graph,
+    width: usize,
+    places: &MatrixPlaces,
+    single: bool,
+) -> (String, Vec<u8>) {
+    let (text, tables) = if width == 1 {
+        (straight(graph, places), Vec::new())
+    } else {
+        let group = graph.group_text(width, places, single);
+        (format!("{}{}", group.tables.defines(), group.text), group.tables.bytes().to_vec())
+    };
     let (float, entry) = (T::NAME == "f32", if single { "float" } else { "real" });
-    format!(
-        "#define OD_FLOAT {}\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}\n{}\n{}",
+    let text = format!(
+        "#define OD_FLOAT {}\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}\n\
+         #define OD_TEST_STATES {}u\n#define OD_TEST_PARAMS {}u\n#define OD_TEST_MATRIX {}u\n{}",
         u8::from(float),
-        group.tables.defines(),
-        KERNEL.replace("OD_TEXT", &group.text),
-    )
+        graph.n_states(),
+        graph.n_params(),
+        places.len,
+        KERNEL.replace("OD_TEXT", &text),
+    );
+    (text, tables)
 }
 
-/// What a group gives must be what programs give, within `tolerance` of the larger of value and one.
+/// What a group, or a thread, gives must be what programs give, within `tolerance` of the larger of value and one.
 fn agrees<T: Scalar>(graph: &Graph, width: usize, single: bool, states: &[f64], tolerance: f64) {
     if !crate::host::is_available() {
         return;
@@ -83,11 +100,10 @@ fn agrees<T: Scalar>(graph: &Graph, width: usize, single: bool, states: &[f64], 
     let params: Vec<f64> = (0..m * count).map(|j| 0.3 + 0.01 * j as f64).collect();
     let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
     let stream = device.stream().unwrap();
-    let text = source::<T>(graph, width, &places, single);
+    let (text, tables) = source::<T>(graph, width, &places, single);
     let kernel = device.compile(&text, "od_recorded").unwrap();
-    let tables = graph.group_text(width, &places, single).tables;
-    let mut blob = device.memory(tables.bytes().len()).unwrap();
-    stream.write(&mut blob, 0, tables.bytes()).unwrap();
+    let mut blob = device.memory(tables.len().max(1)).unwrap();
+    stream.write(&mut blob, 0, &tables).unwrap();
     let upload = |values: &[f64]| {
         let values: Vec<T> = values.iter().map(|&x| T::from_f64(x)).collect();
         let mut memory = device.memory((values.len() * size_of::<T>()).max(1)).unwrap();
@@ -197,6 +213,9 @@ fn every_operation_agrees() {
     agrees::<f64>(&graph, 32, false, &states(6, 9), 1e-14);
     agrees::<f64>(&graph, 64, true, &states(6, 3), 1e-14);
     agrees::<f32>(&graph, 32, false, &states(6, 3), 3e-5);
+    agrees::<f64>(&graph, 1, false, &states(6, 9), 1e-14);
+    agrees::<f64>(&graph, 1, true, &states(6, 3), 1e-14);
+    agrees::<f32>(&graph, 1, false, &states(6, 3), 3e-5);
 }
 
 #[test]
@@ -205,8 +224,10 @@ fn published_problems_agree() {
     let brusselator = Graph::trace(&Brusselator1d::default());
     agrees::<f64>(&brusselator, 32, false, &states(brusselator.n_states(), 2), 1e-13);
     agrees::<f64>(&brusselator, 128, false, &states(brusselator.n_states(), 2), 1e-13);
-    agrees::<f64>(&Graph::trace(&Pollu), 32, false, &states(20, 2), 1e-13);
-    agrees::<f64>(&Graph::trace(&Robertson), 32, false, &states(3, 2), 1e-13);
+    for width in [1, 32] {
+        agrees::<f64>(&Graph::trace(&Pollu), width, false, &states(20, 2), 1e-13);
+        agrees::<f64>(&Graph::trace(&Robertson), width, false, &states(3, 2), 1e-13);
+    }
 }
 
 /// More constants than 15 bits can count.
@@ -229,22 +250,28 @@ fn large_systems_have_wide_tables() {
     agrees::<f64>(&few, 128, false, &states(400, 1), 1e-9);
 }
 
-/// Machine code for an H200, of a text that does not grow with the graph.
+/// Machine code for an H200: of groups, of a text that does not grow with the graph; of a thread, with everything in
+/// registers that is not in the kernel's shared memory.
 #[test]
 fn recorded_kernels_compile() {
     const CUDA: &str = include_str!("../../src/gpu/device/cuda.cuh");
-    let graph = every_operation();
-    let places = places(graph.jacobian().1.nnz());
-    for width in [32, 128] {
-        let text = format!("{CUDA}{}", source::<f64>(&graph, width, &places, false));
+    let text = |graph: &Graph, width: usize| {
+        let places = places(graph.jacobian().1.nnz());
+        format!("{CUDA}{}", source::<f64>(graph, width, &places, false).0)
+    };
+    let (every, pollu) = (every_operation(), Graph::trace(&odeum_ode::problems::Pollu));
+    for (graph, width) in [(&every, 32), (&every, 128), (&pollu, 1)] {
+        let text = text(graph, width);
         let Some(resources) = nvrtc::resources("recorded", "od_recorded", &text) else {
             return;
         };
         assert_eq!(resources.spill_stores + resources.spill_loads, 0);
+        assert!(width > 1 || resources.stack == 0, "{resources:?}");
     }
     // Sines of the library have doubles of their own.
-    let graph = Graph::trace(&odeum_ode::problems::Pollu);
-    let places = self::places(graph.jacobian().1.nnz());
-    let text = format!("{CUDA}{}", source::<f32>(&graph, 32, &places, false));
-    nvrtc::assert_no_doubles("recorded", "od_recorded", &text);
+    let places = self::places(pollu.jacobian().1.nnz());
+    for width in [1, 32] {
+        let text = format!("{CUDA}{}", source::<f32>(&pollu, width, &places, false).0);
+        nvrtc::assert_no_doubles("recorded", "od_recorded", &text);
+    }
 }

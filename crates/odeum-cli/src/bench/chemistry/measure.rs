@@ -7,8 +7,8 @@ use odeum_kinetics::{JacobianForm, Reactor};
 use odeum_ode::gpu::Session;
 use odeum_ode::method::JacobianBy;
 use odeum_ode::{
-    Controller, Cpu, Device, DynSystem, Ensemble, FirstStep, Isa, Method, Options, Solution, Solver,
-    Tolerance,
+    Controller, Cpu, Device, DynSystem, Ensemble, FirstStep, Isa, Method, Options, Solution,
+    Solver, Tolerance,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -402,7 +402,8 @@ impl<'a> Study<'a> {
                 }
             }
         }
-        let has_kernel = |run: &Run| !matches!(run.method, Method::Radau(_) | Method::Exponential(_));
+        let has_kernel =
+            |run: &Run| !matches!(run.method, Method::Radau(_) | Method::Exponential(_));
         runs.into_iter().filter(has_kernel).map(|run| self.measure(part, &run)).collect()
     }
 

@@ -35,12 +35,14 @@ struct alignas(16) OdMemory {
     OD_FN_MEMBER OdMatrices &matrices() { return of_group; }
     OD_FN_MEMBER const OdMatrices &matrices() const { return of_group; }
 #endif
-    // A right-hand side that becomes a solution; what evaluates the system does not need it, and has the same memory.
+#if OD_WIDTH == 1
+    OdMatrices::Largest x[OD_X_ENTRIES];    // a right-hand side that becomes a solution
+#else
+    // What evaluates the system does not need the right-hand side, and has the same memory.
     union {
         alignas(16) od_entry x[OD_X_ENTRIES * sizeof(OdMatrices::Largest) / sizeof(od_entry)];
         alignas(16) real work[OD_GROUP_WORK];
     };
-#if OD_WIDTH > 1
     OdCells cells;
 #endif
 };
@@ -62,8 +64,8 @@ OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
     OdGroup g;
     g.slot = OD_WIDTH == 1 ? 0 : threadIdx.x % OD_WIDTH;
     g.tables = task.tables;
-    g.memory = memory.work;
 #if OD_WIDTH > 1
+    g.memory = memory.work;
     g.cells = &memory.cells;
 #endif
     return g;
@@ -123,6 +125,7 @@ OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory) {
 #if OD_GROUP_USES_TIME
     OD_OWN(e, i) sum = od_fma(x.rate[e], real(0), sum);
 #endif
+    OD_UNROLL_OWN
     for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) {
         if (e != OD_MATRIX_UNUSED) sum = od_fma(real(memory.matrices().matrix[e]), real(0), sum);
     }

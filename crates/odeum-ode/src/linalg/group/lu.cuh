@@ -2,11 +2,6 @@
 // reads is complete before, and what it writes after it. Vectors and matrices begin at multiples of 16 bytes, in
 // shared or in global memory.
 
-struct OdPivots {
-    bool valid;                 // the factors can be used
-    real growth;                // the largest 1 − d/σ over the pivots d of a real matrix, see linalg/lu.rs
-};
-
 // --- Tables ---
 
 #if OD_LU_WIDE

@@ -8,9 +8,9 @@
 //! keeps in place and a tail has told all threads as pivot rows. Both sums are those of the processor, up to
 //! rounding.
 //!
-//! Device text: `entry.cuh` (numbers), `tail.cuh` (Gauss–Jordan), `lu.cuh` (what methods call). It expects of its
-//! surroundings `real`, `od_entry`, `OdGroup`, `OD_WIDTH`, `OD_GROUP_BARRIER`, `od_group_any`, and the defines of
-//! [`GroupLu::tables`].
+//! Device text: `entry.cuh` (numbers), `tail.cuh` (Gauss–Jordan), `lu.cuh` and `product.cuh` (what methods call). It
+//! expects of its surroundings `real`, `od_entry`, `OdGroup`, `OD_WIDTH`, `OD_EACH` (components of a thread, the most),
+//! `OD_GROUP_BARRIER`, `od_group_any`, and the defines of [`GroupLu::tables`].
 
 mod factors;
 mod rounds;
@@ -27,7 +27,7 @@ use rounds::{Solves, Term, Updates};
 
 /// Device text, for entries of either kind and precision.
 pub(crate) const GROUP_LU: &str = concat!(
-    include_str!("entry.cuh"),
+    include_str!("../entry.cuh"),
     include_str!("tail.cuh"),
     include_str!("lu.cuh"),
     include_str!("product.cuh")
@@ -103,7 +103,7 @@ impl GroupLu {
             if wide {
                 tables.push_u32(name, values);
             } else {
-                // All values are places, of which there are few enough.
+                // All values are places or count places, of which there are few enough.
                 tables.push_u16(name, &values.iter().map(|&x| x as u16).collect::<Vec<_>>());
             }
         };

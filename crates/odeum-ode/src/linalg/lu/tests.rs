@@ -1,17 +1,8 @@
 use super::super::Complex;
+use super::super::testing::Noise;
 use super::*;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Isa, Pattern};
-
-/// Numbers in (−1, 1) that look random.
-struct Noise(u64);
-
-impl Noise {
-    fn draw(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-}
 
 /// A pattern of n equations in which each couples to some `per_row` others.
 fn pattern(n: usize, per_row: usize, noise: &mut Noise) -> Pattern {

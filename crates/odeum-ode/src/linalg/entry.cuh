@@ -87,12 +87,25 @@ OD_FN auto od_watch(E sigma) -> OdWatch<decltype(od_size(sigma))> {
     return OdWatch<Size>{od_size(od_reciprocal(sigma)) * unit, -Size(od_inf()), true};
 }
 
-// A pivot by its reciprocal, the size of its row of U with itself, and the size of that row of the matrix.
+// A pivot and its reciprocal, the size of its row of U with itself, and the size of that row of the matrix.
 template <class E, class Size>
-OD_FN void od_watch_pivot(OdWatch<Size> &watch, E inverse, E inverse_shift, Size grown, Size size) {
+OD_FN void od_watch_pivot(
+    OdWatch<Size> &watch, E pivot, E inverse, E inverse_shift, Size grown, Size size) {
     watch.valid = watch.valid && grown <= od_growth_limit(size) * size
         && od_size(inverse) < Size(od_inf());
-    const Size growth =
-        od_minus_product(od_growth(od_reciprocal(inverse), inverse_shift), watch.rounding, size);
+    const Size growth = od_minus_product(od_growth(pivot, inverse_shift), watch.rounding, size);
     watch.growth = watch.growth < growth ? growth : watch.growth;
 }
+
+// A pivot of which the reciprocal is left.
+template <class E, class Size>
+OD_FN void od_watch_pivot(
+    OdWatch<Size> &watch, E inverse, E inverse_shift, Size grown, Size size) {
+    od_watch_pivot(watch, od_reciprocal(inverse), inverse, inverse_shift, grown, size);
+}
+
+// What all pivots tell.
+struct OdPivots {
+    bool valid;                 // the factors can be used
+    real growth;                // the largest 1 − d/σ over the pivots d of a real matrix, see linalg/lu.rs
+};
