@@ -57,7 +57,7 @@ impl<'a> Plan<'a> {
             }
         }
         if !case.model.is_direct() {
-            check_place(case, &device, overrides, findings);
+            check_precision(case, findings);
         }
         let mut options = options(case);
         check_span(case, findings)?;
@@ -206,25 +206,15 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
     }
 }
 
-/// Mechanisms have one precision and one kind of device.
-fn check_place(case: &Case, device: &Device, overrides: &Overrides, findings: &Findings) {
-    let at = |field: &'static str, message: &str| match case.source_spans.find(field) {
-        Some(source_span) => source_span.error(message),
-        None => Finding::error(message).in_file(case.source.name()).field(field),
-    };
+/// Mechanisms have one precision.
+fn check_precision(case: &Case, findings: &Findings) {
     if case.run.precision == Precision::F32 {
-        let finding = at("precision", "mechanisms are integrated in double precision");
-        findings.push(finding.found("f32").help("give precision = \"f64\", or leave it out"));
-    }
-    if let Device::Cuda(_) = device {
-        let message = "mechanisms run on the processor";
-        let (finding, help) = if overrides.device.is_some() {
-            let finding = Finding::error(message).field("--device");
-            (finding, "give --device cpu, or leave it out if the case file has none")
-        } else {
-            (at("device", message), "give device = \"cpu\", or leave it out")
+        let message = "mechanisms are integrated in double precision";
+        let finding = match case.source_spans.find("precision") {
+            Some(source_span) => source_span.error(message),
+            None => Finding::error(message).in_file(case.source.name()).field("precision"),
         };
-        findings.push(finding.found(device).help(help));
+        findings.push(finding.found("f32").help("give precision = \"f64\", or leave it out"));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::report::{Style, Table, bytes, count, say, show, wrap};
 use odeum_case::{Case, Described, Level, Overrides, Plan, Until, device, stiffness};
 use odeum_io::finding::Findings;
 use odeum_ode::method::Method;
-use odeum_ode::{Atol, FirstStep, Norm, SaveAt};
+use odeum_ode::{Atol, Device, FirstStep, Norm, SaveAt, gpu};
 
 /// Most equations listed.
 const EQUATIONS: usize = 40;
@@ -113,6 +113,13 @@ fn table(plan: &Plan<'_>) -> Table {
     }
     table.pair("precision", case.run.precision.name());
     table.pair("device", device::describe(&plan.device));
+    if let Device::Cuda(cuda) = &plan.device
+        && let Some(&first) = cuda.ordinals.first()
+        && let Some(layout) =
+            gpu::layout_in_words(&case.model.rhs, &case.method.method, options, first)
+    {
+        table.pair("kernel", layout);
+    }
     table.pair("memory", bytes(plan.memory));
     table
 }

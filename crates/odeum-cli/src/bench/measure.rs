@@ -258,14 +258,16 @@ fn reference<T: Scalar>(
     let widen = |values: &[T]| values.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
     let wide = Ensemble::new(few.dim(), widen(few.states()), few.span(0))?;
     let wide = if few.n_params() == 0 { wide } else { wide.with_params(widen(few.params()))? };
+    let stiff = workload.method.jacobian_by().is_some();
     let options = Options {
-        tolerance: Tolerance::new(1e-13, 1e-15),
+        tolerance: Tolerance::new(if stiff { 1e-12 } else { 1e-13 }, 1e-15),
         first_step: FirstStep::Automatic,
         max_steps: 10_000_000,
         segments: 1,
         ..workload.options.clone()
     };
-    Solver::new(rhs, &Method::vern7(), &Device::cpu(), &options)?.solve(&wide)
+    let method = if stiff { Method::radau() } else { Method::vern7() };
+    Solver::new(rhs, &method, &Device::cpu(), &options)?.solve(&wide)
 }
 
 fn max_error<T: Scalar>(found: &Solution<T>, reference: &Solution<f64>) -> f64 {

@@ -88,16 +88,18 @@ pub(crate) fn study(name: &str) -> Option<Vec<Workload>> {
         "brusselator" => Some(vec![brusselator()?]),
         "lorenz" => lorenz(),
         "van_der_pol" => Some(vec![van_der_pol()?]),
+        "stiff" => stiff(),
         _ => None,
     }
 }
 
 /// Names of the studies, with a line on each.
-pub(crate) const STUDIES: [(&str, &str); 4] = [
+pub(crate) const STUDIES: [(&str, &str); 5] = [
     ("pleiades", "Niemeyer & Sung 2014, fig. 1: RKCK on perturbed Pleiades problems"),
     ("brusselator", "RKC on perturbed Brusselators with diffusion"),
     ("lorenz", "sweeps of the Lorenz system: adaptive, fixed step, spread-out costs"),
     ("van_der_pol", "a grid of Van der Pol oscillators in single precision"),
+    ("stiff", "stiff problems by Rodas4: Robertson, Van der Pol, HIRES, POLLU, Oregonator"),
 ];
 
 fn pleiades() -> Option<Workload> {
@@ -173,6 +175,60 @@ fn lorenz() -> Option<Vec<Workload>> {
             Precision::F64,
             5.0,
             Members::Decaying,
+        )?,
+    ])
+}
+
+/// Each with a range of its most telling parameter.
+fn stiff() -> Option<Vec<Workload>> {
+    let workload = |name, about, atol, end, (param, from, to)| {
+        let problem = problems::find(name)?;
+        Some(Workload {
+            name,
+            about,
+            problem,
+            method: Method::rodas4(),
+            options: Options::new(Tolerance::new(1e-6, atol)),
+            precision: Precision::F64,
+            span: (0.0, end),
+            members: Members::Sweep { param, from, to },
+        })
+    };
+    Some(vec![
+        workload(
+            "robertson",
+            "k1 = 0.02 to 0.06, t = 0 to 1e5, Rodas4, rtol = 1e-6, atol = 1e-10",
+            1e-10,
+            1e5,
+            (0, 0.02, 0.06),
+        )?,
+        workload(
+            "van_der_pol",
+            "mu = 900 to 1100, t = 0 to 2000, Rodas4, rtol = 1e-6, atol = 1e-8",
+            1e-8,
+            2000.0,
+            (0, 900.0, 1100.0),
+        )?,
+        workload(
+            "hires",
+            "k1 = 1.6 to 1.8, t = 0 to 300, Rodas4, rtol = 1e-6, atol = 1e-10",
+            1e-10,
+            300.0,
+            (0, 1.6, 1.8),
+        )?,
+        workload(
+            "pollu",
+            "k1 = 0.3 to 0.4, t = 0 to 60, Rodas4, rtol = 1e-6, atol = 1e-12",
+            1e-12,
+            60.0,
+            (0, 0.3, 0.4),
+        )?,
+        workload(
+            "oregonator",
+            "s = 70 to 85, t = 0 to 360, Rodas4, rtol = 1e-6, atol = 1e-8",
+            1e-8,
+            360.0,
+            (0, 70.0, 85.0),
         )?,
     ])
 }

@@ -46,8 +46,6 @@ fn options_that_change_nothing_are_refused() {
         refused(&folder, &with(&["--variants", "lanes"]), &["does not use --variants", help]);
         let add = with(&["--add", "b.json", "--plot", "a.svg"]);
         refused(&folder, &add, &["does not use --add", help]);
-        let parts = ["run on the processor", "--device", "cuda:0", "give --device cpu"];
-        refused(&folder, &with(&["--device", "cuda"]), &parts);
         let parts = ["takes one number of systems", "--systems", "16,64", "the part `sizes`"];
         refused(&folder, &with(&["--systems", "16,64"]), &parts);
         let parts = ["no part `speed`", "its parts are methods, tolerances, sizes"];

@@ -241,16 +241,10 @@ fn words_that_are_not_known() {
 }
 
 #[test]
-fn places_where_mechanisms_do_not_run() {
+fn mechanisms_are_refused_in_single_precision() {
     let single = format!("{CASE}[run]\nprecision = \"f32\"\n");
     let parts = ["in double precision", "a.toml:20:", "run.precision", "f32", "\"f64\""];
     refused(single, &parts);
-    let cuda = format!("{CASE}[run]\ndevice = \"cuda:1\"\n");
-    let parts =
-        ["mechanisms run on the processor", "a.toml:20:", "run.device", "cuda:1", "\"cpu\""];
-    refused(cuda, &parts);
-    let parts = ["mechanisms run on the processor", "--device", "cuda:0", "give --device cpu"];
-    refused_with(CASE, &["--device", "cuda"], &parts);
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub trait Grouped: Debug + Send + Sync {
     fn sizes(&self) -> (usize, usize);
 
     /// The pattern of the Jacobian, to whose entries places are given.
-    fn jacobian_pattern(&self) -> Pattern;
+    fn matrix_pattern(&self) -> Pattern;
 
     /// Whether f depends on the time: then the text has `od_group_time_derivative`, too.
     fn uses_time(&self) -> bool;

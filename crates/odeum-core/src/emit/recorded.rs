@@ -27,7 +27,7 @@ impl Grouped for Graph {
         (self.outputs().len(), self.n_params())
     }
 
-    fn jacobian_pattern(&self) -> Pattern {
+    fn matrix_pattern(&self) -> Pattern {
         self.jacobian().1
     }
 

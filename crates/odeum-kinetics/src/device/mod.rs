@@ -90,7 +90,7 @@ impl Grouped for Reactor {
         (self.dim(), self.n_params())
     }
 
-    fn jacobian_pattern(&self) -> Pattern {
+    fn matrix_pattern(&self) -> Pattern {
         self.plan.pattern.clone()
     }
 

@@ -92,7 +92,7 @@ struct Linear {
 /// By a group of `width` threads.
 fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> Linear {
     let grouped = &*system.grouped;
-    let lu = GroupLu::new(&grouped.jacobian_pattern(), width, entry);
+    let lu = GroupLu::new(&grouped.matrix_pattern(), width, entry);
     let places = lu.places();
     let group = grouped.group_text(width, places, single);
     let mut tables = lu.tables();
@@ -111,7 +111,7 @@ fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> L
 /// By one thread, where the system is small and recorded.
 fn straight(system: &DeviceSystem) -> Option<Linear> {
     let graph = system.graph.as_deref()?;
-    let lu = StraightLu::new(&system.grouped.jacobian_pattern());
+    let lu = StraightLu::new(&system.grouped.matrix_pattern());
     let places = lu.places();
     if places.len > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;

@@ -28,6 +28,7 @@ mod system;
 mod task;
 
 pub use odeum_cuda::{DeviceInfo, devices};
+pub use plan::layout_in_words;
 #[doc(hidden)]
 pub use published::pleiades_as_published;
 pub(crate) use run::solve;

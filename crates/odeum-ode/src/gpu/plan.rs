@@ -6,10 +6,11 @@ use super::recent::Recent;
 use super::slots::Slots;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
-use crate::method::Method;
+use crate::dynamic::DynSystem;
+use crate::method::{JacobianBy, Method};
 use crate::options::Options;
 use odeum_core::{Error, Graph, lock};
-use odeum_cuda::Limits;
+use odeum_cuda::{Device as _, Gpu, Limits};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A kernel: its text and its launch shape.
@@ -108,14 +109,62 @@ pub(crate) fn refuse(method: &Method, options: &Options, device: &str) -> Result
             remedy: "use the CPU, or leave `terminal_event` out".to_owned(),
         });
     }
+    if method.jacobian_by() == Some(JacobianBy::Differences) {
+        return Err(Error::Device {
+            device: device.to_owned(),
+            reason: "on GPUs Jacobians are exact, not by differences".to_owned(),
+            remedy: "use the CPU, or leave `jacobian` out".to_owned(),
+        });
+    }
     match method {
         Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_) => Ok(()),
         Method::Radau(_) | Method::Exponential(_) => Err(no_kernel(method, device)),
     }
 }
 
+/// How the kernel for a system is laid out, in words; `None` of what has no kernel. On the GPU of this number, where there is
+/// one, else as on an H100 or H200.
+pub fn layout_in_words(
+    system: &DynSystem,
+    method: &Method,
+    options: &Options,
+    ordinal: usize,
+) -> Option<String> {
+    let traits = Traits::new(false, false, method, options);
+    let limits = Gpu::open(ordinal).map_or(Limits::HOPPER, |gpu| gpu.limits());
+    let wanted = Wanted::new(&system.any().on_device(), method, &traits, &limits, (false, 1));
+    let layout = planned(wanted)?.layout;
+    let systems = layout.block / layout.width * layout.blocks_per_sm;
+    let threads = match layout.width {
+        1 => "one thread for each system".to_owned(),
+        width => format!("{width} threads for each system"),
+    };
+    let memory = match (layout.shared, layout.storage) {
+        (0, Storage::Registers) => "in registers".to_owned(),
+        (0, _) => "in registers and local memory".to_owned(),
+        (bytes, _) => {
+            let kb = (bytes * layout.width / layout.block) as f64 / 1e3;
+            let matrices = if layout.global > 0 { ", matrices in global memory" } else { "" };
+            format!("{kb:.1} kB of shared memory{matrices}")
+        }
+    };
+    Some(format!("{threads}, {memory}; {systems} systems on a multiprocessor"))
+}
+
+/// What is said where there is no kernel of a method for a system.
+pub(super) fn no_kernel_for(system: &DeviceSystem, method: &Method, device: &str) -> Error {
+    if method.jacobian_by().is_some() || system.graph.is_some() {
+        return no_kernel(method, device);
+    }
+    Error::Device {
+        device: device.to_owned(),
+        reason: format!("{} has no kernel for a mechanism of this size", method.name()),
+        remedy: "use the CPU, or a method for stiff systems, as rodas4".to_owned(),
+    }
+}
+
 /// What is said of a method without kernels.
-pub(super) fn no_kernel(method: &Method, device: &str) -> Error {
+fn no_kernel(method: &Method, device: &str) -> Error {
     Error::Device {
         device: device.to_owned(),
         reason: format!("{} does not run on GPUs yet", method.name()),
