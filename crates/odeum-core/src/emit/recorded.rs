@@ -3,7 +3,7 @@
 use super::group::{GroupText, Grouped, MatrixPlaces};
 use super::rows::{Kind, Operand, Row, Rows};
 use super::tables::Tables;
-use crate::graph::{Builder, Class, Graph, Op};
+use crate::graph::{Class, Graph, Op};
 use std::collections::HashMap;
 
 const DEVICE: &str = include_str!("recorded.cuh");
@@ -26,14 +26,13 @@ impl Grouped for Graph {
     fn group_text(&self, width: usize, places: &MatrixPlaces, _single: bool) -> GroupText {
         let slopes: Vec<(Kind, u32)> =
             (0..self.outputs().len() as u32).map(|i| (Kind::Slope, i)).collect();
-        let rhs = Rows::new(&self.expand_powers().fuse(), &slopes, width);
-        let (entries, _) = self.jacobian();
-        let both = together(self, &entries).expand_powers().fuse();
+        let rhs = Rows::new(&self.fused(), &slopes, width);
+        let both = self.linearised().fused();
         let entries = places.entries.iter().map(|&place| (Kind::Entry, place));
         let writes: Vec<(Kind, u32)> = slopes.iter().copied().chain(entries).collect();
         let linearised = Rows::new(&both, &writes, width);
 
-        let time = self.uses_time().then(|| self.time_derivative().expand_powers().fuse());
+        let time = self.uses_time().then(|| self.time_derivative().fused());
         let time = time.map(|time| Rows::new(&time, &slopes, width));
 
         // Where threads without an operation write.
@@ -89,16 +88,6 @@ impl Grouped for Graph {
         let text = DEVICE.replace("OD_TAPE_CASES\n", &cases(&all));
         GroupText { text, tables, memory: WORD * (unused + 1) }
     }
-}
-
-/// The outputs of both graphs, which are functions of the same states and parameters; what they share is there once.
-fn together(first: &Graph, second: &Graph) -> Graph {
-    let mut builder = Builder::default();
-    let outputs = [first, second].map(|graph| {
-        let place = builder.load(graph);
-        graph.outputs().iter().map(|id| place[id.index()]).collect::<Vec<_>>()
-    });
-    first.reassemble(&builder, &outputs.concat())
 }
 
 /// The distinct constants of rows.
