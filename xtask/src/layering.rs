@@ -61,7 +61,7 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
             &["rate", "read"],
             &["kinetics"],
             &["properties", "reactor"],
-            &["device", "equilibrium"],
+            &["device", "equilibrium", "recorded"],
             &["pasr"],
         ],
     ),

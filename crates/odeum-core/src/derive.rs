@@ -5,7 +5,8 @@ use crate::pattern::Pattern;
 use crate::real::Real;
 use crate::symbol::{self, Symbol, SymbolMask};
 
-/// The nonzero derivatives of one node: (variable, derivative), variables ascending.
+/// The nonzero derivatives of one node: (variable, derivative), variables ascending, and after them those by
+/// intermediate values in the order of their nodes.
 type Gradient = Vec<(usize, Symbol)>;
 
 impl Graph {
@@ -31,7 +32,7 @@ impl Graph {
     }
 
     /// f, and behind it the entries of its [`jacobian`](Graph::jacobian); what they share is there once.
-    pub(crate) fn linearised(&self) -> Graph {
+    pub fn linearised(&self) -> Graph {
         let (entries, _) = self.jacobian();
         let mut builder = Builder::default();
         let outputs = [self, &entries].map(|graph| {
@@ -51,7 +52,7 @@ impl Graph {
 
     /// The derivatives ∂f/∂t, one for every output.
     pub fn time_derivative(&self) -> Graph {
-        let (gradients, mut builder) = self.gradients(|node| (node == Node::Time).then_some(0));
+        let (gradients, mut builder) = self.gradients(1, |node| (node == Node::Time).then_some(0));
         let zero = builder.constant(0.0);
         let outputs: Vec<NodeId> = gradients
             .iter()
@@ -62,7 +63,7 @@ impl Graph {
 
     /// The derivatives by `n` leaves, numbered by `variable`.
     fn derivatives(&self, n: usize, variable: impl Fn(Node) -> Option<usize>) -> (Graph, Pattern) {
-        let (gradients, builder) = self.gradients(variable);
+        let (gradients, builder) = self.gradients(n, variable);
         let nonzero = |symbol: &Symbol| builder.value(symbol.id()) != Some(0.0);
         let entries: Vec<Gradient> = gradients
             .into_iter()
@@ -74,18 +75,26 @@ impl Graph {
         (self.reassemble(&builder, &outputs), Pattern::from_rows(n, &rows))
     }
 
-    /// Sparse forward differentiation: the gradient of every output, and the builder that holds
-    /// the function and its derivatives.
+    /// Sparse forward differentiation by `n` variables: the gradient of every output, and the builder that
+    /// holds the function and its derivatives.
+    ///
+    /// An intermediate value counts as a variable from where it stands, and is replaced in the gradients of the
+    /// outputs by those that it depends on.
     ///
     /// Gradients of intermediate nodes are dropped after their last use, so that a long sum
     /// needs the memory of one gradient and not of one per term.
-    fn gradients(&self, variable: impl Fn(Node) -> Option<usize>) -> (Vec<Gradient>, Builder) {
+    fn gradients(
+        &self,
+        n: usize,
+        variable: impl Fn(Node) -> Option<usize>,
+    ) -> (Vec<Gradient>, Builder) {
         let mut builder = Builder::default();
         let place = builder.load(self);
         symbol::recording(builder, || {
             let at = |id: NodeId| Symbol::new(place[id.index()]);
             let mut uses = self.use_counts();
             let mut gradients: Vec<Gradient> = vec![Gradient::new(); self.nodes().len()];
+            let mut of_intermediates: Vec<Gradient> = Vec::new();
             for (index, &node) in self.nodes().iter().enumerate() {
                 let value = at(NodeId::new(index));
                 gradients[index] = match node {
@@ -117,6 +126,13 @@ impl Graph {
                     }
                     leaf => variable(leaf).map(|k| (k, Symbol::lit(1.0))).into_iter().collect(),
                 };
+                // One derivative is as well carried on as replaced later.
+                let is_intermediate = gradients[index].len() > 1
+                    && self.intermediates().binary_search(&NodeId::new(index)).is_ok();
+                if is_intermediate {
+                    let own = vec![(n + of_intermediates.len(), Symbol::lit(1.0))];
+                    of_intermediates.push(std::mem::replace(&mut gradients[index], own));
+                }
                 for id in node.args() {
                     uses[id.index()] -= 1;
                     if uses[id.index()] == 0 {
@@ -124,23 +140,38 @@ impl Graph {
                     }
                 }
             }
-            self.outputs().iter().map(|id| gradients[id.index()].clone()).collect()
+            let outputs = self.outputs().iter().map(|id| gradients[id.index()].clone());
+            outputs.map(|gradient| resolve(gradient, n, &of_intermediates)).collect()
         })
     }
 }
 
+/// A gradient by the `n` variables alone: those by intermediate values replaced, the last of them first.
+fn resolve(mut gradient: Gradient, n: usize, of_intermediates: &[Gradient]) -> Gradient {
+    while let Some((k, factor)) = gradient.pop_if(|(k, _)| *k >= n) {
+        let term = scaled(&of_intermediates[k - n], factor);
+        gradient = sum_of(&gradient, &term);
+    }
+    gradient
+}
+
 /// Σ partial × gradient.
 fn combine(gradients: &[&Gradient], partials: &[Symbol]) -> Gradient {
-    let mut sum = Gradient::new();
-    for (gradient, &partial) in gradients.iter().zip(partials) {
-        let term: Gradient = gradient.iter().map(|&(k, d)| (k, partial * d)).collect();
-        sum = merge(&sum, &term, |a, b| match (a, b) {
-            (Some(a), Some(b)) => a + b,
-            (Some(a), None) | (None, Some(a)) => a,
-            (None, None) => Symbol::lit(0.0),
-        });
-    }
-    sum
+    let terms =
+        gradients.iter().zip(partials).map(|(gradient, &partial)| scaled(gradient, partial));
+    terms.fold(Gradient::new(), |sum, term| sum_of(&sum, &term))
+}
+
+fn scaled(gradient: &Gradient, factor: Symbol) -> Gradient {
+    gradient.iter().map(|&(k, d)| (k, factor * d)).collect()
+}
+
+fn sum_of(a: &Gradient, b: &Gradient) -> Gradient {
+    merge(a, b, |a, b| match (a, b) {
+        (Some(a), Some(b)) => a + b,
+        (Some(a), None) | (None, Some(a)) => a,
+        (None, None) => Symbol::lit(0.0),
+    })
 }
 
 /// The gradient of the branch taken.
@@ -278,6 +309,48 @@ mod tests {
             assert!((value - expected[row][col]).abs() <= 1e-15 * value.abs());
         }
         check(&graph, 0.0, &[0.8, 0.3, 0.2], &[0.04, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn intermediate_values_leave_derivatives_as_they_are() {
+        let graph = |mark: fn(Symbol) -> Symbol| {
+            Graph::record(4, 1, |t, y, p| {
+                let sum = mark(y[0] * y[1] + y[2] * t);
+                let of_sum = mark(sum.exp() * y[3]);
+                let low = Symbol::select(of_sum.lt(p[0]), of_sum, sum * y[0]);
+                vec![low * sum, of_sum.ln() + low, y[1], p[0] * sum]
+            })
+        };
+        let (plain, through) = (graph(|x| x), graph(Symbol::intermediate));
+        // What is rewritten keeps its marks: derivatives are not taken the plain way.
+        let rewritten = through.of_finite().subset(&[0, 1, 2, 3]);
+        assert_eq!(rewritten.intermediates().len(), 2);
+        assert!(through.jacobian().0.counts().flops < plain.jacobian().0.counts().flops);
+        let y = [0.3, 0.7, 0.4, 1.1];
+        for p in [0.5, 5.0] {
+            check(&through, 0.6, &y, &[p]);
+            let (entries, pattern) = plain.jacobian();
+            for other in [&through, &rewritten] {
+                let (found, same) = other.jacobian();
+                assert_eq!(same, pattern);
+                let values = found.eval(0.6, &y, &[p]);
+                for (a, b) in entries.eval(0.6, &y, &[p]).iter().zip(values) {
+                    assert!((a - b).abs() <= 1e-14 * b.abs());
+                }
+            }
+            let rates = [&plain, &through].map(|g| g.time_derivative().eval(0.6, &y, &[p]));
+            for (a, b) in rates[0].iter().zip(&rates[1]) {
+                assert!((a - b).abs() <= 1e-14 * b.abs());
+            }
+        }
+    }
+
+    #[test]
+    fn a_system_and_its_derivatives_share_what_they_can() {
+        let graph = Graph::record(1, 1, |_, y, p| vec![p[0] * y[0].exp()]);
+        let both = graph.linearised();
+        assert_eq!(both.outputs()[0], both.outputs()[1]);
+        assert_eq!(both.eval(0.0, &[0.0], &[3.0]), [3.0, 3.0]);
     }
 
     #[test]

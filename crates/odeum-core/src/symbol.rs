@@ -85,6 +85,32 @@ impl Symbol {
         self.0
     }
 
+    /// The same value, through which differentiation goes: the Jacobian takes derivatives of the outputs by it as
+    /// by a variable, and applies the chain rule to it once in each output. That is less work where a value
+    /// depends on many states, and much is computed of it.
+    ///
+    /// Its derivatives must be finite wherever it is used: one that a choice excludes would be multiplied by
+    /// zero, and not left out.
+    ///
+    /// ```
+    /// use odeum_core::{Graph, Real, Symbol};
+    ///
+    /// let graph = |mark: fn(Symbol) -> Symbol| {
+    ///     Graph::record(4, 0, |_t, y, _p| {
+    ///         let sum = mark(y[0] * y[1] + y[2] * y[3]);
+    ///         let low = (sum * sum + sum).exp();
+    ///         vec![low.sin(); 4]
+    ///     })
+    /// };
+    /// let (plain, through) = (graph(|sum| sum), graph(Symbol::intermediate));
+    /// let flops = |graph: Graph| graph.jacobian().0.counts().flops;
+    /// assert!(flops(through) < flops(plain));
+    /// ```
+    pub fn intermediate(self) -> Symbol {
+        with_builder(|builder| builder.mark_intermediate(self.0));
+        self
+    }
+
     fn apply(op: Op, args: &[NodeId]) -> Symbol {
         Symbol::new(with_builder(|builder| builder.apply(op, args)))
     }

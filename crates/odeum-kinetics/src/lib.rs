@@ -18,6 +18,7 @@ mod properties;
 mod rate;
 pub mod reactor;
 pub mod read;
+mod recorded;
 mod scratch;
 mod thermo;
 

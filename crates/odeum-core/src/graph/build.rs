@@ -9,6 +9,8 @@ use std::collections::HashMap;
 pub struct Builder {
     nodes: Vec<Node>,
     known: HashMap<Node, NodeId>,
+    /// Nodes that differentiation goes through ([`Symbol::intermediate`](crate::Symbol::intermediate)).
+    intermediates: Vec<NodeId>,
 }
 
 impl Builder {
@@ -38,6 +40,23 @@ impl Builder {
     /// The number behind a node, if it is one.
     pub(crate) fn value(&self, id: NodeId) -> Option<f64> {
         self.node(id).constant()
+    }
+
+    /// Has differentiation go through a node.
+    pub(crate) fn mark_intermediate(&mut self, id: NodeId) {
+        self.intermediates.push(id);
+    }
+
+    /// The truth value behind a node, if it follows from numbers alone.
+    fn truth(&self, id: NodeId) -> Option<bool> {
+        let Node::Op(op, [a, b, _]) = self.node(id) else { return None };
+        match op {
+            Op::Lt | Op::Le | Op::Eq => Some(op.eval(&[self.value(a)?, self.value(b)?]) != 0.0),
+            Op::And => Some(self.truth(a)? && self.truth(b)?),
+            Op::Or => Some(self.truth(a)? || self.truth(b)?),
+            Op::Not => Some(!self.truth(a)?),
+            _ => None,
+        }
     }
 
     /// The operands of a node, if it is the operation `op`.
@@ -84,6 +103,7 @@ impl Builder {
         use Op::*;
         let first = self.value(args[0]);
         let second = args.get(1).and_then(|&id| self.value(id));
+        let third = args.get(2).and_then(|&id| self.value(id));
         if !matches!(op, Lt | Le | Eq | And | Or | Not | Select)
             && let Some(x) = args.iter().map(|&id| self.value(id)).collect::<Option<Vec<_>>>()
         {
@@ -110,11 +130,23 @@ impl Builder {
             Mul if is(second, 1.0) => Some(args[0]),
             Mul if is(first, -1.0) => Some(self.apply(Neg, &args[1..])),
             Mul if is(second, -1.0) => Some(self.apply(Neg, &args[..1])),
-            Mul => {
-                let [a, ..] = self.operands(args[0], Neg)?;
-                let [b, ..] = self.operands(args[1], Neg)?;
-                Some(self.apply(Mul, &[a, b]))
-            }
+            Mul => match [args[0], args[1]].map(|id| self.operands(id, Neg)) {
+                [Some([a, ..]), Some([b, ..])] => Some(self.apply(Mul, &[a, b])),
+                [Some([a, ..]), None] => {
+                    let product = self.apply(Mul, &[a, args[1]]);
+                    Some(self.apply(Neg, &[product]))
+                }
+                [None, Some([b, ..])] => {
+                    let product = self.apply(Mul, &[args[0], b]);
+                    Some(self.apply(Neg, &[product]))
+                }
+                [None, None] => None,
+            },
+            MulAdd if is(third, -0.0) => Some(self.apply(Mul, &args[..2])),
+            MulAdd if is(first, 1.0) => Some(self.apply(Add, &args[1..])),
+            MulAdd if is(second, 1.0) => Some(self.apply(Add, &[args[0], args[2]])),
+            MulAdd if is(first, -1.0) => Some(self.apply(Sub, &[args[2], args[1]])),
+            MulAdd if is(second, -1.0) => Some(self.apply(Sub, &[args[2], args[0]])),
             Div if is(second, 1.0) => Some(args[0]),
             Div if is(first, 1.0) => Some(self.apply(Recip, &args[1..])),
             Powf if is(second, 1.0) => Some(args[0]),
@@ -140,6 +172,7 @@ impl Builder {
             }
             Not => self.operands(args[0], Not).map(|[a, ..]| a),
             Select if args[1] == args[2] => Some(args[1]),
+            Select => self.truth(args[0]).map(|holds| if holds { args[1] } else { args[2] }),
             _ => None,
         }
     }
@@ -151,11 +184,13 @@ impl Builder {
             let id = self.intern(node.map(|id| place[id.index()]));
             place.push(id);
         }
+        self.intermediates.extend(graph.intermediates.iter().map(|id| place[id.index()]));
         place
     }
 
-    /// The nodes behind `outputs`, in the order they were made, and the outputs among them.
-    pub(crate) fn finish(&self, outputs: &[NodeId]) -> (Vec<Node>, Vec<NodeId>) {
+    /// The nodes behind `outputs`, in the order they were made, and the outputs and the intermediate nodes
+    /// among them.
+    pub(crate) fn finish(&self, outputs: &[NodeId]) -> (Vec<Node>, Vec<NodeId>, Vec<NodeId>) {
         let mut used = vec![false; self.nodes.len()];
         outputs.iter().for_each(|id| used[id.index()] = true);
         for index in (0..used.len()).rev() {
@@ -171,7 +206,12 @@ impl Builder {
                 nodes.push(node.map(|id| place[id.index()]));
             }
         }
-        (nodes, outputs.iter().map(|id| place[id.index()]).collect())
+        let mut intermediates: Vec<NodeId> =
+            self.intermediates.iter().map(|id| place[id.index()]).collect();
+        intermediates.retain(|id| *id != NodeId::NONE);
+        intermediates.sort_unstable();
+        intermediates.dedup();
+        (nodes, outputs.iter().map(|id| place[id.index()]).collect(), intermediates)
     }
 }
 
@@ -221,6 +261,44 @@ mod tests {
     }
 
     #[test]
+    fn factors_of_one_are_no_products() {
+        let mut b = Builder::default();
+        let (x, y) = leaves(&mut b);
+        let [one, minus_one, minus_zero, zero] = [1.0, -1.0, -0.0, 0.0].map(|x| b.constant(x));
+        let (sum, difference) = (b.apply(Op::Add, &[x, y]), b.apply(Op::Sub, &[y, x]));
+        let product = b.apply(Op::Mul, &[x, y]);
+        for (args, expected) in [
+            ([one, x, y], sum),
+            ([x, one, y], sum),
+            ([minus_one, x, y], difference),
+            ([x, minus_one, y], difference),
+            ([x, y, minus_zero], product),
+        ] {
+            assert_eq!(b.apply(Op::MulAdd, &args), expected, "{args:?}");
+        }
+        // 0 + x y would not be −0 where x y is.
+        assert_ne!(b.apply(Op::MulAdd, &[x, y, zero]), product);
+    }
+
+    #[test]
+    fn choices_by_numbers_are_made() {
+        let mut b = Builder::default();
+        let (x, y) = leaves(&mut b);
+        let (one, two, nan) = (b.constant(1.0), b.constant(2.0), b.constant(f64::NAN));
+        let (less, more) = (b.apply(Op::Lt, &[one, two]), b.apply(Op::Lt, &[two, one]));
+        let open = b.apply(Op::Lt, &[x, one]);
+        let not = b.apply(Op::Not, &[less]);
+        let (and, or) = (b.apply(Op::And, &[less, more]), b.apply(Op::Or, &[less, more]));
+        let none = b.apply(Op::Le, &[nan, nan]);
+        for (condition, expected) in [(less, x), (more, y), (not, y), (and, y), (or, x), (none, y)]
+        {
+            assert_eq!(b.apply(Op::Select, &[condition, x, y]), expected);
+        }
+        let choice = b.apply(Op::Select, &[open, x, y]);
+        assert!(choice != x && choice != y);
+    }
+
+    #[test]
     fn signs_move_out_of_sums_and_products() {
         let mut b = Builder::default();
         let (x, y) = leaves(&mut b);
@@ -228,5 +306,9 @@ mod tests {
         assert_eq!(b.apply(Op::Add, &[x, minus_y]), b.apply(Op::Sub, &[x, y]));
         assert_eq!(b.apply(Op::Sub, &[x, minus_y]), b.apply(Op::Add, &[x, y]));
         assert_eq!(b.apply(Op::Neg, &[minus_y]), y);
+        let (left, right) = (b.apply(Op::Mul, &[minus_y, x]), b.apply(Op::Mul, &[x, minus_y]));
+        let product = b.apply(Op::Mul, &[x, y]);
+        assert_eq!((left, right), (b.apply(Op::Neg, &[product]), left));
+        assert_eq!(b.apply(Op::Add, &[y, left]), b.apply(Op::Sub, &[y, product]));
     }
 }

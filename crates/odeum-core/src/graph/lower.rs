@@ -26,6 +26,29 @@ impl Graph {
         Graph { param_names: Vec::new(), ..bound }
     }
 
+    /// The same functions where no value is infinite or NaN: 0 x is 0, x + 0 is x, x − x is 0 and ln eˣ is x. Zeros
+    /// may change their sign, and what is no number no longer shows where it only meets zeros.
+    ///
+    /// For graphs that are recorded from tables, in which zeros stand where nothing happens. Dependences that
+    /// are none disappear, and with them entries of the Jacobian.
+    ///
+    /// ```
+    /// use odeum_core::{Graph, Real, Symbol};
+    ///
+    /// let graph = Graph::record(2, 0, |_t, y, _p| {
+    ///     let weights = [0.0, 3.0].map(Symbol::lit);
+    ///     vec![weights[0].mul_add(y[0], weights[1] * y[1])]
+    /// });
+    /// assert_eq!(graph.of_finite(), Graph::record(2, 0, |_t, y, _p| vec![Symbol::lit(3.0) * y[1]]));
+    /// ```
+    pub fn of_finite(&self) -> Graph {
+        self.rewrite(|builder, place, node| match node.map(|id| place[id.index()]) {
+            Node::Powi(base, exponent) => builder.powi(base, exponent),
+            Node::Op(op, args) => apply_to_finite(builder, op, &args[..op.info().arity]),
+            leaf => builder.intern(leaf),
+        })
+    }
+
     /// Integer powers written out as the multiplications of [`Real::powi`](crate::Real::powi),
     /// in the same order; powers of one base share their squares.
     pub(crate) fn expand_powers(&self) -> Graph {
@@ -108,8 +131,49 @@ impl Graph {
             let id = make(&mut builder, &place, node);
             place.push(id);
         }
+        self.intermediates.iter().for_each(|id| builder.mark_intermediate(place[id.index()]));
         let outputs: Vec<NodeId> = self.outputs.iter().map(|id| place[id.index()]).collect();
         self.reassemble(&builder, &outputs)
+    }
+}
+
+/// [`Builder::apply`] where no operand is infinite or NaN.
+fn apply_to_finite(builder: &mut Builder, op: Op, args: &[NodeId]) -> NodeId {
+    let zero = |k: usize| builder.value(args[k]) == Some(0.0);
+    match op {
+        Op::Add | Op::Sub if zero(1) => args[0],
+        Op::Add if zero(0) => args[1],
+        Op::Sub if zero(0) => builder.apply(Op::Neg, &args[1..]),
+        Op::Sub if args[0] == args[1] => builder.constant(0.0),
+        Op::Mul if zero(0) || zero(1) => builder.constant(0.0),
+        Op::MulAdd if zero(0) || zero(1) => args[2],
+        Op::MulAdd if zero(2) => builder.apply(Op::Mul, &args[..2]),
+        Op::Ln => ln_of_finite(builder, args[0]),
+        Op::Neg | Op::Div if zero(0) => builder.constant(0.0),
+        _ => builder.apply(op, args),
+    }
+}
+
+/// ln x, which is y of x = eʸ, and y + ln c of x = c eʸ.
+fn ln_of_finite(builder: &mut Builder, x: NodeId) -> NodeId {
+    match builder.node(x) {
+        Node::Op(Op::Exp, [y, ..]) => y,
+        Node::Op(Op::Mul, [a, b, _]) => {
+            let factor = |c: NodeId, other: NodeId| match builder.node(other) {
+                Node::Op(Op::Exp, [y, ..]) => {
+                    builder.value(c).filter(|c| *c > 0.0).map(|c| (c.ln(), y))
+                }
+                _ => None,
+            };
+            match factor(a, b).or_else(|| factor(b, a)) {
+                Some((ln_c, y)) => {
+                    let ln_c = builder.constant(ln_c);
+                    builder.apply(Op::Add, &[y, ln_c])
+                }
+                None => builder.apply(Op::Ln, &[x]),
+            }
+        }
+        _ => builder.apply(Op::Ln, &[x]),
     }
 }
 
@@ -169,6 +233,36 @@ mod tests {
         let bound = graph.with_params(&[2.0, 3.0]);
         assert_eq!((bound.n_params(), bound.nodes().len()), (0, 4));
         assert_eq!(bound.eval(0.0, &[5.0], &[]), graph.eval(0.0, &[5.0], &[2.0, 3.0]));
+    }
+
+    #[test]
+    fn of_finite_values_zeros_do_nothing() {
+        use crate::Symbol;
+        let lit = Symbol::lit;
+        let cases: [fn(Symbol) -> Symbol; 9] = [
+            |x| x + Symbol::lit(0.0),
+            |x| Symbol::lit(0.0) + x,
+            |x| -(Symbol::lit(0.0) - x),
+            |x| x + (x * x - x * x),
+            |x| Symbol::lit(0.0) * x.ln() + x,
+            |x| x.exp().mul_add(Symbol::lit(0.0), x),
+            |x| x.mul_add(Symbol::lit(1.0), Symbol::lit(0.0)),
+            |x| Symbol::lit(0.0) / x + x,
+            |x| x.exp().ln(),
+        ];
+        let plain = Graph::record(1, 0, |_, y, _| vec![y[0]]);
+        for (number, case) in cases.iter().enumerate() {
+            let graph = Graph::record(1, 0, |_, y, _| vec![case(y[0])]);
+            assert_ne!(graph, plain, "{number}");
+            assert_eq!(graph.of_finite(), plain, "{number}");
+        }
+        let nothing = Graph::record(1, 0, |_, y, _| vec![-(lit(0.0) * y[0])]).of_finite();
+        assert_eq!(nothing, Graph::record(1, 0, |_, _, _| vec![lit(0.0)]));
+        let scaled = Graph::record(1, 0, |_, y, _| vec![(lit(2.0) * y[0].exp()).ln()]).of_finite();
+        assert_eq!(scaled, Graph::record(1, 0, |_, y, _| vec![y[0] + lit(2.0_f64.ln())]));
+        // There is no logarithm of a negative number.
+        let negative = Graph::record(1, 0, |_, y, _| vec![(lit(-2.0) * y[0].exp()).ln()]);
+        assert_eq!(negative.of_finite(), negative);
     }
 
     #[test]

@@ -36,6 +36,8 @@ use std::fmt;
 pub struct Graph {
     nodes: Vec<Node>,
     outputs: Vec<NodeId>,
+    /// Nodes that differentiation goes through, ascending.
+    intermediates: Vec<NodeId>,
     spectral_radius: Option<Box<Graph>>,
     state_names: Vec<String>,
     param_names: Vec<String>,
@@ -48,13 +50,24 @@ impl Graph {
         outputs: &[NodeId],
         (state_names, param_names): (Vec<String>, Vec<String>),
     ) -> Graph {
-        let (nodes, outputs) = builder.finish(outputs);
-        Graph { nodes, outputs, spectral_radius: None, state_names, param_names }
+        let (nodes, outputs, intermediates) = builder.finish(outputs);
+        Graph { nodes, outputs, intermediates, spectral_radius: None, state_names, param_names }
     }
 
     /// The same inputs with other outputs, taken from a builder.
     pub(crate) fn reassemble(&self, builder: &Builder, outputs: &[NodeId]) -> Graph {
         Graph::assemble(builder, outputs, (self.state_names.clone(), self.param_names.clone()))
+    }
+
+    /// The same with names of states \[n\] and parameters \[m\], as far as there are any.
+    pub fn named(self, states: Vec<String>, params: Vec<String>) -> Graph {
+        fn instead(old: Vec<String>, new: Vec<String>) -> Vec<String> {
+            let kept = old.iter().skip(new.len()).cloned();
+            new.iter().take(old.len()).cloned().chain(kept).collect()
+        }
+        let state_names = instead(self.state_names, states);
+        let param_names = instead(self.param_names, params);
+        Graph { state_names, param_names, ..self }
     }
 
     pub(crate) fn with_spectral_radius(self, radius: Option<Graph>) -> Graph {
@@ -94,6 +107,11 @@ impl Graph {
     /// Where the outputs are; for a system, the components of dy/dt in order.
     pub fn outputs(&self) -> &[NodeId] {
         &self.outputs
+    }
+
+    /// The nodes that differentiation goes through, ascending.
+    pub(crate) fn intermediates(&self) -> &[NodeId] {
+        &self.intermediates
     }
 
     /// The bound of the spectral radius, a graph with one output, if the system gives one.
@@ -240,9 +258,20 @@ mod tests {
     fn text_form_is_stable() {
         let graph = Graph::record(2, 1, |_, y, p| vec![y[1], -p[0] * y[0] + y[1].powi(3)]);
         let expected = "graph of 2 states, 1 params\n\
-            v0 = y[0]\nv1 = y[1]\nv2 = p[0]\nv3 = Neg v2\nv4 = Mul v0 v3\n\
-            v5 = Powi v1 3\nv6 = Add v4 v5\nout 0 = v1\nout 1 = v6\n";
+            v0 = y[0]\nv1 = y[1]\nv2 = p[0]\nv3 = Mul v0 v2\n\
+            v4 = Powi v1 3\nv5 = Sub v4 v3\nout 0 = v1\nout 1 = v5\n";
         assert_eq!(graph.to_string(), expected);
+    }
+
+    #[test]
+    fn names_are_given_as_far_as_there_are_any() {
+        let graph = Graph::record(2, 2, |_, y, _| y.to_vec());
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let named = graph.named(names(&["T"]), names(&["p", "q", "r"]));
+        assert_eq!(
+            (named.state_names(), named.param_names()),
+            (&names(&["T", "y1"])[..], &names(&["p", "q"])[..])
+        );
     }
 
     #[test]

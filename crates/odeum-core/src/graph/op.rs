@@ -210,7 +210,7 @@ op_table! {
     /// a where the condition m holds, b elsewhere
     Select(m, a, b) -> u: Arithmetic, "{0} ? {1} : {2}", R::select(holds(m), a, b), choice[holds(m)];
     /// a / b
-    Div(a, b) -> u: Root, "{0} / {1}", a / b, partials[b.recip(), -(u / b)];
+    Div(a, b) -> u: Root, "{0} / {1}", a / b, partials[b.recip(), -(u * b.recip())];
     /// 1 / a
     Recip(a) -> u: Root, "od_recip({0})", a.recip(), partials[-(u * u)];
     /// √a

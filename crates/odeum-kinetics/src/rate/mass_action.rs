@@ -346,8 +346,10 @@ impl GeneralTable {
         (product, scaled)
     }
 
+    /// q of the reactions, of which the first has the number `first`, in place of k, and with `D` everything of
+    /// [`Progress`].
     #[inline(always)]
-    fn evaluate<R: Real, const D: bool>(
+    pub(crate) fn evaluate<R: Real, const D: bool>(
         &self,
         first: usize,
         first_slot: usize,

@@ -71,7 +71,7 @@ impl Reactor {
 
     /// cp/R less this is what stands in the heat capacity.
     #[inline(always)]
-    pub(super) fn expansion(&self) -> f64 {
+    pub(crate) fn expansion(&self) -> f64 {
         match self.constraint {
             Constraint::ConstantPressure => 0.0,
             Constraint::ConstantVolume => 1.0,

@@ -22,4 +22,5 @@ mod read_shared;
 mod read_speed;
 mod read_state;
 mod read_written;
+mod recorded;
 mod states;

@@ -114,7 +114,7 @@ impl AnySystem for Gas {
     }
 
     fn on_device(&self) -> DeviceSystem {
-        DeviceSystem::tabulated(Arc::<Reactor>::clone(&self.0))
+        DeviceSystem::reactor(&self.0)
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {

@@ -7,7 +7,7 @@ use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
 use crate::method::{Method, rosenbrock};
-use odeum_core::emit::{self, Tables};
+use odeum_core::emit::{self, Grouped, Tables};
 use odeum_cuda::{Limits, Text};
 
 const GROUP: &str = include_str!("device/group.cuh");
@@ -111,7 +111,7 @@ fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> L
 /// By one thread, where the system is small and recorded.
 fn straight(system: &DeviceSystem) -> Option<Linear> {
     let graph = system.graph.as_deref()?;
-    let lu = StraightLu::new(&system.grouped.matrix_pattern());
+    let lu = StraightLu::new(&graph.matrix_pattern());
     let places = lu.places();
     if places.len > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;

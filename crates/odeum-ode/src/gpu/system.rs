@@ -2,7 +2,11 @@
 
 use odeum_core::Graph;
 use odeum_core::emit::Grouped;
+use odeum_kinetics::{JacobianForm, Reactor};
 use std::sync::Arc;
+
+/// Species up to which reactors are recorded: straight code of more does not stay in the cache of instructions.
+const MOST_RECORDED: usize = 20;
 
 /// A system of which device code is made.
 #[derive(Clone, Debug)]
@@ -20,9 +24,14 @@ impl DeviceSystem {
         DeviceSystem { grouped: Arc::<Graph>::clone(&graph), graph: Some(graph) }
     }
 
-    /// A system that is evaluated from tables alone.
-    pub(crate) fn tabulated(grouped: Arc<dyn Grouped>) -> DeviceSystem {
-        DeviceSystem { grouped, graph: None }
+    /// A reactor: recorded, too, where its mechanism is small.
+    pub(crate) fn reactor(reactor: &Arc<Reactor>) -> DeviceSystem {
+        let is_small = reactor.kinetics().n_species() <= MOST_RECORDED
+            && reactor.jacobian_form() == JacobianForm::Exact;
+        DeviceSystem {
+            grouped: Arc::<Reactor>::clone(reactor),
+            graph: is_small.then(|| Arc::new(reactor.graph())),
+        }
     }
 }
 

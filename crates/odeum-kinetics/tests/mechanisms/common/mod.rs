@@ -1,6 +1,7 @@
 //! Mechanisms to test with, and dual numbers.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub(crate) mod cpu;
 pub(crate) mod dual;
 pub(crate) mod group;
 pub(crate) mod synthetic;
