@@ -88,7 +88,7 @@ impl Graph {
         n: usize,
         variable: impl Fn(Node) -> Option<usize>,
     ) -> (Vec<Gradient>, Builder) {
-        let mut builder = Builder::default();
+        let mut builder = Builder::lean();
         let place = builder.load(self);
         symbol::recording(builder, || {
             let at = |id: NodeId| Symbol::new(place[id.index()]);

@@ -11,9 +11,17 @@ pub struct Builder {
     known: HashMap<Node, NodeId>,
     /// Nodes that differentiation goes through ([`Symbol::intermediate`](crate::Symbol::intermediate)).
     intermediates: Vec<NodeId>,
+    /// Whether factors of one go and signs go out of products, so that sums become differences. Right-hand sides as
+    /// they are written stay alike where they are alike but for numbers ([`Graph::isomorphic`]).
+    lean: bool,
 }
 
 impl Builder {
+    /// One that makes as few operations as it can.
+    pub(crate) fn lean() -> Builder {
+        Builder { lean: true, ..Builder::default() }
+    }
+
     /// The node, new or known; no identity is applied.
     pub fn intern(&mut self, node: Node) -> NodeId {
         let nodes = &mut self.nodes;
@@ -132,17 +140,12 @@ impl Builder {
             Mul if is(second, -1.0) => Some(self.apply(Neg, &args[..1])),
             Mul => match [args[0], args[1]].map(|id| self.operands(id, Neg)) {
                 [Some([a, ..]), Some([b, ..])] => Some(self.apply(Mul, &[a, b])),
-                [Some([a, ..]), None] => {
-                    let product = self.apply(Mul, &[a, args[1]]);
-                    Some(self.apply(Neg, &[product]))
-                }
-                [None, Some([b, ..])] => {
-                    let product = self.apply(Mul, &[args[0], b]);
-                    Some(self.apply(Neg, &[product]))
-                }
-                [None, None] => None,
+                [Some([a, ..]), None] if self.lean => Some(self.negated(a, args[1])),
+                [None, Some([b, ..])] if self.lean => Some(self.negated(args[0], b)),
+                _ => None,
             },
             MulAdd if is(third, -0.0) => Some(self.apply(Mul, &args[..2])),
+            MulAdd if !self.lean => None,
             MulAdd if is(first, 1.0) => Some(self.apply(Add, &args[1..])),
             MulAdd if is(second, 1.0) => Some(self.apply(Add, &[args[0], args[2]])),
             MulAdd if is(first, -1.0) => Some(self.apply(Sub, &[args[2], args[1]])),
@@ -175,6 +178,12 @@ impl Builder {
             Select => self.truth(args[0]).map(|holds| if holds { args[1] } else { args[2] }),
             _ => None,
         }
+    }
+
+    /// −a b
+    fn negated(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let product = self.apply(Op::Mul, &[a, b]);
+        self.apply(Op::Neg, &[product])
     }
 
     /// Adds all nodes of a graph; where they went.
@@ -262,7 +271,7 @@ mod tests {
 
     #[test]
     fn factors_of_one_are_no_products() {
-        let mut b = Builder::default();
+        let mut b = Builder::lean();
         let (x, y) = leaves(&mut b);
         let [one, minus_one, minus_zero, zero] = [1.0, -1.0, -0.0, 0.0].map(|x| b.constant(x));
         let (sum, difference) = (b.apply(Op::Add, &[x, y]), b.apply(Op::Sub, &[y, x]));
@@ -278,6 +287,13 @@ mod tests {
         }
         // 0 + x y would not be −0 where x y is.
         assert_ne!(b.apply(Op::MulAdd, &[x, y, zero]), product);
+
+        // As it is written it is like others with other factors.
+        let mut b = Builder::default();
+        let (x, y) = leaves(&mut b);
+        let one = b.constant(1.0);
+        let sum = b.apply(Op::MulAdd, &[one, x, y]);
+        assert!(matches!(b.node(sum), Node::Op(Op::MulAdd, _)));
     }
 
     #[test]
@@ -306,6 +322,20 @@ mod tests {
         assert_eq!(b.apply(Op::Add, &[x, minus_y]), b.apply(Op::Sub, &[x, y]));
         assert_eq!(b.apply(Op::Sub, &[x, minus_y]), b.apply(Op::Add, &[x, y]));
         assert_eq!(b.apply(Op::Neg, &[minus_y]), y);
+    }
+
+    #[test]
+    fn signs_stay_in_products_unless_asked() {
+        let mut b = Builder::default();
+        let (x, y) = leaves(&mut b);
+        let (minus_x, minus_y) = (b.apply(Op::Neg, &[x]), b.apply(Op::Neg, &[y]));
+        assert_eq!(b.apply(Op::Mul, &[minus_x, minus_y]), b.apply(Op::Mul, &[x, y]));
+        let product = b.apply(Op::Mul, &[minus_y, x]);
+        assert!(matches!(b.node(product), Node::Op(Op::Mul, _)));
+
+        let mut b = Builder::lean();
+        let (x, y) = leaves(&mut b);
+        let minus_y = b.apply(Op::Neg, &[y]);
         let (left, right) = (b.apply(Op::Mul, &[minus_y, x]), b.apply(Op::Mul, &[x, minus_y]));
         let product = b.apply(Op::Mul, &[x, y]);
         assert_eq!((left, right), (b.apply(Op::Neg, &[product]), left));

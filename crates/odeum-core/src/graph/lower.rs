@@ -42,10 +42,12 @@ impl Graph {
     /// assert_eq!(graph.of_finite(), Graph::record(2, 0, |_t, y, _p| vec![Symbol::lit(3.0) * y[1]]));
     /// ```
     pub fn of_finite(&self) -> Graph {
-        self.rewrite(|builder, place, node| match node.map(|id| place[id.index()]) {
-            Node::Powi(base, exponent) => builder.powi(base, exponent),
-            Node::Op(op, args) => apply_to_finite(builder, op, &args[..op.info().arity]),
-            leaf => builder.intern(leaf),
+        self.rewrite_into(Builder::lean(), |builder, place, node| {
+            match node.map(|id| place[id.index()]) {
+                Node::Powi(base, exponent) => builder.powi(base, exponent),
+                Node::Op(op, args) => apply_to_finite(builder, op, &args[..op.info().arity]),
+                leaf => builder.intern(leaf),
+            }
         })
     }
 
@@ -124,8 +126,15 @@ impl Graph {
 
     /// Rebuilds the graph node by node; `make` gets the places of the nodes so far and the next
     /// node with its old operands.
-    fn rewrite(&self, mut make: impl FnMut(&mut Builder, &[NodeId], Node) -> NodeId) -> Graph {
-        let mut builder = Builder::default();
+    fn rewrite(&self, make: impl FnMut(&mut Builder, &[NodeId], Node) -> NodeId) -> Graph {
+        self.rewrite_into(Builder::default(), make)
+    }
+
+    fn rewrite_into(
+        &self,
+        mut builder: Builder,
+        mut make: impl FnMut(&mut Builder, &[NodeId], Node) -> NodeId,
+    ) -> Graph {
         let mut place: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
         for &node in &self.nodes {
             let id = make(&mut builder, &place, node);

@@ -258,8 +258,8 @@ mod tests {
     fn text_form_is_stable() {
         let graph = Graph::record(2, 1, |_, y, p| vec![y[1], -p[0] * y[0] + y[1].powi(3)]);
         let expected = "graph of 2 states, 1 params\n\
-            v0 = y[0]\nv1 = y[1]\nv2 = p[0]\nv3 = Mul v0 v2\n\
-            v4 = Powi v1 3\nv5 = Sub v4 v3\nout 0 = v1\nout 1 = v5\n";
+            v0 = y[0]\nv1 = y[1]\nv2 = p[0]\nv3 = Neg v2\nv4 = Mul v0 v3\n\
+            v5 = Powi v1 3\nv6 = Add v4 v5\nout 0 = v1\nout 1 = v6\n";
         assert_eq!(graph.to_string(), expected);
     }
 

@@ -25,11 +25,11 @@ use odeum_core::{Graph, Real, Symbol, System};
 
 impl Reactor {
     /// The right-hand side as a graph of the states (T, Y₁ … Y_N, m) and the parameter of the reactor, equal to
-    /// [`System::rhs`] but for rounding; [`Graph::jacobian`] gives its exact Jacobian.
+    /// [`System::rhs`] but for rounding. [`Graph::jacobian`] gives its exact Jacobian, whatever the form of the reactor's.
     ///
     /// It grows with the mechanism, and so does text made of it: hydrogen (13 species, 27 reactions) has 580
-    /// operations, of which 37 are elementary functions, and 1,900 with the Jacobian; GRI-Mech 3.0 has 5,300 and 20,000.
-    /// What no reaction changes has the slope 0, even where the state is no number.
+    /// operations, of which 37 are elementary functions, and 1,900 with the Jacobian; GRI-Mech 3.0 has 5,300 and
+    /// 20,000. What no reaction changes has the slope 0, even where the state is no number.
     pub fn graph(&self) -> Graph {
         let graph = Graph::record(self.dim(), 1, |_t, y, p| slopes(self, y, p[0]));
         graph.of_finite().named(self.state_names(), self.param_names())
