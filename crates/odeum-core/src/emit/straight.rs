@@ -16,12 +16,8 @@ use std::fmt::Write;
 ///
 /// the last where f depends on the time and `OD_GROUP_USES_TIME` is 1. Every index is a number, so that arrays of the
 /// thread become registers; parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives;
-/// all others are set to zero. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of
+/// all others are set to zero, and entries whose place is `places.len` are left out. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of
 /// its surroundings there must be `OD_FN`, `od_entry`, `OdGroup` and `OdParams`.
-///
-/// # Panics
-///
-/// When an entry's place is not among so many as `places` says.
 pub fn straight(graph: &Graph, places: &MatrixPlaces) -> String {
     let time = graph.uses_time().then(|| graph.time_derivative().fused());
     let mut text = format!("#define OD_GROUP_USES_TIME {}\n", u8::from(time.is_some()));
@@ -66,7 +62,9 @@ fn signature(output: &str) -> Signature {
 fn linearise(n: usize, places: &MatrixPlaces) -> String {
     let mut sources = vec![None; places.len as usize];
     let entries = places.entries.iter().zip(n..);
-    entries.for_each(|(&place, source)| sources[place as usize] = Some(source));
+    for (&place, source) in entries.filter(|(place, _)| **place < places.len) {
+        sources[place as usize] = Some(source);
+    }
     // Writing to a string cannot fail.
     let mut text = String::from(
         "OD_FN void od_group_linearise(\n    const OdGroup &g, real t, const real *y, const OdParams &p, real *f, \

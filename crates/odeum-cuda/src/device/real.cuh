@@ -24,7 +24,6 @@ OD_FN real od_abs(real a) { return OD_CALL(fabs)(a); }
 OD_FN real od_floor(real a) { return OD_CALL(floor)(a); }
 OD_FN real od_sqrt(real a) { return OD_CALL(sqrt)(a); }
 OD_FN real od_cbrt(real a) { return OD_CALL(cbrt)(a); }
-OD_FN real od_exp(real a) { return OD_CALL(exp)(a); }
 OD_FN real od_ln(real a) { return OD_CALL(log)(a); }
 OD_FN real od_sin(real a) { return OD_CALL(sin)(a); }
 OD_FN real od_cos(real a) { return OD_CALL(cos)(a); }
@@ -36,6 +35,45 @@ OD_FN real od_sinh(real a) { return OD_CALL(sinh)(a); }
 OD_FN real od_cosh(real a) { return OD_CALL(cosh)(a); }
 OD_FN real od_tanh(real a) { return OD_CALL(tanh)(a); }
 OD_FN real od_pow(real a, real b) { return OD_CALL(pow)(a, b); }
+
+#if !OD_FLOAT
+// 2^(n + r) for |r| <= 1/2, while the exponent is that of a normal number: a polynomial of degree 11 (least maximum
+// error, 3.5e-16).
+OD_FN real od_scaled_exp2(real r, int n) {
+    real p = 4.6062345155528383e-10;
+    p = od_fma(p, r, 7.077685531121059e-09);
+    p = od_fma(p, r, 1.0177382080468385e-07);
+    p = od_fma(p, r, 1.3215417631863214e-06);
+    p = od_fma(p, r, 1.5252734600812372e-05);
+    p = od_fma(p, r, 0.00015403530481321426);
+    p = od_fma(p, r, 0.0013333558146619395);
+    p = od_fma(p, r, 0.009618129107585815);
+    p = od_fma(p, r, 0.05550410866481637);
+    p = od_fma(p, r, 0.24022650695910103);
+    p = od_fma(p, r, 0.6931471805599456);
+    p = od_fma(p, r, 1.0);
+    return __hiloint2double(
+        (int)((unsigned)__double2hiint(p) + ((unsigned)n << 20)), __double2loint(p));
+}
+#endif
+
+// e^a to two units in the last place, without a branch, in half the instructions of the library's. Zero below e^-708,
+// infinite from e^708 on.
+#if defined(__CUDA_ARCH__) && !OD_FLOAT
+OD_FN real od_exp(real a) {
+    // Adding 1.5 * 2^52 rounds a / ln 2 to an integer, which then stands in the low bits.
+    const real shifted = od_fma(a, 1.4426950408889634, 6755399441055744.0);
+    const real whole = shifted - 6755399441055744.0;
+    const real r = od_fma(a, 2.0355273740931033e-17, od_fma(a, 1.4426950408889634, -whole));
+    const real value = od_scaled_exp2(r, __double2loint(shifted));
+    // 708 is 0x40862000 00000000: beyond, infinity or zero; NaN stays.
+    const int high = __double2hiint(a), size = high & 0x7fffffff;
+    const int beyond = size > 0x7ff00000 ? size : (high < 0 ? 0 : 0x7ff00000);
+    return size >= 0x40862000 ? __hiloint2double(beyond, 0) : value;
+}
+#else
+OD_FN real od_exp(real a) { return OD_CALL(exp)(a); }
+#endif
 
 // NaN when either is NaN, so that no failure is masked (fmin and fmax drop it).
 OD_FN real od_min(real a, real b) { return (a < b || a != a) ? a : b; }

@@ -1,7 +1,6 @@
 // Powers of two and binary logarithms, to about two units in the last place, without a branch.
 //
-// 2^x: x = n + r with |r| <= 1/2, a polynomial of degree 11 in r (least maximum error, 3.5e-16), and n into the
-// exponent. log2 x: x = 2^e m with m about one, and with s = (m - 1)/(m + 1) the series
+// 2^x: x = n + r with |r| <= 1/2 (od_scaled_exp2). log2 x: x = 2^e m with m about one, and with s = (m - 1)/(m + 1) the series
 // 2/ln 2 (s + s^3/3 + s^5/5 + ...), whose eleventh term is 2e-17 of the first. Beyond what this holds for, results
 // are infinite, zero or NaN as those of the library are, but for those that would be subnormal: 2^x is
 // zero below 2^-1022 and infinite from 2^1022 on, and the logarithm of a subnormal is that of zero.
@@ -21,20 +20,7 @@ OD_FN real od_gas_exp2(real x) {
     const real shifted = x + 6755399441055744.0;
     const int n = __double2loint(shifted);
     const real r = x - (shifted - 6755399441055744.0);
-    real p = 4.6062345155528383e-10;
-    p = od_fma(p, r, 7.077685531121059e-09);
-    p = od_fma(p, r, 1.0177382080468385e-07);
-    p = od_fma(p, r, 1.3215417631863214e-06);
-    p = od_fma(p, r, 1.5252734600812372e-05);
-    p = od_fma(p, r, 0.00015403530481321426);
-    p = od_fma(p, r, 0.0013333558146619395);
-    p = od_fma(p, r, 0.009618129107585815);
-    p = od_fma(p, r, 0.05550410866481637);
-    p = od_fma(p, r, 0.24022650695910103);
-    p = od_fma(p, r, 0.6931471805599456);
-    p = od_fma(p, r, 1.0);
-    const real value = __hiloint2double(
-        (int)((unsigned)__double2hiint(p) + ((unsigned)n << 20)), __double2loint(p));
+    const real value = od_scaled_exp2(r, n);
     // 1022 is 0x408ff000 00000000.
     const int high = __double2hiint(x), size = high & 0x7fffffff;
     const int beyond = size > 0x7ff00000 ? size : (high < 0 ? 0 : 0x7ff00000);

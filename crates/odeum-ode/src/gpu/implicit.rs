@@ -7,7 +7,8 @@ use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
 use crate::method::{Method, rosenbrock};
-use odeum_core::emit::{self, Grouped, Tables};
+use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
+use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
 
 const GROUP: &str = include_str!("device/group.cuh");
@@ -108,16 +109,35 @@ fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> L
     }
 }
 
+/// The plan of elimination, and the places of all entries of the Jacobian: of states that never change, such as inert
+/// species, the columns are left out. Slopes and stages of these are zero, so nothing reads the columns.
+fn without_constant_states(graph: &Graph) -> (StraightLu, MatrixPlaces) {
+    let is_constant = |j: usize| graph.node(graph.outputs()[j]).constant() == Some(0.0);
+    let pattern = graph.matrix_pattern();
+    let rows: Vec<Vec<usize>> = (0..pattern.rows())
+        .map(|i| pattern.row(i).iter().copied().filter(|&j| !is_constant(j)).collect())
+        .collect();
+    let lu = StraightLu::new(&Pattern::from_rows(pattern.cols(), &rows));
+    let kept = lu.places();
+    let mut next = kept.entries.iter();
+    let place = |(_, j): (usize, usize)| {
+        let kept_place = if is_constant(j) { None } else { next.next() };
+        kept_place.copied().unwrap_or(kept.len)
+    };
+    let entries = pattern.iter().map(place).collect();
+    let places = MatrixPlaces { entries, ..kept.clone() };
+    (lu, places)
+}
+
 /// By one thread, where the system is small and recorded.
 fn straight(system: &DeviceSystem) -> Option<Linear> {
     let graph = system.graph.as_deref()?;
-    let lu = StraightLu::new(&graph.matrix_pattern());
-    let places = lu.places();
+    let (lu, places) = without_constant_states(graph);
     if places.len > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;
     }
     Some(Linear {
-        text: format!("{}\n{}", lu.text(), emit::straight(graph, places)),
+        text: format!("{}\n{}", lu.text(), emit::straight(graph, &places)),
         tables: Tables::default(),
         matrix: places.len as usize,
         x: graph.outputs().len(),

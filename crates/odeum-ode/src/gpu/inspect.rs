@@ -1,10 +1,12 @@
 //! For checks: the texts of kernels, and ensembles on devices that are no GPUs.
 
 use super::kept::Kept;
+use super::plan::Kernel;
 use super::session::Session;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::{plan, run};
+use super::{implicit, plan, run};
+use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
@@ -29,6 +31,18 @@ pub struct KernelText {
     pub blocks_per_sm: usize,
 }
 
+impl KernelText {
+    fn of(kernel: Kernel) -> KernelText {
+        KernelText {
+            name: kernel.name,
+            source: kernel.source,
+            block: kernel.layout.block,
+            shared: kernel.layout.shared,
+            blocks_per_sm: kernel.layout.blocks_per_sm,
+        }
+    }
+}
+
 /// Every kernel for this system, method and options on an H200: one thread per system, and
 /// several lanes per system where there is such a kernel. None for methods that do not run on GPUs.
 pub fn kernels<T: Scalar>(
@@ -41,17 +55,14 @@ pub fn kernels<T: Scalar>(
     let limits = Limits::HOPPER;
     let single = plan::single(graph, method, &traits, &limits);
     let lanes = plan::lanes(graph, method, &traits, &limits);
-    single
-        .into_iter()
-        .chain(lanes)
-        .map(|kernel| KernelText {
-            name: kernel.name,
-            source: kernel.source,
-            block: kernel.layout.block,
-            shared: kernel.layout.shared,
-            blocks_per_sm: kernel.layout.blocks_per_sm,
-        })
-        .collect()
+    single.into_iter().chain(lanes).map(KernelText::of).collect()
+}
+
+/// The kernel of an implicit method for a system of any type, in double precision on an H200; `None` where there is none.
+pub fn implicit(system: &DynSystem, method: &Method, options: &Options) -> Option<KernelText> {
+    let traits = Traits::new(false, false, method, options);
+    implicit::kernel(&system.any().on_device(), method, &traits, &Limits::HOPPER, 1)
+        .map(KernelText::of)
 }
 
 /// Devices of whichever kind, on which ensembles are integrated as on GPUs; what is kept of them between calls

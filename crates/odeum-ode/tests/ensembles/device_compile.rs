@@ -8,10 +8,12 @@
 pub(crate) mod nvrtc;
 
 use odeum_core::Graph;
+use odeum_kinetics::{Kinetics, Reactor, read};
 use odeum_ode::gpu::inspect::{self, KernelText};
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
-use odeum_ode::{Error, FirstStep, Method, Options, Scalar, Tolerance};
+use odeum_ode::{DynSystem, Error, FirstStep, Method, Options, Scalar, Tolerance, problems};
 use std::fmt::Write;
+use std::sync::Arc;
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/ptxas.txt");
 
@@ -44,18 +46,44 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
     all
 }
 
+/// Those of implicit methods: small systems by one thread, others by groups.
+fn implicit_kernels() -> Vec<(String, KernelText)> {
+    let options = Options::new(Tolerance::new(1e-6, 1e-9));
+    let problem = |name: &str| DynSystem::from(&problems::find(name).unwrap());
+    let systems = [
+        ("robertson", problem("robertson")),
+        ("pollu", problem("pollu")),
+        ("brusselator", problem("brusselator_1d")),
+        ("hydrogen", DynSystem::from(hydrogen())),
+    ];
+    let kernel = |(name, system): &(&str, DynSystem)| {
+        let method = Method::rodas4();
+        let kernel = inspect::implicit(system, &method, &options).unwrap();
+        (format!("{name}, {}, f64", method.name()), kernel)
+    };
+    systems.iter().map(kernel).collect()
+}
+
+fn hydrogen() -> Reactor {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../mechanisms/hydrogen-burke-2012.yaml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mechanism = read::yaml(path, &text, None).unwrap().mechanism;
+    Reactor::constant_pressure(Arc::new(Kinetics::new(&mechanism).unwrap()))
+}
+
 fn report() -> Option<String> {
     let mut table = format!(
-        "{:36} {:12} {:>5} {:>3} {:>7} {:>5} {:>5} {:>7}\n",
+        "{:36} {:14} {:>5} {:>3} {:>7} {:>5} {:>5} {:>7}\n",
         "case", "kernel", "block", "/SM", "shared", "regs", "stack", "spilled"
     );
-    for (case, kernel) in kernels::<f64>().into_iter().chain(kernels::<f32>()) {
+    let explicit = kernels::<f64>().into_iter().chain(kernels::<f32>());
+    for (case, kernel) in explicit.chain(implicit_kernels()) {
         let resources = nvrtc::resources(&case, kernel.name, &kernel.source)?;
         let (block, blocks, shared) = (kernel.block, kernel.blocks_per_sm, kernel.shared);
         let spilled = resources.spill_stores + resources.spill_loads;
         writeln!(
             table,
-            "{case:36} {:12} {block:5} {blocks:3} {shared:7} {:5} {:5} {spilled:7}",
+            "{case:36} {:14} {block:5} {blocks:3} {shared:7} {:5} {:5} {spilled:7}",
             kernel.name, resources.registers, resources.stack
         )
         .unwrap();

@@ -182,9 +182,13 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
 //
 //     void begin()                                    a piece begins: nothing is known of the past
 //     void prepare(c, x, memory)                      f and its derivatives at the state, as od_linearise
-//     OdAttempt attempt(task, c, x, memory, step, after)  a step of this signed size, to the state `after`
+//     OdAttempt attempt(task, c, x, memory, step, after)  a step of this signed size, to the state `after`; with the
+//                                                         cause OD_INVALID_PIVOTS where there are no factors
 //     real next(step, factor)                         the signed size that follows, by a factor of the controller
 //     void settle(accepted)
+//
+// Why there are no factors, J tells, which has gone into them: f and J are evaluated again, and looked at.
+#define OD_INVALID_PIVOTS -1
 template <class Method>
 OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     OdStepLoop c;
@@ -199,7 +203,8 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     const auto save = [&](unsigned k) {
         od_write(task, x, task.saved + (size_t)k * OD_N * task.stride, c.system);
     };
-    bool busy = false, starting = false;
+    bool busy = false, starting = false, invalid = false;
+    OdAttempt attempt;
     // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
     for (;;) {
         if (!busy) {
@@ -219,7 +224,14 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
         bool whole, lost;
         const real step = od_propose(c, whole);
         real after[OD_EACH];
-        const OdAttempt attempt = method.attempt(task, c, x, memory, step, after);
+        if (invalid) {
+            attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
+            invalid = false;
+        } else {
+            attempt = method.attempt(task, c, x, memory, step, after);
+            invalid = attempt.cause == OD_INVALID_PIVOTS;
+            if (invalid) continue;
+        }
         const auto next_step = [&](real h, real factor) { return method.next(h, factor); };
         const bool accepted = od_settle(task, c, attempt, whole, next_step, lost);
         if (accepted) {

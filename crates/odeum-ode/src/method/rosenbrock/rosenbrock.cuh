@@ -75,9 +75,7 @@ struct OdRosenbrock {
         ++c.nlu;
         OdAttempt attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * (real(1) / OD_GAMMA)};
         if (!pivots.valid) {
-            // The Jacobian has gone into the factors: where it comes from is looked at again.
-            od_linearise(c, x, memory);
-            if (od_is_finite(x, memory)) attempt.cause = OD_SINGULAR_MATRIX;
+            attempt.cause = OD_INVALID_PIVOTS;
             return attempt;
         }
 #if OD_NORM != OD_NORM_RMS
