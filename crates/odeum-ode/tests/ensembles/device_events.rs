@@ -227,6 +227,41 @@ fn levels_passed_twice_within_a_step() {
     }
 }
 
+/// x' = v, v' = −1: what is thrown up falls down. Methods of order 2 and more make no error.
+#[derive(Clone, Copy)]
+struct Throw;
+
+impl System for Throw {
+    fn dim(&self) -> usize {
+        2
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = y[1];
+        dydt[1] = R::lit(-1.0);
+    }
+}
+
+/// Steps of 0.7 pass the top and come back below a level just beneath it. The cubic is exact, and a top at the very
+/// end of a step makes it little shorter.
+#[test]
+fn levels_just_below_the_top() {
+    let speeds = (0..40).map(|s| 1.0 + 0.0337 * f64::from(s));
+    let levels: Vec<f64> = speeds.clone().map(|v| 0.5 * v * v - 1e-6).collect();
+    let states = [0.0; 40].into_iter().chain(speeds.clone()).collect();
+    let ensemble = Ensemble::new(2, states, (0.0, 5.0)).unwrap();
+    for method in [methods().to_vec(), vec![Method::vern7(), Method::rodas5p()]].concat() {
+        let steps = tolerant(1e-8).first_step(FirstStep::Size(0.7)).largest_step(0.7);
+        let options = steps.end_when_rises(0, levels.clone());
+        let Some(found) = agreed(Throw, &ensemble, &method, &options, 1e-7) else { return };
+        for (s, speed) in speeds.clone().enumerate() {
+            assert_eq!(found.status[s], Status::TerminalEvent, "{}, system {s}", method.name());
+            let time = speed - 2e-6_f64.sqrt();
+            assert!((found.t[s] - time).abs() < 1e-6, "{}: {} {time}", method.name(), found.t[s]);
+        }
+    }
+}
+
 /// x' = 1.
 #[derive(Clone, Copy)]
 struct Clock;
