@@ -50,7 +50,7 @@ pub fn solve_monitored<T: Scalar, S: System>(
 ) -> Result<Solution<T>, Error> {
     let sizes = (system.dim(), system.n_params());
     let trace = || Graph::trace(system);
-    let on_device = || DeviceSystem::recorded(trace());
+    let on_device = || DeviceSystem::traced(system);
     let pattern = system.jacobian_pattern();
     let ready = Ready::new(sizes.0, pattern, || Ok(trace()), on_device, method, device)?;
     let on_lanes = ByLanes::<S, { ERK | RKC }>(system);

@@ -182,7 +182,9 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             }
         }
         if clock >= pack.work_deadline {
-            let (limit, most) = (options.max_evaluations, stepper.most_evaluations());
+            // A look at the terminal event may take one more.
+            let most = stepper.most_evaluations().map(|most| most + u32::from(watch.is_some()));
+            let limit = options.max_evaluations;
             for l in set_bits(pack.overworked(limit, most, clock) & !ended) {
                 pack.finish(l, Status::MaxEvaluations, task, clock);
                 ended |= 1 << l;

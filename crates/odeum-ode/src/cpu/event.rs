@@ -17,15 +17,15 @@ use crate::options::TerminalEvent;
 use odeum_core::{Lanes, Scalar};
 
 /// A level is reached within this fraction of the tolerance there.
-const FRACTION: f64 = 0.01;
+pub(crate) const FRACTION: f64 = 0.01;
 
 /// A component may move by this much more than its slope at the start and its change say.
-const BEND: f64 = 2.0;
+pub(crate) const BEND: f64 = 2.0;
 /// A step taken again up to an extremum is at least so much shorter.
-const SHORTER: f64 = 0.9;
+pub(crate) const SHORTER: f64 = 0.9;
 
 /// A cubic is trusted that misses the middle by no more than this fraction of what the component moves.
-const MISS: f64 = 1e-3;
+pub(crate) const MISS: f64 = 1e-3;
 
 /// An attempt.
 pub(super) struct Step<'a, L> {
@@ -96,8 +96,8 @@ impl<'a, L: Lanes> Watch<'a, L> {
         sign * (y.lane(l).to_f64() - self.event.level(pack.system(l)))
     }
 
-    /// Evaluates f at the ends of the steps of size `h` that passed the error test, where the
-    /// component moves as far as its level is away.
+    /// Finds f at the ends of the steps of size `h` that passed the error test, where the component
+    /// moves as far as its level is away.
     #[inline(always)]
     pub(super) fn probe<M: Stepper<L>>(
         &mut self,
@@ -123,7 +123,12 @@ impl<'a, L: Lanes> Watch<'a, L> {
                 self.doubtful |= 1 << l;
             }
         }
-        if self.doubtful != 0 {
+        if self.doubtful == 0 {
+            return;
+        }
+        if let Some(slope) = stepper.end_slope() {
+            self.end_slope.copy_from_slice(slope);
+        } else {
             self.end.copy_from_slice(stepper.state());
             let at = Point { t: t_new, y: &self.end, p: &pack.p };
             stepper.evaluate(&at, &mut self.end_slope);

@@ -7,12 +7,12 @@
 
 mod compiled;
 pub(crate) mod drive;
-mod event;
+pub(crate) mod event;
 pub(crate) mod guard;
 mod inlining;
 mod pack;
 mod queue;
-mod ranges;
+pub(crate) mod ranges;
 mod results;
 
 use crate::lent::{Inputs, Outputs, Remarks};

@@ -3,7 +3,7 @@
 use odeum_core::{Lanes, RangeKind, ValidRange};
 
 /// Absolute tolerances by which a component may lie beyond its physical bounds at the end.
-const MARGIN: f64 = 100.0;
+pub(crate) const MARGIN: f64 = 100.0;
 
 /// The ranges of a system.
 pub(super) struct Ranges<L> {

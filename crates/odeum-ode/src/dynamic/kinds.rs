@@ -18,7 +18,7 @@ impl<S: System + Send> AnySystem for Held<S> {
     }
 
     fn on_device(&self) -> DeviceSystem {
-        DeviceSystem::recorded(Graph::trace(&self.0))
+        DeviceSystem::traced(&self.0)
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
@@ -44,7 +44,7 @@ impl AnySystem for Taped {
     }
 
     fn on_device(&self) -> DeviceSystem {
-        DeviceSystem::recorded(Graph::trace(&self.0))
+        DeviceSystem::traced(&self.0)
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {
@@ -73,7 +73,7 @@ impl<S: System + Send, const INLINED: u8> AnySystem for Native<S, INLINED> {
     }
 
     fn on_device(&self) -> DeviceSystem {
-        DeviceSystem::recorded(Graph::trace(&self.system))
+        DeviceSystem::traced(&self.system)
     }
 
     fn in_f64(&self) -> Box<dyn OnLanes<f64> + '_> {

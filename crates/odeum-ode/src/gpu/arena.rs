@@ -1,8 +1,9 @@
 //! Memory of one batch: the same layout in pinned host memory and on the GPU, so that all inputs
 //! travel in one copy and all results in another.
 
-use super::task::Arrays;
+use super::task::{Arrays, Lists, own_levels};
 use crate::ensemble::Ensemble;
+use crate::options::Options;
 use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Memory, Pinned};
 use std::ops::Range;
@@ -17,6 +18,7 @@ pub(super) struct Offsets {
     pub(super) params: usize,
     spans: Option<usize>,
     first_steps: Option<usize>,
+    levels: Option<usize>,
     saves: usize,
     atol: usize,
     pub(super) next: usize,
@@ -41,6 +43,8 @@ pub(super) struct Shape {
     pub(super) shared_span: bool,
     /// Steps are given to the call and taken from it.
     pub(super) keeps_steps: bool,
+    /// Systems have levels of their own at which they end.
+    pub(super) own_levels: bool,
     pub(super) n_saves: usize,
     /// Counts of a system.
     pub(super) n_counts: usize,
@@ -48,14 +52,19 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of<T: Scalar>(ensemble: &Ensemble<T>, n_saves: usize, n_counts: usize) -> Self {
+    pub(super) fn of<T: Scalar>(
+        ensemble: &Ensemble<T>,
+        options: &Options,
+        n_counts: usize,
+    ) -> Self {
         Shape {
             dim: ensemble.dim(),
             n_params: ensemble.n_params(),
             shared_params: ensemble.shares_params(),
             shared_span: ensemble.shares_span(),
             keeps_steps: ensemble.has_first_steps(),
-            n_saves,
+            own_levels: own_levels(options).is_some(),
+            n_saves: options.save_times().len(),
             n_counts,
             word: size_of::<T>(),
         }
@@ -81,6 +90,7 @@ impl Offsets {
         let params = place(shape.n_params * sets * word);
         let spans = (!shape.shared_span).then(|| place(2 * systems * word));
         let first_steps = shape.keeps_steps.then(|| place(systems * word));
+        let levels = shape.own_levels.then(|| place(systems * word));
         let saves = place(shape.n_saves * word);
         let atol = place(shape.dim * word);
         let next = place(size_of::<u32>());
@@ -90,6 +100,7 @@ impl Offsets {
             params,
             spans,
             first_steps,
+            levels,
             saves,
             atol,
             next,
@@ -115,6 +126,7 @@ impl Offsets {
             saves: at(self.saves) as *const T,
             atol: at(self.atol) as *const T,
             first_steps: self.first_steps.map_or(std::ptr::null(), |offset| at(offset) as *const T),
+            levels: self.levels.map_or(std::ptr::null(), |offset| at(offset) as *const T),
             end_states: at(self.end_states) as *mut T,
             end_times: at(self.end_times) as *mut T,
             end_steps: self.end_steps.map_or(std::ptr::null_mut(), |offset| at(offset) as *mut T),
@@ -163,7 +175,7 @@ impl<D: Device> Arena<D> {
         offsets: &Offsets,
         ensemble: &Ensemble<T>,
         range: &Range<usize>,
-        constants: &(Vec<T>, Vec<T>),
+        lists: &Lists<T>,
     ) {
         let (all, part) = (ensemble.len(), range.len());
         let rows = |from: &[T], to: &mut [T]| {
@@ -188,7 +200,10 @@ impl<D: Device> Arena<D> {
         if let (Some(place), Some(steps)) = (offsets.first_steps, ensemble.first_steps()) {
             self.values(place, part).copy_from_slice(&steps[range.clone()]);
         }
-        let (atol, saves) = constants;
+        let Lists { atol, saves, levels } = lists;
+        if let Some(place) = offsets.levels {
+            self.values(place, part).copy_from_slice(&levels[range.clone()]);
+        }
         self.values(offsets.atol, atol.len()).copy_from_slice(atol);
         self.values(offsets.saves, saves.len()).copy_from_slice(saves);
         self.values::<u32>(offsets.next, 1)[0] = 0;
@@ -208,6 +223,7 @@ mod tests {
                 shared_params: shared,
                 shared_span: shared,
                 keeps_steps: !shared,
+                own_levels: !shared,
                 n_saves: 4,
                 n_counts: 8,
                 word: 8,
@@ -230,6 +246,7 @@ mod tests {
             ];
             parts.extend(p.spans.map(|place| (place, 2 * m * 8)));
             parts.extend(p.first_steps.map(|place| (place, m * 8)));
+            parts.extend(p.levels.map(|place| (place, m * 8)));
             parts.extend(p.end_steps.map(|place| (place, m * 8)));
             parts.sort_unstable();
             assert!(parts.windows(2).all(|w| w[0].0 + w[0].1 <= w[1].0), "{parts:?}");

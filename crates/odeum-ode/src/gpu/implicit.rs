@@ -201,7 +201,7 @@ pub(super) fn kernel(
     text.define("OD_GROUP_BYTES", layout.shared / (layout.block / layout.width));
     text.define("OD_MATRIX_IN_GLOBAL", u8::from(layout.global > 0));
     text.define("OD_MOST_STAGE_REGISTERS", STAGE_REGISTERS);
-    source::common(&mut text);
+    source::common(&mut text, dim, traits, &layout);
     text.line(format_args!("typedef {} od_entry;", if single { "float" } else { "double" }));
     text.line(GROUP);
     text.line(linear.tables.defines());

@@ -7,7 +7,7 @@ use super::source::Traits;
 use super::system::DeviceSystem;
 use super::{implicit, plan, run};
 use crate::dynamic::DynSystem;
-use crate::ensemble::{Ensemble, check_sizes};
+use crate::ensemble::{Ensemble, check_shape, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
@@ -51,7 +51,7 @@ pub fn kernels<T: Scalar>(
     options: &Options,
     shared_params: bool,
 ) -> Vec<KernelText> {
-    let traits = Traits::new(T::NAME == "f32", shared_params, method, options);
+    let traits = Traits::new(T::NAME == "f32", shared_params, method, options, &[]);
     let limits = Limits::HOPPER;
     let single = plan::single(graph, method, &traits, &limits);
     let lanes = plan::lanes(graph, method, &traits, &limits);
@@ -60,9 +60,9 @@ pub fn kernels<T: Scalar>(
 
 /// The kernel of an implicit method for a system of any type, in double precision on an H200; `None` where there is none.
 pub fn implicit(system: &DynSystem, method: &Method, options: &Options) -> Option<KernelText> {
-    let traits = Traits::new(false, false, method, options);
-    implicit::kernel(&system.any().on_device(), method, &traits, &Limits::HOPPER, 1)
-        .map(KernelText::of)
+    let system = system.any().on_device();
+    let traits = Traits::new(false, false, method, options, &system.ranges);
+    implicit::kernel(&system, method, &traits, &Limits::HOPPER, 1).map(KernelText::of)
 }
 
 /// Devices of whichever kind, on which ensembles are integrated as on GPUs; what is kept of them between calls
@@ -113,12 +113,39 @@ impl<D: Device> Devices<D> {
         options: &Options,
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
-        method.check()?;
         check_sizes(system, ensemble)?;
+        self.run(&DeviceSystem::traced(system), ensemble, method, options, monitor)
+    }
+
+    /// As [`Solver::solve_monitored`](crate::Solver::solve_monitored).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve_any<T: Scalar>(
+        &self,
+        system: &DynSystem,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<Solution<T>, Error> {
+        let sizes = (system.dim(), system.n_params());
+        check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
+        self.run(&system.any().on_device(), ensemble, method, options, monitor)
+    }
+
+    fn run<T: Scalar>(
+        &self,
+        system: &DeviceSystem,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<Solution<T>, Error> {
+        method.check()?;
         options.check(ensemble)?;
-        plan::refuse(method, options, &self.0[0].device.name())?;
-        let system = DeviceSystem::recorded(Graph::trace(system));
-        run::solve_on(&self.0, &system, ensemble, method, options, monitor)
+        plan::refuse(method, &self.0[0].device.name())?;
+        run::solve_on(&self.0, system, ensemble, method, options, monitor)
     }
 
     /// As [`Session::new`], on the first device.

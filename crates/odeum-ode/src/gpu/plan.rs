@@ -101,14 +101,7 @@ fn planned_among(planned: &Planned, wanted: Wanted) -> Option<Arc<Kernel>> {
 }
 
 /// Refuses what no kernel does.
-pub(crate) fn refuse(method: &Method, options: &Options, device: &str) -> Result<(), Error> {
-    if options.terminal_event.is_some() {
-        return Err(Error::Device {
-            device: device.to_owned(),
-            reason: "systems cannot end at a terminal event on GPUs yet".to_owned(),
-            remedy: "use the CPU, or leave `terminal_event` out".to_owned(),
-        });
-    }
+pub(crate) fn refuse(method: &Method, device: &str) -> Result<(), Error> {
     if method.jacobian_by() == Some(JacobianBy::Differences) {
         return Err(Error::Device {
             device: device.to_owned(),
@@ -130,9 +123,10 @@ pub fn layout_in_words(
     options: &Options,
     ordinal: usize,
 ) -> Option<String> {
-    let traits = Traits::new(false, false, method, options);
+    let system = system.any().on_device();
+    let traits = Traits::new(false, false, method, options, &system.ranges);
     let limits = Gpu::open(ordinal).map_or(Limits::HOPPER, |gpu| gpu.limits());
-    let wanted = Wanted::new(&system.any().on_device(), method, &traits, &limits, (false, 1));
+    let wanted = Wanted::new(&system, method, &traits, &limits, (false, 1));
     let layout = planned(wanted)?.layout;
     let systems = layout.block / layout.width * layout.blocks_per_sm;
     let threads = match layout.width {
@@ -203,6 +197,7 @@ pub(crate) fn single(
 
 /// The kernel with several lanes for a system, where there is one: a Runge–Kutta method on a
 /// system whose stages a thread keeps in shared memory and which falls into groups that are isomorphic.
+/// It looks neither for terminal events nor at ranges.
 pub(crate) fn lanes(
     graph: &Graph,
     method: &Method,
@@ -210,6 +205,9 @@ pub(crate) fn lanes(
     limits: &Limits,
 ) -> Option<Kernel> {
     let Method::Erk(erk) = method else { return None };
+    if traits.event || !traits.ranges.is_empty() {
+        return None;
+    }
     let (dim, word, stages) = (graph.outputs().len(), traits.word(), erk.tableau.stages());
     let slots = Slots::find(graph, erk.tableau.is_fsal());
     let alone = Layout::erk(&slots, dim, stages, graph.nodes().len(), word, limits);
@@ -227,17 +225,18 @@ pub(crate) fn lanes(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tolerance;
+    use crate::{Options, Tolerance};
     use odeum_core::{Real, Symbol};
 
     /// y' = -k y, of a number of its own.
     fn decay(k: f64) -> DeviceSystem {
-        DeviceSystem::recorded(Graph::record(1, 0, |_, y, _| vec![-(Symbol::lit(k) * y[0])]))
+        let graph = Graph::record(1, 0, |_, y, _| vec![-(Symbol::lit(k) * y[0])]);
+        DeviceSystem::recorded(graph, Vec::new())
     }
 
     fn wanted(system: &DeviceSystem, lanes: bool) -> Wanted {
         let (method, options) = (Method::rkck(), Options::new(Tolerance::new(1e-6, 1e-9)));
-        let traits = Traits::new(false, true, &method, &options);
+        let traits = Traits::new(false, true, &method, &options, &[]);
         Wanted::new(system, &method, &traits, &Limits::HOPPER, (lanes, 1))
     }
 

@@ -14,7 +14,7 @@ use super::plan::{Kernel, Wanted, no_kernel_for, planned, refuse};
 use super::sink::Sink;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::task::{self, Task};
+use super::task::{Lists, Task};
 use crate::ensemble::Ensemble;
 use crate::method::Method;
 use crate::monitor::Monitor;
@@ -51,7 +51,7 @@ pub(crate) fn solve<T: Scalar>(
     let Some(first) = cuda.ordinals.first() else {
         return Err(Error::input("cuda", "no GPU", "name at least one, as cuda:0"));
     };
-    refuse(method, options, &format!("cuda:{first}"))?;
+    refuse(method, &format!("cuda:{first}"))?;
     let gpus = Kept::open_all(&cuda.ordinals)?;
     let mut solution = solve_on(&gpus, system, ensemble, method, options, monitor)?;
     if let Some(times) = &mut solution.gpu_times {
@@ -74,19 +74,20 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
     }
     let mut solution = Solution::of(&ensemble.inputs(), options.save_times());
-    let shape = Shape::of(ensemble, options.save_times().len(), task::n_counts(method));
+    let traits =
+        Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options, &system.ranges);
+    let shape = Shape::of(ensemble, options, traits.n_counts);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = WORKERS.min((cores / devices.len()).max(1));
     let batch = batch_size(devices, &shape, ensemble.len(), workers)?;
     let n_batches = ensemble.len().div_ceil(batch);
 
-    let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
     let job = Job {
         ensemble,
         method,
         options,
         shape,
-        constants: task::constants(&traits, options, ensemble.dim()),
+        lists: Lists::new(&traits, options, ensemble.dim()),
         batch,
         // Where batches follow each other, the threads of each take several systems one after
         // the other, which evens out their lengths; other batches fill the rest of the GPU.
@@ -192,8 +193,7 @@ struct Job<'a, T> {
     method: &'a Method,
     options: &'a Options,
     shape: Shape,
-    /// Absolute tolerances and save times.
-    constants: (Vec<T>, Vec<T>),
+    lists: Lists<T>,
     batch: usize,
     /// Of the device, what the kernel of one batch may take: one over this.
     fraction: usize,
@@ -243,7 +243,7 @@ impl<T: Scalar> Job<'_, T> {
         range: Range<usize>,
     ) -> Result<(), Error> {
         let offsets = Offsets::new(&self.shape, range.len());
-        lane.arena.fill(&offsets, self.ensemble, &range, &self.constants);
+        lane.arena.fill(&offsets, self.ensemble, &range, &self.lists);
         lane.stream.record_time(0)?;
         lane.upload(0..offsets.results)?;
         if self.shape.n_saves > 0 {

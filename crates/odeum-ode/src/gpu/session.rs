@@ -8,7 +8,7 @@ use super::plan;
 use super::run::Ready;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::task::{self, Task};
+use super::task::{self, Lists, Task};
 use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape, check_span};
 use crate::method::Method;
@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::{Error, Graph, Scalar, System};
+use odeum_core::{Error, Scalar, System};
 use odeum_cuda::{Device, Gpu, Memory, Stream};
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub struct Session<T, D: Device = Gpu> {
     steps: Option<D::Memory>,
     dim: usize,
     systems: usize,
+    /// Counts of a system.
+    n_counts: usize,
     method: Method,
     options: Options,
     precision: std::marker::PhantomData<T>,
@@ -46,8 +48,9 @@ impl<T: Scalar> Session<T> {
     /// [`advance`](Session::advance) says where to go.
     ///
     /// # Errors
-    /// Arguments that cannot be used (save times among them: a session saves nothing), a GPU
-    /// that is not there, or too little memory on it.
+    /// Arguments that cannot be used (among them save times, as a session saves nothing, and a
+    /// terminal event, as an advance takes all systems over one span), a GPU that is not there, or
+    /// too little memory on it.
     pub fn new<S: System>(
         system: &S,
         ensemble: &Ensemble<T>,
@@ -57,7 +60,7 @@ impl<T: Scalar> Session<T> {
     ) -> Result<Self, Error> {
         let sizes = (system.dim(), system.n_params());
         Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
-        let system = DeviceSystem::recorded(Graph::trace(system));
+        let system = DeviceSystem::traced(system);
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 
@@ -89,11 +92,15 @@ impl<T: Scalar, D: Device> Session<T, D> {
         device: &str,
     ) -> Result<(), Error> {
         method.check()?;
-        plan::refuse(method, options, device)?;
+        plan::refuse(method, device)?;
         options.check(ensemble)?;
         check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
         if !options.save_times().is_empty() {
             return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
+        }
+        if options.terminal_event.is_some() {
+            let remedy = "a session takes all systems over the same spans: to end each at a time of its own, solve";
+            return Err(Error::input("terminal_event", "a level", remedy));
         }
         Ok(())
     }
@@ -108,7 +115,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
     ) -> Result<Self, Error> {
         let sizes = (system.dim(), system.n_params());
         Self::check(sizes, ensemble, method, options, &kept.device.name())?;
-        let system = DeviceSystem::recorded(Graph::trace(system));
+        let system = DeviceSystem::traced(system);
         Self::begin(kept, &system, ensemble, method, options)
     }
 
@@ -119,16 +126,17 @@ impl<T: Scalar, D: Device> Session<T, D> {
         method: &Method,
         options: &Options,
     ) -> Result<Self, Error> {
-        let traits = Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options);
+        let shared = ensemble.shares_params();
+        let traits = Traits::new(T::NAME == "f32", shared, method, options, &system.ranges);
         let ready = Ready::new(&kept, system, method, &traits, ensemble.len())?;
-        let n_counts = task::n_counts(method);
+        let n_counts = traits.n_counts;
+        let shape = Shape::of(ensemble, options, n_counts);
         // Steps lie in an array of the session's own.
-        let shape =
-            Shape { shared_span: true, keeps_steps: false, ..Shape::of(ensemble, 0, n_counts) };
+        let shape = Shape { shared_span: true, keeps_steps: false, ..shape };
         let offsets = Offsets::new(&shape, ensemble.len());
         let mut lane = kept.lane(offsets.end)?;
-        let constants = task::constants(&traits, options, ensemble.dim());
-        lane.arena.fill(&offsets, ensemble, &(0..ensemble.len()), &constants);
+        let lists = Lists::new(&traits, options, ensemble.dim());
+        lane.arena.fill(&offsets, ensemble, &(0..ensemble.len()), &lists);
         lane.upload(0..offsets.results)?;
         let bytes = ensemble.len() * size_of::<T>();
         let mut steps = options.warm_start.then(|| kept.device.reserve(bytes)).transpose()?;
@@ -146,6 +154,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
             steps,
             dim: ensemble.dim(),
             systems: ensemble.len(),
+            n_counts,
             method: method.clone(),
             options: options.clone(),
             precision: std::marker::PhantomData,
@@ -225,9 +234,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// # Errors
     /// When the driver fails.
     pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
-        let n_counts = task::n_counts(&self.method);
-        let counts: Vec<u32> = self.get(self.offsets.stats, n_counts * self.systems)?;
-        Ok(counts.chunks_exact(n_counts).map(task::stats).collect())
+        let counts: Vec<u32> = self.get(self.offsets.stats, self.n_counts * self.systems)?;
+        Ok(counts.chunks_exact(self.n_counts).map(task::stats).collect())
     }
 }
 

@@ -5,27 +5,29 @@ use super::slots::Slots;
 use super::task::{self, FLAG_FRACTION, FLAG_WARM};
 use crate::controller::{LEAST_ERROR, Law};
 use crate::cpu::drive::REACH;
-use crate::cpu::guard;
+use crate::cpu::{event, guard, ranges};
 use crate::method::erk::Tableau;
 use crate::method::rkc::{radius, recurrence};
 use crate::method::{Erk, Method, Rkc, first_step};
 use crate::options::{FirstStep, Options};
 use crate::status::Status;
 use crate::tolerance::{Atol, Norm, TINY};
-use odeum_core::Graph;
 use odeum_core::emit::{self, Signature};
+use odeum_core::{Graph, RangeKind, ValidRange};
 use odeum_cuda::{REAL, Text, literal};
 
 /// The headers, in the order in which they stand in a source.
 const CUDA: &str = include_str!("device/cuda.cuh");
-const COMMON: [&str; 6] = [
+const COMMON: [&str; 5] = [
     REAL,
     include_str!("device/task.cuh"),
     include_str!("device/norm.cuh"),
     include_str!("device/controller.cuh"),
     include_str!("device/guard.cuh"),
-    include_str!("device/step_loop.cuh"),
 ];
+const EVENT: &str = include_str!("device/event.cuh");
+const STEP_LOOP: &str = include_str!("device/step_loop.cuh");
+const RANGES: &str = include_str!("device/ranges.cuh");
 const ERK: &str = include_str!("../method/erk/erk.cuh");
 const ERK_SINGLE: &str = include_str!("../method/erk/erk_single.cuh");
 const ERK_LANES: &str = include_str!("../method/erk/erk_lanes.cuh");
@@ -42,6 +44,10 @@ pub(crate) struct Traits {
     pub(crate) automatic: bool,
     pub(crate) norm: Norm,
     pub(crate) atol_each: bool,
+    /// Systems end at a terminal event.
+    pub(crate) event: bool,
+    /// Where the model holds.
+    pub(crate) ranges: Vec<ValidRange>,
     pub(crate) n_counts: usize,
     /// The relative tolerance is no tighter than [`LOOSE`].
     pub(crate) loose: bool,
@@ -57,6 +63,7 @@ impl Traits {
         shared_params: bool,
         method: &Method,
         options: &Options,
+        ranges: &[ValidRange],
     ) -> Self {
         let fixed = method.controller().fixed_step().is_some();
         Traits {
@@ -66,7 +73,9 @@ impl Traits {
             automatic: options.first_step == FirstStep::Automatic && !fixed,
             norm: options.tolerance.norm,
             atol_each: matches!(options.tolerance.atol, Atol::PerComponent(_)),
-            n_counts: task::n_counts(method),
+            event: options.terminal_event.is_some(),
+            ranges: ranges.to_vec(),
+            n_counts: task::n_counts(method, !ranges.is_empty()),
             loose: options.tolerance.rtol >= LOOSE && method.jacobian_by().is_some(),
         }
     }
@@ -95,7 +104,7 @@ pub(crate) fn erk(
     text.define("OD_SLOTS", slots.len());
     text.define("OD_PAIRED", slots.has_paired());
     text.define("OD_FULL_STAGES", i32::from(slots.full_stages));
-    common(&mut text);
+    common(&mut text, graph.outputs().len(), traits, layout);
     coefficients(&mut text, tableau, layout.storage);
     let integers = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>();
     let component = integers(&slots.component);
@@ -170,7 +179,7 @@ pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) ->
     ] {
         text.define(name, literal(number));
     }
-    common(&mut text);
+    common(&mut text, graph.outputs().len(), traits, layout);
     let fused = graph.fused();
     text.line(emit::function(&fused, "od_rhs", &signature()));
     if let (2, Some(radius)) = (bound, graph.spectral_radius()) {
@@ -194,6 +203,8 @@ pub(super) fn head(
     text.define("OD_EPSILON", literal(epsilon(traits)));
     text.define("OD_N", dim);
     text.define("OD_COUNTS", traits.n_counts);
+    text.define("OD_EVENT", i32::from(traits.event));
+    text.define("OD_RANGES", i32::from(!traits.ranges.is_empty()));
     text.define("OD_PARAMS", n_params);
     text.define("OD_SHARED_PARAMS", i32::from(traits.shared_params));
     text.define("OD_PARAMS_IN_REGISTERS", i32::from(n_params <= 8));
@@ -221,10 +232,14 @@ pub(super) fn head(
     text.define("OD_BLOCKS_PER_SM", layout.blocks_per_sm);
     text.define("OD_IN_REGISTERS", i32::from(layout.storage == Storage::Registers));
     text.define("OD_IN_SHARED", i32::from(layout.storage == Storage::Shared));
-    // What lies in local memory anyway gains nothing from straight code.
-    let unrolled = if layout.storage == Storage::Local { 0 } else { UNROLLED_COMPONENTS };
-    text.define("OD_UNROLLED_COMPONENTS", unrolled);
+    text.define("OD_UNROLLED_COMPONENTS", unrolled_components(layout));
     constants(text);
+}
+
+/// Components up to which loops over all of them are unrolled in a thread. What lies in local memory anyway gains
+/// nothing from straight code.
+fn unrolled_components(layout: &Layout) -> usize {
+    if layout.storage == Storage::Local { 0 } else { UNROLLED_COMPONENTS }
 }
 
 /// Numbers that the host computes with, too: each is typed there.
@@ -264,13 +279,55 @@ fn upper_case(status: Status) -> String {
     name
 }
 
-pub(super) fn common(text: &mut Text) {
+/// Headers of every kernel of systems of so many components.
+pub(super) fn common(text: &mut Text, dim: usize, traits: &Traits, layout: &Layout) {
     text.line("#ifdef __CUDACC__");
     text.line(CUDA);
     text.line("#endif");
     for header in COMMON {
         text.line(header);
     }
+    if traits.event {
+        for (name, number) in [
+            ("OD_EVENT_FRACTION", event::FRACTION),
+            ("OD_EVENT_BEND", event::BEND),
+            ("OD_EVENT_SHORTER", event::SHORTER),
+            ("OD_EVENT_MISS", event::MISS),
+        ] {
+            text.define(name, literal(number));
+        }
+        text.line(EVENT);
+    }
+    text.line(STEP_LOOP);
+    if !traits.ranges.is_empty() {
+        // The compiler knows the component where one thread has them all in straight code.
+        let known = layout.width == 1 && dim <= unrolled_components(layout);
+        write_ranges(text, traits, if known { Text::table } else { Text::table_in_memory });
+    }
+}
+
+/// A way to write a table.
+type WriteTable = fn(&mut Text, &str, &str, &str, &[String]);
+
+/// The bounds of the components, as far as there are any, and what reads them.
+fn write_ranges(text: &mut Text, traits: &Traits, table: WriteTable) {
+    // Infinity has no literal; nor is there need, as no state is infinite.
+    let most = if traits.float { f64::from(f32::MAX) } else { f64::MAX };
+    for (kind, name) in [(RangeKind::Data, "data"), (RangeKind::Physical, "physical")] {
+        let ranges = || traits.ranges.iter().filter(|range| range.kind == kind);
+        let end = ranges().map(|range| range.component + 1).max().unwrap_or(0);
+        text.define(&format!("OD_{}_END", name.to_uppercase()), end);
+        let mut bounds = [vec![literal(-most); end], vec![literal(most); end]];
+        for range in ranges() {
+            bounds[0][range.component] = literal(range.lower.clamp(-most, most));
+            bounds[1][range.component] = literal(range.upper.clamp(-most, most));
+        }
+        for (side, bounds) in ["lower", "upper"].into_iter().zip(&bounds) {
+            table(text, "real", &format!("od_{name}_{side}(int i)"), "i", bounds);
+        }
+    }
+    text.define("OD_RANGE_MARGIN", literal(ranges::MARGIN));
+    text.line(RANGES);
 }
 
 /// How right-hand sides reach their data: by `[]`, whatever holds it.

@@ -1,7 +1,7 @@
 //! Systems as devices integrate them.
 
-use odeum_core::Graph;
 use odeum_core::emit::Grouped;
+use odeum_core::{Graph, System, ValidRange};
 use odeum_kinetics::{JacobianForm, Reactor};
 use std::sync::Arc;
 
@@ -15,13 +15,20 @@ pub(crate) struct DeviceSystem {
     pub(super) grouped: Arc<dyn Grouped>,
     /// Recorded, where it can be: straight code is generated from it.
     pub(super) graph: Option<Arc<Graph>>,
+    /// Where the model holds.
+    pub(super) ranges: Vec<ValidRange>,
 }
 
 impl DeviceSystem {
+    /// A system that can be recorded.
+    pub(crate) fn traced(system: &impl System) -> DeviceSystem {
+        DeviceSystem::recorded(Graph::trace(system), system.ranges())
+    }
+
     /// A system that was recorded.
-    pub(crate) fn recorded(graph: Graph) -> DeviceSystem {
+    pub(crate) fn recorded(graph: Graph, ranges: Vec<ValidRange>) -> DeviceSystem {
         let graph = Arc::new(graph);
-        DeviceSystem { grouped: Arc::<Graph>::clone(&graph), graph: Some(graph) }
+        DeviceSystem { grouped: Arc::<Graph>::clone(&graph), graph: Some(graph), ranges }
     }
 
     /// A reactor: recorded, too, where its mechanism is small.
@@ -31,17 +38,19 @@ impl DeviceSystem {
         DeviceSystem {
             grouped: Arc::<Reactor>::clone(reactor),
             graph: is_small.then(|| Arc::new(reactor.graph())),
+            ranges: reactor.ranges(),
         }
     }
 }
 
 impl PartialEq for DeviceSystem {
     fn eq(&self, other: &DeviceSystem) -> bool {
-        match (&self.graph, &other.graph) {
+        let same = match (&self.graph, &other.graph) {
             (Some(mine), Some(other)) => mine == other,
             // One solver has one.
             (None, None) => Arc::ptr_eq(&self.grouped, &other.grouped),
             _ => false,
-        }
+        };
+        same && self.ranges == other.ranges
     }
 }

@@ -27,6 +27,7 @@ pub(crate) struct Task<T> {
     pub(crate) max_evaluations: u32,
     pub(crate) segments: u32,
     pub(crate) flags: u32,
+    pub(crate) event_component: u32,
 }
 
 /// Addresses, valid where the kernel runs; null where an array is not needed.
@@ -39,6 +40,7 @@ pub(crate) struct Arrays<T> {
     pub(crate) saves: *const T,
     pub(crate) atol: *const T,
     pub(crate) first_steps: *const T,
+    pub(crate) levels: *const T,
     pub(crate) end_states: *mut T,
     pub(crate) end_times: *mut T,
     pub(crate) end_steps: *mut T,
@@ -68,6 +70,9 @@ pub(crate) struct Numbers<T> {
     radius_bound: T,
     max_stages: T,
     growth_limit: T,
+    event_level: T,
+    event_sign: T,
+    event_atol: T,
 }
 
 impl<T: Scalar> Task<T> {
@@ -102,6 +107,12 @@ impl<T: Scalar> Task<T> {
                 (rkc.radius_bound.unwrap_or(0.0), most)
             }
         };
+        let event = options.terminal_event.as_ref();
+        let event_component = event.map_or(0, |event| event.component);
+        let event_atol = match &options.tolerance.atol {
+            Atol::Scalar(atol) => *atol,
+            Atol::PerComponent(atol) => atol.get(event_component).copied().unwrap_or(0.0),
+        };
         Task {
             arrays,
             numbers: Numbers {
@@ -117,6 +128,9 @@ impl<T: Scalar> Task<T> {
                 radius_bound: lit(radius_bound),
                 max_stages: lit(max_stages),
                 growth_limit: lit(options.growth_limit.unwrap_or(f64::INFINITY)),
+                event_level: lit(event.map_or(0.0, |event| event.level(0))),
+                event_sign: lit(if event.is_some_and(|event| event.rises) { 1.0 } else { -1.0 }),
+                event_atol: lit(event_atol),
             },
             n_systems: n_systems as u32,
             stride: stride as u32,
@@ -126,28 +140,44 @@ impl<T: Scalar> Task<T> {
             segments: options.segments,
             flags: if options.warm_start { FLAG_WARM } else { 0 }
                 | if fraction { FLAG_FRACTION } else { 0 },
+            event_component: event_component as u32,
         }
     }
 }
 
-/// The absolute tolerances and the save times in the precision of the kernel.
-pub(crate) fn constants<T: Scalar>(
-    traits: &Traits,
-    options: &Options,
-    dim: usize,
-) -> (Vec<T>, Vec<T>) {
-    let atol = if traits.atol_each { options.tolerance.atol_of(dim) } else { Vec::new() };
-    let atol: Vec<f64> = atol.into_iter().map(used_atol::<T>).collect();
-    let narrow = |values: &[f64]| values.iter().map(|&x| T::from_f64(x)).collect();
-    (narrow(&atol), narrow(options.save_times()))
+/// Lists of the options in the precision of the kernel.
+pub(crate) struct Lists<T> {
+    /// Absolute tolerances \[n\], where they differ.
+    pub(crate) atol: Vec<T>,
+    /// Save times.
+    pub(crate) saves: Vec<T>,
+    /// Levels of the terminal event \[M\], where they differ.
+    pub(crate) levels: Vec<T>,
 }
 
-/// How many of the counts of [`Stats`], in their order, the kernels of a method count for a system.
-pub(crate) fn n_counts(method: &Method) -> usize {
-    if method.jacobian_by().is_some() { Stats::COUNTS } else { EXPLICIT_COUNTS }
+impl<T: Scalar> Lists<T> {
+    pub(crate) fn new(traits: &Traits, options: &Options, dim: usize) -> Self {
+        let atol = if traits.atol_each { options.tolerance.atol_of(dim) } else { Vec::new() };
+        let atol: Vec<f64> = atol.into_iter().map(used_atol::<T>).collect();
+        let narrow = |values: &[f64]| values.iter().map(|&x| T::from_f64(x)).collect();
+        let levels = own_levels(options).unwrap_or_default();
+        Lists { atol: narrow(&atol), saves: narrow(options.save_times()), levels: narrow(levels) }
+    }
 }
 
-/// Steps, rejected, nfev, nfev_radius: of methods that know no Jacobian.
+/// The levels of the terminal event, where systems have their own.
+pub(crate) fn own_levels(options: &Options) -> Option<&[f64]> {
+    let levels = &options.terminal_event.as_ref()?.levels;
+    (levels.len() > 1).then_some(levels)
+}
+
+/// How many of the counts of [`Stats`], in their order, a kernel counts for a system.
+pub(crate) fn n_counts(method: &Method, has_ranges: bool) -> usize {
+    let all = method.jacobian_by().is_some() || has_ranges;
+    if all { Stats::COUNTS } else { EXPLICIT_COUNTS }
+}
+
+/// Steps, rejected, nfev, nfev_radius: of methods that know no Jacobian, on systems that hold everywhere.
 const EXPLICIT_COUNTS: usize = 4;
 
 /// Of the counts of a kernel.

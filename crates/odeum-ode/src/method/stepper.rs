@@ -101,6 +101,11 @@ pub(crate) trait Stepper<L: Lanes> {
     /// f \[n\] at the start of the last attempt.
     fn slope(&self) -> &[L];
 
+    /// f \[n\] at its end, of a method whose attempts evaluate it there.
+    fn end_slope(&self) -> Option<&[L]> {
+        None
+    }
+
     /// f at a point, into `out` \[n\].
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]);
 

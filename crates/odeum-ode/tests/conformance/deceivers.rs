@@ -271,9 +271,6 @@ impl System for Oscillation {
 
 /// A level that is passed and passed again within one step is seen, the first time.
 pub(crate) fn excursions_are_seen<T: Precision>(subject: &Subject) {
-    if !subject.finds_events() {
-        return;
-    }
     let levels: Vec<f64> = (1..20).map(|i| -1.0 + 0.005 * f64::from(i * i)).collect();
     let count = levels.len();
     let ensemble =

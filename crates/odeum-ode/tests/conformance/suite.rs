@@ -71,11 +71,6 @@ impl Subject {
         self.place.on_host().is_none() || host::is_available()
     }
 
-    /// True where systems may end at a level.
-    pub(crate) fn finds_events(&self) -> bool {
-        matches!(self.place, Place::Device(Device::Cpu(_)) | Place::Inlined(_))
-    }
-
     fn solve<T: Precision, S: System + Copy + Send + 'static>(
         &self,
         system: S,

@@ -1,7 +1,11 @@
 //! Reacting gases through whole ignitions: all ignite, and what must stay, stays.
 
+use crate::host;
 use odeum_kinetics::{Kinetics, Mechanism, Reactor, read};
-use odeum_ode::{Device, DynSystem, Ensemble, Method, Options, Solver, System, Tolerance};
+use odeum_ode::gpu::inspect::Devices;
+use odeum_ode::{
+    Device, DynSystem, Ensemble, Method, Monitor, Options, Solver, Status, System, Tolerance,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -72,6 +76,59 @@ fn ignitions_keep_mass_elements_and_amounts() {
                 }
                 let amount: f64 = (0..n).map(|k| end[1 + k] / weights[k]).sum();
                 assert!((end[n + 1] - amount).abs() <= KEPT * amount, "{}", method.name());
+            }
+        }
+    }
+}
+
+/// The ignition delays of mixtures by the kernels of GPUs, against those of the processor: a reactor that one thread
+/// has, and one by a warp from tables.
+#[test]
+fn ignitions_on_devices_are_as_late() {
+    if !host::is_available() {
+        return;
+    }
+    let kinetics = Arc::new(Kinetics::new(&hydrogen()).unwrap());
+    let fuel = kinetics.composition(&[("H2", 1.0)]).unwrap();
+    let air = kinetics.composition(&[("O2", 1.0), ("N2", 3.76)]).unwrap();
+    let reactor = Reactor::constant_volume(kinetics.clone());
+    // The last does not ignite.
+    let starts: Vec<(Vec<f64>, [f64; 1])> =
+        [(1.0, 1200.0), (0.5, 1050.0), (2.0, 1000.0), (1.0, 700.0)]
+            .into_iter()
+            .map(|(phi, temperature)| {
+                let y = kinetics.at_equivalence_ratio(phi, &fuel, &air).unwrap();
+                reactor.state(temperature, 101_325.0, &y).unwrap()
+            })
+            .collect();
+    let states = (0..reactor.dim()).flat_map(|i| starts.iter().map(move |(y, _)| y[i]));
+    let ensemble = Ensemble::new(reactor.dim(), states.collect(), (0.0, 2e-3))
+        .and_then(|e| e.with_params(starts.iter().map(|(_, p)| p[0]).collect()))
+        .unwrap();
+    let system = DynSystem::from(reactor);
+    let levels = starts.iter().map(|(y, _)| y[0] + 400.0).collect();
+    let rtol = 1e-6;
+    let options = Options::new(Tolerance::new(rtol, 1e-15)).end_when_rises(0, levels);
+    for method in [Method::rodas4(), Method::rodas5p()] {
+        let solver = Solver::new(&system, &method, &Device::cpu(), &options).unwrap();
+        let wanted = solver.solve(&ensemble).unwrap();
+        let ended =
+            [Status::TerminalEvent, Status::TerminalEvent, Status::TerminalEvent, Status::Success];
+        assert_eq!(wanted.status, ended);
+        for width in [1, 32] {
+            let devices = Devices::new(vec![host::setup().device()]).threads_at_least(width);
+            let monitor = Monitor::new();
+            let found = devices.solve_any(&system, &ensemble, &method, &options, &monitor).unwrap();
+            assert_eq!(found.status, wanted.status, "{} {width}", method.name());
+            for s in 0..starts.len() {
+                let name = method.name();
+                let what = format!("{name} with {width} threads, {s}: {:?}", found.stats[s]);
+                let near = |a: f64, b: f64| (a - b).abs() <= rtol * b.abs();
+                assert!(near(found.t[s], wanted.t[s]), "{what}: {} {}", found.t[s], wanted.t[s]);
+                assert!(near(found.y(s)[0], wanted.y(s)[0]), "{what}");
+                // Matrices of single precision leave other errors below the tolerance.
+                let (steps, counted) = (found.stats[s].steps, wanted.stats[s].steps);
+                assert!(steps.abs_diff(counted) <= counted / 20, "{what}: {counted}");
             }
         }
     }

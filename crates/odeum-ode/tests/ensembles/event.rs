@@ -1,7 +1,10 @@
 //! Systems that end where a component crosses its level.
 
+use crate::host;
+use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Method, Options, Real, Solution, Solver, Status, System, Tolerance,
+    Device, DynSystem, Ensemble, Method, Monitor, Options, Real, Solution, Solver, Status, System,
+    Tolerance,
 };
 
 /// x' = v, v' = −x: x = sin t, v = cos t.
@@ -20,49 +23,88 @@ impl System for Oscillator {
 
 const END: f64 = 6.0;
 
-fn run(method: &Method, systems: usize, options: &Options) -> Solution<f64> {
+/// Where systems are integrated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Processor,
+    /// The kernels of GPUs on the host device.
+    Host,
+}
+
+/// The places where this can be done.
+fn places() -> Vec<Place> {
+    [Place::Processor, Place::Host]
+        .into_iter()
+        .filter(|&place| place == Place::Processor || host::is_available())
+        .collect()
+}
+
+/// What runs there.
+fn methods(place: Place) -> Vec<Method> {
+    let has_kernel =
+        |method: &Method| matches!(method, Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_));
+    Method::all().into_iter().filter(|m| place == Place::Processor || has_kernel(m)).collect()
+}
+
+fn run(place: Place, method: &Method, systems: usize, options: &Options) -> Solution<f64> {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], systems, (0.0, END)).unwrap();
-    let solver = Solver::new(DynSystem::new(Oscillator), method, &Device::cpu(), options).unwrap();
-    solver.solve(&ensemble).unwrap()
+    let oscillator = DynSystem::new(Oscillator);
+    match place {
+        Place::Processor => {
+            let solver = Solver::new(oscillator, method, &Device::cpu(), options).unwrap();
+            solver.solve(&ensemble).unwrap()
+        }
+        Place::Host => {
+            let devices = Devices::new(vec![host::setup().device()]);
+            let monitor = Monitor::new();
+            devices.solve_any(&oscillator, &ensemble, method, options, &monitor).unwrap()
+        }
+    }
 }
 
 #[test]
 fn events_are_found_to_the_tolerance() {
-    for method in Method::all() {
-        let rtol = if method.order() > 3 { 1e-8 } else { 1e-6 };
-        let options = Options::new(Tolerance::new(rtol, rtol));
-        let levels: Vec<f64> = (0..40).map(|s| 0.024 * f64::from(s) + 0.02).collect();
-        let rising = run(&method, 40, &options.clone().end_when_rises(0, levels.clone()));
-        for (s, level) in levels.iter().enumerate() {
-            let name = method.name();
-            assert_eq!(rising.status[s], Status::TerminalEvent, "{name} {level}");
-            assert!(
-                (rising.t[s] - level.asin()).abs() < 3e3 * rtol,
-                "{name} {level}: {}",
-                rising.t[s]
-            );
-            assert!((rising.y(s)[0] - level).abs() < rtol, "{name} {level}: {:?}", rising.y(s));
+    for place in places() {
+        for method in methods(place) {
+            let rtol = if method.order() > 3 { 1e-8 } else { 1e-6 };
+            let options = Options::new(Tolerance::new(rtol, rtol));
+            let levels: Vec<f64> = (0..40).map(|s| 0.024 * f64::from(s) + 0.02).collect();
+            let each = options.clone().end_when_rises(0, levels.clone());
+            let rising = run(place, &method, 40, &each);
+            for (s, level) in levels.iter().enumerate() {
+                let name = format!("{} on the {place:?}, {level}", method.name());
+                assert_eq!(rising.status[s], Status::TerminalEvent, "{name}");
+                let late = (rising.t[s] - level.asin()).abs();
+                assert!(late < 3e3 * rtol, "{name}: {}", rising.t[s]);
+                assert!((rising.y(s)[0] - level).abs() < rtol, "{name}: {:?}", rising.y(s));
+            }
+            // Alone, a system does the same to the bit.
+            let own = options.clone().end_when_rises(0, vec![levels[17]]);
+            let alone = run(place, &method, 1, &own);
+            assert_eq!((alone.y(0), alone.t[0]), (rising.y(17), rising.t[17]));
+            assert_eq!(alone.stats[0], rising.stats[17]);
         }
-        // Alone, a system does the same to the bit.
-        let alone = run(&method, 1, &options.clone().end_when_rises(0, vec![levels[17]]));
-        assert_eq!((alone.y(0), alone.t[0]), (rising.y(17), rising.t[17]));
-        assert_eq!(alone.stats[0], rising.stats[17]);
     }
 }
 
 #[test]
 fn falling_and_absent_events() {
-    for method in [Method::dopri5(), Method::rodas5p(), Method::radau()] {
-        let options = Options::new(Tolerance::new(1e-8, 1e-8));
-        // v falls through 0 at π/2; x begins at its level and comes back to it at π, from above.
-        let v = run(&method, 1, &options.clone().end_when_falls(1, vec![0.0]));
-        assert!((v.t[0] - std::f64::consts::FRAC_PI_2).abs() < 1e-6, "{}", v.t[0]);
-        let x = run(&method, 1, &options.clone().end_when_falls(0, vec![0.0]));
-        assert!((x.t[0] - std::f64::consts::PI).abs() < 1e-6, "{}", x.t[0]);
-        let never = run(&method, 1, &options.clone().end_when_rises(0, vec![2.0]));
-        assert_eq!((never.status[0], never.t[0]), (Status::Success, END));
-        let plain = run(&method, 1, &options);
-        assert_eq!(never.y(0), plain.y(0));
+    for place in places() {
+        for method in [Method::dopri5(), Method::rodas5p(), Method::radau()] {
+            if !methods(place).contains(&method) {
+                continue;
+            }
+            let options = Options::new(Tolerance::new(1e-8, 1e-8));
+            // v falls through 0 at π/2; x begins at its level and comes back to it at π, from above.
+            let v = run(place, &method, 1, &options.clone().end_when_falls(1, vec![0.0]));
+            assert!((v.t[0] - std::f64::consts::FRAC_PI_2).abs() < 1e-6, "{}", v.t[0]);
+            let x = run(place, &method, 1, &options.clone().end_when_falls(0, vec![0.0]));
+            assert!((x.t[0] - std::f64::consts::PI).abs() < 1e-6, "{}", x.t[0]);
+            let never = run(place, &method, 1, &options.clone().end_when_rises(0, vec![2.0]));
+            assert_eq!((never.status[0], never.t[0]), (Status::Success, END));
+            let plain = run(place, &method, 1, &options);
+            assert_eq!(never.y(0), plain.y(0));
+        }
     }
 }
 
@@ -70,17 +112,15 @@ fn falling_and_absent_events() {
 fn levels_that_do_not_fit_are_refused() {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], 3, (0.0, END)).unwrap();
     let options = Options::new(Tolerance::new(1e-8, 1e-8));
-    let on = |device: &Device, options: &Options| {
-        let oscillator = DynSystem::new(Oscillator);
-        Solver::new(oscillator, &Method::rkck(), device, options).unwrap().solve(&ensemble)
-    };
     for (options, word) in [
         (options.clone().end_when_rises(2, vec![1.0]), "component"),
         (options.clone().end_when_rises(0, vec![1.0; 2]), "3 systems"),
         (options.clone().end_when_rises(0, vec![f64::NAN]), "finite"),
     ] {
-        assert!(on(&Device::cpu(), &options).unwrap_err().to_string().contains(word));
+        for device in [Device::cpu(), Device::cuda(0)] {
+            let oscillator = DynSystem::new(Oscillator);
+            let solver = Solver::new(oscillator, &Method::rkck(), &device, &options).unwrap();
+            assert!(solver.solve(&ensemble).unwrap_err().to_string().contains(word));
+        }
     }
-    let options = options.end_when_rises(0, vec![1.0]);
-    assert!(on(&Device::cuda(0), &options).unwrap_err().to_string().contains("terminal event"));
 }

@@ -92,6 +92,21 @@ OD_FN unsigned od_group_take(const OdGroup &g, unsigned *counter) {
 
 #endif
 
+// Numbers that the thread of component i has, to all threads.
+template <int COUNT> OD_FN void od_group_tell(const OdGroup &g, int i, real (&values)[COUNT]) {
+#if OD_WIDTH > 1
+    static_assert(COUNT <= OD_WIDTH, "each number has a cell");
+    OD_GROUP_BARRIER();
+    if ((int)g.slot == i % OD_WIDTH) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) g.cells->values[k] = values[k];
+    }
+    OD_GROUP_BARRIER();
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) values[k] = g.cells->values[k];
+#endif
+}
+
 // The largest, for values that are no NaN.
 OD_FN real od_group_largest(const OdGroup &g, real x) {
 #if OD_WIDTH == 1

@@ -58,6 +58,10 @@ struct OdSystem {
 #if OD_GROUP_USES_TIME
     real rate[OD_EACH];                     // df/dt
 #endif
+#if OD_EVENT
+    int event_component;                       // the component of the terminal event
+    real event_slope;                       // f of it at the state, in its thread
+#endif
 };
 
 OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
@@ -83,6 +87,16 @@ OD_FN void od_write(const OdTask &task, const OdSystem &x, real *to, unsigned s)
     OD_OWN(e, i) to[(size_t)i * task.stride + s] = x.y[e];
 }
 
+// After each evaluation of f at the state: keeps it of the component of the terminal event.
+OD_FN void od_keep_event_slope(OdSystem &x, const OdMemory &memory) {
+#if OD_EVENT
+    const OdGroup &g = x.g;
+    OD_OWN(e, i) {
+        if (i == x.event_component) x.event_slope = memory.slope[i];
+    }
+#endif
+}
+
 // f and its derivatives at the state: `slope` and `matrix`, with -J, of the memory, and `rate`.
 OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
     const OdGroup &g = x.g;
@@ -94,6 +108,7 @@ OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
     od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
     OD_OWN(e, i) x.rate[e] = memory.rate[i];
 #endif
+    od_keep_event_slope(x, memory);
     ++c.nfev;
     ++c.njev;
 }
@@ -178,6 +193,53 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
 }
 #endif
 
+#if OD_EVENT
+// Looks at a step to the state `after` for the terminal event.
+template <class Method>
+OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
+                         const Method &method, const real (&after)[OD_EACH], real step,
+                         OdVerdict &verdict) {
+    const OdGroup &g = x.g;
+    real middle[OD_EACH];
+    const bool has_middle = method.middle(middle);
+    // The component before, half-way and after, and f of it before.
+    real of[4] = {real(0), real(0), real(0), x.event_slope};
+    OD_OWN(e, i) {
+        if (i == x.event_component) of[0] = x.y[e], of[1] = has_middle ? middle[e] : after[e], of[2] = after[e];
+    }
+    od_group_tell(g, x.event_component, of);
+    OdPassage passage = od_passage(task, c.event, of[0], of[2], of[3]);
+    if (has_middle) od_passes_by(task, c.event, passage, of[1]);
+    od_look_for_event(task, c, passage, step, verdict, [&] {
+        od_evaluate(c, x, memory, verdict.t_new, after);
+        real slope[1] = {real(0)};
+        OD_OWN(e, i) {
+            if (i == x.event_component) slope[0] = memory.slope[i];
+        }
+        od_group_tell(g, x.event_component, slope);
+        return slope[0];
+    });
+}
+#endif
+
+#if OD_RANGES
+// Whether the state lies outside the data of the model.
+OD_FN bool od_is_outside(const OdSystem &x) {
+    const OdGroup &g = x.g;
+    bool outside = false;
+    OD_OWN(e, i) outside = outside || od_outside(i, x.y[e]);
+    return od_group_any(g, outside);
+}
+
+// Whether it can be no state.
+OD_FN bool od_is_impossible(const OdTask &task, const OdSystem &x) {
+    const OdGroup &g = x.g;
+    bool impossible = false;
+    OD_OWN(e, i) impossible = impossible || od_impossible(task, i, x.y[e]);
+    return od_group_any(g, impossible);
+}
+#endif
+
 // Integrates systems from the queue until it is empty. A method has
 //
 //     void begin()                                    a piece begins: nothing is known of the past
@@ -186,8 +248,11 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
 //                                                         cause OD_INVALID_PIVOTS where there are no factors
 //     real next(step, factor)                         the signed size that follows, by a factor of the controller
 //     void settle(accepted)
+//     bool middle(state)                              with OD_EVENT: the state half-way through the last attempt, and
+//                                                     whether the method tells it (cpu/event.rs says which do)
 //
-// Why there are no factors, J tells, which has gone into them: f and J are evaluated again, and looked at.
+// Who evaluates f at the state other than by od_linearise calls od_keep_event_slope. Why there are no factors, J tells,
+// which has gone into them: f and J are evaluated again, and looked at.
 #define OD_INVALID_PIVOTS -1
 template <class Method>
 OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
@@ -195,6 +260,10 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     OdSystem x;
     x.g = od_group(task, memory);
     const OdGroup &g = x.g;
+#if OD_EVENT
+    x.event_component = od_event_component(task);
+    x.event_slope = real(0);
+#endif
 #if OD_MATRIX_IN_GLOBAL
     const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
     if (g.slot == 0) memory.of_group = (OdMatrices *)task.matrices + group;
@@ -232,10 +301,19 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
             invalid = attempt.cause == OD_INVALID_PIVOTS;
             if (invalid) continue;
         }
+        OdVerdict verdict = od_verdict(task, c, attempt, whole);
+#if OD_EVENT
+        if (verdict.accepted) {
+            od_look_at_step(task, c, x, memory, method, after, attempt.step, verdict);
+        }
+#endif
         const auto next_step = [&](real h, real factor) { return method.next(h, factor); };
-        const bool accepted = od_settle(task, c, attempt, whole, next_step, lost);
+        const bool accepted = od_settle(task, c, attempt, verdict, whole, next_step, lost);
         if (accepted) {
             OD_OWN(e, i) x.y[e] = after[e];
+#if OD_RANGES
+            c.outside += od_is_outside(x);
+#endif
         }
         method.settle(accepted);
         int status;
@@ -245,6 +323,9 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
             starting = OD_PROBE;
         }
         if (next == OD_END) {
+#if OD_RANGES
+            if (od_reaches_end(status) && od_is_impossible(task, x)) status = OD_OUTSIDE_BOUNDS;
+#endif
             od_write(task, x, task.end_states, c.system);
             if (g.slot == 0) od_finish(task, c, status);
             busy = false;

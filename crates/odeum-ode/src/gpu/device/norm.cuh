@@ -18,16 +18,19 @@ OD_FN void od_norm_clear(OdNorm &n) {
     n.magnitude = 0;
 }
 
+OD_FN real od_atol(const OdTask &task, int i) {
+#if OD_ATOL_EACH
+    return __ldg(task.atol + i);
+#else
+    return task.atol0;
+#endif
+}
+
 // 1 / scale of a component; `slope_step` is h f there, for OD_NORM_STATE_AND_SLOPE.
 OD_FN real od_weight(const OdTask &task, int i, real before, real after, real slope_step) {
 #if OD_NORM == OD_NORM_RMS
-#if OD_ATOL_EACH
-    const real atol = __ldg(task.atol + i);
-#else
-    const real atol = task.atol0;
-#endif
     const real larger = od_larger(od_abs(before), od_abs(after));
-    return od_near_recip(od_fma(larger, task.rtol, atol));
+    return od_near_recip(od_fma(larger, task.rtol, od_atol(task, i)));
 #else
     // rtol is taken out of the sum: see od_norm_size.
     return od_near_recip(od_abs(before) + od_abs(slope_step) + OD_TINY);

@@ -14,6 +14,12 @@ struct OdStepLoop {
     unsigned njev, nlu, guarded;
     OdGuard guard;
 #endif
+#if OD_EVENT
+    OdEvent event;
+#endif
+#if OD_RANGES
+    unsigned outside;           // accepted steps that ended outside the data of the model
+#endif
     bool resumed;               // the first step is that of an earlier call
     int cause;                  // of the last rejection: the status if the step becomes too small
 };
@@ -24,6 +30,14 @@ struct OdAttempt {
     real size;                  // of the error, see od_norm_size
     int cause;                  // the status that says why `size` is NaN
     real growth;                // h lambda of the fastest growth of a perturbation; zero of explicit methods
+};
+
+// How it was judged.
+struct OdVerdict {
+    real t_new, factor;         // of the controller
+    bool stuck, vetoed;         // it does not move the time; the growth guard rejects it
+    bool passed;                // the error test
+    bool accepted;
 };
 
 enum OdNext { OD_ONWARD, OD_BEGIN, OD_END };
@@ -78,6 +92,9 @@ OD_FN void od_begin(const OdTask &task, OdStepLoop &c) {
 #if OD_IMPLICIT
     c.guard.resolved = real(0);
 #endif
+#if OD_EVENT
+    od_event_forget(c.event);
+#endif
     c.length = od_piece_end(task, c) - c.t;
     const bool fraction = task.flags & OD_FLAG_FRACTION;
     c.h = od_first(task, c, fraction ? od_abs(c.length) * task.first_step : task.first_step);
@@ -93,6 +110,12 @@ OD_FN void od_load(const OdTask &task, OdStepLoop &c, unsigned s, Save save) {
     c.piece = c.saved = c.attempts = c.rejected = c.nfev = c.nfev_radius = 0;
 #if OD_IMPLICIT
     c.njev = c.nlu = c.guarded = 0;
+#endif
+#if OD_EVENT
+    c.event.level = task.levels ? task.levels[s] : task.event_level;
+#endif
+#if OD_RANGES
+    c.outside = 0;
 #endif
     od_aim(task, c, save);
     od_begin(task, c);
@@ -110,30 +133,52 @@ OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
     return whole ? remaining : c.h;
 }
 
-// Judges an attempt and moves the time when it is accepted; `lost` when there is no going on. `next(step, factor)` is
-// the signed size of the step that the method proposes after a factor of the controller.
-template <class Next>
-OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt, bool whole,
-                     Next next, bool &lost) {
-    const real t_new = whole ? c.stop : c.t + attempt.step;
-    const bool stuck = t_new == c.t;
-    real factor;
+// Judges an attempt.
+OD_FN OdVerdict od_verdict(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt, bool whole) {
+    OdVerdict verdict;
+    verdict.t_new = whole ? c.stop : c.t + attempt.step;
+    verdict.stuck = verdict.t_new == c.t;
 #if OD_IMPLICIT
-    const bool vetoed = od_guard_vetoes(c.guard, task.growth_limit, attempt.growth);
+    verdict.vetoed = od_guard_vetoes(c.guard, task.growth_limit, attempt.growth);
 #else
-    const bool vetoed = false;
+    verdict.vetoed = false;
 #endif
     // A step that the guard rejects must not count as one that passed.
-    const real judged = vetoed ? od_nan() : attempt.size;
-    const bool passed = od_judge(task, c.control, attempt.step, judged, factor);
-    const bool accepted = passed && !stuck;
-    real proposed = next(attempt.step, factor);
+    const real judged = verdict.vetoed ? od_nan() : attempt.size;
+    verdict.passed = od_judge(task, c.control, attempt.step, judged, verdict.factor);
+    verdict.accepted = verdict.passed && !verdict.stuck;
+#if OD_EVENT
+    c.event.sight = od_no_sight();
+#endif
+    return verdict;
+}
+
+#if OD_EVENT
+// Looks at an attempt that was accepted so far. `end_slope()`, f of the component at the end, is called where it is
+// wanted.
+template <class EndSlope>
+OD_FN void od_look_for_event(const OdTask &task, OdStepLoop &c, OdPassage passage, real step,
+                    OdVerdict &verdict, EndSlope end_slope) {
+    const bool doubtful = od_is_doubtful(c.event, passage, step);
+    if (doubtful) passage.slopes[1] = end_slope();
+    od_look(task, c.event, passage, doubtful, step, c.t, verdict.t_new);
+    verdict.accepted = !c.event.sight.overshot;
+}
+#endif
+
+// Moves the time when an attempt is accepted; `lost` when there is no going on. `next(step, factor)` is the signed
+// size of the step that the method proposes after a factor of the controller.
+template <class Next>
+OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt,
+                     const OdVerdict &verdict, bool whole, Next next, bool &lost) {
+    const bool accepted = verdict.accepted, stuck = verdict.stuck;
+    real proposed = next(attempt.step, verdict.factor);
 #if OD_IMPLICIT && OD_LAW != OD_LAW_FIXED
     proposed = od_guard_next(c.guard, task.growth_limit, attempt.step, attempt.growth, proposed,
-                             vetoed, !passed && !vetoed);
+                             verdict.vetoed, !verdict.passed && !verdict.vetoed);
 #endif
     if (accepted) {
-        c.t = t_new;
+        c.t = verdict.t_new;
     } else {
         ++c.rejected;
         // A step too small to move the time is too small for the cause to show, unless f itself is
@@ -141,7 +186,7 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
         if (attempt.size != attempt.size) c.cause = attempt.cause;
         else if (!stuck) c.cause = OD_STEP_TOO_SMALL;
 #if OD_IMPLICIT
-        if (vetoed) {
+        if (verdict.vetoed) {
             ++c.guarded;
             if (OD_LAW == OD_LAW_FIXED) c.cause = OD_GROWTH_UNRESOLVED;
         }
@@ -150,17 +195,23 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
     // The step proposed before a cut is taken up again after it.
     const bool cut = accepted && whole && od_abs(c.h) > od_abs(proposed);
     c.h = od_bounded(task, cut ? c.h : proposed);
+#if OD_EVENT
+    c.h = od_aimed(c.event.sight, c.h);
+#endif
     ++c.attempts;
     lost = stuck || c.h == real(0);
     return accepted;
 }
 
 // The same of an explicit method.
-OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, real step, bool whole, real size,
-                     bool &lost) {
-    const OdAttempt attempt = {step, size, OD_NON_FINITE, real(0)};
-    return od_settle(
-        task, c, attempt, whole, [](real h, real factor) { return h * factor; }, lost);
+OD_FN OdAttempt od_explicit(real step, real size) {
+    return OdAttempt{step, size, OD_NON_FINITE, real(0)};
+}
+
+OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt,
+                     const OdVerdict &verdict, bool whole, bool &lost) {
+    const auto next = [](real h, real factor) { return h * factor; };
+    return od_settle(task, c, attempt, verdict, whole, next, lost);
 }
 
 // What follows an attempt, once the state is that of the time c.t. At OD_END `status` is set.
@@ -168,6 +219,12 @@ template <class Save>
 OD_FN OdNext od_proceed(const OdTask &task, OdStepLoop &c, bool arrived, bool lost, int &status,
                         Save save) {
     OdNext next = OD_ONWARD;
+#if OD_EVENT
+    if (c.event.sight.hit) {
+        status = OD_TERMINAL_EVENT;
+        return OD_END;
+    }
+#endif
     if (arrived) {
         od_save_due(task, c, save);
         if (c.t == od_piece_end(task, c)) {
@@ -203,8 +260,15 @@ OD_FN void od_finish(const OdTask &task, const OdStepLoop &c, int status) {
     task.status[s] = (unsigned char)status;
     uint4 *const counts = task.stats + (size_t)s * (OD_COUNTS / 4);
     counts[0] = make_uint4(c.attempts - c.rejected, c.rejected, c.nfev, c.nfev_radius);
+#if OD_RANGES
+    const unsigned outside = c.outside;
+#else
+    const unsigned outside = 0;
+#endif
 #if OD_IMPLICIT
-    counts[1] = make_uint4(c.njev, c.nlu, c.guarded, 0);
+    counts[1] = make_uint4(c.njev, c.nlu, c.guarded, outside);
+#elif OD_COUNTS > 4
+    counts[1] = make_uint4(0, 0, 0, outside);
 #endif
 #if OD_SAVES
     task.n_saved[s] = c.saved;

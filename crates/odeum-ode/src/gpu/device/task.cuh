@@ -8,6 +8,7 @@ struct OdTask {
     const real *saves;          // save times [n_saves], in the direction of integration
     const real *atol;           // absolute tolerances [n], where they differ (OD_ATOL_EACH)
     const real *first_steps;    // sizes of first steps [stride], zero or null: as first_step says
+    const real *levels;         // of the terminal event [stride]; null: event_level for all
     real *end_states;           // [n x stride]
     real *end_times;            // [stride]
     real *end_steps;            // step size that would have come next [stride]; may be null
@@ -26,6 +27,9 @@ struct OdTask {
     real radius_bound;          // RKC: a bound of the spectral radius, or zero
     real max_stages;            // RKC
     real growth_limit;          // implicit methods: the largest h lambda of a step
+    real event_level;           // the terminal event (OD_EVENT): level,
+    real event_sign;            // 1 where the component rises to it, -1 where it falls,
+    real event_atol;            // and absolute tolerance of the component
     unsigned n_systems;
     unsigned stride;            // distance between components of one system
     unsigned n_saves;
@@ -33,6 +37,7 @@ struct OdTask {
     unsigned max_evaluations;
     unsigned segments;
     unsigned flags;             // OD_FLAG_*
+    unsigned event_component;
 };
 
 // Flags: OD_FLAG_WARM, keep step size and history over segments; OD_FLAG_FRACTION, first_step is a fraction

@@ -225,9 +225,10 @@ od_erk_lanes(const OdTask task) {
         OD_LANE_BARRIER();
         od_take_parts(parts, 0, norm);
         if (!active) continue;
+        const OdAttempt attempt = od_explicit(step, od_norm_size(task, norm));
+        const OdVerdict verdict = od_verdict(task, c, attempt, whole);
         bool lost;
-        const real size = od_norm_size(task, norm);
-        const bool accepted = od_settle(task, c, step, whole, size, lost);
+        const bool accepted = od_settle(task, c, attempt, verdict, whole, lost);
         if (accepted) {
 #pragma unroll
             for (int r = 0; r < OD_GROUP_SLOTS; ++r) {

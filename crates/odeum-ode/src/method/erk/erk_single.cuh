@@ -98,7 +98,44 @@ OD_FN void od_close(const OdTask &task, OdNorm &norm, const real (&y)[OD_N], rea
     }
 }
 
-#if OD_LAW == OD_LAW_FIXED && OD_IN_REGISTERS
+#if OD_EVENT
+// Component i, whose number is known only at run time.
+OD_FN real od_pick(const real (&x)[OD_N], int i) {
+#if OD_N <= OD_UNROLLED_COMPONENTS
+    real picked = real(0);
+    OD_UNROLL
+    for (int j = 0; j < OD_N; ++j) picked = j == i ? x[j] : picked;
+    return picked;
+#else
+    return x[i];
+#endif
+}
+
+// Looks at a step from y to `last`, where f are the slopes of the last stage.
+OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, const OdParams &p, const real (&y)[OD_N],
+                         const real (&last)[OD_N], real (&f)[OD_N], const OdSlopes &slopes,
+                         real step, OdVerdict &verdict) {
+    const int watched = od_event_component(task);
+    real slope = real(0);
+    OD_UNROLL
+    for (int q = 0; q < OD_SLOTS; ++q) {
+        const int j = od_component(q), i = od_paired(q);
+        if (j == watched) slope = slopes.get(0, q);
+        if (i >= 0 && i == watched) slope = y[j];
+    }
+    const real before = od_pick(y, watched), after = od_pick(last, watched);
+    const OdPassage passage = od_passage(task, c.event, before, after, slope);
+    od_look_for_event(task, c, passage, step, verdict, [&] {
+        if (!OD_FSAL) {
+            od_rhs(verdict.t_new, last, p, f);
+            ++c.nfev;
+        }
+        return od_pick(f, watched);
+    });
+}
+#endif
+
+#if OD_LAW == OD_LAW_FIXED && OD_IN_REGISTERS && !OD_EVENT && !OD_RANGES
 #define OD_SPRINTS 1
 // Steps of one size far from the next stop are taken in sprints, with nothing judged in between:
 // they are accepted when they are finite, and a state that is not finite stays so, for
@@ -251,14 +288,26 @@ od_erk(const OdTask task) {
         OdNorm norm;
         od_norm_clear(norm);
         od_close(task, norm, y, last, slopes, f, step);
+        const OdAttempt attempt = od_explicit(step, od_norm_size(task, norm));
+        OdVerdict verdict = od_verdict(task, c, attempt, whole);
+#if OD_EVENT
+        if (verdict.accepted) od_look_at_step(task, c, p, y, last, f, slopes, step, verdict);
+#endif
         bool lost;
-        const real size = od_norm_size(task, norm);
-        const bool accepted = od_settle(task, c, step, whole, size, lost);
+        const bool accepted = od_settle(task, c, attempt, verdict, whole, lost);
         if (accepted) {
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) y[i] = last[i];
             if (OD_FSAL) od_keep_slopes(slopes, 0, f);
         }
+#if OD_RANGES
+        if (accepted) {
+            bool outside = false;
+            OD_UNROLL
+            for (int i = 0; i < OD_N; ++i) outside = outside || od_outside(i, y[i]);
+            c.outside += outside;
+        }
+#endif
         have_slope = OD_FSAL;
         int status;
         const OdNext next = od_proceed(task, c, accepted && whole, lost, status, save);
@@ -267,6 +316,15 @@ od_erk(const OdTask task) {
             have_slope = false;
         }
         if (next == OD_END) {
+#if OD_RANGES
+            if (od_reaches_end(status)) {
+                bool impossible = false;
+                OD_UNROLL
+                for (int i = 0; i < OD_N; ++i)
+                    impossible = impossible || od_impossible(task, i, y[i]);
+                if (impossible) status = OD_OUTSIDE_BOUNDS;
+            }
+#endif
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i)
                 task.end_states[(size_t)i * task.stride + c.system] = y[i];

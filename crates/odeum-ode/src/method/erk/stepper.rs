@@ -95,6 +95,11 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for ErkStepper<'_, L, F> {
     }
 
     #[inline(always)]
+    fn end_slope(&self) -> Option<&[L]> {
+        self.fsal.then(|| &self.k[self.k.len() - self.candidate.len()..])
+    }
+
+    #[inline(always)]
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
         self.system.slope(at, out, &mut self.work);
     }

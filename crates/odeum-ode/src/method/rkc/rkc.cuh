@@ -297,8 +297,24 @@ od_rkc(const OdTask task) {
             }
             od_norm_close_group(norm);
             const real size = valid ? od_norm_size(task, norm) : od_nan();
+            const OdAttempt made = od_explicit(step, size);
+            OdVerdict verdict = od_verdict(task, c, made, whole);
+#if OD_EVENT
+            if (verdict.accepted) {
+                real before = real(0), after = real(0), slopes[2] = {real(0), real(0)};
+                OD_UNROLL
+                for (int i = 0; i < OD_N; ++i) {
+                    if (i == od_event_component(task)) {
+                        before = x.get(OD_STATE, i), after = w[i];
+                        slopes[0] = x.get(OD_SLOPE, i), slopes[1] = f[i];
+                    }
+                }
+                const OdPassage passage = od_passage(task, c.event, before, after, slopes[0]);
+                od_look_for_event(task, c, passage, step, verdict, [&] { return slopes[1]; });
+            }
+#endif
             bool lost;
-            const bool accepted = od_settle(task, c, step, whole, size, lost);
+            const bool accepted = od_settle(task, c, made, verdict, whole, lost);
             if (accepted) {
                 OD_UNROLL
                 for (int i = 0; i < OD_N; ++i) {
@@ -306,10 +322,26 @@ od_rkc(const OdTask task) {
                     x.set(OD_SLOPE, i, f[i]);
                 }
                 ++age;
+#if OD_RANGES
+                bool outside = false;
+                OD_UNROLL
+                for (int i = 0; i < OD_N; ++i) outside = outside || od_outside(i, w[i]);
+                c.outside += outside;
+#endif
             }
             stale = stale || !accepted || age >= OD_RADIUS_EVERY;
             const OdNext next = od_proceed(task, c, accepted && whole, lost, status, save);
             ended = next == OD_END;
+#if OD_RANGES
+            if (ended && od_reaches_end(status)) {
+                bool impossible = false;
+                OD_UNROLL
+                for (int i = 0; i < OD_N; ++i) {
+                    impossible = impossible || od_impossible(task, i, x.get(OD_STATE, i));
+                }
+                if (impossible) status = OD_OUTSIDE_BOUNDS;
+            }
+#endif
             attempt = next == OD_ONWARD;
             if (next == OD_BEGIN) {
                 OD_UNROLL

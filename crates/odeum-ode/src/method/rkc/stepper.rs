@@ -194,6 +194,11 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
     }
 
     #[inline(always)]
+    fn end_slope(&self) -> Option<&[L]> {
+        Some(&self.f)
+    }
+
+    #[inline(always)]
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
         self.system.slope(at, out, &mut self.work);
     }

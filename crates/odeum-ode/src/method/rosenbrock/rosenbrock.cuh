@@ -60,6 +60,7 @@ struct OdStages {
 struct OdRosenbrock {
     OD_FN_MEMBER void begin() {}
     OD_FN_MEMBER void settle(bool) {}
+    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
 
     OD_FN_MEMBER void prepare(OdStepLoop &c, OdSystem &x, OdMemory &memory) {

@@ -1,0 +1,139 @@
+// Ends a system where a component crosses its level. The rules and their reasons are those of the processor
+// (cpu/event.rs): false position by real steps, and a look at the cubic for crossings within a step.
+
+// What is known of the terminal event that a system approaches.
+struct OdApproach {
+    bool is_past;               // there is a time beyond the event:
+    real beyond, excess;        // the time, and the weighted excess there
+    real weight;                // of the excess before the event: halved by each step in a row that goes past
+};
+
+// What an attempt did.
+struct OdSight {
+    bool hit;                   // it stands at the event
+    bool overshot;              // it went past, and is to be taken again, shorter
+    bool approaches;
+    real step;                  // the signed size of the next step, where it approaches
+};
+
+struct OdEvent {
+    real level;                 // of this system
+    OdApproach approach;
+    OdSight sight;              // of the last attempt
+};
+
+// The component in question over an attempt. Its excess is how far it lies beyond its level: negative before it.
+struct OdPassage {
+    real before, after;         // excess at both ends
+    real middle;                // excess half-way, of a method that tells it; else that at the end
+    bool has_middle;
+    real slopes[2];             // f of the component at both ends; at the end only where it is asked for
+};
+
+// Number of the component.
+OD_FN int od_event_component(const OdTask &task) { return (int)task.event_component; }
+
+OD_FN void od_event_forget(OdEvent &event) {
+    event.approach.is_past = false;
+    event.approach.beyond = event.approach.excess = real(0);
+    event.approach.weight = real(1);
+}
+
+OD_FN OdSight od_no_sight() { return OdSight{false, false, false, real(0)}; }
+
+// The passage of the component from `before` to `after`, where f is `slope` at the start.
+OD_FN OdPassage od_passage(const OdTask &task, const OdEvent &event, real before, real after, real slope) {
+    const real sign = task.event_sign, level = event.level;
+    const real excess = sign * (after - level);
+    return OdPassage{sign * (before - level), excess, excess, false, {slope, real(0)}};
+}
+
+// Adds the value half-way.
+OD_FN void od_passes_by(const OdTask &task, const OdEvent &event, OdPassage &passage, real middle) {
+    passage.middle = task.event_sign * (middle - event.level);
+    passage.has_middle = true;
+}
+
+// Whether a step of signed size h moves the component as far as its level is away: then f at its end is asked for.
+OD_FN bool od_is_doubtful(const OdEvent &event, const OdPassage &passage, real h) {
+    const real moves = od_abs(passage.slopes[0] * h) + od_abs(passage.after - passage.middle) +
+                       od_abs(passage.middle - passage.before);
+    const real nearest = od_larger(od_larger(passage.before, passage.middle), passage.after);
+    return passage.before < real(0) && !event.approach.is_past &&
+           nearest + OD_EVENT_BEND * moves >= real(0);
+}
+
+// Where in (0, 1) the cubic with values p and q and slopes f and g at 0 and 1, p below zero, has a maximum at or
+// above zero after which it falls below zero; zero where there is none.
+OD_FN real od_excursion(real p, real q, real f, real g) {
+    // p + f x + b x^2 + a x^3, whose derivative is 3a x^2 + 2b x + f.
+    const real rise = q - p;
+    const real a = f + g - real(2) * rise, b = real(3) * rise - real(2) * f - g;
+    const auto value = [&](real x) { return ((a * x + b) * x + f) * x + p; };
+    const real discriminant = b * b - real(3) * a * f;
+    if (!(discriminant > real(0))) return real(0);
+    // The maximum is the root at which the second derivative is negative; both roots in the form that does not cancel.
+    const real root = od_sqrt(discriminant);
+    const real peak = b > real(0) ? -(b + root) / (real(3) * a) : f / (root - b);
+    const real trough = b > real(0) ? -f / (b + root) : (root - b) / (real(3) * a);
+    const auto inside = [](real x) { return x > real(0) && x < real(1); };
+    const bool falls =
+        q < real(0) || (inside(trough) && trough > peak && value(trough) < real(0));
+    return inside(peak) && value(peak) >= real(0) && falls ? peak : real(0);
+}
+
+// Where in a step of signed size h the component comes to the level and leaves it again, as a fraction, as far as
+// that can be told from f at both ends; zero where it does not.
+OD_FN real od_hidden(const OdTask &task, const OdPassage &passage, real h) {
+    const real step = task.event_sign * h;
+    const real p = passage.before, q = passage.after;
+    const real f = passage.slopes[0] * step, g = passage.slopes[1] * step;
+    if (passage.has_middle) {
+        const real cubic = (p + q) / real(2) + (f - g) / real(8);
+        const real moves = od_abs(passage.middle - p) + od_abs(q - passage.middle);
+        const real miss = OD_EVENT_MISS * (moves + od_abs(f) + od_abs(g));
+        if (od_abs(passage.middle - cubic) > miss) return R(0.5);
+    }
+    return od_excursion(p, q, f, g);
+}
+
+// Looks at an attempt of signed size h that passed the error test, from time t to t_new.
+OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage, bool doubtful, real h,
+                   real t, real t_new) {
+    OdSight &sight = event.sight;
+    OdApproach &approach = event.approach;
+    const real before = passage.before, after = passage.after, length = t_new - t;
+    const real fraction = doubtful ? od_hidden(task, passage, h) : real(0);
+    if (fraction > real(0)) {
+        sight.approaches = sight.overshot = true;
+        sight.step = length * (fraction < OD_EVENT_SHORTER ? fraction : OD_EVENT_SHORTER);
+        return;
+    }
+    if (before >= real(0) || (after < real(0) && !approach.is_past)) return;
+    // What rounding makes of the level is no distance.
+    const real size = od_abs(event.level);
+    const real rounding = real(4) * OD_EPSILON * size;
+    const real near = od_larger(OD_EVENT_FRACTION * (task.event_atol + task.rtol * size), rounding);
+    const real least = real(4) * OD_EPSILON * od_larger(od_abs(t), od_abs(t_new));
+    if (od_abs(after) <= near || (after >= real(0) && od_abs(length) <= least)) {
+        sight.hit = true;
+        return;
+    }
+    sight.approaches = true;
+    if (after >= real(0)) {
+        sight.overshot = true;
+        const real weighed = before * approach.weight;
+        approach = OdApproach{true, t_new, after, real(0.5) * approach.weight};
+        sight.step = length * (weighed / (weighed - after));
+    } else {
+        sight.step = (approach.beyond - t_new) * (after / (after - approach.excess));
+        approach.weight = real(1);
+        approach.excess = real(0.5) * approach.excess;
+    }
+}
+
+// The next step h, shortened where the system approaches.
+OD_FN real od_aimed(const OdSight &sight, real h) {
+    const bool shorter = od_abs(sight.step) < od_abs(h) || sight.overshot;
+    return sight.approaches && shorter ? sight.step : h;
+}
