@@ -4,7 +4,7 @@ use super::kept::Kept;
 use super::session::Session;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::{plan, run};
+use super::{implicit, plan, run};
 use crate::ensemble::{Ensemble, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::solution::Solution;
 use odeum_core::{Error, Graph, Scalar, System};
 use odeum_cuda::{Device, Limits};
+use odeum_kinetics::Reactor;
 use std::sync::Arc;
 
 /// A kernel and how it is launched.
@@ -29,8 +30,8 @@ pub struct KernelText {
     pub blocks_per_sm: usize,
 }
 
-/// Every kernel for this system, method and options on an H200: one thread per system, and
-/// several lanes per system where there is such a kernel. None for methods that do not run on GPUs.
+/// Every kernel for this system, method and options on an H200: one thread per system, and several lanes or a group of
+/// threads per system where there are such kernels. None for methods that do not run on GPUs.
 pub fn kernels<T: Scalar>(
     graph: &Graph,
     method: &Method,
@@ -41,9 +42,12 @@ pub fn kernels<T: Scalar>(
     let limits = Limits::HOPPER;
     let single = plan::single(graph, method, &traits, &limits);
     let lanes = plan::lanes(graph, method, &traits, &limits);
+    let recorded = DeviceSystem::recorded(graph.clone());
+    let grouped = implicit::kernel(&recorded, method, &traits, &limits, 1);
     single
         .into_iter()
         .chain(lanes)
+        .chain(grouped)
         .map(|kernel| KernelText {
             name: kernel.name,
             source: kernel.source,
@@ -102,12 +106,40 @@ impl<D: Device> Devices<D> {
         options: &Options,
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
+        let recorded = || DeviceSystem::recorded(Graph::trace(system));
+        self.solve_as(system, recorded, ensemble, method, options, monitor)
+    }
+
+    /// The same of a reactor, as [`Solver`](crate::Solver) has it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve_reactor(
+        &self,
+        reactor: &Arc<Reactor>,
+        ensemble: &Ensemble<f64>,
+        method: &Method,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<Solution<f64>, Error> {
+        let on_device = || DeviceSystem::reactor(reactor);
+        self.solve_as(&**reactor, on_device, ensemble, method, options, monitor)
+    }
+
+    fn solve_as<T: Scalar, S: System>(
+        &self,
+        system: &S,
+        on_device: impl FnOnce() -> DeviceSystem,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<Solution<T>, Error> {
         method.check()?;
         check_sizes(system, ensemble)?;
         options.check(ensemble)?;
         plan::refuse(method, options, &self.0[0].device.name())?;
-        let system = DeviceSystem::recorded(Graph::trace(system));
-        run::solve_on(&self.0, &system, ensemble, method, options, monitor)
+        run::solve_on(&self.0, &on_device(), ensemble, method, options, monitor)
     }
 
     /// As [`Session::new`], on the first device.
