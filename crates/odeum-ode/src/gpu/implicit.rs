@@ -6,7 +6,7 @@ use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
-use crate::method::{Method, rosenbrock};
+use crate::method::{Method, Radau, radau, rosenbrock};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
@@ -14,18 +14,15 @@ use odeum_cuda::{Limits, Text};
 const GROUP: &str = include_str!("device/group.cuh");
 const LINEARISED: &str = include_str!("device/linearised.cuh");
 
-/// Entries of the matrix and its factors up to which a thread has a system: what its registers do not hold is then a small
-/// part.
-const MOST_OF_THREAD: u32 = 260;
+/// Entries of the matrix and its factors, in those of a real matrix, up to which a thread has a system: what its
+/// registers do not hold is then a small part.
+const MOST_OF_THREAD: usize = 260;
 /// Operations of such a system, in additions: more do not stay in the cache of instructions.
 const MOST_STRAIGHT: u64 = 12_000;
 /// Equations up to which a warp has a system; a block of several warps has larger ones.
 const MOST_OF_WARP: usize = 128;
 /// Warps of such a block.
 const WARPS: usize = 4;
-
-/// Vectors of a system that are alive at once, about.
-const VECTORS: usize = 8;
 
 /// Registers that hold the stages of a thread, in numbers, at most.
 const STAGE_REGISTERS: usize = 32;
@@ -42,6 +39,8 @@ struct Family {
     keeps_jacobian: bool,
     /// Whether there are factors of a complex matrix, too.
     complex: bool,
+    /// Vectors of a system that are alive at once, about.
+    vectors: usize,
 }
 
 impl Family {
@@ -55,8 +54,18 @@ impl Family {
                 error_order: rosenbrock.tableau.embedded_order,
                 keeps_jacobian: false,
                 complex: false,
+                vectors: 8,
             }),
-            Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) | Method::Exponential(_) => None,
+            Method::Radau(radau) => Some(Family {
+                name: "od_radau",
+                text: radau::device::KERNEL,
+                law: radau.controller.law,
+                error_order: Radau::ERROR_ORDER,
+                keeps_jacobian: true,
+                complex: true,
+                vectors: 14,
+            }),
+            Method::Erk(_) | Method::Rkc(_) | Method::Exponential(_) => None,
         }
     }
 
@@ -72,7 +81,8 @@ impl Family {
 fn write_numbers(text: &mut Text, method: &Method) {
     match method {
         Method::Rosenbrock(rosenbrock) => rosenbrock::device::write(text, rosenbrock.tableau),
-        Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) | Method::Exponential(_) => {}
+        Method::Radau(radau) => radau::device::write(text, radau),
+        Method::Erk(_) | Method::Rkc(_) | Method::Exponential(_) => {}
     }
 }
 
@@ -129,11 +139,11 @@ fn without_constant_states(graph: &Graph) -> (StraightLu, MatrixPlaces) {
     (lu, places)
 }
 
-/// By one thread, where the system is small and recorded.
-fn straight(system: &DeviceSystem) -> Option<Linear> {
+/// By one thread, where the system is small and recorded; `each`: entries that the matrices have for each place.
+fn straight(system: &DeviceSystem, each: usize) -> Option<Linear> {
     let graph = system.graph.as_deref()?;
     let (lu, places) = without_constant_states(graph);
-    if places.len > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
+    if places.len as usize * each > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;
     }
     Some(Linear {
@@ -173,9 +183,9 @@ pub(super) fn kernel(
     let single = traits.float || traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
     let (largest, of_place) = family.bytes(entry);
-    let alone = if least_width == 1 { straight(system) } else { None };
+    let alone = if least_width == 1 { straight(system, of_place / entry) } else { None };
     let (linear, layout) = if let Some(linear) = alone {
-        let bytes = linear.matrix * of_place + VECTORS * dim * word;
+        let bytes = linear.matrix * of_place + family.vectors * dim * word;
         (linear, Layout::implicit(bytes / 4))
     } else {
         let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });

@@ -110,8 +110,8 @@ pub(crate) fn refuse(method: &Method, device: &str) -> Result<(), Error> {
         });
     }
     match method {
-        Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_) => Ok(()),
-        Method::Radau(_) | Method::Exponential(_) => Err(no_kernel(method, device)),
+        Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_) | Method::Radau(_) => Ok(()),
+        Method::Exponential(_) => Err(no_kernel(method, device)),
     }
 }
 
@@ -162,7 +162,7 @@ fn no_kernel(method: &Method, device: &str) -> Error {
     Error::Device {
         device: device.to_owned(),
         reason: format!("{} does not run on GPUs yet", method.name()),
-        remedy: "use the CPU, or an explicit method (rkc for moderate stiffness)".to_owned(),
+        remedy: "use the CPU, or another method (rodas4 or radau for stiff systems)".to_owned(),
     }
 }
 

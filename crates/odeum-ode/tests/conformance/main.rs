@@ -138,6 +138,10 @@ conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);
 conforms!(rodas4_warp_f64, Method::rodas4(), Place::Groups(32), f64);
 conforms!(rodas5p_cuda_f64, Method::rodas5p(), Place::Host, f64);
 conforms!(ros34pw2_cuda_f64, Method::ros34pw2(), Place::Host, f64);
+conforms!(radau_cuda_f64, Method::radau(), Place::Host, f64);
+conforms!(radau_cuda_f32, Method::radau(), Place::Host, f32);
+conforms!(radau_warp_f64, Method::radau(), Place::Groups(32), f64);
+conforms!(radau_warp_f32, Method::radau(), Place::Groups(32), f32);
 
 conforms!(rkck_gpu_f64, Method::rkck(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkck_gpu_f32, Method::rkck(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
@@ -149,3 +153,5 @@ conforms!(rodas3_gpu_f64, Method::rodas3(), Place::Device(Device::cuda(0)), f64,
 conforms!(rodas4_gpu_f64, Method::rodas4(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rodas4_gpu_f32, Method::rodas4(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
 conforms!(rodas5p_gpu_f64, Method::rodas5p(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(radau_gpu_f64, Method::radau(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(radau_gpu_f32, Method::radau(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);

@@ -10,7 +10,7 @@ pub(crate) mod nvrtc;
 use odeum_core::Graph;
 use odeum_kinetics::{Kinetics, Reactor, read};
 use odeum_ode::gpu::inspect::{self, KernelText};
-use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
+use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, Pollu, VanDerPol};
 use odeum_ode::{DynSystem, Error, FirstStep, Method, Options, Scalar, Tolerance, problems};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
     let lorenz = Graph::trace(&Lorenz);
     let van_der_pol = Graph::trace(&VanDerPol);
     let brusselator = Graph::trace(&Brusselator1d::default());
+    let pollu = Graph::trace(&Pollu);
     let cases = [
         ("pleiades paper", &pleiades, Method::rkck(), &published),
         ("pleiades automatic", &pleiades, Method::dopri5(), &automatic),
@@ -36,6 +37,10 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
         ("van der pol", &van_der_pol, Method::rkc(), &automatic),
         ("brusselator", &brusselator, Method::rkc(), &automatic),
         ("brusselator", &brusselator, Method::dopri5(), &automatic),
+        ("brusselator", &brusselator, Method::rodas4(), &automatic),
+        ("brusselator", &brusselator, Method::radau(), &automatic),
+        ("pollu saved", &pollu, Method::rodas4(), &saves),
+        ("pollu saved", &pollu, Method::radau(), &saves),
     ];
     let mut all = Vec::new();
     for (name, graph, method, options) in cases {
@@ -121,7 +126,7 @@ fn a_refused_text_comes_back_with_the_log() {
 #[test]
 fn methods_that_run_on_the_processor_alone_have_no_kernels() {
     let (graph, options) = (Graph::trace(&Lorenz), Options::new(Tolerance::new(1e-6, 1e-9)));
-    for method in [Method::rodas4(), Method::radau()] {
+    for method in [Method::exp4(), Method::exprb43()] {
         assert!(inspect::kernels::<f64>(&graph, &method, &options, false).is_empty());
     }
 }

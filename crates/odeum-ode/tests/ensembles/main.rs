@@ -8,6 +8,7 @@ mod device_compile;
 mod device_driver;
 mod device_events;
 mod device_kernels;
+mod device_radau;
 mod event;
 #[path = "../device/host.rs"]
 mod host;

@@ -402,8 +402,7 @@ impl<'a> Study<'a> {
                 }
             }
         }
-        let has_kernel =
-            |run: &Run| !matches!(run.method, Method::Radau(_) | Method::Exponential(_));
+        let has_kernel = |run: &Run| !matches!(run.method, Method::Exponential(_));
         runs.into_iter().filter(has_kernel).map(|run| self.measure(part, &run)).collect()
     }
 

@@ -8,15 +8,17 @@
 #define OD_MATRIX_PLACES ((OD_MATRIX_ENTRIES + 15) / 16 * 16)
 
 struct alignas(16) OdMatrices {
-    od_entry matrix[OD_MATRIX_PLACES];      // -J, then factors
+    od_entry matrix[OD_MATRIX_PLACES];      // -J unless there is another for it, then factors
 #if OD_KEEPS_JACOBIAN
-    od_entry jacobian[OD_MATRIX_PLACES];    // -J
+    od_entry kept[OD_MATRIX_PLACES];        // -J
+    OD_FN_MEMBER od_entry *jacobian() { return kept; }
+    OD_FN_MEMBER const od_entry *jacobian() const { return kept; }
+#else
+    OD_FN_MEMBER od_entry *jacobian() { return matrix; }
+    OD_FN_MEMBER const od_entry *jacobian() const { return matrix; }
 #endif
 #if OD_COMPLEX
     OdComplex complex[OD_MATRIX_PLACES];    // factors of a complex matrix
-    typedef OdComplex Largest;
-#else
-    typedef od_entry Largest;
 #endif
 };
 
@@ -35,12 +37,19 @@ struct alignas(16) OdMemory {
     OD_FN_MEMBER OdMatrices &matrices() { return of_group; }
     OD_FN_MEMBER const OdMatrices &matrices() const { return of_group; }
 #endif
+    // A right-hand side that becomes a solution. Where it is not in registers, what evaluates the system, which does
+    // not need it, has the same memory.
 #if OD_WIDTH == 1
-    OdMatrices::Largest x[OD_X_ENTRIES];    // a right-hand side that becomes a solution
+    od_entry x[OD_X_ENTRIES];
+#if OD_COMPLEX
+    OdComplex complex_x[OD_X_ENTRIES];
+#endif
 #else
-    // What evaluates the system does not need the right-hand side, and has the same memory.
     union {
-        alignas(16) od_entry x[OD_X_ENTRIES * sizeof(OdMatrices::Largest) / sizeof(od_entry)];
+        alignas(16) od_entry x[OD_X_ENTRIES];
+#if OD_COMPLEX
+        alignas(16) OdComplex complex_x[OD_X_ENTRIES];
+#endif
         alignas(16) real work[OD_GROUP_WORK];
     };
     OdCells cells;
@@ -97,19 +106,20 @@ OD_FN void od_keep_event_slope(OdSystem &x, const OdMemory &memory) {
 #endif
 }
 
-// f and its derivatives at the state: `slope` and `matrix`, with -J, of the memory, and `rate`.
-OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
+// f and its derivatives at the state: `slope` and `jacobian()` of the memory, and `rate`. `moved`: f has not been
+// evaluated there.
+OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved = true) {
     const OdGroup &g = x.g;
     OD_GROUP_BARRIER();
     OD_OWN(e, i) memory.state[i] = x.y[e];
     OD_GROUP_BARRIER();
-    od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().matrix);
+    od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().jacobian());
 #if OD_GROUP_USES_TIME
     od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
     OD_OWN(e, i) x.rate[e] = memory.rate[i];
 #endif
     od_keep_event_slope(x, memory);
-    ++c.nfev;
+    c.nfev += moved;
     ++c.njev;
 }
 
@@ -132,17 +142,34 @@ OD_FN void od_solve(const OdSystem &x, OdMemory &memory, real (&b)[OD_EACH]) {
     OD_OWN(e, i) b[e] = real(memory.x[od_solution_place(g, i)]);
 }
 
-// Whether f and its derivatives are numbers: -J in the matrix, not its factors.
-OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory) {
+#if OD_COMPLEX
+// The same with the factors of the complex matrix. Right-hand sides of both types have the same memory.
+OD_FN void od_solve_complex(const OdSystem &x, OdMemory &memory, real (&re)[OD_EACH],
+                            real (&im)[OD_EACH]) {
+    const OdGroup &g = x.g;
+    OD_GROUP_BARRIER();
+    OD_OWN(e, i) {
+        memory.complex_x[od_rhs_place(g, i)] = OdComplex(od_entry(re[e]), od_entry(im[e]));
+    }
+    OD_GROUP_BARRIER();
+    od_group_solve(g, memory.matrices().complex, memory.complex_x);
+    OD_OWN(e, i) {
+        const OdComplex solution = memory.complex_x[od_solution_place(g, i)];
+        re[e] = real(solution.re);
+        im[e] = real(solution.im);
+    }
+    OD_GROUP_BARRIER();
+}
+#endif
+
+// Whether -J, not its factors, and a vector of which each thread has its components are numbers.
+OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory, const real (&vector)[OD_EACH]) {
     const OdGroup &g = x.g;
     real sum = real(0);
-    OD_OWN(e, i) sum = od_fma(memory.slope[i], real(0), sum);
-#if OD_GROUP_USES_TIME
-    OD_OWN(e, i) sum = od_fma(x.rate[e], real(0), sum);
-#endif
+    OD_OWN(e, i) sum = od_fma(vector[e], real(0), sum);
     OD_UNROLL_OWN
     for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) {
-        if (e != OD_MATRIX_UNUSED) sum = od_fma(real(memory.matrices().matrix[e]), real(0), sum);
+        if (e != OD_MATRIX_UNUSED) sum = od_fma(real(memory.matrices().jacobian()[e]), real(0), sum);
     }
     return !od_group_any(g, sum != real(0));
 }
@@ -154,7 +181,7 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
                          const OdMemory &memory) {
     const OdGroup &g = x.g;
     real second[OD_EACH];
-    od_group_product(g, memory.matrices().matrix, memory.slope, second);
+    od_group_product(g, memory.matrices().jacobian(), memory.slope, second);
     // The matrix may change from here on.
     OD_GROUP_BARRIER();
     OdNorm state, slope, curvature;
@@ -294,7 +321,13 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
         const real step = od_propose(c, whole);
         real after[OD_EACH];
         if (invalid) {
-            attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
+            real derivatives[OD_EACH];
+            OD_OWN(e, i) derivatives[e] = memory.slope[i];
+#if OD_GROUP_USES_TIME
+            OD_OWN(e, i) derivatives[e] = od_fma(x.rate[e], real(0), derivatives[e]);
+#endif
+            const bool finite = od_is_finite(x, memory, derivatives);
+            attempt.cause = finite ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
             invalid = false;
         } else {
             attempt = method.attempt(task, c, x, memory, step, after);

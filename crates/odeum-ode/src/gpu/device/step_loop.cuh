@@ -183,8 +183,8 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
         ++c.rejected;
         // A step too small to move the time is too small for the cause to show, unless f itself is
         // not finite: the cause is that of the rejection before.
-        if (attempt.size != attempt.size) c.cause = attempt.cause;
-        else if (!stuck) c.cause = OD_STEP_TOO_SMALL;
+        const int cause = attempt.size != attempt.size ? attempt.cause : OD_STEP_TOO_SMALL;
+        if (!stuck || (cause == OD_NON_FINITE && c.cause == OD_STEP_TOO_SMALL)) c.cause = cause;
 #if OD_IMPLICIT
         if (verdict.vetoed) {
             ++c.guarded;

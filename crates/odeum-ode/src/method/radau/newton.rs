@@ -5,6 +5,22 @@
 use crate::tolerance::largest;
 use odeum_core::Lanes;
 
+/// Rates of convergence from this on count as none.
+pub(super) const DIVERGES: f64 = 0.99;
+/// By what the step is multiplied where the iteration does not converge.
+pub(super) const SHRINK: f64 = 0.5;
+/// Where it converges too slowly: with the error expected after the last iteration, in units of what may be left and
+/// no larger than `MOST_EXCESS`, by `SLOW_SHRINK` times its power −1/(`SLOW_DELAY` + iterations left).
+pub(super) const SLOW_SHRINK: f64 = 0.8;
+pub(super) const MOST_EXCESS: f64 = 20.0;
+pub(super) const SLOW_DELAY: u32 = 4;
+/// What is known of the rate of convergence fades between steps: its power.
+pub(super) const FADING: f64 = 0.8;
+/// Error that may be left, in the norm of the tolerance: roundings over `rtol`, or the root of `rtol` and no more than
+/// this, whichever is larger.
+pub(super) const ROUNDINGS: f64 = 10.0;
+pub(super) const MOST_LEFT: f64 = 0.03;
+
 /// The progress of an iteration.
 pub(super) struct Progress<L: Lanes> {
     /// Lanes that go on.
@@ -36,7 +52,7 @@ impl<L: Lanes> Progress<L> {
             non_finite: L::from_bits(0),
             shrink: one,
             theta,
-            rest: (largest(rest, epsilon).ln() * L::lit(0.8)).exp(),
+            rest: (largest(rest, epsilon).ln() * L::lit(FADING)).exp(),
             iterations: one,
             last_change: one,
             last_ratio: one,
@@ -58,18 +74,19 @@ impl<L: Lanes> Progress<L> {
             let theta = if k == 2 { ratio } else { (ratio * self.last_ratio).sqrt() };
             self.last_ratio = ratio;
             self.theta = L::select(self.open, theta, self.theta);
-            let converges = theta.lt(L::lit(0.99));
+            let converges = theta.lt(L::lit(DIVERGES));
             let rest = theta / (one - theta);
             self.rest = L::select(self.open & converges, rest, self.rest);
-            self.give_up(self.open & !converges, L::lit(0.5));
+            self.give_up(self.open & !converges, L::lit(SHRINK));
             if k < most {
                 // The error expected after the last iteration.
                 let left = (most - 1 - k) as i32;
                 let expected = self.rest * change * theta.powi(left) / enough;
                 let slow = self.open & expected.ge(one);
-                let excess = L::select(expected.lt(L::lit(20.0)), expected, L::lit(20.0));
-                let power = L::lit(-1.0 / f64::from(4 + left));
-                self.give_up(slow, L::lit(0.8) * (excess.ln() * power).exp());
+                let most = L::lit(MOST_EXCESS);
+                let excess = L::select(expected.lt(most), expected, most);
+                let power = L::lit(-1.0 / (f64::from(SLOW_DELAY) + f64::from(left)));
+                self.give_up(slow, L::lit(SLOW_SHRINK) * (excess.ln() * power).exp());
             }
         }
         self.last_change = largest(change, epsilon);
@@ -77,7 +94,7 @@ impl<L: Lanes> Progress<L> {
         let converged = (self.rest * change).le(enough);
         self.open = self.open & !converged;
         if k == most {
-            self.give_up(self.open, L::lit(0.5));
+            self.give_up(self.open, L::lit(SHRINK));
         }
         taken
     }

@@ -5,7 +5,7 @@
 //! was not asked for comes out the same to the bit.
 
 use super::Radau;
-use super::newton::Progress;
+use super::newton::{MOST_LEFT, Progress, ROUNDINGS};
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
 use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
@@ -16,10 +16,10 @@ use odeum_core::{Lanes, Scalar};
 
 /// The Jacobian is kept while the iteration converges at least as fast as this, or has needed no
 /// more than two sweeps.
-const FAST: f64 = 1e-3;
+pub(super) const FAST: f64 = 1e-3;
 /// The step is kept, and with it the factors, when it would change by no more than this: with the
 /// controller's safety factor, an error that should pass again.
-const SAME_STEP: [f64; 2] = [0.9, 1.2];
+pub(super) const SAME_STEP: [f64; 2] = [0.9, 1.2];
 
 /// Memory of Radau IIA for one pack of systems of n equations.
 pub(crate) struct RadauStepper<'a, L: Lanes> {
@@ -79,7 +79,8 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         let zeros = || vec![zero; n];
         let three = || [zeros(), zeros(), zeros()];
         let epsilon = L::Scalar::EPSILON;
-        let enough = (10.0 * epsilon / tolerance.rtol).max(tolerance.rtol.sqrt().min(0.03));
+        let enough =
+            (ROUNDINGS * epsilon / tolerance.rtol).max(tolerance.rtol.sqrt().min(MOST_LEFT));
         RadauStepper {
             equations,
             weights: Weights::new(tolerance, n),
@@ -255,9 +256,9 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         (sum / L::lit(3.0 * n as f64)).sqrt()
     }
 
-    /// The error norm of the step.
+    /// The error norm of the step, in lanes whose increments are `usable`.
     #[inline(always)]
-    fn error(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> L {
+    fn error(&mut self, at: &Point<L>, h: L, usable: L::Mask, cost: &mut Cost) -> L {
         let (n, symbolic) = (at.y.len(), self.equations.plan().symbolic());
         for i in 0..n {
             self.candidate[i] = at.y[i] + self.z[2][i];
@@ -271,7 +272,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             stepper.weights.error_norm(at.y, candidate, error_estimate, slope, h)
         };
         let error = norm(self);
-        let again = error.ge(L::lit(1.0)) & (self.first | self.rejected);
+        let again = usable & error.ge(L::lit(1.0)) & (self.first | self.rejected);
         if L::bits(again) == 0 {
             return error;
         }
@@ -356,10 +357,10 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         self.prepare(at, h, cost);
         self.start(h);
         self.iterate(at, h, cost);
-        let error = self.error(at, h, cost);
         let (valid, diverged) = (self.valid, self.progress.diverged);
         // Increments without convergence mean nothing, nor does their error.
         let usable = valid & !diverged & !self.progress.non_finite;
+        let error = self.error(at, h, usable, cost);
         let mut singular = L::from_bits(0);
         if L::bits(!valid) != 0 {
             singular = !valid & self.finite();

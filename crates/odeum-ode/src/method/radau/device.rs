@@ -1,0 +1,46 @@
+//! What Radau IIA is in device code.
+
+use super::Radau;
+use super::newton::{
+    DIVERGES, FADING, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK,
+};
+use super::stepper::{FAST, SAME_STEP};
+use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
+use odeum_cuda::{Text, literal};
+
+/// The kernel `od_radau`.
+pub(crate) const KERNEL: &str = include_str!("radau.cuh");
+
+/// The coefficients, and the numbers of the Newton iteration.
+pub(crate) fn write(text: &mut Text, radau: &Radau) {
+    text.define("OD_STAGES", C.len());
+    text.define("OD_MAX_ITERATIONS", format_args!("{}u", radau.max_iterations));
+    text.define("OD_SLOW_DELAY", format_args!("{SLOW_DELAY}u"));
+    for (name, number) in [
+        ("OD_GAMMA", GAMMA),
+        ("OD_ALPHA", ALPHA),
+        ("OD_BETA", BETA),
+        ("OD_C1", C[0]),
+        ("OD_C2", C[1]),
+        ("OD_FAST", FAST),
+        ("OD_SAME_STEP_LEAST", SAME_STEP[0]),
+        ("OD_SAME_STEP_MOST", SAME_STEP[1]),
+        ("OD_DIVERGES", DIVERGES),
+        ("OD_SHRINK", SHRINK),
+        ("OD_SLOW_SHRINK", SLOW_SHRINK),
+        ("OD_MOST_EXCESS", MOST_EXCESS),
+        ("OD_FADING", FADING),
+        ("OD_ROUNDINGS", ROUNDINGS),
+        ("OD_MOST_LEFT", MOST_LEFT),
+    ] {
+        text.define(name, literal(number));
+    }
+    let row = |values: &[f64]| -> Vec<String> { values.iter().map(|&x| literal(x)).collect() };
+    // The stages are in a loop, so the index is known only at run time.
+    let index = "k * OD_STAGES + j";
+    text.table_in_memory("real", "od_c(int k)", "k", &row(&C));
+    text.table_in_memory("real", "od_t(int k, int j)", index, &row(T.as_flattened()));
+    let inverse = row(T_INVERSE.as_flattened());
+    text.table_in_memory("real", "od_t_inverse(int k, int j)", index, &inverse);
+    text.table("real", "od_e(int k)", "k", &row(&ERROR));
+}
