@@ -55,9 +55,7 @@ pub fn kernels<T: Scalar>(
     let limits = Limits::HOPPER;
     let single = plan::single(graph, method, &traits, &limits);
     let lanes = plan::lanes(graph, method, &traits, &limits);
-    let recorded = DeviceSystem::recorded(graph.clone(), Vec::new());
-    let grouped = implicit::kernel(&recorded, method, &traits, &limits, 1);
-    single.into_iter().chain(lanes).chain(grouped).map(KernelText::of).collect()
+    single.into_iter().chain(lanes).map(KernelText::of).collect()
 }
 
 /// The kernel of an implicit method for a system of any type, in double precision on an H200; `None` where there is none.

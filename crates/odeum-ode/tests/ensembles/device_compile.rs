@@ -10,7 +10,7 @@ pub(crate) mod nvrtc;
 use odeum_core::Graph;
 use odeum_kinetics::{Kinetics, Reactor, read};
 use odeum_ode::gpu::inspect::{self, KernelText};
-use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, Pollu, VanDerPol};
+use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
 use odeum_ode::{DynSystem, Error, FirstStep, Method, Options, Scalar, Tolerance, problems};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -26,7 +26,6 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
     let lorenz = Graph::trace(&Lorenz);
     let van_der_pol = Graph::trace(&VanDerPol);
     let brusselator = Graph::trace(&Brusselator1d::default());
-    let pollu = Graph::trace(&Pollu);
     let cases = [
         ("pleiades paper", &pleiades, Method::rkck(), &published),
         ("pleiades automatic", &pleiades, Method::dopri5(), &automatic),
@@ -37,10 +36,6 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
         ("van der pol", &van_der_pol, Method::rkc(), &automatic),
         ("brusselator", &brusselator, Method::rkc(), &automatic),
         ("brusselator", &brusselator, Method::dopri5(), &automatic),
-        ("brusselator", &brusselator, Method::rodas4(), &automatic),
-        ("brusselator", &brusselator, Method::radau(), &automatic),
-        ("pollu saved", &pollu, Method::rodas4(), &saves),
-        ("pollu saved", &pollu, Method::radau(), &saves),
     ];
     let mut all = Vec::new();
     for (name, graph, method, options) in cases {
@@ -61,12 +56,14 @@ fn implicit_kernels() -> Vec<(String, KernelText)> {
         ("brusselator", problem("brusselator_1d")),
         ("hydrogen", DynSystem::from(hydrogen())),
     ];
-    let kernel = |(name, system): &(&str, DynSystem)| {
-        let method = Method::rodas4();
-        let kernel = inspect::implicit(system, &method, &options).unwrap();
-        (format!("{name}, {}, f64", method.name()), kernel)
-    };
-    systems.iter().map(kernel).collect()
+    let mut all = Vec::new();
+    for (name, system) in &systems {
+        for method in [Method::rodas4(), Method::radau()] {
+            let kernel = inspect::implicit(system, &method, &options).unwrap();
+            all.push((format!("{name}, {}, f64", method.name()), kernel));
+        }
+    }
+    all
 }
 
 fn hydrogen() -> Reactor {

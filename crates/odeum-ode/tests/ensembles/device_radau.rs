@@ -17,18 +17,18 @@ use std::sync::Arc;
 const WIDTHS: [usize; 3] = [1, 32, 128];
 
 fn on_device(
-    system: &Tape,
+    system: &DynSystem,
     ensemble: &Ensemble<f64>,
     method: &Method,
     options: &Options,
     width: usize,
 ) -> Solution<f64> {
     let devices = Devices::new(vec![host::setup().device()]).threads_at_least(width);
-    devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap()
+    devices.solve_any(system, ensemble, method, options, &Monitor::new()).unwrap()
 }
 
 fn on_processor(
-    system: impl Into<DynSystem>,
+    system: &DynSystem,
     ensemble: &Ensemble<f64>,
     method: &Method,
     options: &Options,
@@ -54,16 +54,16 @@ fn assert_same_work(found: &Solution<f64>, wanted: &Solution<f64>, part: u32, wh
 struct Recorded;
 
 impl WithSystem for Recorded {
-    type Output = Tape;
-    fn run<S: System>(self, system: &S) -> Tape {
-        Tape::trace(system)
+    type Output = DynSystem;
+    fn run<S: System>(self, system: &S) -> DynSystem {
+        Tape::trace(system).into()
     }
 }
 
 fn compared(problem: &Problem, method: &Method, options: &Options, widths: &[usize]) {
     let system = problem.with_system(Recorded);
     let ensemble = problem.ensemble(1).unwrap();
-    let wanted = on_processor(system.clone(), &ensemble, method, options);
+    let wanted = on_processor(&system, &ensemble, method, options);
     assert!(wanted.all_succeeded(), "{}: {}", problem.name, wanted.status[0]);
     for &width in widths {
         let what = format!("{} by {width} threads", problem.name);
@@ -142,22 +142,22 @@ fn dense_systems_take_the_same_steps() {
         return;
     }
     for n in [40, 150] {
-        let system = Tape::trace(&Mean(n));
+        let system = DynSystem::from(Tape::trace(&Mean(n)));
         let start = (0..n).map(|i| 1.0 + (i as f64).sin()).collect();
         let ensemble = Ensemble::new(n, start, (0.0, 1.0)).unwrap();
         let options = tight(1e-8);
-        let wanted = on_processor(system.clone(), &ensemble, &Method::radau(), &options);
+        let wanted = on_processor(&system, &ensemble, &Method::radau(), &options);
         assert!(wanted.all_succeeded());
         let found = on_device(&system, &ensemble, &Method::radau(), &options, 1);
         assert_same_work(&found, &wanted, 20, &format!("{n} equations"));
     }
 }
 
-fn hydrogen() -> Arc<Reactor> {
+fn hydrogen() -> Reactor {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let file = root.join("mechanisms/hydrogen-burke-2012.yaml");
     let mechanism = read::from_path(&file, None, None).unwrap().mechanism;
-    Arc::new(Reactor::constant_pressure(Arc::new(Kinetics::new(&mechanism).unwrap())))
+    Reactor::constant_pressure(Arc::new(Kinetics::new(&mechanism).unwrap()))
 }
 
 /// Entries of matrices are of double precision at the one tolerance and of single precision at the other.
@@ -174,13 +174,11 @@ fn ignitions_take_the_same_steps() {
     let (start, params) = reactor.state(1200.0, 101_325.0, &mixture).unwrap();
     let ensemble = Ensemble::new(start.len(), start.clone(), (0.0, 1e-3)).unwrap();
     let ensemble = ensemble.with_params(params.to_vec()).unwrap();
-    let devices = Devices::new(vec![host::setup().device()]);
-    let system = DynSystem::from(Arc::clone(&reactor));
+    let system = DynSystem::from(reactor);
     for (rtol, part) in [(1e-9, 50), (1e-6, 10)] {
         let options = Options::new(Tolerance::new(rtol, 1e-15));
-        let (method, monitor) = (Method::radau(), Monitor::new());
-        let wanted = on_processor(Reactor::clone(&reactor), &ensemble, &method, &options);
-        let found = devices.solve_any(&system, &ensemble, &method, &options, &monitor).unwrap();
+        let wanted = on_processor(&system, &ensemble, &Method::radau(), &options);
+        let found = on_device(&system, &ensemble, &Method::radau(), &options, 1);
         assert!(found.y(0)[0] > start[0] + 400.0);
         assert_same_work(&found, &wanted, part, &format!("rtol {rtol:e}"));
         let error = (found.y(0)[0] / wanted.y(0)[0] - 1.0).abs();
@@ -226,7 +224,7 @@ fn troubles_have_the_same_status() {
         return;
     }
     let kinds = [JUMP, SINGULAR, NAN, TURNS_NAN];
-    let system = Tape::trace(&Troubles);
+    let system = DynSystem::from(Tape::trace(&Troubles));
     // Not from t = 0, where there is no smallest step.
     let ensemble = Ensemble::repeated(&[2.0, 2.0], kinds.len(), (1.0, 2.0)).unwrap();
     let ensemble = ensemble.with_params(kinds.to_vec()).unwrap();
@@ -237,7 +235,7 @@ fn troubles_have_the_same_status() {
     ];
     for (first, of_jump) in of_jump {
         let options = Options::new(Tolerance::new(1e-6, 1e-6)).first_step(first);
-        let wanted = on_processor(system.clone(), &ensemble, &Method::radau(), &options);
+        let wanted = on_processor(&system, &ensemble, &Method::radau(), &options);
         let others = [Status::SingularMatrix, Status::NonFinite, Status::NonFinite];
         assert_eq!((wanted.status[0], &wanted.status[1..]), (of_jump, &others[..]));
         for width in [1, 32] {

@@ -162,14 +162,18 @@ OD_FN void od_solve_complex(const OdSystem &x, OdMemory &memory, real (&re)[OD_E
 }
 #endif
 
-// Whether -J, not its factors, and a vector of which each thread has its components are numbers.
-OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory, const real (&vector)[OD_EACH]) {
+// Whether f and its derivatives are numbers: -J, not its factors.
+OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory) {
     const OdGroup &g = x.g;
     real sum = real(0);
-    OD_OWN(e, i) sum = od_fma(vector[e], real(0), sum);
+    OD_OWN(e, i) sum = od_fma(memory.slope[i], real(0), sum);
+#if OD_GROUP_USES_TIME
+    OD_OWN(e, i) sum = od_fma(x.rate[e], real(0), sum);
+#endif
     OD_UNROLL_OWN
     for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) {
-        if (e != OD_MATRIX_UNUSED) sum = od_fma(real(memory.matrices().jacobian()[e]), real(0), sum);
+        const real entry = real(memory.matrices().jacobian()[e]);
+        if (e != OD_MATRIX_UNUSED) sum = od_fma(entry, real(0), sum);
     }
     return !od_group_any(g, sum != real(0));
 }
@@ -321,13 +325,7 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
         const real step = od_propose(c, whole);
         real after[OD_EACH];
         if (invalid) {
-            real derivatives[OD_EACH];
-            OD_OWN(e, i) derivatives[e] = memory.slope[i];
-#if OD_GROUP_USES_TIME
-            OD_OWN(e, i) derivatives[e] = od_fma(x.rate[e], real(0), derivatives[e]);
-#endif
-            const bool finite = od_is_finite(x, memory, derivatives);
-            attempt.cause = finite ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
+            attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
             invalid = false;
         } else {
             attempt = method.attempt(task, c, x, memory, step, after);

@@ -99,13 +99,13 @@ struct OdRadau {
     bool unfactored, valid;     // the Jacobian is newer than the factors; these can be used
     bool first, rejected;       // no step has been accepted yet; the last attempt was rejected
 
+    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
+
     OD_FN_MEMBER void begin() {
         moved = stale = first = true;
         current = rejected = false;
         newton.rest = real(1);
     }
-
-    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
 
     OD_FN_MEMBER void prepare(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
         if (!stale) return;
@@ -282,7 +282,10 @@ struct OdRadau {
             turn = OD_FILTER;
         }
         if (newton.diverged) attempt.cause = OD_NEWTON_DIVERGED;
-        if (!valid && od_is_finite(x, memory, slope)) attempt.cause = OD_SINGULAR_MATRIX;
+        if (!valid) {
+            OD_OWN(e, i) memory.slope[i] = slope[e];
+            if (od_is_finite(x, memory)) attempt.cause = OD_SINGULAR_MATRIX;
+        }
         return attempt;
     }
 

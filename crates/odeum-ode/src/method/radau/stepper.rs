@@ -290,12 +290,12 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         L::select(again, norm(self), error)
     }
 
-    /// The lanes in which f and J are numbers.
+    /// The lanes in which f, J and fₜ are numbers.
     #[inline(always)]
     fn finite(&self) -> L::Mask {
         let zero = L::lit(0.0);
         let mut non_finite = zero;
-        for values in [&self.slope, &self.derivatives.jacobian] {
+        for values in [&self.slope, &self.derivatives.jacobian, &self.derivatives.dfdt] {
             for value in values {
                 non_finite = value.mul_add(zero, non_finite);
             }
