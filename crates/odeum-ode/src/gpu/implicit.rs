@@ -6,7 +6,7 @@ use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::GroupLu;
-use crate::method::{Method, rosenbrock};
+use crate::method::{Method, exponential, rosenbrock};
 use odeum_core::emit::Tables;
 use odeum_cuda::{Limits, Text};
 
@@ -47,7 +47,15 @@ impl Family {
                 keeps_jacobian: false,
                 complex: false,
             }),
-            Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) | Method::Exponential(_) => None,
+            Method::Exponential(method) => Some(Family {
+                name: "od_exponential",
+                text: exponential::device::kernel(method)?,
+                law: method.controller.law,
+                error_order: method.tableau.embedded_order,
+                keeps_jacobian: true,
+                complex: false,
+            }),
+            Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) => None,
         }
     }
 
@@ -63,7 +71,8 @@ impl Family {
 fn write_numbers(text: &mut Text, method: &Method) {
     match method {
         Method::Rosenbrock(rosenbrock) => rosenbrock::device::write(text, rosenbrock.tableau),
-        Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) | Method::Exponential(_) => {}
+        Method::Exponential(method) => exponential::device::write(text, method),
+        Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) => {}
     }
 }
 

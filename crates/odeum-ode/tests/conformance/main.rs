@@ -137,6 +137,9 @@ conforms!(rodas4_cuda_f64, Method::rodas4(), Place::Host, f64);
 conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);
 conforms!(rodas5p_cuda_f64, Method::rodas5p(), Place::Host, f64);
 conforms!(ros34pw2_cuda_f64, Method::ros34pw2(), Place::Host, f64);
+conforms!(exp4_cuda_f64, Method::exp4(), Place::Host, f64);
+conforms!(exprb43_cuda_f64, Method::exprb43(), Place::Host, f64);
+conforms!(exprb43_cuda_f32, Method::exprb43(), Place::Host, f32);
 
 conforms!(rkck_gpu_f64, Method::rkck(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkck_gpu_f32, Method::rkck(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
@@ -148,3 +151,6 @@ conforms!(rodas3_gpu_f64, Method::rodas3(), Place::Device(Device::cuda(0)), f64,
 conforms!(rodas4_gpu_f64, Method::rodas4(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rodas4_gpu_f32, Method::rodas4(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
 conforms!(rodas5p_gpu_f64, Method::rodas5p(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(exp4_gpu_f64, Method::exp4(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(exprb43_gpu_f64, Method::exprb43(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(exprb43_gpu_f32, Method::exprb43(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);

@@ -8,9 +8,14 @@
 #define OD_MATRIX_PLACES ((OD_MATRIX_ENTRIES + 15) / 16 * 16)
 
 struct alignas(16) OdMatrices {
-    od_entry matrix[OD_MATRIX_PLACES];      // -J, then factors
 #if OD_KEEPS_JACOBIAN
     od_entry jacobian[OD_MATRIX_PLACES];    // -J
+    od_entry matrix[OD_MATRIX_PLACES];      // factors
+#else
+    union {
+        od_entry jacobian[OD_MATRIX_PLACES];    // -J, which becomes
+        od_entry matrix[OD_MATRIX_PLACES];      // factors
+    };
 #endif
 #if OD_COMPLEX
     OdComplex complex[OD_MATRIX_PLACES];    // factors of a complex matrix
@@ -81,13 +86,13 @@ OD_FN void od_write(const OdTask &task, const OdSystem &x, real *to, unsigned s)
     OD_OWN(e, i) to[(size_t)i * task.stride + s] = x.y[e];
 }
 
-// f and its derivatives at the state: `slope` and `matrix`, with -J, of the memory, and `rate`.
+// f and its derivatives at the state: `slope` and `jacobian` of the memory, and `rate`.
 OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
     const OdGroup &g = x.g;
     OD_GROUP_BARRIER();
     OD_OWN(e, i) memory.state[i] = x.y[e];
     OD_GROUP_BARRIER();
-    od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().matrix);
+    od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().jacobian);
 #if OD_GROUP_USES_TIME
     od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
     OD_OWN(e, i) x.rate[e] = memory.rate[i];
@@ -115,16 +120,13 @@ OD_FN void od_solve(const OdSystem &x, OdMemory &memory, real (&b)[OD_EACH]) {
     OD_OWN(e, i) b[e] = real(memory.x[od_solution_place(g, i)]);
 }
 
-// Whether f and its derivatives are numbers: -J in the matrix, not its factors.
-OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory) {
+// Whether -J, not its factors, and a vector of which each thread has its components are numbers.
+OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory, const real (&vector)[OD_EACH]) {
     const OdGroup &g = x.g;
     real sum = real(0);
-    OD_OWN(e, i) sum = od_fma(memory.slope[i], real(0), sum);
-#if OD_GROUP_USES_TIME
-    OD_OWN(e, i) sum = od_fma(x.rate[e], real(0), sum);
-#endif
+    OD_OWN(e, i) sum = od_fma(vector[e], real(0), sum);
     for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) {
-        if (e != OD_MATRIX_UNUSED) sum = od_fma(real(memory.matrices().matrix[e]), real(0), sum);
+        if (e != OD_MATRIX_UNUSED) sum = od_fma(real(memory.matrices().jacobian[e]), real(0), sum);
     }
     return !od_group_any(g, sum != real(0));
 }
@@ -136,7 +138,7 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
                          const OdMemory &memory) {
     const OdGroup &g = x.g;
     real second[OD_EACH];
-    od_group_product(g, memory.matrices().matrix, memory.slope, second);
+    od_group_product(g, memory.matrices().jacobian, memory.slope, second);
     // The matrix may change from here on.
     OD_GROUP_BARRIER();
     OdNorm state, slope, curvature;
@@ -154,10 +156,7 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
         od_norm_ratio(curvature, second[e] * weight);
     }
     const real length = od_abs(c.length);
-    const auto norm = [&](OdNorm &n) {
-        const real size = od_group_norm(task, g, n);
-        return OD_NORM == OD_NORM_RMS ? od_sqrt(size) : size;
-    };
+    const auto norm = [&](OdNorm &n) { return od_norm_of_size(od_group_norm(task, g, n)); };
     const real d0 = norm(state), d1 = norm(slope), d2 = norm(curvature);
     const bool small = d0 < OD_SMALL || d1 < OD_SMALL;
     real h0 = small ? OD_TINY_STEP : OD_GUESS * d0 / d1;

@@ -77,7 +77,12 @@ struct OdRosenbrock {
         if (!pivots.valid) {
             // The Jacobian has gone into the factors: where it comes from is looked at again.
             od_linearise(c, x, memory);
-            if (od_is_finite(x, memory)) attempt.cause = OD_SINGULAR_MATRIX;
+            real derivatives[OD_EACH];
+            OD_OWN(e, i) derivatives[e] = memory.slope[i];
+#if OD_GROUP_USES_TIME
+            OD_OWN(e, i) derivatives[e] = od_fma(x.rate[e], real(0), derivatives[e]);
+#endif
+            if (od_is_finite(x, memory, derivatives)) attempt.cause = OD_SINGULAR_MATRIX;
             return attempt;
         }
 #if OD_NORM != OD_NORM_RMS
