@@ -33,11 +33,13 @@ struct Family {
     keeps_jacobian: bool,
     /// Whether there are factors of a complex matrix, too.
     complex: bool,
+    /// More memory of a group \[bytes\].
+    scratch: usize,
 }
 
 impl Family {
-    /// `None` of methods without a kernel.
-    fn of(method: &Method) -> Option<Family> {
+    /// Of a method, for n equations in numbers of `word` bytes; `None` of methods without a kernel.
+    fn of(method: &Method, n: usize, word: usize) -> Option<Family> {
         match method {
             Method::Rosenbrock(rosenbrock) => Some(Family {
                 name: "od_rosenbrock",
@@ -46,14 +48,16 @@ impl Family {
                 error_order: rosenbrock.tableau.embedded_order,
                 keeps_jacobian: false,
                 complex: false,
+                scratch: 0,
             }),
             Method::Exponential(method) => Some(Family {
                 name: "od_exponential",
-                text: exponential::device::kernel(method)?,
+                text: exponential::device::kernel(method),
                 law: method.controller.law,
                 error_order: method.tableau.embedded_order,
                 keeps_jacobian: true,
                 complex: false,
+                scratch: exponential::device::scratch(method, n, word),
             }),
             Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) => None,
         }
@@ -67,11 +71,11 @@ impl Family {
     }
 }
 
-/// Writes the numbers of a method.
-fn write_numbers(text: &mut Text, method: &Method) {
+/// Writes the numbers of a method for n equations.
+fn write_numbers(text: &mut Text, method: &Method, n: usize) {
     match method {
         Method::Rosenbrock(rosenbrock) => rosenbrock::device::write(text, rosenbrock.tableau),
-        Method::Exponential(method) => exponential::device::write(text, method),
+        Method::Exponential(method) => exponential::device::write(text, method, n),
         Method::Erk(_) | Method::Rkc(_) | Method::Radau(_) => {}
     }
 }
@@ -117,6 +121,9 @@ fn memory(linear: &Linear, matrices: usize, (dim, word, largest, width): Sizes) 
     vectors * part(dim * word) + part(matrices) + shared + part(width * word + word)
 }
 
+/// Bytes of a pointer in it.
+const POINTER: usize = 16;
+
 /// Equations, bytes of a number and of the largest entry of a matrix, threads of a group.
 type Sizes = (usize, usize, usize, usize);
 
@@ -128,18 +135,25 @@ pub(super) fn kernel(
     traits: &Traits,
     limits: &Limits,
 ) -> Option<Kernel> {
-    let family = Family::of(method)?;
     let (dim, n_params) = system.grouped.sizes();
     let (word, entry) = (traits.word(), traits.word());
+    let family = Family::of(method, dim, word)?;
     let width = if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP };
     let (largest, of_place) = family.bytes(entry);
     let linear = grouped(system, width, largest);
     let sizes = (dim, word, largest, width);
     let matrices = linear.matrix.next_multiple_of(16) * of_place;
-    let layout =
-        Layout::group(width, memory(&linear, matrices, sizes), 0, limits).or_else(|| {
-            Layout::group(width, memory(&linear, size_of::<u64>(), sizes), matrices, limits)
-        })?;
+    // What a method has beside its matrices is always in global memory.
+    let scratch = family.scratch;
+    let pointer = if scratch > 0 { POINTER } else { 0 };
+    let shared = memory(&linear, matrices, sizes) + pointer;
+    let (layout, in_global) = match Layout::group(width, shared, scratch, limits) {
+        Some(layout) => (layout, false),
+        None => {
+            let shared = memory(&linear, POINTER, sizes) + pointer;
+            (Layout::group(width, shared, matrices + scratch, limits)?, true)
+        }
+    };
 
     let mut text = Text::default();
     let sizes = (dim, n_params);
@@ -152,14 +166,16 @@ pub(super) fn kernel(
     text.define("OD_GROUP_WORK", linear.work.div_ceil(word).max(1));
     text.define("OD_MATRIX_UNUSED", format_args!("{}u", linear.unused));
     text.define("OD_GROUP_BYTES", layout.shared / (layout.block / width));
-    text.define("OD_MATRIX_IN_GLOBAL", u8::from(layout.global > 0));
+    text.define("OD_MATRIX_IN_GLOBAL", u8::from(in_global));
+    text.define("OD_SCRATCH_BYTES", scratch);
+    text.define("OD_GLOBAL_BYTES", layout.global / (layout.block / width));
     text.define("OD_MOST_STAGE_REGISTERS", STAGE_REGISTERS);
     source::common(&mut text);
     text.line("typedef real od_entry;");
     text.line(GROUP);
     text.line(linear.tables.defines());
     text.line(&linear.text);
-    write_numbers(&mut text, method);
+    write_numbers(&mut text, method, dim);
     text.line(LINEARISED);
     text.line(family.text);
     let tables = linear.tables.bytes().to_vec();

@@ -6,8 +6,7 @@ use super::recent::Recent;
 use super::slots::Slots;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
-use crate::method::exponential::Action;
-use crate::method::{Exponential, Method};
+use crate::method::Method;
 use crate::options::Options;
 use odeum_core::{Error, Graph, lock};
 use odeum_cuda::Limits;
@@ -107,15 +106,7 @@ pub(crate) fn refuse(method: &Method, options: &Options, device: &str) -> Result
         });
     }
     match method {
-        Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_) => Ok(()),
-        Method::Exponential(Exponential { action: Action::Resolvent, .. }) => Ok(()),
-        Method::Exponential(Exponential { action: Action::Krylov { .. }, .. }) => {
-            Err(Error::Device {
-                device: device.to_owned(),
-                reason: "Krylov subspaces do not run on GPUs yet".to_owned(),
-                remedy: "use the CPU, or `Action::Resolvent`".to_owned(),
-            })
-        }
+        Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_) | Method::Exponential(_) => Ok(()),
         Method::Radau(_) => Err(no_kernel(method, device)),
     }
 }

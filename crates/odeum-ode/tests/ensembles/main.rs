@@ -6,6 +6,7 @@
 mod chemistry;
 mod device_compile;
 mod device_driver;
+mod device_exponential;
 mod device_kernels;
 mod event;
 #[path = "../device/host.rs"]

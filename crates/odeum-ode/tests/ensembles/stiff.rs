@@ -261,14 +261,7 @@ fn a_pattern_of_another_size_is_refused() {
 fn a_gpu_is_refused_before_it_is_looked_for() {
     let (ensemble, options) = start(1e-6);
     let (system, device) = (traced(&Jump), Device::cuda(0));
-    let refusal = |method: &Method| {
-        let solver = Solver::new(&system, method, &device, &options).unwrap();
-        solver.solve(&ensemble).unwrap_err().to_string()
-    };
-    let error = refusal(&Method::radau());
-    assert!(error.contains("does not run on GPUs"), "{error}");
-    for method in krylov_methods() {
-        let error = refusal(&method);
-        assert!(error.contains("Krylov") && error.contains("Resolvent"), "{error}");
-    }
+    let solver = Solver::new(&system, &Method::radau(), &device, &options).unwrap();
+    let error = solver.solve(&ensemble).unwrap_err();
+    assert!(error.to_string().contains("does not run on GPUs"), "{error}");
 }

@@ -40,6 +40,9 @@ struct alignas(16) OdMemory {
     OD_FN_MEMBER OdMatrices &matrices() { return of_group; }
     OD_FN_MEMBER const OdMatrices &matrices() const { return of_group; }
 #endif
+#if OD_SCRATCH_BYTES > 0
+    alignas(16) unsigned char *scratch;     // more memory of the group, for the method
+#endif
     // A right-hand side that becomes a solution; what evaluates the system does not need it, and has the same memory.
     union {
         alignas(16) od_entry x[OD_X_ENTRIES * sizeof(OdMatrices::Largest) / sizeof(od_entry)];
@@ -187,9 +190,19 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     OdSystem x;
     x.g = od_group(task, memory);
     const OdGroup &g = x.g;
-#if OD_MATRIX_IN_GLOBAL
+#if OD_WIDTH == 1 && OD_SCRATCH_BYTES > 0
+    alignas(16) unsigned char scratch[OD_SCRATCH_BYTES];
+    memory.scratch = scratch;
+#elif OD_GLOBAL_BYTES > 0
     const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
-    if (g.slot == 0) memory.of_group = (OdMatrices *)task.matrices + group;
+    unsigned char *at = task.matrices + group * OD_GLOBAL_BYTES;
+#if OD_MATRIX_IN_GLOBAL
+    if (g.slot == 0) memory.of_group = (OdMatrices *)at;
+    at += sizeof(OdMatrices);
+#endif
+#if OD_SCRATCH_BYTES > 0
+    if (g.slot == 0) memory.scratch = at;
+#endif
     OD_GROUP_BARRIER();
 #endif
     const auto save = [&](unsigned k) {
