@@ -6,7 +6,7 @@ use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
-use crate::method::{Method, Radau, radau, rosenbrock};
+use crate::method::{Method, Radau, exponential, radau, rosenbrock};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
@@ -41,11 +41,13 @@ struct Family {
     complex: bool,
     /// Vectors of a system that are alive at once, about.
     vectors: usize,
+    /// More memory of a group \[bytes\].
+    scratch: usize,
 }
 
 impl Family {
-    /// `None` of methods without a kernel.
-    fn of(method: &Method) -> Option<Family> {
+    /// Of a method, for n equations in numbers of `word` bytes; `None` of methods without a kernel.
+    fn of(method: &Method, n: usize, word: usize) -> Option<Family> {
         match method {
             Method::Rosenbrock(rosenbrock) => Some(Family {
                 name: "od_rosenbrock",
@@ -55,6 +57,7 @@ impl Family {
                 keeps_jacobian: false,
                 complex: false,
                 vectors: 8,
+                scratch: 0,
             }),
             Method::Radau(radau) => Some(Family {
                 name: "od_radau",
@@ -64,8 +67,19 @@ impl Family {
                 keeps_jacobian: true,
                 complex: true,
                 vectors: 14,
+                scratch: 0,
             }),
-            Method::Erk(_) | Method::Rkc(_) | Method::Exponential(_) => None,
+            Method::Exponential(method) => Some(Family {
+                name: "od_exponential",
+                text: exponential::device::kernel(method),
+                law: method.controller.law,
+                error_order: method.tableau.embedded_order,
+                keeps_jacobian: true,
+                complex: false,
+                vectors: 12,
+                scratch: exponential::device::scratch(method, n, word),
+            }),
+            Method::Erk(_) | Method::Rkc(_) => None,
         }
     }
 
@@ -77,12 +91,13 @@ impl Family {
     }
 }
 
-/// Writes the numbers of a method.
-fn write_numbers(text: &mut Text, method: &Method) {
+/// Writes the numbers of a method for n equations.
+fn write_numbers(text: &mut Text, method: &Method, n: usize) {
     match method {
         Method::Rosenbrock(rosenbrock) => rosenbrock::device::write(text, rosenbrock.tableau),
         Method::Radau(radau) => radau::device::write(text, radau),
-        Method::Erk(_) | Method::Rkc(_) | Method::Exponential(_) => {}
+        Method::Exponential(method) => exponential::device::write(text, method, n),
+        Method::Erk(_) | Method::Rkc(_) => {}
     }
 }
 
@@ -165,6 +180,9 @@ fn memory(linear: &Linear, matrices: usize, (dim, word, largest, width): Sizes) 
     vectors * part(dim * word) + part(matrices) + shared + part(width * word + word)
 }
 
+/// Bytes of a pointer in it.
+const POINTER: usize = 16;
+
 /// Equations, bytes of a number and of the largest entry of a matrix, threads of a group.
 type Sizes = (usize, usize, usize, usize);
 
@@ -177,25 +195,32 @@ pub(super) fn kernel(
     limits: &Limits,
     least_width: usize,
 ) -> Option<Kernel> {
-    let family = Family::of(method)?;
     let (dim, n_params) = system.grouped.sizes();
     let word = traits.word();
+    let family = Family::of(method, dim, word)?;
     let single = traits.float || traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
     let (largest, of_place) = family.bytes(entry);
+    let scratch = family.scratch;
     let alone = if least_width == 1 { straight(system, of_place / entry) } else { None };
-    let (linear, layout) = if let Some(linear) = alone {
+    let (linear, layout, in_global) = if let Some(linear) = alone {
         let bytes = linear.matrix * of_place + family.vectors * dim * word;
-        (linear, Layout::implicit(bytes / 4))
+        (linear, Layout::implicit(bytes / 4), false)
     } else {
         let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });
         let linear = grouped(system, width, largest, single);
         let sizes = (dim, word, largest, width);
         let matrices = linear.matrix.next_multiple_of(16) * of_place;
-        let shared = |matrices: usize| memory(&linear, matrices, sizes);
-        let layout = Layout::group(width, shared(matrices), 0, limits)
-            .or_else(|| Layout::group(width, shared(size_of::<u64>()), matrices, limits))?;
-        (linear, layout)
+        // What a method has beside its matrices is always in global memory.
+        let pointer = if scratch > 0 { POINTER } else { 0 };
+        let shared = |matrices: usize| memory(&linear, matrices, sizes) + pointer;
+        match Layout::group(width, shared(matrices), scratch, limits) {
+            Some(layout) => (linear, layout, false),
+            None => {
+                let layout = Layout::group(width, shared(POINTER), matrices + scratch, limits)?;
+                (linear, layout, true)
+            }
+        }
     };
 
     let mut text = Text::default();
@@ -209,14 +234,16 @@ pub(super) fn kernel(
     text.define("OD_GROUP_WORK", linear.work.div_ceil(word).max(1));
     text.define("OD_MATRIX_UNUSED", format_args!("{}u", linear.unused));
     text.define("OD_GROUP_BYTES", layout.shared / (layout.block / layout.width));
-    text.define("OD_MATRIX_IN_GLOBAL", u8::from(layout.global > 0));
+    text.define("OD_MATRIX_IN_GLOBAL", u8::from(in_global));
+    text.define("OD_SCRATCH_BYTES", scratch);
+    text.define("OD_GLOBAL_BYTES", layout.global / (layout.block / layout.width));
     text.define("OD_MOST_STAGE_REGISTERS", STAGE_REGISTERS);
     source::common(&mut text, dim, traits, &layout);
     text.line(format_args!("typedef {} od_entry;", if single { "float" } else { "double" }));
     text.line(GROUP);
     text.line(linear.tables.defines());
     text.line(&linear.text);
-    write_numbers(&mut text, method);
+    write_numbers(&mut text, method, dim);
     text.line(LINEARISED);
     text.line(family.text);
     let tables = linear.tables.bytes().to_vec();

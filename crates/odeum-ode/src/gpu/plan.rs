@@ -109,10 +109,7 @@ pub(crate) fn refuse(method: &Method, device: &str) -> Result<(), Error> {
             remedy: "use the CPU, or leave `jacobian` out".to_owned(),
         });
     }
-    match method {
-        Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_) | Method::Radau(_) => Ok(()),
-        Method::Exponential(_) => Err(no_kernel(method, device)),
-    }
+    Ok(())
 }
 
 /// How the kernel for a system is laid out, in words; `None` of what has no kernel. On the GPU of this number, where there is

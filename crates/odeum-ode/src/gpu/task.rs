@@ -50,7 +50,7 @@ pub(crate) struct Arrays<T> {
     pub(crate) stats: *mut u32,
     pub(crate) next: *mut u32,
     pub(crate) tables: *const u8,
-    /// Memory of all groups whose matrices are not in shared memory.
+    /// Memory of all groups that is not shared memory.
     pub(crate) matrices: *mut u8,
 }
 

@@ -142,6 +142,12 @@ conforms!(radau_cuda_f64, Method::radau(), Place::Host, f64);
 conforms!(radau_cuda_f32, Method::radau(), Place::Host, f32);
 conforms!(radau_warp_f64, Method::radau(), Place::Groups(32), f64);
 conforms!(radau_warp_f32, Method::radau(), Place::Groups(32), f32);
+conforms!(exp4_cuda_f64, Method::exp4(), Place::Host, f64);
+conforms!(exprb43_cuda_f64, Method::exprb43(), Place::Host, f64);
+conforms!(exprb43_cuda_f32, Method::exprb43(), Place::Host, f32);
+conforms!(krylov_exp4_cuda_f64, crate::krylov(Method::exp4()), Place::Host, f64);
+conforms!(krylov_cuda_f64, crate::krylov(Method::exprb43()), Place::Host, f64);
+conforms!(krylov_cuda_f32, crate::krylov(Method::exprb43()), Place::Host, f32);
 
 conforms!(rkck_gpu_f64, Method::rkck(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rkck_gpu_f32, Method::rkck(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
@@ -155,3 +161,8 @@ conforms!(rodas4_gpu_f32, Method::rodas4(), Place::Device(Device::cuda(0)), f32,
 conforms!(rodas5p_gpu_f64, Method::rodas5p(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(radau_gpu_f64, Method::radau(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(radau_gpu_f32, Method::radau(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
+conforms!(exp4_gpu_f64, Method::exp4(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(exprb43_gpu_f64, Method::exprb43(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(exprb43_gpu_f32, Method::exprb43(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
+conforms!(krylov_gpu_f64, crate::krylov(Method::exprb43()), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
+conforms!(krylov_gpu_f32, crate::krylov(Method::exprb43()), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);

@@ -7,6 +7,7 @@ mod chemistry;
 mod device_compile;
 mod device_driver;
 mod device_events;
+mod device_exponential;
 mod device_kernels;
 mod device_radau;
 mod event;

@@ -261,15 +261,9 @@ fn a_pattern_of_another_size_is_refused() {
 fn a_gpu_is_refused_before_it_is_looked_for() {
     let (ensemble, options) = start(1e-6);
     let (system, device) = (traced(&Jump), Device::cuda(0));
-    let differences = [Method::rodas4(), Method::radau()].map(|method| by_differences(&method));
-    let exponential = [Method::exp4(), Method::exprb43()];
-    for (methods, reason) in
-        [(differences, "Jacobians are exact"), (exponential, "does not run on GPUs")]
-    {
-        for method in methods {
-            let solver = Solver::new(&system, &method, &device, &options).unwrap();
-            let error = solver.solve(&ensemble).unwrap_err();
-            assert!(error.to_string().contains(reason), "{error}");
-        }
+    for method in [Method::rodas4(), Method::radau()].map(|method| by_differences(&method)) {
+        let solver = Solver::new(&system, &method, &device, &options).unwrap();
+        let error = solver.solve(&ensemble).unwrap_err();
+        assert!(error.to_string().contains("Jacobians are exact"), "{error}");
     }
 }

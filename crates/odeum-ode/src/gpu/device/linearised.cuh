@@ -37,6 +37,9 @@ struct alignas(16) OdMemory {
     OD_FN_MEMBER OdMatrices &matrices() { return of_group; }
     OD_FN_MEMBER const OdMatrices &matrices() const { return of_group; }
 #endif
+#if OD_SCRATCH_BYTES > 0
+    alignas(16) unsigned char *scratch;     // more memory of the group, for the method
+#endif
     // A right-hand side that becomes a solution. Where it is not in registers, what evaluates the system, which does
     // not need it, has the same memory.
 #if OD_WIDTH == 1
@@ -203,10 +206,7 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
         od_norm_ratio(curvature, second[e] * weight);
     }
     const real length = od_abs(c.length);
-    const auto norm = [&](OdNorm &n) {
-        const real size = od_group_norm(task, g, n);
-        return OD_NORM == OD_NORM_RMS ? od_sqrt(size) : size;
-    };
+    const auto norm = [&](OdNorm &n) { return od_norm_of_size(od_group_norm(task, g, n)); };
     const real d0 = norm(state), d1 = norm(slope), d2 = norm(curvature);
     const bool small = d0 < OD_SMALL || d1 < OD_SMALL;
     real h0 = small ? OD_TINY_STEP : OD_GUESS * d0 / d1;
@@ -295,9 +295,19 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     x.event_component = od_event_component(task);
     x.event_slope = real(0);
 #endif
-#if OD_MATRIX_IN_GLOBAL
+#if OD_WIDTH == 1 && OD_SCRATCH_BYTES > 0
+    alignas(16) unsigned char scratch[OD_SCRATCH_BYTES];
+    memory.scratch = scratch;
+#elif OD_GLOBAL_BYTES > 0
     const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
-    if (g.slot == 0) memory.of_group = (OdMatrices *)task.matrices + group;
+    unsigned char *at = task.matrices + group * OD_GLOBAL_BYTES;
+#if OD_MATRIX_IN_GLOBAL
+    if (g.slot == 0) memory.of_group = (OdMatrices *)at;
+    at += sizeof(OdMatrices);
+#endif
+#if OD_SCRATCH_BYTES > 0
+    if (g.slot == 0) memory.scratch = at;
+#endif
     OD_GROUP_BARRIER();
 #endif
     const auto save = [&](unsigned k) {

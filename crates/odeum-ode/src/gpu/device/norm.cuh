@@ -69,3 +69,12 @@ OD_FN real od_norm_size(const OdTask &task, const OdNorm &n) {
 #endif
     return n.magnitude < OD_NOT_FINITE ? size : od_nan();
 }
+
+// The norm itself from what od_norm_size gives, and back.
+#if OD_NORM == OD_NORM_RMS
+OD_FN real od_norm_of_size(real size) { return od_sqrt(size); }
+OD_FN real od_size_of_norm(real norm) { return norm * norm; }
+#else
+OD_FN real od_norm_of_size(real size) { return size; }
+OD_FN real od_size_of_norm(real norm) { return norm; }
+#endif

@@ -18,7 +18,7 @@ struct OdTask {
     uint4 *stats;               // the first OD_COUNTS counts of Stats [stride x OD_COUNTS]
     unsigned *next;             // the queue: number of the next system to hand out
     const unsigned char *tables;    // of the system and its matrix
-    unsigned char *matrices;        // of all groups, where they are not in shared memory
+    unsigned char *matrices;        // memory of all groups that is not shared memory
     real t0, t1;
     real rtol, atol0;           // atol0: where it is the same for all components
     real first_step;            // its size, or its fraction of the segment

@@ -24,17 +24,17 @@ use odeum_core::real::Outlined;
 use std::f64::consts::PI;
 
 /// 1/γ.
-const INVERSE_GAMMA: f64 = 24.0;
+pub(super) const INVERSE_GAMMA: f64 = 24.0;
 /// s, the right end of the half line.
 const END: f64 = 1.0;
 /// σh: growth with this hλ is where the resolvent has its pole.
 pub(super) const SHIFT: f64 = INVERSE_GAMMA + END;
 /// Most terms of a series: coefficients beyond are below 1e-16.
-const TERMS: usize = 48;
+pub(super) const TERMS: usize = 48;
 /// Points at which functions are sampled: what they alias to is below 1e-16 as well.
 const POINTS: usize = 64;
 /// What a series may leave out, in the norm of the tolerance, where a step may err by 1.
-const ENOUGH: f64 = 0.01;
+pub(super) const ENOUGH: f64 = 0.01;
 
 /// What series for f may leave out of themselves at least, whatever the tolerance: what is below
 /// the tolerance must grow at its own rate, so that ignitions come in time.
@@ -44,11 +44,11 @@ const ROUGHLY: f64 = 1e-4;
 #[derive(Clone, Debug)]
 pub(super) struct Expansion {
     /// Number of the sum that a function adds to, and its coefficients [TERMS].
-    series: Vec<(usize, Vec<f64>)>,
+    pub(super) series: Vec<(usize, Vec<f64>)>,
     /// The largest coefficient of any series from each degree on [TERMS].
-    majorant: Vec<f64>,
+    pub(super) majorant: Vec<f64>,
     /// Terms that are taken whatever the tolerance.
-    least: usize,
+    pub(super) least: usize,
 }
 
 impl Expansion {

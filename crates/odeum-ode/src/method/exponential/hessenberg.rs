@@ -14,7 +14,7 @@ use crate::linalg::{Complex, Entry};
 use odeum_core::Lanes;
 
 /// θₚ of positive imaginary part; their conjugates belong to them.
-const POLES: [[f64; 2]; 7] = [
+pub(super) const POLES: [[f64; 2]; 7] = [
     [6.62317153, 1.19406643],
     [6.08937456, 3.5888161],
     [4.99340043, 6.00481806],
@@ -24,7 +24,7 @@ const POLES: [[f64; 2]; 7] = [
     [-7.89773541, 16.63093521],
 ];
 /// ρₚ of φ₀…φ₅.
-const RESIDUES: [[[f64; 2]; 7]; 6] = [
+pub(super) const RESIDUES: [[[f64; 2]; 7]; 6] = [
     [
         [-75.77526469497423, -277.67250497487316],
         [127.58229736731585, 124.07473389854869],
@@ -81,20 +81,23 @@ const RESIDUES: [[[f64; 2]; 7]; 6] = [
     ],
 ];
 
+/// The scale of the doubt, which compares a step with two of half its length.
+pub(super) const HALF: f64 = 0.5;
+
 /// What functions add to sums, by the scales c of their arguments.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
-    by_scale: Vec<(f64, Vec<Share>)>,
+    pub(super) by_scale: Vec<(f64, Vec<Share>)>,
     /// The sums that they add to.
     pub(super) sums: Vec<usize>,
 }
 
 /// A term w φₖ(c z) of the function of a sum.
 #[derive(Clone, Copy, Debug)]
-struct Share {
-    sum: usize,
-    k: usize,
-    weight: f64,
+pub(super) struct Share {
+    pub(super) sum: usize,
+    pub(super) k: usize,
+    pub(super) weight: f64,
 }
 
 impl Terms {
@@ -198,15 +201,15 @@ impl<L: Lanes> Hessenberg<L> {
         for p in 0..POLES.len() {
             solve(entries, *most, m, (1.0, p), unit, (&mut *upper, &mut *row), x);
             add(&mut whole[..m], x, RESIDUES[1][p], 1.0);
-            solve(entries, *most, m, (0.5, p), unit, (&mut *upper, &mut *row), x);
+            solve(entries, *most, m, (HALF, p), unit, (&mut *upper, &mut *row), x);
             add(&mut half[..m], x, RESIDUES[1][p], 1.0);
         }
         for i in 0..m {
-            whole[i] = half[i].mul_add(L::lit(-0.5), whole[i]);
+            whole[i] = half[i].mul_add(L::lit(-HALF), whole[i]);
         }
         for p in 0..POLES.len() {
-            solve(entries, *most, m, (0.5, p), half, (&mut *upper, &mut *row), x);
-            add(&mut whole[..m], x, RESIDUES[0][p], -0.5);
+            solve(entries, *most, m, (HALF, p), half, (&mut *upper, &mut *row), x);
+            add(&mut whole[..m], x, RESIDUES[0][p], -HALF);
         }
         let mut sum = L::lit(0.0);
         for x in &whole[..m] {

@@ -18,11 +18,16 @@ use odeum_core::{Lanes, Scalar};
 
 /// What the first term of the error series may be, in the norm of the tolerance, where a step may
 /// err by 1. It is no bound, and what is left out adds up over the steps.
-const ENOUGH: f64 = 1e-3;
+pub(super) const ENOUGH: f64 = 1e-3;
 /// The least dimension at which the error is looked at.
-const FIRST_LOOK: usize = 3;
+pub(super) const FIRST_LOOK: usize = 3;
 /// A vector of which orthogonalisation leaves less than this many roundings lies in the space.
-const ROUNDINGS: f64 = 8.0;
+pub(super) const ROUNDINGS: f64 = 8.0;
+
+/// The largest dimension of a subspace for n equations.
+pub(super) fn dimension(n: usize, max_dimension: u32) -> usize {
+    (n + 1).min(max_dimension as usize)
+}
 
 /// Memory of Krylov subspaces for one pack of systems of n equations.
 pub(super) struct Krylov<L> {
@@ -40,7 +45,7 @@ pub(super) struct Krylov<L> {
 impl<L: Lanes> Krylov<L> {
     /// `functions`: of each Dⱼ for each sum.
     pub(super) fn new(n: usize, max_dimension: u32, functions: &[Vec<Function>]) -> Self {
-        let most = (n + 1).min(max_dimension as usize);
+        let most = dimension(n, max_dimension);
         let zeros = |len: usize| vec![L::lit(0.0); len];
         Krylov {
             most,

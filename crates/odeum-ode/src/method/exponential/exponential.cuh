@@ -1,0 +1,109 @@
+// Exponential Rosenbrock methods on a GPU: one system for each group of OD_WIDTH threads.
+//
+// Equation, method, order and reference: mod.rs beside this file. The vectors D_j are in a loop, so that there is one
+// copy of the right-hand side, of products with J and of od_act in the instruction cache. J stays beside its factors:
+// after a rejection nothing is evaluated again.
+//
+// Generated before this file: OD_STAGES, OD_SHIFT, od_c(j).
+
+struct OdExponential {
+    bool moved;                 // the state has moved since f and its derivatives were evaluated
+    real slope[OD_EACH];        // f at the state
+#if OD_EVENT
+    real half[OD_EACH];         // the state half-way through the last attempt: its second stage
+#endif
+
+    OD_FN_MEMBER void begin() { moved = true; }
+    OD_FN_MEMBER void settle(bool accepted) { moved = moved || accepted; }
+    OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
+
+#if OD_EVENT
+    OD_FN_MEMBER bool middle(real (&state)[OD_EACH]) const {
+        OD_UNROLL_OWN
+        for (int e = 0; e < OD_EACH; ++e) state[e] = half[e];
+        return true;
+    }
+#endif
+
+    OD_FN_MEMBER void prepare(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
+        if (!moved) return;
+        const OdGroup &g = x.g;
+        od_linearise(c, x, memory);
+        OD_OWN(e, i) slope[e] = memory.slope[i];
+        moved = false;
+    }
+
+    // D_j of a later stage, from the increment of the stage.
+    OD_FN_MEMBER void nonlinearity(OdStepLoop &c, const OdSystem &x, OdMemory &memory, int j, real step,
+                                   const real (&increment)[OD_EACH], real (&out)[OD_EACH]) {
+        const OdGroup &g = x.g;
+        const real elapsed = step * od_c(j), over = real(1) / elapsed;
+        real stage[OD_EACH];
+        OD_OWN(e, i) stage[e] = x.y[e] + increment[e];
+#if OD_EVENT
+        if (j == 1) {
+            OD_OWN(e, i) half[e] = stage[e];
+        }
+#endif
+        od_evaluate(c, x, memory, c.t + elapsed, stage);
+        OD_OWN(e, i) memory.state[i] = increment[e] * over;
+        OD_GROUP_BARRIER();
+        real linear[OD_EACH];
+        od_group_product(g, memory.matrices().jacobian(), memory.state, linear);
+#if OD_GROUP_USES_TIME
+        OD_OWN(e, i) linear[e] = linear[e] + x.rate[e];
+#endif
+        OD_OWN(e, i) out[e] = od_fma(-elapsed, linear[e], memory.slope[i] - slope[e]);
+    }
+
+    OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
+                                   real step, real (&after)[OD_EACH]) {
+        const OdGroup &g = x.g;
+        OdMatrices &matrices = memory.matrices();
+        const od_entry sigma = od_entry(OD_SHIFT / step);
+        od_group_assemble(g, matrices.jacobian(), matrices.matrix, sigma);
+        const OdPivots pivots = od_group_factor(g, matrices.matrix, sigma);
+        ++c.nlu;
+        OdAttempt attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * OD_SHIFT};
+        if (!pivots.valid) {
+            OD_OWN(e, i) memory.slope[i] = slope[e];
+            if (od_is_finite(x, memory)) attempt.cause = OD_SINGULAR_MATRIX;
+            return attempt;
+        }
+        real weight[OD_EACH], vector[OD_EACH];
+        OD_OWN(e, i) {
+            weight[e] = od_weight(task, i, x.y[e], x.y[e], step * slope[e]);
+            vector[e] = slope[e];
+        }
+        OdSums sums;
+        sums.clear();
+        real rest = real(0);
+#pragma unroll 1
+        for (int j = 0; j < OD_STAGES; ++j) {
+            if (j > 0) {
+                nonlinearity(c, x, memory, j, step, sums.at[0], vector);
+                sums.take_off();
+            }
+            rest = rest + od_act(task, x, memory, j, step, vector, weight, sums);
+        }
+        OdNorm norm;
+        od_norm_clear(norm);
+        OD_OWN(e, i) {
+            const real error = sums.at[1][e];
+            after[e] = x.y[e] + sums.at[0][e];
+            od_norm_ratio(norm, error * od_weight(task, i, x.y[e], after[e], step * slope[e]));
+            od_norm_finite(norm, after[e]);
+            od_norm_finite(norm, error);
+        }
+        // What is left out counts as error.
+        attempt.size = od_size_of_norm(od_norm_of_size(od_group_norm(task, g, norm)) + rest);
+        return attempt;
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
+od_exponential(const OdTask task) {
+    OD_GROUP_MEMORY(memory);
+    OdExponential method;
+    od_integrate(task, memory, method);
+}
