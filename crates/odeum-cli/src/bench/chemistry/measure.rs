@@ -402,7 +402,8 @@ impl<'a> Study<'a> {
                 }
             }
         }
-        let has_kernel = |run: &Run| !matches!(run.method, Method::Exponential(_));
+        // Explicit methods have kernels for small mechanisms alone.
+        let has_kernel = |run: &Run| !matches!(run.method, Method::Rkc(_));
         runs.into_iter().filter(has_kernel).map(|run| self.measure(part, &run)).collect()
     }
 
