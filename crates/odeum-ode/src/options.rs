@@ -107,7 +107,7 @@ pub struct Options {
     pub segments: u32,
     /// Keep step size and history over segments instead.
     pub warm_start: bool,
-    /// Ends systems early, with [`Status::TerminalEvent`](crate::Status::TerminalEvent) (CPU only).
+    /// Ends systems early, with [`Status::TerminalEvent`](crate::Status::TerminalEvent).
     pub terminal_event: Option<TerminalEvent>,
 }
 

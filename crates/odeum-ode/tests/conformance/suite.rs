@@ -4,6 +4,7 @@ use crate::host;
 use crate::systems::{Fate, Fates, Smooth};
 use odeum_core::Tape;
 use odeum_ode::gpu::inspect::Devices;
+use odeum_ode::method::exponential::Action;
 use odeum_ode::{
     Compiled, Controller, Device, DynSystem, Ensemble, FirstStep, Method, Monitor, Options,
     Solution, Solver, Status, System, Tolerance, solve,
@@ -66,6 +67,19 @@ impl Place {
 }
 
 impl Subject {
+    /// Poles are approached at tolerances down to ten to minus this. On the host device groups of threads are slow, as
+    /// are Krylov subspaces: there all tolerances are for `ODEUM_THOROUGH`.
+    pub(crate) fn tightest(&self) -> i32 {
+        let krylov =
+            matches!(&self.method, Method::Exponential(e) if e.action != Action::Resolvent);
+        let slow = match self.place {
+            Place::Groups(_) => true,
+            Place::Host => krylov,
+            Place::Device(_) | Place::Inlined(_) => false,
+        };
+        if slow && std::env::var_os("ODEUM_THOROUGH").is_none() { 4 } else { 12 }
+    }
+
     /// False where this machine cannot run the instance.
     pub(crate) fn can_run(&self) -> bool {
         self.place.on_host().is_none() || host::is_available()
