@@ -114,7 +114,10 @@ fn assert_agrees<T: Scalar>(
         let (a, b) = (found.stats[s], wanted.stats[s]);
         assert_eq!((a.steps, a.rejected, a.outside), (b.steps, b.rejected, b.outside), "{what}");
         // After a rejection the device linearises once more.
-        assert_eq!((a.nfev - a.njev, a.nlu), (b.nfev - b.njev, b.nlu), "{what}");
+        // How fast Newton's iteration converges on a linear system rounding alone tells, hence when one more is made.
+        let iterations = if method.starts_with("radau") { b.nfev / 10 } else { 0 };
+        let differ = (a.nfev - a.njev).abs_diff(b.nfev - b.njev);
+        assert!(differ <= iterations && a.nlu == b.nlu, "{what}: {a:?} not {b:?}");
         let near = |a: f64, b: f64| (a - b).abs() <= tolerance * b.abs().max(1.0);
         assert!(near(found.t[s], wanted.t[s]), "{what}: {} not {}", found.t[s], wanted.t[s]);
         let close = |a: Vec<T>, b: Vec<T>| {
@@ -130,8 +133,15 @@ fn assert_agrees<T: Scalar>(
 }
 
 /// One of each kind of kernels.
-fn methods() -> [Method; 5] {
-    [Method::rkck(), Method::dopri5(), Method::rkc(), Method::rodas4(), Method::ros34pw2()]
+fn methods() -> [Method; 6] {
+    [
+        Method::rkck(),
+        Method::dopri5(),
+        Method::rkc(),
+        Method::rodas4(),
+        Method::ros34pw2(),
+        Method::radau(),
+    ]
 }
 
 /// Oscillators that start with x = 0 and v = 1, or at the state that belongs to another time.
@@ -373,7 +383,7 @@ fn components_wherever_they_are() {
     for (n, methods) in [
         (40, vec![Method::rodas4()]),
         (80, vec![Method::dopri5(), Method::rkc(), Method::rodas4()]),
-        (140, vec![Method::rodas4()]),
+        (140, vec![Method::rodas4(), Method::radau()]),
     ] {
         let start: Vec<f64> = (0..n).map(|i| (0.7 * i as f64).sin()).collect();
         let ensemble = Ensemble::repeated(&start, 2, (0.0, 1.0)).unwrap();
