@@ -14,14 +14,13 @@ use std::fmt::Write;
 /// void od_group_time_derivative(const OdGroup &g, real t, const real *y, const OdParams &p, real *dfdt);
 /// ```
 ///
-/// the last where f depends on the time and `OD_GROUP_USES_TIME` is 1. Every index is a number, so that arrays of the
+/// the last where f depends on the time. Every index is a number, so that arrays of the
 /// thread become registers; parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives;
 /// all others are set to zero, and entries whose place is `places.len` are left out. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of
 /// its surroundings there must be `OD_FN`, `od_entry`, `OdGroup` and `OdParams`.
 pub fn straight(graph: &Graph, places: &MatrixPlaces) -> String {
     let time = graph.uses_time().then(|| graph.time_derivative().fused());
-    let mut text = format!("#define OD_GROUP_USES_TIME {}\n", u8::from(time.is_some()));
-    text += &function(&graph.fused(), "od_group_rhs", &signature("f"));
+    let mut text = function(&graph.fused(), "od_group_rhs", &signature("f"));
     text += &function(&graph.linearised().fused(), "od_straight_linearise", &signature("all"));
     text += &linearise(graph.outputs().len(), places);
     if let Some(time) = time {
@@ -92,7 +91,6 @@ mod tests {
         let graph = Graph::record(1, 1, |_, y, p| vec![p[0] * y[0] * y[0]]);
         let places = MatrixPlaces { entries: vec![1], unused: 2, zero: 2, len: 2 };
         let expected = "\
-#define OD_GROUP_USES_TIME 0
 OD_FN void od_group_rhs(const OdGroup & g, real t, const real * y, const OdParams & p, real * f) {
     const real y0 = y[0];
     const real v0 = y0 * p[0] * y0;

@@ -78,8 +78,10 @@ fn source<T: Scalar>(
     let (float, entry) = (T::NAME == "f32", if single { "float" } else { "real" });
     let text = format!(
         "#define OD_FLOAT {}\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}\n\
-         #define OD_TEST_STATES {}u\n#define OD_TEST_PARAMS {}u\n#define OD_TEST_MATRIX {}u\n{}",
+         #define OD_GROUP_USES_TIME {}\n#define OD_TEST_STATES {}u\n\
+         #define OD_TEST_PARAMS {}u\n#define OD_TEST_MATRIX {}u\n{}",
         u8::from(float),
+        u8::from(graph.uses_time()),
         graph.n_states(),
         graph.n_params(),
         places.len,

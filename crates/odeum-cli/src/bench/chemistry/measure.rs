@@ -264,7 +264,7 @@ impl<'a> Study<'a> {
         let rhs = if run.approximate { &self.approximate } else { &self.rhs };
         let solver =
             Solver::new(rhs, &run.method, &run.place.device(), &options).map_err(broken)?;
-        let mut seconds = Vec::new();
+        let (mut seconds, all) = (Vec::new(), Instant::now());
         let solution = loop {
             let begun = Instant::now();
             let (solution, kernel) = match run.place {
@@ -278,11 +278,11 @@ impl<'a> Study<'a> {
             };
             let taken = kernel.unwrap_or_else(|| begun.elapsed().as_secs_f64());
             seconds.push(taken);
-            let spent: f64 = seconds.iter().sum();
-            let enough = spent > ENOUGH && seconds.len() >= *RUNS.start();
-            let long = begun.elapsed().as_secs_f64() > LONG_RUN;
-            let again = !long || kernel.is_some() && seconds.len() < *RUNS.start();
-            if enough || seconds.len() >= *RUNS.end() || !again {
+            let few = seconds.len() < *RUNS.start();
+            let enough = all.elapsed().as_secs_f64() > ENOUGH && !few;
+            // The first run of a kernel compiles it.
+            let long = taken > LONG_RUN && !(few && kernel.is_some());
+            if enough || long || seconds.len() >= *RUNS.end() {
                 break solution;
             }
         };
