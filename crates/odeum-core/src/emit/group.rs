@@ -1,7 +1,7 @@
 //! Systems that a group of threads evaluates together, from tables.
 
 use super::Tables;
-use crate::Pattern;
+use crate::pattern::Pattern;
 use std::fmt::Debug;
 
 /// Where the threads of a group keep a matrix −∂f/∂y, or σI − ∂f/∂y and its factors.

@@ -3,8 +3,8 @@
 use super::group::{GroupText, Grouped, MatrixPlaces};
 use super::rows::{Kind, Operand, Row, Rows};
 use super::tables::Tables;
-use crate::Pattern;
 use crate::graph::{Class, Graph, Op};
+use crate::pattern::Pattern;
 use std::collections::HashMap;
 
 const DEVICE: &str = include_str!("recorded.cuh");

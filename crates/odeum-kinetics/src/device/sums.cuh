@@ -132,7 +132,8 @@ OD_FN void od_add_production(
             od_gas_add(sum, values, od_gas_low(terms.y));
             od_gas_add(sum, values, od_gas_high(terms.y));
         }
-        sum.add_to(parts[part]);
+        // What fills up a row of threads has no part.
+        if (part < OD_GAS_PART_COUNT) sum.add_to(parts[part]);
     }
 }
 
@@ -180,21 +181,22 @@ OD_FN void od_add_weighted_production(
             sum2.add_weighted(values[od_gas_low(terms.y)], right.first);
             sum3.add_weighted(values[od_gas_high(terms.y)], right.second);
         }
-        sum0.add_to(parts[part.x]);
-        sum1.add_to(parts[part.y]);
-        sum2.add_to(parts[part.z]);
-        sum3.add_to(parts[part.w]);
+        if (part.x < OD_GAS_PART_COUNT) sum0.add_to(parts[part.x]);
+        if (part.y < OD_GAS_PART_COUNT) sum1.add_to(parts[part.y]);
+        if (part.z < OD_GAS_PART_COUNT) sum2.add_to(parts[part.z]);
+        if (part.w < OD_GAS_PART_COUNT) sum3.add_to(parts[part.w]);
     }
 }
 #endif
 
-// Adds to four places, one after the other: two of them may be parts of the same sum.
+// Adds to four places, one after the other: two of them may be parts of the same sum. The place that nobody reads is not
+// written either, as all threads would write it.
 OD_FN void od_gas_add_to(
     od_entry *matrix, const uint4 &place, od_entry a, od_entry b, od_entry c, od_entry d) {
-    matrix[place.x] = matrix[place.x] + a;
-    matrix[place.y] = matrix[place.y] + b;
-    matrix[place.z] = matrix[place.z] + c;
-    matrix[place.w] = matrix[place.w] + d;
+    if (place.x != OD_GAS_UNUSED) matrix[place.x] = matrix[place.x] + a;
+    if (place.y != OD_GAS_UNUSED) matrix[place.y] = matrix[place.y] + b;
+    if (place.z != OD_GAS_UNUSED) matrix[place.z] = matrix[place.z] + c;
+    if (place.w != OD_GAS_UNUSED) matrix[place.w] = matrix[place.w] + d;
 }
 
 // Adds the derivatives of the reactions of a chunk to entries of the species block: sums of nu dq/dC, without their

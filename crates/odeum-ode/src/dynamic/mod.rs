@@ -163,6 +163,12 @@ impl From<&DynSystem> for DynSystem {
     }
 }
 
+impl From<&DynSystem> for DeviceSystem {
+    fn from(system: &DynSystem) -> DeviceSystem {
+        system.any().on_device()
+    }
+}
+
 impl From<Tape> for DynSystem {
     fn from(tape: Tape) -> DynSystem {
         Facts::of(&tape).with(Box::new(Taped(tape)))

@@ -6,7 +6,6 @@ use super::session::Session;
 use super::source::Traits;
 use super::system::DeviceSystem;
 use super::{implicit, plan, run};
-use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
@@ -59,8 +58,12 @@ pub fn kernels<T: Scalar>(
 }
 
 /// The kernel of an implicit method for a system of any type, in double precision on an H200; `None` where there is none.
-pub fn implicit(system: &DynSystem, method: &Method, options: &Options) -> Option<KernelText> {
-    let system = system.any().on_device();
+pub fn implicit(
+    system: impl Into<DeviceSystem>,
+    method: &Method,
+    options: &Options,
+) -> Option<KernelText> {
+    let system = system.into();
     let traits = Traits::new(false, false, method, options, &system.ranges);
     implicit::kernel(&system, method, &traits, &Limits::HOPPER, 1).map(KernelText::of)
 }
@@ -123,15 +126,15 @@ impl<D: Device> Devices<D> {
     /// As there.
     pub fn solve_any<T: Scalar>(
         &self,
-        system: &DynSystem,
+        system: impl Into<DeviceSystem>,
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
-        let sizes = (system.dim(), system.n_params());
-        check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
-        self.run(&system.any().on_device(), ensemble, method, options, monitor)
+        let system = system.into();
+        check_shape(system.grouped.sizes(), (ensemble.dim(), ensemble.n_params()))?;
+        self.run(&system, ensemble, method, options, monitor)
     }
 
     fn run<T: Scalar>(

@@ -33,7 +33,7 @@ pub use plan::layout_in_words;
 pub use published::pleiades_as_published;
 pub(crate) use run::solve;
 pub use session::Session;
-pub(crate) use system::DeviceSystem;
+pub use system::DeviceSystem;
 
 use odeum_core::Error;
 

@@ -6,7 +6,6 @@ use super::recent::Recent;
 use super::slots::Slots;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
-use crate::dynamic::DynSystem;
 use crate::method::{JacobianBy, Method};
 use crate::options::Options;
 use odeum_core::{Error, Graph, lock};
@@ -115,12 +114,12 @@ pub(crate) fn refuse(method: &Method, device: &str) -> Result<(), Error> {
 /// How the kernel for a system is laid out, in words; `None` of what has no kernel. On the GPU of this number, where there is
 /// one, else as on an H100 or H200.
 pub fn layout_in_words(
-    system: &DynSystem,
+    system: impl Into<DeviceSystem>,
     method: &Method,
     options: &Options,
     ordinal: usize,
 ) -> Option<String> {
-    let system = system.any().on_device();
+    let system = system.into();
     let traits = Traits::new(false, false, method, options, &system.ranges);
     let limits = Gpu::open(ordinal).map_or(Limits::HOPPER, |gpu| gpu.limits());
     let wanted = Wanted::new(&system, method, &traits, &limits, (false, 1));

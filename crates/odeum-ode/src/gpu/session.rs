@@ -9,7 +9,6 @@ use super::run::Ready;
 use super::source::Traits;
 use super::system::DeviceSystem;
 use super::task::{self, Lists, Task};
-use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape, check_span};
 use crate::method::Method;
 use crate::options::Options;
@@ -64,20 +63,20 @@ impl<T: Scalar> Session<T> {
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 
-    /// The same of a system whose type is not known.
+    /// The same of a [`DynSystem`](crate::DynSystem), by reference.
     ///
     /// # Errors
     /// As [`new`](Session::new).
     pub fn of(
-        system: &DynSystem,
+        system: impl Into<DeviceSystem>,
         ensemble: &Ensemble<T>,
         method: &Method,
         ordinal: usize,
         options: &Options,
     ) -> Result<Self, Error> {
-        let sizes = (system.dim(), system.n_params());
+        let system = system.into();
+        let sizes = system.grouped.sizes();
         Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
-        let system = system.any().on_device();
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 }

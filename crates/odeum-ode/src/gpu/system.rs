@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// Species up to which reactors are recorded: straight code of more does not stay in the cache of instructions.
 const MOST_RECORDED: usize = 20;
 
-/// A system of which device code is made.
+/// A system of which device code is made: from a [`DynSystem`](crate::DynSystem), by reference.
 #[derive(Clone, Debug)]
-pub(crate) struct DeviceSystem {
+pub struct DeviceSystem {
     /// From tables, by groups of threads.
     pub(super) grouped: Arc<dyn Grouped>,
     /// Recorded, where it can be: straight code is generated from it.

@@ -158,7 +158,10 @@ OD_FN void od_lu_head(const OdGroup &g, E *matrix) {
                 }
             } while (--steps);
 #pragma unroll
-            for (unsigned s = 0; s < OD_SIDES; ++s) matrix[od_index(to, s)] = sums[s];
+            for (unsigned s = 0; s < OD_SIDES; ++s) {
+                // What fills up a row of threads goes nowhere.
+                if (od_index(to, s) != OD_LU_UNUSED) matrix[od_index(to, s)] = sums[s];
+            }
         }
         OD_GROUP_BARRIER();
         entry = ends.x;
@@ -223,7 +226,8 @@ OD_FN void od_lu_rounds(
                 sum = od_minus_product(sum, matrix[od_left(pair)], x[od_right(pair)]);
             }
         }
-        x[od_left(target)] = od_product(od_plus(even, odd), matrix[od_right(target)]);
+        const E value = od_product(od_plus(even, odd), matrix[od_right(target)]);
+        if (od_left(target) != OD_X_ENTRIES - 1u) x[od_left(target)] = value;
         if (length % 2) OD_GROUP_BARRIER();
     }
 }

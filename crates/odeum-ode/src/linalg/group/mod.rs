@@ -86,6 +86,7 @@ impl GroupLu {
         tables.count("OD_LU_HEAD", self.factors.head());
         tables.count("OD_LU_LEVELS", levels.len());
         tables.count("OD_LU_ONE", self.factors.one() as usize);
+        tables.count("OD_LU_UNUSED", self.factors.unused() as usize);
         tables.count("OD_LU_ROUNDINGS", ROUNDINGS as usize);
         tables.count("OD_MATRIX_ENTRIES", self.factors.len as usize);
         tables.count("OD_TAIL_REGISTERS", tail::REGISTERS);
