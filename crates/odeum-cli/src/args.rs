@@ -223,7 +223,7 @@ Example:
 pub(crate) struct BenchArgs {
     /// What to measure
     pub(crate) name: String,
-    /// Numbers of systems, separated by commas; of a mechanism's studies one
+    /// Numbers of systems, separated by commas; of a mechanism's studies on a processor one
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) systems: Vec<usize>,
     /// Edges of the cubes of the study `fields`, separated by commas [default: 64,128,256 on a

@@ -118,6 +118,11 @@ OD_FN void od_linearise_reactions(const OdGas &gas, od_entry *matrix) {
     }
 }
 
+// An entry, unless the matrix has no such place.
+OD_FN void od_gas_set(od_entry *matrix, unsigned place, real value) {
+    if (place != OD_GAS_UNUSED) matrix[place] = (od_entry)value;
+}
+
 // f and the columns T and m.
 OD_FN OdGasHeat od_linearise_state(
     const OdGas &gas, const OdSpeciesSums &own, real *f, od_entry *matrix) {
@@ -135,8 +140,8 @@ OD_FN OdGasHeat od_linearise_state(
 #endif
         const real weight = od_gas_number(g, OD_GAS_WEIGHT, k), energy = gas.energy(k);
         f[1 + k] = weight * w;
-        matrix[od_gas_place(g, OD_GAS_COLUMN_T, k)] = (od_entry)-(weight * by_t);
-        matrix[od_gas_place(g, OD_GAS_COLUMN_M, k)] = (od_entry)-(weight * by_m);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_COLUMN_T, k), -(weight * by_t));
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_COLUMN_M, k), -(weight * by_m));
         moles = moles + w;
         released = od_fma(energy, w, released);
         moles_t = moles_t + by_t;
@@ -153,8 +158,8 @@ OD_FN OdGasHeat od_linearise_state(
     const OdGasHeat heat = {od_gas_slope(gas, released, capacity), od_recip(capacity)};
     od_keep_rest(gas, heat.slope, moles, f);
     if (g.slot == 0) {
-        matrix[od_gas_place(g, OD_GAS_CORNER, 2)] = (od_entry)-moles_t;
-        matrix[od_gas_place(g, OD_GAS_CORNER, 3)] = (od_entry)-moles_m;
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 2), -moles_t);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 3), -moles_m);
     }
 #if OD_GAS_ADIABATIC
     released_t = od_group_sum(g, released_t);
@@ -162,9 +167,9 @@ OD_FN OdGasHeat od_linearise_state(
     const real capacity_slope = od_group_sum(g, own.capacity_slope);
     if (g.slot == 0) {
         const real by_t = od_fma(heat.slope, capacity_slope, released_t) * heat.recip_capacity;
-        matrix[od_gas_place(g, OD_GAS_CORNER, 0)] = (od_entry)by_t;
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 0), by_t);
         const real by_m = gas.t * released_m * heat.recip_capacity;
-        matrix[od_gas_place(g, OD_GAS_CORNER, 1)] = (od_entry)by_m;
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 1), by_m);
     }
 #endif
     return heat;
@@ -211,13 +216,13 @@ OD_FN void od_linearise_columns(const OdGas &gas, const OdGasHeat &heat, od_entr
             sum.add(gas, od_gas_low(all.w), od_gas_high(all.w), recip_weight, matrix);
 #endif
         }
-        matrix[od_gas_place(g, OD_GAS_ROW_M, j)] = (od_entry)-(sum.moles * recip_weight);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_ROW_M, j), -(sum.moles * recip_weight));
 #if OD_GAS_ADIABATIC
         // Sums of h are those of u and of one.
         const real counted = OD_GAS_AT_VOLUME ? sum.released : sum.released + sum.moles;
         const real capacity = gas.cp(j) - OD_GAS_EXPANSION;
         const real change = od_fma(gas.t, counted, heat.slope * capacity) * recip_weight;
-        matrix[od_gas_place(g, OD_GAS_ROW_T, j)] = (od_entry)(heat.recip_capacity * change);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_ROW_T, j), heat.recip_capacity * change);
 #endif
     }
 }
