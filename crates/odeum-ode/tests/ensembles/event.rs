@@ -39,13 +39,6 @@ fn places() -> Vec<Place> {
         .collect()
 }
 
-/// What runs there.
-fn methods(place: Place) -> Vec<Method> {
-    let has_kernel =
-        |method: &Method| matches!(method, Method::Erk(_) | Method::Rkc(_) | Method::Rosenbrock(_));
-    Method::all().into_iter().filter(|m| place == Place::Processor || has_kernel(m)).collect()
-}
-
 fn run(place: Place, method: &Method, systems: usize, options: &Options) -> Solution<f64> {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], systems, (0.0, END)).unwrap();
     let oscillator = DynSystem::new(Oscillator);
@@ -65,7 +58,7 @@ fn run(place: Place, method: &Method, systems: usize, options: &Options) -> Solu
 #[test]
 fn events_are_found_to_the_tolerance() {
     for place in places() {
-        for method in methods(place) {
+        for method in Method::all() {
             let rtol = if method.order() > 3 { 1e-8 } else { 1e-6 };
             let options = Options::new(Tolerance::new(rtol, rtol));
             let levels: Vec<f64> = (0..40).map(|s| 0.024 * f64::from(s) + 0.02).collect();
@@ -91,9 +84,6 @@ fn events_are_found_to_the_tolerance() {
 fn falling_and_absent_events() {
     for place in places() {
         for method in [Method::dopri5(), Method::rodas5p(), Method::radau()] {
-            if !methods(place).contains(&method) {
-                continue;
-            }
             let options = Options::new(Tolerance::new(1e-8, 1e-8));
             // v falls through 0 at π/2; x begins at its level and comes back to it at π, from above.
             let v = run(place, &method, 1, &options.clone().end_when_falls(1, vec![0.0]));
