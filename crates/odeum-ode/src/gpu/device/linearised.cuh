@@ -112,44 +112,31 @@ OD_FN void od_keep_event_slope(OdSystem &x, const OdMemory &memory) {
 #endif
 }
 
-// f at a state of which each thread has its components, into `slope`. `linearise`: and its derivatives, into
-// `jacobian()` of the memory, and `rate`; then it is the state of the system.
-OD_FN void od_evaluate(OdStepLoop &c, OdSystem &x, OdMemory &memory, real t, const real (&state)[OD_EACH],
-                       bool linearise) {
+// f and its derivatives at the state: `slope` and `jacobian()` of the memory, and `rate`. `moved`: f has not been
+// evaluated there.
+OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved = true) {
     const OdGroup &g = x.g;
-    if (linearise) OD_GROUP_BARRIER();
-    OD_OWN(e, i) memory.state[i] = state[e];
     OD_GROUP_BARRIER();
-    if (linearise) {
-#if OD_WIDTH == 1
-        // To the compiler it is another state. Else what f has in common with its derivatives would be computed before the
-        // branch, and kept, at every evaluation of f.
-#pragma unroll
-        for (int i = 0; i < OD_N; ++i) memory.state[i] = od_opaque(memory.state[i]);
-#endif
-        od_group_linearise(g, t, memory.state, x.p, memory.slope, memory.matrices().jacobian());
-    } else {
-        od_group_rhs(g, t, memory.state, x.p, memory.slope);
-    }
-    ++c.nfev;
-    if (!linearise) return;
+    OD_OWN(e, i) memory.state[i] = x.y[e];
+    OD_GROUP_BARRIER();
+    od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().jacobian());
 #if OD_GROUP_USES_TIME
-    od_group_time_derivative(g, t, memory.state, x.p, memory.rate);
+    od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
     OD_OWN(e, i) x.rate[e] = memory.rate[i];
 #endif
     od_keep_event_slope(x, memory);
+    c.nfev += moved;
     ++c.njev;
 }
 
-// f and its derivatives at the state. `moved`: f has not been evaluated there.
-OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved = true) {
-    od_evaluate(c, x, memory, c.t, x.y, true);
-    c.nfev -= !moved;
-}
-
-// f there.
-OD_FN void od_evaluate(OdStepLoop &c, OdSystem &x, OdMemory &memory, real t, const real (&state)[OD_EACH]) {
-    od_evaluate(c, x, memory, t, state, false);
+// f at a state of which each thread has its components, into `slope`.
+OD_FN void od_evaluate(OdStepLoop &c, const OdSystem &x, OdMemory &memory, real t,
+                       const real (&state)[OD_EACH]) {
+    const OdGroup &g = x.g;
+    OD_OWN(e, i) memory.state[i] = state[e];
+    OD_GROUP_BARRIER();
+    od_group_rhs(g, t, memory.state, x.p, memory.slope);
+    ++c.nfev;
 }
 
 // Solves with the factors in `matrix`: b becomes the solution.

@@ -34,7 +34,7 @@ struct OdExponential {
     }
 
     // D_j of a later stage, from the increment of the stage.
-    OD_FN_MEMBER void nonlinearity(OdStepLoop &c, OdSystem &x, OdMemory &memory, int j, real step,
+    OD_FN_MEMBER void nonlinearity(OdStepLoop &c, const OdSystem &x, OdMemory &memory, int j, real step,
                                    const real (&increment)[OD_EACH], real (&out)[OD_EACH]) {
         const OdGroup &g = x.g;
         const real elapsed = step * od_c(j), over = real(1) / elapsed;

@@ -85,44 +85,35 @@ struct OdRosenbrock {
     OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
                                    Propose propose, real (&after)[OD_EACH]) {
         const OdGroup &g = x.g;
-        OdStages stages;
         OdAttempt attempt;
-        real rate = real(0);
-        bool invalid = false;
+        OdPivots pivots = {true, real(0)};
+        // Why there are no factors, J tells, which has gone into them: then f and J are evaluated again, and looked at.
+        do {
+            od_linearise(c, x, memory);
+            if (!pivots.valid) {
+                attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
+                return attempt;
+            }
+            const real step = propose();
+            const od_entry sigma = od_entry(real(1) / (step * OD_GAMMA));
+            od_group_shift(g, memory.matrices().matrix, sigma);
+            pivots = od_group_factor(g, memory.matrices().matrix, sigma);
+            ++c.nlu;
+            attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * (real(1) / OD_GAMMA)};
+        } while (!pivots.valid);
 #if OD_NORM != OD_NORM_RMS
         real start[OD_EACH];
+        OD_OWN(e, i) start[e] = memory.slope[i];
 #endif
-        // The stage 0 is f at the state. Why there are no factors, J tells, which has gone into them: then f and J are
-        // evaluated again, and looked at.
+        OdStages stages;
+        const real rate = real(1) / attempt.step;
 #pragma unroll 1
         for (int s = 0; s < OD_STAGES; ++s) {
             real b[OD_EACH];
             if (od_evaluates(s)) {
                 const auto a = [&](int m) { return od_a(s, m); };
                 stages.combine(s, a, x.y, real(1), b);
-                const real t = s == 0 ? c.t : od_fma(od_alpha(s), attempt.step, c.t);
-                od_evaluate(c, x, memory, t, b, s == 0);
-            }
-            if (s == 0 && invalid) {
-                attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
-                return attempt;
-            }
-            if (s == 0) {
-                const real step = propose();
-                const od_entry sigma = od_entry(real(1) / (step * OD_GAMMA));
-                od_group_shift(g, memory.matrices().matrix, sigma);
-                const OdPivots pivots = od_group_factor(g, memory.matrices().matrix, sigma);
-                ++c.nlu;
-                attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * (real(1) / OD_GAMMA)};
-                rate = real(1) / step;
-                if (!pivots.valid) {
-                    invalid = true;
-                    s = -1;
-                    continue;
-                }
-#if OD_NORM != OD_NORM_RMS
-                OD_OWN(e, i) start[e] = memory.slope[i];
-#endif
+                od_evaluate(c, x, memory, od_fma(od_alpha(s), attempt.step, c.t), b);
             }
             OD_OWN(e, i) b[e] = memory.slope[i];
 #if OD_GROUP_USES_TIME
