@@ -59,4 +59,7 @@ pub trait Grouped: Debug + Send + Sync {
 
     /// Text and tables for groups of `width` threads; `single`: entries of the matrix are of single precision.
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText;
+
+    /// The same of `od_group_rhs` alone, which takes less memory.
+    fn rhs_text(&self, width: usize) -> GroupText;
 }

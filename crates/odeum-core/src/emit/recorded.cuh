@@ -82,6 +82,7 @@ OD_FN void od_group_rhs(
     od_tape_run(g, t, y, p, f, (od_entry *)0, 0, OD_TAPE_RHS_ROWS);
 }
 
+#if OD_TAPE_MATRIX > 0
 OD_FN void od_group_linearise(
     const OdGroup &g, real t, const real *y, const OdParams &p, real *f, od_entry *matrix) {
     for (unsigned e = g.slot; e < OD_TAPE_MATRIX; e += OD_WIDTH) matrix[e] = od_entry(0);
@@ -93,4 +94,5 @@ OD_FN void od_group_time_derivative(
     const OdGroup &g, real t, const real *y, const OdParams &p, real *dfdt) {
     od_tape_run(g, t, y, p, dfdt, (od_entry *)0, OD_TAPE_LINEARISED_ROWS, OD_TAPE_ROWS);
 }
+#endif
 #endif

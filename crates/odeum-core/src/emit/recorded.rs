@@ -37,69 +37,79 @@ impl Grouped for Graph {
 
     /// `places` are those of the pattern that [`Graph::jacobian`] gives.
     fn group_text(&self, width: usize, places: &MatrixPlaces, _single: bool) -> GroupText {
-        let slopes: Vec<(Kind, u32)> =
-            (0..self.outputs().len() as u32).map(|i| (Kind::Slope, i)).collect();
-        let rhs = Rows::new(&self.fused(), &slopes, width);
-        let both = self.linearised().fused();
+        tape(self, width, Some(places))
+    }
+
+    fn rhs_text(&self, width: usize) -> GroupText {
+        tape(self, width, None)
+    }
+}
+
+/// Rows of the right-hand side, and where the matrix has places those of the linearisation and of the time derivative.
+fn tape(graph: &Graph, width: usize, places: Option<&MatrixPlaces>) -> GroupText {
+    let slopes: Vec<(Kind, u32)> =
+        (0..graph.outputs().len() as u32).map(|i| (Kind::Slope, i)).collect();
+    let rhs = Rows::new(&graph.fused(), &slopes, width);
+    let linearised = places.map(|places| {
         let entries = places.entries.iter().map(|&place| (Kind::Entry, place));
         let writes: Vec<(Kind, u32)> = slopes.iter().copied().chain(entries).collect();
-        let linearised = Rows::new(&both, &writes, width);
+        Rows::new(&graph.linearised().fused(), &writes, width)
+    });
+    let time = (places.is_some() && graph.uses_time()).then(|| graph.time_derivative().fused());
+    let time = time.map(|time| Rows::new(&time, &slopes, width));
+    let n_places = places.map_or(0, |places| places.len as usize);
 
-        let time = self.uses_time().then(|| self.time_derivative().fused());
-        let time = time.map(|time| Rows::new(&time, &slopes, width));
-
-        // Where threads without an operation write.
-        let programs = || [&rhs, &linearised].into_iter().chain(&time);
-        let unused = programs().map(|program| program.places).max().unwrap_or(0);
-        let all: Vec<&Row> = programs().flat_map(|program| &program.rows).collect();
-        let constants = Constants::new(&all);
-        let wide = unused.max(constants.values.len()) > MOST_NARROW
-            || places.len as usize > MOST_NARROW_ENTRY;
-        let mut tables = Tables::default();
-        tables.count("OD_TAPE_WIDE", usize::from(wide));
-        tables.count("OD_TAPE_STATES", self.n_states());
-        tables.count("OD_TAPE_PARAMS", self.n_params());
-        tables.count("OD_TAPE_MATRIX", places.len as usize);
-        tables.count("OD_TAPE_RHS_ROWS", rhs.rows.len());
-        tables.count("OD_TAPE_LINEARISED_ROWS", rhs.rows.len() + linearised.rows.len());
-        tables.count("OD_TAPE_ROWS", all.len());
-        tables.count("OD_TAPE_FUSED", Op::ALL.len());
-        tables.count("OD_TAPE_SLOPE", Op::ALL.len() + 1);
-        let kinds: Vec<u32> = all.iter().map(|row| kind(row)).chain([0]).collect();
-        tables.push_u32("OD_TAPE_KINDS", &kinds);
-        let (of_constant, negative) = if wide { (1 << 31, 1 << 30) } else { (1 << 15, 1 << 14) };
-        let mut steps = Vec::new();
-        for row in &all {
-            let nothing = match row.kind {
-                Kind::Fused | Kind::Compute(_) => unused as u32,
-                Kind::Slope => self.n_states() as u32,
-                Kind::Entry => places.unused,
+    // Where threads without an operation write.
+    let programs = || std::iter::once(&rhs).chain(&linearised).chain(&time);
+    let unused = programs().map(|program| program.places).max().unwrap_or(0);
+    let all: Vec<&Row> = programs().flat_map(|program| &program.rows).collect();
+    let constants = Constants::new(&all);
+    let wide = unused.max(constants.values.len()) > MOST_NARROW || n_places > MOST_NARROW_ENTRY;
+    let mut tables = Tables::default();
+    tables.count("OD_TAPE_WIDE", usize::from(wide));
+    tables.count("OD_TAPE_STATES", graph.n_states());
+    tables.count("OD_TAPE_PARAMS", graph.n_params());
+    tables.count("OD_TAPE_MATRIX", n_places);
+    tables.count("OD_TAPE_RHS_ROWS", rhs.rows.len());
+    let rows = |program: &Rows| program.rows.len();
+    tables.count("OD_TAPE_LINEARISED_ROWS", rows(&rhs) + linearised.as_ref().map_or(0, rows));
+    tables.count("OD_TAPE_ROWS", all.len());
+    tables.count("OD_TAPE_FUSED", Op::ALL.len());
+    tables.count("OD_TAPE_SLOPE", Op::ALL.len() + 1);
+    let kinds: Vec<u32> = all.iter().map(|row| kind(row)).chain([0]).collect();
+    tables.push_u32("OD_TAPE_KINDS", &kinds);
+    let (of_constant, negative) = if wide { (1 << 31, 1 << 30) } else { (1 << 15, 1 << 14) };
+    let mut steps = Vec::new();
+    for row in &all {
+        let nothing = match row.kind {
+            Kind::Fused | Kind::Compute(_) => unused as u32,
+            Kind::Slope => graph.n_states() as u32,
+            Kind::Entry => places.map_or(0, |places| places.unused),
+        };
+        for thread in 0..width {
+            let step = row.steps.get(thread);
+            let operand = |k: usize| match step.and_then(|step| step.operands.get(k)) {
+                Some(&Operand::Constant(x)) => of_constant + constants.number(x),
+                Some(&Operand::Negative(place)) => negative + place,
+                Some(&Operand::Place(place)) => place,
+                None => 0,
             };
-            for thread in 0..width {
-                let step = row.steps.get(thread);
-                let operand = |k: usize| match step.and_then(|step| step.operands.get(k)) {
-                    Some(&Operand::Constant(x)) => of_constant + constants.number(x),
-                    Some(&Operand::Negative(place)) => negative + place,
-                    Some(&Operand::Place(place)) => place,
-                    None => 0,
-                };
-                steps.push(step.map_or(nothing, |step| step.to));
-                steps.extend((0..3).map(operand));
-            }
+            steps.push(step.map_or(nothing, |step| step.to));
+            steps.extend((0..3).map(operand));
         }
-        // Loads run a row ahead.
-        steps.resize(steps.len() + 4 * width, 0);
-        if wide {
-            tables.push_u32("OD_TAPE_STEPS", &steps);
-        } else {
-            tables.push_u16("OD_TAPE_STEPS", &steps.iter().map(|&x| x as u16).collect::<Vec<_>>());
-        }
-        let bits = constants.values.iter().map(|&x| (x as f32).to_bits());
-        tables.push_f64("OD_TAPE_DOUBLES", &constants.values);
-        tables.push_u32("OD_TAPE_FLOATS", &bits.collect::<Vec<_>>());
-        let text = DEVICE.replace("OD_TAPE_CASES\n", &cases(&all));
-        GroupText { text, tables, memory: WORD * (unused + 1) }
     }
+    // Loads run a row ahead.
+    steps.resize(steps.len() + 4 * width, 0);
+    if wide {
+        tables.push_u32("OD_TAPE_STEPS", &steps);
+    } else {
+        tables.push_u16("OD_TAPE_STEPS", &steps.iter().map(|&x| x as u16).collect::<Vec<_>>());
+    }
+    let bits = constants.values.iter().map(|&x| (x as f32).to_bits());
+    tables.push_f64("OD_TAPE_DOUBLES", &constants.values);
+    tables.push_u32("OD_TAPE_FLOATS", &bits.collect::<Vec<_>>());
+    let text = DEVICE.replace("OD_TAPE_CASES\n", &cases(&all));
+    GroupText { text, tables, memory: WORD * (unused + 1) }
 }
 
 /// The distinct constants of rows.

@@ -56,7 +56,8 @@ fn signature(output: &str) -> Signature {
 
 /// The functions of f, which are the first n outputs, and of f and the entries of its Jacobian.
 fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces) -> String {
-    let takes = |output: usize, value: &str| match output.checked_sub(n).map(|e| places.entries[e]) {
+    let takes = |output: usize, value: &str| match output.checked_sub(n).map(|e| places.entries[e])
+    {
         None => Some(format!("f[{output}] = {value};")),
         Some(place) if place < places.len => Some(format!("matrix[{place}] = od_entry(-{value});")),
         Some(_) => None,

@@ -19,6 +19,9 @@ use std::ops::Range;
 /// wants to evaluate its right-hand side in one chunk.
 const ENTRIES_PER_THREAD: usize = 25;
 
+/// The same where the right-hand side is alone: what Marinov's mechanism of ethanol (1999) wants for one chunk.
+const NUMBERS_PER_THREAD: usize = 16;
+
 /// Records are even in number, so that what follows is aligned.
 const ZEROS: usize = 2;
 
@@ -106,7 +109,7 @@ pub(super) struct Chunks {
     pub(super) slots: Slots,
     /// Of the right-hand side.
     pub(super) rhs: Vec<Chunk>,
-    /// Of the linearisation.
+    /// Of the linearisation, where that is wanted.
     pub(super) linearise: Vec<Chunk>,
     /// Where the derivatives of each round begin in the buffer of its chunk \[entries\].
     pub(super) derivatives: Vec<u32>,
@@ -144,6 +147,27 @@ impl Chunks {
             derivatives,
             buffer: entries.next_multiple_of(4) * entry,
         }
+    }
+
+    /// Of the right-hand side alone.
+    pub(super) fn of_rhs(kinetics: &Kinetics, rounds: &Rounds) -> Chunks {
+        let width = rounds.width;
+        let fits = |range: Range<usize>| stride(width, &range) <= NUMBERS_PER_THREAD * width;
+        let rhs: Vec<Chunk> =
+            cut(rounds.len(), &fits).into_iter().map(|rounds| Chunk { width, rounds }).collect();
+        let numbers = rhs.iter().map(Chunk::stride).max().unwrap_or(0);
+        Chunks {
+            slots: Slots::new(kinetics, width, false),
+            rhs,
+            linearise: Vec::new(),
+            derivatives: Vec::new(),
+            buffer: numbers.next_multiple_of(4) * size_of::<f64>(),
+        }
+    }
+
+    /// Whether there is the linearisation, too.
+    pub(super) fn linearises(&self) -> bool {
+        !self.linearise.is_empty()
     }
 
     /// Where ∂q/∂C or ∂q/∂X of a reaction stands in the buffer of its chunk; below 2¹⁵.

@@ -25,11 +25,13 @@ impl Memory {
         for name in ["OD_GAS_C", "OD_GAS_E", "OD_GAS_Z", "OD_GAS_U"] {
             memory.add(name, n + 2);
         }
-        memory.add("OD_GAS_CP", slots.doubles(n));
+        let linearises = chunks.linearises();
+        memory.add("OD_GAS_CP", if linearises { slots.doubles(n) } else { 0 });
         memory.add("OD_GAS_GAMMA", if general { n } else { 0 });
         memory.add("OD_GAS_X", sets);
         memory.add("OD_GAS_LOG2_X", sets);
-        memory.add("OD_GAS_PARTS", slots.doubles(cells * slots.record()));
+        let record = if linearises { slots.record() } else { slots.words };
+        memory.add("OD_GAS_PARTS", slots.doubles(cells * record));
         memory.add("OD_GAS_BUFFER", chunks.buffer / size_of::<f64>());
         memory
     }

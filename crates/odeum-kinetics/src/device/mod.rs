@@ -103,26 +103,47 @@ impl Grouped for Reactor {
     }
 
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText {
-        let kinetics = &**self.kinetics();
-        let rounds = Rounds::new(kinetics, width);
-        let chunks = Chunks::new(kinetics, &rounds, single);
-        let parts = Parts::new(kinetics, width);
-        let memory = Memory::new(kinetics, &parts, &chunks);
-        let mut tables = Tables::default();
-        memory.write(&mut tables);
-        species::write(kinetics, width, &mut tables);
-        reactions::write(kinetics, &rounds, &mut tables);
-        tables.count("OD_GAS_PART_COUNT", parts.len());
-        tables.push_u32("OD_GAS_PART_STARTS", &parts.starts);
-        let weights = [
-            write_rhs(self, &rounds, &chunks, &parts, &mut tables),
-            write_linearise(self, &rounds, &chunks, &parts, places, &mut tables),
-        ];
-        tables.count("OD_GAS_WORDS", chunks.slots.words);
-        tables.count("OD_GAS_MOST_FACTORS", chunks.slots.most_factors);
-        tables.count("OD_GAS_PART_WEIGHTS", usize::from(weights.contains(&true)));
-        GroupText { text: text(self, &rounds), tables, memory: memory.bytes() }
+        let rounds = Rounds::new(self.kinetics(), width);
+        let chunks = Chunks::new(self.kinetics(), &rounds, single);
+        evaluation(self, &rounds, &chunks, Some(places))
     }
+
+    fn rhs_text(&self, width: usize) -> GroupText {
+        let rounds = Rounds::new(self.kinetics(), width);
+        let chunks = Chunks::of_rhs(self.kinetics(), &rounds);
+        evaluation(self, &rounds, &chunks, None)
+    }
+}
+
+/// The right-hand side, and where the matrix has places the linearisation.
+fn evaluation(
+    reactor: &Reactor,
+    rounds: &Rounds,
+    chunks: &Chunks,
+    places: Option<&MatrixPlaces>,
+) -> GroupText {
+    let kinetics = &**reactor.kinetics();
+    let parts = Parts::new(kinetics, rounds.width);
+    let memory = Memory::new(kinetics, &parts, chunks);
+    let mut tables = Tables::default();
+    memory.write(&mut tables);
+    species::write(kinetics, rounds.width, &mut tables);
+    reactions::write(kinetics, rounds, &mut tables);
+    tables.count("OD_GAS_PART_COUNT", parts.len());
+    tables.push_u32("OD_GAS_PART_STARTS", &parts.starts);
+    let mut weights = write_rhs(reactor, rounds, chunks, &parts, &mut tables);
+    tables.count("OD_GAS_LINEARISES", usize::from(places.is_some()));
+    match places {
+        Some(places) => {
+            weights |= write_linearise(reactor, rounds, chunks, &parts, places, &mut tables);
+        }
+        // What is written for either evaluation names it.
+        None => tables.count("OD_GAS_DERIVATIVES", 0),
+    }
+    tables.count("OD_GAS_WORDS", chunks.slots.words);
+    tables.count("OD_GAS_MOST_FACTORS", chunks.slots.most_factors);
+    tables.count("OD_GAS_PART_WEIGHTS", usize::from(weights));
+    GroupText { text: text(reactor, rounds), tables, memory: memory.bytes() }
 }
 
 /// First and end of its rounds, and of the rounds of its lists.

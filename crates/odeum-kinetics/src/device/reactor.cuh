@@ -85,6 +85,8 @@ OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams 
     OD_GROUP_BARRIER();
 }
 
+#if OD_GAS_LINEARISES
+
 // What columns T and m, and rows T and m, need of the sums over all species.
 struct OdGasHeat {
     real slope;             // dT/dt
@@ -246,3 +248,5 @@ OD_FN void od_group_linearise(
     od_linearise_columns(gas, heat, matrix);
     OD_GROUP_BARRIER();
 }
+
+#endif

@@ -143,21 +143,6 @@ OD_FN uint4 od_gas_parts_at(const OdGroup &g, unsigned section, unsigned i) {
     return make_uint4(
         od_gas_low(parts.x), od_gas_high(parts.x), od_gas_low(parts.y), od_gas_high(parts.y));
 }
-OD_FN uint4 od_gas_places_at(const OdGroup &g, unsigned section, unsigned i) {
-#if OD_GAS_WIDE_PLACES
-    return od_gas_table<uint4>(g, section, i);
-#else
-    return od_gas_parts_at(g, section, i);
-#endif
-}
-OD_FN unsigned od_gas_place(const OdGroup &g, unsigned section, unsigned i) {
-#if OD_GAS_WIDE_PLACES
-    return od_gas_table<unsigned>(g, section, i);
-#else
-    return od_gas_short(g, section, i);
-#endif
-}
-
 #if OD_GAS_PART_WEIGHTS
 // The same with weights; a species has a part for these alone.
 template <bool D>
@@ -188,6 +173,22 @@ OD_FN void od_add_weighted_production(
     }
 }
 #endif
+
+#if OD_GAS_LINEARISES
+OD_FN uint4 od_gas_places_at(const OdGroup &g, unsigned section, unsigned i) {
+#if OD_GAS_WIDE_PLACES
+    return od_gas_table<uint4>(g, section, i);
+#else
+    return od_gas_parts_at(g, section, i);
+#endif
+}
+OD_FN unsigned od_gas_place(const OdGroup &g, unsigned section, unsigned i) {
+#if OD_GAS_WIDE_PLACES
+    return od_gas_table<unsigned>(g, section, i);
+#else
+    return od_gas_short(g, section, i);
+#endif
+}
 
 // Adds to four places, one after the other: two of them may be parts of the same sum. The place that nobody reads is not
 // written either, as all threads would write it.
@@ -243,3 +244,4 @@ OD_FN void od_add_weighted_entries(const OdGas &gas, const OdGasRange &rounds, o
         od_gas_add_to(matrix, place, sum0, sum1, sum2, sum3);
     }
 }
+#endif

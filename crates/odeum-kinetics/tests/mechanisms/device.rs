@@ -31,6 +31,23 @@ fn compare(
     precision: Precision,
 ) {
     compare_by(group::evaluate, what, reactor, places, width, precision);
+    if precision == Precision::Double {
+        compare_slopes(what, reactor, width);
+    }
+}
+
+/// The text of the right-hand side alone gives that of the CPU.
+fn compare_slopes(what: &str, reactor: &Reactor, width: usize) {
+    let states = states(reactor);
+    let Some(found) = group::slopes(reactor, width, &states) else { return };
+    for ((y, p), found) in states.iter().zip(&found) {
+        let (f, jacobian) = by_cpu(reactor, y, *p);
+        let size = sizes(reactor, y, &jacobian);
+        for i in 0..f.len() {
+            let near = (found[i] - f[i]).abs() <= 1e-12 * size[i];
+            assert!(near, "{what}, width {width}, T {}: {i}: {:e} not {:e}", y[0], found[i], f[i]);
+        }
+    }
 }
 
 /// Compares all states.
@@ -191,6 +208,7 @@ fn large_mechanisms_are_those_of_the_cpu() {
     println!("{memory} bytes of shared memory, {tables} of tables, {:?}", begin.elapsed());
     assert!(memory < 200 << 10);
     compare("large", &reactor, &places, 128, Precision::Mixed);
+    compare_slopes("large", &reactor, 128);
 }
 
 /// Text and tables do for single precision throughout, as far as its range goes: to hydrogen, not to methane.

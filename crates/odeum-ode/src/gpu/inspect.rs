@@ -1,11 +1,11 @@
 //! For checks: the texts of kernels, and ensembles on devices that are no GPUs.
 
 use super::kept::Kept;
-use super::plan::Kernel;
+use super::plan::{Kernel, Wanted};
 use super::session::Session;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::{implicit, plan, run};
+use super::{plan, run};
 use crate::ensemble::{Ensemble, check_shape, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
@@ -31,10 +31,10 @@ pub struct KernelText {
 }
 
 impl KernelText {
-    fn of(kernel: Kernel) -> KernelText {
+    fn of(kernel: &Kernel) -> KernelText {
         KernelText {
             name: kernel.name,
-            source: kernel.source,
+            source: kernel.source.clone(),
             block: kernel.layout.block,
             shared: kernel.layout.shared,
             blocks_per_sm: kernel.layout.blocks_per_sm,
@@ -54,18 +54,21 @@ pub fn kernels<T: Scalar>(
     let limits = Limits::HOPPER;
     let single = plan::single(graph, method, &traits, &limits);
     let lanes = plan::lanes(graph, method, &traits, &limits);
-    single.into_iter().chain(lanes).map(KernelText::of).collect()
+    single.iter().chain(&lanes).map(KernelText::of).collect()
 }
 
-/// The kernel of an implicit method for a system of any type, in double precision on an H200; `None` where there is none.
-pub fn implicit(
+/// The kernel for a system of any type, in double precision on an H200, with at least so many threads for each system; `None`
+/// where there is none.
+pub fn planned(
     system: impl Into<DeviceSystem>,
     method: &Method,
     options: &Options,
+    least_width: usize,
 ) -> Option<KernelText> {
     let system = system.into();
     let traits = Traits::new(false, false, method, options, &system.ranges);
-    implicit::kernel(&system, method, &traits, &Limits::HOPPER, 1).map(KernelText::of)
+    let wanted = Wanted::new(&system, method, &traits, &Limits::HOPPER, (false, least_width));
+    plan::planned(wanted).map(|kernel| KernelText::of(&kernel))
 }
 
 /// Devices of whichever kind, on which ensembles are integrated as on GPUs; what is kept of them between calls
@@ -89,7 +92,7 @@ impl<D: Device> Devices<D> {
         Devices(self.0.into_iter().map(with_lanes).collect())
     }
 
-    /// The same, with at least so many threads for each system by implicit methods: one, or whole warps.
+    /// The same, with at least so many threads for each system: one, or whole warps.
     pub fn threads_at_least(self, width: usize) -> Self {
         let wider = |kept: Arc<Kept<D>>| {
             let mut wider = Kept::new(kept.device.clone());

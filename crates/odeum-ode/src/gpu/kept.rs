@@ -14,7 +14,7 @@ pub(super) struct Kept<D: Device> {
     pub(super) limits: Limits,
     /// Systems up to which several lanes for each are the faster way.
     pub(super) lane_systems: usize,
-    /// Threads of a system at least, of implicit methods.
+    /// Threads of a system at least.
     pub(super) least_width: usize,
     loaded: Mutex<Recent<Arc<Kernel>, Place<D>>>,
     /// Streams and their memory that no run is using.

@@ -120,10 +120,10 @@ impl Layout {
         }
     }
 
-    /// A group of `width` threads per system, each with `bytes` of shared memory and `global` of global; `None` when
-    /// there is not that much.
+    /// A group of `width` threads per system, each with `bytes` of shared memory and `global` of global, with `warps` on a
+    /// multiprocessor at most; `None` when there is not that much.
     pub(crate) fn group(
-        width: usize,
+        (width, warps): (usize, usize),
         bytes: usize,
         global: usize,
         limits: &Limits,
@@ -133,7 +133,7 @@ impl Layout {
         let of = |&groups: &usize| {
             let (block, shared) = (groups * width, groups * bytes);
             let blocks = limits.shared_per_multiprocessor / (shared + RESERVED);
-            let most = GROUP_WARPS * WARP / block;
+            let most = warps * WARP / block;
             (shared <= limits.shared_per_block && blocks > 0).then(|| Layout {
                 width,
                 global: groups * global,
@@ -155,10 +155,6 @@ const LANE_WARPS: usize = 8;
 /// Shared memory of a thread for its stages \[bytes\], at most: the other half of that memory is the cache of what
 /// registers do not hold.
 const MOST_OF_COLUMNS: usize = 512;
-
-/// Warps on a multiprocessor at most where groups of threads have systems: with more, their registers do not hold what
-/// they need.
-const GROUP_WARPS: usize = 16;
 
 /// Lanes that a system of several lanes takes: a power of two.
 fn lane_width(slots: &Slots) -> usize {

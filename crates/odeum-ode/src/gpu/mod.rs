@@ -9,7 +9,7 @@
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
 mod arena;
-mod implicit;
+mod groups;
 #[doc(hidden)]
 pub mod inspect;
 mod kept;

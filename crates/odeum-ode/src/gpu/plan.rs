@@ -1,6 +1,6 @@
 //! Which kernel integrates an ensemble.
 
-use super::implicit;
+use super::groups;
 use super::layout::{Layout, Storage};
 use super::recent::Recent;
 use super::slots::Slots;
@@ -36,7 +36,7 @@ pub(crate) fn lane_systems(limits: &Limits) -> usize {
 pub(crate) struct Wanted {
     /// Whether several lanes for a system are the faster way.
     lanes: bool,
-    /// Threads of a system at least, of implicit methods.
+    /// Threads of a system at least.
     least_width: usize,
     limits: Limits,
     traits: Traits,
@@ -64,26 +64,35 @@ impl Wanted {
         }
     }
 
-    /// The kernel; `None` for methods without kernels. That of lanes gives the same bits as that of
-    /// threads.
+    /// The kernel; `None` where there is none. That of lanes gives the same bits as that of threads.
     fn plan(&self) -> Option<Kernel> {
         let Wanted { lanes: wants_lanes, least_width, limits, traits, method, system } = self;
-        if method.jacobian_by().is_some() {
-            return implicit::kernel(system, method, traits, limits, *least_width);
-        }
-        let graph = system.graph.as_deref()?;
+        let by_groups = || groups::kernel(system, method, traits, limits, *least_width);
+        let Some(graph) = system.graph.as_deref().filter(|_| *least_width == 1) else {
+            return by_groups();
+        };
         if *wants_lanes && let Some(lanes) = lanes(graph, method, traits, limits) {
             return Some(lanes);
         }
-        single(graph, method, traits, limits)
+        let Some(single) = single(graph, method, traits, limits) else { return by_groups() };
+        if prefers_groups(method, &single.layout) {
+            return by_groups().or(Some(single));
+        }
+        Some(single)
     }
+}
+
+/// Whether a group of threads is to have what one thread would keep like this: a stage of RKC goes through seven vectors,
+/// which caches do not hold for as many threads as hide their way from memory. A group has them in registers.
+fn prefers_groups(method: &Method, alone: &Layout) -> bool {
+    matches!(method, Method::Rkc(_)) && alone.storage == Storage::Local
 }
 
 /// Kernels that were planned.
 type Planned = Mutex<Recent<Wanted, Arc<Kernel>>>;
 
 /// The kernel that is wanted, planned once for all who want the same: planning takes milliseconds, which
-/// counts where an integration takes few. `None` for methods without kernels.
+/// counts where an integration takes few. `None` where there is none.
 pub(crate) fn planned(wanted: Wanted) -> Option<Arc<Kernel>> {
     static PLANNED: OnceLock<Planned> = OnceLock::new();
     planned_among(PLANNED.get_or_init(Mutex::default), wanted)
@@ -142,27 +151,19 @@ pub fn layout_in_words(
 }
 
 /// What is said where there is no kernel of a method for a system.
-pub(super) fn no_kernel_for(system: &DeviceSystem, method: &Method, device: &str) -> Error {
-    if method.jacobian_by().is_some() || system.graph.is_some() {
-        return no_kernel(method, device);
-    }
+pub(super) fn no_kernel(system: &DeviceSystem, method: &Method, device: &str) -> Error {
+    let (equations, _) = system.grouped.sizes();
     Error::Device {
         device: device.to_owned(),
-        reason: format!("{} has no kernel for a mechanism of this size", method.name()),
-        remedy: "use the CPU, or a method for stiff systems, as rodas4".to_owned(),
+        reason: format!(
+            "{} has no kernel for {equations} equations: shared memory does not hold one system",
+            method.name()
+        ),
+        remedy: "use the CPU".to_owned(),
     }
 }
 
-/// What is said of a method without kernels.
-fn no_kernel(method: &Method, device: &str) -> Error {
-    Error::Device {
-        device: device.to_owned(),
-        reason: format!("{} does not run on GPUs yet", method.name()),
-        remedy: "use the CPU, or another method (rodas4 or radau for stiff systems)".to_owned(),
-    }
-}
-
-/// The kernel with one thread per system; `None` for methods without kernels.
+/// The kernel of an explicit method with one thread per system; `None` of other methods.
 pub(crate) fn single(
     graph: &Graph,
     method: &Method,

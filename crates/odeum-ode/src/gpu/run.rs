@@ -10,7 +10,7 @@ use super::kept::{Kept, Loaded};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
-use super::plan::{Kernel, Wanted, no_kernel_for, planned, refuse};
+use super::plan::{Kernel, Wanted, no_kernel, planned, refuse};
 use super::sink::Sink;
 use super::source::Traits;
 use super::system::DeviceSystem;
@@ -181,7 +181,7 @@ impl<D: Device> Ready<D> {
         let widths = (systems <= device.lane_systems, device.least_width);
         let wanted = Wanted::new(system, method, traits, &device.limits, widths);
         let kernel =
-            planned(wanted).ok_or_else(|| no_kernel_for(system, method, &device.device.name()))?;
+            planned(wanted).ok_or_else(|| no_kernel(system, method, &device.device.name()))?;
         let loaded = device.load(&kernel)?;
         Ok(Ready { kernel, loaded })
     }

@@ -6,9 +6,7 @@ use super::task::{self, FLAG_FRACTION, FLAG_WARM};
 use crate::controller::{LEAST_ERROR, Law};
 use crate::cpu::drive::REACH;
 use crate::cpu::{event, guard, ranges};
-use crate::method::erk::Tableau;
-use crate::method::rkc::{radius, recurrence};
-use crate::method::{Erk, Method, Rkc, first_step};
+use crate::method::{Erk, Method, Rkc, erk, first_step, rkc};
 use crate::options::{FirstStep, Options};
 use crate::status::Status;
 use crate::tolerance::{Atol, Norm, TINY};
@@ -28,10 +26,6 @@ const COMMON: [&str; 5] = [
 const EVENT: &str = include_str!("device/event.cuh");
 const STEP_LOOP: &str = include_str!("device/step_loop.cuh");
 const RANGES: &str = include_str!("device/ranges.cuh");
-const ERK: &str = include_str!("../method/erk/erk.cuh");
-const ERK_SINGLE: &str = include_str!("../method/erk/erk_single.cuh");
-const ERK_LANES: &str = include_str!("../method/erk/erk_lanes.cuh");
-const RKC: &str = include_str!("../method/rkc/rkc.cuh");
 
 /// What of an integration is compiled into its kernel. Numbers that change from call to call
 /// (tolerances, spans) are not, so that a cached kernel serves them all; the size of fixed steps
@@ -89,23 +83,22 @@ impl Traits {
 /// The text of the kernel `od_erk`, or of `od_erk_lanes` when that is the layout.
 pub(crate) fn erk(
     graph: &Graph,
-    erk: &Erk,
+    method: &Erk,
     traits: &Traits,
     slots: &Slots,
     layout: &Layout,
 ) -> String {
-    let tableau = erk.tableau;
+    let tableau = method.tableau;
     let mut text = Text::default();
     let sizes = (graph.outputs().len(), graph.n_params());
-    head(&mut text, sizes, traits, erk.controller.law, tableau.embedded_order, layout);
+    head(&mut text, sizes, traits, method.controller.law, tableau.embedded_order, layout);
     text.define("OD_IMPLICIT", 0);
-    text.define("OD_STAGES", tableau.stages());
-    text.define("OD_FSAL", i32::from(tableau.is_fsal()));
     text.define("OD_SLOTS", slots.len());
     text.define("OD_PAIRED", slots.has_paired());
     text.define("OD_FULL_STAGES", i32::from(slots.full_stages));
     common(&mut text, traits);
-    coefficients(&mut text, tableau, layout.storage);
+    let rolled = matches!(layout.storage, Storage::Shared | Storage::Local);
+    erk::device::write(&mut text, tableau, rolled);
     let integers = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>();
     let component = integers(&slots.component);
     let paired: Vec<_> =
@@ -140,54 +133,35 @@ pub(crate) fn erk(
         let head = "od_constant_at(int g, int k)";
         text.table_in_memory("real", head, "g * OD_CONSTANTS + k", &constants);
         text.line(emit::function(&isomorphic.function, "od_rhs", &signature()));
-        text.line(ERK);
-        text.line(ERK_LANES);
+        text.line(erk::device::ERK);
+        text.line(erk::device::LANES);
     } else {
         text.line(emit::function(&graph, "od_rhs", &signature()));
-        text.line(ERK);
-        text.line(ERK_SINGLE);
+        text.line(erk::device::ERK);
+        text.line(erk::device::SINGLE);
     }
     text.finish()
 }
 
 /// The text of the kernel `od_rkc`.
-pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) -> String {
+pub(crate) fn rkc(graph: &Graph, method: &Rkc, traits: &Traits, layout: &Layout) -> String {
     let mut text = Text::default();
     let sizes = (graph.outputs().len(), graph.n_params());
-    head(&mut text, sizes, traits, rkc.controller.law, Rkc::ERROR_ORDER, layout);
+    head(&mut text, sizes, traits, method.controller.law, Rkc::ERROR_ORDER, layout);
     text.define("OD_IMPLICIT", 0);
-    let bound = if rkc.radius_bound.is_some() {
-        1
-    } else if graph.spectral_radius().is_some() {
-        2
-    } else {
-        0
-    };
-    text.define("OD_RADIUS_BOUND", bound);
-    let epsilon = epsilon(traits);
-    text.define("OD_ROOT_EPSILON", literal(epsilon.sqrt()));
-    text.define("OD_RADIUS_EVERY", Rkc::RADIUS_EVERY);
-    text.define("OD_POWER_ITERATIONS", Rkc::POWER_ITERATIONS);
-    let [of_states, of_slopes] = Rkc::ERROR_WEIGHTS;
-    for (name, number) in [
-        ("OD_DAMPING", recurrence::DAMPING),
-        ("OD_STABILITY", recurrence::STABILITY),
-        ("OD_MARGIN", radius::MARGIN),
-        ("OD_SETTLED", radius::SETTLED),
-        ("OD_ERROR_OF_STATES", of_states),
-        ("OD_ERROR_OF_SLOPES", of_slopes),
-    ] {
-        text.define(name, literal(number));
-    }
+    rkc::device::write(&mut text, method, graph.spectral_radius(), epsilon(traits));
     common(&mut text, traits);
-    let fused = graph.fused();
-    text.line(emit::function(&fused, "od_rhs", &signature()));
-    if let (2, Some(radius)) = (bound, graph.spectral_radius()) {
-        let radius = radius.fused();
-        text.line(emit::function(&radius, "od_radius", &signature()));
-    }
-    text.line(RKC);
+    text.line(emit::function(&graph.fused(), "od_rhs", &signature()));
+    write_radius(&mut text, method, graph);
+    rkc::device::write_kernel(&mut text, false);
     text.finish()
+}
+
+/// The bound of the spectral radius that the system gives, where RKC asks for it.
+pub(super) fn write_radius(text: &mut Text, rkc: &Rkc, graph: &Graph) {
+    if let (None, Some(radius)) = (rkc.radius_bound, graph.spectral_radius()) {
+        text.line(emit::function(&radius.fused(), "od_radius", &signature()));
+    }
 }
 
 /// Sizes and choices.
@@ -340,31 +314,7 @@ fn signature() -> Signature {
     }
 }
 
-/// The coefficients of a pair, and those of its paired components: A², bA, eA.
-fn coefficients(text: &mut Text, tableau: &Tableau, storage: Storage) {
-    let s = tableau.stages();
-    let a = |row: usize, m: usize| tableau.a[row].get(m).copied().unwrap_or(0.0);
-    let through = |left: &dyn Fn(usize) -> f64, m: usize| (0..s).map(|l| left(l) * a(l, m)).sum();
-    let square = |f: &dyn Fn(usize, usize) -> f64| -> Vec<String> {
-        (0..s * s).map(|k| literal(f(k / s, k % s))).collect()
-    };
-    let row = |f: &dyn Fn(usize) -> f64| -> Vec<String> { (0..s).map(|m| literal(f(m))).collect() };
-    let (b, e) = (|l: usize| tableau.b[l], |l: usize| tableau.e[l]);
-    // In rolled loops the index is known only at run time.
-    let rolled = matches!(storage, Storage::Shared | Storage::Local);
-    let of_loops = if rolled { Text::table_in_memory } else { Text::table };
-    let index = "s * OD_STAGES + m";
-    of_loops(text, "real", "od_c(int m)", "m", &row(&|m| tableau.c[m]));
-    of_loops(text, "real", "od_a(int s, int m)", index, &square(&a));
-    let a2 = square(&|row, m| through(&|l| a(row, l), m));
-    of_loops(text, "real", "od_a2(int s, int m)", index, &a2);
-    text.table("real", "od_b(int m)", "m", &row(&b));
-    text.table("real", "od_e(int m)", "m", &row(&e));
-    text.table("real", "od_b2(int m)", "m", &row(&|m| through(&b, m)));
-    text.table("real", "od_e2(int m)", "m", &row(&|m| through(&e, m)));
-}
-
 /// Distance from 1 to the next larger number.
-fn epsilon(traits: &Traits) -> f64 {
+pub(super) fn epsilon(traits: &Traits) -> f64 {
     if traits.float { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }

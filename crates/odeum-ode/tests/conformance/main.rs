@@ -127,11 +127,15 @@ conforms!(rkc_inlined_f64, Method::rkc(), crate::inlined(Isa::Avx512, 2), f64);
 
 conforms!(rkck_cuda_f64, Method::rkck(), Place::Host, f64);
 conforms!(rkck_cuda_f32, Method::rkck(), Place::Host, f32);
+conforms!(rkck_warp_f64, Method::rkck(), Place::Groups(32), f64);
 conforms!(dopri5_cuda_f64, Method::dopri5(), Place::Host, f64);
+conforms!(dopri5_warp_f64, Method::dopri5(), Place::Groups(32), f64);
 conforms!(tsit5_cuda_f32, Method::tsit5(), Place::Host, f32);
 conforms!(vern7_cuda_f64, Method::vern7(), Place::Host, f64);
 conforms!(rkc_cuda_f64, Method::rkc(), Place::Host, f64);
 conforms!(rkc_cuda_f32, Method::rkc(), Place::Host, f32);
+conforms!(rkc_warp_f64, Method::rkc(), Place::Groups(32), f64);
+conforms!(rkc_warp_f32, Method::rkc(), Place::Groups(32), f32);
 conforms!(rodas3_cuda_f64, Method::rodas3(), Place::Host, f64);
 conforms!(rodas4_cuda_f64, Method::rodas4(), Place::Host, f64);
 conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);

@@ -4,7 +4,7 @@ use crate::host;
 use odeum_kinetics::{Kinetics, Mechanism, Reactor, read};
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Method, Monitor, Options, Solver, Status, System, Tolerance,
+    Device, DynSystem, Ensemble, Method, Monitor, Options, Solver, Stats, Status, System, Tolerance,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -130,6 +130,58 @@ fn ignitions_on_devices_are_as_late() {
                 let (steps, counted) = (found.stats[s].steps, wanted.stats[s].steps);
                 assert!(steps.abs_diff(counted) <= counted / 20, "{what}: {counted}");
             }
+        }
+    }
+}
+
+/// Explicit methods by a warp for each reactor, against those of the processor: equal steps and counts, and what must stay
+/// stays.
+#[test]
+fn explicit_methods_by_groups_take_the_same_steps() {
+    if !host::is_available() {
+        return;
+    }
+    let kinetics = Arc::new(Kinetics::new(&hydrogen()).unwrap());
+    let n = kinetics.n_species();
+    let fuel = kinetics.composition(&[("H2", 1.0), ("H", 0.01)]).unwrap();
+    let air = kinetics.composition(&[("O2", 1.0), ("N2", 3.76)]).unwrap();
+    let reactor = Reactor::constant_volume(kinetics.clone());
+    let starts: Vec<(Vec<f64>, [f64; 1])> = [(1.0, 1400.0), (1.5, 1400.0), (2.0, 900.0)]
+        .into_iter()
+        .map(|(phi, temperature)| {
+            let y = kinetics.at_equivalence_ratio(phi, &fuel, &air).unwrap();
+            reactor.state(temperature, 101_325.0, &y).unwrap()
+        })
+        .collect();
+    let states = (0..reactor.dim()).flat_map(|i| starts.iter().map(move |(y, _)| y[i]));
+    let ensemble = Ensemble::new(reactor.dim(), states.collect(), (0.0, 2e-6))
+        .and_then(|e| e.with_params(starts.iter().map(|(_, p)| p[0]).collect()))
+        .unwrap();
+    let system = DynSystem::from(reactor);
+    let options = Options::new(Tolerance::new(1e-6, 1e-10)).segments(2);
+    for method in [Method::rkc(), Method::rkck(), Method::dopri5()] {
+        let solver = Solver::new(&system, &method, &Device::cpu(), &options).unwrap();
+        let wanted = solver.solve(&ensemble).unwrap();
+        // The power method settles for the first two alone.
+        let last = if method == Method::rkc() { Status::SpectralRadius } else { Status::Success };
+        assert_eq!(wanted.status, [Status::Success, Status::Success, last]);
+        let devices = Devices::new(vec![host::setup().device()]).threads_at_least(32);
+        let monitor = Monitor::new();
+        let found = devices.solve_any(&system, &ensemble, &method, &options, &monitor).unwrap();
+        assert_eq!(found.status, wanted.status);
+        for (s, (start, _)) in starts.iter().enumerate() {
+            let what = format!("{}, reactor {s}: {:?}", method.name(), found.stats[s]);
+            // Lanes go on with the stages of a step that has no radius.
+            let more = if wanted.status[s].is_success() { 0 } else { 1000 };
+            let (there, here) = (found.stats[s], wanted.stats[s]);
+            assert!(here.nfev - there.nfev <= more, "{what}: {here:?}");
+            assert_eq!(Stats { nfev: here.nfev, ..there }, here, "{what}");
+            let (end, expected) = (found.y(s), wanted.y(s));
+            for (a, b) in end.iter().zip(&expected) {
+                assert!((a - b).abs() <= 1e-9 * b.abs() + 1e-14, "{what}: {a:e} {b:e}");
+            }
+            let mass = |y: &[f64]| y[1..=n].iter().sum::<f64>();
+            assert!((mass(&end) - mass(start)).abs() <= KEPT, "{what}");
         }
     }
 }

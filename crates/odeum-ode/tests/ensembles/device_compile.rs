@@ -46,8 +46,8 @@ fn kernels<T: Scalar>() -> Vec<(String, KernelText)> {
     all
 }
 
-/// Those of implicit methods: small systems by one thread, others by groups.
-fn implicit_kernels() -> Vec<(String, KernelText)> {
+/// Those of implicit methods, small systems by one thread, others by groups; and those of explicit methods by groups.
+fn integrating_kernels() -> Vec<(String, KernelText)> {
     let options = Options::new(Tolerance::new(1e-6, 1e-9));
     let problem = |name: &str| DynSystem::from(&problems::find(name).unwrap());
     let systems = [
@@ -59,7 +59,13 @@ fn implicit_kernels() -> Vec<(String, KernelText)> {
     let mut all = Vec::new();
     for (name, system) in &systems {
         for method in [Method::rodas4(), Method::radau()] {
-            let kernel = inspect::implicit(system, &method, &options).unwrap();
+            let kernel = inspect::planned(system, &method, &options, 1).unwrap();
+            all.push((format!("{name}, {}, f64", method.name()), kernel));
+        }
+    }
+    for method in [Method::rkc(), Method::rkck(), Method::vern7()] {
+        for (name, system) in &systems[2..] {
+            let kernel = inspect::planned(system, &method, &options, 32).unwrap();
             all.push((format!("{name}, {}, f64", method.name()), kernel));
         }
     }
@@ -79,7 +85,7 @@ fn report() -> Option<String> {
         "case", "kernel", "block", "/SM", "shared", "regs", "stack", "spilled"
     );
     let explicit = kernels::<f64>().into_iter().chain(kernels::<f32>());
-    for (case, kernel) in explicit.chain(implicit_kernels()) {
+    for (case, kernel) in explicit.chain(integrating_kernels()) {
         let resources = nvrtc::resources(&case, kernel.name, &kernel.source)?;
         let (block, blocks, shared) = (kernel.block, kernel.blocks_per_sm, kernel.shared);
         let spilled = resources.spill_stores + resources.spill_loads;

@@ -29,6 +29,10 @@ const TOLERANCES: [f64; 11] = [1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1
 const TIGHT: (f64, f64) = (1e-12, 1e-18);
 /// Sizes of ensembles on GPUs unless said.
 const GPU_SIZES: [usize; 4] = [1024, 8192, 65_536, 262_144];
+/// The same along an ignition: Niemeyer & Sung (2014) went from 64 to 16,384.
+const GPU_SIZES_OF_ETHANOL: [usize; 8] = [64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
+/// Of these the parts that vary something else take so many: more takes RKC minutes.
+const MANY_OF_ETHANOL: usize = 65_536;
 /// Reactors of the part on convergence.
 const FEW: usize = 512;
 
@@ -208,8 +212,7 @@ impl<'a> Study<'a> {
             Part::Tolerances => {
                 for method in self.methods() {
                     for rtol in TOLERANCES {
-                        // RKC is of order 2.
-                        if rtol < 1e-7 && matches!(method, Method::Rkc(_)) {
+                        if is_too_tight(&method, rtol) {
                             continue;
                         }
                         runs.push(Run { rtol, ..self.usual(method.clone()) });
@@ -280,9 +283,7 @@ impl<'a> Study<'a> {
             seconds.push(taken);
             let few = seconds.len() < *RUNS.start();
             let enough = all.elapsed().as_secs_f64() > ENOUGH && !few;
-            // The first run of a kernel compiles it.
-            let long = taken > LONG_RUN && !(few && kernel.is_some());
-            if enough || long || seconds.len() >= *RUNS.end() {
+            if enough || taken > LONG_RUN || seconds.len() >= *RUNS.end() {
                 break solution;
             }
         };
@@ -335,6 +336,7 @@ impl<'a> Study<'a> {
             nlu: summary.nlu,
             divergence: summary.divergence,
             busy_lanes: solution.busy_lanes,
+            times_one_core: None,
             failed: solution.failed().len(),
         })
     }
@@ -346,16 +348,35 @@ impl<'a> Study<'a> {
         ordinal: usize,
         sizes: &[usize],
     ) -> Result<Vec<Row>, Finding> {
-        let sizes = if sizes.is_empty() { &GPU_SIZES[..] } else { sizes };
-        let most = sizes.iter().copied().max().unwrap_or(0);
+        let along_ignition = self.segments > 1;
+        let usual = if along_ignition { &GPU_SIZES_OF_ETHANOL[..] } else { &GPU_SIZES[..] };
+        let sizes = if sizes.is_empty() { usual } else { sizes };
+        let largest = sizes.iter().copied().max().unwrap_or(0);
+        let most = if along_ignition { largest.min(MANY_OF_ETHANOL) } else { largest };
         let on_gpu = |method: Method, systems: usize| Run {
             systems,
             place: Place::Kernel(ordinal),
             ..self.usual(method)
         };
         let whole = |run: Run| Run { first: FirstStep::Fraction(1.0), ..run };
+        let one_core = |method: Method| Run {
+            place: Place::Cpu { threads: 1, isa: Isa::Scalar },
+            ..self.usual(method)
+        };
         let mut runs: Vec<Run> = Vec::new();
         match part {
+            Part::Sizes if along_ignition => {
+                let methods = [Method::rkc(), Method::rodas4()];
+                runs.extend(methods.iter().cloned().map(one_core));
+                runs.extend(methods.iter().cloned().map(|method| self.usual(method)));
+                for &systems in sizes {
+                    for method in &methods {
+                        let run = || on_gpu(method.clone(), systems);
+                        runs.push(run());
+                        runs.push(Run { place: Place::Arrays(ordinal), ..run() });
+                    }
+                }
+            }
             Part::Methods => {
                 // What a core and the processor do of the same in the same run.
                 runs.push(self.usual(Method::rodas4()));
@@ -372,6 +393,9 @@ impl<'a> Study<'a> {
             Part::Tolerances => {
                 for method in self.methods() {
                     for rtol in [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9] {
+                        if is_too_tight(&method, rtol) {
+                            continue;
+                        }
                         runs.push(Run { rtol, ..on_gpu(method.clone(), most) });
                     }
                 }
@@ -402,9 +426,9 @@ impl<'a> Study<'a> {
                 }
             }
         }
-        // Explicit methods have kernels for small mechanisms alone.
-        let has_kernel = |run: &Run| !matches!(run.method, Method::Rkc(_));
-        runs.into_iter().filter(has_kernel).map(|run| self.measure(part, &run)).collect()
+        let rows: Result<Vec<Row>, Finding> =
+            runs.into_iter().map(|run| self.measure(part, &run)).collect();
+        Ok(beside_one_core(rows?))
     }
 
     /// E of every reactor (Curtis, Niemeyer & Sung 2017, eq. 1), smallest first; NaN counts as largest.
@@ -415,9 +439,10 @@ impl<'a> Study<'a> {
         let measured = solution.dim - 1;
         let mut errors: Vec<f64> = (0..count)
             .map(|s| {
+                let of = self.states.index(s, systems);
                 let squares = (0..measured).map(|i| {
                     let (y, exact) =
-                        (solution.states[i * systems + s], self.reference.states[i * all + s]);
+                        (solution.states[i * systems + s], self.reference.states[i * all + of]);
                     ((y - exact) / (ATOL + RTOL * exact.abs())).powi(2)
                 });
                 squares.sum::<f64>().sqrt()
@@ -426,6 +451,26 @@ impl<'a> Study<'a> {
         errors.sort_by(f64::total_cmp);
         errors
     }
+}
+
+/// Whether a method takes far too many steps: RKC is of order 2.
+fn is_too_tight(method: &Method, rtol: f64) -> bool {
+    rtol < 1e-7 && matches!(method, Method::Rkc(_))
+}
+
+/// With the times as fast as one core without lanes, by methods of which there is such a row.
+fn beside_one_core(mut rows: Vec<Row>) -> Vec<Row> {
+    let each = |row: &Row| row.seconds / row.systems as f64;
+    let cores: Vec<(String, f64)> = rows
+        .iter()
+        .filter(|row| row.variant == "scalar")
+        .map(|row| (row.method.clone(), each(row)))
+        .collect();
+    for row in &mut rows {
+        let core = cores.iter().find(|(method, _)| *method == row.method);
+        row.times_one_core = core.map(|(_, seconds)| seconds / each(row));
+    }
+    rows
 }
 
 fn by_differences(mut method: Method) -> Method {

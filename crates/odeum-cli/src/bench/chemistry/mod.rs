@@ -26,6 +26,8 @@ use std::sync::Arc;
 
 /// States of a study unless said.
 const STATES: usize = 8192;
+/// Along an ignition, of which a GPU has copies: as many as one core integrates by RKC in half a minute.
+const STATES_TO_COPY: usize = 256;
 
 /// The studies of this file, with a line on each.
 pub(crate) const STUDIES: [(&str, &str); 2] = [
@@ -63,7 +65,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     };
     // On a GPU the states are repeated up to the numbers of systems.
     let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
-    let wanted = args.systems.first().filter(|_| !on_gpu).copied().unwrap_or(STATES);
+    let usual = if on_gpu && along_ignition { STATES_TO_COPY } else { STATES };
+    let wanted = args.systems.first().filter(|_| !on_gpu).copied().unwrap_or(usual);
     let states = match saved {
         Some(database) => States::of_database(&database, wanted),
         None if along_ignition => States::along_ignition(&kinetics, wanted)?,
@@ -166,6 +169,7 @@ fn table(rows: &[Row]) -> Table {
         ("rhs", Right),
         ("D", Right),
         ("busy", Right),
+        ("× one core", Right),
         ("failed", Right),
     ]);
     for row in rows {
@@ -190,6 +194,7 @@ fn table(rows: &[Row]) -> Table {
             each(row.nfev),
             format!("{:.3}", row.divergence),
             row.busy_lanes.map_or(String::new(), |x| format!("{:.1} %", 100.0 * x)),
+            row.times_one_core.map_or(String::new(), significant),
             row.failed.to_string(),
         ]);
     }

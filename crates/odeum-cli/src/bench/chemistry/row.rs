@@ -58,5 +58,7 @@ pub(crate) struct Row {
     /// Divergence measure D (Curtis, Niemeyer & Sung 2017, eq. 3).
     pub(crate) divergence: f64,
     pub(crate) busy_lanes: Option<f64>,
+    /// Times as fast for each reactor as one core without lanes by the same method, where the part measured that.
+    pub(crate) times_one_core: Option<f64>,
     pub(crate) failed: usize,
 }

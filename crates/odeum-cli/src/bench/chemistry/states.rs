@@ -85,7 +85,14 @@ impl States {
         States(states)
     }
 
-    /// An ensemble of `count` states over `dt`, of which those beyond the last one are the first ones again.
+    /// Which state system `s` of `count` starts from: of few systems states that are evenly spread, and beyond the last one
+    /// the first ones again.
+    pub(crate) fn index(&self, s: usize, count: usize) -> usize {
+        let len = self.0.len();
+        if count < len { s * len / count } else { s % len }
+    }
+
+    /// An ensemble of `count` states over `dt`.
     pub(crate) fn ensemble(
         &self,
         reactor: &Reactor,
@@ -96,7 +103,8 @@ impl States {
         let dim = reactor.kinetics().n_species() + 2;
         let mut all = vec![0.0; dim * count];
         let mut params = Vec::with_capacity(count);
-        for (s, (t, p, y)) in self.0.iter().cycle().take(count).enumerate() {
+        for s in 0..count {
+            let (t, p, y) = &self.0[self.index(s, count)];
             let (state, [parameter]) =
                 reactor.state(*t, *p, y).map_err(|error| broken(error.to_string()))?;
             for (i, x) in state.into_iter().enumerate() {

@@ -48,9 +48,11 @@ extern "C" __global__ void od_evaluate(
     const OdParams params = {p};
     od_group_rhs(g, 0, y, params, f);
     for (unsigned i = g.slot; i < OD_TEST_N; i += OD_WIDTH) slopes[first + i] = f[i];
+#if OD_GAS_LINEARISES
     OD_GROUP_BARRIER();
     od_group_linearise(g, 0, y, params, f, matrix + (size_t)blockIdx.x * OD_GAS_PLACES);
     for (unsigned i = g.slot; i < OD_TEST_N; i += OD_WIDTH) slopes_too[first + i] = f[i];
+#endif
 }
 "#;
 
@@ -146,7 +148,20 @@ pub(crate) fn evaluate(
     states: &[(Vec<f64>, f64)],
 ) -> Option<Vec<Evaluated>> {
     let device = || Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
+    let places = Some(places);
     is_available().then(|| evaluate_on(&device(), reactor, width, precision, places, states))
+}
+
+/// f by the text of the right-hand side alone, in double precision.
+pub(crate) fn slopes(
+    reactor: &Reactor,
+    width: usize,
+    states: &[(Vec<f64>, f64)],
+) -> Option<Vec<Vec<f64>>> {
+    let device = || Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
+    let all = is_available()
+        .then(|| evaluate_on(&device(), reactor, width, Precision::Double, None, states))?;
+    Some(all.into_iter().map(|evaluated| evaluated.f).collect())
 }
 
 /// The same on the first GPU.
@@ -157,7 +172,7 @@ pub(crate) fn evaluate_on_gpu(
     places: &MatrixPlaces,
     states: &[(Vec<f64>, f64)],
 ) -> Option<Vec<Evaluated>> {
-    Some(evaluate_on(&Gpu::open(0).unwrap(), reactor, width, precision, places, states))
+    Some(evaluate_on(&Gpu::open(0).unwrap(), reactor, width, precision, Some(places), states))
 }
 
 fn evaluate_on(
@@ -165,15 +180,19 @@ fn evaluate_on(
     reactor: &Reactor,
     width: usize,
     precision: Precision,
-    places: &MatrixPlaces,
+    places: Option<&MatrixPlaces>,
     states: &[(Vec<f64>, f64)],
 ) -> Vec<Evaluated> {
     let single = precision != Precision::Double;
-    let group = reactor.group_text(width, places, single);
+    let group = match places {
+        Some(places) => reactor.group_text(width, places, single),
+        None => reactor.rhs_text(width),
+    };
     let text = source(reactor, &group, width, precision);
     let (stream, kernel) =
         (device.stream().unwrap(), device.compile(&text, "od_evaluate").unwrap());
-    let (n, count, len) = (reactor.dim(), states.len(), places.len as usize);
+    let len = places.map_or(0, |places| places.len as usize);
+    let (n, count) = (reactor.dim(), states.len());
     let entry = if single { 4 } else { 8 };
     let reserve = |bytes: usize| device.memory(bytes.max(16)).unwrap();
     let mut tables = reserve(group.tables.bytes().len());
@@ -205,14 +224,17 @@ fn evaluate_on(
     };
     let evaluated = |s: usize| {
         let matrix = &entries[s * len..(s + 1) * len];
-        let used: std::collections::HashSet<u32> = places.entries.iter().copied().collect();
-        for place in (0..places.len).filter(|p| *p != places.unused && !used.contains(p)) {
-            assert_eq!(matrix[place as usize], 0.0, "place {place} of {}", places.len);
+        let entries = places.map_or(&[][..], |places| &places.entries);
+        if let Some(places) = places {
+            let used: std::collections::HashSet<u32> = entries.iter().copied().collect();
+            for place in (0..places.len).filter(|p| *p != places.unused && !used.contains(p)) {
+                assert_eq!(matrix[place as usize], 0.0, "place {place} of {}", places.len);
+            }
         }
         Evaluated {
             f: slopes[0][s * n..(s + 1) * n].to_vec(),
             f_too: slopes[1][s * n..(s + 1) * n].to_vec(),
-            jacobian: places.entries.iter().map(|place| -matrix[*place as usize]).collect(),
+            jacobian: entries.iter().map(|place| -matrix[*place as usize]).collect(),
         }
     };
     (0..count).map(evaluated).collect()

@@ -149,15 +149,20 @@ OD_FN real od_group_largest(const OdGroup &g, real x) {
 #endif
 }
 
-// The norm of a vector of which each thread has added its components: see od_norm_size.
-OD_FN real od_group_norm(const OdTask &task, const OdGroup &g, OdNorm &norm) {
-    const bool finite = norm.magnitude < OD_NOT_FINITE;
+// Completes the sum of a norm, to which each thread has added its components.
+OD_FN void od_group_close(const OdGroup &g, OdNorm &norm) {
     od_norm_close_group(norm);
 #if OD_NORM == OD_NORM_RMS
     norm.total = od_group_sum(g, norm.total);
 #else
     norm.total = od_group_largest(g, norm.total);
 #endif
+}
+
+// The norm of a vector of which each thread has added its components: see od_norm_size.
+OD_FN real od_group_norm(const OdTask &task, const OdGroup &g, OdNorm &norm) {
+    const bool finite = norm.magnitude < OD_NOT_FINITE;
+    od_group_close(g, norm);
     norm.magnitude = od_group_any(g, !finite) ? OD_NOT_FINITE : 0;
     return od_norm_size(task, norm);
 }

@@ -115,7 +115,9 @@ pub(super) fn product(pivots: &[Pivot], jacobian: &Pattern) -> String {
     for (e, i) in unknowns.into_iter().enumerate() {
         text.line("    sum = Sum(0);");
         for (place, j) in (jacobian.row_start(i)..).zip(jacobian.row(i)) {
-            text.line(format_args!("    sum = od_minus_product(sum, Sum(matrix[{place}]), Sum(v[{j}]));"));
+            text.line(format_args!(
+                "    sum = od_minus_product(sum, Sum(matrix[{place}]), Sum(v[{j}]));"
+            ));
         }
         text.line(format_args!("    out[{e}] = real(sum);"));
     }

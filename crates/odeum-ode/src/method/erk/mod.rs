@@ -24,6 +24,7 @@
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `MaxEvaluations`, `OutsideBounds`, `NotRun`.
 
+pub(crate) mod device;
 #[cfg(test)]
 mod order_conditions;
 pub(crate) mod stepper;

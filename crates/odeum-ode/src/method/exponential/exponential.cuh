@@ -18,10 +18,18 @@ struct OdExponential {
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
 
 #if OD_EVENT
+    OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
     OD_FN_MEMBER bool middle(real (&state)[OD_EACH]) const {
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) state[e] = half[e];
         return true;
+    }
+#endif
+
+#if OD_PROBE
+    OD_FN_MEMBER real first_size(const OdTask &task, const OdStepLoop &c, const OdSystem &x,
+                                 OdMemory &memory) const {
+        return od_first_size(task, c, x, memory);
     }
 #endif
 

@@ -100,12 +100,20 @@ struct OdRadau {
     bool first, rejected;       // no step has been accepted yet; the last attempt was rejected
 
     OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
+    OD_FN_MEMBER bool end_slope(real (&)[OD_EACH]) const { return false; }
 
     OD_FN_MEMBER void begin() {
         moved = stale = first = true;
         current = rejected = false;
         newton.rest = real(1);
     }
+
+#if OD_PROBE
+    OD_FN_MEMBER real first_size(const OdTask &task, const OdStepLoop &c, const OdSystem &x,
+                                 OdMemory &memory) const {
+        return od_first_size(task, c, x, memory);
+    }
+#endif
 
     OD_FN_MEMBER void prepare(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
         if (!stale) return;

@@ -38,6 +38,7 @@
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `MaxEvaluations`,
 //! `OutsideBounds`, `NotRun`.
 
+pub(crate) mod device;
 pub(crate) mod radius;
 pub mod recurrence;
 pub(crate) mod stepper;

@@ -45,54 +45,6 @@ struct OdVectors {
 };
 #endif
 
-// The Chebyshev recurrence: values at the last two stages.
-struct OdChebyshev {
-    real w0, w1;
-    real z[2], dz[2], ddz[2];   // T_j(w0) and its derivatives
-    real b[2], theta[2];        // stage times as shares of the step
-};
-
-// Coefficients of the next stage.
-struct OdStage {
-    real mu, nu, mu_tilde, a, rest;
-};
-
-OD_FN void od_chebyshev_start(OdChebyshev &c, real stages) {
-    c.w0 = real(1) + OD_DAMPING / (stages * stages);
-    const real excess = c.w0 * c.w0 - real(1);
-    const real root = od_sqrt(excess);
-    const real angle = stages * od_ln(c.w0 + root);
-    const real sinh = od_sinh(angle), cosh = od_cosh(angle);
-    c.w1 = sinh * excess / (cosh * stages * root - c.w0 * sinh);
-    c.b[0] = c.b[1] = real(1) / (real(4) * c.w0 * c.w0);
-    c.z[0] = real(1), c.z[1] = c.w0;
-    c.dz[0] = real(0), c.dz[1] = real(1);
-    c.ddz[0] = c.ddz[1] = real(0);
-    c.theta[0] = real(0), c.theta[1] = c.w1 * c.b[1];
-}
-
-OD_FN OdStage od_chebyshev_next(OdChebyshev &c) {
-    const real twice = real(2) * c.w0;
-    const real z = twice * c.z[1] - c.z[0];
-    const real dz = twice * c.dz[1] - c.dz[0] + real(2) * c.z[1];
-    const real ddz = twice * c.ddz[1] - c.ddz[0] + real(4) * c.dz[1];
-    const real b = ddz / (dz * dz);
-    OdStage s;
-    s.a = real(1) - c.z[1] * c.b[1];
-    s.mu = twice * b / c.b[1];
-    s.nu = -(b / c.b[0]);
-    s.mu_tilde = s.mu * c.w1 / c.w0;
-    s.rest = real(1) - s.mu - s.nu;
-    const real theta =
-        s.mu * c.theta[1] + s.nu * c.theta[0] + s.mu_tilde * (real(1) - s.a);
-    c.theta[0] = c.theta[1], c.theta[1] = theta;
-    c.b[0] = c.b[1], c.b[1] = b;
-    c.z[0] = c.z[1], c.z[1] = z;
-    c.dz[0] = c.dz[1], c.dz[1] = dz;
-    c.ddz[0] = c.ddz[1], c.ddz[1] = ddz;
-    return s;
-}
-
 struct OdPower {
     real sigma, distance;
     int iteration;
@@ -181,11 +133,11 @@ od_rkc(const OdTask task) {
 #endif
     OdStepLoop c;
     OdParams p;
-    OdChebyshev chebyshev;
+    OdRecurrence chebyshev;
     OdPower power;
     // The point at which the right-hand side is evaluated next, and its time.
     real w[OD_N], f[OD_N], at = real(0);
-    real radius = real(1), step = real(0), stages = real(2);
+    real radius = real(1), step = real(0);
     int stage = 0, last_stage = 0, age = 0, status = 0;
     bool busy = false, whole = false, stale = false, valid = true, starting = false;
     OdPhase phase = OD_AT_START;
@@ -253,13 +205,9 @@ od_rkc(const OdTask task) {
             break;
         }
         case OD_AT_EULER: {
-            const real length = od_abs(c.length), trial = od_abs(step);
-            const real root = od_sqrt(od_euler_error(task, x, f, trial));
-            const real cautious = R(0.1) * trial;
-            const real size = cautious < length * root ? cautious / root : length;
-            // A non-finite estimate must not become the step: the attempt meets the cause itself.
-            c.h = od_first(task, c, size > real(0) ? size : length);
-            if (!(c.h == c.h)) c.h = od_first(task, c, length);
+            const real error = od_euler_error(task, x, f, od_abs(step));
+            c.h = od_first(task, c, od_rkc_first_size(od_abs(step), error, od_abs(c.length)));
+            if (!(c.h == c.h)) c.h = od_first(task, c, od_abs(c.length));
             attempt = true;
             break;
         }
@@ -415,20 +363,13 @@ od_rkc(const OdTask task) {
         }
         if (attempt) {
             const real wanted = od_propose(c, whole);
-            const real by_radius =
-                od_floor(od_sqrt(od_fma(od_abs(wanted) * radius, OD_STABILITY, real(1))));
-            stages = od_larger(by_radius + real(1), real(2));
-            const bool too_many = stages > task.max_stages;
-            if (too_many) stages = task.max_stages;
-            const real stable = (stages * stages - real(1)) / (radius * OD_STABILITY);
-            step = too_many ? (wanted < real(0) ? -stable : stable) : wanted;
+            const OdStable stable = od_stable(task, wanted, radius);
+            step = stable.step;
+            valid = stable.valid;
             whole = whole && step == wanted;
-            // A non-finite radius gives no number of stages: two, and a NaN error, which rejects.
-            valid = stages >= real(2);
-            if (!valid) stages = real(2);
-            last_stage = (int)stages;
+            last_stage = (int)stable.stages;
             stage = 2;
-            od_chebyshev_start(chebyshev, stages);
+            od_chebyshev_start(chebyshev, stable.stages);
             const real first = step * chebyshev.theta[1];
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) {

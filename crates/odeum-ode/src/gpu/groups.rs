@@ -1,4 +1,5 @@
-//! Kernels of implicit methods: who evaluates and solves, how that is laid out, and the complete text.
+//! Kernels of the loop that integrates by groups of threads (device/integrate.cuh): implicit methods, and explicit ones on
+//! systems that are too large for one thread. Who evaluates and solves, how that is laid out, and the complete text.
 
 use super::layout::{Layout, WARP};
 use super::plan::Kernel;
@@ -6,13 +7,16 @@ use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
-use crate::method::{Method, Radau, exponential, radau, rosenbrock};
+use crate::method::{Method, Radau, Rkc, erk, exponential, radau, rkc, rosenbrock};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
 
 const GROUP: &str = include_str!("device/group.cuh");
+const SYSTEM: &str = include_str!("device/system.cuh");
 const LINEARISED: &str = include_str!("device/linearised.cuh");
+const STAGES: &str = include_str!("device/stages.cuh");
+const INTEGRATE: &str = include_str!("device/integrate.cuh");
 
 /// Entries of the matrix and its factors, in those of a real matrix, up to which a thread has a system: what its
 /// registers do not hold is then a small part.
@@ -24,17 +28,23 @@ const MOST_OF_WARP: usize = 128;
 /// Warps of such a block.
 const WARPS: usize = 4;
 
+/// Warps on a multiprocessor at most: with more, their registers do not hold what implicit methods need.
+const IMPLICIT_WARPS: usize = 16;
+/// The same of explicit methods.
+const EXPLICIT_WARPS: usize = 24;
+
 /// Registers that hold the stages of a thread, in numbers, at most.
 const STAGE_REGISTERS: usize = 32;
 
 /// What a family of methods is in device code.
 struct Family {
-    /// Its kernel, and the text of it.
+    /// Its kernel.
     name: &'static str,
-    text: &'static str,
     law: Law,
     /// Order of the error estimate.
     error_order: u32,
+    /// Whether it is implicit: there are J and factors of a matrix.
+    implicit: bool,
     /// Whether −J stays beside its factors.
     keeps_jacobian: bool,
     /// Whether there are factors of a complex matrix, too.
@@ -47,43 +57,62 @@ struct Family {
 }
 
 impl Family {
-    /// Of a method, for n equations in numbers of `word` bytes; `None` of methods without a kernel.
-    fn of(method: &Method, n: usize, word: usize) -> Option<Family> {
+    /// Of a method, for n equations in numbers of `word` bytes.
+    fn of(method: &Method, n: usize, word: usize) -> Family {
         match method {
-            Method::Rosenbrock(rosenbrock) => Some(Family {
+            Method::Rosenbrock(rosenbrock) => Family {
                 name: "od_rosenbrock",
-                text: rosenbrock::device::KERNEL,
                 law: rosenbrock.controller.law,
                 error_order: rosenbrock.tableau.embedded_order,
+                implicit: true,
                 keeps_jacobian: false,
                 complex: false,
                 vectors: 8,
                 stages: rosenbrock.tableau.stages(),
                 scratch: 0,
-            }),
-            Method::Radau(radau) => Some(Family {
+            },
+            Method::Radau(radau) => Family {
                 name: "od_radau",
-                text: radau::device::KERNEL,
                 law: radau.controller.law,
                 error_order: Radau::ERROR_ORDER,
+                implicit: true,
                 keeps_jacobian: true,
                 complex: true,
                 vectors: 14,
                 stages: 0,
                 scratch: 0,
-            }),
-            Method::Exponential(method) => Some(Family {
+            },
+            Method::Exponential(method) => Family {
                 name: "od_exponential",
-                text: exponential::device::kernel(method),
                 law: method.controller.law,
                 error_order: method.tableau.embedded_order,
+                implicit: true,
                 keeps_jacobian: true,
                 complex: false,
                 vectors: 12,
                 stages: 0,
                 scratch: exponential::device::scratch(method, n, word),
-            }),
-            Method::Erk(_) | Method::Rkc(_) => None,
+            },
+            Method::Erk(erk) => {
+                Family::explicit("od_erk_groups", erk.controller.law, erk.tableau.embedded_order)
+            }
+            Method::Rkc(rkc) => {
+                Family::explicit("od_rkc_groups", rkc.controller.law, Rkc::ERROR_ORDER)
+            }
+        }
+    }
+
+    fn explicit(name: &'static str, law: Law, error_order: u32) -> Family {
+        Family {
+            name,
+            law,
+            error_order,
+            implicit: false,
+            keeps_jacobian: false,
+            complex: false,
+            vectors: 0,
+            stages: 0,
+            scratch: 0,
         }
     }
 
@@ -95,17 +124,51 @@ impl Family {
     }
 }
 
-/// Writes the numbers of a method for n equations.
-fn write_numbers(text: &mut Text, method: &Method, n: usize) {
+/// Writes what a method is: its numbers for n equations, and its kernel.
+fn write(text: &mut Text, method: &Method, system: &DeviceSystem, n: usize, traits: &Traits) {
     match method {
-        Method::Rosenbrock(rosenbrock) => rosenbrock::device::write(text, rosenbrock.tableau),
-        Method::Radau(radau) => radau::device::write(text, radau),
-        Method::Exponential(method) => exponential::device::write(text, method, n),
-        Method::Erk(_) | Method::Rkc(_) => {}
+        Method::Erk(method) => {
+            erk::device::write(text, method.tableau, true);
+            // A stage reads all components.
+            text.define("OD_FULL_STAGES", 1);
+            text.line(erk::device::ERK);
+            text.line(STAGES);
+            text.line(INTEGRATE);
+            text.line(erk::device::GROUPS);
+        }
+        Method::Rkc(method) => {
+            let graph = system.graph.as_deref();
+            let radius = graph.and_then(Graph::spectral_radius);
+            rkc::device::write(text, method, radius, source::epsilon(traits));
+            if let Some(graph) = graph {
+                source::write_radius(text, method, graph);
+            }
+            text.line(INTEGRATE);
+            rkc::device::write_kernel(text, true);
+        }
+        Method::Rosenbrock(method) => {
+            rosenbrock::device::write(text, method.tableau);
+            text.line(LINEARISED);
+            text.line(STAGES);
+            text.line(INTEGRATE);
+            text.line(rosenbrock::device::KERNEL);
+        }
+        Method::Radau(method) => {
+            radau::device::write(text, method);
+            text.line(LINEARISED);
+            text.line(INTEGRATE);
+            text.line(radau::device::KERNEL);
+        }
+        Method::Exponential(method) => {
+            exponential::device::write(text, method, n);
+            text.line(LINEARISED);
+            text.line(INTEGRATE);
+            text.line(exponential::device::kernel(method));
+        }
     }
 }
 
-/// How the text reads a system and its matrix.
+/// How the text reads a system, and its matrix where there is one.
 struct Linear {
     /// Functions that evaluate, linearise, factor and solve.
     text: String,
@@ -141,6 +204,22 @@ fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> L
         unused: places.unused as usize,
         work: group.memory,
         uses_time: grouped.uses_time(),
+    }
+}
+
+/// The right-hand side alone, by a group of `width` threads.
+fn right_hand_side(system: &DeviceSystem, width: usize) -> Linear {
+    let group = system.grouped.rhs_text(width);
+    Linear {
+        text: group.text,
+        tables: group.tables,
+        matrix: 0,
+        jacobian: 0,
+        constant: Vec::new(),
+        x: 0,
+        unused: 0,
+        work: group.memory,
+        uses_time: false,
     }
 }
 
@@ -201,7 +280,7 @@ fn write_states(text: &mut Text, n: usize, constant: &[usize]) {
     text.table("int", "od_constant_state(int k)", "k", &numbers(true));
 }
 
-/// Bytes of the structure `OdMemory` (device/linearised.cuh) with matrices of so many.
+/// Bytes of the structure `OdMemory` (device/system.cuh) with matrices of so many.
 fn memory(linear: &Linear, matrices: usize, (dim, word, largest, width): Sizes) -> usize {
     let part = |bytes: usize| bytes.next_multiple_of(16);
     let vectors = if linear.uses_time { 3 } else { 2 };
@@ -215,8 +294,8 @@ const POINTER: usize = 16;
 /// Equations, bytes of a number and of the largest entry of a matrix, threads of a group.
 type Sizes = (usize, usize, usize, usize);
 
-/// The kernel of an implicit method; `None` of methods without one, and where not even the vectors of a system fit in
-/// shared memory.
+/// The kernel of a method with at least so many threads for each system; `None` where not even the vectors of a system fit
+/// in shared memory.
 pub(super) fn kernel(
     system: &DeviceSystem,
     method: &Method,
@@ -226,12 +305,14 @@ pub(super) fn kernel(
 ) -> Option<Kernel> {
     let (dim, n_params) = system.grouped.sizes();
     let word = traits.word();
-    let family = Family::of(method, dim, word)?;
-    let single = traits.float || traits.loose && system.grouped.allows_single();
+    let family = Family::of(method, dim, word);
+    let implicit = family.implicit;
+    let single = traits.float || implicit && traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
-    let (largest, of_place) = family.bytes(entry);
+    let (largest, of_place) = if implicit { family.bytes(entry) } else { (0, 0) };
     let scratch = family.scratch;
-    let alone = if least_width == 1 { straight(system, of_place / entry) } else { None };
+    let may_be_alone = implicit && least_width == 1;
+    let alone = if may_be_alone { straight(system, of_place / entry) } else { None };
     let (linear, layout, in_global) = if let Some(linear) = alone {
         let changing = dim - linear.constant.len();
         let matrices = linear.matrix * of_place;
@@ -240,25 +321,32 @@ pub(super) fn kernel(
         (linear, Layout::implicit(registers, columns, limits), false)
     } else {
         let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });
-        let linear = grouped(system, width, largest, single);
+        let warps = if implicit { IMPLICIT_WARPS } else { EXPLICIT_WARPS };
+        let linear = if implicit {
+            grouped(system, width, largest, single)
+        } else {
+            right_hand_side(system, width)
+        };
         let sizes = (dim, word, largest, width);
         let matrices = linear.matrix.next_multiple_of(16) * of_place;
         // What a method has beside its matrices is always in global memory.
         let pointer = if scratch > 0 { POINTER } else { 0 };
         let shared = |matrices: usize| memory(&linear, matrices, sizes) + pointer;
-        match Layout::group(width, shared(matrices), scratch, limits) {
+        let group = |bytes, global| Layout::group((width, warps), bytes, global, limits);
+        match group(shared(matrices), scratch) {
             Some(layout) => (linear, layout, false),
-            None => {
-                let layout = Layout::group(width, shared(POINTER), matrices + scratch, limits)?;
+            None if implicit => {
+                let layout = group(shared(POINTER), matrices + scratch)?;
                 (linear, layout, true)
             }
+            None => return None,
         }
     };
 
     let mut text = Text::default();
     let sizes = (dim, n_params);
     source::head(&mut text, sizes, traits, family.law, family.error_order, &layout);
-    text.define("OD_IMPLICIT", 1);
+    text.define("OD_IMPLICIT", u8::from(implicit));
     text.define("OD_KEEPS_JACOBIAN", u8::from(family.keeps_jacobian));
     text.define("OD_COMPLEX", u8::from(family.complex));
     text.define("OD_WIDTH", layout.width);
@@ -282,9 +370,8 @@ pub(super) fn kernel(
     text.line(GROUP);
     text.line(linear.tables.defines());
     text.line(&linear.text);
-    write_numbers(&mut text, method, dim);
-    text.line(LINEARISED);
-    text.line(family.text);
+    text.line(SYSTEM);
+    write(&mut text, method, system, dim, traits);
     let tables = linear.tables.bytes().to_vec();
     Some(Kernel { name: family.name, source: text.finish(), tables, layout })
 }

@@ -1,0 +1,175 @@
+// The loop over the systems of the queue, for every method that groups of threads integrate by.
+
+#if OD_EVENT
+// Looks at a step to the state `after` for the terminal event.
+template <class Method>
+OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
+                         const Method &method, const real (&after)[OD_EACH], real step,
+                         OdVerdict &verdict) {
+    const OdGroup &g = x.g;
+    real middle[OD_EACH];
+    const bool has_middle = method.middle(middle);
+    // The component before, half-way and after, and f of it before.
+    real of[4] = {real(0), real(0), real(0), x.event_slope};
+#if OD_WIDTH == 1
+    OD_CONSTANT_STATES(i) {
+        if (i == x.event_component) of[0] = of[1] = of[2] = memory.state[i];
+    }
+#endif
+    OD_OWN(e, i) {
+        if (i == x.event_component) of[0] = x.y[e], of[1] = has_middle ? middle[e] : after[e], of[2] = after[e];
+    }
+    od_group_tell(g, x.event_component, of);
+    OdPassage passage = od_passage(task, c.event, of[0], of[2], of[3]);
+    if (has_middle) od_passes_by(task, c.event, passage, of[1]);
+    od_look_for_event(task, c, passage, step, verdict, [&] {
+        real end[OD_EACH];
+        if (!method.end_slope(end)) {
+            od_evaluate(c, x, memory, verdict.t_new, after);
+            OD_OWN(e, i) end[e] = memory.slope[i];
+        }
+        real slope[1] = {real(0)};
+        OD_OWN(e, i) {
+            if (i == x.event_component) slope[0] = end[e];
+        }
+        od_group_tell(g, x.event_component, slope);
+        return slope[0];
+    });
+}
+#endif
+
+#if OD_RANGES
+// Whether the state lies outside the data of the model.
+OD_FN bool od_is_outside(const OdSystem &x, const OdMemory &memory) {
+    const OdGroup &g = x.g;
+    bool outside = false;
+    OD_OWN(e, i) outside = outside || od_outside(i, x.y[e]);
+#if OD_WIDTH == 1
+    OD_CONSTANT_STATES(i) outside = outside || od_outside(i, memory.state[i]);
+#endif
+    return od_group_any(g, outside);
+}
+
+// Whether it can be no state. A thread that has all of a system reads where it has written it.
+OD_FN bool od_is_impossible(const OdTask &task, const OdSystem &x, unsigned s) {
+    const OdGroup &g = x.g;
+    bool impossible = false;
+#if OD_WIDTH == 1
+#pragma unroll 1
+    for (int i = 0; i < OD_PHYSICAL_END; ++i) {
+        impossible = impossible || od_impossible(task, i, task.end_states[(size_t)i * task.stride + s]);
+    }
+#else
+    OD_OWN(e, i) impossible = impossible || od_impossible(task, i, x.y[e]);
+#endif
+    return od_group_any(g, impossible);
+}
+#endif
+
+// Integrates systems from the queue until it is empty. A method has
+//
+//     void begin()                                    a piece begins: nothing is known of the past
+//     OdAttempt attempt(task, c, x, memory, propose, after)  a step to the state `after`, of the signed size that
+//                                                         propose() gives once what first_size asks for is that of the
+//                                                         state: of implicit methods `slope`, `rate` and `jacobian()`;
+//                                                         explicit ones may shorten the step
+//     real first_size(task, c, x, memory)             with OD_PROBE: the size of the first step
+//     real next(step, factor)                         the signed size that follows, by a factor of the controller
+//     void settle(accepted)
+//     bool middle(state)                              with OD_EVENT: the state half-way through the last attempt, and
+//                                                     whether the method tells it (cpu/event.rs says which do)
+//     bool end_slope(slope)                           with OD_EVENT: f at its end, and whether the method knows it
+//
+// Who evaluates f at the state without linearising keeps it of the component of the terminal event. An attempt with the
+// cause OD_SPECTRAL_RADIUS is the last.
+template <class Method>
+OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
+    OdStepLoop c;
+    OdSystem x;
+    x.g = od_group(task, memory);
+    const OdGroup &g = x.g;
+#if OD_EVENT
+    x.event_component = od_event_component(task);
+    x.event_slope = real(0);
+#endif
+#if OD_WIDTH == 1 && OD_SCRATCH_BYTES > 0
+    alignas(16) unsigned char scratch[OD_SCRATCH_BYTES];
+    memory.scratch = scratch;
+#elif OD_GLOBAL_BYTES > 0
+    const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
+    unsigned char *at = task.matrices + group * OD_GLOBAL_BYTES;
+#if OD_MATRIX_IN_GLOBAL
+    if (g.slot == 0) memory.of_group = (OdMatrices *)at;
+    at += sizeof(OdMatrices);
+#endif
+#if OD_SCRATCH_BYTES > 0
+    if (g.slot == 0) memory.scratch = at;
+#endif
+    OD_GROUP_BARRIER();
+#endif
+    const auto save = [&](unsigned k) {
+        od_write(task, x, memory, task.saved + (size_t)k * OD_N * task.stride, c.system);
+    };
+    bool busy = false, starting = false;
+    // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
+    for (;;) {
+        if (!busy) {
+            const unsigned s = od_group_take(g, task.next);
+            if (s >= task.n_systems) break;
+            od_read(task, x, memory, s);
+            od_load(task, c, s, save);
+            method.begin();
+            starting = OD_PROBE && !c.resumed;
+            busy = true;
+        }
+        bool whole, lost;
+        real proposed;
+        const auto propose = [&] {
+#if OD_PROBE
+            if (starting) c.h = od_first(task, c, method.first_size(task, c, x, memory));
+            starting = false;
+#endif
+            return proposed = od_propose(c, whole);
+        };
+        real after[OD_EACH];
+        const OdAttempt attempt = method.attempt(task, c, x, memory, propose, after);
+#if !OD_IMPLICIT
+        whole = whole && attempt.step == proposed;
+#endif
+        OdVerdict verdict = od_verdict(task, c, attempt, whole);
+#if OD_EVENT
+        if (verdict.accepted) {
+            od_look_at_step(task, c, x, memory, method, after, attempt.step, verdict);
+        }
+#endif
+        const auto next_step = [&](real h, real factor) { return method.next(h, factor); };
+        const bool accepted = od_settle(task, c, attempt, verdict, whole, next_step, lost);
+        if (accepted) {
+            OD_OWN(e, i) x.y[e] = after[e];
+#if OD_RANGES
+            c.outside += od_is_outside(x, memory);
+#endif
+        }
+        method.settle(accepted);
+#if !OD_IMPLICIT
+        if (attempt.cause == OD_SPECTRAL_RADIUS) {
+            c.cause = attempt.cause;
+            lost = true;
+        }
+#endif
+        int status;
+        const OdNext next = od_proceed(task, c, accepted && whole, lost, status, save);
+        if (next == OD_BEGIN) {
+            method.begin();
+            starting = OD_PROBE;
+        }
+        if (next == OD_END) {
+            od_write(task, x, memory, task.end_states, c.system);
+#if OD_RANGES
+            if (od_reaches_end(status) && od_is_impossible(task, x, c.system)) status = OD_OUTSIDE_BOUNDS;
+#endif
+            if (g.slot == 0) od_finish(task, c, status);
+            busy = false;
+        }
+    }
+}

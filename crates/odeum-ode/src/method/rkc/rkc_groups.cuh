@@ -1,0 +1,284 @@
+// Runge-Kutta-Chebyshev of order 2, one system for each group of OD_WIDTH threads.
+//
+// Equation, method, order, stability and reference: mod.rs beside this file. The meaning is that of stepper.rs and
+// radius.rs, statement for statement.
+//
+// Whatever f is wanted for, it is evaluated in one place, od_rkc_evaluate, so that there is one copy of the right-hand
+// side in the instruction cache. Vectors are in registers of the threads; memory of the group holds what f reads and
+// gives.
+
+// What f is evaluated for.
+enum OdRkcAim {
+    OD_FOR_ITSELF,              // once
+    OD_FOR_RADIUS,              // until the power method has settled, or has not
+    OD_FOR_STEP                 // in the stages of a step, and at its end
+};
+
+struct OdRkc {
+    real slope[OD_EACH];        // f at the state
+    real direction[OD_EACH];    // of the power method, found last
+    real w[OD_EACH];            // where f is evaluated: of a step at last its end
+    real f[OD_EACH];            // f there
+    real radius;
+    int age;                    // accepted steps since the radius was estimated
+    bool fresh;                 // a piece begins: f at the state is not known
+    bool stale;                 // the radius is to be estimated before the next step
+
+    OD_FN_MEMBER void begin() { fresh = true; }
+    OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
+    OD_FN_MEMBER void prepare(OdStepLoop &c, const OdSystem &x);
+    OD_FN_MEMBER real first_size(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory);
+    template <class Propose>
+    OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
+                                   Propose propose, real (&after)[OD_EACH]);
+
+    OD_FN_MEMBER void settle(bool accepted) {
+        if (accepted) {
+            OD_UNROLL_OWN
+            for (int e = 0; e < OD_EACH; ++e) slope[e] = f[e];
+            ++age;
+        }
+        stale = stale || !accepted || age >= OD_RADIUS_EVERY;
+    }
+
+    OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
+    OD_FN_MEMBER bool end_slope(real (&end)[OD_EACH]) const {
+        OD_UNROLL_OWN
+        for (int e = 0; e < OD_EACH; ++e) end[e] = f[e];
+        return true;
+    }
+};
+
+// The Euclidean norm of a vector.
+OD_FN real od_euclid(const OdGroup &g, const real (&vector)[OD_EACH]) {
+    real sum = real(0);
+    OD_OWN(e, i) sum = od_fma(vector[e], vector[e], sum);
+    return od_sqrt(od_group_sum(g, sum));
+}
+
+struct OdPower {
+    real sigma, distance;
+    int iteration;
+};
+
+// Sets `point` beside the state, in the direction found last.
+OD_FN void od_power_start(OdPower &power, const OdSystem &x, const real (&direction)[OD_EACH],
+                          real (&point)[OD_EACH]) {
+    const OdGroup &g = x.g;
+    const real epsilon = OD_EPSILON, root_epsilon = OD_ROOT_EPSILON;
+    const real y_norm = od_euclid(g, x.y), d_norm = od_euclid(g, direction);
+    const bool has_y = y_norm > real(0), has_d = d_norm > real(0);
+    power.distance = has_y ? y_norm * root_epsilon : epsilon;
+    const real stretch = has_d ? power.distance / d_norm : real(0);
+    OD_OWN(e, i) {
+        const real blind = has_y ? od_fma(x.y[e], root_epsilon, x.y[e]) : epsilon;
+        point[e] = has_d ? od_fma(direction[e], stretch, x.y[e]) : blind;
+    }
+    power.sigma = real(0);
+    power.iteration = 0;
+}
+
+enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
+
+// One iteration, with f at `point`; a direction that is found goes to `direction`.
+OD_FN OdPowerNext od_power_turn(OdPower &power, const OdSystem &x, const real (&slope)[OD_EACH],
+                                real (&direction)[OD_EACH], real (&point)[OD_EACH],
+                                const real (&f)[OD_EACH], real longest) {
+    const OdGroup &g = x.g;
+    real differs[OD_EACH];
+    OD_OWN(e, i) differs[e] = f[e] - slope[e];
+    const real change = od_euclid(g, differs), before = power.sigma;
+    power.sigma = change / power.distance;
+    ++power.iteration;
+    if (power.iteration >= 2) {
+        const real near = OD_SETTLED * od_larger(power.sigma, real(1) / longest);
+        if (od_abs(power.sigma - before) <= near) {
+            OD_OWN(e, i) direction[e] = point[e] - x.y[e];
+            return OD_POWER_FOUND;
+        }
+    }
+    if (power.iteration >= OD_POWER_ITERATIONS) return OD_POWER_FAILED;
+    // A direction that f does not feel is left by mirroring one component.
+    const bool moves = change > real(0);
+    const real stretch = moves ? power.distance / change : real(0);
+    const int mirrored = power.iteration % OD_N;
+    OD_OWN(e, i) {
+        const real still = i == mirrored ? x.y[e] - (point[e] - x.y[e]) : point[e];
+        point[e] = moves ? od_fma(differs[e], stretch, x.y[e]) : still;
+    }
+    return OD_POWER_ON;
+}
+
+// Evaluates f at `w` and time `at`; or from the state as often as the power method wants it, whether that settles or
+// not; or through a step of so many stages. It works on copies: see od_copy.
+static __device__ __noinline__ bool od_rkc_evaluate(OdStepLoop &loop, const OdSystem &system,
+                                                    OdRkc &method, OdRkcAim aim, real at, real step,
+                                                    real stages) {
+    OD_GROUP_MEMORY(memory);
+    const OdSystem x = od_copy(system, memory);
+    OdStepLoop c = loop;
+    OdRkc rkc = method;
+    const OdGroup &g = x.g;
+    OdRecurrence chebyshev;
+    OdPower power;
+    OdPowerNext next = OD_POWER_FOUND;
+    real before[OD_EACH];       // the stage before the last
+    int stage = 2;
+    if (aim == OD_FOR_RADIUS) {
+        od_power_start(power, x, rkc.direction, rkc.w);
+    } else if (aim == OD_FOR_STEP) {
+        od_chebyshev_start(chebyshev, stages);
+        const real first = step * chebyshev.theta[1];
+        OD_OWN(e, i) {
+            before[e] = x.y[e];
+            rkc.w[e] = od_fma(rkc.slope[e], first, x.y[e]);
+        }
+        at = od_fma(step, chebyshev.theta[1], c.t);
+    }
+    // It ends, because the power method and the stages are bounded.
+    for (;;) {
+        od_evaluate(c, x, memory, at, rkc.w);
+        OD_OWN(e, i) rkc.f[e] = memory.slope[i];
+        if (aim == OD_FOR_ITSELF) break;
+        if (aim == OD_FOR_RADIUS) {
+            ++c.nfev_radius;
+            next = od_power_turn(
+                power, x, rkc.slope, rkc.direction, rkc.w, rkc.f, od_abs(c.length));
+            if (next == OD_POWER_ON) continue;
+            rkc.radius = power.sigma * OD_MARGIN;
+            rkc.age = 0;
+            break;
+        }
+        const OdStage s = od_chebyshev_next(chebyshev);
+        const real reach = step * s.mu_tilde;
+        OD_OWN(e, i) {
+            const real slope = rkc.f[e] - s.a * rkc.slope[e];
+            const real old = od_fma(s.nu, before[e], s.rest * x.y[e]);
+            before[e] = rkc.w[e];
+            rkc.w[e] = od_fma(slope, reach, od_fma(s.mu, rkc.w[e], old));
+        }
+        ++stage;
+        const bool is_end = stage > (int)stages;
+        at = is_end ? c.t + step : od_fma(step, chebyshev.theta[1], c.t);
+        if (is_end) aim = OD_FOR_ITSELF;
+    }
+    loop.nfev = c.nfev;
+    loop.nfev_radius = c.nfev_radius;
+    method = rkc;
+    return next == OD_POWER_FOUND;
+}
+
+#if OD_RADIUS_BOUND
+// A bound is as good as an estimate and costs nothing: it is taken anew each time. NaN where it is not finite.
+OD_FN real od_known_radius(const OdTask &task, const OdStepLoop &c, const OdSystem &x,
+                           OdMemory &memory) {
+#if OD_RADIUS_BOUND == 1
+    const real radius = task.radius_bound;
+#else
+    const OdGroup &g = x.g;
+    OD_GROUP_BARRIER();
+    OD_OWN(e, i) memory.state[i] = x.y[e];
+    OD_GROUP_BARRIER();
+    const real *const y = memory.state;
+    real bound[1];
+    od_radius(c.t, y, x.p, bound);
+    const real radius = bound[0];
+    OD_GROUP_BARRIER();
+#endif
+    return od_magnitude(radius) < OD_NOT_FINITE ? radius : od_nan();
+}
+#endif
+
+// f at the state where a piece begins, and the radius there.
+OD_FN_MEMBER void OdRkc::prepare(OdStepLoop &c, const OdSystem &x) {
+    if (!fresh) return;
+    fresh = false;
+    OD_UNROLL_OWN
+    for (int e = 0; e < OD_EACH; ++e) w[e] = x.y[e];
+    od_rkc_evaluate(c, x, *this, OD_FOR_ITSELF, c.t, real(0), real(0));
+    OD_UNROLL_OWN
+    for (int e = 0; e < OD_EACH; ++e) slope[e] = direction[e] = f[e];
+#if OD_RADIUS_BOUND
+    stale = false;
+#else
+    // Where this fails the first attempt tries again, and reports it.
+    stale = !od_rkc_evaluate(c, x, *this, OD_FOR_RADIUS, c.t, real(0), real(0));
+#endif
+}
+
+// From the error of an Euler step that is surely stable.
+OD_FN_MEMBER real OdRkc::first_size(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory) {
+    const OdGroup &g = x.g;
+#if OD_RADIUS_BOUND
+    radius = od_known_radius(task, c, x, memory);
+#endif
+    const real length = od_abs(c.length), stable = real(1) / radius;
+    const real trial = stable < length ? stable : length;
+    const real step = c.length < real(0) ? -trial : trial;
+    OD_OWN(e, i) w[e] = od_fma(slope[e], step, x.y[e]);
+    od_rkc_evaluate(c, x, *this, OD_FOR_ITSELF, c.t + step, real(0), real(0));
+    const real unit = OD_NORM == OD_NORM_RMS ? real(1) : od_near_recip(task.rtol);
+    real sum = real(0);
+    OD_OWN(e, i) {
+        const real weight = od_weight(task, i, x.y[e], x.y[e], trial * slope[e]);
+        const real ratio = (f[e] - slope[e]) * (unit * weight);
+        sum = od_fma(ratio, ratio, sum);
+    }
+    const real error = trial * od_sqrt(od_group_sum(g, sum) / real(OD_N));
+    return od_rkc_first_size(trial, error, length);
+}
+
+template <class Propose>
+OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSystem &x,
+                                      OdMemory &memory, Propose propose, real (&after)[OD_EACH]) {
+    const OdGroup &g = x.g;
+    prepare(c, x);
+    const real wanted = propose();
+    OdAttempt attempt = od_explicit(wanted, od_nan());
+#if OD_EVENT
+    OD_OWN(e, i) {
+        if (i == x.event_component) x.event_slope = slope[e];
+    }
+#endif
+    bool has_radius = true;
+#if OD_RADIUS_BOUND
+    radius = od_known_radius(task, c, x, memory);
+    has_radius = !(radius < real(0));
+#else
+    if (stale && !od_rkc_evaluate(c, x, *this, OD_FOR_RADIUS, c.t, real(0), real(0))) {
+        // Where f is not finite there is no radius for that reason: the attempt says so.
+        has_radius = !(od_magnitude(radius) < OD_NOT_FINITE);
+        radius = od_nan();
+    }
+#endif
+    stale = false;
+    if (!has_radius) {
+        attempt.cause = OD_SPECTRAL_RADIUS;
+        return attempt;
+    }
+    const OdStable stable = od_stable(task, wanted, radius);
+    const real step = attempt.step = stable.step;
+    od_rkc_evaluate(c, x, *this, OD_FOR_STEP, c.t, step, stable.stages);
+    OdNorm norm;
+    od_norm_clear(norm);
+    const real fraction = step * OD_ERROR_OF_SLOPES;
+    OD_OWN(e, i) {
+        const real y = x.y[e];
+        after[e] = w[e];
+        const real error =
+            od_fma(slope[e] + f[e], fraction, OD_ERROR_OF_STATES * (y - w[e]));
+        od_norm_ratio(norm, error * od_weight(task, i, y, w[e], step * slope[e]));
+        od_norm_finite(norm, w[e]);
+        od_norm_finite(norm, error);
+    }
+    const real size = od_group_norm(task, g, norm);
+    attempt.size = stable.valid ? size : od_nan();
+    return attempt;
+}
+
+extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
+od_rkc_groups(const OdTask task) {
+    OD_GROUP_MEMORY(memory);
+    OdRkc method;
+    od_integrate(task, memory, method);
+}
