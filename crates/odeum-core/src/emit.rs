@@ -140,6 +140,9 @@ fn part(graph: &Graph, outputs: &[usize], name: &str, signature: &Signature) -> 
     text
 }
 
+/// The statement, if there is one, that takes an output, by its index, from its value.
+type Takes<'a> = dyn Fn(usize, &str) -> Option<String> + 'a;
+
 struct Printer<'a> {
     graph: &'a Graph,
     signature: &'a Signature,
@@ -153,7 +156,7 @@ struct Printer<'a> {
     /// Whether elementary functions are called out of line.
     out_of_line: bool,
     /// Statements that take an output from its value, where that is not an assignment to the signature's.
-    takes: Option<&'a dyn Fn(usize, &str) -> Option<String>>,
+    takes: Option<&'a Takes<'a>>,
     /// What the text reads from tables, where it does.
     tables: Option<Numbers>,
     /// Where the value that a condition chooses stands in a pair of numbers.
