@@ -36,7 +36,7 @@ pub struct Solution<T> {
     /// Remarks on the run as a whole.
     pub warnings: Vec<String>,
     /// Fraction of the lane work of the run that advanced a system (1 = no lane ever idled), where
-    /// the backend measures it.
+    /// the backend measures it: the CPU by attempts, a session on a GPU by time.
     pub busy_lanes: Option<f64>,
     /// Where the time of a run on GPUs went.
     pub gpu_times: Option<GpuTimes>,

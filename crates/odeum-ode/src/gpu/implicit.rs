@@ -1,6 +1,7 @@
 //! Kernels of implicit methods: who evaluates and solves, how that is laid out, and the complete text.
 
 use super::layout::{Layout, WARP};
+use super::parts::StepPart;
 use super::plan::Kernel;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
@@ -12,7 +13,9 @@ use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
 
 const GROUP: &str = include_str!("device/group.cuh");
+const WORK: &str = include_str!("device/work.cuh");
 const LINEARISED: &str = include_str!("device/linearised.cuh");
+const PART: &str = include_str!("device/part.cuh");
 
 /// Entries of the matrix and its factors, in those of a real matrix, up to which a thread has a system: what its
 /// registers do not hold is then a small part.
@@ -43,6 +46,8 @@ struct Family {
     vectors: usize,
     /// More memory of a group \[bytes\].
     scratch: usize,
+    /// What the kernel does, where that is not a whole integration.
+    part: Option<StepPart>,
 }
 
 impl Family {
@@ -58,6 +63,7 @@ impl Family {
                 complex: false,
                 vectors: 8,
                 scratch: 0,
+                part: None,
             }),
             Method::Radau(radau) => Some(Family {
                 name: "od_radau",
@@ -68,6 +74,7 @@ impl Family {
                 complex: true,
                 vectors: 14,
                 scratch: 0,
+                part: None,
             }),
             Method::Exponential(method) => Some(Family {
                 name: "od_exponential",
@@ -78,6 +85,7 @@ impl Family {
                 complex: false,
                 vectors: 12,
                 scratch: exponential::device::scratch(method, n, word),
+                part: None,
             }),
             Method::Erk(_) | Method::Rkc(_) => None,
         }
@@ -195,9 +203,34 @@ pub(super) fn kernel(
     limits: &Limits,
     least_width: usize,
 ) -> Option<Kernel> {
+    let family = Family::of(method, system.grouped.sizes().0, traits.word())?;
+    kernel_of(&family, system, method, traits, limits, least_width)
+}
+
+/// The kernel that does one part of a step of Rodas4 over and over, laid out as that of Rodas4.
+pub(super) fn kernel_of_part(
+    part: StepPart,
+    system: &DeviceSystem,
+    traits: &Traits,
+    limits: &Limits,
+    least_width: usize,
+) -> Option<Kernel> {
+    let method = Method::rodas4();
+    let family = Family::of(&method, system.grouped.sizes().0, traits.word())?;
+    let family = Family { name: "od_part", text: PART, part: Some(part), ..family };
+    kernel_of(&family, system, &method, traits, limits, least_width)
+}
+
+fn kernel_of(
+    family: &Family,
+    system: &DeviceSystem,
+    method: &Method,
+    traits: &Traits,
+    limits: &Limits,
+    least_width: usize,
+) -> Option<Kernel> {
     let (dim, n_params) = system.grouped.sizes();
     let word = traits.word();
-    let family = Family::of(method, dim, word)?;
     let single = traits.float || traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
     let (largest, of_place) = family.bytes(entry);
@@ -241,9 +274,15 @@ pub(super) fn kernel(
     source::common(&mut text, dim, traits, &layout);
     text.line(format_args!("typedef {} od_entry;", if single { "float" } else { "double" }));
     text.line(GROUP);
+    text.line(WORK);
     text.line(linear.tables.defines());
     text.line(&linear.text);
     write_numbers(&mut text, method, dim);
+    if let Some(part) = family.part {
+        for other in StepPart::ALL {
+            text.define(other.flag(), u8::from(other == part));
+        }
+    }
     text.line(LINEARISED);
     text.line(family.text);
     let tables = linear.tables.bytes().to_vec();

@@ -1,16 +1,18 @@
 //! For checks: the texts of kernels, and ensembles on devices that are no GPUs.
 
 use super::kept::Kept;
+use super::parts::StepPart;
 use super::plan::Kernel;
 use super::session::Session;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::{implicit, plan, run};
+use super::{implicit, parts, plan, run};
 use crate::ensemble::{Ensemble, check_shape, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
+use crate::tolerance::Tolerance;
 use odeum_core::{Error, Graph, Scalar, System};
 use odeum_cuda::{Device, Limits};
 use std::sync::Arc;
@@ -149,6 +151,21 @@ impl<D: Device> Devices<D> {
         options.check(ensemble)?;
         plan::refuse(method, &self.0[0].device.name())?;
         run::solve_on(&self.0, system, ensemble, method, options, monitor)
+    }
+
+    /// What a part of a step gives, by [`StepPart::seconds`] on the first device: f, or the solution for f
+    /// \[n × M\].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn part<T: Scalar>(
+        &self,
+        part: StepPart,
+        system: impl Into<DeviceSystem>,
+        ensemble: &Ensemble<T>,
+        tolerance: &Tolerance,
+    ) -> Result<Vec<T>, Error> {
+        Ok(parts::measure(part, &self.0[0], &system.into(), ensemble, tolerance)?.values)
     }
 
     /// As [`Session::new`], on the first device.

@@ -16,6 +16,7 @@ mod kept;
 mod lane;
 mod launch;
 mod layout;
+mod parts;
 mod plan;
 mod published;
 mod recent;
@@ -28,6 +29,7 @@ mod system;
 mod task;
 
 pub use odeum_cuda::{DeviceInfo, devices};
+pub use parts::StepPart;
 pub use plan::layout_in_words;
 #[doc(hidden)]
 pub use published::pleiades_as_published;

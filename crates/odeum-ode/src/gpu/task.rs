@@ -49,6 +49,7 @@ pub(crate) struct Arrays<T> {
     pub(crate) status: *mut u8,
     pub(crate) stats: *mut u32,
     pub(crate) next: *mut u32,
+    pub(crate) work: *mut u64,
     pub(crate) tables: *const u8,
     /// Memory of all groups that is not shared memory.
     pub(crate) matrices: *mut u8,

@@ -9,6 +9,7 @@ mod device_driver;
 mod device_events;
 mod device_exponential;
 mod device_kernels;
+mod device_parts;
 mod device_radau;
 mod event;
 #[path = "../device/host.rs"]

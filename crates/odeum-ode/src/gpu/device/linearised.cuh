@@ -87,6 +87,22 @@ OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
     return g;
 }
 
+// Memory of the group that is neither its own nor shared.
+OD_FN void od_place(const OdTask &task, const OdGroup &g, OdMemory &memory) {
+#if OD_GLOBAL_BYTES > 0
+    const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
+    unsigned char *at = task.matrices + group * OD_GLOBAL_BYTES;
+#if OD_MATRIX_IN_GLOBAL
+    if (g.slot == 0) memory.of_group = (OdMatrices *)at;
+    at += sizeof(OdMatrices);
+#endif
+#if OD_SCRATCH_BYTES > 0
+    if (g.slot == 0) memory.scratch = at;
+#endif
+    OD_GROUP_BARRIER();
+#endif
+}
+
 // Reads system s.
 OD_FN void od_read(const OdTask &task, OdSystem &x, unsigned s) {
     const OdGroup &g = x.g;
@@ -298,23 +314,15 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
 #if OD_WIDTH == 1 && OD_SCRATCH_BYTES > 0
     alignas(16) unsigned char scratch[OD_SCRATCH_BYTES];
     memory.scratch = scratch;
-#elif OD_GLOBAL_BYTES > 0
-    const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
-    unsigned char *at = task.matrices + group * OD_GLOBAL_BYTES;
-#if OD_MATRIX_IN_GLOBAL
-    if (g.slot == 0) memory.of_group = (OdMatrices *)at;
-    at += sizeof(OdMatrices);
 #endif
-#if OD_SCRATCH_BYTES > 0
-    if (g.slot == 0) memory.scratch = at;
-#endif
-    OD_GROUP_BARRIER();
-#endif
+    od_place(task, g, memory);
     const auto save = [&](unsigned k) {
         od_write(task, x, task.saved + (size_t)k * OD_N * task.stride, c.system);
     };
     bool busy = false, starting = false, invalid = false;
     OdAttempt attempt;
+    OdWork work;
+    work.begin();
     // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
     for (;;) {
         if (!busy) {
@@ -369,7 +377,9 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
 #endif
             od_write(task, x, task.end_states, c.system);
             if (g.slot == 0) od_finish(task, c, status);
+            work.end_system();
             busy = false;
         }
     }
+    od_add_work(task, g, work);
 }
