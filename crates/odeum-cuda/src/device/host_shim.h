@@ -56,8 +56,8 @@ static inline float __int_as_float(int bits) {
 }
 
 // Time goes on by one whenever a thread looks at the clock.
-static inline unsigned long long od_clock() {
-    static unsigned long long time;
+static inline unsigned od_clock() {
+    static unsigned time;
     return __atomic_add_fetch(&time, 1, __ATOMIC_RELAXED);
 }
 
@@ -73,8 +73,8 @@ static inline unsigned atomicAdd(unsigned *counter, unsigned by) {
 static inline unsigned long long atomicAdd(unsigned long long *sum, unsigned long long by) {
     return __atomic_fetch_add(sum, by, __ATOMIC_RELAXED);
 }
-static inline unsigned long long atomicMax(unsigned long long *most, unsigned long long x) {
-    unsigned long long old = *most;
+static inline unsigned atomicMax(unsigned *most, unsigned x) {
+    unsigned old = *most;
     while (old < x && !__atomic_compare_exchange_n(most, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return old;
 }

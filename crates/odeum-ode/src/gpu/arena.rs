@@ -139,7 +139,7 @@ impl Offsets {
             status: at(self.status) as *mut u8,
             stats: at(self.stats) as *mut u32,
             next: at(self.next) as *mut u32,
-            work: at(self.work) as *mut u64,
+            work: at(self.work) as *mut Work,
             // Of the kernel: see `launch`.
             tables: std::ptr::null(),
             matrices: std::ptr::null_mut(),
@@ -147,22 +147,19 @@ impl Offsets {
     }
 }
 
-/// How long the groups of a launch had systems, in clocks (device/work.cuh). All zero of kernels that do not count it.
+/// How long the groups of a launch had systems: `OdWorked` (device/work.cuh). All zero of kernels that do not count it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Work {
-    /// Sum over the groups.
-    pub(super) busy: u64,
-    /// Number of groups.
-    pub(super) groups: u64,
-    /// That of the longest.
-    pub(super) longest: u64,
+    busy: u64,
+    groups: u32,
+    longest: u32,
 }
 
 impl Work {
     /// Busy time over the time there was: that of all groups, had each worked as long as the longest.
     pub(super) fn busy_fraction(&self) -> Option<f64> {
-        let offered = self.groups * self.longest;
+        let offered = u64::from(self.groups) * u64::from(self.longest);
         (offered > 0).then(|| self.busy as f64 / offered as f64)
     }
 }
@@ -262,7 +259,7 @@ mod tests {
                 (p.saves, 4 * 8),
                 (p.atol, 3 * 8),
                 (p.next, 4),
-                (p.work, 24),
+                (p.work, 16),
                 (p.end_states, 3 * m * 8),
                 (p.end_times, m * 8),
                 (p.saved, 12 * m * 8),

@@ -70,6 +70,13 @@ pub fn implicit(
     implicit::kernel(&system, method, &traits, &Limits::HOPPER, 1).map(KernelText::of)
 }
 
+/// The kernel that does a part of a step over and over, as [`implicit`] has its.
+pub fn part(system: impl Into<DeviceSystem>, part: StepPart, options: &Options) -> Option<KernelText> {
+    let system = system.into();
+    let traits = Traits::new(false, false, &Method::rodas4(), options, &system.ranges);
+    implicit::kernel_of_part(part, &system, &traits, &Limits::HOPPER, 1).map(KernelText::of)
+}
+
 /// Devices of whichever kind, on which ensembles are integrated as on GPUs; what is kept of them between calls
 /// is kept as long as this value.
 pub struct Devices<D: Device>(Vec<Arc<Kept<D>>>);

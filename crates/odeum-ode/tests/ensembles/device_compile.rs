@@ -9,6 +9,7 @@ pub(crate) mod nvrtc;
 
 use odeum_core::Graph;
 use odeum_kinetics::{Kinetics, Reactor, read};
+use odeum_ode::gpu::StepPart;
 use odeum_ode::gpu::inspect::{self, KernelText};
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
 use odeum_ode::{DynSystem, Error, FirstStep, Method, Options, Scalar, Tolerance, problems};
@@ -61,6 +62,10 @@ fn implicit_kernels() -> Vec<(String, KernelText)> {
         for method in [Method::rodas4(), Method::radau()] {
             let kernel = inspect::implicit(system, &method, &options).unwrap();
             all.push((format!("{name}, {}, f64", method.name()), kernel));
+        }
+        for part in StepPart::ALL.into_iter().filter(|_| *name == "hydrogen") {
+            let kernel = inspect::part(system, part, &options).unwrap();
+            all.push((format!("{name}, {part:?}, f64"), kernel));
         }
     }
     all

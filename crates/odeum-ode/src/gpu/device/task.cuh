@@ -17,7 +17,7 @@ struct OdTask {
     unsigned char *status;      // [stride]
     uint4 *stats;               // the first OD_COUNTS counts of Stats [stride x OD_COUNTS]
     unsigned *next;             // the queue: number of the next system to hand out
-    unsigned long long *work;   // of all groups together, their number, and the longest: see work.cuh
+    struct OdWorked *work;      // how long groups had systems, see work.cuh
     const unsigned char *tables;    // of the system and its matrix
     unsigned char *matrices;        // memory of all groups that is not shared memory
     real t0, t1;
