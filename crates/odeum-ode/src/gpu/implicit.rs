@@ -1,5 +1,6 @@
 //! Kernels of implicit methods: who evaluates and solves, how that is laid out, and the complete text.
 
+use super::differences::Differences;
 use super::layout::{Layout, WARP};
 use super::parts::StepPart;
 use super::plan::Kernel;
@@ -7,7 +8,7 @@ use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
-use crate::method::{Method, Radau, exponential, radau, rosenbrock};
+use crate::method::{JacobianBy, Method, Radau, exponential, radau, rosenbrock};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
@@ -124,15 +125,25 @@ struct Linear {
 }
 
 /// By a group of `width` threads.
-fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> Linear {
+fn grouped(
+    system: &DeviceSystem,
+    by: JacobianBy,
+    width: usize,
+    entry: usize,
+    single: bool,
+) -> Linear {
     let grouped = &*system.grouped;
     let lu = GroupLu::new(&grouped.matrix_pattern(), width, entry);
     let places = lu.places();
     let group = grouped.group_text(width, places, single);
     let mut tables = lu.tables();
     tables.append(group.tables);
+    let mut text = format!("{}\n{}", crate::linalg::GROUP_LU, group.text);
+    let differences = (by == JacobianBy::Differences)
+        .then(|| Differences::new(&grouped.matrix_pattern(), places).grouped(&mut tables));
+    text.extend(differences);
     Linear {
-        text: format!("{}\n{}", crate::linalg::GROUP_LU, group.text),
+        text,
         tables,
         matrix: places.len as usize,
         x: lu.x_entries(),
@@ -163,14 +174,18 @@ fn without_constant_states(graph: &Graph) -> (StraightLu, MatrixPlaces) {
 }
 
 /// By one thread, where the system is small and recorded; `each`: entries that the matrices have for each place.
-fn straight(system: &DeviceSystem, each: usize) -> Option<Linear> {
+fn straight(system: &DeviceSystem, by: JacobianBy, each: usize) -> Option<Linear> {
     let graph = system.graph.as_deref()?;
     let (lu, places) = without_constant_states(graph);
     if places.len as usize * each > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;
     }
+    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, &places));
+    let differences = (by == JacobianBy::Differences)
+        .then(|| Differences::new(&graph.matrix_pattern(), &places).straight());
+    text.extend(differences);
     Some(Linear {
-        text: format!("{}\n{}", lu.text(), emit::straight(graph, &places)),
+        text,
         tables: Tables::default(),
         matrix: places.len as usize,
         x: graph.outputs().len(),
@@ -181,11 +196,21 @@ fn straight(system: &DeviceSystem, each: usize) -> Option<Linear> {
 }
 
 /// Bytes of the structure `OdMemory` (device/linearised.cuh) with matrices of so many.
-fn memory(linear: &Linear, matrices: usize, (dim, word, largest, width): Sizes) -> usize {
+fn memory(
+    linear: &Linear,
+    by: JacobianBy,
+    matrices: usize,
+    (dim, word, largest, width): Sizes,
+) -> usize {
     let part = |bytes: usize| bytes.next_multiple_of(16);
-    let vectors = if linear.uses_time { 3 } else { 2 };
+    let vectors = if linear.uses_time { 3 } else { 2 } + vectors_of(by);
     let shared = part(linear.x * largest).max(part(linear.work.max(1).next_multiple_of(word)));
     vectors * part(dim * word) + part(matrices) + shared + part(width * word + word)
+}
+
+/// Vectors that a Jacobian takes while it is evaluated.
+fn vectors_of(by: JacobianBy) -> usize {
+    if by == JacobianBy::Differences { 2 } else { 0 }
 }
 
 /// Bytes of a pointer in it.
@@ -235,18 +260,20 @@ fn kernel_of(
     let entry = if single { 4 } else { 8 };
     let (largest, of_place) = family.bytes(entry);
     let scratch = family.scratch;
-    let alone = if least_width == 1 { straight(system, of_place / entry) } else { None };
+    let by = method.jacobian_by().unwrap_or_default();
+    let alone = if least_width == 1 { straight(system, by, of_place / entry) } else { None };
     let (linear, layout, in_global) = if let Some(linear) = alone {
-        let bytes = linear.matrix * of_place + family.vectors * dim * word;
+        let vectors = family.vectors + vectors_of(by);
+        let bytes = linear.matrix * of_place + vectors * dim * word;
         (linear, Layout::implicit(bytes / 4), false)
     } else {
         let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });
-        let linear = grouped(system, width, largest, single);
+        let linear = grouped(system, by, width, largest, single);
         let sizes = (dim, word, largest, width);
         let matrices = linear.matrix.next_multiple_of(16) * of_place;
         // What a method has beside its matrices is always in global memory.
         let pointer = if scratch > 0 { POINTER } else { 0 };
-        let shared = |matrices: usize| memory(&linear, matrices, sizes) + pointer;
+        let shared = |matrices: usize| memory(&linear, by, matrices, sizes) + pointer;
         match Layout::group(width, shared(matrices), scratch, limits) {
             Some(layout) => (linear, layout, false),
             None => {
@@ -262,6 +289,7 @@ fn kernel_of(
     text.define("OD_IMPLICIT", 1);
     text.define("OD_KEEPS_JACOBIAN", u8::from(family.keeps_jacobian));
     text.define("OD_COMPLEX", u8::from(family.complex));
+    text.define("OD_BY_DIFFERENCES", u8::from(by == JacobianBy::Differences));
     text.define("OD_WIDTH", layout.width);
     text.define("OD_GROUP_USES_TIME", u8::from(linear.uses_time));
     text.define("OD_GROUP_WORK", linear.work.div_ceil(word).max(1));

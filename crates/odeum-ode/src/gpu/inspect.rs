@@ -71,7 +71,11 @@ pub fn implicit(
 }
 
 /// The kernel that does a part of a step over and over, as [`implicit`] has its.
-pub fn part(system: impl Into<DeviceSystem>, part: StepPart, options: &Options) -> Option<KernelText> {
+pub fn part(
+    system: impl Into<DeviceSystem>,
+    part: StepPart,
+    options: &Options,
+) -> Option<KernelText> {
     let system = system.into();
     let traits = Traits::new(false, false, &Method::rodas4(), options, &system.ranges);
     implicit::kernel_of_part(part, &system, &traits, &Limits::HOPPER, 1).map(KernelText::of)
@@ -156,7 +160,6 @@ impl<D: Device> Devices<D> {
     ) -> Result<Solution<T>, Error> {
         method.check()?;
         options.check(ensemble)?;
-        plan::refuse(method, &self.0[0].device.name())?;
         run::solve_on(&self.0, system, ensemble, method, options, monitor)
     }
 

@@ -9,6 +9,7 @@
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
 mod arena;
+mod differences;
 mod implicit;
 #[doc(hidden)]
 pub mod inspect;

@@ -4,7 +4,6 @@ use super::arena::{Offsets, Shape, Work};
 use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::launch;
-use super::plan;
 use super::run::Ready;
 use super::source::Traits;
 use super::system::DeviceSystem;
@@ -58,7 +57,7 @@ impl<T: Scalar> Session<T> {
         options: &Options,
     ) -> Result<Self, Error> {
         let sizes = (system.dim(), system.n_params());
-        Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        Self::check(sizes, ensemble, method, options)?;
         let system = DeviceSystem::traced(system);
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
@@ -76,7 +75,7 @@ impl<T: Scalar> Session<T> {
     ) -> Result<Self, Error> {
         let system = system.into();
         let sizes = system.grouped.sizes();
-        Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        Self::check(sizes, ensemble, method, options)?;
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 }
@@ -88,10 +87,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
-        device: &str,
     ) -> Result<(), Error> {
         method.check()?;
-        plan::refuse(method, device)?;
         options.check(ensemble)?;
         check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
         if !options.save_times().is_empty() {
@@ -113,7 +110,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         options: &Options,
     ) -> Result<Self, Error> {
         let sizes = (system.dim(), system.n_params());
-        Self::check(sizes, ensemble, method, options, &kept.device.name())?;
+        Self::check(sizes, ensemble, method, options)?;
         let system = DeviceSystem::traced(system);
         Self::begin(kept, &system, ensemble, method, options)
     }

@@ -11,8 +11,11 @@ use odeum_core::Graph;
 use odeum_kinetics::{Kinetics, Reactor, read};
 use odeum_ode::gpu::StepPart;
 use odeum_ode::gpu::inspect::{self, KernelText};
+use odeum_ode::method::JacobianBy;
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
-use odeum_ode::{DynSystem, Error, FirstStep, Method, Options, Scalar, Tolerance, problems};
+use odeum_ode::{
+    DynSystem, Error, FirstStep, Method, Options, Rosenbrock, Scalar, Tolerance, problems,
+};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -62,6 +65,12 @@ fn implicit_kernels() -> Vec<(String, KernelText)> {
         for method in [Method::rodas4(), Method::radau()] {
             let kernel = inspect::implicit(system, &method, &options).unwrap();
             all.push((format!("{name}, {}, f64", method.name()), kernel));
+        }
+        if *name == "hydrogen" {
+            let Method::Rosenbrock(rodas4) = Method::rodas4() else { unreachable!() };
+            let by = Rosenbrock { jacobian: JacobianBy::Differences, ..rodas4 };
+            let kernel = inspect::implicit(system, &Method::Rosenbrock(by), &options).unwrap();
+            all.push((format!("{name}, rodas4 by differences, f64"), kernel));
         }
         for part in StepPart::ALL.into_iter().filter(|_| *name == "hydrogen") {
             let kernel = inspect::part(system, part, &options).unwrap();

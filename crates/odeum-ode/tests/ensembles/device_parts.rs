@@ -74,8 +74,7 @@ fn a_session_says_how_busy_its_groups_were() {
     for width in [1, 32, 128] {
         let devices = Devices::new(vec![host::setup().device()]).threads_at_least(width);
         let busy_after = |method: Method| {
-            let mut session =
-                devices.session(&Robertson, &ensemble(), &method, &options).unwrap();
+            let mut session = devices.session(&Robertson, &ensemble(), &method, &options).unwrap();
             session.advance((0.0, STEP)).unwrap();
             session.solution().unwrap().busy_lanes
         };

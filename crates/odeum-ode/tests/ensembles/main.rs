@@ -5,6 +5,7 @@
 
 mod chemistry;
 mod device_compile;
+mod device_differences;
 mod device_driver;
 mod device_events;
 mod device_exponential;

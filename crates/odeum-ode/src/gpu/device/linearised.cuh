@@ -29,6 +29,10 @@ struct alignas(16) OdMemory {
 #if OD_GROUP_USES_TIME
     alignas(16) real rate[OD_N];            // df/dt
 #endif
+#if OD_BY_DIFFERENCES
+    alignas(16) real changed[OD_N];         // f where the state is moved
+    alignas(16) real inverse[OD_N];         // 1 / by what, zero of components that are not
+#endif
 #if OD_MATRIX_IN_GLOBAL
     alignas(16) OdMatrices *of_group;
     OD_FN_MEMBER OdMatrices &matrices() const { return *of_group; }
@@ -130,11 +134,18 @@ OD_FN void od_keep_event_slope(OdSystem &x, const OdMemory &memory) {
 OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved = true) {
     const OdGroup &g = x.g;
     OD_GROUP_BARRIER();
+#if OD_BY_DIFFERENCES
+    od_linearise_by_differences(g, c.t, memory, x.y, x.p);
+    c.nfev += OD_COLUMN_GROUPS + OD_GROUP_USES_TIME;
+#else
     OD_OWN(e, i) memory.state[i] = x.y[e];
     OD_GROUP_BARRIER();
     od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().jacobian());
 #if OD_GROUP_USES_TIME
     od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
+#endif
+#endif
+#if OD_GROUP_USES_TIME
     OD_OWN(e, i) x.rate[e] = memory.rate[i];
 #endif
     od_keep_event_slope(x, memory);

@@ -1,0 +1,264 @@
+//! What each part of a study varies.
+
+use super::measure::{RTOL, Study};
+use super::part::Part;
+use odeum_ode::method::JacobianBy;
+use odeum_ode::{Controller, Cpu, Device, FirstStep, Isa, Method};
+
+/// Relative tolerances of the part on work and precision: finer where most users are.
+const TOLERANCES: [f64; 11] = [1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 1e-9];
+const GPU_TOLERANCES: [f64; 6] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
+/// Sizes of ensembles on GPUs unless said.
+const GPU_SIZES: [usize; 4] = [1024, 8192, 65_536, 262_144];
+/// Reactors up to which the processor is measured beside a GPU: with more it takes no less time for each.
+const CPU_SYSTEMS: usize = 65_536;
+/// Reactors of the part on convergence, and how many steps they take.
+const FEW: usize = 512;
+const STEPS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+
+/// What a row varies.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) method: Method,
+    pub(super) approximate: bool,
+    pub(super) rtol: f64,
+    pub(super) systems: usize,
+    pub(super) place: Place,
+    pub(super) first: FirstStep,
+    pub(super) sorted: bool,
+}
+
+/// Where a run is made, and what of it is timed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// A processor.
+    Cpu { threads: usize, isa: Isa },
+    /// The GPU of this number: the kernel, over states that are there already.
+    Kernel(usize),
+    /// The same from arrays of the host to arrays of the host.
+    Arrays(usize),
+}
+
+impl Place {
+    fn one_thread() -> Place {
+        Place::Cpu { threads: 1, isa: Isa::best() }
+    }
+
+    fn all_threads(threads: Option<usize>) -> Place {
+        let threads = Cpu { threads, ..Cpu::default() }.thread_count();
+        Place::Cpu { threads, isa: Isa::best() }
+    }
+
+    pub(super) fn device(self) -> Device {
+        match self {
+            Place::Cpu { threads, isa } => Device::Cpu(Cpu { threads: Some(threads), isa }),
+            Place::Kernel(ordinal) | Place::Arrays(ordinal) => Device::cuda(ordinal),
+        }
+    }
+
+    pub(super) fn threads(self) -> usize {
+        match self {
+            Place::Cpu { threads, .. } => threads,
+            Place::Kernel(_) | Place::Arrays(_) => 1,
+        }
+    }
+
+    pub(super) fn variant(self) -> &'static str {
+        match self {
+            Place::Cpu { isa: Isa::Scalar, .. } => "scalar",
+            Place::Cpu { .. } => "lanes",
+            Place::Kernel(_) => "cuda kernel",
+            Place::Arrays(_) => "cuda",
+        }
+    }
+}
+
+impl Run {
+    /// Of one size of steps, as large a part of the global step.
+    fn fixed(self, dt: f64, steps: f64) -> Run {
+        let method = self.method.with_controller(Controller::fixed(dt / steps));
+        Run { method, ..self }
+    }
+
+    fn by_differences(mut self) -> Run {
+        match &mut self.method {
+            Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianBy::Differences,
+            Method::Radau(radau) => radau.jacobian = JacobianBy::Differences,
+            Method::Exponential(method) => method.jacobian = JacobianBy::Differences,
+            _ => {}
+        }
+        self
+    }
+
+    fn whole(self) -> Run {
+        Run { first: FirstStep::Fraction(1.0), ..self }
+    }
+
+    fn sorted(self) -> Run {
+        Run { sorted: true, ..self }
+    }
+}
+
+/// The sizes asked for on a GPU, or the usual ones.
+pub(super) fn gpu_sizes(asked: &[usize]) -> &[usize] {
+    if asked.is_empty() { &GPU_SIZES } else { asked }
+}
+
+/// The largest.
+pub(super) fn most(sizes: &[usize]) -> usize {
+    sizes.iter().copied().max().unwrap_or(0)
+}
+
+impl Study<'_> {
+    /// On one thread, of all states.
+    fn usual(&self, method: Method) -> Run {
+        Run {
+            method,
+            approximate: false,
+            rtol: RTOL,
+            systems: self.n_states(),
+            place: Place::one_thread(),
+            first: FirstStep::Automatic,
+            sorted: false,
+        }
+    }
+
+    /// The methods that suit these reactors.
+    fn methods(&self) -> Vec<Method> {
+        let mut methods = vec![
+            Method::rodas3(),
+            Method::rodas4(),
+            Method::rodas5p(),
+            Method::ros34pw2(),
+            Method::radau(),
+            Method::exp4(),
+            Method::exprb43(),
+        ];
+        if self.segments > 1 {
+            methods.insert(0, Method::rkc());
+        }
+        methods
+    }
+
+    /// The runs of a part on the processor.
+    pub(super) fn runs(&self, part: Part, threads: Option<usize>) -> Vec<Run> {
+        let usual = |method: Method| self.usual(method);
+        let mut runs = Vec::new();
+        match part {
+            Part::Methods | Part::Reactive => {
+                runs.extend(self.methods().into_iter().map(usual));
+                let best = || usual(Method::rodas4());
+                runs.push(Run { place: Place::Cpu { threads: 1, isa: Isa::Scalar }, ..best() });
+                let place = Place::all_threads(threads);
+                if place.threads() > 1 {
+                    runs.push(Run { place, ..best() });
+                }
+            }
+            Part::Tolerances => {
+                for method in self.methods() {
+                    for rtol in TOLERANCES {
+                        // RKC is of order 2.
+                        if rtol < 1e-7 && matches!(method, Method::Rkc(_)) {
+                            continue;
+                        }
+                        runs.push(Run { rtol, ..usual(method.clone()) });
+                    }
+                }
+            }
+            Part::Sizes => {
+                let most = self.n_states();
+                let sizes = (4..).map(|k| 2_usize.pow(k)).take_while(|size| *size < most);
+                for systems in sizes.chain([most]) {
+                    for method in self.methods() {
+                        if matches!(method.name(), "rkc" | "rodas4" | "radau") {
+                            runs.push(Run { systems, ..usual(method) });
+                        }
+                    }
+                }
+            }
+            Part::Orders => {
+                for method in [Method::rodas4(), Method::radau()] {
+                    runs.extend([usual(method.clone()), usual(method).sorted()]);
+                }
+            }
+            Part::Jacobians => {
+                for method in [Method::rodas4(), Method::ros34pw2(), Method::radau()] {
+                    runs.extend([usual(method.clone()), usual(method).by_differences()]);
+                }
+                runs.push(Run { approximate: true, ..usual(Method::ros34pw2()) });
+            }
+            Part::Convergence => {
+                for method in self.methods() {
+                    let run = Run { systems: FEW, ..usual(method) };
+                    runs.extend(STEPS.map(|steps| run.clone().fixed(self.dt, steps)));
+                }
+            }
+            Part::Parts => {}
+        }
+        runs
+    }
+
+    /// The runs of a part on the GPU of this number, with ensembles of these sizes.
+    pub(super) fn runs_on_gpu(&self, part: Part, ordinal: usize, sizes: &[usize]) -> Vec<Run> {
+        let most = most(sizes);
+        let of = |method: Method, systems: usize| Run {
+            systems,
+            place: Place::Kernel(ordinal),
+            ..self.usual(method)
+        };
+        let usual = |method: Method| of(method, most);
+        let processor = Place::all_threads(None);
+        let mut runs = Vec::new();
+        match part {
+            Part::Methods | Part::Reactive => {
+                // What a core and the processor do of the same in the same run.
+                let best = || self.usual(Method::rodas4());
+                runs.extend([best(), Run { place: processor, ..best() }]);
+                for method in self.methods() {
+                    runs.extend([usual(method.clone()), usual(method).whole()]);
+                }
+                runs.push(Run { place: Place::Arrays(ordinal), ..usual(Method::rodas4()) });
+            }
+            Part::Tolerances => {
+                for method in self.methods() {
+                    runs.extend(GPU_TOLERANCES.map(|rtol| Run { rtol, ..usual(method.clone()) }));
+                }
+            }
+            Part::Sizes => {
+                for method in self.methods() {
+                    let run = |&systems: &usize| of(method.clone(), systems);
+                    runs.extend(sizes.iter().map(run));
+                    let few = sizes.iter().filter(|&&systems| systems <= CPU_SYSTEMS);
+                    runs.extend(few.map(run).map(|run| Run { place: processor, ..run }));
+                }
+            }
+            Part::Orders => {
+                let methods =
+                    [Method::rodas4(), Method::radau(), Method::exp4(), Method::exprb43()];
+                for method in methods {
+                    runs.extend([usual(method.clone()), usual(method).sorted()]);
+                }
+            }
+            Part::Jacobians => {
+                for method in [Method::rodas4(), Method::radau()] {
+                    for &systems in sizes {
+                        let run = of(method.clone(), systems);
+                        runs.extend([run.clone(), run.by_differences()]);
+                    }
+                }
+                runs.push(usual(Method::ros34pw2()));
+                runs.push(Run { approximate: true, ..usual(Method::ros34pw2()) });
+            }
+            Part::Convergence => {
+                for method in self.methods() {
+                    runs.extend(STEPS.map(|steps| of(method.clone(), FEW).fixed(self.dt, steps)));
+                }
+            }
+            // What the parts make up.
+            Part::Parts => runs.push(usual(Method::rodas4()).fixed(self.dt, 1.0)),
+        }
+        // Explicit methods have kernels for small mechanisms alone.
+        runs.retain(|run| !matches!(run.method, Method::Rkc(_)));
+        runs
+    }
+}
