@@ -68,6 +68,9 @@ def sample(path, count):
     with np.load(path) as saved:
         runs = saved["run"]
         kept = np.concatenate([np.flatnonzero(runs == r)[LEFT_OUT:] for r in np.unique(runs)])
+        if not len(kept):
+            # A small set is wanted whole.
+            kept = np.arange(len(runs))
         picked = kept[np.arange(count) * len(kept) // count]
         np.random.default_rng(1).shuffle(picked)
         return (saved["T"][picked], saved["p"][picked], saved["Y"][picked],
@@ -205,7 +208,9 @@ def cores_of_a_gpu(arguments, states, names):
                   f"{np.quantile(error, 0.95):8.1e} {core / seconds:8.2f}")
         for row in (row for row in rows if row["dt"] == dt):
             own = row["seconds"] / row["systems"]
-            where = row["variant"] if "cuda" in row["variant"] else f"{row['threads']} threads"
+            where = row["variant"]
+            if "cuda" not in where:
+                where += f", {row['threads']} thread" + "s" * (row["threads"] > 1)
             first = ", first step whole" if row["first_step"] == "whole" else ""
             print(f"{dt:<6.0e} {row['method'] + first:30} {where:16} {own * 1e6:9.3g} "
                   f"{row['error_p95']:8.1e} {core / own:8.3g}"

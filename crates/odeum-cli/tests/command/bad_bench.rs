@@ -53,7 +53,7 @@ fn options_that_change_nothing_are_refused() {
     }
     let parts = ["no part `orders`", "its parts are methods, tolerances, sizes"];
     refused(&folder, &["ethanol", "--mechanism", "h2.yaml", "--parts", "orders"], &parts);
-    let parts = ["no part `parts`", "its parts are methods"];
+    let parts = ["`parts` is measured on GPUs alone", "--device cuda"];
     refused(&folder, &["chemistry", "--mechanism", "h2.yaml", "--parts", "parts"], &parts);
     let parts = ["`ethanol` does not use --states", "its own states"];
     refused(&folder, &["ethanol", "--mechanism", "h2.yaml", "--states", "s.npz"], &parts);

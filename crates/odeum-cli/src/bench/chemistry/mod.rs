@@ -162,6 +162,10 @@ fn chosen(parts: &[Part], named: &[String]) -> Result<Vec<Part>, Finding> {
     }
     let find = |name: &String| {
         parts.iter().copied().find(|part| part.name() == name).ok_or_else(|| {
+            if *name == Part::Parts.name() && parts.contains(&Part::Orders) {
+                let message = format!("the part `{name}` is measured on GPUs alone");
+                return Finding::error(message).help("add --device cuda, or leave it out");
+            }
             let known: Vec<&str> = parts.iter().map(|part| part.name()).collect();
             Finding::error(format!("the study has no part `{name}`"))
                 .help(format!("its parts are {}", known.join(", ")))
