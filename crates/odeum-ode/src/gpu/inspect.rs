@@ -70,7 +70,7 @@ pub fn implicit(
     implicit::kernel(&system, method, &traits, &Limits::HOPPER, 1).map(KernelText::of)
 }
 
-/// The kernel that does a part of a step over and over, as [`implicit`] has its.
+/// The kernel that does a part of a step over and over, as that of an implicit method is laid out.
 pub fn part(
     system: impl Into<DeviceSystem>,
     part: StepPart,

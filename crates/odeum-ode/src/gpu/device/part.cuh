@@ -38,7 +38,7 @@ OD_FN real od_factor_part(const OdTask &task, const OdSystem &x, OdMemory &memor
 extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
 od_part(const OdTask task) {
     OD_GROUP_MEMORY(memory);
-    OdStepLoop c;
+    OdStepLoop c = {};
     OdSystem x;
     x.g = od_group(task, memory);
     const OdGroup &g = x.g;
