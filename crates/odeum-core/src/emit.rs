@@ -14,7 +14,7 @@
 //! - for every elementary function a twin that is not inlined: `od_exp_call`, `od_pow_call`, …
 //!   A function with more than [`INLINE_CALLS`] elementary functions calls the twins.
 //!
-//! Names of the form `v0`, `y0` and `p0` belong to the function: accessors must not expand to
+//! Names of the form `v0`, `y0`, `p0` and `at0` belong to the function: accessors must not expand to
 //! them. Everything else is `+ - * /`, comparisons, `&& || !` and `?:`. Integer powers are written as
 //! the multiplications of [`Real::powi`](crate::Real::powi). Every value has a name of its own
 //! and is assigned once, in an order that keeps few alive. Equal graphs give equal text.
@@ -134,9 +134,7 @@ fn part(graph: &Graph, outputs: &[usize], name: &str, signature: &Signature) -> 
     let mut printer = Printer::new(&wanted, outputs, signature);
     let mut text = signature.open(name);
     printer.outputs_at(|node| node.is_leaf());
-    for id in wanted.narrow_schedule() {
-        printer.operation(id);
-    }
+    wanted.narrow_schedule().into_iter().for_each(|id| printer.operation(id));
     text.push_str(&printer.text);
     text.push_str("}\n");
     text
@@ -154,6 +152,45 @@ struct Printer<'a> {
     gives: HashMap<NodeId, Vec<usize>>,
     /// Whether elementary functions are called out of line.
     out_of_line: bool,
+    /// Statements that take an output from its value, where that is not an assignment to the signature's.
+    takes: Option<&'a dyn Fn(usize, &str) -> Option<String>>,
+    /// What the text reads from tables, where it does.
+    tables: Option<Numbers>,
+    /// Where the value that a condition chooses stands in a pair of numbers.
+    choices: HashMap<NodeId, String>,
+}
+
+/// Numbers of a text that it reads from tables, by their bits.
+#[derive(Default)]
+struct Numbers {
+    single: Vec<u64>,
+    /// What a choice gives where its condition holds, and where not.
+    pairs: Vec<[u64; 2]>,
+}
+
+impl Numbers {
+    /// The place of an entry in a table, at its end if it is new.
+    fn place<T: PartialEq>(table: &mut Vec<T>, entry: T) -> usize {
+        table.iter().position(|other| *other == entry).unwrap_or_else(|| {
+            table.push(entry);
+            table.len() - 1
+        })
+    }
+
+    /// The tables `od_numbers` and `od_pairs`, as far as there are any.
+    fn text(&self) -> String {
+        let table = |name: &str, bits: &[u64]| {
+            let numbers: Vec<String> =
+                bits.iter().map(|bits| literal(f64::from_bits(*bits))).collect();
+            let (len, list) = (numbers.len(), numbers.join(", "));
+            if len == 0 {
+                String::new()
+            } else {
+                format!("__constant__ real {name}[{len}] = {{{list}}};\n")
+            }
+        };
+        table("od_numbers", &self.single) + &table("od_pairs", self.pairs.as_flattened())
+    }
 }
 
 impl<'a> Printer<'a> {
@@ -171,6 +208,9 @@ impl<'a> Printer<'a> {
             n_values: 0,
             gives,
             out_of_line: graph.counts().functions > INLINE_CALLS,
+            takes: None,
+            tables: None,
+            choices: HashMap::new(),
         }
     }
 
@@ -183,11 +223,13 @@ impl<'a> Printer<'a> {
     fn operation(&mut self, id: NodeId) {
         let Node::Op(op, _) = self.graph.node(id) else { return };
         let info = op.info();
-        let mut expression = info.c.to_owned();
+        let choice = self.choice(id);
+        let mut expression = choice.as_deref().unwrap_or(info.c).to_owned();
         if self.out_of_line && info.class == Class::Function {
             expression = expression.replacen('(', "_call(", 1);
         }
-        for (k, &operand) in self.graph.node(id).args().iter().enumerate() {
+        let operands = if choice.is_some() { 0 } else { info.arity };
+        for (k, &operand) in self.graph.node(id).args()[..operands].iter().enumerate() {
             let name = self.name(operand);
             expression = expression.replace(&format!("{{{k}}}"), &name);
         }
@@ -211,6 +253,10 @@ impl<'a> Printer<'a> {
     fn assign(&mut self, id: NodeId) {
         for output in self.gives.remove(&id).unwrap_or_default() {
             let value = self.name(id);
+            if let Some(takes) = self.takes {
+                takes(output, &value).into_iter().for_each(|statement| self.line(&statement));
+                continue;
+            }
             let place = spell(&self.signature.output, output);
             let comment = match self.graph.state_names().get(output) {
                 Some(name) => format!("  // {}", printable(name)),
@@ -220,6 +266,35 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// A number: by its place in the table if there is one, unless an instruction holds it, of which the lower half of
+    /// the bits is zero.
+    fn number(&mut self, bits: u64) -> String {
+        let x = f64::from_bits(bits);
+        let Some(tables) = &mut self.tables else { return literal(x) };
+        if !x.is_finite() || bits as u32 == 0 {
+            return literal(x);
+        }
+        format!("od_numbers[{}]", Numbers::place(&mut tables.single, bits))
+    }
+
+    /// A choice between two numbers: an entry of the table of pairs, whose index depends on the condition.
+    fn choice(&mut self, id: NodeId) -> Option<String> {
+        let Node::Op(Op::Select, [condition, a, b]) = self.graph.node(id) else { return None };
+        let number = |id: NodeId| match self.graph.node(id) {
+            Node::Const(bits) if f64::from_bits(bits).is_finite() => Some(bits),
+            _ => None,
+        };
+        let pair = [number(a)?, number(b)?];
+        let first = 2 * Numbers::place(&mut self.tables.as_mut()?.pairs, pair);
+        if !self.choices.contains_key(&condition) {
+            let holds = self.name(condition);
+            let at = format!("at{}", self.choices.len());
+            self.line(&format!("const unsigned {at} = {holds} ? 0u : 1u;"));
+            self.choices.insert(condition, at);
+        }
+        Some(format!("od_pairs[{first} + {}]", self.choices[&condition]))
+    }
+
     /// What a node is called. A state or parameter that is used more than once is read into a
     /// variable the first time.
     fn name(&mut self, id: NodeId) -> String {
@@ -227,7 +302,7 @@ impl<'a> Printer<'a> {
             return name.clone();
         }
         let (read, variable) = match self.graph.node(id) {
-            Node::Const(bits) => return literal(f64::from_bits(bits)),
+            Node::Const(bits) => return self.number(bits),
             Node::Time => return self.signature.time.clone(),
             Node::State(i) => (spell(&self.signature.state, i as usize), format!("y{i}")),
             Node::Param(j) => (spell(&self.signature.param, j as usize), format!("p{j}")),

@@ -33,8 +33,9 @@ impl Cubin {
             }
             if line.contains("Compiling entry function") || line.contains("Function properties for")
             {
-                // A second block follows for functions that are called: it is not the kernel's.
-                mine = line.contains(kernel);
+                // Another block follows for each function that is called, whose name may contain the kernel's.
+                mine = line.trim_end().ends_with(&format!(" {kernel}"))
+                    || line.contains(&format!("'{kernel}'"));
             }
             let before = |word: &str| -> Option<u32> {
                 let (head, _) = line.split_once(word)?;

@@ -1,29 +1,26 @@
 //! Recorded systems as what one thread evaluates by itself.
 
 use super::group::MatrixPlaces;
-use super::{Signature, function};
+use super::{Numbers, Printer, Signature, function};
 use crate::graph::{Graph, Node};
-use std::fmt::Write;
 
 /// A small system by one thread, in straight code: the functions of [`Grouped`](super::Grouped) for an `OD_WIDTH` of 1.
 ///
 /// ```text
 /// void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams &p, real *f);
-/// void od_group_linearise(const OdGroup &g, real t, const real *y, const OdParams &p, real *f,
-///                         od_entry *matrix);
+/// void od_group_linearise(const OdGroup &g, real t, const real *y, const OdParams &p, real *f, od_entry *matrix);
 /// void od_group_time_derivative(const OdGroup &g, real t, const real *y, const OdParams &p, real *dfdt);
 /// ```
 ///
-/// the last where f depends on the time. Every index is a number, so that arrays of the
-/// thread become registers; parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives;
-/// all others are set to zero, and entries whose place is `places.len` are left out. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of
-/// its surroundings there must be `OD_FN`, `od_entry`, `OdGroup` and `OdParams`.
+/// the last where f depends on the time. Every index is a number, so that arrays of the thread become registers;
+/// parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives; entries whose place is
+/// `places.len` are left out. Numbers stand in tables, from which instructions take them: in the code they would be most
+/// of it. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of its surroundings
+/// there must be `OD_FN`, `od_entry`, `OdGroup` and `OdParams`.
 pub fn straight(graph: &Graph, places: &MatrixPlaces) -> String {
-    let time = graph.uses_time().then(|| graph.time_derivative().fused());
-    let mut text = function(&graph.fused(), "od_group_rhs", &signature("f"));
-    text += &function(&graph.linearised().fused(), "od_straight_linearise", &signature("all"));
-    text += &linearise(graph.outputs().len(), places);
-    if let Some(time) = time {
+    let mut text = evaluate(&graph.linearised().fused(), graph.outputs().len(), places);
+    if graph.uses_time() {
+        let time = graph.time_derivative().fused();
         text += &function(&time, "od_group_time_derivative", &signature("dfdt"));
     }
     text
@@ -57,60 +54,70 @@ fn signature(output: &str) -> Signature {
     }
 }
 
-/// Gives n components of f and the entries of the Jacobian their places.
-fn linearise(n: usize, places: &MatrixPlaces) -> String {
-    let mut sources = vec![None; places.len as usize];
-    let entries = places.entries.iter().zip(n..);
-    for (&place, source) in entries.filter(|(place, _)| **place < places.len) {
-        sources[place as usize] = Some(source);
-    }
-    // Writing to a string cannot fail.
-    let mut text = String::from(
-        "OD_FN void od_group_linearise(\n    const OdGroup &g, real t, const real *y, const OdParams &p, real *f, \
-         od_entry *matrix) {\n",
+/// The functions of f, which are the first n outputs, and of f and the entries of its Jacobian.
+fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces) -> String {
+    let takes = |output: usize, value: &str| match output.checked_sub(n).map(|e| places.entries[e])
+    {
+        None => Some(format!("f[{output}] = {value};")),
+        Some(place) if place < places.len => Some(format!("matrix[{place}] = od_entry(-{value});")),
+        Some(_) => None,
+    };
+    let signature = signature("f");
+    let mut tables = Numbers::default();
+    let mut body = |end: usize| {
+        let outputs: Vec<usize> = (0..end).collect();
+        let wanted = all.subset(&outputs);
+        let mut printer = Printer::new(&wanted, &outputs, &signature);
+        printer.takes = Some(&takes);
+        printer.tables = Some(std::mem::take(&mut tables));
+        printer.outputs_at(|node| node.is_leaf());
+        wanted.narrow_schedule().into_iter().for_each(|id| printer.operation(id));
+        tables = printer.tables.unwrap_or_default();
+        printer.text
+    };
+    let head = "const OdGroup &g, real t, const real *y, const OdParams &p, real *f";
+    let text = format!(
+        "OD_FN void od_group_rhs({head}) {{\n{}}}\n\
+         OD_FN void od_group_linearise({head}, od_entry *matrix) {{\n{}}}\n",
+        body(n),
+        body(all.outputs().len())
     );
-    let _ = writeln!(text, "    real all[{}];", n + places.entries.len());
-    text += "    od_straight_linearise(g, t, y, p, all);\n";
-    for i in 0..n {
-        let _ = writeln!(text, "    f[{i}] = all[{i}];");
-    }
-    for (place, source) in sources.iter().enumerate() {
-        let value = source.map_or("0".to_owned(), |source| format!("-all[{source}]"));
-        let _ = writeln!(text, "    matrix[{place}] = od_entry({value});");
-    }
-    text + "}\n"
+    tables.text() + &text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Real;
+    use crate::{Real, Symbol};
 
     #[test]
     fn text_is_readable_and_stable() {
-        let graph = Graph::record(1, 1, |_, y, p| vec![p[0] * y[0] * y[0]]);
+        let graph = Graph::record(1, 1, |_, y, p| {
+            let [low, high] = [0.1, 2.0].map(Symbol::lit);
+            vec![Symbol::select(y[0].lt(p[0]), low, high) * y[0] * y[0]]
+        });
         let places = MatrixPlaces { entries: vec![1], unused: 2, zero: 2, len: 2 };
         let expected = "\
-OD_FN void od_group_rhs(const OdGroup & g, real t, const real * y, const OdParams & p, real * f) {
+__constant__ real od_pairs[2] = {R(0.1), R(2.0)};
+OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams &p, real *f) {
     const real y0 = y[0];
-    const real v0 = y0 * p[0] * y0;
-    f[0] = v0;  // y0
+    const bool v0 = y0 < p[0];
+    const unsigned at0 = v0 ? 0u : 1u;
+    const real v1 = od_pairs[0 + at0];
+    const real v2 = y0 * v1;
+    const real v3 = y0 * v2;
+    f[0] = v3;
 }
-OD_FN void od_straight_linearise(const OdGroup & g, real t, const real * y, const OdParams & p, real * all) {
+OD_FN void od_group_linearise(const OdGroup &g, real t, const real *y, const OdParams &p, real *f, od_entry *matrix) {
     const real y0 = y[0];
-    const real v0 = y0 * p[0];
-    const real v1 = y0 * v0;
-    all[0] = v1;  // y0
-    const real v2 = v0 + v0;
-    all[1] = v2;
-}
-OD_FN void od_group_linearise(
-    const OdGroup &g, real t, const real *y, const OdParams &p, real *f, od_entry *matrix) {
-    real all[2];
-    od_straight_linearise(g, t, y, p, all);
-    f[0] = all[0];
-    matrix[0] = od_entry(0);
-    matrix[1] = od_entry(-all[1]);
+    const bool v0 = y0 < p[0];
+    const unsigned at0 = v0 ? 0u : 1u;
+    const real v1 = od_pairs[0 + at0];
+    const real v2 = y0 * v1;
+    const real v3 = y0 * v2;
+    f[0] = v3;
+    const real v4 = v2 + v2;
+    matrix[1] = od_entry(-v4);
 }
 ";
         assert_eq!(straight(&graph, &places), expected);

@@ -11,6 +11,7 @@ template <bool D> OD_FN void od_keep_zero(const OdGas &gas, const OdGasChunk &ch
 
 template <bool D> OD_FN void od_clear_parts(const OdGas &gas) {
     typedef typename OdProduction<D>::Value Value;
+#pragma unroll 1
     for (unsigned i = gas.g.slot; i <= OD_GAS_PART_COUNT; i += OD_WIDTH) {
         gas.array_of<Value>(OD_GAS_PARTS)[i] = Value{};
     }
@@ -23,6 +24,7 @@ OD_FN typename OdProduction<D>::Value od_gas_production(const OdGas &gas, unsign
     const Value *parts = gas.array_of<Value>(OD_GAS_PARTS);
     const unsigned end = od_gas_table<unsigned>(gas.g, OD_GAS_PART_STARTS, k + 1);
     OdProduction<D> sum = {};
+#pragma unroll 1
     for (unsigned i = od_gas_table<unsigned>(gas.g, OD_GAS_PART_STARTS, k); i < end; ++i) {
         sum.add(parts[i], 0);
     }
@@ -70,6 +72,7 @@ OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams 
         OD_GROUP_BARRIER();
     }
     real released = 0, moles = 0;
+#pragma unroll 1
     for (unsigned k = g.slot; k < OD_GAS_SPECIES; k += OD_WIDTH) {
         const real w = od_gas_production<false>(gas, k) * gas.recip_density;
         f[1 + k] = od_gas_number(g, OD_GAS_WEIGHT, k) * w;
@@ -128,6 +131,7 @@ OD_FN OdGasHeat od_linearise_state(
     const OdGas &gas, const OdSpeciesSums &own, real *f, od_entry *matrix) {
     const OdGroup &g = gas.g;
     real released = 0, moles = 0, released_t = 0, released_m = 0, moles_t = 0, moles_m = 0;
+#pragma unroll 1
     for (unsigned k = g.slot; k < OD_GAS_SPECIES; k += OD_WIDTH) {
         const OdGasRecord sum = od_gas_production<true>(gas, k);
         const real w = sum.q * gas.recip_density;
@@ -192,6 +196,7 @@ struct OdGasColumn {
 // Columns of the species: the entries of their rows, and of the rows T and m the sums of these.
 OD_FN void od_linearise_columns(const OdGas &gas, const OdGasHeat &heat, od_entry *matrix) {
     const OdGroup &g = gas.g;
+#pragma unroll 1
     for (unsigned r = 0; r < OD_GAS_COLUMN_COUNT; ++r) {
         const uint2 steps = od_gas_table<uint2>(g, OD_GAS_COLUMN_ROUNDS, r);
         const unsigned j = od_gas_short(g, OD_GAS_COLUMN_TARGETS, r * OD_WIDTH + g.slot);
@@ -199,6 +204,7 @@ OD_FN void od_linearise_columns(const OdGas &gas, const OdGasHeat &heat, od_entr
         if (j >= OD_GAS_SPECIES) continue;
         const real recip_weight = od_gas_number(g, OD_GAS_RECIP_WEIGHT, j);
         OdGasColumn sum = {0, 0};
+#pragma unroll 2
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
             const unsigned at = step * OD_WIDTH + g.slot;
 #if OD_GAS_WIDE_PLACES
@@ -230,6 +236,7 @@ OD_FN void od_linearise_columns(const OdGas &gas, const OdGasHeat &heat, od_entr
 OD_FN void od_group_linearise(
     const OdGroup &g, real t, const real *y, const OdParams &p, real *f, od_entry *matrix) {
     const OdGas gas = od_gas(g, y, p);
+#pragma unroll 4
     for (unsigned i = g.slot; i < OD_GAS_PLACES; i += OD_WIDTH) matrix[i] = 0;
     const OdSpeciesSums own = od_gas_species<true>(gas, y);
     od_clear_parts<true>(gas);

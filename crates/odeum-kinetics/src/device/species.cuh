@@ -112,9 +112,11 @@ OD_FN void od_keep_species(
 // X and log2 X of every set of colliders, the last of which has none.
 OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
     const OdGroup &g = gas.g;
+#pragma unroll 1
     for (unsigned r = 0; r < OD_GAS_SET_COUNT; ++r) {
         const uint2 steps = od_gas_table<uint2>(g, OD_GAS_SET_ROUNDS, r);
         real listed = 0;
+#pragma unroll 1
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
             const unsigned at = step * OD_WIDTH + g.slot;
             const uint2 k = od_gas_table<uint2>(g, OD_GAS_SET_SPECIES, at);
@@ -159,6 +161,7 @@ template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const rea
     const OdGroup &g = gas.g;
     const OdGasBasis basis = od_gas_basis(gas);
     OdSpeciesSums sums = {0, 0};
+#pragma unroll 1
     for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
         const unsigned k = od_gas_short(g, OD_GAS_PAIR_SPECIES, i);
         od_keep_species<D>(gas, y, k, od_pair_state(gas, basis, i), sums);

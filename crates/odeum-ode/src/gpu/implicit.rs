@@ -43,8 +43,9 @@ struct Family {
     keeps_jacobian: bool,
     /// Whether there are factors of a complex matrix, too.
     complex: bool,
-    /// Vectors of a system that are alive at once, about.
+    /// Vectors of a system that are alive at once, about, and of these the stages that wait for the end of the step.
     vectors: usize,
+    stages: usize,
     /// More memory of a group \[bytes\].
     scratch: usize,
     /// What the kernel does, where that is not a whole integration.
@@ -63,6 +64,7 @@ impl Family {
                 keeps_jacobian: false,
                 complex: false,
                 vectors: 8,
+                stages: rosenbrock.tableau.stages(),
                 scratch: 0,
                 part: None,
             }),
@@ -74,6 +76,7 @@ impl Family {
                 keeps_jacobian: true,
                 complex: true,
                 vectors: 14,
+                stages: 0,
                 scratch: 0,
                 part: None,
             }),
@@ -85,6 +88,7 @@ impl Family {
                 keeps_jacobian: true,
                 complex: false,
                 vectors: 12,
+                stages: 0,
                 scratch: exponential::device::scratch(method, n, word),
                 part: None,
             }),
@@ -115,10 +119,14 @@ struct Linear {
     /// Functions that evaluate, linearise, factor and solve.
     text: String,
     tables: Tables,
-    /// Entries of the matrix, of a right-hand side, and the entry of the matrix that nobody reads.
+    /// Entries of the matrix, of these the first ones that may be entries of J, those of a right-hand side, and the entry
+    /// of the matrix that nobody reads.
     matrix: usize,
+    jacobian: usize,
     x: usize,
     unused: usize,
+    /// States that never change, of those that one thread integrates.
+    constant: Vec<usize>,
     /// Memory of what evaluates the system \[bytes\].
     work: usize,
     uses_time: bool,
@@ -146,6 +154,8 @@ fn grouped(
         text,
         tables,
         matrix: places.len as usize,
+        jacobian: places.len as usize,
+        constant: Vec::new(),
         x: lu.x_entries(),
         unused: places.unused as usize,
         work: group.memory,
@@ -153,15 +163,20 @@ fn grouped(
     }
 }
 
-/// The plan of elimination, and the places of all entries of the Jacobian: of states that never change, such as inert
-/// species, the columns are left out. Slopes and stages of these are zero, so nothing reads the columns.
-fn without_constant_states(graph: &Graph) -> (StraightLu, MatrixPlaces) {
-    let is_constant = |j: usize| graph.node(graph.outputs()[j]).constant() == Some(0.0);
+/// States that never change, such as inert species, whatever the method: their slopes and stages are zero.
+fn constant_states(graph: &Graph) -> Vec<usize> {
+    let slope = |i: &usize| graph.node(graph.outputs()[*i]).constant();
+    (0..graph.outputs().len()).filter(|i| slope(i) == Some(0.0)).collect()
+}
+
+/// The plan of elimination, and the places of all entries of the Jacobian, without what belongs to constant states.
+fn without(graph: &Graph, constant: &[usize]) -> (StraightLu, MatrixPlaces) {
+    let is_constant = |j: usize| constant.contains(&j);
     let pattern = graph.matrix_pattern();
     let rows: Vec<Vec<usize>> = (0..pattern.rows())
         .map(|i| pattern.row(i).iter().copied().filter(|&j| !is_constant(j)).collect())
         .collect();
-    let lu = StraightLu::new(&Pattern::from_rows(pattern.cols(), &rows));
+    let lu = StraightLu::new(&Pattern::from_rows(pattern.cols(), &rows), constant);
     let kept = lu.places();
     let mut next = kept.entries.iter();
     let place = |(_, j): (usize, usize)| {
@@ -176,7 +191,8 @@ fn without_constant_states(graph: &Graph) -> (StraightLu, MatrixPlaces) {
 /// By one thread, where the system is small and recorded; `each`: entries that the matrices have for each place.
 fn straight(system: &DeviceSystem, by: JacobianBy, each: usize) -> Option<Linear> {
     let graph = system.graph.as_deref()?;
-    let (lu, places) = without_constant_states(graph);
+    let constant = constant_states(graph);
+    let (lu, places) = without(graph, &constant);
     if places.len as usize * each > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;
     }
@@ -188,11 +204,24 @@ fn straight(system: &DeviceSystem, by: JacobianBy, each: usize) -> Option<Linear
         text,
         tables: Tables::default(),
         matrix: places.len as usize,
+        jacobian: lu.jacobian_entries(),
         x: graph.outputs().len(),
         unused: places.unused as usize,
         work: 0,
         uses_time: graph.uses_time(),
+        constant,
     })
+}
+
+/// Which states of n one thread integrates, and which never change.
+fn write_states(text: &mut Text, n: usize, constant: &[usize]) {
+    let is_constant = |i: &usize| constant.contains(i);
+    let numbers = |wanted: bool| -> Vec<String> {
+        (0..n).filter(|i| is_constant(i) == wanted).map(|i| i.to_string()).collect()
+    };
+    text.define("OD_CHANGING", n - constant.len());
+    text.table("int", "od_changing(int e)", "e", &numbers(false));
+    text.table("int", "od_constant_state(int k)", "k", &numbers(true));
 }
 
 /// Bytes of the structure `OdMemory` (device/linearised.cuh) with matrices of so many.
@@ -263,9 +292,12 @@ fn kernel_of(
     let by = method.jacobian_by().unwrap_or_default();
     let alone = if least_width == 1 { straight(system, by, of_place / entry) } else { None };
     let (linear, layout, in_global) = if let Some(linear) = alone {
+        let changing = dim - linear.constant.len();
+        let matrices = linear.matrix * of_place;
         let vectors = family.vectors + vectors_of(by);
-        let bytes = linear.matrix * of_place + vectors * dim * word;
-        (linear, Layout::implicit(bytes / 4), false)
+        let registers = (matrices + vectors * changing * word) / 4;
+        let columns = family.stages * changing * word;
+        (linear, Layout::implicit(registers, columns, limits), false)
     } else {
         let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });
         let linear = grouped(system, by, width, largest, single);
@@ -295,12 +327,19 @@ fn kernel_of(
     text.define("OD_GROUP_WORK", linear.work.div_ceil(word).max(1));
     text.define("OD_MATRIX_UNUSED", format_args!("{}u", linear.unused));
     text.define("OD_GROUP_BYTES", layout.shared / (layout.block / layout.width));
+    text.define("OD_JACOBIAN_ENTRIES", format_args!("{}u", linear.jacobian));
+    let changing = dim - linear.constant.len();
+    let has_columns = layout.width == 1 && layout.shared > 0;
+    text.define("OD_STAGE_COLUMNS", if has_columns { family.stages * changing } else { 0 });
     text.define("OD_MATRIX_IN_GLOBAL", u8::from(in_global));
     text.define("OD_SCRATCH_BYTES", scratch);
     text.define("OD_GLOBAL_BYTES", layout.global / (layout.block / layout.width));
     text.define("OD_MOST_STAGE_REGISTERS", STAGE_REGISTERS);
-    source::common(&mut text, dim, traits, &layout);
+    source::common(&mut text, traits);
     text.line(format_args!("typedef {} od_entry;", if single { "float" } else { "double" }));
+    if layout.width == 1 {
+        write_states(&mut text, dim, &linear.constant);
+    }
     text.line(GROUP);
     text.line(WORK);
     text.line(linear.tables.defines());

@@ -106,11 +106,18 @@ impl Layout {
         Layout { width, ..Layout::threads(Storage::Lanes, WARP, LANE_WARPS, shared) }
     }
 
-    /// One thread per system, for an implicit method whose state and matrix take so many registers.
-    pub(crate) fn implicit(registers: usize) -> Self {
-        let storage = if registers <= 255 { Storage::Registers } else { Storage::Local };
-        let warps = warps_by_registers(registers.max(64)).clamp(8, 16);
-        Layout::threads(storage, 2 * WARP, warps / 2, 0)
+    /// One thread per system, for an implicit method whose state and matrix take so many registers; where these are too
+    /// many, stages take `bytes` of shared memory.
+    pub(crate) fn implicit(registers: usize, bytes: usize, limits: &Limits) -> Self {
+        let columns = || shared(bytes, registers, limits).filter(|_| bytes <= MOST_OF_COLUMNS);
+        match if registers <= 255 { None } else { columns() } {
+            Some(layout) => layout,
+            None => {
+                let storage = if registers <= 255 { Storage::Registers } else { Storage::Local };
+                let warps = warps_by_registers(registers.max(64)).clamp(8, 16);
+                Layout::threads(storage, 2 * WARP, warps / 2, 0)
+            }
+        }
     }
 
     /// A group of `width` threads per system, each with `bytes` of shared memory and `global` of global; `None` when
@@ -144,6 +151,10 @@ impl Layout {
 /// Warps on a multiprocessor where systems have several lanes: these few have all the registers
 /// they want (Pleiades, 1,024 systems, H200: 0.122 ms; with twelve 0.166, with sixteen 0.245).
 const LANE_WARPS: usize = 8;
+
+/// Shared memory of a thread for its stages \[bytes\], at most: the other half of that memory is the cache of what
+/// registers do not hold.
+const MOST_OF_COLUMNS: usize = 512;
 
 /// Warps on a multiprocessor at most where groups of threads have systems: with more, their registers do not hold what
 /// they need.

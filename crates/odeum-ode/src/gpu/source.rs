@@ -104,7 +104,7 @@ pub(crate) fn erk(
     text.define("OD_SLOTS", slots.len());
     text.define("OD_PAIRED", slots.has_paired());
     text.define("OD_FULL_STAGES", i32::from(slots.full_stages));
-    common(&mut text, graph.outputs().len(), traits, layout);
+    common(&mut text, traits);
     coefficients(&mut text, tableau, layout.storage);
     let integers = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>();
     let component = integers(&slots.component);
@@ -179,7 +179,7 @@ pub(crate) fn rkc(graph: &Graph, rkc: &Rkc, traits: &Traits, layout: &Layout) ->
     ] {
         text.define(name, literal(number));
     }
-    common(&mut text, graph.outputs().len(), traits, layout);
+    common(&mut text, traits);
     let fused = graph.fused();
     text.line(emit::function(&fused, "od_rhs", &signature()));
     if let (2, Some(radius)) = (bound, graph.spectral_radius()) {
@@ -279,8 +279,8 @@ fn upper_case(status: Status) -> String {
     name
 }
 
-/// Headers of every kernel of systems of so many components.
-pub(super) fn common(text: &mut Text, dim: usize, traits: &Traits, layout: &Layout) {
+/// Headers of every kernel.
+pub(super) fn common(text: &mut Text, traits: &Traits) {
     text.line("#ifdef __CUDACC__");
     text.line(CUDA);
     text.line("#endif");
@@ -300,17 +300,12 @@ pub(super) fn common(text: &mut Text, dim: usize, traits: &Traits, layout: &Layo
     }
     text.line(STEP_LOOP);
     if !traits.ranges.is_empty() {
-        // The compiler knows the component where one thread has them all in straight code.
-        let known = layout.width == 1 && dim <= unrolled_components(layout);
-        write_ranges(text, traits, if known { Text::table } else { Text::table_in_memory });
+        write_ranges(text, traits);
     }
 }
 
-/// A way to write a table.
-type WriteTable = fn(&mut Text, &str, &str, &str, &[String]);
-
 /// The bounds of the components, as far as there are any, and what reads them.
-fn write_ranges(text: &mut Text, traits: &Traits, table: WriteTable) {
+fn write_ranges(text: &mut Text, traits: &Traits) {
     // Infinity has no literal; nor is there need, as no state is infinite.
     let most = if traits.float { f64::from(f32::MAX) } else { f64::MAX };
     for (kind, name) in [(RangeKind::Data, "data"), (RangeKind::Physical, "physical")] {
@@ -323,7 +318,7 @@ fn write_ranges(text: &mut Text, traits: &Traits, table: WriteTable) {
             bounds[1][range.component] = literal(range.upper.clamp(-most, most));
         }
         for (side, bounds) in ["lower", "upper"].into_iter().zip(&bounds) {
-            table(text, "real", &format!("od_{name}_{side}(int i)"), "i", bounds);
+            text.table_in_memory("real", &format!("od_{name}_{side}(int i)"), "i", bounds);
         }
     }
     text.define("OD_RANGE_MARGIN", literal(ranges::MARGIN));

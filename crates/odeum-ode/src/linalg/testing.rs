@@ -76,7 +76,7 @@ impl Kind {
 
     fn plan(&self, pattern: &Pattern) -> Plan {
         if self.width == 1 {
-            let lu = StraightLu::new(pattern);
+            let lu = StraightLu::new(pattern, &[]);
             // The kernel knows it.
             assert!(lu.places().entries.iter().copied().eq(0..pattern.nnz() as u32));
             let (text, numbers) = (lu.text(), lu.numbers());

@@ -147,14 +147,17 @@ fn agrees<T: Scalar>(graph: &Graph, width: usize, single: bool, states: &[f64], 
             near(slopes[s * n + i], f[i], tolerance, &format!("f {i}"));
             near(linearised[s * n + i], f[i], tolerance, &format!("f {i} with J"));
         }
-        let mut wanted = vec![0.0; len];
-        for (e, &place) in places.entries.iter().enumerate() {
-            wanted[place as usize] = -jacobian[e];
+        let mut wanted = vec![None; len];
+        // A group writes zero elsewhere; what fills its rows up goes where nobody reads it.
+        if width > 1 {
+            wanted.fill(Some(0.0));
+            wanted[places.unused as usize] = None;
         }
-        // What fills rows up goes where nobody reads it.
-        for (place, &wanted) in
-            wanted.iter().enumerate().filter(|&(at, _)| at as u32 != places.unused)
-        {
+        for (e, &place) in places.entries.iter().enumerate() {
+            wanted[place as usize] = Some(-jacobian[e]);
+        }
+        let wanted = wanted.into_iter().enumerate();
+        for (place, wanted) in wanted.filter_map(|(place, wanted)| Some((place, wanted?))) {
             near(matrices[s * len + place], wanted, entry_tolerance, &format!("place {place}"));
         }
     }

@@ -25,17 +25,22 @@ OD_FN void od_keep_quotients(const OdGroup &g, int k, const real *f, const real 
 }
 #endif
 
-// Into `slope`, the places of -J, and `rate` of the memory, from the state there, of which each thread has its components.
+// f into `slope` of the memory, at a state of which each thread has its components. `linearise`: and the places of -J, and
+// `rate`. There is one copy of f in the cache of instructions: first at the state, then of each group, at last at a later
+// time.
 template <class Memory>
-OD_FN void od_linearise_by_differences(const OdGroup &g, real t, Memory &memory, const real (&y)[OD_EACH],
-                                       const OdParams &p) {
+OD_FN void od_evaluate_by_differences(const OdGroup &g, real t, Memory &memory, const real (&y)[OD_EACH],
+                                      const OdParams &p, bool linearise) {
     od_entry *const matrix = memory.matrices().jacobian();
-    OD_UNROLL_OWN
-    for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) matrix[e] = od_entry(0);
+#if OD_WIDTH > 1
+    if (linearise) {
+        for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) matrix[e] = od_entry(0);
+    }
+#endif
     const real later = t + od_increment(t);
-    // First f at the state, then of each group, at last at a later time: there is one copy of f in the instruction cache.
+    const int end = linearise ? OD_COLUMN_GROUPS + OD_GROUP_USES_TIME : 0;
 #pragma unroll 1
-    for (int k = -1; k < OD_COLUMN_GROUPS + OD_GROUP_USES_TIME; ++k) {
+    for (int k = -1; k < end; ++k) {
         OD_OWN(e, i) {
             const bool moves = k >= 0 && od_column_group(g, i) == k;
             const real moved = moves ? y[e] + od_increment(y[e]) : y[e];

@@ -4,7 +4,15 @@
 // thread has the components slot, slot + OD_WIDTH, ...: OD_EACH at most. What threads read of each other goes
 // through memory of the group, with a barrier in between. Sums are in a fixed order: every thread has the same bits.
 
+//
+// One thread alone has straight code, which knows which states never change: it has the OD_CHANGING others, of which e is
+// the component od_changing(e).
+
+#if OD_WIDTH == 1
+#define OD_EACH OD_CHANGING
+#else
 #define OD_EACH ((OD_N + OD_WIDTH - 1) / OD_WIDTH)
+#endif
 
 struct OdGroup {
     unsigned slot;                  // of this thread in its group
@@ -19,9 +27,19 @@ struct OdCells {
 };
 
 // The components i of this thread, and their places e among them.
+#if OD_WIDTH == 1
+#define OD_OWN(e, i) \
+    OD_UNROLL_OWN for (int e = 0; e < OD_EACH; ++e) \
+        if (const int i = od_changing(e); i < OD_N)
+// The components i that never change.
+#define OD_CONSTANT_STATES(i) \
+    _Pragma("unroll") for (int k = 0; k < OD_N - OD_CHANGING; ++k) \
+        if (const int i = od_constant_state(k); i < OD_N)
+#else
 #define OD_OWN(e, i) \
     OD_UNROLL_OWN for (int e = 0, i = (int)g.slot; e < OD_EACH; ++e, i += OD_WIDTH) \
         if (OD_N % OD_WIDTH == 0 || i < OD_N)
+#endif
 #if OD_EACH <= 64
 #define OD_UNROLL_OWN _Pragma("unroll")
 #else
@@ -44,9 +62,15 @@ OD_FN unsigned od_group_take(const OdGroup &, unsigned *counter) { return atomic
 #endif
 
 #ifdef __CUDACC__
-OD_FN real od_group_sum(const OdGroup &g, real x) {
+// One copy, out of line: there are many sums, and the code must stay in the cache of instructions.
+static __device__ __noinline__ real od_warp_sum(real x) {
+    __syncwarp();
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) x = x + __shfl_xor_sync(0xffffffffu, x, step);
+    return x;
+}
+OD_FN real od_group_sum(const OdGroup &g, real x) {
+    x = od_warp_sum(x);
 #if OD_WIDTH > 32
     OD_GROUP_BARRIER();
     if (g.slot % 32 == 0) g.cells->values[g.slot / 32] = x;

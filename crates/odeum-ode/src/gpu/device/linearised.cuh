@@ -12,10 +12,8 @@ struct alignas(16) OdMatrices {
 #if OD_KEEPS_JACOBIAN
     od_entry kept[OD_MATRIX_PLACES];        // -J
     OD_FN_MEMBER od_entry *jacobian() { return kept; }
-    OD_FN_MEMBER const od_entry *jacobian() const { return kept; }
 #else
     OD_FN_MEMBER od_entry *jacobian() { return matrix; }
-    OD_FN_MEMBER const od_entry *jacobian() const { return matrix; }
 #endif
 #if OD_COMPLEX
     OdComplex complex[OD_MATRIX_PLACES];    // factors of a complex matrix
@@ -39,7 +37,6 @@ struct alignas(16) OdMemory {
 #else
     alignas(16) OdMatrices of_group;
     OD_FN_MEMBER OdMatrices &matrices() { return of_group; }
-    OD_FN_MEMBER const OdMatrices &matrices() const { return of_group; }
 #endif
 #if OD_SCRATCH_BYTES > 0
     alignas(16) unsigned char *scratch;     // more memory of the group, for the method
@@ -108,15 +105,21 @@ OD_FN void od_place(const OdTask &task, const OdGroup &g, OdMemory &memory) {
 }
 
 // Reads system s.
-OD_FN void od_read(const OdTask &task, OdSystem &x, unsigned s) {
+OD_FN void od_read(const OdTask &task, OdSystem &x, OdMemory &memory, unsigned s) {
     const OdGroup &g = x.g;
     x.p = od_params(task, s);
     OD_OWN(e, i) x.y[e] = task.states[(size_t)i * task.stride + s];
+#if OD_WIDTH == 1
+    OD_CONSTANT_STATES(i) memory.state[i] = task.states[(size_t)i * task.stride + s];
+#endif
 }
 
-OD_FN void od_write(const OdTask &task, const OdSystem &x, real *to, unsigned s) {
+OD_FN void od_write(const OdTask &task, const OdSystem &x, const OdMemory &memory, real *to, unsigned s) {
     const OdGroup &g = x.g;
     OD_OWN(e, i) to[(size_t)i * task.stride + s] = x.y[e];
+#if OD_WIDTH == 1
+    OD_CONSTANT_STATES(i) to[(size_t)i * task.stride + s] = memory.state[i];
+#endif
 }
 
 // After each evaluation of f at the state: keeps it of the component of the terminal event.
@@ -129,38 +132,51 @@ OD_FN void od_keep_event_slope(OdSystem &x, const OdMemory &memory) {
 #endif
 }
 
-// f and its derivatives at the state: `slope` and `jacobian()` of the memory, and `rate`. `moved`: f has not been
-// evaluated there.
-OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved = true) {
+// f at a state of which each thread has its components, into `slope`. `linearise`: and its derivatives, into
+// `jacobian()` of the memory, and `rate`; then it is the state of the system.
+OD_FN void od_evaluate(OdStepLoop &c, OdSystem &x, OdMemory &memory, real t, const real (&state)[OD_EACH],
+                       bool linearise) {
     const OdGroup &g = x.g;
-    OD_GROUP_BARRIER();
+    if (linearise) OD_GROUP_BARRIER();
 #if OD_BY_DIFFERENCES
-    od_linearise_by_differences(g, c.t, memory, x.y, x.p);
-    c.nfev += OD_COLUMN_GROUPS + OD_GROUP_USES_TIME;
+    od_evaluate_by_differences(g, t, memory, state, x.p, linearise);
+    c.nfev += linearise ? OD_COLUMN_GROUPS + OD_GROUP_USES_TIME : 0;
 #else
-    OD_OWN(e, i) memory.state[i] = x.y[e];
+    OD_OWN(e, i) memory.state[i] = state[e];
     OD_GROUP_BARRIER();
-    od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().jacobian());
+    if (linearise) {
+#if OD_WIDTH == 1
+        // To the compiler it is another state. Else what f has in common with its derivatives would be computed before the
+        // branch, and kept, at every evaluation of f.
+#pragma unroll
+        for (int i = 0; i < OD_N; ++i) memory.state[i] = od_opaque(memory.state[i]);
+#endif
+        od_group_linearise(g, t, memory.state, x.p, memory.slope, memory.matrices().jacobian());
 #if OD_GROUP_USES_TIME
-    od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
+        od_group_time_derivative(g, t, memory.state, x.p, memory.rate);
 #endif
+    } else {
+        od_group_rhs(g, t, memory.state, x.p, memory.slope);
+    }
 #endif
+    ++c.nfev;
+    if (!linearise) return;
 #if OD_GROUP_USES_TIME
     OD_OWN(e, i) x.rate[e] = memory.rate[i];
 #endif
     od_keep_event_slope(x, memory);
-    c.nfev += moved;
     ++c.njev;
 }
 
-// f at a state of which each thread has its components, into `slope`.
-OD_FN void od_evaluate(OdStepLoop &c, const OdSystem &x, OdMemory &memory, real t,
-                       const real (&state)[OD_EACH]) {
-    const OdGroup &g = x.g;
-    OD_OWN(e, i) memory.state[i] = state[e];
-    OD_GROUP_BARRIER();
-    od_group_rhs(g, t, memory.state, x.p, memory.slope);
-    ++c.nfev;
+// f and its derivatives at the state. `moved`: f has not been evaluated there.
+OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved = true) {
+    od_evaluate(c, x, memory, c.t, x.y, true);
+    c.nfev -= !moved;
+}
+
+// f there.
+OD_FN void od_evaluate(OdStepLoop &c, OdSystem &x, OdMemory &memory, real t, const real (&state)[OD_EACH]) {
+    od_evaluate(c, x, memory, t, state, false);
 }
 
 // Solves with the factors in `matrix`: b becomes the solution.
@@ -193,29 +209,30 @@ OD_FN void od_solve_complex(const OdSystem &x, OdMemory &memory, real (&re)[OD_E
 #endif
 
 // Whether f and its derivatives are numbers: -J, not its factors.
-OD_FN bool od_is_finite(const OdSystem &x, const OdMemory &memory) {
+OD_FN bool od_is_finite(const OdSystem &x, OdMemory &memory) {
     const OdGroup &g = x.g;
     real sum = real(0);
     OD_OWN(e, i) sum = od_fma(memory.slope[i], real(0), sum);
 #if OD_GROUP_USES_TIME
     OD_OWN(e, i) sum = od_fma(x.rate[e], real(0), sum);
 #endif
+    od_entry entries = od_entry(0);
     OD_UNROLL_OWN
-    for (unsigned e = g.slot; e < OD_MATRIX_ENTRIES; e += OD_WIDTH) {
-        const real entry = real(memory.matrices().jacobian()[e]);
-        if (e != OD_MATRIX_UNUSED) sum = od_fma(entry, real(0), sum);
+    for (unsigned e = g.slot; e < OD_JACOBIAN_ENTRIES; e += OD_WIDTH) {
+        const od_entry entry = memory.matrices().jacobian()[e];
+        if (e != OD_MATRIX_UNUSED) entries = od_minus_product(entries, entry, od_entry(0));
     }
-    return !od_group_any(g, sum != real(0));
+    return !od_group_any(g, sum != real(0) || entries != od_entry(0));
 }
 
 #if OD_PROBE
 // The size of the first step, from f and its derivatives. Hairer, Norsett & Wanner I, sec. II.4, with the curvature
 // y'' = J f + df/dt, as first_step.rs has it.
 OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem &x,
-                         const OdMemory &memory) {
+                         OdMemory &memory) {
     const OdGroup &g = x.g;
     real second[OD_EACH];
-    od_group_product(g, memory.matrices().jacobian(), memory.slope, second);
+    od_group_product<od_entry>(g, memory.matrices().jacobian(), memory.slope, second);
     // The matrix may change from here on.
     OD_GROUP_BARRIER();
     OdNorm state, slope, curvature;
@@ -262,6 +279,11 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMem
     const bool has_middle = method.middle(middle);
     // The component before, half-way and after, and f of it before.
     real of[4] = {real(0), real(0), real(0), x.event_slope};
+#if OD_WIDTH == 1
+    OD_CONSTANT_STATES(i) {
+        if (i == x.event_component) of[0] = of[1] = of[2] = memory.state[i];
+    }
+#endif
     OD_OWN(e, i) {
         if (i == x.event_component) of[0] = x.y[e], of[1] = has_middle ? middle[e] : after[e], of[2] = after[e];
     }
@@ -282,18 +304,28 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMem
 
 #if OD_RANGES
 // Whether the state lies outside the data of the model.
-OD_FN bool od_is_outside(const OdSystem &x) {
+OD_FN bool od_is_outside(const OdSystem &x, const OdMemory &memory) {
     const OdGroup &g = x.g;
     bool outside = false;
     OD_OWN(e, i) outside = outside || od_outside(i, x.y[e]);
+#if OD_WIDTH == 1
+    OD_CONSTANT_STATES(i) outside = outside || od_outside(i, memory.state[i]);
+#endif
     return od_group_any(g, outside);
 }
 
-// Whether it can be no state.
-OD_FN bool od_is_impossible(const OdTask &task, const OdSystem &x) {
+// Whether it can be no state. A thread that has all of a system reads where it has written it.
+OD_FN bool od_is_impossible(const OdTask &task, const OdSystem &x, unsigned s) {
     const OdGroup &g = x.g;
     bool impossible = false;
+#if OD_WIDTH == 1
+#pragma unroll 1
+    for (int i = 0; i < OD_PHYSICAL_END; ++i) {
+        impossible = impossible || od_impossible(task, i, task.end_states[(size_t)i * task.stride + s]);
+    }
+#else
     OD_OWN(e, i) impossible = impossible || od_impossible(task, i, x.y[e]);
+#endif
     return od_group_any(g, impossible);
 }
 #endif
@@ -301,17 +333,15 @@ OD_FN bool od_is_impossible(const OdTask &task, const OdSystem &x) {
 // Integrates systems from the queue until it is empty. A method has
 //
 //     void begin()                                    a piece begins: nothing is known of the past
-//     void prepare(c, x, memory)                      f and its derivatives at the state, as od_linearise
-//     OdAttempt attempt(task, c, x, memory, step, after)  a step of this signed size, to the state `after`; with the
-//                                                         cause OD_INVALID_PIVOTS where there are no factors
+//     OdAttempt attempt(task, c, x, memory, propose, after)  a step to the state `after`, of the signed size that
+//                                                         propose() gives once `slope`, `rate` and `jacobian()` are those
+//                                                         of the state where the method has none yet
 //     real next(step, factor)                         the signed size that follows, by a factor of the controller
 //     void settle(accepted)
 //     bool middle(state)                              with OD_EVENT: the state half-way through the last attempt, and
 //                                                     whether the method tells it (cpu/event.rs says which do)
 //
-// Who evaluates f at the state other than by od_linearise calls od_keep_event_slope. Why there are no factors, J tells,
-// which has gone into them: f and J are evaluated again, and looked at.
-#define OD_INVALID_PIVOTS -1
+// Who evaluates f at the state without linearising calls od_keep_event_slope.
 template <class Method>
 OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     OdStepLoop c;
@@ -328,10 +358,9 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
 #endif
     od_place(task, g, memory);
     const auto save = [&](unsigned k) {
-        od_write(task, x, task.saved + (size_t)k * OD_N * task.stride, c.system);
+        od_write(task, x, memory, task.saved + (size_t)k * OD_N * task.stride, c.system);
     };
-    bool busy = false, starting = false, invalid = false;
-    OdAttempt attempt;
+    bool busy = false, starting = false;
     OdWork work;
     work.begin();
     // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
@@ -339,28 +368,22 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
         if (!busy) {
             const unsigned s = od_group_take(g, task.next);
             if (s >= task.n_systems) break;
-            od_read(task, x, s);
+            od_read(task, x, memory, s);
             od_load(task, c, s, save);
             method.begin();
             starting = OD_PROBE && !c.resumed;
             busy = true;
         }
-        method.prepare(c, x, memory);
-#if OD_PROBE
-        if (starting) c.h = od_first(task, c, od_first_size(task, c, x, memory));
-        starting = false;
-#endif
         bool whole, lost;
-        const real step = od_propose(c, whole);
+        const auto propose = [&] {
+#if OD_PROBE
+            if (starting) c.h = od_first(task, c, od_first_size(task, c, x, memory));
+            starting = false;
+#endif
+            return od_propose(c, whole);
+        };
         real after[OD_EACH];
-        if (invalid) {
-            attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
-            invalid = false;
-        } else {
-            attempt = method.attempt(task, c, x, memory, step, after);
-            invalid = attempt.cause == OD_INVALID_PIVOTS;
-            if (invalid) continue;
-        }
+        const OdAttempt attempt = method.attempt(task, c, x, memory, propose, after);
         OdVerdict verdict = od_verdict(task, c, attempt, whole);
 #if OD_EVENT
         if (verdict.accepted) {
@@ -372,7 +395,7 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
         if (accepted) {
             OD_OWN(e, i) x.y[e] = after[e];
 #if OD_RANGES
-            c.outside += od_is_outside(x);
+            c.outside += od_is_outside(x, memory);
 #endif
         }
         method.settle(accepted);
@@ -383,10 +406,10 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
             starting = OD_PROBE;
         }
         if (next == OD_END) {
+            od_write(task, x, memory, task.end_states, c.system);
 #if OD_RANGES
-            if (od_reaches_end(status) && od_is_impossible(task, x)) status = OD_OUTSIDE_BOUNDS;
+            if (od_reaches_end(status) && od_is_impossible(task, x, c.system)) status = OD_OUTSIDE_BOUNDS;
 #endif
-            od_write(task, x, task.end_states, c.system);
             if (g.slot == 0) od_finish(task, c, status);
             work.end_system();
             busy = false;

@@ -4,26 +4,17 @@
 // system the part is done task.max_steps times; its end state is f, or the solution for f. The whole part is done every
 // time, as the compiler knows nothing of what it begins from and has to have ready what it ends with.
 
-#ifdef __CUDACC__
-OD_FN void od_unknown(double &x) { asm volatile("" : "+d"(x)); }
-OD_FN void od_unknown(float &x) { asm volatile("" : "+f"(x)); }
-#else
-OD_FN void od_unknown(double &) {}
-OD_FN void od_unknown(float &) {}
-#endif
-
-OD_FN void od_unknown(real (&values)[OD_EACH]) {
+OD_FN void od_make_opaque(real (&values)[OD_EACH]) {
     OD_UNROLL_OWN
-    for (int e = 0; e < OD_EACH; ++e) od_unknown(values[e]);
+    for (int e = 0; e < OD_EACH; ++e) values[e] = od_opaque(values[e]);
 }
 
-// What the memory of a thread holds; that of several threads the compiler leaves alone.
-OD_FN void od_unknown(OdMemory &memory) {
+// What the memory of a thread holds of the matrix; that of several threads the compiler leaves alone.
+OD_FN void od_make_opaque(OdMemory &memory, unsigned entries) {
 #if OD_WIDTH == 1
+    od_entry *const matrix = memory.matrices().matrix;
 #pragma unroll
-    for (int i = 0; i < OD_N; ++i) od_unknown(memory.slope[i]);
-#pragma unroll
-    for (unsigned e = 0; e < OD_MATRIX_ENTRIES; ++e) od_unknown(memory.matrices().matrix[e]);
+    for (unsigned e = 0; e < entries; ++e) matrix[e] = od_opaque(matrix[e]);
 #endif
 }
 
@@ -47,7 +38,7 @@ od_part(const OdTask task) {
     for (;;) {
         const unsigned s = od_group_take(g, task.next);
         if (s >= task.n_systems) break;
-        od_read(task, x, s);
+        od_read(task, x, memory, s);
         real b[OD_EACH];
 #if OD_PART_SOLUTION
         od_linearise(c, x, memory);
@@ -58,24 +49,27 @@ od_part(const OdTask task) {
         for (unsigned turn = 0; turn < task.max_steps; ++turn) {
 #if OD_PART_SOLUTION
             OD_OWN(e, i) b[e] = memory.slope[i];
-            od_unknown(b);
+            od_make_opaque(b);
             od_solve(x, memory, b);
-            od_unknown(b);
 #else
-            od_unknown(x.y);
+            od_make_opaque(x.y);
 #if OD_PART_RHS
             od_evaluate(c, x, memory, c.t, x.y);
 #else
             od_linearise(c, x, memory);
+            od_make_opaque(memory, OD_JACOBIAN_ENTRIES);
 #endif
 #if OD_PART_FACTORS
-            real growth = od_factor_part(task, x, memory);
-            od_unknown(growth);
+            od_opaque(od_factor_part(task, x, memory));
+            od_make_opaque(memory, OD_MATRIX_ENTRIES);
 #endif
-            od_unknown(memory);
             OD_OWN(e, i) b[e] = memory.slope[i];
 #endif
+            od_make_opaque(b);
         }
         OD_OWN(e, i) task.end_states[(size_t)i * task.stride + s] = b[e];
+#if OD_WIDTH == 1
+        OD_CONSTANT_STATES(i) task.end_states[(size_t)i * task.stride + s] = real(0);
+#endif
     }
 }

@@ -42,11 +42,22 @@ struct OdVerdict {
 
 enum OdNext { OD_ONWARD, OD_BEGIN, OD_END };
 
+// Out of line where it is seldom wanted, and the code is large already.
+#if OD_IMPLICIT
+#define OD_FN_SELDOM static __device__ __noinline__
+#else
+#define OD_FN_SELDOM OD_FN
+#endif
+
+// The time between t0 and t1 when some segments are done.
+OD_FN_SELDOM real od_between(real t0, real t1, unsigned done, unsigned segments) {
+    return t0 + (t1 - t0) * (real(done) / real(segments));
+}
+
 // End of the present piece; of the last one, exactly the end of the span.
 OD_FN real od_piece_end(const OdTask &task, const OdStepLoop &c) {
     const unsigned done = c.piece + 1;
-    if (done >= task.segments) return c.t1;
-    return c.t0 + (c.t1 - c.t0) * (real(done) / real(task.segments));
+    return done >= task.segments ? c.t1 : od_between(c.t0, c.t1, done, task.segments);
 }
 
 // Saves whatever falls on the present time; `save(k)` writes the state for save time k.

@@ -86,6 +86,7 @@ OD_FN void od_group_assemble(
 template <class E>
 OD_FN auto od_range_size(const E *matrix, unsigned from, unsigned to) -> decltype(od_size(*matrix)) {
     decltype(od_size(*matrix)) size = 0;
+#pragma unroll 1
     for (unsigned e = from; e < to; ++e) size = size + od_size(matrix[e]);
     return size;
 }

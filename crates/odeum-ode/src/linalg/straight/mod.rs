@@ -34,13 +34,14 @@ pub(crate) struct StraightLu {
 }
 
 impl StraightLu {
-    /// Of the Jacobian pattern of a system.
+    /// Of the Jacobian pattern of a system, of whose unknowns `constant` ones are left out: their rows and columns are
+    /// empty, and their right-hand side is zero.
     ///
     /// # Panics
     ///
     /// When a dense matrix of so many rows has 2³² entries or more.
-    pub(crate) fn new(jacobian: &Pattern) -> StraightLu {
-        let (pivots, len) = pivots::eliminate(jacobian);
+    pub(crate) fn new(jacobian: &Pattern, constant: &[usize]) -> StraightLu {
+        let (pivots, len) = pivots::eliminate(jacobian, constant);
         let entries = (0..jacobian.nnz() as u32).collect();
         let places = MatrixPlaces { entries, unused: len, zero: len, len };
         StraightLu { jacobian: jacobian.clone(), pivots, places }
@@ -53,18 +54,23 @@ impl StraightLu {
         &self.places
     }
 
+    /// How many of the places, the first, are those of entries of J.
+    pub(crate) fn jacobian_entries(&self) -> usize {
+        self.jacobian.nnz()
+    }
+
     /// The functions, with their defines.
     pub(crate) fn text(&self) -> String {
         let mut counts = Tables::default();
         counts.count("OD_MATRIX_ENTRIES", self.places.len as usize);
-        counts.count("OD_X_ENTRIES", self.pivots.len());
+        counts.count("OD_X_ENTRIES", self.jacobian.rows());
         counts.count("OD_LU_ROUNDINGS", ROUNDINGS as usize);
         let bodies = [
             ("OD_STRAIGHT_SHIFT\n", text::shift(&self.pivots, &self.jacobian)),
             ("OD_STRAIGHT_ASSEMBLE\n", text::assemble(&self.jacobian)),
             ("OD_STRAIGHT_FACTOR\n", text::factor(&self.pivots, &self.jacobian)),
-            ("OD_STRAIGHT_SOLVE\n", text::solve(&self.pivots)),
-            ("OD_STRAIGHT_PRODUCT\n", text::product(&self.jacobian)),
+            ("OD_STRAIGHT_SOLVE\n", text::solve(&self.pivots, self.jacobian.rows())),
+            ("OD_STRAIGHT_PRODUCT\n", text::product(&self.pivots, &self.jacobian)),
         ];
         let fill = |device: String, (mark, body): (&str, String)| device.replace(mark, &body);
         let device = bodies.into_iter().fold(DEVICE.to_owned(), fill);

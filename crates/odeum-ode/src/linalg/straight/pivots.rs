@@ -28,11 +28,13 @@ pub(super) struct Target {
 }
 
 /// All pivots in the order of elimination, and the number of places: those of the entries of J in the order of their
-/// pattern, of diagonal entries that J lacks, and of what the elimination fills in.
-pub(super) fn eliminate(jacobian: &Pattern) -> (Vec<Pivot>, u32) {
+/// pattern, of diagonal entries that J lacks, and of what the elimination fills in. Nothing of unknowns that are
+/// `constant`.
+pub(super) fn eliminate(jacobian: &Pattern, constant: &[usize]) -> (Vec<Pivot>, u32) {
     let n = jacobian.rows();
     assert!(u32::try_from(n * n).is_ok(), "places are numbers of 32 bits");
-    let order = Elimination::new(&jacobian.with_diagonal()).order;
+    let mut order = Elimination::new(&jacobian.with_diagonal()).order;
+    order.retain(|unknown| !constant.contains(unknown));
     let mut places = vec![vec![None; n]; n];
     let mut len = 0;
     // The place of an entry, and whether it is a new one.
@@ -47,7 +49,11 @@ pub(super) fn eliminate(jacobian: &Pattern) -> (Vec<Pivot>, u32) {
     for (i, j) in jacobian.iter() {
         put(&mut places[i][j]);
     }
-    let diagonal: Vec<u32> = (0..n).map(|i| put(&mut places[i][i]).place).collect();
+    let mut unknowns = order.clone();
+    unknowns.sort_unstable();
+    for i in unknowns {
+        put(&mut places[i][i]);
+    }
     let mut pivots = Vec::with_capacity(n);
     for (k, &unknown) in order.iter().enumerate() {
         let left = || order[k + 1..].iter().copied();
@@ -57,7 +63,8 @@ pub(super) fn eliminate(jacobian: &Pattern) -> (Vec<Pivot>, u32) {
         for &(i, _) in &lower {
             targets.extend(upper.iter().map(|&(j, _)| put(&mut places[i][j])));
         }
-        pivots.push(Pivot { unknown, place: diagonal[unknown], upper, lower, targets });
+        let place = put(&mut places[unknown][unknown]).place;
+        pivots.push(Pivot { unknown, place, upper, lower, targets });
     }
     (pivots, len)
 }

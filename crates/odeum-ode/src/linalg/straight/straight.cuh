@@ -35,9 +35,9 @@ OD_FN void od_group_solve(const OdGroup &, const E *matrix, E *x) {
 OD_STRAIGHT_SOLVE
 }
 
-// J v from −J.
-template <class V>
+// J v from −J, of the components of the thread in their order.
+template <class Sum = real, class V>
 OD_FN void od_group_product(const OdGroup &, const od_entry *matrix, const real *v, V &out) {
-    real sum;
+    Sum sum;
 OD_STRAIGHT_PRODUCT
 }

@@ -78,7 +78,7 @@ fn every_pivot_is_watched() {
 #[test]
 fn every_index_is_a_number() {
     for pattern in patterns() {
-        let text = StraightLu::new(&pattern).text();
+        let text = StraightLu::new(&pattern, &[]).text();
         let (_, device) = text.split_once("od_rhs_place").unwrap();
         let indices = device.split('[').skip(1).map(|rest| rest.split(']').next().unwrap());
         for index in indices {

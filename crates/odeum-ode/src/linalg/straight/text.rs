@@ -28,7 +28,8 @@ pub(super) fn assemble(jacobian: &Pattern) -> String {
 /// Eliminates pivot by pivot, and watches them.
 pub(super) fn factor(pivots: &[Pivot], jacobian: &Pattern) -> String {
     let mut text = Text::default();
-    for i in 0..jacobian.rows() {
+    for Pivot { unknown: i, .. } in pivots {
+        let i = *i;
         let size = |(e, &j): (usize, &usize)| {
             // The shift has added σ to the diagonal.
             let entry = format!("matrix[{e}]");
@@ -62,12 +63,12 @@ pub(super) fn factor(pivots: &[Pivot], jacobian: &Pattern) -> String {
     text.finish()
 }
 
-/// Forward and backward substitution.
-pub(super) fn solve(pivots: &[Pivot]) -> String {
+/// Forward and backward substitution, of n unknowns.
+pub(super) fn solve(pivots: &[Pivot], n: usize) -> String {
     let mut text = Text::default();
     // Operations that must come before each unknown, one after the other.
-    let mut depths = vec![0; pivots.len()];
-    let mut lower: Vec<Vec<At>> = vec![Vec::new(); pivots.len()];
+    let mut depths = vec![0; n];
+    let mut lower: Vec<Vec<At>> = vec![Vec::new(); n];
     for &Pivot { unknown, lower: ref below, .. } in pivots {
         subtract(&mut text, unknown, &lower[unknown], &mut depths);
         below.iter().for_each(|&(i, place)| lower[i].push((unknown, place)));
@@ -106,15 +107,19 @@ fn subtract(text: &mut Text, unknown: usize, terms: &[At], depths: &mut [usize])
     }
 }
 
-/// The product of J with a vector, from −J.
-pub(super) fn product(jacobian: &Pattern) -> String {
+/// The product of J with a vector, from −J, component by component of those that change.
+pub(super) fn product(pivots: &[Pivot], jacobian: &Pattern) -> String {
     let mut text = Text::default();
-    for i in 0..jacobian.rows() {
-        text.line("    sum = real(0);");
-        for (e, j) in (jacobian.row_start(i)..).zip(jacobian.row(i)) {
-            text.line(format_args!("    sum = od_minus_product(sum, real(matrix[{e}]), v[{j}]);"));
+    let mut unknowns: Vec<usize> = pivots.iter().map(|pivot| pivot.unknown).collect();
+    unknowns.sort_unstable();
+    for (e, i) in unknowns.into_iter().enumerate() {
+        text.line("    sum = Sum(0);");
+        for (place, j) in (jacobian.row_start(i)..).zip(jacobian.row(i)) {
+            text.line(format_args!(
+                "    sum = od_minus_product(sum, Sum(matrix[{place}]), Sum(v[{j}]));"
+            ));
         }
-        text.line(format_args!("    out[{i}] = sum;"));
+        text.line(format_args!("    out[{e}] = real(sum);"));
     }
     text.finish()
 }

@@ -34,7 +34,7 @@ struct OdExponential {
     }
 
     // D_j of a later stage, from the increment of the stage.
-    OD_FN_MEMBER void nonlinearity(OdStepLoop &c, const OdSystem &x, OdMemory &memory, int j, real step,
+    OD_FN_MEMBER void nonlinearity(OdStepLoop &c, OdSystem &x, OdMemory &memory, int j, real step,
                                    const real (&increment)[OD_EACH], real (&out)[OD_EACH]) {
         const OdGroup &g = x.g;
         const real elapsed = step * od_c(j), over = real(1) / elapsed;
@@ -56,9 +56,12 @@ struct OdExponential {
         OD_OWN(e, i) out[e] = od_fma(-elapsed, linear[e], memory.slope[i] - slope[e]);
     }
 
+    template <class Propose>
     OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
-                                   real step, real (&after)[OD_EACH]) {
+                                   Propose propose, real (&after)[OD_EACH]) {
         const OdGroup &g = x.g;
+        prepare(c, x, memory);
+        const real step = propose();
         OdMatrices &matrices = memory.matrices();
         const od_entry sigma = od_entry(OD_SHIFT / step);
         od_group_assemble(g, matrices.jacobian(), matrices.matrix, sigma);

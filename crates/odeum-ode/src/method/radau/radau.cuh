@@ -191,10 +191,12 @@ struct OdRadau {
         return od_group_norm(task, g, norm);
     }
 
+    template <class Propose>
     OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
-                                   real step, real (&after)[OD_EACH]) {
+                                   Propose propose, real (&after)[OD_EACH]) {
         const OdGroup &g = x.g;
-        h = step;
+        prepare(c, x, memory);
+        h = propose();
         if (unfactored || h != factored) factor(c, g, memory.matrices());
         OdAttempt attempt = {h, od_nan(), OD_NON_FINITE, growth};
         start();

@@ -22,7 +22,7 @@ pub(crate) fn write(text: &mut Text, tableau: &Tableau) {
     text.table_in_memory("real", "od_c(int s, int m)", index, &square(tableau.c));
     text.table_in_memory("real", "od_alpha(int s)", "s", &row(tableau.alpha));
     text.table_in_memory("real", "od_gamma(int s)", "s", &row(tableau.gamma_sums));
-    let evaluates = |s: usize| i32::from(s > 0 && !tableau.repeats(s)).to_string();
+    let evaluates = |s: usize| i32::from(s == 0 || !tableau.repeats(s)).to_string();
     let evaluates: Vec<_> = (0..stages).map(evaluates).collect();
     text.table_in_memory("int", "od_evaluates(int s)", "s", &evaluates);
     text.table("real", "od_m(int m)", "m", &row(tableau.m));

@@ -7,17 +7,35 @@
 // Generated before this file: OD_STAGES, OD_GAMMA, the coefficient functions od_a(s, m), od_c(s, m), od_alpha(s),
 // od_gamma(s), od_m(s), od_e(s), and od_evaluates(s), true of a stage that needs f anew.
 
-// Stages in registers, all of whose indices are known to the compiler; else in local memory.
+// Stages in registers, all of whose indices are known to the compiler; of a thread that has too many in OD_STAGE_COLUMNS of
+// shared memory, where those of its neighbours lie beside each number; else in local memory.
 #define OD_STAGES_IN_REGISTERS (OD_STAGES * OD_EACH <= OD_MOST_STAGE_REGISTERS)
 
 struct OdStages {
+#if OD_STAGE_COLUMNS > 0
+    static_assert(OD_STAGE_COLUMNS == OD_STAGES * OD_EACH, "each number of a stage has a column");
+    real *columns;
+    OD_FN_MEMBER OdStages() {
+        OD_SHARED(real, all);
+        columns = all + threadIdx.x;
+    }
+    OD_FN_MEMBER real &at(int m, int e) const { return columns[(m * OD_EACH + e) * OD_BLOCK]; }
+#else
     real u[OD_STAGES][OD_EACH];
+    OD_FN_MEMBER OdStages() {
+#if OD_STAGES_IN_REGISTERS
+        clear();
+#endif
+    }
+    OD_FN_MEMBER real &at(int m, int e) { return u[m][e]; }
+    OD_FN_MEMBER const real &at(int m, int e) const { return u[m][e]; }
+#endif
 
     OD_FN_MEMBER void clear() {
 #pragma unroll
         for (int m = 0; m < OD_STAGES; ++m) {
 #pragma unroll
-            for (int e = 0; e < OD_EACH; ++e) u[m][e] = real(0);
+            for (int e = 0; e < OD_EACH; ++e) at(m, e) = real(0);
         }
     }
 
@@ -26,11 +44,11 @@ struct OdStages {
 #pragma unroll
         for (int m = 0; m < OD_STAGES; ++m) {
 #pragma unroll
-            for (int e = 0; e < OD_EACH; ++e) u[m][e] = m == s ? b[e] : u[m][e];
+            for (int e = 0; e < OD_EACH; ++e) at(m, e) = m == s ? b[e] : at(m, e);
         }
 #else
         OD_UNROLL_OWN
-        for (int e = 0; e < OD_EACH; ++e) u[s][e] = b[e];
+        for (int e = 0; e < OD_EACH; ++e) at(s, e) = b[e];
 #endif
     }
 
@@ -50,7 +68,7 @@ struct OdStages {
 #endif
             const real w = weight(m);
             OD_UNROLL_OWN
-            for (int e = 0; e < OD_EACH; ++e) sum[e] = od_fma(w, u[m][e], sum[e]);
+            for (int e = 0; e < OD_EACH; ++e) sum[e] = od_fma(w, at(m, e), sum[e]);
         }
         OD_UNROLL_OWN
         for (int e = 0; e < OD_EACH; ++e) out[e] = od_fma(scale, sum[e], base[e]);
@@ -63,40 +81,52 @@ struct OdRosenbrock {
     OD_FN_MEMBER bool middle(real (&)[OD_EACH]) const { return false; }
     OD_FN_MEMBER real next(real step, real factor) { return step * factor; }
 
-    OD_FN_MEMBER void prepare(OdStepLoop &c, OdSystem &x, OdMemory &memory) {
-        od_linearise(c, x, memory);
-    }
-
+    template <class Propose>
     OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
-                                   real step, real (&after)[OD_EACH]) {
+                                   Propose propose, real (&after)[OD_EACH]) {
         const OdGroup &g = x.g;
-        const od_entry sigma = od_entry(real(1) / (step * OD_GAMMA));
-        od_group_shift(g, memory.matrices().matrix, sigma);
-        const OdPivots pivots = od_group_factor(g, memory.matrices().matrix, sigma);
-        ++c.nlu;
-        OdAttempt attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * (real(1) / OD_GAMMA)};
-        if (!pivots.valid) {
-            attempt.cause = OD_INVALID_PIVOTS;
-            return attempt;
-        }
+        OdStages stages;
+        OdAttempt attempt;
+        real rate = real(0);
+        bool invalid = false;
 #if OD_NORM != OD_NORM_RMS
         real start[OD_EACH];
-        OD_OWN(e, i) start[e] = memory.slope[i];
 #endif
-        OdStages stages;
-        stages.clear();
-        const real rate = real(1) / step;
+        // The stage 0 is f at the state. Why there are no factors, J tells, which has gone into them: then f and J are
+        // evaluated again, and looked at.
 #pragma unroll 1
         for (int s = 0; s < OD_STAGES; ++s) {
             real b[OD_EACH];
             if (od_evaluates(s)) {
                 const auto a = [&](int m) { return od_a(s, m); };
                 stages.combine(s, a, x.y, real(1), b);
-                od_evaluate(c, x, memory, od_fma(od_alpha(s), step, c.t), b);
+                const real t = s == 0 ? c.t : od_fma(od_alpha(s), attempt.step, c.t);
+                od_evaluate(c, x, memory, t, b, s == 0);
+            }
+            if (s == 0 && invalid) {
+                attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
+                return attempt;
+            }
+            if (s == 0) {
+                const real step = propose();
+                const od_entry sigma = od_entry(real(1) / (step * OD_GAMMA));
+                od_group_shift(g, memory.matrices().matrix, sigma);
+                const OdPivots pivots = od_group_factor(g, memory.matrices().matrix, sigma);
+                ++c.nlu;
+                attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * (real(1) / OD_GAMMA)};
+                rate = real(1) / step;
+                if (!pivots.valid) {
+                    invalid = true;
+                    s = -1;
+                    continue;
+                }
+#if OD_NORM != OD_NORM_RMS
+                OD_OWN(e, i) start[e] = memory.slope[i];
+#endif
             }
             OD_OWN(e, i) b[e] = memory.slope[i];
 #if OD_GROUP_USES_TIME
-            OD_OWN(e, i) b[e] = od_fma(od_gamma(s) * step, x.rate[e], b[e]);
+            OD_OWN(e, i) b[e] = od_fma(od_gamma(s) * attempt.step, x.rate[e], b[e]);
 #endif
             const auto coupling = [&](int m) { return od_c(s, m); };
             stages.combine(s, coupling, b, rate, b);
@@ -115,7 +145,7 @@ struct OdRosenbrock {
 #if OD_NORM == OD_NORM_RMS
             const real weight = od_weight(task, i, x.y[e], after[e], real(0));
 #else
-            const real weight = od_weight(task, i, x.y[e], after[e], step * start[e]);
+            const real weight = od_weight(task, i, x.y[e], after[e], attempt.step * start[e]);
 #endif
             od_norm_ratio(norm, error[e] * weight);
             od_norm_finite(norm, after[e]);
