@@ -4,6 +4,7 @@
     cargo build --release
     target/release/odeum pasr MECHANISM.yaml --output states.npz
     python validation/chemistry_speed.py MECHANISM.yaml states.npz [--count 1024] [--odeum PATH]
+    python validation/chemistry_speed.py MECHANISM.yaml states.npz --device cuda --systems 540000
 
 Reactors at constant pressure start from states of partially stirred reactors and are advanced by
 1e-6 and 1e-4 s, as Curtis, Niemeyer & Sung (2017) do. Cantera has one reactor network, whose state
@@ -14,6 +15,10 @@ The error E is that of the paper's eq. 1 over T and Y with atol 1e-10 and rtol 1
 of Cantera is CVODE at 1e-12 and 1e-20, that of the command its own at 1e-12 and 1e-18; the line
 "references" says how far they are apart. For each of Cantera's rows that of the command is chosen
 which is fastest among those whose E (95 %) is no worse.
+
+With --device every method runs on the GPU, and Rodas4 on one thread and on all, in the same run on the same host. For each
+the table says how many cores with CVODE do as much (table 3 of the paper), by the faster of Cantera's
+settings at 1e-6. That one core is busy alone is in its favour.
 """
 
 import argparse
@@ -31,6 +36,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 #: Global steps [s].
 STEPS = [1e-6, 1e-4]
+#: What Cantera solves and how tightly: label, rtol, atol, whether by moles with a preconditioner.
+SETTINGS = [("CVODE, mass", 1e-6, 1e-10, False),
+            ("CVODE, moles, preconditioned", 1e-6, 1e-10, True),
+            ("CVODE, mass", 1e-9, 1e-15, False)]
 #: States at the start of each run that the paper leaves out.
 LEFT_OUT = 1000
 
@@ -59,6 +68,9 @@ def sample(path, count):
     with np.load(path) as saved:
         runs = saved["run"]
         kept = np.concatenate([np.flatnonzero(runs == r)[LEFT_OUT:] for r in np.unique(runs)])
+        if not len(kept):
+            # A small set is wanted whole.
+            kept = np.arange(len(runs))
         picked = kept[np.arange(count) * len(kept) // count]
         np.random.default_rng(1).shuffle(picked)
         return (saved["T"][picked], saved["p"][picked], saved["Y"][picked],
@@ -110,8 +122,8 @@ def own_reference(command, mechanism, states, names, dt):
             return result["y"][:, : 1 + len(names)]
 
 
-def studied(command, mechanism, states, names, parts):
-    """Rows of ``odeum bench chemistry`` on these states, one thread."""
+def studied(command, mechanism, states, names, *options):
+    """Rows of ``odeum bench chemistry`` on these states."""
     temperatures, pressures, fractions = states
     with tempfile.TemporaryDirectory() as folder:
         file, rows = Path(folder) / "states.npz", Path(folder) / "rows.json"
@@ -122,43 +134,51 @@ def studied(command, mechanism, states, names, parts):
                  Y=fractions[index], run=np.zeros(len(index), dtype=np.int64),
                  species_names=np.array(names))
         subprocess.run([command, "bench", "chemistry", "--mechanism", str(mechanism),
-                        "--states", str(file), "--systems", str(len(temperatures)),
-                        "--parts", parts, "--threads", "1", "--json", str(rows)],
+                        "--states", str(file), "--json", str(rows), *options],
                        check=True, stdout=subprocess.DEVNULL)
         return json.loads(rows.read_text())["rows"]
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("mechanism", type=Path)
-    parser.add_argument("states", type=Path)
-    parser.add_argument("--count", type=int, default=1024)
-    parser.add_argument("--odeum", default=str(ROOT / "target" / "release" / "odeum"))
-    arguments = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    *states, names = sample(arguments.states, arguments.count)
-    before = studied(arguments.odeum, arguments.mechanism, states, names, "tolerances")
-    peers = []
+def pinned(work):
+    """What ``work`` gives on one core."""
+    if not hasattr(os, "sched_setaffinity"):
+        return work()
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        return work()
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def peers(arguments, states, names, settings):
+    """Step, label, rtol, seconds for each reactor and E of Cantera's settings."""
+    found = []
     for dt in STEPS:
         reference, _ = cantera(arguments.mechanism, states, dt, 1e-12, 1e-20)
         own = own_reference(arguments.odeum, arguments.mechanism, states, names, dt)
         apart = errors(own, reference)
         print(f"references {dt:.0e} s: E median {np.median(apart):.1e}, "
-              f"95 % {np.quantile(apart, 0.95):.1e}, max {apart.max():.1e}")
-        for label, rtol, atol, moles in [("CVODE, mass", 1e-6, 1e-10, False),
-                                         ("CVODE, moles, preconditioned", 1e-6, 1e-10, True),
-                                         ("CVODE, mass", 1e-9, 1e-15, False)]:
+              f"95 % {np.quantile(apart, 0.95):.1e}, max {apart.max():.1e}", flush=True)
+        for label, rtol, atol, moles in settings:
             ends, seconds = cantera(arguments.mechanism, states, dt, rtol, atol, moles)
-            peers.append((dt, label, rtol, seconds, errors(ends, reference)))
-    after = studied(arguments.odeum, arguments.mechanism, states, names, "tolerances")
-    for row, again in zip(before, after):
+            found.append((dt, label, rtol, seconds, errors(ends, reference)))
+    return found
+
+
+def beside_one_core(arguments, states, names):
+    """The command on one thread, before and after Cantera."""
+    options = ["--systems", str(len(states[0])), "--parts", "tolerances", "--threads", "1"]
+    study = [arguments.odeum, arguments.mechanism, states, names, *options]
+    before = studied(*study)
+    found = peers(arguments, states, names, SETTINGS)
+    for row, again in zip(before, studied(*study)):
         row["seconds"] = min(row["seconds"], again["seconds"])
 
     print(f"{'step':6} {'Cantera':30} {'rtol':>6} {'µs':>7} {'E 95 %':>8}   "
           f"{'Odeum':9} {'rtol':>6} {'µs':>7} {'E 95 %':>8} {'ratio':>6}")
-    for dt, label, rtol, seconds, found in peers:
-        bar = np.quantile(found, 0.95)
+    for dt, label, rtol, seconds, error in found:
+        bar = np.quantile(error, 0.95)
         rows = [r for r in before if r["dt"] == dt and r["failed"] == 0]
         for what, limit in [("", bar), (" (E ≤ 1)", min(1.0, bar))]:
             good = [r for r in rows if r["error_p95"] <= limit]
@@ -169,6 +189,49 @@ def main():
             print(f"{dt:<6.0e} {label + what:30} {rtol:6.0e} {seconds * 1e6:7.1f} {bar:8.1e}   "
                   f"{best['method']:9} {best['rtol']:6.0e} {own * 1e6:7.2f} "
                   f"{best['error_p95']:8.1e} {seconds / own:6.1f}")
+
+
+def cores_of_a_gpu(arguments, states, names):
+    """The command on a GPU and on this host, and how many cores with CVODE do as much."""
+    found = pinned(lambda: peers(arguments, states, names, SETTINGS[:2]))
+    options = ["--parts", "methods", "--device", arguments.device,
+               "--systems", str(arguments.systems)]
+    rows = studied(arguments.odeum, arguments.mechanism, states, names, *options)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=2))
+    print(f"{'step':6} {'solver':30} {'where':16} {'µs':>9} {'E 95 %':>8} {'cores':>8}")
+    for dt in STEPS:
+        of_step = [peer for peer in found if peer[0] == dt]
+        core = min(seconds for _, _, _, seconds, _ in of_step)
+        for _, label, _, seconds, error in of_step:
+            print(f"{dt:<6.0e} {label:30} {'1 core':16} {seconds * 1e6:9.2f} "
+                  f"{np.quantile(error, 0.95):8.1e} {core / seconds:8.2f}")
+        for row in (row for row in rows if row["dt"] == dt):
+            own = row["seconds"] / row["systems"]
+            where = row["variant"]
+            if "cuda" not in where:
+                where += f", {row['threads']} thread" + "s" * (row["threads"] > 1)
+            first = ", first step whole" if row["first_step"] == "whole" else ""
+            print(f"{dt:<6.0e} {row['method'] + first:30} {where:16} {own * 1e6:9.3g} "
+                  f"{row['error_p95']:8.1e} {core / own:8.3g}"
+                  + (f"   {row['failed']} failed" if row["failed"] else ""))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mechanism", type=Path)
+    parser.add_argument("states", type=Path)
+    parser.add_argument("--count", type=int, default=1024, help="states for Cantera")
+    parser.add_argument("--odeum", default=str(ROOT / "target" / "release" / "odeum"))
+    parser.add_argument("--device", help="a GPU, as cuda: cores that do as much")
+    parser.add_argument("--systems", type=int, default=262_144, help="reactors on the GPU")
+    parser.add_argument("--json", type=Path, help="keep the rows of the GPU")
+    arguments = parser.parse_args()
+    *states, names = sample(arguments.states, arguments.count)
+    if arguments.device:
+        cores_of_a_gpu(arguments, states, names)
+    else:
+        pinned(lambda: beside_one_core(arguments, states, names))
 
 
 if __name__ == "__main__":

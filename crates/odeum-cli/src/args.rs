@@ -223,7 +223,8 @@ Example:
 pub(crate) struct BenchArgs {
     /// What to measure
     pub(crate) name: String,
-    /// Numbers of systems, separated by commas; of a mechanism's studies on a processor one
+    /// Numbers of systems, separated by commas; of a mechanism's studies on a processor one, on a GPU the
+    /// largest but in the parts sizes and jacobians
     #[arg(long, value_name = "M,…", value_delimiter = ',', value_parser = systems)]
     pub(crate) systems: Vec<usize>,
     /// Edges of the cubes of the study `fields`, separated by commas [default: 64,128,256 on a
@@ -242,7 +243,7 @@ pub(crate) struct BenchArgs {
     /// Write the rows as one JSON document; without a file name to the standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
-    /// Draw systems per second over the number of systems
+    /// Draw systems per second over the number of systems; of a mechanism's studies a panel for each part
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Mechanism of the studies `chemistry` and `ethanol`, Cantera YAML or Chemkin
@@ -253,11 +254,13 @@ pub(crate) struct BenchArgs {
     /// States of the study `chemistry`, as `odeum pasr` saves them [default: computed anew]
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) states: Option<PathBuf>,
-    /// Parts of the studies `chemistry` and `ethanol`, separated by commas [default: all]
+    /// Parts of the studies `chemistry` and `ethanol`, separated by commas [default: all]: methods, reactive (states that
+    /// react), tolerances, sizes, orders, jacobians, convergence, and on GPUs parts (of a step)
     #[arg(long, value_name = "PART,…", value_delimiter = ',')]
     pub(crate) parts: Vec<String>,
-    /// Draw the rows of a built-in problem's JSON document too: those of another device, say
-    #[arg(long, value_name = "FILE.json", requires = "plot")]
+    /// Draw the rows of this study's JSON documents too: those of another device, say; of a mechanism's
+    /// studies without --mechanism these alone
+    #[arg(long, value_name = "FILE.json,…", value_delimiter = ',', requires = "plot")]
     pub(crate) add: Vec<PathBuf>,
 }
 

@@ -36,7 +36,7 @@ pub struct Solution<T> {
     /// Remarks on the run as a whole.
     pub warnings: Vec<String>,
     /// Fraction of the lane work of the run that advanced a system (1 = no lane ever idled), where
-    /// the backend measures it.
+    /// the backend measures it: the CPU by attempts, a session on a GPU by time.
     pub busy_lanes: Option<f64>,
     /// Where the time of a run on GPUs went.
     pub gpu_times: Option<GpuTimes>,
@@ -166,17 +166,22 @@ impl<T: Scalar> Solution<T> {
         (0..self.len()).filter(|&s| !self.status[s].is_success()).collect()
     }
 
-    /// Mean over the warps of D = 1 − Σ dᵢ / (32 max dᵢ), where dᵢ is the number of step attempts
-    /// of system i: the fraction of lane time a lockstep execution in groups of 32 would waste.
-    /// Curtis, Niemeyer & Sung 2017, eq. 3; a last group that is not full counts as it is.
-    pub fn divergence(&self) -> f64 {
-        let warps = self.stats.chunks(WARP).map(|warp| {
+    /// D = 1 − Σ dᵢ / (32 max dᵢ) of each warp, where dᵢ is the number of step attempts of system i: the fraction of lane
+    /// time a lockstep execution in groups of 32 would waste. Curtis, Niemeyer & Sung 2017, eq. 3; a last group that is
+    /// not full counts as it is.
+    pub fn divergences(&self) -> Vec<f64> {
+        let of = |warp: &[Stats]| {
             let total: u64 = warp.iter().map(|s| u64::from(s.attempts())).sum();
             let most = warp.iter().map(Stats::attempts).max().unwrap_or(0);
             if most == 0 { 0.0 } else { 1.0 - total as f64 / (warp.len() as f64 * f64::from(most)) }
-        });
-        let count = self.stats.chunks(WARP).len().max(1);
-        warps.sum::<f64>() / count as f64
+        };
+        self.stats.chunks(WARP).map(of).collect()
+    }
+
+    /// Mean of D over the warps (see [`divergences`](Solution::divergences)).
+    pub fn divergence(&self) -> f64 {
+        let all = self.divergences();
+        all.iter().sum::<f64>() / all.len().max(1) as f64
     }
 
     /// Counts over the whole ensemble.

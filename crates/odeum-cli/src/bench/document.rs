@@ -2,6 +2,7 @@
 
 use super::machine::Machine;
 use odeum_io::Finding;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -14,22 +15,25 @@ pub(crate) struct Document {
     pub(crate) rows: Vec<Row>,
 }
 
-impl Document {
-    /// The document of an earlier run of the study `bench`.
-    pub(crate) fn read(path: &Path, bench: &str) -> Result<Document, Finding> {
-        let wrong = |message: String| Finding::error(message).in_file(path.display().to_string());
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| wrong(format!("cannot read the document: {error}")))?;
-        let document: Document = serde_json::from_str(&text).map_err(|error| {
-            wrong(format!("no document of a study: {error}"))
-                .help(format!("write one with odeum bench {bench} --json FILE"))
-        })?;
-        if document.bench != bench {
-            let found = format!("a document of the study `{}`", document.bench);
-            return Err(wrong(found).help(format!("give one of the study `{bench}`")));
-        }
-        Ok(document)
+/// The document of an earlier run of the study `bench`; `study_of` says of which study one is.
+pub(crate) fn read<D: DeserializeOwned>(
+    path: &Path,
+    bench: &str,
+    study_of: fn(&D) -> &str,
+) -> Result<D, Finding> {
+    let wrong = |message: String| Finding::error(message).in_file(path.display().to_string());
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| wrong(format!("cannot read the document: {error}")))?;
+    let document: D = serde_json::from_str(&text).map_err(|error| {
+        wrong(format!("no document of a study: {error}"))
+            .help(format!("write one with odeum bench {bench} --json FILE"))
+    })?;
+    let study = study_of(&document);
+    if study != bench {
+        let found = format!("a document of the study `{study}`");
+        return Err(wrong(found).help(format!("give one of the study `{bench}`")));
     }
+    Ok(document)
 }
 
 /// One variant on one ensemble.

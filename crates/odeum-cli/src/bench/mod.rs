@@ -88,8 +88,11 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     })?;
     unused::of_problems(args).map_err(bad)?;
     let variants = chosen(args).map_err(bad)?;
-    let added: Result<Vec<Document>, Finding> =
-        args.add.iter().map(|path| Document::read(path, &args.name)).collect();
+    let added: Result<Vec<Document>, Finding> = args
+        .add
+        .iter()
+        .map(|path| document::read(path, &args.name, |d: &Document| &d.bench))
+        .collect();
     let added = added.map_err(bad)?;
     let to_stdout = is_to_stdout(args);
     let mut document =

@@ -24,7 +24,7 @@ pub(super) fn of_mechanisms(args: &BenchArgs) -> Result<(), Finding> {
     small(args)?;
     let own_states = args.name == "ethanol" && args.states.is_some();
     refuse(args, &[("--states", own_states)], "it makes its own states; leave them out")?;
-    let given = [("--variants", !args.variants.is_empty()), ("--add", !args.add.is_empty())];
+    let given = [("--variants", !args.variants.is_empty())];
     let help =
         "these belong to studies of built-in problems; --parts chooses what is measured here";
     refuse(args, &given, help)?;
@@ -38,6 +38,20 @@ pub(super) fn of_mechanisms(args: &BenchArgs) -> Result<(), Finding> {
             .help("give the largest; the part `sizes` goes up to it from few"));
     }
     Ok(())
+}
+
+/// Refuses what is not used where the documents of `--add` are drawn and nothing is measured, for want of a mechanism.
+pub(super) fn of_drawings(args: &BenchArgs) -> Result<(), Finding> {
+    let given = [
+        ("--states", args.states.is_some()),
+        ("--parts", !args.parts.is_empty()),
+        ("--systems", !args.systems.is_empty()),
+        ("--json", args.json.is_some()),
+        ("--device", args.place.device.is_some()),
+        ("--threads", args.place.threads.is_some()),
+    ];
+    let help = "without --mechanism nothing is measured and what --add names is drawn; give one, or leave them out";
+    refuse(args, &given, help)
 }
 
 /// Small grids are a study of fields alone.

@@ -45,7 +45,7 @@ fn options_that_change_nothing_are_refused() {
         let help = "belong to studies of built-in problems";
         refused(&folder, &with(&["--variants", "lanes"]), &["does not use --variants", help]);
         let add = with(&["--add", "b.json", "--plot", "a.svg"]);
-        refused(&folder, &add, &["does not use --add", help]);
+        refused(&folder, &add, &["no document of a study", "b.json", study]);
         let parts = ["takes one number of systems", "--systems", "16,64", "the part `sizes`"];
         refused(&folder, &with(&["--systems", "16,64"]), &parts);
         let parts = ["no part `speed`", "its parts are methods, tolerances, sizes"];
@@ -53,6 +53,8 @@ fn options_that_change_nothing_are_refused() {
     }
     let parts = ["no part `orders`", "its parts are methods, tolerances, sizes"];
     refused(&folder, &["ethanol", "--mechanism", "h2.yaml", "--parts", "orders"], &parts);
+    let parts = ["`parts` is measured on GPUs alone", "--device cuda"];
+    refused(&folder, &["chemistry", "--mechanism", "h2.yaml", "--parts", "parts"], &parts);
     let parts = ["`ethanol` does not use --states", "its own states"];
     refused(&folder, &["ethanol", "--mechanism", "h2.yaml", "--states", "s.npz"], &parts);
 }

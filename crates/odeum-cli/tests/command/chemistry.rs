@@ -299,6 +299,55 @@ fn a_study_of_chemistry_writes_its_document() {
     assert!(said.err.contains("the mechanism has no c2h5oh"), "{}", said.err);
 }
 
+/// What was measured before is drawn with what is measured now, and by itself.
+#[test]
+fn documents_of_chemistry_are_drawn() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let pasr = ["pasr", "h2.yaml", "--temperature", "800", "--pressure", "1", "--particles", "4"];
+    folder.odeum(&[&pasr[..], &["--residence-times", "0.02", "-o", "s.npz"]].concat()).well();
+    let bench = ["bench", "chemistry", "--mechanism", "h2.yaml", "--states", "s.npz"];
+    let few = ["--systems", "40", "--threads", "1"];
+    let orders = ["--parts", "orders", "--json", "a.json"];
+    folder.odeum(&[&bench[..], &few, &orders].concat()).well();
+    let both = ["--parts", "jacobians", "--add", "a.json", "--plot", "b.svg"];
+    folder.odeum(&[&bench[..], &few, &both].concat()).well();
+    folder.odeum(&["bench", "chemistry", "--add", "a.json", "--plot", "a.svg"]).well();
+    let picture = |file: &str| String::from_utf8(folder.read(file)).unwrap();
+    for (file, jacobians) in [("a.svg", false), ("b.svg", true)] {
+        assert!(picture(file).contains("Divergence of steps in lockstep"), "{file}");
+        assert!(picture(file).contains("D of a warp"), "{file}");
+        assert_eq!(picture(file).contains("Jacobians: exact"), jacobians, "{file}");
+    }
+    let document: serde_json::Value = serde_json::from_slice(&folder.read("a.json")).unwrap();
+    for row in document["rows"].as_array().unwrap() {
+        let shares = row["divergences"].as_array().unwrap();
+        let sum: f64 = shares.iter().filter_map(serde_json::Value::as_f64).sum();
+        assert!((sum - 1.0).abs() < 1e-12, "{row}");
+        assert_eq!(row["max_error"].is_null(), row["order"] == "sorted", "{row}");
+    }
+    let unused = ["bench", "chemistry", "--add", "a.json", "--plot", "c.svg", "--parts", "sizes"];
+    folder.odeum(&unused).refused(&["does not use --parts", "without --mechanism"]);
+}
+
+/// Few states of this run react.
+#[test]
+fn the_study_of_reactive_states_leaves_others_out() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    let pasr = ["pasr", "h2.yaml", "--temperature", "800", "--pressure", "1", "--particles", "20"];
+    folder.odeum(&[&pasr[..], &["--residence-times", "0.2", "-o", "s.npz"]].concat()).well();
+    let bench = ["bench", "chemistry", "--mechanism", "h2.yaml", "--states", "s.npz"];
+    let more = ["--parts", "reactive", "--threads", "1", "--json", "a.json"];
+    folder.odeum(&[&bench[..], &more].concat()).well();
+    let document: serde_json::Value = serde_json::from_slice(&folder.read("a.json")).unwrap();
+    let all = crate::common::npz::read(&folder.path("s.npz"))["T"].shape[0] as u64;
+    for row in document["rows"].as_array().unwrap() {
+        let systems = row["systems"].as_u64().unwrap();
+        assert!(systems > 0 && systems < all, "{systems} of {all}");
+    }
+}
+
 #[test]
 fn the_study_of_ethanol_writes_its_document() {
     let folder = Folder::new();

@@ -55,6 +55,12 @@ static inline float __int_as_float(int bits) {
     return a;
 }
 
+// Time goes on by one whenever a thread looks at the clock.
+static inline unsigned od_clock() {
+    static unsigned time;
+    return __atomic_add_fetch(&time, 1, __ATOMIC_RELAXED);
+}
+
 // Comes back when every other thread of the block has run as far as its own next yield.
 extern "C" void od_host_yield();
 
@@ -62,6 +68,14 @@ extern "C" void od_host_yield();
 static inline unsigned atomicAdd(unsigned *counter, unsigned by) {
     const unsigned old = __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
     od_host_yield();
+    return old;
+}
+static inline unsigned long long atomicAdd(unsigned long long *sum, unsigned long long by) {
+    return __atomic_fetch_add(sum, by, __ATOMIC_RELAXED);
+}
+static inline unsigned atomicMax(unsigned *most, unsigned x) {
+    unsigned old = *most;
+    while (old < x && !__atomic_compare_exchange_n(most, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return old;
 }
 // What the other threads of a group do meanwhile, so that all come to the next barrier.

@@ -22,6 +22,8 @@ pub(super) struct Offsets {
     saves: usize,
     atol: usize,
     pub(super) next: usize,
+    /// What the kernel counts of its own [`Work`], from zero as the queue.
+    pub(super) work: usize,
     /// End of what is uploaded, start of what is downloaded.
     pub(super) results: usize,
     pub(super) end_states: usize,
@@ -94,6 +96,7 @@ impl Offsets {
         let saves = place(shape.n_saves * word);
         let atol = place(shape.dim * word);
         let next = place(size_of::<u32>());
+        let work = place(size_of::<Work>());
         let results = place(0);
         Offsets {
             states,
@@ -104,6 +107,7 @@ impl Offsets {
             saves,
             atol,
             next,
+            work,
             results,
             end_states: place(shape.dim * systems * word),
             end_times: place(systems * word),
@@ -135,10 +139,28 @@ impl Offsets {
             status: at(self.status) as *mut u8,
             stats: at(self.stats) as *mut u32,
             next: at(self.next) as *mut u32,
+            work: at(self.work) as *mut Work,
             // Of the kernel: see `launch`.
             tables: std::ptr::null(),
             matrices: std::ptr::null_mut(),
         }
+    }
+}
+
+/// How long the groups of a launch had systems: `OdWorked` (device/work.cuh). All zero of kernels that do not count it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(super) struct Work {
+    busy: u64,
+    groups: u32,
+    longest: u32,
+}
+
+impl Work {
+    /// Busy time over the time there was: that of all groups, had each worked as long as the longest.
+    pub(super) fn busy_fraction(&self) -> Option<f64> {
+        let offered = u64::from(self.groups) * u64::from(self.longest);
+        (offered > 0).then(|| self.busy as f64 / offered as f64)
     }
 }
 
@@ -207,6 +229,7 @@ impl<D: Device> Arena<D> {
         self.values(offsets.atol, atol.len()).copy_from_slice(atol);
         self.values(offsets.saves, saves.len()).copy_from_slice(saves);
         self.values::<u32>(offsets.next, 1)[0] = 0;
+        self.values(offsets.work, 1)[0] = Work::default();
     }
 }
 
@@ -236,6 +259,7 @@ mod tests {
                 (p.saves, 4 * 8),
                 (p.atol, 3 * 8),
                 (p.next, 4),
+                (p.work, 16),
                 (p.end_states, 3 * m * 8),
                 (p.end_times, m * 8),
                 (p.saved, 12 * m * 8),

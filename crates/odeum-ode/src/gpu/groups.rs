@@ -1,22 +1,26 @@
 //! Kernels of the loop that integrates by groups of threads (device/integrate.cuh): implicit methods, and explicit ones on
 //! systems that are too large for one thread. Who evaluates and solves, how that is laid out, and the complete text.
 
+use super::differences::Differences;
 use super::layout::{Layout, WARP};
+use super::parts::StepPart;
 use super::plan::Kernel;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
-use crate::method::{Method, Radau, Rkc, erk, exponential, radau, rkc, rosenbrock};
+use crate::method::{JacobianBy, Method, Radau, Rkc, erk, exponential, radau, rkc, rosenbrock};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
 
 const GROUP: &str = include_str!("device/group.cuh");
+const WORK: &str = include_str!("device/work.cuh");
 const SYSTEM: &str = include_str!("device/system.cuh");
 const LINEARISED: &str = include_str!("device/linearised.cuh");
 const STAGES: &str = include_str!("device/stages.cuh");
 const INTEGRATE: &str = include_str!("device/integrate.cuh");
+const PART: &str = include_str!("device/part.cuh");
 
 /// Entries of the matrix and its factors, in those of a real matrix, up to which a thread has a system: what its
 /// registers do not hold is then a small part.
@@ -54,6 +58,8 @@ struct Family {
     stages: usize,
     /// More memory of a group \[bytes\].
     scratch: usize,
+    /// What the kernel does, where that is not a whole integration.
+    part: Option<StepPart>,
 }
 
 impl Family {
@@ -70,6 +76,7 @@ impl Family {
                 vectors: 8,
                 stages: rosenbrock.tableau.stages(),
                 scratch: 0,
+                part: None,
             },
             Method::Radau(radau) => Family {
                 name: "od_radau",
@@ -81,6 +88,7 @@ impl Family {
                 vectors: 14,
                 stages: 0,
                 scratch: 0,
+                part: None,
             },
             Method::Exponential(method) => Family {
                 name: "od_exponential",
@@ -92,6 +100,7 @@ impl Family {
                 vectors: 12,
                 stages: 0,
                 scratch: exponential::device::scratch(method, n, word),
+                part: None,
             },
             Method::Erk(erk) => {
                 Family::explicit("od_erk_groups", erk.controller.law, erk.tableau.embedded_order)
@@ -113,6 +122,7 @@ impl Family {
             vectors: 0,
             stages: 0,
             scratch: 0,
+            part: None,
         }
     }
 
@@ -168,6 +178,18 @@ fn write(text: &mut Text, method: &Method, system: &DeviceSystem, n: usize, trai
     }
 }
 
+/// Writes the kernel of a part of a step of a Rosenbrock method.
+fn write_part(text: &mut Text, method: &Method, part: StepPart) {
+    for other in StepPart::ALL {
+        text.define(other.flag(), u8::from(other == part));
+    }
+    if let Method::Rosenbrock(method) = method {
+        rosenbrock::device::write(text, method.tableau);
+    }
+    text.line(LINEARISED);
+    text.line(PART);
+}
+
 /// How the text reads a system, and its matrix where there is one.
 struct Linear {
     /// Functions that evaluate, linearise, factor and solve.
@@ -187,15 +209,25 @@ struct Linear {
 }
 
 /// By a group of `width` threads.
-fn grouped(system: &DeviceSystem, width: usize, entry: usize, single: bool) -> Linear {
+fn grouped(
+    system: &DeviceSystem,
+    by: JacobianBy,
+    width: usize,
+    entry: usize,
+    single: bool,
+) -> Linear {
     let grouped = &*system.grouped;
     let lu = GroupLu::new(&grouped.matrix_pattern(), width, entry);
     let places = lu.places();
     let group = grouped.group_text(width, places, single);
     let mut tables = lu.tables();
     tables.append(group.tables);
+    let mut text = format!("{}\n{}", crate::linalg::GROUP_LU, group.text);
+    let differences = (by == JacobianBy::Differences)
+        .then(|| Differences::new(&grouped.matrix_pattern(), places).grouped(&mut tables));
+    text.extend(differences);
     Linear {
-        text: format!("{}\n{}", crate::linalg::GROUP_LU, group.text),
+        text,
         tables,
         matrix: places.len as usize,
         jacobian: places.len as usize,
@@ -249,15 +281,19 @@ fn without(graph: &Graph, constant: &[usize]) -> (StraightLu, MatrixPlaces) {
 }
 
 /// By one thread, where the system is small and recorded; `each`: entries that the matrices have for each place.
-fn straight(system: &DeviceSystem, each: usize) -> Option<Linear> {
+fn straight(system: &DeviceSystem, by: JacobianBy, each: usize) -> Option<Linear> {
     let graph = system.graph.as_deref()?;
     let constant = constant_states(graph);
     let (lu, places) = without(graph, &constant);
     if places.len as usize * each > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;
     }
+    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, &places));
+    let differences = (by == JacobianBy::Differences)
+        .then(|| Differences::new(&graph.matrix_pattern(), &places).straight());
+    text.extend(differences);
     Some(Linear {
-        text: format!("{}\n{}", lu.text(), emit::straight(graph, &places)),
+        text,
         tables: Tables::default(),
         matrix: places.len as usize,
         jacobian: lu.jacobian_entries(),
@@ -281,11 +317,21 @@ fn write_states(text: &mut Text, n: usize, constant: &[usize]) {
 }
 
 /// Bytes of the structure `OdMemory` (device/system.cuh) with matrices of so many.
-fn memory(linear: &Linear, matrices: usize, (dim, word, largest, width): Sizes) -> usize {
+fn memory(
+    linear: &Linear,
+    by: JacobianBy,
+    matrices: usize,
+    (dim, word, largest, width): Sizes,
+) -> usize {
     let part = |bytes: usize| bytes.next_multiple_of(16);
-    let vectors = if linear.uses_time { 3 } else { 2 };
+    let vectors = if linear.uses_time { 3 } else { 2 } + vectors_of(by);
     let shared = part(linear.x * largest).max(part(linear.work.max(1).next_multiple_of(word)));
     vectors * part(dim * word) + part(matrices) + shared + part(width * word + word)
+}
+
+/// Vectors that a Jacobian takes while it is evaluated.
+fn vectors_of(by: JacobianBy) -> usize {
+    if by == JacobianBy::Differences { 2 } else { 0 }
 }
 
 /// Bytes of a pointer in it.
@@ -303,27 +349,55 @@ pub(super) fn kernel(
     limits: &Limits,
     least_width: usize,
 ) -> Option<Kernel> {
+    let family = Family::of(method, system.grouped.sizes().0, traits.word());
+    kernel_of(&family, system, method, traits, limits, least_width)
+}
+
+/// The kernel that does one part of a step of Rodas4 over and over, laid out as that of Rodas4.
+pub(super) fn kernel_of_part(
+    part: StepPart,
+    system: &DeviceSystem,
+    traits: &Traits,
+    limits: &Limits,
+    least_width: usize,
+) -> Option<Kernel> {
+    let method = Method::rodas4();
+    let family = Family::of(&method, system.grouped.sizes().0, traits.word());
+    let family = Family { name: "od_part", part: Some(part), ..family };
+    kernel_of(&family, system, &method, traits, limits, least_width)
+}
+
+fn kernel_of(
+    family: &Family,
+    system: &DeviceSystem,
+    method: &Method,
+    traits: &Traits,
+    limits: &Limits,
+    least_width: usize,
+) -> Option<Kernel> {
     let (dim, n_params) = system.grouped.sizes();
     let word = traits.word();
-    let family = Family::of(method, dim, word);
     let implicit = family.implicit;
     let single = traits.float || implicit && traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
     let (largest, of_place) = if implicit { family.bytes(entry) } else { (0, 0) };
     let scratch = family.scratch;
     let may_be_alone = implicit && least_width == 1;
-    let alone = if may_be_alone { straight(system, of_place / entry) } else { None };
+    let by =
+        if implicit { method.jacobian_by().unwrap_or_default() } else { JacobianBy::default() };
+    let alone = if may_be_alone { straight(system, by, of_place / entry) } else { None };
     let (linear, layout, in_global) = if let Some(linear) = alone {
         let changing = dim - linear.constant.len();
         let matrices = linear.matrix * of_place;
-        let registers = (matrices + family.vectors * changing * word) / 4;
+        let vectors = family.vectors + vectors_of(by);
+        let registers = (matrices + vectors * changing * word) / 4;
         let columns = family.stages * changing * word;
         (linear, Layout::implicit(registers, columns, limits), false)
     } else {
         let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });
         let warps = if implicit { IMPLICIT_WARPS } else { EXPLICIT_WARPS };
         let linear = if implicit {
-            grouped(system, width, largest, single)
+            grouped(system, by, width, largest, single)
         } else {
             right_hand_side(system, width)
         };
@@ -331,7 +405,7 @@ pub(super) fn kernel(
         let matrices = linear.matrix.next_multiple_of(16) * of_place;
         // What a method has beside its matrices is always in global memory.
         let pointer = if scratch > 0 { POINTER } else { 0 };
-        let shared = |matrices: usize| memory(&linear, matrices, sizes) + pointer;
+        let shared = |matrices: usize| memory(&linear, by, matrices, sizes) + pointer;
         let group = |bytes, global| Layout::group((width, warps), bytes, global, limits);
         match group(shared(matrices), scratch) {
             Some(layout) => (linear, layout, false),
@@ -349,6 +423,7 @@ pub(super) fn kernel(
     text.define("OD_IMPLICIT", u8::from(implicit));
     text.define("OD_KEEPS_JACOBIAN", u8::from(family.keeps_jacobian));
     text.define("OD_COMPLEX", u8::from(family.complex));
+    text.define("OD_BY_DIFFERENCES", u8::from(by == JacobianBy::Differences));
     text.define("OD_WIDTH", layout.width);
     text.define("OD_GROUP_USES_TIME", u8::from(linear.uses_time));
     text.define("OD_GROUP_WORK", linear.work.div_ceil(word).max(1));
@@ -368,10 +443,14 @@ pub(super) fn kernel(
         write_states(&mut text, dim, &linear.constant);
     }
     text.line(GROUP);
+    text.line(WORK);
     text.line(linear.tables.defines());
     text.line(&linear.text);
     text.line(SYSTEM);
-    write(&mut text, method, system, dim, traits);
+    match family.part {
+        Some(part) => write_part(&mut text, method, part),
+        None => write(&mut text, method, system, dim, traits),
+    }
     let tables = linear.tables.bytes().to_vec();
     Some(Kernel { name: family.name, source: text.finish(), tables, layout })
 }

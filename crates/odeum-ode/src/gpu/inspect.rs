@@ -1,16 +1,18 @@
 //! For checks: the texts of kernels, and ensembles on devices that are no GPUs.
 
 use super::kept::Kept;
+use super::parts::StepPart;
 use super::plan::{Kernel, Wanted};
 use super::session::Session;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::{plan, run};
+use super::{groups, parts, plan, run};
 use crate::ensemble::{Ensemble, check_shape, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
+use crate::tolerance::Tolerance;
 use odeum_core::{Error, Graph, Scalar, System};
 use odeum_cuda::{Device, Limits};
 use std::sync::Arc;
@@ -69,6 +71,18 @@ pub fn planned(
     let traits = Traits::new(false, false, method, options, &system.ranges);
     let wanted = Wanted::new(&system, method, &traits, &Limits::HOPPER, (false, least_width));
     plan::planned(wanted).map(|kernel| KernelText::of(&kernel))
+}
+
+/// The kernel that does a part of a step over and over, as that of an implicit method is laid out.
+pub fn part(
+    system: impl Into<DeviceSystem>,
+    part: StepPart,
+    options: &Options,
+) -> Option<KernelText> {
+    let system = system.into();
+    let traits = Traits::new(false, false, &Method::rodas4(), options, &system.ranges);
+    groups::kernel_of_part(part, &system, &traits, &Limits::HOPPER, 1)
+        .map(|kernel| KernelText::of(&kernel))
 }
 
 /// Devices of whichever kind, on which ensembles are integrated as on GPUs; what is kept of them between calls
@@ -150,8 +164,22 @@ impl<D: Device> Devices<D> {
     ) -> Result<Solution<T>, Error> {
         method.check()?;
         options.check(ensemble)?;
-        plan::refuse(method, &self.0[0].device.name())?;
         run::solve_on(&self.0, system, ensemble, method, options, monitor)
+    }
+
+    /// What a part of a step gives, by [`StepPart::seconds`] on the first device: f, or the solution for f
+    /// \[n × M\].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn part<T: Scalar>(
+        &self,
+        part: StepPart,
+        system: impl Into<DeviceSystem>,
+        ensemble: &Ensemble<T>,
+        tolerance: &Tolerance,
+    ) -> Result<Vec<T>, Error> {
+        Ok(parts::measure(part, &self.0[0], &system.into(), ensemble, tolerance)?.values)
     }
 
     /// As [`Session::new`], on the first device.

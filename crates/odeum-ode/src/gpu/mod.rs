@@ -9,6 +9,7 @@
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
 mod arena;
+mod differences;
 mod groups;
 #[doc(hidden)]
 pub mod inspect;
@@ -16,6 +17,7 @@ mod kept;
 mod lane;
 mod launch;
 mod layout;
+mod parts;
 mod plan;
 mod published;
 mod recent;
@@ -28,6 +30,7 @@ mod system;
 mod task;
 
 pub use odeum_cuda::{DeviceInfo, devices};
+pub use parts::StepPart;
 pub use plan::layout_in_words;
 #[doc(hidden)]
 pub use published::pleiades_as_published;

@@ -6,7 +6,7 @@ use super::recent::Recent;
 use super::slots::Slots;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
-use crate::method::{JacobianBy, Method};
+use crate::method::Method;
 use crate::options::Options;
 use odeum_core::{Error, Graph, lock};
 use odeum_cuda::{Device as _, Gpu, Limits};
@@ -106,18 +106,6 @@ fn planned_among(planned: &Planned, wanted: Wanted) -> Option<Arc<Kernel>> {
     let kernel = Arc::new(wanted.plan()?);
     planned.put(wanted, Arc::clone(&kernel));
     Some(kernel)
-}
-
-/// Refuses what no kernel does.
-pub(crate) fn refuse(method: &Method, device: &str) -> Result<(), Error> {
-    if method.jacobian_by() == Some(JacobianBy::Differences) {
-        return Err(Error::Device {
-            device: device.to_owned(),
-            reason: "on GPUs Jacobians are exact, not by differences".to_owned(),
-            remedy: "use the CPU, or leave `jacobian` out".to_owned(),
-        });
-    }
-    Ok(())
 }
 
 /// How the kernel for a system is laid out, in words; `None` of what has no kernel. On the GPU of this number, where there is

@@ -10,7 +10,7 @@ use super::kept::{Kept, Loaded};
 use super::lane::Lane;
 use super::launch::launch;
 use super::layout::WARP;
-use super::plan::{Kernel, Wanted, no_kernel, planned, refuse};
+use super::plan::{Kernel, Wanted, no_kernel, planned};
 use super::sink::Sink;
 use super::source::Traits;
 use super::system::DeviceSystem;
@@ -48,10 +48,9 @@ pub(crate) fn solve<T: Scalar>(
     monitor: &Monitor,
 ) -> Result<Solution<T>, Error> {
     let begun = Instant::now();
-    let Some(first) = cuda.ordinals.first() else {
+    if cuda.ordinals.is_empty() {
         return Err(Error::input("cuda", "no GPU", "name at least one, as cuda:0"));
-    };
-    refuse(method, &format!("cuda:{first}"))?;
+    }
     let gpus = Kept::open_all(&cuda.ordinals)?;
     let mut solution = solve_on(&gpus, system, ensemble, method, options, monitor)?;
     if let Some(times) = &mut solution.gpu_times {

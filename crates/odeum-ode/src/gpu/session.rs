@@ -1,10 +1,9 @@
 //! An ensemble that stays on a GPU over many calls.
 
-use super::arena::{Offsets, Shape};
+use super::arena::{Offsets, Shape, Work};
 use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::launch;
-use super::plan;
 use super::run::Ready;
 use super::source::Traits;
 use super::system::DeviceSystem;
@@ -58,7 +57,7 @@ impl<T: Scalar> Session<T> {
         options: &Options,
     ) -> Result<Self, Error> {
         let sizes = (system.dim(), system.n_params());
-        Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        Self::check(sizes, ensemble, method, options)?;
         let system = DeviceSystem::traced(system);
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
@@ -76,7 +75,7 @@ impl<T: Scalar> Session<T> {
     ) -> Result<Self, Error> {
         let system = system.into();
         let sizes = system.grouped.sizes();
-        Self::check(sizes, ensemble, method, options, &format!("cuda:{ordinal}"))?;
+        Self::check(sizes, ensemble, method, options)?;
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 }
@@ -88,10 +87,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
         ensemble: &Ensemble<T>,
         method: &Method,
         options: &Options,
-        device: &str,
     ) -> Result<(), Error> {
         method.check()?;
-        plan::refuse(method, device)?;
         options.check(ensemble)?;
         check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
         if !options.save_times().is_empty() {
@@ -113,7 +110,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         options: &Options,
     ) -> Result<Self, Error> {
         let sizes = (system.dim(), system.n_params());
-        Self::check(sizes, ensemble, method, options, &kept.device.name())?;
+        Self::check(sizes, ensemble, method, options)?;
         let system = DeviceSystem::traced(system);
         Self::begin(kept, &system, ensemble, method, options)
     }
@@ -176,9 +173,9 @@ impl<T: Scalar, D: Device> Session<T, D> {
         }
         let systems = self.systems;
         let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
-        let counter = self.offsets.next..self.offsets.next + size_of::<u32>();
+        let counters = self.offsets.next..self.offsets.results;
         // SAFETY: the arena lives as long as the session.
-        unsafe { lane.stream.set_bytes(&mut lane.arena.device, counter, 0)? };
+        unsafe { lane.stream.set_bytes(&mut lane.arena.device, counters, 0)? };
         lane.stream.record_time(1)?;
         let Ready { kernel, loaded } = &self.ready;
         // SAFETY: the arena and the step sizes live as long as the session, which waits here.
@@ -205,7 +202,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
         self.get(self.offsets.states, self.dim * self.systems)
     }
 
-    /// States, times, statuses and costs of the last advance, without warnings and times of the run.
+    /// States, times, statuses and costs of the last advance, and how busy lanes were in its kernel where that is an implicit
+    /// method's; without warnings and times of the run.
     ///
     /// # Errors
     /// When the driver fails.
@@ -216,6 +214,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
         solution.stats = self.stats()?;
         let times: Vec<T> = self.get(self.offsets.end_times, self.systems)?;
         solution.t = times.into_iter().map(Scalar::to_f64).collect();
+        let work: Vec<Work> = self.get(self.offsets.work, 1)?;
+        solution.busy_lanes = work.first().and_then(Work::busy_fraction);
         Ok(solution)
     }
 

@@ -1,5 +1,6 @@
 //! What a launch integrates: the structure that device code reads, `OdTask` in task.cuh.
 
+use super::arena::Work;
 use super::source::Traits;
 use crate::controller::Controller;
 use crate::method::Method;
@@ -49,6 +50,7 @@ pub(crate) struct Arrays<T> {
     pub(crate) status: *mut u8,
     pub(crate) stats: *mut u32,
     pub(crate) next: *mut u32,
+    pub(crate) work: *mut Work,
     pub(crate) tables: *const u8,
     /// Memory of all groups that is not shared memory.
     pub(crate) matrices: *mut u8,

@@ -72,7 +72,7 @@ impl Plan {
             return Err(Error::input("jacobian_pattern", found, remedy));
         }
         if by == JacobianBy::Differences {
-            source = Source::Differences(groups(&pattern));
+            source = Source::Differences(column_groups(&pattern));
         }
         let symbolic = Symbolic::new(&pattern);
         Ok(Plan { source, pattern, symbolic, autonomous })
@@ -111,7 +111,7 @@ impl Plan {
 }
 
 /// Columns in groups that share no row, each in the first group that has room for it.
-fn groups(pattern: &Pattern) -> Vec<Vec<usize>> {
+pub(crate) fn column_groups(pattern: &Pattern) -> Vec<Vec<usize>> {
     let mut rows_of = vec![Vec::new(); pattern.cols()];
     for (i, j) in pattern.iter() {
         rows_of[j].push(i);
@@ -276,7 +276,7 @@ impl<L: Lanes> Outlined for Interpreted<'_, L> {
 }
 
 /// Where y is changed for a difference quotient: by the root of ε times |y|, or times this.
-const LEAST_SIZE: f64 = 1e-5;
+pub(crate) const LEAST_SIZE: f64 = 1e-5;
 
 #[inline(always)]
 fn increment<L: Lanes>(x: L) -> L {

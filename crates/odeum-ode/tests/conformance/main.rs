@@ -88,6 +88,13 @@ fn krylov(method: odeum_ode::Method) -> odeum_ode::Method {
     odeum_ode::Method::Exponential(exponential)
 }
 
+/// A Rosenbrock method whose Jacobian is by differences.
+fn differences(method: odeum_ode::Method) -> odeum_ode::Method {
+    let odeum_ode::Method::Rosenbrock(mut rosenbrock) = method else { return method };
+    rosenbrock.jacobian = odeum_ode::method::JacobianBy::Differences;
+    odeum_ode::Method::Rosenbrock(rosenbrock)
+}
+
 conforms!(rkck_avx512_f64, Method::rkck(), crate::cpu(Isa::Avx512, 2), f64);
 conforms!(rkck_avx2_f64, Method::rkck(), crate::cpu(Isa::Avx2, 3), f64);
 conforms!(rkck_scalar_f64, Method::rkck(), crate::cpu(Isa::Scalar, 1), f64);
@@ -140,6 +147,8 @@ conforms!(rodas3_cuda_f64, Method::rodas3(), Place::Host, f64);
 conforms!(rodas4_cuda_f64, Method::rodas4(), Place::Host, f64);
 conforms!(rodas4_cuda_f32, Method::rodas4(), Place::Host, f32);
 conforms!(rodas4_warp_f64, Method::rodas4(), Place::Groups(32), f64);
+conforms!(differences_cuda_f64, crate::differences(Method::rodas4()), Place::Host, f64);
+conforms!(differences_warp_f64, crate::differences(Method::rodas4()), Place::Groups(32), f64);
 conforms!(rodas5p_cuda_f64, Method::rodas5p(), Place::Host, f64);
 conforms!(ros34pw2_cuda_f64, Method::ros34pw2(), Place::Host, f64);
 conforms!(radau_cuda_f64, Method::radau(), Place::Host, f64);
@@ -162,6 +171,7 @@ conforms!(rkc_gpu_f32, Method::rkc(), Place::Device(Device::cuda(0)), f32, #[ign
 conforms!(rodas3_gpu_f64, Method::rodas3(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rodas4_gpu_f64, Method::rodas4(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rodas4_gpu_f32, Method::rodas4(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);
+conforms!(differences_gpu_f64, crate::differences(Method::rodas4()), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(rodas5p_gpu_f64, Method::rodas5p(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(radau_gpu_f64, Method::radau(), Place::Device(Device::cuda(0)), f64, #[ignore = "needs a GPU"]);
 conforms!(radau_gpu_f32, Method::radau(), Place::Device(Device::cuda(0)), f32, #[ignore = "needs a GPU"]);

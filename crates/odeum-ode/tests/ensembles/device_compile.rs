@@ -9,9 +9,13 @@ pub(crate) mod nvrtc;
 
 use odeum_core::Graph;
 use odeum_kinetics::{Kinetics, Reactor, read};
+use odeum_ode::gpu::StepPart;
 use odeum_ode::gpu::inspect::{self, KernelText};
+use odeum_ode::method::JacobianBy;
 use odeum_ode::problems::{Brusselator1d, Lorenz, Pleiades, VanDerPol};
-use odeum_ode::{DynSystem, Error, FirstStep, Method, Options, Scalar, Tolerance, problems};
+use odeum_ode::{
+    DynSystem, Error, FirstStep, Method, Options, Rosenbrock, Scalar, Tolerance, problems,
+};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -67,6 +71,16 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
         for (name, system) in &systems[2..] {
             let kernel = inspect::planned(system, &method, &options, 32).unwrap();
             all.push((format!("{name}, {}, f64", method.name()), kernel));
+        }
+        if *name == "hydrogen" {
+            let Method::Rosenbrock(rodas4) = Method::rodas4() else { unreachable!() };
+            let by = Rosenbrock { jacobian: JacobianBy::Differences, ..rodas4 };
+            let kernel = inspect::implicit(system, &Method::Rosenbrock(by), &options).unwrap();
+            all.push((format!("{name}, rodas4 by differences, f64"), kernel));
+        }
+        for part in StepPart::ALL.into_iter().filter(|_| *name == "hydrogen") {
+            let kernel = inspect::part(system, part, &options).unwrap();
+            all.push((format!("{name}, {part:?}, f64"), kernel));
         }
     }
     all

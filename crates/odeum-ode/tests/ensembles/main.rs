@@ -5,10 +5,12 @@
 
 mod chemistry;
 mod device_compile;
+mod device_differences;
 mod device_driver;
 mod device_events;
 mod device_exponential;
 mod device_kernels;
+mod device_parts;
 mod device_radau;
 mod event;
 #[path = "../device/host.rs"]

@@ -1,14 +1,15 @@
-//! Runs of one study: what is varied in each part, and rows of what came out.
+//! Runs of one study, and rows of what came out.
 
+use super::part::Part;
 use super::row::Row;
+use super::runs::{Place, Run};
 use super::states::States;
 use odeum_io::Finding;
 use odeum_kinetics::{JacobianForm, Reactor};
-use odeum_ode::gpu::Session;
+use odeum_ode::gpu::{Session, StepPart};
 use odeum_ode::method::JacobianBy;
 use odeum_ode::{
-    Controller, Cpu, Device, DynSystem, Ensemble, FirstStep, Isa, Method, Options, Solution,
-    Solver, Tolerance,
+    Device, DynSystem, Ensemble, FirstStep, Method, Options, Solution, Solver, Tolerance,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,73 +20,12 @@ const ENOUGH: f64 = 0.5;
 /// Runs that take longer \[s\] are not repeated.
 const LONG_RUN: f64 = 2.0;
 /// Tolerances of Curtis, Niemeyer & Sung 2017, for runs and for the error E.
-const RTOL: f64 = 1e-6;
+pub(super) const RTOL: f64 = 1e-6;
 const ATOL: f64 = 1e-10;
 /// Absolute tolerance relative to the relative one, where that is varied.
 const ATOL_FRACTION: f64 = ATOL / RTOL;
-/// Relative tolerances of the part on work and precision: finer where most users are.
-const TOLERANCES: [f64; 11] = [1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 1e-9];
 /// Tolerance of the reference.
 const TIGHT: (f64, f64) = (1e-12, 1e-18);
-/// Sizes of ensembles on GPUs unless said.
-const GPU_SIZES: [usize; 4] = [1024, 8192, 65_536, 262_144];
-/// The same along an ignition: Niemeyer & Sung (2014) went from 64 to 16,384.
-const GPU_SIZES_OF_ETHANOL: [usize; 8] = [64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
-/// Of these the parts that vary something else take so many: more takes RKC minutes.
-const MANY_OF_ETHANOL: usize = 65_536;
-/// Reactors of the part on convergence.
-const FEW: usize = 512;
-
-/// A part of a study.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// All methods at the papers' tolerance.
-    Methods,
-    /// Work and precision over tolerances.
-    Tolerances,
-    /// From few reactors to many.
-    Sizes,
-    /// Random and sorted order.
-    Orders,
-    /// Exact Jacobians, differences, and the approximate one.
-    Jacobians,
-    /// Fixed steps, smaller and smaller.
-    Convergence,
-}
-
-impl Part {
-    pub(super) const OF_CHEMISTRY: [Part; 6] = [
-        Part::Methods,
-        Part::Tolerances,
-        Part::Sizes,
-        Part::Orders,
-        Part::Jacobians,
-        Part::Convergence,
-    ];
-    pub(super) const OF_ETHANOL: [Part; 3] = [Part::Methods, Part::Tolerances, Part::Sizes];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Part::Methods => "methods",
-            Part::Tolerances => "tolerances",
-            Part::Sizes => "sizes",
-            Part::Orders => "orders",
-            Part::Jacobians => "jacobians",
-            Part::Convergence => "convergence",
-        }
-    }
-
-    pub(super) fn about(self) -> &'static str {
-        match self {
-            Part::Methods => "All methods at rtol 1e-6, atol 1e-10",
-            Part::Tolerances => "Work and precision: rtol varied, atol = 1e-4 rtol",
-            Part::Sizes => "From few reactors to many",
-            Part::Orders => "Random order, and sorted by temperature",
-            Part::Jacobians => "Exact Jacobian, by differences, and approximate",
-            Part::Convergence => "Steps of one size",
-        }
-    }
-}
 
 /// One ensemble and its reference.
 pub(super) struct Study<'a> {
@@ -94,50 +34,14 @@ pub(super) struct Study<'a> {
     rhs: DynSystem,
     /// With the approximate Jacobian.
     approximate: DynSystem,
-    dt: f64,
-    segments: u32,
+    pub(super) dt: f64,
+    pub(super) segments: u32,
     /// End states at a tight tolerance, in the order of the states.
     reference: Solution<f64>,
 }
 
-/// What a row varies.
-struct Run {
-    method: Method,
-    approximate: bool,
-    rtol: f64,
-    systems: usize,
-    place: Place,
-    first: FirstStep,
-    sorted: bool,
-}
-
-/// Where a run is made, and what of it is timed.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// A processor.
-    Cpu { threads: usize, isa: Isa },
-    /// The GPU of this number: the kernel, over states that are there already.
-    Kernel(usize),
-    /// The same from arrays of the host to arrays of the host.
-    Arrays(usize),
-}
-
-impl Place {
-    fn device(self) -> Device {
-        match self {
-            Place::Cpu { threads, isa } => Device::Cpu(Cpu { threads: Some(threads), isa }),
-            Place::Kernel(ordinal) | Place::Arrays(ordinal) => Device::cuda(ordinal),
-        }
-    }
-
-    fn variant(self) -> &'static str {
-        match self {
-            Place::Cpu { isa: Isa::Scalar, .. } => "scalar",
-            Place::Cpu { .. } => "lanes",
-            Place::Kernel(_) => "cuda kernel",
-            Place::Arrays(_) => "cuda",
-        }
-    }
+fn broken(error: odeum_ode::Error) -> Finding {
+    Finding::error(error.to_string())
 }
 
 impl<'a> Study<'a> {
@@ -158,7 +62,7 @@ impl<'a> Study<'a> {
         let options = Options::new(Tolerance::new(TIGHT.0, TIGHT.1));
         let reference = Solver::new(&rhs, &Method::radau(), &Device::cpu(), &options)
             .and_then(|solver| solver.solve(&ensemble))
-            .map_err(|error| Finding::error(error.to_string()))?;
+            .map_err(broken)?;
         if let Some(&s) = reference.failed().first() {
             let status = reference.status[s].name();
             return Err(Finding::error(format!("the reference of reactor {s} failed: {status}")));
@@ -166,98 +70,54 @@ impl<'a> Study<'a> {
         Ok(Study { reactor, states, rhs, approximate, dt, segments, reference })
     }
 
-    fn usual(&self, method: Method) -> Run {
-        Run {
-            method,
-            approximate: false,
-            rtol: RTOL,
-            systems: self.states.0.len(),
-            place: Place::Cpu { threads: 1, isa: Isa::best() },
-            first: FirstStep::Automatic,
-            sorted: false,
-        }
+    pub(super) fn n_states(&self) -> usize {
+        self.states.0.len()
     }
 
-    /// The methods that suit these reactors.
-    fn methods(&self) -> Vec<Method> {
-        let mut methods = vec![
-            Method::rodas3(),
-            Method::rodas4(),
-            Method::rodas5p(),
-            Method::ros34pw2(),
-            Method::radau(),
-            Method::exp4(),
-            Method::exprb43(),
-        ];
-        if self.segments > 1 {
-            methods.insert(0, Method::rkc());
-        }
-        methods
-    }
-
-    /// Measures a part.
+    /// Measures a part on the processor.
     pub(super) fn part(&self, part: Part, threads: Option<usize>) -> Result<Vec<Row>, Finding> {
-        let mut runs: Vec<Run> = Vec::new();
-        match part {
-            Part::Methods => {
-                runs.extend(self.methods().into_iter().map(|m| self.usual(m)));
-                let best = || self.usual(Method::rodas4());
-                runs.push(Run { place: Place::Cpu { threads: 1, isa: Isa::Scalar }, ..best() });
-                let all = Cpu { threads, ..Cpu::default() }.thread_count();
-                if all > 1 {
-                    let place = Place::Cpu { threads: all, isa: Isa::best() };
-                    runs.push(Run { place, ..best() });
-                }
-            }
-            Part::Tolerances => {
-                for method in self.methods() {
-                    for rtol in TOLERANCES {
-                        if is_too_tight(&method, rtol) {
-                            continue;
-                        }
-                        runs.push(Run { rtol, ..self.usual(method.clone()) });
-                    }
-                }
-            }
-            Part::Sizes => {
-                let most = self.states.0.len();
-                let sizes = (4..).map(|k| 2_usize.pow(k)).take_while(|size| *size < most);
-                for systems in sizes.chain([most]) {
-                    for method in self.methods() {
-                        if matches!(method.name(), "rkc" | "rodas4" | "radau") {
-                            runs.push(Run { systems, ..self.usual(method) });
-                        }
-                    }
-                }
-            }
-            Part::Orders => {
-                for method in [Method::rodas4(), Method::radau()] {
-                    runs.push(self.usual(method.clone()));
-                    runs.push(Run { sorted: true, ..self.usual(method) });
-                }
-            }
-            Part::Jacobians => {
-                for method in [Method::rodas4(), Method::ros34pw2(), Method::radau()] {
-                    runs.push(self.usual(method.clone()));
-                    runs.push(self.usual(by_differences(method)));
-                }
-                runs.push(Run { approximate: true, ..self.usual(Method::ros34pw2()) });
-            }
-            Part::Convergence => {
-                for method in self.methods() {
-                    for steps in [1.0, 3.0, 10.0, 30.0, 100.0, 300.0] {
-                        let fixed = Controller::fixed(self.dt / steps);
-                        let method = method.clone().with_controller(fixed);
-                        runs.push(Run { systems: FEW, ..self.usual(method) });
-                    }
-                }
-            }
+        self.runs(part, threads).iter().map(|run| self.measure(part, run)).collect()
+    }
+
+    /// Measures a part on the GPU of this number, with ensembles of these sizes.
+    pub(super) fn part_on_gpu(
+        &self,
+        part: Part,
+        ordinal: usize,
+        sizes: &[usize],
+    ) -> Result<Vec<Row>, Finding> {
+        let sizes = self.gpu_sizes(sizes);
+        let runs = self.runs_on_gpu(part, ordinal, sizes);
+        let mut rows: Vec<Row> =
+            runs.iter().map(|run| self.measure(part, run)).collect::<Result<_, Finding>>()?;
+        if let (Part::Parts, Some(step)) = (part, rows.first().cloned()) {
+            rows.extend(self.parts_of(&step, ordinal, self.most(sizes))?);
         }
-        runs.into_iter().map(|run| self.measure(part, &run)).collect()
+        Ok(beside_one_core(rows))
+    }
+
+    /// The parts of a step, as rows like that of the whole.
+    fn parts_of(&self, step: &Row, ordinal: usize, systems: usize) -> Result<Vec<Row>, Finding> {
+        let ensemble = self.states.ensemble(self.reactor, systems, self.dt)?;
+        let tolerance = Tolerance::new(RTOL, ATOL);
+        let seconds = |part: StepPart| {
+            part.seconds(&self.rhs, &ensemble, &tolerance, ordinal).map_err(broken)
+        };
+        let [rhs, jacobian, factors, solution] = StepPart::ALL.map(seconds);
+        let (jacobian, factors) = (jacobian?, factors?);
+        let row = |name: &'static str, seconds: f64| {
+            let seconds = seconds * systems as f64;
+            Row { variant: name.into(), seconds, ..step.clone() }
+        };
+        Ok(vec![
+            row("f", rhs?),
+            row("f and J", jacobian),
+            row("LU", factors - jacobian),
+            row("solution", solution?),
+        ])
     }
 
     fn measure(&self, part: Part, run: &Run) -> Result<Row, Finding> {
-        let broken = |error: odeum_ode::Error| Finding::error(error.to_string());
         let sorted = run.sorted.then(|| self.states.sorted());
         let states = sorted.as_ref().unwrap_or(self.states);
         let ensemble: Ensemble<f64> = states.ensemble(self.reactor, run.systems, self.dt)?;
@@ -292,35 +152,31 @@ impl<'a> Study<'a> {
         // The reference is in the order of the states.
         let errors = if run.sorted { Vec::new() } else { self.errors(&solution) };
         let quantile = |fraction: f64| {
-            let at =
-                ((errors.len() as f64 * fraction) as usize).min(errors.len().saturating_sub(1));
-            errors.get(at).copied().unwrap_or(f64::NAN)
+            let at = (errors.len() as f64 * fraction) as usize;
+            errors.get(at.min(errors.len().saturating_sub(1))).copied()
         };
         let systems = summary.systems;
         Ok(Row {
-            part: part.name(),
+            part: part.name().into(),
             method: run.method.name().to_owned(),
-            variant: run.place.variant(),
+            variant: run.place.variant().into(),
             device: run.place.device().to_string(),
-            precision: "f64",
-            threads: match run.place {
-                Place::Cpu { threads, .. } => threads,
-                _ => 1,
-            },
+            precision: "f64".into(),
+            threads: run.place.threads(),
             first_step: match run.first {
-                FirstStep::Fraction(_) => "whole",
-                _ => "automatic",
+                FirstStep::Fraction(_) => "whole".into(),
+                _ => "automatic".into(),
             },
             systems,
-            order: if run.sorted { "sorted" } else { "random" }.to_owned(),
+            order: if run.sorted { "sorted" } else { "random" }.into(),
             dt: self.dt,
             rtol: run.rtol,
             atol: run.rtol * ATOL_FRACTION,
             fixed_step: run.method.controller().fixed_step(),
             jacobian: match run.method.jacobian_by() {
-                Some(JacobianBy::Differences) => "differences",
-                _ if run.approximate => "approximate",
-                _ => "exact",
+                Some(JacobianBy::Differences) => "differences".into(),
+                _ if run.approximate => "approximate".into(),
+                _ => "exact".into(),
             },
             seconds: fastest,
             runs: seconds.len(),
@@ -335,100 +191,11 @@ impl<'a> Study<'a> {
             njev: summary.njev,
             nlu: summary.nlu,
             divergence: summary.divergence,
+            divergences: (part == Part::Orders).then(|| shares(&solution.divergences())),
             busy_lanes: solution.busy_lanes,
             times_one_core: None,
             failed: solution.failed().len(),
         })
-    }
-
-    /// Measures a part on the GPU of this number, with ensembles of these sizes.
-    pub(super) fn part_on_gpu(
-        &self,
-        part: Part,
-        ordinal: usize,
-        sizes: &[usize],
-    ) -> Result<Vec<Row>, Finding> {
-        let along_ignition = self.segments > 1;
-        let usual = if along_ignition { &GPU_SIZES_OF_ETHANOL[..] } else { &GPU_SIZES[..] };
-        let sizes = if sizes.is_empty() { usual } else { sizes };
-        let largest = sizes.iter().copied().max().unwrap_or(0);
-        let most = if along_ignition { largest.min(MANY_OF_ETHANOL) } else { largest };
-        let on_gpu = |method: Method, systems: usize| Run {
-            systems,
-            place: Place::Kernel(ordinal),
-            ..self.usual(method)
-        };
-        let whole = |run: Run| Run { first: FirstStep::Fraction(1.0), ..run };
-        let one_core = |method: Method| Run {
-            place: Place::Cpu { threads: 1, isa: Isa::Scalar },
-            ..self.usual(method)
-        };
-        let mut runs: Vec<Run> = Vec::new();
-        match part {
-            Part::Sizes if along_ignition => {
-                let methods = [Method::rkc(), Method::rodas4()];
-                runs.extend(methods.iter().cloned().map(one_core));
-                runs.extend(methods.iter().cloned().map(|method| self.usual(method)));
-                for &systems in sizes {
-                    for method in &methods {
-                        let run = || on_gpu(method.clone(), systems);
-                        runs.push(run());
-                        runs.push(Run { place: Place::Arrays(ordinal), ..run() });
-                    }
-                }
-            }
-            Part::Methods => {
-                // What a core and the processor do of the same in the same run.
-                runs.push(self.usual(Method::rodas4()));
-                let all = Cpu::default().thread_count();
-                let place = Place::Cpu { threads: all, isa: Isa::best() };
-                runs.push(Run { place, ..self.usual(Method::rodas4()) });
-                for method in self.methods() {
-                    runs.push(on_gpu(method.clone(), most));
-                    runs.push(whole(on_gpu(method, most)));
-                }
-                let place = Place::Arrays(ordinal);
-                runs.push(Run { place, ..on_gpu(Method::rodas4(), most) });
-            }
-            Part::Tolerances => {
-                for method in self.methods() {
-                    for rtol in [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9] {
-                        if is_too_tight(&method, rtol) {
-                            continue;
-                        }
-                        runs.push(Run { rtol, ..on_gpu(method.clone(), most) });
-                    }
-                }
-            }
-            Part::Sizes => {
-                let all = sizes.iter().flat_map(|&systems| {
-                    self.methods().into_iter().map(move |method| (systems, method))
-                });
-                runs.extend(all.map(|(systems, method)| on_gpu(method, systems)));
-            }
-            Part::Orders => {
-                for method in [Method::rodas4(), Method::radau()] {
-                    runs.push(on_gpu(method.clone(), most));
-                    runs.push(Run { sorted: true, ..on_gpu(method, most) });
-                }
-            }
-            Part::Jacobians => {
-                runs.push(on_gpu(Method::ros34pw2(), most));
-                runs.push(Run { approximate: true, ..on_gpu(Method::ros34pw2(), most) });
-            }
-            Part::Convergence => {
-                for method in self.methods() {
-                    for steps in [1.0, 3.0, 10.0, 30.0, 100.0, 300.0] {
-                        let fixed = Controller::fixed(self.dt / steps);
-                        let method = method.clone().with_controller(fixed);
-                        runs.push(on_gpu(method, FEW));
-                    }
-                }
-            }
-        }
-        let rows: Result<Vec<Row>, Finding> =
-            runs.into_iter().map(|run| self.measure(part, &run)).collect();
-        Ok(beside_one_core(rows?))
     }
 
     /// E of every reactor (Curtis, Niemeyer & Sung 2017, eq. 1), smallest first; NaN counts as largest.
@@ -453,11 +220,6 @@ impl<'a> Study<'a> {
     }
 }
 
-/// Whether a method takes far too many steps: RKC is of order 2.
-fn is_too_tight(method: &Method, rtol: f64) -> bool {
-    rtol < 1e-7 && matches!(method, Method::Rkc(_))
-}
-
 /// With the times as fast as one core without lanes, by methods of which there is such a row.
 fn beside_one_core(mut rows: Vec<Row>) -> Vec<Row> {
     let each = |row: &Row| row.seconds / row.systems as f64;
@@ -473,12 +235,12 @@ fn beside_one_core(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-fn by_differences(mut method: Method) -> Method {
-    match &mut method {
-        Method::Rosenbrock(rosenbrock) => rosenbrock.jacobian = JacobianBy::Differences,
-        Method::Radau(radau) => radau.jacobian = JacobianBy::Differences,
-        Method::Exponential(method) => method.jacobian = JacobianBy::Differences,
-        _ => {}
+/// Of values from 0 to 1, the fractions that lie in equal parts of that range.
+fn shares(values: &[f64]) -> Vec<f64> {
+    const PARTS: usize = 20;
+    let mut shares = vec![0.0; PARTS];
+    for value in values {
+        shares[((value * PARTS as f64) as usize).min(PARTS - 1)] += 1.0 / values.len() as f64;
     }
-    method
+    shares
 }

@@ -6,8 +6,10 @@
 //! start, from states along an ignition.
 
 mod measure;
+mod part;
 mod picture;
 mod row;
+mod runs;
 mod states;
 
 use super::machine::Machine;
@@ -15,13 +17,15 @@ use crate::args::BenchArgs;
 use crate::exit::Exit;
 use crate::pasr::Database;
 use crate::report::{Align, Style, Table, count, say, show, significant};
-use measure::{Part, Study};
+use measure::Study;
 use odeum_case::mechanism;
 use odeum_io::Finding;
 use odeum_kinetics::Reactor;
 use odeum_ode::Device;
+use part::Part;
 use row::{Document, Row};
 use states::States;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// States of a study unless said.
@@ -42,6 +46,19 @@ pub(crate) const STUDIES: [(&str, &str); 2] = [
 pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let bad = |finding| (finding, Exit::BadInput);
     super::unused::of_mechanisms(args).map_err(bad)?;
+    let read = |path: &PathBuf| {
+        super::document::read(path, &args.name, |document: &Document| &document.bench)
+    };
+    let added: Vec<Document> = args.add.iter().map(read).collect::<Result<_, _>>().map_err(bad)?;
+    if let (None, Some(path), Some((first, others))) =
+        (&args.mechanism, &args.plot, added.split_first())
+    {
+        // Nothing is measured: what others measured is drawn.
+        super::unused::of_drawings(args).map_err(bad)?;
+        let rows = others.iter().flat_map(|document| &document.rows);
+        let rows = first.rows.iter().chain(rows).cloned().collect();
+        return draw((&args.name, &first.mechanism), rows, path);
+    }
     let Some(file) = &args.mechanism else {
         let help = format!("as odeum bench {} --mechanism gri30.yaml", args.name);
         return Err(bad(Finding::error("which mechanism?").help(help)));
@@ -57,14 +74,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     })?;
     let kinetics = Arc::new(read.kinetics);
     let along_ignition = args.name == "ethanol";
-    let parts: &[Part] = if along_ignition { &Part::OF_ETHANOL } else { &Part::OF_CHEMISTRY };
-    let parts = chosen(parts, &args.parts).map_err(bad)?;
+    // On a GPU the states are repeated up to the numbers of systems.
+    let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
+    let parts = chosen(&Part::of(along_ignition, on_gpu), &args.parts).map_err(bad)?;
     let saved = match &args.states {
         Some(path) => Some(Database::read(path, &kinetics).map_err(bad)?),
         None => None,
     };
-    // On a GPU the states are repeated up to the numbers of systems.
-    let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
     let usual = if on_gpu && along_ignition { STATES_TO_COPY } else { STATES };
     let wanted = args.systems.first().filter(|_| !on_gpu).copied().unwrap_or(usual);
     let states = match saved {
@@ -89,13 +105,19 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         super::write_json(&document, path).map_err(|f| (f, Exit::Broken))?;
     }
     if let Some(path) = &args.plot {
-        picture::draw(&document, path).map_err(|error| {
-            let finding = Finding::error(format!("cannot draw the plot: {error}"))
-                .in_file(path.display().to_string());
-            (finding, Exit::Broken)
-        })?;
+        let rows = document.rows.into_iter().chain(added.into_iter().flat_map(|d| d.rows));
+        draw((&document.bench, &document.mechanism), rows.collect(), path)?;
     }
     Ok(())
+}
+
+/// Draws rows of a study of a mechanism.
+fn draw(title: (&str, &str), rows: Vec<Row>, path: &Path) -> Result<(), (Finding, Exit)> {
+    picture::draw(title, &rows, path).map_err(|error| {
+        let finding = Finding::error(format!("cannot draw the plot: {error}"))
+            .in_file(path.display().to_string());
+        (finding, Exit::Broken)
+    })
 }
 
 /// The parts of a study, on reactors of its kind over its global steps \[s\], each of so many pieces.
@@ -110,9 +132,15 @@ fn measure(
     for &dt in steps {
         let study = Study::new(reactor, states, dt, pieces)?;
         for &part in parts {
-            // Fixed steps are a matter of short global steps.
-            if part == Part::Convergence && dt > 1e-5 {
+            if !part.is_over(dt) {
                 continue;
+            }
+            let (of_reactive, own);
+            let mut study = &study;
+            if part == Part::Reactive {
+                of_reactive = states.reactive(reactor)?;
+                own = Study::new(reactor, &of_reactive, dt, pieces)?;
+                study = &own;
             }
             let found = match &args.place.device {
                 Some(Device::Cuda(cuda)) => {
@@ -137,6 +165,10 @@ fn chosen(parts: &[Part], named: &[String]) -> Result<Vec<Part>, Finding> {
     }
     let find = |name: &String| {
         parts.iter().copied().find(|part| part.name() == name).ok_or_else(|| {
+            if *name == Part::Parts.name() && parts.contains(&Part::Orders) {
+                let message = format!("the part `{name}` is measured on GPUs alone");
+                return Finding::error(message).help("add --device cuda, or leave it out");
+            }
             let known: Vec<&str> = parts.iter().map(|part| part.name()).collect();
             Finding::error(format!("the study has no part `{name}`"))
                 .help(format!("its parts are {}", known.join(", ")))
@@ -147,8 +179,21 @@ fn chosen(parts: &[Part], named: &[String]) -> Result<Vec<Part>, Finding> {
 
 fn show_part(rows: &[Row], part: Part, dt: f64, quiet: bool) {
     if !quiet {
-        say(&format!("{}, {dt:.0e} s\n{}\n", part.about(), table(rows).render(Style::stdout())));
+        let table = if part == Part::Parts { table_of_parts(rows) } else { table(rows) };
+        say(&format!("{}, {dt:.0e} s\n{}\n", part.about(), table.render(Style::stdout())));
     }
+}
+
+/// What the parts of a step take.
+fn table_of_parts(rows: &[Row]) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new(&[("part", Left), ("reactors", Right), ("ns/reactor", Right)]);
+    for row in rows {
+        let name = if row.variant == "cuda kernel" { "step" } else { &row.variant };
+        let each = significant(row.seconds / row.systems as f64 * 1e9);
+        table.row([name.to_owned(), count(row.systems as u64), each]);
+    }
+    table
 }
 
 fn table(rows: &[Row]) -> Table {
@@ -174,21 +219,22 @@ fn table(rows: &[Row]) -> Table {
     ]);
     for row in rows {
         let each = |total: u64| significant(total as f64 / row.systems as f64);
+        let error = |e: Option<f64>| e.map_or(String::new(), |e| format!("{e:.1e}"));
         let step = row.fixed_step.map_or(format!("{:.0e}", row.rtol), |h| format!("h {h:.0e}"));
         table.row([
             row.method.clone(),
-            match row.jacobian {
-                "exact" => row.variant.to_owned(),
+            match &*row.jacobian {
+                "exact" => row.variant.to_string(),
                 other => format!("{}, {other}", row.variant),
             },
             row.threads.to_string(),
-            row.order.clone(),
+            row.order.to_string(),
             count(row.systems as u64),
             step,
             significant(row.seconds / row.systems as f64 * 1e6),
-            format!("{:.1e}", row.error_median),
-            format!("{:.1e}", row.error_p95),
-            format!("{:.1e}", row.max_error),
+            error(row.error_median),
+            error(row.error_p95),
+            error(row.max_error),
             each(row.steps + row.rejected),
             each(row.nlu),
             each(row.nfev),

@@ -7,7 +7,7 @@ use odeum_io::Finding;
 use odeum_kinetics::constants::ONE_ATM;
 use odeum_kinetics::pasr::PasrSettings;
 use odeum_kinetics::{Kinetics, Reactor};
-use odeum_ode::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Solver, Tolerance};
+use odeum_ode::{Cpu, Device, Ensemble, Isa, Method, Monitor, Options, Solver, System, Tolerance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ use std::sync::Arc;
 const LEFT_OUT: usize = 1000;
 /// Seed of the order of states.
 const SEED: u64 = 2017;
+/// Change of temperature \[K/s\] above which a state counts as reactive: most states of hydrogen are near equilibrium.
+const REACTIVE: f64 = 1e5;
 /// Temperature \[K\] from which ethanol ignites (Niemeyer & Sung 2014), and how long that is followed \[s\].
 const IGNITION: (f64, f64) = (1600.0, 4e-5);
 
@@ -92,7 +94,23 @@ impl States {
         if count < len { s * len / count } else { s % len }
     }
 
-    /// An ensemble of `count` states over `dt`.
+    /// Those whose temperature changes by more than [`REACTIVE`].
+    pub(crate) fn reactive(&self, reactor: &Reactor) -> Result<States, Finding> {
+        let mut slope = vec![0.0; reactor.dim()];
+        let mut states = self.0.clone();
+        states.retain(|(t, p, y)| {
+            let Ok((state, parameter)) = reactor.state(*t, *p, y) else { return false };
+            reactor.rhs(0.0, &state, &parameter, &mut slope);
+            slope[0].abs() > REACTIVE
+        });
+        if states.is_empty() {
+            let message = format!("no temperature of these states changes by {REACTIVE:e} K/s");
+            return Err(Finding::error(message).help("leave out the part `reactive`"));
+        }
+        Ok(States(states))
+    }
+
+    /// An ensemble of `count` states over `dt`: those of [`index`](States::index).
     pub(crate) fn ensemble(
         &self,
         reactor: &Reactor,
@@ -100,17 +118,23 @@ impl States {
         dt: f64,
     ) -> Result<Ensemble<f64>, Finding> {
         let broken = |why: String| Finding::error(format!("a state to start from: {why}"));
-        let dim = reactor.kinetics().n_species() + 2;
+        let (dim, distinct) = (reactor.dim(), count.min(self.0.len()));
         let mut all = vec![0.0; dim * count];
-        let mut params = Vec::with_capacity(count);
-        for s in 0..count {
+        let mut params = vec![0.0; count];
+        for s in 0..distinct {
             let (t, p, y) = &self.0[self.index(s, count)];
             let (state, [parameter]) =
                 reactor.state(*t, *p, y).map_err(|error| broken(error.to_string()))?;
             for (i, x) in state.into_iter().enumerate() {
                 all[i * count + s] = x;
             }
-            params.push(parameter);
+            params[s] = parameter;
+        }
+        for row in all.chunks_exact_mut(count).chain([&mut params[..]]) {
+            let (first, again) = row.split_at_mut(distinct);
+            for copy in again.chunks_mut(distinct) {
+                copy.copy_from_slice(&first[..copy.len()]);
+            }
         }
         Ensemble::new(dim, all, (0.0, dt))
             .and_then(|ensemble| ensemble.with_params(params))

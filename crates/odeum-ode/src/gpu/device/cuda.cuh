@@ -5,4 +5,5 @@
     type *name = reinterpret_cast<type *>(od_shared_bytes)
 #define OD_LANE_BARRIER() __syncwarp()
 #define OD_BESIDE_ATOMIC()
+static __device__ __forceinline__ unsigned od_clock() { return clock64() >> 10; }
 static __device__ __forceinline__ bool od_any_lane(bool x) { return __any_sync(0xffffffffu, x); }

@@ -95,22 +95,14 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
 #if OD_WIDTH == 1 && OD_SCRATCH_BYTES > 0
     alignas(16) unsigned char scratch[OD_SCRATCH_BYTES];
     memory.scratch = scratch;
-#elif OD_GLOBAL_BYTES > 0
-    const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
-    unsigned char *at = task.matrices + group * OD_GLOBAL_BYTES;
-#if OD_MATRIX_IN_GLOBAL
-    if (g.slot == 0) memory.of_group = (OdMatrices *)at;
-    at += sizeof(OdMatrices);
 #endif
-#if OD_SCRATCH_BYTES > 0
-    if (g.slot == 0) memory.scratch = at;
-#endif
-    OD_GROUP_BARRIER();
-#endif
+    od_place(task, g, memory);
     const auto save = [&](unsigned k) {
         od_write(task, x, memory, task.saved + (size_t)k * OD_N * task.stride, c.system);
     };
     bool busy = false, starting = false;
+    OdWork work;
+    work.begin();
     // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
     for (;;) {
         if (!busy) {
@@ -169,7 +161,9 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
             if (od_reaches_end(status) && od_is_impossible(task, x, c.system)) status = OD_OUTSIDE_BOUNDS;
 #endif
             if (g.slot == 0) od_finish(task, c, status);
+            work.end_system();
             busy = false;
         }
     }
+    od_add_work(task, g, work);
 }

@@ -5,11 +5,18 @@
 OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved = true) {
     const OdGroup &g = x.g;
     OD_GROUP_BARRIER();
+#if OD_BY_DIFFERENCES
+    od_evaluate_by_differences(g, c.t, memory, x.y, x.p);
+    c.nfev += OD_COLUMN_GROUPS + OD_GROUP_USES_TIME;
+#else
     OD_OWN(e, i) memory.state[i] = x.y[e];
     OD_GROUP_BARRIER();
     od_group_linearise(g, c.t, memory.state, x.p, memory.slope, memory.matrices().jacobian());
 #if OD_GROUP_USES_TIME
     od_group_time_derivative(g, c.t, memory.state, x.p, memory.rate);
+#endif
+#endif
+#if OD_GROUP_USES_TIME
     OD_OWN(e, i) x.rate[e] = memory.rate[i];
 #endif
     od_keep_event_slope(x, memory);

@@ -28,6 +28,10 @@ struct alignas(16) OdMemory {
 #if OD_GROUP_USES_TIME
     alignas(16) real rate[OD_N];            // df/dt
 #endif
+#if OD_BY_DIFFERENCES
+    alignas(16) real changed[OD_N];         // f where the state is moved
+    alignas(16) real inverse[OD_N];         // 1 / by what, zero of components that are not
+#endif
 #if OD_MATRIX_IN_GLOBAL
     alignas(16) OdMatrices *of_group;
     OD_FN_MEMBER OdMatrices &matrices() const { return *of_group; }
@@ -89,6 +93,22 @@ OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
     g.cells = &memory.cells;
 #endif
     return g;
+}
+
+// Memory of the group that is neither its own nor shared.
+OD_FN void od_place(const OdTask &task, const OdGroup &g, OdMemory &memory) {
+#if OD_GLOBAL_BYTES > 0
+    const size_t group = (size_t)blockIdx.x * (OD_BLOCK / OD_WIDTH) + threadIdx.x / OD_WIDTH;
+    unsigned char *at = task.matrices + group * OD_GLOBAL_BYTES;
+#if OD_MATRIX_IN_GLOBAL
+    if (g.slot == 0) memory.of_group = (OdMatrices *)at;
+    at += sizeof(OdMatrices);
+#endif
+#if OD_SCRATCH_BYTES > 0
+    if (g.slot == 0) memory.scratch = at;
+#endif
+    OD_GROUP_BARRIER();
+#endif
 }
 
 #if OD_WIDTH > 1

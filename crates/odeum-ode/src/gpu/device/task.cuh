@@ -17,6 +17,7 @@ struct OdTask {
     unsigned char *status;      // [stride]
     uint4 *stats;               // the first OD_COUNTS counts of Stats [stride x OD_COUNTS]
     unsigned *next;             // the queue: number of the next system to hand out
+    struct OdWorked *work;      // how long groups had systems, see work.cuh
     const unsigned char *tables;    // of the system and its matrix
     unsigned char *matrices;        // memory of all groups that is not shared memory
     real t0, t1;
