@@ -74,20 +74,6 @@ OD_FN real od_exp(real a) {
 OD_FN real od_exp(real a) { return OD_CALL(exp)(a); }
 #endif
 
-// The same number, of which the compiler knows nothing.
-OD_FN float od_opaque(float a) {
-#ifdef __CUDA_ARCH__
-    asm volatile("" : "+f"(a));
-#endif
-    return a;
-}
-OD_FN double od_opaque(double a) {
-#ifdef __CUDA_ARCH__
-    asm volatile("" : "+d"(a));
-#endif
-    return a;
-}
-
 // NaN when either is NaN, so that no failure is masked (fmin and fmax drop it).
 OD_FN real od_min(real a, real b) { return (a < b || a != a) ? a : b; }
 OD_FN real od_max(real a, real b) { return (b < a || a != a) ? a : b; }

@@ -67,20 +67,19 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
             all.push((format!("{name}, {}, f64", method.name()), kernel));
         }
     }
+    let (name, system) = &systems[3];
+    let Method::Rosenbrock(rodas4) = Method::rodas4() else { unreachable!() };
+    let by = Method::Rosenbrock(Rosenbrock { jacobian: JacobianBy::Differences, ..rodas4 });
+    let kernel = inspect::planned(system, &by, &options, 1).unwrap();
+    all.push((format!("{name}, rodas4 by differences, f64"), kernel));
+    for part in StepPart::ALL {
+        let kernel = inspect::part(system, part, &options).unwrap();
+        all.push((format!("{name}, {part:?}, f64"), kernel));
+    }
     for method in [Method::rkc(), Method::rkck(), Method::vern7()] {
         for (name, system) in &systems[2..] {
             let kernel = inspect::planned(system, &method, &options, 32).unwrap();
             all.push((format!("{name}, {}, f64", method.name()), kernel));
-        }
-        if *name == "hydrogen" {
-            let Method::Rosenbrock(rodas4) = Method::rodas4() else { unreachable!() };
-            let by = Rosenbrock { jacobian: JacobianBy::Differences, ..rodas4 };
-            let kernel = inspect::implicit(system, &Method::Rosenbrock(by), &options).unwrap();
-            all.push((format!("{name}, rodas4 by differences, f64"), kernel));
-        }
-        for part in StepPart::ALL.into_iter().filter(|_| *name == "hydrogen") {
-            let kernel = inspect::part(system, part, &options).unwrap();
-            all.push((format!("{name}, {part:?}, f64"), kernel));
         }
     }
     all

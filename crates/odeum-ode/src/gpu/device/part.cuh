@@ -2,20 +2,26 @@
 //
 // Generated before this file: OD_PART_RHS, OD_PART_JACOBIAN, OD_PART_FACTORS and OD_PART_SOLUTION, one of them 1. Of every
 // system the part is done task.max_steps times; its end state is f, or the solution for f. The whole part is done every
-// time, as the compiler knows nothing of what it begins from and has to have ready what it ends with.
+// time, as each time begins from what the one before gave, times zero.
 
-OD_FN void od_make_opaque(real (&values)[OD_EACH]) {
+// `values` with other numbers times zero.
+OD_FN void od_follow(real (&values)[OD_EACH], const real (&others)[OD_EACH]) {
     OD_UNROLL_OWN
-    for (int e = 0; e < OD_EACH; ++e) values[e] = od_opaque(values[e]);
+    for (int e = 0; e < OD_EACH; ++e) values[e] = od_fma(others[e], real(0), values[e]);
 }
 
-// What the memory of a thread holds of the matrix; that of several threads the compiler leaves alone.
-OD_FN void od_make_opaque(OdMemory &memory, unsigned entries) {
+// A number with the entries of the matrix times zero, where the matrix is in registers; shared memory the compiler leaves
+// alone.
+OD_FN real od_follow(real value, OdMemory &memory, unsigned entries) {
 #if OD_WIDTH == 1
-    od_entry *const matrix = memory.matrices().matrix;
+    const od_entry *const matrix = memory.matrices().matrix;
+    od_entry sums[4] = {od_entry(0), od_entry(0), od_entry(0), od_entry(0)};
 #pragma unroll
-    for (unsigned e = 0; e < entries; ++e) matrix[e] = od_opaque(matrix[e]);
+    for (unsigned e = 0; e < entries; ++e) sums[e % 4] = od_plus(sums[e % 4], matrix[e]);
+    const od_entry sum = od_plus(od_plus(sums[0], sums[1]), od_plus(sums[2], sums[3]));
+    value = od_fma(real(sum), real(0), value);
 #endif
+    return value;
 }
 
 // The matrix of a step of Rodas4 over the span, and its factors.
@@ -40,6 +46,8 @@ od_part(const OdTask task) {
         if (s >= task.n_systems) break;
         od_read(task, x, memory, s);
         real b[OD_EACH];
+        OD_UNROLL_OWN
+        for (int e = 0; e < OD_EACH; ++e) b[e] = real(0);
 #if OD_PART_SOLUTION
         od_linearise(c, x, memory);
         od_factor_part(task, x, memory);
@@ -48,24 +56,25 @@ od_part(const OdTask task) {
 #pragma unroll 1
         for (unsigned turn = 0; turn < task.max_steps; ++turn) {
 #if OD_PART_SOLUTION
-            OD_OWN(e, i) b[e] = memory.slope[i];
-            od_make_opaque(b);
-            od_solve(x, memory, b);
+            real rhs[OD_EACH];
+            OD_OWN(e, i) rhs[e] = memory.slope[i];
+            od_follow(rhs, b);
+            od_solve(x, memory, rhs);
+            OD_OWN(e, i) b[e] = rhs[e];
 #else
-            od_make_opaque(x.y);
+            od_follow(x.y, b);
 #if OD_PART_RHS
             od_evaluate(c, x, memory, c.t, x.y);
 #else
             od_linearise(c, x, memory);
-            od_make_opaque(memory, OD_JACOBIAN_ENTRIES);
+            x.y[0] = od_follow(x.y[0], memory, OD_JACOBIAN_ENTRIES);
 #endif
 #if OD_PART_FACTORS
-            od_opaque(od_factor_part(task, x, memory));
-            od_make_opaque(memory, OD_MATRIX_ENTRIES);
+            x.y[0] = od_fma(od_factor_part(task, x, memory), real(0), x.y[0]);
+            x.y[0] = od_follow(x.y[0], memory, OD_MATRIX_ENTRIES);
 #endif
             OD_OWN(e, i) b[e] = memory.slope[i];
 #endif
-            od_make_opaque(b);
         }
         OD_OWN(e, i) task.end_states[(size_t)i * task.stride + s] = b[e];
 #if OD_WIDTH == 1
