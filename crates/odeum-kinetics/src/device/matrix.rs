@@ -148,6 +148,7 @@ impl Entries {
         tables.count("OD_GAS_WIDE_PLACES", usize::from(self.wide));
         tables.count("OD_GAS_PLACES", places.len as usize);
         tables.count("OD_GAS_UNUSED", places.unused as usize);
+        tables.count("OD_GAS_ZERO", places.zero as usize);
         tables.push_u32("OD_GAS_ENTRY_ROUNDS", &rounds_with_ahead(&self.unit.rounds));
         self.push_places("OD_GAS_ENTRY_TARGETS", &self.unit.targets, tables);
         tables.push_u16("OD_GAS_ENTRY_TERMS", &with_ahead(&self.unit.terms, self.width, 0));

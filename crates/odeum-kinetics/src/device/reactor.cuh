@@ -191,7 +191,8 @@ struct OdGasColumn {
         released = od_fma(gas.at(OD_GAS_U, row), value, released);
         moles = moles + value;
         const real scale = od_gas_number(gas.g, OD_GAS_WEIGHT, row) * recip_weight;
-        matrix[place] = (od_entry)-(scale * value);
+        // Several threads may read the entry that fills rows up: it stays as it is.
+        if (place != OD_GAS_ZERO) matrix[place] = (od_entry)-(scale * value);
     }
 };
 

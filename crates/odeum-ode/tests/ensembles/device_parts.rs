@@ -80,6 +80,7 @@ fn a_session_says_how_busy_its_groups_were() {
         };
         let busy = busy_after(Method::rodas4()).unwrap();
         assert!(busy > 0.0 && busy <= 1.0, "{width} threads: {busy}");
-        assert_eq!(busy_after(Method::rkck()), None);
+        // Kernels of one thread per system that take explicit steps do not count them.
+        assert_eq!(busy_after(Method::rkck()).is_some(), width > 1);
     }
 }

@@ -256,14 +256,3 @@ fn a_pattern_of_another_size_is_refused() {
     let error = integrate(&DynSystem::new(wrong), &ensemble, &Method::rodas4(), &options);
     assert!(error.unwrap_err().to_string().contains("2 × 2"));
 }
-
-#[test]
-fn a_gpu_is_refused_before_it_is_looked_for() {
-    let (ensemble, options) = start(1e-6);
-    let (system, device) = (traced(&Jump), Device::cuda(0));
-    for method in [Method::rodas4(), Method::radau()].map(|method| by_differences(&method)) {
-        let solver = Solver::new(&system, &method, &device, &options).unwrap();
-        let error = solver.solve(&ensemble).unwrap_err();
-        assert!(error.to_string().contains("Jacobians are exact"), "{error}");
-    }
-}

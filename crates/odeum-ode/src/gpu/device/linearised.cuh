@@ -24,16 +24,6 @@ OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved
     ++c.njev;
 }
 
-// f at a state of which each thread has its components, into `slope`.
-OD_FN void od_evaluate(OdStepLoop &c, const OdSystem &x, OdMemory &memory, real t,
-                       const real (&state)[OD_EACH]) {
-    const OdGroup &g = x.g;
-    OD_OWN(e, i) memory.state[i] = state[e];
-    OD_GROUP_BARRIER();
-    od_group_rhs(g, t, memory.state, x.p, memory.slope);
-    ++c.nfev;
-}
-
 // Solves with the factors in `matrix`: b becomes the solution.
 OD_FN void od_solve(const OdSystem &x, OdMemory &memory, real (&b)[OD_EACH]) {
     const OdGroup &g = x.g;

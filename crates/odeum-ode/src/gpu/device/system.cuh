@@ -150,8 +150,7 @@ OD_FN void od_keep_event_slope(OdSystem &x, const OdMemory &memory) {
 #endif
 }
 
-#if !OD_IMPLICIT
-// f at a state of which each thread has its components, into `slope`. That of implicit methods is in linearised.cuh.
+// f at a state of which each thread has its components, into `slope`.
 OD_FN void od_evaluate(OdStepLoop &c, const OdSystem &x, OdMemory &memory, real t,
                        const real (&state)[OD_EACH]) {
     const OdGroup &g = x.g;
@@ -160,4 +159,3 @@ OD_FN void od_evaluate(OdStepLoop &c, const OdSystem &x, OdMemory &memory, real 
     od_group_rhs(g, t, memory.state, x.p, memory.slope);
     ++c.nfev;
 }
-#endif
