@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours, in Rust's spelling.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("odeum-core", &[]),
     ("odeum-cuda", &["odeum_core"]),
     ("odeum-kinetics", &["odeum_core"]),
@@ -26,12 +26,24 @@ const CRATES: [(&str, &[&str]); 9] = [
             "odeum_ode",
         ],
     ),
+    (
+        "odeum-python",
+        &[
+            "odeum_case",
+            "odeum_cli",
+            "odeum_core",
+            "odeum_fields",
+            "odeum_io",
+            "odeum_kinetics",
+            "odeum_ode",
+        ],
+    ),
 ];
 
 /// Modules of every crate from the ground up; a module imports from its own level and below. In
 /// `odeum-ode`, say, `method` stands under `cpu`, so it can never import it. The root of a crate
 /// stands above all of them: it only passes names on, or is the program.
-const LEVELS: [(&str, &[&[&str]]); 9] = [
+const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-core",
         &[
@@ -135,6 +147,14 @@ const LEVELS: [(&str, &[&[&str]]); 9] = [
             &["fields", "pasr"],
             &["bench", "check", "run"],
             &["devices"],
+        ],
+    ),
+    (
+        "odeum-python",
+        &[
+            &["array", "buffer", "failure", "watch"],
+            &["mechanism", "solution"],
+            &["case", "integrator", "simulation"],
         ],
     ),
 ];

@@ -41,10 +41,10 @@ mod stiffness;
 pub mod suggest;
 
 pub use case::{
-    Axis, COPIES, Case, Colours, ColumnTarget, Described, EnsembleSpec, Every, FieldCase,
+    Axis, COPIES, Case, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every, FieldCase,
     FieldOutput, FieldTime, Initial, Isosurface, Level, Line, MethodSpec, OutputSpec, Perturbation,
     Precision, Range, RunSpec, Series, Slice, SourceSpan, SourceSpans, StepSpec, Structure,
-    TableData, TimeSpec, Until, Values, read, too_large,
+    TableData, TimeSpec, Until, Values, read, read_text, too_large,
 };
 pub use field_plan::{FieldPlan, Prepared};
 pub use members::Members;

@@ -1,7 +1,5 @@
 //! Exit codes.
 
-use std::process::ExitCode;
-
 /// How a command ended, as the exit code says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -17,10 +15,4 @@ pub(crate) enum Exit {
     Interrupted = 130,
     /// The reader of the standard output has gone (128 + SIGPIPE).
     Unheard = 141,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
 }

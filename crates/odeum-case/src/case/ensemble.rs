@@ -7,7 +7,7 @@
 use super::range::{self, Values};
 use super::reader::{Field, Section, SourceSpan};
 use super::source_spans::SourceSpans;
-use super::table::{self, TableData};
+use super::table::{self, Columns, TableData};
 use super::{names, reader};
 use crate::model::Model;
 use odeum_io::finding::Findings;
@@ -81,11 +81,32 @@ impl Default for EnsembleSpec {
     }
 }
 
+/// Where the table of an ensemble comes from.
+pub(super) struct Table<'a> {
+    /// The folder where its file is looked for.
+    pub(super) folder: &'a Path,
+    /// One that is handed over.
+    pub(super) given: Option<Columns>,
+}
+
+/// The ensemble of a table that is handed over, or the one system, where there is no section.
+pub(super) fn of_columns(
+    model: Option<&Model>,
+    given: Option<Columns>,
+    findings: &Findings,
+) -> Option<EnsembleSpec> {
+    let (Some(columns), Some(model)) = (given, model) else {
+        return Some(EnsembleSpec::default());
+    };
+    let table = Some(table::of_columns(columns, false, model, findings)?);
+    Some(EnsembleSpec { table, ..EnsembleSpec::default() })
+}
+
 /// Reads the section; without a model, names are not looked up.
 pub(super) fn read(
     section: &Section<'_>,
     model: Option<&Model>,
-    folder: &Path,
+    Table { folder, given }: Table<'_>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<EnsembleSpec> {
@@ -102,15 +123,23 @@ pub(super) fn read(
     let bad_rows = bad_rows_field.as_ref().map_or(Some(false), |field| {
         field.choice("what becomes of bad rows", &[("error", false), ("status", true)])
     });
-    let table = match (table_field, model) {
-        (Some(field), Some(model)) => {
-            Some(table::read(&field, columns, bad_rows == Some(true), model, folder, findings))
+    let lenient = bad_rows == Some(true);
+    let table = match (table_field, given, model) {
+        (Some(field), Some(_), _) => {
+            let message = "a table is handed over with the case already";
+            Some(field.refuse(message, "leave `table` out"))
         }
-        (Some(field), None) => {
+        (Some(field), None, Some(model)) => {
+            Some(table::read(&field, columns, lenient, model, folder, findings))
+        }
+        (Some(field), None, None) => {
             field.text();
             None
         }
-        (None, _) => {
+        (None, Some(given), model) => {
+            model.map(|model| table::of_columns(given, lenient, model, findings))
+        }
+        (None, None, _) => {
             if let Some(columns) = columns {
                 columns.refuse::<()>("`columns` without a `table`", "give the table it is about");
             }

@@ -26,7 +26,7 @@ pub use method::MethodSpec;
 pub use range::{Range, Values};
 pub use run::{OutputSpec, Precision, RunSpec};
 pub use source_spans::SourceSpans;
-pub use table::{ColumnTarget, TableData};
+pub use table::{ColumnTarget, Columns, TableData};
 pub use time::{Level, TimeSpec, Until};
 
 use crate::model::Model;
@@ -122,13 +122,27 @@ pub fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option
     if root.has("grid") {
         return field::read(&root, path, &source, device, findings).map(Described::Field);
     }
-    read_ensemble(&root, path, &source, findings).map(Described::Ensemble)
+    read_ensemble(&root, path, &source, None, findings).map(Described::Ensemble)
+}
+
+/// As [`read`] for the text of an ensemble's case that a program has written, as if it stood at `path`, with
+/// the table of its ensemble if there is one.
+pub fn read_text(
+    text: &Arc<Source>,
+    path: &Path,
+    table: Option<Columns>,
+    findings: &Findings,
+) -> Option<Case> {
+    let document = parse(text, findings)?;
+    let root = Section::root(document.get_ref(), text, findings);
+    read_ensemble(&root, path, text, table, findings)
 }
 
 fn read_ensemble(
     root: &Section<'_>,
     path: &Path,
     source: &Arc<Source>,
+    given: Option<Columns>,
     findings: &Findings,
 ) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
@@ -138,14 +152,15 @@ fn read_ensemble(
                 parameters and equations, or with mechanism = \"file.yaml\"";
     let folder = path.parent().unwrap_or(Path::new(""));
     let system = root.need("system", help).and_then(|field| field.section());
-    let tabled = root.holds("ensemble", "table");
+    let tabled = given.is_some() || root.holds("ensemble", "table");
     let mut model = system
         .and_then(|section| system::read(&section, folder, tabled, &mut source_spans, findings));
     let ensemble = match root.get("ensemble") {
         Some(field) => field.section().and_then(|section| {
-            ensemble::read(&section, model.as_ref(), folder, &mut source_spans, findings)
+            let table = ensemble::Table { folder, given };
+            ensemble::read(&section, model.as_ref(), table, &mut source_spans, findings)
         }),
-        None => Some(EnsembleSpec::default()),
+        None => ensemble::of_columns(model.as_ref(), given, findings),
     };
     let time = match root.get("time") {
         Some(field) => {

@@ -9,8 +9,9 @@ use super::reader::{Field, SourceSpan};
 use crate::gas::{Basis, Mixture};
 use crate::model::{Model, Start};
 use crate::suggest;
-use odeum_io::{Finding, Findings};
+use odeum_io::{Finding, Findings, Source};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What a column of a table gives to the systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,15 @@ impl TableData {
     pub fn column(&self, wanted: ColumnTarget) -> Option<&[f64]> {
         self.columns.iter().find(|(target, _)| *target == wanted).map(|(_, values)| &values[..])
     }
+}
+
+/// Columns that a program hands over, one row a system.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// What each gives: the name of a variable, `t_start` or `t_end`.
+    pub names: Vec<String>,
+    /// The values of each.
+    pub values: Vec<Vec<f64>>,
 }
 
 /// A file of columns, not yet bound to a system.
@@ -181,6 +191,60 @@ fn takes_masses(model: &Model) -> bool {
             )
         }
     }
+}
+
+/// A table that is handed over; `lenient` where rows may hold numbers that are none.
+pub(super) fn of_columns(
+    Columns { names, values }: Columns,
+    lenient: bool,
+    model: &Model,
+    findings: &Findings,
+) -> Option<TableData> {
+    let source = Source::new("table", names.join("\n"));
+    let mut start = 0;
+    let source_spans = names.iter().map(|name| {
+        let span = start..start + name.len();
+        start = span.end + 1;
+        SourceSpan { source: Arc::clone(&source), span, field: format!("table.{name}") }
+    });
+    let source_spans: Vec<SourceSpan> = source_spans.collect();
+    let rows = values.first().map_or(0, Vec::len);
+    let mut columns = Vec::with_capacity(values.len());
+    let mut good = true;
+    let mut refuse = |finding: Finding| {
+        good = false;
+        findings.push(finding);
+    };
+    for ((name, source_span), values) in names.iter().zip(&source_spans).zip(values) {
+        let no_number = values.iter().position(|x| !x.is_finite());
+        let target = target(model, name, source_span);
+        let is_time = matches!(target, Ok(ColumnTarget::Start | ColumnTarget::End));
+        match (target, no_number) {
+            _ if values.len() != rows => refuse(
+                source_span
+                    .error(format!("{} values, and the first column has {rows}", values.len()))
+                    .help("give all columns one row for each system"),
+            ),
+            (Err(finding), _) => refuse(finding),
+            (Ok(_), Some(row)) if is_time || !lenient => refuse(
+                source_span
+                    .error(format!("the value in row {row} (from 0) is no finite number"))
+                    .found(values[row])
+                    .help(BAD_ROWS_HELP),
+            ),
+            (Ok(target), _) if columns.iter().any(|(other, _)| *other == target) => {
+                refuse(source_span.error("this is given twice").help("name it once"));
+            }
+            (Ok(target), _) => columns.push((target, values)),
+        }
+    }
+    let source_span = SourceSpan { source, span: 0..0, field: "table".to_owned() };
+    if rows == 0 {
+        let message = "the table has no rows: zero systems";
+        findings.push(source_span.error(message).help("give at least one row"));
+        return None;
+    }
+    good.then(|| TableData { name: "table".to_owned(), rows, columns, source_span })
 }
 
 fn target(model: &Model, name: &str, source_span: &SourceSpan) -> Result<ColumnTarget, Finding> {

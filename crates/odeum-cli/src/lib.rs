@@ -1,0 +1,57 @@
+//! The `odeum` command: integrates ensembles of ODE systems, and fields, described in case files.
+//!
+//! A program of its own, and part of the Python package, which calls [`run`] with its arguments.
+
+mod args;
+mod bench;
+mod check;
+mod devices;
+mod exit;
+mod fields;
+mod gpus;
+mod job;
+mod mechanism;
+mod pasr;
+mod problems;
+mod report;
+mod run;
+mod stop;
+
+use args::{Args, Command};
+use clap::Parser;
+use exit::Exit;
+use report::{ended, heard, show};
+use std::ffi::OsString;
+
+/// Runs the command with these arguments, the name it was called by first, and gives its exit status. It
+/// speaks to the streams of the process, and listens to its signals.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let args = match Args::try_parse_from(arguments) {
+        Ok(args) => args,
+        Err(told) => return ended(answer(&told)) as u8,
+    };
+    if let Err(finding) = odeum_case::available::prepare() {
+        let exit = show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput);
+        return ended(exit) as u8;
+    }
+    let exit = match args.command {
+        Command::Run(args) => run::command(&args),
+        Command::Check(args) => check::command(&args),
+        Command::Devices => devices::command(),
+        Command::Problems(args) => problems::command(&args),
+        Command::Mechanism(args) => mechanism::command(&args),
+        Command::Pasr(args) => pasr::command(&args),
+        Command::Bench(args) => bench::command(&args),
+    };
+    ended(exit) as u8
+}
+
+/// Shows the help or the version that was asked for, or what is wrong with the arguments.
+fn answer(told: &clap::Error) -> Exit {
+    let written = told.print();
+    if told.use_stderr() {
+        return Exit::BadInput;
+    }
+    heard(written);
+    Exit::Success
+}

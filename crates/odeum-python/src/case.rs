@@ -1,0 +1,186 @@
+//! Cases of ensembles: read, looked at, run.
+
+use crate::array::{Array, Element};
+use crate::buffer::numbers;
+use crate::failure::{raise, tell};
+use crate::solution::Solution;
+use crate::watch::watch;
+use odeum_case::{Columns, Described, Overrides, Plan, Precision, Values};
+use odeum_io::{Findings, Source};
+use odeum_ode::{Compiled, Monitor, Solver};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// An ensemble that a case describes.
+#[pyclass(frozen, module = "odeum._odeum")]
+pub(crate) struct Case {
+    case: odeum_case::Case,
+    overrides: Overrides,
+    /// Made by the first run.
+    solver: OnceLock<Solver>,
+}
+
+#[pymethods]
+impl Case {
+    /// Reads the text of a case; files it names are looked for from `folder`. `table` gives columns by name,
+    /// one row a system.
+    #[new]
+    #[pyo3(signature = (text, folder, table = None, threads = None))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        folder: PathBuf,
+        table: Option<Vec<(String, PyBuffer<f64>)>>,
+        threads: Option<usize>,
+    ) -> PyResult<Case> {
+        let columns = |table: Vec<(String, PyBuffer<f64>)>| {
+            let values: PyResult<_> = table.iter().map(|(_, column)| numbers(py, column)).collect();
+            let names = table.into_iter().map(|(name, _)| name).collect();
+            PyResult::Ok(Columns { names, values: values? })
+        };
+        let table = table.map(columns).transpose()?;
+        let source = Source::new("case", text);
+        let findings = Findings::default();
+        let case = odeum_case::read_text(&source, &folder.join("case.toml"), table, &findings);
+        tell(py, &findings)?;
+        Case::of(case, threads)
+    }
+
+    /// Reads a case file.
+    #[staticmethod]
+    #[pyo3(signature = (path, threads = None))]
+    fn read(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> PyResult<Case> {
+        let findings = Findings::default();
+        let described = odeum_case::read(&path, None, &findings);
+        tell(py, &findings)?;
+        match described {
+            Some(Described::Field(_)) => {
+                Err(PyValueError::new_err("this case is of fields on a grid"))
+            }
+            Some(Described::Ensemble(case)) => Case::of(Some(case), threads),
+            None => Case::of(None, threads),
+        }
+    }
+
+    /// The text of the case.
+    #[getter]
+    fn text(&self) -> &str {
+        self.case.source.text()
+    }
+
+    /// What is integrated, in a line.
+    #[getter]
+    fn title(&self) -> &str {
+        self.case.title.as_deref().unwrap_or(&self.case.model.title)
+    }
+
+    /// Names of the states.
+    #[getter]
+    fn states(&self) -> Vec<&str> {
+        self.case.model.state_names.iter().map(String::as_str).collect()
+    }
+
+    /// Names of the parameters of the equations.
+    #[getter]
+    fn parameters(&self) -> Vec<&str> {
+        self.case.model.param_names.iter().map(String::as_str).collect()
+    }
+
+    /// Names of what an ensemble may vary, and the values that systems have unless it does.
+    #[getter]
+    fn variables(&self) -> Vec<(&str, f64)> {
+        let variables = self.case.model.variables.iter();
+        variables.map(|variable| (variable.name.as_str(), variable.value)).collect()
+    }
+
+    /// Name, length and, of a sweep, values of the axes, the last fastest.
+    #[getter]
+    fn axes(&self, py: Python<'_>) -> PyResult<Vec<(String, usize, Option<Array>)>> {
+        let plan = self.plan(py)?;
+        let swept = &self.case.ensemble.sweep;
+        let values = |name: &str| swept.iter().find(|axis| axis.name == name).map(|a| &a.values);
+        let array = |values: &Values| Array::new(values.all().into_owned(), &[values.len()]);
+        let shape = plan.members.shape().iter();
+        Ok(shape.map(|(name, len)| (name.clone(), *len, values(name).map(array))).collect())
+    }
+
+    /// Number of systems.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.plan(py)?.members.len())
+    }
+
+    /// What the ensemble varies, or would vary: the values of a variable for all systems.
+    fn values(&self, py: Python<'_>, name: &str) -> PyResult<Array> {
+        let plan = self.plan(py)?;
+        let Some(variable) = self.case.model.variable(name) else {
+            return Err(PyValueError::new_err(format!("there is no variable `{name}`")));
+        };
+        let len = plan.members.len();
+        Ok(Array::new((0..len).map(|s| plan.members.value(variable, s)).collect(), &[len]))
+    }
+
+    /// Integrates all systems, or those of the given numbers. Gives the solution, and what was raised where it
+    /// was stopped on the way.
+    #[pyo3(signature = (systems = None, progress = None))]
+    fn solve(
+        &self,
+        py: Python<'_>,
+        systems: Option<Vec<usize>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
+        let plan = self.plan(py)?;
+        let systems = systems.unwrap_or_else(|| (0..plan.members.len()).collect());
+        match self.case.run.precision {
+            Precision::F64 => self.run::<f64>(py, &plan, &systems, progress),
+            Precision::F32 => self.run::<f32>(py, &plan, &systems, progress),
+        }
+    }
+}
+
+impl Case {
+    fn of(case: Option<odeum_case::Case>, threads: Option<usize>) -> PyResult<Case> {
+        // What is wrong with it was raised already.
+        let case = case.ok_or_else(|| PyValueError::new_err("the case cannot be read"))?;
+        let overrides = Overrides { device: None, threads };
+        Ok(Case { case, overrides, solver: OnceLock::new() })
+    }
+
+    fn plan(&self, py: Python<'_>) -> PyResult<Plan<'_>> {
+        let findings = Findings::default();
+        let plan = Plan::new(&self.case, &self.overrides, &findings);
+        tell(py, &findings)?;
+        plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))
+    }
+
+    fn run<T: Compiled + Element>(
+        &self,
+        py: Python<'_>,
+        plan: &Plan<'_>,
+        systems: &[usize],
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
+        let monitor = Monitor::new();
+        let work = || {
+            let solver = self.solver(plan)?.with_options(plan.options_of(systems));
+            let ensemble = plan.members.ensemble::<T>(systems, plan.threads())?;
+            solver.solve_monitored(&ensemble, &monitor)
+        };
+        let (solution, raised) = watch(py, &monitor, progress, work)?;
+        let solution = solution.map_err(|error| raise(py, error))?;
+        let raised = raised.map(|error| error.into_value(py).into_any());
+        Ok((Solution::new(py, solution)?, raised))
+    }
+
+    /// What is found of the system once, for every run.
+    fn solver(&self, plan: &Plan<'_>) -> Result<&Solver, odeum_ode::Error> {
+        if let Some(solver) = self.solver.get() {
+            return Ok(solver);
+        }
+        let (rhs, method) = (&self.case.model.rhs, &self.case.method.method);
+        let solver = Solver::new(rhs, method, &plan.device, &plan.options)?;
+        Ok(self.solver.get_or_init(|| solver))
+    }
+}

@@ -1,0 +1,59 @@
+//! `odeum._odeum`: what the Python package calls.
+//!
+//! Arrays come in by the buffer protocol and go out as [`Array`](array::Array)s, which lend their memory by it.
+//! What computes runs on a thread of its own, with the interpreter free for others, and hears Ctrl-C
+//! ([`watch`]). Whatever is wrong becomes an exception of `odeum.errors`.
+
+mod array;
+mod buffer;
+mod case;
+mod failure;
+mod solution;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// What the package `odeum` is made of.
+#[pymodule(gil_used = false)]
+mod _odeum {
+    use pyo3::prelude::*;
+    use std::ffi::OsString;
+
+    #[pymodule_export]
+    use crate::array::Array;
+    #[pymodule_export]
+    use crate::case::Case;
+    #[pymodule_export]
+    use crate::solution::Solution;
+
+    /// Adds what is no class and no function.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Runs the command `odeum` with these arguments, the name of the command first; gives its exit status.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| odeum_cli::run(arguments))
+    }
+
+    /// The statuses of systems, in the order of their numbers: name, whether it is a success, what to do.
+    #[pyfunction]
+    fn statuses() -> Vec<(&'static str, bool, &'static str)> {
+        let all = odeum_ode::Status::ALL.iter();
+        all.map(|status| (status.name(), status.is_success(), status.advice())).collect()
+    }
+
+    /// The names of all methods.
+    #[pyfunction]
+    fn methods() -> Vec<&'static str> {
+        odeum_ode::Method::all().iter().map(odeum_ode::Method::name).collect()
+    }
+
+    /// What is counted for each system, in the order of the columns of `Solution.stats`.
+    #[pyfunction]
+    fn counts() -> [&'static str; odeum_ode::Stats::COUNTS] {
+        odeum_ode::Stats::NAMES
+    }
+}

@@ -1,0 +1,71 @@
+//! Work on a thread of its own, while the interpreter serves others and hears Ctrl-C.
+
+use odeum_ode::Monitor;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How soon Ctrl-C is heard.
+const HEARD: Duration = Duration::from_millis(50);
+/// How often progress is told.
+const TOLD: Duration = Duration::from_millis(100);
+
+/// Runs `work`, which ends early when the monitor is stopped. `progress` is called now and then with the
+/// number of finished systems. What a signal or `progress` raises stops the work, and comes back beside what
+/// the work gave.
+pub(crate) fn watch<R: Send>(
+    py: Python<'_>,
+    monitor: &Monitor,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce() -> R + Send,
+) -> PyResult<(R, Option<PyErr>)> {
+    let mut raised = None;
+    let mut told = Instant::now();
+    let done = thread::scope(|scope| {
+        let (send, receive) = sync_channel(1);
+        let receive = Mutex::new(receive);
+        let wait = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(HEARD);
+        scope.spawn(move || {
+            // A panic is a defect of ours; the interpreter lives on.
+            let done = catch_unwind(AssertUnwindSafe(work));
+            let _ = send.send(done);
+        });
+        loop {
+            match py.detach(wait) {
+                Ok(done) => return Some(done),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let mut tell = || match progress {
+                Some(progress) if told.elapsed() >= TOLD => {
+                    told = Instant::now();
+                    progress.call1((monitor.finished(),)).map(|_| ())
+                }
+                _ => Ok(()),
+            };
+            if raised.is_none()
+                && let Err(error) = py.check_signals().and_then(|()| tell())
+            {
+                monitor.stop();
+                raised = Some(error);
+            }
+        }
+    });
+    match done {
+        Some(Ok(done)) => Ok((done, raised)),
+        Some(Err(panic)) => Err(broken(panic.downcast_ref::<String>().map_or_else(
+            || panic.downcast_ref::<&str>().copied().unwrap_or("no message"),
+            String::as_str,
+        ))),
+        None => Err(broken("the thread ended without a word")),
+    }
+}
+
+fn broken(message: &str) -> PyErr {
+    let message = format!("odeum failed, which is a defect to be reported: {message}");
+    PyRuntimeError::new_err(message)
+}

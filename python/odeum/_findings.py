@@ -1,0 +1,43 @@
+"""What the extension finds wrong with a case, as exceptions and warnings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from odeum.errors import InputError, OdeumWarning
+
+# Severity, message, place, field, found, remedy.
+Told = tuple[str, str, str, str, str, str]
+
+
+def _sentence(told: Told) -> str:
+    _, message, _, field, found, remedy = told
+    words = f"`{field}`: {message}" if field and f"`{field}`" not in message else message
+    if found and found not in words:
+        words += f" (found {found})"
+    return f"{words}; {remedy}" if remedy else words
+
+
+def tell(all_told: Sequence[Told]) -> None:
+    """Warns of the warnings, and raises the errors as one `InputError`."""
+    for told in all_told:
+        if told[0] == "warning":
+            warnings.warn(_sentence(told), OdeumWarning, stacklevel=_depth())
+    errors = [told for told in all_told if told[0] == "error"]
+    if errors:
+        _, message, _, field, found, remedy = errors[0]
+        sentences = [_sentence(told) for told in errors]
+        raise InputError(field, found or message, remedy, "\n".join(sentences))
+
+
+def _depth() -> int:
+    """How many frames up the first one outside this package is."""
+    import sys
+
+    depth = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "odeum":
+        frame = frame.f_back
+        depth += 1
+    return depth

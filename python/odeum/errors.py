@@ -1,0 +1,94 @@
+"""What can go wrong, as exceptions.
+
+A call that cannot be carried out raises; a system that fails does not: it has a status (`Solution.status`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "CompileError",
+    "DeviceError",
+    "InputError",
+    "Interrupted",
+    "OdeumError",
+    "OdeumWarning",
+    "SolveError",
+]
+
+
+class OdeumError(Exception):
+    """Any error of this package but an interruption."""
+
+
+class InputError(OdeumError, ValueError):
+    """An argument that cannot be used.
+
+    Attributes
+    ----------
+    field : str
+        The argument, as ``tolerance.rtol`` or ``states[3]``.
+    found : str
+        What was found there.
+    remedy : str
+        What to do.
+    """
+
+    def __init__(self, field: str, found: str = "", remedy: str = "", message: str | None = None) -> None:
+        self.field = field
+        self.found = found
+        self.remedy = remedy
+        if message is None:
+            said = f": found {found}" if found else ""
+            then = f"; {remedy}" if remedy else ""
+            message = f"{field}{said}{then}"
+        super().__init__(message)
+        self.message = message
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str]]:
+        return (type(self), (self.field, self.found, self.remedy, self.message))
+
+
+class DeviceError(OdeumError, RuntimeError):
+    """A GPU that is not there, or that failed."""
+
+
+class CompileError(OdeumError, RuntimeError):
+    """Device code that the run-time compiler refused: a defect to be reported."""
+
+
+class SolveError(OdeumError, RuntimeError):
+    """Systems that failed (`Solution.raise_if_failed`).
+
+    Attributes
+    ----------
+    systems : tuple[int, ...]
+        Numbers of the systems that failed.
+    """
+
+    def __init__(self, message: str, systems: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.systems = systems
+
+    def __reduce__(self) -> tuple[type[SolveError], tuple[str, tuple[int, ...]]]:
+        return (type(self), (self.message, self.systems))
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while systems were being integrated.
+
+    Attributes
+    ----------
+    partial : object
+        What was finished until then: a `Solution` in which the others have the status ``not run``.
+    """
+
+    def __init__(self, partial: Any = None) -> None:
+        super().__init__("interrupted; `partial` holds what was finished")
+        self.partial = partial
+
+
+class OdeumWarning(UserWarning):
+    """Something that can be done, but is probably not what was meant."""
