@@ -20,6 +20,7 @@ cargo xtask TASK
   python         the Python package alone: built, installed under target, checked and tested
   wheel [PYTHON …]
                  the Python package for others in target/wheels, tested in the interpreters named
+  docs           the site in target/docs, its notebooks executed
   layering       which module imports which, as CONTRIBUTING.md says
   book           every page is in the table of contents, every link leads somewhere
 ";
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ["layering"] => vec![tasks::layering()],
         ["book"] => vec![tasks::book()],
         ["python"] => tasks::python(),
+        ["docs"] => tasks::site(),
         ["wheel", ref interpreters @ ..] => tasks::release(interpreters),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");

@@ -2,6 +2,7 @@
 
 use crate::python::Environment;
 use crate::steps::{Outcome, call, root, words};
+use crate::wheel;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -26,6 +27,17 @@ pub(crate) fn tests(python: &Environment) -> Outcome {
     let mut command = python.module("pytest");
     command.arg("--quiet").env("HYPOTHESIS_STORAGE_DIRECTORY", root().join("target/hypothesis"));
     told(&mut command)
+}
+
+/// Builds the site, where warnings are errors, and puts Rust's documentation beside it.
+pub(crate) fn site(python: &Environment) -> Outcome {
+    let target = root().join("target");
+    let mut build = python.module("sphinx");
+    build.args(["--fail-on-warning", "--keep-going", "--quiet", "--conf-dir", "docs"]);
+    build.arg("--doctree-dir").arg(target.join("doctrees"));
+    call(build.arg("docs/src").arg(target.join("docs")))?;
+    wheel::copy(&target.join("doc"), &target.join("docs/rust"))?;
+    Ok("target/docs/index.html".into())
 }
 
 /// Runs a command, passes on what it says, and takes its last line for the result.

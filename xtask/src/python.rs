@@ -28,6 +28,12 @@ pub(crate) fn tests_of(base: OsString, name: String) -> Environment {
     Environment { folder: name, base, packages }
 }
 
+/// For the site.
+pub(crate) fn site() -> Environment {
+    let packages = include_str!("../python/site.txt");
+    Environment { folder: "xtask-site".into(), base: "python3".into(), packages }
+}
+
 /// For the wheel that is given to others.
 pub(crate) fn release() -> Environment {
     let packages = include_str!("../python/release.txt");

@@ -37,12 +37,23 @@ pub(crate) fn test() -> Vec<Step> {
     plan
 }
 
-/// The Python package alone. What is built for it alone is not what the tests of all crates are built from.
+/// The Python package alone.
 pub(crate) fn python() -> Vec<Step> {
-    let build = || call(&mut cargo("build --profile test -p odeum-python"));
-    let mut plan = vec![environment(), Step::new("build", build)];
+    let mut plan = vec![environment(), extension()];
     plan.extend(package());
     plan
+}
+
+/// The site in `target/docs`: the book, Python's reference and notebooks, Rust's documentation.
+pub(crate) fn site() -> Vec<Step> {
+    vec![
+        environment(),
+        Step::new("site environment", || python::site().prepare()),
+        extension(),
+        Step::new("python package", wheel::for_site),
+        documentation(),
+        Step::new("site", || package::site(&python::site())),
+    ]
 }
 
 /// As [`test()`], without what takes long or downloads something.
@@ -98,6 +109,11 @@ pub(crate) fn book() -> Step {
 
 fn environment() -> Step {
     Step::new("python environment", || python::tests().prepare())
+}
+
+/// The extension without the tests of all crates; what it is built from they are not.
+fn extension() -> Step {
+    Step::new("build", || call(&mut cargo("build --profile test -p odeum-python")))
 }
 
 /// The Python package of the extension that was built before.

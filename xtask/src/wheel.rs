@@ -4,7 +4,7 @@
 //! is built together, so `maturin`, which builds `odeum-python` alone, would compile the whole engine again; here
 //! it writes the metadata only.
 
-use crate::python::{Environment, release, tests};
+use crate::python::{Environment, release, site, tests};
 use crate::steps::{Outcome, call, root, words};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,20 @@ const EXTENSION: &str = "target/debug/lib_odeum.so";
 
 /// Packs what the tests' build made, and installs it into their environment.
 pub(crate) fn for_tests() -> Outcome {
-    let python = tests();
+    let wheel = pack(&tests())?;
+    install(&tests(), &wheel)?;
+    sized(&wheel)
+}
+
+/// The same into the environment of the site.
+pub(crate) fn for_site() -> Outcome {
+    let wheel = pack(&tests())?;
+    install(&site(), &wheel)?;
+    sized(&wheel)
+}
+
+/// A wheel of the extension that was built last, packed with the tools of an environment.
+fn pack(python: &Environment) -> Result<PathBuf, String> {
     let folder = root().join("target/wheel-of-tests");
     let content = folder.join("content");
     let told = |reason: std::io::Error| format!("{}: {reason}", folder.display());
@@ -31,9 +44,7 @@ pub(crate) fn for_tests() -> Outcome {
     describe.args(["pep517", "write-dist-info", "--interpreter"]).arg(python.interpreter());
     quiet(describe.arg("--metadata-directory").arg(&content))?;
     quiet(python.module("wheel").arg("pack").arg(&content).arg("--dest-dir").arg(&folder))?;
-    let wheel = only_wheel(&folder)?;
-    install(&python, &wheel)?;
-    sized(&wheel)
+    only_wheel(&folder)
 }
 
 /// Builds the wheel that is given to others.
@@ -92,7 +103,7 @@ fn sized(wheel: &Path) -> Outcome {
 }
 
 /// The files of a folder, without what Python and `cargo` leave there.
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let told = |reason: std::io::Error| format!("{}: {reason}", from.display());
     fs::create_dir_all(to).map_err(told)?;
     for entry in fs::read_dir(from).map_err(told)? {

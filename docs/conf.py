@@ -1,0 +1,74 @@
+"""The site: the book in `src`, the Python package's reference, and notebooks that run as it is built.
+
+`src/SUMMARY.md` is the one table of contents. Here it becomes Sphinx's: its parts are the captions of the
+landing page, its nested entries belong to the page they are nested under.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import odeum
+
+project = "Odeum"
+author = "The Odeum developers"
+project_copyright = author
+version = release = odeum.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+source_suffix = {".md": "myst-nb"}
+exclude_patterns = ["SUMMARY.md"]
+root_doc = "index"
+myst_heading_anchors = 6
+
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_title = f"Odeum {release}"
+html_show_sourcelink = False
+
+SUMMARY = Path(__file__).parent / "src" / "SUMMARY.md"
+
+
+def contents() -> dict[str, list[tuple[str, list[str]]]]:
+    """What stands below each page: captions, each with its pages."""
+    below: dict[str, list[tuple[str, list[str]]]] = {root_doc: [("", [])]}
+    parents: list[str] = []
+    for line in SUMMARY.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            below[root_doc].append((line[2:], []))
+        elif entry := re.fullmatch(r"( *)- \[.*\]\((.*)\.md\)", line):
+            depth, page = len(entry[1]) // 2, entry[2]
+            if page == root_doc:
+                continue
+            parents[depth:] = [page]
+            parent = parents[depth - 1] if depth else root_doc
+            below.setdefault(parent, [("", [])])[-1][1].append(page)
+    return below
+
+
+def add_contents(_: Any, page: str, source: list[str]) -> None:
+    """Appends to a page the table of what stands below it."""
+    for caption, pages in BELOW.get(page, []):
+        if pages:
+            entries = "\n".join(f"/{entry}" for entry in pages)
+            options = ":hidden:\n" + (f":caption: {caption}\n" if caption else "")
+            source[0] += f"\n\n```{{toctree}}\n{options}\n{entries}\n```\n"
+
+
+BELOW = contents()
+
+
+def setup(app: Any) -> None:
+    app.connect("source-read", add_contents)
