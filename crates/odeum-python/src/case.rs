@@ -5,7 +5,7 @@ use crate::buffer::numbers;
 use crate::failure::{raise, tell};
 use crate::solution::Solution;
 use crate::watch::watch;
-use odeum_case::{Columns, Described, Overrides, Plan, Precision, Values};
+use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
 use odeum_io::{Findings, Source};
 use odeum_ode::{Compiled, Monitor, Solver};
 use pyo3::buffer::PyBuffer;
@@ -26,15 +26,16 @@ pub(crate) struct Case {
 #[pymethods]
 impl Case {
     /// Reads the text of a case; files it names are looked for from `folder`. `table` gives columns by name,
-    /// one row a system.
+    /// one row a system; `mechanisms` names and texts of mechanisms that have no file.
     #[new]
-    #[pyo3(signature = (text, folder, table = None, threads = None))]
+    #[pyo3(signature = (text, folder, table = None, threads = None, mechanisms = Vec::new()))]
     fn new(
         py: Python<'_>,
         text: &str,
         folder: PathBuf,
         table: Option<Vec<(String, PyBuffer<f64>)>>,
         threads: Option<usize>,
+        mechanisms: Vec<(String, String)>,
     ) -> PyResult<Case> {
         let columns = |table: Vec<(String, PyBuffer<f64>)>| {
             let values: PyResult<_> = table.iter().map(|(_, column)| numbers(py, column)).collect();
@@ -44,7 +45,8 @@ impl Case {
         let table = table.map(columns).transpose()?;
         let source = Source::new("case", text);
         let findings = Findings::default();
-        let case = odeum_case::read_text(&source, &folder.join("case.toml"), table, &findings);
+        let given = Given { table, mechanisms };
+        let case = odeum_case::read_text(&source, &folder.join("case.toml"), given, &findings);
         tell(py, &findings)?;
         Case::of(case, threads)
     }
