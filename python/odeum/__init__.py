@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from odeum._odeum import __version__
+from odeum._odeum import __version__, methods
+from odeum.equations import Equations
 from odeum.errors import (
     CompileError,
     DeviceError,
@@ -12,14 +13,29 @@ from odeum.errors import (
     OdeumWarning,
     SolveError,
 )
+from odeum.run import run
+from odeum.runs import Axis, Runs, concat
+from odeum.solution import Solution
+from odeum.statuses import STATUSES, Status
+from odeum.system import System
 
 __all__ = [
+    "STATUSES",
+    "Axis",
     "CompileError",
     "DeviceError",
+    "Equations",
     "InputError",
     "Interrupted",
     "OdeumError",
     "OdeumWarning",
+    "Runs",
+    "Solution",
     "SolveError",
+    "Status",
+    "System",
     "__version__",
+    "concat",
+    "methods",
+    "run",
 ]

@@ -42,9 +42,9 @@ pub mod suggest;
 
 pub use case::{
     Axis, COPIES, Case, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every, FieldCase,
-    FieldOutput, FieldTime, Initial, Isosurface, Level, Line, MethodSpec, OutputSpec, Perturbation,
-    Precision, Range, RunSpec, Series, Slice, SourceSpan, SourceSpans, StepSpec, Structure,
-    TableData, TimeSpec, Until, Values, read, read_text, too_large,
+    FieldOutput, FieldTime, Given, Initial, Isosurface, Level, Line, MethodSpec, OutputSpec,
+    Perturbation, Precision, Range, RunSpec, Series, Slice, SourceSpan, SourceSpans, StepSpec,
+    Structure, TableData, TimeSpec, Until, Values, read, read_text, too_large,
 };
 pub use field_plan::{FieldPlan, Prepared};
 pub use members::Members;

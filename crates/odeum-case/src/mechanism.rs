@@ -1,7 +1,7 @@
 //! Mechanism files: read, made ready, problems as findings.
 
 use odeum_io::Finding;
-use odeum_kinetics::read::{self, InitialState, Problem, Selection};
+use odeum_kinetics::read::{self, InitialState, Problem, ReadErrors, Selection};
 use odeum_kinetics::{Kinetics, Mechanism};
 use std::path::Path;
 
@@ -19,17 +19,25 @@ pub struct Read {
 
 /// Reads a mechanism file, Cantera YAML or Chemkin.
 pub fn read(path: &Path, selection: &Selection<'_>) -> Result<Read, Vec<Finding>> {
-    let read = read::from_selection(path, selection).map_err(|errors| {
+    ready(&path.display().to_string(), read::from_selection(path, selection))
+}
+
+/// Reads the text of a mechanism in Cantera's YAML, which messages call `name`.
+pub fn read_text(name: &str, text: &str, phase: Option<&str>) -> Result<Read, Vec<Finding>> {
+    ready(name, read::yaml(name, text, phase))
+}
+
+fn ready(name: &str, read: Result<read::Read, ReadErrors>) -> Result<Read, Vec<Finding>> {
+    let read = read.map_err(|errors| {
         let mut findings: Vec<Finding> = errors.problems.into_iter().map(finding).collect();
         if errors.more > 0 {
             let message = format!("there are {} more problems in the mechanism", errors.more);
-            findings.push(Finding::error(message).in_file(path.display().to_string()));
+            findings.push(Finding::error(message).in_file(name));
         }
         findings
     })?;
-    let kinetics = Kinetics::new(&read.mechanism).map_err(|error| {
-        vec![Finding::error(error.to_string()).in_file(path.display().to_string())]
-    })?;
+    let kinetics = Kinetics::new(&read.mechanism)
+        .map_err(|error| vec![Finding::error(error.to_string()).in_file(name)])?;
     let warnings = read.warnings.into_iter().map(|p| finding(p).into_warning()).collect();
     Ok(Read { mechanism: read.mechanism, state: read.state, kinetics, warnings })
 }

@@ -2,6 +2,7 @@
 
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
+use super::system::Beside;
 use super::time::TimeSpec;
 use crate::gas::{Basis, COMPOSITION, Gas, Mixture, PRESSURE, RATIO, TEMPERATURE};
 use crate::mechanism;
@@ -110,13 +111,11 @@ pub(super) fn explicit(
     Some(finding.help("take an implicit method: name = \"rodas5p\""))
 }
 
-/// Reads the section; the mechanism is looked for from `folder`. Where there is a table it may
-/// give the composition alone.
+/// Reads the section. Where there is a table it may give the composition alone.
 pub(super) fn read(
     section: &Section<'_>,
     file: &Field<'_>,
-    folder: &Path,
-    tabled: bool,
+    &Beside { folder, tabled, mechanisms }: &Beside<'_>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Model> {
@@ -170,12 +169,17 @@ pub(super) fn read(
     section.finish();
 
     let name = file.text()?;
+    let in_memory = mechanisms.iter().find(|(given, _)| given == name).map(|(_, text)| text);
     let beside = |name: &str| folder.join(name);
     let thermo = match thermo {
         Some(text) => Some(beside(text?)),
         None => None,
     };
-    for (path, field) in [(Some(beside(name)), Some(file)), (thermo.clone(), data.as_ref())] {
+    if let (Some(_), Some(field)) = (in_memory, &data) {
+        return field.refuse("a mechanism in memory has its own data", "leave `thermo` out");
+    }
+    let own = in_memory.is_none().then(|| beside(name));
+    for (path, field) in [(own, Some(file)), (thermo.clone(), data.as_ref())] {
         let (Some(path), Some(field)) = (path, field) else { continue };
         let what = match (path.exists(), path.is_dir()) {
             (true, false) => continue,
@@ -191,7 +195,10 @@ pub(super) fn read(
     };
     let include = include?;
     let selection = Selection { thermo: thermo.as_deref(), phase, include: &include };
-    let found = mechanism::read(&beside(name), &selection);
+    let found = match in_memory {
+        Some(text) => mechanism::read_text(name, text, phase),
+        None => mechanism::read(&beside(name), &selection),
+    };
     let (mechanism, state, kinetics) = match found {
         Ok(read) => {
             read.warnings.into_iter().for_each(|warning| findings.push(warning));

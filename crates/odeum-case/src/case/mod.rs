@@ -6,6 +6,7 @@
 mod ensemble;
 mod field;
 mod gas;
+mod given;
 mod method;
 mod names;
 mod range;
@@ -22,6 +23,7 @@ pub use field::{
     COPIES, Colours, Every, FieldCase, FieldOutput, FieldTime, Initial, Isosurface, Line, Series,
     Slice, StepSpec, Structure, too_large,
 };
+pub use given::Given;
 pub use method::MethodSpec;
 pub use range::{Range, Values};
 pub use run::{OutputSpec, Precision, RunSpec};
@@ -122,27 +124,27 @@ pub fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option
     if root.has("grid") {
         return field::read(&root, path, &source, device, findings).map(Described::Field);
     }
-    read_ensemble(&root, path, &source, None, findings).map(Described::Ensemble)
+    read_ensemble(&root, path, &source, Given::default(), findings).map(Described::Ensemble)
 }
 
 /// As [`read`] for the text of an ensemble's case that a program has written, as if it stood at `path`, with
-/// the table of its ensemble if there is one.
+/// what the program hands over beside it.
 pub fn read_text(
     text: &Arc<Source>,
     path: &Path,
-    table: Option<Columns>,
+    given: Given,
     findings: &Findings,
 ) -> Option<Case> {
     let document = parse(text, findings)?;
     let root = Section::root(document.get_ref(), text, findings);
-    read_ensemble(&root, path, text, table, findings)
+    read_ensemble(&root, path, text, given, findings)
 }
 
 fn read_ensemble(
     root: &Section<'_>,
     path: &Path,
     source: &Arc<Source>,
-    given: Option<Columns>,
+    Given { table: given, mechanisms }: Given,
     findings: &Findings,
 ) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
@@ -153,8 +155,9 @@ fn read_ensemble(
     let folder = path.parent().unwrap_or(Path::new(""));
     let system = root.need("system", help).and_then(|field| field.section());
     let tabled = given.is_some() || root.holds("ensemble", "table");
-    let mut model = system
-        .and_then(|section| system::read(&section, folder, tabled, &mut source_spans, findings));
+    let beside = system::Beside { folder, tabled, mechanisms: &mechanisms };
+    let mut model =
+        system.and_then(|section| system::read(&section, &beside, &mut source_spans, findings));
     let ensemble = match root.get("ensemble") {
         Some(field) => field.section().and_then(|section| {
             let table = ensemble::Table { folder, given };

@@ -10,12 +10,20 @@ use odeum_io::finding::Findings;
 use odeum_ode::problems;
 use std::path::Path;
 
-/// Reads the section; files it names are looked for from `folder`. `tabled` where the ensemble has
-/// a table.
+/// What a system can refer to.
+pub(super) struct Beside<'a> {
+    /// The folder from which files are looked for.
+    pub(super) folder: &'a Path,
+    /// Whether the ensemble has a table.
+    pub(super) tabled: bool,
+    /// Names and texts of mechanisms in memory.
+    pub(super) mechanisms: &'a [(String, String)],
+}
+
+/// Reads the section.
 pub(super) fn read(
     section: &Section<'_>,
-    folder: &Path,
-    tabled: bool,
+    beside: &Beside<'_>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Model> {
@@ -23,9 +31,7 @@ pub(super) fn read(
     match (problem, equations, section.get("mechanism")) {
         (Some(problem), None, None) => built_in(section, &problem, findings),
         (None, Some(equations), None) => text::read(section, &equations, findings),
-        (None, None, Some(file)) => {
-            gas::read(section, &file, folder, tabled, source_spans, findings)
-        }
+        (None, None, Some(file)) => gas::read(section, &file, beside, source_spans, findings),
         (None, None, None) => {
             findings.push(section.here("which system?").help(
                 "give problem = \"lorenz\" (see `odeum problems`), or states, parameters and \

@@ -1,0 +1,109 @@
+"""The options of `solve` as sections of a case file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from odeum._case import Document
+from odeum._convert import finite, number
+from odeum.errors import InputError
+
+if TYPE_CHECKING:
+    from odeum.system import System
+
+METHOD = "tsit5"
+RTOL, ATOL = 1e-6, 1e-9
+
+# Where the keyword of a call stands in a case file; all others are keys of [method].
+_SECTIONS = {
+    "rtol": "tolerance",
+    "atol": "tolerance",
+    "norm": "tolerance",
+    "segments": "time",
+    "warm_start": "time",
+    "save": "time",
+    "until": "time",
+    "precision": "run",
+    "device": "run",
+}
+
+
+def threads(options: dict[str, Any]) -> int | None:
+    """Takes the number of threads out of the options."""
+    value = options.pop("threads", None)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError("threads", repr(value), "give a whole number, one or more")
+    return value
+
+
+def document(system: System, span: Any, options: Mapping[str, Any]) -> Document:
+    """The sections of a case but for its system and its ensemble."""
+    options = {"method": METHOD, **options}
+    # The norm of Niemeyer & Sung has no absolute tolerance.
+    usual = {"rtol": RTOL} if options.get("norm") == "state-and-rate" else {"rtol": RTOL, "atol": ATOL}
+    options = {**usual, **options}
+    made: Document = {"time": {}, "method": {}, "tolerance": {}, "run": {}}
+    if span is not None:
+        made["time"]["span"] = _span(span)
+    method = options.pop("method")
+    if isinstance(method, Mapping):
+        made["method"].update({str(key): plain(f"method.{key}", value) for key, value in method.items()})
+    else:
+        made["method"]["name"] = plain("method", method)
+    for name, value in options.items():
+        if value is not None:
+            made[_SECTIONS.get(name, "method")][name] = _save(value) if name == "save" else plain(name, value)
+    return {section: keys for section, keys in made.items() if keys}
+
+
+def changes(options: Mapping[str, Any]) -> dict[str, Document]:
+    """Options of another run as keys of sections; another method leaves the keys of the former out."""
+    made: dict[str, Document] = {}
+    for name, value in options.items():
+        if name == "method":
+            keys = value if isinstance(value, Mapping) else {"name": value}
+            made["method"] = {str(key): plain(f"method.{key}", each) for key, each in keys.items()}
+        else:
+            keys = made.setdefault(_SECTIONS.get(name, "method"), {})
+            keys[name] = None if value is None else _save(value) if name == "save" else plain(name, value)
+    return made
+
+
+def _span(span: Any) -> list[float]:
+    array = finite("span", span)
+    if array.shape != (2,):
+        raise InputError("span", f"an array of shape {array.shape}", "give start and end: (0.0, 10.0)")
+    return [float(t) for t in array]
+
+
+def _save(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return plain("save", value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"count": value}
+    array = finite("save", value)
+    if array.ndim != 1:
+        raise InputError(
+            "save", f"an array of shape {array.shape}", "give times along one axis, or their number"
+        )
+    return array.tolist()
+
+
+def plain(field: str, value: Any) -> Any:
+    """A value as TOML writes it."""
+    if isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(f"{field}.{key}", each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(f"{field}[{k}]", each) for k, each in enumerate(value)]
+    if isinstance(value, (np.bool_, np.integer)):
+        return value.item()
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        return finite(field, value).tolist()
+    return number(field, value)

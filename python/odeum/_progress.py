@@ -1,0 +1,33 @@
+"""Progress of long work: a bar, a callable, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from odeum.errors import InputError
+
+# True: a bar where tqdm is installed. A callable is given what is done and what there is.
+Progress = bool | Callable[[int, int], object] | None
+
+
+@contextmanager
+def told(progress: Progress, total: int, unit: str) -> Iterator[Callable[[int], object] | None]:
+    """What the extension calls with the count of what is done; `None` where nobody listens."""
+    if progress is None or progress is False:
+        yield None
+        return
+    if callable(progress):
+        yield lambda done: progress(done, total)
+        progress(total, total)
+        return
+    if progress is not True:
+        raise InputError("progress", repr(progress), "give True, False or a callable of (done, total)")
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(total=total, unit=unit, unit_scale=True) as bar:
+        yield lambda done: bar.update(done - bar.n)
+        bar.update(total - bar.n)

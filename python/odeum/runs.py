@@ -1,0 +1,353 @@
+"""Ensembles: which systems are integrated."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tomli_w
+
+from odeum import _options
+from odeum._case import Document, EnsembleCase
+from odeum._convert import Floats, finite, number
+from odeum._progress import Progress
+from odeum.errors import InputError
+
+if TYPE_CHECKING:
+    from odeum.solution import Solution
+    from odeum.system import System
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of an ensemble: `values` of what is swept, `None` of runs and copies."""
+
+    name: str
+    length: int
+    values: Floats | None = None
+
+
+class Runs:
+    """An ensemble of systems: all combinations of columns, sweeps and copies.
+
+    Made by `System.sweep`, by calling a `System`, by `System.table`, `System.perturb` or ``system * n``; every
+    method here gives a new ensemble.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._columns: dict[str, Floats] = {}
+        self._sweep: dict[str, Floats] = {}
+        self._copies = 1
+        self._perturb: list[Document] = []
+        self._seed = 0
+        self._part: tuple[int, int] | None = None
+
+    def _with(self, **changes: Any) -> Runs:
+        if self._part is not None:
+            raise InputError("runs", "a part of an ensemble", "change the ensemble before it is split")
+        runs = copy.copy(self)
+        vars(runs).update(changes)
+        return runs
+
+    # What varies
+
+    def sweep(self, **axes: Any) -> Runs:
+        """All combinations with these values, each a new axis, in the order given.
+
+        Parameters
+        ----------
+        **axes : array_like
+            Values [k] of initial states or parameters, by name.
+        """
+        sweep = dict(self._sweep)
+        for name, values in axes.items():
+            self._free(name)
+            sweep[name] = _axis(name, values)
+        return self._with(_sweep=sweep)
+
+    def __call__(self, **columns: Any) -> Runs:
+        """One system for each entry of arrays of equal length [M]; single numbers hold for all."""
+        return self.table(columns)
+
+    def table(self, table: Any) -> Runs:
+        """One system for each row of a pandas DataFrame, or of a mapping of columns.
+
+        Columns are initial states, parameters, and `t_start` and `t_end`, which give each system its span.
+        """
+        columns = dict(self._columns)
+        named = {str(name): table[name] for name in table} if hasattr(table, "keys") else None
+        if not named:
+            raise InputError("table", type(table).__name__, "give a DataFrame or a mapping of columns")
+        for name, values in named.items():
+            self._free(name)
+            array = finite(name, values)
+            columns[name] = array if array.ndim == 0 else _axis(name, array)
+        lengths = {name: len(column) for name, column in columns.items() if column.ndim}
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            raise InputError(
+                "columns", f"different lengths ({found})", "give arrays of equal length, or sweep"
+            )
+        return self._with(_columns=columns)
+
+    def perturb(
+        self,
+        of: str | Sequence[str] = "states",
+        *,
+        relative: float | None = None,
+        absolute: float | None = None,
+        distribution: str = "uniform",
+        seed: int | None = None,
+    ) -> Runs:
+        """Random changes, which depend on the seed, the number of the system and the component alone.
+
+        Parameters
+        ----------
+        of : str or sequence of str
+            ``"states"``, ``"parameters"``, or names.
+        relative, absolute : float
+            Half-width of a factor 1 + r u, or of an added a u, with u uniform in (-1, 1), or normal with
+            standard deviation 1 (`distribution` ``"normal"``).
+        seed : int, optional
+            Another ensemble of the same kind.
+        """
+        entry: Document = {"of": of if isinstance(of, str) else list(of), "distribution": distribution}
+        for name, size in (("relative", relative), ("absolute", absolute)):
+            if size is not None:
+                entry[name] = number(f"perturb.{name}", size)
+        kept = self._seed if seed is None else int(seed)
+        return self._with(_perturb=[*self._perturb, entry], _seed=kept)
+
+    def __mul__(self, copies: int) -> Runs:
+        if not isinstance(copies, int) or copies < 1:
+            raise InputError("copies", repr(copies), "give a whole number, one or more")
+        return self._with(_copies=self._copies * copies)
+
+    __rmul__ = __mul__
+
+    def _free(self, name: str) -> None:
+        if name not in (*self.system.variables, "t_start", "t_end"):
+            known = ", ".join([*self.system.variables][:12])
+            raise InputError(name, "no state or parameter of this name", f"there are {known}")
+        if name in self._columns or name in self._sweep:
+            raise InputError(name, "values that were given before", "give each name once")
+
+    # What there is
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes: the runs of columns, what is swept, copies."""
+        lengths = [len(column) for column in self._columns.values() if column.ndim]
+        axes = [Axis("run", lengths[0])] if lengths else []
+        for name, values in self._sweep.items():
+            # The values of a swept initial value lie along an axis of their own name: `x` is the solution.
+            axis = f"{name}0" if name in self.system.states else name
+            axes.append(Axis(axis, len(values), values))
+        if self._copies > 1:
+            axes.append(Axis("copy", self._copies))
+        if self._part is not None:
+            return (Axis("run", self._part[1] - self._part[0]),)
+        return tuple(axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return tuple(axis.length for axis in self.axes)
+
+    def __len__(self) -> int:
+        return int(np.prod(self.shape, dtype=object)) if self.shape else 1
+
+    def split(self, parts: int) -> list[Runs]:
+        """Parts of about equal size, for several machines: every system has the bits it has in the whole.
+
+        The solutions of the parts are joined by `odeum.concat`.
+        """
+        if not isinstance(parts, int) or not 1 <= parts <= len(self):
+            raise InputError("parts", repr(parts), f"give 1 to {len(self)}")
+        if self._part is not None:
+            raise InputError("runs", "a part of an ensemble", "split the whole")
+        bounds = [len(self) * k // parts for k in range(parts + 1)]
+        all_parts = []
+        for first, end in zip(bounds, bounds[1:], strict=False):
+            part = copy.copy(self)
+            part._part = (first, end)
+            all_parts.append(part)
+        return all_parts
+
+    # What is done
+
+    def case(self, span: Any = None, **options: Any) -> EnsembleCase:
+        """The case of this ensemble; see `solve` for the options."""
+        document = _options.document(self.system, span, options)
+        ensemble: Document = {}
+        if self._copies > 1:
+            ensemble["count"] = self._copies
+        if self._perturb:
+            ensemble["perturb"] = self._perturb
+            ensemble["seed"] = self._seed
+        if ensemble:
+            document["ensemble"] = ensemble
+        case = self.system.case(document)
+        return EnsembleCase(case.document, case.folder, self._table(), case.mechanisms)
+
+    def _table(self) -> dict[str, Floats]:
+        """A row for each combination of columns and sweeps; their copies follow one another."""
+        rows = [axis.length for axis in self._whole().axes if axis.name != "copy"]
+        table: dict[str, Floats] = {}
+        along = [len(column) for column in self._columns.values() if column.ndim][:1]
+        for name, column in self._columns.items():
+            column = column.reshape([-1] + [1] * len(self._sweep)) if along and column.ndim else column
+            table[name] = np.broadcast_to(column, rows or [1]).reshape(-1)
+        for k, (name, values) in enumerate(self._sweep.items()):
+            after = [1] * (len(self._sweep) - k - 1)
+            table[name] = np.broadcast_to(values.reshape([-1, *after]), rows).reshape(-1)
+        return {name: np.ascontiguousarray(column) for name, column in table.items()}
+
+    def _whole(self) -> Runs:
+        whole = copy.copy(self)
+        whole._part = None
+        return whole
+
+    def solve(self, span: Any = None, *, progress: Progress = None, **options: Any) -> Solution:
+        """Integrates all systems.
+
+        Parameters
+        ----------
+        span : (float, float)
+            Start and end of the time. Not needed where the table has `t_start` and `t_end`, or a built-in
+            problem its own span.
+        method : str or dict
+            ``"tsit5"`` (default), ``"dopri5"``, ``"rkck"``, ``"vern7"``; ``"rkc"`` for moderately stiff systems;
+            ``"rodas4"``, ``"rodas5p"``, ``"radau"``, ... for stiff ones (`odeum.methods()`); or the keys of
+            ``[method]`` in a case file.
+        rtol, atol : float
+            Tolerances (1e-6, 1e-9); `atol` also by state, as ``{"x": 1e-10, "others": 1e-6}``.
+        save : array_like or int
+            Times at which states are kept too [K], or their number, evenly spaced over the span.
+        until : dict
+            A system ends where a state reaches a level: ``{"x": {"rises_to": 1.0}}``; also `rises_by`,
+            `falls_to`, `falls_by`.
+        first_step, largest_step, max_steps, max_evaluations, growth_limit, controller, fixed_step, ... :
+            Keys of ``[method]`` in a case file.
+        precision : {"f64", "f32"}
+        device : str
+            ``"cpu"`` (default), ``"cuda"``, ``"cuda:1"``, ``"cuda:0,1"``.
+        threads : int, optional
+            Threads of the CPU; all unless said.
+        progress : bool or callable
+            True: a bar (tqdm). A callable gets the number of systems that have ended, and of all.
+
+        Returns
+        -------
+        Solution
+            Of every system: a system that fails has a status, and raises nothing.
+
+        Raises
+        ------
+        InputError
+            An argument that cannot be used.
+        DeviceError
+            A GPU that is not there.
+        Interrupted
+            Ctrl-C; `partial` holds the systems that had ended.
+        """
+        threads = _options.threads(options)
+        case = self.case(span, **options)
+        if self._is_plain(case):
+            states, params = self._arrays(case.table)
+            return self.system._solve_arrays(case, states, params, self.axes, threads, progress)
+        systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
+        solution = case.solve(systems, threads=threads, progress=progress)
+        solution.axes = self.axes
+        return solution
+
+    def _is_plain(self, case: EnsembleCase) -> bool:
+        """True where initial values and parameters are all there is: then the solver of earlier calls serves."""
+        spans = {"t_start", "t_end"} & self._columns.keys()
+        time = case.document.get("time", {})
+        changed = "ensemble" in case.document or self._part is not None
+        return self.system.is_direct and not spans and not changed and "span" in time and "until" not in time
+
+    def _arrays(self, table: dict[str, Floats]) -> tuple[Floats, Floats]:
+        """Initial states [n, M], and parameters [m, M], or [m, 1] where all systems share them."""
+        n = len(self.system.states)
+        names = list(self.system.variables)
+        usual = np.array(list(self.system.variables.values()))[:, None]
+        rows = [table.get(name, usual[k]) for k, name in enumerate(names)]
+        states = np.empty((n, len(self)))
+        for k, row in enumerate(rows[:n]):
+            states[k] = row
+        shared = all(len(row) == 1 for row in rows[n:])
+        params = np.empty((len(names) - n, 1 if shared else len(self)))
+        for k, row in enumerate(rows[n:]):
+            params[k] = row
+        return states, params
+
+    def values(self, name: str) -> Floats:
+        """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
+        self._known(name)
+        case = self.case((0.0, 1.0), rtol=1e-6, atol=1e-6)
+        values: Floats = np.asarray(case.open().values(name))
+        return values[slice(*self._part) if self._part else slice(None)].reshape(self.shape)
+
+    def _known(self, name: str) -> None:
+        if name not in self.system.variables:
+            known = ", ".join([*self.system.variables][:12])
+            raise InputError("name", repr(name), f"there are {known}")
+
+    def to_toml(self, path: str | Path | None = None, span: Any = None, **options: Any) -> str:
+        """The case file of this ensemble, with the options of `solve`: ``odeum run`` does the same.
+
+        With a `path` the file is written, and columns beside it as an NPZ file. Without one, columns are
+        refused: a case file names a file for them.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        whole = self._whole()
+        if options.get("threads") is not None:
+            raise InputError("threads", "in a case", "give them to the command: --threads")
+        case = whole.case(span, **options)
+        document = copy.deepcopy(case.document)
+        ensemble = document.setdefault("ensemble", {})
+        if self._sweep:
+            ensemble["sweep"] = {name: values.tolist() for name, values in self._sweep.items()}
+        if self._columns:
+            if path is None:
+                raise InputError("path", "None, with columns", "give the path of the case file")
+            rows = max((len(c) for c in self._columns.values() if c.ndim), default=1)
+            table = Path(path).with_suffix(".table.npz")
+            np.savez(table, **{name: np.broadcast_to(c, rows) for name, c in self._columns.items()})  # type: ignore[arg-type]
+            ensemble["table"] = table.name
+        if not ensemble:
+            del document["ensemble"]
+        text = tomli_w.dumps(document)
+        if path is not None:
+            Path(path).write_text(text)
+        return text
+
+    def __repr__(self) -> str:
+        axes = " x ".join(f"{axis.name} {axis.length}" for axis in self.axes)
+        return f"<odeum.{type(self).__name__}: {len(self):,} systems{f' ({axes})' if axes else ''} of {self.system!r}>"
+
+
+def _axis(name: str, values: Any) -> Floats:
+    array = finite(name, values)
+    if array.ndim != 1 or array.size == 0:
+        found = "no values" if array.size == 0 else f"an array of shape {array.shape}"
+        raise InputError(name, found, "give one axis of values")
+    return array
+
+
+def concat(solutions: Sequence[Solution]) -> Solution:
+    """The solutions of the parts of an ensemble (`Runs.split`), joined in their order."""
+    from odeum.solution import Solution
+
+    return Solution._joined(list(solutions))

@@ -1,0 +1,266 @@
+"""What an integration gives."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odeum import _odeum, _options
+from odeum._case import EnsembleCase
+from odeum._case import solve as solve_case
+from odeum._convert import Floats
+from odeum._progress import Progress
+from odeum.errors import InputError, SolveError
+from odeum.statuses import STATUSES
+
+if TYPE_CHECKING:
+    import xarray
+
+    from odeum.runs import Axis
+
+_SUCCESS = np.array([status.is_success for status in STATUSES])
+
+
+class Solution:
+    """End states, statuses and counts of M systems of n equations.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        Names, lengths and values of the axes of the ensemble; their lengths are `shape`.
+    state_names : tuple of str
+        Names of the states [n].
+    states : ndarray
+        State at the time reached [n, M], in memory as it was computed; of a system that failed its last good one.
+    save_times : ndarray
+        Times of the saved states [K].
+    saved_states : ndarray
+        Saved states [K, n, M]; NaN where a system did not get there.
+    warnings : tuple of str
+        Remarks on the run as a whole.
+    busy_lanes : float or None
+        Fraction of the work of the lanes that advanced a system.
+    """
+
+    def __init__(self) -> None:
+        raise TypeError("solutions are made by `solve`")
+
+    axes: tuple[Axis, ...]
+    title: str
+    state_names: tuple[str, ...]
+    states: Floats
+    save_times: Floats
+    saved_states: Floats
+    warnings: tuple[str, ...]
+    busy_lanes: float | None
+    _t: Floats
+    _status: NDArray[np.uint8]
+    _stats: NDArray[np.uint32]
+    _n_saved: NDArray[np.uint32]
+    _case: EnsembleCase
+    _systems: NDArray[np.uint64] | None
+
+    @classmethod
+    def _of(
+        cls,
+        case: EnsembleCase,
+        title: str,
+        states: tuple[str, ...],
+        axes: Sequence[Axis],
+        raw: _odeum.Solution,
+        systems: NDArray[np.uint64] | None,
+    ) -> Solution:
+        solution = cls.__new__(cls)
+        solution._case = case
+        solution._systems = systems
+        solution.title = title
+        solution.state_names = states
+        solution.axes = tuple(axes)
+        solution.states = np.asarray(raw.states)
+        solution.save_times = np.asarray(raw.save_times, dtype=np.float64)
+        solution.saved_states = np.asarray(raw.saved)
+        solution.warnings = tuple(raw.warnings)
+        solution.busy_lanes = raw.busy_lanes
+        solution._t = np.asarray(raw.t)
+        solution._status = np.asarray(raw.status)
+        solution._stats = np.asarray(raw.stats)
+        solution._n_saved = np.asarray(raw.n_saved)
+        return solution
+
+    @classmethod
+    def _joined(cls, parts: list[Solution]) -> Solution:
+        from odeum.runs import Axis
+
+        if not parts:
+            raise InputError("solutions", "none", "give one at least")
+        first = parts[0]
+        for part in parts[1:]:
+            same = part.state_names == first.state_names and np.array_equal(part.save_times, first.save_times)
+            if not same:
+                raise InputError("solutions", "other states or save times", "join parts of one ensemble")
+        if all(part._systems is not None for part in parts):
+            systems = np.concatenate([part._systems for part in parts])  # type: ignore[misc]
+        else:
+            systems = None
+        joined = copy.copy(first)
+        joined._systems = systems
+        for name in ("states", "saved_states", "_t", "_status", "_n_saved"):
+            setattr(joined, name, np.concatenate([getattr(part, name) for part in parts], axis=-1))
+        joined._stats = np.concatenate([part._stats for part in parts])
+        joined.axes = (Axis("run", sum(len(part) for part in parts)),)
+        joined.warnings = tuple(dict.fromkeys(text for part in parts for text in part.warnings))
+        joined.busy_lanes = None
+        return joined
+
+    # Arrays
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes of the ensemble; () of one system."""
+        return tuple(axis.length for axis in self.axes)
+
+    def __len__(self) -> int:
+        return len(self._status)
+
+    @property
+    def y(self) -> Floats:
+        """State at the time reached [*shape, n]: a view of `states`, systems first."""
+        return self.states.T.reshape(*self.shape, len(self.state_names))
+
+    @property
+    def saved(self) -> Floats:
+        """Saved states [*shape, K, n]: a view of `saved_states`."""
+        saved = self.saved_states.transpose(2, 0, 1)
+        return saved.reshape(*self.shape, len(self.save_times), len(self.state_names))
+
+    @property
+    def t(self) -> Floats:
+        """Time reached [*shape]."""
+        return self._t.reshape(self.shape)
+
+    @property
+    def status(self) -> NDArray[np.uint8]:
+        """How each system ended [*shape]: numbers of `odeum.STATUSES`."""
+        return self._status.reshape(self.shape)
+
+    @property
+    def success(self) -> NDArray[np.bool_]:
+        """Which systems reached the end or a terminal event [*shape]."""
+        return _SUCCESS[self.status]
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """Which did not [*shape]."""
+        return ~self.success
+
+    @property
+    def n_saved(self) -> NDArray[np.uint32]:
+        """How many of the save times each system reached [*shape]."""
+        reached = self._n_saved if len(self._n_saved) else np.zeros(len(self), np.uint32)
+        return reached.reshape(self.shape)
+
+    @property
+    def counts(self) -> dict[str, NDArray[np.uint32]]:
+        """What each system cost, by name: steps, rejected, nfev, njev, nlu, ... [*shape]."""
+        return {name: self._stats[:, k].reshape(self.shape) for k, name in enumerate(_odeum.counts())}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _odeum.counts() and "_stats" in vars(self):
+            return self.counts[name]
+        raise AttributeError(f"a solution has no {name!r}")
+
+    def __getitem__(self, state: str) -> Floats:
+        """A state at the time reached [*shape], by its name."""
+        if state not in self.state_names:
+            raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
+        return self.states[self.state_names.index(state)].reshape(self.shape)
+
+    # Failures
+
+    def summary(self) -> dict[str, int]:
+        """How many systems ended in each status, the most frequent first."""
+        numbers, counts = np.unique(self._status, return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        return {STATUSES[numbers[k]].name: int(counts[k]) for k in order}
+
+    def raise_if_failed(self) -> Solution:
+        """Itself, or a `SolveError` that says how many systems failed, and what helps."""
+        failed = np.flatnonzero(~_SUCCESS[self._status])
+        if not len(failed):
+            return self
+        lines = [f"{len(failed):,} of {len(self):,} systems failed"]
+        for name, count in self.summary().items():
+            status = next(status for status in STATUSES if status.name == name)
+            if not status.is_success:
+                first = int(np.flatnonzero(self._status == status.number)[0])
+                lines.append(f"{count:,} {name} (the first is system {first}): {status.advice}")
+        raise SolveError("\n".join(lines), tuple(int(k) for k in failed))
+
+    def retry(self, *, progress: Progress = None, **changes: Any) -> Solution:
+        """Integrates those that failed again from their start, with other options of `solve`.
+
+        Returns
+        -------
+        Solution
+            The same, with the new results of these systems.
+        """
+        threads = _options.threads(changes)
+        case = self._case.with_keys(_options.changes(changes))
+        failed = np.flatnonzero(~_SUCCESS[self._status])
+        if not len(failed):
+            return self
+        numbers = failed.astype(np.uint64) if self._systems is None else self._systems[failed]
+        again = solve_case(case, case.open(threads), numbers, progress)
+        if not np.array_equal(again.save_times, self.save_times):
+            raise InputError("save", "other save times", "retry with the save times of the solution")
+        merged = copy.copy(self)
+        for name in ("states", "saved_states", "_t", "_status", "_n_saved"):
+            array = getattr(self, name).copy()
+            if array.size:
+                array[..., failed] = getattr(again, name)
+            setattr(merged, name, array)
+        merged._stats = self._stats.copy()
+        merged._stats[failed] = again._stats
+        merged._case = case
+        return merged
+
+    # Where results go
+
+    @property
+    def case_text(self) -> str:
+        """The case that was run, as TOML; columns and axes from arrays stand beside it."""
+        return self._case.text()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """A dataset with the states by name along the axes of the ensemble.
+
+        With save times, the saved states along `t` as well. `status` has the attributes `flag_values` and
+        `flag_meanings` of the CF conventions.
+        """
+        from odeum._xarray import dataset
+
+        return dataset(self)
+
+    def plot(self, state: str | None = None, ax: Any = None) -> Any:
+        """A picture with matplotlib: saved states over time, or end states over one or two axes."""
+        from odeum.plot import plot
+
+        return plot(self, state, ax)
+
+    def __repr__(self) -> str:
+        ends = ", ".join(f"{count:,} {name}" for name, count in self.summary().items())
+        axes = " x ".join(f"{axis.name} {axis.length}" for axis in self.axes)
+        steps = self._stats[:, 0]
+        cost = f"{steps.mean():.4g} steps each" if len(steps) else "no systems"
+        return (
+            f"<odeum.Solution: {ends}{f' ({axes})' if axes else ''}; {cost}, at most {steps.max(initial=0)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from odeum._html import solution
+
+        return solution(self)

@@ -1,0 +1,248 @@
+"""Systems of ordinary differential equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from odeum import _odeum
+from odeum._case import Document, EnsembleCase, finished
+from odeum._convert import Floats, number
+from odeum._progress import Progress, told
+from odeum.equations import Equations
+from odeum.errors import InputError
+
+if TYPE_CHECKING:
+    from odeum.runs import Axis, Runs
+    from odeum.solution import Solution
+
+# What is needed to read a case beside its system.
+_PROBE: Document = {
+    "time": {"span": [0.0, 1.0]},
+    "method": {"name": "tsit5"},
+    "tolerance": {"rtol": 1e-6, "atol": 1e-6},
+}
+
+
+# How many methods and options of a system are kept ready for further calls.
+_KEPT = 8
+
+
+class System:
+    """A system dy/dt = f(t, y, parameters).
+
+    A Python function is called once, with symbols; what it does with them becomes equations, and the function
+    is never called while systems are integrated. It may use NumPy, helpers, loops and closures, but no branch
+    on a state (``numpy.where`` instead) and no ``math``.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(t, y, a, b, ...)`` as SciPy's ``solve_ivp`` takes it. Extra arguments are the parameters. `y`
+        unpacks, indexes, and has its states as attributes. Returns the derivatives [n] in the order of the
+        states, or a dict of them by name.
+    states : mapping
+        Names and usual initial values of the states [n].
+    parameters : mapping, optional
+        Names and usual values of the parameters.
+    check : bool
+        Compare function and equations at three random points.
+    spectral_radius : str, optional
+        A bound of the spectral radius of the Jacobian, for the method ``rkc``, as an expression of case files.
+
+    Raises
+    ------
+    InputError
+        A function that cannot be traced, or names and values that mean nothing.
+
+    Examples
+    --------
+    >>> import odeum as od
+    >>> def van_der_pol(t, y, mu):
+    ...     x, v = y
+    ...     return [v, mu * (1 - x**2) * v - x]
+    >>> vdp = od.System(van_der_pol, states={"x": 2.0, "v": 0.0}, parameters={"mu": 1.0})
+    >>> vdp.solve((0, 20)).y.round(3)
+    array([ 2.008, -0.042])
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        *,
+        states: Mapping[str, float],
+        parameters: Mapping[str, float] | None = None,
+        check: bool = True,
+        spectral_radius: str | None = None,
+    ) -> None:
+        from odeum._trace import trace
+
+        states, parameters = _values("states", states), _values("parameters", parameters or {})
+        equations = trace(f, list(states), list(parameters), check=check)
+        self._set(_section(equations, states, parameters, spectral_radius))
+
+    def _set(self, section: Document, mechanisms: Mapping[str, str] | None = None, folder: str = ".") -> None:
+        self.section = section
+        self.mechanisms = dict(mechanisms or {})
+        self.folder = folder
+        probe = self.case(_PROBE).open()
+        self.title: str = probe.title
+        self.states: tuple[str, ...] = tuple(probe.states)
+        self.parameters: tuple[str, ...] = tuple(probe.parameters)
+        self.variables: dict[str, float] = dict(probe.variables)
+        self.is_direct: bool = probe.is_direct
+        self._opened: dict[tuple[str, int | None], _odeum.Case] = {}
+
+    def case(self, document: Document) -> EnsembleCase:
+        """A case of this system; `document` has the other sections."""
+        return EnsembleCase({"system": self.section, **document}, self.folder, mechanisms=self.mechanisms)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_opened": {}}
+
+    def _solve_arrays(
+        self,
+        case: EnsembleCase,
+        states: Floats,
+        params: Floats,
+        axes: Sequence[Axis],
+        threads: int | None,
+        progress: Progress,
+    ) -> Solution:
+        """Integrates initial states [n, M] with parameters [m, M] or [m, 1]; solvers are kept for later calls."""
+        time = case.document["time"]
+        span = tuple(time["span"])
+        rest = {name: keys for name, keys in case.document.items() if name != "system"}
+        if "save" not in time:
+            # One solver serves all spans.
+            rest["time"] = {**time, "span": _PROBE["time"]["span"]}
+        key = (repr(rest), threads)
+        opened = self._opened.pop(key, None)
+        if opened is None:
+            opened = self.case(rest).open(threads)
+            if len(self._opened) >= _KEPT:
+                self._opened.pop(next(iter(self._opened)), None)
+        self._opened[key] = opened
+        with told(progress, states.shape[1], "systems") as tell:
+            raw, raised = opened.solve_arrays(states, params, span, None, tell)
+        return finished(case, self.title, self.states, axes, raw, raised)
+
+    @classmethod
+    def _made(cls, section: Document) -> System:
+        system = System.__new__(cls)
+        system._set(section)
+        return system
+
+    @classmethod
+    def from_text(
+        cls,
+        equations: Mapping[str, str],
+        *,
+        states: Mapping[str, float],
+        parameters: Mapping[str, float] | None = None,
+        definitions: Mapping[str, str] | None = None,
+        spectral_radius: str | None = None,
+    ) -> System:
+        """From expressions of case files: ``from_text({"x": "-k * x"}, states={"x": 1.0}, ...)``."""
+        states, parameters = _values("states", states), _values("parameters", parameters or {})
+        text = Equations(dict(equations), dict(definitions or {}))
+        return cls._made(_section(text, states, parameters, spectral_radius))
+
+    @classmethod
+    def from_sympy(
+        cls,
+        equations: Mapping[Any, Any],
+        *,
+        states: Mapping[Any, float],
+        parameters: Mapping[Any, float] | None = None,
+        time: Any = None,
+    ) -> System:
+        """From SymPy: derivatives by symbol or name, `time` the symbol of t."""
+        from odeum._sympy import from_sympy
+
+        by_name = {str(symbol): value for symbol, value in states.items()}
+        values = {str(symbol): value for symbol, value in (parameters or {}).items()}
+        states, parameters = _values("states", by_name), _values("parameters", values)
+        text = from_sympy(equations, list(states), list(parameters), time)
+        return cls._made(_section(text, states, parameters, None))
+
+    @classmethod
+    def problem(cls, name: str, size: int | None = None) -> System:
+        """A built-in problem: ``lorenz``, ``pleiades``, ``robertson``, ... (the command ``odeum problems``)."""
+        return cls._made({"problem": name} | ({} if size is None else {"size": size}))
+
+    @property
+    def equations(self) -> Equations | None:
+        """The equations as text; `None` of a built-in problem."""
+        if "equations" not in self.section:
+            return None
+        return Equations(dict(self.section["equations"]), dict(self.section.get("definitions", {})))
+
+    def runs(self) -> Runs:
+        """The ensemble of one system, to which axes can be added."""
+        from odeum.runs import Runs
+
+        return Runs(self)
+
+    def sweep(self, **axes: Any) -> Runs:
+        """All combinations of values: ``sweep(mu=[1.0, 2.0], x=numpy.linspace(-2, 2, 100))``."""
+        return self.runs().sweep(**axes)
+
+    def __call__(self, **columns: Any) -> Runs:
+        """One system for each entry of arrays of equal length; single numbers hold for all."""
+        return self.runs()(**columns)
+
+    def table(self, table: Any) -> Runs:
+        """One system for each row of a pandas DataFrame, or of a mapping of columns."""
+        return self.runs().table(table)
+
+    def perturb(self, of: str | Sequence[str] = "states", **options: Any) -> Runs:
+        """Random changes of initial values or parameters; see `Runs.perturb`."""
+        return self.runs().perturb(of, **options)
+
+    def __mul__(self, copies: int) -> Runs:
+        return self.runs() * copies
+
+    __rmul__ = __mul__
+
+    def solve(self, span: Any = None, **options: Any) -> Solution:
+        """Integrates the one system of the usual values; see `Runs.solve`."""
+        return self.runs().solve(span, **options)
+
+    def __repr__(self) -> str:
+        names = [", ".join(self.states[:6]) + (", …" if len(self.states) > 6 else "")]
+        if self.parameters:
+            names.append(", ".join(self.parameters[:6]) + (", …" if len(self.parameters) > 6 else ""))
+        return f"<odeum.{type(self).__name__} of {len(self.states)} equations: {'; '.join(names)}>"
+
+
+def _values(field: str, values: Any) -> dict[str, float]:
+    if not isinstance(values, Mapping):
+        raise InputError(field, type(values).__name__, 'give names and values: {"x": 1.0}')
+    for name in values:
+        if not isinstance(name, str):
+            raise InputError(field, f"the name {name!r}", "give names as text")
+    return {name: number(f"{field}.{name}", value) for name, value in values.items()}
+
+
+def _section(
+    equations: Equations,
+    states: Mapping[str, float],
+    parameters: Mapping[str, float],
+    spectral_radius: str | None,
+) -> Document:
+    section: Document = {"states": dict(states)}
+    if parameters:
+        section["parameters"] = dict(parameters)
+    if equations.definitions:
+        section["definitions"] = dict(equations.definitions)
+    section["equations"] = dict(equations.equations)
+    if spectral_radius is not None:
+        section["spectral_radius"] = spectral_radius
+    return section
+
+
+def folder_of(path: str | Path) -> str:
+    """The folder from which a case file names other files."""
+    return str(Path(path).resolve().parent)
