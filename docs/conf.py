@@ -28,6 +28,8 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 
+# What stands between single backticks in docstrings is a name.
+default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_numpy_docstring = True
@@ -70,5 +72,11 @@ def add_contents(_: Any, page: str, source: list[str]) -> None:
 BELOW = contents()
 
 
+def escape_shapes(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
+    """The star of a shape such as [*batch, n] begins no emphasis."""
+    lines[:] = [line.replace("[*", "[\\*") for line in lines]
+
+
 def setup(app: Any) -> None:
     app.connect("source-read", add_contents)
+    app.connect("autodoc-process-docstring", escape_shapes)

@@ -72,12 +72,15 @@ def test_what_is_wrong_ends_with_its_status(script: str, tmp_path: Path) -> None
 def test_control_c_stops_a_run_in_an_orderly_way(script: str, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(LONG)
     run = subprocess.Popen([script, "run", "a.toml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    # The thread that hears the signal is there once the run has begun.
-    while "ctrl-c" not in threads(run.pid):
-        assert run.poll() is None
-        time.sleep(0.01)
-    run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=60)
+    try:
+        # The thread that hears the signal is there once the run has begun.
+        while "ctrl-c" not in threads(run.pid):
+            assert run.poll() is None
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+    finally:
+        run.kill()
     assert run.returncode == 130, said
     assert "stopping; press Ctrl-C again" in said
     assert "Traceback" not in said

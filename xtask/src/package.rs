@@ -6,8 +6,8 @@ use crate::wheel;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// What `ruff` checks: the package, its tests, and the scripts that compute others' answers.
-const SOURCES: [&str; 2] = ["python", "tests/python"];
+/// What `ruff` checks: the package, its tests, and what configures the site.
+const SOURCES: [&str; 3] = ["python", "tests/python", "docs/conf.py"];
 
 /// Format and lints.
 pub(crate) fn style(python: &Environment) -> Outcome {

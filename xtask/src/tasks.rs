@@ -51,7 +51,7 @@ pub(crate) fn site() -> Vec<Step> {
         Step::new("site environment", || python::site().prepare()),
         extension(),
         Step::new("python package", wheel::for_site),
-        documentation(),
+        Step::new("documentation", public_documentation),
         Step::new("site", || package::site(&python::site())),
     ]
 }
@@ -131,6 +131,18 @@ fn nothing_found(findings: &[String]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{} findings\n{}", findings.len(), findings.join("\n")))
+}
+
+/// What users of the crates read, in a folder that holds nothing else.
+fn public_documentation() -> Outcome {
+    let folder = root().join("target/doc");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)
+            .map_err(|reason| format!("{}: {reason}", folder.display()))?;
+    }
+    let crates = "-p odeum -p odeum-core -p odeum-kinetics -p odeum-ode -p odeum-fields -p odeum-io -p odeum-case";
+    let mut command = cargo(&format!("doc --quiet --no-deps {crates}"));
+    call(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 fn documentation() -> Step {
