@@ -1,7 +1,10 @@
-"""The code of the guide and of the notebooks runs, and the reference lists all that is exported."""
+"""The code of the guide, of the notebooks and of docstrings runs; the reference lists all that is exported."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
+import pkgutil
 import re
 from pathlib import Path
 
@@ -9,7 +12,8 @@ import pytest
 
 import odeum as od
 
-DOCS = Path(__file__).parents[2] / "docs" / "src"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "src"
 PAGES = sorted([*DOCS.glob("python/*.md"), *DOCS.glob("notebooks/*.md")])
 # A block whose fence says `not-run` needs what no test has: several machines, a GPU.
 BLOCK = re.compile(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -27,6 +31,8 @@ RUN = [page for page in PAGES if blocks(page)]
 @pytest.mark.parametrize("page", RUN, ids=[f"{page.parent.name}/{page.stem}" for page in RUN])
 def test_the_code_of_pages_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for folder in ("mechanisms", "cases"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.setenv("MPLBACKEND", "agg")
     names = {"__name__": "__main__"}
     for line, code in blocks(page):
@@ -45,3 +51,12 @@ def test_the_reference_lists_what_is_exported() -> None:
     text = (DOCS / "python" / "reference.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\.\. auto\w+:: odeum\.(\w+)$", text, re.MULTILINE))
     assert listed == set(od.__all__) - {"__version__"}
+
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(od.__path__, "odeum."))
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "odeum._odeum"])
+def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
