@@ -5,10 +5,15 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TypeAlias, final
 
-from typing_extensions import Buffer
+import numpy as np
+from numpy.typing import NDArray
 
+# What is taken by the buffer protocol, in C order.
+_Floats: TypeAlias = NDArray[np.float64]
 # Name, length and, of a sweep, values of an axis.
 _Axis: TypeAlias = tuple[str, int, Array | None]
+# Is called with the number of systems that have ended.
+_Progress: TypeAlias = Callable[[int], object]
 
 __all__ = ["Array", "Case", "Solution", "__version__", "command", "counts", "methods", "statuses"]
 
@@ -30,8 +35,9 @@ class Case:
         cls,
         text: str,
         folder: str | PathLike[str],
-        table: Sequence[tuple[str, Buffer]] | None = None,
+        table: Sequence[tuple[str, _Floats]] | None = None,
         threads: int | None = None,
+        mechanisms: Sequence[tuple[str, str]] = ...,
     ) -> Case: ...
     @staticmethod
     def read(path: str | PathLike[str], threads: int | None = None) -> Case: ...
@@ -47,12 +53,22 @@ class Case:
     def variables(self) -> list[tuple[str, float]]: ...
     @property
     def axes(self) -> list[_Axis]: ...
+    @property
+    def is_direct(self) -> bool: ...
     def __len__(self) -> int: ...
     def values(self, name: str) -> Array: ...
     def solve(
         self,
-        systems: Sequence[int] | None = None,
-        progress: Callable[[int], object] | None = None,
+        systems: NDArray[np.uint64] | None = None,
+        progress: _Progress | None = None,
+    ) -> tuple[Solution, BaseException | None]: ...
+    def solve_arrays(
+        self,
+        states: _Floats,
+        params: _Floats,
+        span: tuple[float, float],
+        spans: _Floats | None = None,
+        progress: _Progress | None = None,
     ) -> tuple[Solution, BaseException | None]: ...
 
 @final

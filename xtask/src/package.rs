@@ -25,7 +25,8 @@ pub(crate) fn types(python: &Environment) -> Outcome {
 /// The tests, on the package that is installed: the sources lie where no path of Python leads.
 pub(crate) fn tests(python: &Environment) -> Outcome {
     let mut command = python.module("pytest");
-    command.arg("--quiet").env("HYPOTHESIS_STORAGE_DIRECTORY", root().join("target/hypothesis"));
+    command.arg("--quiet").env("ODEUM_NEED_WHEEL", "1");
+    command.env("HYPOTHESIS_STORAGE_DIRECTORY", root().join("target/hypothesis"));
     told(&mut command)
 }
 
