@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from odeum._odeum import ATM as atm
 from odeum._odeum import __version__, methods
+from odeum.chemistry import (
+    GasState,
+    Integrator,
+    Mechanism,
+    Reactor,
+    ReactorRuns,
+    advance,
+    ignition_delay,
+)
 from odeum.equations import Equations
 from odeum.errors import (
     CompileError,
@@ -13,6 +23,7 @@ from odeum.errors import (
     OdeumWarning,
     SolveError,
 )
+from odeum.levels import fall, fall_to, rise, rise_to
 from odeum.run import run
 from odeum.runs import Axis, Runs, concat
 from odeum.solution import Solution
@@ -25,17 +36,29 @@ __all__ = [
     "CompileError",
     "DeviceError",
     "Equations",
+    "GasState",
     "InputError",
+    "Integrator",
     "Interrupted",
+    "Mechanism",
     "OdeumError",
     "OdeumWarning",
+    "Reactor",
+    "ReactorRuns",
     "Runs",
     "Solution",
     "SolveError",
     "Status",
     "System",
     "__version__",
+    "advance",
+    "atm",
     "concat",
+    "fall",
+    "fall_to",
+    "ignition_delay",
     "methods",
+    "rise",
+    "rise_to",
     "run",
 ]

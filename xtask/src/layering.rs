@@ -152,7 +152,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-python",
         &[
-            &["array", "buffer", "failure", "watch"],
+            &["array", "buffer", "failure", "properties", "watch"],
             &["mechanism", "solution"],
             &["case", "integrator", "simulation"],
         ],
