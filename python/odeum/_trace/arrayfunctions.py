@@ -33,8 +33,13 @@ def call(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[st
 
 
 def _plain(value: Any) -> Any:
-    # A type asked for is that of the elements, which are objects here.
-    return None if value is float or value is np.float64 else unwrap(value)
+    if value is float or value is np.float64:
+        # A type asked for is that of the elements, which are objects here.
+        return None
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value)) if isinstance(value, list) else tuple(map(_plain, value))
+    # Symbols would come back here.
+    return objects(value) if isinstance(value, Symbol) else unwrap(value)
 
 
 _REFUSED = {

@@ -55,7 +55,8 @@ def allow(states: tuple[str, ...], parameters: tuple[str, ...]) -> None:
 
 def nearest(name: str, names: Sequence[str]) -> str:
     """What was probably meant, and all there is."""
-    similar = difflib.get_close_matches(name, names, 1)
-    meant = f"did you mean `{similar[0]}`? " if similar else ""
+    folded = {other.casefold(): other for other in names}
+    similar = difflib.get_close_matches(name.casefold(), folded, 1)
+    meant = f"did you mean `{folded[similar[0]]}`? " if similar else ""
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
     return f"{meant}there are {shown}" if names else "there are none"

@@ -37,26 +37,17 @@ def values(returned: Any, names: Sequence[str]) -> list[Any]:
 
 
 def _flat(returned: Any, wanted: str) -> list[Any]:
-    if isinstance(returned, list | tuple) and not any(map(np.ndim, map(_shaped, returned))):
-        return list(returned)
-    try:
-        data = objects(returned)
-    except ValueError as error:
-        raise Refusal(f"values of different shapes returned ({error})", wanted) from error
+    if isinstance(returned, list | tuple):
+        shapes = {np.shape(value): None for value in returned}
+        if len(shapes) > 1:
+            raise Refusal(f"values of the shapes {', '.join(map(str, shapes))} returned", wanted)
+        if () in shapes:
+            return list(returned)
+    data = objects(returned)
     if data.ndim > 1:
         remedy = f"{wanted}, in one axis: join arrays by np.concatenate"
         raise Refusal(f"an array of shape {data.shape} returned", remedy)
     return list(data.reshape(-1))
-
-
-def _shaped(value: Any) -> Any:
-    return (
-        objects(value)
-        if isinstance(value, Array | list | tuple)
-        else 0
-        if isinstance(value, Symbol)
-        else value
-    )
 
 
 def _by_name(returned: Mapping[Any, Any], names: Sequence[str]) -> list[Any]:

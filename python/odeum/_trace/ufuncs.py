@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from odeum._trace.array import Array, Objects, objects, wrap
+from odeum._trace.array import Array, Objects, objects, unwrap, wrap
 from odeum._trace.elementwise import ELEMENTWISE, Function, add, multiply, where
 from odeum._trace.names import nearest
 from odeum._trace.operations import SELECT
@@ -15,6 +15,15 @@ from odeum._trace.refusal import Refusal
 from odeum._trace.symbol import FLOAT, Symbol, apply, is_condition
 
 _SCALARS = (Symbol, float, int)
+_INSTEAD = {
+    "fmax": "write np.maximum",
+    "fmin": "write np.minimum",
+    "copysign": "write np.abs(a) * np.sign(b)",
+    "signbit": "write x < 0",
+    "ldexp": "write x * 2.0**k",
+    "isnan": "write x != x",
+    "isfinite": "write np.abs(x) <= the largest number that makes sense",
+}
 
 
 def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -29,7 +38,8 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[st
         return tuple(call(part, method, inputs, options) for part in (np.floor_divide, np.remainder))
     function = ELEMENTWISE.get(name)
     if function is None:
-        raise Refusal(f"np.{name} of a symbol", f"it cannot be written as an expression; {_others(name)}")
+        remedy = _INSTEAD.get(name, f"it cannot be written as an expression; {_others(name)}")
+        raise Refusal(f"np.{name} of a symbol", remedy)
     if method == "__call__":
         if not options and all(isinstance(x, _SCALARS) for x in inputs):
             return function(*inputs)
@@ -121,5 +131,5 @@ def accumulate(function: Function, data: Objects, axis: int = 0, dtype: Any = No
         data = numeric(data)
     result = np.moveaxis(data.copy(), axis, 0)
     for k in range(1, len(result)):
-        result[k] = objects(elementwise(function, result[k - 1], result[k]))
+        result[k] = unwrap(elementwise(function, result[k - 1], result[k]))
     return _store(wrap(np.moveaxis(result, 0, axis)), out, True)
