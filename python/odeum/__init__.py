@@ -23,6 +23,7 @@ from odeum.errors import (
     OdeumWarning,
     SolveError,
 )
+from odeum.ivp import IvpResult, solve_ivp
 from odeum.levels import fall, fall_to, rise, rise_to
 from odeum.run import run
 from odeum.runs import Axis, Runs, concat
@@ -40,6 +41,7 @@ __all__ = [
     "InputError",
     "Integrator",
     "Interrupted",
+    "IvpResult",
     "Mechanism",
     "OdeumError",
     "OdeumWarning",
@@ -61,4 +63,5 @@ __all__ = [
     "rise",
     "rise_to",
     "run",
+    "solve_ivp",
 ]
