@@ -79,7 +79,9 @@ class Array(Traced):
         if name in _METHODS:
             return lambda *given, **options: wrap(getattr(self._data, name)(*given, **options))
         if name not in _FUNCTIONS:
-            raise UnknownName(f"`.{name}` of an array of symbols", f"it has {', '.join(_FUNCTIONS + _METHODS)}")
+            raise UnknownName(
+                f"`.{name}` of an array of symbols", f"it has {', '.join(_FUNCTIONS + _METHODS)}"
+            )
         function = getattr(np, name)
         return lambda *given, **options: function(self, *given, **options)
 
