@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import math
@@ -134,6 +135,8 @@ TABLE = {
     "diagonal": lambda v: np.diag(v) @ v + np.diag(np.outer(v, v)) + np.meshgrid(v, v)[0][0],
     "sinc": lambda v: np.sinc(v) + np.sinc(0 * v),
     "atleast": lambda v: np.atleast_1d(v[0]) + np.pad(v[1:], (1, 0)) + np.real(v),
+    "copies": lambda v: copy.deepcopy(v) + copy.copy(v) + np.copy(v) + copy.deepcopy(v[0]),
+    "isnan": lambda v: np.where(np.isnan(np.sqrt(v)), -1, v),
     "expit": lambda v: pytest.importorskip("scipy.special").expit(v),
 }
 
