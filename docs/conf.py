@@ -44,29 +44,30 @@ SUMMARY = Path(__file__).parent / "src" / "SUMMARY.md"
 
 
 def contents() -> dict[str, list[tuple[str, list[str]]]]:
-    """What stands below each page: captions, each with its pages."""
-    below: dict[str, list[tuple[str, list[str]]]] = {root_doc: [("", [])]}
+    """What stands below each page: captions, each with its entries."""
+    below: dict[str, list[tuple[str, list[str]]]] = {}
     parents: list[str] = []
     for line in SUMMARY.read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
-            below[root_doc].append((line[2:], []))
-        elif entry := re.fullmatch(r"( *)- \[.*\]\((.*)\.md\)", line):
-            depth, page = len(entry[1]) // 2, entry[2]
+            # The first heading is the title of the file.
+            below.setdefault(root_doc, []).append((line[2:] if below else "", []))
+        elif entry := re.fullmatch(r"( *)- \[(.*)\]\((.*)\.md\)", line):
+            depth, title, page = len(entry[1]) // 2, entry[2], entry[3]
             if page == root_doc:
                 continue
             parents[depth:] = [page]
             parent = parents[depth - 1] if depth else root_doc
-            below.setdefault(parent, [("", [])])[-1][1].append(page)
+            below.setdefault(parent, [("", [])])[-1][1].append(f"{title} </{page}>")
     return below
 
 
 def add_contents(_: Any, page: str, source: list[str]) -> None:
     """Appends to a page the table of what stands below it."""
-    for caption, pages in BELOW.get(page, []):
-        if pages:
-            entries = "\n".join(f"/{entry}" for entry in pages)
+    for caption, entries in BELOW.get(page, []):
+        if entries:
             options = ":hidden:\n" + (f":caption: {caption}\n" if caption else "")
-            source[0] += f"\n\n```{{toctree}}\n{options}\n{entries}\n```\n"
+            lines = "\n".join(entries)
+            source[0] += f"\n\n```{{toctree}}\n{options}\n{lines}\n```\n"
 
 
 BELOW = contents()

@@ -15,9 +15,22 @@ _Axis: TypeAlias = tuple[str, int, Array | None]
 # Is called with the number of systems that have ended.
 _Progress: TypeAlias = Callable[[int], object]
 
-__all__ = ["Array", "Case", "Solution", "__version__", "command", "counts", "methods", "statuses"]
+__all__ = [
+    "ATM",
+    "Array",
+    "Case",
+    "Integrator",
+    "Mechanism",
+    "Solution",
+    "__version__",
+    "command",
+    "counts",
+    "methods",
+    "statuses",
+]
 
 __version__: str
+ATM: float
 
 def command(arguments: Sequence[str | bytes | PathLike[str]]) -> int: ...
 def statuses() -> list[tuple[str, bool, str]]: ...
@@ -91,3 +104,48 @@ class Solution:
     def warnings(self) -> list[str]: ...
     @property
     def busy_lanes(self) -> float | None: ...
+
+@final
+class Mechanism:
+    @staticmethod
+    def read(
+        path: str | PathLike[str],
+        thermo: str | PathLike[str] | None = None,
+        phase: str | None = None,
+        include: Sequence[str | PathLike[str]] = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def of_text(name: str, text: str, phase: str | None = None) -> Mechanism: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def species_names(self) -> list[str]: ...
+    @property
+    def element_names(self) -> list[str]: ...
+    @property
+    def reaction_equations(self) -> list[str]: ...
+    @property
+    def molecular_weights(self) -> Array: ...
+    @property
+    def temperature_bounds(self) -> tuple[float, float]: ...
+    def evaluate(self, property: str, t: _Floats, p: _Floats, y: _Floats) -> Array: ...
+    def equilibrate(
+        self, holds_enthalpy: bool, t: _Floats, p: _Floats, y: _Floats
+    ) -> tuple[Array, Array, tuple[int, str, bool] | None]: ...
+    def at_equivalence_ratio(
+        self, phi: Sequence[float], fuel: Sequence[float], oxidizer: Sequence[float]
+    ) -> Array: ...
+
+@final
+class Integrator:
+    def __new__(
+        cls,
+        text: str,
+        folder: str | PathLike[str],
+        cells: int,
+        mechanisms: Sequence[tuple[str, str]] = ...,
+        threads: int | None = None,
+    ) -> Integrator: ...
+    def advance(self, t: _Floats, p: _Floats, updates_p: bool, y: _Floats, dt: float) -> Array: ...
+    @property
+    def stats(self) -> Array: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import math
@@ -57,7 +58,9 @@ TABLE = {
     "tiny": lambda v: np.expm1(1e-12 * v) * 1e12 + np.log1p(1e-13 * v) * 1e13,
     "logaddexp": lambda v: np.logaddexp(v, 2 * v),
     "roots": lambda v: np.sqrt(v + 3) + np.cbrt(v) + np.square(v) + np.reciprocal(v + 3) + np.hypot(v, 2),
-    "trigonometric": lambda v: np.sin(v) + np.cos(v) + np.tan(v) + np.arcsin(v / 2) + np.arccos(v / 2) + np.arctan(v),
+    "trigonometric": lambda v: (
+        np.sin(v) + np.cos(v) + np.tan(v) + np.arcsin(v / 2) + np.arccos(v / 2) + np.arctan(v)
+    ),
     "arctan2": lambda v: np.arctan2(v, -0.7) + np.arctan2(v[0], v) + np.arctan2(v, 0.0),
     "hyperbolic": lambda v: np.sinh(v) + np.cosh(v) + np.tanh(v) + np.arcsinh(v) + np.arctanh(v / 2),
     "arccosh": lambda v: np.arccosh(v + 3),
@@ -70,46 +73,70 @@ TABLE = {
     "math.floor": lambda v: [math.floor(v[0]), math.ceil(v[1]), math.trunc(v[2])],
     "where": lambda v: np.where(v > 0, v, -2 * v) + np.where(v[0] > 0, v, 1),
     "select": lambda v: np.select([v < -0.5, v < 0.5], [v, v**2], default=3),
-    "comparisons": lambda v: np.where((v >= 0) & (v <= 1) | ~(v != v[0]), 1, 2) + np.where(v == v[1], 1, v < 0),
-    "logic": lambda v: np.where(np.logical_and(v > 0, v < 1), 1, np.logical_or(v > 1, np.logical_not(v > -1))),
+    "comparisons": lambda v: (
+        np.where((v >= 0) & (v <= 1) | ~(v != v[0]), 1, 2) + np.where(v == v[1], 1, v < 0)
+    ),
+    "logic": lambda v: np.where(
+        np.logical_and(v > 0, v < 1), 1, np.logical_or(v > 1, np.logical_not(v > -1))
+    ),
     "xor": lambda v: np.where((v > 0) ^ (v > 0.5), v, 0) + np.where(np.logical_xor(v, 0), 1, 2),
-    "masks": lambda v: (v > 0) * v + (v > 0).astype(float) + np.sum(v > 0) + np.mean(v > 0) + ((v > 0) + (v > 1)) * 1.0,
+    "masks": lambda v: (
+        (v > 0) * v + (v > 0).astype(float) + np.sum(v > 0) + np.mean(v > 0) + ((v > 0) + (v > 1)) * 1.0
+    ),
     "any": lambda v: np.where(np.any(v > 0.5), v, 2 * v) + np.where(np.all(v > -0.5), 1, 2) + (v > 0).any(),
     "matrix": lambda v: A @ v + np.dot(A, v) + v @ A + A.dot(v),
     "dot": lambda v: np.dot(v, v) + v @ v + np.vdot(v, v) + np.inner(v, A) + v.dot(v),
     "matrices": lambda v: (A @ np.outer(v, v) @ A.T).sum(axis=0) + np.trace(np.outer(v, v)),
-    "sums": lambda v: np.sum(v) + v.sum() + np.prod(v) + np.mean(v) + v.mean() + sum(v) + np.add.reduce(v) + v,
+    "sums": lambda v: (
+        np.sum(v) + v.sum() + np.prod(v) + np.mean(v) + v.mean() + sum(v) + np.add.reduce(v) + v
+    ),
     "axes": lambda v: np.outer(v, v).sum(axis=0) + np.outer(v, A).reshape(3, 3, 3).sum(axis=(0, 2)),
     "extrema": lambda v: np.max(v) + v.min() + np.amax(np.outer(v, v), axis=1) + np.maximum.reduce(v),
     "variance": lambda v: np.var(v) + np.std(v) + v,
-    "cumulative": lambda v: np.cumsum(v) + np.cumprod(v) + np.add.accumulate(v) + np.outer(v, v).cumsum(axis=1)[1],
+    "cumulative": lambda v: (
+        np.cumsum(v) + np.cumprod(v) + np.add.accumulate(v) + np.outer(v, v).cumsum(axis=1)[1]
+    ),
     "diff": lambda v: np.diff(v, prepend=0) + np.diff(v, n=2) + np.concatenate([np.diff(v), [0]]),
     "stack": lambda v: np.stack([v[0], v[1], v[2]]) + np.stack([v, v]).sum(axis=0) + np.vstack([v, v])[1],
     "joined": lambda v: np.concatenate([v[:1], v[1:]]) + np.hstack([v[0], v[1:]]) + np.append(v[:2], v[2]),
     "array": lambda v: np.array([v[0], v[1], 1.0]) * v + np.array([v, v]).sum(axis=0) + np.asarray(v),
-    "object": lambda v: np.exp(np.array([v[0], v[1], v[2]])) + np.sqrt(np.array([v[0] + 3, v[1] + 3, v[2] + 3])),
+    "object": lambda v: (
+        np.exp(np.array([v[0], v[1], v[2]])) + np.sqrt(np.array([v[0] + 3, v[1] + 3, v[2] + 3]))
+    ),
     "roll": lambda v: np.roll(v, 1) - 2 * v + np.roll(v, -1) + v[::-1] + np.flip(v),
     "broadcast": _pairs,
     "cross": lambda v: np.cross(v, np.array([1.0, 2.0, 3.0])) + np.cross(v, np.roll(v, 1)),
     "norm": lambda v: v / np.linalg.norm(v) + np.linalg.norm(A * v, axis=1) + np.linalg.norm(v, 1),
     "norms": lambda v: np.linalg.norm(v, np.inf) + np.linalg.norm(np.outer(v, v)) + v,
     "outer": lambda v: np.outer(v, v)[0] + np.multiply.outer(v, v)[1] + np.subtract.outer(v, v)[:, 2],
-    "einsum": lambda v: np.einsum("ij,j->i", A, v) + np.einsum("i,i->", v, v) + np.einsum("ij,i,j->j", A, v, v),
+    "einsum": lambda v: (
+        np.einsum("ij,j->i", A, v) + np.einsum("i,i->", v, v) + np.einsum("ij,i,j->j", A, v, v)
+    ),
     "tensordot": lambda v: np.tensordot(A, v, axes=1) + np.kron(v, [1.0])[:3],
-    "interp": lambda v: np.interp(v, NODES, NODES**3) + np.interp(v[0], [0.0, 0.5], [1.0, 2.0], left=7.0, right=9.0),
+    "interp": lambda v: (
+        np.interp(v, NODES, NODES**3) + np.interp(v[0], [0.0, 0.5], [1.0, 2.0], left=7.0, right=9.0)
+    ),
     "polyval": lambda v: np.polyval([1.0, -2.0, 3.0], v) + np.convolve(v, [1.0, -1.0])[:3],
-    "shapes": lambda v: v.reshape(3, 1).T[0] + np.ravel(v[None]) + np.expand_dims(v, 0)[0] + v.reshape((1, 3)).squeeze(),
-    "sizes": lambda v: v * len(v) + v.size + v.shape[0] + v.ndim + np.shape(v)[0] + np.size(v) + np.ndim(v[0]),
+    "shapes": lambda v: (
+        v.reshape(3, 1).T[0] + np.ravel(v[None]) + np.expand_dims(v, 0)[0] + v.reshape((1, 3)).squeeze()
+    ),
+    "sizes": lambda v: (
+        v * len(v) + v.size + v.shape[0] + v.ndim + np.shape(v)[0] + np.size(v) + np.ndim(v[0])
+    ),
     "split": lambda v: np.concatenate(np.split(v, 3)[::-1]) + np.tile(v[:1], 3) + np.repeat(v[1], 3),
     "fancy": lambda v: v[[2, 0, 1]] + v[np.array([True, True, True])] + np.take(v, [0, 0, 1]) + v[-1],
     "assigned": _assigned,
     "filled": _filled,
     "in place": _in_place,
-    "out": lambda v: np.divide(1.0, v, out=np.zeros_like(v), where=v != 0) + np.add(v, 1, out=np.empty_like(v)),
+    "out": lambda v: (
+        np.divide(1.0, v, out=np.zeros_like(v), where=v != 0) + np.add(v, 1, out=np.empty_like(v))
+    ),
     "object zeros": lambda v: [functools.reduce(lambda a, b: a * b, v), *np.zeros(2, dtype=v.dtype) + v[:2]],
     "diagonal": lambda v: np.diag(v) @ v + np.diag(np.outer(v, v)) + np.meshgrid(v, v)[0][0],
     "sinc": lambda v: np.sinc(v) + np.sinc(0 * v),
     "atleast": lambda v: np.atleast_1d(v[0]) + np.pad(v[1:], (1, 0)) + np.real(v),
+    "copies": lambda v: copy.deepcopy(v) + copy.copy(v) + np.copy(v) + copy.deepcopy(v[0]),
+    "isnan": lambda v: np.where(np.isnan(np.sqrt(v)), -1, v),
     "expit": lambda v: pytest.importorskip("scipy.special").expit(v),
 }
 
@@ -137,7 +164,10 @@ def test_text_is_as_one_would_write_it():
         x, v = y
         return [v, -k * (1 - x**2) * v - 2 * x + np.sin(2 * np.pi * t) - (x - (v - 1)) - (-v)]
 
-    assert text(f) == {"x": "v", "v": "-k * (1 - x^2) * v - 2 * x + sin(6.283185307179586 * t) - (x - (v - 1)) + v"}
+    assert text(f) == {
+        "x": "v",
+        "v": "-k * (1 - x^2) * v - 2 * x + sin(6.283185307179586 * t) - (x - (v - 1)) + v",
+    }
 
 
 @pytest.mark.parametrize(
@@ -154,8 +184,14 @@ def test_text_is_as_one_would_write_it():
         (lambda x, v: x + -3, "x - 3"),
         (lambda x, v: 0.1 * x + 1e-300 * v + 1e22, "0.1 * x + 1e-300 * v + 1e+22"),
         (lambda x, v: x**0.5 + v**-1, "sqrt(x) + 1 / v"),
-        (lambda x, v: np.where(~((x > 0) & (v < 1) | (x == v)), x, 0), "select(!((x > 0 && v < 1) || x == v), x, 0)"),
-        (lambda x, v: np.where((x > 0) & ((v < 1) | (x == v)), x, 0), "select(x > 0 && (v < 1 || x == v), x, 0)"),
+        (
+            lambda x, v: np.where(~((x > 0) & (v < 1) | (x == v)), x, 0),
+            "select(!((x > 0 && v < 1) || x == v), x, 0)",
+        ),
+        (
+            lambda x, v: np.where((x > 0) & ((v < 1) | (x == v)), x, 0),
+            "select(x > 0 && (v < 1 || x == v), x, 0)",
+        ),
         (lambda x, v: (x > 0) * v, "select(x > 0, 1, 0) * v"),
     ],
 )

@@ -52,6 +52,10 @@ def _float_product(t, y):
     return out
 
 
+def _sparse(t, y):
+    return pytest.importorskip("scipy.sparse").eye_array(1, format="csr") @ y
+
+
 def _sequence():
     # A generator.
     yield 1.0
@@ -68,7 +72,7 @@ REFUSED = {
     "float": (lambda t, y: [float(y[0])], "a symbol where a number is needed", "np.exp"),
     "zeros": (_zeros, "a symbol where a number is needed", "np.zeros_like(y)"),
     "product into floats": (_float_product, "symbols stored in an array of floats", "np.zeros_like(y)"),
-    "floats of symbols": (lambda t, y: np.array([y[0]], dtype=float), "a symbol where", "np.zeros_like(y)"),
+    "floats of symbols": (lambda t, y: np.array([y[0]], dtype=float), "a symbol where", "no dtype=float"),
     "int": (lambda t, y: [int(y[0])], "int() of a symbol", "np.floor"),
     "astype": (lambda t, y: y.astype(int), "symbols as int64", "np.floor"),
     "range": (lambda t, y: [sum(range(y[0]))], "a symbol as an index", "np.where"),
@@ -112,6 +116,7 @@ REFUSED = {
     "places": (lambda t, y: np.interp(y, np.stack([0.0, y[0]]), [0.0, 1.0]), "between places", "constant xp"),
     "periodic": (lambda t, y: np.interp(y, [0.0, 1.0], [0.0, 1.0], period=1), "with a period", "x % period"),
     "where alone": (lambda t, y: np.where(y > 0), "a condition alone", "np.where(condition, a, b)"),
+    "sparse": (_sparse, "TypeError", "S.toarray()"),
     "random": (lambda t, y: [y[0] * random.random()], "for x", "no random numbers"),
 }
 

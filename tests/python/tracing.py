@@ -11,7 +11,9 @@ from odeum import _odeum
 from odeum.equations import Equations
 
 
-def solve(traced: Equations, states: dict[str, float], parameters: dict[str, float], end: float, **method) -> dict:
+def solve(
+    traced: Equations, states: dict[str, float], parameters: dict[str, float], end: float, **method
+) -> dict:
     """End states of one system."""
     system = {
         "states": states,

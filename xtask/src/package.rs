@@ -34,7 +34,14 @@ pub(crate) fn tests(python: &Environment) -> Outcome {
 pub(crate) fn site(python: &Environment) -> Outcome {
     let target = root().join("target");
     let mut build = python.module("sphinx");
-    build.args(["--fail-on-warning", "--keep-going", "--quiet", "--conf-dir", "docs"]);
+    build.args([
+        "--fail-on-warning",
+        "--keep-going",
+        "--fresh-env",
+        "--quiet",
+        "--conf-dir",
+        "docs",
+    ]);
     build.arg("--doctree-dir").arg(target.join("doctrees"));
     call(build.arg("docs/src").arg(target.join("docs")))?;
     wheel::copy(&target.join("doc"), &target.join("docs/rust"))?;

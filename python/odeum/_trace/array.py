@@ -85,6 +85,12 @@ class Array(Traced):
         function = getattr(np, name)
         return lambda *given, **options: function(self, *given, **options)
 
+    def __copy__(self) -> Array:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self.copy()
+
     def __len__(self) -> int:
         return len(self._data)
 

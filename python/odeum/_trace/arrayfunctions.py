@@ -29,7 +29,8 @@ def call(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[st
         return wrap(function(*map(_plain, inputs), **{key: _plain(value) for key, value in options.items()}))
     except (Refusal, TypeError) as error:
         remedy = "write it with +, *, np.where, np.sum and the like, or for constant arrays outside of f"
-        raise Refusal(f"np.{name} of symbols ({error})", remedy) from error
+        said = error.found if isinstance(error, Refusal) else str(error)
+        raise Refusal(f"np.{name} of symbols ({said})", remedy) from error
 
 
 def _plain(value: Any) -> Any:
@@ -48,6 +49,8 @@ _REFUSED = {
     "argmin": "which symbol is smallest is not known; np.min and np.where are expressions",
     "nonzero": "write np.where(condition, a, b)",
     "piecewise": "write np.select(conditions, values)",
+    "nansum": "write np.sum",
+    "linspace": "write a + (b - a) * np.linspace(0, 1, n)",
     "gradient": "write the differences, as in (v[2:] - v[:-2]) / (2 * h)",
 }
 

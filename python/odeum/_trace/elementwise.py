@@ -229,6 +229,7 @@ ELEMENTWISE: dict[str, Function] = {
     "greater_equal": partial(apply, op.GREATER_EQUAL),
     "equal": equal,
     "not_equal": partial(apply, op.NOT_EQUAL),
+    "isnan": lambda x: apply(op.NOT_EQUAL, x, x),
     "logical_and": logical_and,
     "logical_or": logical_or,
     "logical_not": logical_not,

@@ -21,8 +21,9 @@ def checked(field: str, names: Iterable[Any]) -> tuple[str, ...]:
     for k, name in enumerate(listed):
         if not isinstance(name, str):
             raise InputError(f"{field}[{k}]", f"{name!r} ({type(name).__name__})", "give a name as text")
-        if name in listed[:k]:
-            raise InputError(f"{field}[{k}]", f"{name!r} a second time", "choose another name")
+    if len(set(listed)) < len(listed):
+        k = next(k for k, name in enumerate(listed) if name in listed[:k])
+        raise InputError(f"{field}[{k}]", f"{listed[k]!r} a second time", "choose another name")
     return listed
 
 
@@ -42,7 +43,7 @@ def allow(states: tuple[str, ...], parameters: tuple[str, ...]) -> None:
     system = {
         "states": dict.fromkeys(states, 1.0),
         "parameters": dict.fromkeys(parameters, 1.0),
-        "equations": {name: total for name in states},
+        "equations": dict.fromkeys(states, "0") | {states[0]: total},
     }
     tolerance = {"rtol": 1e-3, "atol": 1e-3}
     needed = {"time": {"span": [0.0, 1.0]}, "method": {"name": "dopri5"}, "tolerance": tolerance}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import sysconfig
 import traceback
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from odeum.errors import InputError
 
 # Files whose lines say nothing to who wrote the function.
 _INNER = (str(Path(__file__).parent), str(Path(np.__file__).parent), "<__array_function__")
+_INSTALLED = sysconfig.get_paths()["purelib"]
 
 
 class Refusal(Exception):
@@ -29,13 +31,19 @@ class UnknownName(Refusal, AttributeError):
 
 def place(error: BaseException) -> str:
     """The line of the function that an error comes from, in parentheses; empty where there is none."""
-    frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        if not frame.filename.startswith(_INNER) and frame.lineno is not None:
-            source = (frame.line or linecache.getline(frame.filename, frame.lineno)).strip()
-            shown = f": `{source}`" if source else ""
-            return f" (line {frame.lineno} of {Path(frame.filename).name}{shown})"
-    return ""
+    frames = [frame for frame in _frames(error) if not frame.filename.startswith(_INNER)]
+    written = [frame for frame in frames if not frame.filename.startswith(_INSTALLED)]
+    if not frames:
+        return ""
+    frame = (written or frames)[-1]
+    number = frame.lineno or 0
+    source = (frame.line or linecache.getline(frame.filename, number)).strip()
+    shown = f": `{source}`" if source else ""
+    return f" (line {number} of {Path(frame.filename).name}{shown})"
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    return list(traceback.extract_tb(error.__traceback__))
 
 
 def refused(error: Exception) -> InputError:
@@ -51,4 +59,6 @@ def refused(error: Exception) -> InputError:
             return InputError("f", f"recursion without end{where}", remedy)
         case _:
             remedy = "see the error above: f must take arrays of symbols as it takes arrays of numbers"
+            if any("sparse" in Path(frame.filename).parts for frame in _frames(error)):
+                remedy = "write S.toarray() for a sparse matrix S: its zeros make no terms"
             return InputError("f", f"{type(error).__name__}: {error}{where}", remedy)

@@ -13,7 +13,7 @@ from odeum._trace.record import Record
 from odeum._trace.refusal import Refusal, UnknownName
 
 BRANCH = "write np.where(condition, a, b), np.minimum or np.maximum; make arrays of symbols by np.stack"
-FLOAT = "write np.exp for math.exp; where symbols are assigned, np.zeros_like(y) for np.zeros(n)"
+FLOAT = "write np.exp for math.exp, np.zeros_like(y) for np.zeros(n), and no dtype=float"
 
 
 class Traced(NDArrayOperatorsMixin):
@@ -72,6 +72,12 @@ class Symbol(Traced):
         if name.startswith("_") or name not in ELEMENTWISE:
             raise UnknownName(f"`.{name}` of a symbol", f"a symbol is a number; write np.{name}(...)")
         return lambda *others: ELEMENTWISE[name](self, *others)
+
+    def __copy__(self) -> Symbol:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Symbol:
+        return self
 
     def __floor__(self) -> Any:
         return np.floor(self)

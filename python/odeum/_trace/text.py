@@ -14,6 +14,7 @@ from odeum._trace.operations import (
     NOT,
     OR,
     POWER,
+    PRODUCT,
     SIGN,
     VARIABLE,
     Operation,
@@ -94,6 +95,10 @@ def _operation(operation: Operation, operands: list[Piece]) -> Piece:
     if operation is NOT:
         text, _, depth = operands[0]
         return (f"!({text})", SIGN, depth + 2)
+    if operation is NEGATE and operands[0][1] == PRODUCT and not operands[0][0].startswith("-"):
+        # -a b c is -(a b c) to the last bit.
+        text, _, depth = operands[0]
+        return (f"-{text}", PRODUCT, depth + 1)
     if operation is NEGATE:
         text, depth = _within(operands[0], POWER)
         return (f"-{text}", SIGN, depth + 1)

@@ -15,10 +15,16 @@ from odeum.statuses import STATUSES
 if TYPE_CHECKING:
     import xarray
 
-_UNITS = {"T": ("K", "initial temperature"), "p": ("Pa", "initial pressure"), "phi": ("1", "equivalence ratio")}
+_UNITS = {
+    "T": ("K", "initial temperature"),
+    "p": ("Pa", "initial pressure"),
+    "phi": ("1", "equivalence ratio"),
+}
 
 
-def ignition_delay(runs: Runs, by: Until | None = None, until: float = 1.0, **options: Any) -> xarray.DataArray:
+def ignition_delay(
+    runs: Runs, by: Until | None = None, until: float = 1.0, **options: Any
+) -> xarray.DataArray:
     """Times at which reactors ignite.
 
     Parameters
