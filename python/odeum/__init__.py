@@ -10,14 +10,17 @@ from odeum.errors import (
     Interrupted,
     OdeumError,
     OdeumWarning,
+    SimulationError,
     SolveError,
 )
+from odeum.fields import Model, Simulation
 
 __all__ = [
     "CompileError",
     "DeviceError",
     "InputError",
     "Interrupted",
+    "Model",
     "OdeumError",
     "OdeumWarning",
     "SolveError",

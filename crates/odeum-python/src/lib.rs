@@ -8,8 +8,11 @@ mod array;
 mod buffer;
 mod case;
 mod failure;
+mod running;
+mod simulation;
 mod solution;
 mod watch;
+mod worker;
 
 use pyo3::prelude::*;
 
@@ -23,6 +26,8 @@ mod _odeum {
     use crate::array::Array;
     #[pymodule_export]
     use crate::case::Case;
+    #[pymodule_export]
+    use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::solution::Solution;
 
