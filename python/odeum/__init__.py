@@ -21,8 +21,10 @@ from odeum.errors import (
     Interrupted,
     OdeumError,
     OdeumWarning,
+    SimulationError,
     SolveError,
 )
+from odeum.fields import Model, Simulation
 from odeum.ivp import IvpResult, solve_ivp
 from odeum.levels import fall, fall_to, rise, rise_to
 from odeum.run import run
@@ -43,6 +45,7 @@ __all__ = [
     "Interrupted",
     "IvpResult",
     "Mechanism",
+    "Model",
     "OdeumError",
     "OdeumWarning",
     "Reactor",
