@@ -228,6 +228,11 @@ def test_rounding_is_no_difference():
     big = np.linspace(-1e8, 1e8, 101)
     trace(lambda t, y: [np.sum(big * y[0]) + y[0], (y[1] + 1e9) - 1e9], ["x", "v"], [])
     trace(lambda t, y: [np.exp(60 * y[0]) - np.exp(30 * y[0]) ** 2, np.sin(1e6 * y[1])], ["x", "v"], [])
+    trace(
+        lambda t, y: [1 / (1 + np.exp(1000 * y[0])) + np.where(y[0] == 0, 1, np.exp(-1 / y[0] ** 2)), 0],
+        ["x", "v"],
+        [],
+    )
     trace(lambda t, y: np.linalg.inv(np.vander(np.arange(2.0, 8.0))) @ y, list("abcdef"), [])
 
 

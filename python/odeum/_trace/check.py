@@ -33,6 +33,8 @@ _RANGES = ((0.2, 1.8), (-1.8, -0.2), (-1.5, 1.5), (0.0, 0.1))
 _EXACT = (NEGATE, ABSOLUTE, FLOOR, MINIMUM, MAXIMUM, SELECT)
 # Of either side, an operation may be wrong by this relative to its result: elementary functions by a few roundings.
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
+# And by this where the result underflows.
+_UNDERFLOW = 4 * float(np.finfo(np.float64).smallest_subnormal)
 
 
 def compare(
@@ -69,7 +71,7 @@ def compare(
     for k, number in enumerate(outputs):
         for p, result in enumerate(results):
             traced, error = (float(np.broadcast_to(x[number], len(points))[p]) for x in (values, errors))
-            if not abs(result[k] - traced) <= 4 * error + np.finfo(np.float64).tiny:
+            if not abs(result[k] - traced) <= 4 * error:
                 shown = ", ".join(f"{name} = {points[p][name]:.6g}" for name in list(variables)[:8])
                 found = f"for {names[k]} {result[k]!s} by f and {traced!s} by its equations at {shown}"
                 remedy = "f must follow from its arguments alone: no random numbers, nothing that changes between calls"
@@ -132,15 +134,15 @@ def _error(operation: Operation, x: list[Any], e: list[Any], value: Any) -> Any:
     """How far an operation is off at operands that are off."""
     if operation is SELECT:
         error = np.where(x[0], e[1], e[2])
-        return np.where(e[0], np.maximum(error, np.abs(x[1] - x[2])), error)
+        return np.where(e[0], np.fmax(error, np.abs(x[1] - x[2])), error)
     if operation.gives == "c":
         if operation.takes == "nn":
             return (e[0] + e[1] > 0.0) & (np.abs(x[0] - x[1]) <= e[0] + e[1])
         return np.logical_or.reduce(np.broadcast_arrays(*e))
-    error = 0.0 if operation in _EXACT else _ROUNDING * np.abs(value)
+    error = 0.0 if operation in _EXACT else _ROUNDING * np.abs(value) + _UNDERFLOW
     for k, off in enumerate(e):
         if np.any(off):
             moved = [operation.evaluate(*x[:k], x[k] + s * off, *x[k + 1 :]) - value for s in (1, -1)]
-            # Off the edge of where the operation is defined, the value at the edge counts alone.
-            error = error + np.fmax(np.abs(moved[0]), np.abs(moved[1]))
+            # What lies beyond the edge of where the operation is defined does not count.
+            error = error + np.fmax(np.fmax(np.abs(moved[0]), np.abs(moved[1])), 0.0)
     return error
