@@ -45,7 +45,9 @@ def document(system: System, span: Any, options: Mapping[str, Any]) -> Document:
     """The sections of a case but for its system and its ensemble."""
     options = {"method": METHOD, **options}
     # The norm of Niemeyer & Sung has no absolute tolerance.
-    usual = {"rtol": RTOL} if options.get("norm") == "state-and-rate" else {"rtol": RTOL, "atol": ATOL}
+    norm = options.get("norm")
+    relative = isinstance(norm, str) and norm == "state-and-rate"
+    usual = {"rtol": RTOL} if relative else {"rtol": RTOL, "atol": ATOL}
     options = {**usual, **options}
     made: Document = {"time": {}, "method": {}, "tolerance": {}, "run": {}}
     if span is not None:

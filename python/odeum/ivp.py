@@ -117,7 +117,7 @@ def solve_ivp(
     array([0.368, 0.271])
     """
     for name, value in (("dense_output", dense_output), ("events", events)):
-        if value:
+        if value is not None and value is not False:
             raise InputError(name, repr(value), "leave it out: there is t_eval, and `until` of Runs.solve")
     states = finite("y0", y0)
     if states.ndim == 0 or states.shape[-1] == 0:
@@ -126,12 +126,14 @@ def solve_ivp(
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
     parameters = [finite(f"args[{k}]", value) for k, value in enumerate(args)]
     system = _system(fun, states.shape[-1], len(parameters))
+    if not isinstance(method, str):
+        raise InputError("method", type(method).__name__, "give its name")
     if method in _LACKING:
         raise InputError("method", repr(method), f'this method is not here; take "{_LACKING[method]}"')
     chosen: dict[str, Any] = {"method": _METHODS.get(method, method), "rtol": rtol, **options}
     if first_step is not None:
         chosen["first_step"] = first_step
-    if max_step is not None and np.isfinite(max_step):
+    if max_step is not None and not (isinstance(max_step, float) and max_step == float("inf")):
         chosen["largest_step"] = max_step
     if device is not None:
         chosen["device"] = device

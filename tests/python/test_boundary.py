@@ -130,6 +130,21 @@ def test_columns_and_sweeps_of_any_kind(name, value):
 
 
 @SETTINGS
+@given(
+    name=st.sampled_from(["method", "t_eval", "rtol", "atol", "first_step", "max_step", "events", "dense_output"]),
+    value=values,
+)
+def test_keywords_of_solve_ivp_of_any_kind(name, value):
+    try:
+        result = od.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], **{name: value}, max_steps=1000)
+    except od.OdeumError as error:
+        assert str(error)
+    else:
+        assert np.isfinite(result.y).all() or not result.success
+
+
+@SETTINGS
+@pytest.mark.filterwarnings("ignore::odeum.OdeumWarning")
 @given(fun=st.just(lambda t, y, *args: -y) | values, y0=values, args=values, t_span=values)
 def test_solve_ivp_of_anything(fun, y0, args, t_span):
     pytest.importorskip("odeum._trace")
