@@ -35,7 +35,7 @@ def numbers(field: str, value: Any) -> Floats:
         kinds = {"c": "complex numbers", "b": "truth values", "O": "objects", "U": "texts", "S": "bytes"}
         found = kinds.get(array.dtype.kind, f"the type {array.dtype}")
         raise InputError(field, found, "give real numbers")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.asarray(array, dtype=np.float64, order="C")
 
 
 def finite(field: str, value: Any) -> Floats:

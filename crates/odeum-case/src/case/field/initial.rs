@@ -1,9 +1,9 @@
 //! `[initial]`: the values at the start.
 
+use super::arrays::{self, Files};
 use super::expression::{Expression, STRIP};
 use super::shape::Shape;
 use super::surroundings::Context;
-use super::arrays::{self, Files};
 use super::{expression, known};
 use crate::case::reader::{Field, Section};
 use odeum_core::Argument;

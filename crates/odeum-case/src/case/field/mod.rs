@@ -91,7 +91,9 @@ pub(super) fn read(
     let grid = section.as_ref().and_then(|s| grid::read(s, builtin, findings, &mut source_spans));
     let help = "add [time] with until = 100.0";
     let time = root.need("time", help).and_then(|field| field.section());
-    let time = time.and_then(|section| time::read(&section, (builtin, given.is_some()), names, &mut source_spans));
+    let time = time.and_then(|section| {
+        time::read(&section, (builtin, given.is_some()), names, &mut source_spans)
+    });
     let run = match root.get("run") {
         Some(field) => field
             .section()

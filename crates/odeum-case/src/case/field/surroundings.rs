@@ -1,7 +1,7 @@
 //! `[velocity]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
-use super::shape::Shape;
 use super::arrays::{self, Files};
+use super::shape::Shape;
 use super::{expression, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::source_spans::SourceSpans;
