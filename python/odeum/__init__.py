@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from odeum._odeum import __version__
+from odeum._odeum import ATM as atm
+from odeum._odeum import __version__, methods
+from odeum.chemistry import (
+    GasState,
+    Integrator,
+    Mechanism,
+    Reactor,
+    ReactorRuns,
+    advance,
+    ignition_delay,
+)
+from odeum.equations import Equations
 from odeum.errors import (
     CompileError,
     DeviceError,
@@ -14,15 +25,46 @@ from odeum.errors import (
     SolveError,
 )
 from odeum.fields import Model, Simulation
+from odeum.ivp import IvpResult, solve_ivp
+from odeum.levels import fall, fall_to, rise, rise_to
+from odeum.run import run
+from odeum.runs import Axis, Runs, concat
+from odeum.solution import Solution
+from odeum.statuses import STATUSES, Status
+from odeum.system import System
 
 __all__ = [
+    "STATUSES",
+    "Axis",
     "CompileError",
     "DeviceError",
+    "Equations",
+    "GasState",
     "InputError",
+    "Integrator",
     "Interrupted",
+    "IvpResult",
+    "Mechanism",
     "Model",
     "OdeumError",
     "OdeumWarning",
+    "Reactor",
+    "ReactorRuns",
+    "Runs",
+    "Solution",
     "SolveError",
+    "Status",
+    "System",
     "__version__",
+    "advance",
+    "atm",
+    "concat",
+    "fall",
+    "fall_to",
+    "ignition_delay",
+    "methods",
+    "rise",
+    "rise_to",
+    "run",
+    "solve_ivp",
 ]

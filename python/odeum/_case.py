@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tomli_w
+from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum
 from odeum._convert import Floats
@@ -17,6 +17,7 @@ from odeum._progress import Progress, told
 from odeum.errors import Interrupted
 
 if TYPE_CHECKING:
+    from odeum.runs import Axis
     from odeum.solution import Solution
 
 Document = dict[str, Any]
@@ -26,14 +27,14 @@ Document = dict[str, Any]
 class EnsembleCase:
     """A case file in memory, with what its ensemble takes from arrays.
 
-    `table` gives columns, one row a system (its copies are made of each row); `texts` gives files that the
-    document names.
+    `table` gives columns, one row a system (its copies are made of each row); `mechanisms` gives
+    texts of mechanisms that the document names and that have no file.
     """
 
     document: Document
     folder: str = "."
     table: Mapping[str, Floats] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
+    mechanisms: Mapping[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
         """The document as TOML."""
@@ -47,7 +48,7 @@ class EnsembleCase:
             self.text(),
             self.folder,
             table=list(self.table.items()) or None,
-            texts=list(self.texts.items()),
+            mechanisms=list(self.mechanisms.items()),
             threads=threads,
         )
 
@@ -61,30 +62,50 @@ class EnsembleCase:
                     table.pop(key, None)
                 else:
                     table[key] = value
-        return EnsembleCase(document, self.folder, self.table, self.texts)
+        return EnsembleCase(document, self.folder, self.table, self.mechanisms)
 
     def solve(
         self,
-        systems: Floats | None = None,
+        systems: NDArray[np.uint64] | None = None,
         *,
         threads: int | None = None,
         progress: Progress = None,
     ) -> Solution:
         """Integrates all systems, or those of the given numbers."""
-        return run(self, self.open(threads), systems, progress)
+        return solve(self, self.open(threads), systems, progress)
 
 
-def run(
-    case: EnsembleCase, opened: _odeum.Case, systems: Any = None, progress: Progress = None
+def solve(
+    case: EnsembleCase,
+    opened: _odeum.Case,
+    systems: NDArray[np.uint64] | None = None,
+    progress: Progress = None,
 ) -> Solution:
     """Integrates the systems of a case that was read."""
+    from odeum.runs import Axis
+
+    total = len(opened) if systems is None else len(systems)
+    with told(progress, total, "systems") as tell:
+        raw, raised = opened.solve(systems, tell)
+    axes = [Axis("run", total)]
+    if systems is None:
+        axes = [Axis(name, n, None if v is None else np.asarray(v)) for name, n, v in opened.axes]
+    return finished(case, opened.title, tuple(opened.states), axes, raw, raised, systems)
+
+
+def finished(
+    case: EnsembleCase,
+    title: str,
+    states: tuple[str, ...],
+    axes: Sequence[Axis],
+    raw: _odeum.Solution,
+    raised: BaseException | None,
+    systems: NDArray[np.uint64] | None = None,
+) -> Solution:
+    """The solution, or what was raised on the way, with what was finished until then."""
     from odeum.solution import Solution
 
-    numbers = None if systems is None else np.ascontiguousarray(systems, dtype=np.uint64)
-    total = len(opened) if numbers is None else len(numbers)
-    with told(progress, total, "systems") as tell:
-        raw, raised = opened.solve(numbers, tell)
-    solution = Solution._of(case, opened, numbers, raw)
+    solution = Solution._of(case, title, states, axes, raw, systems)
     if isinstance(raised, KeyboardInterrupt):
         raise Interrupted(solution) from raised
     if raised is not None:

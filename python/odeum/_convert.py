@@ -30,12 +30,14 @@ def numbers(field: str, value: Any) -> Floats:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:
-        raise InputError(field, f"{type(value).__name__} ({error})", "give numbers, or an array of them") from error
+        raise InputError(
+            field, f"{type(value).__name__} ({error})", "give numbers, or an array of them"
+        ) from error
     if array.dtype.kind not in "fiu":
         kinds = {"c": "complex numbers", "b": "truth values", "O": "objects", "U": "texts", "S": "bytes"}
         found = kinds.get(array.dtype.kind, f"the type {array.dtype}")
         raise InputError(field, found, "give real numbers")
-    return np.asarray(array, dtype=np.float64, order="C")
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def finite(field: str, value: Any) -> Floats:

@@ -12,10 +12,13 @@ Told = tuple[str, str, str, str, str, str]
 
 
 def _sentence(told: Told) -> str:
-    _, message, _, field, found, remedy = told
+    _, message, place, field, found, remedy = told
     words = f"`{field}`: {message}" if field and f"`{field}`" not in message else message
     if found and found not in words:
         words += f" (found {found})"
+    # Lines of a case that this package wrote mean nothing to a reader.
+    if place and not place.startswith("case:"):
+        words = f"{place}: {words}"
     return f"{words}; {remedy}" if remedy else words
 
 

@@ -88,7 +88,9 @@ def _save(value: Any) -> Any:
         return {"count": value}
     array = finite("save", value)
     if array.ndim != 1:
-        raise InputError("save", f"an array of shape {array.shape}", "give times along one axis, or their number")
+        raise InputError(
+            "save", f"an array of shape {array.shape}", "give times along one axis, or their number"
+        )
     return array.tolist()
 
 

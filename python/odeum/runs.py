@@ -90,7 +90,9 @@ class Runs:
         lengths = {name: len(column) for name, column in columns.items() if column.ndim}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name} {length}" for name, length in lengths.items())
-            raise InputError("columns", f"different lengths ({found})", "give arrays of equal length, or sweep")
+            raise InputError(
+                "columns", f"different lengths ({found})", "give arrays of equal length, or sweep"
+            )
         return self._with(_columns=columns)
 
     def perturb(
@@ -191,7 +193,7 @@ class Runs:
         if ensemble:
             document["ensemble"] = ensemble
         case = self.system.case(document)
-        return EnsembleCase(case.document, case.folder, self._table(), case.texts)
+        return EnsembleCase(case.document, case.folder, self._table(), case.mechanisms)
 
     def _table(self) -> dict[str, Floats]:
         """A row for each combination of columns and sweeps; their copies follow one another."""
@@ -256,8 +258,35 @@ class Runs:
         """
         threads = _options.threads(options)
         case = self.case(span, **options)
+        if self._is_plain(case):
+            states, params = self._arrays(case.table)
+            return self.system._solve_arrays(case, states, params, self.axes, threads, progress)
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
-        return case.solve(systems, threads=threads, progress=progress)._along(self.axes)
+        solution = case.solve(systems, threads=threads, progress=progress)
+        solution.axes = self.axes
+        return solution
+
+    def _is_plain(self, case: EnsembleCase) -> bool:
+        """True where initial values and parameters are all there is: then the solver of earlier calls serves."""
+        spans = {"t_start", "t_end"} & self._columns.keys()
+        time = case.document.get("time", {})
+        changed = "ensemble" in case.document or self._part is not None
+        return self.system.is_direct and not spans and not changed and "span" in time and "until" not in time
+
+    def _arrays(self, table: dict[str, Floats]) -> tuple[Floats, Floats]:
+        """Initial states [n, M], and parameters [m, M], or [m, 1] where all systems share them."""
+        n = len(self.system.states)
+        names = list(self.system.variables)
+        usual = np.array(list(self.system.variables.values()))[:, None]
+        rows = [table.get(name, usual[k]) for k, name in enumerate(names)]
+        states = np.empty((n, len(self)))
+        for k, row in enumerate(rows[:n]):
+            states[k] = row
+        shared = all(len(row) == 1 for row in rows[n:])
+        params = np.empty((len(names) - n, 1 if shared else len(self)))
+        for k, row in enumerate(rows[n:]):
+            params[k] = row
+        return states, params
 
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
@@ -322,5 +351,3 @@ def concat(solutions: Sequence[Solution]) -> Solution:
     from odeum.solution import Solution
 
     return Solution._joined(list(solutions))
-
-

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum, _options
-from odeum._case import EnsembleCase, run
+from odeum._case import EnsembleCase
+from odeum._case import solve as solve_case
 from odeum._convert import Floats
 from odeum._progress import Progress
 from odeum.errors import InputError, SolveError
@@ -64,14 +65,21 @@ class Solution:
     _systems: NDArray[np.uint64] | None
 
     @classmethod
-    def _of(cls, case: EnsembleCase, opened: _odeum.Case, systems: Any, raw: _odeum.Solution) -> Solution:
-        from odeum.runs import Axis
-
+    def _of(
+        cls,
+        case: EnsembleCase,
+        title: str,
+        states: tuple[str, ...],
+        axes: Sequence[Axis],
+        raw: _odeum.Solution,
+        systems: NDArray[np.uint64] | None,
+    ) -> Solution:
         solution = cls.__new__(cls)
         solution._case = case
         solution._systems = systems
-        solution.title = opened.title
-        solution.state_names = tuple(opened.states)
+        solution.title = title
+        solution.state_names = states
+        solution.axes = tuple(axes)
         solution.states = np.asarray(raw.states)
         solution.save_times = np.asarray(raw.save_times, dtype=np.float64)
         solution.saved_states = np.asarray(raw.saved)
@@ -81,18 +89,7 @@ class Solution:
         solution._status = np.asarray(raw.status)
         solution._stats = np.asarray(raw.stats)
         solution._n_saved = np.asarray(raw.n_saved)
-        if systems is None:
-            axes = [(name, length, values) for name, length, values in opened.axes]
-            solution.axes = tuple(
-                Axis(name, length, None if values is None else np.asarray(values)) for name, length, values in axes
-            )
-        else:
-            solution.axes = (Axis("run", len(systems)),)
         return solution
-
-    def _along(self, axes: Sequence[Axis]) -> Solution:
-        self.axes = tuple(axes)
-        return self
 
     @classmethod
     def _joined(cls, parts: list[Solution]) -> Solution:
@@ -217,7 +214,7 @@ class Solution:
         if not len(failed):
             return self
         numbers = failed.astype(np.uint64) if self._systems is None else self._systems[failed]
-        again = run(case, case.open(threads), numbers, progress)
+        again = solve_case(case, case.open(threads), numbers, progress)
         if not np.array_equal(again.save_times, self.save_times):
             raise InputError("save", "other save times", "retry with the save times of the solution")
         merged = copy.copy(self)
@@ -259,11 +256,11 @@ class Solution:
         axes = " x ".join(f"{axis.name} {axis.length}" for axis in self.axes)
         steps = self._stats[:, 0]
         cost = f"{steps.mean():.4g} steps each" if len(steps) else "no systems"
-        return f"<odeum.Solution: {ends}{f' ({axes})' if axes else ''}; {cost}, at most {steps.max(initial=0)}>"
+        return (
+            f"<odeum.Solution: {ends}{f' ({axes})' if axes else ''}; {cost}, at most {steps.max(initial=0)}>"
+        )
 
     def _repr_html_(self) -> str:
         from odeum._html import solution
 
         return solution(self)
-
-

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odeum._case import Document, EnsembleCase
-from odeum._convert import number
+from odeum import _odeum
+from odeum._case import Document, EnsembleCase, finished
+from odeum._convert import Floats, number
+from odeum._progress import Progress, told
 from odeum.equations import Equations
 from odeum.errors import InputError
 
 if TYPE_CHECKING:
-    from odeum.runs import Runs
+    from odeum.runs import Axis, Runs
     from odeum.solution import Solution
 
 # What is needed to read a case beside its system.
@@ -21,6 +23,10 @@ _PROBE: Document = {
     "method": {"name": "tsit5"},
     "tolerance": {"rtol": 1e-6, "atol": 1e-6},
 }
+
+
+# How many methods and options of a system are kept ready for further calls.
+_KEPT = 8
 
 
 class System:
@@ -58,7 +64,7 @@ class System:
     ...     return [v, mu * (1 - x**2) * v - x]
     >>> vdp = od.System(van_der_pol, states={"x": 2.0, "v": 0.0}, parameters={"mu": 1.0})
     >>> vdp.solve((0, 20)).y.round(3)
-    array([ 2.008, -0.042])
+    array([ 2.008, -0.043])
     """
 
     def __init__(
@@ -76,19 +82,51 @@ class System:
         equations = trace(f, list(states), list(parameters), check=check)
         self._set(_section(equations, states, parameters, spectral_radius))
 
-    def _set(self, section: Document, texts: Mapping[str, str] | None = None, folder: str = ".") -> None:
+    def _set(self, section: Document, mechanisms: Mapping[str, str] | None = None, folder: str = ".") -> None:
         self.section = section
-        self.texts = dict(texts or {})
+        self.mechanisms = dict(mechanisms or {})
         self.folder = folder
         probe = self.case(_PROBE).open()
         self.title: str = probe.title
         self.states: tuple[str, ...] = tuple(probe.states)
         self.parameters: tuple[str, ...] = tuple(probe.parameters)
         self.variables: dict[str, float] = dict(probe.variables)
+        self.is_direct: bool = probe.is_direct
+        self._opened: dict[tuple[str, int | None], _odeum.Case] = {}
 
     def case(self, document: Document) -> EnsembleCase:
         """A case of this system; `document` has the other sections."""
-        return EnsembleCase({"system": self.section, **document}, self.folder, texts=self.texts)
+        return EnsembleCase({"system": self.section, **document}, self.folder, mechanisms=self.mechanisms)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_opened": {}}
+
+    def _solve_arrays(
+        self,
+        case: EnsembleCase,
+        states: Floats,
+        params: Floats,
+        axes: Sequence[Axis],
+        threads: int | None,
+        progress: Progress,
+    ) -> Solution:
+        """Integrates initial states [n, M] with parameters [m, M] or [m, 1]; solvers are kept for later calls."""
+        time = case.document["time"]
+        span = tuple(time["span"])
+        rest = {name: keys for name, keys in case.document.items() if name != "system"}
+        if "save" not in time:
+            # One solver serves all spans.
+            rest["time"] = {**time, "span": _PROBE["time"]["span"]}
+        key = (repr(rest), threads)
+        opened = self._opened.pop(key, None)
+        if opened is None:
+            opened = self.case(rest).open(threads)
+            if len(self._opened) >= _KEPT:
+                self._opened.pop(next(iter(self._opened)), None)
+        self._opened[key] = opened
+        with told(progress, states.shape[1], "systems") as tell:
+            raw, raised = opened.solve_arrays(states, params, span, None, tell)
+        return finished(case, self.title, self.states, axes, raw, raised)
 
     @classmethod
     def _made(cls, section: Document) -> System:

@@ -44,7 +44,9 @@ def test_states_stay_as_they_were():
 
 def test_a_state_says_what_it_is():
     model = od.Model({"u": "D * lap(u)", "mask": "-mask"}, {"D": 0.5})
-    sim = od.Simulation(model, {"u": 1.0, "mask": 2.0}, shape={"x": 4}, spacing=0.5, mask="1.5 - x", title="Decay")
+    sim = od.Simulation(
+        model, {"u": 1.0, "mask": 2.0}, shape={"x": 4}, spacing=0.5, mask="1.5 - x", title="Decay"
+    )
     state = sim.state
     assert state.sizes == {"x": 4} and float(state.t) == 0.0
     assert state.mask_.values.tolist() == [True, True, True, False]

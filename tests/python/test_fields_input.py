@@ -43,7 +43,9 @@ def test_dimensions_come_in_any_order_and_may_be_missing():
     assert np.array_equal(sim.arrays["u"], u.T[None])
     assert sim.arrays["v"].min() == sim.arrays["v"].max() == 2.0
     assert sim.state.u.dims == ("y", "x")
-    start = xr.Dataset({"u": (("x", "z"), u), "v": (("z",), u[0])}, coords={"x": coords["x"], "z": coords["y"]})
+    start = xr.Dataset(
+        {"u": (("x", "z"), u), "v": (("z",), u[0])}, coords={"x": coords["x"], "z": coords["y"]}
+    )
     sim = od.Simulation(MODEL, start)
     assert sim.sizes == {"x": 5, "y": 1, "z": 4}
     assert np.array_equal(sim.arrays["u"][:, 0, :], u.T)
@@ -164,7 +166,9 @@ def test_models():
         od.Model({"u": "k"}, {"k": "one"})
     with pytest.raises(od.InputError, match="equations.u"):
         od.Model({"u": 1.0})
-    assert refused({"u": 1.0}, od.Model({"u": "lapp(u)"}), shape={"x": 4}, **BOX).field == "system.equations.u"
+    assert (
+        refused({"u": 1.0}, od.Model({"u": "lapp(u)"}), shape={"x": 4}, **BOX).field == "system.equations.u"
+    )
     assert refused({"u": 1.0}, od.Model.problem("turin"), shape={"x": 4}).field == "system.problem"
     assert refused({"u": 1.0}, "turing", **BOX).field == "model"
 

@@ -152,7 +152,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-python",
         &[
-            &["array", "buffer", "failure", "watch", "worker"],
+            &["array", "buffer", "failure", "properties", "watch", "worker"],
             &["mechanism", "running", "solution"],
             &["case", "integrator", "simulation"],
         ],

@@ -5,9 +5,9 @@ use crate::buffer::numbers;
 use crate::failure::{raise, tell};
 use crate::solution::Solution;
 use crate::watch::watch;
-use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
+use odeum_case::{Columns, Described, Given, Model, Overrides, Plan, Precision, Values};
 use odeum_io::{Findings, Source};
-use odeum_ode::{Compiled, Monitor, Solver};
+use odeum_ode::{Compiled, Device, Ensemble, Monitor, Solver};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -98,6 +98,12 @@ impl Case {
         variables.map(|variable| (variable.name.as_str(), variable.value)).collect()
     }
 
+    /// True where variables are the states, then the parameters.
+    #[getter]
+    fn is_direct(&self) -> bool {
+        self.case.model.is_direct()
+    }
+
     /// Name, length and, of a sweep, values of the axes, the last fastest.
     #[getter]
     fn axes(&self, py: Python<'_>) -> PyResult<Vec<(String, usize, Option<Array>)>> {
@@ -130,14 +136,71 @@ impl Case {
     fn solve(
         &self,
         py: Python<'_>,
-        systems: Option<Vec<usize>>,
+        systems: Option<PyBuffer<u64>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
         let plan = self.plan(py)?;
-        let systems = systems.unwrap_or_else(|| (0..plan.members.len()).collect());
+        let systems: Vec<usize> = match systems {
+            None => (0..plan.members.len()).collect(),
+            Some(numbers) => numbers.to_vec(py)?.into_iter().map(|s| s as usize).collect(),
+        };
+        if let Some(&beyond) = systems.iter().find(|&&system| system >= plan.members.len()) {
+            let message = format!("there is no system {beyond} of {}", plan.members.len());
+            return Err(PyValueError::new_err(message));
+        }
         match self.case.run.precision {
             Precision::F64 => self.run::<f64>(py, &plan, &systems, progress),
             Precision::F32 => self.run::<f32>(py, &plan, &systems, progress),
+        }
+    }
+
+    /// Integrates systems of the caller, by the method and the options of the case: initial states [n, M],
+    /// parameters [m, M] or [m, 1], over one span or those of the systems [M, 2]. Arrays in C order.
+    #[pyo3(signature = (states, params, span, spans = None, progress = None))]
+    fn solve_arrays(
+        &self,
+        py: Python<'_>,
+        states: PyBuffer<f64>,
+        params: PyBuffer<f64>,
+        span: (f64, f64),
+        spans: Option<PyBuffer<f64>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
+        let given = Arrays {
+            states: numbers(py, &states)?,
+            params: numbers(py, &params)?,
+            span,
+            spans: spans.map(|spans| numbers(py, &spans)).transpose()?,
+        };
+        match self.case.run.precision {
+            Precision::F64 => self.run_arrays::<f64>(py, given, progress),
+            Precision::F32 => self.run_arrays::<f32>(py, given, progress),
+        }
+    }
+}
+
+/// Systems as a program gives them, component-major.
+struct Arrays {
+    states: Vec<f64>,
+    params: Vec<f64>,
+    span: (f64, f64),
+    spans: Option<Vec<f64>>,
+}
+
+impl Arrays {
+    fn ensemble<T: Compiled>(self, model: &Model) -> Result<Ensemble<T>, odeum_ode::Error> {
+        let made = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
+        let shared = self.params.len() == model.param_names.len();
+        let ensemble = Ensemble::new(model.dim(), made(self.states), self.span)?;
+        let ensemble = match shared {
+            true => ensemble.with_shared_params(made(self.params))?,
+            false => ensemble.with_params(made(self.params))?,
+        };
+        match self.spans {
+            None => Ok(ensemble),
+            Some(spans) => {
+                ensemble.with_spans(spans.chunks_exact(2).map(|span| (span[0], span[1])).collect())
+            }
         }
     }
 }
@@ -176,13 +239,39 @@ impl Case {
         Ok((Solution::new(py, solution)?, raised))
     }
 
+    fn run_arrays<T: Compiled + Element>(
+        &self,
+        py: Python<'_>,
+        given: Arrays,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
+        if self.case.time.until.is_some() {
+            return Err(PyValueError::new_err("levels that end systems need a plan of the case"));
+        }
+        let solver = match self.solver.get() {
+            Some(solver) => solver,
+            None => self.solver(&self.plan(py)?).map_err(|error| raise(py, error))?,
+        };
+        let monitor = Monitor::new();
+        let work = || solver.solve_monitored(&given.ensemble::<T>(&self.case.model)?, &monitor);
+        let (solution, raised) = watch(py, &monitor, progress, work)?;
+        let solution = solution.map_err(|error| raise(py, error))?;
+        let raised = raised.map(|error| error.into_value(py).into_any());
+        Ok((Solution::new(py, solution)?, raised))
+    }
+
     /// What is found of the system once, for every run.
     fn solver(&self, plan: &Plan<'_>) -> Result<&Solver, odeum_ode::Error> {
         if let Some(solver) = self.solver.get() {
             return Ok(solver);
         }
         let (rhs, method) = (&self.case.model.rhs, &self.case.method.method);
-        let solver = Solver::new(rhs, method, &plan.device, &plan.options)?;
+        let mut device = plan.device.clone();
+        if let Device::Cpu(cpu) = &mut device {
+            // To ask the system takes as long as to integrate a small system.
+            cpu.threads = Some(cpu.thread_count());
+        }
+        let solver = Solver::new(rhs, method, &device, &plan.options)?;
         Ok(self.solver.get_or_init(|| solver))
     }
 }

@@ -8,6 +8,9 @@ mod array;
 mod buffer;
 mod case;
 mod failure;
+mod integrator;
+mod mechanism;
+mod properties;
 mod running;
 mod simulation;
 mod solution;
@@ -27,6 +30,10 @@ mod _odeum {
     #[pymodule_export]
     use crate::case::Case;
     #[pymodule_export]
+    use crate::integrator::Integrator;
+    #[pymodule_export]
+    use crate::mechanism::Mechanism;
+    #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::solution::Solution;
@@ -34,6 +41,7 @@ mod _odeum {
     /// Adds what is no class and no function.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("ATM", odeum_kinetics::constants::ONE_ATM)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 

@@ -33,10 +33,16 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
     coords: dict[str, Any] = {dim: simulation.centres(dim) for dim in dims}
     coords["t"] = ((), simulation.t, {"long_name": "time"})
     if simulation.mask is not None:
-        coords[_mask(simulation)] = (dims, simulation.mask.reshape(shape), {"long_name": "cells of the domain"})
+        coords[_mask(simulation)] = (
+            dims,
+            simulation.mask.reshape(shape),
+            {"long_name": "cells of the domain"},
+        )
     variables = {name: (dims, values.reshape(shape)) for name, values in simulation.arrays.items()}
     attributes: dict[str, Any] = {"title": simulation.title, "equations": "\n".join(simulation.equations)}
-    attributes["parameters"] = ", ".join(f"{name} = {value!r}" for name, value in simulation.parameters.items())
+    attributes["parameters"] = ", ".join(
+        f"{name} = {value!r}" for name, value in simulation.parameters.items()
+    )
     attributes["odeum_version"] = _odeum.__version__
     return xarray.Dataset(variables, coords, attributes)
 

@@ -41,7 +41,9 @@ def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: A
             raise InputError("times", "both `times` and `every`", "give one of them")
         ends = np.atleast_1d(finite("times", times))
         if ends.ndim != 1 or not len(ends) or np.any(np.diff(ends) <= 0):
-            raise InputError("times", f"an array of shape {ends.shape}", "give times along one axis that rise")
+            raise InputError(
+                "times", f"an array of shape {ends.shape}", "give times along one axis that rise"
+            )
         to(t, ends[0], "times")
         last = float(ends[-1]) if until is None else to(float(ends[-1]), until, "until")
         return [*ends.tolist(), *([last] if last > ends[-1] else [])]

@@ -1,0 +1,290 @@
+//! Reactions in the cells of a flow code: many calls over the same cells, in the caller's arrays.
+
+use crate::array::Array;
+use crate::buffer::View;
+use crate::failure::{raise, tell};
+use crate::watch::watch;
+use odeum_case::gas::Gas;
+use odeum_case::{Given, Overrides, Plan, Start};
+use odeum_core::{Argument, Error, memory};
+use odeum_io::{Findings, Source, parallel};
+use odeum_ode::{ArrayMut, ArrayRef, Inputs, Monitor, Outputs, Solver, Stats, Status};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+/// Cells that a thread gathers or scatters at once.
+const PIECE: usize = 1024;
+
+/// Integrates the reactions in the same cells over one time step after the other.
+#[pyclass(frozen, module = "odeum._odeum")]
+pub(crate) struct Integrator {
+    gas: Gas,
+    solver: Solver,
+    /// For what is done beside integrating.
+    threads: usize,
+    cells: Mutex<Cells>,
+}
+
+/// What is kept of the cells from call to call, and room for the next.
+struct Cells {
+    /// States before and after a call [cells × n].
+    before: Vec<f64>,
+    after: Vec<f64>,
+    /// Pressures \[Pa\] or densities [kg/m³] \[cells\].
+    params: Vec<f64>,
+    /// Sizes of the first steps of the next call \[cells\], zero where there is none.
+    steps: Vec<f64>,
+    next_steps: Vec<f64>,
+    t: Vec<f64>,
+    status: Vec<Status>,
+    stats: Vec<Stats>,
+}
+
+/// The caller's arrays.
+struct Arrays {
+    t: View,
+    p: View,
+    updates_p: bool,
+    y: View,
+}
+
+#[pymethods]
+impl Integrator {
+    /// `text` is a case whose system is a mechanism with mass fractions; its method, tolerance and device are
+    /// those of the integrator.
+    #[new]
+    #[pyo3(signature = (text, folder, cells, mechanisms = Vec::new(), threads = None))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        folder: PathBuf,
+        cells: usize,
+        mechanisms: Vec<(String, String)>,
+        threads: Option<usize>,
+    ) -> PyResult<Integrator> {
+        let findings = Findings::default();
+        let source = Source::new("case", text);
+        let given = Given { mechanisms, ..Given::default() };
+        let case = odeum_case::read_text(&source, &folder.join("case.toml"), given, &findings);
+        tell(py, &findings)?;
+        let case = case.ok_or_else(|| PyValueError::new_err("the case cannot be read"))?;
+        let Start::Gas(gas) = &case.model.start else {
+            return Err(PyValueError::new_err("the case has no mechanism"));
+        };
+        let plan = Plan::new(&case, &Overrides { device: None, threads }, &findings);
+        tell(py, &findings)?;
+        let plan = plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))?;
+        let (rhs, method) = (&case.model.rhs, &case.method.method);
+        let solver = Solver::new(rhs, method, &plan.device, &plan.options);
+        let solver = solver.map_err(|error| raise(py, error))?;
+        let cells = Cells::new(cells, case.model.dim()).map_err(|error| raise(py, error))?;
+        let (gas, threads, cells) = ((**gas).clone(), plan.threads(), Mutex::new(cells));
+        Ok(Integrator { gas, solver, threads, cells })
+    }
+
+    /// Integrates all cells over `dt` in place: temperatures \[cells\], pressures \[cells\], which are written
+    /// to where `updates_p`, and mass fractions [cells, species]. Cells that fail keep what they had. Statuses
+    /// \[cells\].
+    fn advance(
+        &self,
+        py: Python<'_>,
+        t: PyBuffer<f64>,
+        p: PyBuffer<f64>,
+        updates_p: bool,
+        y: PyBuffer<f64>,
+        dt: f64,
+    ) -> PyResult<Array> {
+        let mut cells = self.cells()?;
+        let arrays = self.arrays(cells.status.len(), t, (p, updates_p), y);
+        let arrays = arrays.map_err(|error| raise(py, error))?;
+        let monitor = Monitor::new();
+        let held = &mut *cells;
+        let work = || self.integrate(held, &arrays, dt, &monitor);
+        let (done, raised) = watch(py, &monitor, None, work)?;
+        if let Some(raised) = raised {
+            return Err(raised);
+        }
+        done.map_err(|error| raise(py, error))?;
+        let status: Vec<u8> = cells.status.iter().map(|status| *status as u8).collect();
+        let len = status.len();
+        Ok(Array::new(status, &[len]))
+    }
+
+    /// What the last call cost [cells, 8], named by `counts()`.
+    #[getter]
+    fn stats(&self) -> PyResult<Array> {
+        let cells = self.cells()?;
+        let stats: Vec<_> = cells.stats.iter().map(|stats| stats.to_array()).collect();
+        let len = stats.len();
+        Ok(Array::new(stats, &[len, Stats::COUNTS]))
+    }
+}
+
+impl Integrator {
+    /// Refuses to wait: who holds the cells may need the interpreter to go on.
+    fn cells(&self) -> PyResult<MutexGuard<'_, Cells>> {
+        match self.cells.try_lock() {
+            Ok(cells) => Ok(cells),
+            // What a panic left is overwritten by the next call, but for sizes of steps, which are numbers.
+            Err(TryLockError::Poisoned(cells)) => Ok(cells.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                let message = "another thread is in `advance`: make an integrator for each thread";
+                Err(PyRuntimeError::new_err(message))
+            }
+        }
+    }
+
+    fn arrays(
+        &self,
+        cells: usize,
+        t: PyBuffer<f64>,
+        (p, updates_p): (PyBuffer<f64>, bool),
+        y: PyBuffer<f64>,
+    ) -> Result<Arrays, Error> {
+        let p = if updates_p { View::write("p", p)? } else { View::read("p", p)? };
+        let arrays = Arrays { t: View::write("T", t)?, p, updates_p, y: View::write("Y", y)? };
+        let n = self.gas.reactor.kinetics().n_species();
+        let shapes =
+            [&arrays.t, &arrays.p, &arrays.y].map(|view| (view.systems(), view.components()));
+        if shapes != [(cells, 1), (cells, 1), (cells, n)] {
+            let remedy = format!("give T and p [{cells}], Y [{cells}, {n}]");
+            return Err(Error::input("T, p, Y", format!("{shapes:?}"), remedy));
+        }
+        Ok(arrays)
+    }
+
+    /// Nothing is written to the arrays unless all cells were integrated, each to its end or its failure.
+    fn integrate(
+        &self,
+        cells: &mut Cells,
+        arrays: &Arrays,
+        dt: f64,
+        monitor: &Monitor,
+    ) -> Result<(), Error> {
+        self.gather(cells, arrays)?;
+        let dim = self.solver.system().dim();
+        let inputs =
+            Inputs::with_invalid_starts(ArrayRef::system_major(&cells.before, dim)?, (0.0, dt))?
+                .with_params(ArrayRef::system_major(&cells.params, 1)?)?
+                .with_first_steps(&cells.steps)?;
+        let states = ArrayMut::system_major(&mut cells.after, dim)?;
+        let outputs = Outputs::new(states, &mut cells.t, &mut cells.status, &mut cells.stats)?
+            .with_next_steps(&mut cells.next_steps)?;
+        self.solver.solve_into(&inputs, outputs, monitor)?;
+        if !monitor.is_stopped() {
+            self.scatter(cells, arrays);
+        }
+        Ok(())
+    }
+
+    /// Makes states of the numbers of all cells. A cell that is no gas gets NaN, which becomes its status;
+    /// NaN of the caller is refused.
+    fn gather(&self, cells: &mut Cells, arrays: &Arrays) -> Result<(), Error> {
+        let dim = self.solver.system().dim();
+        let species = self.gas.reactor.kinetics().n_species();
+        let states = cells.before.chunks_mut(PIECE * dim);
+        let pieces = states.zip(cells.params.chunks_mut(PIECE)).enumerate();
+        let first_nan = AtomicUsize::new(usize::MAX);
+        parallel::each_of(self.threads, pieces, |(piece, (states, params))| {
+            let mut numbers = vec![0.0; species + 2];
+            let rows = states.chunks_mut(dim).zip(params);
+            for (k, (state, param)) in rows.enumerate() {
+                let cell = PIECE * piece + k;
+                arrays.take(cell, &mut numbers);
+                if numbers.iter().any(|number| !number.is_finite()) {
+                    first_nan.fetch_min(cell, Ordering::Relaxed);
+                }
+                match self.gas.start(&numbers) {
+                    Ok(start) => {
+                        state.copy_from_slice(&start[..dim]);
+                        *param = start[dim];
+                    }
+                    Err(_) => {
+                        state.fill(f64::NAN);
+                        *param = f64::NAN;
+                    }
+                }
+            }
+        });
+        match first_nan.into_inner() {
+            usize::MAX => Ok(()),
+            cell => Err(arrays.nan(cell, species)),
+        }
+    }
+
+    /// Puts the new states of the cells that did not fail into the arrays, and keeps their steps.
+    fn scatter(&self, cells: &mut Cells, arrays: &Arrays) {
+        let dim = self.solver.system().dim();
+        let states = cells.after.chunks(PIECE * dim);
+        let steps = cells.steps.chunks_mut(PIECE).zip(cells.next_steps.chunks(PIECE));
+        let (status, params) = (&cells.status, &cells.params);
+        parallel::each_of(self.threads, states.zip(steps).enumerate(), |(piece, work)| {
+            let (states, (steps, next_steps)) = work;
+            for (k, state) in states.chunks(dim).enumerate() {
+                let cell = PIECE * piece + k;
+                // A cell that failed begins anew when it is tried again.
+                steps[k] = 0.0;
+                if !status[cell].is_success() {
+                    continue;
+                }
+                steps[k] = next_steps[k];
+                arrays.t.set(cell, 0, state[0]);
+                for (i, y) in state[1..dim - 1].iter().enumerate() {
+                    arrays.y.set(cell, i, *y);
+                }
+                if arrays.updates_p
+                    && let Some(gas) = self.gas.reactor.gas(state, &params[cell..=cell])
+                {
+                    arrays.p.set(cell, 0, gas.pressure);
+                }
+            }
+        });
+    }
+}
+
+impl Cells {
+    fn new(cells: usize, dim: usize) -> Result<Cells, Error> {
+        let refused = || Error::input("cells", cells, "there is no memory for so many");
+        let zeros = |len| memory::zeros(len).ok_or_else(refused);
+        let states = cells.checked_mul(dim).ok_or_else(refused)?;
+        Ok(Cells {
+            before: zeros(states)?,
+            after: zeros(states)?,
+            params: zeros(cells)?,
+            steps: zeros(cells)?,
+            next_steps: zeros(cells)?,
+            t: zeros(cells)?,
+            status: vec![Status::NotRun; cells],
+            stats: vec![Stats::default(); cells],
+        })
+    }
+}
+
+impl Arrays {
+    /// Temperature, pressure and mass fractions of a cell.
+    fn take(&self, cell: usize, numbers: &mut [f64]) {
+        (numbers[0], numbers[1]) = (self.t.get(cell, 0), self.p.get(cell, 0));
+        for (i, y) in numbers[2..].iter_mut().enumerate() {
+            *y = self.y.get(cell, i);
+        }
+    }
+
+    /// Where and what is no number in a cell.
+    fn nan(&self, cell: usize, species: usize) -> Error {
+        let remedy = "give finite numbers; the cells are as they were";
+        let (t, p) = (self.t.get(cell, 0), self.p.get(cell, 0));
+        if !t.is_finite() {
+            return Error::input(Argument::new("T").at(cell), t, remedy);
+        }
+        if !p.is_finite() {
+            return Error::input(Argument::new("p").at(cell), p, remedy);
+        }
+        let found = (0..species).map(|i| self.y.get(cell, i)).find(|y| !y.is_finite());
+        let found = found.map_or("a change during the call".to_owned(), |y| y.to_string());
+        Error::input("Y", format!("{found} in cell {cell}"), remedy)
+    }
+}

@@ -1,0 +1,69 @@
+"""What a gas is made of: as text, by names, or as an array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from odeum._convert import Floats, finite, number
+from odeum.errors import InputError
+
+Composition = str | Mapping[str, float]
+
+
+def by_name(field: str, value: Composition) -> dict[str, float]:
+    """Amounts by species, of ``"O2:1, N2:3.76"`` or a mapping; a species alone counts once."""
+    if isinstance(value, Mapping):
+        return {str(name): number(f"{field}.{name}", amount) for name, amount in value.items()}
+    if not isinstance(value, str):
+        raise InputError(
+            field, type(value).__name__, 'give species and amounts, as "O2:1, N2:3.76" or a dict'
+        )
+    amounts: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in value.split(","))):
+        # Names may hold colons, amounts do not.
+        name, colon, amount = part.rpartition(":")
+        name, amount = (name.strip(), amount.strip()) if colon else (part, "1")
+        if name in amounts:
+            raise InputError(field, f"{name} twice", "give each species once")
+        try:
+            amounts[name] = float(amount)
+        except ValueError:
+            raise InputError(field, repr(part), 'give species and amounts, as "O2:1, N2:3.76"') from None
+    return amounts
+
+
+def amounts(field: str, value: Any, species: Sequence[str]) -> Floats:
+    """Amounts [*batch, species] of an array, or [species] of text or a mapping."""
+    if not isinstance(value, (str, Mapping)):
+        array = finite(field, value)
+        if array.shape[-1:] != (len(species),):
+            found = f"an array of shape {array.shape}"
+            raise InputError(field, found, f"give {len(species)} species along the last axis")
+        return array
+    row = np.zeros(len(species))
+    for name, amount in by_name(field, value).items():
+        if name not in species:
+            import difflib
+
+            near = difflib.get_close_matches(name, species, 3) or species[:12]
+            raise InputError(field, f"the species {name!r}, which is none", f"there are {', '.join(near)}")
+        if not (amount >= 0.0 and np.isfinite(amount)):
+            raise InputError(f"{field}.{name}", str(amount), "give zero or more")
+        row[list(species).index(name)] = amount
+    if not row.any():
+        raise InputError(field, "nothing", "give an amount of a species")
+    return row
+
+
+def scaled(field: str, array: Floats) -> Floats:
+    """Amounts [*batch, species] as fractions, which sum to one."""
+    if (array < 0.0).any():
+        place = tuple(int(k) for k in np.argwhere(array < 0.0)[0])
+        raise InputError(f"{field}[{', '.join(map(str, place))}]", str(array[place]), "give zero or more")
+    whole = array.sum(axis=-1, keepdims=True)
+    if not (whole > 0.0).all():
+        raise InputError(field, "a gas of nothing", "give an amount of a species")
+    return np.asarray(array / whole)

@@ -1,0 +1,195 @@
+"""The reactions of flow codes: many calls over the same cells, in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tomli_w
+from numpy.typing import NDArray
+
+from odeum import _nvrtc, _odeum, _options
+from odeum._convert import Floats, number, numbers
+from odeum.chemistry.reactor import section_of
+from odeum.errors import InputError
+
+if TYPE_CHECKING:
+    from odeum.chemistry.mechanism import Mechanism
+
+METHOD = "rodas4"
+RTOL, ATOL = 1e-6, 1e-10
+
+
+class Integrator:
+    """Integrates the reactions in the cells of a flow code, time step after time step.
+
+    What a solver needs is found once, and each cell begins a call with the step size with which it ended the
+    one before. It serves one thread at a time.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    kind : {"constant pressure", "constant volume"}
+    cells : int
+        Number of cells.
+    energy : {"adiabatic", "isothermal"}
+    method : str or dict
+        As in `Runs.solve`.
+    rtol, atol : float
+        Tolerances.
+    device : str
+        ``"cpu"`` or ``"cuda"``, ...; the arrays of cells are in memory of the processor in any case.
+    threads : int, optional
+        Threads of the CPU; all unless said.
+    species_axis : {0, 1}, optional
+        Where mass fractions have the species; needed where there are as many cells as species.
+    **options
+        Keys of ``[method]`` in a case file, and `temperature_margin` [K].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import odeum as od
+    >>> gas = od.Mechanism("mechanisms/hydrogen-burke-2012.yaml")
+    >>> chem = gas.integrator("constant pressure", cells=3)
+    >>> T = np.array([300.0, 1200.0, 1500.0])
+    >>> Y = np.tile(gas.at_equivalence_ratio(1.0, "H2", "O2:1, N2:3.76"), (3, 1))
+    >>> for _ in range(100):
+    ...     status = chem.advance(T, od.atm, Y, 1e-5)
+    >>> T.round()
+    array([ 300., 2816., 2954.])
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        kind: str = "constant pressure",
+        *,
+        cells: int,
+        energy: str = "adiabatic",
+        method: Any = METHOD,
+        rtol: float = RTOL,
+        atol: Any = ATOL,
+        device: str = "cpu",
+        threads: int | None = None,
+        species_axis: int | None = None,
+        **options: Any,
+    ) -> None:
+        if not isinstance(cells, (int, np.integer)) or isinstance(cells, bool) or cells < 1:
+            raise InputError("cells", repr(cells), "give a whole number, one or more")
+        if species_axis not in (None, 0, 1):
+            raise InputError("species_axis", repr(species_axis), "give 0 or 1")
+        for name in ("save", "until", "precision"):
+            if name in options:
+                raise InputError(name, "in an integrator", "leave it out")
+        low, high = mechanism.temperature_bounds
+        # A gas that the mechanism can describe: cells have their own.
+        keys = {"energy": energy, "temperature": min(max(1000.0, low), high), "pressure": _odeum.ATM}
+        keys["mass_fractions"] = {mechanism.species_names[0]: 1.0}
+        if "temperature_margin" in options:
+            keys["temperature_margin"] = options.pop("temperature_margin")
+        section = section_of(mechanism, kind, keys)
+        threads = _options.threads({"threads": threads})
+        options = {"method": method, "rtol": rtol, "atol": atol, "device": device, **options}
+        document = {"system": section, **_options.document(None, (0.0, 1.0), options)}
+        if str(device).startswith("cuda"):
+            _nvrtc.load()
+        texts = list(mechanism._texts.items())
+        self._raw = _odeum.Integrator(tomli_w.dumps(document), ".", int(cells), texts, threads)
+        self.mechanism = mechanism
+        self.kind = kind
+        self.cells = int(cells)
+        self._species_axis = species_axis
+
+    def advance(self, T: Floats, p: Any, Y: Floats, dt: float) -> NDArray[np.uint8]:
+        """Integrates all cells over a time, in place.
+
+        A cell that fails keeps the state it had, and begins anew in the next call. So does one whose start is no
+        gas (a temperature beyond the data, mass fractions that are negative or do not sum to one): its status is
+        ``invalid start``. Mass fractions below zero by no more than a hundred times `atol`, or 1e-8, count as
+        zero, and sums within 1e-3 of one are scaled to one.
+
+        The arrays are read and written without the interpreter's lock: let nobody change them meanwhile.
+
+        Parameters
+        ----------
+        T : ndarray
+            Temperatures [cells] in K; float64, with any strides.
+        p : float or ndarray
+            Pressure [Pa], one for all or [cells]. At constant volume an array gets the new ones, and is a
+            NumPy array of float64 as the others.
+        Y : ndarray
+            Mass fractions [species, cells] or [cells, species].
+        dt : float
+            The time [s].
+
+        Returns
+        -------
+        ndarray
+            How each cell ended [cells]: numbers of `odeum.STATUSES`, 0 for success.
+
+        Raises
+        ------
+        InputError
+            Arrays of another shape or type, that are read-only or not finite. Nothing is changed then.
+        KeyboardInterrupt
+            Ctrl-C. Nothing is changed then.
+        """
+        dt = number("dt", dt)
+        if not dt > 0.0:
+            raise InputError("dt", str(dt), "give a time above zero")
+        T, Y = _in_place("T", T), self._by_cell(_in_place("Y", Y))
+        updates_p = self.kind == "constant volume" and np.ndim(p) > 0
+        if updates_p:
+            p = _in_place("p", p)
+        elif np.ndim(p) == 0:
+            p = np.broadcast_to(number("p", p), self.cells)
+        else:
+            p = numbers("p", p)
+        for name, array in (("T", T), ("p", p)):
+            if array.shape != (self.cells,):
+                raise InputError(
+                    name, f"an array of shape {array.shape}", f"give one of shape ({self.cells},)"
+                )
+        return np.asarray(self._raw.advance(T, p, updates_p, Y, dt))
+
+    def _by_cell(self, Y: Floats) -> Floats:
+        """A view [cells, species]."""
+        cells, species = self.cells, self.mechanism.n_species
+        axis = self._species_axis
+        if axis is None:
+            if Y.shape == (cells, species) and cells == species:
+                raise InputError("Y", f"as many cells as species, {cells}", "say species_axis=0 or 1")
+            axis = 0 if Y.shape == (species, cells) else 1
+        if Y.shape != ((species, cells) if axis == 0 else (cells, species)):
+            shapes = f"({species}, {cells}) or ({cells}, {species})"
+            raise InputError("Y", f"an array of shape {Y.shape}", f"give one of shape {shapes}")
+        return Y.T if axis == 0 else Y
+
+    @property
+    def stats(self) -> dict[str, NDArray[np.uint32]]:
+        """What the last call cost each cell, by name: steps, rejected, nfev, njev, nlu, ... [cells]."""
+        counts = np.asarray(self._raw.stats)
+        return {name: counts[:, k] for k, name in enumerate(_odeum.counts())}
+
+    def __repr__(self) -> str:
+        return f"<odeum.Integrator: {self.cells:,} cells at {self.kind} of {self.mechanism!r}>"
+
+
+def _in_place(field: str, value: Any) -> Floats:
+    """The memory of an array that is written to."""
+    if not isinstance(value, np.ndarray):
+        if not hasattr(value, "__dlpack_device__"):
+            found = f"{type(value).__name__}, which cannot be written to in place"
+            raise InputError(field, found, "give an array of NumPy")
+        if value.__dlpack_device__()[0] != 1:
+            raise InputError(field, f"an array on a GPU ({type(value).__name__})", "copy it to the CPU first")
+        value = np.from_dlpack(value)
+    if value.dtype != np.float64 or not value.dtype.isnative:
+        raise InputError(field, f"an array of {value.dtype}", "give float64: it is written to in place")
+    if not value.flags.writeable:
+        raise InputError(field, "a read-only array", "give a copy of it")
+    if not value.flags.aligned:
+        raise InputError(field, "numbers that are not aligned", "give a copy of it")
+    array: Floats = value
+    return array

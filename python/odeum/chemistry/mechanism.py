@@ -1,0 +1,310 @@
+"""Chemical mechanisms: thermodynamics and rates over arrays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from odeum import _odeum
+from odeum._convert import Floats, finite
+from odeum.chemistry.composition import Composition, amounts, scaled
+from odeum.errors import InputError, OdeumWarning
+
+if TYPE_CHECKING:
+    from odeum.chemistry.integrator import Integrator
+    from odeum.chemistry.reactor import Reactor
+
+
+class GasState(NamedTuple):
+    """Temperature [K], pressure [Pa] and mass fractions [..., species] of gases."""
+
+    T: Any
+    p: Any
+    Y: Any
+
+
+class Mechanism:
+    """Species and reactions of an ideal gas.
+
+    Names and units are Cantera's: SI, with kmol as the amount of substance. Temperatures [K] and pressures
+    [Pa] broadcast; mass fractions have the species along their last axis, or are text or a mapping, as
+    ``"CH4:0.06, O2:0.22, N2:0.72"``. Results have the shape of the batch, with species or reactions last. Mass
+    fractions in arrays are used as they are; they should sum to one. Beyond the range of the thermodynamic data
+    (`temperature_bounds`) polynomials continue.
+
+    Parameters
+    ----------
+    path : str or Path
+        Cantera YAML or Chemkin.
+    thermo : str or Path, optional
+        Thermodynamic data, for a Chemkin mechanism that has none in it.
+    phase : str, optional
+        A phase of a YAML file; the first of an ideal gas unless said.
+    include : sequence of str or Path
+        Folders in which other files are looked for of which a YAML file takes sections.
+
+    Raises
+    ------
+    InputError
+        Everything that is wrong with the files, each with file and line.
+
+    Examples
+    --------
+    >>> import odeum as od
+    >>> gas = od.Mechanism("mechanisms/hydrogen-burke-2012.yaml")
+    >>> gas
+    <odeum.Mechanism 'hydrogen': 11 species, 27 reactions>
+    >>> Y = gas.at_equivalence_ratio(1.0, "H2", "O2:1, N2:3.76")
+    >>> round(float(gas.equilibrate(T=300.0, p=od.atm, Y=Y, hold="HP").T))
+    2386
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        phase: str | None = None,
+        thermo: str | Path | None = None,
+        include: Sequence[str | Path] = (),
+    ) -> None:
+        section: dict[str, Any] = {"mechanism": str(Path(path).resolve())}
+        if thermo is not None:
+            section["thermo"] = str(Path(thermo).resolve())
+        if phase is not None:
+            section["phase"] = phase
+        if include:
+            section["include"] = [str(Path(folder).resolve()) for folder in include]
+        self._set(section, {})
+
+    @classmethod
+    def from_text(cls, text: str, *, name: str = "mechanism", phase: str | None = None) -> Mechanism:
+        """From the text of Cantera YAML, which messages call `name`."""
+        return cls._made({"mechanism": name} | ({} if phase is None else {"phase": phase}), {name: text})
+
+    @classmethod
+    def from_cantera(cls, solution: Any) -> Mechanism:
+        """From a ``cantera.Solution``."""
+        if not hasattr(solution, "write_yaml"):
+            raise InputError("solution", type(solution).__name__, "give a cantera.Solution")
+        return cls.from_text(solution.write_yaml(), name=str(solution.name), phase=str(solution.name))
+
+    @classmethod
+    def _made(cls, section: Mapping[str, Any], texts: Mapping[str, str]) -> Mechanism:
+        mechanism = cls.__new__(cls)
+        mechanism._set(dict(section), dict(texts))
+        return mechanism
+
+    def _set(self, section: dict[str, Any], texts: dict[str, str]) -> None:
+        self._section = section
+        self._texts = texts
+        name, phase = section["mechanism"], section.get("phase")
+        if name in texts:
+            raw = _odeum.Mechanism.of_text(name, texts[name], phase)
+        else:
+            raw = _odeum.Mechanism.read(name, section.get("thermo"), phase, section.get("include", []))
+        self._raw = raw
+        self.name: str = raw.name or Path(name).stem
+        self.species_names: tuple[str, ...] = tuple(raw.species_names)
+        self.element_names: tuple[str, ...] = tuple(raw.element_names)
+        self.reaction_equations: tuple[str, ...] = tuple(raw.reaction_equations)
+        self.molecular_weights: Floats = np.asarray(raw.molecular_weights)
+        self.temperature_bounds: tuple[float, float] = raw.temperature_bounds
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self)._made, (self._section, self._texts))
+
+    def __repr__(self) -> str:
+        size = f"{self.n_species} species, {self.n_reactions} reactions"
+        return f"<odeum.Mechanism {self.name!r}: {size}>"
+
+    @property
+    def n_species(self) -> int:
+        return len(self.species_names)
+
+    @property
+    def n_reactions(self) -> int:
+        return len(self.reaction_equations)
+
+    def species_index(self, species: str) -> int:
+        """The place of a species along the last axis of mass fractions."""
+        return int(np.flatnonzero(amounts("species", {species: 1.0}, self.species_names))[0])
+
+    # Compositions
+
+    def mass_fractions(self, X: Composition | Any) -> Floats:
+        """Mass fractions [*batch, species] of mole fractions, or of any amounts in kmol."""
+        X = scaled("X", amounts("X", X, self.species_names))
+        return scaled("X", X * self.molecular_weights)
+
+    def mole_fractions(self, Y: Composition | Any) -> Floats:
+        """Mole fractions [*batch, species] of mass fractions, or of any masses."""
+        Y = scaled("Y", amounts("Y", Y, self.species_names))
+        return scaled("Y", Y / self.molecular_weights)
+
+    def at_equivalence_ratio(self, phi: Any, fuel: Composition | Any, oxidizer: Composition | Any) -> Floats:
+        """Mass fractions [*phi, species] of a fuel in an oxidizer, both given in amounts of species [kmol]."""
+        phi = finite("phi", phi)
+        rows = [
+            amounts(name, value, self.species_names)
+            for name, value in (("fuel", fuel), ("oxidizer", oxidizer))
+        ]
+        try:
+            found = self._raw.at_equivalence_ratio(phi.ravel().tolist(), *(row.tolist() for row in rows))
+        except ValueError as error:
+            raise InputError(
+                "phi, fuel, oxidizer", str(error), "give a fuel, an oxidizer, and phi not below zero"
+            )
+        return np.asarray(found).reshape(*phi.shape, self.n_species)
+
+    # Thermodynamics
+
+    def density(self, T: Any, p: Any, Y: Any) -> Any:
+        """Density [kg/m3]."""
+        return self._evaluate("density", T, p, Y)
+
+    def mean_molecular_weight(self, Y: Any) -> Any:
+        """Mean molar mass [kg/kmol]."""
+        return self._evaluate("mean_molecular_weight", 1000.0, _odeum.ATM, Y)
+
+    def cp_mass(self, T: Any, Y: Any) -> Any:
+        """Heat capacity at constant pressure [J/kg/K]."""
+        return self._evaluate("cp_mass", T, _odeum.ATM, Y)
+
+    def cv_mass(self, T: Any, Y: Any) -> Any:
+        """Heat capacity at constant volume [J/kg/K]."""
+        return self._evaluate("cv_mass", T, _odeum.ATM, Y)
+
+    def enthalpy_mass(self, T: Any, Y: Any) -> Any:
+        """Enthalpy, with enthalpies of formation [J/kg]."""
+        return self._evaluate("enthalpy_mass", T, _odeum.ATM, Y)
+
+    def int_energy_mass(self, T: Any, Y: Any) -> Any:
+        """Internal energy [J/kg]."""
+        return self._evaluate("int_energy_mass", T, _odeum.ATM, Y)
+
+    def partial_molar_cp(self, T: Any) -> Any:
+        """Heat capacities of the species at constant pressure [J/kmol/K]."""
+        return self._evaluate("partial_molar_cp", T, _odeum.ATM, None)
+
+    def partial_molar_enthalpies(self, T: Any) -> Any:
+        """Enthalpies of the species [J/kmol]."""
+        return self._evaluate("partial_molar_enthalpies", T, _odeum.ATM, None)
+
+    # Rates
+
+    def net_production_rates(self, T: Any, p: Any, Y: Any) -> Any:
+        """Net production rates of the species [kmol/m3/s]."""
+        return self._evaluate("net_production_rates", T, p, Y)
+
+    def heat_release_rate(self, T: Any, p: Any, Y: Any) -> Any:
+        """Heat release rate, the negative sum of enthalpies times production rates [W/m3]."""
+        return self._evaluate("heat_release_rate", T, p, Y)
+
+    def forward_rate_constants(self, T: Any, p: Any, Y: Any) -> Any:
+        """Forward rate constants, without the concentration of third bodies [kmol, m3, s]."""
+        return self._evaluate("forward_rate_constants", T, p, Y)
+
+    def equilibrium_constants(self, T: Any) -> Any:
+        """Equilibrium constants in concentrations, of irreversible reactions too [kmol, m3]."""
+        return self._evaluate("equilibrium_constants", T, _odeum.ATM, None)
+
+    def forward_rates_of_progress(self, T: Any, p: Any, Y: Any) -> Any:
+        """Forward rates of progress of the reactions [kmol/m3/s]."""
+        return self._evaluate("forward_rates_of_progress", T, p, Y)
+
+    def reverse_rates_of_progress(self, T: Any, p: Any, Y: Any) -> Any:
+        """Reverse rates of progress of the reactions [kmol/m3/s]."""
+        return self._evaluate("reverse_rates_of_progress", T, p, Y)
+
+    def net_rates_of_progress(self, T: Any, p: Any, Y: Any) -> Any:
+        """Net rates of progress of the reactions [kmol/m3/s]."""
+        return self._evaluate("net_rates_of_progress", T, p, Y)
+
+    # Equilibria
+
+    def equilibrate(self, *, T: Any, p: Any, Y: Any, hold: str = "TP") -> GasState:
+        """The equilibria of gases.
+
+        Parameters
+        ----------
+        T, p, Y
+            The gases before.
+        hold : {"TP", "HP"}
+            What stays: temperature and pressure, or enthalpy and pressure (adiabatic flames).
+
+        Returns
+        -------
+        GasState
+            NaN where none was found, with an `OdeumWarning`.
+        """
+        if hold not in ("TP", "HP"):
+            raise InputError("hold", repr(hold), 'give "TP" or "HP"')
+        T, p, Y, batch = self._states(T, p, Y)
+        temperatures, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
+        temperatures = np.asarray(temperatures)
+        if failure is not None:
+            number, message, is_input = failure
+            place = tuple(int(k) for k in np.unravel_index(number, batch)) if batch else ()
+            where = f"gas {place}: " if place else ""
+            if is_input:
+                raise InputError("T, p, Y", f"{where}{message}", "give a gas that the mechanism can describe")
+            count = int(np.isnan(temperatures).sum())
+            warnings.warn(
+                f"{count:,} equilibria were not found; {where}{message}", OdeumWarning, stacklevel=2
+            )
+        shape = (*batch, self.n_species)
+        return GasState(
+            temperatures.reshape(batch)[()], p.reshape(batch)[()], np.asarray(fractions).reshape(shape)
+        )
+
+    # Reactors
+
+    def reactor(self, kind: str = "constant volume", **options: Any) -> Reactor:
+        """A closed, homogeneous reactor of this gas; see `Reactor`."""
+        from odeum.chemistry.reactor import Reactor
+
+        return Reactor(self, kind, **options)
+
+    def integrator(self, kind: str = "constant pressure", *, cells: int, **options: Any) -> Integrator:
+        """Integrates the reactions in the cells of a flow code; see `Integrator`."""
+        from odeum.chemistry.integrator import Integrator
+
+        return Integrator(self, kind, cells=cells, **options)
+
+    def _states(self, T: Any, p: Any, Y: Any) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:
+        """Temperatures and pressures [M], mass fractions [M, species], and the shape of the batch."""
+        T, p = _positive("T", T), _positive("p", p)
+        if Y is None:
+            Y = np.zeros(self.n_species)
+        else:
+            given = amounts("Y", Y, self.species_names)
+            Y = scaled("Y", given) if isinstance(Y, (str, Mapping)) else given
+        try:
+            batch = np.broadcast_shapes(T.shape, p.shape, Y.shape[:-1])
+        except ValueError:
+            found = f"the shapes {T.shape}, {p.shape} and {Y.shape}"
+            raise InputError(
+                "T, p, Y", found, "give shapes that broadcast, Y with the species last"
+            ) from None
+        size = int(np.prod(batch, dtype=object)) if batch else 1
+        T, p = (np.broadcast_to(x, batch).reshape(size) for x in (T, p))
+        if Y.ndim > 1:
+            Y = np.broadcast_to(Y, (*batch, self.n_species)).reshape(size, self.n_species)
+        return T, p, np.broadcast_to(Y, (size, self.n_species)), batch
+
+    def _evaluate(self, name: str, T: Any, p: Any, Y: Any) -> Any:
+        T, p, Y, batch = self._states(T, p, Y)
+        found = np.asarray(self._raw.evaluate(name, T, p, Y))
+        return found.reshape((*batch, *found.shape[1:]))[()]
+
+
+def _positive(field: str, value: Any) -> Floats:
+    array = finite(field, value)
+    if not (array > 0.0).all():
+        found = array.flat[int(np.argmax(array.ravel() <= 0.0))]
+        raise InputError(field, str(found), "give numbers above zero")
+    return array

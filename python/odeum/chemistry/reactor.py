@@ -1,0 +1,153 @@
+"""Closed, homogeneous reactors: a mechanism as a system of equations."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from odeum._case import Document, EnsembleCase
+from odeum._options import plain
+from odeum.chemistry.composition import by_name
+from odeum.chemistry.mechanism import Mechanism
+from odeum.errors import InputError
+from odeum.runs import Runs
+from odeum.system import System
+
+if TYPE_CHECKING:
+    import xarray
+
+# Mechanisms are stiff, and ignitions grow from traces.
+METHOD = "rodas5p"
+ATOL = 1e-15
+
+_COMPOSITIONS = ("fuel", "oxidizer", "mole_fractions", "mass_fractions", "moles", "masses")
+_PROBE: Document = {
+    "time": {"span": [0.0, 1.0]},
+    "method": {"name": METHOD},
+    "tolerance": {"rtol": 1e-6, "atol": ATOL},
+}
+
+
+def section_of(mechanism: Mechanism, kind: str, keys: Mapping[str, Any]) -> Document:
+    """The section ``[system]`` of a case with a reactor; compositions may be text."""
+    section: Document = {**mechanism._section, "reactor": kind}
+    for key, value in keys.items():
+        section[key] = by_name(key, value) if key in _COMPOSITIONS else plain(key, value)
+    return section
+
+
+class Reactor(System):
+    """A closed, homogeneous reactor of ideal gas.
+
+    Its state is the temperature ``T`` [K], the mass fractions of the species by their names, and the amount of
+    substance per mass ``m`` [kmol/kg]. An ensemble varies ``T`` [K], the pressure ``p`` [Pa], and the equivalence
+    ratio ``phi`` of a fuel and an oxidizer, or the amounts of the species.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    kind : {"constant volume", "constant pressure"}
+    fuel, oxidizer : str or dict
+        Amounts of their species [kmol], as ``"O2:1, N2:3.76"``; `sweep` and the others take them too.
+    mole_fractions, mass_fractions, moles, masses : str or dict
+        Or what the gas is made of, in one of these ways. Without any, columns give mass fractions by species.
+    **keys
+        Other keys of ``[system]`` in a case file: `energy` ("adiabatic", "isothermal"), `temperature` [K],
+        `pressure` [Pa], `equivalence_ratio`, `temperature_margin` [K], `jacobian`.
+
+    Examples
+    --------
+    >>> import odeum as od
+    >>> gas = od.Mechanism("mechanisms/hydrogen-burke-2012.yaml")
+    >>> air = "O2:1, N2:3.76"
+    >>> runs = gas.reactor("constant volume").sweep(T=[1000.0, 1200.0], phi=[0.5, 1.0, 2.0], fuel="H2", oxidizer=air)
+    >>> runs.shape
+    (2, 3)
+    """
+
+    def __init__(self, mechanism: Mechanism, kind: str = "constant volume", **keys: Any) -> None:
+        self.mechanism = mechanism
+        self.kind = kind
+        self._keys = {key: value for key, value in keys.items() if value is not None}
+        self._set(section_of(mechanism, kind, self._keys), mechanism._texts)
+
+    def _set(self, section: Document, mechanisms: Mapping[str, str] | None = None, folder: str = ".") -> None:
+        self.section = section
+        self.mechanisms = dict(mechanisms or {})
+        self.folder = folder
+        case = self.case(_PROBE)
+        # A reactor without a composition gets it from columns.
+        columns = {"T": np.array([1000.0])}
+        opened = EnsembleCase(case.document, case.folder, columns, case.mechanisms).open()
+        self.title = opened.title
+        self.states = tuple(opened.states)
+        self.parameters = tuple(opened.parameters)
+        self.variables = dict(opened.variables)
+        self.is_direct = opened.is_direct
+        self._opened = {}
+
+    def runs(self) -> ReactorRuns:
+        return ReactorRuns(self)
+
+    def sweep(self, **axes: Any) -> ReactorRuns:
+        """All combinations of values; see `System.sweep`. Takes `fuel`, `oxidizer` and other compositions too."""
+        return self._of(axes).runs().sweep(**axes)
+
+    def __call__(self, **columns: Any) -> ReactorRuns:
+        return self._of(columns).runs()(**columns)
+
+    def _of(self, arguments: dict[str, Any]) -> Reactor:
+        """The reactor of the compositions among the arguments, from which they are taken."""
+        given = {key: arguments.pop(key) for key in _COMPOSITIONS if key in arguments}
+        return Reactor(self.mechanism, self.kind, **{**self._keys, **given}) if given else self
+
+    def __repr__(self) -> str:
+        return f"<odeum.Reactor: {self.title}>"
+
+
+class ReactorRuns(Runs):
+    """An ensemble of reactors; see `Runs`. The method is ``rodas5p`` and `atol` 1e-15 unless said."""
+
+    system: Reactor
+
+    def sweep(self, **axes: Any) -> ReactorRuns:
+        runs = super().sweep(**axes)
+        assert isinstance(runs, ReactorRuns)
+        return runs
+
+    def __call__(self, **columns: Any) -> ReactorRuns:
+        runs = super().__call__(**columns)
+        assert isinstance(runs, ReactorRuns)
+        return runs
+
+    def case(self, span: Any = None, **options: Any) -> EnsembleCase:
+        usual: dict[str, Any] = {"method": METHOD}
+        if options.get("norm") != "state-and-rate":
+            usual["atol"] = ATOL
+        return super().case(span, **{**usual, **options})
+
+    def ignition_delay(self, by: Any = None, until: float = 1.0, **options: Any) -> xarray.DataArray:
+        """Ignition delays [s] along the axes of the ensemble; see `odeum.ignition_delay`."""
+        from odeum.chemistry.ignition import ignition_delay
+
+        return ignition_delay(self, by, until, **options)
+
+    def to_toml(self, path: str | Path | None = None, span: Any = None, **options: Any) -> str:
+        """The case file of this ensemble; see `Runs.to_toml`. A mechanism without a file is written beside it."""
+        if not self.system.mechanisms:
+            return super().to_toml(path, span, **options)
+        if path is None:
+            raise InputError("path", "None, with a mechanism in memory", "give the path of the case file")
+        runs, system = copy.copy(self), copy.copy(self.system)
+        ((name, text),) = system.mechanisms.items()
+        file = Path(path).with_suffix(".mechanism.yaml")
+        system.section = {**system.section, "mechanism": file.name}
+        system.mechanisms = {file.name: text}
+        runs.system = system
+        written = super(ReactorRuns, runs).to_toml(path, span, **options)
+        file.write_text(text)
+        return written

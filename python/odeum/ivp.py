@@ -1,0 +1,246 @@
+"""`solve_ivp` with SciPy's signature and a batch axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odeum import _options
+from odeum._convert import Floats, finite
+from odeum._progress import Progress
+from odeum.errors import InputError
+from odeum.runs import Axis
+from odeum.solution import Solution
+from odeum.statuses import STATUSES
+from odeum.system import System
+
+# What SciPy calls the methods that are here under their own names.
+_METHODS = {"RK45": "dopri5", "Radau": "radau"}
+_LACKING = {"RK23": "dopri5", "DOP853": "vern7", "BDF": "rodas5p", "LSODA": "rodas5p"}
+
+
+@dataclass(frozen=True)
+class IvpResult:
+    """What `solve_ivp` gives: SciPy's names, arrays over the batch.
+
+    Attributes
+    ----------
+    t : ndarray
+        Times [K]: `t_eval`, or start and end.
+    y : ndarray
+        States [*batch, n, K] at `t`; NaN where a system did not get there.
+    status : ndarray or int
+        0: reached the end; -1: failed [*batch].
+    success : ndarray or bool
+    message : ndarray or str
+        How it ended.
+    nfev, njev, nlu : ndarray or int
+        Evaluations of the right-hand side and of its Jacobian, and LU factorisations.
+    solution : Solution
+        All there is to know.
+    """
+
+    t: Floats
+    y: Floats
+    status: Any
+    success: Any
+    message: Any
+    nfev: Any
+    njev: Any
+    nlu: Any
+    solution: Solution
+
+
+def solve_ivp(
+    fun: Callable[..., Any] | System,
+    t_span: Sequence[float],
+    y0: Any,
+    method: str = "RK45",
+    t_eval: Any = None,
+    dense_output: bool = False,
+    events: Any = None,
+    vectorized: bool = False,
+    args: Sequence[Any] = (),
+    *,
+    rtol: float = 1e-3,
+    atol: Any = 1e-6,
+    first_step: float | None = None,
+    max_step: float | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> IvpResult:
+    """Integrates ``dy/dt = fun(t, y, *args)``, for one initial state or for a batch of them.
+
+    As ``scipy.integrate.solve_ivp``, but for three things: `fun` is traced once and never called while systems
+    are integrated (see `System`); `y0` and `args` may have batch axes in front; and without `t_eval` the result
+    has the start and the end alone, not every step.
+
+    Parameters
+    ----------
+    fun : callable or System
+        ``fun(t, y, *args)`` for one system.
+    t_span : (float, float)
+        Start and end.
+    y0 : array_like
+        Initial states [*batch, n].
+    method : str
+        ``"RK45"`` (that is ``dopri5``), ``"Radau"``, or a method of `odeum.methods()`.
+    t_eval : array_like, optional
+        Times at which states are kept [K].
+    args : sequence
+        Parameters, each a number or an array [*batch], which broadcast with the batch of `y0`.
+    rtol, atol : float
+        Tolerances; `atol` may have one for each component [n].
+    first_step, max_step : float, optional
+        Size of the first step, and of the largest.
+    device, threads, progress, **options
+        As `Runs.solve`.
+
+    Returns
+    -------
+    IvpResult
+
+    Examples
+    --------
+    >>> import numpy as np, odeum as od
+    >>> def decay(t, y, k):
+    ...     return -k * y
+    >>> od.solve_ivp(decay, (0, 1), [[1.0], [2.0]], args=([1.0, 2.0],)).y[:, 0, -1].round(3)
+    array([0.368, 0.271])
+    """
+    for name, value in (("dense_output", dense_output), ("events", events)):
+        if value:
+            raise InputError(name, repr(value), "leave it out: there is t_eval, and `until` of Runs.solve")
+    states = finite("y0", y0)
+    if states.ndim == 0 or states.shape[-1] == 0:
+        raise InputError("y0", f"an array of shape {states.shape}", "give states [*batch, n]")
+    if isinstance(args, (str, bytes)) or not isinstance(args, (Sequence, np.ndarray)):
+        raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
+    parameters = [finite(f"args[{k}]", value) for k, value in enumerate(args)]
+    system = _system(fun, states.shape[-1], len(parameters))
+    if method in _LACKING:
+        raise InputError("method", repr(method), f'this method is not here; take "{_LACKING[method]}"')
+    chosen: dict[str, Any] = {"method": _METHODS.get(method, method), "rtol": rtol, **options}
+    if first_step is not None:
+        chosen["first_step"] = first_step
+    if max_step is not None and np.isfinite(max_step):
+        chosen["largest_step"] = max_step
+    if device is not None:
+        chosen["device"] = device
+    chosen["atol"] = _atol(atol, system)
+    times = finite("t_eval", t_eval) if t_eval is not None else None
+    if times is not None:
+        chosen["save"] = times
+    batch, columns = _batch(states, parameters)
+    flat = np.broadcast_to(states, (*batch, states.shape[-1])).reshape(-1, states.shape[-1])
+    rows = [np.broadcast_to(column, batch).reshape(-1) for column in columns]
+    shared = all(column.ndim == 0 for column in columns)
+    given = np.array([column.reshape(()) for column in columns]) if shared else np.array(rows)
+    case = system.case(_options.document(system, t_span, chosen))
+    axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
+    starts = np.ascontiguousarray(flat.T)
+    parts = np.ascontiguousarray(given.reshape(len(columns), -1) if columns else np.empty((0, 1)))
+    solution = system._solve_arrays(case, starts, parts, axes, threads, progress)
+    return _result(solution, t_span, times, flat, batch)
+
+
+def _result(
+    solution: Solution, t_span: Sequence[float], times: Floats | None, start: Floats, batch: tuple[int, ...]
+) -> IvpResult:
+    if times is None:
+        t = np.array([float(t) for t in t_span])
+        ends = np.where(solution.success.reshape(-1, 1), solution.states.T, np.nan)
+        y = np.stack([start, ends], axis=-1)
+    else:
+        t, y = times, solution.saved_states.transpose(2, 1, 0)
+    y = y.reshape(*batch, *y.shape[1:])
+    counts = solution.counts
+
+    def each(values: NDArray[Any]) -> Any:
+        """One value where there is no batch."""
+        return values if batch else values.item()
+
+    return IvpResult(
+        t=t,
+        y=y,
+        status=each(np.where(solution.success, 0, -1)),
+        success=each(solution.success),
+        message=each(_MESSAGES[solution.status.ravel()].reshape(batch)),
+        nfev=each(counts["nfev"]),
+        njev=each(counts["njev"]),
+        nlu=each(counts["nlu"]),
+        solution=solution,
+    )
+
+
+_MESSAGES = np.array([status.name for status in STATUSES])
+
+
+def _atol(atol: Any, system: System) -> Any:
+    array = finite("atol", atol)
+    if array.ndim == 0:
+        return float(array)
+    if array.shape != (len(system.states),):
+        raise InputError(
+            "atol", f"an array of shape {array.shape}", f"give one number, or {len(system.states)}"
+        )
+    return {name: float(value) for name, value in zip(system.states, array, strict=True)}
+
+
+def _batch(states: Floats, parameters: list[Floats]) -> tuple[tuple[int, ...], list[Floats]]:
+    try:
+        batch = np.broadcast_shapes(states.shape[:-1], *(column.shape for column in parameters))
+    except ValueError as error:
+        found = ", ".join(str(column.shape) for column in parameters)
+        raise InputError(
+            "args",
+            f"shapes {found} beside y0 of {states.shape}",
+            "give arrays that broadcast with the batch of y0",
+        ) from error
+    return batch, parameters
+
+
+def _system(fun: Any, n: int, m: int) -> System:
+    if isinstance(fun, System):
+        wanted = (len(fun.states), len(fun.parameters))
+        if (n, m) != wanted:
+            found = f"{n} components and {m} args"
+            raise InputError("y0", found, f"the system has {wanted[0]} states and {wanted[1]} parameters")
+        return fun
+    return _traced(fun, n, m)
+
+
+def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
+    """Traced in every call, since what a function reads beside its arguments may have changed; its system, and
+    the solvers that this keeps, are those of the last call with the same equations."""
+    from odeum._trace import trace
+
+    if not callable(fun):
+        raise InputError("fun", type(fun).__name__, "give a function of (t, y, *args), or an odeum.System")
+    states, parameters = [f"y{i}" for i in range(n)], [f"p{j}" for j in range(m)]
+    # Parameters are told by their place, whatever they are called.
+    equations = trace(lambda t, y, *args: fun(t, y, *args), states, parameters, check=fun not in _CHECKED)
+    _CHECKED.add(fun)
+    texts = (tuple(equations.equations.items()), tuple(equations.definitions.items()))
+    return _system_of(texts, m)
+
+
+# Functions whose equations were compared with them once.
+_CHECKED: WeakSet[Callable[..., Any]] = WeakSet()
+
+
+@lru_cache(maxsize=64)
+def _system_of(texts: tuple[tuple[tuple[str, str], ...], ...], m: int) -> System:
+    equations, definitions = (dict(pairs) for pairs in texts)
+    states = dict.fromkeys(equations, 0.0)
+    return System.from_text(
+        equations, states=states, parameters={f"p{j}": 0.0 for j in range(m)}, definitions=definitions
+    )

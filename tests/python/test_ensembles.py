@@ -1,0 +1,282 @@
+"""Systems from text, ensembles, solutions."""
+
+import pickle
+import signal
+import threading
+import time
+import tomllib
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import odeum as od
+
+TEXT = {"x": "v", "v": "mu * (1 - x^2) * v - x"}
+
+
+def van_der_pol() -> od.System:
+    return od.System.from_text(TEXT, states={"x": 2.0, "v": 0.0}, parameters={"mu": 1.0})
+
+
+def scipy_end(mu: float, x: float, end: float) -> np.ndarray:
+    def rhs(t, y):
+        return [y[1], mu * (1 - y[0] ** 2) * y[1] - y[0]]
+
+    return solve_ivp(rhs, (0, end), [x, 0.0], method="LSODA", rtol=1e-11, atol=1e-12).y[:, -1]
+
+
+def test_a_sweep_agrees_with_scipy():
+    mu, x = np.array([0.5, 3.0, 8.0]), np.array([-1.0, 0.5])
+    solution = van_der_pol().sweep(mu=mu, x=x).solve((0, 7), rtol=1e-9, atol=1e-11)
+    assert solution.shape == (3, 2) and solution.y.shape == (3, 2, 2) and solution.success.all()
+    for i, m in enumerate(mu):
+        for j, x0 in enumerate(x):
+            np.testing.assert_allclose(solution.y[i, j], scipy_end(m, x0, 7), atol=2e-7)
+
+
+def test_pairs_take_arrays_of_one_length_and_numbers():
+    runs = van_der_pol()(mu=[1.0, 2.0, 3.0], x=0.5)
+    assert runs.shape == (3,) and [axis.name for axis in runs.axes] == ["run"]
+    solution = runs.solve((0, 3), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(solution.y[2], scipy_end(3.0, 0.5, 3), atol=1e-7)
+    assert van_der_pol()(mu=5.0).solve((0, 1)).shape == ()
+
+
+def test_a_table_may_give_each_system_its_span():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"x": [1.0, 2.0], "t_start": [0.0, 1.0], "t_end": [2.0, 1.5]})
+    solution = van_der_pol().table(table).solve()
+    np.testing.assert_array_equal(solution.t, [2.0, 1.5])
+    short = van_der_pol()(x=2.0).solve((1.0, 1.5))
+    np.testing.assert_array_equal(solution.y[1], short.y)
+
+
+def test_states_are_saved_at_given_times():
+    times = np.linspace(0, 5, 11)
+    solution = van_der_pol().sweep(mu=[1.0, 2.0]).solve((0, 5), save=times, rtol=1e-9, atol=1e-11)
+    assert solution.saved.shape == (2, 11, 2) and solution.saved_states.shape == (11, 2, 2)
+    np.testing.assert_array_equal(solution.save_times, times)
+    np.testing.assert_array_equal(solution.saved[:, -1], solution.y)
+    np.testing.assert_array_equal(solution.n_saved, [11, 11])
+    counted = van_der_pol().solve((0, 5), save=11)
+    np.testing.assert_allclose(counted.save_times, times, rtol=1e-15)
+
+
+def test_states_are_views_of_what_was_computed():
+    solution = van_der_pol().sweep(mu=[1.0, 2.0, 3.0]).solve((0, 1))
+    assert np.shares_memory(solution.y, solution.states) and solution.states.flags.c_contiguous
+    np.testing.assert_array_equal(solution["v"], solution.y[:, 1])
+
+
+def test_every_way_to_an_answer_gives_the_same_bits():
+    system, mu = van_der_pol(), np.linspace(0.5, 4.0, 9)
+    whole = system.sweep(mu=mu).solve((0, 6))
+    pairs = system(mu=mu).solve((0, 6))
+    parts = od.concat([part.solve((0, 6)) for part in system.sweep(mu=mu).split(4)])
+    alone = np.array([system(mu=m).solve((0, 6)).y for m in mu])
+    spans = system(mu=mu, t_start=0.0, t_end=6.0).solve()
+    for other in (pairs.y, parts.y, alone, spans.y):
+        np.testing.assert_array_equal(other, whole.y)
+    # The solver that was kept serves other spans.
+    np.testing.assert_array_equal(system(mu=mu).solve((0, 6)).y, whole.y)
+
+
+def test_perturbations_depend_on_seed_and_number_alone():
+    runs = (van_der_pol() * 100).perturb("states", relative=1e-2, seed=3)
+    solution = runs.solve((0, 1))
+    starts = runs.values("x")
+    assert starts.shape == (100,) and np.all(np.abs(starts / 2.0 - 1) <= 1e-2) and np.ptp(starts) > 1e-2
+    parts = od.concat([part.solve((0, 1)) for part in runs.split(3)])
+    np.testing.assert_array_equal(parts.y, solution.y)
+    other = (van_der_pol() * 100).perturb("states", relative=1e-2, seed=4).values("x")
+    assert not np.array_equal(other, starts)
+
+
+def test_failures_are_data_and_can_be_tried_again():
+    solution = van_der_pol()(mu=[1.0, 2.0, 1000.0]).solve((0, 20), max_steps=300)
+    assert solution.failed.tolist() == [False, False, True]
+    assert solution.summary() == {"success": 2, "too many steps": 1}
+    assert np.isfinite(solution.y).all() and solution.t[2] < 20
+    with pytest.raises(od.SolveError, match="too many steps .* system 2.*max_steps") as caught:
+        solution.raise_if_failed()
+    assert caught.value.systems == (2,)
+    again = solution.retry(method="radau", max_steps=100_000)
+    assert again.success.all() and again.raise_if_failed() is again
+    np.testing.assert_array_equal(again.y[:2], solution.y[:2])
+    np.testing.assert_allclose(again.y[2], scipy_end(1000.0, 2.0, 20), rtol=1e-3)
+    assert solution.failed[2], "a retry changes nothing of the solution it comes from"
+
+
+def test_levels_end_systems():
+    solution = van_der_pol().sweep(mu=[1.0, 2.0]).solve((0, 20), until={"x": {"falls_to": 0.0}})
+    assert solution.summary() == {"terminal event": 2} and solution.success.all()
+    np.testing.assert_allclose(solution["x"], 0.0, atol=1e-5)
+
+
+def test_an_xarray_has_axes_statuses_and_the_case():
+    pytest.importorskip("xarray")
+    mu, x = np.geomspace(0.1, 10, 4), np.linspace(-2, 2, 3)
+    solution = van_der_pol().sweep(mu=mu, x=x).solve((0, 5), save=[1.0, 5.0])
+    dataset = solution.to_xarray()
+    assert dataset["x"].dims == ("mu", "x0", "t")
+    np.testing.assert_array_equal(dataset["x"].sel(mu=mu[2], x0=x[1], t=5.0), solution["x"][2, 1])
+    assert dataset["status"].attrs["flag_meanings"].split()[:2] == ["success", "too_many_steps"]
+    assert tomllib.loads(dataset.attrs["case"])["method"]["name"] == "tsit5"
+    named = od.System.from_text({"status": "-status"}, states={"status": 1.0}).solve((0, 1)).to_xarray()
+    assert named["status"].item() == pytest.approx(np.exp(-1), rel=1e-5) and named["status_"].item() == 0
+
+
+def test_solutions_and_ensembles_survive_pickling():
+    runs = van_der_pol().sweep(mu=[1.0, 1000.0])
+    solution = runs.solve((0, 20), max_steps=300)
+    copy = pickle.loads(pickle.dumps(solution))
+    np.testing.assert_array_equal(copy.y, solution.y)
+    assert copy.retry(method="radau").success.all()
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(runs)).solve((0, 20), max_steps=300).y, solution.y
+    )
+    for error in (od.InputError("a", "b", "c"), od.SolveError("why", (1,))):
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_a_case_file_gives_the_same_answer(tmp_path):
+    runs = van_der_pol().sweep(mu=[1.0, 2.0]).perturb("x", absolute=0.1, seed=7) * 3
+    solution = runs.solve((0, 4), method="rodas4", rtol=1e-8, save=[1.0, 4.0])
+    path = tmp_path / "case.toml"
+    text = runs.to_toml(path, (0, 4), method="rodas4", rtol=1e-8, save=[1.0, 4.0])
+    assert path.read_text() == text
+    again = od.run(path)
+    np.testing.assert_array_equal(again.y, solution.y)
+    assert [axis.name for axis in again.axes] == ["mu", "copy"]
+    columns = van_der_pol()(mu=[1.0, 2.0], x=[0.5, 0.25])
+    columns.to_toml(tmp_path / "columns.toml", (0, 4))
+    np.testing.assert_array_equal(od.run(tmp_path / "columns.toml").y, columns.solve((0, 4)).y)
+    with pytest.raises(od.InputError, match="path"):
+        columns.to_toml(None, (0, 4))
+
+
+def test_built_in_problems_have_their_own_span():
+    lorenz = od.System.problem("lorenz")
+    assert lorenz.states == ("x", "y", "z") and lorenz.parameters == ("sigma", "rho", "beta")
+    assert lorenz.equations is None and lorenz.solve().success.all()
+
+
+def test_single_precision():
+    solution = van_der_pol().solve((0, 5), precision="f32", rtol=1e-4, atol=1e-6)
+    assert solution.states.dtype == np.float32
+    np.testing.assert_allclose(solution.y, scipy_end(1.0, 2.0, 5), atol=1e-3)
+
+
+def test_progress_and_pictures():
+    told = []
+    runs = van_der_pol().sweep(mu=np.linspace(0.5, 4, 20), x=[0.5, 1.0])
+    solution = runs.solve((0, 4), progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (40, 40)
+    assert "40 success" in repr(solution) and "mu 20 x x0 2" in repr(solution)
+    html = solution._repr_html_()
+    assert "success" in html and "nfev" in html and "40" in html
+    if pytest.importorskip("matplotlib"):
+        assert "data:image/png" in html
+        assert solution.plot("v").get_xlabel() == "x0"
+
+
+def test_what_progress_raises_stops_the_run():
+    def stop(done, total):
+        raise RuntimeError("enough")
+
+    runs = van_der_pol().sweep(mu=np.full(20_000, 500.0))
+    with pytest.raises(RuntimeError, match="enough"):
+        runs.solve((0, 2000), max_steps=10_000_000, progress=stop)
+
+
+def test_ctrl_c_keeps_what_is_finished():
+    mu = np.concatenate([np.full(64, 1.0), np.full(50_000, 1000.0)])
+    runs = van_der_pol()(mu=mu)
+    threading.Timer(0.6, lambda: signal.raise_signal(signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(od.Interrupted) as caught:
+        runs.solve((0, 2000), max_steps=10_000_000)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    partial = caught.value.partial
+    assert partial.status[0] == 0 and "not run" in partial.summary()
+    print(f"came back after {time.monotonic() - began:.2f} s")
+
+
+def test_other_threads_run_while_systems_are_integrated():
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(1)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    van_der_pol().sweep(mu=np.full(2000, 50.0)).solve((0, 200))
+    done.set()
+    thread.join()
+    assert len(ticks) > 20
+
+
+@pytest.mark.parametrize(
+    ("call", "field", "remedy"),
+    [
+        (lambda s: s.solve((0, 1), max_step=0.1), "method.max_step", "max_steps"),
+        (lambda s: s.solve((0, np.nan)), r"span\[1\]", "finite"),
+        (lambda s: s.solve((0, 1, 2)), "span", "start and end"),
+        (lambda s: s.solve(), "time.span", "span"),
+        (lambda s: s.solve((0, 1), method="rk45"), "method.name", "dopri5"),
+        (lambda s: s.solve((0, 1), rtol=-1.0), "tolerance.rtol", "between"),
+        (lambda s: s.solve((0, 1), rtol="small"), "rtol|tolerance", "number"),
+        (lambda s: s.solve((0, 1), save=[0.5, 0.2]), r"time.save\[1\]", "direction"),
+        (lambda s: s.solve((0, 1), save=[[0.5]]), "save", "one axis"),
+        (lambda s: s.solve((0, 1), threads=0), "threads", "one or more"),
+        (lambda s: s.solve((0, 1), threads=True), "threads", "one or more"),
+        (lambda s: s.solve((0, 1), precision="f16"), "run.precision", "f32"),
+        (lambda s: s.solve((0, 1), device="tpu"), "run.device", "cpu"),
+        (lambda s: s.solve((0, 1), until={"z": {"rises_to": 1.0}}), "until", "x"),
+        (lambda s: s.solve((0, 1), progress="yes"), "progress", "callable"),
+        (lambda s: s.sweep(k=[1.0]), "k", "there are x, v, mu"),
+        (lambda s: s.sweep(mu=[[1.0]]), "mu", "one axis"),
+        (lambda s: s.sweep(mu=[]), "mu", "one axis"),
+        (lambda s: s.sweep(mu=["a"]), "mu", "real numbers"),
+        (lambda s: s.sweep(mu=[1.0, np.inf]), r"mu\[1\]", "finite"),
+        (lambda s: s.sweep(mu=[1.0]).sweep(mu=[2.0]), "mu", "once"),
+        (lambda s: s.sweep(mu=[1 + 2j]), "mu", "real numbers"),
+        (lambda s: s.sweep(mu=[object()]), "mu", "real numbers"),
+        (lambda s: s.sweep(mu=[[1.0], [1.0, 2.0]]), "mu", "numbers"),
+        (lambda s: s(mu=[1.0], x=[1.0, 2.0]), "columns", "equal length"),
+        (lambda s: s.table([1.0]), "table", "mapping"),
+        (lambda s: s * 0, "copies", "one or more"),
+        (lambda s: s.perturb("z", relative=0.1).solve((0, 1)), "z", "x"),
+        (lambda s: s.perturb("x").solve((0, 1)), "perturb", "relative"),
+        (lambda s: s.runs().split(2), "parts", "1 to 1"),
+        (lambda s: s.solve((0, 1))["z"], "state", "x, v"),
+        (lambda s: od.System.from_text({"x": "-k"}, states={"x": 1.0}), "k", ""),
+        (lambda s: od.System.from_text({"x": "-x +"}, states={"x": 1.0}), "x", ""),
+        (lambda s: od.System.from_text({}, states={}), "states", "name each state"),
+        (lambda s: od.System.from_text({"x": "-x"}, states={"x": "one"}), "states.x", "real"),
+        (lambda s: od.System.from_text({"x": "-x"}, states=[1.0]), "states", "names"),
+        (lambda s: od.System.problem("lorentz"), "problem", "lorenz"),
+        (lambda s: od.run("nowhere.toml"), "", "nowhere.toml"),
+        (lambda s: od.concat([]), "solutions", "one at least"),
+    ],
+)
+def test_bad_input_names_field_and_remedy(call, field, remedy):
+    import re
+
+    with pytest.raises(od.InputError) as caught:
+        call(van_der_pol())
+    error = caught.value
+    assert re.search(field, f"{error.field} {error}"), (error.field, str(error))
+    assert remedy in str(error), str(error)
+
+
+def test_a_gpu_that_is_not_there_is_said():
+    if od._odeum.methods() and od._nvrtc.load() and __import__("ctypes.util").util.find_library("cuda"):
+        pytest.skip("a GPU is there")
+    with pytest.raises(od.DeviceError, match="driver"):
+        van_der_pol().solve((0, 1), device="cuda")

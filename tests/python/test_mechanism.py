@@ -1,0 +1,245 @@
+"""Mechanisms: what they read, and thermodynamics and rates beside Cantera's."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import odeum as od
+
+ct = pytest.importorskip("cantera")
+
+ROOT = Path(__file__).resolve().parents[2]
+HYDROGEN = ROOT / "mechanisms" / "hydrogen-burke-2012.yaml"
+GRI = ROOT.parent / "shared" / "mechanisms" / "grimech30"
+AIR = "O2:1, N2:3.76"
+
+STATE = ["density", "heat_release_rate"]
+SPECIES = ["net_production_rates"]
+REACTION = ["forward_rate_constants", "forward_rates_of_progress"]
+
+
+def shared(path: Path) -> Path:
+    if not path.exists():
+        pytest.skip(f"there is no {path}: the data shared beside the repository are absent")
+    return path
+
+
+@pytest.fixture(scope="module", params=["hydrogen", "gri"])
+def pair(request):
+    path = HYDROGEN if request.param == "hydrogen" else shared(GRI / "grimech30.yaml")
+    return od.Mechanism(path), ct.Solution(str(path))
+
+
+def states(gas, count, seed=7):
+    """Random gases within the data of a mechanism."""
+    random = np.random.default_rng(seed)
+    low, high = gas.temperature_bounds
+    T = random.uniform(low, high, count)
+    p = 10.0 ** random.uniform(4.0, 7.0, count)
+    return T, p, random.dirichlet(np.ones(gas.n_species), count)
+
+
+def of_cantera(solution, name, T, p, Y):
+    values = []
+    for state in zip(T, p, Y, strict=True):
+        solution.TPY = state
+        values.append(np.copy(getattr(solution, name)))
+    return np.array(values)
+
+
+def test_names_and_sizes_are_those_of_cantera(pair):
+    gas, solution = pair
+    assert gas.species_names == tuple(solution.species_names)
+    assert gas.element_names == tuple(solution.element_names)
+    assert (gas.n_species, gas.n_reactions) == (solution.n_species, solution.n_reactions)
+    assert len(gas.reaction_equations) == gas.n_reactions
+    np.testing.assert_allclose(gas.molecular_weights, solution.molecular_weights, rtol=1e-9)
+    assert gas.species_index("N2") == solution.species_index("N2")
+    assert f"{gas.n_species} species" in repr(gas)
+
+
+@pytest.mark.parametrize("name", STATE + SPECIES + REACTION)
+def test_rates_are_those_of_cantera(pair, name):
+    gas, solution = pair
+    T, p, Y = states(gas, 60)
+    ours, theirs = getattr(gas, name)(T, p, Y), of_cantera(solution, name, T, p, Y)
+    # Sums of terms that cancel are compared with the largest of their kind.
+    scale = np.abs(theirs).max(axis=1, keepdims=True) if name in SPECIES else np.abs(theirs)
+    assert ours.shape == theirs.shape
+    assert (np.abs(ours - theirs) <= 1e-10 * scale).all()
+
+
+def test_rates_of_progress_are_those_of_cantera(pair):
+    gas, solution = pair
+    T, p, Y = states(gas, 60)
+    forward = of_cantera(solution, "forward_rates_of_progress", T, p, Y)
+    for name in ("reverse_rates_of_progress", "net_rates_of_progress"):
+        theirs = of_cantera(solution, name, T, p, Y)
+        # They are differences: they have the rounding of the larger direction.
+        scale = np.maximum(np.abs(forward), np.abs(theirs))
+        assert (np.abs(getattr(gas, name)(T, p, Y) - theirs) <= 1e-10 * scale).all(), name
+    difference = gas.forward_rates_of_progress(T, p, Y) - gas.reverse_rates_of_progress(T, p, Y)
+    np.testing.assert_allclose(gas.net_rates_of_progress(T, p, Y), difference, rtol=1e-12)
+
+
+def test_thermodynamics_are_those_of_cantera(pair):
+    gas, solution = pair
+    T, p, Y = states(gas, 60)
+    for name in ("cp_mass", "cv_mass", "enthalpy_mass", "int_energy_mass"):
+        theirs = of_cantera(solution, name, T, p, Y)
+        scale = np.abs(theirs) + 1e4 * (name in ("enthalpy_mass", "int_energy_mass"))
+        assert (np.abs(getattr(gas, name)(T, Y) - theirs) <= 1e-10 * scale).all(), name
+    for name in ("partial_molar_cp", "partial_molar_enthalpies"):
+        theirs = of_cantera(solution, name, T, p, Y)
+        np.testing.assert_allclose(getattr(gas, name)(T), theirs, rtol=1e-10, atol=1e-2)
+    theirs = of_cantera(solution, "equilibrium_constants", T, p, Y)
+    np.testing.assert_allclose(gas.equilibrium_constants(T), theirs, rtol=1e-9)
+    theirs = of_cantera(solution, "mean_molecular_weight", T, p, Y)
+    np.testing.assert_allclose(gas.mean_molecular_weight(Y), theirs, rtol=1e-9)
+
+
+def test_compositions_are_those_of_cantera(pair):
+    gas, solution = pair
+    fuel = "CH4:0.9, H2:0.1" if "CH4" in gas.species_names else "H2"
+    X = gas.mole_fractions(states(gas, 5)[2])
+    for row in X:
+        solution.X = row
+        np.testing.assert_allclose(gas.mass_fractions(row), solution.Y, rtol=1e-9)
+    phi = np.array([[0.3, 1.0], [2.0, 5.0]])
+    Y = gas.at_equivalence_ratio(phi, fuel, AIR)
+    assert Y.shape == (2, 2, gas.n_species)
+    for place, value in np.ndenumerate(phi):
+        solution.set_equivalence_ratio(value, fuel, AIR)
+        np.testing.assert_allclose(Y[place], solution.Y, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("hold", ["TP", "HP"])
+def test_equilibria_are_those_of_cantera(pair, hold):
+    gas, solution = pair
+    fuel = "CH4" if "CH4" in gas.species_names else "H2"
+    T, phi = np.meshgrid([300.0, 900.0, 1500.0], [0.4, 1.0, 2.5], indexing="ij")
+    p, Y = np.array([1e5, 2e6, 1e4]), gas.at_equivalence_ratio(phi, fuel, AIR)
+    ours = gas.equilibrate(T=T, p=p, Y=Y, hold=hold)
+    assert ours.T.shape == (3, 3) and ours.Y.shape == Y.shape and ours.p[1].tolist() == p.tolist()
+    for place in np.ndindex(3, 3):
+        solution.TPY = T[place], p[place[1]], Y[place]
+        solution.equilibrate(hold, rtol=1e-12)
+        assert ours.T[place] == pytest.approx(solution.T, rel=1e-9)
+        np.testing.assert_allclose(ours.Y[place], solution.Y, rtol=1e-5, atol=1e-10)
+
+
+def test_batches_broadcast_and_one_state_is_a_number():
+    gas = od.Mechanism(HYDROGEN)
+    Y = gas.at_equivalence_ratio([0.5, 1.0, 2.0], "H2", AIR)
+    T = np.array([[1000.0], [1500.0]])
+    rates = gas.net_production_rates(T, od.atm, Y)
+    assert rates.shape == (2, 3, gas.n_species)
+    assert (rates[1, 2] == gas.net_production_rates(1500.0, od.atm, Y[2])).all()
+    # One composition for all, in any memory order.
+    assert (gas.density(np.full(4, 900.0), od.atm, Y[1]) == gas.density(900.0, od.atm, Y[1])).all()
+    assert (gas.net_production_rates(1500.0, od.atm, np.asfortranarray(Y)) == rates[1]).all()
+    assert np.ndim(gas.density(900.0, od.atm, Y[1])) == 0
+    assert gas.net_production_rates(np.empty(0), od.atm, Y[1]).shape == (0, gas.n_species)
+    masses = "H2:0.0285, O2:0.226, N2:0.7455"
+    assert gas.density(900.0, od.atm, masses) == pytest.approx(gas.density(900.0, od.atm, Y[1]), rel=1e-3)
+
+
+def test_many_threads_may_ask_at_once():
+    gas = od.Mechanism(HYDROGEN)
+    T, p, Y = states(gas, 500)
+    expected = gas.net_production_rates(T, p, Y)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(gas.net_production_rates(T, p, Y))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 and all((rates == expected).all() for rates in found)
+
+
+def test_text_cantera_chemkin_and_pickles_give_the_same_rates():
+    gas = od.Mechanism(HYDROGEN)
+    T, p, Y = states(gas, 5)
+    expected = gas.net_production_rates(T, p, Y)
+    text = od.Mechanism.from_text(HYDROGEN.read_text(), name="mine", phase="hydrogen")
+    cantera = od.Mechanism.from_cantera(ct.Solution(str(HYDROGEN)))
+    for other in (text, pickle.loads(pickle.dumps(gas)), pickle.loads(pickle.dumps(text))):
+        assert other.species_names == gas.species_names
+        assert (other.net_production_rates(T, p, Y) == expected).all()
+    np.testing.assert_allclose(cantera.net_production_rates(T, p, Y), expected, rtol=1e-9)
+    files = [shared(GRI / name) for name in ("grimech30.dat", "thermo30.dat", "grimech30.yaml")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", od.OdeumWarning)
+        chemkin = od.Mechanism(files[0], thermo=files[1])
+    yaml = od.Mechanism(files[2])
+    T, p, Y = states(yaml, 5)
+    ours, theirs = chemkin.net_production_rates(T, p, Y), yaml.net_production_rates(T, p, Y)
+    assert (np.abs(ours - theirs) <= 1e-5 * np.abs(theirs).max(axis=1, keepdims=True)).all()
+
+
+def test_problems_of_a_mechanism_come_at_once_with_file_and_line(tmp_path):
+    text = HYDROGEN.read_text()
+    lines = text.splitlines()
+    wrong = text.replace("equation: H + O2 <=> O + OH", "equation: H + O2 <=> O + QQ")
+    if wrong == text:
+        pytest.fail("the mechanism was rewritten: choose another equation")
+    line = next(k for k, (a, b) in enumerate(zip(lines, wrong.splitlines(), strict=True), 1) if a != b)
+    (tmp_path / "wrong.yaml").write_text(wrong)
+    for made in (
+        lambda: od.Mechanism.from_text(wrong, name="mine"),
+        lambda: od.Mechanism(tmp_path / "wrong.yaml"),
+    ):
+        with pytest.raises(od.InputError, match=f":{line}: .*QQ"):
+            made()
+    with pytest.raises(od.InputError, match="nowhere.yaml"):
+        od.Mechanism("nowhere.yaml")
+    with pytest.raises(od.InputError, match="phase"):
+        od.Mechanism(HYDROGEN, phase="none of this name")
+    with pytest.raises(od.InputError, match="solution"):
+        od.Mechanism.from_cantera("gri30.yaml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ((-1.0, 1e5, "H2:1"), "T"),
+        ((np.nan, 1e5, "H2:1"), "T"),
+        ((1000.0, 0.0, "H2:1"), "p"),
+        ((1000.0, 1e5, [1.0, 0.0]), "Y"),
+        ((1000.0, 1e5, "H3:1"), "Y"),
+        ((1000.0, 1e5, "H2:-1"), "Y.H2"),
+        ((1000.0, 1e5, "H2:x"), "Y"),
+        ((1000.0, 1e5, "H2:1, H2:2"), "Y"),
+        ((1000.0, 1e5, ""), "Y"),
+        ((np.ones(3), np.ones(2), "H2:1"), "T, p, Y"),
+        (("hot", 1e5, "H2:1"), "T"),
+    ],
+)
+def test_bad_states_are_refused_by_name(arguments, field):
+    gas = od.Mechanism(HYDROGEN)
+    with pytest.raises(od.InputError) as refused:
+        gas.net_production_rates(*arguments)
+    assert refused.value.field == field
+
+
+def test_bad_equilibria_are_refused_or_nan():
+    gas = od.Mechanism(HYDROGEN)
+    Y = gas.at_equivalence_ratio(1.0, "H2", AIR)
+    with pytest.raises(od.InputError, match="hold"):
+        gas.equilibrate(T=300.0, p=1e5, Y=Y, hold="UV")
+    with pytest.raises(od.InputError, match=r"gas \(1,\).*temperature"):
+        gas.equilibrate(T=[300.0, 20.0], p=1e5, Y=Y)
+    with pytest.raises(od.InputError, match="phi"):
+        gas.at_equivalence_ratio(-1.0, "H2", AIR)
+    with pytest.raises(od.InputError, match="fuel"):
+        gas.at_equivalence_ratio(1.0, "O2", AIR)
+    with pytest.raises(od.InputError, match="X"):
+        gas.mass_fractions(-np.ones(gas.n_species))

@@ -1,0 +1,156 @@
+"""Reactors, and ignition delays beside Cantera's."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import odeum as od
+
+ct = pytest.importorskip("cantera")
+xr = pytest.importorskip("xarray")
+
+ROOT = Path(__file__).resolve().parents[2]
+HYDROGEN = ROOT / "mechanisms" / "hydrogen-burke-2012.yaml"
+AIR = "O2:1, N2:3.76"
+
+
+@pytest.fixture(scope="module")
+def gas():
+    return od.Mechanism(HYDROGEN)
+
+
+def cantera_delay(T, p, phi, kind, rise=400.0, until=1.0):
+    solution = ct.Solution(str(HYDROGEN))
+    solution.TP = T, p
+    solution.set_equivalence_ratio(phi, "H2", AIR)
+    volume = ct.IdealGasReactor if kind == "constant volume" else ct.IdealGasConstPressureReactor
+    reactor = volume(solution, clone=False)
+    network = ct.ReactorNet([reactor])
+    network.rtol, network.atol = 1e-10, 1e-18
+    before = 0.0, T
+    while network.time < until:
+        network.step()
+        now = network.time, reactor.T
+        if now[1] >= T + rise:
+            # Cantera takes steps far shorter than the delay where the temperature rises.
+            return float(np.interp(T + rise, [before[1], now[1]], [before[0], now[0]]))
+        before = now
+    return np.nan
+
+
+@pytest.mark.parametrize("kind", ["constant volume", "constant pressure"])
+def test_ignition_delays_are_those_of_cantera(gas, kind):
+    runs = gas.reactor(kind).sweep(
+        T=[1000.0, 1400.0], p=np.array([1.0, 20.0]) * od.atm, phi=[0.5, 1.0], fuel="H2", oxidizer=AIR
+    )
+    delay = runs.ignition_delay(by=od.rise("T", 400), until=1.0, rtol=1e-8, atol=1e-15)
+    assert delay.dims == ("T0", "p", "phi") and delay.shape == (2, 2, 2)
+    assert delay.attrs["units"] == "s" and delay.T0.attrs["units"] == "K"
+    for place in np.ndindex(*delay.shape):
+        one = delay[place]
+        expected = cantera_delay(float(one.T0), float(one.p), float(one.phi), kind)
+        assert float(one) == pytest.approx(expected, rel=1e-4)
+    assert (delay.status == next(s.number for s in od.STATUSES if s.name == "terminal event")).all()
+
+
+def test_what_does_not_ignite_is_nan(gas):
+    runs = gas.reactor("constant volume").sweep(T=[300.0, 1300.0], fuel="H2", oxidizer=AIR)
+    delay = runs.ignition_delay(until=1e-3)
+    assert np.isnan(delay[0]) and delay[1] < 1e-4
+    assert delay.status[0] == 0
+    shorter = od.ignition_delay(runs, od.rise("T", 50.0), 1e-3)
+    assert shorter[1] < delay[1]
+    to = od.ignition_delay(runs, od.rise_to("T", 1700.0), 1e-3)
+    assert float(to[1]) == pytest.approx(float(delay[1]), rel=1e-6)
+    half = od.ignition_delay(runs, od.fall_to("H2", 0.5 * 0.0285), 1e-3)
+    fallen = od.ignition_delay(runs, od.fall("H2", 0.02), 1e-3)
+    assert 0.0 < half[1] < fallen[1]
+
+
+def test_a_reactor_is_a_system(gas):
+    reactor = gas.reactor(
+        "constant pressure", fuel="H2", oxidizer=AIR, energy="isothermal", temperature=1200.0
+    )
+    assert reactor.states[:2] == ("T", "H2") and reactor.parameters == ("pressure",)
+    assert set(reactor.variables) == {"T", "p", "phi"} and reactor.variables["T"] == 1200.0
+    assert "constant pressure, isothermal" in repr(reactor)
+    solution = reactor.sweep(phi=[0.5, 2.0]).solve((0.0, 1e-3))
+    assert solution.success.all() and (solution["T"] == 1200.0).all()
+    assert solution["H2O"].shape == (2,)
+    assert pickle.loads(pickle.dumps(reactor)).variables == reactor.variables
+
+
+def test_amounts_by_species_come_from_columns(gas):
+    bare = gas.reactor("constant volume")
+    assert list(bare.variables)[:3] == ["T", "p", "H2"]
+    Y = gas.at_equivalence_ratio([0.5, 1.0], "H2", AIR)
+    columns = {name: Y[:, k] for k, name in enumerate(gas.species_names)}
+    table = bare(T=1200.0, **columns).solve((0.0, 1e-3))
+    swept = bare.sweep(T=[1200.0], phi=[0.5, 1.0], fuel="H2", oxidizer=AIR).solve((0.0, 1e-3))
+    np.testing.assert_allclose(table["T"], swept["T"][0], rtol=1e-9)
+    moles = gas.reactor("constant volume", moles={"H2": 2.0, "O2": 1.0, "N2": 3.76}).sweep(T=[1200.0])
+    assert moles.solve((0.0, 1e-3))["T"][0] == pytest.approx(swept["T"][0, 1], rel=1e-6)
+
+
+def test_the_end_is_the_equilibrium(gas):
+    reactor = gas.reactor("constant pressure", fuel="H2", oxidizer=AIR)
+    end = reactor.sweep(T=[1300.0]).solve((0.0, 1.0), rtol=1e-9)
+    burnt = gas.equilibrate(T=1300.0, p=od.atm, Y=gas.at_equivalence_ratio(1.0, "H2", AIR), hold="HP")
+    assert end["T"][0] == pytest.approx(burnt.T, rel=1e-7)
+
+
+def test_a_mechanism_in_memory_goes_into_a_case_file(gas, tmp_path):
+    text = od.Mechanism.from_text(HYDROGEN.read_text(), name="h2")
+    runs = text.reactor("constant volume").sweep(T=[1200.0, 1300.0], fuel="H2", oxidizer=AIR)
+    solution = runs.solve((0.0, 1e-3))
+    same = (
+        gas.reactor("constant volume").sweep(T=[1200.0, 1300.0], fuel="H2", oxidizer=AIR).solve((0.0, 1e-3))
+    )
+    assert (solution.states == same.states).all()
+    with pytest.raises(od.InputError, match="path"):
+        runs.to_toml(None, (0.0, 1e-3))
+    runs.to_toml(tmp_path / "case.toml", (0.0, 1e-3))
+    assert (tmp_path / "case.mechanism.yaml").read_text() == HYDROGEN.read_text()
+    assert (od.run(tmp_path / "case.toml").states == solution.states).all()
+
+
+def test_bad_reactors_are_refused_by_name(gas):
+    for keys, field in [
+        ({"kind": "constant entropy"}, "reactor"),
+        ({"energy": "none"}, "energy"),
+        ({"fuel": "H3", "oxidizer": AIR}, "fuel"),
+        ({"fuel": "H2:1:2x", "oxidizer": AIR}, "fuel"),
+        ({"fuel": "H2"}, "fuel"),
+        ({"fuel": "H2", "oxidizer": AIR, "moles": "H2"}, "moles"),
+        ({"colour": "red"}, "colour"),
+    ]:
+        with pytest.raises(od.InputError, match=field):
+            gas.reactor(**keys)
+    with pytest.raises(od.InputError, match="psi"):
+        gas.reactor().sweep(psi=[1.0], fuel="H2", oxidizer=AIR)
+    runs = gas.reactor().sweep(T=[1000.0], fuel="H2", oxidizer=AIR)
+    with pytest.raises(od.InputError, match="until"):
+        runs.ignition_delay(until=-1.0)
+    with pytest.raises(od.InputError, match="by"):
+        runs.ignition_delay(by=400.0)
+    with pytest.raises(od.InputError, match="zz"):
+        runs.ignition_delay(by=od.rise("zz", 1.0))
+
+
+def test_a_reactor_warns_of_nothing(gas):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gas.reactor().sweep(T=[1300.0], fuel="H2", oxidizer=AIR).ignition_delay(until=1e-3)
+
+
+def test_importing_brings_no_cantera_and_no_xarray():
+    code = "import sys, odeum; print(sorted({'cantera', 'xarray', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
