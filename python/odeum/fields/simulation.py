@@ -190,7 +190,8 @@ class Simulation:
 
     def centres(self, axis: str) -> Floats:
         """Centres of the cells along an axis [length]."""
-        return self.origin[axis] + self.spacing[axis] * (np.arange(self.sizes[axis]) + 0.5)
+        numbers = np.arange(self.sizes[axis], dtype=np.float64)
+        return self.origin[axis] + self.spacing[axis] * (numbers + 0.5)
 
     def summary(self) -> Summaries:
         """Sum, mass, mean and extremes of each species: ``sim.summary().u.max``."""

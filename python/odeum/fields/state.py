@@ -27,7 +27,7 @@ def require_xarray() -> Any:
 
 def dataset(simulation: Simulation) -> xarray.Dataset:
     """The present state: species over the axes of the start, or those of more than one cell."""
-    xarray = require_xarray()
+    module = require_xarray()
     dims = simulation.dims
     shape = tuple(simulation.sizes[dim] for dim in dims)
     coords: dict[str, Any] = {dim: simulation.centres(dim) for dim in dims}
@@ -44,7 +44,8 @@ def dataset(simulation: Simulation) -> xarray.Dataset:
         f"{name} = {value!r}" for name, value in simulation.parameters.items()
     )
     attributes["odeum_version"] = _odeum.__version__
-    return xarray.Dataset(variables, coords, attributes)
+    made: xarray.Dataset = module.Dataset(variables, coords, attributes)
+    return made
 
 
 def image_data(simulation: Simulation) -> Any:
