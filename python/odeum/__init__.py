@@ -8,10 +8,12 @@ from odeum.chemistry import (
     GasState,
     Integrator,
     Mechanism,
+    PasrStates,
     Reactor,
     ReactorRuns,
     advance,
     ignition_delay,
+    pasr,
 )
 from odeum.equations import Equations
 from odeum.errors import (
@@ -41,6 +43,7 @@ __all__ = [
     "Integrator",
     "Interrupted",
     "Mechanism",
+    "PasrStates",
     "OdeumError",
     "OdeumWarning",
     "Reactor",
@@ -58,6 +61,7 @@ __all__ = [
     "fall_to",
     "ignition_delay",
     "methods",
+    "pasr",
     "rise",
     "rise_to",
     "run",

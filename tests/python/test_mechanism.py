@@ -155,7 +155,9 @@ def test_many_threads_may_ask_at_once():
     T, p, Y = states(gas, 500)
     expected = gas.net_production_rates(T, p, Y)
     found = []
-    threads = [threading.Thread(target=lambda: found.append(gas.net_production_rates(T, p, Y))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(gas.net_production_rates(T, p, Y))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -191,7 +193,10 @@ def test_problems_of_a_mechanism_come_at_once_with_file_and_line(tmp_path):
         pytest.fail("the mechanism was rewritten: choose another equation")
     line = next(k for k, (a, b) in enumerate(zip(lines, wrong.splitlines(), strict=True), 1) if a != b)
     (tmp_path / "wrong.yaml").write_text(wrong)
-    for made in (lambda: od.Mechanism.from_text(wrong, name="mine"), lambda: od.Mechanism(tmp_path / "wrong.yaml")):
+    for made in (
+        lambda: od.Mechanism.from_text(wrong, name="mine"),
+        lambda: od.Mechanism(tmp_path / "wrong.yaml"),
+    ):
         with pytest.raises(od.InputError, match=f":{line}: .*QQ"):
             made()
     with pytest.raises(od.InputError, match="nowhere.yaml"):

@@ -75,7 +75,9 @@ def test_what_does_not_ignite_is_nan(gas):
 
 
 def test_a_reactor_is_a_system(gas):
-    reactor = gas.reactor("constant pressure", fuel="H2", oxidizer=AIR, energy="isothermal", temperature=1200.0)
+    reactor = gas.reactor(
+        "constant pressure", fuel="H2", oxidizer=AIR, energy="isothermal", temperature=1200.0
+    )
     assert reactor.states[:2] == ("T", "H2") and reactor.parameters == ("pressure",)
     assert set(reactor.variables) == {"T", "p", "phi"} and reactor.variables["T"] == 1200.0
     assert "constant pressure, isothermal" in repr(reactor)
@@ -108,7 +110,9 @@ def test_a_mechanism_in_memory_goes_into_a_case_file(gas, tmp_path):
     text = od.Mechanism.from_text(HYDROGEN.read_text(), name="h2")
     runs = text.reactor("constant volume").sweep(T=[1200.0, 1300.0], fuel="H2", oxidizer=AIR)
     solution = runs.solve((0.0, 1e-3))
-    same = gas.reactor("constant volume").sweep(T=[1200.0, 1300.0], fuel="H2", oxidizer=AIR).solve((0.0, 1e-3))
+    same = (
+        gas.reactor("constant volume").sweep(T=[1200.0, 1300.0], fuel="H2", oxidizer=AIR).solve((0.0, 1e-3))
+    )
     assert (solution.states == same.states).all()
     with pytest.raises(od.InputError, match="path"):
         runs.to_toml(None, (0.0, 1e-3))

@@ -18,7 +18,9 @@ def by_name(field: str, value: Composition) -> dict[str, float]:
     if isinstance(value, Mapping):
         return {str(name): number(f"{field}.{name}", amount) for name, amount in value.items()}
     if not isinstance(value, str):
-        raise InputError(field, type(value).__name__, 'give species and amounts, as "O2:1, N2:3.76" or a dict')
+        raise InputError(
+            field, type(value).__name__, 'give species and amounts, as "O2:1, N2:3.76" or a dict'
+        )
     amounts: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in value.split(","))):
         # Names may hold colons, amounts do not.

@@ -15,10 +15,16 @@ from odeum.statuses import STATUSES
 if TYPE_CHECKING:
     import xarray
 
-_UNITS = {"T": ("K", "initial temperature"), "p": ("Pa", "initial pressure"), "phi": ("1", "equivalence ratio")}
+_UNITS = {
+    "T": ("K", "initial temperature"),
+    "p": ("Pa", "initial pressure"),
+    "phi": ("1", "equivalence ratio"),
+}
 
 
-def ignition_delay(runs: Runs, by: Until | None = None, until: float = 1.0, **options: Any) -> xarray.DataArray:
+def ignition_delay(
+    runs: Runs, by: Until | None = None, until: float = 1.0, **options: Any
+) -> xarray.DataArray:
     """Times at which reactors ignite.
 
     Parameters
@@ -61,7 +67,7 @@ def ignition_delay(runs: Runs, by: Until | None = None, until: float = 1.0, **op
     meanings = " ".join(status.name.replace(" ", "_") for status in STATUSES)
     flags = {"flag_values": [status.number for status in STATUSES], "flag_meanings": meanings}
     coordinates["status"] = (dims, solution.status, flags)
-    attributes = {
+    about: dict[str, Any] = {
         "long_name": "ignition delay",
         "units": "s",
         "criterion": str(level),
@@ -69,4 +75,4 @@ def ignition_delay(runs: Runs, by: Until | None = None, until: float = 1.0, **op
         "title": solution.title,
         "case": solution.case_text,
     }
-    return xarray.DataArray(delay, coordinates, dims, "ignition_delay", attributes)
+    return xarray.DataArray(delay, coordinates, dims, "ignition_delay", about)

@@ -148,7 +148,9 @@ class Integrator:
             p = numbers("p", p)
         for name, array in (("T", T), ("p", p)):
             if array.shape != (self.cells,):
-                raise InputError(name, f"an array of shape {array.shape}", f"give one of shape ({self.cells},)")
+                raise InputError(
+                    name, f"an array of shape {array.shape}", f"give one of shape ({self.cells},)"
+                )
         return np.asarray(self._raw.advance(T, p, updates_p, Y, dt))
 
     def _by_cell(self, Y: Floats) -> Floats:

@@ -148,11 +148,16 @@ class Mechanism:
     def at_equivalence_ratio(self, phi: Any, fuel: Composition | Any, oxidizer: Composition | Any) -> Floats:
         """Mass fractions [*phi, species] of a fuel in an oxidizer, both given in amounts of species [kmol]."""
         phi = finite("phi", phi)
-        rows = [amounts(name, value, self.species_names) for name, value in (("fuel", fuel), ("oxidizer", oxidizer))]
+        rows = [
+            amounts(name, value, self.species_names)
+            for name, value in (("fuel", fuel), ("oxidizer", oxidizer))
+        ]
         try:
             found = self._raw.at_equivalence_ratio(phi.ravel().tolist(), *(row.tolist() for row in rows))
         except ValueError as error:
-            raise InputError("phi, fuel, oxidizer", str(error), "give a fuel, an oxidizer, and phi not below zero")
+            raise InputError(
+                "phi, fuel, oxidizer", str(error), "give a fuel, an oxidizer, and phi not below zero"
+            )
         return np.asarray(found).reshape(*phi.shape, self.n_species)
 
     # Thermodynamics
@@ -248,9 +253,13 @@ class Mechanism:
             if is_input:
                 raise InputError("T, p, Y", f"{where}{message}", "give a gas that the mechanism can describe")
             count = int(np.isnan(temperatures).sum())
-            warnings.warn(f"{count:,} equilibria were not found; {where}{message}", OdeumWarning, stacklevel=2)
+            warnings.warn(
+                f"{count:,} equilibria were not found; {where}{message}", OdeumWarning, stacklevel=2
+            )
         shape = (*batch, self.n_species)
-        return GasState(temperatures.reshape(batch)[()], p.reshape(batch)[()], np.asarray(fractions).reshape(shape))
+        return GasState(
+            temperatures.reshape(batch)[()], p.reshape(batch)[()], np.asarray(fractions).reshape(shape)
+        )
 
     # Reactors
 
@@ -278,7 +287,9 @@ class Mechanism:
             batch = np.broadcast_shapes(T.shape, p.shape, Y.shape[:-1])
         except ValueError:
             found = f"the shapes {T.shape}, {p.shape} and {Y.shape}"
-            raise InputError("T, p, Y", found, "give shapes that broadcast, Y with the species last") from None
+            raise InputError(
+                "T, p, Y", found, "give shapes that broadcast, Y with the species last"
+            ) from None
         size = int(np.prod(batch, dtype=object)) if batch else 1
         T, p = (np.broadcast_to(x, batch).reshape(size) for x in (T, p))
         if Y.ndim > 1:

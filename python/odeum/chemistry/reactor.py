@@ -25,7 +25,11 @@ METHOD = "rodas5p"
 ATOL = 1e-15
 
 _COMPOSITIONS = ("fuel", "oxidizer", "mole_fractions", "mass_fractions", "moles", "masses")
-_PROBE: Document = {"time": {"span": [0.0, 1.0]}, "method": {"name": METHOD}, "tolerance": {"rtol": 1e-6, "atol": ATOL}}
+_PROBE: Document = {
+    "time": {"span": [0.0, 1.0]},
+    "method": {"name": METHOD},
+    "tolerance": {"rtol": 1e-6, "atol": ATOL},
+}
 
 
 def section_of(mechanism: Mechanism, kind: str, keys: Mapping[str, Any]) -> Document:
