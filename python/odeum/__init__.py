@@ -23,8 +23,11 @@ from odeum.errors import (
     Interrupted,
     OdeumError,
     OdeumWarning,
+    SimulationError,
     SolveError,
 )
+from odeum.fields import Model, Simulation
+from odeum.ivp import IvpResult, solve_ivp
 from odeum.levels import fall, fall_to, rise, rise_to
 from odeum.run import run
 from odeum.runs import Axis, Runs, concat
@@ -42,13 +45,17 @@ __all__ = [
     "InputError",
     "Integrator",
     "Interrupted",
+    "IvpResult",
     "Mechanism",
+    "Model",
     "PasrStates",
     "OdeumError",
     "OdeumWarning",
     "Reactor",
     "ReactorRuns",
     "Runs",
+    "Simulation",
+    "SimulationError",
     "Solution",
     "SolveError",
     "Status",
@@ -65,4 +72,5 @@ __all__ = [
     "rise",
     "rise_to",
     "run",
+    "solve_ivp",
 ]

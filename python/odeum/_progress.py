@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from odeum.errors import InputError
 
 # True: a bar where tqdm is installed. A callable is given what is done and what there is.
-Progress = bool | Callable[[int, int], object] | None
+Progress = bool | Callable[[Any, Any], object] | None
 
 
 @contextmanager
-def told(progress: Progress, total: int, unit: str) -> Iterator[Callable[[int], object] | None]:
+def told(progress: Progress, total: float, unit: str) -> Iterator[Callable[[float], object] | None]:
     """What the extension calls with the count of what is done; `None` where nobody listens."""
     if progress is None or progress is False:
         yield None

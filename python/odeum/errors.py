@@ -14,6 +14,7 @@ __all__ = [
     "Interrupted",
     "OdeumError",
     "OdeumWarning",
+    "SimulationError",
     "SolveError",
 ]
 
@@ -76,13 +77,40 @@ class SolveError(OdeumError, RuntimeError):
         return (type(self), (self.message, self.systems))
 
 
+class SimulationError(OdeumError, RuntimeError):
+    """A simulation of a field that could not go on: its steps became unstable, or a value is not finite.
+
+    The simulation stands at its last good state.
+
+    Attributes
+    ----------
+    t : float
+        The time at which it failed [time].
+    species : str or None
+        The first species with a value that is not finite.
+    remedy : str
+        What to do.
+    """
+
+    def __init__(self, message: str, t: float, species: str | None = None, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.t = t
+        self.species = species
+        self.remedy = remedy
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, float, str | None, str]]:
+        return (type(self), (self.message, self.t, self.species, self.remedy))
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C while systems were being integrated.
 
     Attributes
     ----------
     partial : object
-        What was finished until then: a `Solution` in which the others have the status ``not run``.
+        What was finished until then: a `Solution` in which the others have the status ``not run``, or the
+        `Simulation`, which stands at the time it has reached.
     """
 
     def __init__(self, partial: Any = None) -> None:

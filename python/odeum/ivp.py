@@ -162,23 +162,26 @@ def _result(
     else:
         t, y = times, solution.saved_states.transpose(2, 1, 0)
     y = y.reshape(*batch, *y.shape[1:])
-    status = np.where(solution.success, 0, -1)
-    message = _MESSAGES[solution.status]
     counts = solution.counts
-    all_of: tuple[Any, ...] = (
-        status,
-        solution.success,
-        message,
-        counts["nfev"],
-        counts["njev"],
-        counts["nlu"],
+
+    def each(values: NDArray[Any]) -> Any:
+        """One value where there is no batch."""
+        return values if batch else values.item()
+
+    return IvpResult(
+        t=t,
+        y=y,
+        status=each(np.where(solution.success, 0, -1)),
+        success=each(solution.success),
+        message=each(_MESSAGES[solution.status.ravel()].reshape(batch)),
+        nfev=each(counts["nfev"]),
+        njev=each(counts["njev"]),
+        nlu=each(counts["nlu"]),
+        solution=solution,
     )
-    if not batch:
-        all_of = tuple(value[()] for value in all_of)
-    return IvpResult(t, y, *all_of, solution)
 
 
-_MESSAGES: NDArray[np.object_] = np.array([status.name for status in STATUSES], dtype=object)
+_MESSAGES = np.array([status.name for status in STATUSES])
 
 
 def _atol(atol: Any, system: System) -> Any:

@@ -64,7 +64,7 @@ class System:
     ...     return [v, mu * (1 - x**2) * v - x]
     >>> vdp = od.System(van_der_pol, states={"x": 2.0, "v": 0.0}, parameters={"mu": 1.0})
     >>> vdp.solve((0, 20)).y.round(3)
-    array([ 2.008, -0.042])
+    array([ 2.008, -0.043])
     """
 
     def __init__(

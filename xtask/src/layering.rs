@@ -133,7 +133,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["members", "steps"],
             &["starts"],
             &["plan"],
-            &["field_plan", "results", "stiffness"],
+            &["field_ending", "field_npz", "field_plan", "results", "stiffness"],
         ],
     ),
     ("odeum", &[&["error"]]),
@@ -152,8 +152,8 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-python",
         &[
-            &["array", "buffer", "failure", "properties", "watch"],
-            &["mechanism", "solution"],
+            &["array", "buffer", "failure", "properties", "watch", "worker"],
+            &["mechanism", "running", "solution"],
             &["case", "integrator", "simulation"],
         ],
     ),

@@ -2,10 +2,12 @@
 
 mod book;
 mod layering;
+mod package;
 mod python;
 mod source;
 mod steps;
 mod tasks;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -15,6 +17,10 @@ cargo xtask TASK
   test           every check and test; needs Rust, gcc and Python only
   test --quick   the same without documentation, Python and CUDA kernels
   check          format, lints, layering, book: what a commit must pass
+  python         the Python package alone: built, installed under target, checked and tested
+  wheel [PYTHON …]
+                 the Python package for others in target/wheels, tested in the interpreters named
+  docs           the site in target/docs, its notebooks executed
   layering       which module imports which, as CONTRIBUTING.md says
   book           every page is in the table of contents, every link leads somewhere
 ";
@@ -28,6 +34,9 @@ fn main() -> ExitCode {
         ["check"] => tasks::check(),
         ["layering"] => vec![tasks::layering()],
         ["book"] => vec![tasks::book()],
+        ["python"] => tasks::python(),
+        ["docs"] => tasks::site(),
+        ["wheel", ref interpreters @ ..] => tasks::release(interpreters),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -2,35 +2,78 @@
 
 use crate::book as pages;
 use crate::layering as rules;
+use crate::package;
 use crate::python;
 use crate::steps::{Outcome, Step, call, cargo, root};
+use crate::wheel;
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-/// The tests. Examples are type-checked with the lints; to link them too would take a fifth of the time.
-const TESTS: &str = "test --workspace --lib --bins --tests";
+/// The tests: all targets but examples, which are type-checked with the lints; to link them too would take a fifth
+/// of the time.
+const TESTS: &str = "test --workspace --tests";
+/// Builds the same, and the extension of the Python package with it: of the same artefacts, because Cargo unites
+/// the features of packages that are built together.
+const BUILD: &str = "build --workspace --profile test --lib --tests";
 
 /// Everything a change must pass.
 pub(crate) fn test() -> Vec<Step> {
     let mut plan = check();
-    plan.push(python());
+    plan.push(environment());
+    plan.push(Step::new("build", || call(&mut cargo(BUILD))));
     plan.push(Step::new("tests", || {
         // With the run-time compiler at hand the tests translate every CUDA kernel, and fail
         // rather than skip when they cannot.
+        let python = python::tests();
         let mut command = cargo(TESTS);
-        command.env("LD_LIBRARY_PATH", python::libraries()?).env("ODEUM_NEED_NVRTC", "1");
-        command.env("ODEUM_PYTHON", python::interpreter());
+        command.env("LD_LIBRARY_PATH", python.libraries()?).env("ODEUM_NEED_NVRTC", "1");
+        command.env("ODEUM_PYTHON", python.interpreter());
         counted(command)
     }));
+    plan.extend(package());
     plan.push(Step::new("documentation tests", || counted(cargo("test --workspace --doc"))));
     plan.push(documentation());
     plan
+}
+
+/// The Python package alone.
+pub(crate) fn python() -> Vec<Step> {
+    let mut plan = vec![environment(), extension()];
+    plan.extend(package());
+    plan
+}
+
+/// The site in `target/docs`: the book, Python's reference and notebooks, Rust's documentation.
+pub(crate) fn site() -> Vec<Step> {
+    vec![
+        environment(),
+        Step::new("site environment", || python::site().prepare()),
+        extension(),
+        Step::new("python package", wheel::for_site),
+        Step::new("documentation", public_documentation),
+        Step::new("site", || package::site(&python::site())),
+    ]
 }
 
 /// As [`test()`], without what takes long or downloads something.
 pub(crate) fn quick_test() -> Vec<Step> {
     let mut plan = check();
     plan.push(Step::new("tests", || counted(cargo(TESTS))));
+    plan
+}
+
+/// The wheel for others, tested in each of these interpreters.
+pub(crate) fn release(interpreters: &[&str]) -> Vec<Step> {
+    let mut plan = vec![Step::new("wheel", wheel::for_release)];
+    for (number, interpreter) in interpreters.iter().enumerate() {
+        let (base, name) = (OsString::from(interpreter), format!("xtask-python-{}", number + 1));
+        plan.push(Step::new("wheel installed", {
+            let (base, name) = (base.clone(), name.clone());
+            move || wheel::install_release(&python::tests_of(base, name))
+        }));
+        plan.push(Step::new("wheel tested", move || package::tests(&python::tests_of(base, name))));
+    }
     plan
 }
 
@@ -64,6 +107,25 @@ pub(crate) fn book() -> Step {
     })
 }
 
+fn environment() -> Step {
+    Step::new("python environment", || python::tests().prepare())
+}
+
+/// The extension without the tests of all crates; what it is built from they are not.
+fn extension() -> Step {
+    Step::new("build", || call(&mut cargo("build --profile test -p odeum-python")))
+}
+
+/// The Python package of the extension that was built before.
+fn package() -> Vec<Step> {
+    vec![
+        Step::new("python package", wheel::for_tests),
+        Step::new("python style", || package::style(&python::tests())),
+        Step::new("python types", || package::types(&python::tests())),
+        Step::new("python tests", || package::tests(&python::tests())),
+    ]
+}
+
 fn nothing_found(findings: &[String]) -> Result<(), String> {
     if findings.is_empty() {
         return Ok(());
@@ -71,8 +133,16 @@ fn nothing_found(findings: &[String]) -> Result<(), String> {
     Err(format!("{} findings\n{}", findings.len(), findings.join("\n")))
 }
 
-fn python() -> Step {
-    Step::new("python environment", python::prepare)
+/// What users of the crates read, in a folder that holds nothing else.
+fn public_documentation() -> Outcome {
+    let folder = root().join("target/doc");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)
+            .map_err(|reason| format!("{}: {reason}", folder.display()))?;
+    }
+    let crates = "-p odeum -p odeum-core -p odeum-kinetics -p odeum-ode -p odeum-fields -p odeum-io -p odeum-case";
+    let mut command = cargo(&format!("doc --quiet --no-deps {crates}"));
+    call(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 fn documentation() -> Step {

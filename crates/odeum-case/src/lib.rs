@@ -27,6 +27,8 @@
 pub mod available;
 mod case;
 pub mod device;
+pub mod field_ending;
+pub mod field_npz;
 mod field_plan;
 pub mod gas;
 pub mod mechanism;
@@ -41,10 +43,11 @@ mod stiffness;
 pub mod suggest;
 
 pub use case::{
-    Axis, COPIES, Case, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every, FieldCase,
-    FieldOutput, FieldTime, Given, Initial, Isosurface, Level, Line, MethodSpec, OutputSpec,
-    Perturbation, Precision, Range, RunSpec, Series, Slice, SourceSpan, SourceSpans, StepSpec,
-    Structure, TableData, TimeSpec, Until, Values, read, read_text, too_large,
+    Axis, COPIES, Case, CellArray, Colours, ColumnTarget, Columns, Described, EnsembleSpec, Every,
+    FieldCase, FieldOutput, FieldTime, Given, Initial, Isosurface, Level, Line, MethodSpec,
+    OutputSpec, Perturbation, Precision, Range, RunSpec, Series, Slice, SourceSpan, SourceSpans,
+    StepSpec, Structure, TableData, TimeSpec, Until, Values, read, read_field_text, read_text,
+    too_large,
 };
 pub use field_plan::{FieldPlan, Prepared};
 pub use members::Members;

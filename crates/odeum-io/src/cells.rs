@@ -74,16 +74,21 @@ pub fn values<T: Scalar>(mut file: impl Read, grid: &Grid) -> Result<Vec<T>, Str
 /// What stands before the numbers of an array that has the shape of the grid.
 fn head(file: &mut impl Read, grid: &Grid) -> Result<Head, String> {
     let head = Head::read(file)?;
+    fits(&head.shape, grid)?;
+    Ok(head)
+}
+
+/// Refuses the shape of an array that is not that of the grid, axes of one cell aside.
+pub fn fits(shape: &[usize], grid: &Grid) -> Result<(), String> {
     let [nx, ny, nz] = grid.shape();
     let plain = |shape: &[usize]| shape.iter().copied().filter(|&n| n > 1).collect::<Vec<_>>();
-    if plain(&head.shape) != plain(&[nz, ny, nx]) {
-        return Err(format!(
-            "its shape is {:?}, that of the grid [nz, ny, nx] = {:?}",
-            head.shape,
-            [nz, ny, nx]
-        ));
+    match plain(shape) == plain(&[nz, ny, nx]) {
+        true => Ok(()),
+        false => {
+            let wanted = [nz, ny, nx];
+            Err(format!("its shape is {shape:?}, that of the grid [nz, ny, nx] = {wanted:?}"))
+        }
     }
-    Ok(head)
 }
 
 /// A name for an array that stands beside those of the species.

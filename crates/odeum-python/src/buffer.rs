@@ -1,8 +1,11 @@
 //! Numbers of Python's arrays.
 
+use odeum_case::CellArray;
 use odeum_core::Error;
+use odeum_io::cells::Numbers;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The numbers of a one-dimensional array of doubles, whatever its strides.
@@ -118,4 +121,16 @@ impl View {
     pub(crate) fn set(&self, system: usize, component: usize, value: f64) {
         self.place(system, component).store(value.to_bits(), Ordering::Relaxed);
     }
+}
+
+/// An array with a number for each cell, in C order, as wide as it is.
+pub(crate) fn cells(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<CellArray> {
+    let (shape, numbers) = match PyBuffer::<f32>::get(array) {
+        Ok(single) => (single.shape().to_vec(), Numbers::Single(single.to_vec(py)?)),
+        Err(_) => {
+            let double = PyBuffer::<f64>::get(array)?;
+            (double.shape().to_vec(), Numbers::Double(double.to_vec(py)?))
+        }
+    };
+    Ok(CellArray { shape, numbers: Arc::new(numbers) })
 }

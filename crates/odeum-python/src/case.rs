@@ -45,7 +45,7 @@ impl Case {
         let table = table.map(columns).transpose()?;
         let source = Source::new("case", text);
         let findings = Findings::default();
-        let given = Given { table, mechanisms };
+        let given = Given { table, mechanisms, ..Given::default() };
         let case = odeum_case::read_text(&source, &folder.join("case.toml"), given, &findings);
         tell(py, &findings)?;
         Case::of(case, threads)

@@ -49,9 +49,18 @@ pub(crate) fn raise(py: Python<'_>, error: odeum_core::Error) -> PyErr {
         Error::Compile { .. } => ("CompileError", vec![error.to_string()]),
         other => ("OdeumError", vec![other.to_string()]),
     };
-    let made = || {
-        let arguments = PyTuple::new(py, arguments)?;
-        py.import("odeum.errors")?.getattr(class)?.call1(arguments)
-    };
+    match PyTuple::new(py, arguments) {
+        Ok(arguments) => exception(py, class, arguments),
+        Err(error) => error,
+    }
+}
+
+/// An exception of `odeum.errors`.
+pub(crate) fn exception<'py>(
+    py: Python<'py>,
+    class: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyErr {
+    let made = || py.import("odeum.errors")?.getattr(class)?.call1(arguments);
     made().map_or_else(|error| error, PyErr::from_value)
 }

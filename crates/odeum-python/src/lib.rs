@@ -11,8 +11,11 @@ mod failure;
 mod integrator;
 mod mechanism;
 mod properties;
+mod running;
+mod simulation;
 mod solution;
 mod watch;
+mod worker;
 
 use pyo3::prelude::*;
 
@@ -30,6 +33,8 @@ mod _odeum {
     use crate::integrator::Integrator;
     #[pymodule_export]
     use crate::mechanism::Mechanism;
+    #[pymodule_export]
+    use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::solution::Solution;
 

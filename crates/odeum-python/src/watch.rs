@@ -4,7 +4,7 @@ use odeum_ode::Monitor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,38 +23,53 @@ pub(crate) fn watch<R: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce() -> R + Send,
 ) -> PyResult<(R, Option<PyErr>)> {
-    let mut raised = None;
-    let mut told = Instant::now();
-    let done = thread::scope(|scope| {
+    let tell = || match progress {
+        Some(progress) => progress.call1((monitor.finished(),)).map(|_| ()),
+        None => Ok(()),
+    };
+    thread::scope(|scope| {
         let (send, receive) = sync_channel(1);
-        let receive = Mutex::new(receive);
-        let wait = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(HEARD);
         scope.spawn(move || {
             // A panic is a defect of ours; the interpreter lives on.
             let done = catch_unwind(AssertUnwindSafe(work));
             let _ = send.send(done);
         });
-        loop {
-            match py.detach(wait) {
-                Ok(done) => return Some(done),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let mut tell = || match progress {
-                Some(progress) if told.elapsed() >= TOLD => {
-                    told = Instant::now();
-                    progress.call1((monitor.finished(),)).map(|_| ())
-                }
-                _ => Ok(()),
-            };
-            if raised.is_none()
-                && let Err(error) = py.check_signals().and_then(|()| tell())
-            {
-                monitor.stop();
-                raised = Some(error);
-            }
+        attend(py, receive, || monitor.stop(), tell)
+    })
+}
+
+/// Waits for what another thread gives, which ends early after `stop`. `tell` is called now and then. What a
+/// signal or `tell` raises stops the work, and comes back beside what the work gave.
+pub(crate) fn attend<R: Send>(
+    py: Python<'_>,
+    receive: Receiver<thread::Result<R>>,
+    stop: impl Fn(),
+    tell: impl Fn() -> PyResult<()>,
+) -> PyResult<(R, Option<PyErr>)> {
+    let mut raised = None;
+    let mut told = Instant::now();
+    let receive = Mutex::new(receive);
+    let wait = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(HEARD);
+    let done = loop {
+        match py.detach(wait) {
+            Ok(done) => break Some(done),
+            Err(RecvTimeoutError::Disconnected) => break None,
+            Err(RecvTimeoutError::Timeout) => {}
         }
-    });
+        let mut tell_at_times = || {
+            if told.elapsed() < TOLD {
+                return Ok(());
+            }
+            told = Instant::now();
+            tell()
+        };
+        if raised.is_none()
+            && let Err(error) = py.check_signals().and_then(|()| tell_at_times())
+        {
+            stop();
+            raised = Some(error);
+        }
+    };
     match done {
         Some(Ok(done)) => Ok((done, raised)),
         Some(Err(panic)) => Err(broken(panic.downcast_ref::<String>().map_or_else(

@@ -23,7 +23,7 @@ pub use field::{
     COPIES, Colours, Every, FieldCase, FieldOutput, FieldTime, Initial, Isosurface, Line, Series,
     Slice, StepSpec, Structure, too_large,
 };
-pub use given::Given;
+pub use given::{CellArray, Given};
 pub use method::MethodSpec;
 pub use range::{Range, Values};
 pub use run::{OutputSpec, Precision, RunSpec};
@@ -122,7 +122,7 @@ pub fn read(path: &Path, device: Option<&Device>, findings: &Findings) -> Option
     let document = parse(&source, findings)?;
     let root = Section::root(document.get_ref(), &source, findings);
     if root.has("grid") {
-        return field::read(&root, path, &source, device, findings).map(Described::Field);
+        return field::read(&root, path, &source, (device, None), findings).map(Described::Field);
     }
     read_ensemble(&root, path, &source, Given::default(), findings).map(Described::Ensemble)
 }
@@ -140,11 +140,24 @@ pub fn read_text(
     read_ensemble(&root, path, text, given, findings)
 }
 
+/// As [`read`] for the text of a field's case that a program has written, as if it stood at `path`, with what
+/// the program hands over beside it. The program says later how far it goes: `time.until` may be missing.
+pub fn read_field_text(
+    text: &Arc<Source>,
+    path: &Path,
+    given: &Given,
+    findings: &Findings,
+) -> Option<FieldCase> {
+    let document = parse(text, findings)?;
+    let root = Section::root(document.get_ref(), text, findings);
+    field::read(&root, path, text, (None, Some(given)), findings)
+}
+
 fn read_ensemble(
     root: &Section<'_>,
     path: &Path,
     source: &Arc<Source>,
-    Given { table: given, mechanisms }: Given,
+    Given { table: given, mechanisms, .. }: Given,
     findings: &Findings,
 ) -> Option<Case> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));

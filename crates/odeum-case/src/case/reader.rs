@@ -242,6 +242,13 @@ impl<'a> Field<'a> {
         None
     }
 
+    /// Reports an error about what a program hands over by this name, which the user has not written.
+    pub(super) fn refuse_given<T>(&self, message: &str, found: &str, help: &str) -> Option<T> {
+        let field = self.name.strip_suffix(".file").unwrap_or(&self.name);
+        self.findings.push(Finding::error(message).field(field).found(found).help(help));
+        None
+    }
+
     /// Reports that this value is probably not what was meant.
     pub(super) fn warn(&self, message: impl Into<String>, help: impl Into<String>) {
         self.findings.push(self.source_span().error(message).into_warning().help(help));

@@ -3,8 +3,8 @@
 //! Beside the field, a result holds what a checkpoint has: the clock of the simulation, the states and rows
 //! that an uninterrupted run would have written by then, and what the run depends on.
 
-use super::npz::array_name;
 use odeum_case::FieldCase;
+use odeum_case::field_npz::{RESUME, array_name};
 use odeum_fields::{Checkpoint, Clock, Counts, Field, Precision};
 use odeum_io::Finding;
 use odeum_io::cells::values;
@@ -15,9 +15,6 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 use zip::ZipArchive;
 use zip::read::ZipFile;
-
-/// The array of the archive.
-pub(super) const NAME: &str = "resume";
 
 #[derive(Serialize, Deserialize)]
 struct Last {
@@ -82,7 +79,7 @@ pub(super) fn read<T: Precision>(
 }
 
 fn last(archive: &mut ZipArchive<BufReader<File>>) -> Result<Last, String> {
-    let mut file = member(archive, NAME)?;
+    let mut file = member(archive, RESUME)?;
     odeum_io::npy::Head::read(&mut file)?;
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(|error| error.to_string())?;

@@ -9,7 +9,6 @@ mod ending;
 mod finished;
 mod frames;
 mod movie;
-mod npz;
 mod observer;
 mod plan;
 mod profile;

@@ -1,18 +1,20 @@
 //! A field from start to end.
 
-use super::ending::{Ended, failed, interrupted, not_stable, print_summary};
+use super::ending::{Ended, interrupted, print_summary};
 use super::observer::Observer;
 use super::plan::describe;
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
-use super::{finished, movie, npz, target};
+use super::{finished, movie, target};
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::gpus;
 use crate::job::{self, Ground, Job, Stop, note_no_checkpoint, note_resumed};
 use crate::report::{Exact, Style, note, say, show};
 use crate::stop::stop_on_ctrl_c;
+use odeum_case::field_ending::{failed, not_stable};
+use odeum_case::field_npz as npz;
 use odeum_case::{Every, FieldCase, FieldPlan, Overrides, Precision, Prepared};
 use odeum_fields::{Checkpoint, Clock, Options, Outcome, Simulation, Steps};
 use odeum_io::checkpoint::field::{self as checkpoint, Header};
@@ -274,7 +276,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         steps: ended.counts.steps,
         start: &ended.masses,
         end: &ended.summaries,
-        last: finished::bytes(header, simulation.clock()),
+        last: Some(finished::bytes(header, simulation.clock())),
     };
     npz::write(&target.npz(), room, plan.threads(), case, &simulation, end).map_err(|finding| {
         let help = finding.help.clone().unwrap_or_default();

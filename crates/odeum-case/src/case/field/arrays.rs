@@ -1,24 +1,43 @@
 //! Arrays with one number for each cell, from NPY and NPZ files and Zarr stores.
 
+use crate::case::given::CellArray;
 use crate::case::reader::Field;
 use odeum_fields::Grid;
-use odeum_io::cells::Numbers;
+use odeum_io::cells::{Numbers, fits};
 use odeum_io::{file, zarr};
 use std::io::BufReader;
 use std::path::Path;
+use std::sync::Arc;
+
+/// Where arrays are looked for: among those that a program hands over, then in files.
+#[derive(Clone, Copy)]
+pub(super) struct Files<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) given: &'a [(String, CellArray)],
+}
 
 const HELP: &str = "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers";
 
-/// The numbers of the file that a field names; `member` is looked for in an archive and in a group.
+const HELP_GIVEN: &str = "give an array of shape (nz, ny, nx) of finite numbers";
+
+/// The numbers of the array that a field names; `member` is looked for in an archive and in a group.
 pub(super) fn read(
     field: &Field<'_>,
     grid: Option<&Grid>,
-    folder: &Path,
+    files: Files<'_>,
     member: &str,
-) -> Option<Numbers> {
+) -> Option<Arc<Numbers>> {
     let name = field.text()?;
     let grid = grid?;
-    let path = folder.join(name);
+    if let Some((_, array)) = files.given.iter().find(|(other, _)| other == name) {
+        return match check(array, grid) {
+            Ok(()) => Some(Arc::clone(&array.numbers)),
+            Err(message) => {
+                field.refuse_given(&format!("array of `{member}`: {message}"), &message, HELP_GIVEN)
+            }
+        };
+    }
+    let path = files.folder.join(name);
     let store = path.is_dir();
     let help = if store { zarr::HELP } else { HELP };
     let refuse = |message: String| field.refuse(format!("{}: {message}", path.display()), help);
@@ -40,8 +59,32 @@ pub(super) fn read(
         Ok(values) => values,
         Err(message) => return refuse(message),
     };
-    if let Some((at, value)) = values.not_finite() {
-        return refuse(format!("it holds {value} in cell {:?}", grid.cell(at)));
+    match finite(&values, grid) {
+        Ok(()) => Some(Arc::new(values)),
+        Err(message) => refuse(message),
     }
-    Some(values)
+}
+
+/// The same in double precision.
+pub(super) fn read_doubles(
+    field: &Field<'_>,
+    grid: Option<&Grid>,
+    files: Files<'_>,
+    member: &str,
+) -> Option<Vec<f64>> {
+    let numbers = read(field, grid, files, member)?;
+    Some(Arc::unwrap_or_clone(numbers).into_doubles())
+}
+
+/// Refuses what a program gives where it is not one finite number for each cell.
+fn check(array: &CellArray, grid: &Grid) -> Result<(), String> {
+    fits(&array.shape, grid)?;
+    finite(&array.numbers, grid)
+}
+
+fn finite(numbers: &Numbers, grid: &Grid) -> Result<(), String> {
+    match numbers.not_finite() {
+        None => Ok(()),
+        Some((at, value)) => Err(format!("it holds {value} in cell {:?}", grid.cell(at))),
+    }
 }

@@ -1,9 +1,10 @@
 //! `[initial]`: the values at the start.
 
+use super::arrays::{self, Files};
 use super::expression::{Expression, STRIP};
 use super::shape::Shape;
 use super::surroundings::Context;
-use super::{arrays, expression, known};
+use super::{expression, known};
 use crate::case::reader::{Field, Section};
 use odeum_core::Argument;
 use odeum_fields::problems::Builtin;
@@ -11,7 +12,7 @@ use odeum_fields::{Field as Cells, Grid, Model, noise};
 use odeum_io::cells::Numbers;
 use odeum_io::finding::Findings;
 use odeum_ode::{Error, Scalar};
-use std::path::Path;
+use std::sync::Arc;
 
 /// What every species starts from.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub enum Base {
     Builtin,
     Constant(f64),
     Expression(Box<Expression>),
-    Array(Numbers),
+    Array(Arc<Numbers>),
 }
 
 impl Start {
@@ -125,7 +126,7 @@ pub(super) fn cells(
     model: Option<&Model>,
     context: Context<'_>,
 ) -> Option<Vec<f64>> {
-    let start = read_start(field, name, model, None, context.grid, context.folder);
+    let start = read_start(field, name, model, None, context.grid, context.files);
     let all = Initial { seed: 0, builtin: None, starts: vec![start?] };
     match all.field::<f64>(context.grid?) {
         Ok(values) => Some(values.to_values(0)),
@@ -145,7 +146,7 @@ pub(super) fn read(
     model: Option<&Model>,
     builtin: Option<Builtin>,
     grid: Option<&Grid>,
-    folder: &Path,
+    files: Files<'_>,
     findings: &Findings,
 ) -> Option<Initial> {
     let names = model.map(Model::species);
@@ -160,7 +161,7 @@ pub(super) fn read(
             findings.push(source_span.error(message).help(help));
             None
         });
-        let start = read_start(&field, &name, model, builtin, grid, folder);
+        let start = read_start(&field, &name, model, builtin, grid, files);
         good &= start.is_some() && (found.is_some() || names.is_none());
         if let Some(s) = found {
             starts[s] = start;
@@ -194,7 +195,7 @@ fn read_start(
     model: Option<&Model>,
     builtin: Option<Builtin>,
     grid: Option<&Grid>,
-    folder: &Path,
+    files: Files<'_>,
 ) -> Option<Start> {
     if !field.is_table() {
         return Some(Start { base: value(field, model)?, shapes: Vec::new(), noise: 0.0 });
@@ -203,7 +204,7 @@ fn read_start(
     let (given, file) = (section.get("value"), section.get("file"));
     let base = match (&given, &file) {
         (Some(field), None) => value(field, model),
-        (None, Some(field)) => arrays::read(field, grid, folder, name).map(Base::Array),
+        (None, Some(field)) => arrays::read(field, grid, files, name).map(Base::Array),
         (None, None) if builtin.is_some() => Some(Base::Builtin),
         _ => field.refuse("one of `value` and `file` is wanted", HELP),
     };

@@ -17,9 +17,11 @@ pub use memory::{COPIES, too_large};
 pub use output::{Colours, Every, FieldOutput, Isosurface, Line, Series, Slice, Structure};
 pub use time::{FieldTime, StepSpec};
 
+use super::given::Given;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::{Precision, run};
+use arrays::Files;
 use odeum_fields::{Method, Problem, Quantity};
 use odeum_io::Source;
 use odeum_io::finding::Findings;
@@ -60,17 +62,19 @@ pub struct FieldCase {
 }
 
 /// Reads a case; `None` after reporting what is wrong with it. Memory is judged by `device` where
-/// there is one, else by that of the case.
+/// there is one, else by that of the case. What a program has written may be open-ended, and names arrays
+/// that the program gives.
 pub(super) fn read(
     root: &Section<'_>,
     path: &Path,
     source: &Arc<Source>,
-    device: Option<&Device>,
+    (device, given): (Option<&Device>, Option<&Given>),
     findings: &Findings,
 ) -> Option<FieldCase> {
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
     let mut source_spans = SourceSpans::default();
     let folder = path.parent().unwrap_or(Path::new(""));
+    let files = Files { folder, given: given.map_or(&[], |given| &given.arrays) };
     let help = "add [system] with problem = \"turing\" (see `odeum problems`), or species, \
                 parameters and equations";
     let system = root.need("system", help).and_then(|field| {
@@ -87,7 +91,9 @@ pub(super) fn read(
     let grid = section.as_ref().and_then(|s| grid::read(s, builtin, findings, &mut source_spans));
     let help = "add [time] with until = 100.0";
     let time = root.need("time", help).and_then(|field| field.section());
-    let time = time.and_then(|section| time::read(&section, builtin, names, &mut source_spans));
+    let time = time.and_then(|section| {
+        time::read(&section, (builtin, given.is_some()), names, &mut source_spans)
+    });
     let run = match root.get("run") {
         Some(field) => field
             .section()
@@ -117,7 +123,7 @@ pub(super) fn read(
     let boundaries =
         optional(root, "boundary", |section| boundaries::read(section, names, &mut source_spans));
     let cells = grid.as_ref().map(|cells| &cells.grid);
-    let context = surroundings::Context { grid: cells, model, names, folder, findings };
+    let context = surroundings::Context { grid: cells, model, names, files, findings };
     let mask = section.and_then(|section| grid::mask(&section, model, context, &mut source_spans));
     let velocity = optional(root, "velocity", |section| {
         surroundings::velocity(section, context, &mut source_spans)
@@ -132,7 +138,7 @@ pub(super) fn read(
     let initial = match (root.get("initial"), builtin) {
         (Some(field), _) => field
             .section()
-            .and_then(|section| initial::read(&section, model, builtin, cells, folder, findings)),
+            .and_then(|section| initial::read(&section, model, builtin, cells, files, findings)),
         (None, Some(builtin)) => {
             Some(Initial::of_builtin(builtin, names.map_or(0, <[String]>::len)))
         }

@@ -1,16 +1,15 @@
 //! `[velocity]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
+use super::arrays::{self, Files};
 use super::shape::Shape;
-use super::{arrays, expression, known, quantity, species, three};
+use super::{expression, known, quantity, species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::source_spans::SourceSpans;
 use crate::case::text;
 use odeum_core::{Argument, Graph, Symbol};
 use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Velocity};
-use odeum_io::cells::Numbers;
 use odeum_io::finding::Findings;
 use odeum_ode::{Error, Real};
-use std::path::Path;
 
 /// What values are read against.
 #[derive(Clone, Copy)]
@@ -21,8 +20,8 @@ pub(super) struct Context<'a> {
     pub(super) model: Option<&'a Model>,
     /// Names of the species, where they could be read.
     pub(super) names: Option<&'a [String]>,
-    /// Where files are looked for.
-    pub(super) folder: &'a Path,
+    /// Where arrays are looked for.
+    pub(super) files: Files<'a>,
     pub(super) findings: &'a Findings,
 }
 
@@ -35,16 +34,14 @@ pub(super) fn velocity(
     context: Context<'_>,
     source_spans: &mut SourceSpans,
 ) -> Option<Blow> {
-    let Context { grid, names, folder, findings, .. } = context;
+    let Context { grid, names, files, findings, .. } = context;
     let velocity = section.get("uniform").map(|field| {
         source_spans.put("velocity", field.source_span());
         three(&field, quantity).map(Velocity::Uniform)
     });
     let cells = section.get("cells").map(|field| {
         source_spans.put("velocity", field.source_span());
-        let read = |file: &Field<'_>| {
-            arrays::read(file, grid, folder, "velocity").map(Numbers::into_doubles)
-        };
+        let read = |file: &Field<'_>| arrays::read_doubles(file, grid, files, "velocity");
         three(&field, read).map(Velocity::Cells)
     });
     let advected = section.get("species").map(|field| {
@@ -244,7 +241,7 @@ pub(super) fn diffusion(
     context: Context<'_>,
     source_spans: &mut SourceSpans,
 ) -> Option<Vec<(String, Vec<f64>)>> {
-    let Context { grid, names, folder, findings, .. } = context;
+    let Context { grid, names, files, findings, .. } = context;
     let mut all = Vec::new();
     let mut good = true;
     for (name, source_span, field) in section.entries() {
@@ -253,7 +250,7 @@ pub(super) fn diffusion(
             None
         });
         source_spans.put(Argument::new("diffusion").key(name.clone()), field.source_span());
-        let values = arrays::read(&field, grid, folder, &name).map(Numbers::into_doubles);
+        let values = arrays::read_doubles(&field, grid, files, &name);
         good &= found.is_some() && values.is_some();
         all.push((name, values.unwrap_or_default()));
     }

@@ -38,16 +38,19 @@ pub enum StepSpec {
 /// The fraction of the largest stable step where nothing is said.
 const FRACTION: f64 = 0.8;
 
-/// Reads the section; a built-in problem knows its step.
+/// Reads the section; a built-in problem knows its step. One that is `open` may leave out where it ends.
 pub(super) fn read(
     section: &Section<'_>,
-    builtin: Option<Builtin>,
+    (builtin, open): (Option<Builtin>, bool),
     names: Option<&[String]>,
     source_spans: &mut SourceSpans,
 ) -> Option<FieldTime> {
     let start = section.get("start").map_or(Some(0.0), |field| field.number());
-    let until = section.need("until", "the time at which the run ends, as until = 100.0");
-    let until = until.and_then(|field| {
+    let until = match open {
+        true => section.get("until"),
+        false => section.need("until", "the time at which the run ends, as until = 100.0"),
+    };
+    let until = until.map_or(if open { start.map(f64::next_up) } else { None }, |field| {
         source_spans.put("end", field.source_span());
         let until = field.number()?;
         match start {

@@ -1,10 +1,9 @@
-//! The end state as NPZ.
+//! A state of a field as NPZ.
 //!
 //! Nothing in the file depends on the time of day or on how long the run took, so equal results
 //! are equal files.
 
-use super::finished::NAME;
-use odeum_case::FieldCase;
+use crate::case::FieldCase;
 use odeum_fields::{AXES, Precision, Simulation, Summary};
 use odeum_io::Finding;
 use odeum_io::cells::put;
@@ -16,21 +15,27 @@ use std::cell::Cell;
 use std::io;
 use std::path::Path;
 
+/// The array of what a later run goes on from.
+pub const RESUME: &str = "resume";
+
 /// What the file says beside the field.
-pub(super) struct End<'a> {
-    pub(super) t: f64,
-    pub(super) steps: u64,
+pub struct End<'a> {
+    /// The time of the state \[time\].
+    pub t: f64,
+    /// Steps up to there.
+    pub steps: u64,
     /// Mass of each species at the start.
-    pub(super) start: &'a [f64],
-    pub(super) end: &'a [Summary],
+    pub start: &'a [f64],
+    /// What sums up each species.
+    pub end: &'a [Summary],
     /// What a later run goes on from.
-    pub(super) last: Vec<u8>,
+    pub last: Option<Vec<u8>>,
 }
 
 /// The name of the array of a species: other than those beside it.
-pub(super) fn array_name(species: &str, masked: bool) -> String {
+pub fn array_name(species: &str, masked: bool) -> String {
     const OTHERS: [&str; 10] =
-        ["t", "x", "y", "z", "steps", "species_names", "mass_start", "mass_end", "about", NAME];
+        ["t", "x", "y", "z", "steps", "species_names", "mass_start", "mass_end", "about", RESUME];
     let mut name = species.to_owned();
     while OTHERS.contains(&name.as_str()) || name == "mask" && masked {
         name.push('_');
@@ -39,7 +44,7 @@ pub(super) fn array_name(species: &str, masked: bool) -> String {
 }
 
 /// Writes the file, where room was made for it, by so many threads: of a field in memory, or as it comes from a GPU.
-pub(super) fn write<T: Precision>(
+pub fn write<T: Precision>(
     path: &Path,
     room: Option<Room>,
     threads: usize,
@@ -100,7 +105,9 @@ pub(super) fn write<T: Precision>(
         "case": case.source.text(),
     });
     archive.text("about", &about.to_string());
-    archive.whole(NAME, "|u1", &[end.last.len()], end.last);
+    if let Some(last) = end.last {
+        archive.whole(RESUME, "|u1", &[last.len()], last);
+    }
     let written = write_archive(path, room, threads, archive);
     match broken.take() {
         Some(error) => Err(case.source_spans.place(error)),

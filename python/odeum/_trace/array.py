@@ -1,0 +1,193 @@
+"""Arrays of symbols and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odeum._trace.names import nearest
+from odeum._trace.refusal import Refusal, UnknownName
+from odeum._trace.symbol import BRANCH, Symbol, Traced, is_condition
+
+Objects = NDArray[np.object_]
+
+# Methods that are functions of NumPy, and methods of arrays of any elements.
+_FUNCTIONS = tuple("sum prod mean min max any all clip dot cumsum cumprod round var std".split())
+_METHODS = tuple("reshape ravel transpose squeeze repeat take swapaxes diagonal".split())
+
+
+class Array(Traced):
+    """An array whose elements are symbols or numbers, as NumPy's in all else."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Objects) -> None:
+        self._data = data
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._data.shape
+
+    @property
+    def ndim(self) -> int:
+        return self._data.ndim
+
+    @property
+    def size(self) -> int:
+        return self._data.size
+
+    @property
+    def dtype(self) -> Any:
+        return self._data.dtype
+
+    @property
+    def T(self) -> Array:
+        return Array(self._data.T)
+
+    @property
+    def real(self) -> Array:
+        return self
+
+    @property
+    def flat(self) -> Iterator[Any]:
+        return iter(self._data.flat)
+
+    def copy(self, order: str = "C") -> Array:
+        return Array(self._data.copy())
+
+    def flatten(self, order: str = "C") -> Array:
+        return Array(self._data.flatten())
+
+    def astype(self, dtype: Any, **options: Any) -> Array:
+        if np.dtype(dtype).kind not in "fO":
+            raise Refusal(f"symbols as {np.dtype(dtype)}", "write np.floor or np.trunc; symbols are doubles")
+        return Array(self._data.copy())
+
+    def tolist(self) -> Any:
+        return self._data.tolist()
+
+    def item(self, *place: Any) -> Any:
+        return self._data.item(*place)
+
+    def fill(self, value: Any) -> None:
+        self[...] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _METHODS:
+            return lambda *given, **options: wrap(getattr(self._data, name)(*given, **options))
+        if name not in _FUNCTIONS:
+            raise UnknownName(
+                f"`.{name}` of an array of symbols", f"it has {', '.join(_FUNCTIONS + _METHODS)}"
+            )
+        function = getattr(np, name)
+        return lambda *given, **options: function(self, *given, **options)
+
+    def __copy__(self) -> Array:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self.copy()
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(wrap, iter(self._data))
+
+    def __getitem__(self, key: Any) -> Any:
+        _refuse_symbols(key)
+        return wrap(self._data[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not self._data.flags.writeable:
+            raise Refusal(
+                "values assigned to y", "f must not change y: assign to y.copy() or np.zeros_like(y)"
+            )
+        if isinstance(key, Array) and objects(key).shape == self._data.shape and np.ndim(value) == 0:
+            # Where a condition holds; elsewhere the values stay.
+            self._data[...] = unwrap(np.where(key, value, self))
+            return
+        _refuse_symbols(key)
+        self._data[key] = unwrap(value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        # Fails where the elements must be floats, with the remedy.
+        return self._data.astype(object if dtype is None else dtype)
+
+    def __bool__(self) -> bool:
+        if self._data.size == 1:
+            return bool(self._data.item())
+        raise Refusal("a branch on an array of symbols", BRANCH)
+
+    def __float__(self) -> float:
+        if self._data.size == 1:
+            return float(self._data.item())
+        raise Refusal(f"an array of shape {self._data.shape} where a number is needed", "index it")
+
+    def __index__(self) -> NoReturn:
+        raise Refusal("an array of symbols as an index", "write np.where or np.select")
+
+    def __repr__(self) -> str:
+        return f"Array({self._data.tolist()})"
+
+
+class States(Array):
+    """The states, which have names too: `y.x` is the state x, whatever else x is of arrays."""
+
+    __slots__ = ("_asked", "_names")
+
+    def __init__(self, symbols: Sequence[Symbol], names: Sequence[str], asked: Callable[[], None]) -> None:
+        data = np.empty(len(symbols), dtype=object)
+        data[:] = symbols
+        # Assigning to it or to its slices would be lost on the engine.
+        data.flags.writeable = False
+        super().__init__(data)
+        self._names = {name: place for place, name in enumerate(names)}
+        self._asked = asked
+
+    def __getattribute__(self, name: str) -> Any:
+        get = super().__getattribute__
+        place = None if name.startswith("_") else get("_names").get(name)
+        if place is None:
+            return get(name)
+        get("_asked")()
+        return get("_data")[place]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _FUNCTIONS + _METHODS or name.startswith("_"):
+            return super().__getattr__(name)
+        raise UnknownName(f"`y.{name}`", f"no state has this name: {nearest(name, list(self._names))}")
+
+
+def wrap(value: Any) -> Any:
+    """Arrays of objects as arrays of symbols, in lists and tuples too; anything else as it is."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return Array(value) if value.ndim else value.item()
+    if isinstance(value, list | tuple):
+        return type(value)(map(wrap, value)) if not hasattr(value, "_fields") else value
+    return value
+
+
+def unwrap(value: Any) -> Any:
+    """What NumPy takes: arrays of objects for arrays of symbols, in lists and tuples too."""
+    if isinstance(value, Array):
+        return value._data
+    if isinstance(value, list | tuple):
+        return type(value)(map(unwrap, value)) if not hasattr(value, "_fields") else value
+    return value
+
+
+def objects(value: Any) -> Objects:
+    """Anything as an array of objects."""
+    return np.asarray(unwrap(value), dtype=object)
+
+
+def _refuse_symbols(key: Any) -> None:
+    for part in key if isinstance(key, tuple) else (key,):
+        if isinstance(part, Symbol | Array) or (isinstance(part, np.ndarray) and part.dtype == object):
+            held = part if isinstance(part, Symbol) else next(iter(objects(part).flat), 0)
+            what = "a condition" if is_condition(held) else "a symbol"
+            raise Refusal(f"{what} as an index", "write np.where(condition, a, b), np.select or np.interp")

@@ -1,0 +1,207 @@
+"""NumPy's functions of arrays that are no universal functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from odeum._trace import linear
+from odeum._trace.array import Array, objects, unwrap, wrap
+from odeum._trace.elementwise import ELEMENTWISE, maximum, minimum, where
+from odeum._trace.interpolation import interp
+from odeum._trace.refusal import Refusal
+from odeum._trace.symbol import Symbol
+from odeum._trace.ufuncs import accumulate, elementwise, numeric, reduce
+
+
+def call(function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`function(*inputs, **options)`: as it is written here, or as NumPy does it for arrays of objects."""
+    own = _FUNCTIONS.get(function)
+    if own is not None:
+        return own(*inputs, **options)
+    name = getattr(function, "__name__", str(function))
+    if name in _REFUSED:
+        raise Refusal(f"np.{name} of symbols", _REFUSED[name])
+    try:
+        return wrap(function(*map(_plain, inputs), **{key: _plain(value) for key, value in options.items()}))
+    except (Refusal, TypeError) as error:
+        remedy = "write it with +, *, np.where, np.sum and the like, or for constant arrays outside of f"
+        said = error.found if isinstance(error, Refusal) else str(error)
+        raise Refusal(f"np.{name} of symbols ({said})", remedy) from error
+
+
+def _plain(value: Any) -> Any:
+    if value is float or value is np.float64:
+        # A type asked for is that of the elements, which are objects here.
+        return None
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value)) if isinstance(value, list) else tuple(map(_plain, value))
+    # Symbols would come back here.
+    return objects(value) if isinstance(value, Symbol) else unwrap(value)
+
+
+_REFUSED = {
+    "sort": "the order of symbols is not known; np.minimum and np.maximum sort two",
+    "argmax": "which symbol is largest is not known; np.max and np.where are expressions",
+    "argmin": "which symbol is smallest is not known; np.min and np.where are expressions",
+    "nonzero": "write np.where(condition, a, b)",
+    "piecewise": "write np.select(conditions, values)",
+    "nansum": "write np.sum",
+    "linspace": "write a + (b - a) * np.linspace(0, 1, n)",
+    "gradient": "write the differences, as in (v[2:] - v[:-2]) / (2 * h)",
+}
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    if len(choices) != 2:
+        raise Refusal("np.where with a condition alone", "write np.where(condition, a, b)")
+    return elementwise(where, condition, *choices)
+
+
+def _select(conditions: Any, choices: Any, default: Any = 0) -> Any:
+    if len(conditions) != len(choices):
+        raise ValueError(f"np.select of {len(conditions)} conditions and {len(choices)} values")
+    result = default
+    for condition, choice in zip(reversed(list(conditions)), reversed(list(choices)), strict=True):
+        result = elementwise(where, condition, choice, result)
+    return result
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **bounds: Any) -> Any:
+    low, high = bounds.get("min", a_min), bounds.get("max", a_max)
+    result = a
+    # An infinite bound is none.
+    if low is not None and not (isinstance(low, float) and low == -math.inf):
+        result = elementwise(maximum, result, low)
+    if high is not None and not (isinstance(high, float) and high == math.inf):
+        result = elementwise(minimum, result, high)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def reduction(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+        return reduce(name, ELEMENTWISE[name], objects(a), axis, None, out, **options)
+
+    return reduction
+
+
+def _extremum(name: str) -> Callable[..., Any]:
+    def extremum(a: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+        return _reduction(name)(a, axis, None, out, **options)
+
+    return extremum
+
+
+def _mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+    data = objects(a)
+    total = _reduction("add")(a, axis, None, None, **options)
+    mean = total / (data.size / max(np.size(total), 1))
+    if out is None:
+        return mean
+    out[...] = mean
+    return out
+
+
+def _cumulative(name: str) -> Callable[..., Any]:
+    def cumulative(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        data = objects(a).ravel() if axis is None else objects(a)
+        return accumulate(ELEMENTWISE[name], data, axis or 0, None, None if out is None else (out,))
+
+    return cumulative
+
+
+def _filled(value: float) -> Callable[..., Any]:
+    """`np.zeros_like` and the like: arrays that symbols can be assigned to."""
+
+    def filled(
+        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any
+    ) -> Any:
+        return _full_like(a, value, dtype, shape=shape)
+
+    return filled
+
+
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any) -> Any:
+    if dtype is not None and np.dtype(dtype).kind not in "fO":
+        raise Refusal(f"an array of {np.dtype(dtype)} like symbols", "leave out dtype")
+    data = np.empty(np.shape(a) if shape is None else shape, dtype=object)
+    data[...] = unwrap(fill_value)
+    return Array(data) if data.ndim else data.item()
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    return linear.norm(objects(x), ord, axis, keepdims)
+
+
+def _dot(a: Any, b: Any, out: Any = None) -> Any:
+    result = linear.dot(objects(a), objects(b))
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _einsum(subscripts: Any, *operands: Any, **options: Any) -> Any:
+    return wrap(np.einsum(subscripts, *(numeric(objects(operand)) for operand in operands)))
+
+
+def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
+    return wrap(np.diff(numeric(objects(a)), n, axis, **{key: unwrap(x) for key, x in options.items()}))
+
+
+def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    scale = 10.0**decimals
+    return np.rint(a) if decimals == 0 else np.rint(a * scale) / scale
+
+
+def _sinc(x: Any) -> Any:
+    angle = np.multiply(math.pi, x)
+    return np.where(np.equal(x, 0.0), 1.0, np.sin(angle) / angle)
+
+
+def _shape(a: Any) -> tuple[int, ...]:
+    return () if isinstance(a, Symbol) else objects(a).shape
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    return int(np.size(objects(a), axis))
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.where: _where,
+    np.select: _select,
+    np.clip: _clip,
+    np.interp: interp,
+    np.sum: _reduction("add"),
+    np.prod: _reduction("multiply"),
+    np.any: _reduction("logical_or"),
+    np.all: _reduction("logical_and"),
+    np.max: _extremum("maximum"),
+    np.amax: _extremum("maximum"),
+    np.min: _extremum("minimum"),
+    np.amin: _extremum("minimum"),
+    np.mean: _mean,
+    np.cumsum: _cumulative("add"),
+    np.cumprod: _cumulative("multiply"),
+    np.zeros_like: _filled(0.0),
+    np.ones_like: _filled(1.0),
+    # NaN, so that what was never assigned is found.
+    np.empty_like: _filled(math.nan),
+    np.full_like: _full_like,
+    np.dot: _dot,
+    np.linalg.norm: _norm,
+    np.einsum: _einsum,
+    np.diff: _diff,
+    np.round: _round,
+    np.around: _round,
+    np.sinc: _sinc,
+    np.shape: _shape,
+    np.ndim: lambda a: len(_shape(a)),
+    np.size: _size,
+}

@@ -1,0 +1,148 @@
+"""Whether equations are the function they were traced from: both are evaluated at random points."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odeum._findings import tell
+from odeum._trace.operations import (
+    ABSOLUTE,
+    CONSTANT,
+    FLOOR,
+    MAXIMUM,
+    MINIMUM,
+    NEGATE,
+    SELECT,
+    VARIABLE,
+    Operation,
+)
+from odeum._trace.record import Record
+from odeum.errors import InputError
+
+Floats = NDArray[np.float64]
+
+_POINTS = 3
+_TRIES = 32
+# Ranges that values are drawn from, in turn.
+_RANGES = ((0.2, 1.8), (-1.8, -0.2), (-1.5, 1.5), (0.0, 0.1))
+_EXACT = (NEGATE, ABSOLUTE, FLOOR, MINIMUM, MAXIMUM, SELECT)
+# Of either side, an operation may be wrong by this relative to its result: elementary functions by a few roundings.
+_ROUNDING = 4 * float(np.finfo(np.float64).eps)
+# And by this where the result underflows.
+_UNDERFLOW = 4 * float(np.finfo(np.float64).smallest_subnormal)
+
+
+def compare(
+    function: Callable[[Mapping[str, float]], Floats],
+    record: Record,
+    outputs: Sequence[int],
+    names: Sequence[str],
+    variables: Sequence[str],
+) -> None:
+    """Compares a function and its equations at points where the function gives finite numbers.
+
+    Parameters
+    ----------
+    function : callable
+        The values of all components at a point.
+    record, outputs
+        The equations.
+    names : sequence of str
+        Names of the components.
+    variables : sequence of str
+        Names of what a point has values for.
+
+    Raises
+    ------
+    InputError
+        They differ by more than rounding.
+    """
+    points, results = _sample(function, variables)
+    if not points:
+        return
+    at = {name: np.array([point[name] for point in points]) for name in variables}
+    with np.errstate(all="ignore"):
+        values, errors = evaluate(record, at)
+    for k, number in enumerate(outputs):
+        for p, result in enumerate(results):
+            traced, error = (float(np.broadcast_to(x[number], len(points))[p]) for x in (values, errors))
+            if not abs(result[k] - traced) <= 4 * error:
+                shown = ", ".join(f"{name} = {points[p][name]:.6g}" for name in list(variables)[:8])
+                found = f"for {names[k]} {result[k]!s} by f and {traced!s} by its equations at {shown}"
+                remedy = "f must follow from its arguments alone: no random numbers, nothing that changes between calls"
+                raise InputError("f", found, remedy + " and no branch that a call with symbols does not see")
+
+
+def _sample(
+    function: Callable[[Mapping[str, float]], Floats], variables: Sequence[str]
+) -> tuple[list[dict[str, float]], list[Floats]]:
+    """Points where the function gives finite numbers, and these."""
+    random = np.random.default_rng(20)
+    points: list[dict[str, float]] = []
+    results: list[Floats] = []
+    met = "no finite values"
+    for k in range(_TRIES):
+        low, high = _RANGES[k % len(_RANGES)]
+        point = {name: float(random.uniform(low, high)) for name in variables}
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = function(point)
+        except InputError:
+            raise
+        except Exception as error:
+            met = f"{type(error).__name__}: {error}"
+            continue
+        if np.isfinite(result).all():
+            points.append(point)
+            results.append(result)
+            if len(points) == _POINTS:
+                break
+    if not points:
+        message = f"could not be compared with its equations: at {_TRIES} random points it gave {met}"
+        tell([("warning", message, "", "f", "", "check=False leaves the comparison out")])
+    return points, results
+
+
+def evaluate(record: Record, at: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Values of all expressions, and bounds of their errors by rounding.
+
+    The error of a condition is whether it may be the other one.
+    """
+    values: list[Any] = []
+    errors: list[Any] = []
+    for operation, operands in record.nodes:
+        if operation is VARIABLE:
+            values.append(at[operands[0]])
+            errors.append(0.0)
+        elif operation is CONSTANT:
+            values.append(np.float64(operands[0]))
+            errors.append(0.0)
+        else:
+            x, e = [values[k] for k in operands], [errors[k] for k in operands]
+            values.append(operation.evaluate(*x))
+            errors.append(_error(operation, x, e, values[-1]))
+    return values, errors
+
+
+def _error(operation: Operation, x: list[Any], e: list[Any], value: Any) -> Any:
+    """How far an operation is off at operands that are off."""
+    if operation is SELECT:
+        error = np.where(x[0], e[1], e[2])
+        return np.where(e[0], np.fmax(error, np.abs(x[1] - x[2])), error)
+    if operation.gives == "c":
+        if operation.takes == "nn":
+            return (e[0] + e[1] > 0.0) & (np.abs(x[0] - x[1]) <= e[0] + e[1])
+        return np.logical_or.reduce(np.broadcast_arrays(*e))
+    error = 0.0 if operation in _EXACT else _ROUNDING * np.abs(value) + _UNDERFLOW
+    for k, off in enumerate(e):
+        if np.any(off):
+            moved = [operation.evaluate(*x[:k], x[k] + s * off, *x[k + 1 :]) - value for s in (1, -1)]
+            # What lies beyond the edge of where the operation is defined does not count.
+            error = error + np.fmax(np.fmax(np.abs(moved[0]), np.abs(moved[1])), 0.0)
+    return error

@@ -1,0 +1,241 @@
+"""NumPy's functions of numbers, written in operations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from odeum._trace import operations as op
+from odeum._trace.refusal import Refusal
+from odeum._trace.symbol import Symbol, apply, is_condition
+
+Function = Callable[..., Any]
+
+negative, absolute, floor = (partial(apply, o) for o in (op.NEGATE, op.ABSOLUTE, op.FLOOR))
+subtract, divide, exp, ln, sqrt = (
+    partial(apply, o) for o in (op.SUBTRACT, op.DIVIDE, op.EXP, op.LN, op.SQRT)
+)
+minimum, maximum, power = (partial(apply, o) for o in (op.MINIMUM, op.MAXIMUM, op.RAISE))
+sin, tanh, atan = (partial(apply, o) for o in (op.SIN, op.TANH, op.ATAN))
+less, greater, equal = (partial(apply, o) for o in (op.LESS, op.GREATER, op.EQUAL))
+
+
+def add(a: Any, b: Any) -> Any:
+    # The sum of two truth values is a truth value in NumPy.
+    return logical_or(a, b) if is_condition(a) and is_condition(b) else apply(op.ADD, a, b)
+
+
+def multiply(a: Any, b: Any) -> Any:
+    return logical_and(a, b) if is_condition(a) and is_condition(b) else apply(op.MULTIPLY, a, b)
+
+
+def square(x: Any) -> Any:
+    return power(x, 2.0)
+
+
+def scale(factor: float, x: Any) -> Any:
+    return apply(op.MULTIPLY, factor, x)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    if not isinstance(condition, Symbol):
+        return a if condition else b
+    return apply(op.SELECT, condition, a, b)
+
+
+def logical_and(a: Any, b: Any) -> Any:
+    for one, other in ((a, b), (b, a)):
+        if not isinstance(one, Symbol):
+            return logical_not(logical_not(other)) if one else np.False_
+    return apply(op.BOTH, a, b)
+
+
+def logical_or(a: Any, b: Any) -> Any:
+    for one, other in ((a, b), (b, a)):
+        if not isinstance(one, Symbol):
+            return np.True_ if one else logical_not(logical_not(other))
+    return apply(op.EITHER, a, b)
+
+
+def logical_not(a: Any) -> Any:
+    if isinstance(a, Symbol) and (node := a.record.nodes[a.number])[0] is op.NOT:
+        return Symbol(a.record, node[1][0])
+    return apply(op.NOT, a)
+
+
+def logical_xor(a: Any, b: Any) -> Any:
+    return logical_and(logical_or(a, b), logical_not(logical_and(a, b)))
+
+
+def _bits(name: str, logical: Function) -> Function:
+    """`&`, `|`, `^` and `~`, which are of conditions alone."""
+
+    def bitwise(*operands: Any) -> Any:
+        if not all(map(is_condition, operands)):
+            raise Refusal(
+                f"np.{name} of numbers", "compare them first, as in (a > 0) & (b > 0); a power is **"
+            )
+        return logical(*operands)
+
+    return bitwise
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    return floor(divide(a, b))
+
+
+def remainder(a: Any, b: Any) -> Any:
+    return subtract(a, multiply(b, floor_divide(a, b)))
+
+
+def fmod(a: Any, b: Any) -> Any:
+    return subtract(a, multiply(b, trunc(divide(a, b))))
+
+
+def ceil(x: Any) -> Any:
+    return negative(floor(negative(x)))
+
+
+def trunc(x: Any) -> Any:
+    return where(less(x, 0.0), ceil(x), floor(x))
+
+
+def rint(x: Any) -> Any:
+    """The nearest integer; of two, the even one."""
+    low = floor(x)
+    rest = subtract(x, low)
+    even = equal(low, scale(2.0, floor(scale(0.5, low))))
+    up = logical_or(greater(rest, 0.5), logical_and(equal(rest, 0.5), logical_not(even)))
+    return where(up, add(low, 1.0), low)
+
+
+def sign(x: Any) -> Any:
+    return where(less(x, 0.0), -1.0, where(greater(x, 0.0), 1.0, 0.0))
+
+
+def heaviside(x: Any, at_zero: Any) -> Any:
+    return where(less(x, 0.0), 0.0, where(greater(x, 0.0), 1.0, at_zero))
+
+
+def hypot(a: Any, b: Any) -> Any:
+    return sqrt(add(square(a), square(b)))
+
+
+def arctan2(y: Any, x: Any) -> Any:
+    """As the mathematical function: zeros have no sign."""
+    near = atan(divide(y, x))
+    left = where(less(y, 0.0), subtract(near, math.pi), add(near, math.pi))
+    return where(equal(x, 0.0), scale(math.pi / 2, sign(y)), where(less(x, 0.0), left, near))
+
+
+def expm1(x: Any) -> Any:
+    """tanh(x/2) (eˣ + 1), in which nothing cancels."""
+    return multiply(tanh(scale(0.5, x)), add(exp(x), 1.0))
+
+
+def log1p(x: Any) -> Any:
+    """Of u = 1 + x as it is rounded, ln u / (u - 1) is accurate, and so is its product with x."""
+    u = add(1.0, x)
+    return where(equal(u, 1.0), x, divide(multiply(ln(u), x), subtract(u, 1.0)))
+
+
+def arcsinh(x: Any) -> Any:
+    t = absolute(x)
+    squared = square(x)
+    root = add(1.0, sqrt(add(squared, 1.0)))
+    return multiply(sign(x), log1p(add(t, divide(squared, root))))
+
+
+def arccosh(x: Any) -> Any:
+    t = subtract(x, 1.0)
+    return log1p(add(t, sqrt(multiply(t, add(t, 2.0)))))
+
+
+def arctanh(x: Any) -> Any:
+    return scale(0.5, log1p(divide(scale(2.0, x), subtract(1.0, x))))
+
+
+def logaddexp(a: Any, b: Any) -> Any:
+    return add(maximum(a, b), log1p(exp(negative(absolute(subtract(a, b))))))
+
+
+def expit(x: Any) -> Any:
+    return divide(1.0, add(1.0, exp(negative(x))))
+
+
+# By the names of NumPy's functions, and of those of SciPy that are as simple.
+ELEMENTWISE: dict[str, Function] = {
+    "add": add,
+    "subtract": subtract,
+    "multiply": multiply,
+    "divide": divide,
+    "true_divide": divide,
+    "power": power,
+    "float_power": power,
+    "negative": negative,
+    "positive": lambda x: x,
+    "conjugate": lambda x: x,
+    "absolute": absolute,
+    "fabs": absolute,
+    "square": square,
+    "reciprocal": lambda x: divide(1.0, x),
+    "sqrt": sqrt,
+    "cbrt": partial(apply, op.CBRT),
+    "exp": exp,
+    "exp2": lambda x: power(2.0, x),
+    "expm1": expm1,
+    "log": ln,
+    "log10": partial(apply, op.LOG10),
+    "log2": lambda x: scale(1.0 / math.log(2.0), ln(x)),
+    "log1p": log1p,
+    "logaddexp": logaddexp,
+    "expit": expit,
+    "sin": sin,
+    "cos": partial(apply, op.COS),
+    "tan": partial(apply, op.TAN),
+    "arcsin": partial(apply, op.ASIN),
+    "arccos": partial(apply, op.ACOS),
+    "arctan": atan,
+    "arctan2": arctan2,
+    "hypot": hypot,
+    "sinh": partial(apply, op.SINH),
+    "cosh": partial(apply, op.COSH),
+    "tanh": tanh,
+    "arcsinh": arcsinh,
+    "arccosh": arccosh,
+    "arctanh": arctanh,
+    "deg2rad": lambda x: scale(math.pi / 180.0, x),
+    "radians": lambda x: scale(math.pi / 180.0, x),
+    "rad2deg": lambda x: scale(180.0 / math.pi, x),
+    "degrees": lambda x: scale(180.0 / math.pi, x),
+    "maximum": maximum,
+    "minimum": minimum,
+    "sign": sign,
+    "heaviside": heaviside,
+    "floor": floor,
+    "ceil": ceil,
+    "trunc": trunc,
+    "rint": rint,
+    "floor_divide": floor_divide,
+    "remainder": remainder,
+    "fmod": fmod,
+    "less": less,
+    "less_equal": partial(apply, op.LESS_EQUAL),
+    "greater": greater,
+    "greater_equal": partial(apply, op.GREATER_EQUAL),
+    "equal": equal,
+    "not_equal": partial(apply, op.NOT_EQUAL),
+    "isnan": lambda x: apply(op.NOT_EQUAL, x, x),
+    "logical_and": logical_and,
+    "logical_or": logical_or,
+    "logical_not": logical_not,
+    "logical_xor": logical_xor,
+    "bitwise_and": _bits("bitwise_and", logical_and),
+    "bitwise_or": _bits("bitwise_or", logical_or),
+    "bitwise_xor": _bits("bitwise_xor", logical_xor),
+    "invert": _bits("invert", logical_not),
+}

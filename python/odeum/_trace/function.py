@@ -1,0 +1,121 @@
+"""Python functions of SciPy's signature as equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from odeum._trace import names
+from odeum._trace.array import States
+from odeum._trace.check import Floats, compare
+from odeum._trace.record import Record
+from odeum._trace.refusal import Refusal, refused
+from odeum._trace.returned import values
+from odeum._trace.signature import bind
+from odeum._trace.symbol import Symbol, as_number
+from odeum._trace.text import write
+from odeum.equations import Equations
+from odeum.errors import InputError
+
+TIME = "t"
+
+
+def trace(
+    f: Callable[..., Any], states: Sequence[str], parameters: Sequence[str], *, check: bool = True
+) -> Equations:
+    """The equations that a function computes.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(t, y, a, b, ...)``, as for `scipy.integrate.solve_ivp`; called once with symbols. Its arguments
+        behind `y` are the parameters, by name or in order.
+    states : sequence of str
+        Names of the elements of `y`; ``y.x`` is the state x.
+    parameters : sequence of str
+        Names of the parameters.
+    check : bool
+        Compare function and equations at three random points.
+
+    Raises
+    ------
+    InputError
+        A function that cannot be traced, with the line and what to write instead; or one that gives
+        other values than its equations.
+
+    Examples
+    --------
+    >>> def van_der_pol(t, y, mu):
+    ...     x, v = y
+    ...     return [v, mu * (1 - x**2) * v - x]
+    >>> trace(van_der_pol, ["x", "v"], ["mu"]).equations
+    {'x': 'v', 'v': 'mu * (1 - x^2) * v - x'}
+    """
+    states, parameters = names.checked("states", states), names.checked("parameters", parameters)
+    names.allow(states, parameters)
+    call = bind(f, (TIME, "y"), parameters)
+    record = Record()
+    asked = [False]
+
+    def ask() -> None:
+        asked[0] = True
+
+    symbols = {name: Symbol(record, record.variable(name)) for name in (TIME, *states, *parameters)}
+    y = States([symbols[name] for name in states], states, ask)
+    outputs = outputs_of(
+        record, states, lambda: call((symbols[TIME], y), [symbols[name] for name in parameters])
+    )
+    definitions, texts = write(record, outputs, (*states, *parameters))
+
+    def at(point: Mapping[str, float]) -> Floats:
+        y = np.array([point[name] for name in states])
+        before = y.copy()
+        given = _named(y, states) if asked[0] else y
+        returned = call((point[TIME], given), [point[name] for name in parameters])
+        if not np.array_equal(y, before):
+            raise InputError(
+                "f", "another y after the call than before", "f must not change y: work on y.copy()"
+            )
+        return floats(returned, states)
+
+    if check:
+        compare(at, record, outputs, states, (TIME, *states, *parameters))
+    return Equations(dict(zip(states, texts, strict=True)), definitions)
+
+
+def outputs_of(record: Record, states: Sequence[str], call: Callable[[], Any]) -> list[int]:
+    """The expressions that a call with symbols returns, or why there are none."""
+    try:
+        outputs = []
+        for name, value in zip(states, values(call(), states), strict=True):
+            try:
+                outputs.append(as_number(record, value))
+            except Refusal as error:
+                raise Refusal(f"{error.found} for {name}", error.remedy) from error
+        return outputs
+    except Exception as error:
+        raise refused(error) from error
+
+
+def floats(returned: Any, states: Sequence[str]) -> Floats:
+    """The numbers that a call with numbers returns."""
+    try:
+        return np.array([float(value) for value in values(returned, states)])
+    except Refusal as error:
+        # Another number of values than with symbols.
+        raise refused(error) from error
+
+
+def _named(y: Floats, names: Sequence[str]) -> Any:
+    """An array of numbers whose elements have names, as those of `States`."""
+    places = {name: place for place, name in enumerate(names) if not name.startswith("_")}
+
+    class Named(np.ndarray[Any, Any]):
+        def __getattribute__(self, name: str) -> Any:
+            if name in places and np.ndarray.__len__(self) == len(places):
+                return np.ndarray.__getitem__(self, places[name])
+            return super().__getattribute__(name)
+
+    return y.view(Named)

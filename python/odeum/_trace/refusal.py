@@ -1,0 +1,64 @@
+"""What cannot be traced: what was found, where in the function, and what to write instead."""
+
+from __future__ import annotations
+
+import linecache
+import sysconfig
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+from odeum.errors import InputError
+
+# Files whose lines say nothing to who wrote the function.
+_INNER = (str(Path(__file__).parent), str(Path(np.__file__).parent), "<__array_function__")
+_INSTALLED = sysconfig.get_paths()["purelib"]
+
+
+class Refusal(Exception):
+    """Raised inside the function that is traced; leaves the tracer as an `InputError`."""
+
+    def __init__(self, found: str, remedy: str) -> None:
+        super().__init__(f"{found}; {remedy}")
+        self.found = found
+        self.remedy = remedy
+
+
+class UnknownName(Refusal, AttributeError):
+    """A name that does not exist; an `AttributeError`, so that `hasattr` is false."""
+
+
+def place(error: BaseException) -> str:
+    """The line of the function that an error comes from, in parentheses; empty where there is none."""
+    frames = [frame for frame in _frames(error) if not frame.filename.startswith(_INNER)]
+    written = [frame for frame in frames if not frame.filename.startswith(_INSTALLED)]
+    if not frames:
+        return ""
+    frame = (written or frames)[-1]
+    number = frame.lineno or 0
+    source = (frame.line or linecache.getline(frame.filename, number)).strip()
+    shown = f": `{source}`" if source else ""
+    return f" (line {number} of {Path(frame.filename).name}{shown})"
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    return list(traceback.extract_tb(error.__traceback__))
+
+
+def refused(error: Exception) -> InputError:
+    """The `InputError` for what was raised inside a traced function."""
+    where = place(error)
+    match error:
+        case Refusal():
+            return InputError("f", error.found + where, error.remedy)
+        case InputError():
+            return error
+        case RecursionError():
+            remedy = "end the recursion by something that is no symbol, as a number of levels"
+            return InputError("f", f"recursion without end{where}", remedy)
+        case _:
+            remedy = "see the error above: f must take arrays of symbols as it takes arrays of numbers"
+            if any("sparse" in Path(frame.filename).parts for frame in _frames(error)):
+                remedy = "write S.toarray() for a sparse matrix S: its zeros make no terms"
+            return InputError("f", f"{type(error).__name__}: {error}{where}", remedy)

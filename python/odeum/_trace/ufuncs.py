@@ -1,0 +1,134 @@
+"""NumPy's universal functions of symbols and their arrays."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from odeum._trace.array import Array, Objects, objects, unwrap, wrap
+from odeum._trace.elementwise import ELEMENTWISE, Function, add, multiply, where
+from odeum._trace.names import nearest
+from odeum._trace.operations import SELECT
+from odeum._trace.refusal import Refusal
+from odeum._trace.symbol import FLOAT, Symbol, apply, is_condition
+
+_SCALARS = (Symbol, float, int)
+_INSTEAD = {
+    "fmax": "write np.maximum",
+    "fmin": "write np.minimum",
+    "copysign": "write np.abs(a) * np.sign(b)",
+    "signbit": "write x < 0",
+    "ldexp": "write x * 2.0**k",
+    "isfinite": "write np.abs(x) <= the largest number that makes sense",
+}
+
+
+def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`ufunc.method(*inputs, **options)`."""
+    name = ufunc.__name__
+    if name in ("matmul", "vecdot"):
+        from odeum._trace.linear import matmul, vecdot
+
+        product = matmul if name == "matmul" else vecdot
+        return _store(product(*map(objects, inputs)), options.get("out"), True)
+    if name == "divmod":
+        return tuple(call(part, method, inputs, options) for part in (np.floor_divide, np.remainder))
+    function = ELEMENTWISE.get(name)
+    if function is None:
+        remedy = _INSTEAD.get(name, f"it cannot be written as an expression; {_others(name)}")
+        raise Refusal(f"np.{name} of a symbol", remedy)
+    if method == "__call__":
+        if not options and all(isinstance(x, _SCALARS) for x in inputs):
+            return function(*inputs)
+        out = options.get("out")
+        result = elementwise(function, *inputs)
+        return _store(result, out, options.get("where", True))
+    if method == "reduce":
+        return reduce(name, function, objects(inputs[0]), *inputs[1:], **options)
+    if method == "accumulate":
+        return accumulate(function, objects(inputs[0]), *inputs[1:], **options)
+    if method == "outer":
+        a, b = map(objects, inputs)
+        return elementwise(function, a.reshape(a.shape + (1,) * b.ndim), b)
+    raise Refusal(f"np.{name}.{method} of symbols", "write a loop, or a sum of parts")
+
+
+def _others(name: str) -> str:
+    return nearest(name, [f"np.{other}" for other in ELEMENTWISE])
+
+
+def elementwise(function: Function, *inputs: Any) -> Any:
+    """A function of numbers for each element of arrays that are broadcast together."""
+    arrays = [objects(x) for x in inputs]
+    return wrap(np.asarray(np.frompyfunc(function, len(arrays), 1)(*arrays), dtype=object))
+
+
+def _store(result: Any, out: Any, mask: Any) -> Any:
+    """Puts a result where the option `out` says."""
+    if out is None or isinstance(out[0], Symbol):
+        return result
+    (target,) = out
+    if isinstance(target, np.ndarray) and target.dtype != object:
+        raise Refusal("symbols stored in an array of floats", FLOAT)
+    if mask is not True:
+        result = elementwise(where, mask, result, target)
+    if isinstance(target, Array):
+        target[...] = result
+    else:
+        target[...] = objects(result)
+    return target
+
+
+def numeric(data: Objects) -> Objects:
+    """The elements with 1 and 0 for conditions, as sums count them."""
+    if not any(map(is_condition, data.flat)):
+        return data
+    return objects(elementwise(lambda x: apply(SELECT, x, 1.0, 0.0) if is_condition(x) else x, data))
+
+
+def reduce(
+    name: str,
+    function: Function,
+    data: Objects,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """A function of two numbers from element to element along axes."""
+    if where is not True:
+        raise Refusal(f"np.{name}.reduce with `where`", "write np.where around the array")
+    if function in (add, multiply):
+        data = numeric(data)
+    axes = range(data.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(a % data.ndim if data.ndim else 0 for a in axes)
+    if not axes or not data.ndim:
+        return wrap(data)
+    kept = [a for a in range(data.ndim) if a not in axes]
+    moved = data.transpose(*kept, *axes).reshape(*[data.shape[a] for a in kept], -1)
+    result = np.empty(moved.shape[:-1], dtype=object)
+    start = {"add": 0.0, "multiply": 1.0, "logical_and": np.True_, "logical_or": np.False_}.get(name)
+    for place in np.ndindex(result.shape):
+        row = list(moved[place])
+        if initial is not None:
+            row.insert(0, initial)
+        elif not row and start is not None:
+            row = [start]
+        result[place] = functools.reduce(function, row)
+    if keepdims:
+        result = result.reshape([1 if a in axes else n for a, n in enumerate(data.shape)])
+    return _store(wrap(result), out if out is None or isinstance(out, tuple) else (out,), True)
+
+
+def accumulate(function: Function, data: Objects, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    """A function of two numbers from element to element along an axis, with what it gives on the way."""
+    if function in (add, multiply):
+        data = numeric(data)
+    result = np.moveaxis(data.copy(), axis, 0)
+    for k in range(1, len(result)):
+        result[k] = unwrap(elementwise(function, result[k - 1], result[k]))
+    return _store(wrap(np.moveaxis(result, 0, axis)), out, True)

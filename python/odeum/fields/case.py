@@ -1,0 +1,160 @@
+"""Options of a simulation as the sections of a case file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import tomli_w
+
+from odeum import _nvrtc, _odeum
+from odeum._case import Document
+from odeum._convert import number
+from odeum._options import plain
+from odeum.errors import InputError
+from odeum.fields.cells import AXES, Cells, along, array, is_array
+from odeum.fields.model import Model
+from odeum.fields.start import Start
+
+
+@dataclass
+class FieldCase:
+    """A case file of a field in memory, with the arrays that it names in place of files."""
+
+    document: Document
+    arrays: dict[str, Cells] = field(default_factory=dict)
+
+    def open(self) -> _odeum.Simulation:
+        """Reads and checks it, and makes its field."""
+        load_compiler(self.document.get("run", {}).get("device"))
+        return _odeum.Simulation(tomli_w.dumps(self.document), ".", list(self.arrays.items()))
+
+    def cells(self, name: str, place: str, value: Any, shape: tuple[int, ...]) -> str:
+        """Takes an array of all cells, or a number for all of them; gives its name."""
+        cells = array(place, value)
+        self.arrays[name] = np.full(shape, cells) if cells.ndim == 0 else cells
+        return name
+
+
+def load_compiler(device: Any) -> None:
+    """Makes NVIDIA's compiler ready for a GPU."""
+    if str(device).startswith("cuda"):
+        _nvrtc.load()
+
+
+def build(model: Model, start: Start, options: Mapping[str, Any]) -> FieldCase:
+    """The case of a model, initial values and options; `None` stands for what is usual."""
+    if not isinstance(model, Model):
+        raise InputError("model", type(model).__name__, "give an odeum.Model")
+    said = {name: value for name, value in options.items() if value is not None}
+    case = FieldCase({"system": model.section}, dict(start.arrays))
+    document = case.document
+    title = said.get("title", model.title)
+    if title is not None:
+        document["title"] = plain("title", title)
+    grid = document["grid"] = _grid(start, said)
+    shape = tuple(reversed(grid.get("shape", [1, 1, 1])))
+    if "mask" in said:
+        grid["mask"] = _mask(case, said["mask"], shape)
+    if "boundary" in said:
+        everywhere = isinstance(said["boundary"], str)
+        document["boundary"] = {"default": said["boundary"]} if everywhere else _table("boundary", said["boundary"])
+    if "velocity" in said:
+        document["velocity"] = _velocity(case, said["velocity"], shape)
+    if "sources" in said:
+        document["sources"] = plain("sources", said["sources"])
+    if "diffusion" in said:
+        document["diffusion"] = {
+            name: case.cells(f"diffusion-{name}.npy", f"diffusion.{name}", value, shape)
+            for name, value in _items("diffusion", said["diffusion"])
+        }
+    if start.initial or "seed" in said:
+        document["initial"] = dict(start.initial)
+        if "seed" in said:
+            document["initial"]["seed"] = plain("seed", said["seed"])
+    document["time"] = _time(start, said)
+    document["run"] = {key: plain(key, said[key]) for key in ("precision", "device", "threads") if key in said}
+    return case
+
+
+def _grid(start: Start, said: Mapping[str, Any]) -> Document:
+    shape = along("shape", said.get("shape"), 1)
+    if start.shape:
+        own = [float(start.shape.get(axis, 1)) for axis in AXES]
+        if shape not in (None, own):
+            raise InputError("shape", str(said["shape"]), f"leave it out: the initial values have {start.shape}")
+        shape = own
+    grid: Document = {}
+    if shape is not None:
+        grid["shape"] = [int(n) if n == int(n) else n for n in shape]
+    for key in ("spacing", "origin"):
+        if key in said and start.spacing:
+            raise InputError(key, str(said[key]), "leave it out: the initial values have coordinates")
+    spacing = along("spacing", said.get("spacing"), 0.0)
+    if spacing is None and start.spacing:
+        spacing = [start.spacing.get(axis, 0.0) for axis in AXES]
+    if spacing is not None:
+        # Along an axis that has none the edge of the others is as good as any.
+        usual = next((h for h in spacing if h != 0), spacing[0])
+        spacing = [h or usual for h in spacing]
+        grid["spacing"] = spacing[0] if len(set(spacing)) == 1 else spacing
+    origin = along("origin", said.get("origin"), 0.0)
+    if origin is None and start.first and spacing is not None:
+        edges = zip(AXES, spacing, strict=True)
+        origin = [start.first[axis] - 0.5 * h if axis in start.first else 0.0 for axis, h in edges]
+    if origin is not None:
+        grid["origin"] = origin
+    if "stencil" in said:
+        grid["stencil"] = plain("stencil", said["stencil"])
+    return grid
+
+
+def _mask(case: FieldCase, mask: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(mask, (str, Mapping)):
+        return plain("mask", mask)
+    return {"file": case.cells("mask.npy", "mask", mask, shape)}
+
+
+def _velocity(case: FieldCase, velocity: Any, shape: tuple[int, ...]) -> Document:
+    section = dict(velocity) if isinstance(velocity, Mapping) else {}
+    if not isinstance(velocity, Mapping):
+        if isinstance(velocity, str) or not hasattr(velocity, "__len__") or len(velocity) != 3:
+            raise InputError("velocity", repr(velocity), "give its parts along x, y and z, or a dict of [velocity]")
+        section["cells" if any(is_array(part) for part in velocity) else "uniform"] = list(velocity)
+    cells = section.pop("cells", None)
+    made = {str(key): plain(f"velocity.{key}", value) for key, value in section.items()}
+    if cells is not None:
+        if len(cells) != 3:
+            raise InputError("velocity.cells", f"{len(cells)} arrays", "give three: along x, y and z")
+        parts = zip(AXES, cells, strict=True)
+        made["cells"] = [case.cells(f"velocity-{a}.npy", f"velocity.cells.{a}", part, shape) for a, part in parts]
+    return made
+
+
+def _time(start: Start, said: Mapping[str, Any]) -> Document:
+    t = number("t", said["t"]) if "t" in said else start.t
+    time: Document = {} if t is None else {"start": t}
+    for key in ("method", "stages", "step", "max_steps"):
+        if key in said:
+            time[key] = plain(key, said[key])
+    if said.get("force"):
+        time["force"] = plain("force", said["force"])
+    if "tolerance" in said:
+        tolerance = said["tolerance"]
+        if isinstance(tolerance, Mapping):
+            time["tolerance"] = plain("tolerance", tolerance)
+        else:
+            time["tolerance"] = dict.fromkeys(("rtol", "atol"), number("tolerance", tolerance))
+    return time
+
+
+def _items(place: str, value: Any) -> list[tuple[str, Any]]:
+    if not isinstance(value, Mapping):
+        raise InputError(place, type(value).__name__, "give a dict by the name of the species")
+    return [(str(name), each) for name, each in value.items()]
+
+
+def _table(place: str, value: Any) -> Any:
+    return {name: plain(f"{place}.{name}", each) for name, each in _items(place, value)}

@@ -1,0 +1,112 @@
+"""Equations of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from odeum._case import Document
+from odeum._convert import number
+from odeum.equations import Equations
+from odeum.errors import InputError
+
+
+class Model:
+    """Equations ∂u/∂t = f of the species of a field.
+
+    Parameters
+    ----------
+    equations : callable, mapping or Equations
+        A function ``f(c, a, b, ...)`` that returns a dict of the time derivative of each species. It is called
+        once, with symbols: `c` has the species (``c.u``), their Laplacians (``c.lap.u``, ``c.lap(c.u**3)``), the
+        coordinates (``c.x``, ``c.y``, ``c.z``) and the time (``c.t``); the other arguments are the parameters.
+        Or the derivatives as text in the language of case files: ``{"u": "D * lap(u) - k * u"}``.
+    parameters : mapping, optional
+        Names and values.
+    species : sequence of str, optional
+        Their order; that of the equations unless said.
+    definitions : mapping, optional
+        Names for expressions that equations given as text share.
+
+    Raises
+    ------
+    InputError
+        Equations of another kind, or a function that cannot be traced. What is wrong in text is found when a
+        `Simulation` is made of it.
+
+    Examples
+    --------
+    >>> import odeum as od
+    >>> od.Model({"u": "D * lap(u)"}, parameters={"D": 0.1})
+    <odeum.Model of u; D = 0.1>
+    """
+
+    def __init__(
+        self,
+        equations: Callable[..., Any] | Mapping[str, str] | Equations,
+        parameters: Mapping[str, float] | None = None,
+        *,
+        species: Sequence[str] | None = None,
+        definitions: Mapping[str, str] | None = None,
+    ) -> None:
+        values = _values(parameters)
+        self.title: str | None = None
+        if callable(equations):
+            from odeum._trace import trace_model
+
+            if definitions:
+                raise InputError("definitions", "a function of equations", "use names inside of the function")
+            name = getattr(equations, "__name__", "<")
+            self.title = None if name.startswith("<") else name
+            equations = trace_model(equations, species, list(values))
+        elif isinstance(equations, Mapping):
+            texts = {str(name): _text(f"equations.{name}", text) for name, text in equations.items()}
+            named = {str(name): _text(f"definitions.{name}", text) for name, text in (definitions or {}).items()}
+            equations = Equations(texts, named)
+        if not isinstance(equations, Equations):
+            found = type(equations).__name__
+            raise InputError("equations", found, "give a function, or a dict of text by the name of the species")
+        self.equations: Equations | None = equations
+        self.section: Document = {"species": list(equations.equations if species is None else species)}
+        if values:
+            self.section["parameters"] = values
+        if equations.definitions:
+            self.section["definitions"] = dict(equations.definitions)
+        self.section["equations"] = dict(equations.equations)
+
+    @classmethod
+    def problem(cls, name: str, parameters: Mapping[str, float] | None = None) -> Model:
+        """A built-in problem with its boundary conditions, initial values and step: ``"turing"``, ...
+
+        The command ``odeum problems`` lists them; `parameters` changes their numbers.
+        """
+        model = cls.__new__(cls)
+        model.equations, model.title = None, None
+        model.section = {"problem": _text("problem", name)}
+        if parameters:
+            model.section["parameters"] = _values(parameters)
+        return model
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Names and values of the parameters, of a built-in problem those that were changed."""
+        return dict(self.section.get("parameters", {}))
+
+    def __repr__(self) -> str:
+        what = self.section.get("problem") or ", ".join(self.section["species"])
+        values = ", ".join(f"{name} = {value:g}" for name, value in self.parameters.items())
+        return f"<odeum.Model of {what}{'; ' + values if values else ''}>"
+
+
+def _values(parameters: Mapping[str, float] | None) -> dict[str, float]:
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping):
+        raise InputError("parameters", type(parameters).__name__, 'give names and values: {"k": 1.0}')
+    return {str(name): number(f"parameters.{name}", value) for name, value in parameters.items()}
+
+
+def _text(field: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(field, repr(value), "give text")
+    return value

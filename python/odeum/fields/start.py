@@ -1,0 +1,129 @@
+"""What a field starts from: initial values, and the grid that they lie on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from odeum._case import Document
+from odeum._convert import finite
+from odeum._options import plain
+from odeum.errors import InputError
+from odeum.fields.cells import AXES, DIMS, Cells, array, is_array
+
+# Coordinates are even where none is further from its place than this part of a cell.
+_EVEN = 1e-3
+# Edges of cells that agree to this are meant to be equal: coordinates are rounded.
+_EQUAL = 1e-6
+
+
+@dataclass
+class Start:
+    """Initial values as ``[initial]`` has them, their arrays, and what these say of the grid."""
+
+    initial: Document = field(default_factory=dict)
+    arrays: dict[str, Cells] = field(default_factory=dict)
+    # Axes of the arrays, in their order.
+    dims: tuple[str, ...] = ()
+    # Along the axes that are known.
+    shape: dict[str, int] = field(default_factory=dict)
+    spacing: dict[str, float] = field(default_factory=dict)
+    # Centre of the first cell.
+    first: dict[str, float] = field(default_factory=dict)
+    t: float | None = None
+
+    def add(self, species: str, cells: Cells) -> None:
+        """Takes an array for a species."""
+        name = f"initial-{species}.npy"
+        self.arrays[name] = cells
+        self.initial[species] = {"file": name}
+
+
+def read(start: Any) -> Start:
+    """Reads an ``xarray.Dataset``, or a mapping of arrays, numbers, text and tables of case files."""
+    if start is None:
+        return Start()
+    if hasattr(start, "data_vars") and hasattr(start, "coords"):
+        return _of_dataset(start)
+    if not isinstance(start, Mapping):
+        raise InputError("start", type(start).__name__, "give an xarray.Dataset, or a dict of arrays by species")
+    return _of_mapping(start)
+
+
+def _of_mapping(start: Mapping[str, Any]) -> Start:
+    made = Start()
+    for name, value in start.items():
+        place = f"start.{name}"
+        if not is_array(value):
+            made.initial[str(name)] = plain(place, value)
+            continue
+        cells = array(place, value)
+        dims = tuple(value.dims) if hasattr(value, "dims") else DIMS[3 - cells.ndim :]
+        dims = tuple(dim for dim in DIMS if dim in dims)
+        shape = dict(zip(dims, cells.shape, strict=True))
+        if made.dims and shape != made.shape:
+            other = tuple(made.shape.values())
+            raise InputError(place, f"the shape {cells.shape}", f"give arrays of one shape: others have {other}")
+        made.dims, made.shape = dims, shape
+        made.add(str(name), cells)
+    return made
+
+
+def _of_dataset(start: Any) -> Start:
+    made = Start()
+    for name in start.data_vars:
+        for dim in start[name].dims:
+            if dim not in DIMS:
+                found = f"the dimension {dim}"
+                remedy = f"select one place: start.isel({dim}=-1); the dimensions of cells are x, y and z"
+                raise InputError(f"start.{name}", found, remedy)
+    used = {dim for name in start.data_vars for dim in start[name].dims}
+    made.dims = tuple(dim for dim in DIMS if dim in used)
+    made.shape = {dim: int(start.sizes[dim]) for dim in made.dims}
+    for name in start.data_vars:
+        variable = start[name]
+        if variable.ndim == 0:
+            made.initial[str(name)] = plain(f"start.{name}", variable.values)
+            continue
+        cells = array(f"start.{name}", variable)
+        wide = tuple(made.shape[dim] if dim in variable.dims else 1 for dim in made.dims)
+        whole = np.broadcast_to(cells.reshape(wide), tuple(made.shape.values()))
+        made.add(str(name), np.ascontiguousarray(whole))
+    for dim in made.dims:
+        if dim in start.coords:
+            _coordinates(made, dim, start.coords[dim].values)
+    if "t" in start.coords and start.coords["t"].ndim == 0:
+        made.t = float(start.coords["t"])
+    _equal(made.spacing)
+    return made
+
+
+def _coordinates(made: Start, dim: str, values: Any) -> None:
+    """Edge and place of the cells whose centres these are."""
+    x = finite(f"start.{dim}", values)
+    made.first[dim] = float(x[0])
+    if len(x) == 1:
+        return
+    h = float(x[-1] - x[0]) / (len(x) - 1)
+    if h <= 0:
+        raise InputError(f"start.{dim}", "coordinates that fall", f'sort them: start.sortby("{dim}")')
+    off = np.abs(x - (x[0] + h * np.arange(len(x)))) / h
+    if off.max() > _EVEN:
+        at = int(off.argmax())
+        found = f"coordinates that are not evenly spaced ({x[at]:g} is {off.max():.2g} cells off)"
+        raise InputError(f"start.{dim}", found, "interpolate onto equal cells: start.interp")
+    # Of what rounds to the same coordinates the shorter number is meant.
+    short = float(f"{h:.12g}")
+    made.spacing[dim] = short if np.allclose(x, x[0] + short * np.arange(len(x)), rtol=1e-14, atol=1e-14 * h) else h
+
+
+def _equal(spacing: dict[str, float]) -> None:
+    """Makes edges equal that differ by rounding."""
+    for axis in AXES:
+        for other in AXES[: AXES.index(axis)]:
+            if axis in spacing and other in spacing and abs(spacing[axis] / spacing[other] - 1) < _EQUAL:
+                spacing[axis] = spacing[other]
+                break

@@ -1,0 +1,73 @@
+"""States of fields as objects of other libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from odeum import _odeum
+from odeum.fields.cells import AXES
+
+if TYPE_CHECKING:
+    import xarray
+
+    from odeum.fields.simulation import Simulation
+
+
+def require_xarray() -> Any:
+    """The module xarray."""
+    try:
+        import xarray
+    except ImportError as error:
+        remedy = "pip install odeum[xarray], or use `advance_to` and `arrays`"
+        raise ImportError(f"states as datasets need xarray: {remedy}") from error
+    return xarray
+
+
+def dataset(simulation: Simulation) -> xarray.Dataset:
+    """The present state: species over the axes of the start, or those of more than one cell."""
+    xarray = require_xarray()
+    dims = simulation.dims
+    shape = tuple(simulation.sizes[dim] for dim in dims)
+    coords: dict[str, Any] = {dim: simulation.centres(dim) for dim in dims}
+    t = simulation.t
+    taken = set(simulation.species)
+
+    def beside(name: str) -> str:
+        """A name that no species has."""
+        while name in taken:
+            name += "_"
+        return name
+
+    coords[beside("t")] = ((), t, {"long_name": "time"})
+    mask = simulation.mask
+    if mask is not None:
+        coords[beside("mask")] = (dims, mask.reshape(shape), {"long_name": "cells of the domain"})
+    variables = {name: (dims, values.reshape(shape)) for name, values in simulation.arrays.items()}
+    attributes: dict[str, Any] = {"title": simulation.title, "equations": "\n".join(simulation.equations)}
+    attributes["parameters"] = ", ".join(f"{name} = {value!r}" for name, value in simulation.parameters.items())
+    attributes["odeum_version"] = _odeum.__version__
+    return xarray.Dataset(variables, coords, attributes)
+
+
+def image_data(simulation: Simulation) -> Any:
+    """The present state as ``pyvista.ImageData``, species as data of cells."""
+    try:
+        import pyvista
+    except ImportError as error:
+        raise ImportError("to_pyvista needs PyVista: pip install pyvista") from error
+    sizes = simulation.sizes
+    data = pyvista.ImageData(
+        # Points, of which there is one more than cells.
+        dimensions=tuple(sizes[axis] + 1 for axis in AXES),
+        spacing=tuple(simulation.spacing[axis] for axis in AXES),
+        origin=tuple(simulation.origin[axis] for axis in AXES),
+    )
+    for name, values in simulation.arrays.items():
+        data.cell_data[name] = values.ravel()
+    if simulation.mask is not None:
+        data.cell_data["mask" if "mask" not in simulation.species else "mask_"] = (
+            simulation.mask.ravel().astype(np.uint8)
+        )
+    return data

@@ -1,0 +1,75 @@
+"""Times to which simulations go, and what is told on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from odeum._convert import finite, number
+from odeum._progress import Progress, told
+from odeum.errors import InputError
+
+# A state that is nearer to the end than this part of an interval is that of the end.
+_NEAR = 1e-9
+# More states than this are a slip.
+_MOST = 10_000_000
+
+
+def after(t: float, dt: Any) -> float:
+    """A time after another."""
+    step = number("dt", dt)
+    if not step > 0:
+        raise InputError("dt", str(step), "give a positive time")
+    return t + step
+
+
+def to(t: float, end: Any, field: str = "t") -> float:
+    """A time that is not before another."""
+    later = number(field, end)
+    if later < t:
+        raise InputError(field, str(later), f"the simulation stands at t = {t} already: give a later time")
+    return later
+
+
+def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: Any) -> list[float]:
+    """Times of states, the end last."""
+    if times is not None:
+        if every is not None:
+            raise InputError("times", "both `times` and `every`", "give one of them")
+        ends = np.atleast_1d(finite("times", times))
+        if ends.ndim != 1 or not len(ends) or np.any(np.diff(ends) <= 0):
+            raise InputError("times", f"an array of shape {ends.shape}", "give times along one axis that rise")
+        to(t, ends[0], "times")
+        last = float(ends[-1]) if until is None else to(float(ends[-1]), until, "until")
+        return [*ends.tolist(), *([last] if last > ends[-1] else [])]
+    if until is None:
+        until = document.get("time", {}).get("until")
+        if until is None:
+            raise InputError("until", "nothing", "say how far: until=10.0")
+        usual = document.get("output", {}).get("every")
+        every = usual if every is None and isinstance(usual, (int, float)) else every
+    end = to(t, until, "until")
+    if every is None:
+        return [end]
+    interval = number("every", every)
+    if not interval > 0:
+        raise InputError("every", str(interval), "give a positive time")
+    if (end - t) / interval > _MOST:
+        raise InputError("every", str(interval), f"there would be {(end - t) / interval:.2g} states")
+    count = int((end - t) / interval + 1)
+    ends = [t + n * interval for n in range(1, count + 1)]
+    return [*(each for each in ends if each < end - _NEAR * interval), end]
+
+
+@contextmanager
+def bar(progress: Progress, begin: float, end: float) -> Iterator[Callable[[float], object] | None]:
+    """What the extension calls with the time reached; `None` where nobody listens."""
+    if callable(progress):
+        yield lambda t: progress(t, end)
+        progress(end, end)
+        return
+    with told(progress, end - begin, "t") as tell:
+        yield None if tell is None else lambda t: tell(t - begin)

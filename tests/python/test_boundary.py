@@ -1,0 +1,139 @@
+"""The extension refuses whatever it is given: an exception of the right class, never an abort."""
+
+import faulthandler
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import odeum as od
+from odeum import _odeum
+
+faulthandler.enable()
+
+CASE = """
+[system]
+states = { x = 1.0, v = 0.0 }
+parameters = { k = 2.0 }
+equations = { x = "v", v = "-k * x" }
+[time]
+span = [0.0, 1.0]
+[method]
+name = "dopri5"
+[tolerance]
+rtol = 1e-6
+atol = 1e-9
+"""
+
+REFUSALS = (od.OdeumError, ValueError, TypeError, BufferError, OverflowError)
+SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+arrays = hnp.arrays(
+    dtype=st.sampled_from([np.float64, np.float32, np.int64, np.uint8, np.complex128, np.bool_]),
+    shape=hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5),
+)
+floats = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@SETTINGS
+@given(states=arrays, params=arrays, start=floats, end=floats, spans=st.none() | arrays)
+def test_arrays_of_any_kind(states, params, start, end, spans):
+    case = _odeum.Case(CASE, ".")
+    try:
+        solution, raised = case.solve_arrays(states, params, (start, end), spans)
+    except REFUSALS:
+        return
+    assert raised is None
+    systems = len(np.asarray(solution.status))
+    assert np.asarray(solution.states).shape == (2, systems) and systems * 2 == np.asarray(states).size
+
+
+def test_arrays_that_fit_are_taken_and_others_are_not():
+    case = _odeum.Case(CASE, ".")
+    good, _ = case.solve_arrays(np.ones((2, 3)), np.ones((1, 3)), (0.0, 1.0))
+    assert (np.asarray(good.status) == 0).all()
+    for states, params, spans in [
+        (np.ones(3), np.ones(1), None),
+        (np.ones((2, 3)), np.ones(2), None),
+        (np.ones((2, 3)), np.ones((1, 3)), np.ones((2, 2))),
+        (np.full((2, 3), np.nan), np.ones((1, 3)), None),
+        (np.ones((2, 3), np.float32), np.ones((1, 3)), None),
+    ]:
+        with pytest.raises(REFUSALS):
+            case.solve_arrays(states, params, (0.0, 1.0), spans)
+
+
+@SETTINGS
+@given(
+    text=st.text(max_size=200)
+    | st.builds(lambda cut, put: CASE[:cut] + put + CASE[cut:], st.integers(0, 200), st.text(max_size=8))
+)
+def test_text_of_any_kind(text):
+    try:
+        case = _odeum.Case(text, ".")
+        case.axes, len(case), case.variables
+        case.solve()
+    except REFUSALS:
+        pass
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | floats | st.text(max_size=5) | st.complex_numbers() | arrays,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@SETTINGS
+@given(
+    name=st.sampled_from(
+        [
+            "span",
+            "rtol",
+            "atol",
+            "save",
+            "method",
+            "until",
+            "first_step",
+            "max_steps",
+            "precision",
+            "segments",
+            "norm",
+        ]
+    ),
+    value=values,
+)
+def test_options_of_any_kind(name, value):
+    system = od.System.from_text({"x": "-k * x"}, states={"x": 1.0}, parameters={"k": 1.0})
+    options = {"span": (0.0, 1.0), "max_steps": 1000} | {name: value}
+    try:
+        solution = system.solve(**options)
+    except od.OdeumError as error:
+        assert str(error)
+    else:
+        assert len(solution) == 1
+
+
+@SETTINGS
+@given(name=st.sampled_from(["x", "k", "t_end"]), value=values)
+def test_columns_and_sweeps_of_any_kind(name, value):
+    system = od.System.from_text({"x": "-k * x"}, states={"x": 1.0}, parameters={"k": 1.0})
+    for make in (lambda: system(**{name: value}), lambda: system.sweep(**{name: value})):
+        try:
+            solution = make().solve((0.0, 1.0), max_steps=1000)
+        except od.OdeumError as error:
+            assert str(error)
+        else:
+            assert np.isfinite(solution.y).all()
+
+
+@SETTINGS
+@given(fun=st.just(lambda t, y, *args: -y) | values, y0=values, args=values, t_span=values)
+def test_solve_ivp_of_anything(fun, y0, args, t_span):
+    pytest.importorskip("odeum._trace")
+    try:
+        od.solve_ivp(fun, t_span, y0, args=args, max_steps=1000)
+    except od.OdeumError as error:
+        assert str(error)

@@ -1,0 +1,144 @@
+"""`solve_ivp`, and systems from functions, beside SciPy."""
+
+import inspect
+import timeit
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import odeum as od
+
+
+def van_der_pol(t, y, mu):
+    x, v = y
+    return [v, mu * (1 - x**2) * v - x]
+
+
+def test_one_system_has_the_shapes_of_scipy():
+    times = np.linspace(0, 5, 6)
+    theirs = integrate.solve_ivp(
+        van_der_pol, (0, 5), [2.0, 0.0], "DOP853", times, args=(3.0,), rtol=1e-11, atol=1e-12
+    )
+    ours = od.solve_ivp(van_der_pol, (0, 5), [2.0, 0.0], "RK45", times, args=(3.0,), rtol=1e-9, atol=1e-11)
+    assert ours.y.shape == theirs.y.shape and ours.success is True and ours.status == 0
+    assert ours.message == "success" and isinstance(ours.nfev, int) and ours.nfev > 0
+    np.testing.assert_array_equal(ours.t, theirs.t)
+    np.testing.assert_allclose(ours.y, theirs.y, atol=1e-7)
+    ends = od.solve_ivp(van_der_pol, (0, 5), [2.0, 0.0], args=(3.0,), rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(ends.t, [0.0, 5.0])
+    np.testing.assert_array_equal(ends.y[:, 0], [2.0, 0.0])
+    np.testing.assert_allclose(ends.y[:, -1], theirs.y[:, -1], atol=1e-7)
+
+
+def test_batches_broadcast():
+    y0 = np.random.default_rng(0).normal(size=(3, 1, 2))
+    mu = np.array([0.5, 1.0, 2.0, 4.0])
+    result = od.solve_ivp(van_der_pol, (0, 2), y0, args=(mu,), t_eval=[1.0, 2.0], rtol=1e-9, atol=1e-11)
+    assert result.y.shape == (3, 4, 2, 2) and result.success.shape == (3, 4) and result.nfev.shape == (3, 4)
+    one = integrate.solve_ivp(van_der_pol, (0, 2), y0[1, 0], args=(mu[2],), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(result.y[1, 2, :, -1], one.y[:, -1], atol=1e-8)
+
+
+def test_stiff_methods_and_tolerances_by_component():
+    def robertson(t, y):
+        slow, fast, back = 0.04 * y[0], 3e7 * y[1] ** 2, 1e4 * y[1] * y[2]
+        return [back - slow, slow - back - fast, fast]
+
+    theirs = integrate.solve_ivp(robertson, (0, 1e5), [1.0, 0, 0], "Radau", rtol=1e-10, atol=1e-14)
+    ours = od.solve_ivp(robertson, (0, 1e5), [1.0, 0, 0], "Radau", rtol=1e-8, atol=[1e-8, 1e-12, 1e-8])
+    np.testing.assert_allclose(ours.y[:, -1], theirs.y[:, -1], rtol=1e-5)
+    assert ours.njev > 0 and ours.nlu > 0
+
+
+def test_a_failure_is_no_exception_and_no_number():
+    result = od.solve_ivp(lambda t, y: y**2, (0, 2), [[0.1], [1.0]], rtol=1e-6)
+    assert result.success.tolist() == [True, False] and result.status.tolist() == [0, -1]
+    assert np.isnan(result.y[1, 0, -1]) and result.y[0, 0, -1] == pytest.approx(0.125, rel=1e-4)
+
+
+def test_what_a_function_reads_beside_its_arguments_is_read_in_every_call():
+    rate = {"k": 1.0}
+
+    def decay(t, y):
+        return -rate["k"] * y
+
+    first = od.solve_ivp(decay, (0, 1), [1.0], rtol=1e-8, atol=1e-10).y[0, -1]
+    rate["k"] = 2.0
+    second = od.solve_ivp(decay, (0, 1), [1.0], rtol=1e-8, atol=1e-10).y[0, -1]
+    np.testing.assert_allclose([first, second], np.exp([-1.0, -2.0]), rtol=1e-6)
+
+
+def test_parameters_are_told_by_their_place():
+    def swapped(t, y, p1, p0):
+        return [p1 * y[0] - p0]
+
+    ours = od.solve_ivp(swapped, (0, 1), [1.0], args=(-2.0, 3.0), rtol=1e-9, atol=1e-11).y
+    theirs = integrate.solve_ivp(swapped, (0, 1), [1.0], args=(-2.0, 3.0), rtol=1e-11, atol=1e-12).y
+    assert ours[0, -1] == pytest.approx(theirs[0, -1], rel=1e-7)
+
+
+def test_systems_from_functions_text_and_sympy_agree():
+    sympy = pytest.importorskip("sympy")
+    states, parameters = {"x": 2.0, "v": 0.0}, {"mu": 1.0}
+    text = od.System.from_text(
+        {"x": "v", "v": "mu * (1 - x^2) * v - x"}, states=states, parameters=parameters
+    )
+    x, v, mu = sympy.symbols("x v mu")
+    symbolic = od.System.from_sympy(
+        {x: v, v: mu * (1 - x**2) * v - x}, states={x: 2.0, v: 0.0}, parameters={mu: 1.0}
+    )
+    function = od.System(van_der_pol, states=states, parameters=parameters)
+    ends = [system.sweep(mu=[1.0, 3.0]).solve((0, 6)).y for system in (text, symbolic, function)]
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-6)
+    np.testing.assert_array_equal(ends[2], ends[0])
+    result = od.solve_ivp(function, (0, 6), [2.0, 0.0], args=([1.0, 3.0],), method="tsit5", rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(result.y[:, :, -1], ends[2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "remedy"),
+    [
+        ({"dense_output": True}, "dense_output", "t_eval"),
+        ({"events": [lambda t, y: y[0]]}, "events", "until"),
+        ({"method": "LSODA"}, "method", "rodas5p"),
+        ({"y0": [[np.nan, 0.0]]}, r"y0", "finite"),
+        ({"y0": 1.0}, "y0", "states"),
+        ({"y0": ["a", "b"]}, "y0", "real"),
+        ({"args": 1.0}, "args", "tuple"),
+        ({"args": ([1.0, 2.0],), "y0": np.ones((3, 2))}, "args", "broadcast"),
+        ({"args": ()}, "f|fun|args", ""),
+        ({"atol": [1e-6] * 3}, "atol", "2"),
+        ({"t_eval": [2.0, 1.0]}, "save|t_eval", "direction"),
+        ({"fun": "x"}, "fun", "function"),
+        ({"fun": lambda t, y, mu: [y[0]]}, "f", "2"),
+        ({"fun": lambda t, y, mu: [1.0 if y[0] > 0 else 2.0, 0.0]}, "f", "numpy.where"),
+        ({"fun": od.System.from_text({"x": "-x"}, states={"x": 1.0})}, "y0", "1 states"),
+        ({"t_span": (0.0,)}, "span", "start and end"),
+        ({"rtol": 0}, "rtol", ""),
+    ],
+)
+def test_bad_arguments(arguments, field, remedy):
+    import re
+
+    usual = {"fun": van_der_pol, "t_span": (0.0, 1.0), "y0": [2.0, 0.0], "args": (1.0,)}
+    with pytest.raises(od.InputError) as caught:
+        od.solve_ivp(**(usual | arguments))
+    assert re.search(field, f"{caught.value.field} {caught.value}") and remedy in str(caught.value), str(
+        caught.value
+    )
+
+
+def test_the_signature_begins_like_that_of_scipy():
+    theirs = list(inspect.signature(integrate.solve_ivp).parameters)
+    ours = list(inspect.signature(od.solve_ivp).parameters)
+    assert ours[: len(theirs) - 1] == theirs[:-1]
+
+
+def test_a_call_after_the_first_traces_nothing_but_the_function():
+    system = od.System(van_der_pol, states={"x": 2.0, "v": 0.0}, parameters={"mu": 1.0})
+    system.solve((0.0, 0.1))
+    kept = list(system._opened.values())
+    system.solve((0.0, 0.2), rtol=1e-6)
+    assert list(system._opened.values()) == kept
+    print("solve of one system:", min(timeit.repeat(lambda: system.solve((0.0, 0.1)), number=100, repeat=3)) / 100)

@@ -1,0 +1,289 @@
+"""What cannot be traced is refused with the argument, the line and what to write instead."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from odeum._trace import trace, trace_model
+from odeum.errors import InputError, OdeumWarning
+
+
+def _branch(t, y):
+    if y[0] > 0:
+        return [1.0]
+    return [y[0]]
+
+
+def _zeros(t, y):
+    out = np.zeros(1)
+    out[0] = y[0]
+    return out
+
+
+def _mutates(t, y):
+    y[0] = 2.0
+    return [y[0]]
+
+
+def _mutates_slice(t, y):
+    part = y[:1]
+    part += 1
+    return part
+
+
+def _mutates_copy(t, y):
+    # Symbols are copied, numbers are not.
+    z = np.asarray(y)
+    z[0] = 2.0
+    return [1.0]
+
+
+def _endless(t, y):
+    return _endless(t, y)
+
+
+def _float_product(t, y):
+    out = np.ones(1)
+    out *= y
+    return out
+
+
+def _sparse(t, y):
+    return pytest.importorskip("scipy.sparse").eye_array(1, format="csr") @ y
+
+
+def _sequence():
+    # A generator.
+    yield 1.0
+
+
+REFUSED = {
+    "branch": (_branch, "a branch on a symbol", "np.where"),
+    "and": (lambda t, y: [y[0] > 0 and y[0]], "a branch on a symbol", "np.where"),
+    "max": (lambda t, y: [max(y[0], 0)], "a branch on a symbol", "np.maximum"),
+    "branch on an array": (lambda t, y: [1 if y else 2], "a branch on a symbol", "np.where"),
+    "comparison of objects": (lambda t, y: np.where(np.array([y[0]]) > 0, 1, 2), "a branch", "np.stack"),
+    "math": (lambda t, y: [math.exp(y[0])], "a symbol where a number is needed", "np.exp"),
+    "math of an array": (lambda t, y: [math.exp(y)], "a symbol where a number is needed", "np.exp"),
+    "float": (lambda t, y: [float(y[0])], "a symbol where a number is needed", "np.exp"),
+    "zeros": (_zeros, "a symbol where a number is needed", "np.zeros_like(y)"),
+    "product into floats": (_float_product, "symbols stored in an array of floats", "np.zeros_like(y)"),
+    "floats of symbols": (lambda t, y: np.array([y[0]], dtype=float), "a symbol where", "no dtype=float"),
+    "int": (lambda t, y: [int(y[0])], "int() of a symbol", "np.floor"),
+    "astype": (lambda t, y: y.astype(int), "symbols as int64", "np.floor"),
+    "range": (lambda t, y: [sum(range(y[0]))], "a symbol as an index", "np.where"),
+    "index": (lambda t, y: [[1.0, 2.0][y[0]]], "a symbol as an index", "np.interp"),
+    "mask": (lambda t, y: y[y > 0], "a condition as an index", "np.where"),
+    "two values": (lambda t, y: [1, y[0]], "2 values returned", "return 1, one for each of x"),
+    "a matrix": (lambda t, y: np.outer(y, y), "shape (1, 1)", "np.concatenate"),
+    "ragged": (lambda t, y: [y, 1.0], "values of the shapes (1,), () returned", "return 1"),
+    "a text": (lambda t, y: "x", "str returned", "a list"),
+    "a generator": (lambda t, y: _sequence(), "generator returned", "a list"),
+    "nothing": (lambda t, y: None, "nothing returned (None)", "return 1"),
+    "no attribute": (lambda t, y: [y.z], "`y.z`", "there are x"),
+    "no method": (lambda t, y: (2 * y).argsort(), "`.argsort`", "it has sum"),
+    "no key": (lambda t, y: {"X": 1}, "a value for 'X'", "did you mean `x`?"),
+    "missing key": (lambda t, y: {}, "no value for x", "return one for each"),
+    "complex": (lambda t, y: [1j * y[0]], "complex number", "real and imaginary"),
+    "NaN": (lambda t, y: [y[0] * math.nan], "the number nan", "finite"),
+    "infinity": (lambda t, y: [math.inf], "the number inf for x", "finite"),
+    "never assigned": (lambda t, y: np.empty_like(y), "the number nan for x", "np.empty_like"),
+    "text": (lambda t, y: [y[0] + "1"], "the text '1'", "give a number"),
+    "none in a sum": (lambda t, y: [y[0] + None], "NoneType", "give a number"),
+    "assigned": (_mutates, "values assigned to y", "y.copy()"),
+    "assigned to a slice": (_mutates_slice, "values assigned to y", "y.copy()"),
+    "assigned behind its back": (_mutates_copy, "another y after the call", "y.copy()"),
+    "recursion": (_endless, "recursion without end", "end the recursion"),
+    "division by zero": (lambda t, y: [1 / 0], "ZeroDivisionError", "arrays of symbols"),
+    "too short": (lambda t, y: [y[1]], "IndexError", "see the error above"),
+    "unpacked": (lambda t, y: [a for a, b in [y]], "ValueError: not enough values", "see the error above"),
+    "bits": (lambda t, y: np.where(y & 1, 1, 2), "np.bitwise_and of numbers", "compare them first"),
+    "sort": (lambda t, y: np.sort(y), "np.sort of symbols", "np.minimum"),
+    "argmax": (lambda t, y: [np.argmax(y)], "np.argmax of symbols", "np.max"),
+    "linear algebra": (lambda t, y: np.linalg.solve(np.eye(1), y), "np.solve of symbols", "outside of f"),
+    "unknown": (lambda t, y: np.nextafter(y, 1), "np.nextafter of a symbol", "there are np.add"),
+    "fmax": (lambda t, y: np.fmax(y, 1), "np.fmax of a symbol", "np.maximum"),
+    "at": (lambda t, y: np.add.at(y, [0], 1), "np.add.at of symbols", "loop"),
+    "large table": (
+        lambda t, y: np.interp(y, np.arange(300.0), np.arange(300.0)),
+        "300 points",
+        "256 at most",
+    ),
+    "places": (lambda t, y: np.interp(y, np.stack([0.0, y[0]]), [0.0, 1.0]), "between places", "constant xp"),
+    "periodic": (lambda t, y: np.interp(y, [0.0, 1.0], [0.0, 1.0], period=1), "with a period", "x % period"),
+    "where alone": (lambda t, y: np.where(y > 0), "a condition alone", "np.where(condition, a, b)"),
+    "sparse": (_sparse, "TypeError", "S.toarray()"),
+    "random": (lambda t, y: [y[0] * random.random()], "for x", "no random numbers"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_what_was_found_and_what_to_write(name):
+    function, found, remedy = REFUSED[name]
+    with pytest.raises(InputError) as raised:
+        trace(function, ["x"], [])
+    error = raised.value
+    assert error.field == "f"
+    assert found in error.found
+    assert remedy in error.remedy
+    assert error.found in str(error) and error.remedy in str(error)
+
+
+def test_the_line_is_shown_and_the_cause_is_chained():
+    with pytest.raises(InputError) as raised:
+        trace(_branch, ["x"], [])
+    line = _branch.__code__.co_firstlineno + 1
+    assert f"line {line} of test_trace_refused.py: `if y[0] > 0:`" in str(raised.value)
+    with pytest.raises(InputError) as raised:
+        trace(lambda t, y: [1 / 0], ["x"], [])
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+def test_states_unpack_as_many_as_there_are():
+    def f(t, y):
+        a, b, c = y
+        return [a, b]
+
+    with pytest.raises(InputError, match="not enough values to unpack.*a, b, c = y"):
+        trace(f, ["a", "b"], [])
+    with pytest.raises(InputError, match="did you mean `velocity`"):
+        trace(lambda t, y: [y.velocty, 0], ["place", "velocity"], [])
+    assert trace(lambda t, y: [getattr(y, "z", 1.0)], ["x"], []).equations == {"x": "1"}
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "found"),
+    [
+        (lambda t, y, a: [a], ["a", "b"], "the arguments (a) and the parameters (a, b)"),
+        (lambda t, y, a, b: [a], ["a"], "the arguments (a, b) and the parameters (a)"),
+        (lambda t, y, b, c: [b], ["a", "b"], "the arguments (b, c) and the parameters (a, b)"),
+        (lambda t, y, *, c: [c], ["a"], "the arguments (c) and the parameters (a)"),
+        (lambda y: [y[0]], [], "a function of (y)"),
+        (lambda y, t: [y[0]], [], "a function of (y, t)"),
+    ],
+)
+def test_arguments_that_are_not_the_parameters(function, parameters, found):
+    with pytest.raises(InputError) as raised:
+        trace(function, ["x"], parameters)
+    assert raised.value.field == "f" and found in raised.value.found and raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("states", "parameters", "field"),
+    [
+        (["t"], [], "states.t"),
+        (["pi"], [], "states.pi"),
+        (["x", "exp"], [], "states.exp"),
+        (["x"], ["select"], "parameters.select"),
+        (["x"], ["x"], "parameters.x"),
+        (["2x"], [], "states.2x"),
+        (["x y"], [], "states.x y"),
+        (["x", "x"], [], "states[1]"),
+        (["x", 3], [], "states[1]"),
+        ("x", [], "states"),
+        ([], [], "states"),
+        (["x"], ["a-b"], "parameters.a-b"),
+    ],
+)
+def test_names_that_expressions_cannot_have(states, parameters, field):
+    with pytest.raises(InputError) as raised:
+        trace(lambda t, y, *p: y, states, parameters)
+    assert raised.value.field == field and raised.value.found and raised.value.remedy
+
+
+@pytest.mark.parametrize("f", [3, None, "x * y", [1.0]])
+def test_what_is_no_function(f):
+    with pytest.raises(InputError, match=r"^f: found .*; give a function f\(t, y, ...\)"):
+        trace(f, ["x"], [])
+
+
+def test_what_a_call_with_symbols_does_not_see_is_found():
+    calls = []
+
+    def counts(t, y):
+        calls.append(1)
+        return [y[0] * len(calls)]
+
+    def by_type(t, y):
+        return [y[0] if isinstance(y[0], float) else 2 * y[0]]
+
+    def swallowed(t, y):
+        try:
+            positive = bool(y[0] > 0)
+        except Exception:
+            positive = True
+        return [1.0 + y[0] if positive else y[0]]
+
+    for f in (counts, by_type, swallowed):
+        with pytest.raises(InputError, match="for x .* by f and .* by its equations at t = .*, x = "):
+            trace(f, ["x"], [])
+        trace(f, ["x"], [], check=False)
+
+
+def test_rounding_is_no_difference():
+    big = np.linspace(-1e8, 1e8, 101)
+    trace(lambda t, y: [np.sum(big * y[0]) + y[0], (y[1] + 1e9) - 1e9], ["x", "v"], [])
+    trace(lambda t, y: [np.exp(60 * y[0]) - np.exp(30 * y[0]) ** 2, np.sin(1e6 * y[1])], ["x", "v"], [])
+    trace(
+        lambda t, y: [1 / (1 + np.exp(1000 * y[0])) + np.where(y[0] == 0, 1, np.exp(-1 / y[0] ** 2)), 0],
+        ["x", "v"],
+        [],
+    )
+    trace(lambda t, y: np.linalg.inv(np.vander(np.arange(2.0, 8.0))) @ y, list("abcdef"), [])
+
+
+def test_functions_that_give_no_numbers_are_warned_of():
+    with pytest.warns(OdeumWarning, match="`f`: could not be compared.*no finite values"):
+        trace(lambda t, y: [np.log(-1 - y[0] ** 2)], ["x"], [])
+    with pytest.warns(OdeumWarning, match="ZeroDivisionError"):
+        trace(lambda t, y: [y[0] if not isinstance(t, float) else 1 // 0], ["x"], [])
+    # Positive values, negative ones, and small ones are tried.
+    trace(lambda t, y: [np.log(y[0]), np.log(-y[1])], ["x", "v"], [])
+
+
+def test_symbols_kept_from_another_call():
+    kept = []
+
+    def f(t, y):
+        kept.append(y[0])
+        return [kept[0] + y[0]]
+
+    trace(f, ["x"], [], check=False)
+    with pytest.raises(InputError, match="a symbol of another call.*; keep no values"):
+        trace(f, ["x"], [])
+
+
+@pytest.mark.parametrize(
+    ("function", "species", "found"),
+    [
+        (lambda c: {"u": c.w}, None, "`c.w` without an equation"),
+        (lambda c: {"u": c.w}, ["u"], "`c.w`"),
+        (lambda c: {"u": c.lap.w}, ["u"], "`c.w`"),
+        (lambda c: {"u": c.lap.x}, None, "`c.lap.x`"),
+        (lambda c: {"u": c.lap(2.0)}, None, "the Laplacian of the number 2"),
+        (lambda c: {"w": 1.0}, ["u"], "a value for 'w'"),
+        (lambda c: [c.u], ["u"], "list returned"),
+        (lambda c: {"u": 1.0 if c.u > 0 else 0.0}, None, "a branch on a symbol"),
+        (lambda c: {"u": c.u * random.random()}, None, "for u"),
+        (lambda c, F: {"u": c.u}, None, "the arguments (F) and the parameters ()"),
+    ],
+)
+def test_fields_are_refused_alike(function, species, found):
+    with pytest.raises(InputError) as raised:
+        trace_model(function, species, [])
+    assert raised.value.field == "f" and found in raised.value.found and raised.value.remedy
+
+
+@pytest.mark.parametrize("name", ["x", "y", "z", "t", "lap"])
+def test_species_that_are_coordinates(name):
+    with pytest.raises(InputError) as raised:
+        trace_model(lambda c: {name: c.u}, None, [])
+    assert raised.value.field == f"species.{name}" and raised.value.remedy == "choose another name"
+    with pytest.raises(InputError):
+        trace_model(lambda c: {name: 1.0}, [name], [])
+    with pytest.raises(InputError):
+        trace_model(lambda c, **p: {"u": 1.0}, ["u"], [name])
