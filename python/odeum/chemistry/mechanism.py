@@ -60,7 +60,7 @@ class Mechanism:
     <odeum.Mechanism 'hydrogen': 11 species, 27 reactions>
     >>> Y = gas.at_equivalence_ratio(1.0, "H2", "O2:1, N2:3.76")
     >>> round(float(gas.equilibrate(T=300.0, p=od.atm, Y=Y, hold="HP").T))
-    2386
+    2388
     """
 
     def __init__(
