@@ -8,10 +8,12 @@ from odeum.chemistry import (
     GasState,
     Integrator,
     Mechanism,
+    PasrStates,
     Reactor,
     ReactorRuns,
     advance,
     ignition_delay,
+    pasr,
 )
 from odeum.equations import Equations
 from odeum.errors import (
@@ -46,6 +48,7 @@ __all__ = [
     "IvpResult",
     "Mechanism",
     "Model",
+    "PasrStates",
     "OdeumError",
     "OdeumWarning",
     "Reactor",
@@ -65,6 +68,7 @@ __all__ = [
     "fall_to",
     "ignition_delay",
     "methods",
+    "pasr",
     "rise",
     "rise_to",
     "run",

@@ -8,6 +8,7 @@ use odeum_case::gas::Gas;
 use odeum_case::{Given, Overrides, Plan, Start};
 use odeum_core::{Argument, Error, memory};
 use odeum_io::{Findings, Source, parallel};
+use odeum_kinetics::StateError;
 use odeum_ode::{ArrayMut, ArrayRef, Inputs, Monitor, Outputs, Solver, Stats, Status};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -198,10 +199,10 @@ impl Integrator {
                 if numbers.iter().any(|number| !number.is_finite()) {
                     first_nan.fetch_min(cell, Ordering::Relaxed);
                 }
-                match self.gas.start(&numbers) {
-                    Ok(start) => {
-                        state.copy_from_slice(&start[..dim]);
-                        *param = start[dim];
+                match self.start(&numbers) {
+                    Ok((start, [start_param])) => {
+                        state.copy_from_slice(&start);
+                        *param = start_param;
                     }
                     Err(_) => {
                         state.fill(f64::NAN);
@@ -214,6 +215,16 @@ impl Integrator {
             usize::MAX => Ok(()),
             cell => Err(arrays.nan(cell, species)),
         }
+    }
+
+    /// State and parameter of a cell. Most are gases as they stand; what transport left a little beside one is
+    /// mended, or refused, as the starts of an ensemble are.
+    fn start(&self, numbers: &[f64]) -> Result<(Vec<f64>, [f64; 1]), StateError> {
+        self.gas.reactor.state(numbers[0], numbers[1], &numbers[2..]).or_else(|_| {
+            let mut start = self.gas.start(numbers)?;
+            let param = start.pop().unwrap_or(f64::NAN);
+            Ok((start, [param]))
+        })
     }
 
     /// Puts the new states of the cells that did not fail into the arrays, and keeps their steps.

@@ -6,14 +6,17 @@ from odeum.chemistry.advance import advance
 from odeum.chemistry.ignition import ignition_delay
 from odeum.chemistry.integrator import Integrator
 from odeum.chemistry.mechanism import GasState, Mechanism
+from odeum.chemistry.pasr import PasrStates, pasr
 from odeum.chemistry.reactor import Reactor, ReactorRuns
 
 __all__ = [
     "GasState",
     "Integrator",
     "Mechanism",
+    "PasrStates",
     "Reactor",
     "ReactorRuns",
     "advance",
     "ignition_delay",
+    "pasr",
 ]

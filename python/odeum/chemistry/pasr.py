@@ -1,0 +1,142 @@
+"""Partially stirred reactors: states as they occur in turbulent flames."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odeum import _odeum
+from odeum._convert import Floats, number, numbers
+from odeum.chemistry.composition import Composition, by_name
+from odeum.chemistry.mechanism import Mechanism
+from odeum.errors import InputError, OdeumError
+
+
+class PasrStates(NamedTuple):
+    """States of particles, in the order of runs, times and particles [M].
+
+    `T` [K], `p` [Pa] and `Y` [M, species]; `t` [s] is the time in the run, `run` its number.
+    """
+
+    T: Floats
+    p: Floats
+    Y: Floats
+    t: Floats
+    run: NDArray[np.int64]
+
+
+def pasr(
+    mechanism: Mechanism,
+    *,
+    T: Any = (400.0, 600.0, 800.0),
+    p: Any = (1.0 * _odeum.ATM, 10.0 * _odeum.ATM, 25.0 * _odeum.ATM),
+    fuel: Composition | None = None,
+    oxidizer: Composition | None = None,
+    phi: float = 1.0,
+    particles: int = 100,
+    residence_times: float = 10.0,
+    tau_res: float | None = None,
+    tau_mix: float | None = None,
+    tau_pair: float | None = None,
+    premixed: bool = True,
+    seed: int = 0,
+    threads: int | None = None,
+) -> PasrStates:
+    """The states of partially stirred reactors, to test integrators on: the command ``odeum pasr``.
+
+    Particles flow through, mix in pairs and react at constant pressure, as in Curtis, Niemeyer & Sung (2017).
+    The command runs in a process of its own.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    T, p : array_like
+        Temperatures [K] of what flows in, and pressures [Pa]: a run for each combination, `p` fastest.
+    fuel, oxidizer : str or dict, optional
+        Amounts of their species [kmol]; CH4, else H2, and air unless said.
+    phi : float
+        Equivalence ratio.
+    particles : int
+        An even number.
+    residence_times : float
+        Duration of a run.
+    tau_res, tau_mix, tau_pair : float, optional
+        Residence, mixing and pairing time [s]: 0.01 for H2, else 0.005; 0.001; 0.001.
+    premixed : bool
+        Or else fuel and oxidizer enter apart.
+    seed : int
+        Of the random choices.
+
+    Returns
+    -------
+    PasrStates
+    """
+    options: dict[str, Any] = {
+        "--temperature": _list("T", T),
+        "--pressure": _list("p", numbers("p", p) / _odeum.ATM),
+        "--fuel": None if fuel is None else _composition("fuel", fuel),
+        "--oxidizer": None if oxidizer is None else _composition("oxidizer", oxidizer),
+        "--phi": repr(number("phi", phi)),
+        "--particles": _whole("particles", particles),
+        "--residence-times": repr(number("residence_times", residence_times)),
+        "--tau-res": None if tau_res is None else repr(number("tau_res", tau_res)),
+        "--tau-mix": None if tau_mix is None else repr(number("tau_mix", tau_mix)),
+        "--tau-pair": None if tau_pair is None else repr(number("tau_pair", tau_pair)),
+        "--seed": _whole("seed", seed),
+        "--threads": None if threads is None else _whole("threads", threads),
+        "--thermo": mechanism._section.get("thermo"),
+        "--phase": mechanism._section.get("phase"),
+    }
+    arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
+    arguments += [f"--include={folder}" for folder in mechanism._section.get("include", [])]
+    arguments += [] if premixed else ["--non-premixed"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = mechanism._section["mechanism"]
+        if file in mechanism._texts:
+            text, file = mechanism._texts[file], str(Path(folder) / "mechanism.yaml")
+            Path(file).write_text(text)
+        output = Path(folder) / "states.npz"
+        _command(["pasr", file, f"--output={output}", "--quiet", *arguments])
+        with np.load(output) as states:
+            return PasrStates(*(states[name] for name in PasrStates._fields))
+
+
+def _command(arguments: list[str]) -> None:
+    """Runs the command ``odeum`` of this package."""
+    packages = str(Path(_odeum.__file__).resolve().parents[1])
+    path = os.pathsep.join(filter(None, (packages, os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [sys.executable, "-m", "odeum._command", *arguments],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 2:
+        raise InputError("pasr", done.stderr.strip(), "see the options of `odeum pasr`", done.stderr.strip())
+    if done.returncode:
+        raise OdeumError(done.stderr.strip())
+
+
+def _list(field: str, value: Any) -> str:
+    array = np.atleast_1d(numbers(field, value))
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(field, f"an array of shape {array.shape}", "give one axis of numbers")
+    return ",".join(repr(float(x)) for x in array)
+
+
+def _composition(field: str, value: Composition) -> str:
+    return ",".join(f"{name}:{amount!r}" for name, amount in by_name(field, value).items())
+
+
+def _whole(field: str, value: int) -> str:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        raise InputError(field, repr(value), "give a whole number")
+    return str(int(value))
