@@ -51,6 +51,8 @@ __all__ = [
     "Reactor",
     "ReactorRuns",
     "Runs",
+    "Simulation",
+    "SimulationError",
     "Solution",
     "SolveError",
     "Status",
