@@ -4,7 +4,8 @@ use odeum_case::field_npz::{self, End};
 use odeum_case::{FieldCase, FieldPlan, Prepared};
 use odeum_core::Error;
 use odeum_fields::{
-    Checkpoint, Counts, Options, Outcome, Precision, Simulation, Steps, Summary, stability,
+    Checkpoint, Clock, Counts, Field, Options, Outcome, Precision, Simulation, Snapshot, Steps,
+    Summary, stability,
 };
 use odeum_io::cells::Numbers;
 use odeum_io::file::write_whole;
@@ -18,9 +19,6 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at the signals, where steps are shorter.
 const PACE: Duration = Duration::from_millis(30);
-
-/// Steps between two copies of the last stable state, at least: a copy costs about as much as two steps.
-const KEEP: u64 = 256;
 
 /// What other threads say and see while a simulation goes on.
 #[derive(Default)]
@@ -122,8 +120,8 @@ struct Run<T: Precision> {
     signals: Arc<Signals>,
     options: Options,
     simulation: Simulation<T>,
-    /// A state that steps were stable for.
-    stable: Option<Checkpoint<T>>,
+    /// The state at the beginning of a call, where steps may become unstable in it.
+    stable: Option<Kept<T>>,
     /// Up to when steps are judged \[time\].
     judged: f64,
     /// Masses at the start.
@@ -149,16 +147,38 @@ impl<T: Real> Run<T> {
         !self.options.force && !matches!(self.options.steps, Steps::Adaptive(_))
     }
 
-    /// The state at the beginning of a call is one that steps were stable for.
+    /// Keeps the present state: steps are judged at the end of every call, so that it is one they were
+    /// stable for.
     fn keep(&mut self) -> Result<(), Error> {
-        let steps = self.simulation.counts().steps;
-        let old = |kept: &Checkpoint<T>| steps >= kept.clock.counts.steps + KEEP;
-        if self.is_watched() && self.stable.as_ref().is_none_or(old) {
-            self.stable = None;
-            self.stable = Some(self.simulation.checkpoint()?);
+        let before = self.stable.take();
+        if !self.is_watched() {
+            return Ok(());
         }
+        let clock = self.simulation.clock();
+        self.stable = Some(match self.simulation.in_memory() {
+            Some(now) => {
+                let mut copy = match before {
+                    Some(Kept::InMemory(_, copy)) => copy,
+                    _ => Field::zeros(&self.case.problem.grid, now.species())?,
+                };
+                copy.fill_rows(|(s, y, z), row| row.copy_from_slice(now.row(s, y, z)));
+                Kept::InMemory(clock, copy)
+            }
+            None => {
+                // Its memory on the GPU is that of the next.
+                drop(before);
+                Kept::Elsewhere(clock, self.simulation.snapshot()?)
+            }
+        });
         Ok(())
     }
+}
+
+/// A copy of a state.
+enum Kept<T> {
+    InMemory(Clock, Field<T>),
+    /// On a GPU.
+    Elsewhere(Clock, Snapshot<T>),
 }
 
 impl<T: Real> Running for Run<T> {
@@ -194,7 +214,11 @@ impl<T: Real> Running for Run<T> {
     }
 
     fn go_back(&mut self) -> Result<(), Error> {
-        let Some(stable) = self.stable.clone() else { return Ok(()) };
+        let stable = match self.stable.take() {
+            None => return Ok(()),
+            Some(Kept::InMemory(clock, field)) => Checkpoint { field, clock },
+            Some(Kept::Elsewhere(clock, copy)) => Checkpoint { field: copy.field()?, clock },
+        };
         let (problem, device) = (&self.case.problem, &self.case.device);
         self.simulation = Simulation::resume(problem, stable, &self.options, device)?;
         self.signals.reached(self.simulation.t());

@@ -60,7 +60,9 @@ def build(model: Model, start: Start, options: Mapping[str, Any]) -> FieldCase:
         grid["mask"] = _mask(case, said["mask"], shape)
     if "boundary" in said:
         everywhere = isinstance(said["boundary"], str)
-        document["boundary"] = {"default": said["boundary"]} if everywhere else _table("boundary", said["boundary"])
+        document["boundary"] = (
+            {"default": said["boundary"]} if everywhere else _table("boundary", said["boundary"])
+        )
     if "velocity" in said:
         document["velocity"] = _velocity(case, said["velocity"], shape)
     if "sources" in said:
@@ -75,7 +77,9 @@ def build(model: Model, start: Start, options: Mapping[str, Any]) -> FieldCase:
         if "seed" in said:
             document["initial"]["seed"] = plain("seed", said["seed"])
     document["time"] = _time(start, said)
-    document["run"] = {key: plain(key, said[key]) for key in ("precision", "device", "threads") if key in said}
+    document["run"] = {
+        key: plain(key, said[key]) for key in ("precision", "device", "threads") if key in said
+    }
     return case
 
 
@@ -84,7 +88,9 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
     if start.shape:
         own = [float(start.shape.get(axis, 1)) for axis in AXES]
         if shape not in (None, own):
-            raise InputError("shape", str(said["shape"]), f"leave it out: the initial values have {start.shape}")
+            raise InputError(
+                "shape", str(said["shape"]), f"leave it out: the initial values have {start.shape}"
+            )
         shape = own
     grid: Document = {}
     if shape is not None:
@@ -121,7 +127,9 @@ def _velocity(case: FieldCase, velocity: Any, shape: tuple[int, ...]) -> Documen
     section = dict(velocity) if isinstance(velocity, Mapping) else {}
     if not isinstance(velocity, Mapping):
         if isinstance(velocity, str) or not hasattr(velocity, "__len__") or len(velocity) != 3:
-            raise InputError("velocity", repr(velocity), "give its parts along x, y and z, or a dict of [velocity]")
+            raise InputError(
+                "velocity", repr(velocity), "give its parts along x, y and z, or a dict of [velocity]"
+            )
         section["cells" if any(is_array(part) for part in velocity) else "uniform"] = list(velocity)
     cells = section.pop("cells", None)
     made = {str(key): plain(f"velocity.{key}", value) for key, value in section.items()}
@@ -129,7 +137,9 @@ def _velocity(case: FieldCase, velocity: Any, shape: tuple[int, ...]) -> Documen
         if len(cells) != 3:
             raise InputError("velocity.cells", f"{len(cells)} arrays", "give three: along x, y and z")
         parts = zip(AXES, cells, strict=True)
-        made["cells"] = [case.cells(f"velocity-{a}.npy", f"velocity.cells.{a}", part, shape) for a, part in parts]
+        made["cells"] = [
+            case.cells(f"velocity-{a}.npy", f"velocity.cells.{a}", part, shape) for a, part in parts
+        ]
     return made
 
 

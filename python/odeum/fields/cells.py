@@ -27,10 +27,12 @@ def array(field: str, value: Any) -> Cells:
         strange = [str(dim) for dim in value.dims if dim not in DIMS]
         if strange:
             found = f"the dimension {', '.join(strange)}"
-            raise InputError(field, found, "select one place along it: the dimensions of cells are x, y and z")
+            raise InputError(
+                field, found, "select one place along it: the dimensions of cells are x, y and z"
+            )
         value = value.transpose(*[dim for dim in DIMS if dim in value.dims]).values
     if isinstance(value, np.ndarray) and value.dtype in (np.float32, np.bool_):
-        return np.ascontiguousarray(value, dtype=np.float32)
+        return np.require(value, np.float32, ["C", "A"])
     cells = numbers(field, value)
     if cells.ndim > 3:
         raise InputError(field, f"an array of shape {cells.shape}", "give one of shape (nz, ny, nx)")

@@ -61,11 +61,15 @@ class Model:
             equations = trace_model(equations, species, list(values))
         elif isinstance(equations, Mapping):
             texts = {str(name): _text(f"equations.{name}", text) for name, text in equations.items()}
-            named = {str(name): _text(f"definitions.{name}", text) for name, text in (definitions or {}).items()}
+            named = {
+                str(name): _text(f"definitions.{name}", text) for name, text in (definitions or {}).items()
+            }
             equations = Equations(texts, named)
         if not isinstance(equations, Equations):
             found = type(equations).__name__
-            raise InputError("equations", found, "give a function, or a dict of text by the name of the species")
+            raise InputError(
+                "equations", found, "give a function, or a dict of text by the name of the species"
+            )
         self.equations: Equations | None = equations
         self.section: Document = {"species": list(equations.equations if species is None else species)}
         if values:

@@ -133,7 +133,9 @@ class Simulation:
         case = build(model, given, options)
         self._set(case.open(), case.document, None, given.dims)
 
-    def _set(self, raw: _odeum.Simulation, document: Document, path: Path | None, dims: Sequence[str]) -> None:
+    def _set(
+        self, raw: _odeum.Simulation, document: Document, path: Path | None, dims: Sequence[str]
+    ) -> None:
         self._raw = raw
         self._document = document
         self._path = path
@@ -156,7 +158,9 @@ class Simulation:
         self.mask: Cells | None = None if mask is None else np.asarray(mask).astype(bool)
 
     @classmethod
-    def from_case(cls, path: str | Path, *, device: str | None = None, threads: int | None = None) -> Simulation:
+    def from_case(
+        cls, path: str | Path, *, device: str | None = None, threads: int | None = None
+    ) -> Simulation:
         """The simulation of a case file; `device` and `threads` take precedence over its own."""
         path = Path(path)
         load_compiler(device or "")
@@ -186,7 +190,8 @@ class Simulation:
 
     def centres(self, axis: str) -> Floats:
         """Centres of the cells along an axis [length]."""
-        return self.origin[axis] + self.spacing[axis] * (np.arange(self.sizes[axis]) + 0.5)
+        numbers = np.arange(self.sizes[axis], dtype=np.float64)
+        return self.origin[axis] + self.spacing[axis] * (numbers + 0.5)
 
     def summary(self) -> Summaries:
         """Sum, mass, mean and extremes of each species: ``sim.summary().u.max``."""
@@ -308,7 +313,11 @@ class Simulation:
         return image_data(self)
 
     def plot(
-        self, species: str | Sequence[str] | None = None, *, at: Mapping[str, float] | None = None, ax: Any = None
+        self,
+        species: str | Sequence[str] | None = None,
+        *,
+        at: Mapping[str, float] | None = None,
+        ax: Any = None,
     ) -> Any:
         """Draws species over x and y (the middle across z), and gives the matplotlib axes drawn on.
 
@@ -328,7 +337,9 @@ class Simulation:
     def __repr__(self) -> str:
         cells = " × ".join(str(n) for n in self.sizes.values())
         what = f"{', '.join(self.species)} on {cells} cells"
-        return f"<odeum.Simulation of {what}, t = {self.t:.10g}, {self.method}, {self.precision}, {self.device}>"
+        return (
+            f"<odeum.Simulation of {what}, t = {self.t:.10g}, {self.method}, {self.precision}, {self.device}>"
+        )
 
     def _repr_html_(self) -> str:
         from odeum.fields.html import simulation

@@ -49,7 +49,9 @@ def read(start: Any) -> Start:
     if hasattr(start, "data_vars") and hasattr(start, "coords"):
         return _of_dataset(start)
     if not isinstance(start, Mapping):
-        raise InputError("start", type(start).__name__, "give an xarray.Dataset, or a dict of arrays by species")
+        raise InputError(
+            "start", type(start).__name__, "give an xarray.Dataset, or a dict of arrays by species"
+        )
     return _of_mapping(start)
 
 
@@ -66,7 +68,9 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
         shape = dict(zip(dims, cells.shape, strict=True))
         if made.dims and shape != made.shape:
             other = tuple(made.shape.values())
-            raise InputError(place, f"the shape {cells.shape}", f"give arrays of one shape: others have {other}")
+            raise InputError(
+                place, f"the shape {cells.shape}", f"give arrays of one shape: others have {other}"
+            )
         made.dims, made.shape = dims, shape
         made.add(str(name), cells)
     return made
@@ -117,7 +121,9 @@ def _coordinates(made: Start, dim: str, values: Any) -> None:
         raise InputError(f"start.{dim}", found, "interpolate onto equal cells: start.interp")
     # Of what rounds to the same coordinates the shorter number is meant.
     short = float(f"{h:.12g}")
-    made.spacing[dim] = short if np.allclose(x, x[0] + short * np.arange(len(x)), rtol=1e-14, atol=1e-14 * h) else h
+    made.spacing[dim] = (
+        short if np.allclose(x, x[0] + short * np.arange(len(x)), rtol=1e-14, atol=1e-14 * h) else h
+    )
 
 
 def _equal(spacing: dict[str, float]) -> None:

@@ -27,28 +27,25 @@ def require_xarray() -> Any:
 
 def dataset(simulation: Simulation) -> xarray.Dataset:
     """The present state: species over the axes of the start, or those of more than one cell."""
-    xarray = require_xarray()
+    module = require_xarray()
     dims = simulation.dims
     shape = tuple(simulation.sizes[dim] for dim in dims)
     coords: dict[str, Any] = {dim: simulation.centres(dim) for dim in dims}
-    t = simulation.t
-    taken = set(simulation.species)
-
-    def beside(name: str) -> str:
-        """A name that no species has."""
-        while name in taken:
-            name += "_"
-        return name
-
-    coords[beside("t")] = ((), t, {"long_name": "time"})
-    mask = simulation.mask
-    if mask is not None:
-        coords[beside("mask")] = (dims, mask.reshape(shape), {"long_name": "cells of the domain"})
+    coords["t"] = ((), simulation.t, {"long_name": "time"})
+    if simulation.mask is not None:
+        coords[_mask(simulation)] = (
+            dims,
+            simulation.mask.reshape(shape),
+            {"long_name": "cells of the domain"},
+        )
     variables = {name: (dims, values.reshape(shape)) for name, values in simulation.arrays.items()}
     attributes: dict[str, Any] = {"title": simulation.title, "equations": "\n".join(simulation.equations)}
-    attributes["parameters"] = ", ".join(f"{name} = {value!r}" for name, value in simulation.parameters.items())
+    attributes["parameters"] = ", ".join(
+        f"{name} = {value!r}" for name, value in simulation.parameters.items()
+    )
     attributes["odeum_version"] = _odeum.__version__
-    return xarray.Dataset(variables, coords, attributes)
+    made: xarray.Dataset = module.Dataset(variables, coords, attributes)
+    return made
 
 
 def image_data(simulation: Simulation) -> Any:
@@ -67,7 +64,10 @@ def image_data(simulation: Simulation) -> Any:
     for name, values in simulation.arrays.items():
         data.cell_data[name] = values.ravel()
     if simulation.mask is not None:
-        data.cell_data["mask" if "mask" not in simulation.species else "mask_"] = (
-            simulation.mask.ravel().astype(np.uint8)
-        )
+        data.cell_data[_mask(simulation)] = simulation.mask.ravel().astype(np.uint8)
     return data
+
+
+def _mask(simulation: Simulation) -> str:
+    """The name of the mask; no species may be called as a coordinate or the time, but one may be so."""
+    return "mask_" if "mask" in simulation.species else "mask"

@@ -39,12 +39,15 @@ def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: A
     if times is not None:
         if every is not None:
             raise InputError("times", "both `times` and `every`", "give one of them")
-        ends = np.atleast_1d(finite("times", times))
-        if ends.ndim != 1 or not len(ends) or np.any(np.diff(ends) <= 0):
-            raise InputError("times", f"an array of shape {ends.shape}", "give times along one axis that rise")
+        given = np.atleast_1d(finite("times", times))
+        if given.ndim != 1 or not len(given) or np.any(np.diff(given) <= 0):
+            raise InputError(
+                "times", f"an array of shape {given.shape}", "give times along one axis that rise"
+            )
+        ends: list[float] = given.tolist()
         to(t, ends[0], "times")
-        last = float(ends[-1]) if until is None else to(float(ends[-1]), until, "until")
-        return [*ends.tolist(), *([last] if last > ends[-1] else [])]
+        last = ends[-1] if until is None else to(ends[-1], until, "until")
+        return [*ends, *([last] if last > ends[-1] else [])]
     if until is None:
         until = document.get("time", {}).get("until")
         if until is None:
@@ -60,8 +63,8 @@ def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: A
     if (end - t) / interval > _MOST:
         raise InputError("every", str(interval), f"there would be {(end - t) / interval:.2g} states")
     count = int((end - t) / interval + 1)
-    ends = [t + n * interval for n in range(1, count + 1)]
-    return [*(each for each in ends if each < end - _NEAR * interval), end]
+    inner = [t + n * interval for n in range(1, count + 1)]
+    return [*(each for each in inner if each < end - _NEAR * interval), end]
 
 
 @contextmanager

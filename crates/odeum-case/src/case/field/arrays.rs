@@ -18,8 +18,6 @@ pub(super) struct Files<'a> {
 
 const HELP: &str = "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers";
 
-const HELP_GIVEN: &str = "give an array of shape (nz, ny, nx) of finite numbers";
-
 /// The numbers of the array that a field names; `member` is looked for in an archive and in a group.
 pub(super) fn read(
     field: &Field<'_>,
@@ -32,9 +30,7 @@ pub(super) fn read(
     if let Some((_, array)) = files.given.iter().find(|(other, _)| other == name) {
         return match check(array, grid) {
             Ok(()) => Some(Arc::clone(&array.numbers)),
-            Err(message) => {
-                field.refuse_given(&format!("array of `{member}`: {message}"), &message, HELP_GIVEN)
-            }
+            Err((found, help)) => field.refuse_given("it is no array of this grid", &found, &help),
         };
     }
     let path = files.folder.join(name);
@@ -59,10 +55,10 @@ pub(super) fn read(
         Ok(values) => values,
         Err(message) => return refuse(message),
     };
-    match finite(&values, grid) {
-        Ok(()) => Some(Arc::new(values)),
-        Err(message) => refuse(message),
+    if let Some((at, value)) = values.not_finite() {
+        return refuse(format!("it holds {value} in cell {:?}", grid.cell(at)));
     }
+    Some(Arc::new(values))
 }
 
 /// The same in double precision.
@@ -76,15 +72,18 @@ pub(super) fn read_doubles(
     Some(Arc::unwrap_or_clone(numbers).into_doubles())
 }
 
-/// Refuses what a program gives where it is not one finite number for each cell.
-fn check(array: &CellArray, grid: &Grid) -> Result<(), String> {
-    fits(&array.shape, grid)?;
-    finite(&array.numbers, grid)
-}
-
-fn finite(numbers: &Numbers, grid: &Grid) -> Result<(), String> {
-    match numbers.not_finite() {
+/// Refuses what a program gives where it is not one finite number for each cell: what was found, what helps.
+fn check(array: &CellArray, grid: &Grid) -> Result<(), (String, String)> {
+    if fits(&array.shape, grid).is_err() {
+        let [nx, ny, nz] = grid.shape();
+        let help = format!("give an array of shape (nz, ny, nx) = ({nz}, {ny}, {nx})");
+        return Err((format!("the shape {:?}", array.shape), help));
+    }
+    match array.numbers.not_finite() {
         None => Ok(()),
-        Some((at, value)) => Err(format!("it holds {value} in cell {:?}", grid.cell(at))),
+        Some((at, value)) => {
+            let found = format!("{value} in cell {:?}", grid.cell(at));
+            Err((found, "give finite numbers".to_owned()))
+        }
     }
 }

@@ -1,0 +1,204 @@
+"""How simulations are run, stopped, and how they fail."""
+
+import pickle
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import odeum as od
+
+xr = pytest.importorskip("xarray")
+
+LONG = {"shape": {"x": 96, "y": 96}, "spacing": 1.0, "step": 0.01}
+
+
+def heat(**options):
+    start = {"u": "exp(-(x - 48)^2 / 50)"}
+    return od.Simulation(od.Model({"u": "lap(u)"}), start, **(LONG | options))
+
+
+def test_states_come_at_their_times():
+    sim = heat()
+    at = [float(state.t) for state in sim.run(until=1.0, every=0.3)]
+    assert at == pytest.approx([0.3, 0.6, 0.9, 1.0])
+    assert sim.t == 1.0
+    at = [float(state.t) for state in sim.run(times=[1.5, 2.0])]
+    assert at == [1.5, 2.0]
+    (last,) = sim.run(until=2.5)
+    assert np.array_equal(last.u.values, sim.arrays["u"][0])
+    # Times are not pushed to one more state by rounding.
+    assert len(list(sim.run(until=3.4, every=0.3))) == 3
+
+
+def test_states_stay_as_they_were():
+    sim = heat()
+    first, second = sim.run(until=1.0, every=0.5)
+    assert float(first.u.max()) > float(second.u.max())
+    arrays = sim.arrays
+    before = arrays["u"].copy()
+    sim.advance(1.0)
+    assert np.array_equal(arrays["u"], before)
+
+
+def test_a_state_says_what_it_is():
+    model = od.Model({"u": "D * lap(u)", "mask": "-mask"}, {"D": 0.5})
+    sim = od.Simulation(
+        model, {"u": 1.0, "mask": 2.0}, shape={"x": 4}, spacing=0.5, mask="1.5 - x", title="Decay"
+    )
+    state = sim.state
+    assert state.sizes == {"x": 4} and float(state.t) == 0.0
+    assert state.mask_.values.tolist() == [True, True, True, False]
+    assert state.attrs["title"] == "Decay" and "D = 0.5" in state.attrs["parameters"]
+    assert "∂u/∂t = D * lap(u)" in state.attrs["equations"]
+
+
+def test_counts_and_limits():
+    sim = heat(stencil="star")
+    assert (sim.steps, sim.rejected, sim.nfev, sim.speed) == (0, 0, 0, None)
+    sim.advance(0.2)
+    assert (sim.steps, sim.nfev) == (20, 20)
+    assert sim.speed > 0
+    # Forward Euler and five points: h²/4.
+    limits = sim.stability()
+    assert limits.step == limits.euler == sim.step_limit == pytest.approx(0.25)
+    assert limits.spectral_radius == pytest.approx(8.0) and limits.growth == 0
+    assert "0.25" in str(limits)
+
+
+def test_waves_that_hardly_fade_have_a_remedy():
+    waves = od.Model({"u": "v", "v": "lap(u)"})
+    sim = od.Simulation(waves, {"u": "sin(x)", "v": 0.0}, shape={"x": 60}, spacing=0.1, step=0.02)
+    limits = sim.stability(until=100.0)
+    assert limits.step < 0.02 and "ssprk3" in limits.remedy
+    with pytest.raises(od.InputError, match="ssprk3") as raised:
+        list(sim.run(until=100.0))
+    assert raised.value.field == "time.step"
+
+
+def test_progress_is_told():
+    told = []
+    sim = heat(shape={"x": 400, "y": 400})
+    sim.advance(6.0, progress=lambda t, end: told.append((t, end)))
+    assert told[-1] == (6.0, 6.0)
+    assert [t for t, _ in told] == sorted(t for t, _ in told)
+
+
+def test_what_progress_raises_stops_and_comes_out():
+    sim = heat()
+
+    def progress(t, end):
+        raise LookupError(t)
+
+    with pytest.raises(LookupError):
+        sim.advance(1e7, progress=progress)
+    assert 0 < sim.t < 1e7
+    sim.advance(0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"step": None, "method": "rkc", "tolerance": 1e-9}])
+def test_ctrl_c_stops_and_leaves_a_state(options):
+    sim = heat(**options)
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(od.Interrupted) as raised:
+        for _ in sim.run(until=1e9):
+            pass
+    timer.join()
+    assert raised.value.partial is sim and isinstance(raised.value, KeyboardInterrupt)
+    t = sim.t
+    assert 0 < t < 1e9 and np.isfinite(sim.arrays["u"]).all()
+    sim.advance(0.5)
+    assert sim.t == t + 0.5
+
+
+def test_a_second_thread_is_refused_and_can_stop_the_first():
+    sim = heat()
+    ended, begun = [], threading.Event()
+
+    def advance():
+        try:
+            sim.advance(1e9, progress=lambda *_: begun.set())
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=advance)
+    thread.start()
+    assert begun.wait(60)
+    for call in (sim.summary, lambda: sim.arrays, lambda: sim.advance(1.0), lambda: sim.steps):
+        with pytest.raises(od.OdeumError, match="another call"):
+            call()
+    # What can be said without its field is said.
+    assert sim.t > 0 and "96" in repr(sim) and "96" in sim._repr_html_()
+    sim.stop()
+    thread.join()
+    assert isinstance(ended[0], od.Interrupted)
+    assert sim.summary().u.max > 0
+
+
+def test_threads_with_simulations_of_their_own_run_at_once():
+    ends = {}
+
+    def advance(k):
+        sim = heat(threads=1)
+        sim.advance(2.0)
+        ends[k] = sim.arrays["u"]
+
+    threads = [threading.Thread(target=advance, args=[k]) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ends) == 4 and all(np.array_equal(ends[0], end) for end in ends.values())
+
+
+def test_a_simulation_used_by_its_own_progress_is_refused():
+    sim = heat()
+    with pytest.raises(od.OdeumError, match="another call"):
+        sim.advance(1e9, progress=lambda *_: sim.summary())
+    assert sim.summary().u.max > 0
+
+
+def test_values_that_are_not_finite_have_their_species_and_the_last_state():
+    # u has a pole at t = 1: adaptive steps come close to it.
+    model = od.Model({"w": "lap(w)", "u": "u^2"})
+    start = {"w": 1.0, "u": 1.0}
+    sim = od.Simulation(model, start, shape={"x": 4}, spacing=1.0, method="euler", step=0.125, force=True)
+    with pytest.raises(od.SimulationError) as raised:
+        sim.advance(1e3)
+    error = raised.value
+    assert error.species == "u" and "`u`" in str(error) and error.remedy
+    assert error.t == sim.t > 1.0
+    assert np.isfinite(sim.arrays["u"]).all() and isinstance(error, od.OdeumError)
+    assert pickle.loads(pickle.dumps(error)).species == "u"
+
+
+def test_steps_that_become_unstable_leave_the_last_stable_state():
+    # The limit falls as u grows: 1/(12 u²) of h²/4.
+    model = od.Model({"u": "lap(u^3) + u"})
+    start = {"u": {"value": 0.2, "noise": 0.1}}
+    sim = od.Simulation(model, start, shape={"x": 16, "y": 16}, spacing=1.0, stencil="star", step=0.05)
+    sim.advance(0.5)
+    with pytest.raises(od.SimulationError, match="not stable") as raised:
+        sim.advance_to(50.0)
+    error = raised.value
+    assert error.t > sim.t == 0.5 and "stable" in error.remedy and "t = 0.5" in error.remedy
+    assert np.isfinite(sim.arrays["u"]).all() and sim.summary().u.max < 10
+    assert sim.step_limit > 0.05
+
+
+def test_too_many_steps():
+    sim = heat(max_steps=10)
+    with pytest.raises(od.SimulationError, match="max_steps") as raised:
+        sim.advance(1.0)
+    assert raised.value.species is None
+    assert sim.steps == 10 and sim.t == pytest.approx(0.1)
+
+
+def test_results_do_not_depend_on_stops():
+    whole, parts = heat(), heat()
+    whole.advance_to(3.0)
+    for t in (1.0, 2.0, 3.0):
+        parts.advance_to(t)
+    np.testing.assert_allclose(parts.arrays["u"], whole.arrays["u"], rtol=1e-13)

@@ -1,0 +1,236 @@
+"""Simulations on the disk, in notebooks and in other libraries."""
+
+import base64
+import re
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+
+import odeum as od
+
+MODEL = od.Model({"u": "0.1 * lap(u) - k * u", "v": "0.05 * lap(v) + k * u"}, {"k": 2.0})
+rng = np.random.default_rng(7)
+U = rng.random((3, 4, 5))
+
+
+def made(**options):
+    usual = {"spacing": 0.5, "boundary": "periodic", "step": 0.01, "title": "Decay & growth"}
+    return od.Simulation(MODEL, {"u": U, "v": "exp(-x)"}, **(usual | options))
+
+
+def command(*arguments):
+    code = "import sys; from odeum import _odeum; sys.exit(_odeum.command(['odeum', *sys.argv[1:]]))"
+    run = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_npz(tmp_path, precision):
+    sim = made(precision=precision, mask="2 - x")
+    sim.advance(0.1)
+    sim.save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as file:
+        assert file["u"].dtype == sim.arrays["u"].dtype
+        assert np.array_equal(file["u"], sim.arrays["u"]) and np.array_equal(file["v"], sim.arrays["v"])
+        assert np.array_equal(file["mask"], sim.mask)
+        np.testing.assert_allclose(file["x"], sim.centres("x"))
+        assert file["t"] == sim.t and file["steps"] == sim.steps
+        assert file["mass_end"][0] == sim.summary().u.mass
+
+
+def test_zarr_is_a_start(tmp_path):
+    sim = made()
+    sim.advance(0.1)
+    sim.save(tmp_path / "a.zarr")
+    assert (tmp_path / "a.zarr" / "zarr.json").is_file()
+    start = {name: {"file": str(tmp_path / "a.zarr")} for name in "uv"}
+    other = od.Simulation(MODEL, start, shape=sim.sizes, spacing=0.5)
+    assert all(np.array_equal(other.arrays[name], sim.arrays[name]) for name in "uv")
+
+
+def test_vti(tmp_path):
+    sim = made()
+    sim.save(tmp_path / "a.vti")
+    data = (tmp_path / "a.vti").read_bytes()
+    assert b'WholeExtent="0 5 0 4 0 3"' in data and b'Name="v"' in data
+    raw = data.split(b">\n_", 1)[1]
+    (size,) = struct.unpack("<Q", raw[:8])
+    assert np.array_equal(np.frombuffer(raw[8 : 8 + size]).reshape(3, 4, 5), sim.arrays["u"])
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.zarr", "a.vti"])
+def test_nothing_is_replaced_silently(tmp_path, name):
+    sim = made()
+    sim.save(tmp_path / name)
+    sim.advance(0.1)
+    with pytest.raises(od.InputError, match="exists") as raised:
+        sim.save(tmp_path / name)
+    assert raised.value.field == "path" and "overwrite" in raised.value.remedy
+    sim.save(tmp_path / name, overwrite=True)
+
+
+def test_paths_that_cannot_be(tmp_path):
+    sim = made()
+    (tmp_path / "b.zarr").mkdir()
+    (tmp_path / "b.zarr" / "mine.txt").write_text("mine")
+    for path in (tmp_path / "a.png", tmp_path / "a", tmp_path / "none" / "a.npz", tmp_path / "b.zarr"):
+        with pytest.raises(od.InputError) as raised:
+            sim.save(path, overwrite=True)
+        assert raised.value.field == "path" and raised.value.remedy, path
+    assert (tmp_path / "b.zarr" / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"step": None, "method": "rkc", "tolerance": 1e-5},
+        {"precision": "f32"},
+        {"mask": U > 0.2, "velocity": [U, -U, 0.1], "diffusion": {"u": 0.1 * U}, "seed": 3, "t": 0.25},
+    ],
+)
+def test_the_command_does_the_same_with_the_case(tmp_path, options):
+    sim = made(**options)
+    sim.to_toml(tmp_path / "case.toml", until=0.75)
+    end = list(sim.run(until=0.75))[0]
+    command("run", tmp_path / "case.toml", "--output", tmp_path / "run.npz", "--quiet")
+    with np.load(tmp_path / "run.npz") as file:
+        for name in "uv":
+            assert np.array_equal(file[name], sim.arrays[name])
+            assert np.array_equal(file[name], end[name].values)
+        assert file["steps"] == sim.steps
+    again = od.Simulation.from_case(tmp_path / "case.toml", threads=1)
+    (state,) = again.run()
+    assert again.t == 0.75 and np.array_equal(state.u.values, sim.arrays["u"])
+
+
+def test_cases_go_to_the_time_reached(tmp_path):
+    sim = made()
+    with pytest.raises(od.InputError, match="until"):
+        sim.to_toml(tmp_path / "case.toml")
+    sim.advance(0.1)
+    sim.to_toml(tmp_path / "case.toml")
+    assert "until = 0.1" in (tmp_path / "case.toml").read_text()
+    assert np.array_equal(np.load(tmp_path / "initial-u.npy"), U)
+    with pytest.raises(od.InputError, match="exists"):
+        sim.to_toml(tmp_path / "case.toml")
+    with pytest.raises(od.InputError, match="exists"):
+        sim.to_toml(tmp_path / "other.toml")
+    sim.to_toml(tmp_path / "case.toml", overwrite=True)
+    again = od.Simulation.from_case(tmp_path / "case.toml")
+    again.to_toml(tmp_path / "later.toml", until=0.2)
+    with pytest.raises(od.InputError, match="folder"):
+        again.to_toml(tmp_path.parent / "later.toml")
+    with pytest.raises(od.InputError, match="until"):
+        sim.to_toml(tmp_path / "early.toml", until=-1.0)
+
+
+def test_later_changes_of_an_array_change_nothing(tmp_path):
+    u = U.copy()
+    sim = od.Simulation(MODEL, {"u": u, "v": 0.0}, spacing=0.5)
+    u[:] = 0
+    sim.to_toml(tmp_path / "case.toml", until=1.0)
+    assert np.array_equal(np.load(tmp_path / "initial-u.npy"), U)
+    assert np.array_equal(sim.arrays["u"], U)
+
+
+def test_cases_of_files(tmp_path):
+    case = tmp_path / "turing.toml"
+    text = '[system]\nproblem = "turing"\n[grid]\nshape = [8, 8, 1]\n[time]\nuntil = 0.2\n[output]\nevery = 0.1\nformats = ["vti"]\n'
+    case.write_text(text)
+    sim = od.Simulation.from_case(case)
+    assert [float(state.t) for state in sim.run()] == pytest.approx([0.1, 0.2])
+    assert sim.title == "turing (built in)" and sim.parameters["Du"] > 0
+    with pytest.raises(od.InputError) as raised:
+        od.Simulation.from_case(case, device="gpu")
+    assert raised.value.field == "device"
+    with pytest.raises(od.InputError):
+        od.Simulation.from_case(tmp_path / "none.toml")
+    case.write_text(text.replace("until = 0.2", "untill = 0.2"))
+    with pytest.raises(od.InputError, match="untill"):
+        od.Simulation.from_case(case)
+    case.write_text(
+        '[system]\nproblem = "lorenz"\n[method]\nname = "tsit5"\n[tolerance]\nrtol = 1e-6\natol = 1e-6\n'
+    )
+    with pytest.raises(od.InputError, match="grid"):
+        od.Simulation.from_case(case)
+
+
+def pixels(html):
+    """The pictures of a page, as arrays."""
+    for data in re.findall(r"data:image/png;base64,([^\"]+)", html):
+        raw = base64.b64decode(data)
+        assert raw.startswith(b"\x89PNG")
+        width, height = struct.unpack(">II", raw[16:24])
+        at = raw.index(b"IDAT")
+        (size,) = struct.unpack(">I", raw[at - 4 : at])
+        (crc,) = struct.unpack(">I", raw[at + 4 + size : at + 8 + size])
+        assert crc == zlib.crc32(raw[at : at + 4 + size])
+        rows = np.frombuffer(zlib.decompress(raw[at + 4 : at + 4 + size]), np.uint8).reshape(height, -1)
+        assert (rows[:, 0] == 0).all()
+        yield rows[:, 1:].reshape(height, width, 3)
+
+
+def test_notebooks_show_slices_masses_and_limits():
+    sim = made(mask="2.2 - x")
+    sim.advance(0.1)
+    html = sim._repr_html_()
+    assert "Decay &amp; growth" in html and "t</th><td>0.1" in html
+    assert f"{sim.summary().u.mass:.6g}" in html and f"{sim.summary().u.start_mass:.6g}" in html
+    assert "stable" in html and "cells a second" in html and "z = 0.75" in html
+    u, v = pixels(html)
+    assert u.shape == v.shape == (4, 5, 3)
+    # The lowest row of cells is the last of the picture; the least value is the darkest colour.
+    low = sim.arrays["u"][1].copy()
+    low[~sim.mask[1]] = np.inf
+    j, i = np.unravel_index(low.argmin(), low.shape)
+    assert u[3 - j, i].tolist() == [68, 1, 84]
+    assert (u[:, 4] == 190).all()
+
+
+def test_notebooks_show_lines_and_single_cells():
+    sim = od.Simulation(MODEL, {"u": "x", "v": 1.0}, shape={"y": 30}, spacing=0.1, step=0.01)
+    html = sim._repr_html_()
+    assert html.count("<svg") == 2 and "u over y" in html and "NaN" not in html
+    sim = od.Simulation(MODEL, {"u": 1.0, "v": 1.0}, shape={"x": 1}, spacing=0.1, step=0.01)
+    sim.advance(0.1)
+    assert "one cell" in sim._repr_html_() and "<svg" not in sim._repr_html_()
+    assert repr(sim).startswith("<odeum.Simulation of u, v on 1 × 1 × 1 cells, t = 0.1, euler")
+
+
+def test_large_fields_are_thinned_out_for_pictures():
+    sim = od.Simulation(MODEL, {"u": "x", "v": "y"}, shape={"x": 300, "y": 200}, spacing=0.1, step=0.001)
+    u, v = pixels(sim._repr_html_())
+    assert u.shape == (100, 100, 3)
+    assert u[0, 0].tolist() == [68, 1, 84] and v[-1, 0].tolist() == [68, 1, 84]
+
+
+def test_plots():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    sim = made()
+    axes = sim.plot()
+    assert len(axes) == 2 and axes[0].get_xlabel() == "x" and axes[0].get_ylabel() == "y"
+    assert "z = 0.75" in axes[0].get_title()
+    mesh = axes[0].collections[0]
+    assert np.array_equal(np.asarray(mesh.get_array()).reshape(4, 5), sim.arrays["u"][1])
+    ax = sim.plot("v", at={"x": 0.3, "y": 1.0})
+    assert ax.get_xlabel() == "z"
+    assert np.array_equal(ax.lines[0].get_ydata(), sim.arrays["v"][:, 2, 0])
+    with pytest.raises(od.InputError, match="ax"):
+        sim.plot(["u", "v"], ax=axes[0])
+    pyplot.close("all")
+
+
+def test_pyvista():
+    pytest.importorskip("pyvista", reason="PyVista is not installed")
+    sim = made(mask="2 - x")
+    data = sim.to_pyvista()
+    assert data.dimensions == (6, 5, 4) and data.spacing == (0.5, 0.5, 0.5)
+    assert np.array_equal(data.cell_data["u"].reshape(3, 4, 5), sim.arrays["u"])
+    assert np.array_equal(data.cell_data["mask"].reshape(3, 4, 5) == 1, sim.mask)

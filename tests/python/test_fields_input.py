@@ -1,0 +1,200 @@
+"""What cannot be used is refused, with field and remedy."""
+
+import numpy as np
+import pytest
+
+import odeum as od
+
+xr = pytest.importorskip("xarray")
+
+MODEL = od.Model({"u": "D * lap(u)", "v": "-v"}, {"D": 1.0})
+U = np.ones((3, 4, 5))
+BOX = {"spacing": 0.1}
+
+
+def dataset(**coords):
+    data = {"u": (("z", "y", "x"), U), "v": (("z", "y", "x"), U)}
+    usual = {"x": np.arange(5) * 0.1, "y": np.arange(4) * 0.1, "z": np.arange(3) * 0.1}
+    return xr.Dataset(data, coords=usual | coords)
+
+
+def refused(start=None, model=MODEL, **options):
+    with pytest.raises(od.InputError) as raised:
+        od.Simulation(model, start, **options)
+    assert raised.value.field and raised.value.remedy and raised.value.found, vars(raised.value)
+    return raised.value
+
+
+def test_spacing_and_origin_come_from_coordinates():
+    x = 2.0 + 0.1 * np.arange(5)
+    sim = od.Simulation(MODEL, dataset(x=x, y=np.linspace(0.05, 0.35, 4)))
+    assert sim.spacing == {"x": 0.1, "y": 0.1, "z": 0.1}
+    assert sim.origin["x"] == pytest.approx(1.95) and sim.origin["z"] == pytest.approx(-0.05)
+    assert sim.shape == (3, 4, 5)
+    np.testing.assert_allclose(sim.state.x, x, rtol=1e-14)
+
+
+def test_dimensions_come_in_any_order_and_may_be_missing():
+    rng = np.random.default_rng(0)
+    u = rng.random((5, 4))
+    coords = {"x": np.arange(5) * 0.5, "y": np.arange(4) * 0.5}
+    start = xr.Dataset({"u": (("x", "y"), u), "v": 2.0}, coords=coords)
+    sim = od.Simulation(MODEL, start)
+    assert np.array_equal(sim.arrays["u"], u.T[None])
+    assert sim.arrays["v"].min() == sim.arrays["v"].max() == 2.0
+    assert sim.state.u.dims == ("y", "x")
+    start = xr.Dataset(
+        {"u": (("x", "z"), u), "v": (("z",), u[0])}, coords={"x": coords["x"], "z": coords["y"]}
+    )
+    sim = od.Simulation(MODEL, start)
+    assert sim.sizes == {"x": 5, "y": 1, "z": 4}
+    assert np.array_equal(sim.arrays["u"][:, 0, :], u.T)
+    assert np.array_equal(sim.arrays["v"][:, 0, 2], u[0])
+
+
+def test_a_state_is_a_start():
+    sim = od.Simulation(MODEL, dataset())
+    sim.advance(0.01)
+    other = od.Simulation(MODEL, sim.state)
+    assert other.t == sim.t and other.spacing == sim.spacing
+    assert np.array_equal(other.arrays["u"], sim.arrays["u"])
+
+
+def test_uneven_or_falling_coordinates():
+    error = refused(dataset(x=[0.0, 0.1, 0.2, 0.35, 0.4]))
+    assert error.field == "start.x" and "evenly" in error.found and "interp" in error.remedy
+    error = refused(dataset(y=[0.3, 0.2, 0.1, 0.0]))
+    assert error.field == "start.y" and "sortby" in error.remedy
+    assert refused(dataset(x=[0.0, 0.1, np.nan, 0.3, 0.4])).field == "start.x[2]"
+
+
+def test_other_dimensions():
+    start = xr.Dataset({"u": (("t", "x"), np.ones((2, 5))), "v": 1.0})
+    error = refused(start, **BOX)
+    assert error.field == "start.u" and "isel(t=-1)" in error.remedy
+
+
+def test_coordinates_and_keywords():
+    assert refused(dataset(), spacing=0.1).field == "spacing"
+    assert refused(dataset(), origin=[0, 0, 0]).field == "origin"
+    assert refused(dataset(), shape={"x": 9}).field == "shape"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite(value):
+    u = U.copy()
+    u[1, 2, 3] = value
+    error = refused({"u": u, "v": 1.0}, **BOX)
+    assert error.field == "initial.u" and "[3, 2, 1]" in error.found and "finite" in error.remedy
+
+
+def test_arrays_of_other_shapes():
+    assert refused({"u": U, "v": U[0]}, **BOX).field == "start.v"
+    error = refused({"u": U, "v": 1.0}, mask=np.ones((5, 4, 3)), **BOX)
+    assert error.field == "grid.mask" and "(3, 4, 5)" in error.remedy
+    assert refused({"u": U, "v": 1.0}, diffusion={"u": U[:, :, 1:]}, **BOX).field == "diffusion.u"
+    error = refused({"u": U, "v": 1.0}, velocity=[U[0], 0, 0], **BOX)
+    assert error.field == "velocity.cells[0]"
+    assert refused({"u": np.ones((1, 1, 1, 1)), "v": 1.0}, **BOX).field == "start.u"
+
+
+def test_arrays_of_other_kinds():
+    assert refused({"u": U.astype(complex), "v": 1.0}, **BOX).field == "start.u"
+    assert refused({"u": np.array([["a"]]), "v": 1.0}, **BOX).field == "start.u"
+    assert refused({"u": U.astype(object), "v": 1.0}, **BOX).field == "start.u"
+    assert refused([1.0], **BOX).field == "start"
+
+
+def test_missing_and_unknown_species():
+    error = refused({"u": U}, **BOX)
+    assert "`v`" in str(error)
+    error = refused({"u": U, "v": 1.0, "w": 1.0}, **BOX)
+    assert error.field == "initial.w" and "u" in error.remedy
+    assert "initial" in str(refused(None, shape={"x": 4}, **BOX))
+
+
+def test_grids_that_are_none():
+    assert refused({"u": U, "v": 1.0}).field == "grid.spacing"
+    assert refused({"u": U, "v": 1.0}, spacing=-1.0).field == "grid.spacing"
+    assert refused({"u": U, "v": 1.0}, spacing=[1.0, 2.0]).field == "spacing"
+    assert refused({"u": U, "v": 1.0}, spacing={"x": 1.0, "w": 2.0}).field == "spacing"
+    assert "star" in str(refused({"u": U, "v": 1.0}, spacing=[1.0, 2.0, 1.0]))
+    assert refused({"u": 1.0, "v": 1.0}, shape={"x": 2.5}, **BOX).field == "grid.shape[0]"
+    assert refused({"u": 1.0, "v": 1.0}, **BOX).field == "grid.shape"
+    assert refused({"u": np.ones((0, 4)), "v": 1.0}, **BOX).field.startswith("grid.shape")
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"boundary": "sticky"}, "boundary.default"),
+        ({"boundary": {"x_low": {"val": 1.0}}}, "boundary.x_low"),
+        ({"boundary": 3}, "boundary"),
+        ({"boundary": {"x_low": "periodic"}}, "boundary.x_low"),
+        ({"velocity": [1.0, 2.0]}, "velocity"),
+        ({"velocity": {"uniform": [1, 0, 0], "advection": "up"}}, "velocity.advection"),
+        ({"sources": [{"species": "q", "rate": 1.0, "cell": [0, 0, 0]}]}, "sources[0].species"),
+        ({"diffusion": U}, "diffusion"),
+        ({"stencil": "round"}, "grid.stencil"),
+        ({"method": "rk4"}, "time.method"),
+        ({"step": -1.0}, "time.step"),
+        ({"step": 1.0}, "time.step"),
+        ({"step": np.nan}, "step"),
+        ({"method": "euler", "tolerance": 1e-4}, "time.tolerance"),
+        ({"method": "rkc", "tolerance": {"rtol": 1e-4}}, "time.tolerance.atol"),
+        ({"method": "rkc"}, "time.method"),
+        ({"precision": "f16"}, "run.precision"),
+        ({"device": "gpu"}, "run.device"),
+        ({"threads": 0}, "run.threads"),
+        ({"seed": -1}, "initial.seed"),
+        ({"mask": "x > 0"}, "grid.mask"),
+        ({"mask": np.zeros_like(U)}, "grid.mask"),
+        ({"t": np.inf}, "t"),
+    ],
+)
+def test_options(options, field):
+    with pytest.raises(od.InputError) as raised:
+        od.Simulation(MODEL, {"u": U, "v": 1.0}, **BOX, **options)
+    assert raised.value.field == field, str(raised.value)
+    assert raised.value.remedy
+
+
+def test_models():
+    with pytest.raises(od.InputError, match="equations"):
+        od.Model(3)
+    with pytest.raises(od.InputError, match="parameters.k"):
+        od.Model({"u": "k"}, {"k": "one"})
+    with pytest.raises(od.InputError, match="equations.u"):
+        od.Model({"u": 1.0})
+    assert (
+        refused({"u": 1.0}, od.Model({"u": "lapp(u)"}), shape={"x": 4}, **BOX).field == "system.equations.u"
+    )
+    assert refused({"u": 1.0}, od.Model.problem("turin"), shape={"x": 4}).field == "system.problem"
+    assert refused({"u": 1.0}, "turing", **BOX).field == "model"
+
+
+def test_times():
+    sim = od.Simulation(MODEL, {"u": U, "v": 1.0}, **BOX)
+    sim.advance(0.01)
+    for call in (
+        lambda: sim.advance(0.0),
+        lambda: sim.advance(np.nan),
+        lambda: sim.advance_to(0.005),
+        lambda: sim.advance_to(np.inf),
+        lambda: sim.advance_to("later"),
+        lambda: sim.run(),
+        lambda: sim.run(until=0.0),
+        lambda: sim.run(until=1.0, every=0.0),
+        lambda: sim.run(until=1.0, every=1e-12),
+        lambda: sim.run(times=[0.3, 0.2]),
+        lambda: sim.run(times=[]),
+        lambda: sim.run(times=[0.2], every=0.1),
+        lambda: sim.run(until=0.02, progress="yes").__next__(),
+        lambda: sim.plot("w"),
+        lambda: sim.plot(at={"z": 9.0}),
+        lambda: sim.plot(at={"w": 0.0}),
+    ):
+        with pytest.raises(od.InputError) as raised:
+            call()
+        assert raised.value.field and raised.value.remedy
+    assert sim.t == 0.01
