@@ -41,7 +41,7 @@ def threads(options: dict[str, Any]) -> int | None:
     return value
 
 
-def document(system: System, span: Any, options: Mapping[str, Any]) -> Document:
+def document(system: System | None, span: Any, options: Mapping[str, Any]) -> Document:
     """The sections of a case but for its system and its ensemble."""
     options = {"method": METHOD, **options}
     # The norm of Niemeyer & Sung has no absolute tolerance.

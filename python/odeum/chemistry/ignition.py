@@ -67,7 +67,7 @@ def ignition_delay(
     meanings = " ".join(status.name.replace(" ", "_") for status in STATUSES)
     flags = {"flag_values": [status.number for status in STATUSES], "flag_meanings": meanings}
     coordinates["status"] = (dims, solution.status, flags)
-    attributes = {
+    about: dict[str, Any] = {
         "long_name": "ignition delay",
         "units": "s",
         "criterion": str(level),
@@ -75,4 +75,4 @@ def ignition_delay(
         "title": solution.title,
         "case": solution.case_text,
     }
-    return xarray.DataArray(delay, coordinates, dims, "ignition_delay", attributes)
+    return xarray.DataArray(delay, coordinates, dims, "ignition_delay", about)

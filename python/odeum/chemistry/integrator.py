@@ -57,7 +57,7 @@ class Integrator:
     >>> for _ in range(100):
     ...     status = chem.advance(T, od.atm, Y, 1e-5)
     >>> T.round()
-    array([ 300., 2816., 2954.])
+    array([ 300., 2762., 2857.])
     """
 
     def __init__(

@@ -60,7 +60,7 @@ class Mechanism:
     <odeum.Mechanism 'hydrogen': 11 species, 27 reactions>
     >>> Y = gas.at_equivalence_ratio(1.0, "H2", "O2:1, N2:3.76")
     >>> round(float(gas.equilibrate(T=300.0, p=od.atm, Y=Y, hold="HP").T))
-    2386
+    2388
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Mechanism:
         except ValueError as error:
             raise InputError(
                 "phi, fuel, oxidizer", str(error), "give a fuel, an oxidizer, and phi not below zero"
-            )
+            ) from error
         return np.asarray(found).reshape(*phi.shape, self.n_species)
 
     # Thermodynamics
@@ -244,8 +244,8 @@ class Mechanism:
         if hold not in ("TP", "HP"):
             raise InputError("hold", repr(hold), 'give "TP" or "HP"')
         T, p, Y, batch = self._states(T, p, Y)
-        temperatures, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
-        temperatures = np.asarray(temperatures)
+        found, fractions, failure = self._raw.equilibrate(hold == "HP", T, p, Y)
+        temperatures = np.asarray(found)
         if failure is not None:
             number, message, is_input = failure
             place = tuple(int(k) for k in np.unravel_index(number, batch)) if batch else ()
