@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -273,7 +273,7 @@ class Runs:
         changed = "ensemble" in case.document or self._part is not None
         return self.system.is_direct and not spans and not changed and "span" in time and "until" not in time
 
-    def _arrays(self, table: dict[str, Floats]) -> tuple[Floats, Floats]:
+    def _arrays(self, table: Mapping[str, Floats]) -> tuple[Floats, Floats]:
         """Initial states [n, M], and parameters [m, M], or [m, 1] where all systems share them."""
         n = len(self.system.states)
         names = list(self.system.variables)

@@ -103,7 +103,7 @@ class Solution:
             if not same:
                 raise InputError("solutions", "other states or save times", "join parts of one ensemble")
         if all(part._systems is not None for part in parts):
-            systems = np.concatenate([part._systems for part in parts])  # type: ignore[misc]
+            systems = np.concatenate([part._systems for part in parts])
         else:
             systems = None
         joined = copy.copy(first)
@@ -177,7 +177,8 @@ class Solution:
         """A state at the time reached [*shape], by its name."""
         if state not in self.state_names:
             raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
-        return self.states[self.state_names.index(state)].reshape(self.shape)
+        values: Floats = self.states[self.state_names.index(state)].reshape(self.shape)
+        return values
 
     # Failures
 

@@ -131,7 +131,9 @@ def test_columns_and_sweeps_of_any_kind(name, value):
 
 @SETTINGS
 @given(
-    name=st.sampled_from(["method", "t_eval", "rtol", "atol", "first_step", "max_step", "events", "dense_output"]),
+    name=st.sampled_from(
+        ["method", "t_eval", "rtol", "atol", "first_step", "max_step", "events", "dense_output"]
+    ),
     value=values,
 )
 def test_keywords_of_solve_ivp_of_any_kind(name, value):

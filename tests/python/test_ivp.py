@@ -92,7 +92,9 @@ def test_systems_from_functions_text_and_sympy_agree():
     ends = [system.sweep(mu=[1.0, 3.0]).solve((0, 6)).y for system in (text, symbolic, function)]
     np.testing.assert_allclose(ends[1], ends[0], rtol=1e-6)
     np.testing.assert_array_equal(ends[2], ends[0])
-    result = od.solve_ivp(function, (0, 6), [2.0, 0.0], args=([1.0, 3.0],), method="tsit5", rtol=1e-6, atol=1e-9)
+    result = od.solve_ivp(
+        function, (0, 6), [2.0, 0.0], args=([1.0, 3.0],), method="tsit5", rtol=1e-6, atol=1e-9
+    )
     np.testing.assert_array_equal(result.y[:, :, -1], ends[2])
 
 
@@ -141,4 +143,7 @@ def test_a_call_after_the_first_traces_nothing_but_the_function():
     kept = list(system._opened.values())
     system.solve((0.0, 0.2), rtol=1e-6)
     assert list(system._opened.values()) == kept
-    print("solve of one system:", min(timeit.repeat(lambda: system.solve((0.0, 0.1)), number=100, repeat=3)) / 100)
+    print(
+        "solve of one system:",
+        min(timeit.repeat(lambda: system.solve((0.0, 0.1)), number=100, repeat=3)) / 100,
+    )
