@@ -169,7 +169,8 @@ impl Reactor {
         if (sum - 1.0).abs() > SUM_TOLERANCE {
             return Err(StateError::Sum(sum));
         }
-        let mut y = vec![temperature];
+        let mut y = Vec::with_capacity(mass_fractions.len() + 2);
+        y.push(temperature);
         y.extend(mass_fractions.iter().map(|fraction| fraction / sum));
         let amounts = y[1..].iter().zip(&kinetics.recip_weight).map(|(y, w)| y * w);
         let m: f64 = amounts.sum();
