@@ -25,8 +25,7 @@ struct OdTask {
     real first_step;            // its size, or its fraction of the segment
     real largest_step;
     real safety, min_factor, max_factor;
-    real radius_bound;          // RKC: a bound of the spectral radius, or zero
-    real max_stages;            // RKC
+    real of_method[OD_METHOD_NUMBERS];  // its family says what they mean
     real growth_limit;          // implicit methods: the largest h lambda of a step
     real event_level;           // the terminal event (OD_EVENT): level,
     real event_sign;            // 1 where the component rises to it, -1 where it falls,
