@@ -8,6 +8,7 @@ use crate::cpu::{event, guard, ranges};
 use crate::method::device::{NUMBERS, Storage, ThreadKernels, epsilon};
 use crate::method::{Method, first_step};
 use crate::options::{FirstStep, Options};
+use crate::stats::Stats;
 use crate::status::Status;
 use crate::tolerance::{Atol, Norm, TINY};
 use odeum_core::{Graph, RangeKind, ValidRange};
@@ -107,7 +108,6 @@ pub(super) fn head(
     text.define("OD_FLOAT", i32::from(traits.float));
     text.define("OD_EPSILON", literal(epsilon(traits.word())));
     text.define("OD_N", dim);
-    text.define("OD_COUNTS", traits.n_counts);
     text.define("OD_EVENT", i32::from(traits.event));
     text.define("OD_RANGES", i32::from(!traits.ranges.is_empty()));
     text.define("OD_PARAMS", n_params);
@@ -139,6 +139,9 @@ pub(super) fn head(
     text.define("OD_IN_SHARED", i32::from(layout.storage == Storage::Shared));
     text.define("OD_UNROLLED_COMPONENTS", unrolled_components(layout));
     constants(text);
+    // Written at once, sixteen bytes each time.
+    let counts = Stats::NAMES[..traits.n_counts].join(", ");
+    text.line(format_args!("struct alignas(16) OdStats {{ unsigned {counts}; }};"));
 }
 
 /// Components up to which loops over all of them are unrolled in a thread. What lies in local memory anyway gains

@@ -167,11 +167,8 @@ pub(crate) fn own_levels(options: &Options) -> Option<&[f64]> {
 /// How many of the counts of [`Stats`], in their order, a kernel counts for a system.
 pub(crate) fn n_counts(method: &Method, has_ranges: bool) -> usize {
     let all = method.jacobian_by().is_some() || has_ranges;
-    if all { Stats::COUNTS } else { EXPLICIT_COUNTS }
+    if all { Stats::COUNTS } else { Stats::OF_EXPLICIT }
 }
-
-/// Steps, rejected, nfev, nfev_radius: of methods that know no Jacobian, on systems that hold everywhere.
-const EXPLICIT_COUNTS: usize = 4;
 
 /// Of the counts of a kernel.
 pub(crate) fn stats(counts: &[u32]) -> Stats {

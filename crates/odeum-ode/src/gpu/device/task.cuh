@@ -15,7 +15,7 @@ struct OdTask {
     real *saved;                // [n_saves x n x stride]
     unsigned *n_saved;          // [stride]
     unsigned char *status;      // [stride]
-    uint4 *stats;               // the first OD_COUNTS counts of Stats [stride x OD_COUNTS]
+    OdStats *stats;             // the first counts of Stats (stats.rs) [stride]
     unsigned *next;             // the queue: number of the next system to hand out
     struct OdWorked *work;      // how long groups had systems, see work.cuh
     const unsigned char *tables;    // of the system and its matrix
