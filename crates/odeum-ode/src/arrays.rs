@@ -39,35 +39,44 @@ impl Layout {
         [systems, components]: [usize; 2],
         strides: [usize; 2],
     ) -> Result<Layout, Error> {
-        let reach = |count: usize, stride: usize| count.saturating_sub(1).checked_mul(stride);
-        let last = reach(systems, strides[0])
-            .and_then(|s| reach(components, strides[1]).and_then(|i| s.checked_add(i)));
-        let is_empty = systems == 0 || components == 0;
-        if !is_empty && last.is_none_or(|last| last >= len) {
-            return Err(Error::input(
-                "strides",
-                format!("{} and {}", strides[0], strides[1]),
-                format!("{systems} systems of {components} components end beyond {len} values"),
-            ));
-        }
+        check_end(len, &[systems, components], &strides)?;
         Ok(Layout { systems, components, strides })
     }
 
     /// True when no two numbers share a place.
     fn is_apart(&self) -> bool {
-        let reach = |count: usize, stride: usize| count.saturating_sub(1).saturating_mul(stride);
-        let [by_system, by_component] = self.strides;
-        let (systems, components) = (self.systems, self.components);
-        let system_inside = by_component > reach(systems, by_system) || components < 2;
-        let component_inside = by_system > reach(components, by_component) || systems < 2;
-        (system_inside && (by_system > 0 || systems < 2))
-            || (component_inside && (by_component > 0 || components < 2))
+        are_apart(&[self.systems, self.components], &self.strides)
     }
 
     #[inline(always)]
     fn place(&self, system: usize, component: usize) -> usize {
         system * self.strides[0] + component * self.strides[1]
     }
+}
+
+/// Refuses numbers that end beyond `len` values.
+fn check_end(len: usize, shape: &[usize], strides: &[usize]) -> Result<(), Error> {
+    let ends = shape.iter().zip(strides).map(|(count, stride)| (count - 1).checked_mul(*stride));
+    let last = || ends.into_iter().try_fold(0_usize, |sum, end| sum.checked_add(end?));
+    if !shape.contains(&0) && last().is_none_or(|last| last >= len) {
+        let found = strides.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let remedy = format!("an array of shape {shape:?} ends beyond {len} values");
+        return Err(Error::input("strides", found, remedy));
+    }
+    Ok(())
+}
+
+/// True when no two numbers share a place: between neighbours of each stride lies all that smaller strides reach.
+fn are_apart(shape: &[usize], strides: &[usize]) -> bool {
+    let axes = shape.iter().zip(strides).filter(|(count, _)| **count > 1);
+    let mut axes: Vec<(usize, usize)> = axes.map(|(count, stride)| (*stride, *count)).collect();
+    axes.sort_unstable();
+    let mut reach: usize = 0;
+    axes.into_iter().all(|(stride, count)| {
+        let is_apart = stride > reach;
+        reach = reach.saturating_add((count - 1).saturating_mul(stride));
+        is_apart
+    })
 }
 
 /// Numbers of M systems with n components each, lent: a slice and how they lie in it.
@@ -222,6 +231,82 @@ impl<'a, T: Scalar> ArrayMut<'a, T> {
     /// places below the counts lie in the array, each apart.
     pub(crate) fn raw(&mut self) -> (*mut T, [usize; 2]) {
         (self.values.as_mut_ptr(), self.layout.strides)
+    }
+}
+
+/// Room for states of M systems with n components each at K times, lent.
+#[derive(Debug)]
+pub struct SavedMut<'a, T> {
+    values: &'a mut [T],
+    times: usize,
+    /// From a time to the next.
+    by_time: usize,
+    layout: Layout,
+}
+
+impl<'a, T: Scalar> SavedMut<'a, T> {
+    /// `shape` = (times, systems, components), with these `strides` from a time, from a system and from a component to the
+    /// next: of K times, those of an array [K × n × M] are n M, 1 and M, those of an array [M × K × n] are n, K n and 1.
+    ///
+    /// # Errors
+    /// An array that ends beyond the slice, or in which two numbers share a place.
+    pub fn strided(
+        values: &'a mut [T],
+        shape: [usize; 3],
+        strides: [usize; 3],
+    ) -> Result<Self, Error> {
+        check_end(values.len(), &shape, &strides)?;
+        if !are_apart(&shape, &strides) {
+            let found = strides.map(|stride| stride.to_string()).join(", ");
+            return Err(Error::input("strides", found, "every number needs a place of its own"));
+        }
+        let ([times, systems, components], [by_time, by_system, by_component]) = (shape, strides);
+        let layout = Layout { systems, components, strides: [by_system, by_component] };
+        Ok(SavedMut { values, times, by_time, layout })
+    }
+
+    /// Saved states [K × n × M] of a solution.
+    pub(crate) fn of_times(values: &'a mut [T], [times, systems, components]: [usize; 3]) -> Self {
+        let layout = Layout { systems, components, strides: [1, systems] };
+        SavedMut { values, times, by_time: components * systems, layout }
+    }
+
+    /// Number of times K.
+    pub fn times(&self) -> usize {
+        self.times
+    }
+
+    /// Number of systems M.
+    pub fn systems(&self) -> usize {
+        self.layout.systems
+    }
+
+    /// Number of components n of a system.
+    pub fn components(&self) -> usize {
+        self.layout.components
+    }
+
+    /// Sets a component of a system at a time.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, time: usize, system: usize, component: usize, value: T) {
+        self.values[time * self.by_time + self.layout.place(system, component)] = value;
+    }
+
+    /// Sets all numbers.
+    pub(crate) fn fill(&mut self, value: T) {
+        for k in 0..self.times {
+            for i in 0..self.components() {
+                for s in 0..self.systems() {
+                    self.set(k, s, i, value);
+                }
+            }
+        }
+    }
+
+    /// Where the numbers begin, and the strides from a time, a system and a component to the next.
+    pub(crate) fn raw(&mut self) -> (*mut T, [usize; 3]) {
+        let [by_system, by_component] = self.layout.strides;
+        (self.values.as_mut_ptr(), [self.by_time, by_system, by_component])
     }
 }
 

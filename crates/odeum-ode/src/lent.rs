@@ -1,6 +1,6 @@
 //! An ensemble in the caller's arrays, and the arrays that take what it ends with.
 
-use crate::arrays::{ArrayMut, ArrayRef};
+use crate::arrays::{ArrayMut, ArrayRef, SavedMut};
 use crate::ensemble::{
     Ensemble, check_counts, check_first_steps, check_params, check_shared_params, check_span,
     check_spans, check_states,
@@ -228,8 +228,8 @@ pub struct Outputs<'a, T> {
     pub(crate) stats: &'a mut [Stats],
     /// Empty where they are not wanted.
     pub(crate) next_steps: &'a mut [T],
-    /// [K × n × M] and \[M\]; empty without save times.
-    pub(crate) saved: &'a mut [T],
+    /// At no times, where none are saved; so are the counts \[M\] empty.
+    pub(crate) saved: SavedMut<'a, T>,
     pub(crate) n_saved: &'a mut [u32],
 }
 
@@ -249,7 +249,8 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         for (name, len) in [("t", t.len()), ("status", status.len()), ("stats", stats.len())] {
             check_room(name, len, systems)?;
         }
-        let (next_steps, saved, n_saved) = (&mut [][..], &mut [][..], &mut [][..]);
+        let saved = SavedMut::of_times(&mut [], [0, systems, states.components()]);
+        let (next_steps, n_saved) = (&mut [][..], &mut [][..]);
         Ok(Outputs { states, t, status, stats, next_steps, saved, n_saved })
     }
 
@@ -262,20 +263,41 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         Ok(Outputs { next_steps, ..self })
     }
 
+    /// Room for the states at the save times of the options, and for how many of these each system reached: as
+    /// [`Solution::saved`] and [`Solution::n_saved`].
+    ///
+    /// # Errors
+    /// Arrays of another number of systems or components.
+    pub fn with_saved(self, saved: SavedMut<'a, T>, n_saved: &'a mut [u32]) -> Result<Self, Error> {
+        let (systems, dim) = (self.states.systems(), self.states.components());
+        if (saved.systems(), saved.components()) != (systems, dim) {
+            let found = format!("{} systems of {}", saved.systems(), saved.components());
+            return Err(Error::input("saved", found, format!("there are {systems} of {dim}")));
+        }
+        check_room("n_saved", n_saved.len(), systems)?;
+        Ok(Outputs { saved, n_saved, ..self })
+    }
+
     /// As if no system had run.
     pub(crate) fn clear(&mut self) {
         self.t.fill(0.0);
         self.status.fill(Status::NotRun);
         self.stats.fill(Stats::default());
         self.next_steps.fill(T::from_f64(0.0));
+        self.saved.fill(T::from_f64(f64::NAN));
+        self.n_saved.fill(0);
     }
 
-    /// Refuses arrays that have no room for `dim` equations of `systems` systems.
-    pub(crate) fn check(&self, dim: usize, systems: usize) -> Result<(), Error> {
+    /// Refuses arrays that have no room for `dim` equations of `systems` systems, saved at so many times.
+    pub(crate) fn check(&self, dim: usize, systems: usize, times: usize) -> Result<(), Error> {
         let (n, m) = (self.states.components(), self.states.systems());
         if (n, m) != (dim, systems) {
             let remedy = format!("there are {systems} systems of {dim} equations");
             return Err(Error::input("outputs", format!("{m} systems of {n}"), remedy));
+        }
+        if self.saved.times() != times {
+            let found = format!("room for {} times", self.saved.times());
+            return Err(Error::input("saved", found, format!("there are {times} save times")));
         }
         Ok(())
     }
@@ -294,6 +316,12 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         for (to, from) in self.next_steps.iter_mut().zip(&solution.next_steps) {
             *to = *from;
         }
+        for (row, values) in solution.saved.chunks_exact(systems).enumerate() {
+            for (s, value) in values.iter().enumerate() {
+                self.saved.set(row / dim, s, row % dim, *value);
+            }
+        }
+        self.n_saved.copy_from_slice(&solution.n_saved);
     }
 }
 
@@ -315,4 +343,39 @@ pub struct Remarks {
     pub busy_lanes: Option<f64>,
     /// As [`Solution::gpu_times`].
     pub gpu_times: Option<GpuTimes>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes from devices is copied, and lies as what threads write.
+    #[test]
+    fn copies_lie_as_they_are_wanted() {
+        let (times, dim, systems) = (2, 3, 4);
+        let mut solution = Solution::<f64>::empty(systems, dim, &[0.5, 1.0]);
+        solution.saved = (0..times * dim * systems).map(|k| k as f64).collect();
+        solution.states = (0..dim * systems).map(|k| 100.0 + k as f64).collect();
+        solution.n_saved = vec![2, 1, 0, 2];
+        let (mut end, mut saved) = (vec![0.0; dim * systems], vec![0.0; times * dim * systems]);
+        let (mut t, mut status) = (vec![0.0; systems], vec![Status::NotRun; systems]);
+        let (mut stats, mut n_saved) = (vec![Stats::default(); systems], vec![0; systems]);
+        let shape = [times, systems, dim];
+        let room = SavedMut::strided(&mut saved, shape, [dim, times * dim, 1]).unwrap();
+        let states = ArrayMut::system_major(&mut end, dim).unwrap();
+        let outputs = Outputs::new(states, &mut t, &mut status, &mut stats);
+        let mut outputs = outputs.and_then(|o| o.with_saved(room, &mut n_saved)).unwrap();
+        outputs.check(dim, systems, times).unwrap();
+        outputs.copy(&solution);
+        assert_eq!(n_saved, solution.n_saved);
+        for s in 0..systems {
+            assert_eq!(end[s * dim..(s + 1) * dim], solution.y(s));
+            for k in 0..times {
+                for i in 0..dim {
+                    let place = s * times * dim + k * dim + i;
+                    assert_eq!(saved[place], solution.saved[(k * dim + i) * systems + s]);
+                }
+            }
+        }
+    }
 }

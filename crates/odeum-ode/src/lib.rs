@@ -48,7 +48,7 @@ pub mod stats;
 pub mod status;
 pub mod tolerance;
 
-pub use arrays::{ArrayMut, ArrayRef};
+pub use arrays::{ArrayMut, ArrayRef, SavedMut};
 pub use controller::Controller;
 pub use cpu::Cpu;
 pub use device::Device;

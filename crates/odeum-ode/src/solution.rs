@@ -1,6 +1,6 @@
 //! What an integration gives back.
 
-use crate::arrays::ArrayMut;
+use crate::arrays::{ArrayMut, SavedMut};
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::stats::Stats;
 use crate::status::Status;
@@ -116,13 +116,14 @@ impl<T: Scalar> Solution<T> {
 
     /// The arrays, lent to a run.
     pub(crate) fn outputs(&mut self) -> Outputs<'_, T> {
+        let (systems, dim) = (self.status.len(), self.dim);
         Outputs {
-            states: ArrayMut::of_systems(&mut self.states, self.status.len(), self.dim),
+            states: ArrayMut::of_systems(&mut self.states, systems, dim),
             t: &mut self.t,
             status: &mut self.status,
             stats: &mut self.stats,
             next_steps: &mut self.next_steps,
-            saved: &mut self.saved,
+            saved: SavedMut::of_times(&mut self.saved, [self.save_times.len(), systems, dim]),
             n_saved: &mut self.n_saved,
         }
     }

@@ -270,8 +270,7 @@ impl Solver {
     /// ```
     ///
     /// # Errors
-    /// As [`solve()`](solve); arrays without room for the systems; save times, for which the arrays have no
-    /// room.
+    /// As [`solve()`](solve); arrays without room for the systems, or for the states at the save times.
     pub fn solve_into<T: Compiled>(
         &self,
         inputs: &Inputs<'_, T>,
@@ -298,11 +297,8 @@ impl Solver {
         mut outputs: Outputs<'_, T>,
         monitor: &Monitor,
     ) -> Result<Remarks, Error> {
-        outputs.check(inputs.dim(), inputs.len())?;
         let options = &self.options;
-        if !options.save_times().is_empty() {
-            return Err(Error::input("save_at", "times", "lent arrays take the end states alone"));
-        }
+        outputs.check(inputs.dim(), inputs.len(), options.save_times().len())?;
         if let Ready::Cpu(cpu, plan) = &self.ready {
             let sizes = (self.system.dim(), self.system.n_params());
             check_shape(sizes, (inputs.dim(), inputs.n_params()))?;

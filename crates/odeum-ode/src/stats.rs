@@ -31,6 +31,9 @@ impl Stats {
     pub const NAMES: [&str; Stats::COUNTS] =
         ["steps", "rejected", "nfev", "nfev_radius", "njev", "nlu", "guarded", "outside"];
 
+    /// Counts of explicit methods on systems that hold everywhere: the first ones. All others are zero.
+    pub(crate) const OF_EXPLICIT: usize = 4;
+
     /// The counts in the order of [`Stats::NAMES`].
     pub fn to_array(self) -> [u32; Stats::COUNTS] {
         let Stats { steps, rejected, nfev, nfev_radius, njev, nlu, guarded, outside } = self;

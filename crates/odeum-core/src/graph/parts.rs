@@ -1,6 +1,7 @@
 //! Graphs from arrays of operations: for whoever records a right-hand side in another language.
 
 use super::{Builder, Class, Graph, Node, NodeId, Op};
+use std::collections::HashMap;
 use std::fmt;
 
 /// One value of a graph; operands are the places of values before it.
@@ -74,6 +75,18 @@ pub enum PartsError {
         /// The place it names.
         part: usize,
     },
+    /// A spectral radius that is no part, or a truth value.
+    Radius {
+        /// The place it names.
+        part: usize,
+    },
+    /// Two names that are the same, counted over the states and then the parameters.
+    SameName {
+        /// The earlier one.
+        first: usize,
+        /// The later one.
+        second: usize,
+    },
     /// More parts, states or parameters than a graph counts.
     TooMany(usize),
 }
@@ -101,6 +114,12 @@ impl fmt::Display for PartsError {
             PartsError::Output { output, part } => {
                 write!(f, "output {output}: part {part} is no number of the graph")
             }
+            PartsError::Radius { part } => {
+                write!(f, "spectral radius: part {part} is no number of the graph")
+            }
+            PartsError::SameName { first, second } => {
+                write!(f, "names {first} and {second} of states and parameters are the same")
+            }
             PartsError::TooMany(count) => write!(f, "{count} are more than a graph can have"),
         }
     }
@@ -109,33 +128,38 @@ impl fmt::Display for PartsError {
 impl std::error::Error for PartsError {}
 
 impl Graph {
-    /// A graph of so many states and parameters from its parts, operands before their users, and the places
-    /// of its outputs among them. Equal parts become one node, and what is exactly the same is simplified, as
-    /// in a right-hand side that is recorded.
+    /// A graph from its parts, operands before their users: `names` are those of the states and of the parameters, which no two
+    /// share; `outputs` and `spectral_radius` are places among the parts. Equal parts become one node, and what is exactly
+    /// the same is simplified, as in a right-hand side that is recorded.
     ///
     /// ```
     /// use odeum_core::Graph;
     /// use odeum_core::graph::{Op, Part};
     ///
-    /// // y' = -p y
+    /// // u' = -k u, with the spectral radius k
     /// let parts = [Part::State(0), Part::Param(0), Part::Op(Op::Mul, &[0, 1]), Part::Op(Op::Neg, &[2])];
-    /// let graph = Graph::from_parts((1, 1), &parts, &[3])?;
-    /// assert_eq!(graph, Graph::record(1, 1, |_t, y, p| vec![-(y[0] * p[0])]));
+    /// let names = (vec!["u".to_owned()], vec!["k".to_owned()]);
+    /// let graph = Graph::from_parts(names, &parts, &[3], Some(1))?;
+    /// assert_eq!(graph.eval(0.0, &[3.0], &[2.0]), [-6.0]);
+    /// assert_eq!(graph.state_names(), ["u"]);
     /// # Ok::<(), odeum_core::graph::PartsError>(())
     /// ```
     ///
     /// # Errors
-    /// Parts that do not fit together.
+    /// Parts that do not fit together, or two names that are the same.
     pub fn from_parts(
-        (states, params): (usize, usize),
+        (state_names, param_names): (Vec<String>, Vec<String>),
         parts: &[Part<'_>],
         outputs: &[usize],
+        spectral_radius: Option<usize>,
     ) -> Result<Graph, PartsError> {
+        let (states, params) = (state_names.len(), param_names.len());
         // The last number stands for the place that an operation does not have.
         const MOST: usize = u32::MAX as usize - 1;
         if let Some(&count) = [states, params, parts.len()].iter().find(|count| **count > MOST) {
             return Err(PartsError::TooMany(count));
         }
+        check_names(state_names.iter().chain(&param_names))?;
         let mut builder = Builder::default();
         // What each part became, and whether it is a truth value.
         let mut made: Vec<(NodeId, bool)> = Vec::with_capacity(parts.len());
@@ -169,17 +193,30 @@ impl Graph {
                 matches!(part, Part::Op(op, _) if op.info().class == Class::Condition);
             made.push((id, is_condition));
         }
-        let mut ids = Vec::with_capacity(outputs.len());
-        for (output, &part) in outputs.iter().enumerate() {
-            match made.get(part) {
-                Some((id, false)) => ids.push(*id),
-                _ => return Err(PartsError::Output { output, part }),
-            }
-        }
-        let states = (0..states).map(|i| format!("y{i}")).collect();
-        let params = (0..params).map(|j| format!("p{j}")).collect();
-        Ok(Graph::assemble(&builder, &ids, (states, params)))
+        let number = |part: usize| match made.get(part) {
+            Some((id, false)) => Some(*id),
+            _ => None,
+        };
+        let output = |(output, &part): (usize, &usize)| {
+            number(part).ok_or(PartsError::Output { output, part })
+        };
+        let ids = outputs.iter().enumerate().map(output).collect::<Result<Vec<_>, _>>()?;
+        let radius = spectral_radius.map(|part| number(part).ok_or(PartsError::Radius { part }));
+        let names = (state_names, param_names);
+        let radius = radius.transpose()?.map(|id| Graph::assemble(&builder, &[id], names.clone()));
+        Ok(Graph::assemble(&builder, &ids, names).with_spectral_radius(radius))
     }
+}
+
+/// Refuses names that are the same.
+fn check_names<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), PartsError> {
+    let mut known = HashMap::new();
+    for (second, name) in names.enumerate() {
+        if let Some(first) = known.insert(name, second) {
+            return Err(PartsError::SameName { first, second });
+        }
+    }
+    Ok(())
 }
 
 /// True where an operation wants a truth value.

@@ -278,16 +278,17 @@ impl<L: Lanes> Pack<L> {
     /// Saves the state of lane `l` for every save time that is the time `t` in its precision.
     #[inline(always)]
     fn save_due(&mut self, l: usize, t: L::Scalar, task: &Task<L::Scalar>) {
-        let (times, dim) = (task.options.save_times(), self.y.len());
+        let times = task.options.save_times();
         while let Some(&time) = times.get(self.lanes[l].saved as usize) {
             if L::Scalar::from_f64(time) != t {
                 break;
             }
             let lane = &mut self.lanes[l];
             for (i, y) in self.y.iter().enumerate() {
-                let row = lane.saved as usize * dim + i;
-                // SAFETY: this pack drew the system from the queue; the row counts K n values.
-                unsafe { task.results.write_saved(lane.system, row, y.lane(l)) };
+                // SAFETY: this pack drew the system from the queue; the time is one of those that are saved.
+                unsafe {
+                    task.results.write_saved(lane.system, lane.saved as usize, i, y.lane(l));
+                }
             }
             lane.saved += 1;
             // SAFETY: this pack drew the system from the queue; there are save times.

@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The arrays of a run, written by many threads at once, each system by one.
 pub(super) struct Results<T> {
-    n_systems: usize,
     t: *mut f64,
     states: *mut T,
     /// From a system, and from a component, to the next.
     strides: [usize; 2],
     saved: *mut T,
+    /// From a time, from a system, and from a component, to the next.
+    saved_strides: [usize; 3],
     n_saved: *mut u32,
     status: *mut Status,
     stats: *mut Stats,
@@ -30,14 +31,14 @@ unsafe impl<T: Send> Sync for Results<T> {}
 
 impl<T: Scalar> Results<T> {
     pub(super) fn new(outputs: &mut Outputs<'_, T>) -> Self {
-        let n_systems = outputs.states.systems();
         let (states, strides) = outputs.states.raw();
+        let (saved, saved_strides) = outputs.saved.raw();
         Results {
-            n_systems,
             t: outputs.t.as_mut_ptr(),
             states,
             strides,
-            saved: outputs.saved.as_mut_ptr(),
+            saved,
+            saved_strides,
             n_saved: outputs.n_saved.as_mut_ptr(),
             status: outputs.status.as_mut_ptr(),
             stats: outputs.stats.as_mut_ptr(),
@@ -62,14 +63,17 @@ impl<T: Scalar> Results<T> {
         unsafe { *self.states.add(place) = y }
     }
 
-    /// Writes a value at `row` of the saved states [(K n) × M] of system `s`.
+    /// Writes component `i` of the state of system `s` at save time `k`.
     ///
     /// # Safety
-    /// As [`Results::write_state`]; `row` is below K n.
+    /// As [`Results::write_state`]; there is such a save time.
     #[inline(always)]
-    pub(super) unsafe fn write_saved(&self, s: usize, row: usize, y: T) {
-        // SAFETY: inside the array, and this thread's own by the caller's word.
-        unsafe { *self.saved.add(row * self.n_systems + s) = y }
+    pub(super) unsafe fn write_saved(&self, s: usize, k: usize, i: usize, y: T) {
+        let [by_time, by_system, by_component] = self.saved_strides;
+        let place = k * by_time + s * by_system + i * by_component;
+        // SAFETY: inside the array of K times, M systems and n components, whose numbers lie apart, and this
+        // thread's own by the caller's word.
+        unsafe { *self.saved.add(place) = y }
     }
 
     /// Writes how many save times system `s` has reached.

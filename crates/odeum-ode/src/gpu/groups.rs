@@ -7,9 +7,9 @@ use super::parts::StepPart;
 use super::plan::Kernel;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
-use crate::controller::Law;
 use crate::linalg::{GroupLu, StraightLu};
-use crate::method::{JacobianBy, Method, Radau, Rkc, erk, exponential, radau, rkc, rosenbrock};
+use crate::method::device::{GroupKernel, Implicit, Subject};
+use crate::method::{JacobianBy, Method};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text};
@@ -21,6 +21,8 @@ const LINEARISED: &str = include_str!("device/linearised.cuh");
 const STAGES: &str = include_str!("device/stages.cuh");
 const INTEGRATE: &str = include_str!("device/integrate.cuh");
 const PART: &str = include_str!("device/part.cuh");
+/// The kernel of a part of a step.
+const PART_NAME: &str = "od_part";
 
 /// Entries of the matrix and its factors, in those of a real matrix, up to which a thread has a system: what its
 /// registers do not hold is then a small part.
@@ -40,154 +42,31 @@ const EXPLICIT_WARPS: usize = 24;
 /// Registers that hold the stages of a thread, in numbers, at most.
 const STAGE_REGISTERS: usize = 32;
 
-/// What a family of methods is in device code.
-struct Family {
-    /// Its kernel.
-    name: &'static str,
-    law: Law,
-    /// Order of the error estimate.
-    error_order: u32,
-    /// Whether it is implicit: there are J and factors of a matrix.
-    implicit: bool,
-    /// Whether −J stays beside its factors.
-    keeps_jacobian: bool,
-    /// Whether there are factors of a complex matrix, too.
-    complex: bool,
-    /// Vectors of a system that are alive at once, about, and of these the stages that wait for the end of the step.
-    vectors: usize,
-    stages: usize,
-    /// More memory of a group \[bytes\].
-    scratch: usize,
-    /// What the kernel does, where that is not a whole integration.
+/// Writes the numbers of a method and its kernel; of `part`, that of a part of a step instead.
+fn write(
+    text: &mut Text,
+    method: &Method,
+    kernel: &GroupKernel,
+    subject: &Subject<'_>,
     part: Option<StepPart>,
-}
-
-impl Family {
-    /// Of a method, for n equations in numbers of `word` bytes.
-    fn of(method: &Method, n: usize, word: usize) -> Family {
-        match method {
-            Method::Rosenbrock(rosenbrock) => Family {
-                name: "od_rosenbrock",
-                law: rosenbrock.controller.law,
-                error_order: rosenbrock.tableau.embedded_order,
-                implicit: true,
-                keeps_jacobian: false,
-                complex: false,
-                vectors: 8,
-                stages: rosenbrock.tableau.stages(),
-                scratch: 0,
-                part: None,
-            },
-            Method::Radau(radau) => Family {
-                name: "od_radau",
-                law: radau.controller.law,
-                error_order: Radau::ERROR_ORDER,
-                implicit: true,
-                keeps_jacobian: true,
-                complex: true,
-                vectors: 14,
-                stages: 0,
-                scratch: 0,
-                part: None,
-            },
-            Method::Exponential(method) => Family {
-                name: "od_exponential",
-                law: method.controller.law,
-                error_order: method.tableau.embedded_order,
-                implicit: true,
-                keeps_jacobian: true,
-                complex: false,
-                vectors: 12,
-                stages: 0,
-                scratch: exponential::device::scratch(method, n, word),
-                part: None,
-            },
-            Method::Erk(erk) => {
-                Family::explicit("od_erk_groups", erk.controller.law, erk.tableau.embedded_order)
-            }
-            Method::Rkc(rkc) => {
-                Family::explicit("od_rkc_groups", rkc.controller.law, Rkc::ERROR_ORDER)
-            }
+) {
+    if let Some(part) = part {
+        for other in StepPart::ALL {
+            text.define(other.flag(), u8::from(other == part));
         }
     }
-
-    fn explicit(name: &'static str, law: Law, error_order: u32) -> Family {
-        Family {
-            name,
-            law,
-            error_order,
-            implicit: false,
-            keeps_jacobian: false,
-            complex: false,
-            vectors: 0,
-            stages: 0,
-            scratch: 0,
-            part: None,
-        }
+    method.on_device().write_numbers(text, subject);
+    if kernel.implicit.is_some() {
+        text.line(LINEARISED);
     }
-
-    /// Bytes of an entry of the largest matrix, and of all entries of one place, where an entry of a real one has `entry`.
-    fn bytes(&self, entry: usize) -> (usize, usize) {
-        let kept = if self.keeps_jacobian { entry } else { 0 };
-        let complex = if self.complex { 2 * entry } else { 0 };
-        (if self.complex { 2 * entry } else { entry }, entry + kept + complex)
+    if part.is_some() {
+        return text.line(PART);
     }
-}
-
-/// Writes what a method is: its numbers for n equations, and its kernel.
-fn write(text: &mut Text, method: &Method, system: &DeviceSystem, n: usize, traits: &Traits) {
-    match method {
-        Method::Erk(method) => {
-            erk::device::write(text, method.tableau, true);
-            // A stage reads all components.
-            text.define("OD_FULL_STAGES", 1);
-            text.line(erk::device::ERK);
-            text.line(STAGES);
-            text.line(INTEGRATE);
-            text.line(erk::device::GROUPS);
-        }
-        Method::Rkc(method) => {
-            let graph = system.graph.as_deref();
-            let radius = graph.and_then(Graph::spectral_radius);
-            rkc::device::write(text, method, radius, source::epsilon(traits));
-            if let Some(graph) = graph {
-                source::write_radius(text, method, graph);
-            }
-            text.line(INTEGRATE);
-            rkc::device::write_kernel(text, true);
-        }
-        Method::Rosenbrock(method) => {
-            rosenbrock::device::write(text, method.tableau);
-            text.line(LINEARISED);
-            text.line(STAGES);
-            text.line(INTEGRATE);
-            text.line(rosenbrock::device::KERNEL);
-        }
-        Method::Radau(method) => {
-            radau::device::write(text, method);
-            text.line(LINEARISED);
-            text.line(INTEGRATE);
-            text.line(radau::device::KERNEL);
-        }
-        Method::Exponential(method) => {
-            exponential::device::write(text, method, n);
-            text.line(LINEARISED);
-            text.line(INTEGRATE);
-            text.line(exponential::device::kernel(method));
-        }
+    if kernel.keeps_stages {
+        text.line(STAGES);
     }
-}
-
-/// Writes the kernel of a part of a step of a Rosenbrock method.
-fn write_part(text: &mut Text, method: &Method, part: StepPart) {
-    for other in StepPart::ALL {
-        text.define(other.flag(), u8::from(other == part));
-    }
-    if let Method::Rosenbrock(method) = method {
-        rosenbrock::device::write(text, method.tableau);
-    }
-    text.line(LINEARISED);
-    text.line(PART);
+    text.line(INTEGRATE);
+    text.line(kernel.text);
 }
 
 /// How the text reads a system, and its matrix where there is one.
@@ -340,89 +219,36 @@ const POINTER: usize = 16;
 /// Equations, bytes of a number and of the largest entry of a matrix, threads of a group.
 type Sizes = (usize, usize, usize, usize);
 
-/// The kernel of a method with at least so many threads for each system; `None` where not even the vectors of a system fit
-/// in shared memory.
+/// The kernel of a method with at least so many threads for each system, or that which does one part of its step over and over,
+/// laid out as the whole; `None` where not even the vectors of a system fit in shared memory.
 pub(super) fn kernel(
     system: &DeviceSystem,
     method: &Method,
-    traits: &Traits,
-    limits: &Limits,
-    least_width: usize,
-) -> Option<Kernel> {
-    let family = Family::of(method, system.grouped.sizes().0, traits.word());
-    kernel_of(&family, system, method, traits, limits, least_width)
-}
-
-/// The kernel that does one part of a step of Rodas4 over and over, laid out as that of Rodas4.
-pub(super) fn kernel_of_part(
-    part: StepPart,
-    system: &DeviceSystem,
-    traits: &Traits,
-    limits: &Limits,
-    least_width: usize,
-) -> Option<Kernel> {
-    let method = Method::rodas4();
-    let family = Family::of(&method, system.grouped.sizes().0, traits.word());
-    let family = Family { name: "od_part", part: Some(part), ..family };
-    kernel_of(&family, system, &method, traits, limits, least_width)
-}
-
-fn kernel_of(
-    family: &Family,
-    system: &DeviceSystem,
-    method: &Method,
+    part: Option<StepPart>,
     traits: &Traits,
     limits: &Limits,
     least_width: usize,
 ) -> Option<Kernel> {
     let (dim, n_params) = system.grouped.sizes();
     let word = traits.word();
-    let implicit = family.implicit;
-    let single = traits.float || implicit && traits.loose && system.grouped.allows_single();
+    let subject = Subject { graph: system.graph.as_deref(), dim, word };
+    let kernel = method.on_device().group_kernel(&subject);
+    let implicit = kernel.implicit.as_ref();
+    let single =
+        traits.float || implicit.is_some() && traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
-    let (largest, of_place) = if implicit { family.bytes(entry) } else { (0, 0) };
-    let scratch = family.scratch;
-    let may_be_alone = implicit && least_width == 1;
-    let by =
-        if implicit { method.jacobian_by().unwrap_or_default() } else { JacobianBy::default() };
-    let alone = if may_be_alone { straight(system, by, of_place / entry) } else { None };
-    let (linear, layout, in_global) = if let Some(linear) = alone {
-        let changing = dim - linear.constant.len();
-        let matrices = linear.matrix * of_place;
-        let vectors = family.vectors + vectors_of(by);
-        let registers = (matrices + vectors * changing * word) / 4;
-        let columns = family.stages * changing * word;
-        (linear, Layout::implicit(registers, columns, limits), false)
-    } else {
-        let width = least_width.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP });
-        let warps = if implicit { IMPLICIT_WARPS } else { EXPLICIT_WARPS };
-        let linear = if implicit {
-            grouped(system, by, width, largest, single)
-        } else {
-            right_hand_side(system, width)
-        };
-        let sizes = (dim, word, largest, width);
-        let matrices = linear.matrix.next_multiple_of(16) * of_place;
-        // What a method has beside its matrices is always in global memory.
-        let pointer = if scratch > 0 { POINTER } else { 0 };
-        let shared = |matrices: usize| memory(&linear, by, matrices, sizes) + pointer;
-        let group = |bytes, global| Layout::group((width, warps), bytes, global, limits);
-        match group(shared(matrices), scratch) {
-            Some(layout) => (linear, layout, false),
-            None if implicit => {
-                let layout = group(shared(POINTER), matrices + scratch)?;
-                (linear, layout, true)
-            }
-            None => return None,
-        }
+    let Planned { linear, layout, in_global } = match implicit {
+        Some(implicit) => linearised(system, implicit, (word, entry, single), limits, least_width)?,
+        None => slopes(system, word, limits, least_width)?,
     };
+    let by = implicit.map(|implicit| implicit.jacobian).unwrap_or_default();
+    let (stages, scratch) = implicit.map_or((0, 0), |implicit| (implicit.stages, implicit.scratch));
 
     let mut text = Text::default();
-    let sizes = (dim, n_params);
-    source::head(&mut text, sizes, traits, family.law, family.error_order, &layout);
-    text.define("OD_IMPLICIT", u8::from(implicit));
-    text.define("OD_KEEPS_JACOBIAN", u8::from(family.keeps_jacobian));
-    text.define("OD_COMPLEX", u8::from(family.complex));
+    source::head(&mut text, (dim, n_params), traits, method, &layout);
+    text.define("OD_IMPLICIT", u8::from(implicit.is_some()));
+    text.define("OD_KEEPS_JACOBIAN", u8::from(implicit.is_some_and(|i| i.keeps_jacobian)));
+    text.define("OD_COMPLEX", u8::from(implicit.is_some_and(|i| i.complex)));
     text.define("OD_BY_DIFFERENCES", u8::from(by == JacobianBy::Differences));
     text.define("OD_WIDTH", layout.width);
     text.define("OD_GROUP_USES_TIME", u8::from(linear.uses_time));
@@ -432,7 +258,7 @@ fn kernel_of(
     text.define("OD_JACOBIAN_ENTRIES", format_args!("{}u", linear.jacobian));
     let changing = dim - linear.constant.len();
     let has_columns = layout.width == 1 && layout.shared > 0;
-    text.define("OD_STAGE_COLUMNS", if has_columns { family.stages * changing } else { 0 });
+    text.define("OD_STAGE_COLUMNS", if has_columns { stages * changing } else { 0 });
     text.define("OD_MATRIX_IN_GLOBAL", u8::from(in_global));
     text.define("OD_SCRATCH_BYTES", scratch);
     text.define("OD_GLOBAL_BYTES", layout.global / (layout.block / layout.width));
@@ -447,10 +273,71 @@ fn kernel_of(
     text.line(linear.tables.defines());
     text.line(&linear.text);
     text.line(SYSTEM);
-    match family.part {
-        Some(part) => write_part(&mut text, method, part),
-        None => write(&mut text, method, system, dim, traits),
-    }
+    write(&mut text, method, &kernel, &subject, part);
     let tables = linear.tables.bytes().to_vec();
-    Some(Kernel { name: family.name, source: text.finish(), tables, layout })
+    let name = if part.is_some() { PART_NAME } else { kernel.name };
+    Some(Kernel { name, source: text.finish(), tables, layout })
+}
+
+/// Who evaluates and solves, and how that is laid out.
+struct Planned {
+    linear: Linear,
+    layout: Layout,
+    /// Whether matrices lie in global memory.
+    in_global: bool,
+}
+
+/// Threads of a system of `dim` equations.
+fn width(dim: usize, least: usize) -> usize {
+    least.max(if dim <= MOST_OF_WARP { WARP } else { WARPS * WARP })
+}
+
+/// An explicit method, by groups of threads.
+fn slopes(
+    system: &DeviceSystem,
+    word: usize,
+    limits: &Limits,
+    least_width: usize,
+) -> Option<Planned> {
+    let dim = system.grouped.sizes().0;
+    let width = width(dim, least_width);
+    let linear = right_hand_side(system, width);
+    let bytes = memory(&linear, JacobianBy::default(), 0, (dim, word, 0, width));
+    let layout = Layout::group((width, EXPLICIT_WARPS), bytes, 0, limits)?;
+    Some(Planned { linear, layout, in_global: false })
+}
+
+/// An implicit method, by one thread for each system where that is small, else by groups.
+fn linearised(
+    system: &DeviceSystem,
+    implicit: &Implicit,
+    (word, entry, single): (usize, usize, bool),
+    limits: &Limits,
+    least_width: usize,
+) -> Option<Planned> {
+    let dim = system.grouped.sizes().0;
+    let Implicit { jacobian: by, scratch, .. } = *implicit;
+    let (largest, of_place) = implicit.bytes(entry);
+    let alone = if least_width == 1 { straight(system, by, of_place / entry) } else { None };
+    if let Some(linear) = alone {
+        let changing = dim - linear.constant.len();
+        let matrices = linear.matrix * of_place;
+        let vectors = implicit.vectors + vectors_of(by);
+        let registers = (matrices + vectors * changing * word) / 4;
+        let layout = Layout::implicit(registers, implicit.stages * changing * word, limits);
+        return Some(Planned { linear, layout, in_global: false });
+    }
+    let width = width(dim, least_width);
+    let linear = grouped(system, by, width, largest, single);
+    let matrices = linear.matrix.next_multiple_of(16) * of_place;
+    // What a method has beside its matrices is always in global memory.
+    let pointer = if scratch > 0 { POINTER } else { 0 };
+    let shared =
+        |matrices: usize| memory(&linear, by, matrices, (dim, word, largest, width)) + pointer;
+    let group = |bytes, global| Layout::group((width, IMPLICIT_WARPS), bytes, global, limits);
+    let (layout, in_global) = match group(shared(matrices), scratch) {
+        Some(layout) => (layout, false),
+        None => (group(shared(POINTER), matrices + scratch)?, true),
+    };
+    Some(Planned { linear, layout, in_global })
 }

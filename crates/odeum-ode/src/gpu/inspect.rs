@@ -45,7 +45,7 @@ impl KernelText {
 }
 
 /// Every kernel for this system, method and options on an H200: one thread per system, and
-/// several lanes per system where there is such a kernel. None for methods that do not run on GPUs.
+/// several lanes per system where there is such a kernel. None for methods that have only kernels of groups of threads.
 pub fn kernels<T: Scalar>(
     graph: &Graph,
     method: &Method,
@@ -54,9 +54,10 @@ pub fn kernels<T: Scalar>(
 ) -> Vec<KernelText> {
     let traits = Traits::new(T::NAME == "f32", shared_params, method, options, &[]);
     let limits = Limits::HOPPER;
-    let single = plan::single(graph, method, &traits, &limits);
-    let lanes = plan::lanes(graph, method, &traits, &limits);
-    single.iter().chain(&lanes).map(KernelText::of).collect()
+    let Some(own) = plan::OfThreads::new(graph, method, &traits, &limits) else {
+        return Vec::new();
+    };
+    [own.single()].iter().chain(&own.lanes()).map(KernelText::of).collect()
 }
 
 /// The kernel for a system of any type, in double precision on an H200, with at least so many threads for each system; `None`
@@ -80,8 +81,8 @@ pub fn part(
     options: &Options,
 ) -> Option<KernelText> {
     let system = system.into();
-    let traits = Traits::new(false, false, &Method::rodas4(), options, &system.ranges);
-    groups::kernel_of_part(part, &system, &traits, &Limits::HOPPER, 1)
+    let traits = Traits::new(false, false, &parts::method(), options, &system.ranges);
+    groups::kernel(&system, &parts::method(), Some(part), &traits, &Limits::HOPPER, 1)
         .map(|kernel| KernelText::of(&kernel))
 }
 

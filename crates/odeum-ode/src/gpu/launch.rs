@@ -2,8 +2,9 @@
 
 use super::kept::{Kept, Loaded};
 use super::lane::Lane;
-use super::layout::{Layout, Storage};
+use super::layout::Layout;
 use super::task::Task;
+use crate::method::device::Storage;
 use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Memory, Stream, argument};
 

@@ -1,13 +1,13 @@
 //! How a kernel is laid out on a GPU: where slopes are kept, how large blocks are.
 
-use super::slots::Slots;
+use crate::method::device::{LanesNeeds, Storage, ThreadNeeds};
 use odeum_cuda::Limits;
 
 /// Components up to which loops over them are unrolled.
 pub(crate) const UNROLLED_COMPONENTS: usize = 64;
 
-/// Vectors that RKC keeps outside of registers.
-pub(crate) const RKC_VECTORS: usize = 4;
+/// Registers of a thread up to which everything is unrolled in them.
+const MOST_UNROLLED: usize = 160;
 
 /// Lanes of a warp.
 pub(crate) const WARP: usize = 32;
@@ -17,21 +17,6 @@ const RESERVED: usize = 1024;
 
 /// Registers of a multiprocessor, on every GPU since 2012.
 const REGISTERS: usize = 65536;
-
-/// Where the slopes of the stages are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Storage {
-    /// Registers, everything unrolled: small systems.
-    Registers,
-    /// Shared memory, stages in a loop.
-    Shared,
-    /// Local memory: systems too large for the others.
-    Local,
-    /// Registers of several lanes for every system, which meet in shared memory.
-    Lanes,
-    /// Registers of the threads of a group and shared memory.
-    Group,
-}
 
 /// A launch shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,50 +45,28 @@ impl Layout {
         Layout { storage, block, blocks_per_sm, shared, width: 1, global: 0 }
     }
 
-    /// One thread per system, for an explicit pair of `stages` stages.
-    pub(crate) fn erk(
-        slots: &Slots,
-        dim: usize,
-        stages: usize,
-        nodes: usize,
-        word: usize,
-        limits: &Limits,
-    ) -> Self {
-        let words = word / 4;
-        let unrolled = (2 * dim + stages * slots.len()) * words + 32;
-        if unrolled <= 160 && nodes * stages <= 1500 {
-            let warps = warps_by_registers(unrolled + 8 * words).min(48);
+    /// One thread per system of `dim` equations, for an explicit method.
+    pub(crate) fn explicit(needs: &ThreadNeeds, dim: usize, limits: &Limits) -> Self {
+        if let Some(registers) = needs.registers.as_ref().filter(|r| r.least <= MOST_UNROLLED) {
+            let warps = warps_by_registers(registers.wanted).min(registers.warps);
             return Layout::threads(Storage::Registers, 128, warps / 4, 0);
         }
-        let bytes = (stages - 1) * slots.len() * word;
-        if dim <= UNROLLED_COMPONENTS
-            && let Some(layout) = shared(bytes, (2 * dim + slots.len()) * words + 40, limits)
-        {
-            return layout;
-        }
-        Layout::threads(Storage::Local, 64, 4, 0)
-    }
-
-    /// One thread per system, for RKC: six vectors of n components.
-    pub(crate) fn rkc(dim: usize, word: usize, limits: &Limits) -> Self {
-        let words = word / 4;
-        if 7 * dim * words + 48 <= 160 {
-            let blocks_per_sm = warps_by_registers(7 * dim * words + 72).min(32) / 4;
-            return Layout::threads(Storage::Registers, 128, blocks_per_sm, 0);
-        }
-        let registers = 2 * dim * words + 60;
+        let (bytes, registers) = needs.stages;
         let fits = dim <= UNROLLED_COMPONENTS;
-        fits.then(|| shared(RKC_VECTORS * dim * word, registers, limits))
-            .flatten()
-            .unwrap_or(Layout::threads(Storage::Local, 64, 4, 0))
+        fits.then(|| shared(bytes, registers, limits)).flatten().unwrap_or(Layout::threads(
+            Storage::Local,
+            64,
+            4,
+            0,
+        ))
     }
 
-    /// Several lanes of a warp for every system. Blocks are single warps, which spread best over
-    /// the multiprocessors.
-    pub(crate) fn erk_lanes(slots: &Slots, dim: usize, word: usize) -> Self {
-        let width = lane_width(slots);
-        let shared = WARP / width * exchange(slots, dim, word) * word;
-        Layout { width, ..Layout::threads(Storage::Lanes, WARP, LANE_WARPS, shared) }
+    /// Several lanes of a warp for every system; `None` where there is not that much shared memory. Blocks are single warps,
+    /// which spread best over the multiprocessors.
+    pub(crate) fn lanes(needs: &LanesNeeds, limits: &Limits) -> Option<Self> {
+        let (width, shared) = (needs.width, WARP / needs.width * needs.bytes);
+        let layout = Layout { width, ..Layout::threads(Storage::Lanes, WARP, LANE_WARPS, shared) };
+        (shared <= limits.shared_per_block).then_some(layout)
     }
 
     /// One thread per system, for an implicit method whose state and matrix take so many registers; where these are too
@@ -155,21 +118,6 @@ const LANE_WARPS: usize = 8;
 /// Shared memory of a thread for its stages \[bytes\], at most: the other half of that memory is the cache of what
 /// registers do not hold.
 const MOST_OF_COLUMNS: usize = 512;
-
-/// Lanes that a system of several lanes takes: a power of two.
-fn lane_width(slots: &Slots) -> usize {
-    slots.n_groups().next_power_of_two()
-}
-
-/// Words of shared memory of a system of several lanes: two buffers of stage states, and the parts
-/// of three norms, a word and an integer each. Systems that follow each other begin in different
-/// banks.
-pub(crate) fn exchange(slots: &Slots, dim: usize, word: usize) -> usize {
-    let parts = 3 * slots.n_groups();
-    let used = 2 * dim + parts + (parts * 4).div_ceil(word);
-    let (banks, width) = (128 / word, lane_width(slots));
-    (used..).find(|words| words % banks == width % banks).unwrap_or(used)
-}
 
 /// The shape where each thread keeps `bytes` in shared memory and wants about `registers`; `None`
 /// when not even four warps fit on a multiprocessor.

@@ -24,7 +24,6 @@ mod recent;
 mod run;
 mod session;
 mod sink;
-mod slots;
 mod source;
 mod system;
 mod task;

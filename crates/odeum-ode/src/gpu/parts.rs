@@ -67,6 +67,11 @@ impl StepPart {
     }
 }
 
+/// Of which method these are the parts.
+pub(super) fn method() -> Method {
+    Method::rodas4()
+}
+
 /// What a part took, and what it gave.
 pub(super) struct Measured<T> {
     /// For each system \[s\].
@@ -83,13 +88,14 @@ pub(super) fn measure<T: Scalar, D: Device>(
     tolerance: &Tolerance,
 ) -> Result<Measured<T>, Error> {
     check_shape(system.grouped.sizes(), (ensemble.dim(), ensemble.n_params()))?;
-    let method = Method::rodas4();
+    let method = method();
     let options = Options::new(tolerance.clone()).first_step(FirstStep::Fraction(1.0));
     options.check(ensemble)?;
     let shared = ensemble.shares_params();
     let traits = Traits::new(T::NAME == "f32", shared, &method, &options, &[]);
-    let kernel = groups::kernel_of_part(part, system, &traits, &kept.limits, kept.least_width)
-        .ok_or_else(|| no_kernel(system, &method, &kept.device.name()))?;
+    let kernel =
+        groups::kernel(system, &method, Some(part), &traits, &kept.limits, kept.least_width)
+            .ok_or_else(|| no_kernel(system, &method, &kept.device.name()))?;
     let kernel = Arc::new(kernel);
     let loaded = kept.load(&kernel)?;
     let shape = Shape { shared_span: true, ..Shape::of(ensemble, &options, traits.n_counts) };

@@ -1,12 +1,12 @@
 //! Which kernel integrates an ensemble.
 
 use super::groups;
-use super::layout::{Layout, Storage};
+use super::layout::Layout;
 use super::recent::Recent;
-use super::slots::Slots;
 use super::source::{self, Traits};
 use super::system::DeviceSystem;
 use crate::method::Method;
+use crate::method::device::{Storage, ThreadKernels};
 use crate::options::Options;
 use odeum_core::{Error, Graph, lock};
 use odeum_cuda::{Device as _, Gpu, Limits};
@@ -67,25 +67,19 @@ impl Wanted {
     /// The kernel; `None` where there is none. That of lanes gives the same bits as that of threads.
     fn plan(&self) -> Option<Kernel> {
         let Wanted { lanes: wants_lanes, least_width, limits, traits, method, system } = self;
-        let by_groups = || groups::kernel(system, method, traits, limits, *least_width);
+        let by_groups = || groups::kernel(system, method, None, traits, limits, *least_width);
         let Some(graph) = system.graph.as_deref().filter(|_| *least_width == 1) else {
             return by_groups();
         };
-        if *wants_lanes && let Some(lanes) = lanes(graph, method, traits, limits) {
+        let Some(own) = OfThreads::new(graph, method, traits, limits) else { return by_groups() };
+        if *wants_lanes && let Some(lanes) = own.lanes() {
             return Some(lanes);
         }
-        let Some(single) = single(graph, method, traits, limits) else { return by_groups() };
-        if prefers_groups(method, &single.layout) {
-            return by_groups().or(Some(single));
+        if own.prefers_groups() {
+            return by_groups().or_else(|| Some(own.single()));
         }
-        Some(single)
+        Some(own.single())
     }
-}
-
-/// Whether a group of threads is to have what one thread would keep like this: a stage of RKC goes through seven vectors,
-/// which caches do not hold for as many threads as hide their way from memory. A group has them in registers.
-fn prefers_groups(method: &Method, alone: &Layout) -> bool {
-    matches!(method, Method::Rkc(_)) && alone.storage == Storage::Local
 }
 
 /// Kernels that were planned.
@@ -151,60 +145,56 @@ pub(super) fn no_kernel(system: &DeviceSystem, method: &Method, device: &str) ->
     }
 }
 
-/// The kernel of an explicit method with one thread per system; `None` of other methods.
-pub(crate) fn single(
-    graph: &Graph,
-    method: &Method,
-    traits: &Traits,
-    limits: &Limits,
-) -> Option<Kernel> {
-    let (dim, word) = (graph.outputs().len(), traits.word());
-    match method {
-        Method::Erk(erk) => {
-            let (tableau, nodes) = (erk.tableau, graph.nodes().len());
-            let mut slots = Slots::find(graph, tableau.is_fsal());
-            let mut layout = Layout::erk(&slots, dim, tableau.stages(), nodes, word, limits);
-            if layout.storage == Storage::Local {
-                slots = Slots::plain(dim);
-                layout = Layout { storage: Storage::Local, ..layout };
-            }
-            let source = source::erk(graph, erk, traits, &slots, &layout);
-            Some(Kernel { name: "od_erk", source, tables: Vec::new(), layout })
-        }
-        Method::Rkc(rkc) => {
-            let layout = Layout::rkc(dim, word, limits);
-            let source = source::rkc(graph, rkc, traits, &layout);
-            Some(Kernel { name: "od_rkc", source, tables: Vec::new(), layout })
-        }
-        Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_) => None,
-    }
+/// The kernels of a method of which one thread, or several lanes of a warp, have a system.
+pub(super) struct OfThreads<'a> {
+    kernels: Box<dyn ThreadKernels + 'a>,
+    graph: &'a Graph,
+    method: &'a Method,
+    traits: &'a Traits,
+    limits: &'a Limits,
+    /// Of one thread per system.
+    layout: Layout,
 }
 
-/// The kernel with several lanes for a system, where there is one: a Runge–Kutta method on a
-/// system whose stages a thread keeps in shared memory and which falls into groups that are isomorphic.
-/// It looks neither for terminal events nor at ranges.
-pub(crate) fn lanes(
-    graph: &Graph,
-    method: &Method,
-    traits: &Traits,
-    limits: &Limits,
-) -> Option<Kernel> {
-    let Method::Erk(erk) = method else { return None };
-    if traits.event || !traits.ranges.is_empty() {
-        return None;
+impl<'a> OfThreads<'a> {
+    /// `None` of methods that have no such kernels.
+    pub(super) fn new(
+        graph: &'a Graph,
+        method: &'a Method,
+        traits: &'a Traits,
+        limits: &'a Limits,
+    ) -> Option<Self> {
+        let kernels = method.on_device().thread_kernels(graph, traits.word())?;
+        let layout = Layout::explicit(&kernels.thread(), graph.outputs().len(), limits);
+        Some(OfThreads { kernels, graph, method, traits, limits, layout })
     }
-    let (dim, word, stages) = (graph.outputs().len(), traits.word(), erk.tableau.stages());
-    let slots = Slots::find(graph, erk.tableau.is_fsal());
-    let alone = Layout::erk(&slots, dim, stages, graph.nodes().len(), word, limits);
-    if alone.storage != Storage::Shared || slots.isomorphic.is_none() {
-        return None;
+
+    /// One thread per system.
+    pub(super) fn single(&self) -> Kernel {
+        self.kernel(self.layout)
     }
-    let layout = Layout::erk_lanes(&slots, dim, word);
-    if layout.shared > limits.shared_per_block {
-        return None;
+
+    /// Several lanes for a system, where there is such a kernel and a thread would keep its stages in shared memory.
+    pub(super) fn lanes(&self) -> Option<Kernel> {
+        if self.traits.event
+            || !self.traits.ranges.is_empty()
+            || self.layout.storage != Storage::Shared
+        {
+            return None;
+        }
+        Some(self.kernel(Layout::lanes(&self.kernels.lanes()?, self.limits)?))
     }
-    let source = source::erk(graph, erk, traits, &slots, &layout);
-    Some(Kernel { name: "od_erk_lanes", source, tables: Vec::new(), layout })
+
+    /// Whether a group of threads is to have what one thread would keep in local memory.
+    fn prefers_groups(&self) -> bool {
+        self.layout.storage == Storage::Local && self.kernels.thread().prefers_groups
+    }
+
+    fn kernel(&self, layout: Layout) -> Kernel {
+        let OfThreads { kernels, graph, method, traits, .. } = self;
+        let source = source::threads(&**kernels, graph, method, traits, &layout);
+        Kernel { name: kernels.name(layout.storage), source, tables: Vec::new(), layout }
+    }
 }
 
 #[cfg(test)]

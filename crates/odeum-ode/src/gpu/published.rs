@@ -1,9 +1,10 @@
 //! Niemeyer & Sung 2014's own GPU code, for the benchmark to measure against.
 
 use super::kept::Kept;
-use super::layout::{Layout, Storage};
+use super::layout::Layout;
 use super::plan::Kernel;
 use crate::ensemble::Ensemble;
+use crate::method::device::Storage;
 use odeum_core::Error;
 use odeum_cuda::{Stream, argument};
 use std::sync::Arc;

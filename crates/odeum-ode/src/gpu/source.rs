@@ -1,16 +1,16 @@
 //! The complete text of a kernel: generated parts, then the device headers.
 
-use super::layout::{self, Layout, Storage, UNROLLED_COMPONENTS};
-use super::slots::Slots;
+use super::layout::{Layout, UNROLLED_COMPONENTS};
 use super::task::{self, FLAG_FRACTION, FLAG_WARM};
 use crate::controller::{LEAST_ERROR, Law};
 use crate::cpu::drive::REACH;
 use crate::cpu::{event, guard, ranges};
-use crate::method::{Erk, Method, Rkc, erk, first_step, rkc};
+use crate::method::device::{NUMBERS, Storage, ThreadKernels, epsilon};
+use crate::method::{Method, first_step};
 use crate::options::{FirstStep, Options};
+use crate::stats::Stats;
 use crate::status::Status;
 use crate::tolerance::{Atol, Norm, TINY};
-use odeum_core::emit::{self, Signature};
 use odeum_core::{Graph, RangeKind, ValidRange};
 use odeum_cuda::{REAL, Text, literal};
 
@@ -80,88 +80,20 @@ impl Traits {
     }
 }
 
-/// The text of the kernel `od_erk`, or of `od_erk_lanes` when that is the layout.
-pub(crate) fn erk(
+/// The text of a kernel of threads, or of lanes where that is the layout.
+pub(super) fn threads(
+    kernels: &dyn ThreadKernels,
     graph: &Graph,
-    method: &Erk,
+    method: &Method,
     traits: &Traits,
-    slots: &Slots,
     layout: &Layout,
 ) -> String {
-    let tableau = method.tableau;
     let mut text = Text::default();
-    let sizes = (graph.outputs().len(), graph.n_params());
-    head(&mut text, sizes, traits, method.controller.law, tableau.embedded_order, layout);
+    head(&mut text, (graph.outputs().len(), graph.n_params()), traits, method, layout);
     text.define("OD_IMPLICIT", 0);
-    text.define("OD_SLOTS", slots.len());
-    text.define("OD_PAIRED", slots.has_paired());
-    text.define("OD_FULL_STAGES", i32::from(slots.full_stages));
     common(&mut text, traits);
-    let rolled = matches!(layout.storage, Storage::Shared | Storage::Local);
-    erk::device::write(&mut text, tableau, rolled);
-    let integers = |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>();
-    let component = integers(&slots.component);
-    let paired: Vec<_> =
-        slots.paired.iter().map(|t| t.map_or("-1".to_owned(), |i| i.to_string())).collect();
-    let closes: Vec<_> =
-        (1..=slots.len()).map(|q| i32::from(slots.group_first.contains(&q)).to_string()).collect();
-    if layout.storage == Storage::Local {
-        text.line("OD_FN int od_component(int q) { return q; }");
-        text.line("OD_FN int od_paired(int) { return -1; }");
-        text.line("OD_FN bool od_closes_group(int q) { return q == OD_SLOTS - 1; }");
-    } else {
-        text.table("int", "od_component(int q)", "q", &component);
-        text.table("int", "od_paired(int q)", "q", &paired);
-        text.table("bool", "od_closes_group(int q)", "q", &closes);
-    }
-    let graph = graph.fused();
-    if let (Storage::Lanes, Some(isomorphic)) = (layout.storage, &slots.isomorphic) {
-        let groups = slots.n_groups();
-        text.define("OD_GROUPS", groups);
-        text.define("OD_GROUP_SLOTS", slots.len() / groups);
-        text.define("OD_WIDTH", layout.width);
-        text.define("OD_EXCHANGE", layout::exchange(slots, graph.outputs().len(), traits.word()));
-        text.define("OD_OFFSETS", isomorphic.states[0].len());
-        text.define("OD_CONSTANTS", isomorphic.constants[0].len());
-        let states: Vec<_> = isomorphic.states.iter().flat_map(|row| integers(row)).collect();
-        let constants: Vec<_> =
-            isomorphic.constants.iter().flatten().map(|&c| literal(c)).collect();
-        text.table_in_memory("int", "od_component_at(int q)", "q", &component);
-        text.table_in_memory("int", "od_paired_at(int q)", "q", &paired);
-        let head = "od_state_at(int g, int k)";
-        text.table_in_memory("int", head, "g * OD_OFFSETS + k", &states);
-        let head = "od_constant_at(int g, int k)";
-        text.table_in_memory("real", head, "g * OD_CONSTANTS + k", &constants);
-        text.line(emit::function(&isomorphic.function, "od_rhs", &signature()));
-        text.line(erk::device::ERK);
-        text.line(erk::device::LANES);
-    } else {
-        text.line(emit::function(&graph, "od_rhs", &signature()));
-        text.line(erk::device::ERK);
-        text.line(erk::device::SINGLE);
-    }
+    kernels.write(&mut text, layout.storage);
     text.finish()
-}
-
-/// The text of the kernel `od_rkc`.
-pub(crate) fn rkc(graph: &Graph, method: &Rkc, traits: &Traits, layout: &Layout) -> String {
-    let mut text = Text::default();
-    let sizes = (graph.outputs().len(), graph.n_params());
-    head(&mut text, sizes, traits, method.controller.law, Rkc::ERROR_ORDER, layout);
-    text.define("OD_IMPLICIT", 0);
-    rkc::device::write(&mut text, method, graph.spectral_radius(), epsilon(traits));
-    common(&mut text, traits);
-    text.line(emit::function(&graph.fused(), "od_rhs", &signature()));
-    write_radius(&mut text, method, graph);
-    rkc::device::write_kernel(&mut text, false);
-    text.finish()
-}
-
-/// The bound of the spectral radius that the system gives, where RKC asks for it.
-pub(super) fn write_radius(text: &mut Text, rkc: &Rkc, graph: &Graph) {
-    if let (None, Some(radius)) = (rkc.radius_bound, graph.spectral_radius()) {
-        text.line(emit::function(&radius.fused(), "od_radius", &signature()));
-    }
 }
 
 /// Sizes and choices.
@@ -169,14 +101,13 @@ pub(super) fn head(
     text: &mut Text,
     (dim, n_params): (usize, usize),
     traits: &Traits,
-    law: Law,
-    error_order: u32,
+    method: &Method,
     layout: &Layout,
 ) {
+    let law = method.controller().law;
     text.define("OD_FLOAT", i32::from(traits.float));
-    text.define("OD_EPSILON", literal(epsilon(traits)));
+    text.define("OD_EPSILON", literal(epsilon(traits.word())));
     text.define("OD_N", dim);
-    text.define("OD_COUNTS", traits.n_counts);
     text.define("OD_EVENT", i32::from(traits.event));
     text.define("OD_RANGES", i32::from(!traits.ranges.is_empty()));
     text.define("OD_PARAMS", n_params);
@@ -201,13 +132,16 @@ pub(super) fn head(
     for (k, exponent) in law.exponents().into_iter().enumerate() {
         text.define(&format!("OD_EXPONENT_{k}"), format_args!("{exponent:?}f"));
     }
-    text.define("OD_ERROR_ORDER", error_order);
+    text.define("OD_ERROR_ORDER", method.error_order());
     text.define("OD_BLOCK", layout.block);
     text.define("OD_BLOCKS_PER_SM", layout.blocks_per_sm);
     text.define("OD_IN_REGISTERS", i32::from(layout.storage == Storage::Registers));
     text.define("OD_IN_SHARED", i32::from(layout.storage == Storage::Shared));
     text.define("OD_UNROLLED_COMPONENTS", unrolled_components(layout));
     constants(text);
+    // Written at once, sixteen bytes each time.
+    let counts = Stats::NAMES[..traits.n_counts].join(", ");
+    text.line(format_args!("struct alignas(16) OdStats {{ unsigned {counts}; }};"));
 }
 
 /// Components up to which loops over all of them are unrolled in a thread. What lies in local memory anyway gains
@@ -221,6 +155,7 @@ fn constants(text: &mut Text) {
     for status in Status::ALL {
         text.define(&format!("OD{}", upper_case(status)), status as u8);
     }
+    text.define("OD_METHOD_NUMBERS", NUMBERS);
     text.define("OD_FLAG_WARM", format_args!("{FLAG_WARM}u"));
     text.define("OD_FLAG_FRACTION", format_args!("{FLAG_FRACTION}u"));
     // Controllers compute in single precision.
@@ -297,24 +232,4 @@ fn write_ranges(text: &mut Text, traits: &Traits) {
     }
     text.define("OD_RANGE_MARGIN", literal(ranges::MARGIN));
     text.line(RANGES);
-}
-
-/// How right-hand sides reach their data: by `[]`, whatever holds it.
-fn signature() -> Signature {
-    let argument = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
-    Signature {
-        qualifiers: "template <class OdY, class OdP, class OdF> OD_FN void".to_owned(),
-        arguments: vec![
-            argument("const real", "t"),
-            argument("const OdY &", "y"),
-            argument("const OdP &", "p"),
-            argument("OdF &", "dydt"),
-        ],
-        ..Signature::arrays()
-    }
-}
-
-/// Distance from 1 to the next larger number.
-pub(super) fn epsilon(traits: &Traits) -> f64 {
-    if traits.float { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }

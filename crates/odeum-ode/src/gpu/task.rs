@@ -4,6 +4,7 @@ use super::arena::Work;
 use super::source::Traits;
 use crate::controller::Controller;
 use crate::method::Method;
+use crate::method::device::NUMBERS;
 use crate::options::{FirstStep, Options};
 use crate::stats::Stats;
 use crate::tolerance::{Atol, used_atol};
@@ -69,8 +70,7 @@ pub(crate) struct Numbers<T> {
     safety: T,
     min_factor: T,
     max_factor: T,
-    radius_bound: T,
-    max_stages: T,
+    of_method: [T; NUMBERS],
     growth_limit: T,
     event_level: T,
     event_sign: T,
@@ -100,15 +100,7 @@ impl<T: Scalar> Task<T> {
             Atol::Scalar(atol) => *atol,
             Atol::PerComponent(_) => 0.0,
         };
-        let (radius_bound, max_stages) = match method {
-            Method::Erk(_) | Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_) => {
-                (0.0, 0.0)
-            }
-            Method::Rkc(rkc) => {
-                let most = rkc.most_stages(options.tolerance.rtol, T::EPSILON);
-                (rkc.radius_bound.unwrap_or(0.0), most)
-            }
-        };
+        let of_method = method.on_device().numbers(options.tolerance.rtol, T::EPSILON);
         let event = options.terminal_event.as_ref();
         let event_component = event.map_or(0, |event| event.component);
         let event_atol = match &options.tolerance.atol {
@@ -127,8 +119,7 @@ impl<T: Scalar> Task<T> {
                 safety: lit(safety),
                 min_factor: lit(min_factor),
                 max_factor: lit(max_factor),
-                radius_bound: lit(radius_bound),
-                max_stages: lit(max_stages),
+                of_method: of_method.map(lit),
                 growth_limit: lit(options.growth_limit.unwrap_or(f64::INFINITY)),
                 event_level: lit(event.map_or(0.0, |event| event.level(0))),
                 event_sign: lit(if event.is_some_and(|event| event.rises) { 1.0 } else { -1.0 }),
@@ -176,11 +167,8 @@ pub(crate) fn own_levels(options: &Options) -> Option<&[f64]> {
 /// How many of the counts of [`Stats`], in their order, a kernel counts for a system.
 pub(crate) fn n_counts(method: &Method, has_ranges: bool) -> usize {
     let all = method.jacobian_by().is_some() || has_ranges;
-    if all { Stats::COUNTS } else { EXPLICIT_COUNTS }
+    if all { Stats::COUNTS } else { Stats::OF_EXPLICIT }
 }
-
-/// Steps, rejected, nfev, nfev_radius: of methods that know no Jacobian, on systems that hold everywhere.
-const EXPLICIT_COUNTS: usize = 4;
 
 /// Of the counts of a kernel.
 pub(crate) fn stats(counts: &[u32]) -> Stats {

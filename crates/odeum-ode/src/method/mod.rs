@@ -2,6 +2,7 @@
 //! reference and options at the head of its file.
 
 pub(crate) mod combination;
+pub(crate) mod device;
 pub mod erk;
 pub mod exponential;
 pub(crate) mod first_step;
@@ -20,6 +21,7 @@ pub use rkc::Rkc;
 pub use rosenbrock::Rosenbrock;
 
 use crate::controller::Controller;
+use device::OnDevice;
 use odeum_core::Error;
 
 /// A method with its options.
@@ -190,6 +192,17 @@ impl Method {
             Method::Rosenbrock(_) => Ok(()),
             Method::Radau(radau) => radau.check(),
             Method::Exponential(exponential) => exponential.check(),
+        }
+    }
+
+    /// What its family says to devices.
+    pub(crate) fn on_device(&self) -> &dyn OnDevice {
+        match self {
+            Method::Erk(erk) => erk,
+            Method::Rkc(rkc) => rkc,
+            Method::Rosenbrock(rosenbrock) => rosenbrock,
+            Method::Radau(radau) => radau,
+            Method::Exponential(exponential) => exponential,
         }
     }
 }

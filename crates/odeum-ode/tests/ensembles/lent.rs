@@ -3,7 +3,7 @@
 use odeum_ode::problems;
 use odeum_ode::{
     ArrayMut, ArrayRef, Device, DynSystem, Ensemble, Inputs, Method, Monitor, Options, Outputs,
-    Solver, Stats, Status, Tolerance,
+    SavedMut, Solver, Stats, Status, Tolerance,
 };
 
 const SYSTEMS: usize = 53;
@@ -65,6 +65,82 @@ fn the_order_of_the_arrays_does_not_matter() {
     }
 }
 
+/// Saved states in whichever order, of systems that reach all, some or none of the times.
+#[test]
+fn saved_states_go_where_they_are_wanted() {
+    let (states, params) = data();
+    let times = vec![0.0, 0.02, 0.05, 0.07];
+    let (k, n, m) = (times.len(), 3, SYSTEMS);
+    let tight = Options::new(Tolerance::new(1e-7, 1e-9)).save_at(times);
+    for (method, most_steps) in
+        [(Method::tsit5(), 1000), (Method::tsit5(), 5), (Method::rodas4(), 9)]
+    {
+        let solver = solver(&method, &tight.clone().max_steps(most_steps));
+        let inputs = Inputs::new(ArrayRef::component_major(&states, n).unwrap(), (0.0, 0.1))
+            .and_then(|inputs| inputs.with_params(ArrayRef::component_major(&params, n)?))
+            .unwrap();
+        let expected = solver.solve(&inputs.to_ensemble().unwrap()).unwrap();
+        assert_eq!(expected.all_succeeded(), most_steps == 1000);
+        // From a time, a system and a component to the next: that of a solution, systems outermost, times before
+        // systems, and with gaps.
+        for strides in [[n * m, 1, m], [n, k * n, 1], [n * m, n, 1], [7 * m, 7, 2]] {
+            let mut saved = vec![-1.0; k * 7 * m];
+            let (mut end, mut t) = (vec![0.0; n * m], vec![0.0; m]);
+            let (mut status, mut stats) = (vec![Status::NotRun; m], vec![Stats::default(); m]);
+            let mut n_saved = vec![9; m];
+            let room = SavedMut::strided(&mut saved, [k, m, n], strides).unwrap();
+            let outputs = Outputs::new(
+                ArrayMut::component_major(&mut end, n).unwrap(),
+                &mut t,
+                &mut status,
+                &mut stats,
+            )
+            .and_then(|outputs| outputs.with_saved(room, &mut n_saved))
+            .unwrap();
+            solver.solve_into(&inputs, outputs, &Monitor::new()).unwrap();
+            assert_eq!((&n_saved, &status), (&expected.n_saved, &expected.status));
+            let mut written = 0;
+            for (at, value) in expected.saved.iter().enumerate() {
+                let (time, component, system) = (at / (n * m), at / m % n, at % m);
+                let place = time * strides[0] + system * strides[1] + component * strides[2];
+                assert_eq!(saved[place].to_bits(), value.to_bits(), "{strides:?}");
+                written += 1;
+            }
+            let untouched = saved.iter().filter(|value| **value == -1.0).count();
+            assert_eq!(untouched, saved.len() - written, "what is no place was written");
+        }
+    }
+}
+
+#[test]
+fn rooms_for_saved_states_that_do_not_fit_are_refused() {
+    let says = |error: odeum_ode::Error, word: &str| {
+        assert!(error.to_string().contains(word), "{error}");
+    };
+    let mut values = vec![0.0; 24];
+    // Two times, three systems, four components.
+    for (shape, strides) in
+        [([2, 3, 4], [12, 4, 2]), ([2, 3, 4], [13, 4, 1]), ([2, 3, 4], [8, 4, 1])]
+    {
+        says(SavedMut::strided(&mut values, shape, strides).unwrap_err(), "strides");
+    }
+    let outputs = |shape: [usize; 3], counts: usize| {
+        let mut values = vec![0.0; 24];
+        let (mut end, mut t) = ([0.0; 12], [0.0; 3]);
+        let (mut status, mut stats) = ([Status::NotRun; 3], [Stats::default(); 3]);
+        let states = ArrayMut::component_major(&mut end, 4)?;
+        let strides = [shape[1] * shape[2], shape[2], 1];
+        let saved = SavedMut::strided(&mut values, shape, strides)?;
+        let mut n_saved = vec![0; counts];
+        Outputs::new(states, &mut t, &mut status, &mut stats)?
+            .with_saved(saved, &mut n_saved)
+            .map(drop)
+    };
+    assert!(outputs([2, 3, 4], 3).is_ok());
+    says(outputs([2, 4, 3], 3).unwrap_err(), "saved");
+    says(outputs([2, 3, 4], 2).unwrap_err(), "n_saved");
+}
+
 #[test]
 fn arrays_that_do_not_fit_are_refused() {
     let (states, _) = data();
@@ -99,6 +175,6 @@ fn arrays_that_do_not_fit_are_refused() {
     };
     says(into(&mut end[..2 * SYSTEMS], 2, &options).unwrap_err(), "outputs");
     let saves = options.clone().save_at(vec![0.5]);
-    says(into(&mut end, 3, &saves).unwrap_err(), "save_at");
+    says(into(&mut end, 3, &saves).unwrap_err(), "saved");
     assert!(into(&mut end, 3, &options).is_ok());
 }

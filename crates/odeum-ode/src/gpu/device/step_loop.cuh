@@ -269,18 +269,20 @@ OD_FN void od_finish(const OdTask &task, const OdStepLoop &c, int status) {
     task.end_times[s] = c.t;
     if (task.end_steps) task.end_steps[s] = od_abs(c.h);
     task.status[s] = (unsigned char)status;
-    uint4 *const counts = task.stats + (size_t)s * (OD_COUNTS / 4);
-    counts[0] = make_uint4(c.attempts - c.rejected, c.rejected, c.nfev, c.nfev_radius);
-#if OD_RANGES
-    const unsigned outside = c.outside;
-#else
-    const unsigned outside = 0;
-#endif
+    OdStats stats = {};
+    stats.steps = c.attempts - c.rejected;
+    stats.rejected = c.rejected;
+    stats.nfev = c.nfev;
+    stats.nfev_radius = c.nfev_radius;
 #if OD_IMPLICIT
-    counts[1] = make_uint4(c.njev, c.nlu, c.guarded, outside);
-#elif OD_COUNTS > 4
-    counts[1] = make_uint4(0, 0, 0, outside);
+    stats.njev = c.njev;
+    stats.nlu = c.nlu;
+    stats.guarded = c.guarded;
 #endif
+#if OD_RANGES
+    stats.outside = c.outside;
+#endif
+    task.stats[s] = stats;
 #if OD_SAVES
     task.n_saved[s] = c.saved;
 #endif

@@ -15,7 +15,7 @@ struct OdTask {
     real *saved;                // [n_saves x n x stride]
     unsigned *n_saved;          // [stride]
     unsigned char *status;      // [stride]
-    uint4 *stats;               // the first OD_COUNTS counts of Stats [stride x OD_COUNTS]
+    OdStats *stats;             // the first counts of Stats (stats.rs) [stride]
     unsigned *next;             // the queue: number of the next system to hand out
     struct OdWorked *work;      // how long groups had systems, see work.cuh
     const unsigned char *tables;    // of the system and its matrix
@@ -25,8 +25,7 @@ struct OdTask {
     real first_step;            // its size, or its fraction of the segment
     real largest_step;
     real safety, min_factor, max_factor;
-    real radius_bound;          // RKC: a bound of the spectral radius, or zero
-    real max_stages;            // RKC
+    real of_method[OD_METHOD_NUMBERS];  // its family says what they mean
     real growth_limit;          // implicit methods: the largest h lambda of a step
     real event_level;           // the terminal event (OD_EVENT): level,
     real event_sign;            // 1 where the component rises to it, -1 where it falls,

@@ -13,7 +13,7 @@
 // od_a(s, m), od_a2(s, m), od_c(s), od_b(m), od_b2, od_e, od_e2, and the map of the components:
 //   OD_SLOTS            stored slopes
 //   od_component(q)     component j whose slope is stored in slot q
-//   od_twin(q)          component i with x_i' = y_j, or -1
+//   od_paired(q)        component i with x_i' = y_j, or -1
 //   od_closes_group(q)  true when slot q is the last of its group (norm.cuh)
 //   OD_FULL_STAGES      0 when the right-hand side reads no component that has a stored slope
 

@@ -24,9 +24,11 @@
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `MaxEvaluations`, `OutsideBounds`, `NotRun`.
 
-pub(crate) mod device;
+mod device;
+mod lanes;
 #[cfg(test)]
 mod order_conditions;
+mod slots;
 pub(crate) mod stepper;
 mod tableau;
 mod tables;

@@ -4,6 +4,7 @@ use super::expansion::{self, Expansion, INVERSE_GAMMA, SHIFT, TERMS};
 use super::hessenberg::{HALF, POLES, RESIDUES, Terms};
 use super::krylov;
 use super::{Action, Exponential, Tableau};
+use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject};
 use odeum_cuda::{Text, literal};
 
 const RESOLVENT: &str = concat!(
@@ -21,16 +22,44 @@ const KRYLOV: &str = concat!(
 /// Rows of the values beside those of the sums: for the doubt.
 const DOUBT_ROWS: usize = 2;
 
-/// The kernel `od_exponential`.
-pub(crate) fn kernel(exponential: &Exponential) -> &'static str {
-    match exponential.action {
-        Action::Resolvent => RESOLVENT,
-        Action::Krylov { .. } => KRYLOV,
+impl OnDevice for Exponential {
+    fn group_kernel(&self, subject: &Subject<'_>) -> GroupKernel {
+        GroupKernel {
+            name: "od_exponential",
+            text: match self.action {
+                Action::Resolvent => RESOLVENT,
+                Action::Krylov { .. } => KRYLOV,
+            },
+            keeps_stages: false,
+            implicit: Some(Implicit {
+                jacobian: self.jacobian,
+                keeps_jacobian: true,
+                complex: false,
+                vectors: 12,
+                stages: 0,
+                scratch: scratch(self, subject.dim, subject.word),
+            }),
+        }
+    }
+
+    fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>) {
+        let tableau = self.tableau;
+        text.define("OD_STAGES", tableau.stages());
+        text.define("OD_SHIFT", literal(SHIFT));
+        // The vectors are in a loop, so the index is known only at run time.
+        text.table_in_memory("real", "od_c(int j)", "j", &row(tableau.c));
+        match self.action {
+            Action::Resolvent => write_series(text, tableau),
+            Action::Krylov { max_dimension } => {
+                text.define("OD_DIMENSION", krylov::dimension(subject.dim, max_dimension));
+                write_subspaces(text, tableau);
+            }
+        }
     }
 }
 
 /// Memory of a system beside its matrices, for n equations in numbers of `word` bytes \[bytes\].
-pub(crate) fn scratch(exponential: &Exponential, n: usize, word: usize) -> usize {
+fn scratch(exponential: &Exponential, n: usize, word: usize) -> usize {
     match exponential.action {
         Action::Resolvent => 0,
         Action::Krylov { max_dimension } => {
@@ -40,22 +69,6 @@ pub(crate) fn scratch(exponential: &Exponential, n: usize, word: usize) -> usize
             let numbers = most * (2 * tasks + most + 1 + values);
             let hessenberg = (word * numbers + most * tasks).next_multiple_of(2 * word);
             (hessenberg + word * most * (n + 1)).next_multiple_of(64)
-        }
-    }
-}
-
-/// The coefficients, and numbers of what the functions of hJ act by.
-pub(crate) fn write(text: &mut Text, exponential: &Exponential, n: usize) {
-    let tableau = exponential.tableau;
-    text.define("OD_STAGES", tableau.stages());
-    text.define("OD_SHIFT", literal(SHIFT));
-    // The vectors are in a loop, so the index is known only at run time.
-    text.table_in_memory("real", "od_c(int j)", "j", &row(tableau.c));
-    match exponential.action {
-        Action::Resolvent => write_series(text, tableau),
-        Action::Krylov { max_dimension } => {
-            text.define("OD_DIMENSION", krylov::dimension(n, max_dimension));
-            write_subspaces(text, tableau);
         }
     }
 }

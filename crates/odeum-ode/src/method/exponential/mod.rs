@@ -43,7 +43,7 @@
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,
 //! `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
-pub(crate) mod device;
+mod device;
 mod expansion;
 mod hessenberg;
 mod krylov;

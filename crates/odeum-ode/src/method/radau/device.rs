@@ -6,13 +6,33 @@ use super::newton::{
 };
 use super::stepper::{FAST, SAME_STEP};
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
+use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject};
 use odeum_cuda::{Text, literal};
 
-/// The kernel `od_radau`.
-pub(crate) const KERNEL: &str = include_str!("radau.cuh");
+impl OnDevice for Radau {
+    fn group_kernel(&self, _: &Subject<'_>) -> GroupKernel {
+        GroupKernel {
+            name: "od_radau",
+            text: include_str!("radau.cuh"),
+            keeps_stages: false,
+            implicit: Some(Implicit {
+                jacobian: self.jacobian,
+                keeps_jacobian: true,
+                complex: true,
+                vectors: 14,
+                stages: 0,
+                scratch: 0,
+            }),
+        }
+    }
+
+    fn write_numbers(&self, text: &mut Text, _: &Subject<'_>) {
+        write(text, self);
+    }
+}
 
 /// The coefficients, and the numbers of the Newton iteration.
-pub(crate) fn write(text: &mut Text, radau: &Radau) {
+fn write(text: &mut Text, radau: &Radau) {
     text.define("OD_STAGES", C.len());
     text.define("OD_MAX_ITERATIONS", format_args!("{}u", radau.max_iterations));
     text.define("OD_SLOW_DELAY", format_args!("{SLOW_DELAY}u"));

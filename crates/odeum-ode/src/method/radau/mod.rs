@@ -30,7 +30,7 @@
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `NewtonDiverged`, `SingularMatrix`,
 //! `MaxEvaluations`, `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
-pub(crate) mod device;
+mod device;
 mod newton;
 pub(crate) mod stepper;
 mod transform;

@@ -38,7 +38,7 @@
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `MaxEvaluations`,
 //! `OutsideBounds`, `NotRun`.
 
-pub(crate) mod device;
+mod device;
 pub(crate) mod radius;
 pub mod recurrence;
 pub(crate) mod stepper;

@@ -306,7 +306,7 @@ od_rkc(const OdTask task) {
         // A bound is as good as an estimate and costs nothing: it is taken anew each time.
         if (find_radius || attempt) {
 #if OD_RADIUS_BOUND == 1
-            radius = task.radius_bound;
+            radius = od_radius_bound(task);
 #else
             real y[OD_N], bound[1];
             OD_UNROLL

@@ -173,7 +173,7 @@ static __device__ __noinline__ bool od_rkc_evaluate(OdStepLoop &loop, const OdSy
 OD_FN real od_known_radius(const OdTask &task, const OdStepLoop &c, const OdSystem &x,
                            OdMemory &memory) {
 #if OD_RADIUS_BOUND == 1
-    const real radius = task.radius_bound;
+    const real radius = od_radius_bound(task);
 #else
     const OdGroup &g = x.g;
     OD_GROUP_BARRIER();

@@ -1,13 +1,33 @@
 //! What a Rosenbrock method is in device code.
 
-use super::Tableau;
+use super::{Rosenbrock, Tableau};
+use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject};
 use odeum_cuda::{Text, literal};
 
-/// The kernel `od_rosenbrock`.
-pub(crate) const KERNEL: &str = include_str!("rosenbrock.cuh");
+impl OnDevice for Rosenbrock {
+    fn group_kernel(&self, _: &Subject<'_>) -> GroupKernel {
+        GroupKernel {
+            name: "od_rosenbrock",
+            text: include_str!("rosenbrock.cuh"),
+            keeps_stages: true,
+            implicit: Some(Implicit {
+                jacobian: self.jacobian,
+                keeps_jacobian: false,
+                complex: false,
+                vectors: 8,
+                stages: self.tableau.stages(),
+                scratch: 0,
+            }),
+        }
+    }
+
+    fn write_numbers(&self, text: &mut Text, _: &Subject<'_>) {
+        write(text, self.tableau);
+    }
+}
 
 /// The coefficients.
-pub(crate) fn write(text: &mut Text, tableau: &Tableau) {
+fn write(text: &mut Text, tableau: &Tableau) {
     let stages = tableau.stages();
     text.define("OD_STAGES", stages);
     text.define("OD_GAMMA", literal(tableau.gamma));

@@ -40,7 +40,7 @@
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,
 //! `OutsideBounds`, `NotRun`; with fixed steps `GrowthUnresolved`.
 
-pub(crate) mod device;
+mod device;
 #[cfg(test)]
 mod order_conditions;
 pub(crate) mod stepper;

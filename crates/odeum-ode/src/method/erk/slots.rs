@@ -14,7 +14,7 @@ const MOST_GROUPS: usize = 32;
 pub(crate) struct Slots {
     /// Component of each slot.
     pub(crate) component: Vec<usize>,
-    /// Twin of each slot.
+    /// Paired component of each slot.
     pub(crate) paired: Vec<Option<usize>>,
     /// First slot of each group, and the number of slots.
     pub(crate) group_first: Vec<usize>,
@@ -83,6 +83,17 @@ impl Slots {
 
     pub(crate) fn has_paired(&self) -> bool {
         self.paired.iter().any(Option::is_some)
+    }
+
+    /// Component of each slot, as numbers of a table.
+    pub(crate) fn component_text(&self) -> Vec<String> {
+        self.component.iter().map(usize::to_string).collect()
+    }
+
+    /// Paired component of each slot, or -1.
+    pub(crate) fn paired_text(&self) -> Vec<String> {
+        let number = |paired: &Option<usize>| paired.map_or("-1".to_owned(), |i| i.to_string());
+        self.paired.iter().map(number).collect()
     }
 
     /// Number of groups.
