@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +12,15 @@ from odeum._case import Document
 from odeum._convert import finite, number
 from odeum.errors import InputError
 
-if TYPE_CHECKING:
-    from odeum.system import System
 
-METHOD = "tsit5"
-RTOL, ATOL = 1e-6, 1e-9
+@dataclass(frozen=True)
+class Usual:
+    """What holds unless a call says something else."""
+
+    method: str = "tsit5"
+    rtol: float = 1e-6
+    atol: float = 1e-9
+
 
 # Where the keyword of a call stands in a case file; all others are keys of [method].
 _SECTIONS = {
@@ -41,14 +46,13 @@ def threads(options: dict[str, Any]) -> int | None:
     return value
 
 
-def document(system: System | None, span: Any, options: Mapping[str, Any]) -> Document:
+def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
     """The sections of a case but for its system and its ensemble."""
-    options = {"method": METHOD, **options}
-    # The norm of Niemeyer & Sung has no absolute tolerance.
     norm = options.get("norm")
+    # The norm of Niemeyer & Sung has no absolute tolerance.
     relative = isinstance(norm, str) and norm == "state-and-rate"
-    usual = {"rtol": RTOL} if relative else {"rtol": RTOL, "atol": ATOL}
-    options = {**usual, **options}
+    tolerances = {"rtol": usual.rtol} if relative else {"rtol": usual.rtol, "atol": usual.atol}
+    options = {"method": usual.method, **tolerances, **options}
     made: Document = {"time": {}, "method": {}, "tolerance": {}, "run": {}}
     if span is not None:
         made["time"]["span"] = _span(span)

@@ -146,7 +146,7 @@ def solve_ivp(
     rows = [np.broadcast_to(column, batch).reshape(-1) for column in columns]
     shared = all(column.ndim == 0 for column in columns)
     given = np.array([column.reshape(()) for column in columns]) if shared else np.array(rows)
-    case = system.case(_options.document(system, t_span, chosen))
+    case = system.case(_options.document(system._usual, t_span, chosen))
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     starts = np.ascontiguousarray(flat.T)
     parts = np.ascontiguousarray(given.reshape(len(columns), -1) if columns else np.empty((0, 1)))

@@ -183,7 +183,7 @@ class Runs:
 
     def case(self, span: Any = None, **options: Any) -> EnsembleCase:
         """The case of this ensemble; see `solve` for the options."""
-        document = _options.document(self.system, span, options)
+        document = _options.document(self.system._usual, span, options)
         ensemble: Document = {}
         if self._copies > 1:
             ensemble["count"] = self._copies

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from odeum import _odeum
+from odeum import _odeum, _options
 from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, number
 from odeum._progress import Progress, told
@@ -17,14 +17,8 @@ if TYPE_CHECKING:
     from odeum.runs import Axis, Runs
     from odeum.solution import Solution
 
-# What is needed to read a case beside its system.
-_PROBE: Document = {
-    "time": {"span": [0.0, 1.0]},
-    "method": {"name": "tsit5"},
-    "tolerance": {"rtol": 1e-6, "atol": 1e-6},
-}
-
-
+# A span for cases that are read for their system, or whose solver serves any span.
+_SPAN = (0.0, 1.0)
 # How many methods and options of a system are kept ready for further calls.
 _KEPT = 8
 
@@ -67,6 +61,8 @@ class System:
     array([ 2.008, -0.043])
     """
 
+    _usual: ClassVar[_options.Usual] = _options.Usual()
+
     def __init__(
         self,
         f: Callable[..., Any],
@@ -86,7 +82,7 @@ class System:
         self.section = section
         self.mechanisms = dict(mechanisms or {})
         self.folder = folder
-        probe = self.case(_PROBE).open()
+        probe = self._probe(self.case(_options.document(self._usual, _SPAN, {}))).open()
         self.title: str = probe.title
         self.states: tuple[str, ...] = tuple(probe.states)
         self.parameters: tuple[str, ...] = tuple(probe.parameters)
@@ -97,6 +93,10 @@ class System:
     def case(self, document: Document) -> EnsembleCase:
         """A case of this system; `document` has the other sections."""
         return EnsembleCase({"system": self.section, **document}, self.folder, mechanisms=self.mechanisms)
+
+    def _probe(self, case: EnsembleCase) -> EnsembleCase:
+        """A case that is read for what it says of the system."""
+        return case
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_opened": {}}
@@ -116,7 +116,7 @@ class System:
         rest = {name: keys for name, keys in case.document.items() if name != "system"}
         if "save" not in time:
             # One solver serves all spans.
-            rest["time"] = {**time, "span": _PROBE["time"]["span"]}
+            rest["time"] = {**time, "span": list(_SPAN)}
         key = (repr(rest), threads)
         opened = self._opened.pop(key, None)
         if opened is None:

@@ -91,7 +91,7 @@ class Integrator:
         section = section_of(mechanism, kind, keys)
         threads = _options.threads({"threads": threads})
         options = {"method": method, "rtol": rtol, "atol": atol, "device": device, **options}
-        document = {"system": section, **_options.document(None, (0.0, 1.0), options)}
+        document = {"system": section, **_options.document(_options.Usual(), (0.0, 1.0), options)}
         if str(device).startswith("cuda"):
             _nvrtc.load()
         texts = list(mechanism._texts.items())

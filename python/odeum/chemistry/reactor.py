@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from odeum._case import Document, EnsembleCase
-from odeum._options import plain
+from odeum._options import Usual, plain
 from odeum.chemistry.composition import by_name
 from odeum.chemistry.mechanism import Mechanism
 from odeum.errors import InputError
@@ -20,16 +20,8 @@ from odeum.system import System
 if TYPE_CHECKING:
     import xarray
 
-# Mechanisms are stiff, and ignitions grow from traces.
-METHOD = "rodas5p"
-ATOL = 1e-15
 
 _COMPOSITIONS = ("fuel", "oxidizer", "mole_fractions", "mass_fractions", "moles", "masses")
-_PROBE: Document = {
-    "time": {"span": [0.0, 1.0]},
-    "method": {"name": METHOD},
-    "tolerance": {"rtol": 1e-6, "atol": ATOL},
-}
 
 
 def section_of(mechanism: Mechanism, kind: str, keys: Mapping[str, Any]) -> Document:
@@ -69,26 +61,18 @@ class Reactor(System):
     (2, 3)
     """
 
+    # Mechanisms are stiff, and ignitions grow from traces.
+    _usual: ClassVar[Usual] = Usual(method="rodas5p", atol=1e-15)
+
     def __init__(self, mechanism: Mechanism, kind: str = "constant volume", **keys: Any) -> None:
         self.mechanism = mechanism
         self.kind = kind
         self._keys = {key: value for key, value in keys.items() if value is not None}
         self._set(section_of(mechanism, kind, self._keys), mechanism._texts)
 
-    def _set(self, section: Document, mechanisms: Mapping[str, str] | None = None, folder: str = ".") -> None:
-        self.section = section
-        self.mechanisms = dict(mechanisms or {})
-        self.folder = folder
-        case = self.case(_PROBE)
+    def _probe(self, case: EnsembleCase) -> EnsembleCase:
         # A reactor without a composition gets it from columns.
-        columns = {"T": np.array([1000.0])}
-        opened = EnsembleCase(case.document, case.folder, columns, case.mechanisms).open()
-        self.title = opened.title
-        self.states = tuple(opened.states)
-        self.parameters = tuple(opened.parameters)
-        self.variables = dict(opened.variables)
-        self.is_direct = opened.is_direct
-        self._opened = {}
+        return EnsembleCase(case.document, case.folder, {"T": np.array([1000.0])}, case.mechanisms)
 
     def runs(self) -> ReactorRuns:
         return ReactorRuns(self)
@@ -123,12 +107,6 @@ class ReactorRuns(Runs):
         runs = super().__call__(**columns)
         assert isinstance(runs, ReactorRuns)
         return runs
-
-    def case(self, span: Any = None, **options: Any) -> EnsembleCase:
-        usual: dict[str, Any] = {"method": METHOD}
-        if options.get("norm") != "state-and-rate":
-            usual["atol"] = ATOL
-        return super().case(span, **{**usual, **options})
 
     def ignition_delay(self, by: Any = None, until: float = 1.0, **options: Any) -> xarray.DataArray:
         """Ignition delays [s] along the axes of the ensemble; see `odeum.ignition_delay`."""
