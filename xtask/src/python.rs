@@ -47,18 +47,19 @@ impl Environment {
 
     /// The environment's interpreter.
     pub(crate) fn interpreter(&self) -> PathBuf {
-        self.program("python")
+        self.folder().join("bin/python")
     }
 
-    /// A program that a package of the environment brings.
-    pub(crate) fn program(&self, name: &str) -> PathBuf {
-        self.folder().join("bin").join(name)
-    }
-
-    /// The interpreter, about to run a module; nothing of the environment around can give it other packages.
+    /// The interpreter, about to run a module; it finds the programs of its environment first, and packages there
+    /// alone.
     pub(crate) fn module(&self, name: &str) -> Command {
+        let mut paths = vec![self.folder().join("bin")];
+        paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let mut command = Command::new(self.interpreter());
         command.args(["-m", name]).env_remove("PYTHONPATH").current_dir(root());
+        if let Ok(paths) = std::env::join_paths(paths) {
+            command.env("PATH", paths);
+        }
         command
     }
 

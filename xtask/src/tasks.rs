@@ -68,11 +68,11 @@ pub(crate) fn release(interpreters: &[&str]) -> Vec<Step> {
     let mut plan = vec![Step::new("wheel", wheel::for_release)];
     for (number, interpreter) in interpreters.iter().enumerate() {
         let (base, name) = (OsString::from(interpreter), format!("xtask-python-{}", number + 1));
-        plan.push(Step::new("wheel installed", {
-            let (base, name) = (base.clone(), name.clone());
-            move || wheel::install_release(&python::tests_of(base, name))
+        plan.push(Step::new("wheel tested", move || {
+            let python = python::tests_of(base, name);
+            wheel::install_release(&python)?;
+            package::tests(&python)
         }));
-        plan.push(Step::new("wheel tested", move || package::tests(&python::tests_of(base, name))));
     }
     plan
 }
