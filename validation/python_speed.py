@@ -150,9 +150,7 @@ def by_heyoka(problem, count):
     # Two systems a pass and more: what the processor's lanes hold.
     width = heyoka.recommended_simd_size()
     count -= count % width
-    ta = heyoka.taylor_adaptive_batch(
-        system, np.zeros((3, width)), tol=RTOL, pars=np.zeros((3, width)), batch_size=width
-    )
+    ta = heyoka.taylor_adaptive_batch(system, np.zeros((3, width)), pars=np.zeros((3, width)), tol=RTOL)
 
     def run():
         ends = np.empty((count, 3))
