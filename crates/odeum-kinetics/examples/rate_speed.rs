@@ -69,13 +69,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Reactor::constant_volume(Arc::clone(&kinetics)),
         ] {
             let (y, p) = reactor.state(1000.0, 101_325.0, &vec![1.0 / n as f64; n])?;
+            let passes = 20_000 / n;
+            let work = |jacobian| Work { reactor: &reactor, y: &y, p: p[0], jacobian, passes };
             for isa in Isa::available() {
-                let [f, jacobian] = [false, true].map(|jacobian| {
-                    let passes = 20_000 / n;
-                    isa.dispatch(Work { reactor: &reactor, y: &y, p: p[0], jacobian, passes }) * 1e9
-                });
-                let constraint = format!("{:?}", reactor.constraint());
-                println!("{constraint:>18} {isa:>7}: f {f:7.0} ns, Jacobian {jacobian:7.0} ns");
+                let one = [false, true].map(|jacobian| isa.dispatch(work(jacobian)));
+                let two = [false, true].map(|jacobian| isa.dispatch_pair(work(jacobian)));
+                for (packs, [f, jacobian]) in [("one pack", one), ("pair", two)] {
+                    let constraint = format!("{:?}", reactor.constraint());
+                    let [f, jacobian] = [f * 1e9, jacobian * 1e9];
+                    println!(
+                        "{constraint:>18} {isa:>7}, {packs:>8}: f {f:7.0} ns, Jacobian {jacobian:7.0} ns"
+                    );
+                }
             }
         }
     }

@@ -105,8 +105,20 @@ impl Isa {
         T::dispatch_wide(self, work)
     }
 
-    /// Names every pack and block that [`dispatch`](Isa::dispatch) and
-    /// [`dispatch_wide`](Isa::dispatch_wide) may give on this processor.
+    /// Runs `work` with two packs of `f64` as one, or with a pack of `f32`, which has as many lanes:
+    /// for code that goes through tables, where each index is read once for all lanes.
+    ///
+    /// # Panics
+    ///
+    /// When the processor lacks the set ([`is_available`](Isa::is_available)).
+    #[inline]
+    pub fn dispatch_pair<T: Scalar, W: LaneWork<T>>(self, work: W) -> W::Output {
+        T::dispatch_pair(self, work)
+    }
+
+    /// Names every pack and block that [`dispatch`](Isa::dispatch),
+    /// [`dispatch_pair`](Isa::dispatch_pair) and [`dispatch_wide`](Isa::dispatch_wide) may give on
+    /// this processor.
     pub fn visit_packs<T: Scalar, V: PackVisitor<T>>(visitor: &mut V) {
         T::visit_packs(visitor);
     }

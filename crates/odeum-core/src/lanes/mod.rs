@@ -152,6 +152,9 @@ pub trait Scalar:
     /// [`Isa::dispatch`] for this precision: the one place that knows its packs.
     #[doc(hidden)]
     fn dispatch<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output;
+    /// [`Isa::dispatch_pair`] for this precision.
+    #[doc(hidden)]
+    fn dispatch_pair<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output;
     /// [`Isa::dispatch_wide`] for this precision.
     #[doc(hidden)]
     fn dispatch_wide<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output;

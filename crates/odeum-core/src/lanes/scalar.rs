@@ -26,7 +26,7 @@ const AVX2_BLOCK: usize = 4;
 const SCALAR_BLOCK: usize = 8;
 
 macro_rules! one_lane {
-    ($float:ty, $name:literal, $avx512:ty, $avx2:ty) => {
+    ($float:ty, $name:literal, $avx512:ty, $avx2:ty, $pair512:ty, $pair2:ty) => {
         impl Lanes for $float {
             type Scalar = $float;
             const WIDTH: usize = 1;
@@ -82,6 +82,10 @@ macro_rules! one_lane {
                 isa.dispatch_over::<Self, $avx512, $avx2, Self, W>(work)
             }
             #[inline]
+            fn dispatch_pair<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output {
+                isa.dispatch_over::<Self, $pair512, $pair2, Self, W>(work)
+            }
+            #[inline]
             fn dispatch_wide<W: LaneWork<Self>>(isa: Isa, work: W) -> W::Output {
                 isa.dispatch_over::<
                                                                     Self,
@@ -92,12 +96,19 @@ macro_rules! one_lane {
                                                                 >(work)
             }
             fn visit_packs<V: PackVisitor<Self>>(visitor: &mut V) {
+                let pairs = <$pair512 as Lanes>::WIDTH != <$avx512 as Lanes>::WIDTH;
                 if Isa::Avx512.is_available() {
                     visitor.visit::<$avx512>();
+                    if pairs {
+                        visitor.visit::<$pair512>();
+                    }
                     visitor.visit::<Wide<$avx512, AVX512_BLOCK>>();
                 }
                 if Isa::Avx2.is_available() {
                     visitor.visit::<$avx2>();
+                    if pairs {
+                        visitor.visit::<$pair2>();
+                    }
                     visitor.visit::<Wide<$avx2, AVX2_BLOCK>>();
                 }
                 visitor.visit::<$float>();
@@ -107,5 +118,5 @@ macro_rules! one_lane {
     };
 }
 
-one_lane!(f64, "f64", F64x8, F64x4);
-one_lane!(f32, "f32", F32x16, F32x8);
+one_lane!(f64, "f64", F64x8, F64x4, Wide<F64x8, 2>, Wide<F64x4, 2>);
+one_lane!(f32, "f32", F32x16, F32x8, F32x16, F32x8);

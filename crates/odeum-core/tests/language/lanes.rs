@@ -163,6 +163,7 @@ fn arithmetic<L: Lanes>(x: &[L::Scalar], y: &[L::Scalar]) {
 fn conform<T: Scalar>() {
     for isa in Isa::available() {
         isa.dispatch::<T, _>(Conformance);
+        isa.dispatch_pair::<T, _>(Conformance);
         isa.dispatch_wide::<T, _>(Conformance);
     }
 }
@@ -191,12 +192,14 @@ impl<T: Scalar> LaneWork<T> for Width {
 #[test]
 fn widths_are_those_of_the_registers() {
     for isa in Isa::available() {
-        let (lanes, block) = match isa {
-            Isa::Avx512 => (8, 32),
-            Isa::Avx2 => (4, 16),
-            Isa::Scalar => (1, 8),
+        let (lanes, pair, block) = match isa {
+            Isa::Avx512 => (8, 16, 32),
+            Isa::Avx2 => (4, 8, 16),
+            Isa::Scalar => (1, 1, 8),
         };
         assert_eq!(isa.dispatch::<f64, _>(Width), lanes);
+        assert_eq!(isa.dispatch_pair::<f64, _>(Width), pair);
+        assert_eq!(isa.dispatch_pair::<f32, _>(Width), isa.dispatch::<f32, _>(Width));
         assert_eq!(isa.dispatch_wide::<f64, _>(Width), block);
     }
 }

@@ -45,8 +45,8 @@ struct Compiled {
     run: unsafe fn(*const ()),
 }
 
-/// Three instruction sets with a pack and a block each, in two precisions.
-const PACKS: usize = 12;
+/// Three instruction sets with a pack and a block each, in two precisions, and pairs of packs of `f64` of two sets.
+const PACKS: usize = 14;
 
 /// The code of all packs. Not generic: here, and nowhere else, it is compiled.
 #[inline(never)]

@@ -11,6 +11,7 @@ pub(crate) mod event;
 pub(crate) mod guard;
 mod inlining;
 mod pack;
+mod pairs;
 mod queue;
 pub(crate) mod ranges;
 mod results;
@@ -81,8 +82,15 @@ pub(crate) fn solve<T: Scalar>(
     let queue = Queue::new(ensemble.len(), threads);
     let results = Results::new(&mut outputs);
     let ranges = system.ranges();
-    let task =
-        Task { ensemble, options, ranges: &ranges, queue: &queue, results: &results, monitor };
+    let task = Task {
+        ensemble,
+        options,
+        ranges: &ranges,
+        threads,
+        queue: &queue,
+        results: &results,
+        monitor,
+    };
     let run = || system.run(cpu.isa, Job::Integrate { method, plan, task: &task });
     if threads == 1 {
         run();
@@ -110,6 +118,7 @@ pub(crate) struct Task<'a, T> {
     options: &'a Options,
     /// Where the model holds.
     ranges: &'a [ValidRange],
+    threads: usize,
     queue: &'a Queue,
     results: &'a Results<T>,
     monitor: &'a Monitor,
@@ -162,7 +171,13 @@ impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLI
 
     fn run(&self, isa: Isa, job: Job<'_, T>) {
         let work = Work::<T, S, INLINED> { system: self.0, job };
-        if S::INTERPRETED { isa.dispatch_wide(work) } else { isa.dispatch(work) }
+        if S::INTERPRETED {
+            isa.dispatch_wide(work)
+        } else if const { S::TABULATED } && pairs::pay(isa, &job, self.0) {
+            isa.dispatch_pair(work)
+        } else {
+            isa.dispatch(work)
+        }
     }
 }
 

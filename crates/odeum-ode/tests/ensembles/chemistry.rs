@@ -4,7 +4,8 @@ use crate::host;
 use odeum_kinetics::{Kinetics, Mechanism, Reactor, read};
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
-    Device, DynSystem, Ensemble, Method, Monitor, Options, Solver, Stats, Status, System, Tolerance,
+    Cpu, Device, DynSystem, Ensemble, Isa, Method, Monitor, Options, Solver, Stats, Status, System,
+    Tolerance,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -76,6 +77,43 @@ fn ignitions_keep_mass_elements_and_amounts() {
                 }
                 let amount: f64 = (0..n).map(|k| end[1 + k] / weights[k]).sum();
                 assert!((end[n + 1] - amount).abs() <= KEPT * amount, "{}", method.name());
+            }
+        }
+    }
+}
+
+/// Large ensembles go over two packs at a time: each reactor ends as it does alone.
+#[test]
+fn many_reactors_end_as_each_alone() {
+    let kinetics = Arc::new(Kinetics::new(&hydrogen()).unwrap());
+    let fuel = kinetics.composition(&[("H2", 1.0)]).unwrap();
+    let air = kinetics.composition(&[("O2", 1.0), ("N2", 3.76)]).unwrap();
+    let reactor = Reactor::constant_pressure(kinetics.clone());
+    const COUNT: usize = 150;
+    let starts: Vec<Vec<f64>> = (0..COUNT)
+        .map(|s| {
+            let y = kinetics.at_equivalence_ratio(0.3 + 0.01 * s as f64, &fuel, &air).unwrap();
+            reactor.state(900.0 + 7.0 * s as f64, 101_325.0, &y).unwrap().0
+        })
+        .collect();
+    let ensemble = |starts: &[Vec<f64>]| {
+        let states = (0..reactor.dim()).flat_map(|i| starts.iter().map(move |y| y[i])).collect();
+        Ensemble::new(reactor.dim(), states, (0.0, 3e-5))
+            .and_then(|e| e.with_shared_params(vec![101_325.0]))
+            .unwrap()
+    };
+    let (together, system) = (ensemble(&starts), DynSystem::from(reactor.clone()));
+    let options = Options::new(Tolerance::new(1e-5, 1e-12));
+    for method in [Method::rodas4(), Method::rodas5p(), Method::dopri5()] {
+        for isa in Isa::available() {
+            let device = Device::Cpu(Cpu { threads: Some(1), isa });
+            let solver = Solver::new(&system, &method, &device, &options).unwrap();
+            let all = solver.solve(&together).unwrap();
+            assert!(all.all_succeeded());
+            for s in [0, 1, 7, 8, 15, 16, 77, COUNT - 1] {
+                let alone = solver.solve(&ensemble(&starts[s..=s])).unwrap();
+                assert_eq!(alone.y(0), all.y(s), "{isa} {}: {s}", method.name());
+                assert_eq!(alone.stats[0], all.stats[s], "{isa} {}: {s}", method.name());
             }
         }
     }
