@@ -1,19 +1,19 @@
 // Explicit Runge-Kutta, several lanes of a warp for every system: for ensembles too small to fill
 // the GPU with one thread per system.
 //
-// The slots of a system fall into groups that are alike: one function of other states and other
-// constants (graph/alike.rs). OD_WIDTH lanes, a power of two, integrate one system, each lane one
+// The slots of a system fall into groups that are isomorphic: one function of other states and other
+// constants (graph/isomorphic.rs). OD_WIDTH lanes, a power of two, integrate one system, each lane one
 // group; all run the same instructions. Lanes meet in shared memory, where each publishes the
 // stage states of its components, and wait for no other warp. Every lane follows the course of
 // its system with the same instructions on the same numbers, so that decisions need no exchange;
 // the error norm is the only sum over lanes, and is taken in the order of the groups. Every
 // expression is that of erk_single.cuh: the two kernels give the same bits.
 //
-// Generated besides what erk.cuh lists: OD_GROUPS, OD_GROUP_SLOTS, OD_WIDTH, OD_PLACES,
-// OD_CONSTANTS, OD_EXCHANGE; od_component_at(q), od_twin_at(q); od_state_at(g, k), the state behind place k of
-// group g; od_constant_at(g, k); and od_rhs over places, parameters and constants.
+// Generated besides what erk.cuh lists: OD_GROUPS, OD_GROUP_SLOTS, OD_WIDTH, OD_OFFSETS,
+// OD_CONSTANTS, OD_EXCHANGE; od_component_at(q), od_paired_at(q); od_state_at(g, k), the state behind offset k of
+// group g; od_constant_at(g, k); and od_rhs over offsets, parameters and constants.
 
-// The places of a group in the published states of its system.
+// The states of a group among the published ones of its system.
 struct OdOffsets {
     const real *values;
     const int *at;
@@ -202,7 +202,8 @@ od_erk_lanes(const OdTask task) {
 #if OD_PROBE
         if (probe_turn) {
             if (probing) c.h = od_first(task, c, od_automatic_step(task, start, step));
-            // Of the systems that waited, the slope has been computed again, to the same bits.
+            // Systems that waited have their slope, too: to the same bits where they had it before; else it counts.
+            else if (OD_FSAL && !have_slope) ++c.nfev;
             have_slope = true;
             probing = false;
             continue;
