@@ -1,7 +1,7 @@
 //! What every method must do on every backend in every precision.
 
 use crate::host;
-use crate::systems::{Fate, Fates, Smooth};
+use crate::systems::{Copies, Fate, Fates, Smooth};
 use odeum_core::Tape;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::method::exponential::Action;
@@ -53,6 +53,8 @@ pub(crate) enum Place {
     Host,
     /// The same with so many threads for each system.
     Groups(usize),
+    /// The same with several lanes of a warp for each system, which is several copies of what the suite has.
+    Lanes,
 }
 
 impl Place {
@@ -62,6 +64,7 @@ impl Place {
             Place::Device(_) | Place::Inlined(_) => None,
             Place::Host => Some(1),
             Place::Groups(width) => Some(*width),
+            Place::Lanes => Some(1),
         }
     }
 }
@@ -73,7 +76,7 @@ impl Subject {
         let krylov =
             matches!(&self.method, Method::Exponential(e) if e.action != Action::Resolvent);
         let slow = match self.place {
-            Place::Groups(_) => true,
+            Place::Groups(_) | Place::Lanes => true,
             Place::Host => krylov,
             Place::Device(_) | Place::Inlined(_) => false,
         };
@@ -102,7 +105,9 @@ impl Subject {
             Place::Device(device) => {
                 erased(DynSystem::new(system), ensemble, method, device, options)
             }
-            Place::Host | Place::Groups(_) => self.on_host(&system, ensemble, method, options),
+            Place::Host | Place::Groups(_) | Place::Lanes => {
+                self.on_host(&system, ensemble, method, options)
+            }
         }
     }
 
@@ -118,7 +123,9 @@ impl Subject {
             Place::Device(device) | Place::Inlined(device) => {
                 erased(Tape::trace(system).into(), ensemble, method, device, options)
             }
-            Place::Host | Place::Groups(_) => self.on_host(system, ensemble, method, options),
+            Place::Host | Place::Groups(_) | Place::Lanes => {
+                self.on_host(system, ensemble, method, options)
+            }
         }
     }
 
@@ -130,9 +137,19 @@ impl Subject {
         options: &Options,
     ) -> Solution<T> {
         let width = self.place.on_host().unwrap_or(1);
-        let devices = Devices::new(vec![host::setup().device()]);
-        let devices = devices.lanes_up_to(0).threads_at_least(width);
-        devices.solve(system, ensemble, method, options, &Monitor::new()).unwrap()
+        let (device, monitor) = (host::setup().device(), Monitor::new());
+        let devices = Devices::new(vec![device.clone()]).threads_at_least(width);
+        if !matches!(self.place, Place::Lanes) {
+            let devices = devices.lanes_up_to(0);
+            return devices.solve(system, ensemble, method, options, &monitor).unwrap();
+        }
+        let (devices, copies) = (devices.lanes_up_to(usize::MAX), Copies(system));
+        let ensemble = copies.ensemble(ensemble);
+        let solution = devices.solve(&copies, &ensemble, method, options, &monitor).unwrap();
+        // Lanes look for no terminal events.
+        let kernel = if options.terminal_event.is_some() { "od_erk" } else { "od_erk_lanes" };
+        assert!(device.launched().iter().all(|launched| launched == kernel));
+        copies.first(solution)
     }
 
     fn smooth<T: Precision>(

@@ -1,6 +1,6 @@
 //! Small systems with known answers, and systems made to fail.
 
-use odeum_ode::{Real, System};
+use odeum_ode::{Ensemble, Real, Scalar, Solution, System};
 
 /// y' = y cos t with y = exp(sin t), beside y' = -2 t y² with y = 1/(1 + t²): smooth, nonlinear,
 /// time-dependent.
@@ -75,5 +75,69 @@ impl System for Fates {
         x = R::select(is(Fate::IsNan), nan, x);
         dydt[0] = x;
         dydt[1] = R::select(is(Fate::Spins), -(spin * y[0]), decay[1]);
+    }
+}
+
+/// So many copies of a system in one, none of which sees another: what a system is integrated as by several lanes of a warp,
+/// which need systems of groups of equations that are one function.
+pub(crate) struct Copies<'a, S>(pub(crate) &'a S);
+
+impl<S: System> Copies<'_, S> {
+    /// As many as make a system that a thread does not keep in its registers, but in its shared memory.
+    pub(crate) fn count(&self) -> usize {
+        20 / self.0.dim()
+    }
+
+    /// An ensemble of copies.
+    pub(crate) fn ensemble<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Ensemble<T> {
+        let spans = (0..ensemble.len()).map(|s| ensemble.span(s)).collect();
+        let states = ensemble.states().repeat(self.count());
+        let mut copies = Ensemble::new(self.dim(), states, ensemble.span(0)).unwrap();
+        copies = match ensemble.shares_params() {
+            true => copies.with_shared_params(ensemble.params().to_vec()).unwrap(),
+            false => copies.with_params(ensemble.params().to_vec()).unwrap(),
+        };
+        if let Some(steps) = ensemble.first_steps() {
+            copies = copies.with_first_steps(steps.to_vec()).unwrap();
+        }
+        copies.with_spans(spans).unwrap()
+    }
+
+    /// The solution of the first copy, which is that of the others.
+    pub(crate) fn first<T: Scalar>(&self, mut solution: Solution<T>) -> Solution<T> {
+        let (dim, copies) = (self.0.dim(), self.count());
+        let one = |rows: &[T]| {
+            let (first, others) = rows.split_at(rows.len() / copies);
+            let bits = |rows: &[T]| rows.iter().map(|y| y.to_f64().to_bits()).collect::<Vec<_>>();
+            let are_same = others.chunks_exact(first.len()).all(|copy| bits(copy) == bits(first));
+            assert!(are_same, "copies of a system differ");
+            first.to_vec()
+        };
+        let of_a_time = solution.states.len();
+        solution.saved = solution.saved.chunks_exact(of_a_time).flat_map(one).collect();
+        solution.states = one(&solution.states);
+        solution.dim = dim;
+        solution
+    }
+}
+
+impl<S: System> System for Copies<'_, S> {
+    fn dim(&self) -> usize {
+        self.count() * self.0.dim()
+    }
+    fn n_params(&self) -> usize {
+        self.0.n_params()
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        let dim = self.0.dim();
+        for (y, dydt) in y.chunks_exact(dim).zip(dydt.chunks_exact_mut(dim)) {
+            self.0.rhs(t, y, p, dydt);
+            // Always true, and costly: what groups are made by keeps the equations of a copy together.
+            let sum = y.iter().fold(R::lit(1.0), |sum, y| sum + y.exp());
+            for slope in dydt {
+                *slope = R::select(sum.gt(R::lit(0.0)), *slope, R::lit(f64::NAN));
+            }
+        }
     }
 }
