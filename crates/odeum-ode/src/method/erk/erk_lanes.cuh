@@ -175,9 +175,7 @@ od_erk_lanes(const OdTask task) {
             }
             OD_LANE_BARRIER();
             od_rhs(od_fma(fraction, step, c.t), OdOffsets{published, at}, p, f);
-            // The slope that a system keeps counts when it is first there, whoever else is in the warp.
-            const bool is_new = OD_FSAL && e == 0 ? !have_slope : !probe_turn;
-            if (is_new || (probe_turn && probing)) ++c.nfev;
+            if (probe_turn ? probing : !(OD_FSAL && e == 0 && have_slope)) ++c.nfev;
 #if OD_PROBE
             if (probe_turn) {
                 od_start_clear(start);
@@ -204,7 +202,8 @@ od_erk_lanes(const OdTask task) {
 #if OD_PROBE
         if (probe_turn) {
             if (probing) c.h = od_first(task, c, od_automatic_step(task, start, step));
-            // So have the systems that waited: to the same bits, where they had it before.
+            // Systems that waited have their slope, too: to the same bits where they had it before; else it counts.
+            else if (OD_FSAL && !have_slope) ++c.nfev;
             have_slope = true;
             probing = false;
             continue;
