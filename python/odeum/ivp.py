@@ -146,6 +146,8 @@ def solve_ivp(
     rows = [np.broadcast_to(column, batch).reshape(-1) for column in columns]
     shared = all(column.ndim == 0 for column in columns)
     given = np.array([column.reshape(()) for column in columns]) if shared else np.array(rows)
+    if t_span is None:
+        raise InputError("t_span", "None", "give start and end: (0.0, 10.0)")
     case = system.case(_options.document(system._usual, t_span, chosen))
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     starts = np.ascontiguousarray(flat.T)
