@@ -1,6 +1,6 @@
 //! The `odeum` command: integrates ensembles of ODE systems, and fields, described in case files.
 //!
-//! A program of its own, and part of the Python package, which calls [`run`] with its arguments.
+//! A program of its own, and part of the Python package, which calls [`run()`] with its arguments.
 
 mod args;
 mod bench;

@@ -1,8 +1,8 @@
 //! `odeum._odeum`: what the Python package calls.
 //!
-//! Arrays come in by the buffer protocol and go out as [`Array`](array::Array)s, which lend their memory by it.
+//! Arrays come in by the buffer protocol and go out as `Array`s, which lend their memory by it.
 //! What computes runs on a thread of its own, with the interpreter free for others, and hears Ctrl-C
-//! ([`watch`]). Whatever is wrong becomes an exception of `odeum.errors`.
+//! (`watch`). Whatever is wrong becomes an exception of `odeum.errors`.
 
 mod array;
 mod buffer;

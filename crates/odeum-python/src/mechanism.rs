@@ -85,7 +85,7 @@ impl Mechanism {
     }
 
     /// A property of M gases of temperatures \[M\], pressures \[M\] and mass fractions [M, species]:
-    /// [M] or, of species or reactions, [M, n].
+    /// \[M\] or, of species or reactions, [M, n].
     fn evaluate(
         &self,
         py: Python<'_>,
