@@ -52,6 +52,16 @@ class EnsembleCase:
             threads=threads,
         )
 
+    def has_systems_of(self, other: EnsembleCase) -> bool:
+        """True where a number means the same system in both, however it is integrated."""
+        sections = all(self.document.get(key) == other.document.get(key) for key in ("system", "ensemble"))
+        names = self.table.keys() == other.table.keys()
+        return (
+            sections
+            and names
+            and all(np.array_equal(self.table[name], other.table[name]) for name in self.table)
+        )
+
     def with_keys(self, changes: Mapping[str, Mapping[str, Any]]) -> EnsembleCase:
         """The same with other keys in some sections; `None` takes a key out."""
         document = copy.deepcopy(self.document)

@@ -81,7 +81,6 @@ class Case:
         states: _Floats,
         params: _Floats,
         span: tuple[float, float],
-        spans: _Floats | None = None,
         progress: _Progress | None = None,
     ) -> tuple[Solution, BaseException | None]: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
@@ -146,9 +146,14 @@ def solve_ivp(
     rows = [np.broadcast_to(column, batch).reshape(-1) for column in columns]
     shared = all(column.ndim == 0 for column in columns)
     given = np.array([column.reshape(()) for column in columns]) if shared else np.array(rows)
+    if options.get("until") is not None:
+        raise InputError("until", "in solve_ivp", "make an odeum.System, and take its solve")
     if t_span is None:
         raise InputError("t_span", "None", "give start and end: (0.0, 10.0)")
     case = system.case(_options.document(system._usual, t_span, chosen))
+    # A retry goes by the case, so it has the systems.
+    names = [*system.states, *system.parameters]
+    case = replace(case, table=dict(zip(names, [*flat.T, *rows], strict=True)))
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     starts = np.ascontiguousarray(flat.T)
     parts = np.ascontiguousarray(given.reshape(len(columns), -1) if columns else np.empty((0, 1)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from odeum import _nvrtc, _odeum
+from odeum import _nvrtc, _odeum, _options
 from odeum._case import Document, EnsembleCase, solve
 from odeum._progress import Progress
 from odeum.errors import InputError
@@ -39,7 +39,7 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
         raise InputError("path", "a case of fields", "open it by odeum.Simulation.from_case")
     if str(document.get("run", {}).get("device", "cpu")).startswith("cuda"):
         _nvrtc.load()
-    opened = _odeum.Case.read(path, threads)
+    opened = _odeum.Case.read(path, _options.threads({"threads": threads}))
     case = EnsembleCase(document, str(Path(path).resolve().parent))
     return solve(case, opened, progress=progress)
 

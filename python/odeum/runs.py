@@ -120,7 +120,9 @@ class Runs:
         for name, size in (("relative", relative), ("absolute", absolute)):
             if size is not None:
                 entry[name] = number(f"perturb.{name}", size)
-        kept = self._seed if seed is None else int(seed)
+        kept = self._seed if seed is None else seed
+        if not isinstance(kept, int) or isinstance(kept, bool) or kept < 0:
+            raise InputError("seed", repr(kept), "give a whole number, zero or more")
         return self._with(_perturb=[*self._perturb, entry], _seed=kept)
 
     def __mul__(self, copies: int) -> Runs:

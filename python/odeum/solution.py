@@ -98,14 +98,14 @@ class Solution:
         if not parts:
             raise InputError("solutions", "none", "give one at least")
         first = parts[0]
-        for part in parts[1:]:
-            same = part.state_names == first.state_names and np.array_equal(part.save_times, first.save_times)
-            if not same:
-                raise InputError("solutions", "other states or save times", "join parts of one ensemble")
-        if all(part._systems is not None for part in parts):
-            systems = np.concatenate([part._systems for part in parts])
-        else:
-            systems = None
+        for k, part in enumerate(parts):
+            if part._systems is None:
+                raise InputError(f"solutions[{k}]", "a whole ensemble", "join solutions of `Runs.split`")
+            if not part._case.has_systems_of(first._case):
+                raise InputError(f"solutions[{k}]", "another ensemble", "join parts of one ensemble")
+            if not np.array_equal(part.save_times, first.save_times):
+                raise InputError(f"solutions[{k}]", "other save times", "join parts with the same save times")
+        systems = np.concatenate([part._systems for part in parts if part._systems is not None])
         joined = copy.copy(first)
         joined._systems = systems
         for name in ("states", "saved_states", "_t", "_status", "_n_saved"):

@@ -125,7 +125,7 @@ class System:
                 self._opened.pop(next(iter(self._opened)), None)
         self._opened[key] = opened
         with told(progress, states.shape[1], "systems") as tell:
-            raw, raised = opened.solve_arrays(states, params, span, None, tell)
+            raw, raised = opened.solve_arrays(states, params, span, tell)
         return finished(case, self.title, self.states, axes, raw, raised)
 
     @classmethod

@@ -82,6 +82,21 @@ def test_every_way_to_an_answer_gives_the_same_bits():
     np.testing.assert_array_equal(system(mu=mu).solve((0, 6)).y, whole.y)
 
 
+def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
+    runs = van_der_pol()(mu=[1.0, 900.0, 1.0, 1000.0])
+    parts = [part.solve((0, 5), max_steps=200) for part in runs.split(2)]
+    joined = od.concat(parts)
+    assert joined.failed.tolist() == [False, True, False, True]
+    again = joined.retry(method="radau", max_steps=100_000)
+    wanted = runs.solve((0, 5), method="radau", max_steps=100_000)
+    np.testing.assert_array_equal(again.y[[1, 3]], wanted.y[[1, 3]])
+    assert od.concat([parts[0].retry(method="radau"), parts[1]]).failed.sum() == 1
+    other = van_der_pol()(mu=[2.0, 900.0, 1.0, 1000.0]).split(2)[1].solve((0, 5))
+    for wrong, found in [([parts[0], other], "another ensemble"), ([wanted], "a whole ensemble")]:
+        with pytest.raises(od.InputError, match=found):
+            od.concat(wrong)
+
+
 def test_perturbations_depend_on_seed_and_number_alone():
     runs = (van_der_pol() * 100).perturb("states", relative=1e-2, seed=3)
     solution = runs.solve((0, 1))
@@ -262,6 +277,8 @@ def test_other_threads_run_while_systems_are_integrated():
         (lambda s: od.System.from_text({"x": "-x"}, states=[1.0]), "states", "names"),
         (lambda s: od.System.problem("lorentz"), "problem", "lorenz"),
         (lambda s: od.run("nowhere.toml"), "", "nowhere.toml"),
+        (lambda s: s.perturb("x", relative=0.1, seed="one"), "seed", "whole number"),
+        (lambda s: od.run("nowhere.toml", threads=-1), "threads", "one or more"),
         (lambda s: od.concat([]), "solutions", "one at least"),
     ],
 )

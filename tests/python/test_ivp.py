@@ -57,6 +57,19 @@ def test_a_failure_is_no_exception_and_no_number():
     assert np.isnan(result.y[1, 0, -1]) and result.y[0, 0, -1] == pytest.approx(0.125, rel=1e-4)
 
 
+def test_failed_systems_are_tried_again_from_their_own_start():
+    y0, mu = [[2.0, 0.0], [0.5, 0.1], [-1.0, 0.3]], [1.0, 800.0, 900.0]
+    result = od.solve_ivp(van_der_pol, (0, 5), y0, args=(mu,), max_steps=200)
+    assert result.success.tolist() == [True, False, False]
+    again = result.solution.retry(method="radau", max_steps=100_000)
+    wanted = od.solve_ivp(van_der_pol, (0, 5), y0[1:], "Radau", args=(mu[1:],), max_steps=100_000)
+    assert again.success.all()
+    np.testing.assert_array_equal(again.y[1:], wanted.y[:, :, -1])
+    shared = od.solve_ivp(van_der_pol, (0, 5), y0[1:], args=(800.0,), max_steps=200).solution
+    assert shared.failed.all()
+    np.testing.assert_array_equal(shared.retry(method="radau", max_steps=100_000).y[0], wanted.y[0, :, -1])
+
+
 def test_what_a_function_reads_beside_its_arguments_is_read_in_every_call():
     rate = {"k": 1.0}
 
@@ -118,6 +131,7 @@ def test_systems_from_functions_text_and_sympy_agree():
         ({"fun": od.System.from_text({"x": "-x"}, states={"x": 1.0})}, "y0", "1 states"),
         ({"t_span": (0.0,)}, "span", "start and end"),
         ({"rtol": 0}, "rtol", ""),
+        ({"until": {"y0": {"falls_to": 0.0}}}, "until", "System"),
     ],
 )
 def test_bad_arguments(arguments, field, remedy):

@@ -155,23 +155,18 @@ impl Case {
     }
 
     /// Integrates systems of the caller, by the method and the options of the case: initial states [n, M],
-    /// parameters [m, M] or [m, 1], over one span or those of the systems [M, 2]. Arrays in C order.
-    #[pyo3(signature = (states, params, span, spans = None, progress = None))]
+    /// parameters [m, M] or [m, 1], over one span. Arrays in C order.
+    #[pyo3(signature = (states, params, span, progress = None))]
     fn solve_arrays(
         &self,
         py: Python<'_>,
         states: PyBuffer<f64>,
         params: PyBuffer<f64>,
         span: (f64, f64),
-        spans: Option<PyBuffer<f64>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
-        let given = Arrays {
-            states: numbers(py, &states)?,
-            params: numbers(py, &params)?,
-            span,
-            spans: spans.map(|spans| numbers(py, &spans)).transpose()?,
-        };
+        let (states, params) = (numbers(py, &states)?, numbers(py, &params)?);
+        let given = Arrays { states, params, span };
         match self.case.run.precision {
             Precision::F64 => self.run_arrays::<f64>(py, given, progress),
             Precision::F32 => self.run_arrays::<f32>(py, given, progress),
@@ -184,7 +179,6 @@ struct Arrays {
     states: Vec<f64>,
     params: Vec<f64>,
     span: (f64, f64),
-    spans: Option<Vec<f64>>,
 }
 
 impl Arrays {
@@ -192,15 +186,9 @@ impl Arrays {
         let made = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
         let shared = self.params.len() == model.param_names.len();
         let ensemble = Ensemble::new(model.dim(), made(self.states), self.span)?;
-        let ensemble = match shared {
-            true => ensemble.with_shared_params(made(self.params))?,
-            false => ensemble.with_params(made(self.params))?,
-        };
-        match self.spans {
-            None => Ok(ensemble),
-            Some(spans) => {
-                ensemble.with_spans(spans.chunks_exact(2).map(|span| (span[0], span[1])).collect())
-            }
+        match shared {
+            true => ensemble.with_shared_params(made(self.params)),
+            false => ensemble.with_params(made(self.params)),
         }
     }
 }
@@ -233,10 +221,7 @@ impl Case {
             let ensemble = plan.members.ensemble::<T>(systems, plan.threads())?;
             solver.solve_monitored(&ensemble, &monitor)
         };
-        let (solution, raised) = watch(py, &monitor, progress, work)?;
-        let solution = solution.map_err(|error| raise(py, error))?;
-        let raised = raised.map(|error| error.into_value(py).into_any());
-        Ok((Solution::new(py, solution)?, raised))
+        watched(py, &monitor, progress, work)
     }
 
     fn run_arrays<T: Compiled + Element>(
@@ -254,10 +239,7 @@ impl Case {
         };
         let monitor = Monitor::new();
         let work = || solver.solve_monitored(&given.ensemble::<T>(&self.case.model)?, &monitor);
-        let (solution, raised) = watch(py, &monitor, progress, work)?;
-        let solution = solution.map_err(|error| raise(py, error))?;
-        let raised = raised.map(|error| error.into_value(py).into_any());
-        Ok((Solution::new(py, solution)?, raised))
+        watched(py, &monitor, progress, work)
     }
 
     /// What is found of the system once, for every run.
@@ -274,4 +256,17 @@ impl Case {
         let solver = Solver::new(rhs, method, &device, &plan.options)?;
         Ok(self.solver.get_or_init(|| solver))
     }
+}
+
+/// Integrates on a thread of its own; what was raised meanwhile comes back beside the solution.
+fn watched<T: Compiled + Element>(
+    py: Python<'_>,
+    monitor: &Monitor,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce() -> Result<odeum_ode::Solution<T>, odeum_ode::Error> + Send,
+) -> PyResult<(Solution, Option<Py<PyAny>>)> {
+    let (solution, raised) = watch(py, monitor, progress, work)?;
+    let solution = solution.map_err(|error| raise(py, error))?;
+    let raised = raised.map(|error| error.into_value(py).into_any());
+    Ok((Solution::new(py, solution)?, raised))
 }

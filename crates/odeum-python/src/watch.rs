@@ -29,11 +29,13 @@ pub(crate) fn watch<R: Send>(
     };
     thread::scope(|scope| {
         let (send, receive) = sync_channel(1);
-        scope.spawn(move || {
+        let work = move || {
             // A panic is a defect of ours; the interpreter lives on.
             let done = catch_unwind(AssertUnwindSafe(work));
             let _ = send.send(done);
-        });
+        };
+        let thread = thread::Builder::new().spawn_scoped(scope, work);
+        thread.map_err(|error| PyRuntimeError::new_err(format!("no thread: {error}")))?;
         attend(py, receive, || monitor.stop(), tell)
     })
 }
