@@ -258,6 +258,9 @@ pub(crate) struct BenchArgs {
     /// react), tolerances, sizes, orders, jacobians, convergence, and on GPUs parts (of a step)
     #[arg(long, value_name = "PART,…", value_delimiter = ',')]
     pub(crate) parts: Vec<String>,
+    /// Only these methods in the studies `chemistry` and `ethanol`, separated by commas: rodas4, radau…
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
     /// Draw the rows of this study's JSON documents too: those of another device, say; of a mechanism's
     /// studies without --mechanism these alone
     #[arg(long, value_name = "FILE.json,…", value_delimiter = ',', requires = "plot")]

@@ -14,6 +14,7 @@ pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {
         ("--include", !args.beside.include.is_empty()),
         ("--states", args.states.is_some()),
         ("--parts", !args.parts.is_empty()),
+        ("--methods", !args.methods.is_empty()),
     ];
     let help = "these belong to `odeum bench chemistry` and `odeum bench ethanol`; leave them out";
     refuse(args, &given, help)
@@ -45,6 +46,7 @@ pub(super) fn of_drawings(args: &BenchArgs) -> Result<(), Finding> {
     let given = [
         ("--states", args.states.is_some()),
         ("--parts", !args.parts.is_empty()),
+        ("--methods", !args.methods.is_empty()),
         ("--systems", !args.systems.is_empty()),
         ("--json", args.json.is_some()),
         ("--device", args.place.device.is_some()),

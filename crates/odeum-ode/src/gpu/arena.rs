@@ -131,6 +131,8 @@ impl Offsets {
             atol: at(self.atol) as *const T,
             first_steps: self.first_steps.map_or(std::ptr::null(), |offset| at(offset) as *const T),
             levels: self.levels.map_or(std::ptr::null(), |offset| at(offset) as *const T),
+            // Of the session: see `Order`.
+            order: std::ptr::null(),
             end_states: at(self.end_states) as *mut T,
             end_times: at(self.end_times) as *mut T,
             end_steps: self.end_steps.map_or(std::ptr::null_mut(), |offset| at(offset) as *mut T),

@@ -17,6 +17,7 @@ mod kept;
 mod lane;
 mod launch;
 mod layout;
+mod order;
 mod parts;
 mod plan;
 mod published;

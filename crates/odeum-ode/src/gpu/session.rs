@@ -4,12 +4,14 @@ use super::arena::{Offsets, Shape, Work};
 use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::launch;
+use super::order::Order;
 use super::run::Ready;
 use super::source::Traits;
 use super::system::DeviceSystem;
 use super::task::{self, Lists, Task};
 use crate::ensemble::{Ensemble, check_shape, check_span};
 use crate::method::Method;
+use crate::method::device::Storage;
 use crate::options::Options;
 use crate::solution::Solution;
 use crate::stats::Stats;
@@ -24,6 +26,9 @@ use std::sync::Arc;
 /// With [`Options::warm_start`] every system begins an advance with the step size with which it
 /// ended the one before. A system that failed stands at its last accepted state and is advanced
 /// from there like the others: look at [`statuses`](Session::statuses) after each advance.
+///
+/// From the second advance on the systems that cost most in the one before begin first, where not all of them fit on the GPU at
+/// once; their results are the same in any order.
 pub struct Session<T, D: Device = Gpu> {
     kept: Arc<Kept<D>>,
     ready: Ready<D>,
@@ -32,6 +37,10 @@ pub struct Session<T, D: Device = Gpu> {
     offsets: Offsets,
     /// Step sizes, where they are kept \[M\].
     steps: Option<D::Memory>,
+    /// Since the second advance.
+    order: Option<Order<D>>,
+    /// There was an advance: what systems cost is known.
+    advanced: bool,
     dim: usize,
     systems: usize,
     /// Counts of a system.
@@ -148,6 +157,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
             lane: Some(lane),
             offsets,
             steps,
+            order: None,
+            advanced: false,
             dim: ensemble.dim(),
             systems: ensemble.len(),
             n_counts,
@@ -172,17 +183,46 @@ impl<T: Scalar, D: Device> Session<T, D> {
             arrays.end_steps = steps.address() as *mut T;
         }
         let systems = self.systems;
+        let orders = self.advanced && queues(&self.kept, &self.ready, systems);
+        if orders && self.order.is_none() {
+            self.order = Some(Order::new(&self.kept.device, systems, self.n_counts)?);
+        }
+        let order = self.order.as_mut().filter(|_| orders);
+        if let Some(order) = &order {
+            arrays.order = order.address() as *const u32;
+        }
         let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
         let counters = self.offsets.next..self.offsets.results;
         // SAFETY: the arena lives as long as the session.
         unsafe { lane.stream.set_bytes(&mut lane.arena.device, counters, 0)? };
         lane.stream.record_time(1)?;
+        if let Some(order) = order {
+            // SAFETY: the counts lie in the arena, which lives as long as the session, and so does the order.
+            unsafe { order.sort(&lane.stream, arrays.stats as u64)? };
+        }
         let Ready { kernel, loaded } = &self.ready;
         // SAFETY: the arena and the step sizes live as long as the session, which waits here.
         unsafe { launch(&self.kept, loaded, &kernel.layout, 1, &task, lane)? };
         lane.stream.record_time(2)?;
         lane.stream.wait()?;
+        self.advanced = true;
         lane.stream.elapsed_ms(1, 2)
+    }
+
+    /// Other states for all systems, component-major \[n × M\]; statuses, costs and step sizes stay.
+    ///
+    /// # Errors
+    /// Another number of values, or a driver that fails.
+    pub fn set_states(&mut self, states: &[T]) -> Result<(), Error> {
+        let wanted = self.dim * self.systems;
+        if states.len() != wanted {
+            let remedy = format!("give {} × {} = {wanted} values", self.dim, self.systems);
+            return Err(Error::input("states", states.len(), remedy));
+        }
+        let Some(lane) = &mut self.lane else { return Ok(()) };
+        lane.arena.values(self.offsets.states, wanted).copy_from_slice(states);
+        lane.upload(self.offsets.states..self.offsets.states + size_of_val(states))?;
+        lane.stream.wait()
     }
 
     /// Downloads part of the arena.
@@ -236,6 +276,13 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let counts: Vec<u32> = self.get(self.offsets.stats, self.n_counts * self.systems)?;
         Ok(counts.chunks_exact(self.n_counts).map(task::stats).collect())
     }
+}
+
+/// Whether systems wait for others: the order in which they begin then decides when the last one ends.
+fn queues<D: Device>(kept: &Kept<D>, ready: &Ready<D>, systems: usize) -> bool {
+    let layout = &ready.kernel.layout;
+    let held = kept.limits.multiprocessors * ready.loaded.resident * (layout.block / layout.width);
+    layout.storage != Storage::Lanes && systems > held
 }
 
 impl<T, D: Device> Drop for Session<T, D> {

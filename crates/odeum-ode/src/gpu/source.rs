@@ -139,9 +139,14 @@ pub(super) fn head(
     text.define("OD_IN_SHARED", i32::from(layout.storage == Storage::Shared));
     text.define("OD_UNROLLED_COMPONENTS", unrolled_components(layout));
     constants(text);
+    counts(text, traits.n_counts);
+}
+
+/// What is counted of a system.
+pub(super) fn counts(text: &mut Text, n_counts: usize) {
     // Written at once, sixteen bytes each time.
-    let counts = Stats::NAMES[..traits.n_counts].join(", ");
-    text.line(format_args!("struct alignas(16) OdStats {{ unsigned {counts}; }};"));
+    let names = Stats::NAMES[..n_counts].join(", ");
+    text.line(format_args!("struct alignas(16) OdStats {{ unsigned {names}; }};"));
 }
 
 /// Components up to which loops over all of them are unrolled in a thread. What lies in local memory anyway gains
@@ -188,11 +193,16 @@ fn upper_case(status: Status) -> String {
     name
 }
 
-/// Headers of every kernel.
-pub(super) fn common(text: &mut Text, traits: &Traits) {
+/// What a GPU's compiler spells otherwise than that of the host device.
+pub(super) fn compiler(text: &mut Text) {
     text.line("#ifdef __CUDACC__");
     text.line(CUDA);
     text.line("#endif");
+}
+
+/// Headers of every kernel.
+pub(super) fn common(text: &mut Text, traits: &Traits) {
+    compiler(text);
     for header in COMMON {
         text.line(header);
     }

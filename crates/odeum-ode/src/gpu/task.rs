@@ -43,6 +43,7 @@ pub(crate) struct Arrays<T> {
     pub(crate) atol: *const T,
     pub(crate) first_steps: *const T,
     pub(crate) levels: *const T,
+    pub(crate) order: *const u32,
     pub(crate) end_states: *mut T,
     pub(crate) end_times: *mut T,
     pub(crate) end_steps: *mut T,

@@ -112,19 +112,29 @@ fn sessions_advance_as_one_run_in_pieces() {
         return;
     }
     const PIECES: u32 = 5;
-    let ensemble = ensemble(70, 1.0);
-    let devices = Devices::new(vec![host::setup().device()]);
+    // Of the second ensemble some systems wait for others: the costly ones begin first.
+    for (count, sorts) in [(70, 0), (2500, PIECES as usize - 1)] {
+        let host = host::setup().multiprocessors(1).device();
+        sessions_advance(&ensemble(count, 1.0), &Devices::new(vec![host.clone()]), PIECES);
+        let launched = host.launched();
+        let of_sorts = launched.iter().filter(|name| *name == "od_place_systems").count();
+        // Of two sessions; one of them advances once more.
+        assert_eq!(of_sorts, sorts.min(1) + 2 * sorts, "{count} systems");
+    }
+}
+
+fn sessions_advance(ensemble: &Ensemble<f64>, devices: &Devices<Host>, pieces: u32) {
     let cold = Options::new(Tolerance::new(1e-6, 1e-8)).first_step(FirstStep::Fraction(0.25));
     // Controllers with a memory forget it from one advance to the next.
     let method = Method::rkck().with_controller(Controller::integral());
     for options in [cold.clone(), cold.warm_start()] {
-        let whole = options.clone().segments(PIECES);
+        let whole = options.clone().segments(pieces);
         let monitor = Monitor::new();
-        let wanted = devices.solve(&Lorenz, &ensemble, &method, &whole, &monitor).unwrap();
-        let mut session = devices.session(&Lorenz, &ensemble, &method, &options).unwrap();
+        let wanted = devices.solve(&Lorenz, ensemble, &method, &whole, &monitor).unwrap();
+        let mut session = devices.session(&Lorenz, ensemble, &method, &options).unwrap();
         let mut steps = vec![0; ensemble.len()];
-        for piece in 0..PIECES {
-            let at = |piece: u32| f64::from(piece) / f64::from(PIECES);
+        for piece in 0..pieces {
+            let at = |piece: u32| f64::from(piece) / f64::from(pieces);
             session.advance((at(piece), at(piece + 1))).unwrap();
             assert!(session.statuses().unwrap().iter().all(|status| status.is_success()));
             for (sum, stats) in steps.iter_mut().zip(session.stats().unwrap()) {
@@ -135,6 +145,17 @@ fn sessions_advance_as_one_run_in_pieces() {
         let bits = |y: &[f64]| -> Vec<u64> { y.iter().map(|y| y.to_bits()).collect() };
         assert_eq!(bits(&found), bits(&wanted.states), "warm start {}", options.warm_start);
         assert!(wanted.stats.iter().map(|stats| stats.steps).eq(steps));
+        if !options.warm_start {
+            // From the start again, to where its first advance ended.
+            let once = devices.session(&Lorenz, ensemble, &method, &options);
+            let mut once = once.unwrap();
+            let span = (0.0, 1.0 / f64::from(pieces));
+            once.advance(span).unwrap();
+            session.set_states(ensemble.states()).unwrap();
+            session.advance(span).unwrap();
+            assert_eq!(bits(&session.states().unwrap()), bits(&once.states().unwrap()));
+            assert!(session.set_states(&[1.0]).unwrap_err().to_string().contains("states"));
+        }
         drop(session);
         assert!(devices.idle_lanes() > 0);
     }

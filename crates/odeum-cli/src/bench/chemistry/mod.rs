@@ -76,6 +76,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
     let along_ignition = args.name == "ethanol";
     // On a GPU the states are repeated up to the numbers of systems.
     let on_gpu = matches!(args.place.device, Some(Device::Cuda(_)));
+    known_methods(&args.methods, along_ignition).map_err(bad)?;
     let parts = chosen(&Part::of(along_ignition, on_gpu), &args.parts).map_err(bad)?;
     let saved = match &args.states {
         Some(path) => Some(Database::read(path, &kinetics).map_err(bad)?),
@@ -130,7 +131,7 @@ fn measure(
     let quiet = super::is_to_stdout(args);
     let mut rows = Vec::new();
     for &dt in steps {
-        let study = Study::new(reactor, states, dt, pieces)?;
+        let study = Study::new(reactor, states, (dt, pieces), &args.methods)?;
         for &part in parts {
             if !part.is_over(dt) {
                 continue;
@@ -139,7 +140,7 @@ fn measure(
             let mut study = &study;
             if part == Part::Reactive {
                 of_reactive = states.reactive(reactor)?;
-                own = Study::new(reactor, &of_reactive, dt, pieces)?;
+                own = Study::new(reactor, &of_reactive, (dt, pieces), &args.methods)?;
                 study = &own;
             }
             let found = match &args.place.device {
@@ -156,6 +157,17 @@ fn measure(
         }
     }
     Ok(rows)
+}
+
+/// Refuses methods that the study does not have.
+fn known_methods(named: &[String], along_ignition: bool) -> Result<(), Finding> {
+    let methods = runs::methods(along_ignition);
+    let known: Vec<&str> = methods.iter().map(odeum_ode::Method::name).collect();
+    match named.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Finding::error(format!("the study has no method `{name}`"))
+            .help(format!("its methods are {}", known.join(", ")))),
+    }
 }
 
 /// The parts that are named, or all.

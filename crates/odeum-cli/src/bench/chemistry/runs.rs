@@ -39,6 +39,8 @@ pub(super) enum Place {
     Cpu { threads: usize, isa: Isa },
     /// The GPU of this number: the kernel, over states that are there already.
     Kernel(usize),
+    /// The same a second time: the session knows what each system cost.
+    Again(usize),
     /// The same from arrays of the host to arrays of the host.
     Arrays(usize),
 }
@@ -56,14 +58,16 @@ impl Place {
     pub(super) fn device(self) -> Device {
         match self {
             Place::Cpu { threads, isa } => Device::Cpu(Cpu { threads: Some(threads), isa }),
-            Place::Kernel(ordinal) | Place::Arrays(ordinal) => Device::cuda(ordinal),
+            Place::Kernel(ordinal) | Place::Again(ordinal) | Place::Arrays(ordinal) => {
+                Device::cuda(ordinal)
+            }
         }
     }
 
     pub(super) fn threads(self) -> usize {
         match self {
             Place::Cpu { threads, .. } => threads,
-            Place::Kernel(_) | Place::Arrays(_) => 1,
+            Place::Kernel(_) | Place::Again(_) | Place::Arrays(_) => 1,
         }
     }
 
@@ -72,6 +76,7 @@ impl Place {
             Place::Cpu { isa: Isa::Scalar, .. } => "scalar",
             Place::Cpu { .. } => "lanes",
             Place::Kernel(_) => "cuda kernel",
+            Place::Again(_) => "cuda kernel, again",
             Place::Arrays(_) => "cuda",
         }
     }
@@ -106,6 +111,23 @@ impl Run {
 /// Whether a method takes far too many steps: RKC is of order 2.
 fn is_too_tight(method: &Method, rtol: f64) -> bool {
     rtol < 1e-7 && matches!(method, Method::Rkc(_))
+}
+
+/// The methods of a study.
+pub(super) fn methods(along_ignition: bool) -> Vec<Method> {
+    let mut methods = vec![
+        Method::rodas3(),
+        Method::rodas4(),
+        Method::rodas5p(),
+        Method::ros34pw2(),
+        Method::radau(),
+        Method::exp4(),
+        Method::exprb43(),
+    ];
+    if along_ignition {
+        methods.insert(0, Method::rkc());
+    }
+    methods
 }
 
 impl Study<'_> {
@@ -143,19 +165,14 @@ impl Study<'_> {
 
     /// The methods that suit these reactors.
     fn methods(&self) -> Vec<Method> {
-        let mut methods = vec![
-            Method::rodas3(),
-            Method::rodas4(),
-            Method::rodas5p(),
-            Method::ros34pw2(),
-            Method::radau(),
-            Method::exp4(),
-            Method::exprb43(),
-        ];
-        if self.is_along_ignition() {
-            methods.insert(0, Method::rkc());
-        }
-        methods
+        methods(self.is_along_ignition())
+    }
+
+    /// Those of the methods that were asked for.
+    pub(super) fn asked(&self, mut runs: Vec<Run>) -> Vec<Run> {
+        let is_asked = |run: &Run| self.asked.iter().any(|name| name == run.method.name());
+        runs.retain(|run| self.asked.is_empty() || is_asked(run));
+        runs
     }
 
     /// The runs of a part on the processor.
@@ -233,6 +250,9 @@ impl Study<'_> {
                 runs.extend([best(), Run { place: processor, ..best() }]);
                 for method in self.methods() {
                     runs.extend([usual(method.clone()), usual(method).whole()]);
+                }
+                for method in [Method::rodas4(), Method::radau()] {
+                    runs.push(Run { place: Place::Again(ordinal), ..usual(method).whole() });
                 }
                 runs.push(Run { place: Place::Arrays(ordinal), ..usual(Method::rodas4()) });
             }

@@ -106,8 +106,9 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
     for (;;) {
         if (!busy) {
-            const unsigned s = od_group_take(g, task.next);
-            if (s >= task.n_systems) break;
+            const unsigned k = od_group_take(g, task.next);
+            if (k >= task.n_systems) break;
+            const unsigned s = od_in_order(task, k);
             od_read(task, x, memory, s);
             od_load(task, c, s, save);
             method.begin();

@@ -9,6 +9,7 @@ struct OdTask {
     const real *atol;           // absolute tolerances [n], where they differ (OD_ATOL_EACH)
     const real *first_steps;    // sizes of first steps [stride], zero or null: as first_step says
     const real *levels;         // of the terminal event [stride]; null: event_level for all
+    const unsigned *order;      // systems in the order of the queue [n_systems]; null: as they lie
     real *end_states;           // [n x stride]
     real *end_times;            // [stride]
     real *end_steps;            // step size that would have come next [stride]; may be null
@@ -42,6 +43,9 @@ struct OdTask {
 
 // Flags: OD_FLAG_WARM, keep step size and history over segments; OD_FLAG_FRACTION, first_step is a fraction
 // of the piece.
+
+// The system that the queue hands out as number k.
+OD_FN unsigned od_in_order(const OdTask &task, unsigned k) { return task.order ? __ldg(task.order + k) : k; }
 
 // Parameters of one system: in registers when they are few, else read where they are.
 #if OD_SHARED_PARAMS

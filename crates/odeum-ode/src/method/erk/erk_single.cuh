@@ -227,8 +227,9 @@ od_erk(const OdTask task) {
     // counts and od_proceed ends a system at max_steps.
     for (;;) {
         if (!busy) {
-            const unsigned s = atomicAdd(task.next, 1u);
-            if (s >= task.n_systems) break;
+            const unsigned k = atomicAdd(task.next, 1u);
+            if (k >= task.n_systems) break;
+            const unsigned s = od_in_order(task, k);
             p = od_params(task, s);
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) y[i] = task.states[(size_t)i * task.stride + s];

@@ -151,8 +151,9 @@ od_rkc(const OdTask task) {
     // ends a system at max_steps.
     for (;;) {
         if (!busy) {
-            const unsigned s = atomicAdd(task.next, 1u);
-            if (s >= task.n_systems) break;
+            const unsigned k = atomicAdd(task.next, 1u);
+            if (k >= task.n_systems) break;
+            const unsigned s = od_in_order(task, k);
             p = od_params(task, s);
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) {
