@@ -20,8 +20,8 @@ pub(crate) struct Row {
     /// Part of the study.
     pub(crate) part: Cow<'static, str>,
     pub(crate) method: String,
-    /// `scalar`, `lanes`, `cuda kernel` (over resident states; `again`: with the costs of the call before known) or `cuda` (from arrays to arrays of the host); of a part of
-    /// a step its name.
+    /// `scalar`, `lanes`, `cuda kernel` (over resident states; `again`: with the costs of the call before known) or `cuda` (from
+    /// arrays to arrays of the host); of a part of a step its name.
     pub(crate) variant: Cow<'static, str>,
     pub(crate) device: String,
     pub(crate) precision: Cow<'static, str>,
