@@ -33,7 +33,7 @@ impl Source {
             return Ok(cubin);
         }
         need_compiler("cuda")?;
-        let cubin = translate(&self.kernel, &self.source, &self.arch)?;
+        let cubin = translate(&self.kernel, &self.source, &self.arch)?.1;
         if let Some(key) = self.key() {
             Cache::of_user().put(&key, &cubin);
         }
@@ -105,7 +105,7 @@ fn compiled(kernel: &str, source: &str, arch: &str) -> Result<(Program, String),
     }
 }
 
-fn translate(kernel: &str, source: &str, arch: &str) -> Result<Cubin, Error> {
+fn translate(kernel: &str, source: &str, arch: &str) -> Result<(Program, Cubin), Error> {
     let (program, log) = compiled(kernel, source, arch)?;
     let failed = |e: nvrtc::NvrtcError| refused(kernel, source, e.to_string());
     let mut size = 0;
@@ -116,7 +116,7 @@ fn translate(kernel: &str, source: &str, arch: &str) -> Result<Cubin, Error> {
     unsafe { sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast::<c_char>()) }
         .result()
         .map_err(failed)?;
-    Ok(Cubin { code, log })
+    Ok((program, Cubin { code, log }))
 }
 
 fn text_of(bytes: Vec<c_char>) -> String {
@@ -127,27 +127,16 @@ fn text_of(bytes: Vec<c_char>) -> String {
     }
 }
 
-/// Compiles without the cache, for checks: resources, and machine code.
+/// Compiles without the cache, for checks: resources, and the text before machine code (PTX), in which the types
+/// of all operations can be read.
 ///
 /// # Errors
 /// No compiler, or a text that it refuses.
-pub fn check(kernel: &str, source: &str, arch: &str) -> Result<(Resources, Vec<u8>), Error> {
+pub fn check(kernel: &str, source: &str, arch: &str) -> Result<(Resources, String), Error> {
     need_compiler("cuda")?;
-    let cubin = translate(kernel, source, arch)?;
-    Ok((cubin.resources(kernel), cubin.code))
-}
-
-/// The text before machine code (PTX), in which the types of all operations can be read.
-///
-/// # Errors
-/// As [`check`].
-pub fn assembly(kernel: &str, source: &str) -> Result<String, Error> {
-    need_compiler("cuda")?;
-    let program = compiled(kernel, source, "compute_90")?.0;
+    let (program, cubin) = translate(kernel, source, arch)?;
     // SAFETY: the program is compiled.
-    unsafe { nvrtc::get_ptx(program.0) }.map(text_of).map_err(|e| Error::Compile {
-        kernel: kernel.to_owned(),
-        log: e.to_string(),
-        source_text: source.to_owned(),
-    })
+    let assembly = unsafe { nvrtc::get_ptx(program.0) };
+    let assembly = assembly.map_err(|e| refused(kernel, source, e.to_string()))?;
+    Ok((cubin.resources(kernel), text_of(assembly)))
 }

@@ -25,7 +25,7 @@ mod stream;
 mod tensor_map;
 mod text;
 
-pub use compile::{assembly, check};
+pub use compile::check;
 pub use cubin::Resources;
 pub use device::{Device, Kernel, Limits, Pending, argument};
 pub use driver::{DeviceInfo, Gpu, devices};

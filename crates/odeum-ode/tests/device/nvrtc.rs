@@ -1,6 +1,6 @@
 //! Device code through the run-time compiler, with no GPU: shared by the crates with kernels.
 
-use odeum_cuda::{Resources, assembly, check};
+use odeum_cuda::{Resources, check};
 use odeum_ode::Error;
 
 /// True when there is no compiler, which is then said; where there must be one
@@ -14,9 +14,12 @@ pub(crate) fn skipped(error: &Error) -> bool {
     absent
 }
 
+/// A case, a kernel and its text to what machine code for an H200 takes; `None` without a compiler.
+pub(crate) type Check = fn(&str, &str, &str) -> Option<Resources>;
+
 /// What a kernel of machine code for an H200 takes; `None` without a compiler.
 pub(crate) fn resources(case: &str, kernel: &str, source: &str) -> Option<Resources> {
-    resources_on("sm_90a", case, kernel, source)
+    resources_on(H200, case, kernel, source)
 }
 
 /// The same for another architecture.
@@ -26,8 +29,22 @@ pub(crate) fn resources_on(
     kernel: &str,
     source: &str,
 ) -> Option<Resources> {
+    checked(arch, case, kernel, source).map(|(resources, _)| resources)
+}
+
+/// The same for an H200, of a text of single precision, which must contain no double arithmetic.
+pub(crate) fn single(case: &str, kernel: &str, source: &str) -> Option<Resources> {
+    let (resources, assembly) = checked(H200, case, kernel, source)?;
+    let doubles: Vec<_> = assembly.lines().filter(|l| l.contains(".f64")).take(5).collect();
+    assert!(doubles.is_empty(), "{case}, {kernel}: {doubles:#?}");
+    Some(resources)
+}
+
+const H200: &str = "sm_90a";
+
+fn checked(arch: &str, case: &str, kernel: &str, source: &str) -> Option<(Resources, String)> {
     match check(kernel, source, arch) {
-        Ok((resources, _)) => Some(resources),
+        Ok(found) => Some(found),
         Err(error) if skipped(&error) => None,
         Err(error) => panic!("{case}, {arch}: {error}"),
     }
@@ -81,17 +98,4 @@ fn only_a_few_registers_may_differ() {
         assert!(!are_alike(&line(other), &kept), "{other}");
     }
     assert!(!are_alike("", &kept) && !are_alike(&format!("{kept}one more 1 2 3\n"), &kept));
-}
-
-/// A kernel of single precision must contain no double arithmetic; false without a compiler.
-pub(crate) fn assert_no_doubles(case: &str, kernel: &str, source: &str) -> bool {
-    match assembly(kernel, source) {
-        Ok(text) => {
-            let doubles: Vec<_> = text.lines().filter(|l| l.contains(".f64")).take(5).collect();
-            assert!(doubles.is_empty(), "{case}, {kernel}: {doubles:#?}");
-            true
-        }
-        Err(error) if skipped(&error) => false,
-        Err(error) => panic!("{case}: {error}"),
-    }
 }

@@ -277,6 +277,6 @@ fn recorded_kernels_compile() {
     let places = self::places(pollu.jacobian().1.nnz());
     for width in [1, 32] {
         let text = format!("{CUDA}{}", source::<f32>(&pollu, width, &places, false).0);
-        nvrtc::assert_no_doubles("recorded", "od_recorded", &text);
+        nvrtc::single("recorded", "od_recorded", &text);
     }
 }
