@@ -122,7 +122,9 @@ def solve_ivp(
     states = finite("y0", y0)
     if states.ndim == 0 or states.shape[-1] == 0:
         raise InputError("y0", f"an array of shape {states.shape}", "give states [*batch, n]")
-    if isinstance(args, (str, bytes)) or not isinstance(args, (Sequence, np.ndarray)):
+    # A NumPy array of no axis cannot be gone through.
+    has_values = isinstance(args, Sequence) or isinstance(args, np.ndarray) and args.ndim > 0
+    if isinstance(args, (str, bytes)) or not has_values:
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
     parameters = [finite(f"args[{k}]", value) for k, value in enumerate(args)]
     system = _system(fun, states.shape[-1], len(parameters))

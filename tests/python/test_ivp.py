@@ -121,6 +121,7 @@ def test_systems_from_functions_text_and_sympy_agree():
         ({"y0": 1.0}, "y0", "states"),
         ({"y0": ["a", "b"]}, "y0", "real"),
         ({"args": 1.0}, "args", "tuple"),
+        ({"args": np.array(1.0)}, "args", "tuple"),
         ({"args": ([1.0, 2.0],), "y0": np.ones((3, 2))}, "args", "broadcast"),
         ({"args": ()}, "f|fun|args", ""),
         ({"atol": [1e-6] * 3}, "atol", "2"),
