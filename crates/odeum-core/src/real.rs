@@ -132,11 +132,7 @@ pub trait Real:
     #[doc(hidden)]
     #[inline(always)]
     fn outline<W: Outlined>(work: W) {
-        #[inline(never)]
-        fn outlined<W: Outlined>(work: W) {
-            work.run();
-        }
-        outlined(work);
+        work.outlined();
     }
 
     /// The smaller of two; NaN when either is NaN.
@@ -152,11 +148,41 @@ pub trait Real:
 }
 
 /// Work for [`Real::outline`]. A trait rather than a closure, because only a method can be made
-/// to inline.
+/// to inline; and a method for each instruction set rather than a function, because the compiler puts methods
+/// into the code generation unit of the type's module: functions of all works would make one unit, and a change in
+/// one work compile all of them again.
 #[doc(hidden)]
-pub trait Outlined {
+pub trait Outlined: Sized {
     /// Does the work. Must be `#[inline(always)]`.
     fn run(self);
+
+    /// [`run`](Outlined::run) in a function of its own.
+    #[inline(never)]
+    fn outlined(self) {
+        self.run();
+    }
+
+    /// The same compiled for AVX-512.
+    ///
+    /// # Safety
+    /// The processor has the instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    #[inline(never)]
+    unsafe fn outlined_avx512(self) {
+        self.run();
+    }
+
+    /// The same compiled for AVX2 with FMA.
+    ///
+    /// # Safety
+    /// The processor has the instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    #[inline(never)]
+    unsafe fn outlined_avx2(self) {
+        self.run();
+    }
 }
 
 /// Implements [`Real`] for a primitive float by the standard library's functions.

@@ -46,7 +46,7 @@ pack! {
     and(a, b) = _mm256_and_pd(a, b);
     or(a, b) = _mm256_or_pd(a, b);
     not(a) = _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi64x(-1)));
-    outline = super::isa::outlined_avx2;
+    outline = outlined_avx2;
     functions = functions_of_f64;
 }
 
@@ -88,7 +88,7 @@ pack! {
     and(a, b) = _mm256_and_ps(a, b);
     or(a, b) = _mm256_or_ps(a, b);
     not(a) = _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
-    outline = super::isa::outlined_avx2;
+    outline = outlined_avx2;
     functions = functions_of_f32;
 }
 

@@ -40,7 +40,7 @@ pack! {
     and(a, b) = _kand_mask8(a, b);
     or(a, b) = _kor_mask8(a, b);
     not(a) = _knot_mask8(a);
-    outline = super::isa::outlined_avx512;
+    outline = outlined_avx512;
     functions = functions_of_f64;
 }
 
@@ -78,7 +78,7 @@ pack! {
     and(a, b) = _kand_mask16(a, b);
     or(a, b) = _kor_mask16(a, b);
     not(a) = _knot_mask16(a);
-    outline = super::isa::outlined_avx512;
+    outline = outlined_avx512;
     functions = functions_of_f32;
 }
 

@@ -4,8 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Lanes, Scalar};
-#[cfg(target_arch = "x86_64")]
-use crate::real::Outlined;
 
 /// An instruction set the CPU backend has lanes for.
 ///
@@ -162,22 +160,6 @@ fn run_avx512<T: Scalar, L: Lanes<Scalar = T>, W: LaneWork<T>>(work: W) -> W::Ou
 #[target_feature(enable = "avx2,fma")]
 fn run_avx2<T: Scalar, L: Lanes<Scalar = T>, W: LaneWork<T>>(work: W) -> W::Output {
     work.run::<L>()
-}
-
-/// `work` in a function of its own, compiled for AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-#[inline(never)]
-pub(super) fn outlined_avx512<W: Outlined>(work: W) {
-    work.run();
-}
-
-/// `work` in a function of its own, compiled for AVX2 with FMA.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-#[inline(never)]
-pub(super) fn outlined_avx2<W: Outlined>(work: W) {
-    work.run();
 }
 
 impl fmt::Display for Isa {

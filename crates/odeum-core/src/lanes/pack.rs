@@ -43,7 +43,7 @@ macro_rules! pack {
         and($and_a:ident, $and_b:ident) = $and:expr;
         or($or_a:ident, $or_b:ident) = $or:expr;
         not($not_a:ident) = $not:expr;
-        outline = $outline:path;
+        outline = $outline:ident;
         functions = $functions:ident;
     ) => {
         $(#[$doc])*
@@ -105,7 +105,7 @@ macro_rules! pack {
             #[inline(always)]
             fn outline<W: $crate::real::Outlined>(work: W) {
                 // SAFETY: packs exist only where `Isa::dispatch` has checked the processor.
-                unsafe { $outline(work) };
+                unsafe { work.$outline() };
             }
             $functions!();
         }

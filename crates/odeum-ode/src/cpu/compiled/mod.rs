@@ -2,22 +2,27 @@
 //!
 //! It calls a system through a table of functions ([`Equations`]), so nothing in it depends on the type of
 //! the system. It is compiled in this crate, once for each lane pack, and found by the pack when it is
-//! called: generic code that is compiled in other crates holds no copy of it.
+//! called: generic code that is compiled in other crates holds no copy of it. Each family of methods has a module, which
+//! makes it a code generation unit: a change in one leaves what is compiled of the others.
 
-use super::drive::drive;
+mod erk;
+mod exponential;
+mod radau;
+mod rkc;
+mod rosenbrock;
+
+use super::Job;
 use super::inlining::Timing;
-use super::{Job, Task};
-use crate::method::erk::stepper::ErkStepper;
-use crate::method::exponential::stepper::ExponentialStepper;
-use crate::method::linearised::{Linearised, Plan};
-use crate::method::radau::stepper::RadauStepper;
+use crate::method::Method;
 use crate::method::rhs::Equations;
-use crate::method::rkc::stepper::RkcStepper;
-use crate::method::rosenbrock::stepper::RosenbrockStepper;
-use crate::method::{Erk, Exponential, Method, Radau, Rkc, Rosenbrock};
+use erk::ByErk;
+use exponential::ByExponential;
 use odeum_core::lanes::PackVisitor;
 use odeum_core::real::Outlined;
 use odeum_core::{Isa, Lanes, Scalar};
+use radau::ByRadau;
+use rkc::ByRkc;
+use rosenbrock::ByRosenbrock;
 use std::any::TypeId;
 use std::sync::OnceLock;
 
@@ -95,87 +100,6 @@ unsafe fn run_compiled<L: Lanes>(run: *const ()) {
         (Method::Rosenbrock(_) | Method::Radau(_) | Method::Exponential(_), None) => {
             unreachable!("a solver plans for a method that needs a Jacobian")
         }
-    }
-}
-
-struct ByErk<'a, L: Lanes> {
-    method: &'a Erk,
-    equations: &'a dyn Equations<L>,
-    task: &'a Task<'a, L::Scalar>,
-}
-
-impl<L: Lanes> Outlined for ByErk<'_, L> {
-    #[inline(always)]
-    fn run(self) {
-        let ByErk { method, equations, task } = self;
-        let stepper = ErkStepper::new(method, &task.options.tolerance, equations);
-        drive(stepper, method.controller, task);
-    }
-}
-
-struct ByRkc<'a, L: Lanes> {
-    method: &'a Rkc,
-    equations: &'a dyn Equations<L>,
-    task: &'a Task<'a, L::Scalar>,
-}
-
-impl<L: Lanes> Outlined for ByRkc<'_, L> {
-    #[inline(always)]
-    fn run(self) {
-        let ByRkc { method, equations, task } = self;
-        let stepper = RkcStepper::new(method, &task.options.tolerance, equations);
-        drive(stepper, method.controller, task);
-    }
-}
-
-struct ByRosenbrock<'a, L: Lanes> {
-    method: &'a Rosenbrock,
-    equations: &'a dyn Equations<L>,
-    plan: &'a Plan,
-    task: &'a Task<'a, L::Scalar>,
-}
-
-impl<L: Lanes> Outlined for ByRosenbrock<'_, L> {
-    #[inline(always)]
-    fn run(self) {
-        let ByRosenbrock { method, equations, plan, task } = self;
-        let equations = Linearised::new(equations, plan);
-        let stepper = RosenbrockStepper::new(method, &task.options.tolerance, equations);
-        drive(stepper, method.controller, task);
-    }
-}
-
-struct ByRadau<'a, L: Lanes> {
-    method: &'a Radau,
-    equations: &'a dyn Equations<L>,
-    plan: &'a Plan,
-    task: &'a Task<'a, L::Scalar>,
-}
-
-impl<L: Lanes> Outlined for ByRadau<'_, L> {
-    #[inline(always)]
-    fn run(self) {
-        let ByRadau { method, equations, plan, task } = self;
-        let equations = Linearised::new(equations, plan);
-        let stepper = RadauStepper::new(method, &task.options.tolerance, equations);
-        drive(stepper, method.controller, task);
-    }
-}
-
-struct ByExponential<'a, L: Lanes> {
-    method: &'a Exponential,
-    equations: &'a dyn Equations<L>,
-    plan: &'a Plan,
-    task: &'a Task<'a, L::Scalar>,
-}
-
-impl<L: Lanes> Outlined for ByExponential<'_, L> {
-    #[inline(always)]
-    fn run(self) {
-        let ByExponential { method, equations, plan, task } = self;
-        let equations = Linearised::new(equations, plan);
-        let stepper = ExponentialStepper::new(method, &task.options.tolerance, equations);
-        drive(stepper, method.controller, task);
     }
 }
 
