@@ -199,18 +199,26 @@ impl<'a, L: Lanes> Watch<'a, L> {
                 sight.hit |= bit;
                 continue;
             }
-            sight.approaching |= bit;
-            if after >= 0.0 {
+            let aimed = if after >= 0.0 {
                 sight.overshot |= bit;
                 let weighed = before * 0.5_f64.powi(approach.overshoots);
                 approach.overshoots += 1;
                 approach.beyond = Some((t1, after));
-                self.steps[l] = (t1 - t0) * (weighed / (weighed - after));
-            } else if let Some((beyond, excess)) = approach.beyond {
+                (t1 - t0) * (weighed / (weighed - after))
+            } else if let Some((beyond, excess)) =
+                approach.beyond.filter(|(beyond, _)| (beyond - t1).abs() > least)
+            {
                 approach.overshoots = 0;
                 approach.beyond = Some((beyond, 0.5 * excess));
-                self.steps[l] = (beyond - t1) * (after / (after - excess));
-            }
+                (beyond - t1) * (after / (after - excess))
+            } else {
+                // A step from further back, with another error, went past at this time: the event comes later.
+                *approach = Approach::default();
+                continue;
+            };
+            sight.approaching |= bit;
+            // A step that does not move the time finds nothing.
+            self.steps[l] = aimed.abs().max(least).copysign(t1 - t0);
         }
         sight
     }

@@ -41,16 +41,24 @@ fn places() -> Vec<Place> {
 
 fn run(place: Place, method: &Method, systems: usize, options: &Options) -> Solution<f64> {
     let ensemble = Ensemble::repeated(&[0.0, 1.0], systems, (0.0, END)).unwrap();
-    let oscillator = DynSystem::new(Oscillator);
+    solve(place, &DynSystem::new(Oscillator), &ensemble, method, options)
+}
+
+fn solve(
+    place: Place,
+    system: &DynSystem,
+    ensemble: &Ensemble<f64>,
+    method: &Method,
+    options: &Options,
+) -> Solution<f64> {
     match place {
         Place::Processor => {
-            let solver = Solver::new(oscillator, method, &Device::cpu(), options).unwrap();
-            solver.solve(&ensemble).unwrap()
+            let solver = Solver::new(system, method, &Device::cpu(), options).unwrap();
+            solver.solve(ensemble).unwrap()
         }
         Place::Host => {
             let devices = Devices::new(vec![host::setup().device()]);
-            let monitor = Monitor::new();
-            devices.solve_any(&oscillator, &ensemble, method, options, &monitor).unwrap()
+            devices.solve_any(system, ensemble, method, options, &Monitor::new()).unwrap()
         }
     }
 }
@@ -94,6 +102,49 @@ fn falling_and_absent_events() {
             assert_eq!((never.status[0], never.t[0]), (Status::Success, END));
             let plain = run(place, &method, 1, &options);
             assert_eq!(never.y(0), plain.y(0));
+        }
+    }
+}
+
+/// y' = 10⁶ y (1 − y).
+struct Logistic;
+
+impl System for Logistic {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(1e6) * y[0] * (R::lit(1.0) - y[0]);
+    }
+}
+
+/// A long step goes past a level at a time at which shorter ones, with smaller errors, have not come to it: among so many
+/// levels there are such, and such as lie between two times that follow each other.
+#[test]
+fn levels_that_longer_steps_reach_too_early() {
+    for place in places() {
+        // Compilers of kernels take long.
+        let (methods, count) = match place {
+            Place::Processor => (Method::all(), 20_000),
+            Place::Host => (vec![Method::rkc(), Method::radau()], 2_000),
+        };
+        for method in methods {
+            for tol in [1e-1, 1e-2] {
+                // At a tenth an explicit method may stay a tenth below where y goes.
+                let most = if tol > 0.05 && method.jacobian_by().is_none() { 0.8 } else { 0.99 };
+                let fraction = |s: usize| (s as f64 + 0.5) / count as f64;
+                let levels: Vec<f64> = (0..count).map(|s| 0.002 + most * fraction(s)).collect();
+                let tolerance = Tolerance::new(tol, 1e-3 * tol);
+                let options = Options::new(tolerance).max_steps(2_000).end_when_rises(0, levels);
+                let ensemble = Ensemble::repeated(&[1e-3], count, (0.0, 1.0)).unwrap();
+                let logistic = DynSystem::new(Logistic);
+                let found = solve(place, &logistic, &ensemble, &method, &options);
+                let ended = |&status: &Status| status == Status::TerminalEvent;
+                let missed = found.status.iter().position(|status| !ended(status));
+                let what = missed.map(|s| (found.status[s], found.y(s), found.stats[s]));
+                assert_eq!(missed, None, "{} at {tol} on the {place:?}: {what:?}", method.name());
+            }
         }
     }
 }

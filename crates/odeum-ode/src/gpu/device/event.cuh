@@ -111,25 +111,31 @@ OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage,
     }
     if (before >= real(0) || (after < real(0) && !approach.is_past)) return;
     // What rounding makes of the level is no distance.
-    const real size = od_abs(event.level);
-    const real rounding = real(4) * OD_EPSILON * size;
-    const real near = od_larger(OD_EVENT_FRACTION * (task.event_atol + task.rtol * size), rounding);
+    const real level = od_abs(event.level);
+    const real rounding = real(4) * OD_EPSILON * level;
+    const real near = od_larger(OD_EVENT_FRACTION * (task.event_atol + task.rtol * level), rounding);
     const real least = real(4) * OD_EPSILON * od_larger(od_abs(t), od_abs(t_new));
     if (od_abs(after) <= near || (after >= real(0) && od_abs(length) <= least)) {
         sight.hit = true;
         return;
     }
-    sight.approaches = true;
+    real aimed;
     if (after >= real(0)) {
         sight.overshot = true;
         const real weighed = before * approach.weight;
         approach = OdApproach{true, t_new, after, real(0.5) * approach.weight};
-        sight.step = length * (weighed / (weighed - after));
-    } else {
-        sight.step = (approach.beyond - t_new) * (after / (after - approach.excess));
+        aimed = length * (weighed / (weighed - after));
+    } else if (od_abs(approach.beyond - t_new) > least) {
+        aimed = (approach.beyond - t_new) * (after / (after - approach.excess));
         approach.weight = real(1);
         approach.excess = real(0.5) * approach.excess;
+    } else {
+        od_event_forget(event);
+        return;
     }
+    sight.approaches = true;
+    const real size = od_larger(od_abs(aimed), least);
+    sight.step = length < real(0) ? -size : size;
 }
 
 // The next step h, shortened where the system approaches.
