@@ -3,6 +3,7 @@
 //! The driver prepares every GPU that it sees (0.1 s each), and ways into each for many streams. It reads
 //! how much of that is wanted from the environment, when it starts.
 
+use crate::report::{Style, note};
 use odeum_ode::{Cuda, Device};
 
 /// The GPUs that the driver sees.
@@ -12,11 +13,22 @@ const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 /// and copies of all streams of a run go through two as fast.
 const CONNECTIONS: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "2");
 
+/// Takes the device that is worth its while in place of the one that was asked for, says so unless `quiet`, and starts its
+/// driver.
+pub(crate) fn choose(device: &mut Device, worth: Device, quiet: bool) {
+    if *device != worth && !quiet {
+        let head = Style::stderr().bold("note:");
+        note(&format!("{head} {worth} alone is used: it takes less time than to open another GPU"));
+    }
+    *device = worth;
+    start(device);
+}
+
 /// Starts the driver, beside other work, for a run on a device. What goes wrong is told when the device
 /// is used.
 ///
 /// Called before the command has started a thread that reads the environment.
-pub(crate) fn start(device: &Device) {
+fn start(device: &Device) {
     let Device::Cuda(cuda) = device else { return };
     let seen = std::env::var(VISIBLE).ok();
     let visible = visible(cuda, seen.as_deref());

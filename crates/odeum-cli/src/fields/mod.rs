@@ -20,6 +20,7 @@ mod slice;
 mod structure;
 mod surface;
 mod target;
+mod worth;
 mod writer;
 
 pub(crate) use run::{check, run};

@@ -6,7 +6,7 @@ use super::plan::describe;
 use super::progress::Progress;
 use super::queue::queue;
 use super::writer::{Signals, Writer, Written};
-use super::{finished, movie, target};
+use super::{finished, movie, target, worth};
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::gpus;
@@ -40,8 +40,9 @@ pub(crate) fn run(
     if let Some(exit) = show(&findings.take(), Exit::BadInput) {
         return exit;
     }
-    let Some(plan) = plan else { return Exit::BadInput };
-    gpus::start(&plan.device);
+    let Some(mut plan) = plan else { return Exit::BadInput };
+    let worth = worth::device(&plan);
+    gpus::choose(&mut plan.device, worth, args.quiet);
     match case.precision {
         Precision::F64 => job::run(&FieldJob::<f64>::new(&plan), args),
         Precision::F32 => job::run(&FieldJob::<f32>::new(&plan), args),

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::job::{
     self, Ground, Job, Stop, note_kept, note_no_checkpoint, note_resumed, note_stopped,
 };
-use crate::report::{Outcome, Progress, Style, TICK, note, print_summary, show};
+use crate::report::{Outcome, Progress, TICK, note, print_summary, show};
 use crate::stop::{resume_command, stop_on_ctrl_c};
 use crate::{fields, gpus};
 use batches::Batches;
@@ -47,14 +47,7 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
         Precision::F64 => worth::device::<f64>(&plan),
         Precision::F32 => worth::device::<f32>(&plan),
     };
-    if device != plan.device && !args.quiet {
-        let head = Style::stderr().bold("note:");
-        note(&format!(
-            "{head} {device} alone is used: it takes less time than to open another GPU"
-        ));
-    }
-    plan.device = device;
-    gpus::start(&plan.device);
+    gpus::choose(&mut plan.device, device, args.quiet);
     match plan.case.run.precision {
         Precision::F64 => job::run(&EnsembleJob::<f64>::new(&plan), args),
         Precision::F32 => job::run(&EnsembleJob::<f32>::new(&plan), args),

@@ -72,6 +72,18 @@ pub struct Memory {
     pub free: u128,
 }
 
+/// What a simulation of a field needs on each of so many GPUs \[bytes\].
+///
+/// # Errors
+/// A grid that is too large for any, or too few planes for so many.
+pub fn bytes<T: Precision>(
+    problem: &Problem,
+    method: Method,
+    gpus: usize,
+) -> Result<Vec<u128>, Error> {
+    engine::needs::<T>(problem, method, gpus)
+}
+
 /// What a simulation of a field needs on each of some GPUs, and what is free there.
 ///
 /// # Errors
@@ -81,7 +93,7 @@ pub fn memory<T: Precision>(
     method: Method,
     gpu: &Cuda,
 ) -> Result<Vec<Memory>, Error> {
-    let needs = engine::needs::<T>(problem, method, gpu.ordinals.len())?;
+    let needs = bytes::<T>(problem, method, gpu.ordinals.len())?;
     let gpus = Gpu::open_all(&gpu.ordinals)?;
     let of = |(gpu, need): (Gpu, u128)| {
         Ok(Memory { ordinal: gpu.ordinal(), need, free: gpu.free_memory(0)? as u128 })
