@@ -291,11 +291,14 @@ impl<'a> Printer<'a> {
         let first = 2 * Numbers::place(&mut self.tables.as_mut()?.pairs, pair);
         if !self.choices.contains_key(&condition) {
             let holds = self.name(condition);
-            let at = format!("at{}", self.choices.len());
-            self.line(&format!("const unsigned {at} = {holds} ? 0u : 1u;"));
-            self.choices.insert(condition, at);
+            let of = format!("of{}", self.choices.len());
+            // One address for all pairs, which the compiler would else compute for each.
+            self.line(&format!(
+                "const real *const {of} = od_pairs + od_opaque({holds} ? 0u : 1u);"
+            ));
+            self.choices.insert(condition, of);
         }
-        Some(format!("od_pairs[{first} + {}]", self.choices[&condition]))
+        Some(format!("{}[{first}]", self.choices[&condition]))
     }
 
     /// What a node is called. A state or parameter that is used more than once is read into a

@@ -119,11 +119,11 @@ pub trait Kernel: Clone + Send + Sync + 'static {
     /// More than a block may have.
     fn prepare(&self, threads: usize, shared: usize) -> Result<usize, Error>;
 
-    /// Prefers shared memory to cache, as far as the multiprocessor has both in one.
+    /// Asks for this much shared memory on a multiprocessor \[bytes\], as far as it has that and cache in one.
     ///
     /// # Errors
     /// When the driver fails.
-    fn prefer_shared(&self) -> Result<(), Error>;
+    fn prefer_shared(&self, bytes: usize, limits: &Limits) -> Result<(), Error>;
 }
 
 /// Kernels under compilation.

@@ -26,6 +26,8 @@ pub struct GroupText {
     pub tables: Tables,
     /// Shared memory of a group beside state, slopes and matrix \[bytes\].
     pub memory: usize,
+    /// Whether f may lie where y does.
+    pub in_place: bool,
 }
 
 /// A system that a group of threads evaluates from tables.

@@ -109,7 +109,7 @@ fn tape(graph: &Graph, width: usize, places: Option<&MatrixPlaces>) -> GroupText
     tables.push_f64("OD_TAPE_DOUBLES", &constants.values);
     tables.push_u32("OD_TAPE_FLOATS", &bits.collect::<Vec<_>>());
     let text = DEVICE.replace("OD_TAPE_CASES\n", &cases(&all));
-    GroupText { text, tables, memory: WORD * (unused + 1) }
+    GroupText { text, tables, memory: WORD * (unused + 1), in_place: false }
 }
 
 /// The distinct constants of rows.

@@ -16,7 +16,7 @@ use crate::graph::{Graph, Node};
 /// parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives; entries whose place is
 /// `places.len` are left out. Numbers stand in tables, from which instructions take them: in the code they would be most
 /// of it. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of its surroundings
-/// there must be `OD_FN`, `od_entry`, `OdGroup` and `OdParams`.
+/// there must be `OD_FN`, `od_entry`, `od_opaque`, `OdGroup` and `OdParams`.
 pub fn straight(graph: &Graph, places: &MatrixPlaces) -> String {
     let mut text = evaluate(&graph.linearised().fused(), graph.outputs().len(), places);
     if graph.uses_time() {
@@ -102,8 +102,8 @@ __constant__ real od_pairs[2] = {R(0.1), R(2.0)};
 OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams &p, real *f) {
     const real y0 = y[0];
     const bool v0 = y0 < p[0];
-    const unsigned at0 = v0 ? 0u : 1u;
-    const real v1 = od_pairs[0 + at0];
+    const real *const of0 = od_pairs + od_opaque(v0 ? 0u : 1u);
+    const real v1 = of0[0];
     const real v2 = y0 * v1;
     const real v3 = y0 * v2;
     f[0] = v3;
@@ -111,8 +111,8 @@ OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams 
 OD_FN void od_group_linearise(const OdGroup &g, real t, const real *y, const OdParams &p, real *f, od_entry *matrix) {
     const real y0 = y[0];
     const bool v0 = y0 < p[0];
-    const unsigned at0 = v0 ? 0u : 1u;
-    const real v1 = od_pairs[0 + at0];
+    const real *const of0 = od_pairs + od_opaque(v0 ? 0u : 1u);
+    const real v1 = of0[0];
     const real v2 = y0 * v1;
     const real v3 = y0 * v2;
     f[0] = v3;

@@ -115,6 +115,9 @@ static inline unsigned atomicMax(unsigned *most, unsigned x) {
 extern "C" __thread void *od_host_shared;
 #define OD_SHARED(type, name) type *name = (type *)od_host_shared
 
+// A number of each thread of the block that is run, in place of shuffles.
+extern "C" __thread double *od_host_numbers;
+
 #define OD_LANE_BARRIER() od_host_yield()
 
 // Of a warp, all of whose lanes vote equally often.

@@ -23,12 +23,15 @@ struct OdHostThread {
     void **arguments;
     // More than the 227 KiB that a block may have.
     std::vector<double> shared = std::vector<double>(32 * 1024);
+    // Of each thread of a block.
+    double numbers[1024];
     // Of each warp.
     unsigned char votes[32][3];
 };
 
 __thread uint3_ threadIdx, blockIdx, blockDim, gridDim;
 __thread void *od_host_shared;
+__thread double *od_host_numbers;
 static __thread OdHostThread *od_host_me;
 
 // Goes to the scheduler, and comes back when that enters the fibre.
@@ -108,6 +111,7 @@ void od_host_launch(
     me.body = body;
     me.arguments = arguments;
     od_host_shared = me.shared.data();
+    od_host_numbers = me.numbers;
     blockDim = uint3_{(unsigned)block[0], (unsigned)block[1], 1};
     gridDim = uint3_{(unsigned)blocks[0], (unsigned)blocks[1], (unsigned)blocks[2]};
     for (unsigned z = 0; z < gridDim.z; ++z)

@@ -1,5 +1,6 @@
 //! Kernels in the memory of a GPU.
 
+use crate::device::Limits;
 use crate::library::failed;
 use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
@@ -27,10 +28,11 @@ impl crate::device::Kernel for Kernel {
         Ok((blocks.map_err(doing())? as usize).max(1))
     }
 
-    fn prefer_shared(&self) -> Result<(), Error> {
-        // Percent of the memory that is either.
+    fn prefer_shared(&self, bytes: usize, limits: &Limits) -> Result<(), Error> {
+        // In percent; the driver takes the next larger of some sizes.
         let fraction = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-        let set = self.function.set_attribute(fraction, 100);
+        let percent = (100 * bytes).div_ceil(limits.shared_per_multiprocessor).min(100);
+        let set = self.function.set_attribute(fraction, percent as i32);
         set.map_err(failed(format!("preparing {}", self.name)))
     }
 }

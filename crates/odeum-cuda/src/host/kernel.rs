@@ -1,6 +1,7 @@
 //! Kernels as functions of shared libraries.
 
 use super::compiler::{self, Loaded, Source};
+use crate::device::Limits;
 use libloading::Symbol;
 use odeum_core::Error;
 use std::ffi::c_void;
@@ -94,7 +95,7 @@ impl crate::device::Kernel for Kernel {
         Ok(RESIDENT)
     }
 
-    fn prefer_shared(&self) -> Result<(), Error> {
+    fn prefer_shared(&self, _: usize, _: &Limits) -> Result<(), Error> {
         Ok(())
     }
 }

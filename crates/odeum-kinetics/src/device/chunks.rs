@@ -15,9 +15,9 @@ use super::rounds::{Class, Rounds};
 use crate::kinetics::Kinetics;
 use std::ops::Range;
 
-/// Entries per thread that the buffer has at most, unless one round wants more. It is what GRI-Mech 3.0
+/// Entries per thread that the buffer has at most beside the records of zero, unless one round wants more. It is what GRI-Mech 3.0
 /// wants to evaluate its right-hand side in one chunk.
-const ENTRIES_PER_THREAD: usize = 25;
+const ENTRIES_PER_THREAD: usize = 24;
 
 /// The same where the right-hand side is alone: what Marinov's mechanism of ethanol (1999) wants for one chunk.
 const NUMBERS_PER_THREAD: usize = 16;
@@ -124,7 +124,8 @@ impl Chunks {
         let entry = if single { 4 } else { 8 };
         let all = 0..rounds.len();
         let one = (0..rounds.len()).map(|r| slots.entries(rounds, r..r + 1)).max().unwrap_or(0);
-        let wanted = slots.entries(rounds, all.clone()).min(ENTRIES_PER_THREAD * width);
+        let most = ENTRIES_PER_THREAD * width + ZEROS * slots.words;
+        let wanted = slots.entries(rounds, all.clone()).min(most);
         let entries = wanted.max(one);
         let numbers = entries / slots.words;
         let chunk = |rounds| Chunk { width, rounds };

@@ -143,7 +143,8 @@ fn evaluation(
     tables.count("OD_GAS_WORDS", chunks.slots.words);
     tables.count("OD_GAS_MOST_FACTORS", chunks.slots.most_factors);
     tables.count("OD_GAS_PART_WEIGHTS", usize::from(weights));
-    GroupText { text: text(reactor, rounds), tables, memory: memory.bytes() }
+    // f is written when all threads have read y.
+    GroupText { text: text(reactor, rounds), tables, memory: memory.bytes(), in_place: true }
 }
 
 /// First and end of its rounds, and of the rounds of its lists.

@@ -217,8 +217,8 @@ impl<'a, L: Lanes> Watch<'a, L> {
                 continue;
             };
             sight.approaching |= bit;
-            // A step that does not move the time finds nothing.
-            self.steps[l] = aimed.abs().max(least).copysign(t1 - t0);
+            // A step that does not move the time finds nothing; half of the least is below it in spite of rounding.
+            self.steps[l] = aimed.abs().max(0.5 * least).copysign(t1 - t0);
         }
         sight
     }

@@ -84,6 +84,8 @@ struct Linear {
     constant: Vec<usize>,
     /// Memory of what evaluates the system \[bytes\].
     work: usize,
+    /// Whether f lies where the state does.
+    in_place: bool,
     uses_time: bool,
 }
 
@@ -114,6 +116,7 @@ fn grouped(
         x: lu.x_entries(),
         unused: places.unused as usize,
         work: group.memory,
+        in_place: group.in_place && by != JacobianBy::Differences,
         uses_time: grouped.uses_time(),
     }
 }
@@ -130,6 +133,7 @@ fn right_hand_side(system: &DeviceSystem, width: usize) -> Linear {
         x: 0,
         unused: 0,
         work: group.memory,
+        in_place: false,
         uses_time: false,
     }
 }
@@ -179,6 +183,7 @@ fn straight(system: &DeviceSystem, by: JacobianBy, each: usize) -> Option<Linear
         x: graph.outputs().len(),
         unused: places.unused as usize,
         work: 0,
+        in_place: false,
         uses_time: graph.uses_time(),
         constant,
     })
@@ -196,16 +201,11 @@ fn write_states(text: &mut Text, n: usize, constant: &[usize]) {
 }
 
 /// Bytes of the structure `OdMemory` (device/system.cuh) with matrices of so many.
-fn memory(
-    linear: &Linear,
-    by: JacobianBy,
-    matrices: usize,
-    (dim, word, largest, width): Sizes,
-) -> usize {
+fn memory(linear: &Linear, by: JacobianBy, matrices: usize, (dim, word, largest): Sizes) -> usize {
     let part = |bytes: usize| bytes.next_multiple_of(16);
-    let vectors = if linear.uses_time { 3 } else { 2 } + vectors_of(by);
+    let vectors = 2 + usize::from(linear.uses_time) - usize::from(linear.in_place) + vectors_of(by);
     let shared = part(linear.x * largest).max(part(linear.work.max(1).next_multiple_of(word)));
-    vectors * part(dim * word) + part(matrices) + shared + part(width * word + word)
+    vectors * part(dim * word) + part(matrices) + shared + part(CELLS * word + word)
 }
 
 /// Vectors that a Jacobian takes while it is evaluated.
@@ -216,8 +216,11 @@ fn vectors_of(by: JacobianBy) -> usize {
 /// Bytes of a pointer in it.
 const POINTER: usize = 16;
 
-/// Equations, bytes of a number and of the largest entry of a matrix, threads of a group.
-type Sizes = (usize, usize, usize, usize);
+/// Equations, bytes of a number and of the largest entry of a matrix.
+type Sizes = (usize, usize, usize);
+
+/// Numbers that the threads of a group tell each other at once.
+const CELLS: usize = 4;
 
 /// The kernel of a method with at least so many threads for each system, or that which does one part of its step over and over,
 /// laid out as the whole; `None` where not even the vectors of a system fit in shared memory.
@@ -252,6 +255,8 @@ pub(super) fn kernel(
     text.define("OD_BY_DIFFERENCES", u8::from(by == JacobianBy::Differences));
     text.define("OD_WIDTH", layout.width);
     text.define("OD_GROUP_USES_TIME", u8::from(linear.uses_time));
+    text.define("OD_IN_PLACE", u8::from(linear.in_place));
+    text.define("OD_CELLS", CELLS);
     text.define("OD_GROUP_WORK", linear.work.div_ceil(word).max(1));
     text.define("OD_MATRIX_UNUSED", format_args!("{}u", linear.unused));
     text.define("OD_GROUP_BYTES", layout.shared / (layout.block / layout.width));
@@ -302,7 +307,7 @@ fn slopes(
     let dim = system.grouped.sizes().0;
     let width = width(dim, least_width);
     let linear = right_hand_side(system, width);
-    let bytes = memory(&linear, JacobianBy::default(), 0, (dim, word, 0, width));
+    let bytes = memory(&linear, JacobianBy::default(), 0, (dim, word, 0));
     let layout = Layout::group((width, EXPLICIT_WARPS), bytes, 0, limits)?;
     Some(Planned { linear, layout, in_global: false })
 }
@@ -332,8 +337,7 @@ fn linearised(
     let matrices = linear.matrix.next_multiple_of(16) * of_place;
     // What a method has beside its matrices is always in global memory.
     let pointer = if scratch > 0 { POINTER } else { 0 };
-    let shared =
-        |matrices: usize| memory(&linear, by, matrices, (dim, word, largest, width)) + pointer;
+    let shared = |matrices: usize| memory(&linear, by, matrices, (dim, word, largest)) + pointer;
     let group = |bytes, global| Layout::group((width, IMPLICIT_WARPS), bytes, global, limits);
     let (layout, in_global) = match group(shared(matrices), scratch) {
         Some(layout) => (layout, false),

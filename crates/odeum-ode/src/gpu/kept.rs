@@ -111,9 +111,13 @@ impl<D: Device> Kept<D> {
         let compiled = self.device.compile(&kernel.source, kernel.name)?;
         let layout = &kernel.layout;
         if layout.shared > 0 {
-            compiled.prefer_shared()?;
+            compiled.prefer_shared(self.limits.shared_per_multiprocessor, &self.limits)?;
         }
         let resident = compiled.prepare(layout.block, layout.shared)?;
+        if layout.shared > 0 {
+            // The rest is the cache of what registers do not hold.
+            compiled.prefer_shared(layout.shared_by(resident), &self.limits)?;
+        }
         let tables = self.upload(&kernel.tables)?;
         Ok(place.insert(Loaded { kernel: compiled, resident, tables }).clone())
     }

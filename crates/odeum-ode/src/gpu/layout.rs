@@ -69,6 +69,11 @@ impl Layout {
         (shared <= limits.shared_per_block).then_some(layout)
     }
 
+    /// Shared memory of so many blocks, in bytes.
+    pub(crate) fn shared_by(&self, blocks: usize) -> usize {
+        blocks * (self.shared + RESERVED)
+    }
+
     /// One thread per system, for an implicit method whose state and matrix take so many registers; where these are too
     /// many, stages take `bytes` of shared memory.
     pub(crate) fn implicit(registers: usize, bytes: usize, limits: &Limits) -> Self {

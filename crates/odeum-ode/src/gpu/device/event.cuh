@@ -134,7 +134,7 @@ OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage,
         return;
     }
     sight.approaches = true;
-    const real size = od_larger(od_abs(aimed), least);
+    const real size = od_larger(od_abs(aimed), real(0.5) * least);
     sight.step = length < real(0) ? -size : size;
 }
 

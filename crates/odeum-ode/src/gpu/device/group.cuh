@@ -22,9 +22,10 @@ struct OdGroup {
 };
 
 struct OdCells {
-    real values[OD_WIDTH];
+    real values[OD_CELLS];
     unsigned number;
 };
+static_assert(OD_WIDTH <= 32 * OD_CELLS, "each warp has a cell");
 
 // The components i of this thread, and their places e among them.
 #if OD_WIDTH == 1
@@ -50,6 +51,8 @@ struct OdCells {
 
 #define OD_GROUP_BARRIER()
 OD_FN real od_group_sum(const OdGroup &, real x) { return x; }
+// The largest, for values that are no NaN.
+OD_FN real od_group_largest(const OdGroup &, real x) { return x; }
 OD_FN bool od_group_any(const OdGroup &, bool x) { return x; }
 OD_FN unsigned od_group_take(const OdGroup &, unsigned *counter) { return atomicAdd(counter, 1u); }
 
@@ -62,22 +65,42 @@ OD_FN unsigned od_group_take(const OdGroup &, unsigned *counter) { return atomic
 #endif
 
 #ifdef __CUDACC__
-// One copy, out of line: there are many sums, and the code must stay in the cache of instructions.
+// One copy of each, out of line: there are many sums, and the code must stay in the cache of instructions.
 static __device__ __noinline__ real od_warp_sum(real x) {
     __syncwarp();
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) x = x + __shfl_xor_sync(0xffffffffu, x, step);
     return x;
 }
-OD_FN real od_group_sum(const OdGroup &g, real x) {
-    x = od_warp_sum(x);
-#if OD_WIDTH > 32
+static __device__ __noinline__ real od_warp_largest(real x) {
+    __syncwarp();
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) x = od_larger(x, __shfl_xor_sync(0xffffffffu, x, step));
+    return x;
+}
+// The numbers of all warps, of which each thread has its own's.
+OD_FN const real *od_of_warps(const OdGroup &g, real x) {
     OD_GROUP_BARRIER();
     if (g.slot % 32 == 0) g.cells->values[g.slot / 32] = x;
     OD_GROUP_BARRIER();
-    x = g.cells->values[0];
+    return g.cells->values;
+}
+OD_FN real od_group_sum(const OdGroup &g, real x) {
+    x = od_warp_sum(x);
+#if OD_WIDTH > 32
+    const real *const all = od_of_warps(g, x);
+    x = all[0];
 #pragma unroll
-    for (int warp = 1; warp < OD_WIDTH / 32; ++warp) x = x + g.cells->values[warp];
+    for (int warp = 1; warp < OD_WIDTH / 32; ++warp) x = x + all[warp];
+#endif
+    return x;
+}
+OD_FN real od_group_largest(const OdGroup &g, real x) {
+    x = od_warp_largest(x);
+#if OD_WIDTH > 32
+    const real *const all = od_of_warps(g, x);
+#pragma unroll
+    for (int warp = 0; warp < OD_WIDTH / 32; ++warp) x = od_larger(x, all[warp]);
 #endif
     return x;
 }
@@ -89,13 +112,23 @@ OD_FN bool od_group_any(const OdGroup &g, bool x) {
 #endif
 }
 #else
+// The numbers of all threads of the group.
+OD_FN const double *od_of_threads(const OdGroup &g, real x) {
+    OD_GROUP_BARRIER();
+    od_host_numbers[threadIdx.x] = x;
+    OD_GROUP_BARRIER();
+    return od_host_numbers + threadIdx.x - g.slot;
+}
 OD_FN real od_group_sum(const OdGroup &g, real x) {
-    OD_GROUP_BARRIER();
-    g.cells->values[g.slot] = x;
-    OD_GROUP_BARRIER();
+    const double *const all = od_of_threads(g, x);
     real sum = real(0);
-    for (int s = 0; s < OD_WIDTH; ++s) sum = sum + g.cells->values[s];
+    for (int s = 0; s < OD_WIDTH; ++s) sum = sum + real(all[s]);
     return sum;
+}
+OD_FN real od_group_largest(const OdGroup &g, real x) {
+    const double *const all = od_of_threads(g, x);
+    for (int s = 0; s < OD_WIDTH; ++s) x = od_larger(x, real(all[s]));
+    return x;
 }
 OD_FN bool od_group_any(const OdGroup &g, bool x) {
     return od_group_sum(g, x ? real(1) : real(0)) != real(0);
@@ -119,7 +152,7 @@ OD_FN unsigned od_group_take(const OdGroup &g, unsigned *counter) {
 // Numbers that the thread of component i has, to all threads.
 template <int COUNT> OD_FN void od_group_tell(const OdGroup &g, int i, real (&values)[COUNT]) {
 #if OD_WIDTH > 1
-    static_assert(COUNT <= OD_WIDTH, "each number has a cell");
+    static_assert(COUNT <= OD_CELLS, "each number has a cell");
     OD_GROUP_BARRIER();
     if ((int)g.slot == i % OD_WIDTH) {
 #pragma unroll
@@ -128,24 +161,6 @@ template <int COUNT> OD_FN void od_group_tell(const OdGroup &g, int i, real (&va
     OD_GROUP_BARRIER();
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) values[k] = g.cells->values[k];
-#endif
-}
-
-// The largest, for values that are no NaN.
-OD_FN real od_group_largest(const OdGroup &g, real x) {
-#if OD_WIDTH == 1
-    return x;
-#elif defined(__CUDACC__) && OD_WIDTH == 32
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2)
-        x = od_larger(x, __shfl_xor_sync(0xffffffffu, x, step));
-    return x;
-#else
-    OD_GROUP_BARRIER();
-    g.cells->values[g.slot] = x;
-    OD_GROUP_BARRIER();
-    for (int s = 0; s < OD_WIDTH; ++s) x = od_larger(x, g.cells->values[s]);
-    return x;
 #endif
 }
 

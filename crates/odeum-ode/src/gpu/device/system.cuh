@@ -23,8 +23,15 @@ struct alignas(16) OdMatrices {
 
 // Memory of a group: of one thread its own, of several shared memory.
 struct alignas(16) OdMemory {
+#if OD_IN_PLACE
+    union {
+        alignas(16) real state[OD_N];       // where the system is evaluated
+        alignas(16) real slope[OD_N];       // f there, in its place
+    };
+#else
     alignas(16) real state[OD_N];           // where the system is evaluated
     alignas(16) real slope[OD_N];           // f there
+#endif
 #if OD_GROUP_USES_TIME
     alignas(16) real rate[OD_N];            // df/dt
 #endif

@@ -54,6 +54,8 @@ struct OdExponential {
         }
 #endif
         od_evaluate(c, x, memory, c.t + elapsed, stage);
+        // Before the state, which f may share its place with, becomes a vector to multiply.
+        OD_OWN(e, i) out[e] = memory.slope[i] - slope[e];
         OD_OWN(e, i) memory.state[i] = increment[e] * over;
         OD_GROUP_BARRIER();
         real linear[OD_EACH];
@@ -61,7 +63,7 @@ struct OdExponential {
 #if OD_GROUP_USES_TIME
         OD_OWN(e, i) linear[e] = linear[e] + x.rate[e];
 #endif
-        OD_OWN(e, i) out[e] = od_fma(-elapsed, linear[e], memory.slope[i] - slope[e]);
+        OD_OWN(e, i) out[e] = od_fma(-elapsed, linear[e], out[e]);
     }
 
     template <class Propose>
