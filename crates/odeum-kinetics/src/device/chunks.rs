@@ -124,7 +124,7 @@ impl Chunks {
         let entry = if single { 4 } else { 8 };
         let all = 0..rounds.len();
         let one = (0..rounds.len()).map(|r| slots.entries(rounds, r..r + 1)).max().unwrap_or(0);
-        let most = ENTRIES_PER_THREAD * width + ZEROS * slots.words;
+        let most = ENTRIES_PER_THREAD * width + ZEROS * slots.record();
         let wanted = slots.entries(rounds, all.clone()).min(most);
         let entries = wanted.max(one);
         let numbers = entries / slots.words;
