@@ -153,7 +153,8 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
         "odeum-python",
         &[
             &["array", "buffer", "failure", "properties", "watch", "worker"],
-            &["mechanism", "running", "solution"],
+            &["dlpack", "mechanism", "running", "solution"],
+            &["on_gpu"],
             &["case", "integrator", "simulation"],
         ],
     ),

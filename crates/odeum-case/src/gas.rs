@@ -159,6 +159,17 @@ impl Gas {
         Ok(state)
     }
 
+    /// The text of the kernels for cells whose arrays lie on a device ([`odeum_kinetics::cells`]), by the same rules as
+    /// [`start`](Gas::start); `None` but for mass fractions.
+    pub fn cells_text(&self) -> Option<String> {
+        match self.mixture {
+            Mixture::Fractions(Basis::Masses) => {
+                Some(self.reactor.cells_text(&self.slack, SUM_TOLERANCE))
+            }
+            _ => None,
+        }
+    }
+
     /// True where a part of the composition lies below zero.
     pub fn has_negatives(&self, variables: &[f64]) -> bool {
         !matches!(self.mixture, Mixture::Ratio { .. }) && variables[2..].iter().any(|x| *x < 0.0)

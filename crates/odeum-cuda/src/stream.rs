@@ -21,6 +21,9 @@ pub trait Stream: Send + Sized + 'static {
     /// The device of the stream.
     fn device(&self) -> &Self::Device;
 
+    /// Its handle in the driver, by which other libraries give it work or let it wait for theirs.
+    fn handle(&self) -> u64;
+
     /// Gives a kernel to the stream.
     ///
     /// # Safety

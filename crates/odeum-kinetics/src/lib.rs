@@ -22,6 +22,7 @@ mod recorded;
 mod scratch;
 mod thermo;
 
+pub use device::cells;
 pub use equilibrium::EquilibriumError;
 pub use error::{KineticsError, StateError};
 pub use kinetics::Kinetics;

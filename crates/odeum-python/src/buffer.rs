@@ -68,26 +68,10 @@ impl View {
             return Err(Error::input(name, "a read-only array", "give a copy of it"));
         }
         let view = View::read(name, array)?;
-        if !view.is_apart() {
+        if !is_apart([view.systems, view.components], view.strides) {
             return Err(Error::input(name, "numbers that share places", "give a copy of it"));
         }
         Ok(view)
-    }
-
-    /// True where no two numbers share a place.
-    fn is_apart(&self) -> bool {
-        let counts = [self.systems, self.components];
-        let mut axes: Vec<(usize, usize)> = (0..2)
-            .filter(|&axis| counts[axis] > 1)
-            .map(|axis| (self.strides[axis].unsigned_abs(), counts[axis]))
-            .collect();
-        axes.sort_unstable();
-        let mut reach = 0;
-        axes.into_iter().all(|(stride, count)| {
-            let apart = stride > reach;
-            reach += stride * (count - 1);
-            apart
-        })
     }
 
     /// Number of systems M.
@@ -121,6 +105,21 @@ impl View {
     pub(crate) fn set(&self, system: usize, component: usize, value: f64) {
         self.place(system, component).store(value.to_bits(), Ordering::Relaxed);
     }
+}
+
+/// True where no two numbers of two axes share a place.
+pub(crate) fn is_apart(counts: [usize; 2], strides: [isize; 2]) -> bool {
+    let mut axes: Vec<(usize, usize)> = (0..2)
+        .filter(|&axis| counts[axis] > 1)
+        .map(|axis| (strides[axis].unsigned_abs(), counts[axis]))
+        .collect();
+    axes.sort_unstable();
+    let mut reach = 0;
+    axes.into_iter().all(|(stride, count)| {
+        let apart = stride > reach;
+        reach += stride * (count - 1);
+        apart
+    })
 }
 
 /// An array with a number for each cell, in C order, as wide as it is.

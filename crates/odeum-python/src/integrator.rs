@@ -2,14 +2,16 @@
 
 use crate::array::Array;
 use crate::buffer::View;
+use crate::dlpack::GpuArray;
 use crate::failure::{raise, tell};
+use crate::on_gpu::{AS_THEY_WERE, Arrays as GpuArrays, OnGpu};
 use crate::watch::watch;
 use odeum_case::gas::Gas;
 use odeum_case::{Given, Overrides, Plan, Start};
 use odeum_core::{Argument, Error, memory};
 use odeum_io::{Findings, Source, parallel};
 use odeum_kinetics::StateError;
-use odeum_ode::{ArrayMut, ArrayRef, Inputs, Monitor, Outputs, Solver, Stats, Status};
+use odeum_ode::{ArrayMut, ArrayRef, Device, Inputs, Monitor, Outputs, Solver, Stats, Status};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -27,6 +29,9 @@ pub(crate) struct Integrator {
     solver: Solver,
     /// For what is done beside integrating.
     threads: usize,
+    /// Numbers of the GPUs it is on.
+    #[pyo3(get)]
+    gpus: Vec<usize>,
     cells: Mutex<Cells>,
 }
 
@@ -43,6 +48,10 @@ struct Cells {
     t: Vec<f64>,
     status: Vec<Status>,
     stats: Vec<Stats>,
+    /// Of arrays on a GPU, since the first.
+    on_gpu: Option<OnGpu>,
+    /// The last call was of arrays on a GPU: there are its steps and stats.
+    was_on_gpu: bool,
 }
 
 /// The caller's arrays.
@@ -83,8 +92,12 @@ impl Integrator {
         let solver = Solver::new(rhs, method, &plan.device, &plan.options);
         let solver = solver.map_err(|error| raise(py, error))?;
         let cells = Cells::new(cells, case.model.dim()).map_err(|error| raise(py, error))?;
+        let gpus = match &plan.device {
+            Device::Cuda(cuda) => cuda.ordinals.clone(),
+            Device::Cpu(_) => Vec::new(),
+        };
         let (gas, threads, cells) = ((**gas).clone(), plan.threads(), Mutex::new(cells));
-        Ok(Integrator { gas, solver, threads, cells })
+        Ok(Integrator { gas, solver, threads, gpus, cells })
     }
 
     /// Integrates all cells over `dt` in place: temperatures \[cells\], pressures \[cells\], which are written
@@ -104,21 +117,78 @@ impl Integrator {
         let arrays = arrays.map_err(|error| raise(py, error))?;
         let monitor = Monitor::new();
         let held = &mut *cells;
-        let work = || self.integrate(held, &arrays, dt, &monitor);
+        let work = || {
+            if held.was_on_gpu
+                && let Some(on_gpu) = &held.on_gpu
+            {
+                held.steps = on_gpu.steps()?;
+            }
+            self.integrate(held, &arrays, dt, &monitor)
+        };
         let (done, raised) = watch(py, &monitor, None, work)?;
         if let Some(raised) = raised {
             return Err(raised);
         }
         done.map_err(|error| raise(py, error))?;
-        let status: Vec<u8> = cells.status.iter().map(|status| *status as u8).collect();
-        let len = status.len();
-        Ok(Array::new(status, &[len]))
+        cells.was_on_gpu = false;
+        Ok(numbers_of(&cells.status))
+    }
+
+    /// The handle of the stream on which arrays of a GPU are read and written.
+    fn stream(&self, py: Python<'_>) -> PyResult<u64> {
+        let mut cells = self.cells()?;
+        let held = &mut *cells;
+        py.detach(|| self.begin_on_gpu(held)?.stream()).map_err(|error| raise(py, error))
+    }
+
+    /// The same of arrays on the GPU; one `pressure` is that of all cells where `p` is none.
+    #[pyo3(signature = (t, p, pressure, updates_p, y, dt))]
+    fn advance_on_gpu(
+        &self,
+        py: Python<'_>,
+        t: Py<GpuArray>,
+        p: Option<Py<GpuArray>>,
+        pressure: f64,
+        updates_p: bool,
+        y: Py<GpuArray>,
+        dt: f64,
+    ) -> PyResult<Array> {
+        let mut cells = self.cells()?;
+        let n = self.gas.reactor.kinetics().n_species();
+        let p = p.as_ref().map(Py::get);
+        let arrays = GpuArrays { t: t.get(), p, pressure, updates_p, y: y.get() };
+        let arrays = arrays.cells(&self.gpus, (cells.status.len(), n));
+        let arrays = arrays.map_err(|error| raise(py, error))?;
+        let monitor = Monitor::new();
+        let held = &mut *cells;
+        let work = || {
+            let was_on_gpu = held.was_on_gpu;
+            let steps = (!was_on_gpu).then(|| held.steps.clone());
+            let on_gpu = self.begin_on_gpu(held)?;
+            if let Some(steps) = steps {
+                on_gpu.set_steps(&steps)?;
+            }
+            // SAFETY: the arrays are those of `GpuArray`s, which keep their memory; its owners let nobody change it.
+            unsafe { on_gpu.advance(&arrays, dt, &monitor) }
+        };
+        let (done, raised) = watch(py, &monitor, None, work)?;
+        if let Some(raised) = raised {
+            return Err(raised);
+        }
+        let status = done.map_err(|error| raise(py, error))?;
+        cells.was_on_gpu = true;
+        Ok(numbers_of(&status))
     }
 
     /// What the last call cost [cells, 8], named by `counts()`.
     #[getter]
-    fn stats(&self) -> PyResult<Array> {
-        let cells = self.cells()?;
+    fn stats(&self, py: Python<'_>) -> PyResult<Array> {
+        let mut cells = self.cells()?;
+        if cells.was_on_gpu
+            && let Some(on_gpu) = &mut cells.on_gpu
+        {
+            cells.stats = on_gpu.stats().map_err(|error| raise(py, error))?;
+        }
         let stats: Vec<_> = cells.stats.iter().map(|stats| stats.to_array()).collect();
         let len = stats.len();
         Ok(Array::new(stats, &[len, Stats::COUNTS]))
@@ -137,6 +207,19 @@ impl Integrator {
                 Err(PyRuntimeError::new_err(message))
             }
         }
+    }
+
+    /// The cells on the GPU, as long as the integrator from the first call on.
+    fn begin_on_gpu<'a>(&self, cells: &'a mut Cells) -> Result<&'a mut OnGpu, Error> {
+        if cells.on_gpu.is_none() {
+            let &[gpu] = &*self.gpus else {
+                let found = format!("{} GPUs", self.gpus.len());
+                return Err(Error::input("device", found, "give one GPU, as cuda:0"));
+            };
+            let count = cells.status.len();
+            cells.on_gpu = Some(OnGpu::new(&self.solver, &self.gas, gpu, count)?);
+        }
+        cells.on_gpu.as_mut().ok_or_else(|| Error::input("device", "no GPU", "give one"))
     }
 
     fn arrays(
@@ -257,6 +340,11 @@ impl Integrator {
     }
 }
 
+/// The numbers of statuses.
+fn numbers_of(status: &[Status]) -> Array {
+    Array::new(status.iter().map(|status| *status as u8).collect(), &[status.len()])
+}
+
 impl Cells {
     fn new(cells: usize, dim: usize) -> Result<Cells, Error> {
         let refused = || Error::input("cells", cells, "there is no memory for so many");
@@ -271,6 +359,8 @@ impl Cells {
             t: zeros(cells)?,
             status: vec![Status::NotRun; cells],
             stats: vec![Stats::default(); cells],
+            on_gpu: None,
+            was_on_gpu: false,
         })
     }
 }
@@ -286,7 +376,7 @@ impl Arrays {
 
     /// Where and what is no number in a cell.
     fn nan(&self, cell: usize, species: usize) -> Error {
-        let remedy = "give finite numbers; the cells are as they were";
+        let remedy = AS_THEY_WERE;
         let (t, p) = (self.t.get(cell, 0), self.p.get(cell, 0));
         if !t.is_finite() {
             return Error::input(Argument::new("T").at(cell), t, remedy);

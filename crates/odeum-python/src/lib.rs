@@ -7,9 +7,11 @@
 mod array;
 mod buffer;
 mod case;
+mod dlpack;
 mod failure;
 mod integrator;
 mod mechanism;
+mod on_gpu;
 mod properties;
 mod running;
 mod simulation;
@@ -29,6 +31,8 @@ mod _odeum {
     use crate::array::Array;
     #[pymodule_export]
     use crate::case::Case;
+    #[pymodule_export]
+    use crate::dlpack::GpuArray;
     #[pymodule_export]
     use crate::integrator::Integrator;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import tomli_w
@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum, _options
 from odeum._convert import Floats, number, numbers
+from odeum.chemistry import _gpu
 from odeum.chemistry.reactor import section_of
 from odeum.errors import InputError
 
 if TYPE_CHECKING:
     from odeum.chemistry.mechanism import Mechanism
+
+_Array = TypeVar("_Array", Floats, _odeum.GpuArray)
 
 METHOD = "rodas4"
 RTOL, ATOL = 1e-6, 1e-10
@@ -38,7 +41,7 @@ class Integrator:
     rtol, atol : float
         Tolerances.
     device : str
-        ``"cpu"`` or ``"cuda"``, ...; the arrays of cells are in memory of the processor in any case.
+        ``"cpu"`` or ``"cuda"``, ...; the arrays of cells may be NumPy's in any case.
     threads : int, optional
         Threads of the CPU; all unless said.
     species_axis : {0, 1}, optional
@@ -111,13 +114,18 @@ class Integrator:
 
         The arrays are read and written without the interpreter's lock: let nobody change them meanwhile.
 
+        With ``device="cuda"`` all arrays may lie on that GPU instead, as those of CuPy or PyTorch do; nothing of
+        them passes through the host. Work on them that was given to a stream before is waited for, and they have
+        their new numbers when the call returns. Calls with arrays here and there may follow each other: cells keep
+        their step sizes.
+
         Parameters
         ----------
         T : ndarray
-            Temperatures [cells] in K; float64, with any strides.
+            Temperatures [cells] in K; float64, with any strides. Of NumPy, or lent by DLPack.
         p : float or ndarray
-            Pressure [Pa], one for all or [cells]. At constant volume an array gets the new ones, and is a
-            NumPy array of float64 as the others.
+            Pressure [Pa], one for all or [cells]. At constant volume an array gets the new ones, and is an
+            array of float64 as the others.
         Y : ndarray
             Mass fractions [species, cells] or [cells, species].
         dt : float
@@ -131,13 +139,16 @@ class Integrator:
         Raises
         ------
         InputError
-            Arrays of another shape or type, that are read-only or not finite. Nothing is changed then.
+            Arrays of another shape or type, that are read-only, not finite, or on another device. Nothing is
+            changed then.
         KeyboardInterrupt
             Ctrl-C. Nothing is changed then.
         """
         dt = number("dt", dt)
         if not dt > 0.0:
             raise InputError("dt", str(dt), "give a time above zero")
+        if any(_gpu.device(array) is not None for array in (T, p, Y)):
+            return self._advance_on_gpu(T, p, Y, dt)
         T, Y = _in_place("T", T), self._by_cell(_in_place("Y", Y))
         updates_p = self.kind == "constant volume" and np.ndim(p) > 0
         if updates_p:
@@ -146,14 +157,30 @@ class Integrator:
             p = np.broadcast_to(number("p", p), self.cells)
         else:
             p = numbers("p", p)
-        for name, array in (("T", T), ("p", p)):
+        self._check_length(T=T, p=p)
+        return np.asarray(self._raw.advance(T, p, updates_p, Y, dt))
+
+    def _advance_on_gpu(self, T: Any, p: Any, Y: Any, dt: float) -> NDArray[np.uint8]:
+        """The same of arrays on the GPU."""
+        one_p = not hasattr(p, "__dlpack_device__") and np.ndim(p) == 0
+        pressure = number("p", p) if one_p else 0.0
+        _gpu.check(self._raw.gpus, {"T": T, "Y": Y} if one_p else {"T": T, "p": p, "Y": Y})
+        gpu, stream = self._raw.gpus[0], self._raw.stream()
+        updates_p = self.kind == "constant volume" and not one_p
+        t = _gpu.borrow("T", T, gpu, stream, written=True)
+        q = None if one_p else _gpu.borrow("p", p, gpu, stream, written=updates_p)
+        y = self._by_cell(_gpu.borrow("Y", Y, gpu, stream, written=True))
+        self._check_length(T=t, **({} if q is None else {"p": q}))
+        return np.asarray(self._raw.advance_on_gpu(t, q, pressure, updates_p, y, dt))
+
+    def _check_length(self, **arrays: Floats | _odeum.GpuArray) -> None:
+        for name, array in arrays.items():
             if array.shape != (self.cells,):
                 raise InputError(
                     name, f"an array of shape {array.shape}", f"give one of shape ({self.cells},)"
                 )
-        return np.asarray(self._raw.advance(T, p, updates_p, Y, dt))
 
-    def _by_cell(self, Y: Floats) -> Floats:
+    def _by_cell(self, Y: _Array) -> _Array:
         """A view [cells, species]."""
         cells, species = self.cells, self.mechanism.n_species
         axis = self._species_axis
@@ -183,7 +210,8 @@ def _in_place(field: str, value: Any) -> Floats:
             found = f"{type(value).__name__}, which cannot be written to in place"
             raise InputError(field, found, "give an array of NumPy")
         if value.__dlpack_device__()[0] != 1:
-            raise InputError(field, f"an array on a GPU ({type(value).__name__})", "copy it to the CPU first")
+            found = f"an array on another device ({type(value).__name__})"
+            raise InputError(field, found, "give an array on a GPU of CUDA, or copy it to the CPU first")
         value = np.from_dlpack(value)
     if value.dtype != np.float64 or not value.dtype.isnative:
         raise InputError(field, f"an array of {value.dtype}", "give float64: it is written to in place")

@@ -108,6 +108,11 @@ static inline unsigned atomicMax(unsigned *most, unsigned x) {
     while (old < x && !__atomic_compare_exchange_n(most, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return old;
 }
+static inline unsigned long long atomicMin(unsigned long long *least, unsigned long long x) {
+    unsigned long long old = *least;
+    while (old > x && !__atomic_compare_exchange_n(least, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return old;
+}
 // What the other threads of a group do meanwhile, so that all come to the next barrier.
 #define OD_BESIDE_ATOMIC() od_host_yield()
 

@@ -63,6 +63,10 @@ impl crate::stream::Stream for Stream {
         &self.gpu
     }
 
+    fn handle(&self) -> u64 {
+        self.stream.cu_stream() as u64
+    }
+
     unsafe fn launch(
         &self,
         kernel: &Kernel,

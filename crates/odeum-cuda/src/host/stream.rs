@@ -48,6 +48,10 @@ impl crate::stream::Stream for Stream {
         &self.host
     }
 
+    fn handle(&self) -> u64 {
+        self.number as u64
+    }
+
     unsafe fn launch(
         &self,
         kernel: &Kernel,

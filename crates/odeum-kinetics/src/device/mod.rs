@@ -49,6 +49,7 @@
 //! With groups of 32 threads GRI-Mech 3.0 (53 species, 325 reactions) has 11 rounds, 75 kB of tables and 6.6 kB of shared
 //! memory (10.6 kB where the matrix is of double precision); hydrogen (13 species, 27 reactions) 3 rounds, 21 kB and 4.0 kB.
 
+pub mod cells;
 mod chunks;
 mod laws;
 mod lists;

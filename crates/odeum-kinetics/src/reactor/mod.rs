@@ -26,6 +26,7 @@ use jacobian::JacobianWork;
 use plan::Plan;
 use rhs::RhsWork;
 
+pub(crate) use state::SUM_TOLERANCE;
 pub use state::{GasState, TEMPERATURE_MARGIN};
 
 /// What is held constant.

@@ -6,7 +6,7 @@ use crate::error::StateError;
 use crate::kinetics::Kinetics;
 
 /// Largest distance of the sum of mass fractions from one.
-const SUM_TOLERANCE: f64 = 1e-6;
+pub(crate) const SUM_TOLERANCE: f64 = 1e-6;
 /// How far outside the thermodynamic data a reactor may start unless it is told otherwise \[K\].
 ///
 /// Room temperature lies just below data that begin at 300 K. The polynomials are smooth: 10 K below

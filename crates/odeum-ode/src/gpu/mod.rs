@@ -10,6 +10,7 @@
 
 mod arena;
 mod differences;
+mod exchange;
 mod groups;
 #[doc(hidden)]
 pub mod inspect;
@@ -29,6 +30,7 @@ mod source;
 mod system;
 mod task;
 
+pub use exchange::Exchange;
 pub use odeum_cuda::{DeviceInfo, devices};
 pub use parts::StepPart;
 pub use plan::layout_in_words;

@@ -8,7 +8,7 @@ use super::order::Order;
 use super::run::Ready;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::task::{self, Lists, Task};
+use super::task::{self, Lists, Resident, Task};
 use crate::ensemble::{Ensemble, check_shape, check_span};
 use crate::method::Method;
 use crate::method::device::Storage;
@@ -223,6 +223,53 @@ impl<T: Scalar, D: Device> Session<T, D> {
         lane.arena.values(self.offsets.states, wanted).copy_from_slice(states);
         lane.upload(self.offsets.states..self.offsets.states + size_of_val(states))?;
         lane.stream.wait()
+    }
+
+    /// Sizes of the first steps of the next advance \[M\], zero where there is none. From here on steps are kept as with
+    /// [`Options::warm_start`].
+    ///
+    /// # Errors
+    /// Another number of values, or a driver that fails.
+    pub fn set_step_sizes(&mut self, sizes: &[T]) -> Result<(), Error> {
+        if sizes.len() != self.systems {
+            let remedy = format!("give one for each of {} systems", self.systems);
+            return Err(Error::input("step sizes", sizes.len(), remedy));
+        }
+        let Some(lane) = &self.lane else { return Ok(()) };
+        if self.steps.is_none() {
+            self.steps = Some(self.kept.device.reserve(size_of_val(sizes))?);
+        }
+        let Some(steps) = &mut self.steps else { return Ok(()) };
+        lane.stream.write(steps, 0, sizes)
+    }
+
+    /// Sizes of the first steps of the next advance \[M\]; zero where steps are not kept.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn step_sizes(&self) -> Result<Vec<T>, Error> {
+        let mut sizes = vec![T::default(); self.systems];
+        if let (Some(lane), Some(steps)) = (&self.lane, &self.steps) {
+            lane.stream.read(steps, 0, &mut sizes)?;
+        }
+        Ok(sizes)
+    }
+
+    /// What kernels beside the integration see of it, and the stream that they belong on.
+    pub(super) fn resident(&self) -> Option<(Resident, &D, &D::Stream)> {
+        let lane = self.lane.as_ref()?;
+        let arrays = self.offsets.arrays::<T>(lane.arena.address());
+        let resident = Resident {
+            states: arrays.states as u64,
+            params: arrays.params as u64,
+            steps: self.steps.as_ref().map_or(0, |steps| steps.address()),
+            status: arrays.status as u64,
+            stats: arrays.stats as u64,
+            least: 0,
+            n_systems: self.systems as u32,
+            n_counts: self.n_counts as u32,
+        };
+        Some((resident, &self.kept.device, &lane.stream))
     }
 
     /// Downloads part of the arena.

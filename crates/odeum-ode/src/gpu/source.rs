@@ -155,11 +155,16 @@ fn unrolled_components(layout: &Layout) -> usize {
     if layout.storage == Storage::Local { 0 } else { UNROLLED_COMPONENTS }
 }
 
-/// Numbers that the host computes with, too: each is typed there.
-fn constants(text: &mut Text) {
+/// The numbers of statuses, as `OD_MAX_STEPS`.
+pub(super) fn statuses(text: &mut Text) {
     for status in Status::ALL {
         text.define(&format!("OD{}", upper_case(status)), status as u8);
     }
+}
+
+/// Numbers that the host computes with, too: each is typed there.
+fn constants(text: &mut Text) {
+    statuses(text);
     text.define("OD_METHOD_NUMBERS", NUMBERS);
     text.define("OD_FLAG_WARM", format_args!("{FLAG_WARM}u"));
     text.define("OD_FLAG_FRACTION", format_args!("{FLAG_FRACTION}u"));

@@ -78,6 +78,20 @@ pub(crate) struct Numbers<T> {
     event_atol: T,
 }
 
+/// What kernels of a caller see of a session: the same fields in the same order as `OdResident` (resident.cuh).
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Resident {
+    pub(super) states: u64,
+    pub(super) params: u64,
+    pub(super) steps: u64,
+    pub(super) status: u64,
+    pub(super) stats: u64,
+    pub(super) least: u64,
+    pub(super) n_systems: u32,
+    pub(super) n_counts: u32,
+}
+
 impl<T: Scalar> Task<T> {
     /// A task of `n_systems` systems that lie `stride` apart.
     pub(crate) fn new(
