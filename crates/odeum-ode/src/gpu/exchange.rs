@@ -26,16 +26,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// No compiler, a text that it refuses, or too little memory.
     pub fn exchange(&self, kernels: &str, names: &[&str]) -> Result<Exchange<D>, Error> {
         let (resident, device, _) = self.resident().ok_or_else(ended)?;
-        let mut text = Text::default();
-        text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
-        text.define("OD_EXCHANGE_BLOCK", BLOCK);
-        source::statuses(&mut text);
-        source::counts(&mut text, resident.n_counts as usize);
-        source::compiler(&mut text);
-        for part in [REAL, RESIDENT, kernels] {
-            text.line(part);
-        }
-        let kernels = device.wait(device.compile_async(&text.finish(), names))?;
+        let text = text::<T>(kernels, resident.n_counts as usize);
+        let kernels = device.wait(device.compile_async(&text, names))?;
         for kernel in &kernels {
             kernel.prepare(BLOCK, 0)?;
         }
@@ -83,6 +75,20 @@ impl<T: Scalar, D: Device> Session<T, D> {
     pub fn stream(&self) -> Result<u64, Error> {
         self.resident().map(|(_, _, stream)| stream.handle()).ok_or_else(ended)
     }
+}
+
+/// The whole text of kernels over systems of which so many numbers are counted.
+pub(super) fn text<T: Scalar>(kernels: &str, n_counts: usize) -> String {
+    let mut text = Text::default();
+    text.define("OD_FLOAT", i32::from(T::NAME == "f32"));
+    text.define("OD_EXCHANGE_BLOCK", BLOCK);
+    source::statuses(&mut text);
+    source::counts(&mut text, n_counts);
+    source::compiler(&mut text);
+    for part in [REAL, RESIDENT, kernels] {
+        text.line(part);
+    }
+    text.finish()
 }
 
 fn ended() -> Error {

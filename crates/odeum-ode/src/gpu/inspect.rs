@@ -6,12 +6,13 @@ use super::plan::{Kernel, Wanted};
 use super::session::Session;
 use super::source::Traits;
 use super::system::DeviceSystem;
-use super::{groups, parts, plan, run};
+use super::{exchange, groups, parts, plan, run};
 use crate::ensemble::{Ensemble, check_shape, check_sizes};
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
+use crate::stats::Stats;
 use crate::tolerance::Tolerance;
 use odeum_core::{Error, Graph, Scalar, System};
 use odeum_cuda::{Device, Limits};
@@ -84,6 +85,11 @@ pub fn part(
     let traits = Traits::new(false, false, &parts::method(), options, &system.ranges);
     groups::kernel(&system, &parts::method(), Some(part), &traits, &Limits::HOPPER, 1)
         .map(|kernel| KernelText::of(&kernel))
+}
+
+/// The whole text of kernels beside a session ([`Session::exchange`]) that counts all there is.
+pub fn exchange<T: Scalar>(kernels: &str) -> String {
+    exchange::text::<T>(kernels, Stats::COUNTS)
 }
 
 /// Devices of whichever kind, on which ensembles are integrated as on GPUs; what is kept of them between calls
