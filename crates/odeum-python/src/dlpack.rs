@@ -2,7 +2,6 @@
 
 use crate::buffer::is_apart;
 use crate::failure::exception;
-use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -86,33 +85,28 @@ fn refuse<T>(found: impl Into<String>, remedy: impl Into<String>) -> Result<T, R
 }
 
 impl Lent {
-    /// Takes what a capsule holds, and renames it so that nobody else does.
-    fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Lent> {
+    /// Takes what a capsule holds, and renames it so that nobody else does; `None` of what is no such capsule, or was taken.
+    fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Option<Lent>> {
         let pointer = capsule.as_ptr();
-        let holds = |name: &CStr| {
-            // SAFETY: any object may be asked; the name lives.
-            unsafe { ffi::PyCapsule_IsValid(pointer, name.as_ptr()) == 1 }
-        };
         let take = |name: &CStr, used: &'static CStr| {
-            // SAFETY: it is a capsule of that name, which holds the structure that DLPack says. The new name is static.
+            // SAFETY: any object may be asked for its name. It is a capsule of that one then, which holds the structure that
+            // DLPack says, and gets a name that is static.
             unsafe {
+                if ffi::PyCapsule_IsValid(pointer, name.as_ptr()) != 1 {
+                    return Ok(None);
+                }
                 let held = ffi::PyCapsule_GetPointer(pointer, name.as_ptr());
                 match ffi::PyCapsule_SetName(pointer, used.as_ptr()) {
-                    0 => Ok(held),
+                    0 => Ok(Some(held)),
                     _ => Err(PyErr::fetch(capsule.py())),
                 }
             }
         };
-        if holds(c"dltensor_versioned") {
-            let held = take(c"dltensor_versioned", c"used_dltensor_versioned")?;
-            return Ok(Lent::Versioned(held.cast()));
+        if let Some(held) = take(c"dltensor_versioned", c"used_dltensor_versioned")? {
+            return Ok(Some(Lent::Versioned(held.cast())));
         }
-        if holds(c"dltensor") {
-            return Ok(Lent::Managed(take(c"dltensor", c"used_dltensor")?.cast()));
-        }
-        Err(PyTypeError::new_err(
-            "`__dlpack__` gave no capsule of DLPack, or one that was used before",
-        ))
+        let held = take(c"dltensor", c"used_dltensor")?;
+        Ok(held.map(|held| Lent::Managed(held.cast())))
     }
 
     /// The array and its flags.
@@ -163,9 +157,14 @@ impl GpuArray {
         gpu: usize,
         is_written: bool,
     ) -> PyResult<GpuArray> {
-        let lent = Lent::take(capsule)?;
-        GpuArray::of(lent, gpu, is_written)
-            .map_err(|(found, remedy)| exception(py, "InputError", (field, found, remedy)))
+        let array = match Lent::take(capsule)? {
+            Some(lent) => GpuArray::of(lent, gpu, is_written),
+            None => refuse(
+                "no capsule of DLPack, or one that was used",
+                "give an array that DLPack lends",
+            ),
+        };
+        array.map_err(|(found, remedy)| exception(py, "InputError", (field, found, remedy)))
     }
 
     #[getter]
@@ -268,8 +267,10 @@ fn axes(tensor: &Tensor) -> Result<(Vec<usize>, Vec<isize>), Refusal> {
 fn reaches(address: u64, shape: &[usize], strides: &[isize]) -> bool {
     let (mut low, mut high) = (i128::from(address), i128::from(address));
     for (&len, &stride) in shape.iter().zip(strides) {
-        let far = (len as i128 - 1).max(0) * stride as i128 * SIZE as i128;
-        (low, high) = (low + far.min(0), high + far.max(0));
+        // Of two words at most: what is beyond them is beyond memory.
+        let steps = (len as i128 - 1).max(0);
+        let far = steps.saturating_mul(stride as i128).saturating_mul(SIZE as i128);
+        (low, high) = (low.saturating_add(far.min(0)), high.saturating_add(far.max(0)));
     }
     low >= 0 && high <= i128::from(i64::MAX)
 }
