@@ -8,31 +8,21 @@ and exits with 1 if anything failed. `--only WORD` runs the checks whose names c
 """
 
 import argparse
-import os
 import time
-import traceback
 
 import numpy as np
+from checking import Skip, check, refused, run
 
 import odeum as od
 
 PARSER = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 PARSER.add_argument("--mechanism", default="mechanisms/hydrogen-burke-2012.yaml")
+PARSER.add_argument("--device", default="cuda", help="of the integrators")
 PARSER.add_argument("--only", default="")
 PARSER.add_argument("--cells", type=int, nargs="*", default=[100_000, 1_000_000], help="of the timings")
 ARGS = PARSER.parse_args()
 
 GAS = od.Mechanism(ARGS.mechanism)
-CHECKS = []
-
-
-class Skip(Exception):
-    pass
-
-
-def check(function):
-    CHECKS.append(function)
-    return function
 
 
 def library(name):
@@ -70,7 +60,9 @@ def with_faults(T, p, Y):
 
 
 def integrator(kind, cells, **options):
-    return GAS.integrator(kind, cells=cells, device="cuda", **{"rtol": 1e-6, "atol": 1e-10, **options})
+    return GAS.integrator(
+        kind, cells=cells, **{"device": ARGS.device, "rtol": 1e-6, "atol": 1e-10, **options}
+    )
 
 
 def march(chem, T, p, Y, calls=4, dt=2e-6):
@@ -96,43 +88,27 @@ def same_told(found, expected):
             same(f"{name} of call {call}", a, b)
 
 
-def refused(call, field, word):
-    """The call raises an `InputError` about a field, whose text has a word."""
-    try:
-        call()
-    except od.InputError as error:
-        assert error.field == field, f"the error names {error.field!r}: {error}"
-        assert word in str(error), f"no {word!r} in: {error}"
-        assert error.remedy, f"no remedy: {error}"
-        return
-    raise AssertionError(f"not refused: {field}, {word}")
-
-
 def layouts(xp, T, p, Y):
-    """The same numbers on the GPU in several layouts: arrays, and the whole memory that they are parts of."""
+    """The same numbers on the GPU in several layouts; whether species are the first axis."""
     cells, species = Y.shape
 
     def part(shape, index, values):
-        whole = xp.full(shape, -7.0)
-        view = whole[index]
+        view = xp.full(shape, -7.0)[index]
         view[...] = xp.asarray(values)
-        return view, whole
+        return view
 
-    every = slice(None)
-    backwards = slice(None, None, -1)
-    plain = lambda values: part(values.shape, every, values)  # noqa: E731
-    record = xp.full((cells, species + 1), -7.0)
-    record[:, 0], record[:, 1:] = xp.asarray(T), xp.asarray(Y)
-    fortran = xp.asfortranarray(xp.asarray(Y))
+    t, q = xp.asarray(T), xp.asarray(p)
+    record = part((cells, species + 1), ..., np.column_stack([T, Y]))
+    rows = (slice(None, None, -2), slice(None, None, 3))
     return {
-        "[cells, species]": (plain(T), plain(p), plain(Y), False),
-        "[species, cells]": (plain(T), plain(p), plain(np.ascontiguousarray(Y.T)), True),
-        "Fortran order": (plain(T), plain(p), (fortran, fortran), False),
-        "records": ((record[:, 0], record), plain(p), (record[:, 1:], record), False),
+        "[cells, species]": (t.copy(), q.copy(), xp.asarray(Y), False),
+        "[species, cells]": (t.copy(), q.copy(), xp.asarray(np.ascontiguousarray(Y.T)), True),
+        "Fortran order": (t.copy(), q.copy(), xp.asfortranarray(xp.asarray(Y)), False),
+        "records": (record[:, 0], q.copy(), record[:, 1:], False),
         "backwards": (
             part((3 * cells,), slice(None, None, -3), T),
-            part((cells,), backwards, p),
-            part((2 * cells, 3 * species), (slice(None, None, -2), slice(None, None, 3)), Y),
+            part((cells,), slice(None, None, -1), p),
+            part((2 * cells, 3 * species), rows, Y),
             False,
         ),
     }
@@ -152,27 +128,27 @@ def cupy_layouts_give_the_same_bits():
         told = march(chem, *expected)
         names = {od.STATUSES[k].name for k in told[-1][0]}
         assert {"success", "invalid start"} <= names, names
-        for name, ((T, _), (p, _), (Y, _), by_species) in layouts(xp, *with_faults(*mixture(cells))).items():
+        for name, (T, p, Y, by_species) in layouts(xp, *with_faults(*mixture(cells))).items():
             mine = march(integrator(kind, cells, method=method), T, p, Y)
             where = f"{kind}, {method}, {name}"
             same_told(mine, told)
             same(f"{where}: T", xp.asnumpy(T), expected[0])
             same(f"{where}: p", xp.asnumpy(p), expected[1])
             same(f"{where}: Y", xp.asnumpy(Y.T if by_species else Y), expected[2])
-        said.append(
-            f"{kind}, {method}: {dict(zip(*np.unique(told[-1][0], return_counts=True), strict=True))}"
-        )
+        said.append(f"{kind}, {method}: {np.count_nonzero(told[-1][0] == 0)} of {cells} succeed")
     return "; ".join(said)
 
 
 @check
 def cupy_nothing_is_written_beside():
     xp, cells = cupy(), 200
-    arrays = layouts(xp, *mixture(cells))["backwards"]
-    (T, whole_T), (p, _), (Y, whole_Y), _ = arrays
-    assert not march(integrator("constant volume", cells), T, p, Y)[-1][0].any()
-    T[...], Y[...] = -7.0, -7.0
-    assert bool((whole_T == -7.0).all()) and bool((whole_Y == -7.0).all())
+    T, p, Y = mixture(cells)
+    wide_T, wide_Y = xp.full((2, cells), -7.0), xp.full((3 * cells, 2 * GAS.n_species), -7.0)
+    t, y = wide_T[1, ::-1], wide_Y[::-3, ::2]
+    t[...], y[...] = xp.asarray(T), xp.asarray(Y)
+    assert not march(integrator("constant volume", cells), t, xp.asarray(p), y)[-1][0].any()
+    t[...], y[...] = -7.0, -7.0
+    assert bool((wide_T == -7.0).all()) and bool((wide_Y == -7.0).all())
 
 
 @check
@@ -253,7 +229,7 @@ def cupy_failures_keep_what_they_had():
     T, p, Y = (part[:cells].copy() for part in (T, p, Y))
     T[0] = 2500.0
     before = T.copy(), p.copy(), Y.copy()
-    chem = integrator("constant volume", cells, max_steps=2)
+    chem = integrator("constant volume", cells, max_steps=3)
     status = chem.advance(T, p, Y, 1e-3)
     names = [od.STATUSES[k].name for k in status]
     assert [names[k] for k in (3, 5, 7)] == ["invalid start"] * 3 and names[0] == "too many steps", names
@@ -316,7 +292,7 @@ def cupy_memory_is_given_back():
         chem.advance(T, p, Y, 1e-9)
         del T, p, Y
         used.append(pool.used_bytes())
-    assert used[0] == used[-1] == 0, used
+    assert used[0] == used[-1], used
 
 
 @check
@@ -328,12 +304,18 @@ def cupy_on_a_second_gpu():
     march(integrator("constant volume", cells), *expected)
     with xp.cuda.Device(1):
         T, p, Y = map(xp.asarray, mixture(cells))
-        refused(lambda: integrator("constant volume", cells).advance(T, p, Y, 1e-6), "T", "cuda:1")
-        chem = GAS.integrator("constant volume", cells=cells, device="cuda:1", rtol=1e-6, atol=1e-10)
-    # From whichever GPU is current.
-    march(chem, T, p, Y)
-    for name, mine, other in zip("TpY", (T, p, Y), expected, strict=True):
-        same(name, xp.asnumpy(mine), other)
+    refused(lambda: integrator("constant volume", cells).advance(T, p, Y, 1e-6), "T", "cuda:1")
+    for present in (0, 1):
+        with xp.cuda.Device(1):
+            t, q, y = (part.copy() for part in (T, p, Y))
+        with xp.cuda.Device(present):
+            # Whichever GPU is the present one: it stays that.
+            chem = integrator("constant volume", cells, device="cuda:1")
+            march(chem, t, q, y)
+            del chem
+            assert xp.cuda.runtime.getDevice() == present
+        for name, mine, other in zip("TpY", (t, q, y), expected, strict=True):
+            same(name, xp.asnumpy(mine), other)
 
 
 @check
@@ -381,7 +363,7 @@ def jax_arrays_are_refused():
 # Timings
 
 
-def rate(put, cells, dt, calls=5):
+def rate(cells, dt, put, before=None, after=None, calls=5):
     """Cells in a second, over calls after the first two, which compile and look for first steps."""
     T, _, Y = mixture(cells)
     T, Y = put(T), put(Y)
@@ -389,30 +371,14 @@ def rate(put, cells, dt, calls=5):
     seconds = []
     for _ in range(calls + 2):
         begun = time.perf_counter()
-        status = chem.advance(T, od.atm, Y, dt)
+        t, y = (before(T), before(Y)) if before else (T, Y)
+        status = chem.advance(t, od.atm, y, dt)
+        if after:
+            after(T, t), after(Y, y)
         seconds.append(time.perf_counter() - begun)
         assert not status.any()
-    return cells * calls / sum(seconds[2:]), sum(seconds[2:]) / calls
-
-
-def copied(xp):
-    """What a code on the GPU does without this: to the host, a call, and back."""
-
-    def run(cells, dt, calls=5):
-        T, _, Y = mixture(cells)
-        T, Y = xp.asarray(T), xp.asarray(Y)
-        chem = integrator("constant pressure", cells)
-        seconds = []
-        for _ in range(calls + 2):
-            begun = time.perf_counter()
-            t, y = xp.asnumpy(T), xp.asnumpy(Y)
-            assert not chem.advance(t, od.atm, y, dt).any()
-            T.set(t)
-            Y.set(y)
-            seconds.append(time.perf_counter() - begun)
-        return cells * calls / sum(seconds[2:]), sum(seconds[2:]) / calls
-
-    return run
+    mean = sum(seconds[2:]) / calls
+    return f"{cells / mean:.3g} cells/s ({1e3 * mean:.2f} ms)"
 
 
 @check
@@ -421,39 +387,14 @@ def timings():
     for cells in ARGS.cells:
         for dt in (1e-7, 1e-6):
             rates = {
-                "NumPy": rate(lambda part: part, cells, dt),
-                "CuPy": rate(xp.asarray, cells, dt),
-                "CuPy by way of the host": copied(xp)(cells, dt),
+                "NumPy": rate(cells, dt, np.array),
+                "CuPy": rate(cells, dt, xp.asarray),
+                # What a code on the GPU does without this.
+                "CuPy by way of the host": rate(cells, dt, xp.asarray, xp.asnumpy, lambda to, x: to.set(x)),
             }
-            figures = ", ".join(
-                f"{name} {r:.3g} cells/s ({1e3 * s:.2f} ms)" for name, (r, s) in rates.items()
-            )
-            said.append(f"{cells:,} cells over {dt:g} s: {figures}")
+            said.append(f"{cells:,} cells over {dt:g} s: " + ", ".join(f"{k} {v}" for k, v in rates.items()))
     return "\n      ".join(said)
 
 
-def main():
-    failed = []
-    for function in CHECKS:
-        name = function.__name__
-        if ARGS.only not in name:
-            continue
-        begun = time.perf_counter()
-        try:
-            said, word = function(), "PASS"
-        except Skip as reason:
-            said, word = reason, "SKIP"
-        except Exception as error:
-            at = traceback.extract_tb(error.__traceback__)
-            lines = [f"{os.path.basename(f.filename)}:{f.lineno} {f.name}: {f.line}" for f in at[-4:]]
-            said = "\n      ".join([f"{type(error).__name__}: {error}"[:1500], *lines])
-            word = "FAIL"
-            failed.append(name)
-        took = time.perf_counter() - begun
-        print(f"{word:5} {name} ({took:.1f} s)" + ("" if said is None else f"\n      {said}"), flush=True)
-    print(f"{len(failed)} failed" + (": " + ", ".join(failed) if failed else ""))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run(ARGS.only))

@@ -8,11 +8,10 @@ checks whose names contain it; `--device cpu` tries the script itself.
 """
 
 import argparse
-import os
 import time
-import traceback
 
 import numpy as np
+from checking import check, refused, run
 
 import odeum as od
 
@@ -24,13 +23,6 @@ PARSER.add_argument("--cells", type=int, nargs="*", default=[100_000, 1_000_000]
 ARGS = PARSER.parse_args()
 DEVICE = ARGS.device
 
-CHECKS = []
-
-
-def check(function):
-    CHECKS.append(function)
-    return function
-
 
 def close(found, expected, rtol, atol, factor=20.0):
     """Both were integrated with these tolerances: they differ by no more than small multiples of them."""
@@ -40,18 +32,6 @@ def close(found, expected, rtol, atol, factor=20.0):
     worst = float(distance.max(initial=0.0))
     assert np.isfinite(found).all() and worst <= factor, f"{worst:.3g} times the tolerance apart"
     return f"{worst:.2g} times the tolerance apart"
-
-
-def refused(call, field, word):
-    """The call raises an `InputError` about a field, whose text has a word."""
-    try:
-        call()
-    except od.InputError as error:
-        assert error.field == field, f"the error names {error.field!r}: {error}"
-        assert word in str(error), f"no {word!r} in: {error}"
-        assert error.remedy, f"no remedy: {error}"
-        return
-    raise AssertionError(f"not refused: {field}, {word}")
 
 
 # Ensembles
@@ -341,27 +321,5 @@ def timing_numpy():
     return "; ".join(f"{n:,} cells: {cells_per_second(in_numpy, n):.3g} cells/s" for n in ARGS.cells)
 
 
-def main():
-    failed = []
-    for function in CHECKS:
-        name = function.__name__
-        if ARGS.only not in name:
-            continue
-        begun = time.perf_counter()
-        try:
-            said = function()
-            word = "PASS"
-        except Exception as error:
-            at = traceback.extract_tb(error.__traceback__)
-            lines = [f"{os.path.basename(f.filename)}:{f.lineno} {f.name}: {f.line}" for f in at[-4:]]
-            said = "\n      ".join([f"{type(error).__name__}: {error}"[:1500], *lines])
-            word = "FAIL"
-            failed.append(name)
-        took = time.perf_counter() - begun
-        print(f"{word:5} {name} ({took:.1f} s)" + ("" if said is None else f"\n      {said}"), flush=True)
-    print(f"{len(failed)} failed" + (": " + ", ".join(failed) if failed else ""))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run(ARGS.only))

@@ -1,5 +1,7 @@
 //! Cells whose arrays lie on a device, beside what the host makes of the same numbers: to the bit, on the host device.
 
+#![allow(clippy::unwrap_used)]
+
 use odeum_case::gas::{Basis, Gas, Mixture};
 use odeum_core::random::SplitMix64;
 use odeum_cuda::host::{self, Host, Setup};

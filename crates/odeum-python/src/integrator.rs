@@ -119,7 +119,7 @@ impl Integrator {
         let held = &mut *cells;
         let work = || {
             if held.was_on_gpu
-                && let Some(on_gpu) = &held.on_gpu
+                && let Some(on_gpu) = &mut held.on_gpu
             {
                 held.steps = on_gpu.steps()?;
             }
@@ -138,7 +138,9 @@ impl Integrator {
     fn stream(&self, py: Python<'_>) -> PyResult<u64> {
         let mut cells = self.cells()?;
         let held = &mut *cells;
-        py.detach(|| self.begin_on_gpu(held)?.stream()).map_err(|error| raise(py, error))
+        let work = || self.begin_on_gpu(held)?.stream();
+        let (stream, raised) = watch(py, &Monitor::new(), None, work)?;
+        raised.map_or_else(|| stream.map_err(|error| raise(py, error)), Err)
     }
 
     /// The same of arrays on the GPU; one `pressure` is that of all cells where `p` is none.
@@ -187,7 +189,9 @@ impl Integrator {
         if cells.was_on_gpu
             && let Some(on_gpu) = &mut cells.on_gpu
         {
-            cells.stats = on_gpu.stats().map_err(|error| raise(py, error))?;
+            let (stats, raised) = watch(py, &Monitor::new(), None, || on_gpu.stats())?;
+            raised.map_or(Ok(()), Err)?;
+            cells.stats = stats.map_err(|error| raise(py, error))?;
         }
         let stats: Vec<_> = cells.stats.iter().map(|stats| stats.to_array()).collect();
         let len = stats.len();

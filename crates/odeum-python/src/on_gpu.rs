@@ -51,11 +51,25 @@ impl Arrays<'_> {
     }
 }
 
-/// The cells in memory of a GPU, and the kernels that fill them.
+/// The cells in memory of a GPU, and the kernels that fill them. Made and used by threads of ours alone: the driver's calls
+/// change which GPU is the present one of a thread, and on Python's other libraries go by that.
 pub(crate) struct OnGpu {
+    /// There until the end.
+    held: Option<Held>,
+    n_species: usize,
+}
+
+struct Held {
     session: Session<f64>,
     exchange: Exchange,
-    n_species: usize,
+}
+
+impl Drop for OnGpu {
+    fn drop(&mut self) {
+        let held = self.held.take();
+        // Where there is no thread its memory goes with this one.
+        let _ = std::thread::Builder::new().spawn(move || drop(held)).map(|thread| thread.join());
+    }
 }
 
 impl OnGpu {
@@ -79,12 +93,17 @@ impl OnGpu {
             Error::input("system", "a gas without mass fractions", "give `mass_fractions`")
         })?;
         let exchange = session.exchange(&text, &[cells::TO_STATES, cells::TO_CELLS])?;
-        Ok(OnGpu { session, exchange, n_species: gas.reactor.kinetics().n_species() })
+        let held = Some(Held { session, exchange });
+        Ok(OnGpu { held, n_species: gas.reactor.kinetics().n_species() })
+    }
+
+    fn held(&mut self) -> Result<&mut Held, Error> {
+        self.held.as_mut().ok_or_else(|| Error::input("integrator", "its end", "make another one"))
     }
 
     /// The handle of the stream on which arrays are read and written.
-    pub(crate) fn stream(&self) -> Result<u64, Error> {
-        self.session.stream()
+    pub(crate) fn stream(&mut self) -> Result<u64, Error> {
+        self.held()?.session.stream()
     }
 
     /// Integrates all cells over `dt` in place; how each ended. Nothing is written to the arrays unless all were integrated,
@@ -99,10 +118,11 @@ impl OnGpu {
         dt: f64,
         monitor: &Monitor,
     ) -> Result<Vec<Status>, Error> {
-        let OnGpu { session, exchange, n_species } = self;
+        let n_species = self.n_species;
+        let Held { session, exchange } = self.held()?;
         // SAFETY: the kernel takes such cells; of their memory the caller's promise.
         if let Some(number) = unsafe { session.run(exchange, 0, cells)? } {
-            return Err(not_finite(NotFinite::told(number, *n_species)));
+            return Err(not_finite(NotFinite::told(number, n_species)));
         }
         session.advance((0.0, dt))?;
         if !monitor.is_stopped() {
@@ -114,17 +134,17 @@ impl OnGpu {
 
     /// What the last call cost each cell.
     pub(crate) fn stats(&mut self) -> Result<Vec<Stats>, Error> {
-        self.session.stats()
+        self.held()?.session.stats()
     }
 
     /// Sizes of the first steps of the next call \[cells\], zero where there is none.
-    pub(crate) fn steps(&self) -> Result<Vec<f64>, Error> {
-        self.session.step_sizes()
+    pub(crate) fn steps(&mut self) -> Result<Vec<f64>, Error> {
+        self.held()?.session.step_sizes()
     }
 
     /// Sets them.
     pub(crate) fn set_steps(&mut self, steps: &[f64]) -> Result<(), Error> {
-        self.session.set_step_sizes(steps)
+        self.held()?.session.set_step_sizes(steps)
     }
 }
 
