@@ -19,6 +19,7 @@ __all__ = [
     "ATM",
     "Array",
     "Case",
+    "GpuArray",
     "Integrator",
     "Mechanism",
     "Simulation",

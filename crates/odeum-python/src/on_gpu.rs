@@ -107,7 +107,7 @@ impl OnGpu {
     }
 
     /// Integrates all cells over `dt` in place; how each ended. Nothing is written to the arrays unless all were integrated,
-    /// each to its end or its failure.
+    /// each to its end or its failure; sizes of steps of a call that was stopped are those of the next.
     ///
     /// # Safety
     /// `cells` are memory of this GPU, as their strides say, which nobody else uses until this returns but what was given to
