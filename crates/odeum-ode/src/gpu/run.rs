@@ -37,6 +37,9 @@ const BATCHES: usize = 2;
 const SMALL_BATCH: usize = 1 << 20;
 /// A larger one makes the GPU wait for the first copies and the caller for the last, in bytes.
 const LARGE_BATCH: usize = 12 << 20;
+/// The same of implicit methods: a batch takes as long as its most costly system, and of stiff ones one may cost a hundred times what
+/// others do, so more of them are to be under way.
+const LARGE_UNEVEN_BATCH: usize = 64 << 20;
 
 /// Integrates an ensemble on GPUs. The arguments have been checked.
 pub(crate) fn solve<T: Scalar>(
@@ -78,7 +81,8 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     let shape = Shape::of(ensemble, options, traits.n_counts);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = WORKERS.min((cores / devices.len()).max(1));
-    let batch = batch_size(devices, &shape, ensemble.len(), workers)?;
+    let largest = if method.jacobian_by().is_some() { LARGE_UNEVEN_BATCH } else { LARGE_BATCH };
+    let batch = batch_size(devices, &shape, ensemble.len(), workers, largest)?;
     let n_batches = ensemble.len().div_ceil(batch);
 
     let job = Job {
@@ -130,17 +134,17 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     Ok(solution)
 }
 
-/// Systems of a batch.
+/// Systems of a batch of `largest` bytes at most.
 fn batch_size<D: Device>(
     devices: &[Arc<Kept<D>>],
     shape: &Shape,
     systems: usize,
     workers: usize,
+    largest: usize,
 ) -> Result<usize, Error> {
     let per_system = (shape.bytes(1024) - shape.bytes(0)).div_ceil(1024);
     let by_overlap = systems.div_ceil(devices.len() * workers * BATCHES);
-    let by_size =
-        by_overlap.clamp(SMALL_BATCH.div_ceil(per_system), LARGE_BATCH.div_ceil(per_system));
+    let by_size = by_overlap.clamp(SMALL_BATCH.div_ceil(per_system), largest.div_ceil(per_system));
     let mut batch = by_size.next_multiple_of(WARP).min(systems);
     for device in devices {
         // A quarter is left to others, and to the local memory of the kernel.
