@@ -140,9 +140,9 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-cli",
         &[
-            &["args", "exit", "gpus"],
+            &["args", "exit"],
             &["report"],
-            &["mechanism", "problems", "stop"],
+            &["gpus", "mechanism", "problems", "stop"],
             &["job"],
             &["fields", "pasr"],
             &["bench", "check", "run"],

@@ -138,7 +138,7 @@ pub(crate) struct GpuArray {
     /// Where its first number lies.
     pub(crate) address: u64,
     pub(crate) shape: Vec<usize>,
-    /// From a number to the next along each axis [numbers].
+    /// From a number to the next along each axis \[numbers\].
     pub(crate) strides: Vec<isize>,
     /// Number of the GPU.
     pub(crate) gpu: usize,
@@ -257,10 +257,16 @@ fn axes(tensor: &Tensor) -> Result<(Vec<usize>, Vec<isize>), Refusal> {
     let stride = |axis: usize| match tensor.strides.is_null() {
         true => in_c_order[axis],
         // SAFETY: the producer's strides have a number for each axis.
-        false => unsafe { *tensor.strides.add(axis) as isize },
+        false => signed(unsafe { *tensor.strides.add(axis) }) as isize,
     };
     let strides = (0..ndim).map(stride).collect();
     Ok((shape, strides))
+}
+
+/// A stride as it was meant: CuPy 14 divides those in bytes without their sign, so that −1 comes as 2⁶¹ − 1.
+fn signed(stride: i64) -> i64 {
+    const TURN: i64 = 1 << 61;
+    if (TURN / 2..TURN).contains(&stride) { stride - TURN } else { stride }
 }
 
 /// Whether all numbers have addresses.

@@ -16,19 +16,27 @@ const SURE: u128 = 4 << 30;
 /// The device of a run: the one that was asked for, or the first of its GPUs where that is as fast.
 pub(super) fn device(plan: &FieldPlan<'_>) -> Device {
     match &plan.device {
-        Device::Cuda(cuda) if cuda.ordinals.len() > 1 && first_will_do(plan.case) => {
+        Device::Cuda(cuda)
+            if cuda.ordinals.len() > 1 && first_will_do(plan.case, cuda.ordinals.len()) =>
+        {
             Device::Cuda(Cuda { ordinals: cuda.ordinals[..1].to_vec() })
         }
         device => device.clone(),
     }
 }
 
-fn first_will_do(case: &FieldCase) -> bool {
+/// Whether one of so many GPUs is as fast as all. What cannot be on all of them is refused later, by its reason.
+fn first_will_do(case: &FieldCase, gpus: usize) -> bool {
     let (problem, method) = (&case.problem, case.time.method);
-    let (word, need) = match case.precision {
-        Precision::F64 => (8.0, gpu::bytes::<f64>(problem, method, 1)),
-        Precision::F32 => (4.0, gpu::bytes::<f32>(problem, method, 1)),
+    let needs = |gpus| match case.precision {
+        Precision::F64 => gpu::bytes::<f64>(problem, method, gpus),
+        Precision::F32 => gpu::bytes::<f32>(problem, method, gpus),
     };
+    let word = match case.precision {
+        Precision::F64 => 8.0,
+        Precision::F32 => 4.0,
+    };
+    let need = needs(gpus).and_then(|_| needs(1));
     let fits = need.is_ok_and(|need| need.iter().all(|&bytes| bytes <= SURE));
     let values = problem.grid.cells() as f64 * problem.model.species().len() as f64;
     fits && sweeps(case).is_some_and(|sweeps| sweeps * values * word < WORTH)
