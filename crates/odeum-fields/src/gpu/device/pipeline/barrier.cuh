@@ -6,7 +6,7 @@
     extern __shared__ __align__(128) real name##_[]; \
     unsigned name = static_cast<unsigned>(__cvta_generic_to_shared(name##_))
 // The same number, of which the compiler does not know that it could compute it again.
-OD_FN unsigned od_opaque(unsigned n) {
+OD_FN unsigned od_computed_once(unsigned n) {
     unsigned same;
     asm volatile("mov.u32 %0, %1;" : "=r"(same) : "r"(n));
     return same;
@@ -22,7 +22,7 @@ OD_FN int od_thread_y() {
     asm volatile("mov.u32 %0, %%tid.y;" : "=r"(y));
     return y;
 }
-OD_FN real *od_opaque(real *place) {
+OD_FN real *od_computed_once(real *place) {
     real *same;
     asm volatile("mov.u64 %0, %1;" : "=l"(same) : "l"(place));
     return same;
@@ -137,8 +137,8 @@ OD_FN void od_arrive_copied(unsigned at) {
 }
 #else
 #define OD_PIPELINE_MEMORY(name) unsigned name = 0
-OD_FN unsigned od_opaque(unsigned n) { return n; }
-OD_FN real *od_opaque(real *place) { return place; }
+OD_FN unsigned od_computed_once(unsigned n) { return n; }
+OD_FN real *od_computed_once(real *place) { return place; }
 OD_FN int od_thread_x() { return threadIdx.x; }
 OD_FN int od_thread_y() { return threadIdx.y; }
 struct float2 {

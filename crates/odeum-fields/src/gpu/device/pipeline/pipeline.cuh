@@ -90,7 +90,7 @@ OD_FN void od_within(const OdBlock &block, real *out, const OdSteps &steps) {
             od_stage<C::H>(rule, stream, z, first, [&](int s, int j, const real (&v)[2]) {
                 const unsigned cell = place + 4 * (s * C::FIRST + j * C::P);
                 od_put_first(block, my.is_x, my.column, cell, s, v, steps.at[1]);
-                if (s != last) out = od_opaque(out + (s - last) * OD_VOLUME);
+                if (s != last) out = od_computed_once(out + (s - last) * OD_VOLUME);
                 last = s;
                 od_write_row<C::H - 1>(leaves, j, out, v);
             });
@@ -274,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(OD_BX * OD_BY, 1) od_pipeline(
     static_assert(OD_BX == C::CW && OD_BY == 2 * C::WARPS + 4, "three groups of warps");
     OD_PIPELINE_MEMORY(memory);
     OdBlock block;
-    block.base = od_opaque(memory);
+    block.base = od_computed_once(memory);
     // The last tiles overlap those before where tiles do not divide the box.
     const int x0 = blockIdx.x * C::W, y0 = blockIdx.y * C::T;
     block.x0 = x0 + C::W > OD_NX ? OD_NX - C::W : x0;
