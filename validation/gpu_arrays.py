@@ -181,16 +181,22 @@ def cupy_work_on_other_streams_comes_first():
     march(begun(lambda part: part), *expected, calls=1)
     start = [xp.asarray(part) for part in mixture(cells)]
     busy = xp.ones(64_000_000)
+
+    def write(to):
+        """A tenth of a second of work at least: who does not wait reads what was there before."""
+        for _ in range(300):
+            xp.sin(busy, out=busy)
+        for place, part in zip(to, start, strict=True):
+            place[...] = part + 0.0 * busy[0]
+
+    # Kernels are compiled when they are first wanted, which takes longer than they do.
+    write([xp.empty_like(part) for part in start])
     for stream in (xp.cuda.Stream(non_blocking=True), xp.cuda.Stream(), xp.cuda.Stream.null):
         chem = begun(xp.asarray)
         arrays = [xp.full_like(part, 0.5) for part in start]
         xp.cuda.Device().synchronize()
         with stream:
-            # A tenth of a second of work at least: who does not wait reads what was there before.
-            for _ in range(300):
-                xp.sin(busy, out=busy)
-            for to, part in zip(arrays, start, strict=True):
-                to[...] = part + 0.0 * busy[0]
+            write(arrays)
             pending = not stream.done
             status = chem.advance(*arrays, 2e-6)
         assert pending, "the work ended before the call: the check shows nothing"

@@ -13,23 +13,20 @@ const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 /// and copies of all streams of a run go through two as fast.
 const CONNECTIONS: (&str, &str) = ("CUDA_DEVICE_MAX_CONNECTIONS", "2");
 
-/// Takes the device that is worth its while in place of the one that was asked for, says so unless `quiet`, and starts its
-/// driver.
-pub(crate) fn choose(device: &mut Device, worth: Device, quiet: bool) {
-    if *device != worth && !quiet {
-        let head = Style::stderr().bold("note:");
-        note(&format!("{head} {worth} alone is used: it takes less time than to open another GPU"));
-    }
-    *device = worth;
-    start(device);
-}
-
-/// Starts the driver, beside other work, for a run on a device. What goes wrong is told when the device
-/// is used.
+/// Starts the driver, beside other work, for a run on a device: on the first of its GPUs alone where that will do, which is
+/// told unless `quiet`. What goes wrong is told when the device is used.
 ///
 /// Called before the command has started a thread that reads the environment.
-fn start(device: &Device) {
+pub(crate) fn start(device: &mut Device, first_will_do: bool, quiet: bool) {
     let Device::Cuda(cuda) = device else { return };
+    if first_will_do && cuda.ordinals.len() > 1 {
+        cuda.ordinals.truncate(1);
+        if !quiet {
+            let head = Style::stderr().bold("note:");
+            let alone = format!("cuda:{} alone is used", cuda.ordinals[0]);
+            note(&format!("{head} {alone}: it takes less time than to open another GPU"));
+        }
+    }
     let seen = std::env::var(VISIBLE).ok();
     let visible = visible(cuda, seen.as_deref());
     let connections = std::env::var_os(CONNECTIONS.0).is_none().then_some(CONNECTIONS);

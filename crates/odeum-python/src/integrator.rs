@@ -215,15 +215,15 @@ impl Integrator {
 
     /// The cells on the GPU, as long as the integrator from the first call on.
     fn begin_on_gpu<'a>(&self, cells: &'a mut Cells) -> Result<&'a mut OnGpu, Error> {
-        if cells.on_gpu.is_none() {
-            let &[gpu] = &*self.gpus else {
-                let found = format!("{} GPUs", self.gpus.len());
-                return Err(Error::input("device", found, "give one GPU, as cuda:0"));
-            };
-            let count = cells.status.len();
-            cells.on_gpu = Some(OnGpu::new(&self.solver, &self.gas, gpu, count)?);
-        }
-        cells.on_gpu.as_mut().ok_or_else(|| Error::input("device", "no GPU", "give one"))
+        let &[gpu] = &*self.gpus else {
+            let found = format!("{} GPUs", self.gpus.len());
+            return Err(Error::input("device", found, "give one GPU, as cuda:0"));
+        };
+        let on_gpu = match cells.on_gpu.take() {
+            Some(on_gpu) => on_gpu,
+            None => OnGpu::new(&self.solver, &self.gas, gpu, cells.status.len())?,
+        };
+        Ok(cells.on_gpu.insert(on_gpu))
     }
 
     fn arrays(

@@ -142,7 +142,7 @@ class Integrator:
             Arrays of another shape or type, that are read-only, not finite, or on another device. Nothing is
             changed then.
         KeyboardInterrupt
-            Ctrl-C. Nothing is changed then.
+            Ctrl-C. The arrays are as they were then.
         """
         dt = number("dt", dt)
         if not dt > 0.0:

@@ -41,8 +41,8 @@ pub(crate) fn run(
         return exit;
     }
     let Some(mut plan) = plan else { return Exit::BadInput };
-    let worth = worth::device(&plan);
-    gpus::choose(&mut plan.device, worth, args.quiet);
+    let first_will_do = worth::first_will_do(&plan);
+    gpus::start(&mut plan.device, first_will_do, args.quiet);
     match case.precision {
         Precision::F64 => job::run(&FieldJob::<f64>::new(&plan), args),
         Precision::F32 => job::run(&FieldJob::<f32>::new(&plan), args),

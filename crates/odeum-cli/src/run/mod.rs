@@ -43,11 +43,11 @@ pub(crate) fn command(args: &RunArgs) -> Exit {
         return exit;
     }
     let Some(mut plan) = plan else { return Exit::BadInput };
-    let device = match plan.case.run.precision {
-        Precision::F64 => worth::device::<f64>(&plan),
-        Precision::F32 => worth::device::<f32>(&plan),
+    let first_will_do = match plan.case.run.precision {
+        Precision::F64 => worth::first_will_do::<f64>(&plan),
+        Precision::F32 => worth::first_will_do::<f32>(&plan),
     };
-    gpus::choose(&mut plan.device, device, args.quiet);
+    gpus::start(&mut plan.device, first_will_do, args.quiet);
     match plan.case.run.precision {
         Precision::F64 => job::run(&EnsembleJob::<f64>::new(&plan), args),
         Precision::F32 => job::run(&EnsembleJob::<f32>::new(&plan), args),

@@ -5,7 +5,7 @@
 
 use odeum_case::Plan;
 use odeum_ode::cpu::Cpu;
-use odeum_ode::{Compiled, Cuda, Device, Monitor, Solver};
+use odeum_ode::{Compiled, Device, Monitor, Solver};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,17 +23,10 @@ const THREADS: f64 = 100.0;
 /// Work of one GPU, by these threads, from which on it is worth to open others.
 const WORTH: Duration = Duration::from_millis(1200);
 
-/// The device of a run: the one that was asked for, or the first of its GPUs where that is as fast.
-pub(super) fn device<T: Compiled>(plan: &Plan<'_>) -> Device {
-    match &plan.device {
-        Device::Cuda(cuda) if cuda.ordinals.len() > 1 => match on_a_thread::<T>(plan) {
-            Some(time) if time.div_f64(THREADS) < WORTH => {
-                Device::Cuda(Cuda { ordinals: cuda.ordinals[..1].to_vec() })
-            }
-            _ => plan.device.clone(),
-        },
-        device => device.clone(),
-    }
+/// Whether the first of several GPUs is as fast as all of them.
+pub(super) fn first_will_do<T: Compiled>(plan: &Plan<'_>) -> bool {
+    let several = matches!(&plan.device, Device::Cuda(cuda) if cuda.ordinals.len() > 1);
+    several && on_a_thread::<T>(plan).is_some_and(|time| time.div_f64(THREADS) < WORTH)
 }
 
 /// How long one thread would take for the whole ensemble; `None` where that is too long to be found out.

@@ -25,8 +25,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// # Errors
     /// No compiler, a text that it refuses, or too little memory.
     pub fn exchange(&self, kernels: &str, names: &[&str]) -> Result<Exchange<D>, Error> {
-        let (resident, device, _) = self.resident().ok_or_else(ended)?;
-        let text = text::<T>(kernels, resident.n_counts as usize);
+        let (_, device, _) = self.resident().ok_or_else(ended)?;
+        let text = text::<T>(kernels, self.n_counts());
         let kernels = device.wait(device.compile_async(&text, names))?;
         for kernel in &kernels {
             kernel.prepare(BLOCK, 0)?;

@@ -111,6 +111,7 @@ impl<D: Device> Kept<D> {
         let compiled = self.device.compile(&kernel.source, kernel.name)?;
         let layout = &kernel.layout;
         if layout.shared > 0 {
+            // All there is while blocks are counted.
             compiled.prefer_shared(self.limits.shared_per_multiprocessor, &self.limits)?;
         }
         let resident = compiled.prepare(layout.block, layout.shared)?;

@@ -267,9 +267,13 @@ impl<T: Scalar, D: Device> Session<T, D> {
             stats: arrays.stats as u64,
             least: 0,
             n_systems: self.systems as u32,
-            n_counts: self.n_counts as u32,
         };
         Some((resident, &self.kept.device, &lane.stream))
+    }
+
+    /// Counts of a system.
+    pub(super) fn n_counts(&self) -> usize {
+        self.n_counts
     }
 
     /// Downloads part of the arena.

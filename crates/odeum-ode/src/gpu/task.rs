@@ -89,7 +89,6 @@ pub(super) struct Resident {
     pub(super) stats: u64,
     pub(super) least: u64,
     pub(super) n_systems: u32,
-    pub(super) n_counts: u32,
 }
 
 impl<T: Scalar> Task<T> {

@@ -9,7 +9,6 @@ struct OdResident {
     OdStats *stats;             // of the last advance [n_systems]
     unsigned long long *least;  // of the numbers that were told
     unsigned n_systems;
-    unsigned n_counts;
 };
 
 // Tells the host a number: of all those told it gets the least.
