@@ -11,7 +11,6 @@ is not installed is left out, and said.
 
 import argparse
 import os
-import time
 import warnings
 
 # Peers that take all threads unless told are told.
@@ -23,73 +22,14 @@ if ARGS.threads == 1:
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 import numpy as np  # noqa: E402
+from peers import ATOL, RTOL, diffrax_run, error, odeum_run, problems, reference, timed  # noqa: E402
 from scipy.integrate import solve_ivp  # noqa: E402
 
 import odeum as od  # noqa: E402
 
-RTOL, ATOL = 1e-6, 1e-9
 
-
-def lorenz(t, y, sigma, rho, beta):
-    return [sigma * (y[1] - y[0]), y[0] * (rho - y[2]) - y[1], y[0] * y[1] - beta * y[2]]
-
-
-def robertson(t, y, k1, k2, k3):
-    slow, fast, back = k1 * y[0], k2 * y[1] * y[1], k3 * y[1] * y[2]
-    return [back - slow, slow - back - fast, fast]
-
-
-class Problem:
-    """A right-hand side, a span, initial states [M, n] and parameters [M, m]."""
-
-    def __init__(self, name, f, end, y0, params, methods):
-        self.name, self.f, self.end, self.y0, self.params, self.methods = name, f, end, y0, params, methods
-
-
-def problems(systems):
-    draw = np.random.default_rng(1)
-    y0 = np.array([1.0, 1.0, 20.0]) + draw.normal(size=(systems, 3))
-    params = np.array([10.0, 28.0, 8 / 3]) * (1 + 0.05 * draw.normal(size=(systems, 3)))
-    # Short enough that errors of the tolerance's size do not grow by the chaos.
-    yield Problem(
-        "Lorenz, t = 0 to 2", lorenz, 2.0, y0, params, {"odeum": "tsit5", "scipy": ["RK45", "LSODA"]}
-    )
-    y0 = np.tile([1.0, 0.0, 0.0], (systems, 1))
-    params = np.array([0.04, 3e7, 1e4]) * (1 + 0.05 * draw.normal(size=(systems, 3)))
-    yield Problem(
-        "Robertson, t = 0 to 1e5",
-        robertson,
-        1e5,
-        y0,
-        params,
-        {"odeum": "rodas4", "scipy": ["Radau", "BDF", "LSODA"]},
-    )
-
-
-def timed(call):
-    """The shorter of two runs, what was prepared before not counted."""
-    times = []
-    for _ in range(2):
-        began = time.perf_counter()
-        result = call()
-        times.append(time.perf_counter() - began)
-    return min(times), result
-
-
-def by_odeum(problem, method=None, rtol=RTOL, atol=ATOL):
-    options = {
-        "method": method or problem.methods["odeum"],
-        "rtol": rtol,
-        "atol": atol,
-        "threads": ARGS.threads,
-    }
-    args = tuple(problem.params.T)
-
-    def run():
-        result = od.solve_ivp(problem.f, (0.0, problem.end), problem.y0, args=args, **options)
-        assert result.success.all(), result.solution.summary()
-        return result.y[:, :, -1]
-
+def by_odeum(problem, method=None):
+    run = odeum_run(problem, method, threads=ARGS.threads)
     run()
     return timed(run)
 
@@ -165,49 +105,23 @@ def by_heyoka(problem, count):
     return timed(run)
 
 
-def by_diffrax(problem, count, stiff):
-    import diffrax
-    import jax
-
-    jax.config.update("jax_enable_x64", True)
-
-    def f(t, y, p):
-        return jax.numpy.stack(problem.f(t, y, p[0], p[1], p[2]))
-
-    solver = diffrax.Kvaerno5() if stiff else diffrax.Tsit5()
-
-    def one(y0, p):
-        return diffrax.diffeqsolve(
-            diffrax.ODETerm(f),
-            solver,
-            0.0,
-            problem.end,
-            1e-6,
-            y0,
-            args=p,
-            stepsize_controller=diffrax.PIDController(rtol=RTOL, atol=ATOL),
-            max_steps=100_000,
-            saveat=diffrax.SaveAt(t1=True),
-        ).ys[0]
-
-    run = jax.jit(jax.vmap(one))
-    y0, params = problem.y0[:count], problem.params[:count]
-    run(y0, params).block_until_ready()
-    return timed(lambda: np.asarray(run(y0, params)))
+def by_diffrax(problem, count):
+    run = diffrax_run(problem.first(count))
+    run()
+    return timed(run)
 
 
 def rows(problem):
-    stiff = problem.methods["odeum"] != "tsit5"
-    few = 50 if stiff else 100
-    yield f"odeum {problem.methods['odeum']}", lambda: by_odeum(problem)
-    if not stiff:
+    few = 50 if problem.stiff else 100
+    yield f"odeum {problem.odeum}", lambda: by_odeum(problem)
+    if not problem.stiff:
         yield "odeum vern7", lambda: by_odeum(problem, "vern7")
-    for method in problem.methods["scipy"]:
+    for method in ["Radau", "BDF", "LSODA"] if problem.stiff else ["RK45", "LSODA"]:
         yield f"SciPy {method}, a loop", lambda method=method: by_scipy(problem, method, few)
     yield "NumbaLSODA, a compiled loop", lambda: by_numbalsoda(problem, 2000)
-    if not stiff:
+    if not problem.stiff:
         yield "heyoka.py, batches in lanes", lambda: by_heyoka(problem, 2000)
-    yield f"diffrax {'Kvaerno5' if stiff else 'Tsit5'}, vmap", lambda: by_diffrax(problem, 2000, stiff)
+    yield f"diffrax {problem.diffrax}, vmap", lambda: by_diffrax(problem, 2000)
 
 
 def chemistry(count=2000, few=100, dt=1e-5):
@@ -252,8 +166,8 @@ def main():
     warnings.filterwarnings("ignore")
     print(f"{ARGS.threads} thread(s), rtol {RTOL:g}, atol {ATOL:g}, {ARGS.systems} systems")
     for problem in problems(ARGS.systems):
-        _, reference = by_odeum(problem, "rodas5p" if "Rob" in problem.name else "vern7", 1e-13, 1e-17)
-        table(problem.name, [(name, call, reference) for name, call in rows(problem)])
+        wanted = reference(problem)
+        table(problem.name, [(name, call, wanted) for name, call in rows(problem)])
     try:
         import cantera  # noqa: F401
     except ImportError:
@@ -265,18 +179,15 @@ def main():
 def table(title, all_rows):
     print(f"\n{title}\n{'':30} {'us per system':>14} {'error':>9} {'times odeum':>12}")
     first = None
-    for name, call, reference in all_rows:
+    for name, call, wanted in all_rows:
         try:
             seconds, ends = call()
-        except ImportError as error:
-            print(f"{name:30} not installed ({error.name})")
+        except ImportError as missing:
+            print(f"{name:30} not installed ({missing.name})")
             continue
         each = seconds / len(ends) * 1e6
-        wanted = reference[: len(ends)]
-        # Traces count by what they are of the whole.
-        error = np.max(np.abs(ends - wanted) / (np.abs(wanted) + 1e-6 * np.max(np.abs(wanted))), axis=1)
         first = first or each
-        print(f"{name:30} {each:14.3f} {np.percentile(error, 95):9.1e} {each / first:12.1f}")
+        print(f"{name:30} {each:14.3f} {error(ends, wanted[: len(ends)]):9.1e} {each / first:12.1f}")
 
 
 if __name__ == "__main__":
