@@ -44,10 +44,12 @@ class EnsembleCase:
         """Reads and checks it."""
         if str(self.document.get("run", {}).get("device", "cpu")).startswith("cuda"):
             _nvrtc.load()
+        # What pickles bring beside them (Dask) begins at any byte.
+        table = [(name, np.require(column, requirements="A")) for name, column in self.table.items()]
         return _odeum.Case(
             self.text(),
             self.folder,
-            table=list(self.table.items()) or None,
+            table=table or None,
             mechanisms=list(self.mechanisms.items()),
             threads=threads,
         )

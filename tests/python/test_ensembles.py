@@ -156,6 +156,26 @@ def test_solutions_and_ensembles_survive_pickling():
         assert (str(again), vars(again)) == (str(error), vars(error))
 
 
+def sent(value):
+    """Pickled as Dask does it: arrays travel beside the pickle, read-only, and arrive at any byte."""
+    beside = []
+    text = pickle.dumps(value, protocol=5, buffer_callback=beside.append)
+    arrived = [memoryview(b"." + buffer.raw().tobytes())[1:] for buffer in beside]
+    return pickle.loads(text, buffers=arrived)
+
+
+def test_parts_and_solutions_travel_as_dask_sends_them():
+    mu = np.array([1.0, 2.0, 1000.0, 3.0])
+    runs = van_der_pol()(mu=mu)
+    whole = runs.solve((0, 20), max_steps=300)
+    parts = [sent(sent(part).solve((0, 20), max_steps=300)) for part in runs.split(2)]
+    joined = sent(od.concat(parts))
+    np.testing.assert_array_equal(joined.y, whole.y)
+    assert joined.failed.tolist() == [False, False, True, False]
+    assert joined.retry(method="radau").success.all() and parts[1].retry(method="radau").success.all()
+    np.testing.assert_array_equal(sent(runs.values("mu")), mu)
+
+
 def test_a_case_file_gives_the_same_answer(tmp_path):
     runs = van_der_pol().sweep(mu=[1.0, 2.0]).perturb("x", absolute=0.1, seed=7) * 3
     solution = runs.solve((0, 4), method="rodas4", rtol=1e-8, save=[1.0, 4.0])
