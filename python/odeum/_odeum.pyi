@@ -22,6 +22,7 @@ __all__ = [
     "GpuArray",
     "Integrator",
     "Mechanism",
+    "Pasr",
     "Simulation",
     "Solution",
     "__version__",
@@ -107,6 +108,13 @@ class Solution:
     def busy_lanes(self) -> float | None: ...
 
 @final
+class Pasr:
+    def __new__(cls, mechanism: Mechanism, options: Sequence[str]) -> Pasr: ...
+    @property
+    def steps(self) -> int: ...
+    def run(self, progress: _Progress | None = None) -> tuple[Array, Array, Array, Array, Array]: ...
+
+@final
 class Mechanism:
     @staticmethod
     def read(
@@ -116,7 +124,12 @@ class Mechanism:
         include: Sequence[str | PathLike[str]] = ...,
     ) -> Mechanism: ...
     @staticmethod
-    def of_text(name: str, text: str, phase: str | None = None) -> Mechanism: ...
+    def of_text(
+        name: str,
+        text: str,
+        thermo: tuple[str, str] | None = None,
+        phase: str | None = None,
+    ) -> Mechanism: ...
     @property
     def name(self) -> str: ...
     @property

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +15,8 @@ import pytest
 import odeum as od
 
 HYDROGEN = Path(__file__).resolve().parents[2] / "mechanisms" / "hydrogen-burke-2012.yaml"
+# Takes minutes where nothing ends it.
+LONG = {"T": 1000.0, "p": od.atm, "particles": 1000, "residence_times": 100.0, "threads": 1}
 SMALL = {"T": 800.0, "particles": 10, "residence_times": 0.5, "tau_res": 1e-3}
 
 
@@ -43,15 +50,64 @@ def test_the_same_seed_gives_the_same_states_from_text_too(gas):
     assert (first.T != other.T).any()
 
 
+def test_the_command_gives_the_same_states(gas, tmp_path):
+    command = [sys.executable, "-m", "odeum._command", "pasr", HYDROGEN, "--temperature=800", "--pressure=1"]
+    options = ["--particles=10", "--residence-times=0.5", "--tau-res=1e-3", "--seed=3", "--non-premixed"]
+    file = tmp_path / "states.npz"
+    subprocess.run([*command, *options, f"--output={file}"], check=True, capture_output=True)
+    ours = od.pasr(gas, p=od.atm, seed=3, premixed=False, **SMALL)
+    with np.load(file) as theirs:
+        for name in ours._fields:
+            np.testing.assert_array_equal(getattr(ours, name), theirs[name])
+
+
 def test_bad_settings_are_refused(gas):
     for options, said in [
         ({"particles": 9}, "particles"),
         ({"particles": -2}, "particles"),
-        ({"tau_mix": -1.0}, "tau-mix"),
+        ({"tau_mix": -1.0}, "tau_mix"),
         ({"fuel": "H3"}, "H3"),
         ({"T": []}, "T"),
-        ({"T": 20.0}, "temperature"),
+        ({"T": 20.0}, "`T`: .*temperature"),
+        ({"T": np.nan}, "`T`"),
+        ({"p": -od.atm}, "`p`: .*pressure"),
+        ({"phi": -1.0}, "phi"),
+        ({"fuel": {}}, "fuel"),
+        ({"threads": 0}, "threads"),
+        ({"residence_times": 1e30}, "memory|residence"),
+        ({"progress": "bar"}, "progress"),
         ({"seed": 0.5}, "seed"),
     ]:
         with pytest.raises(od.InputError, match=said):
             od.pasr(gas, **{**SMALL, "p": od.atm, **options})
+
+
+def test_progress_is_told_and_ends_a_run_that_it_raises_in(gas):
+    told = []
+    od.pasr(gas, p=od.atm, progress=lambda done, total: told.append((done, total)), **SMALL)
+    done, totals = zip(*told, strict=True)
+    assert sorted(done) == list(done) and set(totals) == {done[-1]} and done[-1] > 0
+
+    def enough(done, total):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        od.pasr(gas, **LONG, progress=enough)
+
+
+def test_ctrl_c_ends_it_and_other_threads_go_on(gas):
+    beats = []
+    stop = threading.Event()
+
+    def beat():
+        while not stop.wait(0.01):
+            beats.append(len(beats))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.5, stop.set).start()
+    heart = threading.Thread(target=beat)
+    heart.start()
+    with pytest.raises(KeyboardInterrupt):
+        od.pasr(gas, **LONG)
+    heart.join()
+    assert len(beats) > 5

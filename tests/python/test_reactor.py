@@ -107,7 +107,7 @@ def test_the_end_is_the_equilibrium(gas):
 
 
 def test_a_mechanism_in_memory_goes_into_a_case_file(gas, tmp_path):
-    text = od.Mechanism.from_text(HYDROGEN.read_text(), name="h2")
+    text = od.Mechanism.from_text(HYDROGEN.read_text(), name="h2.yaml")
     runs = text.reactor("constant volume").sweep(T=[1200.0, 1300.0], fuel="H2", oxidizer=AIR)
     solution = runs.solve((0.0, 1e-3))
     same = (

@@ -1,7 +1,7 @@
 //! Mechanism files: read, made ready, problems as findings.
 
 use odeum_io::Finding;
-use odeum_kinetics::read::{self, InitialState, Problem, ReadErrors, Selection};
+use odeum_kinetics::read::{self, InitialState, Named, Problem, ReadErrors, Selection};
 use odeum_kinetics::{Kinetics, Mechanism};
 use std::path::Path;
 
@@ -22,9 +22,13 @@ pub fn read(path: &Path, selection: &Selection<'_>) -> Result<Read, Vec<Finding>
     ready(&path.display().to_string(), read::from_selection(path, selection))
 }
 
-/// Reads the text of a mechanism in Cantera's YAML, which messages call `name`.
-pub fn read_text(name: &str, text: &str, phase: Option<&str>) -> Result<Read, Vec<Finding>> {
-    ready(name, read::yaml(name, text, phase))
+/// Reads the text of a mechanism, Cantera YAML or Chemkin, with a text of thermodynamic data for the latter.
+pub fn read_text(
+    mechanism: Named<'_>,
+    thermo: Option<Named<'_>>,
+    phase: Option<&str>,
+) -> Result<Read, Vec<Finding>> {
+    ready(mechanism.file, read::from_text(mechanism, thermo, phase))
 }
 
 fn ready(name: &str, read: Result<read::Read, ReadErrors>) -> Result<Read, Vec<Finding>> {

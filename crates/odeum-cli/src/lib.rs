@@ -1,6 +1,6 @@
 //! The `odeum` command: integrates ensembles of ODE systems, and fields, described in case files.
 //!
-//! A program of its own, and part of the Python package, which calls [`run()`] with its arguments.
+//! A program of its own, and part of the Python package, which calls [`run()`] with its arguments, and [`pasr`].
 
 mod args;
 mod bench;
@@ -11,7 +11,7 @@ mod fields;
 mod gpus;
 mod job;
 mod mechanism;
-mod pasr;
+pub mod pasr;
 mod problems;
 mod report;
 mod run;

@@ -12,6 +12,7 @@ mod failure;
 mod integrator;
 mod mechanism;
 mod on_gpu;
+mod pasr;
 mod properties;
 mod running;
 mod simulation;
@@ -37,6 +38,8 @@ mod _odeum {
     use crate::integrator::Integrator;
     #[pymodule_export]
     use crate::mechanism::Mechanism;
+    #[pymodule_export]
+    use crate::pasr::Pasr;
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]

@@ -7,7 +7,7 @@ use crate::properties::{self, Gas};
 use crate::watch::watch;
 use odeum_case::mechanism::{self, Read};
 use odeum_io::{Finding, Findings, parallel};
-use odeum_kinetics::read::Selection;
+use odeum_kinetics::read::{Named, Selection};
 use odeum_kinetics::{EquilibriumError, Kinetics};
 use odeum_ode::Monitor;
 use pyo3::buffer::PyBuffer;
@@ -42,11 +42,19 @@ impl Mechanism {
         Mechanism::of(py, mechanism::read(&path, &selection))
     }
 
-    /// Reads a text in Cantera's YAML, which messages call `name`.
+    /// Reads a text, Cantera YAML or Chemkin, which messages call `name`; `thermo` has the name and the text
+    /// of thermodynamic data for a Chemkin mechanism.
     #[staticmethod]
-    #[pyo3(signature = (name, text, phase = None))]
-    fn of_text(py: Python<'_>, name: &str, text: &str, phase: Option<&str>) -> PyResult<Mechanism> {
-        Mechanism::of(py, mechanism::read_text(name, text, phase))
+    #[pyo3(signature = (name, text, thermo = None, phase = None))]
+    fn of_text(
+        py: Python<'_>,
+        name: &str,
+        text: &str,
+        thermo: Option<(String, String)>,
+        phase: Option<&str>,
+    ) -> PyResult<Mechanism> {
+        let thermo = thermo.as_ref().map(|(file, text)| Named { file, text });
+        Mechanism::of(py, mechanism::read_text(Named { file: name, text }, thermo, phase))
     }
 
     /// Name of the phase.
@@ -181,6 +189,10 @@ impl Mechanism {
 }
 
 impl Mechanism {
+    pub(crate) fn kinetics(&self) -> &Arc<Kinetics> {
+        &self.kinetics
+    }
+
     fn of(py: Python<'_>, read: Result<Read, Vec<Finding>>) -> PyResult<Mechanism> {
         let findings = Findings::default();
         let read = match read {

@@ -27,6 +27,16 @@ pub(crate) fn watch<R: Send>(
         Some(progress) => progress.call1((monitor.finished(),)).map(|_| ()),
         None => Ok(()),
     };
+    watched(py, || monitor.stop(), tell, work)
+}
+
+/// As [`watch`], with what stops the work and what is told.
+pub(crate) fn watched<R: Send>(
+    py: Python<'_>,
+    stop: impl Fn(),
+    tell: impl Fn() -> PyResult<()>,
+    work: impl FnOnce() -> R + Send,
+) -> PyResult<(R, Option<PyErr>)> {
     thread::scope(|scope| {
         let (send, receive) = sync_channel(1);
         let work = move || {
@@ -36,7 +46,7 @@ pub(crate) fn watch<R: Send>(
         };
         let thread = thread::Builder::new().spawn_scoped(scope, work);
         thread.map_err(|error| PyRuntimeError::new_err(format!("no thread: {error}")))?;
-        attend(py, receive, || monitor.stop(), tell)
+        attend(py, receive, stop, tell)
     })
 }
 

@@ -81,16 +81,70 @@ class Mechanism:
         self._set(section, {})
 
     @classmethod
-    def from_text(cls, text: str, *, name: str = "mechanism", phase: str | None = None) -> Mechanism:
-        """From the text of Cantera YAML, which messages call `name`."""
-        return cls._made({"mechanism": name} | ({} if phase is None else {"phase": phase}), {name: text})
+    def from_text(
+        cls, text: str, *, name: str = "mechanism", phase: str | None = None, thermo: str | None = None
+    ) -> Mechanism:
+        """From the text of Cantera YAML or of Chemkin.
+
+        Parameters
+        ----------
+        text : str
+        name : str
+            What messages call it, as ``"chem.inp"``.
+        phase : str, optional
+            A phase of YAML; the first of an ideal gas unless said.
+        thermo : str, optional
+            The text of thermodynamic data, for a Chemkin mechanism that has none in it.
+
+        Raises
+        ------
+        InputError
+            Everything that is wrong with the texts, each with its line.
+
+        Examples
+        --------
+        >>> import odeum as od
+        >>> gas = od.Mechanism.from_text(
+        ...     '''
+        ... ELEMENTS H END
+        ... SPECIES H H2 END
+        ... THERMO ALL
+        ... 300. 1000. 5000.
+        ... H                       H   1               G   200.000  6000.000 1000.00      1
+        ...  2.50000000E+00 0.00000000E+00 0.00000000E+00 0.00000000E+00 0.00000000E+00    2
+        ...  2.54736600E+04-4.46682850E-01 2.50000000E+00 0.00000000E+00 0.00000000E+00    3
+        ...  0.00000000E+00 0.00000000E+00 2.54736600E+04-4.46682850E-01                   4
+        ... H2                      H   2               G   200.000  6000.000 1000.00      1
+        ...  3.50000000E+00 0.00000000E+00 0.00000000E+00 0.00000000E+00 0.00000000E+00    2
+        ... -1.04352500E+03-4.22439182E+00 3.50000000E+00 0.00000000E+00 0.00000000E+00    3
+        ...  0.00000000E+00 0.00000000E+00-1.04352500E+03-4.22439182E+00                   4
+        ... END
+        ... REACTIONS
+        ... H2 + M = H + H + M   4.577E19  -1.40  104380.
+        ... END
+        ... ''',
+        ...     name="chem.inp",
+        ... )
+        >>> gas.reaction_equations
+        ('H2+M=H+H+M',)
+        """
+        for field, value in (("text", text), ("name", name), ("thermo", thermo)):
+            if not isinstance(value, str) and not (field == "thermo" and value is None):
+                raise InputError(field, type(value).__name__, "give text; Mechanism(path) reads files")
+        section, texts = {"mechanism": name}, {name: text}
+        if phase is not None:
+            section["phase"] = phase
+        if thermo is not None:
+            section["thermo"] = f"thermo of {name}"
+            texts[section["thermo"]] = thermo
+        return cls._made(section, texts)
 
     @classmethod
     def from_cantera(cls, solution: Any) -> Mechanism:
         """From a ``cantera.Solution``."""
         if not hasattr(solution, "write_yaml"):
             raise InputError("solution", type(solution).__name__, "give a cantera.Solution")
-        return cls.from_text(solution.write_yaml(), name=str(solution.name), phase=str(solution.name))
+        return cls.from_text(solution.write_yaml(), name=f"{solution.name}.yaml", phase=str(solution.name))
 
     @classmethod
     def _made(cls, section: Mapping[str, Any], texts: Mapping[str, str]) -> Mechanism:
@@ -101,11 +155,12 @@ class Mechanism:
     def _set(self, section: dict[str, Any], texts: dict[str, str]) -> None:
         self._section = section
         self._texts = texts
-        name, phase = section["mechanism"], section.get("phase")
+        name, phase, thermo = section["mechanism"], section.get("phase"), section.get("thermo")
         if name in texts:
-            raw = _odeum.Mechanism.of_text(name, texts[name], phase)
+            data = None if thermo is None else (thermo, texts[thermo])
+            raw = _odeum.Mechanism.of_text(name, texts[name], data, phase)
         else:
-            raw = _odeum.Mechanism.read(name, section.get("thermo"), phase, section.get("include", []))
+            raw = _odeum.Mechanism.read(name, thermo, phase, section.get("include", []))
         self._raw = raw
         self.name: str = raw.name or Path(name).stem
         self.species_names: tuple[str, ...] = tuple(raw.species_names)
@@ -116,6 +171,19 @@ class Mechanism:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self)._made, (self._section, self._texts))
+
+    def _in_files(self, case: Path) -> tuple[dict[str, Any], dict[str, str]]:
+        """The section of a case file that has the texts in files beside it, and these by their names.
+
+        Endings stay: what a text leaves open of its format, they decide.
+        """
+        section, files = dict(self._section), {}
+        for key in ("mechanism", "thermo"):
+            name = section.get(key)
+            if name in self._texts:
+                section[key] = case.with_suffix(f".{key}{Path(name).suffix or '.txt'}").name
+                files[section[key]] = self._texts[name]
+        return section, files
 
     def __repr__(self) -> str:
         size = f"{self.n_species} species, {self.n_reactions} reactions"

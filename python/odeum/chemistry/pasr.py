@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +9,10 @@ from numpy.typing import NDArray
 
 from odeum import _odeum
 from odeum._convert import Floats, number, numbers
+from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name
 from odeum.chemistry.mechanism import Mechanism
-from odeum.errors import InputError, OdeumError
+from odeum.errors import InputError
 
 
 class PasrStates(NamedTuple):
@@ -48,11 +44,12 @@ def pasr(
     premixed: bool = True,
     seed: int = 0,
     threads: int | None = None,
+    progress: Progress = None,
 ) -> PasrStates:
-    """The states of partially stirred reactors, to test integrators on: the command ``odeum pasr``.
+    """The states of partially stirred reactors, to test integrators on, as the command ``odeum pasr`` computes them.
 
     Particles flow through, mix in pairs and react at constant pressure, as in Curtis, Niemeyer & Sung (2017).
-    The command runs in a process of its own.
+    Ctrl-C ends the computation; its states are lost.
 
     Parameters
     ----------
@@ -73,6 +70,10 @@ def pasr(
         Or else fuel and oxidizer enter apart.
     seed : int
         Of the random choices.
+    threads : int, optional
+        One for each core unless said.
+    progress : bool or callable, optional
+        A bar (with tqdm), or what is called with (done, total) in steps of all runs.
 
     Returns
     -------
@@ -91,38 +92,12 @@ def pasr(
         "--tau-pair": None if tau_pair is None else repr(number("tau_pair", tau_pair)),
         "--seed": _whole("seed", seed),
         "--threads": None if threads is None else _whole("threads", threads),
-        "--thermo": mechanism._section.get("thermo"),
-        "--phase": mechanism._section.get("phase"),
     }
     arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
-    arguments += [f"--include={folder}" for folder in mechanism._section.get("include", [])]
-    arguments += [] if premixed else ["--non-premixed"]
-    with tempfile.TemporaryDirectory() as folder:
-        file = mechanism._section["mechanism"]
-        if file in mechanism._texts:
-            text, file = mechanism._texts[file], str(Path(folder) / "mechanism.yaml")
-            Path(file).write_text(text)
-        output = Path(folder) / "states.npz"
-        _command(["pasr", file, f"--output={output}", "--quiet", *arguments])
-        with np.load(output) as states:
-            return PasrStates(*(states[name] for name in PasrStates._fields))
-
-
-def _command(arguments: list[str]) -> None:
-    """Runs the command ``odeum`` of this package."""
-    packages = str(Path(_odeum.__file__).resolve().parents[1])
-    path = os.pathsep.join(filter(None, (packages, os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
-        [sys.executable, "-m", "odeum._command", *arguments],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode == 2:
-        raise InputError("pasr", done.stderr.strip(), "see the options of `odeum pasr`", done.stderr.strip())
-    if done.returncode:
-        raise OdeumError(done.stderr.strip())
+    raw = _odeum.Pasr(mechanism._raw, arguments + ([] if premixed else ["--non-premixed"]))
+    with told(progress, raw.steps, "steps") as tell:
+        T, p, Y, t, run = map(np.asarray, raw.run(tell))
+    return PasrStates(T, p, Y, t, run.astype(np.int64))
 
 
 def _list(field: str, value: Any) -> str:

@@ -121,11 +121,10 @@ class ReactorRuns(Runs):
         if path is None:
             raise InputError("path", "None, with a mechanism in memory", "give the path of the case file")
         runs, system = copy.copy(self), copy.copy(self.system)
-        ((name, text),) = system.mechanisms.items()
-        file = Path(path).with_suffix(".mechanism.yaml")
-        system.section = {**system.section, "mechanism": file.name}
-        system.mechanisms = {file.name: text}
+        section, system.mechanisms = system.mechanism._in_files(Path(path))
+        system.section = {**system.section, **section}
         runs.system = system
         written = super(ReactorRuns, runs).to_toml(path, span, **options)
-        file.write_text(text)
+        for name, text in system.mechanisms.items():
+            Path(path).with_name(name).write_text(text)
         return written

@@ -10,7 +10,7 @@ use crate::model::{self, Model, Start};
 use crate::suggest;
 use odeum_io::{Finding, Findings};
 use odeum_kinetics::reactor::TEMPERATURE_MARGIN;
-use odeum_kinetics::read::{Composition, Selection};
+use odeum_kinetics::read::{Composition, Named, Selection};
 use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor};
 use odeum_ode::{Atol, DynSystem, Method, Tolerance};
 use sha2::{Digest, Sha256};
@@ -169,18 +169,25 @@ pub(super) fn read(
     section.finish();
 
     let name = file.text()?;
-    let in_memory = mechanisms.iter().find(|(given, _)| given == name).map(|(_, text)| text);
-    let beside = |name: &str| folder.join(name);
+    let named = |name: &str| {
+        let (file, text) = mechanisms.iter().find(|(given, _)| given == name)?;
+        Some(Named { file, text })
+    };
     let thermo = match thermo {
-        Some(text) => Some(beside(text?)),
+        Some(text) => Some(text?),
         None => None,
     };
-    if let (Some(_), Some(field)) = (in_memory, &data) {
-        return field.refuse("a mechanism in memory has its own data", "leave `thermo` out");
+    let in_memory = named(name);
+    let data_in_memory = thermo.and_then(named);
+    if let (Some(_), Some(field), None) = (in_memory, &data, data_in_memory) {
+        let found = "the mechanism is in memory, and no text of this name is";
+        return field.refuse(found, "hand it over beside the mechanism");
     }
-    let own = in_memory.is_none().then(|| beside(name));
-    for (path, field) in [(own, Some(file)), (thermo.clone(), data.as_ref())] {
-        let (Some(path), Some(field)) = (path, field) else { continue };
+    let beside = |name: &str| folder.join(name);
+    let thermo = thermo.map(beside);
+    let files = [(beside(name), Some(file)), (thermo.clone().unwrap_or_default(), data.as_ref())];
+    for (path, field) in files.into_iter().filter(|_| in_memory.is_none()) {
+        let Some(field) = field else { continue };
         let what = match (path.exists(), path.is_dir()) {
             (true, false) => continue,
             (_, true) => "this is a folder",
@@ -196,7 +203,7 @@ pub(super) fn read(
     let include = include?;
     let selection = Selection { thermo: thermo.as_deref(), phase, include: &include };
     let found = match in_memory {
-        Some(text) => mechanism::read_text(name, text, phase),
+        Some(text) => mechanism::read_text(text, data_in_memory, phase),
         None => mechanism::read(&beside(name), &selection),
     };
     let (mechanism, state, kinetics) = match found {

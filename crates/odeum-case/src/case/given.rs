@@ -9,8 +9,8 @@ use std::sync::Arc;
 pub struct Given {
     /// The table of the ensemble.
     pub table: Option<Columns>,
-    /// Mechanisms in Cantera's YAML, by the name that `[system] mechanism` has for them: it means one of
-    /// these before a file.
+    /// Texts of mechanisms and of their thermodynamic data, by the names that `[system] mechanism` and `thermo`
+    /// have for them: `mechanism` means one of these before a file, and then so does `thermo`.
     pub mechanisms: Vec<(String, String)>,
     /// Arrays with a number for each cell of a field, by the name that the text has in place of a file: it
     /// means one of these before a file.

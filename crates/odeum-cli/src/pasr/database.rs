@@ -10,17 +10,19 @@ use std::sync::Arc;
 
 /// States in the order of runs, times, particles.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Database {
+pub struct Database {
     /// Run of each state.
-    pub(crate) runs: Vec<usize>,
+    pub runs: Vec<usize>,
     /// Time in the run \[s\].
-    pub(crate) times: Vec<f64>,
-    pub(crate) temperatures: Vec<f64>,
-    pub(crate) pressures: Vec<f64>,
+    pub times: Vec<f64>,
+    /// Of each state \[K\].
+    pub temperatures: Vec<f64>,
+    /// Of each state \[Pa\].
+    pub pressures: Vec<f64>,
     /// \[states × species\]
-    pub(crate) mass_fractions: Vec<f64>,
+    pub mass_fractions: Vec<f64>,
     /// Reactors integrated on the way.
-    pub(crate) integrations: u64,
+    pub integrations: u64,
 }
 
 /// Why a reaction step failed.

@@ -3,10 +3,13 @@
 mod database;
 mod feeds;
 mod refused;
+mod runs;
 mod saved;
 
-pub(crate) use database::Database;
+pub use database::Database;
 pub(crate) use feeds::Feeds;
+pub use runs::Plan;
+pub(crate) use runs::Runs;
 
 use crate::args::PasrArgs;
 use crate::exit::Exit;
@@ -16,9 +19,8 @@ use odeum_io::file::{Lock, cannot_write};
 use odeum_io::npz::{Archive, write_archive};
 use odeum_io::{Finding, parallel, refuse_other};
 use odeum_kinetics::Kinetics;
-use odeum_kinetics::constants::ONE_ATM;
-use odeum_kinetics::pasr::{Feed, PasrSettings};
-use odeum_ode::{Device, Monitor};
+use odeum_kinetics::pasr::PasrSettings;
+use odeum_ode::Monitor;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,21 +48,12 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
         .map_err(|findings| (findings, Exit::BadInput))?;
     show(&read.warnings, Exit::Success);
     let kinetics = Arc::new(read.kinetics);
-    let settings = settings(args, &kinetics).map_err(bad)?;
-    let device = Device::cpu();
-    let device = match (device, args.threads) {
-        (Device::Cpu(cpu), Some(n)) => Device::Cpu(odeum_ode::Cpu { threads: Some(n), ..cpu }),
-        (device, _) => device,
-    };
+    let plan = Plan::new(&kinetics, &args.runs).map_err(bad)?;
     let monitor = Arc::new(Monitor::new());
     crate::stop::stop_on_ctrl_c(&monitor, args.quiet);
-    let steps = Database::steps(&kinetics, &settings).map_err(bad)?;
-    refused::room(steps, &settings, &kinetics).map_err(bad)?;
     let begun = Instant::now();
-    let mut progress = Progress::new(steps, 0, args.quiet);
-    let database = Database::compute(&kinetics, &settings, &device, &monitor, |done| {
-        progress.update(done);
-    });
+    let mut progress = Progress::new(plan.steps, 0, args.quiet);
+    let database = plan.compute(&monitor, |done| progress.update(done));
     progress.end();
     let database = database.map_err(|finding| (vec![finding], Exit::Broken))?;
     if monitor.is_stopped() {
@@ -68,12 +61,12 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
             .help("run it again; the same seed gives the same states");
         return Err((vec![finding], Exit::Interrupted));
     }
-    write(&args.output, &kinetics, &settings, &database)
+    write(&args.output, &kinetics, &plan.settings, &database)
         .map_err(|finding| (vec![finding], Exit::Broken))?;
     if !args.quiet {
         let mut facts = Table::pairs();
         facts.pair("states", count(database.len() as u64));
-        facts.pair("runs", settings.len().to_string());
+        facts.pair("runs", plan.settings.len().to_string());
         let (low, high) = database.temperatures();
         facts.pair("temperatures", format!("{low:.0} to {high:.0} K"));
         facts.pair("integrations", count(database.integrations));
@@ -84,28 +77,6 @@ fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
         say(&facts.render(Style::stdout()));
     }
     Ok(Exit::Success)
-}
-
-/// The runs asked for: every temperature at every pressure.
-fn settings(args: &PasrArgs, kinetics: &Kinetics) -> Result<Vec<PasrSettings>, Finding> {
-    let feeds = Feeds::new(kinetics, args.fuel.as_deref(), args.oxidizer.as_deref())?;
-    let mut all = Vec::new();
-    for &temperature in &args.temperature {
-        for &pressure in &args.pressure {
-            let mut settings = feeds.settings(temperature, pressure * ONE_ATM);
-            settings.equivalence_ratio = args.phi;
-            settings.n_particles = args.particles;
-            settings.tau_res = args.tau_res.unwrap_or(settings.tau_res);
-            settings.tau_mix = args.tau_mix.unwrap_or(settings.tau_mix);
-            settings.tau_pair = args.tau_pair.unwrap_or(settings.tau_pair);
-            settings.n_residence_times = args.residence_times;
-            settings.feed = if args.non_premixed { Feed::NonPremixed } else { Feed::Premixed };
-            // Runs of one call differ in their random choices too.
-            settings.seed = args.seed.wrapping_add(all.len() as u64);
-            all.push(settings);
-        }
-    }
-    Ok(all)
 }
 
 /// Tries whether the file can be written before anything is computed.

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::problem::Log;
-use super::{MAX_BYTES, Named, Read, ReadErrors};
+use super::{Finder, MAX_BYTES, Named, Read, ReadErrors};
 
 /// What of a mechanism is said beside its file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +51,38 @@ pub fn from_selection(path: &Path, selection: &Selection<'_>) -> Result<Read, Re
     });
     log.enter(&name);
     let Some(text) = text else { return Err(failed(log)) };
-    let is_yaml = match format(path, &text) {
+    let file = thermo.map(|path| path.display().to_string()).unwrap_or_default();
+    // Data that could not be read are told, and end the reading, but they were given.
+    let data = data.as_ref().map(|text| text.as_deref().unwrap_or_default());
+    let thermo = data.map(|text| Named { file: &file, text });
+    let find = |name: &str| find(path, include, name);
+    by_format(Named { file: &name, text: &text }, thermo, phase, &find, log)
+}
+
+/// Reads a mechanism from texts, Cantera YAML or Chemkin by their content, as [`from_selection`] does from files.
+///
+/// # Errors
+///
+/// All problems of the texts.
+pub fn from_text(
+    mechanism: Named<'_>,
+    thermo: Option<Named<'_>>,
+    phase: Option<&str>,
+) -> Result<Read, ReadErrors> {
+    let mechanism = Named { text: unmarked(mechanism.text), ..mechanism };
+    let thermo = thermo.map(|thermo| Named { text: unmarked(thermo.text), ..thermo });
+    by_format(mechanism, thermo, phase, &super::alone, Log::new(mechanism.file))
+}
+
+/// Reads texts by their format; `log` has the problems of reading them from files.
+fn by_format(
+    mechanism: Named<'_>,
+    thermo: Option<Named<'_>>,
+    phase: Option<&str>,
+    find: &Finder<'_>,
+    mut log: Log,
+) -> Result<Read, ReadErrors> {
+    let is_yaml = match format(Path::new(mechanism.file), mechanism.text) {
         Ok(format) => format == Format::Yaml,
         Err((found, remedy)) => {
             log.error(0, "", found.to_owned(), remedy);
@@ -59,7 +90,7 @@ pub fn from_selection(path: &Path, selection: &Selection<'_>) -> Result<Read, Re
         }
     };
     if is_yaml && thermo.is_some() {
-        let found = "a file of thermodynamic data for a YAML mechanism, which has its own";
+        let found = "thermodynamic data beside a YAML mechanism, which has its own";
         log.error(0, "", found.to_owned(), "give the mechanism alone");
     }
     if !is_yaml && phase.is_some() {
@@ -71,12 +102,9 @@ pub fn from_selection(path: &Path, selection: &Selection<'_>) -> Result<Read, Re
     }
     let warned = log.finish()?;
     let mut read = if is_yaml {
-        super::yaml_with(&name, &text, phase, &|name| find(path, include, name))?
+        super::yaml_with(mechanism.file, mechanism.text, phase, find)?
     } else {
-        let file = thermo.map(|path| path.display().to_string()).unwrap_or_default();
-        let data = data.flatten();
-        let thermo = data.as_ref().map(|text| Named { file: &file, text });
-        super::chemkin(Named { file: &name, text: &text }, thermo)?
+        super::chemkin(mechanism, thermo)?
     };
     read.warnings.splice(0..0, warned);
     Ok(read)
@@ -126,7 +154,7 @@ fn decode(bytes: Vec<u8>, log: &mut Log) -> Option<String> {
         return None;
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
+        Ok(text) => Some(unmarked(&text).to_owned()),
         Err(error) => {
             let bytes = error.as_bytes();
             let line = 1 + bytes[..error.utf8_error().valid_up_to()]
@@ -138,6 +166,11 @@ fn decode(bytes: Vec<u8>, log: &mut Log) -> Option<String> {
             Some(bytes.iter().map(|&byte| char::from(byte)).collect())
         }
     }
+}
+
+/// A text without the mark that some editors put before it.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// The formats that are read.

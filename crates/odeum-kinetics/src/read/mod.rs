@@ -34,7 +34,7 @@ mod yaml;
 
 pub use crate::constants::{AVOGADRO, GAS_CONSTANT, ONE_ATM};
 pub use chemkin::Named;
-pub use file::{Selection, from_path, from_selection};
+pub use file::{Selection, from_path, from_selection, from_text};
 pub use found::{Composition, InitialState};
 pub use problem::{Problem, ReadErrors};
 
@@ -67,11 +67,13 @@ pub struct Read {
 ///
 /// All problems of the text.
 pub fn yaml(file: &str, text: &str, phase: Option<&str>) -> Result<Read, ReadErrors> {
-    let alone = |_: &str| {
-        let found = "another file, which a text alone does not have".to_owned();
-        Err((found, "read the mechanism from its file, or copy the section into it"))
-    };
     yaml_with(file, text, phase, &alone)
+}
+
+/// Finds nothing.
+fn alone(_: &str) -> Result<PathBuf, (String, &'static str)> {
+    let found = "another file, which a text alone does not have".to_owned();
+    Err((found, "read the mechanism from its file, or copy the section into it"))
 }
 
 /// The path of a file by the name that a mechanism has for it; or (found, remedy).

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use odeum_kinetics::mechanism::Rate;
-use odeum_kinetics::read::{self, ReadErrors, Selection};
+use odeum_kinetics::read::{self, Named, ReadErrors, Selection};
 
 /// A folder of its own for each test, removed at its end.
 struct Folder(PathBuf);
@@ -182,4 +182,25 @@ fn files_that_are_no_mechanisms() {
         assert!(!message.contains("SPECIES\n"), "{name}: {message}");
     }
     assert!(read::from_path(Path::new("/nowhere/h2.yaml"), None, None).is_err());
+}
+
+#[test]
+fn texts_are_read_as_files_are() {
+    let small = include_str!("../../fuzz/corpus/chemkin/small.inp");
+    let (start, end) = (small.find("THERMO").unwrap(), small.find("REACTIONS").unwrap());
+    let data = &small[start..end];
+    // Reactions know their lines.
+    let alone = "\n".repeat(data.lines().count());
+    let alone = format!("\u{feff}{}{alone}{}", &small[..start], &small[end..]);
+    let thermo = Some(Named { file: "therm.dat", text: data });
+    let whole = read::from_text(Named { file: "a.inp", text: small }, None, None).unwrap();
+    let parts = read::from_text(Named { file: "a.inp", text: &alone }, thermo, None).unwrap();
+    assert_eq!(whole.mechanism, parts.mechanism);
+    let refused = |text: &str, thermo, phase| {
+        read::from_text(Named { file: "f", text }, thermo, phase).unwrap_err().to_string()
+    };
+    assert!(refused(OWN, None, None).contains("which a text alone does not have"));
+    assert!(refused(OWN, thermo, None).contains("beside a YAML mechanism"));
+    assert!(refused(small, None, Some("gas")).contains("only one"));
+    assert!(refused("! nothing", None, None).contains("comments"));
 }
