@@ -155,7 +155,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["array", "buffer", "failure", "properties", "watch", "worker"],
             &["dlpack", "mechanism", "running", "solution"],
             &["on_gpu"],
-            &["case", "integrator", "simulation"],
+            &["case", "integrator", "pasr", "simulation"],
         ],
     ),
 ];

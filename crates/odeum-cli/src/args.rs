@@ -1,6 +1,5 @@
 //! The command line.
 
-use crate::pasr::Runs;
 use clap::{Parser, Subcommand};
 use odeum_case::device;
 use odeum_kinetics::read::Selection;
@@ -164,7 +163,7 @@ pub(crate) struct PasrArgs {
     #[command(flatten)]
     pub(crate) beside: SelectionArgs,
     #[command(flatten)]
-    pub(crate) runs: Runs,
+    pub(crate) runs: PasrRuns,
     /// Where the states go
     #[arg(short, long, value_name = "FILE", default_value = "pasr.npz")]
     pub(crate) output: PathBuf,
@@ -174,6 +173,51 @@ pub(crate) struct PasrArgs {
     /// No progress, no summary; only problems are shown
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// Options of `odeum pasr` that say what is computed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PasrRuns {
+    /// Species of the fuel, and their amounts in moles where there are several
+    /// [default: CH4, else H2]
+    #[arg(long, value_name = "SPECIES:MOLES,…")]
+    pub(crate) fuel: Option<String>,
+    /// The same of what the fuel burns in [default: air, O2:1, N2:3.76]
+    #[arg(long, value_name = "SPECIES:MOLES,…")]
+    pub(crate) oxidizer: Option<String>,
+    /// Temperatures of what flows in, in K, separated by commas
+    #[arg(long, value_name = "T,…", value_delimiter = ',', default_value = "400,600,800")]
+    pub(crate) temperature: Vec<f64>,
+    /// Pressures in atm, separated by commas
+    #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "1,10,25")]
+    pub(crate) pressure: Vec<f64>,
+    /// Equivalence ratio
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) phi: f64,
+    /// Particles, an even number
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = particles)]
+    pub(crate) particles: usize,
+    /// Duration of a run in residence times
+    #[arg(long, value_name = "N", default_value_t = 10.0)]
+    pub(crate) residence_times: f64,
+    /// Residence time in s [default: 0.01 for H2, else 0.005]
+    #[arg(long, value_name = "S")]
+    pub(crate) tau_res: Option<f64>,
+    /// Mixing time in s [default: 0.001]
+    #[arg(long, value_name = "S")]
+    pub(crate) tau_mix: Option<f64>,
+    /// Pairing time in s [default: 0.001]
+    #[arg(long, value_name = "S")]
+    pub(crate) tau_pair: Option<f64>,
+    /// Fuel and oxidizer enter apart
+    #[arg(long)]
+    pub(crate) non_premixed: bool,
+    /// Seed of the random choices
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -259,14 +303,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn threads(text: &str) -> Result<usize, String> {
+fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=65_536) => Ok(n),
         _ => Err("give a number of threads from 1 to 65536".to_owned()),
     }
 }
 
-pub(crate) fn particles(text: &str) -> Result<usize, String> {
+fn particles(text: &str) -> Result<usize, String> {
     match text.replace('_', "").parse() {
         Ok(n @ 2..=1_000_000) if n % 2 == 0 => Ok(n),
         _ => {

@@ -9,7 +9,6 @@ mod saved;
 pub use database::Database;
 pub(crate) use feeds::Feeds;
 pub use runs::Plan;
-pub(crate) use runs::Runs;
 
 use crate::args::PasrArgs;
 use crate::exit::Exit;

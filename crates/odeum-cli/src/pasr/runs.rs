@@ -1,7 +1,7 @@
 //! The runs that are asked for: every temperature at every pressure.
 
 use super::{Database, Feeds, refused};
-use crate::args::{particles, threads};
+use crate::args::PasrRuns;
 use clap::{Args, FromArgMatches};
 use odeum_io::Finding;
 use odeum_kinetics::Kinetics;
@@ -10,52 +10,7 @@ use odeum_kinetics::pasr::{Feed, PasrSettings};
 use odeum_ode::{Cpu, Device, Monitor};
 use std::sync::Arc;
 
-/// Options of `odeum pasr` that say what is computed.
-#[derive(Debug, Args)]
-pub(crate) struct Runs {
-    /// Species of the fuel, and their amounts in moles where there are several
-    /// [default: CH4, else H2]
-    #[arg(long, value_name = "SPECIES:MOLES,…")]
-    fuel: Option<String>,
-    /// The same of what the fuel burns in [default: air, O2:1, N2:3.76]
-    #[arg(long, value_name = "SPECIES:MOLES,…")]
-    oxidizer: Option<String>,
-    /// Temperatures of what flows in, in K, separated by commas
-    #[arg(long, value_name = "T,…", value_delimiter = ',', default_value = "400,600,800")]
-    temperature: Vec<f64>,
-    /// Pressures in atm, separated by commas
-    #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "1,10,25")]
-    pressure: Vec<f64>,
-    /// Equivalence ratio
-    #[arg(long, default_value_t = 1.0)]
-    phi: f64,
-    /// Particles, an even number
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = particles)]
-    particles: usize,
-    /// Duration of a run in residence times
-    #[arg(long, value_name = "N", default_value_t = 10.0)]
-    residence_times: f64,
-    /// Residence time in s [default: 0.01 for H2, else 0.005]
-    #[arg(long, value_name = "S")]
-    tau_res: Option<f64>,
-    /// Mixing time in s [default: 0.001]
-    #[arg(long, value_name = "S")]
-    tau_mix: Option<f64>,
-    /// Pairing time in s [default: 0.001]
-    #[arg(long, value_name = "S")]
-    tau_pair: Option<f64>,
-    /// Fuel and oxidizer enter apart
-    #[arg(long)]
-    non_premixed: bool,
-    /// Seed of the random choices
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<usize>,
-}
-
-impl Runs {
+impl PasrRuns {
     /// The reactors of these options.
     fn settings(&self, kinetics: &Kinetics) -> Result<Vec<PasrSettings>, Finding> {
         let feeds = Feeds::new(kinetics, self.fuel.as_deref(), self.oxidizer.as_deref())?;
@@ -95,10 +50,10 @@ impl Plan {
     ///
     /// Options that are none of its own or whose values are wrong, and settings that make no reactor.
     pub fn of_options(kinetics: &Arc<Kinetics>, options: &[String]) -> Result<Plan, Finding> {
-        let command = Runs::augment_args(clap::Command::new("pasr").no_binary_name(true));
+        let command = PasrRuns::augment_args(clap::Command::new("pasr").no_binary_name(true));
         let matches = command.try_get_matches_from(options);
         let runs =
-            matches.and_then(|matches| Runs::from_arg_matches(&matches)).map_err(|told| {
+            matches.and_then(|matches| PasrRuns::from_arg_matches(&matches)).map_err(|told| {
                 let told = told.to_string();
                 let first = told.lines().next().unwrap_or_default();
                 Finding::error(first.trim_start_matches("error: ")).help("see `odeum pasr --help`")
@@ -106,7 +61,7 @@ impl Plan {
         Plan::new(kinetics, &runs)
     }
 
-    pub(super) fn new(kinetics: &Arc<Kinetics>, runs: &Runs) -> Result<Plan, Finding> {
+    pub(super) fn new(kinetics: &Arc<Kinetics>, runs: &PasrRuns) -> Result<Plan, Finding> {
         let settings = runs.settings(kinetics)?;
         let steps = Database::steps(kinetics, &settings)?;
         refused::room(steps, &settings, kinetics)?;
