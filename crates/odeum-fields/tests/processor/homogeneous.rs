@@ -5,7 +5,7 @@ use crate::common::advected;
 use odeum_core::text::TextSource;
 use odeum_fields::{Boundaries, Boundary, Field, Grid, Method, ModelText, Options, Problem, Steps};
 use odeum_ode::method::erk::Tableau;
-use odeum_ode::{Controller, Device, Ensemble, Erk, Rkc, Solution, Tolerance};
+use odeum_ode::{Controller, Device, DynSystem, Ensemble, Erk, Rkc, Solution, Solver, Tolerance};
 
 /// The Brusselator with a push, and what diffuses beside it.
 const REACTIONS: [(&str, &str); 2] =
@@ -41,8 +41,9 @@ fn solve(method: &odeum_ode::Method, options: &odeum_ode::Options) -> Solution<f
     let params = PARAMS.iter().map(|(_, value)| *value).collect();
     let span = (0.0, f64::from(STEPS) * H);
     let ensemble = Ensemble::new(2, START.to_vec(), span).unwrap().with_params(params).unwrap();
-    let tape = text.read().unwrap().tape();
-    let solution = odeum_ode::solve(&tape, &ensemble, method, &Device::cpu(), options).unwrap();
+    let system = DynSystem::from(text.read().unwrap().tape());
+    let solver = Solver::new(system, method, &Device::cpu(), options).unwrap();
+    let solution = solver.solve(&ensemble).unwrap();
     assert!(solution.all_succeeded());
     solution
 }
