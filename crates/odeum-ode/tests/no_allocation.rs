@@ -78,6 +78,10 @@ impl System for Bounded {
     }
 }
 
+/// Systems of the runs that are compared; also of the few each lane takes another one.
+const FEW: usize = 80;
+const MANY: usize = 240;
+
 /// One way to integrate.
 type Run<'a> = &'a dyn Fn(&Ensemble<f64>, &Device, &Options) -> Result<Solution<f64>, Error>;
 
@@ -102,7 +106,7 @@ fn many_systems_allocate_as_often_as_few() {
     for method in Method::all() {
         for isa in Isa::available() {
             let check = |what: &str, run: Run| {
-                let (few, many) = (allocations(isa, 300, run), allocations(isa, 900, run));
+                let (few, many) = (allocations(isa, FEW, run), allocations(isa, MANY, run));
                 assert_eq!(few, many, "{} {isa} {what}", method.name());
             };
             check("inlined", &|ensemble, device, options| {
