@@ -5,6 +5,7 @@ use crate::steps::{Outcome, call, root, words};
 use crate::wheel;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::thread;
 
 /// What `ruff` checks: the package, its tests, and what configures the site.
 const SOURCES: [&str; 3] = ["python", "tests/python", "docs/conf.py"];
@@ -15,8 +16,22 @@ pub(crate) fn style(python: &Environment) -> Outcome {
     call(python.module("ruff").args(["check", "--quiet"]).args(SOURCES))
 }
 
+/// Types and tests at once: each of them keeps little more than one core busy.
+pub(crate) fn types_and_tests(python: &Environment) -> Outcome {
+    let (types, tests) = thread::scope(|scope| {
+        let types = scope.spawn(|| types(python));
+        let tests = tests(python);
+        (types.join().unwrap_or_else(|_| Err("the check of types panicked".into())), tests)
+    });
+    match (types, tests) {
+        (Ok(_), tests) => tests,
+        (types, Ok(_)) => types,
+        (Err(types), Err(tests)) => Err(format!("{types}\n{tests}")),
+    }
+}
+
 /// The package is typed, and what the extension has is what its stubs say.
-pub(crate) fn types(python: &Environment) -> Outcome {
+fn types(python: &Environment) -> Outcome {
     call(python.module("mypy").arg("--strict"))?;
     let mut compare = python.module("mypy.stubtest");
     told(compare.args(["odeum._odeum", "--mypy-config-file", "pyproject.toml"]))

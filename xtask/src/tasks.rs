@@ -121,8 +121,7 @@ fn package() -> Vec<Step> {
     vec![
         Step::new("python package", wheel::for_tests),
         Step::new("python style", || package::style(&python::tests())),
-        Step::new("python types", || package::types(&python::tests())),
-        Step::new("python tests", || package::tests(&python::tests())),
+        Step::new("python types and tests", || package::types_and_tests(&python::tests())),
     ]
 }
 
