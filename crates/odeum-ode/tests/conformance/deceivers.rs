@@ -45,7 +45,7 @@ impl System for Explosion {
 /// No tolerance takes a method through a pole. (At a tenth and a hundredth a first step over the
 /// whole span may: such tolerances do not notice the pole.)
 pub(crate) fn poles_are_not_passed<T: Precision>(subject: &Subject) {
-    for exponent in 1..=subject.tightest() {
+    for exponent in 1..=subject.tightest::<T>() {
         for first in if exponent > 2 { &FIRST[..] } else { &FIRST[..1] } {
             let options = Options::new(tolerance::<T>(10f64.powi(-exponent), 1e-2))
                 .max_steps(3000)

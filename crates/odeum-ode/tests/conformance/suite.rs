@@ -83,9 +83,11 @@ impl Subject {
         slow && std::env::var_os("ODEUM_THOROUGH").is_none()
     }
 
-    /// Poles are approached at tolerances down to ten to minus this.
-    pub(crate) fn tightest(&self) -> i32 {
-        if self.is_short() { 4 } else { 12 }
+    /// Poles are approached at tolerances down to ten to minus this. Beyond the last one single precision has no
+    /// tighter: runs would be the same again.
+    pub(crate) fn tightest<T: Precision>(&self) -> i32 {
+        let finest = if T::EPSILON < 1e-10 { 12 } else { 6 };
+        if self.is_short() { 4 } else { finest }
     }
 
     /// False where this machine cannot run the instance.
