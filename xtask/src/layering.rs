@@ -47,10 +47,10 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-core",
         &[
-            &["argument", "lock", "pattern", "random", "range", "real", "spelling"],
+            &["argument", "lock", "memory", "pattern", "random", "range", "real", "spelling"],
             &["error"],
             &["graph", "lanes", "system"],
-            &["emit", "memory", "symbol", "tape"],
+            &["emit", "symbol", "tape"],
             &["derive", "record", "text"],
         ],
     ),

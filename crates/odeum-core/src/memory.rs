@@ -1,7 +1,21 @@
 //! Memory of large arrays.
 
-use crate::lanes::Scalar;
 use std::alloc::{Layout, alloc_zeroed};
+
+/// Values of which one has all bits zero.
+///
+/// # Safety
+/// All bits zero are a value of the type.
+pub unsafe trait Zeroable: Copy {}
+
+// SAFETY: all bits zero are the number zero.
+unsafe impl Zeroable for f32 {}
+// SAFETY: as above.
+unsafe impl Zeroable for f64 {}
+// SAFETY: as above.
+unsafe impl Zeroable for u32 {}
+// SAFETY: one of each of them.
+unsafe impl<T: Zeroable, const N: usize> Zeroable for [T; N] {}
 
 /// So many zeros, in memory that the system clears when it is first touched: by the thread that fills
 /// it, not by the one that asks for it; on large pages where the system has such. `None` where there is not so
@@ -10,7 +24,7 @@ use std::alloc::{Layout, alloc_zeroed};
 /// The first write to a page costs more than the copy of it, and walks through page tables a tenth to a
 /// third of a sweep; large pages are 512 times fewer.
 #[must_use]
-pub fn zeros<T: Scalar>(len: usize) -> Option<Vec<T>> {
+pub fn zeros<T: Zeroable>(len: usize) -> Option<Vec<T>> {
     let layout = Layout::array::<T>(len).ok()?;
     if layout.size() == 0 {
         return Some(Vec::new());
@@ -21,8 +35,7 @@ pub fn zeros<T: Scalar>(len: usize) -> Option<Vec<T>> {
         return None;
     }
     ask_for_large_pages(address, layout.size());
-    // SAFETY: allocated with the layout of a vector of this capacity; scalars are floating-point
-    // numbers, of which all bits zero are the number zero.
+    // SAFETY: allocated with the layout of a vector of this capacity; all bits zero are a value.
     Some(unsafe { Vec::from_raw_parts(address.cast::<T>(), len, len) })
 }
 

@@ -30,7 +30,7 @@ pub use cubin::Resources;
 pub use device::{Device, Kernel, Limits, Pending, argument};
 pub use driver::{DeviceInfo, Gpu, devices};
 pub use memory::{Memory, Pinned};
-pub use stream::Stream;
+pub use stream::{Rows, Stream};
 pub use tensor_map::{TensorMap, TensorMapLayout};
 pub use text::{Text, literal};
 

@@ -13,6 +13,26 @@ type KernelOf<S> = <<S as Stream>::Device as Device>::Kernel;
 type EventOf<S> = <<S as Stream>::Device as Device>::Event;
 type GraphOf<S> = <<S as Stream>::Device as Device>::Graph;
 
+/// Rows of bytes, as far apart in page-locked memory as in that of a device they need not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// How many.
+    pub count: usize,
+    /// Bytes of each.
+    pub bytes: usize,
+    /// Where the first begins in page-locked memory, and bytes from one to the next.
+    pub pinned: (usize, usize),
+    /// The same on the device.
+    pub device: (usize, usize),
+}
+
+impl Rows {
+    /// Where the last row ends, counted as `place` is.
+    pub(crate) fn end(&self, (first, pitch): (usize, usize)) -> usize {
+        self.count.checked_sub(1).map_or(first, |rows| first + rows * pitch + self.bytes)
+    }
+}
+
 /// Work for a device, done in the order in which it is given; reading and writing waits for all of it.
 pub trait Stream: Send + Sized + 'static {
     /// What does the work.
@@ -147,6 +167,34 @@ pub trait Stream: Send + Sized + 'static {
         from: &MemoryOf<Self>,
         to: &mut PinnedOf<Self>,
         bytes: Range<usize>,
+    ) -> Result<(), Error>;
+
+    /// Starts the copy of rows to memory of the device.
+    ///
+    /// # Safety
+    /// As [`upload`](Stream::upload).
+    ///
+    /// # Errors
+    /// Rows that do not lie in the memories, or a driver that fails.
+    unsafe fn upload_rows(
+        &self,
+        from: &mut PinnedOf<Self>,
+        to: &mut MemoryOf<Self>,
+        rows: Rows,
+    ) -> Result<(), Error>;
+
+    /// Starts the copy of rows from memory of the device.
+    ///
+    /// # Safety
+    /// As [`download`](Stream::download).
+    ///
+    /// # Errors
+    /// As [`upload_rows`](Stream::upload_rows).
+    unsafe fn download_rows(
+        &self,
+        from: &MemoryOf<Self>,
+        to: &mut PinnedOf<Self>,
+        rows: Rows,
     ) -> Result<(), Error>;
 
     /// Sets every byte of a range, after all that was given before.

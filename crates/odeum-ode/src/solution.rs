@@ -4,7 +4,8 @@ use crate::arrays::{ArrayMut, SavedMut};
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::{Scalar, memory};
+use odeum_core::Scalar;
+use odeum_core::memory::{self, Zeroable};
 
 /// Systems that step together in lockstep on a GPU; the divergence measure is defined over them.
 pub const WARP: usize = 32;
@@ -42,15 +43,9 @@ pub struct Solution<T> {
     pub gpu_times: Option<GpuTimes>,
 }
 
-/// Where the time of a run on GPUs went. Batches overlap, so the sums over batches may exceed
-/// the whole.
+/// The time of a run on GPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GpuTimes {
-    /// Time of the kernels, summed over the batches, in ms.
-    pub kernels_ms: f64,
-    /// Time of the batches from the start of their upload to the end of their download, pinned
-    /// memory to pinned memory, summed over the batches, in ms.
-    pub batches_ms: f64,
     /// The whole run, from the caller's arrays to the solution's, in ms.
     pub total_ms: f64,
     /// Number of batches.
@@ -83,8 +78,15 @@ pub struct Summary {
 }
 
 /// Zeros; without memory for them the program ends, as by any other vector.
-fn zeros<T: Scalar>(len: usize) -> Vec<T> {
+pub(crate) fn zeros<T: Zeroable + Default>(len: usize) -> Vec<T> {
     memory::zeros(len).unwrap_or_else(|| vec![T::default(); len])
+}
+
+/// The same of another number.
+fn filled<T: Scalar>(len: usize, value: T) -> Vec<T> {
+    let mut values = zeros(len);
+    values.fill(value);
+    values
 }
 
 impl<T: Scalar> Solution<T> {
@@ -93,11 +95,11 @@ impl<T: Scalar> Solution<T> {
         let nan = T::from_f64(f64::NAN);
         Solution {
             dim,
-            t: vec![0.0; n_systems],
+            t: zeros(n_systems),
             states: zeros(n_systems * dim),
             save_times: save_times.to_vec(),
-            saved: vec![nan; n_systems * dim * save_times.len()],
-            n_saved: vec![0; if save_times.is_empty() { 0 } else { n_systems }],
+            saved: filled(n_systems * dim * save_times.len(), nan),
+            n_saved: zeros(if save_times.is_empty() { 0 } else { n_systems }),
             status: vec![Status::NotRun; n_systems],
             stats: Stats::zeros(n_systems),
             next_steps: Vec::new(),
@@ -111,7 +113,7 @@ impl<T: Scalar> Solution<T> {
     pub(crate) fn of(ensemble: &Inputs<'_, T>, save_times: &[f64]) -> Self {
         let steps = if ensemble.has_first_steps() { ensemble.len() } else { 0 };
         let empty = Solution::empty(ensemble.len(), ensemble.dim(), save_times);
-        Solution { next_steps: vec![T::from_f64(0.0); steps], ..empty }
+        Solution { next_steps: zeros(steps), ..empty }
     }
 
     /// The arrays, lent to a run.

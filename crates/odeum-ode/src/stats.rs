@@ -1,5 +1,7 @@
 //! What the integration of one system cost.
 
+use crate::solution::zeros;
+
 /// Counts for one system; names and meaning as in SciPy where it has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -49,7 +51,7 @@ impl Stats {
     /// `count` empty statistics, in memory that is not touched before it is used: a million
     /// systems have 32 MB of them, and the first write to a page is the slow one.
     pub(crate) fn zeros(count: usize) -> Vec<Stats> {
-        let mut zeros = std::mem::ManuallyDrop::new(vec![[0_u32; Stats::COUNTS]; count]);
+        let mut zeros = std::mem::ManuallyDrop::new(zeros::<[u32; Stats::COUNTS]>(count));
         // SAFETY: `Stats` is `COUNTS` `u32` in C layout: same size, same alignment, any bits valid.
         unsafe { Vec::from_raw_parts(zeros.as_mut_ptr().cast(), zeros.len(), zeros.capacity()) }
     }

@@ -126,6 +126,7 @@ pub fn stream_fence() {
 /// The precision of a computation: `f64` or `f32`.
 pub trait Scalar:
     Lanes<Scalar = Self, Mask = bool>
+    + crate::memory::Zeroable
     + Copy
     + PartialOrd
     + Default

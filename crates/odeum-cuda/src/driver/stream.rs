@@ -5,6 +5,7 @@ use super::kernel::Kernel;
 use super::memory::{Memory, Pinned};
 use super::staging::{STAGING, Staging};
 use crate::library::failed;
+use crate::stream::Rows;
 use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, result, sys};
 use odeum_core::{Error, Scalar};
 use std::cell::RefCell;
@@ -34,6 +35,28 @@ fn new_event(gpu: &Gpu, flags: sys::CUevent_flags) -> Result<CudaEvent, Error> {
 impl Event {
     pub(super) fn new(gpu: &Gpu) -> Result<Event, Error> {
         new_event(gpu, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map(Event)
+    }
+}
+
+/// What a copy of rows says besides where they lie.
+fn of_rows(rows: Rows) -> sys::CUDA_MEMCPY2D_st {
+    sys::CUDA_MEMCPY2D_st {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: std::ptr::null(),
+        srcDevice: 0,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: 0,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: std::ptr::null_mut(),
+        dstDevice: 0,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: 0,
+        WidthInBytes: rows.bytes,
+        Height: rows.count,
     }
 }
 
@@ -248,6 +271,50 @@ impl crate::stream::Stream for Stream {
         let place = from.address + bytes.start as u64;
         // SAFETY: the range lies within both; for the time of the copy the caller answers.
         unsafe { result::memcpy_dtoh_async(to.part(bytes), place, self.stream.cu_stream()) }
+            .map_err(failed("copying from the GPU"))
+    }
+
+    unsafe fn upload_rows(
+        &self,
+        from: &mut Pinned,
+        to: &mut Memory,
+        rows: Rows,
+    ) -> Result<(), Error> {
+        to.fits(rows.end(rows.device))?;
+        let here = from.part(0..rows.end(rows.pinned)).as_ptr();
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcHost: here.wrapping_add(rows.pinned.0).cast(),
+            srcPitch: rows.pinned.1,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstDevice: to.address + rows.device.0 as u64,
+            dstPitch: rows.device.1,
+            ..of_rows(rows)
+        };
+        // SAFETY: the rows lie within both; for the time of the copy the caller answers.
+        unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
+            .result()
+            .map_err(failed("copying to the GPU"))
+    }
+
+    unsafe fn download_rows(
+        &self,
+        from: &Memory,
+        to: &mut Pinned,
+        rows: Rows,
+    ) -> Result<(), Error> {
+        from.fits(rows.end(rows.device))?;
+        let here = to.part(0..rows.end(rows.pinned)).as_mut_ptr();
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: from.address + rows.device.0 as u64,
+            srcPitch: rows.device.1,
+            dstHost: here.wrapping_add(rows.pinned.0).cast(),
+            dstPitch: rows.pinned.1,
+            ..of_rows(rows)
+        };
+        // SAFETY: the rows lie within both; for the time of the copy the caller answers.
+        unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
+            .result()
             .map_err(failed("copying from the GPU"))
     }
 

@@ -3,6 +3,7 @@
 use super::schedule::Work;
 use super::{Host, Kernel, Memory, Pinned};
 use crate::memory::check_fit;
+use crate::stream::Rows;
 use odeum_core::{Error, Scalar};
 use std::convert::Infallible;
 use std::ffi::c_void;
@@ -163,6 +164,36 @@ impl crate::stream::Stream for Stream {
         check_fit(bytes.end, crate::memory::Pinned::bytes(to))?;
         let (from, to) = (from.place(bytes.end)? + bytes.start, to.place() + bytes.start);
         self.give(Work::Copy { from, to, bytes: bytes.len() })
+    }
+
+    unsafe fn upload_rows(
+        &self,
+        from: &mut Pinned,
+        to: &mut Memory,
+        rows: Rows,
+    ) -> Result<(), Error> {
+        check_fit(rows.end(rows.pinned), crate::memory::Pinned::bytes(from))?;
+        let (from, to) = (from.place(), to.place_mut(rows.end(rows.device))?);
+        (0..rows.count).try_for_each(|k| {
+            let at = |(first, pitch): (usize, usize)| first + k * pitch;
+            let (from, to) = (from + at(rows.pinned), to + at(rows.device));
+            self.give(Work::Copy { from, to, bytes: rows.bytes })
+        })
+    }
+
+    unsafe fn download_rows(
+        &self,
+        from: &Memory,
+        to: &mut Pinned,
+        rows: Rows,
+    ) -> Result<(), Error> {
+        check_fit(rows.end(rows.pinned), crate::memory::Pinned::bytes(to))?;
+        let (from, to) = (from.place(rows.end(rows.device))?, to.place());
+        (0..rows.count).try_for_each(|k| {
+            let at = |(first, pitch): (usize, usize)| first + k * pitch;
+            let (from, to) = (from + at(rows.device), to + at(rows.pinned));
+            self.give(Work::Copy { from, to, bytes: rows.bytes })
+        })
     }
 
     unsafe fn set_bytes(

@@ -1,11 +1,10 @@
-//! Memory of one batch: the same layout in pinned host memory and on the GPU, so that all inputs
-//! travel in one copy and all results in another.
+//! How the arrays of a batch lie in memory: the same on the device and in the page-locked memory that they pass through, so that
+//! all inputs travel in one copy and all results in another.
 
-use super::task::{Arrays, Lists, own_levels};
+use super::task::{Arrays, own_levels};
 use crate::ensemble::Ensemble;
 use crate::options::Options;
-use odeum_core::{Error, Scalar};
-use odeum_cuda::{Device, Memory, Pinned};
+use odeum_core::Scalar;
 use std::ops::Range;
 
 /// Arrays begin at multiples of this, in bytes.
@@ -16,11 +15,12 @@ const ALIGNMENT: usize = 256;
 pub(super) struct Offsets {
     pub(super) states: usize,
     pub(super) params: usize,
-    spans: Option<usize>,
-    first_steps: Option<usize>,
-    levels: Option<usize>,
-    saves: usize,
-    atol: usize,
+    pub(super) spans: Option<usize>,
+    pub(super) first_steps: Option<usize>,
+    pub(super) levels: Option<usize>,
+    pub(super) saves: usize,
+    pub(super) atol: usize,
+    /// A counter of each queue.
     pub(super) next: usize,
     /// What the kernel counts of its own [`Work`], from zero as the queue.
     pub(super) work: usize,
@@ -51,6 +51,8 @@ pub(super) struct Shape {
     /// Counts of a system.
     pub(super) n_counts: usize,
     pub(super) word: usize,
+    /// Launches that each hand out a part of the systems.
+    pub(super) queues: usize,
 }
 
 impl Shape {
@@ -69,6 +71,7 @@ impl Shape {
             n_saves: options.save_times().len(),
             n_counts,
             word: size_of::<T>(),
+            queues: 1,
         }
     }
 
@@ -95,7 +98,7 @@ impl Offsets {
         let levels = shape.own_levels.then(|| place(systems * word));
         let saves = place(shape.n_saves * word);
         let atol = place(shape.dim * word);
-        let next = place(size_of::<u32>());
+        let next = place(shape.queues * size_of::<u32>());
         let work = place(size_of::<Work>());
         let results = place(0);
         Offsets {
@@ -118,6 +121,35 @@ impl Offsets {
             status: place(systems),
             end: place(0),
         }
+    }
+
+    /// The arrays of inputs that have values for each system, in rows of as many as there are systems: where each begins, its
+    /// rows, and bytes of a value.
+    pub(super) fn inputs(&self, shape: &Shape) -> Vec<(usize, usize, usize)> {
+        let params = if shape.shared_params { 0 } else { shape.n_params };
+        let given = [(Some(self.states), shape.dim), (Some(self.params), params), (self.spans, 2)];
+        let own = [(self.first_steps, 1), (self.levels, 1)];
+        let row = |&(place, rows): &(Option<usize>, usize)| Some((place?, rows, shape.word));
+        given.iter().chain(&own).filter_map(row).collect()
+    }
+
+    /// The same of results.
+    pub(super) fn outputs(&self, shape: &Shape) -> Vec<(usize, usize, usize)> {
+        let of_steps = self.end_steps.map(|place| (place, 1, shape.word));
+        let others = [
+            (self.end_states, shape.dim, shape.word),
+            (self.end_times, 1, shape.word),
+            (self.saved, shape.n_saves * shape.dim, shape.word),
+            (self.stats, 1, shape.n_counts * size_of::<u32>()),
+            (self.n_saved, 1, size_of::<u32>()),
+            (self.status, 1, 1),
+        ];
+        of_steps.into_iter().chain(others).collect()
+    }
+
+    /// What the kernel counts, from zero at its start.
+    pub(super) fn counters(&self) -> Range<usize> {
+        self.next..self.results
     }
 
     /// The addresses of the arrays in an arena on the device.
@@ -166,75 +198,6 @@ impl Work {
     }
 }
 
-/// Pinned host memory and device memory of the same size.
-pub(super) struct Arena<D: Device> {
-    pub(super) host: D::Pinned,
-    pub(super) device: D::Memory,
-}
-
-impl<D: Device> Arena<D> {
-    /// A new arena.
-    pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
-        Ok(Arena { device: device.reserve(bytes)?, host: device.pinned(bytes)? })
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.host.bytes()
-    }
-
-    /// Where it begins on the device.
-    pub(super) fn address(&self) -> u64 {
-        self.device.address()
-    }
-
-    /// Numbers at a place in host memory.
-    pub(super) fn values<V: Copy>(&mut self, place: usize, count: usize) -> &mut [V] {
-        // SAFETY: every bit pattern of what is asked for is a number.
-        unsafe { self.host.values(place, count) }
-    }
-
-    /// Fills in the inputs of the systems of `range`.
-    pub(super) fn fill<T: Scalar>(
-        &mut self,
-        offsets: &Offsets,
-        ensemble: &Ensemble<T>,
-        range: &Range<usize>,
-        lists: &Lists<T>,
-    ) {
-        let (all, part) = (ensemble.len(), range.len());
-        let rows = |from: &[T], to: &mut [T]| {
-            for (from, to) in from.chunks_exact(all).zip(to.chunks_exact_mut(part)) {
-                to.copy_from_slice(&from[range.clone()]);
-            }
-        };
-        rows(ensemble.states(), self.values(offsets.states, ensemble.dim() * part));
-        let params = ensemble.params();
-        if ensemble.shares_params() {
-            self.values(offsets.params, params.len()).copy_from_slice(params);
-        } else {
-            rows(params, self.values(offsets.params, ensemble.n_params() * part));
-        }
-        if let Some(place) = offsets.spans {
-            let spans: &mut [T] = self.values(place, 2 * part);
-            for (k, s) in range.clone().enumerate() {
-                let (t0, t1) = ensemble.span(s);
-                (spans[k], spans[part + k]) = (T::from_f64(t0), T::from_f64(t1));
-            }
-        }
-        if let (Some(place), Some(steps)) = (offsets.first_steps, ensemble.first_steps()) {
-            self.values(place, part).copy_from_slice(&steps[range.clone()]);
-        }
-        let Lists { atol, saves, levels } = lists;
-        if let Some(place) = offsets.levels {
-            self.values(place, part).copy_from_slice(&levels[range.clone()]);
-        }
-        self.values(offsets.atol, atol.len()).copy_from_slice(atol);
-        self.values(offsets.saves, saves.len()).copy_from_slice(saves);
-        self.values::<u32>(offsets.next, 1)[0] = 0;
-        self.values(offsets.work, 1)[0] = Work::default();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,6 +215,7 @@ mod tests {
                 n_saves: 4,
                 n_counts: 8,
                 word: 8,
+                queues: 3,
             };
             let (p, m) = (Offsets::new(&shape, 33), 33);
             let sets = if shared { 1 } else { m };
@@ -260,7 +224,7 @@ mod tests {
                 (p.params, 2 * sets * 8),
                 (p.saves, 4 * 8),
                 (p.atol, 3 * 8),
-                (p.next, 4),
+                (p.next, 12),
                 (p.work, 16),
                 (p.end_states, 3 * m * 8),
                 (p.end_times, m * 8),

@@ -105,27 +105,35 @@ impl<D: Device> Devices<D> {
     /// The same, with several lanes for a system in ensembles of up to so many systems, where there is such a
     /// kernel.
     pub fn lanes_up_to(self, systems: usize) -> Self {
-        let with_lanes = |kept: Arc<Kept<D>>| {
-            let mut lanes = Kept::new(kept.device.clone());
-            (lanes.lane_systems, lanes.least_width) = (systems, kept.least_width);
-            Arc::new(lanes)
-        };
-        Devices(self.0.into_iter().map(with_lanes).collect())
+        self.with(|kept| kept.lane_systems = systems)
     }
 
     /// The same, with at least so many threads for each system: one, or whole warps.
     pub fn threads_at_least(self, width: usize) -> Self {
-        let wider = |kept: Arc<Kept<D>>| {
-            let mut wider = Kept::new(kept.device.clone());
-            (wider.lane_systems, wider.least_width) = (kept.lane_systems, width);
-            Arc::new(wider)
+        self.with(|kept| kept.least_width = width)
+    }
+
+    /// The same, with so many systems in a batch at most: a multiple of 32.
+    pub fn batches_up_to(self, systems: usize) -> Self {
+        self.with(|kept| kept.largest_batch = systems)
+    }
+
+    /// The same devices, with other choices, of which nothing is kept.
+    fn with(self, choose: impl Fn(&mut Kept<D>)) -> Self {
+        let chosen = |kept: Arc<Kept<D>>| {
+            let mut other = Kept::new(kept.device.clone());
+            other.lane_systems = kept.lane_systems;
+            other.least_width = kept.least_width;
+            other.largest_batch = kept.largest_batch;
+            choose(&mut other);
+            Arc::new(other)
         };
-        Devices(self.0.into_iter().map(wider).collect())
+        Devices(self.0.into_iter().map(chosen).collect())
     }
 
     /// Streams with their memory that no run is using, of all devices.
     pub fn idle_lanes(&self) -> usize {
-        self.0.iter().map(|kept| kept.idle()).sum()
+        self.0.iter().map(|kept| kept.idle_lanes()).sum()
     }
 
     /// As [`solve_monitored`](crate::solve_monitored).

@@ -3,10 +3,14 @@
 use super::lane::Lane;
 use super::plan::{self, Kernel};
 use super::recent::Recent;
+use super::staging::Staging;
 use odeum_core::{Error, lock};
-use odeum_cuda::{Device, Gpu, Kernel as _, Limits, Stream};
+use odeum_cuda::{Device, Gpu, Kernel as _, Limits, Memory, Stream};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// Bytes of an arena that is kept, at most: larger ones go back to others that use the device.
+const LARGEST_KEPT: usize = 1 << 30;
 
 /// A device, and what is kept of it.
 pub(super) struct Kept<D: Device> {
@@ -16,9 +20,13 @@ pub(super) struct Kept<D: Device> {
     pub(super) lane_systems: usize,
     /// Threads of a system at least.
     pub(super) least_width: usize,
+    /// Systems of a batch at most.
+    pub(super) largest_batch: usize,
     loaded: Mutex<Recent<Arc<Kernel>, Place<D>>>,
     /// Streams and their memory that no run is using.
-    idle: Mutex<Vec<Lane<D>>>,
+    lanes: Mutex<Vec<Lane<D>>>,
+    /// Page-locked memory that no run is using.
+    staging: Mutex<Vec<Staging<D>>>,
 }
 
 /// Where a kernel is, or will be: who loads it keeps others from the same work, but not from other kernels.
@@ -64,34 +72,46 @@ impl<D: Device> Kept<D> {
     pub(super) fn new(device: D) -> Self {
         let limits = device.limits();
         let lane_systems = plan::lane_systems(&limits);
-        let (loaded, idle) = Default::default();
-        Kept { device, limits, lane_systems, least_width: 1, loaded, idle }
+        let (loaded, lanes, staging) = Default::default();
+        let (least_width, largest_batch) = (1, usize::MAX);
+        Kept { device, limits, lane_systems, least_width, largest_batch, loaded, lanes, staging }
     }
 
     /// A lane whose arena has at least this many bytes: an idle one, or a new one.
     pub(super) fn lane(&self, bytes: usize) -> Result<Lane<D>, Error> {
-        let idle = {
-            let mut idle = lock(&self.idle);
-            let fits = idle.iter().position(|lane| lane.arena.bytes() >= bytes);
+        match idle(&self.lanes, |lane| lane.arena.bytes() >= bytes) {
             // One that is too small makes room for its successor.
-            fits.or_else(|| idle.len().checked_sub(1)).map(|k| idle.swap_remove(k))
-        };
-        match idle {
             Some(lane) => lane.with_room(&self.device, bytes),
             None => Lane::new(&self.device, bytes),
         }
     }
 
-    /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
-    pub(super) fn keep(&self, lane: Lane<D>) {
-        if lane.is_done() {
-            lock(&self.idle).push(lane);
+    /// Page-locked memory of at least this many bytes: idle, or new.
+    pub(super) fn staging(&self, bytes: usize) -> Result<Staging<D>, Error> {
+        match idle(&self.staging, |staging| staging.bytes() >= bytes) {
+            Some(staging) if staging.bytes() >= bytes => Ok(staging),
+            too_small => {
+                drop(too_small);
+                Staging::new(&self.device, bytes)
+            }
         }
     }
 
+    /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
+    pub(super) fn keep(&self, lane: Lane<D>) {
+        if lane.is_done() && lane.arena.bytes() <= LARGEST_KEPT {
+            lock(&self.lanes).push(lane);
+        }
+    }
+
+    /// Takes back page-locked memory of which no stream makes use any more.
+    pub(super) fn keep_staging(&self, staging: Staging<D>) {
+        lock(&self.staging).push(staging);
+    }
+
     /// Lanes that no run is using.
-    pub(super) fn idle(&self) -> usize {
-        lock(&self.idle).len()
+    pub(super) fn idle_lanes(&self) -> usize {
+        lock(&self.lanes).len()
     }
 
     /// Compiles and loads a kernel, unless that has been done.
@@ -135,7 +155,14 @@ impl<D: Device> Kept<D> {
 
     /// Bytes of device memory that may be used, those of idle lanes among them.
     pub(super) fn free_memory(&self) -> Result<usize, Error> {
-        let idle = lock(&self.idle).iter().map(|lane| lane.arena.bytes()).sum();
+        let idle = lock(&self.lanes).iter().map(|lane| lane.arena.bytes()).sum();
         self.device.free_memory(idle)
     }
+}
+
+/// One of what is idle, if possible one that fits.
+fn idle<V>(idle: &Mutex<Vec<V>>, fits: impl Fn(&V) -> bool) -> Option<V> {
+    let mut idle = lock(idle);
+    let fitting = idle.iter().position(fits);
+    fitting.or_else(|| idle.len().checked_sub(1)).map(|k| idle.swap_remove(k))
 }

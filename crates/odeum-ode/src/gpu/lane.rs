@@ -1,7 +1,10 @@
-//! A stream with its memory: what one worker needs, kept between runs because making it is slow.
+//! A stream with memory on its device: what the systems of one launch need, kept between runs because making it is slow.
 
-use super::arena::Arena;
-use odeum_core::Error;
+use super::arena::Offsets;
+use super::staging::Staging;
+use super::task::Lists;
+use crate::ensemble::Ensemble;
+use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
 
@@ -9,7 +12,8 @@ use std::ops::Range;
 /// download.
 pub(super) struct Lane<D: Device> {
     pub(super) stream: D::Stream,
-    pub(super) arena: Arena<D>,
+    /// Arrays of inputs and results: see [`Offsets`].
+    pub(super) arena: D::Memory,
     /// Matrices of a kernel that keeps them outside of shared memory.
     matrices: Option<D::Memory>,
 }
@@ -17,8 +21,7 @@ pub(super) struct Lane<D: Device> {
 impl<D: Device> Lane<D> {
     /// One whose arena has this many bytes.
     pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
-        let arena = Arena::new(device, bytes)?;
-        Ok(Lane { stream: device.stream()?, arena, matrices: None })
+        Ok(Lane { stream: device.stream()?, arena: device.reserve(bytes)?, matrices: None })
     }
 
     /// The same with at least so many bytes.
@@ -28,7 +31,7 @@ impl<D: Device> Lane<D> {
         }
         let Lane { stream, arena, matrices } = self;
         drop(arena);
-        Ok(Lane { stream, arena: Arena::new(device, bytes)?, matrices })
+        Ok(Lane { stream, arena: device.reserve(bytes)?, matrices })
     }
 
     /// The address of at least so many bytes for matrices.
@@ -41,19 +44,79 @@ impl<D: Device> Lane<D> {
         Ok(self.matrices.insert(matrices).address())
     }
 
-    /// Starts the copy of a range of bytes of the arena to the device.
-    pub(super) fn upload(&mut self, bytes: Range<usize>) -> Result<(), Error> {
-        let Arena { host, device } = &mut self.arena;
-        // SAFETY: the arena outlives the copy, and nobody writes it meanwhile: who launches waits for the
-        // stream.
-        unsafe { self.stream.upload(host, device, bytes) }
+    /// Starts the copy of a range of bytes to the arena.
+    ///
+    /// # Safety
+    /// The memory here must live, and nobody write it, until the stream has been waited for.
+    pub(super) unsafe fn upload(
+        &mut self,
+        from: &mut Staging<D>,
+        bytes: Range<usize>,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's; who drops the arena waits for the stream.
+        unsafe { self.stream.upload(&mut from.pinned, &mut self.arena, bytes) }
     }
 
-    /// Starts the copy of a range of bytes of the arena from the device.
-    pub(super) fn download(&mut self, bytes: Range<usize>) -> Result<(), Error> {
-        let Arena { host, device } = &mut self.arena;
+    /// Starts the copy of a range of bytes of the arena.
+    ///
+    /// # Safety
+    /// The memory here must live, and nobody use it, until the stream has been waited for.
+    pub(super) unsafe fn download(
+        &mut self,
+        to: &mut Staging<D>,
+        bytes: Range<usize>,
+    ) -> Result<(), Error> {
         // SAFETY: as in `upload`.
-        unsafe { self.stream.download(device, host, bytes) }
+        unsafe { self.stream.download(&self.arena, &mut to.pinned, bytes) }
+    }
+
+    /// Writes the inputs of a whole ensemble, all of whose systems have one span and no first step nor level of their own.
+    pub(super) fn put<T: Scalar>(
+        &mut self,
+        offsets: &Offsets,
+        ensemble: &Ensemble<T>,
+        lists: &Lists<T>,
+    ) -> Result<(), Error> {
+        self.write(offsets.states, ensemble.states())?;
+        if !ensemble.shares_params() {
+            self.write(offsets.params, ensemble.params())?;
+        }
+        self.put_shared(offsets, ensemble, lists)
+    }
+
+    /// The same of what all systems share.
+    pub(super) fn put_shared<T: Scalar>(
+        &mut self,
+        offsets: &Offsets,
+        ensemble: &Ensemble<T>,
+        lists: &Lists<T>,
+    ) -> Result<(), Error> {
+        if ensemble.shares_params() {
+            self.write(offsets.params, ensemble.params())?;
+        }
+        self.write(offsets.saves, &lists.saves)?;
+        self.write(offsets.atol, &lists.atol)
+    }
+
+    /// Overwrites the arena from a byte on, after all work that was given.
+    pub(super) fn write<T: Scalar>(&mut self, place: usize, values: &[T]) -> Result<(), Error> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.stream.fill(&mut self.arena, place, values.len(), &|first, part: &mut [T]| {
+            part.copy_from_slice(&values[first..first + part.len()]);
+        })
+    }
+
+    /// Values from a byte of the arena on, after all work that was given.
+    pub(super) fn get<V: Copy + Default>(
+        &self,
+        place: usize,
+        count: usize,
+    ) -> Result<Vec<V>, Error> {
+        let mut values = vec![V::default(); count];
+        self.stream.read(&self.arena, place, &mut values)?;
+        Ok(values)
     }
 
     /// Waits for all that was given; false when it failed.

@@ -20,26 +20,52 @@ pub(super) unsafe fn launch<T: Scalar, D: Device>(
     task: &Task<T>,
     lane: &mut Lane<D>,
 ) -> Result<(), Error> {
-    let systems = task.n_systems as usize;
+    let blocks = blocks(device, loaded, layout, fraction, task.n_systems as usize);
+    let mut task = *task;
+    if layout.global > 0 {
+        let bytes = blocks * layout.global;
+        task.arrays.matrices = lane.matrices(&device.device, bytes)? as *mut u8;
+    }
+    // SAFETY: the caller's.
+    unsafe { launch_blocks(loaded, layout, blocks, &task, &lane.stream) }
+}
+
+/// Blocks of a kernel over so many systems, on one part in `fraction` of the device.
+pub(super) fn blocks<D: Device>(
+    device: &Kept<D>,
+    loaded: &Loaded<D>,
+    layout: &Layout,
+    fraction: usize,
+    systems: usize,
+) -> usize {
     let of_block = layout.block / layout.width;
-    let blocks = if layout.storage == Storage::Lanes {
+    if layout.storage == Storage::Lanes {
         systems.div_ceil(of_block)
     } else {
         // A persistent grid: as many blocks as the device, or its fraction, holds at once.
         let held = device.limits.multiprocessors * loaded.resident;
         systems.div_ceil(of_block).min(held.div_ceil(fraction))
-    };
+    }
+}
+
+/// Starts so many blocks of a kernel, whose matrices the task names.
+///
+/// # Safety
+/// The arrays of the task must be live memory of the device until the stream has done its work.
+pub(super) unsafe fn launch_blocks<T: Scalar, D: Device>(
+    loaded: &Loaded<D>,
+    layout: &Layout,
+    blocks: usize,
+    task: &Task<T>,
+    stream: &D::Stream,
+) -> Result<(), Error> {
     let mut task = *task;
     task.arrays.tables = loaded.tables.as_ref().map_or(0, |tables| tables.address()) as *const u8;
-    if layout.global > 0 {
-        let bytes = blocks * layout.global;
-        task.arrays.matrices = lane.matrices(&device.device, bytes)? as *mut u8;
-    }
     let mut arguments = [argument(&task)];
     // SAFETY: the kernel takes one argument, the structure that `Task` mirrors; the driver copies
     // it before it returns. Of the arrays the caller answers for.
     unsafe {
         let (blocks, threads) = ([blocks, 1, 1], [layout.block, 1]);
-        lane.stream.launch(&loaded.kernel, blocks, threads, layout.shared, &mut arguments)
+        stream.launch(&loaded.kernel, blocks, threads, layout.shared, &mut arguments)
     }
 }

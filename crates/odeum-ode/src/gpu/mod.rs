@@ -23,12 +23,15 @@ mod parts;
 mod plan;
 mod published;
 mod recent;
+mod round;
 mod run;
 mod session;
 mod sink;
 mod source;
+mod staging;
 mod system;
 mod task;
+mod worker;
 
 pub use exchange::Exchange;
 pub use odeum_cuda::{DeviceInfo, devices};

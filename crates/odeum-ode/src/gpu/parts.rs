@@ -13,7 +13,7 @@ use crate::method::Method;
 use crate::options::{FirstStep, Options};
 use crate::tolerance::Tolerance;
 use odeum_core::{Error, Scalar};
-use odeum_cuda::{Device, Stream};
+use odeum_cuda::{Device, Memory, Stream};
 use std::sync::Arc;
 
 /// A part of a step of an implicit method.
@@ -103,17 +103,15 @@ pub(super) fn measure<T: Scalar, D: Device>(
     let offsets = Offsets::new(&shape, systems);
     let mut lane = kept.lane(offsets.end)?;
     let lists = Lists::new(&traits, &options, ensemble.dim());
-    lane.arena.fill(&offsets, ensemble, &(0..systems), &lists);
-    lane.upload(0..offsets.results)?;
+    lane.put(&offsets, ensemble, &lists)?;
     let arrays = offsets.arrays::<T>(lane.arena.address());
     let mut fastest = [f64::INFINITY; 2];
     for (turns, fastest) in TURNS.into_iter().zip(&mut fastest) {
         let options = options.clone().max_steps(turns);
         let task = Task::new(arrays, ensemble.span(0), systems, systems, &method, &options);
         for _ in 0..LAUNCHES {
-            let counters = offsets.next..offsets.results;
             // SAFETY: the arena is live until the stream has been waited for.
-            unsafe { lane.stream.set_bytes(&mut lane.arena.device, counters, 0)? };
+            unsafe { lane.stream.set_bytes(&mut lane.arena, offsets.counters(), 0)? };
             lane.stream.record_time(1)?;
             // SAFETY: as above.
             unsafe { launch(kept, &loaded, &kernel.layout, 1, &task, &mut lane)? };
@@ -122,10 +120,7 @@ pub(super) fn measure<T: Scalar, D: Device>(
             *fastest = fastest.min(lane.stream.elapsed_ms(1, 2)?);
         }
     }
-    let values = ensemble.dim() * systems;
-    lane.download(offsets.end_states..offsets.end_states + values * size_of::<T>())?;
-    lane.stream.wait()?;
-    let values = lane.arena.values(offsets.end_states, values).to_vec();
+    let values = lane.get(offsets.end_states, ensemble.dim() * systems)?;
     kept.keep(lane);
     let turns = f64::from(TURNS[1] - TURNS[0]) * systems as f64;
     Ok(Measured { seconds: (fastest[1] - fastest[0]) / 1e3 / turns, values })

@@ -6,7 +6,7 @@ use super::plan::Kernel;
 use crate::ensemble::Ensemble;
 use crate::method::device::Storage;
 use odeum_core::Error;
-use odeum_cuda::{Stream, argument};
+use odeum_cuda::{Memory, Stream, argument};
 use std::sync::Arc;
 
 const SOURCE: &str = include_str!("../method/erk/published.cuh");
@@ -41,8 +41,7 @@ pub fn pleiades_as_published(
     let values = ensemble.states().len();
     let bytes = size_of_val(ensemble.states());
     let mut lane = gpu.lane(bytes)?;
-    lane.arena.values(0, values).copy_from_slice(ensemble.states());
-    lane.upload(0..bytes)?;
+    lane.write(0, ensemble.states())?;
     lane.stream.record_time(1)?;
     let (systems, states) = (ensemble.len() as i32, lane.arena.address());
     let blocks = ensemble.len().div_ceil(BLOCK);
@@ -63,9 +62,7 @@ pub fn pleiades_as_published(
         }
     }
     lane.stream.record_time(2)?;
-    lane.download(0..bytes)?;
-    lane.stream.wait()?;
-    let result = (lane.arena.values(0, values).to_vec(), lane.stream.elapsed_ms(1, 2)?);
+    let result = (lane.get(0, values)?, lane.stream.elapsed_ms(1, 2)?);
     gpu.keep(lane);
     Ok(result)
 }

@@ -141,8 +141,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let offsets = Offsets::new(&shape, ensemble.len());
         let mut lane = kept.lane(offsets.end)?;
         let lists = Lists::new(&traits, options, ensemble.dim());
-        lane.arena.fill(&offsets, ensemble, &(0..ensemble.len()), &lists);
-        lane.upload(0..offsets.results)?;
+        lane.put(&offsets, ensemble, &lists)?;
         let bytes = ensemble.len() * size_of::<T>();
         let mut steps = options.warm_start.then(|| kept.device.reserve(bytes)).transpose()?;
         if let Some(steps) = &mut steps {
@@ -192,9 +191,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
             arrays.order = order.address() as *const u32;
         }
         let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
-        let counters = self.offsets.next..self.offsets.results;
         // SAFETY: the arena lives as long as the session.
-        unsafe { lane.stream.set_bytes(&mut lane.arena.device, counters, 0)? };
+        unsafe { lane.stream.set_bytes(&mut lane.arena, self.offsets.counters(), 0)? };
         lane.stream.record_time(1)?;
         if let Some(order) = order {
             // SAFETY: the counts lie in the arena, which lives as long as the session, and so does the order.
@@ -220,9 +218,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
             return Err(Error::input("states", states.len(), remedy));
         }
         let Some(lane) = &mut self.lane else { return Ok(()) };
-        lane.arena.values(self.offsets.states, wanted).copy_from_slice(states);
-        lane.upload(self.offsets.states..self.offsets.states + size_of_val(states))?;
-        lane.stream.wait()
+        lane.write(self.offsets.states, states)
     }
 
     /// Sizes of the first steps of the next advance \[M\], zero where there is none. From here on steps are kept as with
@@ -277,12 +273,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
     }
 
     /// Downloads part of the arena.
-    fn get<V: Copy>(&mut self, place: usize, count: usize) -> Result<Vec<V>, Error> {
-        let bytes = place..place + count * size_of::<V>();
-        let Some(lane) = &mut self.lane else { return Ok(Vec::new()) };
-        lane.download(bytes)?;
-        lane.stream.wait()?;
-        Ok(lane.arena.values(place, count).to_vec())
+    fn get<V: Copy + Default>(&self, place: usize, count: usize) -> Result<Vec<V>, Error> {
+        self.lane.as_ref().map_or_else(|| Ok(Vec::new()), |lane| lane.get(place, count))
     }
 
     /// The states, component-major [n × M].

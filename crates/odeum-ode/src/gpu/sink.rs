@@ -1,6 +1,7 @@
 //! Where workers write results.
 
-use super::arena::{Arena, Offsets};
+use super::arena::Offsets;
+use super::staging::Staging;
 use super::task;
 use crate::solution::Solution;
 use crate::stats::Stats;
@@ -71,50 +72,50 @@ impl<T: Scalar> Sink<T> {
         }
     }
 
-    /// Copies the results of a batch out of its arena.
+    /// Copies the results of a batch out of page-locked memory.
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
     pub(super) unsafe fn take<D: Device>(
         &self,
-        arena: &mut Arena<D>,
+        staging: &mut Staging<D>,
         offsets: &Offsets,
         range: &Range<usize>,
     ) {
         let count = range.len();
         let rows = |all: *mut T, values: &[T]| {
             for (row, values) in values.chunks_exact(count).enumerate() {
-                // SAFETY: the arena holds as many rows as the solution; the range is the caller's.
+                // SAFETY: it holds as many rows as the solution; the range is the caller's.
                 unsafe { part(all, self.systems, row, range) }.copy_from_slice(values);
             }
         };
-        rows(self.states, arena.values(offsets.end_states, self.dim * count));
-        rows(self.saved, arena.values(offsets.saved, self.n_saves * self.dim * count));
+        rows(self.states, staging.values(offsets.end_states, self.dim * count));
+        rows(self.saved, staging.values(offsets.saved, self.n_saves * self.dim * count));
         // SAFETY: one row of M; the range is the caller's alone.
         let t = unsafe { part(self.t, self.systems, 0, range) };
-        for (t, reached) in t.iter_mut().zip(arena.values::<T>(offsets.end_times, count)) {
+        for (t, reached) in t.iter_mut().zip(staging.values::<T>(offsets.end_times, count)) {
             *t = reached.to_f64();
         }
         if let Some(place) = offsets.end_steps {
             // SAFETY: as above; there is a row of these when they are kept.
             let steps = unsafe { part(self.next_steps, self.systems, 0, range) };
-            steps.copy_from_slice(arena.values(place, count));
+            steps.copy_from_slice(staging.values(place, count));
         }
         // SAFETY: as above.
         let stats = unsafe { part(self.stats, self.systems, 0, range) };
-        let counts = arena.values::<u32>(offsets.stats, self.n_counts * count);
+        let counts = staging.values::<u32>(offsets.stats, self.n_counts * count);
         for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
             *stats = task::stats(counts);
         }
         if self.n_saves > 0 {
             // SAFETY: as above; there is a row of these when there are save times.
             let n_saved = unsafe { part(self.n_saved, self.systems, 0, range) };
-            n_saved.copy_from_slice(arena.values(offsets.n_saved, count));
+            n_saved.copy_from_slice(staging.values(offsets.n_saved, count));
         }
         // SAFETY: as above.
         let status = unsafe { part(self.status, self.systems, 0, range) };
         for (status, &mut number) in
-            status.iter_mut().zip(arena.values::<u8>(offsets.status, count))
+            status.iter_mut().zip(staging.values::<u8>(offsets.status, count))
         {
             *status = Status::from_number(number).unwrap_or_default();
         }

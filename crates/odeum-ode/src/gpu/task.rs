@@ -58,6 +58,32 @@ pub(crate) struct Arrays<T> {
     pub(crate) matrices: *mut u8,
 }
 
+impl<T> Arrays<T> {
+    /// Those of the systems from one on, of which each has so many parameters of its own or none, and counts.
+    pub(super) fn starting_at(self, first: usize, shared_params: bool, n_counts: usize) -> Self {
+        let of_params = if shared_params { 0 } else { first };
+        // Null stays null: what is not there is not read.
+        let from =
+            |array: *const T| if array.is_null() { array } else { array.wrapping_add(first) };
+        let to = |array: *mut T| from(array).cast_mut();
+        Arrays {
+            states: from(self.states),
+            params: self.params.wrapping_add(of_params),
+            spans: from(self.spans),
+            first_steps: from(self.first_steps),
+            levels: from(self.levels),
+            end_states: to(self.end_states),
+            end_times: to(self.end_times),
+            end_steps: to(self.end_steps),
+            saved: to(self.saved),
+            n_saved: self.n_saved.wrapping_add(first),
+            status: self.status.wrapping_add(first),
+            stats: self.stats.wrapping_add(first * n_counts),
+            ..self
+        }
+    }
+}
+
 /// Numbers of the method and the options.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

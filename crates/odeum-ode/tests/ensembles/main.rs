@@ -12,6 +12,7 @@ mod device_exponential;
 mod device_kernels;
 mod device_parts;
 mod device_radau;
+mod device_rounds;
 mod event;
 #[path = "../device/host.rs"]
 mod host;

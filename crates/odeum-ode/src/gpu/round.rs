@@ -1,0 +1,336 @@
+//! Ensembles of systems of which some cost a hundred times what others do: no batch waits for its most costly one.
+//!
+//! All that a device has room for lie in one arena, in a few parts with a launch each. Workers upload batches of the first part, then of the
+//! next one while the kernel of the first runs, and so on; groups of threads that one kernel does not need any more make room for those
+//! of the next. Results of a part are downloaded while the next ones are integrated.
+
+use super::arena::{Offsets, Shape};
+use super::kept::Kept;
+use super::lane::Lane;
+use super::launch::{blocks, launch_blocks};
+use super::run::Ready;
+use super::staging::Staging;
+use super::task::Task;
+use super::worker::Job;
+use crate::status::Status;
+use odeum_core::{Error, Scalar, lock};
+use odeum_cuda::{Device, Memory, Rows, Stream};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
+use std::time::Duration;
+
+/// Parts, at most: more let copies overlap better, fewer fill the GPU better.
+const PARTS: usize = 4;
+/// Batches of a part at least, so that the systems of one do not end with the first batch.
+const LEAST_BATCHES: usize = 4;
+/// How often somebody looks how far it is, and whether it is to stop.
+const LOOKS: Duration = Duration::from_millis(20);
+/// More than there are systems, written to the counter of a queue: nothing more is handed out.
+const ALL_HANDED_OUT: u32 = 1 << 31;
+
+/// So many batches as a device has room for.
+struct Round<'a, T, D: Device> {
+    job: &'a Job<'a, T>,
+    device: &'a Kept<D>,
+    ready: &'a Ready<D>,
+    /// In the order in which they lie in the arena.
+    batches: &'a [usize],
+    /// Batches of a part.
+    of_part: usize,
+    shape: Shape,
+    offsets: Offsets,
+    /// Systems that there is room for, which is the distance between components.
+    room: usize,
+    arena: Mutex<Arena<D>>,
+    parts: Vec<Part<D>>,
+}
+
+/// Where the systems lie.
+struct Arena<D: Device> {
+    lane: Lane<D>,
+    /// Behind the last launch, where one must not begin before the other has ended.
+    launched: D::Event,
+}
+
+struct Part<D: Device> {
+    /// Batches that have not arrived.
+    missing: AtomicUsize,
+    /// Of its kernel, once it is launched.
+    kernel: Mutex<Option<D::Stream>>,
+}
+
+/// What a worker uploads and downloads with.
+struct Desk<D: Device> {
+    staging: Staging<D>,
+    stream: D::Stream,
+}
+
+impl<T: Scalar> Job<'_, T> {
+    /// Integrates batches on a device by several workers, as many batches at a time as there is room for.
+    pub(super) fn integrate<D: Device>(
+        &self,
+        device: &Kept<D>,
+        ready: &Ready<D>,
+        batches: &[usize],
+        workers: usize,
+    ) -> Result<(), Error> {
+        // Half is left to others, to the matrices and the local memory of the kernel.
+        let at_once = (device.free_memory()? / 2 / self.shape.bytes(self.batch)).max(1);
+        let desk = || {
+            let staging = device.staging(self.shape.bytes(self.batch))?;
+            Ok(Desk { staging, stream: device.device.stream()? })
+        };
+        let mut desks = (0..workers).map(|_| desk()).collect::<Result<Vec<_>, Error>>()?;
+        for batches in batches.chunks(at_once) {
+            if !self.is_over() {
+                Round::begin(self, device, ready, batches)?.run(&mut desks);
+            }
+        }
+        desks.into_iter().for_each(|desk| device.keep_staging(desk.staging));
+        Ok(())
+    }
+}
+
+impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
+    fn begin(
+        job: &'a Job<'a, T>,
+        device: &'a Kept<D>,
+        ready: &'a Ready<D>,
+        batches: &'a [usize],
+    ) -> Result<Self, Error> {
+        let of_part = batches.len().div_ceil(PARTS).max(LEAST_BATCHES);
+        let part = |batches: &[usize]| {
+            let missing = AtomicUsize::new(batches.len());
+            Part { missing, kernel: Mutex::default() }
+        };
+        let parts: Vec<Part<D>> = batches.chunks(of_part).map(part).collect();
+        let shape = Shape { queues: parts.len(), ..job.shape };
+        let room = batches.len() * job.batch;
+        let offsets = Offsets::new(&shape, room);
+        let mut lane = device.lane(offsets.end)?;
+        lane.put_shared(&offsets, job.ensemble, &job.lists)?;
+        let Lane { stream, arena, .. } = &mut lane;
+        // SAFETY: the arena is live until the stream has been waited for, here.
+        unsafe {
+            stream.set_bytes(arena, offsets.counters(), 0)?;
+            // What nobody begins is as in a solution of nothing.
+            stream.set_bytes(arena, offsets.end_states..offsets.end, 0)?;
+            if shape.n_saves > 0 {
+                stream.set_bytes(arena, offsets.saved..offsets.stats, 0xff)?;
+            }
+            let of_systems = offsets.status..offsets.status + room;
+            stream.set_bytes(arena, of_systems, Status::NotRun as u8)?;
+        }
+        stream.wait()?;
+        let arena = Mutex::new(Arena { lane, launched: device.device.event()? });
+        Ok(Round { job, device, ready, batches, of_part, shape, offsets, room, arena, parts })
+    }
+
+    fn run(self, desks: &mut [Desk<D>]) {
+        let [uploads, downloads, finished] = [const { AtomicUsize::new(0) }; 3];
+        let (all_have_uploaded, ended) = (Barrier::new(desks.len()), AtomicBool::new(false));
+        let mut told = 0;
+        std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| self.watch(&ended));
+            std::thread::scope(|scope| {
+                for desk in desks {
+                    scope.spawn(|| {
+                        let brought = self.bring(desk, &uploads);
+                        all_have_uploaded.wait();
+                        let done = brought.and_then(|()| self.take(desk, &downloads, &finished));
+                        if let Err(error) = done.and(desk.stream.wait()) {
+                            self.job.fail(error);
+                        }
+                    });
+                }
+            });
+            ended.store(true, Ordering::Relaxed);
+            watcher.thread().unpark();
+            told = watcher.join().unwrap_or_default();
+        });
+        self.job.monitor.add_finished(finished.into_inner().saturating_sub(told));
+        for part in &self.parts {
+            if let Some(Err(error)) = lock(&part.kernel).as_ref().map(Stream::wait) {
+                self.job.fail(error);
+            }
+        }
+        let arena = self.arena.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.device.keep(arena.lane);
+    }
+
+    /// The systems of a batch, and the place of the first in the arena.
+    fn systems(&self, place: usize) -> (Range<usize>, usize) {
+        (self.job.systems(self.batches[place]), place * self.job.batch)
+    }
+
+    /// Uploads batches until there are none.
+    fn bring(&self, desk: &mut Desk<D>, next: &AtomicUsize) -> Result<(), Error> {
+        while !self.job.is_over() {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            if place >= self.batches.len() {
+                break;
+            }
+            self.upload(desk, place)?;
+            let part = place / self.of_part;
+            if self.parts[part].missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+                self.launch(part)?;
+            }
+            // While the GPU works: the pages of the results come into being.
+            // SAFETY: this worker alone has taken the batch.
+            unsafe { self.job.sink.touch(&self.systems(place).0) };
+        }
+        Ok(())
+    }
+
+    fn upload(&self, Desk { staging, stream }: &mut Desk<D>, place: usize) -> Result<(), Error> {
+        let (range, first) = self.systems(place);
+        let of_batch = Offsets::new(&self.job.shape, range.len());
+        staging.fill(&of_batch, self.job.ensemble, &range, &self.job.lists);
+        let (here, there) = (of_batch.inputs(&self.shape), self.offsets.inputs(&self.shape));
+        for (here, there) in here.into_iter().zip(there) {
+            let rows = rows(here, there, (range.len(), self.room), first);
+            let arena = &mut lock(&self.arena).lane.arena;
+            // SAFETY: the memory here lives, and is not written, until the stream has been waited for, below or by who gets the
+            // error; the arena lives until all streams have.
+            unsafe { stream.upload_rows(&mut staging.pinned, arena, rows)? };
+        }
+        stream.wait()
+    }
+
+    /// Starts the kernel of a part that has arrived.
+    fn launch(&self, part: usize) -> Result<(), Error> {
+        let Arena { lane, launched } = &mut *lock(&self.arena);
+        let mut task = self.task(part, lane.arena.address());
+        let Ready { kernel, loaded } = self.ready;
+        let blocks_of = |systems| blocks(self.device, loaded, &kernel.layout, 1, systems);
+        let stream = self.device.device.stream()?;
+        if kernel.layout.global > 0 {
+            // All launches have the same memory for matrices.
+            let bytes = blocks_of(self.of_part * self.job.batch) * kernel.layout.global;
+            task.arrays.matrices = lane.matrices(&self.device.device, bytes)? as *mut u8;
+            stream.wait_event(launched)?;
+        }
+        let blocks = blocks_of(task.n_systems as usize);
+        // SAFETY: the arena lives until all streams have been waited for.
+        unsafe { launch_blocks(loaded, &kernel.layout, blocks, &task, &stream)? };
+        if kernel.layout.global > 0 {
+            stream.record_event(launched)?;
+        }
+        *lock(&self.parts[part].kernel) = Some(stream);
+        Ok(())
+    }
+
+    /// The systems of a part, in the arena at an address.
+    fn task(&self, part: usize, arena: u64) -> Task<T> {
+        let Job { ensemble, method, options, .. } = *self.job;
+        let of_part = self.systems_of(part);
+        let arrays = self.offsets.arrays::<T>(arena);
+        let Shape { shared_params, n_counts, .. } = self.shape;
+        let mut arrays = arrays.starting_at(of_part.start, shared_params, n_counts);
+        arrays.next = arrays.next.wrapping_add(part);
+        Task::new(arrays, ensemble.span(0), of_part.len(), self.room, method, options)
+    }
+
+    /// The places of the systems of a part in the arena.
+    fn systems_of(&self, part: usize) -> Range<usize> {
+        let first = part * self.of_part;
+        let last = (first + self.of_part).min(self.batches.len()) - 1;
+        // Only the last batch of all may have fewer systems.
+        let (systems, place) = self.systems(last);
+        first * self.job.batch..place + systems.len()
+    }
+
+    /// Tells how far it is, and stops the device when it is asked to; gives how many systems it told.
+    fn watch(&self, ended: &AtomicBool) -> usize {
+        let mut told = 0;
+        loop {
+            std::thread::park_timeout(LOOKS);
+            if ended.load(Ordering::Relaxed) {
+                return told;
+            }
+            if self.job.is_over() {
+                // What cannot be stopped ends by itself.
+                let _ = self.stop();
+                return told;
+            }
+            let finished = self.finished().unwrap_or(told).max(told);
+            self.job.monitor.add_finished(finished - told);
+            told = finished;
+        }
+    }
+
+    /// Systems that have ended at least: those that were handed out, but for as many as there is room for at once.
+    fn finished(&self) -> Result<usize, Error> {
+        let mut handed_out = vec![0_u32; self.parts.len()];
+        {
+            let Lane { stream, arena, .. } = &lock(&self.arena).lane;
+            stream.read(arena, self.offsets.next, &mut handed_out)?;
+        }
+        let of_part =
+            |(part, &count): (usize, &u32)| self.systems_of(part).len().min(count as usize);
+        let Ready { kernel, loaded } = self.ready;
+        let of_block = kernel.layout.block / kernel.layout.width;
+        let at_once = self.device.limits.multiprocessors * loaded.resident * of_block;
+        let all: usize = handed_out.iter().enumerate().map(of_part).sum();
+        Ok(all.saturating_sub(at_once))
+    }
+
+    /// Lets groups begin no more systems.
+    fn stop(&self) -> Result<(), Error> {
+        let counters = vec![ALL_HANDED_OUT; self.parts.len()];
+        let Lane { stream, arena, .. } = &mut lock(&self.arena).lane;
+        stream.write(arena, self.offsets.next, &counters)
+    }
+
+    /// Downloads batches of parts that have been launched, and copies them out.
+    fn take(
+        &self,
+        Desk { staging, stream }: &mut Desk<D>,
+        next: &AtomicUsize,
+        finished: &AtomicUsize,
+    ) -> Result<(), Error> {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            if place >= self.batches.len() {
+                return Ok(());
+            }
+            match &*lock(&self.parts[place / self.of_part].kernel) {
+                Some(kernel) => kernel.wait()?,
+                // Stopped before it came to it.
+                None => continue,
+            }
+            let (range, first) = self.systems(place);
+            let of_batch = Offsets::new(&self.job.shape, range.len());
+            let (here, there) = (of_batch.outputs(&self.shape), self.offsets.outputs(&self.shape));
+            for (here, there) in here.into_iter().zip(there) {
+                let rows = rows(here, there, (range.len(), self.room), first);
+                let arena = &lock(&self.arena).lane.arena;
+                // SAFETY: the stream is waited for before anyone uses the memory here, below or by who gets the error; the arena
+                // lives until all streams have been.
+                unsafe { stream.download_rows(arena, &mut staging.pinned, rows)? };
+            }
+            stream.wait()?;
+            let statuses: &[u8] = staging.values(of_batch.status, range.len());
+            let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
+            // SAFETY: this worker alone has taken the batch.
+            unsafe { self.job.sink.take(staging, &of_batch, &range) };
+            finished.fetch_add(run, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The rows of an array in the memory of a batch of so many systems, and from a system on in an arena with room for more.
+fn rows(
+    (here, count, size): (usize, usize, usize),
+    (there, _, _): (usize, usize, usize),
+    (systems, room): (usize, usize),
+    first: usize,
+) -> Rows {
+    Rows {
+        count,
+        bytes: systems * size,
+        pinned: (here, systems * size),
+        device: (there + first * size, room * size),
+    }
+}

@@ -1,0 +1,117 @@
+//! What a worker of a run does with batches.
+//!
+//! It copies its batch into page-locked memory, starts upload, kernel and download on a stream of its own, and copies
+//! the results out. With several workers on a GPU, copies of some overlap the kernels of others; a batch is small enough for that,
+//! and for the memory of the GPU.
+
+use super::arena::{Offsets, Shape};
+use super::kept::Kept;
+use super::lane::Lane;
+use super::launch::launch;
+use super::run::Ready;
+use super::sink::Sink;
+use super::staging::Staging;
+use super::task::{Lists, Task};
+use crate::ensemble::Ensemble;
+use crate::method::Method;
+use crate::monitor::Monitor;
+use crate::options::Options;
+use odeum_core::{Error, Scalar, lock};
+use odeum_cuda::{Device, Memory, Stream};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What the workers of a run share.
+pub(super) struct Job<'a, T> {
+    pub(super) ensemble: &'a Ensemble<T>,
+    pub(super) method: &'a Method,
+    pub(super) options: &'a Options,
+    pub(super) shape: Shape,
+    pub(super) lists: Lists<T>,
+    /// Systems of a batch.
+    pub(super) batch: usize,
+    pub(super) n_batches: usize,
+    /// Of the device, what the kernel of one batch may take: one over this.
+    pub(super) fraction: usize,
+    /// The next batch to take.
+    pub(super) next: AtomicUsize,
+    pub(super) sink: Sink<T>,
+    pub(super) monitor: &'a Monitor,
+    pub(super) failure: Mutex<Option<Error>>,
+}
+
+impl<T: Scalar> Job<'_, T> {
+    /// The first error is the one that is told; it stops all workers.
+    pub(super) fn fail(&self, error: Error) {
+        lock(&self.failure).get_or_insert(error);
+    }
+
+    /// Takes batches until there are none.
+    pub(super) fn work<D: Device>(&self, device: &Kept<D>, ready: &Ready<D>) {
+        let bytes = self.shape.bytes(self.batch);
+        let (mut lane, mut staging) =
+            match device.lane(bytes).and_then(|lane| Ok((lane, device.staging(bytes)?))) {
+                Ok(memory) => memory,
+                Err(error) => return self.fail(error),
+            };
+        while !self.is_over() {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            if place >= self.n_batches {
+                break;
+            }
+            if let Err(error) =
+                self.run_batch(device, ready, (&mut lane, &mut staging), self.systems(place))
+            {
+                self.fail(error);
+            }
+        }
+        device.keep(lane);
+        device.keep_staging(staging);
+    }
+
+    /// Whether no more batches are wanted.
+    pub(super) fn is_over(&self) -> bool {
+        self.monitor.is_stopped() || lock(&self.failure).is_some()
+    }
+
+    /// The systems of a batch.
+    pub(super) fn systems(&self, batch: usize) -> Range<usize> {
+        let first = batch * self.batch;
+        first..(first + self.batch).min(self.ensemble.len())
+    }
+
+    fn run_batch<D: Device>(
+        &self,
+        device: &Kept<D>,
+        ready: &Ready<D>,
+        (lane, staging): (&mut Lane<D>, &mut Staging<D>),
+        range: Range<usize>,
+    ) -> Result<(), Error> {
+        let offsets = Offsets::new(&self.shape, range.len());
+        staging.fill(&offsets, self.ensemble, &range, &self.lists);
+        // SAFETY: the memory here lives, and is used by nobody else, until the stream has been waited for, here or in
+        // `Kept::keep` after an error.
+        unsafe { lane.upload(staging, 0..offsets.results)? };
+        if self.shape.n_saves > 0 {
+            // All bits set is NaN: what a system that ended early never reached.
+            // SAFETY: the arena is live until the stream has been waited for.
+            unsafe { lane.stream.set_bytes(&mut lane.arena, offsets.saved..offsets.stats, 0xff)? };
+        }
+        let arrays = offsets.arrays::<T>(lane.arena.address());
+        let span = self.ensemble.span(range.start);
+        let task = Task::new(arrays, span, range.len(), range.len(), self.method, self.options);
+        // SAFETY: as above.
+        unsafe { launch(device, &ready.loaded, &ready.kernel.layout, self.fraction, &task, lane)? };
+        // SAFETY: as above.
+        unsafe { lane.download(staging, offsets.results..offsets.end)? };
+        // While the GPU works: the pages of the results come into being.
+        // SAFETY: this worker alone has taken the batch.
+        unsafe { self.sink.touch(&range) };
+        lane.stream.wait()?;
+        // SAFETY: as above.
+        unsafe { self.sink.take(staging, &offsets, &range) };
+        self.monitor.add_finished(range.len());
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! Ensembles in rounds and parts: batches by batches on a device, of which none waits for its most costly system.
+
+use crate::host;
+use odeum_cuda::host::{Host, Setup};
+use odeum_ode::gpu::inspect::Devices;
+use odeum_ode::problems::Lorenz;
+use odeum_ode::{Ensemble, Error, Method, Monitor, Options, Solution, Status, Tolerance};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Threads of a system, and systems: of a block of several warps the matrices are in global memory.
+const WIDTHS: [(usize, usize); 3] = [(1, 500), (32, 100), (128, 70)];
+
+/// Lorenz systems of which each has its own state, parameters, span and first step.
+fn ensemble(count: usize) -> Ensemble<f64> {
+    let lorenz = Lorenz::problem();
+    let at = |k: usize| (k / count, k % count);
+    let states = (0..3 * count).map(at).map(|(i, s)| lorenz.y0[i] + 1e-2 * (s % 61) as f64);
+    let params = (0..3 * count).map(at).map(|(j, s)| lorenz.params[j] * (1.0 + s as f64 / 1e4));
+    // One of many takes far more steps than the others.
+    let span = |s: usize| (0.0, if s % 67 == 3 { 1.5 } else { 0.2 + 1e-4 * s as f64 });
+    Ensemble::new(3, states.collect(), (0.0, 1.0))
+        .and_then(|ensemble| ensemble.with_params(params.collect()))
+        .and_then(|ensemble| ensemble.with_spans((0..count).map(span).collect()))
+        .and_then(|ensemble| {
+            ensemble.with_first_steps((0..count).map(|s| 1e-3 * (s % 5) as f64).collect())
+        })
+        .unwrap()
+}
+
+/// Levels that some systems reach.
+fn options(count: usize) -> Options {
+    let levels = (0..count).map(|s| 3.0 + (s % 40) as f64).collect();
+    Options::new(Tolerance::new(1e-5, 1e-7)).end_when_rises(2, levels).save_at(vec![0.05, 0.1])
+}
+
+fn solve(devices: &Devices<Host>, count: usize) -> Solution<f64> {
+    let (method, options) = (Method::rodas4(), options(count));
+    devices.solve(&Lorenz, &ensemble(count), &method, &options, &Monitor::new()).unwrap()
+}
+
+fn assert_same(found: &Solution<f64>, wanted: &Solution<f64>) {
+    let bits = |values: &[f64]| -> Vec<u64> { values.iter().map(|x| x.to_bits()).collect() };
+    assert_eq!(bits(&found.states), bits(&wanted.states));
+    assert_eq!(bits(&found.saved), bits(&wanted.saved));
+    assert_eq!((&found.status, &found.stats), (&wanted.status, &wanted.stats));
+    assert_eq!((&found.t, &found.n_saved), (&wanted.t, &wanted.n_saved));
+    assert_eq!(bits(&found.next_steps), bits(&wanted.next_steps));
+}
+
+/// However copies and kernels of several streams fall, on one device or two, at once or in several rounds.
+#[test]
+fn bits_are_those_of_all_at_once() {
+    if !host::is_available() {
+        return;
+    }
+    for (width, count) in WIDTHS {
+        let of = |hosts: Vec<Host>| Devices::new(hosts).threads_at_least(width);
+        let wanted = solve(&of(vec![host::setup().device()]), count);
+        assert_eq!(wanted.gpu_times.unwrap().batches, 1);
+        let ended = wanted.status.iter().filter(|&&s| s == Status::TerminalEvent).count();
+        assert!(0 < ended && ended < count, "{ended}");
+        for seed in 0..2 {
+            let setup = || host::setup().seed(seed).multiprocessors(1);
+            // Room for two batches of 32.
+            let little = || setup().memory(48 << 10);
+            for setups in [vec![setup()], vec![little()], vec![setup(), setup()]] {
+                let hosts = Setup::together(setups);
+                let devices = of(hosts.clone()).batches_up_to(32);
+                assert_same(&solve(&devices, count), &wanted);
+                let launched: usize = hosts.iter().map(|host| host.launched().len()).sum();
+                assert!((hosts.len()..=count.div_ceil(32)).contains(&launched), "{launched}");
+            }
+        }
+    }
+}
+
+/// Who is stopped begins no more systems, and keeps those that have ended.
+#[test]
+fn a_stop_keeps_what_has_ended() {
+    if !host::is_available() {
+        return;
+    }
+    let count = 20_000;
+    // Room for few of them.
+    let devices = Devices::new(vec![host::setup().memory(256 << 10).device()]).batches_up_to(32);
+    let (monitor, ended) = (Monitor::new(), AtomicBool::new(false));
+    let solution = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // A run that fails finishes nothing.
+            while monitor.finished() == 0 && !ended.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            monitor.stop();
+        });
+        let method = Method::rodas4();
+        let run = devices.solve(&Lorenz, &ensemble(count), &method, &options(count), &monitor);
+        ended.store(true, Ordering::Relaxed);
+        run
+    })
+    .unwrap();
+    let not_run = |s: &usize| solution.status[*s] == Status::NotRun;
+    let left = (0..count).filter(not_run).count();
+    assert_eq!(count - left, monitor.finished());
+    assert!(0 < left && left < count, "{left} of {count} were left");
+    for s in (0..count).filter(not_run) {
+        assert_eq!((solution.t[s], solution.stats[s]), (0.0, Default::default()));
+        assert!(solution.y(s).iter().all(|y| *y == 0.0));
+    }
+    for (s, status) in solution.status.iter().enumerate().filter(|(_, s)| **s != Status::NotRun) {
+        assert!(status.is_success() || *status == Status::TerminalEvent, "{status:?}");
+        assert!(solution.t[s] > 0.0);
+    }
+}
+
+#[test]
+fn an_error_ends_the_run() {
+    if !host::is_available() {
+        return;
+    }
+    for launches in [0, 1] {
+        let device = host::setup().launches(launches).device();
+        let devices = Devices::new(vec![device]).batches_up_to(32);
+        let ensemble = ensemble(500);
+        let run =
+            devices.solve(&Lorenz, &ensemble, &Method::rodas4(), &options(500), &Monitor::new());
+        match run.map(drop) {
+            Err(Error::Cuda { doing, reason }) => {
+                assert!(doing.contains("od_rosenbrock on host:0"), "{doing}");
+                assert_eq!(reason, "no more launches");
+            }
+            other => panic!("{other:?}"),
+        }
+        // Memory comes back.
+        assert!(devices.idle_lanes() > 0);
+    }
+}
