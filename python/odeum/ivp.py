@@ -50,11 +50,15 @@ class IvpResult:
     y: Floats
     status: Any
     success: Any
-    message: Any
     nfev: Any
     njev: Any
     nlu: Any
     solution: Solution
+
+    @property
+    def message(self) -> Any:
+        words = _MESSAGES[self.solution.status]
+        return words if np.ndim(self.success) else words.item()
 
 
 def solve_ivp(
@@ -166,10 +170,13 @@ def solve_ivp(
 def _result(
     solution: Solution, t_span: Sequence[float], times: Floats | None, start: Floats, batch: tuple[int, ...]
 ) -> IvpResult:
+    success = solution.success
     if times is None:
         t = np.array([float(t) for t in t_span])
-        ends = np.where(solution.success.reshape(-1, 1), solution.states.T, np.nan)
-        y = np.stack([start, ends], axis=-1)
+        y = np.empty((*start.shape, 2))
+        y[..., 0] = start
+        y[..., 1] = solution.states.T
+        y[~success.ravel(), :, 1] = np.nan
     else:
         t, y = times, solution.saved_states.transpose(2, 1, 0)
     y = y.reshape(*batch, *y.shape[1:])
@@ -182,9 +189,8 @@ def _result(
     return IvpResult(
         t=t,
         y=y,
-        status=each(np.where(solution.success, 0, -1)),
-        success=each(solution.success),
-        message=each(_MESSAGES[solution.status.ravel()].reshape(batch)),
+        status=each(np.where(success, 0, -1)),
+        success=each(success),
         nfev=each(counts["nfev"]),
         njev=each(counts["njev"]),
         nlu=each(counts["nlu"]),

@@ -57,7 +57,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-cuda",
         &[
-            &["cubin", "library", "memory", "tensor_map", "text"],
+            &["cubin", "library", "management", "memory", "tensor_map", "text"],
             &["cache"],
             // A device has streams, and a stream says whose it is.
             &["compile", "device", "stream"],

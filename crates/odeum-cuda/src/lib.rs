@@ -20,6 +20,7 @@ pub mod driver;
 #[cfg(feature = "host")]
 pub mod host;
 mod library;
+mod management;
 mod memory;
 mod stream;
 mod tensor_map;
@@ -29,6 +30,7 @@ pub use compile::check;
 pub use cubin::Resources;
 pub use device::{Device, Kernel, Limits, Pending, argument};
 pub use driver::{DeviceInfo, Gpu, devices};
+pub use management::least_free_memory;
 pub use memory::{Memory, Pinned};
 pub use stream::{Rows, Stream};
 pub use tensor_map::{TensorMap, TensorMapLayout};

@@ -227,7 +227,8 @@ pub trait Stream: Send + Sized + 'static {
     /// When the driver refuses.
     fn launch_graph(&self, graph: &GraphOf<Self>) -> Result<(), Error>;
 
-    /// Records timing event 0 to 3 of the stream behind all that was given.
+    /// Records timing event 0 or 1 of the stream behind all that was given. Until it has passed, other streams that share its way to the
+    /// device wait as well.
     ///
     /// # Errors
     /// When the driver fails.

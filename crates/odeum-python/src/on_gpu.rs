@@ -106,8 +106,8 @@ impl OnGpu {
         self.held()?.session.stream()
     }
 
-    /// Integrates all cells over `dt` in place; how each ended. Nothing is written to the arrays unless all were integrated,
-    /// each to its end or its failure; sizes of steps of a call that was stopped are those of the next.
+    /// Integrates all cells over `dt` in place; how each ended. Of a call that was stopped nothing is written to the arrays, and
+    /// sizes of steps are those of before.
     ///
     /// # Safety
     /// `cells` are memory of this GPU, as their strides say, which nobody else uses until this returns but what was given to
@@ -124,8 +124,7 @@ impl OnGpu {
         if let Some(number) = unsafe { session.run(exchange, 0, cells)? } {
             return Err(not_finite(NotFinite::told(number, n_species)));
         }
-        session.advance((0.0, dt))?;
-        if !monitor.is_stopped() {
+        if session.advance_monitored((0.0, dt), monitor)? {
             // SAFETY: as above.
             unsafe { session.run(exchange, 1, cells)? };
         }

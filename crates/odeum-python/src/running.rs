@@ -115,6 +115,11 @@ impl Real for f32 {
     }
 }
 
+fn stop_when_signalled<T: Precision>(simulation: &mut Simulation<T>, signals: &Arc<Signals>) {
+    let signals = Arc::clone(signals);
+    simulation.stop_when(move || signals.stop.load(Ordering::Relaxed));
+}
+
 struct Run<T: Precision> {
     case: Arc<FieldCase>,
     signals: Arc<Signals>,
@@ -135,7 +140,8 @@ impl<T: Real> Run<T> {
         plan.check_gpu()?;
         let Prepared { field, options, .. } = plan.prepare::<T>()?;
         let start = case.time.start;
-        let simulation = Simulation::new(&case.problem, field, start, &options, &plan.device)?;
+        let mut simulation = Simulation::new(&case.problem, field, start, &options, &plan.device)?;
+        stop_when_signalled(&mut simulation, &signals);
         signals.reached(start);
         let masses = simulation.summaries()?.iter().map(|summary| summary.mass).collect();
         let (judged, elapsed) = (f64::NEG_INFINITY, Duration::ZERO);
@@ -221,6 +227,7 @@ impl<T: Real> Running for Run<T> {
         };
         let (problem, device) = (&self.case.problem, &self.case.device);
         self.simulation = Simulation::resume(problem, stable, &self.options, device)?;
+        stop_when_signalled(&mut self.simulation, &self.signals);
         self.signals.reached(self.simulation.t());
         Ok(())
     }

@@ -207,6 +207,8 @@ fn simulation_and_write<T: odeum_fields::Precision>(
         .map_err(|trouble| Stop(trouble, Exit::BadInput))?;
     let monitor = Arc::new(Monitor::new());
     stop_on_ctrl_c(&monitor, args.quiet);
+    let asked = Arc::clone(&monitor);
+    simulation.stop_when(move || asked.is_stopped());
     let signals = Signals::default();
     let ran = std::thread::scope(|scope| {
         let (outbox, inbox) = queue();

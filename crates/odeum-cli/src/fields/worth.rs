@@ -9,8 +9,7 @@ use odeum_ode::Device;
 /// Bytes that all sweeps update, from which on it is worth to open others.
 const WORTH: f64 = 2e12;
 
-/// Memory that the first GPU has in any case \[bytes\]. Whether it has more is known when it is open, and then it is too
-/// late to hide the others from the driver.
+/// Memory that the first GPU has in any case \[bytes\]: whether it has more takes a moment to find out.
 const SURE: u128 = 4 << 30;
 
 /// Whether the first of several GPUs is as fast as all of them.
@@ -23,10 +22,16 @@ pub(super) fn first_will_do(plan: &FieldPlan<'_>) -> bool {
     };
     // What cannot be on all of them is refused later, by its reason.
     let need = needs(cuda.ordinals.len()).and_then(|_| needs(1));
-    let fits = need.is_ok_and(|need| need.iter().all(|&bytes| bytes <= SURE));
+    let need = need.map(|need| need.into_iter().max().unwrap_or_default());
     let values = problem.grid.cells() as f64 * problem.model.species().len() as f64;
     let sweep = values * precision.size() as f64;
-    fits && sweeps(plan.case).is_some_and(|sweeps| sweeps * sweep < WORTH)
+    sweeps(plan.case).is_some_and(|sweeps| sweeps * sweep < WORTH)
+        && need.is_ok_and(|need| need <= SURE || need <= free_memory())
+}
+
+/// Memory that the first GPU can give \[bytes\], whichever that is: a tenth is left to kernels and to others.
+fn free_memory() -> u128 {
+    u128::from(odeum_ode::gpu::least_free_memory().unwrap_or_default()) / 10 * 9
 }
 
 /// Sweeps of the whole run; `None` where only the run tells.

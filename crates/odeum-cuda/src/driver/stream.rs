@@ -18,7 +18,7 @@ pub struct Stream {
     gpu: Gpu,
     stream: Arc<CudaStream>,
     /// Timing events.
-    times: [CudaEvent; 4],
+    times: [CudaEvent; 2],
     staging: RefCell<Option<Staging>>,
 }
 
@@ -65,7 +65,7 @@ impl Stream {
         gpu.bind()?;
         let stream = gpu.context().new_stream().map_err(failed("making a stream"))?;
         let time = || new_event(gpu, sys::CUevent_flags::CU_EVENT_DEFAULT);
-        let times = [time()?, time()?, time()?, time()?];
+        let times = [time()?, time()?];
         Ok(Stream { gpu: gpu.clone(), stream, times, staging: RefCell::default() })
     }
 
@@ -235,7 +235,7 @@ impl crate::stream::Stream for Stream {
 
     fn record_time(&self, k: usize) -> Result<(), Error> {
         self.gpu.bind()?;
-        self.times[k.min(3)].record(&self.stream).map_err(failed("recording a time"))
+        self.times[k.min(1)].record(&self.stream).map_err(failed("recording a time"))
     }
 
     fn wait(&self) -> Result<(), Error> {
@@ -244,7 +244,7 @@ impl crate::stream::Stream for Stream {
     }
 
     fn elapsed_ms(&self, a: usize, b: usize) -> Result<f64, Error> {
-        let elapsed = self.times[a.min(3)].elapsed_ms(&self.times[b.min(3)]);
+        let elapsed = self.times[a.min(1)].elapsed_ms(&self.times[b.min(1)]);
         elapsed.map(f64::from).map_err(failed("reading times"))
     }
 

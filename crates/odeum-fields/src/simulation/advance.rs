@@ -5,7 +5,7 @@ use crate::backend::{Backend, Batch, Blend, Slot, Taken};
 use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
 use crate::time::method::{MARGIN, MOST_STAGES, Method, Steps};
-use crate::time::stages;
+use crate::time::stages::{self, Looked};
 use odeum_ode::{Error, Rkc, Status};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -21,6 +21,43 @@ const RHS: Blend<'_> = Blend { rhs: 1.0, own: None, terms: &[] };
 
 /// A species and a cell.
 type Place = (usize, [usize; 3]);
+
+/// What became of an attempt.
+enum Attempt {
+    /// There was nothing left to do.
+    AtEnd,
+    Made,
+    Failed(Failure),
+    /// Left on its way: the state is that before it.
+    Stopped,
+}
+
+/// What became of a step.
+enum Step {
+    Taken(Taken),
+    Stopped,
+}
+
+/// Asks between the sweeps of a step whether to stop.
+struct Pause<'a> {
+    is_stopped: &'a dyn Fn() -> bool,
+    stopped: bool,
+    sweeps: u64,
+}
+
+impl<'a> Pause<'a> {
+    fn new(is_stopped: &'a dyn Fn() -> bool) -> Self {
+        Pause { is_stopped, stopped: false, sweeps: 0 }
+    }
+
+    fn look<T>(&mut self) -> impl FnMut(&mut dyn Backend<T>, Slot) -> Looked {
+        |_, _| {
+            self.sweeps += 1;
+            self.stopped = (self.is_stopped)();
+            Ok(if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        }
+    }
+}
 
 impl<T: Precision> Simulation<T> {
     /// Takes a number of steps of fixed size; every `every` steps, and at the end, `watch` is
@@ -97,27 +134,29 @@ impl<T: Precision> Simulation<T> {
                 return Ok(unstable);
             }
             match self.attempt(end, most.clamp(1, self.unjudged()))? {
-                None => return Ok(self.judge_again(end, true)?.unwrap_or(Outcome::Reached)),
-                Some(Some(failure)) => return Ok(Outcome::Failed(failure)),
-                Some(None) => {}
+                Attempt::AtEnd => {
+                    return Ok(self.judge_again(end, true)?.unwrap_or(Outcome::Reached));
+                }
+                Attempt::Failed(failure) => return Ok(Outcome::Failed(failure)),
+                Attempt::Stopped => return Ok(Outcome::Stopped),
+                Attempt::Made => {}
             }
         }
     }
 
-    /// One attempt towards `end`, or up to `most` steps of forward Euler: `None` where it is
-    /// reached, else the failure, if it is one.
-    fn attempt(&mut self, end: f64, most: u64) -> Result<Option<Option<Failure>>, Error> {
+    /// One attempt towards `end`, or up to `most` steps of forward Euler.
+    fn attempt(&mut self, end: f64, most: u64) -> Result<Attempt, Error> {
         let (h, whole) = match self.size() {
             Some(h) => {
                 if end - self.clock.t <= NEAR * h {
-                    return Ok(None);
+                    return Ok(Attempt::AtEnd);
                 }
                 if self.ends_within(1, end) { (h, true) } else { (end - self.clock.t, false) }
             }
             None => {
                 let left = end - self.clock.t;
                 if left <= 0.0 {
-                    return Ok(None);
+                    return Ok(Attempt::AtEnd);
                 }
                 if self.clock.next_step == 0.0 {
                     let radius = self.clock.radius;
@@ -129,27 +168,28 @@ impl<T: Precision> Simulation<T> {
         };
         let attempts = self.clock.counts.steps + self.clock.counts.rejected;
         if attempts >= self.options.max_steps {
-            return Ok(Some(Some(self.failure(Status::MaxSteps, None))));
+            return Ok(Attempt::Failed(self.failure(Status::MaxSteps, None)));
         }
         if self.clock.t + h == self.clock.t {
             if !self.clock.non_finite {
-                return Ok(Some(Some(self.failure(Status::StepTooSmall, None))));
+                return Ok(Attempt::Failed(self.failure(Status::StepTooSmall, None)));
             }
             let place = match self.non_finite {
                 Some(h) => self.trace(h)?,
                 None => None,
             };
-            return Ok(Some(Some(self.failure(Status::NonFinite, place))));
+            return Ok(Attempt::Failed(self.failure(Status::NonFinite, place)));
         }
-        let one = |non_finite: Option<Place>| (u64::from(non_finite.is_none()), non_finite);
-        let (taken, non_finite) = match self.options.method {
+        let step = match self.options.method {
             Method::Euler => {
                 let most = if whole { most.min(self.options.max_steps - attempts) } else { 1 };
-                let Taken { steps, non_finite } = self.euler(h, end, most)?;
-                (steps, non_finite)
+                Step::Taken(self.euler(h, end, most)?)
             }
-            Method::Ssprk3 => one(self.strong(h)?),
-            Method::Rkc { .. } | Method::Rkl2 { .. } => one(self.stabilised(h, end, whole)?),
+            Method::Ssprk3 => self.strong(h)?,
+            Method::Rkc { .. } | Method::Rkl2 { .. } => self.stabilised(h, end, whole)?,
+        };
+        let Step::Taken(Taken { steps: taken, non_finite }) = step else {
+            return Ok(Attempt::Stopped);
         };
         if let Some(h) = self.size()
             && taken > 0
@@ -163,7 +203,9 @@ impl<T: Precision> Simulation<T> {
                 (self.clock.t, self.clock.origin, self.clock.since_origin) = (end, end, 0);
             }
         }
-        Ok(Some(non_finite.map(|place| self.failure(Status::NonFinite, Some(place)))))
+        Ok(non_finite.map_or(Attempt::Made, |place| {
+            Attempt::Failed(self.failure(Status::NonFinite, Some(place)))
+        }))
     }
 
     /// Whether so many more whole steps of fixed size end before `end`, or at it.
@@ -194,20 +236,26 @@ impl<T: Precision> Simulation<T> {
     }
 
     /// A step of SSPRK3.
-    fn strong(&mut self, h: f64) -> Result<Option<Place>, Error> {
-        stages::strong_step(self.backend.as_mut(), (self.clock.t, h), &mut stages::go_on)?;
-        self.clock.counts.sweeps += 3;
+    fn strong(&mut self, h: f64) -> Result<Step, Error> {
+        let Simulation { backend, is_stopped, clock, .. } = self;
+        let mut pause = Pause::new(is_stopped);
+        stages::strong_step(backend.as_mut(), (clock.t, h), &mut pause.look())?;
+        self.clock.counts.sweeps += pause.sweeps;
+        if pause.stopped {
+            return Ok(Step::Stopped);
+        }
         self.take_over(h)
     }
 
     /// Makes what a step of size `h` has ended in the state, if all of it is finite.
-    fn take_over(&mut self, h: f64) -> Result<Option<Place>, Error> {
+    fn take_over(&mut self, h: f64) -> Result<Step, Error> {
         let non_finite = self.backend.non_finite(Slot::Next)?;
         if non_finite.is_none() {
             self.backend.swap(Slot::Now, Slot::Next);
-            return Ok(None);
+            return Ok(Step::Taken(Taken { steps: 1, non_finite: None }));
         }
-        Ok(self.trace(h)?.or(non_finite))
+        let non_finite = self.trace(h)?.or(non_finite);
+        Ok(Step::Taken(Taken { steps: 0, non_finite }))
     }
 
     /// Takes a step by stages again, and finds the first value that is not finite where it arises:
@@ -243,7 +291,7 @@ impl<T: Precision> Simulation<T> {
     }
 
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
-    fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Option<Place>, Error> {
+    fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
         if self.clock.radius_age >= RADIUS_EVERY {
             let limits = self.limits_now((RADIUS_EVERY as f64 * h).min(end - self.clock.t))?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
@@ -264,8 +312,15 @@ impl<T: Precision> Simulation<T> {
                 h = (method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
             }
         }
-        stages::step(self.backend.as_mut(), method, stages, (t, h), &mut stages::go_on)?;
-        self.clock.counts.sweeps += u64::from(stages) - 1;
+        let Simulation { backend, is_stopped, .. } = self;
+        let mut pause = Pause::new(is_stopped);
+        stages::step(backend.as_mut(), method, stages, (t, h), &mut pause.look())?;
+        self.clock.counts.sweeps += pause.sweeps.saturating_sub(1);
+        if pause.stopped {
+            // Its F is still that of the state.
+            self.has_rhs = true;
+            return Ok(Step::Stopped);
+        }
         match self.options.steps.clone() {
             Steps::Fixed(_) | Steps::Fraction(_) => {
                 self.clock.radius_age += 1;
@@ -280,7 +335,7 @@ impl<T: Precision> Simulation<T> {
                     self.non_finite = Some(h);
                 }
                 self.settle(h, (end, whole), error);
-                Ok(None)
+                Ok(Step::Taken(Taken { steps: 0, non_finite: None }))
             }
         }
     }

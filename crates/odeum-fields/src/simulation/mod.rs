@@ -103,6 +103,8 @@ pub struct Simulation<T: Precision> {
     taken_up: bool,
     /// What batches had taken on a device when it was last told to go on \[s\].
     device_time: f64,
+    /// Asked between the sweeps of a step.
+    is_stopped: Box<dyn Fn() -> bool + Send>,
 }
 
 /// Limits of the steps, and the time up to which they hold \[time\]; infinite where nothing
@@ -181,7 +183,14 @@ impl<T: Precision> Simulation<T> {
             judged: None,
             taken_up: clock.counts.steps > 0,
             device_time: 0.0,
+            is_stopped: Box::new(|| false),
         }
+    }
+
+    /// Asks between the sweeps of a step, too, whether to stop: a step of hundreds of stages is then left, and the simulation stands where
+    /// it began ([`Outcome::Stopped`]).
+    pub fn stop_when(&mut self, asked: impl Fn() -> bool + Send + 'static) {
+        self.is_stopped = Box::new(asked);
     }
 
     /// Begins on a device that is none of those that [`Device`] names.

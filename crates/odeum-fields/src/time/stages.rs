@@ -9,12 +9,7 @@ use std::ops::ControlFlow;
 /// What is done after each sweep, which wrote this slot; it may end the step.
 pub(crate) type Look<'a, T> = &'a mut dyn FnMut(&mut dyn Backend<T>, Slot) -> Looked;
 
-type Looked = Result<ControlFlow<()>, Error>;
-
-/// What does not look.
-pub(crate) fn go_on<T>(_: &mut dyn Backend<T>, _: Slot) -> Looked {
-    Ok(ControlFlow::Continue(()))
-}
+pub(crate) type Looked = Result<ControlFlow<()>, Error>;
 
 /// One step of SSPRK3 of size `h` from [`Slot::Now`] at `t` to [`Slot::Next`]. [`Slot::Older`] is
 /// overwritten.

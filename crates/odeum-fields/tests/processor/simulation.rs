@@ -9,6 +9,8 @@ use odeum_fields::{
 use odeum_ode::{Cpu, Isa, Status, Tolerance};
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn cpu(threads: usize) -> Cpu {
     Cpu { threads: Some(threads), isa: Isa::best() }
@@ -372,6 +374,47 @@ fn an_observer_stops_a_simulation() {
     });
     assert_eq!(outcome.unwrap(), Outcome::Stopped);
     assert_eq!(seen, [4, 8, 12]);
+}
+
+/// Between any two sweeps of a step: the simulation stands where the step began, and goes on with the bits of one that nobody stopped.
+#[test]
+fn a_step_is_left_between_its_stages() {
+    let problem = Builtin::Turing.problem([12, 10, 8]).unwrap();
+    let start = Builtin::Turing.initial::<f64>(&problem.grid, 7).unwrap();
+    let fixed = |method| Options { method, ..Options::euler(0.002) };
+    let steps = Steps::Adaptive(Tolerance::new(1e-4, 1e-6));
+    let adaptive = Options { steps, ..fixed(Method::Rkc { stages: None }) };
+    for options in [
+        fixed(Method::Ssprk3),
+        fixed(Method::Rkc { stages: Some(5) }),
+        fixed(Method::Rkl2 { stages: Some(3) }),
+        adaptive,
+    ] {
+        let begin = || Simulation::new(&problem, start.clone(), 0.0, &options, cpu(1)).unwrap();
+        let mut whole = begin();
+        assert_eq!(whole.advance_to(0.02).unwrap(), Outcome::Reached);
+        for after in 1..5 {
+            let mut simulation = begin();
+            let asked = Arc::new(AtomicUsize::new(0));
+            let counter = Arc::clone(&asked);
+            simulation.stop_when(move || counter.fetch_add(1, Ordering::Relaxed) + 1 == after);
+            assert_eq!(simulation.advance_to(0.02).unwrap(), Outcome::Stopped);
+            assert_eq!(asked.load(Ordering::Relaxed), after);
+            if simulation.counts().steps == 0 {
+                assert_eq!(simulation.t(), 0.0);
+                assert_eq!(simulation.field().unwrap().get(0, [1, 2, 3]), start.get(0, [1, 2, 3]));
+            }
+            assert_eq!(simulation.advance_to(0.02).unwrap(), Outcome::Reached);
+            assert_eq!(simulation.counts().steps, whole.counts().steps);
+            let (found, wanted) = (simulation.field().unwrap(), whole.field().unwrap());
+            for index in 0..problem.grid.cells() {
+                let cell = problem.grid.cell(index);
+                for s in 0..2 {
+                    assert_eq!(found.get(s, cell).to_bits(), wanted.get(s, cell).to_bits());
+                }
+            }
+        }
+    }
 }
 
 /// Fields that caches do not keep take two steps in a pass: the bits, the failing step and the

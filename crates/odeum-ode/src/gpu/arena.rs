@@ -130,7 +130,7 @@ impl Offsets {
         let given = [(Some(self.states), shape.dim), (Some(self.params), params), (self.spans, 2)];
         let own = [(self.first_steps, 1), (self.levels, 1)];
         let row = |&(place, rows): &(Option<usize>, usize)| Some((place?, rows, shape.word));
-        given.iter().chain(&own).filter_map(row).collect()
+        given.iter().chain(&own).filter_map(row).filter(|row| row.1 > 0).collect()
     }
 
     /// The same of results.
@@ -144,7 +144,7 @@ impl Offsets {
             (self.n_saved, 1, size_of::<u32>()),
             (self.status, 1, 1),
         ];
-        of_steps.into_iter().chain(others).collect()
+        of_steps.into_iter().chain(others).filter(|row| row.1 > 0).collect()
     }
 
     /// What the kernel counts, from zero at its start.

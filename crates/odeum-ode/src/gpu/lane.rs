@@ -8,8 +8,6 @@ use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
 
-/// Timing events of its stream are recorded before the upload, before and after the kernel, after the
-/// download.
 pub(super) struct Lane<D: Device> {
     pub(super) stream: D::Stream,
     /// Arrays of inputs and results: see [`Offsets`].

@@ -29,12 +29,13 @@ mod session;
 mod sink;
 mod source;
 mod staging;
+mod stop;
 mod system;
 mod task;
 mod worker;
 
 pub use exchange::Exchange;
-pub use odeum_cuda::{DeviceInfo, devices};
+pub use odeum_cuda::{DeviceInfo, devices, least_free_memory};
 pub use parts::StepPart;
 pub use plan::layout_in_words;
 #[doc(hidden)]

@@ -10,25 +10,20 @@ use super::lane::Lane;
 use super::launch::{blocks, launch_blocks};
 use super::run::Ready;
 use super::staging::Staging;
+use super::stop::{no_more, watched};
 use super::task::Task;
 use super::worker::Job;
 use crate::status::Status;
 use odeum_core::{Error, Scalar, lock};
 use odeum_cuda::{Device, Memory, Rows, Stream};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
-use std::time::Duration;
 
 /// Parts, at most: more let copies overlap better, fewer fill the GPU better.
 const PARTS: usize = 4;
 /// Batches of a part at least, so that the systems of one do not end with the first batch.
 const LEAST_BATCHES: usize = 4;
-/// How often somebody looks how far it is, and whether it is to stop.
-const LOOKS: Duration = Duration::from_millis(20);
-/// More than there are systems, written to the counter of a queue: nothing more is handed out.
-const ALL_HANDED_OUT: u32 = 1 << 31;
-
 /// So many batches as a device has room for.
 struct Round<'a, T, D: Device> {
     job: &'a Job<'a, T>,
@@ -129,10 +124,9 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
 
     fn run(self, desks: &mut [Desk<D>]) {
         let [uploads, downloads, finished] = [const { AtomicUsize::new(0) }; 3];
-        let (all_have_uploaded, ended) = (Barrier::new(desks.len()), AtomicBool::new(false));
+        let all_have_uploaded = Barrier::new(desks.len());
         let mut told = 0;
-        std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| self.watch(&ended));
+        let work = || {
             std::thread::scope(|scope| {
                 for desk in desks {
                     scope.spawn(|| {
@@ -145,10 +139,14 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
                     });
                 }
             });
-            ended.store(true, Ordering::Relaxed);
-            watcher.thread().unpark();
-            told = watcher.join().unwrap_or_default();
-        });
+        };
+        let is_over = || {
+            let finished = self.finished().unwrap_or(told).max(told);
+            self.job.monitor.add_finished(finished - told);
+            told = finished;
+            self.job.is_over()
+        };
+        watched(work, is_over, || self.stop());
         self.job.monitor.add_finished(finished.into_inner().saturating_sub(told));
         for part in &self.parts {
             if let Some(Err(error)) = lock(&part.kernel).as_ref().map(Stream::wait) {
@@ -241,25 +239,6 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         first * self.job.batch..place + systems.len()
     }
 
-    /// Tells how far it is, and stops the device when it is asked to; gives how many systems it told.
-    fn watch(&self, ended: &AtomicBool) -> usize {
-        let mut told = 0;
-        loop {
-            std::thread::park_timeout(LOOKS);
-            if ended.load(Ordering::Relaxed) {
-                return told;
-            }
-            if self.job.is_over() {
-                // What cannot be stopped ends by itself.
-                let _ = self.stop();
-                return told;
-            }
-            let finished = self.finished().unwrap_or(told).max(told);
-            self.job.monitor.add_finished(finished - told);
-            told = finished;
-        }
-    }
-
     /// Systems that have ended at least: those that were handed out, but for as many as there is room for at once.
     fn finished(&self) -> Result<usize, Error> {
         let mut handed_out = vec![0_u32; self.parts.len()];
@@ -278,9 +257,8 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
 
     /// Lets groups begin no more systems.
     fn stop(&self) -> Result<(), Error> {
-        let counters = vec![ALL_HANDED_OUT; self.parts.len()];
-        let Lane { stream, arena, .. } = &mut lock(&self.arena).lane;
-        stream.write(arena, self.offsets.next, &counters)
+        let arena = &mut lock(&self.arena).lane.arena;
+        no_more(&self.device.device, arena, self.offsets.next, self.parts.len())
     }
 
     /// Downloads batches of parts that have been launched, and copies them out.

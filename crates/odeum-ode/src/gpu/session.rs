@@ -7,11 +7,13 @@ use super::launch::launch;
 use super::order::Order;
 use super::run::Ready;
 use super::source::Traits;
+use super::stop::{no_more, watched};
 use super::system::DeviceSystem;
 use super::task::{self, Lists, Resident, Task};
 use crate::ensemble::{Ensemble, check_shape, check_span};
 use crate::method::Method;
 use crate::method::device::Storage;
+use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::Solution;
 use crate::stats::Stats;
@@ -35,8 +37,8 @@ pub struct Session<T, D: Device = Gpu> {
     /// There until the session ends.
     lane: Option<Lane<D>>,
     offsets: Offsets,
-    /// Step sizes, where they are kept \[M\].
-    steps: Option<D::Memory>,
+    /// Sizes of the first steps of the next advance \[M\], where they are kept, and memory for those of the one after it.
+    steps: Option<[D::Memory; 2]>,
     /// Since the second advance.
     order: Option<Order<D>>,
     /// There was an advance: what systems cost is known.
@@ -143,11 +145,11 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let lists = Lists::new(&traits, options, ensemble.dim());
         lane.put(&offsets, ensemble, &lists)?;
         let bytes = ensemble.len() * size_of::<T>();
-        let mut steps = options.warm_start.then(|| kept.device.reserve(bytes)).transpose()?;
-        if let Some(steps) = &mut steps {
+        let mut steps = options.warm_start.then(|| two_of(&kept.device, bytes)).transpose()?;
+        if let Some([first, _]) = &mut steps {
             // Zero: no step yet.
             // SAFETY: the memory lives until the stream has been waited for.
-            unsafe { lane.stream.set_bytes(steps, 0..bytes, 0)? };
+            unsafe { lane.stream.set_bytes(first, 0..bytes, 0)? };
         }
         lane.stream.wait()?;
         Ok(Session {
@@ -172,16 +174,48 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// # Errors
     /// A span that cannot be used, or a driver that fails.
     pub fn advance(&mut self, span: (f64, f64)) -> Result<f64, Error> {
+        self.advance_watched(span, None)?;
+        self.lane.as_ref().map_or(Ok(0.0), |lane| lane.stream.elapsed_ms(0, 1))
+    }
+
+    /// The same unless it is stopped: then systems that have not begun keep their states, with the status
+    /// [`Status::NotRun`], others are integrated to their ends, and step sizes stay those of before for all. Gives whether it was not
+    /// stopped.
+    ///
+    /// # Errors
+    /// As [`advance`](Session::advance).
+    pub fn advance_monitored(
+        &mut self,
+        span: (f64, f64),
+        monitor: &Monitor,
+    ) -> Result<bool, Error> {
+        self.advance_watched(span, Some(monitor))
+    }
+
+    fn advance_watched(
+        &mut self,
+        span: (f64, f64),
+        monitor: Option<&Monitor>,
+    ) -> Result<bool, Error> {
         check_span(span, "span")?;
-        let Some(lane) = &mut self.lane else { return Ok(0.0) };
+        let Some(lane) = &mut self.lane else { return Ok(false) };
         let mut arrays = self.offsets.arrays::<T>(lane.arena.address());
         // In place: a system is read when it begins and written when it ends, by the same thread.
         arrays.end_states = arrays.states.cast_mut();
-        if let Some(steps) = &self.steps {
-            arrays.first_steps = steps.address() as *const T;
-            arrays.end_steps = steps.address() as *mut T;
+        if let Some([first, end]) = &self.steps {
+            arrays.first_steps = first.address() as *const T;
+            arrays.end_steps = end.address() as *mut T;
         }
         let systems = self.systems;
+        if let Some(monitor) = monitor {
+            let of_systems = self.offsets.status..self.offsets.status + systems;
+            // SAFETY: the arena lives as long as the session.
+            unsafe { lane.stream.set_bytes(&mut lane.arena, of_systems, Status::NotRun as u8)? };
+            if monitor.is_stopped() {
+                lane.stream.wait()?;
+                return Ok(false);
+            }
+        }
         let orders = self.advanced && queues(&self.kept, &self.ready, systems);
         if orders && self.order.is_none() {
             self.order = Some(Order::new(&self.kept.device, systems, self.n_counts)?);
@@ -193,7 +227,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
         // SAFETY: the arena lives as long as the session.
         unsafe { lane.stream.set_bytes(&mut lane.arena, self.offsets.counters(), 0)? };
-        lane.stream.record_time(1)?;
+        lane.stream.record_time(0)?;
         if let Some(order) = order {
             // SAFETY: the counts lie in the arena, which lives as long as the session, and so does the order.
             unsafe { order.sort(&lane.stream, arrays.stats as u64)? };
@@ -201,10 +235,23 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let Ready { kernel, loaded } = &self.ready;
         // SAFETY: the arena and the step sizes live as long as the session, which waits here.
         unsafe { launch(&self.kept, loaded, &kernel.layout, 1, &task, lane)? };
-        lane.stream.record_time(2)?;
-        lane.stream.wait()?;
+        lane.stream.record_time(1)?;
+        match monitor {
+            None => lane.stream.wait()?,
+            Some(monitor) => {
+                let Lane { stream, arena, .. } = lane;
+                let stop = || no_more(&self.kept.device, arena, self.offsets.next, 1);
+                watched(|| stream.wait(), || monitor.is_stopped(), stop)?;
+            }
+        }
         self.advanced = true;
-        lane.stream.elapsed_ms(1, 2)
+        let whole = !monitor.is_some_and(Monitor::is_stopped);
+        if let Some(steps) = &mut self.steps
+            && whole
+        {
+            steps.swap(0, 1);
+        }
+        Ok(whole)
     }
 
     /// Other states for all systems, component-major \[n × M\]; statuses, costs and step sizes stay.
@@ -233,9 +280,9 @@ impl<T: Scalar, D: Device> Session<T, D> {
         }
         let Some(lane) = &self.lane else { return Ok(()) };
         if self.steps.is_none() {
-            self.steps = Some(self.kept.device.reserve(size_of_val(sizes))?);
+            self.steps = Some(two_of(&self.kept.device, size_of_val(sizes))?);
         }
-        let Some(steps) = &mut self.steps else { return Ok(()) };
+        let Some([steps, _]) = &mut self.steps else { return Ok(()) };
         lane.stream.write(steps, 0, sizes)
     }
 
@@ -245,7 +292,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// When the driver fails.
     pub fn step_sizes(&self) -> Result<Vec<T>, Error> {
         let mut sizes = vec![T::default(); self.systems];
-        if let (Some(lane), Some(steps)) = (&self.lane, &self.steps) {
+        if let (Some(lane), Some([steps, _])) = (&self.lane, &self.steps) {
             lane.stream.read(steps, 0, &mut sizes)?;
         }
         Ok(sizes)
@@ -258,7 +305,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let resident = Resident {
             states: arrays.states as u64,
             params: arrays.params as u64,
-            steps: self.steps.as_ref().map_or(0, |steps| steps.address()),
+            steps: self.steps.as_ref().map_or(0, |[steps, _]| steps.address()),
             status: arrays.status as u64,
             stats: arrays.stats as u64,
             least: 0,
@@ -319,6 +366,11 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let counts: Vec<u32> = self.get(self.offsets.stats, self.n_counts * self.systems)?;
         Ok(counts.chunks_exact(self.n_counts).map(task::stats).collect())
     }
+}
+
+/// Memory of the same size twice.
+fn two_of<D: Device>(device: &D, bytes: usize) -> Result<[D::Memory; 2], Error> {
+    Ok([device.reserve(bytes)?, device.reserve(bytes)?])
 }
 
 /// Whether systems wait for others: the order in which they begin then decides when the last one ends.

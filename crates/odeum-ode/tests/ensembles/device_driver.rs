@@ -161,6 +161,55 @@ fn sessions_advance(ensemble: &Ensemble<f64>, devices: &Devices<Host>, pieces: u
     }
 }
 
+/// Of an advance that is stopped every system stands where it was, or where it was to go; the next one goes as if there had been none.
+#[test]
+fn an_advance_can_be_stopped() {
+    if !host::is_available() {
+        return;
+    }
+    const SYSTEMS: usize = 600;
+    let (span, method) = ((0.0, 1.0), Method::rodas4());
+    let options = Options::new(Tolerance::new(1e-6, 1e-8)).warm_start();
+    let ensemble = ensemble(SYSTEMS, 1.0);
+    let device = host::setup().multiprocessors(1).device();
+    let devices = Devices::new(vec![device]).threads_at_least(32);
+    let begin = || devices.session(&Lorenz, &ensemble, &method, &options).unwrap();
+    let bits = |y: &[f64]| -> Vec<u64> { y.iter().map(|y| y.to_bits()).collect() };
+    let mut wanted = begin();
+    assert!(wanted.advance_monitored(span, &Monitor::new()).unwrap());
+    assert!(wanted.statuses().unwrap().iter().all(|status| status.is_success()));
+    let (ends, steps) = (wanted.states().unwrap(), wanted.step_sizes().unwrap());
+    let mut session = begin();
+    for early in [true, false] {
+        let monitor = Monitor::new();
+        if early {
+            monitor.stop();
+        }
+        let whole = std::thread::scope(|scope| {
+            scope.spawn(|| monitor.stop());
+            session.advance_monitored(span, &monitor).unwrap()
+        });
+        assert!(!(early && whole));
+        let (states, statuses) = (session.states().unwrap(), session.statuses().unwrap());
+        for (s, status) in statuses.into_iter().enumerate() {
+            assert!(status.is_success() || status == Status::NotRun, "{status:?}");
+            assert!(!early || status == Status::NotRun);
+            let from = if status.is_success() { &ends } else { ensemble.states() };
+            for i in (s..3 * SYSTEMS).step_by(SYSTEMS) {
+                assert_eq!(states[i].to_bits(), from[i].to_bits(), "system {s}");
+            }
+        }
+        if !whole {
+            assert!(session.step_sizes().unwrap().iter().all(|&size| size == 0.0));
+        }
+        session.set_states(ensemble.states()).unwrap();
+        session.set_step_sizes(&[0.0; SYSTEMS]).unwrap();
+    }
+    assert!(session.advance_monitored(span, &Monitor::new()).unwrap());
+    assert_eq!(bits(&session.states().unwrap()), bits(&ends));
+    assert_eq!(bits(&session.step_sizes().unwrap()), bits(&steps));
+}
+
 /// A run that is stopped keeps what has ended; the rest says that it never ran.
 #[test]
 fn a_run_can_be_stopped() {
