@@ -172,7 +172,7 @@ fn an_advance_can_be_stopped() {
     let options = Options::new(Tolerance::new(1e-6, 1e-8)).warm_start();
     let ensemble = ensemble(SYSTEMS, 1.0);
     let device = host::setup().multiprocessors(1).device();
-    let devices = Devices::new(vec![device]).threads_at_least(32);
+    let devices = Devices::new(vec![device]);
     let begin = || devices.session(&Lorenz, &ensemble, &method, &options).unwrap();
     let bits = |y: &[f64]| -> Vec<u64> { y.iter().map(|y| y.to_bits()).collect() };
     let mut wanted = begin();

@@ -8,7 +8,7 @@ use odeum_ode::{Ensemble, Error, Method, Monitor, Options, Solution, Status, Tol
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Threads of a system, and systems: of a block of several warps the matrices are in global memory.
-const WIDTHS: [(usize, usize); 3] = [(1, 500), (32, 100), (128, 70)];
+const WIDTHS: [(usize, usize); 3] = [(1, 500), (32, 70), (128, 40)];
 
 /// Lorenz systems of which each has its own state, parameters, span and first step.
 fn ensemble(count: usize) -> Ensemble<f64> {
@@ -17,7 +17,7 @@ fn ensemble(count: usize) -> Ensemble<f64> {
     let states = (0..3 * count).map(at).map(|(i, s)| lorenz.y0[i] + 1e-2 * (s % 61) as f64);
     let params = (0..3 * count).map(at).map(|(j, s)| lorenz.params[j] * (1.0 + s as f64 / 1e4));
     // One of many takes far more steps than the others.
-    let span = |s: usize| (0.0, if s % 67 == 3 { 1.5 } else { 0.2 + 1e-4 * s as f64 });
+    let span = |s: usize| (0.0, if s % 37 == 3 { 0.8 } else { 0.2 + 1e-4 * s as f64 });
     Ensemble::new(3, states.collect(), (0.0, 1.0))
         .and_then(|ensemble| ensemble.with_params(params.collect()))
         .and_then(|ensemble| ensemble.with_spans((0..count).map(span).collect()))
