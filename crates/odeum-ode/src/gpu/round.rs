@@ -22,7 +22,7 @@ use std::sync::{Barrier, Mutex};
 
 /// Parts, at most: more let copies overlap better, fewer fill the GPU better.
 const PARTS: usize = 4;
-/// Batches of a part at least, so that the systems of one do not end with the first batch.
+/// Batches of a part at least: the end of each leaves some of the GPU idle.
 const LEAST_BATCHES: usize = 4;
 /// So many batches as a device has room for.
 struct Round<'a, T, D: Device> {

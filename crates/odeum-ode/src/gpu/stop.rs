@@ -48,3 +48,43 @@ pub(super) fn watched<R>(
         result
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use odeum_cuda::Memory;
+    use odeum_cuda::host::Setup;
+
+    #[test]
+    fn counters_of_the_queues_alone_are_past_all_systems() {
+        let device = Setup::new(std::env::temp_dir().join("odeum-device-stop")).device();
+        let stream = device.stream().unwrap();
+        let mut arena = device.reserve(5 * size_of::<u32>()).unwrap();
+        assert_eq!(arena.bytes(), 20);
+        stream.write(&mut arena, 0, &[7_u32; 5]).unwrap();
+        no_more(&device, &mut arena, 4, 3).unwrap();
+        let mut words = [0; 5];
+        stream.read(&arena, 0, &mut words).unwrap();
+        assert_eq!(words, [7, ALL_HANDED_OUT, ALL_HANDED_OUT, ALL_HANDED_OUT, 7]);
+    }
+
+    #[test]
+    fn work_is_stopped_once_and_only_where_it_is_to_be() {
+        for asked in [false, true] {
+            let stopped = AtomicBool::new(false);
+            let stop = || {
+                assert!(!stopped.swap(true, Ordering::Relaxed));
+                Ok(())
+            };
+            let work = || {
+                // What is to be stopped goes on until it is.
+                while asked && !stopped.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                5
+            };
+            assert_eq!(watched(work, || asked, stop), 5);
+            assert_eq!(stopped.into_inner(), asked);
+        }
+    }
+}
