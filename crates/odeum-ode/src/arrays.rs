@@ -142,9 +142,34 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
 
     /// All numbers, component-major.
     pub fn to_component_major(&self) -> Vec<T> {
-        let (systems, components) = (self.systems(), self.components());
-        let offsets = (0..components).flat_map(|i| (0..systems).map(move |s| (s, i)));
-        offsets.map(|(s, i)| self.get(s, i)).collect()
+        let mut all = vec![T::default(); self.systems() * self.components()];
+        self.copy_from(0, &mut all);
+        all
+    }
+
+    /// Copies as many numbers as there is room for, in component-major order, from one on.
+    pub(crate) fn copy_from(&self, first: usize, to: &mut [T]) {
+        let (mut place, mut to) = (first, to);
+        while !to.is_empty() {
+            let (component, system) = (place / self.systems(), place % self.systems());
+            let (row, rest) = to.split_at_mut(to.len().min(self.systems() - system));
+            self.copy_row(component, system, row);
+            (place, to) = (place + row.len(), rest);
+        }
+    }
+
+    /// Copies a component of as many systems as there is room for, from one on.
+    pub(crate) fn copy_row(&self, component: usize, first: usize, to: &mut [T]) {
+        let from = &self.values[self.layout.place(first, component)..];
+        match self.layout.strides[0] {
+            0 => to.fill(from[0]),
+            1 => to.copy_from_slice(&from[..to.len()]),
+            stride => {
+                for (to, from) in to.iter_mut().zip(from.iter().step_by(stride)) {
+                    *to = *from;
+                }
+            }
+        }
     }
 
     /// System and component of a number that is NaN or infinite, if there is one.

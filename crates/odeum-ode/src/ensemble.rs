@@ -88,11 +88,6 @@ impl<T: Scalar> Ensemble<T> {
         })
     }
 
-    /// True unless system `s` starts from numbers.
-    pub(crate) fn starts_invalid(&self, s: usize) -> bool {
-        self.inputs().starts_invalid(s)
-    }
-
     /// The arrays, lent.
     pub(crate) fn inputs(&self) -> Inputs<'_, T> {
         let (n, m) = (self.dim, self.n_params);
@@ -165,10 +160,6 @@ impl<T: Scalar> Ensemble<T> {
     /// Sizes of the first steps \[M\], where they are given.
     pub fn first_steps(&self) -> Option<&[T]> {
         self.first_steps.as_deref()
-    }
-
-    pub(crate) fn has_first_steps(&self) -> bool {
-        self.first_steps.is_some()
     }
 
     /// Number of equations n of a system.

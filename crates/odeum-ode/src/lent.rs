@@ -5,7 +5,7 @@ use crate::ensemble::{
     Ensemble, check_counts, check_first_steps, check_params, check_shared_params, check_span,
     check_spans, check_states,
 };
-use crate::solution::{GpuTimes, Solution};
+use crate::solution::GpuTimes;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Scalar};
@@ -193,6 +193,31 @@ impl<'a, T: Scalar> Inputs<'a, T> {
                 && (0..self.n_params()).all(|j| self.param(s, j).is_finite()))
     }
 
+    /// Initial states [M × n].
+    pub(crate) fn states(&self) -> &ArrayRef<'a, T> {
+        &self.states
+    }
+
+    /// Parameters [M × m].
+    pub(crate) fn params(&self) -> &ArrayRef<'a, T> {
+        &self.params
+    }
+
+    /// True when all systems have the same parameters.
+    pub(crate) fn shares_params(&self) -> bool {
+        self.shares_params
+    }
+
+    /// True when all systems have the same time span.
+    pub(crate) fn shares_span(&self) -> bool {
+        matches!(self.spans, Spans::Shared(_))
+    }
+
+    /// Sizes of the first steps \[M\], zero where there is none.
+    pub(crate) fn first_steps(&self) -> Option<&'a [T]> {
+        self.first_steps
+    }
+
     /// Size of the first step of system `s`, where it is given.
     pub(crate) fn first_step(&self, s: usize) -> Option<T> {
         self.first_steps.map(|steps| steps[s]).filter(|h| *h > T::from_f64(0.0))
@@ -301,28 +326,6 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         }
         Ok(())
     }
-
-    /// Copies a solution, which has the same sizes.
-    pub(crate) fn copy(&mut self, solution: &Solution<T>) {
-        let (dim, systems) = (solution.dim, solution.len());
-        for i in 0..dim {
-            for s in 0..systems {
-                self.states.set(s, i, solution.states[i * systems + s]);
-            }
-        }
-        self.t.copy_from_slice(&solution.t);
-        self.status.copy_from_slice(&solution.status);
-        self.stats.copy_from_slice(&solution.stats);
-        for (to, from) in self.next_steps.iter_mut().zip(&solution.next_steps) {
-            *to = *from;
-        }
-        for (row, values) in solution.saved.chunks_exact(systems).enumerate() {
-            for (s, value) in values.iter().enumerate() {
-                self.saved.set(row / dim, s, row % dim, *value);
-            }
-        }
-        self.n_saved.copy_from_slice(&solution.n_saved);
-    }
 }
 
 fn check_room(name: &'static str, len: usize, systems: usize) -> Result<(), Error> {
@@ -343,39 +346,4 @@ pub struct Remarks {
     pub busy_lanes: Option<f64>,
     /// As [`Solution::gpu_times`].
     pub gpu_times: Option<GpuTimes>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What comes from devices is copied, and lies as what threads write.
-    #[test]
-    fn copies_lie_as_they_are_wanted() {
-        let (times, dim, systems) = (2, 3, 4);
-        let mut solution = Solution::<f64>::empty(systems, dim, &[0.5, 1.0]);
-        solution.saved = (0..times * dim * systems).map(|k| k as f64).collect();
-        solution.states = (0..dim * systems).map(|k| 100.0 + k as f64).collect();
-        solution.n_saved = vec![2, 1, 0, 2];
-        let (mut end, mut saved) = (vec![0.0; dim * systems], vec![0.0; times * dim * systems]);
-        let (mut t, mut status) = (vec![0.0; systems], vec![Status::NotRun; systems]);
-        let (mut stats, mut n_saved) = (vec![Stats::default(); systems], vec![0; systems]);
-        let shape = [times, systems, dim];
-        let room = SavedMut::strided(&mut saved, shape, [dim, times * dim, 1]).unwrap();
-        let states = ArrayMut::system_major(&mut end, dim).unwrap();
-        let outputs = Outputs::new(states, &mut t, &mut status, &mut stats);
-        let mut outputs = outputs.and_then(|o| o.with_saved(room, &mut n_saved)).unwrap();
-        outputs.check(dim, systems, times).unwrap();
-        outputs.copy(&solution);
-        assert_eq!(n_saved, solution.n_saved);
-        for s in 0..systems {
-            assert_eq!(end[s * dim..(s + 1) * dim], solution.y(s));
-            for k in 0..times {
-                for i in 0..dim {
-                    let place = s * times * dim + k * dim + i;
-                    assert_eq!(saved[place], solution.saved[(k * dim + i) * systems + s]);
-                }
-            }
-        }
-    }
 }

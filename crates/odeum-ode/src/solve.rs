@@ -242,8 +242,7 @@ impl Solver {
         T::solve(self, ensemble, monitor)
     }
 
-    /// Integrates systems from the caller's arrays into the caller's arrays. On processors nothing is copied
-    /// in between.
+    /// Integrates systems from the caller's arrays into the caller's arrays.
     ///
     /// ```
     /// use odeum_ode::{
@@ -297,20 +296,13 @@ impl Solver {
         mut outputs: Outputs<'_, T>,
         monitor: &Monitor,
     ) -> Result<Remarks, Error> {
-        let options = &self.options;
+        let (method, options) = (&self.method, &self.options);
         outputs.check(inputs.dim(), inputs.len(), options.save_times().len())?;
-        if let Ready::Cpu(cpu, plan) = &self.ready {
-            let sizes = (self.system.dim(), self.system.n_params());
-            check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
-            options.check_for(inputs)?;
-            outputs.clear();
-            let (method, plan) = (&self.method, plan.as_deref());
-            return cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor);
-        }
-        let solution = self.run(on_lanes, &inputs.to_ensemble()?, monitor)?;
-        outputs.copy(&solution);
-        let Solution { warnings, busy_lanes, gpu_times, .. } = solution;
-        Ok(Remarks { warnings, busy_lanes, gpu_times })
+        let sizes = (self.system.dim(), self.system.n_params());
+        check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
+        options.check_for(inputs)?;
+        outputs.clear();
+        self.ready.run_into(on_lanes, inputs, method, options, outputs, monitor)
     }
 }
 
@@ -355,16 +347,29 @@ impl Ready {
         let inputs = &ensemble.inputs();
         check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
         options.check_for(inputs)?;
+        let mut solution = Solution::of(inputs, options.save_times());
+        let outputs = solution.outputs();
+        let remarks = self.run_into(on_lanes, inputs, method, options, outputs, monitor)?;
+        Ok(solution.with_remarks(remarks))
+    }
+
+    /// Integrates systems into arrays in which none has run yet. The arguments have been checked.
+    fn run_into<T: Scalar>(
+        &self,
+        on_lanes: &dyn OnLanes<T>,
+        inputs: &Inputs<'_, T>,
+        method: &Method,
+        options: &Options,
+        outputs: Outputs<'_, T>,
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
         match self {
             Ready::Cpu(cpu, plan) => {
-                let mut solution = Solution::of(inputs, options.save_times());
-                let (plan, outputs) = (plan.as_deref(), solution.outputs());
-                let remarks =
-                    cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor)?;
-                Ok(solution.with_remarks(remarks))
+                let plan = plan.as_deref();
+                cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor)
             }
             Ready::Cuda(cuda, system) => {
-                gpu::solve(system, ensemble, method, cuda, options, monitor)
+                gpu::solve(system, inputs, method, cuda, options, outputs, monitor)
             }
         }
     }

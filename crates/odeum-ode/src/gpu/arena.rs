@@ -2,7 +2,7 @@
 //! all inputs travel in one copy and all results in another.
 
 use super::task::{Arrays, own_levels};
-use crate::ensemble::Ensemble;
+use crate::lent::Inputs;
 use crate::options::Options;
 use odeum_core::Scalar;
 use std::ops::Range;
@@ -57,16 +57,16 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn of<T: Scalar>(
-        ensemble: &Ensemble<T>,
+        inputs: &Inputs<'_, T>,
         options: &Options,
         n_counts: usize,
     ) -> Self {
         Shape {
-            dim: ensemble.dim(),
-            n_params: ensemble.n_params(),
-            shared_params: ensemble.shares_params(),
-            shared_span: ensemble.shares_span(),
-            keeps_steps: ensemble.has_first_steps(),
+            dim: inputs.dim(),
+            n_params: inputs.n_params(),
+            shared_params: inputs.shares_params(),
+            shared_span: inputs.shares_span(),
+            keeps_steps: inputs.first_steps().is_some(),
             own_levels: own_levels(options).is_some(),
             n_saves: options.save_times().len(),
             n_counts,

@@ -8,6 +8,7 @@ use super::source::Traits;
 use super::system::DeviceSystem;
 use super::{exchange, groups, parts, plan, run};
 use crate::ensemble::{Ensemble, check_shape, check_sizes};
+use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
@@ -169,6 +170,26 @@ impl<D: Device> Devices<D> {
         self.run(&system, ensemble, method, options, monitor)
     }
 
+    /// As [`Solver::solve_into`](crate::Solver::solve_into).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve_into<T: Scalar>(
+        &self,
+        system: impl Into<DeviceSystem>,
+        inputs: &Inputs<'_, T>,
+        method: &Method,
+        options: &Options,
+        mut outputs: Outputs<'_, T>,
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
+        let system = system.into();
+        check_shape(system.grouped.sizes(), (inputs.dim(), inputs.n_params()))?;
+        outputs.check(inputs.dim(), inputs.len(), options.save_times().len())?;
+        outputs.clear();
+        self.run_into(&system, inputs, method, options, outputs, monitor)
+    }
+
     fn run<T: Scalar>(
         &self,
         system: &DeviceSystem,
@@ -177,9 +198,25 @@ impl<D: Device> Devices<D> {
         options: &Options,
         monitor: &Monitor,
     ) -> Result<Solution<T>, Error> {
+        let inputs = ensemble.inputs();
+        let mut solution = Solution::of(&inputs, options.save_times());
+        let outputs = solution.outputs();
+        let remarks = self.run_into(system, &inputs, method, options, outputs, monitor)?;
+        Ok(solution.with_remarks(remarks))
+    }
+
+    fn run_into<T: Scalar>(
+        &self,
+        system: &DeviceSystem,
+        inputs: &Inputs<'_, T>,
+        method: &Method,
+        options: &Options,
+        outputs: Outputs<'_, T>,
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
         method.check()?;
-        options.check(ensemble)?;
-        run::solve_on(&self.0, system, ensemble, method, options, monitor)
+        options.check_for(inputs)?;
+        run::solve_on(&self.0, system, inputs, method, options, outputs, monitor)
     }
 
     /// What a part of a step gives, by [`StepPart::seconds`] on the first device: f, or the solution for f

@@ -3,7 +3,8 @@
 use super::arena::Offsets;
 use super::staging::Staging;
 use super::task::Lists;
-use crate::ensemble::Ensemble;
+use crate::arrays::ArrayRef;
+use crate::lent::Inputs;
 use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
@@ -72,28 +73,40 @@ impl<D: Device> Lane<D> {
     pub(super) fn put<T: Scalar>(
         &mut self,
         offsets: &Offsets,
-        ensemble: &Ensemble<T>,
+        inputs: &Inputs<'_, T>,
         lists: &Lists<T>,
     ) -> Result<(), Error> {
-        self.write(offsets.states, ensemble.states())?;
-        if !ensemble.shares_params() {
-            self.write(offsets.params, ensemble.params())?;
+        self.write_array(offsets.states, inputs.states())?;
+        if !inputs.shares_params() {
+            self.write_array(offsets.params, inputs.params())?;
         }
-        self.put_shared(offsets, ensemble, lists)
+        self.put_shared(offsets, inputs, lists)
     }
 
     /// The same of what all systems share.
     pub(super) fn put_shared<T: Scalar>(
         &mut self,
         offsets: &Offsets,
-        ensemble: &Ensemble<T>,
+        inputs: &Inputs<'_, T>,
         lists: &Lists<T>,
     ) -> Result<(), Error> {
-        if ensemble.shares_params() {
-            self.write(offsets.params, ensemble.params())?;
+        if inputs.shares_params() {
+            self.write(offsets.params, &inputs.params_of(0))?;
         }
         self.write(offsets.saves, &lists.saves)?;
         self.write(offsets.atol, &lists.atol)
+    }
+
+    /// Overwrites the arena from a byte on, component-major, after all work that was given.
+    fn write_array<T: Scalar>(
+        &mut self,
+        place: usize,
+        array: &ArrayRef<'_, T>,
+    ) -> Result<(), Error> {
+        let count = array.systems() * array.components();
+        self.stream.fill(&mut self.arena, place, count, &|first, part: &mut [T]| {
+            array.copy_from(first, part);
+        })
     }
 
     /// Overwrites the arena from a byte on, after all work that was given.
@@ -101,9 +114,7 @@ impl<D: Device> Lane<D> {
         if values.is_empty() {
             return Ok(());
         }
-        self.stream.fill(&mut self.arena, place, values.len(), &|first, part: &mut [T]| {
-            part.copy_from_slice(&values[first..first + part.len()]);
-        })
+        self.write_array(place, &ArrayRef::of_systems(values, values.len(), 1))
     }
 
     /// Values from a byte of the arena on, after all work that was given.

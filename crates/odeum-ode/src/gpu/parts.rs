@@ -98,12 +98,13 @@ pub(super) fn measure<T: Scalar, D: Device>(
             .ok_or_else(|| no_kernel(system, &method, &kept.device.name()))?;
     let kernel = Arc::new(kernel);
     let loaded = kept.load(&kernel)?;
-    let shape = Shape { shared_span: true, ..Shape::of(ensemble, &options, traits.n_counts) };
+    let shape =
+        Shape { shared_span: true, ..Shape::of(&ensemble.inputs(), &options, traits.n_counts) };
     let systems = ensemble.len();
     let offsets = Offsets::new(&shape, systems);
     let mut lane = kept.lane(offsets.end)?;
     let lists = Lists::new(&traits, &options, ensemble.dim());
-    lane.put(&offsets, ensemble, &lists)?;
+    lane.put(&offsets, &ensemble.inputs(), &lists)?;
     let arrays = offsets.arrays::<T>(lane.arena.address());
     let mut fastest = [f64::INFINITY; 2];
     for (turns, fastest) in TURNS.into_iter().zip(&mut fastest) {

@@ -104,7 +104,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         let room = batches.len() * job.batch;
         let offsets = Offsets::new(&shape, room);
         let mut lane = device.lane(offsets.end)?;
-        lane.put_shared(&offsets, job.ensemble, &job.lists)?;
+        lane.put_shared(&offsets, job.inputs, &job.lists)?;
         let Lane { stream, arena, .. } = &mut lane;
         // SAFETY: the arena is live until the stream has been waited for, here.
         unsafe {
@@ -184,7 +184,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
     fn upload(&self, Desk { staging, stream }: &mut Desk<D>, place: usize) -> Result<(), Error> {
         let (range, first) = self.systems(place);
         let of_batch = Offsets::new(&self.job.shape, range.len());
-        staging.fill(&of_batch, self.job.ensemble, &range, &self.job.lists);
+        staging.fill(&of_batch, self.job.inputs, &range, &self.job.lists);
         let (here, there) = (of_batch.inputs(&self.shape), self.offsets.inputs(&self.shape));
         for (here, there) in here.into_iter().zip(there) {
             let rows = rows(here, there, (range.len(), self.room), first);
@@ -221,13 +221,13 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
 
     /// The systems of a part, in the arena at an address.
     fn task(&self, part: usize, arena: u64) -> Task<T> {
-        let Job { ensemble, method, options, .. } = *self.job;
+        let Job { inputs, method, options, .. } = *self.job;
         let of_part = self.systems_of(part);
         let arrays = self.offsets.arrays::<T>(arena);
         let Shape { shared_params, n_counts, .. } = self.shape;
         let mut arrays = arrays.starting_at(of_part.start, shared_params, n_counts);
         arrays.next = arrays.next.wrapping_add(part);
-        Task::new(arrays, ensemble.span(0), of_part.len(), self.room, method, options)
+        Task::new(arrays, inputs.span(0), of_part.len(), self.room, method, options)
     }
 
     /// The places of the systems of a part in the arena.

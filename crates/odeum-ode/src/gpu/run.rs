@@ -10,11 +10,11 @@ use super::source::Traits;
 use super::system::DeviceSystem;
 use super::task::Lists;
 use super::worker::Job;
-use crate::ensemble::Ensemble;
+use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
-use crate::solution::{GpuTimes, Solution};
+use crate::solution::GpuTimes;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Scalar};
@@ -32,63 +32,67 @@ const SMALL_BATCH: usize = 1 << 20;
 /// A larger one makes the GPU wait for the first copies and the caller for the last, in bytes.
 const LARGE_BATCH: usize = 12 << 20;
 
-/// Integrates an ensemble on GPUs. The arguments have been checked.
+/// Integrates an ensemble on GPUs. The arguments have been checked; in the outputs no system has run yet.
 pub(crate) fn solve<T: Scalar>(
     system: &DeviceSystem,
-    ensemble: &Ensemble<T>,
+    inputs: &Inputs<'_, T>,
     method: &Method,
     cuda: &Cuda,
     options: &Options,
+    outputs: Outputs<'_, T>,
     monitor: &Monitor,
-) -> Result<Solution<T>, Error> {
+) -> Result<Remarks, Error> {
     let begun = Instant::now();
     if cuda.ordinals.is_empty() {
         return Err(Error::input("cuda", "no GPU", "name at least one, as cuda:0"));
     }
     let gpus = Kept::open_all(&cuda.ordinals)?;
-    let mut solution = solve_on(&gpus, system, ensemble, method, options, monitor)?;
-    if let Some(times) = &mut solution.gpu_times {
+    let mut remarks = solve_on(&gpus, system, inputs, method, options, outputs, monitor)?;
+    if let Some(times) = &mut remarks.gpu_times {
         times.total_ms = begun.elapsed().as_secs_f64() * 1e3;
     }
-    Ok(solution)
+    Ok(remarks)
 }
 
 /// The same on devices that are there, at least one, by a method that has kernels.
 pub(super) fn solve_on<T: Scalar, D: Device>(
     devices: &[Arc<Kept<D>>],
     system: &DeviceSystem,
-    ensemble: &Ensemble<T>,
+    inputs: &Inputs<'_, T>,
     method: &Method,
     options: &Options,
+    mut outputs: Outputs<'_, T>,
     monitor: &Monitor,
-) -> Result<Solution<T>, Error> {
+) -> Result<Remarks, Error> {
     let begun = Instant::now();
-    if ensemble.len() > u32::MAX as usize {
-        return Err(Error::input("states", ensemble.len(), "a GPU takes up to 2^32 systems"));
+    if inputs.len() > u32::MAX as usize {
+        return Err(Error::input("states", inputs.len(), "a GPU takes up to 2^32 systems"));
     }
-    let mut solution = Solution::of(&ensemble.inputs(), options.save_times());
     let traits =
-        Traits::new(T::NAME == "f32", ensemble.shares_params(), method, options, &system.ranges);
-    let shape = Shape::of(ensemble, options, traits.n_counts);
+        Traits::new(T::NAME == "f32", inputs.shares_params(), method, options, &system.ranges);
+    let shape = Shape {
+        keeps_steps: inputs.first_steps().is_some() || !outputs.next_steps.is_empty(),
+        ..Shape::of(inputs, options, traits.n_counts)
+    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = WORKERS.min((cores / devices.len()).max(1));
-    let batch = batch_size(devices, &shape, ensemble.len(), workers)?;
-    let n_batches = ensemble.len().div_ceil(batch);
+    let batch = batch_size(devices, &shape, inputs.len(), workers)?;
+    let n_batches = inputs.len().div_ceil(batch);
     // Of stiff systems one may cost a hundred times what others do.
     let uneven = method.jacobian_by().is_some();
     let job = Job {
-        ensemble,
+        inputs,
         method,
         options,
         shape,
-        lists: Lists::new(&traits, options, ensemble.dim()),
+        lists: Lists::new(&traits, options, inputs.dim()),
         batch,
         n_batches,
         // Where batches follow each other, the threads of each take several systems one after
         // the other, which evens out their lengths; other batches fill the rest of the GPU.
         fraction: if n_batches > 2 * devices.len() { 2 } else { 1 },
         next: AtomicUsize::new(0),
-        sink: Sink::new(&mut solution, shape.n_counts),
+        sink: Sink::new(&mut outputs, shape.n_counts),
         monitor,
         failure: Mutex::new(None),
     };
@@ -97,7 +101,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         for (n, device) in devices.iter().enumerate() {
             let (job, traits) = (&job, &traits);
             scope.spawn(move || {
-                let ready = Ready::new(device, system, method, traits, ensemble.len());
+                let ready = Ready::new(device, system, method, traits, inputs.len());
                 let done = ready.and_then(|ready| {
                     if uneven && n_batches > devices.len() {
                         let own: Vec<usize> = (n..n_batches).step_by(devices.len()).collect();
@@ -122,12 +126,12 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         return Err(error);
     }
     let total_ms = begun.elapsed().as_secs_f64() * 1e3;
-    solution.gpu_times = Some(GpuTimes { total_ms, batches: n_batches });
-    for s in (0..ensemble.len()).filter(|&s| ensemble.starts_invalid(s)) {
-        solution.status[s] = Status::InvalidStart;
-        solution.stats[s] = Stats::default();
+    for s in (0..inputs.len()).filter(|&s| inputs.starts_invalid(s)) {
+        outputs.status[s] = Status::InvalidStart;
+        outputs.stats[s] = Stats::default();
     }
-    Ok(solution)
+    let gpu_times = Some(GpuTimes { total_ms, batches: n_batches });
+    Ok(Remarks { gpu_times, ..Remarks::default() })
 }
 
 /// Systems of a batch.

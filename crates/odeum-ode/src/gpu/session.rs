@@ -137,13 +137,13 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let traits = Traits::new(T::NAME == "f32", shared, method, options, &system.ranges);
         let ready = Ready::new(&kept, system, method, &traits, ensemble.len())?;
         let n_counts = traits.n_counts;
-        let shape = Shape::of(ensemble, options, n_counts);
+        let shape = Shape::of(&ensemble.inputs(), options, n_counts);
         // Steps lie in an array of the session's own.
         let shape = Shape { shared_span: true, keeps_steps: false, ..shape };
         let offsets = Offsets::new(&shape, ensemble.len());
         let mut lane = kept.lane(offsets.end)?;
         let lists = Lists::new(&traits, options, ensemble.dim());
-        lane.put(&offsets, ensemble, &lists)?;
+        lane.put(&offsets, &ensemble.inputs(), &lists)?;
         let bytes = ensemble.len() * size_of::<T>();
         let mut steps = options.warm_start.then(|| two_of(&kept.device, bytes)).transpose()?;
         if let Some([first, _]) = &mut steps {

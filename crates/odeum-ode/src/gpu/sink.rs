@@ -3,76 +3,79 @@
 use super::arena::Offsets;
 use super::staging::Staging;
 use super::task;
-use crate::solution::Solution;
+use crate::lent::Outputs;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::Scalar;
 use odeum_cuda::Device;
 use std::ops::Range;
 
-/// The arrays of a solution, for workers that each write the systems of their own batches.
+/// The arrays of the caller, for workers that each write the systems of their own batches.
 pub(super) struct Sink<T> {
     dim: usize,
-    systems: usize,
     n_saves: usize,
     n_counts: usize,
     t: *mut f64,
     states: *mut T,
+    /// From a system, and from a component, to the next.
+    strides: [usize; 2],
     saved: *mut T,
+    /// From a time, from a system, and from a component, to the next.
+    saved_strides: [usize; 3],
     n_saved: *mut u32,
     status: *mut Status,
     stats: *mut Stats,
-    /// Read and written only where a batch has steps to give.
+    /// Null where nobody asks for them.
     next_steps: *mut T,
 }
 
 // SAFETY: every method that writes asks for a range of systems that no other thread writes, and
-// arrays are component-major, so ranges do not overlap.
+// every number has a place of its own, so ranges do not overlap.
 unsafe impl<T: Send> Sync for Sink<T> {}
 
 impl<T: Scalar> Sink<T> {
-    /// The sink writes while the solution is not looked at: the caller keeps it alive, and untouched,
+    /// The sink writes while the arrays are not looked at: the caller keeps them alive, and untouched,
     /// as long as workers run.
-    pub(super) fn new(solution: &mut Solution<T>, n_counts: usize) -> Self {
+    pub(super) fn new(outputs: &mut Outputs<'_, T>, n_counts: usize) -> Self {
+        let (dim, n_saves) = (outputs.states.components(), outputs.saved.times());
+        let (states, strides) = outputs.states.raw();
+        let (saved, saved_strides) = outputs.saved.raw();
         Sink {
-            dim: solution.dim,
-            systems: solution.len(),
-            n_saves: solution.save_times.len(),
+            dim,
+            n_saves,
             n_counts,
-            t: solution.t.as_mut_ptr(),
-            states: solution.states.as_mut_ptr(),
-            saved: solution.saved.as_mut_ptr(),
-            n_saved: solution.n_saved.as_mut_ptr(),
-            status: solution.status.as_mut_ptr(),
-            stats: solution.stats.as_mut_ptr(),
-            next_steps: solution.next_steps.as_mut_ptr(),
+            t: outputs.t.as_mut_ptr(),
+            states,
+            strides,
+            saved,
+            saved_strides,
+            n_saved: outputs.n_saved.as_mut_ptr(),
+            status: outputs.status.as_mut_ptr(),
+            stats: outputs.stats.as_mut_ptr(),
+            next_steps: match &mut outputs.next_steps[..] {
+                [] => std::ptr::null_mut(),
+                steps => steps.as_mut_ptr(),
+            },
         }
     }
 
     /// Writes to the pages of the states and counts of a range, so that they exist when the results come:
-    /// the first write to a page costs more than the copy of it.
+    /// the first write to a page costs more than the copy of it. The numbers stay.
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
     pub(super) unsafe fn touch(&self, range: &Range<usize>) {
-        const PAGE: usize = 4096;
-        for i in 0..self.dim {
-            // SAFETY: there are `dim` rows of states; the range is the caller's alone.
-            let part = unsafe { part(self.states, self.systems, i, range) };
-            for value in part.iter_mut().step_by(PAGE / size_of::<T>()) {
-                // SAFETY: a valid reference; volatile, or the write would be dropped as dead.
-                unsafe { std::ptr::write_volatile(value, T::default()) };
+        if self.strides[0] == 1 {
+            for i in 0..self.dim {
+                // SAFETY: the systems of the range follow each other in each row; they are the caller's alone.
+                touch(unsafe { part(self.states, i * self.strides[1], range) });
             }
         }
         // SAFETY: one row of M; the range is the caller's alone.
-        let stats = unsafe { part(self.stats, self.systems, 0, range) };
-        for value in stats.iter_mut().step_by(PAGE / size_of::<Stats>()) {
-            // SAFETY: as above.
-            unsafe { std::ptr::write_volatile(value, Stats::default()) };
-        }
+        touch(unsafe { part(self.stats, 0, range) });
     }
 
-    /// Copies the results of a batch out of page-locked memory.
+    /// Copies the results of a batch out of page-locked memory. Systems that did not run keep their states.
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
@@ -83,56 +86,77 @@ impl<T: Scalar> Sink<T> {
         range: &Range<usize>,
     ) {
         let count = range.len();
-        let rows = |all: *mut T, values: &[T]| {
-            for (row, values) in values.chunks_exact(count).enumerate() {
-                // SAFETY: it holds as many rows as the solution; the range is the caller's.
-                unsafe { part(all, self.systems, row, range) }.copy_from_slice(values);
+        // SAFETY: one row of M; the range is the caller's alone.
+        let status = unsafe { part(self.status, 0, range) };
+        let statuses = staging.values::<u8>(offsets.status, count);
+        for (status, &mut number) in status.iter_mut().zip(statuses) {
+            *status = Status::from_number(number).unwrap_or_default();
+        }
+        let all_ran = !status.contains(&Status::NotRun);
+        let write = |row: *mut T, stride: usize, values: &[T]| {
+            if stride == 1 && all_ran {
+                // SAFETY: the systems of the range follow each other in the row, and are the caller's alone.
+                return unsafe { part(row, 0, range) }.copy_from_slice(values);
+            }
+            for ((s, value), status) in range.clone().zip(values).zip(&*status) {
+                if *status != Status::NotRun {
+                    // SAFETY: a place of a system that is the caller's alone.
+                    unsafe { *row.add(s * stride) = *value };
+                }
             }
         };
-        rows(self.states, staging.values(offsets.end_states, self.dim * count));
-        rows(self.saved, staging.values(offsets.saved, self.n_saves * self.dim * count));
+        let states: &[T] = staging.values(offsets.end_states, self.dim * count);
+        for (i, values) in states.chunks_exact(count).enumerate() {
+            // A row lies in the array.
+            write(self.states.wrapping_add(i * self.strides[1]), self.strides[0], values);
+        }
+        let saved: &[T] = staging.values(offsets.saved, self.n_saves * self.dim * count);
+        let [by_time, by_system, by_component] = self.saved_strides;
+        for (row, values) in saved.chunks_exact(count).enumerate() {
+            let (k, i) = (row / self.dim, row % self.dim);
+            let row = self.saved.wrapping_add(k * by_time + i * by_component);
+            write(row, by_system, values);
+        }
         // SAFETY: one row of M; the range is the caller's alone.
-        let t = unsafe { part(self.t, self.systems, 0, range) };
+        let t = unsafe { part(self.t, 0, range) };
         for (t, reached) in t.iter_mut().zip(staging.values::<T>(offsets.end_times, count)) {
             *t = reached.to_f64();
         }
-        if let Some(place) = offsets.end_steps {
-            // SAFETY: as above; there is a row of these when they are kept.
-            let steps = unsafe { part(self.next_steps, self.systems, 0, range) };
+        if let Some(place) = offsets.end_steps.filter(|_| !self.next_steps.is_null()) {
+            // SAFETY: as above; the row is there.
+            let steps = unsafe { part(self.next_steps, 0, range) };
             steps.copy_from_slice(staging.values(place, count));
         }
         // SAFETY: as above.
-        let stats = unsafe { part(self.stats, self.systems, 0, range) };
+        let stats = unsafe { part(self.stats, 0, range) };
         let counts = staging.values::<u32>(offsets.stats, self.n_counts * count);
         for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
             *stats = task::stats(counts);
         }
         if self.n_saves > 0 {
             // SAFETY: as above; there is a row of these when there are save times.
-            let n_saved = unsafe { part(self.n_saved, self.systems, 0, range) };
+            let n_saved = unsafe { part(self.n_saved, 0, range) };
             n_saved.copy_from_slice(staging.values(offsets.n_saved, count));
-        }
-        // SAFETY: as above.
-        let status = unsafe { part(self.status, self.systems, 0, range) };
-        for (status, &mut number) in
-            status.iter_mut().zip(staging.values::<u8>(offsets.status, count))
-        {
-            *status = Status::from_number(number).unwrap_or_default();
         }
     }
 }
 
-/// The part of a row of M values that belongs to a range of systems.
+/// Writes to each page of some memory what is there.
+fn touch<V: Copy>(values: &mut [V]) {
+    const PAGE: usize = 4096;
+    for value in values.iter_mut().step_by(PAGE / size_of::<V>()) {
+        let value: *mut V = value;
+        // SAFETY: from a valid reference; volatile, or the write would be dropped as dead.
+        unsafe { std::ptr::write_volatile(value, *value) };
+    }
+}
+
+/// The part of a row that belongs to a range of systems, which follow each other.
 ///
 /// # Safety
-/// `all` has more than `row` rows of `systems` values, which are alive as long as the slice; no
+/// From `first` on `all` has values for more systems than are in the range, which are alive as long as the slice; no
 /// other thread uses the systems of `range`.
-unsafe fn part<'a, V>(
-    all: *mut V,
-    systems: usize,
-    row: usize,
-    range: &Range<usize>,
-) -> &'a mut [V] {
+unsafe fn part<'a, V>(all: *mut V, first: usize, range: &Range<usize>) -> &'a mut [V] {
     // SAFETY: the caller's word.
-    unsafe { std::slice::from_raw_parts_mut(all.add(row * systems + range.start), range.len()) }
+    unsafe { std::slice::from_raw_parts_mut(all.add(first + range.start), range.len()) }
 }

@@ -2,7 +2,8 @@
 
 use super::arena::{Offsets, Work};
 use super::task::Lists;
-use crate::ensemble::Ensemble;
+use crate::arrays::ArrayRef;
+use crate::lent::Inputs;
 use odeum_core::{Error, Scalar};
 use odeum_cuda::{Device, Pinned};
 use std::ops::Range;
@@ -31,32 +32,36 @@ impl<D: Device> Staging<D> {
     pub(super) fn fill<T: Scalar>(
         &mut self,
         offsets: &Offsets,
-        ensemble: &Ensemble<T>,
+        inputs: &Inputs<'_, T>,
         range: &Range<usize>,
         lists: &Lists<T>,
     ) {
-        let (all, part) = (ensemble.len(), range.len());
-        let rows = |from: &[T], to: &mut [T]| {
-            for (from, to) in from.chunks_exact(all).zip(to.chunks_exact_mut(part)) {
-                to.copy_from_slice(&from[range.clone()]);
+        let part = range.len();
+        let rows = |from: &ArrayRef<'_, T>, to: &mut [T]| {
+            for (component, to) in to.chunks_exact_mut(part).enumerate() {
+                from.copy_row(component, range.start, to);
             }
         };
-        rows(ensemble.states(), self.values(offsets.states, ensemble.dim() * part));
-        let params = ensemble.params();
-        if ensemble.shares_params() {
-            self.values(offsets.params, params.len()).copy_from_slice(params);
+        rows(inputs.states(), self.values(offsets.states, inputs.dim() * part));
+        let n_params = inputs.n_params();
+        if inputs.shares_params() {
+            self.values(offsets.params, n_params).copy_from_slice(&inputs.params_of(0));
         } else {
-            rows(params, self.values(offsets.params, ensemble.n_params() * part));
+            rows(inputs.params(), self.values(offsets.params, n_params * part));
         }
         if let Some(place) = offsets.spans {
             let spans: &mut [T] = self.values(place, 2 * part);
             for (k, s) in range.clone().enumerate() {
-                let (t0, t1) = ensemble.span(s);
+                let (t0, t1) = inputs.span(s);
                 (spans[k], spans[part + k]) = (T::from_f64(t0), T::from_f64(t1));
             }
         }
-        if let (Some(place), Some(steps)) = (offsets.first_steps, ensemble.first_steps()) {
-            self.values(place, part).copy_from_slice(&steps[range.clone()]);
+        if let Some(place) = offsets.first_steps {
+            let room: &mut [T] = self.values(place, part);
+            match inputs.first_steps() {
+                Some(steps) => room.copy_from_slice(&steps[range.clone()]),
+                None => room.fill(T::default()),
+            }
         }
         let Lists { atol, saves, levels } = lists;
         if let Some(place) = offsets.levels {

@@ -12,7 +12,7 @@ use super::run::Ready;
 use super::sink::Sink;
 use super::staging::Staging;
 use super::task::{Lists, Task};
-use crate::ensemble::Ensemble;
+use crate::lent::Inputs;
 use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the workers of a run share.
 pub(super) struct Job<'a, T> {
-    pub(super) ensemble: &'a Ensemble<T>,
+    pub(super) inputs: &'a Inputs<'a, T>,
     pub(super) method: &'a Method,
     pub(super) options: &'a Options,
     pub(super) shape: Shape,
@@ -78,7 +78,7 @@ impl<T: Scalar> Job<'_, T> {
     /// The systems of a batch.
     pub(super) fn systems(&self, batch: usize) -> Range<usize> {
         let first = batch * self.batch;
-        first..(first + self.batch).min(self.ensemble.len())
+        first..(first + self.batch).min(self.inputs.len())
     }
 
     fn run_batch<D: Device>(
@@ -89,7 +89,7 @@ impl<T: Scalar> Job<'_, T> {
         range: Range<usize>,
     ) -> Result<(), Error> {
         let offsets = Offsets::new(&self.shape, range.len());
-        staging.fill(&offsets, self.ensemble, &range, &self.lists);
+        staging.fill(&offsets, self.inputs, &range, &self.lists);
         // SAFETY: the memory here lives, and is used by nobody else, until the stream has been waited for, here or in
         // `Kept::keep` after an error.
         unsafe { lane.upload(staging, 0..offsets.results)? };
@@ -99,7 +99,7 @@ impl<T: Scalar> Job<'_, T> {
             unsafe { lane.stream.set_bytes(&mut lane.arena, offsets.saved..offsets.stats, 0xff)? };
         }
         let arrays = offsets.arrays::<T>(lane.arena.address());
-        let span = self.ensemble.span(range.start);
+        let span = self.inputs.span(range.start);
         let task = Task::new(arrays, span, range.len(), range.len(), self.method, self.options);
         // SAFETY: as above.
         unsafe { launch(device, &ready.loaded, &ready.kernel.layout, self.fraction, &task, lane)? };

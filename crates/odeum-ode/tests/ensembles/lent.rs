@@ -1,9 +1,12 @@
 //! Ensembles in the caller's arrays, into the caller's arrays.
 
+use crate::host;
+use odeum_cuda::host::Host;
+use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems;
 use odeum_ode::{
     ArrayMut, ArrayRef, Device, DynSystem, Ensemble, Inputs, Method, Monitor, Options, Outputs,
-    SavedMut, Solver, Stats, Status, Tolerance,
+    SavedMut, Solution, Solver, Stats, Status, Tolerance,
 };
 
 const SYSTEMS: usize = 53;
@@ -16,9 +19,41 @@ fn data() -> (Vec<f64>, Vec<f64>) {
     ((0..3 * SYSTEMS).map(value).collect(), params.collect())
 }
 
-fn solver(method: &Method, options: &Options) -> Solver {
-    let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
-    Solver::new(lorenz, method, &Device::cpu(), options).unwrap()
+/// Where Lorenz systems are integrated.
+enum Place {
+    Cpu(Solver),
+    /// In several batches.
+    Devices(Devices<Host>, DynSystem, Method, Options),
+}
+
+impl Place {
+    fn all(method: &Method, options: &Options) -> [Place; 2] {
+        let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
+        let solver = Solver::new(&lorenz, method, &Device::cpu(), options).unwrap();
+        let devices = Devices::new(vec![host::setup().device()]).batches_up_to(32);
+        let on_devices = Place::Devices(devices, lorenz, method.clone(), options.clone());
+        [Place::Cpu(solver), on_devices]
+    }
+
+    fn solve(&self, ensemble: &Ensemble<f64>) -> Solution<f64> {
+        let solution = match self {
+            Place::Cpu(solver) => solver.solve(ensemble),
+            Place::Devices(devices, system, method, options) => {
+                devices.solve_any(system, ensemble, method, options, &Monitor::new())
+            }
+        };
+        solution.unwrap()
+    }
+
+    fn solve_into(&self, inputs: &Inputs<'_, f64>, outputs: Outputs<'_, f64>, monitor: &Monitor) {
+        let remarks = match self {
+            Place::Cpu(solver) => solver.solve_into(inputs, outputs, monitor),
+            Place::Devices(devices, system, method, options) => {
+                devices.solve_into(system, inputs, method, options, outputs, monitor)
+            }
+        };
+        remarks.unwrap();
+    }
 }
 
 #[test]
@@ -32,9 +67,9 @@ fn the_order_of_the_arrays_does_not_matter() {
         .and_then(|e| e.with_first_steps(steps.clone()))
         .unwrap();
     let options = Options::new(Tolerance::new(1e-7, 1e-9));
-    for method in [Method::tsit5(), Method::rkc(), Method::rodas4()] {
-        let solver = solver(&method, &options);
-        let expected = solver.solve(&ensemble).unwrap();
+    let methods = [Method::tsit5(), Method::rkc(), Method::rodas4()];
+    for place in methods.iter().flat_map(|method| Place::all(method, &options)) {
+        let expected = place.solve(&ensemble);
         // System-major states with a gap after each, parameters as they are.
         let mut gapped = vec![f64::NAN; 5 * SYSTEMS];
         for (k, y) in states.iter().enumerate() {
@@ -55,7 +90,7 @@ fn the_order_of_the_arrays_does_not_matter() {
         let outputs = Outputs::new(states, &mut t, &mut status, &mut stats)
             .and_then(|outputs| outputs.with_next_steps(&mut next))
             .unwrap();
-        solver.solve_into(&inputs, outputs, &Monitor::new()).unwrap();
+        place.solve_into(&inputs, outputs, &Monitor::new());
         assert_eq!((&t, &status, &stats), (&expected.t, &expected.status, &expected.stats));
         assert_eq!(next, expected.next_steps);
         for s in 0..SYSTEMS {
@@ -75,15 +110,17 @@ fn saved_states_go_where_they_are_wanted() {
     for (method, most_steps) in
         [(Method::tsit5(), 1000), (Method::tsit5(), 5), (Method::rodas4(), 9)]
     {
-        let solver = solver(&method, &tight.clone().max_steps(most_steps));
+        let options = tight.clone().max_steps(most_steps);
         let inputs = Inputs::new(ArrayRef::component_major(&states, n).unwrap(), (0.0, 0.1))
             .and_then(|inputs| inputs.with_params(ArrayRef::component_major(&params, n)?))
             .unwrap();
-        let expected = solver.solve(&inputs.to_ensemble().unwrap()).unwrap();
-        assert_eq!(expected.all_succeeded(), most_steps == 1000);
         // From a time, a system and a component to the next: that of a solution, systems outermost, times before
         // systems, and with gaps.
-        for strides in [[n * m, 1, m], [n, k * n, 1], [n * m, n, 1], [7 * m, 7, 2]] {
+        let orders = [[n * m, 1, m], [n, k * n, 1], [n * m, n, 1], [7 * m, 7, 2]];
+        let places = Place::all(&method, &options);
+        for (place, strides) in places.iter().flat_map(|place| orders.map(|order| (place, order))) {
+            let expected = place.solve(&inputs.to_ensemble().unwrap());
+            assert_eq!(expected.all_succeeded(), most_steps == 1000);
             let mut saved = vec![-1.0; k * 7 * m];
             let (mut end, mut t) = (vec![0.0; n * m], vec![0.0; m]);
             let (mut status, mut stats) = (vec![Status::NotRun; m], vec![Stats::default(); m]);
@@ -97,17 +134,51 @@ fn saved_states_go_where_they_are_wanted() {
             )
             .and_then(|outputs| outputs.with_saved(room, &mut n_saved))
             .unwrap();
-            solver.solve_into(&inputs, outputs, &Monitor::new()).unwrap();
+            place.solve_into(&inputs, outputs, &Monitor::new());
             assert_eq!((&n_saved, &status), (&expected.n_saved, &expected.status));
             let mut written = 0;
             for (at, value) in expected.saved.iter().enumerate() {
                 let (time, component, system) = (at / (n * m), at / m % n, at % m);
-                let place = time * strides[0] + system * strides[1] + component * strides[2];
-                assert_eq!(saved[place].to_bits(), value.to_bits(), "{strides:?}");
+                let at = time * strides[0] + system * strides[1] + component * strides[2];
+                assert_eq!(saved[at].to_bits(), value.to_bits(), "{strides:?}");
                 written += 1;
             }
             let untouched = saved.iter().filter(|value| **value == -1.0).count();
             assert_eq!(untouched, saved.len() - written, "what is no place was written");
+        }
+    }
+}
+
+/// Steps are given for the next call, where these are asked for, whether or not this call was given some; and systems
+/// that do not run keep their states.
+#[test]
+fn what_is_asked_for_is_given_and_what_does_not_run_stays() {
+    let (states, params) = data();
+    let options = Options::new(Tolerance::new(1e-7, 1e-9));
+    let methods = [Method::tsit5(), Method::rodas4()];
+    for place in methods.iter().flat_map(|method| Place::all(method, &options)) {
+        let inputs = Inputs::new(ArrayRef::component_major(&states, 3).unwrap(), (0.0, 0.1))
+            .and_then(|inputs| inputs.with_params(ArrayRef::component_major(&params, 3)?))
+            .unwrap();
+        for stopped in [false, true] {
+            let (mut end, mut next) = (vec![-1.0; 3 * SYSTEMS], vec![-1.0; SYSTEMS]);
+            let mut t = vec![f64::NAN; SYSTEMS];
+            let (mut status, mut stats) =
+                (vec![Status::Success; SYSTEMS], vec![Stats::default(); SYSTEMS]);
+            let room = ArrayMut::component_major(&mut end, 3).unwrap();
+            let outputs = Outputs::new(room, &mut t, &mut status, &mut stats)
+                .and_then(|outputs| outputs.with_next_steps(&mut next))
+                .unwrap();
+            let monitor = Monitor::new();
+            if stopped {
+                monitor.stop();
+            }
+            place.solve_into(&inputs, outputs, &monitor);
+            let wanted = if stopped { Status::NotRun } else { Status::Success };
+            assert!(status.iter().all(|status| *status == wanted));
+            assert!(next.iter().all(|step| if stopped { *step == 0.0 } else { *step > 1e-4 }));
+            assert_eq!(end.iter().any(|y| *y == -1.0), stopped);
+            assert_eq!(end.iter().all(|y| *y == -1.0), stopped);
         }
     }
 }
@@ -171,7 +242,9 @@ fn arrays_that_do_not_fit_are_refused() {
         let mut stats = vec![Stats::default(); SYSTEMS];
         let states = ArrayMut::component_major(end, dim).unwrap();
         let outputs = Outputs::new(states, &mut t, &mut status, &mut stats).unwrap();
-        solver(&Method::tsit5(), options).solve_into(&inputs, outputs, &Monitor::new())
+        let lorenz = DynSystem::from(&problems::find("lorenz").unwrap());
+        let solver = Solver::new(lorenz, &Method::tsit5(), &Device::cpu(), options).unwrap();
+        solver.solve_into(&inputs, outputs, &Monitor::new())
     };
     says(into(&mut end[..2 * SYSTEMS], 2, &options).unwrap_err(), "outputs");
     let saves = options.clone().save_at(vec![0.5]);
