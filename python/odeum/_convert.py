@@ -12,8 +12,8 @@ from odeum.errors import InputError
 Floats = NDArray[np.float64]
 
 
-def numbers(field: str, value: Any) -> Floats:
-    """The numbers of an argument: any shape, C order, float64.
+def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
+    """The numbers of an argument: any shape, float64, and C order unless copies are not wanted for that.
 
     Takes what NumPy takes, and arrays of other libraries in memory of the processor.
 
@@ -37,13 +37,16 @@ def numbers(field: str, value: Any) -> Floats:
         kinds = {"c": "complex numbers", "b": "truth values", "O": "objects", "U": "texts", "S": "bytes"}
         found = kinds.get(array.dtype.kind, f"the type {array.dtype}")
         raise InputError(field, found, "give real numbers")
-    return np.require(array, np.float64, ["C", "A"])
+    return np.require(array, np.float64, ["C", "A"] if copies else ["A"])
 
 
-def finite(field: str, value: Any) -> Floats:
+def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     """As `numbers`, and none of them NaN or infinite."""
-    array = numbers(field, value)
-    if not np.isfinite(array).all():
+    array = numbers(field, value, copies=copies)
+    with np.errstate(all="ignore"):
+        # No sum with one that is not finite is; the sum of those that are may overflow.
+        is_finite = np.isfinite(array.sum())
+    if not is_finite and not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         at = f"[{', '.join(map(str, place))}]" if place else ""
         raise InputError(f"{field}{at}", str(array[place]), "give finite numbers")

@@ -81,9 +81,10 @@ class Case:
     def solve_arrays(
         self,
         states: _Floats,
-        params: _Floats,
+        params: list[_Floats],
         span: tuple[float, float],
         progress: _Progress | None = None,
+        keep: bool = False,
     ) -> tuple[Solution, BaseException | None]: ...
 
 @final
@@ -92,6 +93,8 @@ class Solution:
     def t(self) -> Array: ...
     @property
     def states(self) -> Array: ...
+    @property
+    def params(self) -> Array | None: ...
     @property
     def saved(self) -> Array: ...
     @property

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _options
+from odeum._case import finished
 from odeum._convert import Floats, finite
 from odeum._progress import Progress
 from odeum.errors import InputError
@@ -35,9 +36,10 @@ class IvpResult:
         Times [K]: `t_eval`, or start and end.
     y : ndarray
         States [*batch, n, K] at `t`; NaN where a system did not get there.
-    status : ndarray or int
-        0: reached the end; -1: failed [*batch].
     success : ndarray or bool
+        Whether the end was reached [*batch].
+    status : ndarray or int
+        0: reached the end; -1: failed.
     message : ndarray or str
         How it ended.
     nfev, njev, nlu : ndarray or int
@@ -48,12 +50,16 @@ class IvpResult:
 
     t: Floats
     y: Floats
-    status: Any
     success: Any
     nfev: Any
     njev: Any
     nlu: Any
     solution: Solution
+
+    @property
+    def status(self) -> Any:
+        numbers = np.where(self.success, 0, -1)
+        return numbers if np.ndim(self.success) else numbers.item()
 
     @property
     def message(self) -> Any:
@@ -123,14 +129,14 @@ def solve_ivp(
     for name, value in (("dense_output", dense_output), ("events", events)):
         if value is not None and value is not False:
             raise InputError(name, repr(value), "leave it out: there is t_eval, and `until` of Runs.solve")
-    states = finite("y0", y0)
+    states = finite("y0", y0, copies=False)
     if states.ndim == 0 or states.shape[-1] == 0:
         raise InputError("y0", f"an array of shape {states.shape}", "give states [*batch, n]")
     # A NumPy array of no axis cannot be gone through.
     has_values = isinstance(args, Sequence) or isinstance(args, np.ndarray) and args.ndim > 0
     if isinstance(args, (str, bytes)) or not has_values:
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
-    parameters = [finite(f"args[{k}]", value) for k, value in enumerate(args)]
+    parameters = [finite(f"args[{k}]", value, copies=False) for k, value in enumerate(args)]
     system = _system(fun, states.shape[-1], len(parameters))
     if not isinstance(method, str):
         raise InputError("method", type(method).__name__, "give its name")
@@ -149,34 +155,33 @@ def solve_ivp(
         chosen["save"] = times
     batch, columns = _batch(states, parameters)
     flat = np.broadcast_to(states, (*batch, states.shape[-1])).reshape(-1, states.shape[-1])
-    rows = [np.broadcast_to(column, batch).reshape(-1) for column in columns]
-    shared = all(column.ndim == 0 for column in columns)
-    given = np.array([column.reshape(()) for column in columns]) if shared else np.array(rows)
+    rows = [np.broadcast_to(c, batch if c.ndim else ()).reshape(-1) for c in columns]
     if options.get("until") is not None:
         raise InputError("until", "in solve_ivp", "make an odeum.System, and take its solve")
     if t_span is None:
         raise InputError("t_span", "None", "give start and end: (0.0, 10.0)")
     case = system.case(_options.document(system._usual, t_span, chosen))
+    raw, raised = system._solve_arrays(case, flat, rows, threads, progress, keep=True)
+    # At the start and at the end [2, n, M].
+    ends, given = np.asarray(raw.states), np.asarray(raw.params)
     # A retry goes by the case, so it has the systems.
     names = [*system.states, *system.parameters]
-    case = replace(case, table=dict(zip(names, [*flat.T, *rows], strict=True)))
+    columns = [*ends[0], *np.broadcast_to(given, (len(rows), len(flat)))]
+    case = replace(case, table=dict(zip(names, columns, strict=True)))
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
-    starts = np.ascontiguousarray(flat.T)
-    parts = np.ascontiguousarray(given.reshape(len(columns), -1) if columns else np.empty((0, 1)))
-    solution = system._solve_arrays(case, starts, parts, axes, threads, progress)
-    return _result(solution, t_span, times, flat, batch)
+    solution = finished(case, system.title, system.states, axes, raw, raised)
+    return _result(solution, t_span, times, ends, batch)
 
 
 def _result(
-    solution: Solution, t_span: Sequence[float], times: Floats | None, start: Floats, batch: tuple[int, ...]
+    solution: Solution, t_span: Sequence[float], times: Floats | None, ends: Floats, batch: tuple[int, ...]
 ) -> IvpResult:
     success = solution.success
     if times is None:
-        t = np.array([float(t) for t in t_span])
-        y = np.empty((*start.shape, 2))
-        y[..., 0] = start
-        y[..., 1] = solution.states.T
-        y[~success.ravel(), :, 1] = np.nan
+        t, y = np.array([float(t) for t in t_span]), ends.transpose(2, 1, 0)
+        if not success.all():
+            y = y.copy()
+            y[~success.ravel(), :, 1] = np.nan
     else:
         t, y = times, solution.saved_states.transpose(2, 1, 0)
     y = y.reshape(*batch, *y.shape[1:])
@@ -189,7 +194,6 @@ def _result(
     return IvpResult(
         t=t,
         y=y,
-        status=each(np.where(success, 0, -1)),
         success=each(success),
         nfev=each(counts["nfev"]),
         njev=each(counts["njev"]),

@@ -12,7 +12,7 @@ import numpy as np
 import tomli_w
 
 from odeum import _options
-from odeum._case import Document, EnsembleCase
+from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, finite, number
 from odeum._progress import Progress
 from odeum.errors import InputError
@@ -261,8 +261,9 @@ class Runs:
         threads = _options.threads(options)
         case = self.case(span, **options)
         if self._is_plain(case):
-            states, params = self._arrays(case.table)
-            return self.system._solve_arrays(case, states, params, self.axes, threads, progress)
+            system = self.system
+            raw = system._solve_arrays(case, *self._arrays(case.table), threads, progress)
+            return finished(case, system.title, system.states, self.axes, *raw)
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         solution = case.solve(systems, threads=threads, progress=progress)
         solution.axes = self.axes
@@ -275,20 +276,15 @@ class Runs:
         changed = "ensemble" in case.document or self._part is not None
         return self.system.is_direct and not spans and not changed and "span" in time and "until" not in time
 
-    def _arrays(self, table: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-        """Initial states [n, M], and parameters [m, M], or [m, 1] where all systems share them."""
+    def _arrays(self, table: Mapping[str, Floats]) -> tuple[Floats, list[Floats]]:
+        """Initial states [M, n], and parameters each [M], or [1] where all systems share it."""
         n = len(self.system.states)
-        names = list(self.system.variables)
-        usual = np.array(list(self.system.variables.values()))[:, None]
-        rows = [table.get(name, usual[k]) for k, name in enumerate(names)]
+        usual = self.system.variables.items()
+        rows = [table.get(name, np.array([value])) for name, value in usual]
         states = np.empty((n, len(self)))
         for k, row in enumerate(rows[:n]):
             states[k] = row
-        shared = all(len(row) == 1 for row in rows[n:])
-        params = np.empty((len(names) - n, 1 if shared else len(self)))
-        for k, row in enumerate(rows[n:]):
-            params[k] = row
-        return states, params
+        return states.T, [np.require(row, requirements="A") for row in rows[n:]]
 
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""

@@ -80,7 +80,7 @@ class Solution:
         solution.title = title
         solution.state_names = states
         solution.axes = tuple(axes)
-        solution.states = np.asarray(raw.states)
+        solution.states = np.asarray(raw.states)[-1]
         solution.save_times = np.asarray(raw.save_times, dtype=np.float64)
         solution.saved_states = np.asarray(raw.saved)
         solution.warnings = tuple(raw.warnings)
@@ -150,7 +150,7 @@ class Solution:
     @property
     def success(self) -> NDArray[np.bool_]:
         """Which systems reached the end or a terminal event [*shape]."""
-        return _SUCCESS[self.status]
+        return _SUCCESS.take(self.status)
 
     @property
     def failed(self) -> NDArray[np.bool_]:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from odeum import _odeum, _options
-from odeum._case import Document, EnsembleCase, finished
+from odeum._case import Document, EnsembleCase
 from odeum._convert import Floats, number
 from odeum._progress import Progress, told
 from odeum.equations import Equations
 from odeum.errors import InputError
 
 if TYPE_CHECKING:
-    from odeum.runs import Axis, Runs
+    from odeum.runs import Runs
     from odeum.solution import Solution
 
 # A span for cases that are read for their system, or whose solver serves any span.
@@ -105,12 +105,12 @@ class System:
         self,
         case: EnsembleCase,
         states: Floats,
-        params: Floats,
-        axes: Sequence[Axis],
+        params: list[Floats],
         threads: int | None,
         progress: Progress,
-    ) -> Solution:
-        """Integrates initial states [n, M] with parameters [m, M] or [m, 1]; solvers are kept for later calls."""
+        keep: bool = False,
+    ) -> tuple[_odeum.Solution, BaseException | None]:
+        """Integrates initial states [M, n] with parameters each [M] or [1]; solvers are kept for later calls."""
         time = case.document["time"]
         span = tuple(time["span"])
         rest = {name: keys for name, keys in case.document.items() if name != "system"}
@@ -124,9 +124,8 @@ class System:
             if len(self._opened) >= _KEPT:
                 self._opened.pop(next(iter(self._opened)), None)
         self._opened[key] = opened
-        with told(progress, states.shape[1], "systems") as tell:
-            raw, raised = opened.solve_arrays(states, params, span, tell)
-        return finished(case, self.title, self.states, axes, raw, raised)
+        with told(progress, len(states), "systems") as tell:
+            return opened.solve_arrays(states, params, span, tell, keep)
 
     @classmethod
     def _made(cls, section: Document) -> System:

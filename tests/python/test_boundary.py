@@ -38,27 +38,43 @@ floats = st.floats(allow_nan=True, allow_infinity=True)
 
 
 @SETTINGS
-@given(states=arrays, params=arrays, start=floats, end=floats)
-def test_arrays_of_any_kind(states, params, start, end):
+@given(states=arrays, params=st.lists(arrays, max_size=2), start=floats, end=floats, keep=st.booleans())
+def test_arrays_of_any_kind(states, params, start, end, keep):
     case = _odeum.Case(CASE, ".")
     try:
-        solution, raised = case.solve_arrays(states, params, (start, end))
+        solution, raised = case.solve_arrays(states, params, (start, end), None, keep)
     except REFUSALS:
         return
     assert raised is None
     systems = len(np.asarray(solution.status))
-    assert np.asarray(solution.states).shape == (2, systems) and systems * 2 == np.asarray(states).size
+    assert np.asarray(solution.states).shape == (1 + keep, 2, systems) and systems * 2 == states.size
+    assert (solution.params is not None) == keep
 
 
 def test_arrays_that_fit_are_taken_and_others_are_not():
     case = _odeum.Case(CASE, ".")
-    good, _ = case.solve_arrays(np.ones((2, 3)), np.ones((1, 3)), (0.0, 1.0))
+    states = np.arange(1.0, 7.0).reshape(3, 2)
+    good, _ = case.solve_arrays(states, [np.ones(3)], (0.0, 1.0))
     assert (np.asarray(good.status) == 0).all()
+    wide = np.full((3, 7), np.nan)
+    wide[:, 1::3] = states
+    for order in (states.T.copy().T, wide[:, 1::3], states[::-1].copy()[::-1]):
+        for params in (np.ones(1), np.broadcast_to(1.0, 3), np.ones(6)[::2]):
+            same, _ = case.solve_arrays(order, [params], (0.0, 1.0), None, True)
+            starts, ends = np.asarray(same.states)
+            assert (starts == states.T).all() and (ends == np.asarray(good.states)).all()
+            assert (
+                np.asarray(same.params).shape == (1, len(params)) and (np.asarray(same.params) == 1.0).all()
+            )
     for states, params in [
-        (np.ones(3), np.ones(1)),
-        (np.ones((2, 3)), np.ones(2)),
-        (np.full((2, 3), np.nan), np.ones((1, 3))),
-        (np.ones((2, 3), np.float32), np.ones((1, 3))),
+        (np.ones((3, 1)), [np.ones(1)]),
+        (np.ones((3, 2)), [np.ones(2)]),
+        (np.ones((3, 2)), []),
+        (np.ones((3, 2)), [np.ones(3), np.ones(3)]),
+        (np.ones((3, 2)), [np.ones((3, 3))]),
+        (np.ones((0, 2)), [np.ones(1)]),
+        (np.full((3, 2), np.nan), [np.ones(3)]),
+        (np.ones((3, 2), np.float32), [np.ones(3)]),
     ]:
         with pytest.raises(REFUSALS):
             case.solve_arrays(states, params, (0.0, 1.0))

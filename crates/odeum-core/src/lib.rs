@@ -23,6 +23,7 @@ pub mod random;
 mod range;
 pub mod real;
 mod record;
+pub mod recycled;
 pub mod spelling;
 pub mod symbol;
 pub mod system;

@@ -101,7 +101,7 @@ impl<T: Scalar> Solution<T> {
             saved: filled(n_systems * dim * save_times.len(), nan),
             n_saved: zeros(if save_times.is_empty() { 0 } else { n_systems }),
             status: vec![Status::NotRun; n_systems],
-            stats: Stats::zeros(n_systems),
+            stats: zeros(n_systems),
             next_steps: Vec::new(),
             warnings: Vec::new(),
             busy_lanes: None,

@@ -1,6 +1,6 @@
 //! What the integration of one system cost.
 
-use crate::solution::zeros;
+use odeum_core::memory::Zeroable;
 
 /// Counts for one system; names and meaning as in SciPy where it has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,9 @@ pub struct Stats {
     pub outside: u32,
 }
 
+// SAFETY: all bits zero are counts of nothing.
+unsafe impl Zeroable for Stats {}
+
 impl Stats {
     /// Number of counts.
     pub const COUNTS: usize = 8;
@@ -46,14 +49,6 @@ impl Stats {
     pub fn from_array(counts: [u32; Stats::COUNTS]) -> Stats {
         let [steps, rejected, nfev, nfev_radius, njev, nlu, guarded, outside] = counts;
         Stats { steps, rejected, nfev, nfev_radius, njev, nlu, guarded, outside }
-    }
-
-    /// `count` empty statistics, in memory that is not touched before it is used: a million
-    /// systems have 32 MB of them, and the first write to a page is the slow one.
-    pub(crate) fn zeros(count: usize) -> Vec<Stats> {
-        let mut zeros = std::mem::ManuallyDrop::new(zeros::<[u32; Stats::COUNTS]>(count));
-        // SAFETY: `Stats` is `COUNTS` `u32` in C layout: same size, same alignment, any bits valid.
-        unsafe { Vec::from_raw_parts(zeros.as_mut_ptr().cast(), zeros.len(), zeros.capacity()) }
     }
 
     /// Accepted and rejected steps together.

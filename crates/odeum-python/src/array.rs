@@ -1,5 +1,7 @@
 //! Arrays that Python reads where they lie.
 
+use odeum_core::recycled::Recycled;
+use odeum_ode::Stats;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -34,6 +36,11 @@ impl Element for u32 {
     const SIZE: usize = 4;
 }
 
+impl Element for Stats {
+    const FORMAT: &'static CStr = u32::FORMAT;
+    const SIZE: usize = u32::SIZE;
+}
+
 /// Several numbers in a row are numbers of one more dimension.
 impl<T: Element, const N: usize> Element for [T; N] {
     const FORMAT: &'static CStr = T::FORMAT;
@@ -62,8 +69,9 @@ unsafe impl Sync for Array {}
 
 impl Array {
     /// The numbers of a vector, whose count is the product of `shape`.
-    pub(crate) fn new<T: Element>(mut values: Vec<T>, shape: &[usize]) -> Array {
-        let len = values.len() * size_of::<T>();
+    pub(crate) fn new<T: Element>(values: impl Into<Recycled<T>>, shape: &[usize]) -> Array {
+        let mut values = values.into();
+        let len = size_of_val(&*values);
         debug_assert_eq!(len, shape.iter().product::<usize>() * T::SIZE);
         let first = values.as_mut_ptr().cast();
         let mut strides = vec![T::SIZE as isize; shape.len()];

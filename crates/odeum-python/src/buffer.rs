@@ -1,7 +1,7 @@
 //! Numbers of Python's arrays.
 
 use odeum_case::CellArray;
-use odeum_core::Error;
+use odeum_core::{Error, Scalar};
 use odeum_io::cells::Numbers;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
@@ -98,6 +98,14 @@ impl View {
     #[inline(always)]
     pub(crate) fn get(&self, system: usize, component: usize) -> f64 {
         f64::from_bits(self.place(system, component).load(Ordering::Relaxed))
+    }
+
+    /// Copies a component of systems from one on, as many as there is room for; of a view of one system that one.
+    pub(crate) fn copy<T: Scalar>(&self, component: usize, first: usize, to: &mut [T]) {
+        for (k, value) in to.iter_mut().enumerate() {
+            let system = if self.systems == 1 { 0 } else { first + k };
+            *value = T::from_f64(self.get(system, component));
+        }
     }
 
     /// Puts a component of a system; of an array that may be written to.

@@ -3,11 +3,12 @@
 use crate::array::{Array, Element};
 use crate::buffer::numbers;
 use crate::failure::{raise, tell};
-use crate::solution::Solution;
+use crate::given::GivenSystems;
+use crate::solution::{Arrays, Solution};
 use crate::watch::watch;
-use odeum_case::{Columns, Described, Given, Model, Overrides, Plan, Precision, Values};
+use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
 use odeum_io::{Findings, Source};
-use odeum_ode::{Compiled, Device, Ensemble, Monitor, Solver};
+use odeum_ode::{Compiled, Device, Monitor, Solver};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -127,7 +128,8 @@ impl Case {
             return Err(PyValueError::new_err(format!("there is no variable `{name}`")));
         };
         let len = plan.members.len();
-        Ok(Array::new((0..len).map(|s| plan.members.value(variable, s)).collect(), &[len]))
+        let values: Vec<f64> = (0..len).map(|s| plan.members.value(variable, s)).collect();
+        Ok(Array::new(values, &[len]))
     }
 
     /// Integrates all systems, or those of the given numbers. Gives the solution, and what was raised where it
@@ -154,41 +156,24 @@ impl Case {
         }
     }
 
-    /// Integrates systems of the caller, by the method and the options of the case: initial states [n, M],
-    /// parameters [m, M] or [m, 1], over one span. Arrays in C order.
-    #[pyo3(signature = (states, params, span, progress = None))]
+    /// Integrates systems of the caller, by the method and the options of the case: initial states [M, n],
+    /// parameters each \[M\] or \[1\], over one span, in arrays of any strides. With `keep` the solution holds
+    /// what was given too.
+    #[pyo3(signature = (states, params, span, progress = None, keep = false))]
     fn solve_arrays(
         &self,
         py: Python<'_>,
         states: PyBuffer<f64>,
-        params: PyBuffer<f64>,
+        params: Vec<PyBuffer<f64>>,
         span: (f64, f64),
         progress: Option<&Bound<'_, PyAny>>,
+        keep: bool,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
-        let (states, params) = (numbers(py, &states)?, numbers(py, &params)?);
-        let given = Arrays { states, params, span };
+        let given = GivenSystems::new(states, params, span, keep);
+        let given = given.map_err(|error| raise(py, error))?;
         match self.case.run.precision {
-            Precision::F64 => self.run_arrays::<f64>(py, given, progress),
-            Precision::F32 => self.run_arrays::<f32>(py, given, progress),
-        }
-    }
-}
-
-/// Systems as a program gives them, component-major.
-struct Arrays {
-    states: Vec<f64>,
-    params: Vec<f64>,
-    span: (f64, f64),
-}
-
-impl Arrays {
-    fn ensemble<T: Compiled>(self, model: &Model) -> Result<Ensemble<T>, odeum_ode::Error> {
-        let made = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
-        let shared = self.params.len() == model.param_names.len();
-        let ensemble = Ensemble::new(model.dim(), made(self.states), self.span)?;
-        match shared {
-            true => ensemble.with_shared_params(made(self.params)),
-            false => ensemble.with_params(made(self.params)),
+            Precision::F64 => self.run_arrays::<f64>(py, &given, progress),
+            Precision::F32 => self.run_arrays::<f32>(py, &given, progress),
         }
     }
 }
@@ -219,7 +204,7 @@ impl Case {
         let work = || {
             let solver = self.solver(plan)?.with_options(plan.options_of(systems));
             let ensemble = plan.members.ensemble::<T>(systems, plan.threads())?;
-            solver.solve_monitored(&ensemble, &monitor)
+            solver.solve_monitored(&ensemble, &monitor).map(Arrays::from)
         };
         watched(py, &monitor, progress, work)
     }
@@ -227,7 +212,7 @@ impl Case {
     fn run_arrays<T: Compiled + Element>(
         &self,
         py: Python<'_>,
-        given: Arrays,
+        given: &GivenSystems,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
         if self.case.time.until.is_some() {
@@ -238,7 +223,7 @@ impl Case {
             None => self.solver(&self.plan(py)?).map_err(|error| raise(py, error))?,
         };
         let monitor = Monitor::new();
-        let work = || solver.solve_monitored(&given.ensemble::<T>(&self.case.model)?, &monitor);
+        let work = || given.solve::<T>(solver, &monitor);
         watched(py, &monitor, progress, work)
     }
 
@@ -263,10 +248,10 @@ fn watched<T: Compiled + Element>(
     py: Python<'_>,
     monitor: &Monitor,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce() -> Result<odeum_ode::Solution<T>, odeum_ode::Error> + Send,
+    work: impl FnOnce() -> Result<Arrays<T>, odeum_ode::Error> + Send,
 ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
-    let (solution, raised) = watch(py, monitor, progress, work)?;
-    let solution = solution.map_err(|error| raise(py, error))?;
+    let (arrays, raised) = watch(py, monitor, progress, work)?;
+    let arrays = arrays.map_err(|error| raise(py, error))?;
     let raised = raised.map(|error| error.into_value(py).into_any());
-    Ok((Solution::new(py, solution)?, raised))
+    Ok((Solution::new(py, arrays)?, raised))
 }

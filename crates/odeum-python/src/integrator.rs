@@ -193,9 +193,7 @@ impl Integrator {
             raised.map_or(Ok(()), Err)?;
             cells.stats = stats.map_err(|error| raise(py, error))?;
         }
-        let stats: Vec<_> = cells.stats.iter().map(|stats| stats.to_array()).collect();
-        let len = stats.len();
-        Ok(Array::new(stats, &[len, Stats::COUNTS]))
+        Ok(Array::new(cells.stats.clone(), &[cells.stats.len(), Stats::COUNTS]))
     }
 }
 
@@ -346,7 +344,8 @@ impl Integrator {
 
 /// The numbers of statuses.
 fn numbers_of(status: &[Status]) -> Array {
-    Array::new(status.iter().map(|status| *status as u8).collect(), &[status.len()])
+    let numbers: Vec<u8> = status.iter().map(|status| *status as u8).collect();
+    Array::new(numbers, &[status.len()])
 }
 
 impl Cells {

@@ -9,6 +9,7 @@ mod buffer;
 mod case;
 mod dlpack;
 mod failure;
+mod given;
 mod integrator;
 mod mechanism;
 mod on_gpu;

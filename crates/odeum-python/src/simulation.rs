@@ -126,7 +126,7 @@ impl Simulation {
     #[getter]
     fn mask(&self) -> Option<Array> {
         let mask = self.case.problem.mask.as_ref()?;
-        let values = mask.to_values().into_iter().map(u8::from).collect();
+        let values: Vec<_> = mask.to_values().into_iter().map(u8::from).collect();
         Some(Array::new(values, &self.shape()))
     }
 
