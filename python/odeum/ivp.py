@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odeum import _options
 from odeum._case import finished
-from odeum._convert import Floats, finite
+from odeum._convert import Floats, finite, numbers
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.runs import Axis
@@ -129,14 +129,14 @@ def solve_ivp(
     for name, value in (("dense_output", dense_output), ("events", events)):
         if value is not None and value is not False:
             raise InputError(name, repr(value), "leave it out: there is t_eval, and `until` of Runs.solve")
-    states = finite("y0", y0, copies=False)
+    states = numbers("y0", y0, copies=False)
     if states.ndim == 0 or states.shape[-1] == 0:
         raise InputError("y0", f"an array of shape {states.shape}", "give states [*batch, n]")
     # A NumPy array of no axis cannot be gone through.
     has_values = isinstance(args, Sequence) or isinstance(args, np.ndarray) and args.ndim > 0
     if isinstance(args, (str, bytes)) or not has_values:
         raise InputError("args", type(args).__name__, "give a tuple: args=(1.0,)")
-    parameters = [finite(f"args[{k}]", value, copies=False) for k, value in enumerate(args)]
+    parameters = [numbers(f"args[{k}]", value, copies=False) for k, value in enumerate(args)]
     system = _system(fun, states.shape[-1], len(parameters))
     if not isinstance(method, str):
         raise InputError("method", type(method).__name__, "give its name")
@@ -161,13 +161,19 @@ def solve_ivp(
     if t_span is None:
         raise InputError("t_span", "None", "give start and end: (0.0, 10.0)")
     case = system.case(_options.document(system._usual, t_span, chosen))
-    raw, raised = system._solve_arrays(case, flat, rows, threads, progress, keep=True)
+    try:
+        raw, raised = system._solve_arrays(case, flat, rows, threads, progress, keep=True)
+    except InputError:
+        # The engine looks at all numbers too, but knows no `y0` and no `args`.
+        for name, value in [("y0", states), *((f"args[{k}]", value) for k, value in enumerate(columns))]:
+            finite(name, value)
+        raise
     # At the start and at the end [2, n, M].
     ends, given = np.asarray(raw.states), np.asarray(raw.params)
     # A retry goes by the case, so it has the systems.
     names = [*system.states, *system.parameters]
-    columns = [*ends[0], *np.broadcast_to(given, (len(rows), len(flat)))]
-    case = replace(case, table=dict(zip(names, columns, strict=True)))
+    table = [*ends[0], *np.broadcast_to(given, (len(rows), len(flat)))]
+    case = replace(case, table=dict(zip(names, table, strict=True)))
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     solution = finished(case, system.title, system.states, axes, raw, raised)
     return _result(solution, t_span, times, ends, batch)

@@ -301,7 +301,10 @@ impl Solver {
         let sizes = (self.system.dim(), self.system.n_params());
         check_shape(sizes, (inputs.dim(), inputs.n_params()))?;
         options.check_for(inputs)?;
-        outputs.clear();
+        if let Ready::Cpu(..) = self.ready {
+            // A run on GPUs writes to the arrays of all systems.
+            outputs.clear();
+        }
         self.ready.run_into(on_lanes, inputs, method, options, outputs, monitor)
     }
 }
@@ -353,7 +356,8 @@ impl Ready {
         Ok(solution.with_remarks(remarks))
     }
 
-    /// Integrates systems into arrays in which none has run yet. The arguments have been checked.
+    /// Integrates systems into arrays in which none has run yet; on GPUs these may hold anything. The arguments
+    /// have been checked.
     fn run_into<T: Scalar>(
         &self,
         on_lanes: &dyn OnLanes<T>,

@@ -180,13 +180,12 @@ impl<D: Device> Devices<D> {
         inputs: &Inputs<'_, T>,
         method: &Method,
         options: &Options,
-        mut outputs: Outputs<'_, T>,
+        outputs: Outputs<'_, T>,
         monitor: &Monitor,
     ) -> Result<Remarks, Error> {
         let system = system.into();
         check_shape(system.grouped.sizes(), (inputs.dim(), inputs.n_params()))?;
         outputs.check(inputs.dim(), inputs.len(), options.save_times().len())?;
-        outputs.clear();
         self.run_into(&system, inputs, method, options, outputs, monitor)
     }
 

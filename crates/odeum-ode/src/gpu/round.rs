@@ -292,7 +292,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             let statuses: &[u8] = staging.values(of_batch.status, range.len());
             let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
             // SAFETY: this worker alone has taken the batch.
-            unsafe { self.job.sink.take(staging, &of_batch, &range) };
+            unsafe { self.job.take(staging, &of_batch, self.batches[place]) };
             finished.fetch_add(run, Ordering::Relaxed);
         }
     }

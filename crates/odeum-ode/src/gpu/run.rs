@@ -19,7 +19,7 @@ use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Scalar};
 use odeum_cuda::Device;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ const SMALL_BATCH: usize = 1 << 20;
 /// A larger one makes the GPU wait for the first copies and the caller for the last, in bytes.
 const LARGE_BATCH: usize = 12 << 20;
 
-/// Integrates an ensemble on GPUs. The arguments have been checked; in the outputs no system has run yet.
+/// Integrates an ensemble on GPUs. The arguments have been checked; the outputs may hold anything.
 pub(crate) fn solve<T: Scalar>(
     system: &DeviceSystem,
     inputs: &Inputs<'_, T>,
@@ -93,6 +93,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         fraction: if n_batches > 2 * devices.len() { 2 } else { 1 },
         next: AtomicUsize::new(0),
         sink: Sink::new(&mut outputs, shape.n_counts),
+        taken: (0..n_batches).map(|_| AtomicBool::new(false)).collect(),
         monitor,
         failure: Mutex::new(None),
     };
@@ -121,6 +122,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
             });
         }
     });
+    job.leave_rest();
     let Job { failure, .. } = job;
     if let Some(error) = failure.into_inner().unwrap_or_default() {
         return Err(error);

@@ -75,6 +75,42 @@ impl<T: Scalar> Sink<T> {
         touch(unsafe { part(self.stats, 0, range) });
     }
 
+    /// Says of the systems of a range that they did not run; they keep their states.
+    ///
+    /// # Safety
+    /// No other thread uses the systems of `range`.
+    pub(super) unsafe fn leave(&self, range: &Range<usize>) {
+        // SAFETY: one row of M; the range is the caller's alone.
+        unsafe { part(self.t, 0, range) }.fill(0.0);
+        // SAFETY: as above.
+        unsafe { part(self.status, 0, range) }.fill(Status::NotRun);
+        // SAFETY: as above.
+        unsafe { part(self.stats, 0, range) }.fill(Stats::default());
+        if !self.next_steps.is_null() {
+            // SAFETY: as above; the row is there.
+            unsafe { part(self.next_steps, 0, range) }.fill(T::default());
+        }
+        if self.n_saves > 0 {
+            // SAFETY: as above; there is a row of these when there are save times.
+            unsafe { part(self.n_saved, 0, range) }.fill(0);
+        }
+        let nan = T::from_f64(f64::NAN);
+        for (row, stride) in self.saved_rows() {
+            for s in range.clone() {
+                // SAFETY: a place of a system that is the caller's alone.
+                unsafe { *row.add(s * stride) = nan };
+            }
+        }
+    }
+
+    /// Where the rows of saved states begin [K × n], and the stride of their systems.
+    fn saved_rows(&self) -> impl Iterator<Item = (*mut T, usize)> {
+        let [by_time, by_system, by_component] = self.saved_strides;
+        let rows = (0..self.n_saves).flat_map(move |k| (0..self.dim).map(move |i| (k, i)));
+        // A row lies in the array.
+        rows.map(move |(k, i)| (self.saved.wrapping_add(k * by_time + i * by_component), by_system))
+    }
+
     /// Copies the results of a batch out of page-locked memory. Systems that did not run keep their states.
     ///
     /// # Safety
@@ -93,13 +129,13 @@ impl<T: Scalar> Sink<T> {
             *status = Status::from_number(number).unwrap_or_default();
         }
         let all_ran = !status.contains(&Status::NotRun);
-        let write = |row: *mut T, stride: usize, values: &[T]| {
-            if stride == 1 && all_ran {
+        let write = |(row, stride): (*mut T, usize), values: &[T], all: bool| {
+            if stride == 1 && all {
                 // SAFETY: the systems of the range follow each other in the row, and are the caller's alone.
                 return unsafe { part(row, 0, range) }.copy_from_slice(values);
             }
             for ((s, value), status) in range.clone().zip(values).zip(&*status) {
-                if *status != Status::NotRun {
+                if all || *status != Status::NotRun {
                     // SAFETY: a place of a system that is the caller's alone.
                     unsafe { *row.add(s * stride) = *value };
                 }
@@ -108,14 +144,12 @@ impl<T: Scalar> Sink<T> {
         let states: &[T] = staging.values(offsets.end_states, self.dim * count);
         for (i, values) in states.chunks_exact(count).enumerate() {
             // A row lies in the array.
-            write(self.states.wrapping_add(i * self.strides[1]), self.strides[0], values);
+            let row = self.states.wrapping_add(i * self.strides[1]);
+            write((row, self.strides[0]), values, all_ran);
         }
         let saved: &[T] = staging.values(offsets.saved, self.n_saves * self.dim * count);
-        let [by_time, by_system, by_component] = self.saved_strides;
-        for (row, values) in saved.chunks_exact(count).enumerate() {
-            let (k, i) = (row / self.dim, row % self.dim);
-            let row = self.saved.wrapping_add(k * by_time + i * by_component);
-            write(row, by_system, values);
+        for (row, values) in self.saved_rows().zip(saved.chunks_exact(count)) {
+            write(row, values, true);
         }
         // SAFETY: one row of M; the range is the caller's alone.
         let t = unsafe { part(self.t, 0, range) };

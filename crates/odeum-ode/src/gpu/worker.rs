@@ -20,7 +20,7 @@ use odeum_core::{Error, Scalar, lock};
 use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What the workers of a run share.
 pub(super) struct Job<'a, T> {
@@ -37,6 +37,8 @@ pub(super) struct Job<'a, T> {
     /// The next batch to take.
     pub(super) next: AtomicUsize,
     pub(super) sink: Sink<T>,
+    /// Which batches the sink has taken.
+    pub(super) taken: Vec<AtomicBool>,
     pub(super) monitor: &'a Monitor,
     pub(super) failure: Mutex<Option<Error>>,
 }
@@ -60,9 +62,7 @@ impl<T: Scalar> Job<'_, T> {
             if place >= self.n_batches {
                 break;
             }
-            if let Err(error) =
-                self.run_batch(device, ready, (&mut lane, &mut staging), self.systems(place))
-            {
+            if let Err(error) = self.run_batch(device, ready, (&mut lane, &mut staging), place) {
                 self.fail(error);
             }
         }
@@ -81,13 +81,38 @@ impl<T: Scalar> Job<'_, T> {
         first..(first + self.batch).min(self.inputs.len())
     }
 
+    /// Copies the results of a batch out of page-locked memory.
+    ///
+    /// # Safety
+    /// No other thread uses the systems of the batch.
+    pub(super) unsafe fn take<D: Device>(
+        &self,
+        staging: &mut Staging<D>,
+        offsets: &Offsets,
+        batch: usize,
+    ) {
+        // SAFETY: the caller's word.
+        unsafe { self.sink.take(staging, offsets, &self.systems(batch)) };
+        self.taken[batch].store(true, Ordering::Relaxed);
+    }
+
+    /// Says of systems whose batch was not begun that they did not run. No worker is at work any more.
+    pub(super) fn leave_rest(&self) {
+        let is_left = |batch: &usize| !self.taken[*batch].load(Ordering::Relaxed);
+        for batch in (0..self.n_batches).filter(is_left) {
+            // SAFETY: there are no workers.
+            unsafe { self.sink.leave(&self.systems(batch)) };
+        }
+    }
+
     fn run_batch<D: Device>(
         &self,
         device: &Kept<D>,
         ready: &Ready<D>,
         (lane, staging): (&mut Lane<D>, &mut Staging<D>),
-        range: Range<usize>,
+        batch: usize,
     ) -> Result<(), Error> {
+        let range = self.systems(batch);
         let offsets = Offsets::new(&self.shape, range.len());
         staging.fill(&offsets, self.inputs, &range, &self.lists);
         // SAFETY: the memory here lives, and is used by nobody else, until the stream has been waited for, here or in
@@ -110,7 +135,7 @@ impl<T: Scalar> Job<'_, T> {
         unsafe { self.sink.touch(&range) };
         lane.stream.wait()?;
         // SAFETY: as above.
-        unsafe { self.sink.take(staging, &offsets, &range) };
+        unsafe { self.take(staging, &offsets, batch) };
         self.monitor.add_finished(range.len());
         Ok(())
     }

@@ -154,7 +154,7 @@ fn saved_states_go_where_they_are_wanted() {
 #[test]
 fn what_is_asked_for_is_given_and_what_does_not_run_stays() {
     let (states, params) = data();
-    let options = Options::new(Tolerance::new(1e-7, 1e-9));
+    let options = Options::new(Tolerance::new(1e-7, 1e-9)).save_at(vec![0.05]);
     let methods = [Method::tsit5(), Method::rodas4()];
     for place in methods.iter().flat_map(|method| Place::all(method, &options)) {
         let inputs = Inputs::new(ArrayRef::component_major(&states, 3).unwrap(), (0.0, 0.1))
@@ -162,12 +162,15 @@ fn what_is_asked_for_is_given_and_what_does_not_run_stays() {
             .unwrap();
         for stopped in [false, true] {
             let (mut end, mut next) = (vec![-1.0; 3 * SYSTEMS], vec![-1.0; SYSTEMS]);
+            let (mut saved, mut n_saved) = (vec![-1.0; 3 * SYSTEMS], vec![9; SYSTEMS]);
             let mut t = vec![f64::NAN; SYSTEMS];
             let (mut status, mut stats) =
-                (vec![Status::Success; SYSTEMS], vec![Stats::default(); SYSTEMS]);
+                (vec![Status::Success; SYSTEMS], vec![Stats::from_array([9; 8]); SYSTEMS]);
+            let of_times = SavedMut::strided(&mut saved, [1, SYSTEMS, 3], [0, 3, 1]).unwrap();
             let room = ArrayMut::component_major(&mut end, 3).unwrap();
             let outputs = Outputs::new(room, &mut t, &mut status, &mut stats)
                 .and_then(|outputs| outputs.with_next_steps(&mut next))
+                .and_then(|outputs| outputs.with_saved(of_times, &mut n_saved))
                 .unwrap();
             let monitor = Monitor::new();
             if stopped {
@@ -177,8 +180,11 @@ fn what_is_asked_for_is_given_and_what_does_not_run_stays() {
             let wanted = if stopped { Status::NotRun } else { Status::Success };
             assert!(status.iter().all(|status| *status == wanted));
             assert!(next.iter().all(|step| if stopped { *step == 0.0 } else { *step > 1e-4 }));
-            assert_eq!(end.iter().any(|y| *y == -1.0), stopped);
-            assert_eq!(end.iter().all(|y| *y == -1.0), stopped);
+            assert!(end.iter().all(|y| (*y == -1.0) == stopped));
+            assert!(saved.iter().all(|y| y.is_nan() == stopped && *y != -1.0));
+            let (time, reached) = if stopped { (0.0, 0) } else { (0.1, 1) };
+            assert!(t == [time; SYSTEMS] && n_saved == [reached; SYSTEMS]);
+            assert!(stats.iter().all(|stats| (*stats == Stats::default()) == stopped));
         }
     }
 }
