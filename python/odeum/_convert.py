@@ -40,9 +40,9 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     return np.require(array, np.float64, ["C", "A"] if copies else ["A"])
 
 
-def finite(field: str, value: Any) -> Floats:
+def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     """As `numbers`, and none of them NaN or infinite."""
-    array = numbers(field, value)
+    array = numbers(field, value, copies=copies)
     with np.errstate(all="ignore"):
         # No sum with one that is not finite is; the sum of those that are may overflow.
         is_finite = np.isfinite(array.sum())

@@ -80,7 +80,8 @@ class Case:
     ) -> tuple[Solution, BaseException | None]: ...
     def solve_arrays(
         self,
-        states: _Floats,
+        systems: int,
+        states: list[_Floats],
         params: list[_Floats],
         span: tuple[float, float],
         progress: _Progress | None = None,

@@ -162,7 +162,7 @@ def solve_ivp(
         raise InputError("t_span", "None", "give start and end: (0.0, 10.0)")
     case = system.case(_options.document(system._usual, t_span, chosen))
     try:
-        raw, raised = system._solve_arrays(case, flat, rows, threads, progress, keep=True)
+        raw, raised = system._solve_arrays(case, len(flat), [flat], rows, threads, progress, keep=True)
     except InputError:
         # The engine looks at all numbers too, but knows no `y0` and no `args`.
         for name, value in [("y0", states), *((f"args[{k}]", value) for k, value in enumerate(columns))]:

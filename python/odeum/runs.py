@@ -208,7 +208,7 @@ class Runs:
         for k, (name, values) in enumerate(self._sweep.items()):
             after = [1] * (len(self._sweep) - k - 1)
             table[name] = np.broadcast_to(values.reshape([-1, *after]), rows).reshape(-1)
-        return {name: np.ascontiguousarray(column) for name, column in table.items()}
+        return table
 
     def _whole(self) -> Runs:
         whole = copy.copy(self)
@@ -262,7 +262,10 @@ class Runs:
         case = self.case(span, **options)
         if self._is_plain(case):
             system = self.system
-            raw = system._solve_arrays(case, *self._arrays(case.table), threads, progress)
+            usual = system.variables.items()
+            rows = [case.table.get(name, np.array([value])) for name, value in usual]
+            n = len(system.states)
+            raw = system._solve_arrays(case, len(self), rows[:n], rows[n:], threads, progress)
             return finished(case, system.title, system.states, self.axes, *raw)
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         solution = case.solve(systems, threads=threads, progress=progress)
@@ -275,16 +278,6 @@ class Runs:
         time = case.document.get("time", {})
         changed = "ensemble" in case.document or self._part is not None
         return self.system.is_direct and not spans and not changed and "span" in time and "until" not in time
-
-    def _arrays(self, table: Mapping[str, Floats]) -> tuple[Floats, list[Floats]]:
-        """Initial states [M, n], and parameters each [M], or [1] where all systems share it."""
-        n = len(self.system.states)
-        usual = self.system.variables.items()
-        rows = [table.get(name, np.array([value])) for name, value in usual]
-        states = np.empty((n, len(self)))
-        for k, row in enumerate(rows[:n]):
-            states[k] = row
-        return states.T, [np.require(row, requirements="A") for row in rows[n:]]
 
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
@@ -337,7 +330,7 @@ class Runs:
 
 
 def _axis(name: str, values: Any) -> Floats:
-    array = finite(name, values)
+    array = finite(name, values, copies=False)
     if array.ndim != 1 or array.size == 0:
         found = "no values" if array.size == 0 else f"an array of shape {array.shape}"
         raise InputError(name, found, "give one axis of values")

@@ -150,7 +150,9 @@ class Solution:
     @property
     def success(self) -> NDArray[np.bool_]:
         """Which systems reached the end or a terminal event [*shape]."""
-        return _SUCCESS.take(self.status)
+        status = self.status
+        # Zero is the success that is meant most often.
+        return _SUCCESS.take(status) if status.any() else np.ones(status.shape, np.bool_)
 
     @property
     def failed(self) -> NDArray[np.bool_]:

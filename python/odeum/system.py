@@ -104,13 +104,15 @@ class System:
     def _solve_arrays(
         self,
         case: EnsembleCase,
-        states: Floats,
+        systems: int,
+        states: list[Floats],
         params: list[Floats],
         threads: int | None,
         progress: Progress,
         keep: bool = False,
     ) -> tuple[_odeum.Solution, BaseException | None]:
-        """Integrates initial states [M, n] with parameters each [M] or [1]; solvers are kept for later calls."""
+        """Integrates initial states with parameters, in blocks each [M], [M, components], or [1] for all systems;
+        solvers are kept for later calls."""
         time = case.document["time"]
         span = tuple(time["span"])
         rest = {name: keys for name, keys in case.document.items() if name != "system"}
@@ -124,8 +126,8 @@ class System:
             if len(self._opened) >= _KEPT:
                 self._opened.pop(next(iter(self._opened)), None)
         self._opened[key] = opened
-        with told(progress, len(states), "systems") as tell:
-            return opened.solve_arrays(states, params, span, tell, keep)
+        with told(progress, systems, "systems") as tell:
+            return opened.solve_arrays(systems, states, params, span, tell, keep)
 
     @classmethod
     def _made(cls, section: Document) -> System:

@@ -37,30 +37,40 @@ arrays = hnp.arrays(
 floats = st.floats(allow_nan=True, allow_infinity=True)
 
 
+blocks = st.lists(arrays, max_size=3)
+
+
 @SETTINGS
-@given(states=arrays, params=st.lists(arrays, max_size=2), start=floats, end=floats, keep=st.booleans())
-def test_arrays_of_any_kind(states, params, start, end, keep):
+@given(count=st.integers(0, 6), states=blocks, params=blocks, start=floats, end=floats, keep=st.booleans())
+def test_arrays_of_any_kind(count, states, params, start, end, keep):
     case = _odeum.Case(CASE, ".")
     try:
-        solution, raised = case.solve_arrays(states, params, (start, end), None, keep)
+        solution, raised = case.solve_arrays(count, states, params, (start, end), None, keep)
     except REFUSALS:
         return
     assert raised is None
     systems = len(np.asarray(solution.status))
-    assert np.asarray(solution.states).shape == (1 + keep, 2, systems) and systems * 2 == states.size
+    assert systems == count and np.asarray(solution.states).shape == (1 + keep, 2, systems)
     assert (solution.params is not None) == keep
 
 
 def test_arrays_that_fit_are_taken_and_others_are_not():
     case = _odeum.Case(CASE, ".")
     states = np.arange(1.0, 7.0).reshape(3, 2)
-    good, _ = case.solve_arrays(states, [np.ones(3)], (0.0, 1.0))
+    good, _ = case.solve_arrays(3, [states], [np.ones(3)], (0.0, 1.0))
     assert (np.asarray(good.status) == 0).all()
     wide = np.full((3, 7), np.nan)
     wide[:, 1::3] = states
-    for order in (states.T.copy().T, wide[:, 1::3], states[::-1].copy()[::-1]):
+    orders = [
+        [states.T.copy().T],
+        [wide[:, 1::3]],
+        [states[::-1].copy()[::-1]],
+        [*states.T],
+        [states[:, :1], states[:, 1]],
+    ]
+    for order in orders:
         for params in (np.ones(1), np.broadcast_to(1.0, 3), np.ones(6)[::2]):
-            same, _ = case.solve_arrays(order, [params], (0.0, 1.0), None, True)
+            same, _ = case.solve_arrays(3, order, [params], (0.0, 1.0), None, True)
             starts, ends = np.asarray(same.states)
             assert (starts == states.T).all() and (ends == np.asarray(good.states)).all()
             assert (
@@ -77,7 +87,7 @@ def test_arrays_that_fit_are_taken_and_others_are_not():
         (np.ones((3, 2), np.float32), [np.ones(3)]),
     ]:
         with pytest.raises(REFUSALS):
-            case.solve_arrays(states, params, (0.0, 1.0))
+            case.solve_arrays(3, [states], params, (0.0, 1.0))
 
 
 @SETTINGS

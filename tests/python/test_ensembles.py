@@ -229,6 +229,8 @@ def test_what_progress_raises_stops_the_run():
 def test_ctrl_c_keeps_what_is_finished():
     mu = np.concatenate([np.full(64, 1.0), np.full(50_000, 1000.0)])
     runs = van_der_pol()(mu=mu)
+    # Leaves memory with other states.
+    moved = runs.solve((0, 1e-3)).y.copy()
     threading.Timer(0.6, lambda: signal.raise_signal(signal.SIGINT)).start()
     began = time.monotonic()
     with pytest.raises(od.Interrupted) as caught:
@@ -236,6 +238,8 @@ def test_ctrl_c_keeps_what_is_finished():
     assert isinstance(caught.value, KeyboardInterrupt)
     partial = caught.value.partial
     assert partial.status[0] == 0 and "not run" in partial.summary()
+    left = partial.status == 5
+    assert (partial.y[left] == [2.0, 0.0]).all() and not (moved[left] == [2.0, 0.0]).all(axis=1).any()
     print(f"came back after {time.monotonic() - began:.2f} s")
 
 

@@ -156,20 +156,21 @@ impl Case {
         }
     }
 
-    /// Integrates systems of the caller, by the method and the options of the case: initial states [M, n],
-    /// parameters each \[M\] or \[1\], over one span, in arrays of any strides. With `keep` the solution holds
-    /// what was given too.
-    #[pyo3(signature = (states, params, span, progress = None, keep = false))]
+    /// Integrates systems of the caller, by the method and the options of the case, over one span: initial states and
+    /// parameters in blocks, each \[M\], [M, components], or \[1\] for all systems, of any strides. With `keep` the
+    /// solution holds what was given too.
+    #[pyo3(signature = (systems, states, params, span, progress = None, keep = false))]
     fn solve_arrays(
         &self,
         py: Python<'_>,
-        states: PyBuffer<f64>,
+        systems: usize,
+        states: Vec<PyBuffer<f64>>,
         params: Vec<PyBuffer<f64>>,
         span: (f64, f64),
         progress: Option<&Bound<'_, PyAny>>,
         keep: bool,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
-        let given = GivenSystems::new(states, params, span, keep);
+        let given = GivenSystems::new(systems, states, params, span, keep);
         let given = given.map_err(|error| raise(py, error))?;
         match self.case.run.precision {
             Precision::F64 => self.run_arrays::<f64>(py, &given, progress),

@@ -19,39 +19,60 @@ const COPIERS: usize = 8;
 
 /// Initial states and parameters of M systems, where they lie.
 pub(crate) struct GivenSystems {
-    states: View,
-    /// Each of M systems, or one for all.
-    params: Vec<View>,
+    systems: usize,
+    states: Blocks,
+    params: Blocks,
     span: (f64, f64),
     /// They go into the solution.
     keep: bool,
 }
 
+/// Components one after the other, each of M systems or of one number for all.
+struct Blocks(Vec<View>);
+
+impl Blocks {
+    fn new(
+        name: &'static str,
+        blocks: Vec<PyBuffer<f64>>,
+        systems: usize,
+    ) -> Result<Blocks, Error> {
+        let blocks = blocks.into_iter().map(|block| View::read(name, block));
+        let blocks: Vec<View> = blocks.collect::<Result<_, Error>>()?;
+        if let Some(other) = blocks.iter().find(|block| ![1, systems].contains(&block.systems())) {
+            let found = format!("those of {} systems", other.systems());
+            return Err(Error::input(name, found, format!("give one number, or {systems}")));
+        }
+        Ok(Blocks(blocks))
+    }
+
+    /// All components: the block, and the place in it.
+    fn components(&self) -> impl Iterator<Item = (&View, usize)> {
+        self.0.iter().flat_map(|block| (0..block.components()).map(move |k| (block, k)))
+    }
+
+    /// True where all systems have the same numbers.
+    fn are_shared(&self) -> bool {
+        self.0.iter().all(|block| block.systems() == 1)
+    }
+}
+
 impl GivenSystems {
-    /// States [M, n], parameters each \[M\] or of one number.
+    /// States and parameters in blocks, each \[M\], [M, components], or of one number.
     pub(crate) fn new(
-        states: PyBuffer<f64>,
+        systems: usize,
+        states: Vec<PyBuffer<f64>>,
         params: Vec<PyBuffer<f64>>,
         span: (f64, f64),
         keep: bool,
     ) -> Result<GivenSystems, Error> {
-        let states = View::read("states", states)?;
-        let params: Result<Vec<View>, Error> =
-            params.into_iter().map(|one| View::read("params", one)).collect();
-        let params = params?;
-        let shape = [states.systems(), states.components()];
+        let states = Blocks::new("states", states, systems)?;
+        let params = Blocks::new("params", params, systems)?;
+        let shape = [systems, states.components().count()];
         if shape.contains(&0) {
             // What is said of it.
             Inputs::<f64>::new(ArrayRef::strided(&[], shape, [0, 0])?, span)?;
         }
-        let counts = [1, states.systems()];
-        let fits = |one: &&View| !(one.components() == 1 && counts.contains(&one.systems()));
-        if let Some(wrong) = params.iter().find(fits) {
-            let found = format!("shape [{}, {}]", wrong.systems(), wrong.components());
-            let remedy = format!("give one number, or {}", states.systems());
-            return Err(Error::input("params", found, remedy));
-        }
-        Ok(GivenSystems { states, params, span, keep })
+        Ok(GivenSystems { systems, states, params, span, keep })
     }
 
     /// Integrates them.
@@ -60,19 +81,21 @@ impl GivenSystems {
         solver: &Solver,
         monitor: &Monitor,
     ) -> Result<Arrays<T>, Error> {
-        let (n, m, systems) = (self.states.components(), self.params.len(), self.states.systems());
-        let are_shared = self.params.iter().all(|one| one.systems() == 1);
+        let (states, params) = (&self.states, &self.params);
+        let (n, m, systems) =
+            (states.components().count(), params.components().count(), self.systems);
+        let are_shared = params.are_shared();
         let sets = if are_shared { 1 } else { systems };
         let save_times = solver.options().save_times().to_vec();
         let times = save_times.len();
 
-        let mut starts = (!self.keep).then(|| room(n * systems)).transpose()?;
-        let mut states = room(if self.keep { 2 } else { 1 } * n * systems)?;
-        let mut params = room(m * sets)?;
+        let mut starts = (!self.keep).then(|| room(&[n, systems])).transpose()?;
+        let mut states = room(&[if self.keep { 2 } else { 1 }, n, systems])?;
+        let mut params = room(&[m, sets])?;
         let (first, end_states) = states.split_at_mut(if self.keep { n * systems } else { 0 });
         let start = starts.as_deref_mut().unwrap_or(first);
-        let rows = (0..n).map(|i| (&self.states, i)).zip(start.chunks_exact_mut(systems));
-        let of_params = self.params.iter().map(|one| (one, 0)).zip(params.chunks_exact_mut(sets));
+        let rows = self.states.components().zip(start.chunks_exact_mut(systems));
+        let of_params = self.params.components().zip(params.chunks_exact_mut(sets));
         copy(rows.chain(of_params).collect());
 
         let mut inputs = Inputs::new(ArrayRef::component_major(start, n)?, self.span)?;
@@ -80,9 +103,10 @@ impl GivenSystems {
             true => inputs.with_shared_params(&params)?,
             false => inputs.with_params(ArrayRef::component_major(&params, m)?)?,
         };
-        let (mut t, mut stats) = (room(systems)?, room(systems)?);
+        let (mut t, mut stats) = (room(&[systems])?, room(&[systems])?);
         let mut status = vec![Status::NotRun; systems];
-        let (mut saved, mut n_saved) = (room(times * n * systems)?, room(times.min(1) * systems)?);
+        let (mut saved, mut n_saved) =
+            (room(&[times, n, systems])?, room(&[times.min(1), systems])?);
         let end = ArrayMut::component_major(end_states, n)?;
         let mut outputs = Outputs::new(end, &mut t, &mut status, &mut stats)?;
         if times > 0 {
@@ -91,6 +115,14 @@ impl GivenSystems {
             outputs = outputs.with_saved(saved, &mut n_saved)?;
         }
         let Remarks { warnings, busy_lanes, .. } = solver.solve_into(&inputs, outputs, monitor)?;
+        if monitor.is_stopped() {
+            // Memory of a system that did not run may hold anything.
+            for s in (0..systems).filter(|&s| status[s] == Status::NotRun) {
+                for i in 0..n {
+                    end_states[i * systems + s] = start[i * systems + s];
+                }
+            }
+        }
         Ok(Arrays {
             dim: n,
             t,
@@ -107,9 +139,12 @@ impl GivenSystems {
     }
 }
 
-fn room<T: Zeroable + Default + Send>(len: usize) -> Result<Recycled<T>, Error> {
-    let refused = || Error::input("systems", len, "there is no memory for so many numbers");
-    Recycled::new(len).ok_or_else(refused)
+/// Room for an array of a shape.
+fn room<T: Zeroable + Default + Send>(shape: &[usize]) -> Result<Recycled<T>, Error> {
+    let len = shape.iter().try_fold(1_usize, |len, count| len.checked_mul(*count));
+    let refused =
+        || Error::input("systems", format!("{shape:?}"), "there is no memory for so many numbers");
+    len.and_then(Recycled::new).ok_or_else(refused)
 }
 
 /// Copies components of views, of one number where it holds for all, each to its row.

@@ -141,7 +141,7 @@ impl Offsets {
             (self.end_times, 1, shape.word),
             (self.saved, shape.n_saves * shape.dim, shape.word),
             (self.stats, 1, shape.n_counts * size_of::<u32>()),
-            (self.n_saved, 1, size_of::<u32>()),
+            (self.n_saved, shape.n_saves.min(1), size_of::<u32>()),
             (self.status, 1, 1),
         ];
         of_steps.into_iter().chain(others).filter(|row| row.1 > 0).collect()

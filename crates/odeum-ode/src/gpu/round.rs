@@ -248,9 +248,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         }
         let of_part =
             |(part, &count): (usize, &u32)| self.systems_of(part).len().min(count as usize);
-        let Ready { kernel, loaded } = self.ready;
-        let of_block = kernel.layout.block / kernel.layout.width;
-        let at_once = self.device.limits.multiprocessors * loaded.resident * of_block;
+        let at_once = self.ready.at_once(&self.device.limits);
         let all: usize = handed_out.iter().enumerate().map(of_part).sum();
         Ok(all.saturating_sub(at_once))
     }

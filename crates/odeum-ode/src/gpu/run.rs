@@ -18,7 +18,7 @@ use crate::solution::GpuTimes;
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Scalar};
-use odeum_cuda::Device;
+use odeum_cuda::{Device, Limits};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -104,7 +104,10 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
             scope.spawn(move || {
                 let ready = Ready::new(device, system, method, traits, inputs.len());
                 let done = ready.and_then(|ready| {
-                    if uneven && n_batches > devices.len() {
+                    // Each has its group of threads at once: nobody takes the place of who is done.
+                    let one_each =
+                        devices.len() == 1 && inputs.len() <= ready.at_once(&device.limits);
+                    if uneven && n_batches > devices.len() && !one_each {
                         let own: Vec<usize> = (n..n_batches).step_by(devices.len()).collect();
                         return job.integrate(device, &ready, &own, each);
                     }
@@ -177,6 +180,12 @@ pub(super) struct Ready<D: Device> {
 }
 
 impl<D: Device> Ready<D> {
+    /// Systems that the device integrates at once.
+    pub(super) fn at_once(&self, limits: &Limits) -> usize {
+        let of_block = self.kernel.layout.block / self.kernel.layout.width;
+        limits.multiprocessors * self.loaded.resident * of_block
+    }
+
     pub(super) fn new(
         device: &Kept<D>,
         system: &DeviceSystem,

@@ -41,8 +41,10 @@ pub(super) enum Place {
     Kernel(usize),
     /// The same a second time: the session knows what each system cost.
     Again(usize),
-    /// The same from arrays of the host to arrays of the host.
+    /// The same from arrays of the host to new arrays of the host.
     Arrays(usize),
+    /// The same to arrays that were written before, as those of a program that calls again.
+    SameArrays(usize),
 }
 
 impl Place {
@@ -58,16 +60,17 @@ impl Place {
     pub(super) fn device(self) -> Device {
         match self {
             Place::Cpu { threads, isa } => Device::Cpu(Cpu { threads: Some(threads), isa }),
-            Place::Kernel(ordinal) | Place::Again(ordinal) | Place::Arrays(ordinal) => {
-                Device::cuda(ordinal)
-            }
+            Place::Kernel(ordinal)
+            | Place::Again(ordinal)
+            | Place::Arrays(ordinal)
+            | Place::SameArrays(ordinal) => Device::cuda(ordinal),
         }
     }
 
     pub(super) fn threads(self) -> usize {
         match self {
             Place::Cpu { threads, .. } => threads,
-            Place::Kernel(_) | Place::Again(_) | Place::Arrays(_) => 1,
+            _ => 1,
         }
     }
 
@@ -78,6 +81,7 @@ impl Place {
             Place::Kernel(_) => "cuda kernel",
             Place::Again(_) => "cuda kernel, again",
             Place::Arrays(_) => "cuda",
+            Place::SameArrays(_) => "cuda, same arrays",
         }
     }
 }
@@ -254,7 +258,9 @@ impl Study<'_> {
                 for method in [Method::rodas4(), Method::radau()] {
                     runs.push(Run { place: Place::Again(ordinal), ..usual(method).whole() });
                 }
-                runs.push(Run { place: Place::Arrays(ordinal), ..usual(Method::rodas4()) });
+                for place in [Place::Arrays(ordinal), Place::SameArrays(ordinal)] {
+                    runs.push(Run { place, ..usual(Method::rodas4()) });
+                }
             }
             Part::Tolerances => {
                 for method in self.methods() {
