@@ -14,6 +14,7 @@ its reason in its row. `--device cpu --systems 4` with `NUMBA_ENABLE_CUDASIM=1` 
 """
 
 import argparse
+import inspect
 import multiprocessing
 import os
 import time
@@ -28,13 +29,26 @@ SAMPLE = 1024
 
 
 def by_odeum(problem, device):
-    return f"Odeum {od.__version__}", problem.odeum, odeum_run(problem, device=device)
+    return f"Odeum {od.__version__}, `solve_ivp`", problem.odeum, odeum_run(problem, device=device)
+
+
+def by_system(problem, device):
+    """Traced before, as the others are compiled before."""
+    states = [f"y{i}" for i in range(problem.y0.shape[1])]
+    names = list(inspect.signature(problem.f).parameters)[2:]
+    system = od.System(problem.f, states=dict.fromkeys(states, 0.0), parameters=dict.fromkeys(names, 1.0))
+    columns = dict(zip([*states, *names], [*problem.y0.T, *problem.params.T], strict=True))
+
+    def run():
+        runs = system(**columns)
+        ends = runs.solve((0.0, problem.end), method=problem.odeum, rtol=RTOL, atol=ATOL, device=device)
+        return ends.raise_if_failed().y
+
+    return "Odeum, a `System`", problem.odeum, run
 
 
 def by_cubie(problem, device):
     """Its arrays are [n, M], and its parameters in the order of their names."""
-    import inspect
-
     import cubie
 
     names = list(inspect.signature(problem.f).parameters)[2:]
@@ -71,7 +85,7 @@ def by_diffrax(problem, device):
     return name, problem.diffrax, diffrax_run(problem)
 
 
-PEERS = {"odeum": by_odeum, "cubie": by_cubie, "diffrax": by_diffrax}
+PEERS = {"odeum": by_odeum, "system": by_system, "cubie": by_cubie, "diffrax": by_diffrax}
 
 
 def measure(peer, index, systems, device, pipe):
