@@ -37,7 +37,11 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
         kinds = {"c": "complex numbers", "b": "truth values", "O": "objects", "U": "texts", "S": "bytes"}
         found = kinds.get(array.dtype.kind, f"the type {array.dtype}")
         raise InputError(field, found, "give real numbers")
-    return np.require(array, np.float64, ["C", "A"] if copies else ["A"])
+    if copies:
+        return np.require(array, np.float64, ["C", "A"])
+    # Of any strides: numpy.require copies what has gaps.
+    array = np.asarray(array, np.float64)
+    return array if array.flags.aligned else array.copy()
 
 
 def finite(field: str, value: Any, *, copies: bool = True) -> Floats:

@@ -192,7 +192,7 @@ class Solution:
 
     def raise_if_failed(self) -> Solution:
         """Itself, or a `SolveError` that says how many systems failed, and what helps."""
-        failed = np.flatnonzero(~_SUCCESS[self._status])
+        failed = np.flatnonzero(self.failed)
         if not len(failed):
             return self
         lines = [f"{len(failed):,} of {len(self):,} systems failed"]

@@ -1,6 +1,6 @@
 //! Devices as users name them.
 
-use odeum_io::parallel;
+use odeum_core::cores;
 use odeum_ode::{Cuda, Device};
 
 /// What is accepted.
@@ -42,7 +42,7 @@ pub fn describe(device: &Device) -> String {
 pub fn threads_of(device: &Device) -> usize {
     match device {
         Device::Cpu(cpu) => cpu.thread_count(),
-        Device::Cuda(_) => parallel::all_cores(),
+        Device::Cuda(_) => cores(),
     }
 }
 

@@ -11,6 +11,7 @@
 //! This crate does no input or output, starts no threads and knows no device.
 
 mod argument;
+mod cores;
 mod derive;
 pub mod emit;
 pub mod error;
@@ -31,6 +32,7 @@ pub mod tape;
 pub mod text;
 
 pub use argument::{Argument, ArgumentPart};
+pub use cores::cores;
 pub use error::Error;
 pub use graph::Graph;
 pub use lanes::{Isa, Lanes, Scalar};

@@ -8,11 +8,6 @@ use std::thread::{Builder, Scope};
 /// Systems, or the like, that a thread takes at once.
 pub const PIECE: usize = 4096;
 
-/// Threads where the user names no number of them: one for each core.
-pub fn all_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Begins another thread that does `work`; false where the system gives none.
 pub fn another<'scope>(
     scope: &'scope Scope<'scope, '_>,

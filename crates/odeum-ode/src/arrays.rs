@@ -1,6 +1,7 @@
 //! Numbers of many systems where they lie: the caller's arrays, lent.
 
-use odeum_core::{Error, Scalar};
+use odeum_core::{Error, Scalar, cores};
+use std::thread;
 
 /// How the numbers of M systems with n components each lie in a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,8 +185,21 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
     }
 }
 
-/// Judges numbers at the speed of memory.
+/// Judges numbers at the speed of memory, which one thread alone does not reach.
 fn are_finite<T: Scalar>(values: &[T]) -> bool {
+    const PART: usize = 1 << 18;
+    const THREADS: usize = 8;
+    let part = PART.max(values.len().div_ceil(cores().min(THREADS)));
+    let mut parts = values.chunks(part);
+    let own = parts.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let others: Vec<_> = parts.map(|part| scope.spawn(|| part_is_finite(part))).collect();
+        let own = part_is_finite(own);
+        others.into_iter().all(|other| other.join().unwrap_or(false)) && own
+    })
+}
+
+fn part_is_finite<T: Scalar>(values: &[T]) -> bool {
     // Zero of what is finite, else NaN; several sums, that do not wait for one another.
     let mut sums = [0.0; 8];
     let mut add = |values: &[T]| {
@@ -395,5 +409,11 @@ mod tests {
         assert_eq!(found, Some((2_003, 1)));
         let found = ArrayRef::system_major(&values, 2).unwrap().first_non_finite();
         assert_eq!(found, Some((3_501, 1)));
+        // Several threads look at these.
+        let mut values = vec![1.0; 3 << 18];
+        assert_eq!(ArrayRef::component_major(&values, 3).unwrap().first_non_finite(), None);
+        values[(3 << 18) - 1] = f64::INFINITY;
+        let found = ArrayRef::component_major(&values, 3).unwrap().first_non_finite();
+        assert_eq!(found, Some(((1 << 18) - 1, 2)));
     }
 }

@@ -8,7 +8,7 @@ use crate::solution::{Arrays, Solution};
 use crate::watch::watch;
 use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
 use odeum_io::{Findings, Source};
-use odeum_ode::{Compiled, Device, Monitor, Solver};
+use odeum_ode::{Compiled, Monitor, Solver};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -234,12 +234,7 @@ impl Case {
             return Ok(solver);
         }
         let (rhs, method) = (&self.case.model.rhs, &self.case.method.method);
-        let mut device = plan.device.clone();
-        if let Device::Cpu(cpu) = &mut device {
-            // To ask the system takes as long as to integrate a small system.
-            cpu.threads = Some(cpu.thread_count());
-        }
-        let solver = Solver::new(rhs, method, &device, &plan.options)?;
+        let solver = Solver::new(rhs, method, &plan.device, &plan.options)?;
         Ok(self.solver.get_or_init(|| solver))
     }
 }

@@ -4,13 +4,12 @@ use crate::buffer::View;
 use crate::solution::Arrays;
 use odeum_core::memory::Zeroable;
 use odeum_core::recycled::Recycled;
-use odeum_core::{Error, lock};
+use odeum_core::{Error, cores};
+use odeum_io::parallel;
 use odeum_ode::{
     ArrayMut, ArrayRef, Compiled, Inputs, Monitor, Outputs, Remarks, SavedMut, Solver, Status,
 };
 use pyo3::buffer::PyBuffer;
-use std::sync::Mutex;
-use std::thread;
 
 /// So many numbers are worth a thread that copies them.
 const WORTH: usize = 1 << 17;
@@ -153,26 +152,13 @@ fn copy<T: Compiled>(rows: Vec<((&View, usize), &mut [T])>) {
         .into_iter()
         .flat_map(|((view, component), row)| {
             let firsts = (0..).step_by(WORTH);
-            firsts
-                .zip(row.chunks_mut(WORTH))
-                .map(move |(first, part)| (view, component, first, part))
+            let part = move |(first, part)| (view, component, first, part);
+            firsts.zip(row.chunks_mut(WORTH)).map(part)
         })
         .collect();
     let numbers: usize = parts.iter().map(|part| part.3.len()).sum();
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let others = (numbers / WORTH).min(cores).clamp(1, COPIERS) - 1;
-    let parts = Mutex::new(parts);
-    let work = || {
-        loop {
-            let next = lock(&parts).pop();
-            let Some((view, component, first, part)) = next else { break };
-            view.copy(component, first, part);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..others {
-            scope.spawn(work);
-        }
-        work();
+    let threads = (numbers / WORTH).clamp(1, cores().min(COPIERS));
+    parallel::each_of(threads, parts.into_iter(), |(view, component, first, part)| {
+        view.copy(component, first, part);
     });
 }

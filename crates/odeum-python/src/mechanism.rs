@@ -6,6 +6,7 @@ use crate::failure::{raise, tell};
 use crate::properties::{self, Gas};
 use crate::watch::watch;
 use odeum_case::mechanism::{self, Read};
+use odeum_core::cores;
 use odeum_io::{Finding, Findings, parallel};
 use odeum_kinetics::read::{Named, Selection};
 use odeum_kinetics::{EquilibriumError, Kinetics};
@@ -259,7 +260,7 @@ impl<'a> States<'a> {
     ) -> PyResult<()> {
         let monitor = Monitor::new();
         let all = || {
-            parallel::each_of(parallel::all_cores(), pieces, |(number, piece)| {
+            parallel::each_of(cores(), pieces, |(number, piece)| {
                 if !monitor.is_stopped() {
                     work(&mut Gas::new(self.kinetics), number, piece);
                 }

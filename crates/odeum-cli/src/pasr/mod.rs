@@ -14,9 +14,10 @@ use crate::args::PasrArgs;
 use crate::exit::Exit;
 use crate::report::{Progress, Style, Table, count, say, show, significant};
 use odeum_case::mechanism;
+use odeum_core::cores;
 use odeum_io::file::{Lock, cannot_write};
 use odeum_io::npz::{Archive, write_archive};
-use odeum_io::{Finding, parallel, refuse_other};
+use odeum_io::{Finding, refuse_other};
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::pasr::PasrSettings;
 use odeum_ode::Monitor;
@@ -109,5 +110,5 @@ fn write(
     });
     archive.texts("species_names", kinetics.species_names());
     archive.text("about", &about.to_string());
-    write_archive(path, None, parallel::all_cores(), archive)
+    write_archive(path, None, cores(), archive)
 }

@@ -4,7 +4,7 @@ use super::gpu::Gpu;
 use crate::library::failed;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, result};
-use odeum_core::Error;
+use odeum_core::{Error, cores};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Barrier;
@@ -47,7 +47,7 @@ impl Staging {
         count: usize,
         fill: &(dyn Fn(usize, &mut [T]) + Sync),
     ) -> Result<(), Error> {
-        let threads = thread::available_parallelism().map_or(1, |n| n.get().min(THREADS));
+        let threads = cores().min(THREADS);
         let most = STAGING / 2 / size_of::<T>();
         let memory = Halves(self.address);
         // Threads stay for all pieces: to start them takes longer than to fill one.

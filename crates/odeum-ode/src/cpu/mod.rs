@@ -27,7 +27,7 @@ use crate::options::Options;
 use drive::drive;
 use inlining::Timing;
 use odeum_core::lanes::LaneWork;
-use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange};
+use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange, cores};
 use queue::Queue;
 use results::Results;
 use std::thread::Builder;
@@ -50,9 +50,7 @@ impl Default for Cpu {
 impl Cpu {
     /// Number of threads that will run.
     pub fn thread_count(&self) -> usize {
-        self.threads
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-            .max(1)
+        self.threads.unwrap_or_else(cores).max(1)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::solution::GpuTimes;
 use crate::stats::Stats;
 use crate::status::Status;
-use odeum_core::{Error, Scalar};
+use odeum_core::{Error, Scalar, cores};
 use odeum_cuda::{Device, Limits};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
@@ -74,8 +74,7 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         keeps_steps: inputs.first_steps().is_some() || !outputs.next_steps.is_empty(),
         ..Shape::of(inputs, options, traits.n_counts)
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = WORKERS.min((cores / devices.len()).max(1));
+    let workers = WORKERS.min((cores() / devices.len()).max(1));
     let batch = batch_size(devices, &shape, inputs.len(), workers)?;
     let n_batches = inputs.len().div_ceil(batch);
     // Of stiff systems one may cost a hundred times what others do.
@@ -98,32 +97,33 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         failure: Mutex::new(None),
     };
     let each = workers.min(n_batches.div_ceil(devices.len()));
-    std::thread::scope(|scope| {
-        for (n, device) in devices.iter().enumerate() {
-            let (job, traits) = (&job, &traits);
-            scope.spawn(move || {
-                let ready = Ready::new(device, system, method, traits, inputs.len());
-                let done = ready.and_then(|ready| {
-                    // Each has its group of threads at once: nobody takes the place of who is done.
-                    let one_each =
-                        devices.len() == 1 && inputs.len() <= ready.at_once(&device.limits);
-                    if uneven && n_batches > devices.len() && !one_each {
-                        let own: Vec<usize> = (n..n_batches).step_by(devices.len()).collect();
-                        return job.integrate(device, &ready, &own, each);
-                    }
-                    std::thread::scope(|scope| {
-                        for _ in 1..each {
-                            scope.spawn(|| job.work(device, &ready));
-                        }
-                        job.work(device, &ready);
-                    });
-                    Ok(())
-                });
-                if let Err(error) = done {
-                    job.fail(error);
+    let on = |n: usize, device: &Kept<D>| {
+        let ready = Ready::new(device, system, method, &traits, inputs.len());
+        let done = ready.and_then(|ready| {
+            // Each has its group of threads at once: nobody takes the place of who is done.
+            let one_each = devices.len() == 1 && inputs.len() <= ready.at_once(&device.limits);
+            if uneven && n_batches > devices.len() && !one_each {
+                let own: Vec<usize> = (n..n_batches).step_by(devices.len()).collect();
+                return job.integrate(device, &ready, &own, each);
+            }
+            std::thread::scope(|scope| {
+                for _ in 1..each {
+                    scope.spawn(|| job.work(device, &ready));
                 }
+                job.work(device, &ready);
             });
+            Ok(())
+        });
+        if let Err(error) = done {
+            job.fail(error);
         }
+    };
+    std::thread::scope(|scope| {
+        let on = &on;
+        for (n, device) in devices.iter().enumerate().skip(1) {
+            scope.spawn(move || on(n, device));
+        }
+        on(0, &devices[0]);
     });
     job.leave_rest();
     let Job { failure, .. } = job;
