@@ -8,6 +8,7 @@ import pytest
 from scipy import integrate
 
 import odeum as od
+import odeum._trace
 
 
 def van_der_pol(t, y, mu):
@@ -80,6 +81,47 @@ def test_what_a_function_reads_beside_its_arguments_is_read_in_every_call():
     rate["k"] = 2.0
     second = od.solve_ivp(decay, (0, 1), [1.0], rtol=1e-8, atol=1e-10).y[0, -1]
     np.testing.assert_allclose([first, second], np.exp([-1.0, -2.0]), rtol=1e-6)
+
+
+def test_a_function_that_reads_nothing_else_is_traced_once(monkeypatch):
+    traced = []
+
+    def trace(*args, _trace=odeum._trace.trace, **options):
+        traced.append(args)
+        return _trace(*args, **options)
+
+    monkeypatch.setattr(odeum._trace, "trace", trace)
+    outside = {"np": np, "k": 1.0}
+    texts = {
+        "alone": "def f(t, y): return -y * np.exp(-t) * abs(-1)",
+        "reads": "def f(t, y): return -k * y",
+        "default": "def f(t, y, *, c=[1.0]): return -c[0] * y",
+        "inner": "def f(t, y): return (lambda: -k * y)()",
+        "imports": "def f(t, y):\n    from fractions import Fraction\n    return -y * float(Fraction(1, 2))",
+    }
+    functions = {}
+    for name, text in texts.items():
+        exec(text, outside)
+        functions[name] = outside.pop("f")
+
+    def traces(name, y0=(1.0,)):
+        before = len(traced)
+        return od.solve_ivp(functions[name], (0, 1), list(y0)).y[0, -1], len(traced) - before
+
+    first, count = traces("alone")
+    assert count == 1 and traces("alone") == (first, 0)
+    assert traces("alone", (1.0, 2.0))[1] == 1, "of another size"
+    for name in ("reads", "default", "inner", "imports"):
+        assert [traces(name)[1] for _ in range(2)] == [1, 1], name
+    for name, change in [("reads", {"k": 2.0}), ("inner", {"k": 3.0})]:
+        before = traces(name)[0]
+        outside |= change
+        assert traces(name)[0] != before
+    outside["abs"] = lambda x: 2.0
+    assert traces("alone")[0] != first, "a name that was a builtin's"
+    del outside["abs"]
+    functions["alone"].__code__ = functions["reads"].__code__
+    assert traces("alone")[0] == traces("reads")[0]
 
 
 def test_parameters_are_told_by_their_place():

@@ -47,8 +47,11 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-core",
         &[
-            &["argument", "lock", "memory", "pattern", "random", "range", "real", "spelling"],
-            &["error"],
+            &[
+                "argument", "cores", "lock", "memory", "pattern", "random", "range", "real",
+                "spelling",
+            ],
+            &["error", "recycled"],
             &["graph", "lanes", "system"],
             &["emit", "symbol", "tape"],
             &["derive", "record", "text"],
@@ -154,7 +157,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
         &[
             &["array", "buffer", "failure", "properties", "watch", "worker"],
             &["dlpack", "mechanism", "running", "solution"],
-            &["on_gpu"],
+            &["given", "on_gpu"],
             &["case", "integrator", "pasr", "simulation"],
         ],
     ),

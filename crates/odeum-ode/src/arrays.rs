@@ -200,12 +200,11 @@ fn are_finite<T: Scalar>(values: &[T]) -> bool {
 }
 
 fn part_is_finite<T: Scalar>(values: &[T]) -> bool {
-    // Zero of what is finite, else NaN; several sums, that do not wait for one another.
+    // Zero times what is finite is zero, else NaN; several sums, that do not wait for one another.
     let mut sums = [0.0; 8];
     let mut add = |values: &[T]| {
         for (sum, value) in sums.iter_mut().zip(values) {
-            let value = value.to_f64();
-            *sum += value - value;
+            *sum += value.to_f64() * 0.0;
         }
     };
     let blocks = values.chunks_exact(8);

@@ -13,6 +13,8 @@ use pyo3::buffer::PyBuffer;
 
 /// So many numbers are worth a thread that copies them.
 const WORTH: usize = 1 << 17;
+/// Numbers that a thread copies before it takes others: so many stay in its cache.
+const CHUNK: usize = 1 << 14;
 /// Threads that copy, at most: memory has no room for more.
 const COPIERS: usize = 8;
 
@@ -146,19 +148,22 @@ fn room<T: Zeroable + Default + Send>(shape: &[usize]) -> Result<Recycled<T>, Er
     len.and_then(Recycled::new).ok_or_else(refused)
 }
 
-/// Copies components of views, of one number where it holds for all, each to its row.
+/// Copies components of views, of one number where it holds for all, each to its row of so many systems or of one.
 fn copy<T: Compiled>(rows: Vec<((&View, usize), &mut [T])>) {
-    let parts: Vec<_> = rows
-        .into_iter()
-        .flat_map(|((view, component), row)| {
-            let firsts = (0..).step_by(WORTH);
-            let part = move |(first, part)| (view, component, first, part);
-            firsts.zip(row.chunks_mut(WORTH)).map(part)
-        })
-        .collect();
-    let numbers: usize = parts.iter().map(|part| part.3.len()).sum();
+    let numbers: usize = rows.iter().map(|(_, row)| row.len()).sum();
+    // All components of some systems: in an array [M, n] they share lines of the cache.
+    let chunk = (CHUNK / rows.len().max(1)).max(64);
+    let chunks = rows.iter().map(|(_, row)| row.len().div_ceil(chunk)).max().unwrap_or(0);
+    let mut parts: Vec<Vec<_>> = (0..chunks).map(|_| Vec::with_capacity(rows.len())).collect();
+    for ((view, component), row) in rows {
+        for (k, part) in row.chunks_mut(chunk).enumerate() {
+            parts[k].push((view, component, k * chunk, part));
+        }
+    }
     let threads = (numbers / WORTH).clamp(1, cores().min(COPIERS));
-    parallel::each_of(threads, parts.into_iter(), |(view, component, first, part)| {
-        view.copy(component, first, part);
+    parallel::each_of(threads, parts.into_iter(), |parts| {
+        for (view, component, first, part) in parts {
+            view.copy(component, first, part);
+        }
     });
 }

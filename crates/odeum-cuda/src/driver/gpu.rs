@@ -15,6 +15,7 @@ use cudarc::nvrtc::Ptx;
 use odeum_core::{Error, lock};
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::iter;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
@@ -89,10 +90,12 @@ impl Gpu {
     /// # Errors
     /// As [`open`](Gpu::open).
     pub fn open_all(ordinals: &[usize]) -> Result<Vec<Gpu>, Error> {
+        let Some((&first, others)) = ordinals.split_first() else { return Ok(Vec::new()) };
         thread::scope(|scope| {
             let open = |&ordinal| scope.spawn(move || Gpu::open(ordinal));
-            let opening: Vec<_> = ordinals.iter().map(open).collect();
-            let opened = ordinals.iter().zip(opening).map(|(ordinal, opening)| {
+            let opening: Vec<_> = others.iter().map(open).collect();
+            let first = Gpu::open(first);
+            let opened = others.iter().zip(opening).map(|(ordinal, opening)| {
                 opening.join().unwrap_or_else(|_| {
                     Err(Error::Cuda {
                         doing: format!("opening cuda:{ordinal}"),
@@ -100,7 +103,7 @@ impl Gpu {
                     })
                 })
             });
-            opened.collect()
+            iter::once(first).chain(opened).collect()
         })
     }
 
