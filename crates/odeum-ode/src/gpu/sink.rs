@@ -59,20 +59,29 @@ impl<T: Scalar> Sink<T> {
         }
     }
 
-    /// Writes to the pages of the states and counts of a range, so that they exist when the results come:
-    /// the first write to a page costs more than the copy of it. The numbers stay.
+    /// Writes to the pages of the results of a range, so that they exist when these come: the first write to a page
+    /// costs more than the copy of it. The numbers stay.
+    ///
+    /// A large page has parts of many ranges in it. Each range begins with another row: threads that write to a new
+    /// page at once each clear one, and all but one of these are thrown away.
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
     pub(super) unsafe fn touch(&self, range: &Range<usize>) {
-        if self.strides[0] == 1 {
-            for i in 0..self.dim {
-                // SAFETY: the systems of the range follow each other in each row; they are the caller's alone.
-                touch(unsafe { part(self.states, i * self.strides[1], range) });
+        let rows = self.dim + 2;
+        let first = range.start / range.len().max(1);
+        for row in (0..rows).map(|k| (first + k) % rows) {
+            if row == self.dim {
+                // SAFETY: one row of M; the range is the caller's alone.
+                touch(unsafe { part(self.stats, 0, range) });
+            } else if row > self.dim {
+                // SAFETY: as above.
+                touch(unsafe { part(self.t, 0, range) });
+            } else if self.strides[0] == 1 {
+                // SAFETY: as above; the systems of the range follow each other in each row.
+                touch(unsafe { part(self.states, row * self.strides[1], range) });
             }
         }
-        // SAFETY: one row of M; the range is the caller's alone.
-        touch(unsafe { part(self.stats, 0, range) });
     }
 
     /// Says of the systems of a range that they did not run; they keep their states.
