@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odeum import _odeum
 from odeum.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -47,10 +48,7 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
 def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     """As `numbers`, and none of them NaN or infinite."""
     array = numbers(field, value, copies=copies)
-    with np.errstate(all="ignore"):
-        # No sum with one that is not finite is; the sum of those that are may overflow.
-        is_finite = np.isfinite(array.sum())
-    if not is_finite and not np.isfinite(array).all():
+    if not _odeum.are_finite(array if array.ndim in (1, 2) else array.reshape(-1)):
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         at = f"[{', '.join(map(str, place))}]" if place else ""
         raise InputError(f"{field}{at}", str(array[place]), "give finite numbers")

@@ -192,7 +192,9 @@ class Solution:
 
     def raise_if_failed(self) -> Solution:
         """Itself, or a `SolveError` that says how many systems failed, and what helps."""
-        failed = np.flatnonzero(self.failed)
+        if not self._status.any():
+            return self
+        failed = np.flatnonzero(~_SUCCESS[self._status])
         if not len(failed):
             return self
         lines = [f"{len(failed):,} of {len(self):,} systems failed"]

@@ -29,7 +29,7 @@ def solve(
     }
     solution, raised = _odeum.Case(tomli_w.dumps(case), ".").solve()
     assert raised is None
-    return dict(zip(states, np.asarray(solution.states)[:, 0], strict=True))
+    return dict(zip(states, np.asarray(solution.states)[-1, :, 0], strict=True))
 
 
 def values(traced: Equations, at: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -60,4 +60,4 @@ def values(traced: Equations, at: dict[str, np.ndarray]) -> dict[str, np.ndarray
     assert len(case_of_points) == points
     solution, raised = case_of_points.solve()
     assert raised is None
-    return dict(zip(traced.equations, np.asarray(solution.states), strict=True))
+    return dict(zip(traced.equations, np.asarray(solution.states)[-1], strict=True))
