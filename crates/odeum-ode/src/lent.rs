@@ -260,7 +260,7 @@ pub struct Outputs<'a, T> {
 
 impl<'a, T: Scalar> Outputs<'a, T> {
     /// The state at the time reached, that time, how and at what cost each system ended: as in
-    /// [`Solution`]. What was there before means nothing; a system that does not run keeps its state.
+    /// [`Solution`](crate::Solution). What was there before means nothing; a system that does not run keeps its state.
     ///
     /// # Errors
     /// Arrays of different numbers of systems.
@@ -279,7 +279,7 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         Ok(Outputs { states, t, status, stats, next_steps, saved, n_saved })
     }
 
-    /// Room for [`Solution::next_steps`] too.
+    /// Room for [`Solution::next_steps`](crate::Solution::next_steps) too.
     ///
     /// # Errors
     /// An array of another number of systems.
@@ -289,7 +289,7 @@ impl<'a, T: Scalar> Outputs<'a, T> {
     }
 
     /// Room for the states at the save times of the options, and for how many of these each system reached: as
-    /// [`Solution::saved`] and [`Solution::n_saved`].
+    /// [`Solution::saved`](crate::Solution::saved) and [`Solution::n_saved`](crate::Solution::n_saved).
     ///
     /// # Errors
     /// Arrays of another number of systems or components.
@@ -340,10 +340,10 @@ fn check_room(name: &'static str, len: usize, systems: usize) -> Result<(), Erro
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Remarks {
-    /// As [`Solution::warnings`].
+    /// As [`Solution::warnings`](crate::Solution::warnings).
     pub warnings: Vec<String>,
-    /// As [`Solution::busy_lanes`].
+    /// As [`Solution::busy_lanes`](crate::Solution::busy_lanes).
     pub busy_lanes: Option<f64>,
-    /// As [`Solution::gpu_times`].
+    /// As [`Solution::gpu_times`](crate::Solution::gpu_times).
     pub gpu_times: Option<GpuTimes>,
 }
