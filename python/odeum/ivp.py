@@ -36,7 +36,8 @@ class IvpResult:
     t : ndarray
         Times [K]: `t_eval`, or start and end.
     y : ndarray
-        States [*batch, n, K] at `t`; NaN where a system did not get there.
+        States [*batch, n, K] at `t`; NaN where a system did not get there. It shares its memory with `solution`:
+        copy it before writing to it.
     success : ndarray or bool
         Whether the end was reached [*batch].
     status : ndarray or int
