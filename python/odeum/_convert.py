@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odeum import _odeum
 from odeum.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -48,7 +47,7 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
 def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     """As `numbers`, and none of them NaN or infinite."""
     array = numbers(field, value, copies=copies)
-    if not _odeum.are_finite(array if array.ndim in (1, 2) else array.reshape(-1)):
+    if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         at = f"[{', '.join(map(str, place))}]" if place else ""
         raise InputError(f"{field}{at}", str(array[place]), "give finite numbers")

@@ -141,13 +141,6 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
         self.values[self.layout.place(system, component)]
     }
 
-    /// All numbers, component-major.
-    pub fn to_component_major(&self) -> Vec<T> {
-        let mut all = vec![T::default(); self.systems() * self.components()];
-        self.copy_from(0, &mut all);
-        all
-    }
-
     /// Copies as many numbers as there is room for, in component-major order, from one on.
     pub(crate) fn copy_from(&self, first: usize, to: &mut [T]) {
         let (mut place, mut to) = (first, to);
@@ -371,7 +364,11 @@ mod tests {
         let by_system = ArrayRef::system_major(&values, 2).unwrap();
         assert_eq!((by_component.systems(), by_component.get(2, 1)), (3, 5.0));
         assert_eq!((by_system.get(2, 0), by_system.get(0, 1)), (4.0, 1.0));
-        assert_eq!(by_system.to_component_major(), [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+        let mut all = [0.0; 6];
+        by_system.copy_from(0, &mut all);
+        assert_eq!(all, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+        by_component.copy_from(1, &mut all[..4]);
+        assert_eq!(all[..4], [1.0, 2.0, 3.0, 4.0]);
         let shared = ArrayRef::strided(&values, [100, 2], [0, 3]).unwrap();
         assert_eq!((shared.get(99, 0), shared.get(7, 1)), (0.0, 3.0));
         assert!(ArrayRef::strided(&values, [3, 2], [2, 2]).is_err());

@@ -112,30 +112,6 @@ impl<'a, T: Scalar> Inputs<'a, T> {
         Inputs { states, params, shares_params, spans, first_steps, takes_invalid }
     }
 
-    /// An ensemble of its own with the same numbers.
-    ///
-    /// # Errors
-    /// None that [`Inputs::new`] and the others have not found already.
-    pub fn to_ensemble(&self) -> Result<Ensemble<T>, Error> {
-        let (dim, span) = (self.dim(), self.span(0));
-        let states = self.states.to_component_major();
-        let mut ensemble = match self.takes_invalid {
-            true => Ensemble::with_invalid_starts(dim, states, span)?,
-            false => Ensemble::new(dim, states, span)?,
-        };
-        ensemble = match self.shares_params {
-            true => ensemble.with_shared_params(self.params_of(0))?,
-            false => ensemble.with_params(self.params.to_component_major())?,
-        };
-        if let Spans::PerSystem(spans) = self.spans {
-            ensemble = ensemble.with_spans(spans.to_vec())?;
-        }
-        match self.first_steps {
-            Some(steps) => ensemble.with_first_steps(steps.to_vec()),
-            None => Ok(ensemble),
-        }
-    }
-
     /// Number of equations n of a system.
     pub fn dim(&self) -> usize {
         self.states.components()

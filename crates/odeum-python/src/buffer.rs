@@ -1,13 +1,12 @@
 //! Numbers of Python's arrays.
 
 use odeum_case::CellArray;
-use odeum_core::{Error, Scalar, cores};
+use odeum_core::{Error, Scalar};
 use odeum_io::cells::Numbers;
-use odeum_io::parallel;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The numbers of a one-dimensional array of doubles, whatever its strides.
 pub(crate) fn numbers(py: Python<'_>, array: &PyBuffer<f64>) -> PyResult<Vec<f64>> {
@@ -115,21 +114,6 @@ impl View {
             *value = T::from_f64(f64::from_bits(number.load(Ordering::Relaxed)));
             offset += by_system;
         }
-    }
-
-    /// True where no number is NaN or infinite; several threads look at many.
-    pub(crate) fn is_finite(&self) -> bool {
-        const PIECE: usize = 1 << 16;
-        let pieces = self.systems.div_ceil(PIECE);
-        let (all, threads) = (AtomicBool::new(true), (pieces / 4).clamp(1, cores().min(8)));
-        parallel::each(threads, pieces, |piece| {
-            let systems = piece * PIECE..((piece + 1) * PIECE).min(self.systems);
-            let is_finite = |i| systems.clone().all(|s| self.get(s, i).is_finite());
-            if !(0..self.components).all(is_finite) {
-                all.store(false, Ordering::Relaxed);
-            }
-        });
-        all.into_inner()
     }
 
     /// Puts a component of a system; of an array that may be written to.

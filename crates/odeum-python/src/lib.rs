@@ -26,9 +26,6 @@ use pyo3::prelude::*;
 /// What the package `odeum` is made of.
 #[pymodule(gil_used = false)]
 mod _odeum {
-    use crate::buffer::View;
-    use crate::failure::raise;
-    use pyo3::buffer::PyBuffer;
     use pyo3::prelude::*;
     use std::ffi::OsString;
 
@@ -60,13 +57,6 @@ mod _odeum {
     #[pyfunction]
     fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
         py.detach(|| odeum_cli::run(arguments))
-    }
-
-    /// Whether no number of an array of one or two axes is NaN or infinite.
-    #[pyfunction]
-    fn are_finite(py: Python<'_>, array: PyBuffer<f64>) -> PyResult<bool> {
-        let view = View::read("array", array).map_err(|error| raise(py, error))?;
-        Ok(view.is_finite())
     }
 
     /// The statuses of systems, in the order of their numbers: name, whether it is a success, what to do.
