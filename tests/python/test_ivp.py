@@ -71,6 +71,28 @@ def test_failed_systems_are_tried_again_from_their_own_start():
     np.testing.assert_array_equal(shared.retry(method="radau", max_steps=100_000).y[0], wanted.y[0, :, -1])
 
 
+def test_memory_goes_to_later_results_only_when_nobody_looks_at_it():
+    y0 = np.random.default_rng(3).normal(size=(20_000, 2))
+
+    def solved(mu):
+        return od.solve_ivp(van_der_pol, (0, 0.1), y0, args=(mu,))
+
+    kept = solved(1.0)
+    states, starts, counts = kept.y.copy(), y0.copy(), kept.nfev.copy()
+    # The view alone holds its memory.
+    part = solved(2.0).y[:, 1, -1]
+    values = part.copy()
+    addresses = {solved(mu).y.__array_interface__["data"][0] for mu in np.linspace(3.0, 4.0, 8)}
+    assert len(addresses) < 8, "memory of results that have gone is used again"
+    np.testing.assert_array_equal(kept.y, states)
+    np.testing.assert_array_equal(kept.nfev, counts)
+    np.testing.assert_array_equal(part, values)
+    np.testing.assert_array_equal(y0, starts)
+    # What is changed in the caller's arrays afterwards changes nothing.
+    y0[:] = 0.0
+    np.testing.assert_array_equal(kept.y[:, :, 0], starts)
+
+
 def test_what_a_function_reads_beside_its_arguments_is_read_in_every_call():
     rate = {"k": 1.0}
 
