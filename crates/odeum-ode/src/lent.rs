@@ -279,6 +279,26 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         Ok(Outputs { saved, n_saved, ..self })
     }
 
+    /// Where they lie.
+    pub(crate) fn places(&mut self) -> Places<T> {
+        let (states, strides) = self.states.raw();
+        let (saved, saved_strides) = self.saved.raw();
+        Places {
+            t: self.t.as_mut_ptr(),
+            states,
+            strides,
+            saved,
+            saved_strides,
+            n_saved: self.n_saved.as_mut_ptr(),
+            status: self.status.as_mut_ptr(),
+            stats: self.stats.as_mut_ptr(),
+            next_steps: match &mut self.next_steps[..] {
+                [] => std::ptr::null_mut(),
+                steps => steps.as_mut_ptr(),
+            },
+        }
+    }
+
     /// As if no system had run.
     pub(crate) fn clear(&mut self) {
         self.t.fill(0.0);
@@ -302,6 +322,22 @@ impl<'a, T: Scalar> Outputs<'a, T> {
         }
         Ok(())
     }
+}
+
+/// Where the arrays of a run lie, for threads that each write to the places of their own systems.
+pub(crate) struct Places<T> {
+    pub(crate) t: *mut f64,
+    pub(crate) states: *mut T,
+    /// From a system, and from a component, to the next.
+    pub(crate) strides: [usize; 2],
+    pub(crate) saved: *mut T,
+    /// From a time, from a system, and from a component, to the next.
+    pub(crate) saved_strides: [usize; 3],
+    pub(crate) n_saved: *mut u32,
+    pub(crate) status: *mut Status,
+    pub(crate) stats: *mut Stats,
+    /// Null where nobody asks for them.
+    pub(crate) next_steps: *mut T,
 }
 
 fn check_room(name: &'static str, len: usize, systems: usize) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Where threads write what their systems gave.
 
-use crate::lent::Outputs;
+use crate::lent::{Outputs, Places};
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::Scalar;
@@ -8,18 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The arrays of a run, written by many threads at once, each system by one.
 pub(super) struct Results<T> {
-    t: *mut f64,
-    states: *mut T,
-    /// From a system, and from a component, to the next.
-    strides: [usize; 2],
-    saved: *mut T,
-    /// From a time, from a system, and from a component, to the next.
-    saved_strides: [usize; 3],
-    n_saved: *mut u32,
-    status: *mut Status,
-    stats: *mut Stats,
-    /// Null where nobody asks for them.
-    next_steps: *mut T,
+    places: Places<T>,
     busy: AtomicU64,
     offered: AtomicU64,
 }
@@ -31,24 +20,7 @@ unsafe impl<T: Send> Sync for Results<T> {}
 
 impl<T: Scalar> Results<T> {
     pub(super) fn new(outputs: &mut Outputs<'_, T>) -> Self {
-        let (states, strides) = outputs.states.raw();
-        let (saved, saved_strides) = outputs.saved.raw();
-        Results {
-            t: outputs.t.as_mut_ptr(),
-            states,
-            strides,
-            saved,
-            saved_strides,
-            n_saved: outputs.n_saved.as_mut_ptr(),
-            status: outputs.status.as_mut_ptr(),
-            stats: outputs.stats.as_mut_ptr(),
-            next_steps: match &mut outputs.next_steps[..] {
-                [] => std::ptr::null_mut(),
-                steps => steps.as_mut_ptr(),
-            },
-            busy: AtomicU64::new(0),
-            offered: AtomicU64::new(0),
-        }
+        Results { places: outputs.places(), busy: AtomicU64::new(0), offered: AtomicU64::new(0) }
     }
 
     /// Writes component `i` of the state system `s` ended with.
@@ -57,10 +29,10 @@ impl<T: Scalar> Results<T> {
     /// `s` was drawn from the queue by this thread, and `i` is a component.
     #[inline(always)]
     pub(super) unsafe fn write_state(&self, s: usize, i: usize, y: T) {
-        let place = s * self.strides[0] + i * self.strides[1];
+        let place = s * self.places.strides[0] + i * self.places.strides[1];
         // SAFETY: inside the array of M systems with n components, whose numbers lie apart, and this
         // thread's own by the caller's word.
-        unsafe { *self.states.add(place) = y }
+        unsafe { *self.places.states.add(place) = y }
     }
 
     /// Writes component `i` of the state of system `s` at save time `k`.
@@ -69,11 +41,11 @@ impl<T: Scalar> Results<T> {
     /// As [`Results::write_state`]; there is such a save time.
     #[inline(always)]
     pub(super) unsafe fn write_saved(&self, s: usize, k: usize, i: usize, y: T) {
-        let [by_time, by_system, by_component] = self.saved_strides;
+        let [by_time, by_system, by_component] = self.places.saved_strides;
         let place = k * by_time + s * by_system + i * by_component;
         // SAFETY: inside the array of K times, M systems and n components, whose numbers lie apart, and this
         // thread's own by the caller's word.
-        unsafe { *self.saved.add(place) = y }
+        unsafe { *self.places.saved.add(place) = y }
     }
 
     /// Writes how many save times system `s` has reached.
@@ -82,7 +54,7 @@ impl<T: Scalar> Results<T> {
     /// As [`Results::write_state`]; save times were asked for.
     pub(super) unsafe fn write_n_saved(&self, s: usize, count: u32) {
         // SAFETY: inside the array [M], and this thread's own by the caller's word.
-        unsafe { *self.n_saved.add(s) = count }
+        unsafe { *self.places.n_saved.add(s) = count }
     }
 
     /// Writes how and when system `s` ended, and what it cost.
@@ -92,9 +64,9 @@ impl<T: Scalar> Results<T> {
     pub(super) unsafe fn write_end(&self, s: usize, t: f64, status: Status, stats: Stats) {
         // SAFETY: inside the arrays [M], and this thread's own by the caller's word.
         unsafe {
-            *self.t.add(s) = t;
-            *self.status.add(s) = status;
-            *self.stats.add(s) = stats;
+            *self.places.t.add(s) = t;
+            *self.places.status.add(s) = status;
+            *self.places.stats.add(s) = stats;
         }
     }
 
@@ -104,9 +76,9 @@ impl<T: Scalar> Results<T> {
     /// As [`Results::write_state`].
     #[inline(always)]
     pub(super) unsafe fn write_next_step(&self, s: usize, h: T) {
-        if !self.next_steps.is_null() {
+        if !self.places.next_steps.is_null() {
             // SAFETY: inside the array [M], and this thread's own by the caller's word.
-            unsafe { *self.next_steps.add(s) = h }
+            unsafe { *self.places.next_steps.add(s) = h }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::arena::Offsets;
 use super::staging::Staging;
 use super::task;
-use crate::lent::Outputs;
+use crate::lent::{Outputs, Places};
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::Scalar;
@@ -15,18 +15,7 @@ pub(super) struct Sink<T> {
     dim: usize,
     n_saves: usize,
     n_counts: usize,
-    t: *mut f64,
-    states: *mut T,
-    /// From a system, and from a component, to the next.
-    strides: [usize; 2],
-    saved: *mut T,
-    /// From a time, from a system, and from a component, to the next.
-    saved_strides: [usize; 3],
-    n_saved: *mut u32,
-    status: *mut Status,
-    stats: *mut Stats,
-    /// Null where nobody asks for them.
-    next_steps: *mut T,
+    places: Places<T>,
 }
 
 // SAFETY: every method that writes asks for a range of systems that no other thread writes, and
@@ -38,25 +27,7 @@ impl<T: Scalar> Sink<T> {
     /// as long as workers run.
     pub(super) fn new(outputs: &mut Outputs<'_, T>, n_counts: usize) -> Self {
         let (dim, n_saves) = (outputs.states.components(), outputs.saved.times());
-        let (states, strides) = outputs.states.raw();
-        let (saved, saved_strides) = outputs.saved.raw();
-        Sink {
-            dim,
-            n_saves,
-            n_counts,
-            t: outputs.t.as_mut_ptr(),
-            states,
-            strides,
-            saved,
-            saved_strides,
-            n_saved: outputs.n_saved.as_mut_ptr(),
-            status: outputs.status.as_mut_ptr(),
-            stats: outputs.stats.as_mut_ptr(),
-            next_steps: match &mut outputs.next_steps[..] {
-                [] => std::ptr::null_mut(),
-                steps => steps.as_mut_ptr(),
-            },
-        }
+        Sink { dim, n_saves, n_counts, places: outputs.places() }
     }
 
     /// Writes to the pages of the results of a range, so that they exist when these come: the first write to a page
@@ -73,13 +44,13 @@ impl<T: Scalar> Sink<T> {
         for row in (0..rows).map(|k| (first + k) % rows) {
             if row == self.dim {
                 // SAFETY: one row of M; the range is the caller's alone.
-                touch(unsafe { part(self.stats, 0, range) });
+                touch(unsafe { part(self.places.stats, 0, range) });
             } else if row > self.dim {
                 // SAFETY: as above.
-                touch(unsafe { part(self.t, 0, range) });
-            } else if self.strides[0] == 1 {
+                touch(unsafe { part(self.places.t, 0, range) });
+            } else if self.places.strides[0] == 1 {
                 // SAFETY: as above; the systems of the range follow each other in each row.
-                touch(unsafe { part(self.states, row * self.strides[1], range) });
+                touch(unsafe { part(self.places.states, row * self.places.strides[1], range) });
             }
         }
     }
@@ -90,18 +61,18 @@ impl<T: Scalar> Sink<T> {
     /// No other thread uses the systems of `range`.
     pub(super) unsafe fn leave(&self, range: &Range<usize>) {
         // SAFETY: one row of M; the range is the caller's alone.
-        unsafe { part(self.t, 0, range) }.fill(0.0);
+        unsafe { part(self.places.t, 0, range) }.fill(0.0);
         // SAFETY: as above.
-        unsafe { part(self.status, 0, range) }.fill(Status::NotRun);
+        unsafe { part(self.places.status, 0, range) }.fill(Status::NotRun);
         // SAFETY: as above.
-        unsafe { part(self.stats, 0, range) }.fill(Stats::default());
-        if !self.next_steps.is_null() {
+        unsafe { part(self.places.stats, 0, range) }.fill(Stats::default());
+        if !self.places.next_steps.is_null() {
             // SAFETY: as above; the row is there.
-            unsafe { part(self.next_steps, 0, range) }.fill(T::default());
+            unsafe { part(self.places.next_steps, 0, range) }.fill(T::default());
         }
         if self.n_saves > 0 {
             // SAFETY: as above; there is a row of these when there are save times.
-            unsafe { part(self.n_saved, 0, range) }.fill(0);
+            unsafe { part(self.places.n_saved, 0, range) }.fill(0);
         }
         let nan = T::from_f64(f64::NAN);
         for (row, stride) in self.saved_rows() {
@@ -114,10 +85,12 @@ impl<T: Scalar> Sink<T> {
 
     /// Where the rows of saved states begin [K × n], and the stride of their systems.
     fn saved_rows(&self) -> impl Iterator<Item = (*mut T, usize)> {
-        let [by_time, by_system, by_component] = self.saved_strides;
+        let [by_time, by_system, by_component] = self.places.saved_strides;
         let rows = (0..self.n_saves).flat_map(move |k| (0..self.dim).map(move |i| (k, i)));
         // A row lies in the array.
-        rows.map(move |(k, i)| (self.saved.wrapping_add(k * by_time + i * by_component), by_system))
+        rows.map(move |(k, i)| {
+            (self.places.saved.wrapping_add(k * by_time + i * by_component), by_system)
+        })
     }
 
     /// Copies the results of a batch out of page-locked memory. Systems that did not run keep their states.
@@ -132,7 +105,7 @@ impl<T: Scalar> Sink<T> {
     ) {
         let count = range.len();
         // SAFETY: one row of M; the range is the caller's alone.
-        let status = unsafe { part(self.status, 0, range) };
+        let status = unsafe { part(self.places.status, 0, range) };
         let statuses = staging.values::<u8>(offsets.status, count);
         for (status, &mut number) in status.iter_mut().zip(statuses) {
             *status = Status::from_number(number).unwrap_or_default();
@@ -153,32 +126,32 @@ impl<T: Scalar> Sink<T> {
         let states: &[T] = staging.values(offsets.end_states, self.dim * count);
         for (i, values) in states.chunks_exact(count).enumerate() {
             // A row lies in the array.
-            let row = self.states.wrapping_add(i * self.strides[1]);
-            write((row, self.strides[0]), values, all_ran);
+            let row = self.places.states.wrapping_add(i * self.places.strides[1]);
+            write((row, self.places.strides[0]), values, all_ran);
         }
         let saved: &[T] = staging.values(offsets.saved, self.n_saves * self.dim * count);
         for (row, values) in self.saved_rows().zip(saved.chunks_exact(count)) {
             write(row, values, true);
         }
         // SAFETY: one row of M; the range is the caller's alone.
-        let t = unsafe { part(self.t, 0, range) };
+        let t = unsafe { part(self.places.t, 0, range) };
         for (t, reached) in t.iter_mut().zip(staging.values::<T>(offsets.end_times, count)) {
             *t = reached.to_f64();
         }
-        if let Some(place) = offsets.end_steps.filter(|_| !self.next_steps.is_null()) {
+        if let Some(place) = offsets.end_steps.filter(|_| !self.places.next_steps.is_null()) {
             // SAFETY: as above; the row is there.
-            let steps = unsafe { part(self.next_steps, 0, range) };
+            let steps = unsafe { part(self.places.next_steps, 0, range) };
             steps.copy_from_slice(staging.values(place, count));
         }
         // SAFETY: as above.
-        let stats = unsafe { part(self.stats, 0, range) };
+        let stats = unsafe { part(self.places.stats, 0, range) };
         let counts = staging.values::<u32>(offsets.stats, self.n_counts * count);
         for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
             *stats = task::stats(counts);
         }
         if self.n_saves > 0 {
             // SAFETY: as above; there is a row of these when there are save times.
-            let n_saved = unsafe { part(self.n_saved, 0, range) };
+            let n_saved = unsafe { part(self.places.n_saved, 0, range) };
             n_saved.copy_from_slice(staging.values(offsets.n_saved, count));
         }
     }
