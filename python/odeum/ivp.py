@@ -172,9 +172,13 @@ def solve_ivp(
         raise
     # At the start and at the end [2, n, M].
     ends, given = np.asarray(raw.states), np.asarray(raw.params)
-    # A retry goes by the case, so it has the systems.
+    # A retry goes by the case, so it has the systems: the solution's own numbers, which nobody changes unasked, unless
+    # these were rounded to single precision.
     names = [*system.states, *system.parameters]
-    table = [*ends[0], *np.broadcast_to(given, (len(rows), len(flat)))]
+    if ends.dtype == np.float64:
+        table = [*ends[0], *np.broadcast_to(given, (len(rows), len(flat)))]
+    else:
+        table = [np.array(np.broadcast_to(column, len(flat))) for column in (*flat.T, *rows)]
     case = replace(case, table=dict(zip(names, table, strict=True)))
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
     solution = finished(case, system.title, system.states, axes, raw, raised)

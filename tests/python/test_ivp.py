@@ -71,6 +71,20 @@ def test_failed_systems_are_tried_again_from_their_own_start():
     np.testing.assert_array_equal(shared.retry(method="radau", max_steps=100_000).y[0], wanted.y[0, :, -1])
 
 
+def test_a_retry_of_single_precision_begins_with_all_digits():
+    y0, mu = np.array([[0.1, 0.7], [0.3, 0.1]]), np.array([1.0, 800.1])
+    options = dict(rtol=1e-4, max_steps=200, precision="f32")
+    solution = od.solve_ivp(van_der_pol, (0, 5), y0, args=(mu,), **options).solution
+    start = y0[1].copy()
+    y0[:] = mu[:] = 0.0
+    assert solution.failed.tolist() == [False, True] and solution.states.dtype == np.float32
+    again = solution.retry(method="radau", rtol=1e-8, atol=1e-10, precision="f64", max_steps=100_000)
+    wanted = od.solve_ivp(
+        van_der_pol, (0, 5), start, "Radau", args=(800.1,), rtol=1e-8, atol=1e-10, max_steps=100_000
+    )
+    np.testing.assert_allclose(again.y[1], wanted.y[:, -1], rtol=1e-7)
+
+
 def test_memory_goes_to_later_results_only_when_nobody_looks_at_it():
     y0 = np.random.default_rng(3).normal(size=(20_000, 2))
 

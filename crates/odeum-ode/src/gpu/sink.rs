@@ -33,8 +33,8 @@ impl<T: Scalar> Sink<T> {
     /// Writes to the pages of the results of a range, so that they exist when these come: the first write to a page
     /// costs more than the copy of it. The numbers stay.
     ///
-    /// A large page has parts of many ranges in it. Each range begins with another row: threads that write to a new
-    /// page at once each clear one, and all but one of these are thrown away.
+    /// A large page has parts of many ranges in it. Each range begins with another row, so that threads do not
+    /// all wait for the same new page.
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
