@@ -29,6 +29,9 @@ const PACK: usize = 16;
 /// Bytes after which addresses look the same to loads that wait for stores.
 const PAGE: usize = 4096;
 
+/// Species whose rows may begin at the same place of pages, for all that the first-level cache can hold of one place.
+const FEW: usize = 4;
+
 /// Steps along rods, one for each species, from the first of two fields to there by turns.
 pub struct Rods<'a, T> {
     pub(super) plan: &'a Plan<T>,
@@ -175,10 +178,7 @@ pub(super) struct Rows<T> {
 
 impl<T: Scalar> Rows<T> {
     fn new<L: Lanes<Scalar = T>>(order: &Order, species: usize) -> Rows<T> {
-        let row = ((order.packs + 2) * L::WIDTH).next_multiple_of(LINE / size_of::<T>());
-        // What is written lies half a page from what is read.
-        let page = PAGE / size_of::<T>();
-        let turn = (species * row).next_multiple_of(page) + page / 2;
+        let (row, turn) = distances(size_of::<T>(), (order.packs + 2) * L::WIDTH, species);
         let values = Lined::new(T::from_f64(0.0), turn + species * row);
         Rows { values, row, turn, pack: L::WIDTH, packs: order.packs }
     }
@@ -198,6 +198,17 @@ impl<T: Scalar> Rows<T> {
         let first = self.values.as_mut_ptr();
         [0, 1].map(|turn| (0..species).map(|s| first.wrapping_add(self.begin(turn, s))).collect())
     }
+}
+
+/// From a row of so many values to the next, and from one turn to the other \[values\]: what is written lies about half a
+/// page from what is read, of any two of a few species. Else a step takes up to 2.5 times as long.
+fn distances(bytes: usize, values: usize, species: usize) -> (usize, usize) {
+    let (line, page) = (LINE / bytes, PAGE / bytes);
+    let row = match species {
+        2..=FEW => values.next_multiple_of(page) + line,
+        _ => values.next_multiple_of(line),
+    };
+    (row, (species * row).next_multiple_of(page) + page / 2)
 }
 
 /// The first packs of all species, of both turns.
@@ -490,5 +501,27 @@ impl<L: Lanes, const STREAMS: bool> Sink<L> for Written<'_, L, STREAMS> {
         }
         let [last, other] = self.non_finite;
         self.non_finite = [value.mul_add(L::lit(0.0), other), last];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_few_species_no_row_is_written_near_the_place_of_a_page_from_which_another_is_read() {
+        for (bytes, species) in [(4, 1), (8, 1), (4, 2), (8, 2), (4, FEW), (8, FEW)] {
+            for values in (16..3000).step_by(LINE / bytes) {
+                let (row, turn) = distances(bytes, values, species);
+                assert!(row >= values && turn >= species * row);
+                for (read, written) in (0..species * species).map(|k| (k / species, k % species)) {
+                    let apart = (turn + written * row - read * row) * bytes % PAGE;
+                    assert!(
+                        (PAGE / 4..=PAGE / 4 * 3).contains(&apart),
+                        "{values} x {bytes}: {apart}"
+                    );
+                }
+            }
+        }
     }
 }
