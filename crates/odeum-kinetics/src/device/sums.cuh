@@ -125,6 +125,7 @@ OD_FN void od_add_production(
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
         const unsigned part = od_gas_short(g, lists.targets, r * OD_WIDTH + g.slot);
         OdProduction<D> sum = {};
+#pragma unroll 2
         for (unsigned left = steps.take(); left > 0; --left) {
             const uint2 terms = stream.take();
             od_gas_add(sum, values, od_gas_low(terms.x));
@@ -211,6 +212,7 @@ OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
         const uint4 place = od_gas_places_at(g, OD_GAS_ENTRY_TARGETS, r * OD_WIDTH + g.slot);
         od_entry sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+#pragma unroll 4
         for (unsigned left = steps.take(); left > 0; --left) {
             const uint2 terms = stream.take();
             sum0 = sum0 + od_gas_term(slots, od_gas_low(terms.x));

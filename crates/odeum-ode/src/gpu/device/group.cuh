@@ -50,6 +50,7 @@ static_assert(OD_WIDTH <= 32 * OD_CELLS, "each warp has a cell");
 #if OD_WIDTH == 1
 
 #define OD_GROUP_BARRIER()
+#define OD_IN_STEP()
 OD_FN real od_group_sum(const OdGroup &, real x) { return x; }
 // The largest, for values that are no NaN.
 OD_FN real od_group_largest(const OdGroup &, real x) { return x; }
@@ -62,6 +63,15 @@ OD_FN unsigned od_group_take(const OdGroup &, unsigned *counter) { return atomic
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()
 #else
 #define OD_GROUP_BARRIER() __syncthreads()
+#endif
+
+// Warps of a block that are groups of their own wait here for each other, though none needs another: what they read at the
+// same time, tables and instructions, the caches hold for all of them. For methods whose steps all take the same work. A group
+// that has ended is not waited for.
+#if OD_WIDTH == 32 && OD_BLOCK > 32 && defined(__CUDACC__)
+#define OD_IN_STEP() __syncthreads()
+#else
+#define OD_IN_STEP()
 #endif
 
 #ifdef __CUDACC__

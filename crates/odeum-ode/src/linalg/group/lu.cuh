@@ -147,6 +147,7 @@ OD_FN void od_lu_head(const OdGroup &g, E *matrix) {
             E sums[OD_SIDES];
 #pragma unroll
             for (unsigned s = 0; s < OD_SIDES; ++s) sums[s] = matrix[od_index(to, s)];
+#pragma unroll 4
             do {
                 const OdTerms all = next;
                 terms += OD_WIDTH * sizeof(OdTerms);
@@ -216,6 +217,8 @@ OD_FN void od_lu_rounds(
         const OdIndexPair target = __ldg(targets + round * OD_WIDTH);
         const unsigned length = __ldg(lengths + round);
         E even = x[od_left(target)], odd = E(0);
+        // Unrolled, it would take too much of the cache of instructions.
+#pragma unroll 1
         for (unsigned steps = length / 2; steps; --steps) {
             const OdTerms all = next;
             terms += OD_WIDTH * sizeof(OdTerms);

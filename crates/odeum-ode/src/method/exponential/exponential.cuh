@@ -53,6 +53,7 @@ struct OdExponential {
             OD_OWN(e, i) half[e] = stage[e];
         }
 #endif
+        OD_IN_STEP();
         od_evaluate(c, x, memory, c.t + elapsed, stage);
         // Before the state, which f may share its place with, becomes a vector to multiply.
         OD_OWN(e, i) out[e] = memory.slope[i] - slope[e];
@@ -70,11 +71,13 @@ struct OdExponential {
     OD_FN_MEMBER OdAttempt attempt(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory,
                                    Propose propose, real (&after)[OD_EACH]) {
         const OdGroup &g = x.g;
+        OD_IN_STEP();
         prepare(c, x, memory);
         const real step = propose();
         OdMatrices &matrices = memory.matrices();
         const od_entry sigma = od_entry(OD_SHIFT / step);
         od_group_assemble(g, matrices.jacobian(), matrices.matrix, sigma);
+        OD_IN_STEP();
         const OdPivots pivots = od_group_factor(g, matrices.matrix, sigma);
         ++c.nlu;
         OdAttempt attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * OD_SHIFT};

@@ -29,6 +29,7 @@ struct OdRosenbrock {
         OdPivots pivots = {true, real(0)};
         // Why there are no factors, J tells, which has gone into them: then f and J are evaluated again, and looked at.
         do {
+            OD_IN_STEP();
             od_linearise(c, x, memory);
             if (!pivots.valid) {
                 attempt.cause = od_is_finite(x, memory) ? OD_SINGULAR_MATRIX : OD_NON_FINITE;
@@ -37,6 +38,7 @@ struct OdRosenbrock {
             const real step = propose();
             const od_entry sigma = od_entry(real(1) / (step * OD_GAMMA));
             od_group_shift(g, memory.matrices().matrix, sigma);
+            OD_IN_STEP();
             pivots = od_group_factor(g, memory.matrices().matrix, sigma);
             ++c.nlu;
             attempt = {step, od_nan(), OD_NON_FINITE, pivots.growth * (real(1) / OD_GAMMA)};
@@ -50,6 +52,7 @@ struct OdRosenbrock {
 #pragma unroll 1
         for (int s = 0; s < OD_STAGES; ++s) {
             real b[OD_EACH];
+            OD_IN_STEP();
             if (od_evaluates(s)) {
                 const auto a = [&](int m) { return od_a(s, m); };
                 stages.combine(s, a, x.y, real(1), b);
