@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 /// Systems that are integrated to see what one costs, after as many again have shown what does not depend on
 /// their number.
-const SAMPLE: usize = 64;
+const SAMPLE: usize = 256;
 
 /// The longest that this may take.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_millis(40);
 
 /// Threads of a processor that a GPU is as fast as: 300 of them in double precision where it has many units
 /// for that, 25 where it has few.
