@@ -100,6 +100,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["device"],
             &["dynamic"],
             &["solve"],
+            &["session"],
         ],
     ),
     (

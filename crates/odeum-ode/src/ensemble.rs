@@ -109,6 +109,16 @@ impl<T: Scalar> Ensemble<T> {
         Ensemble::new(state.len(), states, span)
     }
 
+    /// Component-major states, as many as before.
+    pub(crate) fn states_mut(&mut self) -> &mut Vec<T> {
+        &mut self.states
+    }
+
+    /// Sizes of the first steps \[M\], where they are given.
+    pub(crate) fn first_steps_mut(&mut self) -> &mut Option<Vec<T>> {
+        &mut self.first_steps
+    }
+
     /// Component-major parameters [m × M], each system its own.
     pub fn with_params(mut self, params: Vec<T>) -> Result<Self, Error> {
         if !params.len().is_multiple_of(self.n_systems) {
@@ -272,6 +282,16 @@ pub(crate) fn check_counts(dim: usize, states: usize) -> Result<(), Error> {
 }
 
 /// Refuses states that are no numbers.
+/// Refuses another number of values than the states of so many systems have.
+pub(crate) fn check_count(dim: usize, systems: usize, values: usize) -> Result<(), Error> {
+    let wanted = dim * systems;
+    if values != wanted {
+        let remedy = format!("give {dim} × {systems} = {wanted} values");
+        return Err(Error::input("states", format!("{values} values"), remedy));
+    }
+    Ok(())
+}
+
 pub(crate) fn check_states<T: Scalar>(states: &ArrayRef<'_, T>) -> Result<(), Error> {
     let Some((s, i)) = states.first_non_finite() else { return Ok(()) };
     let field = Argument::new("states").at(i).at(s);

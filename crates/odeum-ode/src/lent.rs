@@ -112,6 +112,11 @@ impl<'a, T: Scalar> Inputs<'a, T> {
         Inputs { states, params, shares_params, spans, first_steps, takes_invalid }
     }
 
+    /// The same over another span, which has been checked.
+    pub(crate) fn over(self, span: (f64, f64)) -> Self {
+        Inputs { spans: Spans::Shared(span), ..self }
+    }
+
     /// Number of equations n of a system.
     pub fn dim(&self) -> usize {
         self.states.components()
@@ -236,7 +241,8 @@ pub struct Outputs<'a, T> {
 
 impl<'a, T: Scalar> Outputs<'a, T> {
     /// The state at the time reached, that time, how and at what cost each system ended: as in
-    /// [`Solution`](crate::Solution). What was there before means nothing; a system that does not run keeps its state.
+    /// [`Solution`](crate::Solution). What was there before means nothing to a run; where a
+    /// system does not run, its state stays as it was there.
     ///
     /// # Errors
     /// Arrays of different numbers of systems.

@@ -1,6 +1,6 @@
 //! What a caller may ask of an integration, whatever the method.
 
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Ensemble, check_shape};
 use crate::lent::Inputs;
 use crate::tolerance::Tolerance;
 use odeum_core::{Argument, Error, Scalar};
@@ -201,6 +201,24 @@ impl Options {
     /// Refuses what has no meaning for this ensemble.
     pub fn check<T: Scalar>(&self, ensemble: &Ensemble<T>) -> Result<(), Error> {
         self.check_for(&ensemble.inputs())
+    }
+
+    /// Refuses what has no meaning for this ensemble of a system with these numbers of equations and parameters, or for a session.
+    pub(crate) fn check_for_session<T: Scalar>(
+        &self,
+        sizes: (usize, usize),
+        ensemble: &Ensemble<T>,
+    ) -> Result<(), Error> {
+        self.check(ensemble)?;
+        check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
+        if !self.save_times().is_empty() {
+            return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
+        }
+        if self.terminal_event.is_some() {
+            let remedy = "a session takes all systems over the same spans: to end each at a time of its own, solve";
+            return Err(Error::input("terminal_event", "a level", remedy));
+        }
+        Ok(())
     }
 
     /// As [`Options::check`].

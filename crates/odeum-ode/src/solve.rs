@@ -222,6 +222,14 @@ impl Solver {
         &self.options
     }
 
+    /// The GPUs that it runs on, if any, and what they need to know of its system.
+    pub(crate) fn on_gpus(&self) -> Option<(&gpu::Cuda, &DeviceSystem)> {
+        match &self.ready {
+            Ready::Cpu(..) => None,
+            Ready::Cuda(cuda, system) => Some((cuda, system)),
+        }
+    }
+
     /// As [`solve()`](solve).
     ///
     /// # Errors

@@ -24,28 +24,27 @@ impl System for Growth {
 fn main() -> Result<(), Error> {
     const CELLS: usize = 400;
     let (rate, diffusivity, dx, dt) = (1.0, 1.0, 0.5, 0.1);
-    let mut u: Vec<f64> = (0..CELLS).map(|i| if i < 20 { 1.0 } else { 0.0 }).collect();
-    let options = Options::new(Tolerance::new(1e-7, 1e-10));
+    let u: Vec<f64> = (0..CELLS).map(|i| if i < 20 { 1.0 } else { 0.0 }).collect();
+    // Each cell begins a step with the size of step with which it ended the one before.
+    let options = Options::new(Tolerance::new(1e-7, 1e-10)).warm_start();
     let front = |u: &[f64]| u.iter().position(|&x| x < 0.5).unwrap_or(CELLS) as f64 * dx;
 
-    // Found once for all steps; each cell begins a step with the size of step it ended the one before with.
-    let growth = DynSystem::new(Growth);
-    let solver = Solver::new(growth, &Method::dopri5(), &Device::cpu(), &options)?;
-    let mut steps = vec![0.0; CELLS];
+    // The cells stay on the device: `Device::cuda(0)` is a GPU.
+    let solver = Solver::new(DynSystem::new(Growth), &Method::dopri5(), &Device::cpu(), &options)?;
+    let cells = Ensemble::new(1, u, (0.0, dt))?.with_shared_params(vec![rate])?;
+    let mut cells = solver.session(&cells)?;
 
     let mut positions = Vec::new();
     for step in 0..800 {
-        let span = (f64::from(step) * dt, f64::from(step + 1) * dt);
-        let ensemble =
-            Ensemble::new(1, u, span)?.with_shared_params(vec![rate])?.with_first_steps(steps)?;
-        let solution = solver.solve(&ensemble)?;
-        (u, steps) = (solution.states, solution.next_steps);
-        let old = u.clone();
+        cells.advance((f64::from(step) * dt, f64::from(step + 1) * dt))?;
+        let old = cells.states()?;
+        let mut u = old.clone();
         for i in 0..CELLS {
             let (left, right) = (old[i.max(1) - 1], old[(i + 1).min(CELLS - 1)]);
             u[i] += diffusivity * dt / (dx * dx) * (left - 2.0 * old[i] + right);
         }
         positions.push(front(&u));
+        cells.set_states(&u)?;
     }
     // The front of Fisher's equation travels at 2 sqrt(r D), which it approaches from below.
     let speed = (positions[799] - positions[399]) / (400.0 * dt);

@@ -46,7 +46,7 @@ pub mod prelude {
     pub use odeum_core::{Real, Scalar, System};
     pub use odeum_ode::{
         Cpu, Cuda, Device, DynSystem, Ensemble, FirstStep, Method, Monitor, Options, SaveAt,
-        Solution, Solver, Stats, Status, Tolerance, solve,
+        Session, Solution, Solver, Stats, Status, Tolerance, solve,
     };
 }
 

@@ -10,7 +10,7 @@ use super::source::Traits;
 use super::stop::{no_more, watched};
 use super::system::DeviceSystem;
 use super::task::{self, Lists, Resident, Task};
-use crate::ensemble::{Ensemble, check_shape, check_span};
+use crate::ensemble::{Ensemble, check_count, check_first_steps, check_span};
 use crate::method::Method;
 use crate::method::device::Storage;
 use crate::monitor::Monitor;
@@ -25,7 +25,10 @@ use std::sync::Arc;
 /// An ensemble whose states stay on a GPU: uploaded once, advanced many times, downloaded when
 /// wanted. For codes that split operators and integrate the same cells over and over.
 ///
-/// With [`Options::warm_start`] every system begins an advance with the step size with which it
+/// [`crate::Solver::session`] has the same on either device; this one knows the type of its system, and lends its arrays to other
+/// kernels ([`Exchange`](super::Exchange)).
+///
+/// With [`Options::warm_start`], or first steps that were given, every system begins an advance with the step size with which it
 /// ended the one before. A system that failed stands at its last accepted state and is advanced
 /// from there like the others: look at [`statuses`](Session::statuses) after each advance.
 ///
@@ -67,8 +70,8 @@ impl<T: Scalar> Session<T> {
         ordinal: usize,
         options: &Options,
     ) -> Result<Self, Error> {
-        let sizes = (system.dim(), system.n_params());
-        Self::check(sizes, ensemble, method, options)?;
+        method.check()?;
+        options.check_for_session((system.dim(), system.n_params()), ensemble)?;
         let system = DeviceSystem::traced(system);
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
@@ -85,33 +88,13 @@ impl<T: Scalar> Session<T> {
         options: &Options,
     ) -> Result<Self, Error> {
         let system = system.into();
-        let sizes = system.grouped.sizes();
-        Self::check(sizes, ensemble, method, options)?;
+        method.check()?;
+        options.check_for_session(system.grouped.sizes(), ensemble)?;
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
     }
 }
 
 impl<T: Scalar, D: Device> Session<T, D> {
-    /// Refuses what cannot be used.
-    fn check(
-        sizes: (usize, usize),
-        ensemble: &Ensemble<T>,
-        method: &Method,
-        options: &Options,
-    ) -> Result<(), Error> {
-        method.check()?;
-        options.check(ensemble)?;
-        check_shape(sizes, (ensemble.dim(), ensemble.n_params()))?;
-        if !options.save_times().is_empty() {
-            return Err(Error::input("save_at", "times", "a session keeps the end states alone"));
-        }
-        if options.terminal_event.is_some() {
-            let remedy = "a session takes all systems over the same spans: to end each at a time of its own, solve";
-            return Err(Error::input("terminal_event", "a level", remedy));
-        }
-        Ok(())
-    }
-
     /// As [`new`](Session::new), on a device that is there.
     pub(super) fn on<S: System>(
         kept: Arc<Kept<D>>,
@@ -120,8 +103,8 @@ impl<T: Scalar, D: Device> Session<T, D> {
         method: &Method,
         options: &Options,
     ) -> Result<Self, Error> {
-        let sizes = (system.dim(), system.n_params());
-        Self::check(sizes, ensemble, method, options)?;
+        method.check()?;
+        options.check_for_session((system.dim(), system.n_params()), ensemble)?;
         let system = DeviceSystem::traced(system);
         Self::begin(kept, &system, ensemble, method, options)
     }
@@ -145,11 +128,16 @@ impl<T: Scalar, D: Device> Session<T, D> {
         let lists = Lists::new(&traits, options, ensemble.dim());
         lane.put(&offsets, &ensemble.inputs(), &lists)?;
         let bytes = ensemble.len() * size_of::<T>();
-        let mut steps = options.warm_start.then(|| two_of(&kept.device, bytes)).transpose()?;
+        let given = ensemble.first_steps();
+        let keeps = given.is_some() || options.warm_start;
+        let mut steps = keeps.then(|| two_of(&kept.device, bytes)).transpose()?;
         if let Some([first, _]) = &mut steps {
-            // Zero: no step yet.
-            // SAFETY: the memory lives until the stream has been waited for.
-            unsafe { lane.stream.set_bytes(first, 0..bytes, 0)? };
+            match given {
+                Some(given) => lane.stream.write(first, 0, given)?,
+                // Zero: no step yet.
+                // SAFETY: the memory lives until the stream has been waited for.
+                None => unsafe { lane.stream.set_bytes(first, 0..bytes, 0)? },
+            }
         }
         lane.stream.wait()?;
         Ok(Session {
@@ -259,11 +247,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// # Errors
     /// Another number of values, or a driver that fails.
     pub fn set_states(&mut self, states: &[T]) -> Result<(), Error> {
-        let wanted = self.dim * self.systems;
-        if states.len() != wanted {
-            let remedy = format!("give {} × {} = {wanted} values", self.dim, self.systems);
-            return Err(Error::input("states", states.len(), remedy));
-        }
+        check_count(self.dim, self.systems, states.len())?;
         let Some(lane) = &mut self.lane else { return Ok(()) };
         lane.write(self.offsets.states, states)
     }
@@ -272,12 +256,9 @@ impl<T: Scalar, D: Device> Session<T, D> {
     /// [`Options::warm_start`].
     ///
     /// # Errors
-    /// Another number of values, or a driver that fails.
+    /// Sizes that are negative or no numbers, or not as many as systems; a driver that fails.
     pub fn set_step_sizes(&mut self, sizes: &[T]) -> Result<(), Error> {
-        if sizes.len() != self.systems {
-            let remedy = format!("give one for each of {} systems", self.systems);
-            return Err(Error::input("step sizes", sizes.len(), remedy));
-        }
+        check_first_steps(sizes, self.systems)?;
         let Some(lane) = &self.lane else { return Ok(()) };
         if self.steps.is_none() {
             self.steps = Some(two_of(&self.kept.device, size_of_val(sizes))?);

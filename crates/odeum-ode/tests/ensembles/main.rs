@@ -21,5 +21,6 @@ mod problems;
 mod recorded_groups;
 mod refill;
 mod rkc_work;
+mod session;
 mod stiff;
 mod suggested;

@@ -6,7 +6,7 @@ use super::runs::{Place, Run};
 use super::states::States;
 use odeum_io::Finding;
 use odeum_kinetics::{JacobianForm, Reactor};
-use odeum_ode::gpu::{Session, StepPart};
+use odeum_ode::gpu::StepPart;
 use odeum_ode::method::JacobianBy;
 use odeum_ode::{
     ArrayMut, Device, DynSystem, Ensemble, FirstStep, Inputs, Method, Monitor, Options, Outputs,
@@ -138,15 +138,14 @@ impl<'a> Study<'a> {
         let solution = loop {
             let begun = Instant::now();
             let (solution, kernel) = match run.place {
-                Place::Kernel(ordinal) | Place::Again(ordinal) => {
-                    let mut session = Session::of(rhs, &ensemble, &run.method, ordinal, &options)
-                        .map_err(broken)?;
-                    let mut ms = session.advance((0.0, self.dt)).map_err(broken)?;
+                Place::Kernel(_) | Place::Again(_) => {
+                    let mut session = solver.session(&ensemble).map_err(broken)?;
+                    let mut kernel = session.advance((0.0, self.dt)).map_err(broken)?;
                     if matches!(run.place, Place::Again(_)) {
                         session.set_states(ensemble.states()).map_err(broken)?;
-                        ms = session.advance((0.0, self.dt)).map_err(broken)?;
+                        kernel = session.advance((0.0, self.dt)).map_err(broken)?;
                     }
-                    (session.solution().map_err(broken)?, Some(ms / 1e3))
+                    (session.solution().map_err(broken)?, Some(kernel.as_secs_f64()))
                 }
                 _ => match written.take() {
                     Some(arrays) => (again(&solver, &ensemble, arrays).map_err(broken)?, None),

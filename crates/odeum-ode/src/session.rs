@@ -1,0 +1,236 @@
+//! An ensemble that stays on its device over many calls.
+
+use crate::ensemble::{Ensemble, check_count, check_first_steps, check_span};
+use crate::gpu;
+use crate::lent::Inputs;
+use crate::monitor::Monitor;
+use crate::solution::Solution;
+use crate::solve::{Compiled, Solver};
+use crate::stats::Stats;
+use crate::status::Status;
+use odeum_core::Error;
+use std::mem::swap;
+use std::time::{Duration, Instant};
+
+/// An ensemble whose states stay where they are integrated, in the memory of the processor or of a GPU: for codes that split
+/// operators and integrate the same cells over and over. Made by [`Solver::session`].
+///
+/// With [`Options::warm_start`](crate::Options::warm_start), or first steps that were given, every system begins an advance with
+/// the size of step with which it ended the one before. A system that failed stands at its last accepted state and is advanced
+/// from there like the others: look at [`statuses`](Session::statuses) after each advance.
+///
+/// ```
+/// use odeum_ode::{Device, DynSystem, Ensemble, Method, Options, Solver, Tolerance, problems};
+///
+/// let lorenz = DynSystem::from(&problems::find("lorenz").expect("a built-in problem"));
+/// let options = Options::new(Tolerance::new(1e-6, 1e-6)).warm_start();
+/// let solver = Solver::new(lorenz, &Method::tsit5(), &Device::cpu(), &options)?;
+/// let start = Ensemble::repeated(&[1.0_f64, 0.0, 0.0], 100, (0.0, 1.0))?
+///     .with_shared_params(vec![10.0, 28.0, 8.0 / 3.0])?;
+/// let mut session = solver.session(&start)?;
+/// for step in 0..10 {
+///     session.advance((0.1 * f64::from(step), 0.1 * f64::from(step + 1)))?;
+/// }
+/// assert!(session.statuses()?.iter().all(|status| status.is_success()));
+/// # Ok::<(), odeum_ode::Error>(())
+/// ```
+pub struct Session<T: Compiled>(On<T>);
+
+enum On<T> {
+    Cpu(Box<Here<T>>),
+    Gpu(Box<gpu::Session<T>>),
+}
+
+/// In the memory of the processor.
+struct Here<T> {
+    solver: Solver,
+    ensemble: Ensemble<T>,
+    /// What the last advance gave; its states and sizes of steps are those of before.
+    last: Solution<T>,
+}
+
+impl Solver {
+    /// Brings an ensemble to the device of this solver, to stay there. The spans of the ensemble are not used:
+    /// [`advance`](Session::advance) says where to go.
+    ///
+    /// # Errors
+    /// Arguments that cannot be used (among them save times, as a session saves nothing, a terminal event, as an advance takes
+    /// all systems over one span, and several GPUs), a device that is not there, or too little memory on it.
+    pub fn session<T: Compiled>(&self, ensemble: &Ensemble<T>) -> Result<Session<T>, Error> {
+        let sizes = (self.system().dim(), self.system().n_params());
+        self.options().check_for_session(sizes, ensemble)?;
+        let Some((cuda, system)) = self.on_gpus() else {
+            let (solver, mut ensemble) = (self.clone(), ensemble.clone());
+            if self.options().warm_start {
+                let len = ensemble.len();
+                ensemble.first_steps_mut().get_or_insert_with(|| vec![T::default(); len]);
+            }
+            let last = Solution::of(&ensemble.inputs(), &[]);
+            return Ok(Session(On::Cpu(Box::new(Here { solver, ensemble, last }))));
+        };
+        let &[ordinal] = &*cuda.ordinals else {
+            let found = format!("{} GPUs", cuda.ordinals.len());
+            let remedy =
+                "a session stays on one GPU: begin one for each, with a part of the systems";
+            return Err(Error::input("device", found, remedy));
+        };
+        let (method, options) = (self.method(), self.options());
+        let session = gpu::Session::of(system.clone(), ensemble, method, ordinal, options)?;
+        Ok(Session(On::Gpu(Box::new(session))))
+    }
+}
+
+impl<T: Compiled> Session<T> {
+    /// Integrates every system over `span`; gives the time that it took on the device.
+    ///
+    /// # Errors
+    /// A span that cannot be used, or a device that fails.
+    pub fn advance(&mut self, span: (f64, f64)) -> Result<Duration, Error> {
+        match &mut self.0 {
+            On::Cpu(here) => {
+                let begun = Instant::now();
+                here.advance(span, &Monitor::new())?;
+                Ok(begun.elapsed())
+            }
+            On::Gpu(session) => Ok(Duration::from_secs_f64(session.advance(span)? / 1e3)),
+        }
+    }
+
+    /// The same unless it is stopped: then systems that did not end keep their states, with the status [`Status::NotRun`], and
+    /// step sizes stay those of before for all. Gives whether it was not stopped.
+    ///
+    /// # Errors
+    /// As [`advance`](Session::advance).
+    pub fn advance_monitored(
+        &mut self,
+        span: (f64, f64),
+        monitor: &Monitor,
+    ) -> Result<bool, Error> {
+        match &mut self.0 {
+            On::Cpu(here) => here.advance(span, monitor),
+            On::Gpu(session) => session.advance_monitored(span, monitor),
+        }
+    }
+
+    /// The states, component-major [n × M].
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn states(&mut self) -> Result<Vec<T>, Error> {
+        match &mut self.0 {
+            On::Cpu(here) => Ok(here.ensemble.states().to_vec()),
+            On::Gpu(session) => session.states(),
+        }
+    }
+
+    /// Other states for all systems, component-major \[n × M\]; statuses, costs and step sizes stay.
+    ///
+    /// # Errors
+    /// Another number of values, or a device that fails.
+    pub fn set_states(&mut self, states: &[T]) -> Result<(), Error> {
+        match &mut self.0 {
+            On::Cpu(here) => {
+                let ensemble = &mut here.ensemble;
+                check_count(ensemble.dim(), ensemble.len(), states.len())?;
+                ensemble.states_mut().copy_from_slice(states);
+                Ok(())
+            }
+            On::Gpu(session) => session.set_states(states),
+        }
+    }
+
+    /// Sizes of the first steps of the next advance \[M\]; zero where there is none, or steps are not kept.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn step_sizes(&self) -> Result<Vec<T>, Error> {
+        match &self.0 {
+            On::Cpu(here) => {
+                let zeros = || vec![T::default(); here.ensemble.len()];
+                Ok(here.ensemble.first_steps().map_or_else(zeros, <[T]>::to_vec))
+            }
+            On::Gpu(session) => session.step_sizes(),
+        }
+    }
+
+    /// Sizes of the first steps of the next advance \[M\], zero where there is none. From here on steps are kept as with
+    /// [`Options::warm_start`](crate::Options::warm_start).
+    ///
+    /// # Errors
+    /// Sizes that are negative or no numbers, or not as many as systems; a device that fails.
+    pub fn set_step_sizes(&mut self, sizes: &[T]) -> Result<(), Error> {
+        match &mut self.0 {
+            On::Cpu(here) => {
+                check_first_steps(sizes, here.ensemble.len())?;
+                *here.ensemble.first_steps_mut() = Some(sizes.to_vec());
+                here.last.next_steps.resize(sizes.len(), T::default());
+                Ok(())
+            }
+            On::Gpu(session) => session.set_step_sizes(sizes),
+        }
+    }
+
+    /// How each system ended the last advance \[M\].
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn statuses(&mut self) -> Result<Vec<Status>, Error> {
+        match &mut self.0 {
+            On::Cpu(here) => Ok(here.last.status.clone()),
+            On::Gpu(session) => session.statuses(),
+        }
+    }
+
+    /// What each system cost in the last advance \[M\].
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn stats(&mut self) -> Result<Vec<Stats>, Error> {
+        match &mut self.0 {
+            On::Cpu(here) => Ok(here.last.stats.clone()),
+            On::Gpu(session) => session.stats(),
+        }
+    }
+
+    /// States, times, statuses and costs of the last advance, and how busy lanes were where that is measured; without sizes of
+    /// steps, and on a GPU without warnings.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn solution(&mut self) -> Result<Solution<T>, Error> {
+        match &mut self.0 {
+            On::Cpu(here) => Ok(Solution {
+                states: here.ensemble.states().to_vec(),
+                next_steps: Vec::new(),
+                ..here.last.clone()
+            }),
+            On::Gpu(session) => session.solution(),
+        }
+    }
+}
+
+impl<T: Compiled> Here<T> {
+    /// As [`Session::advance_monitored`].
+    fn advance(&mut self, span: (f64, f64), monitor: &Monitor) -> Result<bool, Error> {
+        check_span(span, "span")?;
+        let Here { solver, ensemble, last } = self;
+        let inputs = Inputs::from(&*ensemble).over(span);
+        let remarks = solver.solve_into(&inputs, last.outputs(), monitor)?;
+        (last.warnings, last.busy_lanes) = (remarks.warnings, remarks.busy_lanes);
+        let whole = !monitor.is_stopped();
+        if !whole {
+            // Nothing was written of those.
+            let left = last.status.iter().map(|status| *status == Status::NotRun);
+            for (k, left) in left.cycle().take(last.states.len()).enumerate() {
+                if left {
+                    last.states[k] = ensemble.states()[k];
+                }
+            }
+        }
+        swap(ensemble.states_mut(), &mut last.states);
+        if let (Some(steps), true) = (ensemble.first_steps_mut(), whole) {
+            swap(steps, &mut last.next_steps);
+        }
+        Ok(whole)
+    }
+}
