@@ -19,6 +19,7 @@
 //! the multiplications of [`Real::powi`](crate::Real::powi). Every value has a name of its own
 //! and is assigned once, in an order that keeps few alive. Equal graphs give equal text.
 
+mod banks;
 mod group;
 mod partition;
 mod recorded;
@@ -26,6 +27,7 @@ mod rows;
 mod straight;
 mod tables;
 
+pub use banks::spread;
 pub use group::{GroupText, Grouped, MatrixPlaces};
 pub use partition::partition;
 pub use straight::{straight, straight_cost};

@@ -43,6 +43,18 @@ impl Slots {
         Slots { width, words: if single { 2 } else { 1 }, most_factors }
     }
 
+    /// Bytes of an entry of the matrix.
+    pub(super) fn entry(&self) -> usize {
+        size_of::<f64>() / self.words
+    }
+
+    /// Bytes that are read at once of a record of q, a and b.
+    pub(super) fn record_read(&self) -> usize {
+        // One with wide entries is read in three parts, which lie three words apart in threads of successive numbers: on the
+        // banks of these numbers, in another order.
+        if self.words == 2 { self.record() * self.entry() } else { size_of::<f64>() }
+    }
+
     /// Entries in the space of a record of q, a and b.
     pub(super) fn record(&self) -> usize {
         self.words + 2
@@ -121,7 +133,6 @@ impl Chunks {
     pub(super) fn new(kinetics: &Kinetics, rounds: &Rounds, single: bool) -> Chunks {
         let width = rounds.width;
         let slots = Slots::new(kinetics, width, single);
-        let entry = if single { 4 } else { 8 };
         let all = 0..rounds.len();
         let one = (0..rounds.len()).map(|r| slots.entries(rounds, r..r + 1)).max().unwrap_or(0);
         let most = ENTRIES_PER_THREAD * width + ZEROS * slots.record();
@@ -146,7 +157,7 @@ impl Chunks {
             rhs: cut(&|range| stride(width, &range) <= numbers),
             linearise,
             derivatives,
-            buffer: entries.next_multiple_of(4) * entry,
+            buffer: entries.next_multiple_of(4) * slots.entry(),
         }
     }
 

@@ -9,6 +9,7 @@
 //!
 //! Tables are \[step\]\[thread\]\[4\]: the threads of a group read consecutive words.
 
+use odeum_core::emit::spread;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -27,6 +28,12 @@ pub(super) fn with_ahead<T: Copy>(terms: &[T], width: usize, zero: T) -> Vec<T> 
 /// First step and number of steps of all rounds, and of one that is read and never taken.
 pub(super) fn rounds_with_ahead(rounds: &[[u32; 2]]) -> Vec<u32> {
     rounds.as_flattened().iter().copied().chain([0, 0]).collect()
+}
+
+/// What a thread reads of shared memory for a term: K numbers of so many bytes each, at places counted in such numbers.
+pub(super) struct Reads<T, const K: usize> {
+    pub(super) bytes: [usize; K],
+    pub(super) places: fn(T) -> [u32; K],
 }
 
 /// A target and its terms.
@@ -50,7 +57,13 @@ impl<T: Copy> Long<T> {
 
     /// Adds sums, each of a target of its own, and gives their rounds. `unused` is a target that
     /// nobody reads, `zero` a term that is zero.
-    pub(super) fn push(&mut self, mut sums: Vec<Sum<T>>, unused: u32, zero: T) -> Range<u32> {
+    pub(super) fn push<const K: usize>(
+        &mut self,
+        mut sums: Vec<Sum<T>>,
+        unused: u32,
+        zero: T,
+        reads: &Reads<T, K>,
+    ) -> Range<u32> {
         sums.sort_by_key(|(_, terms)| std::cmp::Reverse(terms.len()));
         let first = self.rounds.len() as u32;
         for round in sums.chunks(self.width) {
@@ -59,12 +72,16 @@ impl<T: Copy> Long<T> {
             self.rounds.push([begin as u32, steps as u32]);
             self.targets.extend(round.iter().map(|(target, _)| *target));
             self.targets.extend(std::iter::repeat_n(unused, self.width - round.len()));
+            let list = |thread: usize| {
+                let mut list = round.get(thread).map_or(Vec::new(), |(_, terms)| terms.clone());
+                list.resize(AT_ONCE * steps, zero);
+                list
+            };
+            let mut lists: Vec<Vec<T>> = (0..self.width).map(list).collect();
+            spread(&mut lists, reads.bytes, reads.places);
             for step in 0..steps {
-                for thread in 0..self.width {
-                    let list = round.get(thread).map_or(&[][..], |(_, terms)| terms);
-                    let term = |i: usize| list.get(AT_ONCE * step + i).copied().unwrap_or(zero);
-                    self.terms.extend((0..AT_ONCE).map(term));
-                }
+                let own = lists.iter().flat_map(|list| &list[AT_ONCE * step..][..AT_ONCE]);
+                self.terms.extend(own);
             }
         }
         first..self.rounds.len() as u32
@@ -75,6 +92,8 @@ impl<T: Copy> Long<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Short<T> {
     width: usize,
+    /// Bytes of a target.
+    target_bytes: usize,
     /// Targets of each thread of each round, four at a time.
     pub(super) targets: Vec<u32>,
     pub(super) terms: Vec<T>,
@@ -82,8 +101,11 @@ pub(super) struct Short<T> {
     pub(super) rounds: Vec<[u32; 2]>,
 }
 
+/// A part of a sum.
+type Part<'a, T> = (u32, &'a [T]);
+
 /// Parts of sums, of which a thread of a round takes four.
-type Cells<'a, T> = Vec<Vec<(u32, &'a [T])>>;
+type Cells<'a, T> = Vec<Vec<Part<'a, T>>>;
 
 /// Longest parts that are tried.
 const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
@@ -92,13 +114,19 @@ const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
 const ROUND_COST: usize = 3;
 
 impl<T: Copy> Short<T> {
-    pub(super) fn new(width: usize) -> Short<T> {
-        Short { width, targets: Vec::new(), terms: Vec::new(), rounds: Vec::new() }
+    pub(super) fn new(width: usize, target_bytes: usize) -> Short<T> {
+        Short { width, target_bytes, targets: Vec::new(), terms: Vec::new(), rounds: Vec::new() }
     }
 
     /// As [`Long::push`]. A long sum is split into parts, which all lie with one thread: it alone
     /// adds to the target, in a fixed order.
-    pub(super) fn push(&mut self, sums: &[Sum<T>], unused: u32, zero: T) -> Range<u32> {
+    pub(super) fn push<const K: usize>(
+        &mut self,
+        sums: &[Sum<T>],
+        unused: u32,
+        zero: T,
+        reads: &Reads<T, K>,
+    ) -> Range<u32> {
         let longest = sums.iter().map(|(_, terms)| terms.len()).max().unwrap_or(0);
         let lengths = LENGTHS.into_iter().filter(|length| *length < longest).chain([longest]);
         let arranged = lengths.map(|length| arrange(self.width, sums, length.max(1)));
@@ -108,11 +136,25 @@ impl<T: Copy> Short<T> {
             let steps = steps(round);
             let begin = self.terms.len() / (AT_ONCE * self.width);
             self.rounds.push([begin as u32, steps as u32]);
-            let cells = || round.iter().flat_map(|own| (0..AT_ONCE).map(|i| own.get(i)));
-            self.targets.extend(cells().map(|part| part.map_or(unused, |(target, _)| *target)));
+            let mut cells: Vec<Vec<Option<Part<'_, T>>>> = round
+                .iter()
+                .map(|own| (0..AT_ONCE).map(|i| own.get(i).copied()).collect())
+                .collect();
+            let target = |part: Option<Part<'_, T>>| part.map_or(unused, |(target, _)| target);
+            spread(&mut cells, [self.target_bytes], |part| [target(part)]);
+            self.targets.extend(cells.iter().flatten().map(|part| target(*part)));
+            let list = |part: Option<Part<'_, T>>| {
+                let mut list = part.map_or(Vec::new(), |(_, terms)| terms.to_vec());
+                list.resize(steps, zero);
+                list
+            };
+            let mut sides: Vec<Vec<Vec<T>>> =
+                (0..AT_ONCE).map(|i| cells.iter().map(|own| list(own[i])).collect()).collect();
+            sides.iter_mut().for_each(|lists| spread(lists, reads.bytes, reads.places));
             for step in 0..steps {
-                let term = cells().map(|part| part.and_then(|(_, terms)| terms.get(step)).copied());
-                self.terms.extend(term.map(|term| term.unwrap_or(zero)));
+                for thread in 0..self.width {
+                    self.terms.extend(sides.iter().map(|lists| lists[thread][step]));
+                }
             }
         }
         first..self.rounds.len() as u32
@@ -169,6 +211,8 @@ fn least<T>(round: &Cells<'_, T>) -> Option<usize> {
 mod tests {
     use super::*;
 
+    const READS: Reads<u16, 1> = Reads { bytes: [8], places: |term| [u32::from(term)] };
+
     /// Sums of 1 to n over lists of all lengths, target by target.
     fn sums(targets: u32) -> Vec<Sum<u16>> {
         (0..targets).map(|t| (t, (1..=(t * t % 23) as u16).collect())).collect()
@@ -182,7 +226,7 @@ mod tests {
     fn long_lists_sum_all_terms_of_their_targets() {
         let mut long = Long::new(8);
         let sums = sums(30);
-        let rounds = long.push(sums.clone(), 99, 0);
+        let rounds = long.push(sums.clone(), 99, 0, &READS);
         assert_eq!(rounds, 0..4);
         let mut found = vec![0; 100];
         for (r, [first, steps]) in long.rounds.iter().enumerate() {
@@ -194,15 +238,15 @@ mod tests {
             }
         }
         assert!((0..30).all(|t| found[t as usize] == expected(&sums, t)));
-        assert_eq!(long.push(vec![(3, vec![7])], 99, 0), 4..5);
+        assert_eq!(long.push(vec![(3, vec![7])], 99, 0, &READS), 4..5);
     }
 
     #[test]
     fn short_lists_keep_a_target_with_one_thread() {
         for width in [1, 8, 32] {
-            let mut short = Short::new(width);
+            let mut short = Short::new(width, 8);
             let sums = sums(70);
-            short.push(&sums, 99, 0);
+            short.push(&sums, 99, 0, &READS);
             let mut found = vec![0; 100];
             let mut threads: HashMap<u32, usize> = HashMap::new();
             for (r, [first, steps]) in short.rounds.iter().enumerate() {

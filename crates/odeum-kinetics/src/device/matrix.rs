@@ -2,8 +2,8 @@
 
 use super::chunks::{Chunk, Chunks};
 use super::laws::Shape;
-use super::lists::{Long, Short, Sum, rounds_with_ahead, with_ahead};
-use super::production::{NEGATIVE, repeated};
+use super::lists::{Long, Reads, Short, Sum, rounds_with_ahead, with_ahead};
+use super::production::{NEGATIVE, repeated, unit_reads, weighted_reads};
 use super::rounds::Rounds;
 use crate::kinetics::Kinetics;
 use crate::reactor::plan::{NONE, Term, terms};
@@ -90,14 +90,14 @@ impl Entries {
         // The terms of an entry stay in the order of the reactions.
         terms.sort_by_key(|(chunk, place, _)| (*chunk, *place));
 
-        let width = rounds.width;
+        let (width, entry) = (rounds.width, chunks.slots.entry());
         let mut entries = Entries {
             wide: places.len > u32::from(u16::MAX),
             width,
-            unit: Short::new(width),
-            weighted: Short::new(width),
+            unit: Short::new(width, entry),
+            weighted: Short::new(width, entry),
             rounds: Vec::new(),
-            columns: columns(reactor, width, places),
+            columns: columns(reactor, width, places, entry),
         };
         let mut rest = terms.as_slice();
         for (number, chunk) in chunks.linearise.iter().enumerate() {
@@ -135,11 +135,11 @@ impl Entries {
                 weighted.push((place, others));
             }
         }
-        let zero = sources.chunks.zero_slot(chunk);
+        let (zero, bytes) = (sources.chunks.zero_slot(chunk), sources.chunks.slots.entry());
         debug_assert!(zero < NEGATIVE);
         self.rounds.push([
-            self.unit.push(&unit, unused, zero),
-            self.weighted.push(&weighted, unused, (zero, 0.0)),
+            self.unit.push(&unit, unused, zero, &unit_reads(bytes)),
+            self.weighted.push(&weighted, unused, (zero, 0.0), &weighted_reads(bytes)),
         ]);
     }
 
@@ -194,7 +194,7 @@ impl Entries {
 }
 
 /// The entries of each column of the species block, from which those of the rows T and m are summed.
-fn columns(reactor: &Reactor, width: usize, places: &MatrixPlaces) -> Long<[u32; 2]> {
+fn columns(reactor: &Reactor, width: usize, places: &MatrixPlaces, bytes: usize) -> Long<[u32; 2]> {
     let plan = &reactor.plan;
     let entry = |i: usize| [places.entries[plan.position[i] as usize], plan.row[i]];
     let column = |j: usize| (plan.columns[j] as usize..plan.columns[j + 1] as usize).map(entry);
@@ -204,6 +204,8 @@ fn columns(reactor: &Reactor, width: usize, places: &MatrixPlaces) -> Long<[u32;
     let sums = (0..n).map(|j| (j as u32, column(j).collect::<Vec<_>>()));
     let sums = sums.filter(|(_, terms)| wanted(terms)).collect();
     let mut columns = Long::new(width);
-    columns.push(sums, n as u32, [places.zero, 0]);
+    // An entry, and the energy of its species.
+    let reads = Reads { bytes: [bytes, size_of::<f64>()], places: |term| term };
+    columns.push(sums, n as u32, [places.zero, 0], &reads);
     columns
 }

@@ -162,7 +162,8 @@ fn write_rhs(
     parts: &Parts,
     tables: &mut Tables,
 ) -> bool {
-    let production = Production::new(reactor.kinetics(), rounds, &chunks.rhs, parts);
+    let production =
+        Production::new(reactor.kinetics(), rounds, &chunks.rhs, parts, size_of::<f64>());
     let rows = chunks.rhs.iter().zip(&production.rounds);
     let rows: Vec<u32> =
         rows.flat_map(|(chunk, [unit, weighted])| chunk_row(chunk, [unit, weighted])).collect();
@@ -190,7 +191,13 @@ fn write_linearise(
     places: &MatrixPlaces,
     tables: &mut Tables,
 ) -> bool {
-    let production = Production::new(reactor.kinetics(), rounds, &chunks.linearise, parts);
+    let production = Production::new(
+        reactor.kinetics(),
+        rounds,
+        &chunks.linearise,
+        parts,
+        chunks.slots.record_read(),
+    );
     let entries = Entries::new(reactor, rounds, chunks, places);
     let lists = production.rounds.iter().zip(&entries.rounds);
     let rows = chunks

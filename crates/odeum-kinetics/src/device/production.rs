@@ -6,7 +6,7 @@
 //! have a part of their own.
 
 use super::chunks::Chunk;
-use super::lists::{AT_ONCE, Long, Short, Sum, rounds_with_ahead, with_ahead};
+use super::lists::{AT_ONCE, Long, Reads, Short, Sum, rounds_with_ahead, with_ahead};
 use super::rounds::Rounds;
 use crate::kinetics::Kinetics;
 use odeum_core::emit::Tables;
@@ -20,6 +20,16 @@ const MOST_TERMS: f64 = 4.0;
 
 /// Longest parts that are tried.
 const LENGTHS: [usize; 4] = [16, 24, 32, 48];
+
+/// What is read for a term that has a place and a sign.
+pub(super) fn unit_reads(bytes: usize) -> Reads<u16, 1> {
+    Reads { bytes: [bytes], places: |term| [u32::from(term & !NEGATIVE)] }
+}
+
+/// The same for a term with a weight.
+pub(super) fn weighted_reads(bytes: usize) -> Reads<(u16, f64), 1> {
+    Reads { bytes: [bytes], places: |(place, _)| [u32::from(place)] }
+}
 
 /// A coefficient as a number of terms and their sign, where it is a small integer.
 pub(super) fn repeated(coefficient: f64, most: f64) -> Option<(usize, u16)> {
@@ -92,22 +102,30 @@ pub(super) struct Production {
 }
 
 impl Production {
+    /// Over what has so many bytes for each reaction.
     pub(super) fn new(
         kinetics: &Kinetics,
         rounds: &Rounds,
         chunks: &[Chunk],
         parts: &Parts,
+        bytes: usize,
     ) -> Production {
-        let (unit, weighted) = (Long::new(rounds.width), Short::new(rounds.width));
+        let (unit, weighted) = (Long::new(rounds.width), Short::new(rounds.width, bytes));
         let mut lists = Production { unit, weighted, rounds: Vec::new() };
         for (number, chunk) in chunks.iter().enumerate() {
             let terms = terms(kinetics, rounds, chunk);
-            lists.push(number, chunk, &terms, parts);
+            lists.push((number, chunk), &terms, parts, bytes);
         }
         lists
     }
 
-    fn push(&mut self, number: usize, chunk: &Chunk, terms: &[Terms], parts: &Parts) {
+    fn push(
+        &mut self,
+        (number, chunk): (usize, &Chunk),
+        terms: &[Terms],
+        parts: &Parts,
+        bytes: usize,
+    ) {
         let unused = parts.len() as u32;
         let mut unit: Vec<Sum<u16>> = Vec::new();
         let mut weighted: Vec<Sum<(u16, f64)>> = Vec::new();
@@ -124,8 +142,8 @@ impl Production {
             }
         }
         self.rounds.push([
-            self.unit.push(unit, unused, chunk.zero()),
-            self.weighted.push(&weighted, unused, (chunk.zero(), 0.0)),
+            self.unit.push(unit, unused, chunk.zero(), &unit_reads(bytes)),
+            self.weighted.push(&weighted, unused, (chunk.zero(), 0.0), &weighted_reads(bytes)),
         ]);
     }
 

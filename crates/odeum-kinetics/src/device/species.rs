@@ -1,6 +1,7 @@
 //! Tables of the species: thermodynamic data, molar masses, colliders.
 
 use super::lists::Long;
+use super::production::weighted_reads;
 use crate::kinetics::Kinetics;
 use crate::thermo::N_GENERAL;
 use odeum_core::emit::Tables;
@@ -56,7 +57,8 @@ fn colliders(kinetics: &Kinetics, width: usize, tables: &mut Tables) {
     };
     let n = bodies.default.len();
     let mut lists = Long::new(width);
-    lists.push((0..n).map(|set| (set as u32, listed(set))).collect(), n as u32, (0, 0.0));
+    let sums = (0..n).map(|set| (set as u32, listed(set))).collect();
+    lists.push(sums, n as u32, (0, 0.0), &weighted_reads(size_of::<f64>()));
     let targets: Vec<u16> = lists.targets.iter().map(|set| *set as u16).collect();
     let (species, excess): (Vec<u16>, Vec<f64>) = lists.terms.iter().copied().unzip();
     let default: Vec<f64> = bodies.default.iter().copied().chain([0.0]).collect();

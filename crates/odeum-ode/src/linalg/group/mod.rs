@@ -40,6 +40,8 @@ const MOST_NARROW: u32 = u16::MAX as u32;
 pub(crate) struct GroupLu {
     factors: Factors,
     width: usize,
+    /// Bytes of an entry.
+    entry: usize,
     places: MatrixPlaces,
     jacobian: Pattern,
 }
@@ -62,7 +64,7 @@ impl GroupLu {
             zero: factors.zero(),
             len: factors.len,
         };
-        GroupLu { factors, width, places, jacobian: jacobian.clone() }
+        GroupLu { factors, width, entry, places, jacobian: jacobian.clone() }
     }
 
     /// Where the entries of −J go.
@@ -78,8 +80,10 @@ impl GroupLu {
     /// What the text reads, with its defines.
     pub(crate) fn tables(&self) -> Tables {
         let Factors { tail, levels, .. } = &self.factors;
-        let (updates, solves) =
-            (Updates::new(&self.factors, self.width), Solves::new(&self.factors, self.width));
+        let (updates, solves) = (
+            Updates::new(&self.factors, self.width, self.entry),
+            Solves::new(&self.factors, self.width, self.entry),
+        );
         let wide = self.factors.len.max(self.factors.x_unused()) > MOST_NARROW;
         let mut tables = Tables::default();
         tables.count("OD_LU_WIDE", usize::from(wide));

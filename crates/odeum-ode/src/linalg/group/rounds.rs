@@ -4,6 +4,7 @@
 //! length, so that these are few.
 
 use super::factors::Factors;
+use odeum_core::emit::spread;
 
 /// Sums, or terms of a sum, that a thread computes side by side: what hides the latency of loads.
 pub(super) const SIDES: usize = 4;
@@ -38,7 +39,7 @@ pub(super) struct Updates {
 }
 
 impl Updates {
-    pub(super) fn new(factors: &Factors, width: usize) -> Updates {
+    pub(super) fn new(factors: &Factors, width: usize, entry: usize) -> Updates {
         let mut updates = Updates::default();
         // Columns of L: rows below each pivot, with their places.
         let mut below = vec![Vec::new(); factors.head()];
@@ -67,25 +68,34 @@ impl Updates {
                 scale: 0,
                 terms: products.iter().map(|&(_, term)| term).collect(),
             });
-            updates.push(sums.collect(), factors, width);
+            updates.push(sums.collect(), factors, width, entry);
             let ends = [updates.scaled.len() as u32, level.end, updates.lengths.len() as u32];
             updates.levels.push(ends);
         }
         updates
     }
 
-    fn push(&mut self, mut sums: Vec<Sum>, factors: &Factors, width: usize) {
+    fn push(&mut self, mut sums: Vec<Sum>, factors: &Factors, width: usize, entry: usize) {
         sums.sort_by_key(|sum| std::cmp::Reverse(sum.terms.len()));
         for round in sums.chunks(SIDES * width) {
             let steps = round[0].terms.len();
-            let of = |thread: usize, side: usize| round.get(side * width + thread);
-            let cells = || (0..width).flat_map(|thread| (0..SIDES).map(move |side| (thread, side)));
-            let target = |(thread, side)| of(thread, side).map_or(factors.unused(), |s| s.target);
-            self.targets.extend(cells().map(target));
+            let own = |thread| (0..SIDES).map(|side| round.get(side * width + thread)).collect();
+            let mut cells: Vec<Vec<Option<&Sum>>> = (0..width).map(own).collect();
+            let target = |sum: Option<&Sum>| sum.map_or(factors.unused(), |sum| sum.target);
+            spread(&mut cells, [entry], |sum| [target(sum)]);
+            self.targets.extend(cells.iter().flatten().map(|sum| target(*sum)));
+            let list = |sum: Option<&Sum>| {
+                let mut list = sum.map_or(Vec::new(), |sum| sum.terms.clone());
+                list.resize(steps, [factors.zero(); 2]);
+                list
+            };
+            let side = |side: usize| cells.iter().map(|own| list(own[side])).collect();
+            let mut sides: Vec<Vec<Vec<Term>>> = (0..SIDES).map(side).collect();
+            sides.iter_mut().for_each(|lists| spread(lists, [entry; 2], |term| term));
             for step in 0..steps {
-                let term =
-                    |(thread, side)| of(thread, side).and_then(|s| s.terms.get(step).copied());
-                self.terms.extend(cells().map(|cell| term(cell).unwrap_or([factors.zero(); 2])));
+                for thread in 0..width {
+                    self.terms.extend(sides.iter().map(|lists| lists[thread][step]));
+                }
             }
             self.lengths.push(steps as u32);
         }
@@ -106,7 +116,7 @@ pub(super) struct Solves {
 }
 
 impl Solves {
-    pub(super) fn new(factors: &Factors, width: usize) -> Solves {
+    pub(super) fn new(factors: &Factors, width: usize, entry: usize) -> Solves {
         let (n, head) = (factors.dim() as u32, factors.head());
         let mut solves = Solves::default();
         let forward = |i: u32| Sum {
@@ -119,10 +129,10 @@ impl Solves {
         let depths = depths(0..head, &factors.lower);
         for depth in 1..=depths.iter().copied().max().unwrap_or(0) {
             let rows = (0..head).filter(|&i| depths[i] == depth);
-            solves.push(rows.map(|i| forward(i as u32)).collect(), factors, width);
+            solves.push(rows.map(|i| forward(i as u32)).collect(), factors, width, entry);
         }
         let tail = (head as u32..n).map(forward).filter(|sum| !sum.terms.is_empty());
-        solves.push(tail.collect(), factors, width);
+        solves.push(tail.collect(), factors, width, entry);
         solves.forward = solves.lengths.len();
 
         // A row gives up its columns in the tail at once, and those of the head when these are known.
@@ -142,16 +152,16 @@ impl Solves {
         };
         let first =
             (0..head).filter(|&i| depths[i] == 0 || inner[i].len() < factors.upper[i].len());
-        solves.push(first.map(|i| backward(i, true)).collect(), factors, width);
+        solves.push(first.map(|i| backward(i, true)).collect(), factors, width, entry);
         for depth in 1..=depths.iter().copied().max().unwrap_or(0) {
             let rows = (0..head).filter(|&i| depths[i] == depth);
-            solves.push(rows.map(|i| backward(i, false)).collect(), factors, width);
+            solves.push(rows.map(|i| backward(i, false)).collect(), factors, width, entry);
         }
         solves
     }
 
     /// Rounds for sums of which none needs another; a barrier comes after the last one.
-    fn push(&mut self, mut sums: Vec<Sum>, factors: &Factors, width: usize) {
+    fn push(&mut self, mut sums: Vec<Sum>, factors: &Factors, width: usize, entry: usize) {
         sums.sort_by_key(|sum| std::cmp::Reverse(sum.terms.len()));
         let rounds = sums.chunks(width);
         let last = rounds.len().saturating_sub(1);
@@ -161,12 +171,16 @@ impl Solves {
                 sum.map_or([factors.x_unused(), factors.zero()], |s| [s.target, s.scale])
             };
             self.targets.extend((0..width).map(|thread| target(round.get(thread))));
+            let list = |thread: usize| {
+                let mut list = round.get(thread).map_or(Vec::new(), |sum| sum.terms.clone());
+                list.resize(steps * SIDES, [factors.zero(), 0]);
+                list
+            };
+            let mut lists: Vec<Vec<Term>> = (0..width).map(list).collect();
+            spread(&mut lists, [entry; 2], |term| term);
             for step in 0..steps {
-                for thread in 0..width {
-                    let terms = round.get(thread).map_or(&[][..], |sum| &sum.terms);
-                    let term = |side: usize| terms.get(step * SIDES + side).copied();
-                    self.terms.extend((0..SIDES).map(|s| term(s).unwrap_or([factors.zero(), 0])));
-                }
+                let own = lists.iter().flat_map(|list| &list[SIDES * step..][..SIDES]);
+                self.terms.extend(own);
             }
             self.lengths.push(2 * steps as u32 + u32::from(number == last));
         }

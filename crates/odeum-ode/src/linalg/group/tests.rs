@@ -121,7 +121,7 @@ fn a_published_mechanism_has_few_levels() {
     for width in [32, 64, 128] {
         let lu = GroupLu::new(pattern, width, 8);
         let Factors { levels, tail, lower, upper, .. } = &lu.factors;
-        let updates = Updates::new(&lu.factors, width);
+        let updates = Updates::new(&lu.factors, width, 8);
         let sizes: Vec<usize> = levels.iter().map(|level| level.len()).collect();
         let entries = lu.factors.head() + lower.iter().chain(upper).map(Vec::len).sum::<usize>();
         println!(
@@ -130,7 +130,7 @@ fn a_published_mechanism_has_few_levels() {
             tail.size,
             updates.products,
             updates.terms.len() / rounds::SIDES / width,
-            Solves::new(&lu.factors, width).lengths.len(),
+            Solves::new(&lu.factors, width, 8).lengths.len(),
             lu.tables().bytes().len(),
             lu.places().len,
             lu.x_entries(),
