@@ -5,6 +5,7 @@ use super::event::{Sight, Step, Watch};
 use super::guard::Guard;
 use super::pack::{Arrival, Pack};
 use super::ranges::Ranges;
+use super::rest::{Halfway, Rest};
 use crate::controller::{Control, Controller};
 use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
@@ -29,8 +30,11 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let first = First::<L>::new(first);
     let largest = L::lit(options.largest_step.unwrap_or(f64::INFINITY));
     let zero = L::lit(0.0);
+    // What a pair of packs has left for this one.
+    let mut left = task.rest.map(Rest::take).unwrap_or_default();
+    let leaves = task.rest.filter(|_| left.is_empty() && options.terminal_event.is_none());
     // Attempts the pack has made: every lane counts its own from the value at which it began.
-    let mut clock = 0_u64;
+    let mut clock = left.iter().map(|system| system.attempts).max().unwrap_or(0);
     let (mut busy, mut offered) = (0_u64, 0_u64);
     let mut causes = Causes::default();
     let mut watch = options.terminal_event.as_ref().map(|event| Watch::<L>::new(event, task));
@@ -41,11 +45,18 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.ensemble.dim()));
 
     let mut restarting = 0_u64;
+    let mut is_dry = false;
     for l in 0..L::WIDTH {
-        if pack.load(l, task, clock) {
-            pack.aim(l, task);
-            restarting |= 1 << l;
+        match left.get(l) {
+            Some(system) => pack.take_up(l, system, task, clock),
+            None if pack.load(l, task, clock) => {}
+            None => {
+                is_dry = true;
+                continue;
+            }
         }
+        pack.aim(l, task);
+        restarting |= 1 << l;
     }
     loop {
         if restarting != 0 {
@@ -77,6 +88,18 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             }
             if let Some(watch) = &mut watch {
                 watch.forget(restarting);
+            }
+            for (l, system) in left.drain(..).enumerate() {
+                // Whatever the beginning has found of it, it is in the midst of its way.
+                pack.h.set_lane(l, system.h);
+                pack.cost.set(l, system.cost);
+                let mut memory = control.memory();
+                memory.iter_mut().zip(system.control).for_each(|(all, own)| all.set_lane(l, own));
+                control.restore(memory);
+                if let Some(guard) = &mut guard {
+                    guard.restore(l, system.guard);
+                }
+                causes.restore(l, system.causes);
             }
         }
         if pack.active == 0 || task.monitor.is_stopped() {
@@ -202,7 +225,25 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             if pack.load(l, task, clock) {
                 pack.aim(l, task);
                 restarting |= 1 << l;
+            } else {
+                is_dry = true;
             }
+        }
+        let fit = 2 * pack.active.count_ones() as usize <= L::WIDTH;
+        if is_dry
+            && let Some(rest) = leaves
+            && fit
+            && (restarting | rejected & pack.active) == 0
+        {
+            let memory = control.memory();
+            let leave = |l: usize| Halfway {
+                control: memory.map(|all| all.lane(l)),
+                guard: guard.as_ref().map_or(L::Scalar::from_f64(0.0), |guard| guard.memory(l)),
+                causes: causes.memory(l),
+                ..pack.leave(l, clock)
+            };
+            rest.give(set_bits(pack.active).map(leave).collect());
+            break;
         }
     }
     task.results.add_lane_work(busy, offered);
@@ -237,6 +278,20 @@ impl Causes {
         self.singular |= lanes & L::bits(attempt.singular);
         self.diverged |= lanes & L::bits(attempt.diverged);
         self.non_finite |= lanes & !finite & !self.singular & !self.diverged;
+    }
+
+    /// What is known of a lane, one bit each.
+    fn memory(&self, lane: usize) -> u8 {
+        let of = |lanes: u64| (lanes >> lane & 1) as u8;
+        of(self.non_finite) | of(self.singular) << 1 | of(self.diverged) << 2 | of(self.growth) << 3
+    }
+
+    /// Takes it up.
+    fn restore(&mut self, lane: usize, memory: u8) {
+        let all = [&mut self.non_finite, &mut self.singular, &mut self.diverged, &mut self.growth];
+        for (k, lanes) in all.into_iter().enumerate() {
+            *lanes |= u64::from(memory >> k & 1) << lane;
+        }
     }
 
     /// How a system ends whose step has become too small.

@@ -40,6 +40,16 @@ impl<L: Lanes> Guard<L> {
         self.resolved = L::select(lanes, L::lit(0.0), self.resolved);
     }
 
+    /// What it remembers of a lane.
+    pub(super) fn memory(&self, lane: usize) -> L::Scalar {
+        self.resolved.lane(lane)
+    }
+
+    /// Takes it up.
+    pub(super) fn restore(&mut self, lane: usize, memory: L::Scalar) {
+        self.resolved.set_lane(lane, memory);
+    }
+
     /// The lanes in which a step of this growth is too long.
     #[inline(always)]
     pub(super) fn vetoes(&self, growth: L) -> L::Mask {

@@ -14,6 +14,7 @@ mod pack;
 mod pairs;
 mod queue;
 pub(crate) mod ranges;
+mod rest;
 mod results;
 
 use crate::lent::{Inputs, Outputs, Remarks};
@@ -29,6 +30,7 @@ use inlining::Timing;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange, cores};
 use queue::Queue;
+use rest::Rest;
 use results::Results;
 use std::thread::Builder;
 
@@ -87,6 +89,7 @@ pub(crate) fn solve<T: Scalar>(
         threads,
         queue: &queue,
         results: &results,
+        rest: None,
         monitor,
     };
     let run = || system.run(cpu.isa, Job::Integrate { method, plan, task: &task });
@@ -111,6 +114,7 @@ pub(crate) fn solve<T: Scalar>(
 }
 
 /// What the threads of a run share.
+#[derive(Clone, Copy)]
 pub(crate) struct Task<'a, T> {
     ensemble: &'a Inputs<'a, T>,
     options: &'a Options,
@@ -119,6 +123,8 @@ pub(crate) struct Task<'a, T> {
     threads: usize,
     queue: &'a Queue,
     results: &'a Results<T>,
+    /// Of a thread that runs a pair of packs, and then what is left in a single one.
+    rest: Option<&'a Rest<T>>,
     monitor: &'a Monitor,
 }
 
@@ -172,7 +178,17 @@ impl<T: Scalar, S: System, const INLINED: u8> OnLanes<T> for ByLanes<'_, S, INLI
         if S::INTERPRETED {
             isa.dispatch_wide(work)
         } else if const { S::TABULATED } && pairs::pay(isa, &job, self.0) {
-            isa.dispatch_pair(work)
+            let Job::Integrate { method, plan, task } = job else { return };
+            let rest = Rest::new();
+            let task = &Task { rest: Some(&rest), ..*task };
+            let work = || Work::<T, S, INLINED> {
+                system: self.0,
+                job: Job::Integrate { method, plan, task },
+            };
+            isa.dispatch_pair(work());
+            if !rest.is_empty() {
+                isa.dispatch(work());
+            }
         } else {
             isa.dispatch(work)
         }

@@ -1,6 +1,7 @@
 //! The systems in the lanes of one pack: loading, storing, and what each is to reach next.
 
 use super::Task;
+use super::rest::Halfway;
 use crate::method::stepper::{Cost, set_bits};
 use crate::stats::Stats;
 use crate::status::Status;
@@ -12,7 +13,7 @@ const NONE: usize = usize::MAX;
 
 /// What a lane knows of its system besides the numbers in the pack.
 #[derive(Clone, Copy)]
-struct Lane {
+pub(super) struct Lane {
     system: usize,
     span: (f64, f64),
     /// Segments that are done.
@@ -130,6 +131,48 @@ impl<L: Lanes> Pack<L> {
         self.deadline = self.deadline.min(clock + u64::from(task.options.max_steps));
         self.work_deadline = clock;
         true
+    }
+
+    /// The system of lane `l` between two steps, without what others remember of it.
+    pub(super) fn leave(&self, l: usize, clock: u64) -> Halfway<L::Scalar> {
+        let of = |all: &[L]| all.iter().map(|x| x.lane(l)).collect();
+        let zero = L::Scalar::from_f64(0.0);
+        Halfway {
+            lane: self.lanes[l],
+            attempts: clock - self.lanes[l].loaded_at,
+            t: self.t.lane(l),
+            h: self.h.lane(l),
+            y: of(&self.y),
+            p: of(&self.p),
+            cost: self.cost.of(l),
+            control: [zero; 4],
+            guard: zero,
+            causes: 0,
+        }
+    }
+
+    /// Puts a system that has left another pack into lane `l`. It begins with the size of its next step.
+    pub(super) fn take_up(
+        &mut self,
+        l: usize,
+        system: &Halfway<L::Scalar>,
+        task: &Task<L::Scalar>,
+        clock: u64,
+    ) {
+        self.lanes[l] = Lane { loaded_at: clock - system.attempts, ..system.lane };
+        for (place, value) in self.y.iter_mut().zip(&system.y) {
+            place.set_lane(l, *value);
+        }
+        for (place, value) in self.p.iter_mut().zip(&system.p) {
+            place.set_lane(l, *value);
+        }
+        self.t.set_lane(l, system.t);
+        self.given.set_lane(l, system.h);
+        self.resuming |= 1 << l;
+        self.active |= 1 << l;
+        let last = self.lanes[l].loaded_at + u64::from(task.options.max_steps);
+        self.deadline = self.deadline.min(last);
+        self.work_deadline = clock;
     }
 
     /// Writes the result of a system that starts from no numbers.

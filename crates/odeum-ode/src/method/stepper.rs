@@ -143,10 +143,17 @@ impl Cost {
     }
 
     pub(crate) fn reset(&mut self, lane: usize) {
-        self.nfev[lane] = 0;
-        self.nfev_radius[lane] = 0;
-        self.njev[lane] = 0;
-        self.nlu[lane] = 0;
+        self.set(lane, [0; 4]);
+    }
+
+    /// All counts of a lane.
+    pub(crate) fn of(&self, lane: usize) -> [u32; 4] {
+        [self.nfev[lane], self.nfev_radius[lane], self.njev[lane], self.nlu[lane]]
+    }
+
+    /// Sets them.
+    pub(crate) fn set(&mut self, lane: usize, counts: [u32; 4]) {
+        [self.nfev[lane], self.nfev_radius[lane], self.njev[lane], self.nlu[lane]] = counts;
     }
 
     /// Counts `evaluations` in every lane of a pack of `width`; of idle lanes the count is not
