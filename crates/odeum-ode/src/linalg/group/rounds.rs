@@ -172,8 +172,10 @@ impl Solves {
             };
             self.targets.extend((0..width).map(|thread| target(round.get(thread))));
             let list = |thread: usize| {
-                let mut list = round.get(thread).map_or(Vec::new(), |sum| sum.terms.clone());
-                list.resize(steps * SIDES, [factors.zero(), 0]);
+                let sum = round.get(thread);
+                let mut list = sum.map_or(Vec::new(), |sum| sum.terms.clone());
+                // Zero times its own unknown, which no other thread writes in this round.
+                list.resize(steps * SIDES, [factors.zero(), target(sum)[0]]);
                 list
             };
             let mut lists: Vec<Vec<Term>> = (0..width).map(list).collect();
