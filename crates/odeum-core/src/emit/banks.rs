@@ -14,11 +14,8 @@ const PASS: usize = 128;
 /// Searches for fewer passes end after so many turns through all terms.
 const TURNS: usize = 6;
 
-/// Longer lists stay as they are: a turn takes the square of their length.
-const LONGEST: usize = 256;
-
-/// What a pass more weighs against banks that are a little more equal.
-const PASS_WEIGHT: u32 = 256;
+/// A term is exchanged with so many that follow it.
+const REACH: usize = 32;
 
 /// Orders the lists of the threads of a group, all of one length, of which every thread takes a term at a time, so that few of
 /// them read the same bank at once. Of a term each thread reads K numbers, of so many `bytes` each, at `places` counted in
@@ -30,20 +27,17 @@ pub fn spread<T: Copy, const K: usize>(
 ) {
     for warp in lists.chunks_mut(WARP) {
         let length = warp.iter().map(Vec::len).min().unwrap_or(0);
-        if length > LONGEST {
+        if length < 2 {
             continue;
         }
-        let mut reads = Reads {
-            lanes: bytes.map(|bytes| PASS / bytes.clamp(4, PASS)),
-            places: warp
-                .iter()
-                .map(|list| list.iter().map(|&term| places(term)).collect())
-                .collect(),
-        };
+        let mut reads: [Reads; K] = std::array::from_fn(|k| {
+            let of = |list: &Vec<T>| list[..length].iter().map(|&term| places(term)[k]).collect();
+            Reads::new(bytes[k], &warp.iter().map(of).collect::<Vec<Vec<u32>>>())
+        });
         for _ in 0..TURNS {
             let mut found = false;
-            for thread in 0..warp.len() {
-                found |= turn(&mut warp[thread], &mut reads, thread, length);
+            for (thread, list) in warp.iter_mut().enumerate() {
+                found |= turn(list, &mut reads, thread, length);
             }
             if !found {
                 break;
@@ -53,79 +47,139 @@ pub fn spread<T: Copy, const K: usize>(
 }
 
 /// Exchanges terms of a thread as long as that helps; whether it did.
-fn turn<T, const K: usize>(
-    list: &mut [T],
-    reads: &mut Reads<K>,
-    thread: usize,
-    length: usize,
-) -> bool {
+fn turn<T>(list: &mut [T], reads: &mut [Reads], thread: usize, length: usize) -> bool {
     let mut found = false;
     for a in 0..length {
-        for b in a + 1..length {
-            if reads.places[thread][a] == reads.places[thread][b] {
-                continue;
-            }
-            let before = reads.cost(thread, a) + reads.cost(thread, b);
-            reads.places[thread].swap(a, b);
-            if reads.cost(thread, a) + reads.cost(thread, b) < before {
+        for b in a + 1..length.min(a + 1 + REACH) {
+            if reads.iter().map(|reads| reads.gain(thread, a, b)).sum::<i64>() > 0 {
+                reads.iter_mut().for_each(|reads| reads.exchange(thread, a, b));
                 list.swap(a, b);
                 found = true;
-            } else {
-                reads.places[thread].swap(a, b);
             }
         }
     }
     found
 }
 
-/// What the threads of a warp read, one after the other.
-struct Reads<const K: usize> {
+/// The numbers of one kind that the threads of a warp read, one after the other.
+struct Reads {
     /// Threads of a pass; as many banks.
-    lanes: [usize; K],
-    places: Vec<Vec<[u32; K]>>,
+    lanes: usize,
+    /// Terms of a thread.
+    length: usize,
+    /// Places \[threads of a pass\]\[term\]\[thread among them\].
+    places: Vec<u32>,
+    /// How many numbers of each bank are wanted \[threads of a pass\]\[term\]\[bank\].
+    wanted: Vec<u8>,
 }
 
-impl<const K: usize> Reads<K> {
-    /// What the reads number `at` cost that share passes with this thread's.
-    fn cost(&self, thread: usize, at: usize) -> u32 {
-        let of = |k: usize| {
-            let lanes = self.lanes[k];
-            let first = thread / lanes * lanes;
-            let threads = &self.places[first..(first + lanes).min(self.places.len())];
-            let (passes, squares) = passes(threads.iter().map(|list| list[at][k]), lanes);
-            PASS_WEIGHT * passes + squares
-        };
-        (0..K).map(of).sum()
-    }
-}
+/// What a pass weighs against banks that are a little more even.
+const PASS_WEIGHT: i64 = 256;
 
-/// The passes of a read of these places, by threads of one pass and as many banks; and the sum of the squares of the numbers that
-/// are wanted of each bank.
-fn passes(places: impl Iterator<Item = u32>, banks: usize) -> (u32, u32) {
-    let mut all = [0; WARP];
-    let mut wanted = [0_u32; WARP];
-    let mut count = 0;
-    for place in places {
-        // Threads that want the same number share it.
-        if !all[..count].contains(&place) {
-            all[count] = place;
-            count += 1;
-            wanted[place as usize % banks] += 1;
+/// No thread.
+const NONE: u32 = u32::MAX;
+
+impl Reads {
+    fn new(bytes: usize, lists: &[Vec<u32>]) -> Reads {
+        let (lanes, length) = (PASS / bytes.clamp(4, PASS), lists[0].len());
+        let numbers = lists.len().div_ceil(lanes) * length * lanes;
+        let mut reads =
+            Reads { lanes, length, places: vec![NONE; numbers], wanted: vec![0; numbers] };
+        for (thread, list) in lists.iter().enumerate() {
+            for (term, &place) in list.iter().enumerate() {
+                reads.put(thread, term, place);
+            }
         }
+        reads
     }
+
+    /// Where the row of a term begins.
+    fn row(&self, thread: usize, term: usize) -> usize {
+        (thread / self.lanes * self.length + term) * self.lanes
+    }
+
+    fn place(&self, thread: usize, term: usize) -> u32 {
+        self.places[self.row(thread, term) + thread % self.lanes]
+    }
+
+    /// Threads that want the number at this place: they share it.
+    fn sharers(&self, row: usize, place: u32) -> usize {
+        self.places[row..][..self.lanes].iter().filter(|other| **other == place).count()
+    }
+
+    fn bank(&self, place: u32) -> usize {
+        place as usize % self.lanes
+    }
+
+    fn put(&mut self, thread: usize, term: usize, place: u32) {
+        let row = self.row(thread, term);
+        let (bank, first) = (self.bank(place), self.sharers(row, place) == 0);
+        self.wanted[row + bank] += u8::from(first);
+        self.places[row + thread % self.lanes] = place;
+    }
+
+    fn take(&mut self, thread: usize, term: usize) -> u32 {
+        let (row, place) = (self.row(thread, term), self.place(thread, term));
+        let (bank, last) = (self.bank(place), self.sharers(row, place) == 1);
+        self.wanted[row + bank] -= u8::from(last);
+        self.places[row + thread % self.lanes] = NONE;
+        place
+    }
+
+    /// What costs less when a thread exchanges two terms.
+    fn gain(&self, thread: usize, a: usize, b: usize) -> i64 {
+        let (of_a, of_b) = (self.place(thread, a), self.place(thread, b));
+        if of_a == of_b {
+            return 0;
+        }
+        self.gain_of(self.row(thread, a), of_a, of_b)
+            + self.gain_of(self.row(thread, b), of_b, of_a)
+    }
+
+    /// The same of one row, where a thread wants one place for the other.
+    fn gain_of(&self, row: usize, old: u32, new: u32) -> i64 {
+        let leaves = self.sharers(row, old) == 1;
+        let comes = self.sharers(row, new) == 0;
+        let before = &self.wanted[row..][..self.lanes];
+        let mut after = [0; WARP];
+        let after = &mut after[..self.lanes];
+        after.copy_from_slice(before);
+        after[self.bank(old)] -= u8::from(leaves);
+        after[self.bank(new)] += u8::from(comes);
+        cost(before) - cost(after)
+    }
+
+    fn exchange(&mut self, thread: usize, a: usize, b: usize) {
+        let (of_a, of_b) = (self.take(thread, a), self.take(thread, b));
+        self.put(thread, a, of_b);
+        self.put(thread, b, of_a);
+    }
+}
+
+/// Of a read that wants so many numbers of each bank: its passes, and where these are equal how even the banks are.
+fn cost(wanted: &[u8]) -> i64 {
     let passes = wanted.iter().copied().max().unwrap_or(0);
-    (passes, wanted.iter().map(|numbers| numbers * numbers).sum())
+    let squares: u32 = wanted.iter().map(|&numbers| u32::from(numbers) * u32::from(numbers)).sum();
+    PASS_WEIGHT * i64::from(passes) + i64::from(squares)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The passes of a read of these places, by threads of one pass and as many banks.
+    fn passes(places: impl Iterator<Item = u32>, banks: usize) -> usize {
+        let different: std::collections::BTreeSet<u32> = places.collect();
+        let wanted =
+            |bank| different.iter().filter(|place| **place as usize % banks == bank).count();
+        (0..banks).map(wanted).max().unwrap_or(0)
+    }
+
     /// Passes that lists take, read in order.
-    fn all_passes(lists: &[Vec<u32>], bytes: usize) -> u32 {
+    fn all_passes(lists: &[Vec<u32>], bytes: usize) -> usize {
         let lanes = PASS / bytes;
-        let of = |threads: &[Vec<u32>]| -> u32 {
-            let read = |at: usize| passes(threads.iter().map(|list| list[at]), lanes).0;
+        let of = |threads: &[Vec<u32>]| -> usize {
+            let read = |at: usize| passes(threads.iter().map(|list| list[at]), lanes);
             (0..lists[0].len()).map(read).sum()
         };
         lists.chunks(lanes).map(of).sum()
@@ -166,9 +220,9 @@ mod tests {
 
     #[test]
     fn what_all_threads_read_costs_one_pass_and_one_bank_alone_many() {
-        assert_eq!(passes([5; 32].into_iter(), 32).0, 1);
-        assert_eq!(passes((0..32).map(|k| 32 * k), 32).0, 32);
-        assert_eq!(passes(0..32, 32).0, 1);
+        assert_eq!(passes([5; 32].into_iter(), 32), 1);
+        assert_eq!(passes((0..32).map(|k| 32 * k), 32), 32);
+        assert_eq!(passes(0..32, 32), 1);
         // Threads that begin with each other's terms.
         let mut lists: Vec<Vec<u32>> = (0..32).map(|_| (0..32).collect()).collect();
         lists
