@@ -199,11 +199,18 @@ impl<T: Compiled> Session<T> {
     /// When the device fails.
     pub fn solution(&mut self) -> Result<Solution<T>, Error> {
         match &mut self.0 {
-            On::Cpu(here) => Ok(Solution {
-                states: here.ensemble.states().to_vec(),
-                next_steps: Vec::new(),
-                ..here.last.clone()
-            }),
+            On::Cpu(here) => {
+                let Here { ensemble, last, .. } = &**here;
+                Ok(Solution {
+                    t: last.t.clone(),
+                    states: ensemble.states().to_vec(),
+                    status: last.status.clone(),
+                    stats: last.stats.clone(),
+                    warnings: last.warnings.clone(),
+                    busy_lanes: last.busy_lanes,
+                    ..Solution::empty(0, last.dim, &[])
+                })
+            }
             On::Gpu(session) => session.solution(),
         }
     }

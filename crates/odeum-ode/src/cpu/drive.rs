@@ -45,18 +45,18 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.ensemble.dim()));
 
     let mut restarting = 0_u64;
-    let mut is_dry = false;
     for l in 0..L::WIDTH {
-        match left.get(l) {
-            Some(system) => pack.take_up(l, system, task, clock),
-            None if pack.load(l, task, clock) => {}
-            None => {
-                is_dry = true;
-                continue;
+        let has_system = match left.get(l) {
+            Some(system) => {
+                pack.take_up(l, system, task, clock);
+                true
             }
+            None => pack.load(l, task, clock),
+        };
+        if has_system {
+            pack.aim(l, task);
+            restarting |= 1 << l;
         }
-        pack.aim(l, task);
-        restarting |= 1 << l;
     }
     loop {
         if restarting != 0 {
@@ -225,13 +225,11 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             if pack.load(l, task, clock) {
                 pack.aim(l, task);
                 restarting |= 1 << l;
-            } else {
-                is_dry = true;
             }
         }
+        // Lanes without a system: the queue is empty.
         let fit = 2 * pack.active.count_ones() as usize <= L::WIDTH;
-        if is_dry
-            && let Some(rest) = leaves
+        if let Some(rest) = leaves
             && fit
             && (restarting | rejected & pack.active) == 0
         {

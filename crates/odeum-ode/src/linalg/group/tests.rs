@@ -142,6 +142,31 @@ fn a_published_mechanism_has_few_levels() {
     }
 }
 
+/// What a thread writes in a round of a solution no other thread reads there, not even times zero.
+#[test]
+fn no_thread_reads_what_another_writes_in_its_round() {
+    for width in [32, 128] {
+        let lu = GroupLu::new(&mechanism(53, 325), width, 8);
+        let solves = Solves::new(&lu.factors, width, 8);
+        let (mut step, mut read) = (0, 0);
+        for (length, targets) in solves.lengths.iter().zip(solves.targets.chunks(width)) {
+            for _ in 0..length / 2 {
+                let terms = &solves.terms[step * width * rounds::SIDES..][..width * rounds::SIDES];
+                for (k, [_, place]) in terms.iter().enumerate() {
+                    let others =
+                        targets.iter().enumerate().filter(|(t, _)| *t != k / rounds::SIDES);
+                    let is_written =
+                        |[target, _]: &Term| *target != lu.factors.x_unused() && target == place;
+                    assert!(!others.map(|(_, target)| target).any(is_written));
+                    read += 1;
+                }
+                step += 1;
+            }
+        }
+        assert!(read == solves.terms.len() && read > 0);
+    }
+}
+
 /// Machine code for an H200, with rows of the tail in registers and not beside them.
 #[test]
 fn kernels_compile_and_do_not_spill() {
