@@ -94,7 +94,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
                 "options",
                 "solution",
             ],
-            &["controller", "linalg", "problems"],
+            &["controller", "linalg", "problems", "series"],
             &["method"],
             &["cpu", "gpu"],
             &["device"],

@@ -12,9 +12,10 @@ use odeum_io::parallel;
 use odeum_io::{Finding, Findings};
 use odeum_ode::{Device, Ensemble, Error, Options, SaveAt, Scalar, Stats, TerminalEvent};
 
-/// What the systems of one call start from, at most, but for a single batch \[bytes\]. That of the next is in
-/// memory too.
+/// What the systems of a part of a run start from, at most, but for a single batch \[bytes\].
 pub const STARTS: usize = 128 << 20;
+/// Parts in memory at once: that in which the last systems end, the one that is drawn from, and the next.
+const PARTS: u128 = 3;
 
 /// What a thread holds for each equation, about: vectors of a method in lanes, and rows of its matrix
 /// \[bytes\].
@@ -92,20 +93,24 @@ impl<'a> Plan<'a> {
 
     /// The options for these systems: levels that end a system are its own.
     pub fn options_of(&self, systems: &[usize]) -> Options {
-        let mut options = self.options.clone();
-        if let Some(until) = &self.case.time.until {
-            let level = |&system: &usize| match self.members.start(system) {
-                Ok(start) if start.iter().all(|x| x.is_finite()) => until.level(&start),
-                // A system without a start is refused, or not integrated: any level will do.
-                _ => 0.0,
-            };
-            options.terminal_event = Some(TerminalEvent {
-                component: until.component,
-                rises: until.rises,
-                levels: parallel::map(self.threads(), parallel::PIECE, systems, level),
-            });
-        }
-        options
+        let event = self.case.time.until.as_ref().zip(self.levels_of(systems));
+        let terminal_event = event.map(|(until, levels)| TerminalEvent {
+            component: until.component,
+            rises: until.rises,
+            levels,
+        });
+        Options { terminal_event, ..self.options.clone() }
+    }
+
+    /// The levels that end these systems, where the case has any.
+    pub fn levels_of(&self, systems: &[usize]) -> Option<Vec<f64>> {
+        let until = self.case.time.until.as_ref()?;
+        let level = |&system: &usize| match self.members.start(system) {
+            Ok(start) if start.iter().all(|x| x.is_finite()) => until.level(&start),
+            // A system without a start is refused, or not integrated: any level will do.
+            _ => 0.0,
+        };
+        Some(parallel::map(self.threads(), parallel::PIECE, systems, level))
     }
 
     /// What a result depends on, as (name, value) pairs; equal pairs mean equal bits.
@@ -256,7 +261,7 @@ fn check_memory(case: &Case, results: u128, threads: usize, findings: &Findings)
     None
 }
 
-/// What a run takes beside its results: starts of the systems of a call and of the next, a batch on its
+/// What a run takes beside its results: starts of the systems of some parts, a batch on its
 /// way to the checkpoint, columns on their way to Parquet, and what threads integrate with.
 fn working(case: &Case, results: u128, threads: usize) -> Working {
     let systems = case.ensemble.systems().max(1);
@@ -267,7 +272,7 @@ fn working(case: &Case, results: u128, threads: usize) -> Working {
     let writers = ensemble::chosen::<f64>(&case.output.formats);
     let columns: u128 = writers.map(|writer| writer.memory(results)).sum();
     let stages = (STAGES * case.model.dim() * threads) as u128;
-    let bytes = (2 * starts + stages).saturating_add(results / systems * batch);
+    let bytes = (PARTS * starts + stages).saturating_add(results / systems * batch);
     Working { threads, bytes: bytes.saturating_add(columns) }
 }
 

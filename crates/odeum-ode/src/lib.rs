@@ -42,6 +42,7 @@ pub mod method;
 pub mod monitor;
 pub mod options;
 pub mod problems;
+mod series;
 mod session;
 pub mod solution;
 mod solve;
@@ -62,6 +63,7 @@ pub use monitor::Monitor;
 
 pub use odeum_core::{Error, Isa, Mask, RangeKind, Real, Scalar, System, ValidRange};
 pub use options::{FirstStep, Options, SaveAt, TerminalEvent};
+pub use series::{Part, Series};
 pub use session::Session;
 pub use solution::Solution;
 pub use solve::{Compiled, Solver, solve, solve_monitored};

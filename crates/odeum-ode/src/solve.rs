@@ -10,10 +10,15 @@ use crate::method::Method;
 use crate::method::linearised::Plan;
 use crate::monitor::Monitor;
 use crate::options::Options;
+use crate::series::{Made, Parts, Series};
 use crate::solution::Solution;
 use crate::{cpu, gpu};
-use odeum_core::{Error, Graph, Pattern, Scalar, System};
-use std::sync::Arc;
+use odeum_core::{Error, Graph, Pattern, Scalar, System, lock};
+use std::sync::{Arc, Mutex};
+use std::thread::Builder;
+
+/// Parts of a series that are integrated at once by calls.
+const CALLS: usize = 2;
 
 /// Integrates every system of the ensemble.
 ///
@@ -67,6 +72,7 @@ mod sealed {
     use crate::ensemble::Ensemble;
     use crate::lent::{Inputs, Outputs, Remarks};
     use crate::monitor::Monitor;
+    use crate::series::Series;
     use crate::solution::Solution;
     use crate::solve::Solver;
     use odeum_core::{Error, Scalar};
@@ -83,6 +89,12 @@ mod sealed {
             solver: &Solver,
             inputs: &Inputs<'_, Self>,
             outputs: Outputs<'_, Self>,
+            monitor: &Monitor,
+        ) -> Result<Remarks, Error>;
+
+        fn solve_series(
+            solver: &Solver,
+            series: &mut (dyn Series<Self> + Send),
             monitor: &Monitor,
         ) -> Result<Remarks, Error>;
     }
@@ -103,6 +115,14 @@ mod sealed {
             monitor: &Monitor,
         ) -> Result<Remarks, Error> {
             solver.run_into(&*solver.system.any().in_f64(), inputs, outputs, monitor)
+        }
+
+        fn solve_series(
+            solver: &Solver,
+            series: &mut (dyn Series<f64> + Send),
+            monitor: &Monitor,
+        ) -> Result<Remarks, Error> {
+            solver.run_series(&*solver.system.any().in_f64(), series, monitor)
         }
     }
 
@@ -128,6 +148,15 @@ mod sealed {
         ) -> Result<Remarks, Error> {
             let on_lanes = solver.system.any().in_f32().ok_or_else(refused)?;
             solver.run_into(&*on_lanes, inputs, outputs, monitor)
+        }
+
+        fn solve_series(
+            solver: &Solver,
+            series: &mut (dyn Series<f32> + Send),
+            monitor: &Monitor,
+        ) -> Result<Remarks, Error> {
+            let on_lanes = solver.system.any().in_f32().ok_or_else(refused)?;
+            solver.run_series(&*on_lanes, series, monitor)
         }
     }
 }
@@ -287,6 +316,101 @@ impl Solver {
         T::solve_into(self, inputs, outputs, monitor)
     }
 
+    /// Integrates the parts of a series, without a wait between them: a lane that finds no more systems of one takes the next
+    /// system from the part after it. Each system ends as by [`solve`](Solver::solve).
+    ///
+    /// ```
+    /// use odeum_ode::{
+    ///     Device, DynSystem, Ensemble, Error, Method, Monitor, Options, Part, Series, Solution, Solver,
+    ///     Tolerance, problems,
+    /// };
+    ///
+    /// /// The mean of x over many Lorenz systems, a thousand of them in memory at a time.
+    /// struct Mean { parts: usize, sum: f64, count: usize }
+    ///
+    /// impl Series<f64> for Mean {
+    ///     fn systems(&self) -> usize { 1000 * self.parts }
+    ///     fn next(&mut self) -> Result<Option<Part<f64>>, Error> {
+    ///         let Some(parts) = self.parts.checked_sub(1) else { return Ok(None) };
+    ///         self.parts = parts;
+    ///         let start = [1.0 + parts as f64, 0.0, 0.0];
+    ///         let ensemble = Ensemble::repeated(&start, 1000, (0.0, 0.1))?;
+    ///         Ok(Some(ensemble.with_shared_params(vec![10.0, 28.0, 8.0 / 3.0])?.into()))
+    ///     }
+    ///     fn ended(&mut self, _part: usize, solution: Solution<f64>) {
+    ///         self.sum += solution.states[..solution.len()].iter().sum::<f64>();
+    ///         self.count += solution.len();
+    ///     }
+    /// }
+    ///
+    /// let lorenz = DynSystem::from(&problems::find("lorenz").expect("a built-in problem"));
+    /// let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    /// let solver = Solver::new(lorenz, &Method::tsit5(), &Device::cpu(), &options)?;
+    /// let mut mean = Mean { parts: 5, sum: 0.0, count: 0 };
+    /// solver.solve_series(&mut mean, &Monitor::new())?;
+    /// assert!(mean.count == 5000 && mean.sum > 0.0);
+    /// # Ok::<(), odeum_ode::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`solve()`](crate::solve()), of any part, and those of [`Series::next`]. What was integrated before has been given to
+    /// [`Series::ended`].
+    pub fn solve_series<T: Compiled>(
+        &self,
+        series: &mut (dyn Series<T> + Send),
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
+        T::solve_series(self, series, monitor)
+    }
+
+    /// By the threads of the processor, which draw from all parts; by calls on GPUs, and where the processor gives no
+    /// thread.
+    fn run_series<T: Scalar>(
+        &self,
+        on_lanes: &dyn OnLanes<T>,
+        series: &mut (dyn Series<T> + Send),
+        monitor: &Monitor,
+    ) -> Result<Remarks, Error> {
+        let sizes = (self.system.dim(), self.system.n_params());
+        let mut parts = Parts::new(series, &self.options, sizes, monitor);
+        let mut remarks = Remarks::default();
+        if let Ready::Cpu(cpu, plan) = &self.ready {
+            let (method, plan) = (&self.method, plan.as_deref());
+            let run = cpu::Run { on_lanes, method, plan, cpu, options: &self.options, monitor };
+            remarks = run.solve_series(&mut parts)?;
+        }
+        if !parts.are_over() {
+            self.call_for_each(on_lanes, &mut parts, monitor);
+        }
+        parts.result()?;
+        Ok(remarks)
+    }
+
+    /// Calls for what is left of a series; while the last systems of one call end, those of another fill the GPU.
+    fn call_for_each<T: Scalar>(
+        &self,
+        on_lanes: &dyn OnLanes<T>,
+        parts: &mut Parts<'_, T>,
+        monitor: &Monitor,
+    ) {
+        let parts = Mutex::new(parts);
+        let call = || {
+            while let Some(Made { number, ensemble, options }) = { lock(&parts).next() } {
+                match self.with_options(options).run(on_lanes, &ensemble, monitor) {
+                    Ok(solution) => lock(&parts).ended(number, solution),
+                    Err(error) => lock(&parts).fail(error),
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..CALLS {
+                // Those that begin do the work of those that do not.
+                let _ = Builder::new().spawn_scoped(scope, call);
+            }
+            call();
+        });
+    }
+
     fn run<T: Scalar>(
         &self,
         on_lanes: &dyn OnLanes<T>,
@@ -378,11 +502,61 @@ impl Ready {
         match self {
             Ready::Cpu(cpu, plan) => {
                 let plan = plan.as_deref();
-                cpu::solve(on_lanes, inputs, method, plan, cpu, options, outputs, monitor)
+                cpu::Run { on_lanes, method, plan, cpu, options, monitor }.solve(inputs, outputs)
             }
             Ready::Cuda(cuda, system) => {
                 gpu::solve(system, inputs, method, cuda, options, outputs, monitor)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::Part;
+    use crate::{Tolerance, problems};
+
+    /// Lorenz systems, two parts of them.
+    struct Two {
+        made: usize,
+        ended: Vec<(usize, Solution<f64>)>,
+    }
+
+    fn lorenz(part: usize) -> Ensemble<f64> {
+        let start = [1.0 + part as f64, 0.0, 0.0];
+        let ensemble = Ensemble::repeated(&start, 20, (0.0, 0.5)).unwrap();
+        ensemble.with_shared_params(vec![10.0, 28.0, 8.0 / 3.0]).unwrap()
+    }
+
+    impl Series<f64> for Two {
+        fn systems(&self) -> usize {
+            40
+        }
+
+        fn next(&mut self) -> Result<Option<Part<f64>>, Error> {
+            self.made += 1;
+            Ok((self.made <= 2).then(|| lorenz(self.made - 1).into()))
+        }
+
+        fn ended(&mut self, number: usize, solution: Solution<f64>) {
+            self.ended.push((number, solution));
+        }
+    }
+
+    #[test]
+    fn calls_integrate_what_threads_would() {
+        let system = DynSystem::from(&problems::find("lorenz").unwrap());
+        let options = Options::new(Tolerance::new(1e-6, 1e-6));
+        let solver = Solver::new(system, &Method::tsit5(), &Device::cpu(), &options).unwrap();
+        let (mut series, monitor) = (Two { made: 0, ended: Vec::new() }, Monitor::new());
+        let mut parts = Parts::new(&mut series, &options, (3, 3), &monitor);
+        let lanes = solver.system.any().in_f64();
+        solver.call_for_each(&*lanes, &mut parts, &monitor);
+        assert!(parts.result().is_ok());
+        assert_eq!(series.ended.len(), 2);
+        for (number, solution) in series.ended {
+            assert_eq!(solution.states, solver.solve(&lorenz(number)).unwrap().states);
         }
     }
 }

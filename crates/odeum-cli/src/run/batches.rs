@@ -1,22 +1,20 @@
-//! The batches of a run: computed some at once, each possibly in two goes.
+//! The batches of a run: a series whose parts are some batches each, possibly in two goes.
 //!
-//! A batch is what a checkpoint keeps by itself. As many are integrated in one call as take about
-//! [`CALL`]: fewer, and cores or GPUs wait between calls for the last systems of one and the first
-//! of the next; more, and a run that is killed loses more.
+//! A batch is what a checkpoint keeps by itself. A part has as many as take about [`PART`]: fewer, and more time goes into
+//! parts; more, and a run that is killed loses more.
 
 use super::store::Store;
 use odeum_case::results::{Piece, Pieces};
 use odeum_case::{Plan, STARTS};
 use odeum_io::checkpoint::ensemble::Header;
-use odeum_io::parallel;
-use odeum_ode::{Compiled, Device, Ensemble, Error, Monitor, Solution, Solver, Status};
+use odeum_ode::{Compiled, Device, Error, Monitor, Part, Series, Solution, Solver, Status};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Time that a call should take, unless checkpoints are asked for more often.
-const CALL: Duration = Duration::from_secs(1);
+/// Time between the ends of two parts, unless checkpoints are asked for more often.
+const PART: Duration = Duration::from_secs(1);
 
-/// How many times the batches of a call the next one may have: costs differ between systems.
+/// How many times the batches of a part the next one may have: costs differ between systems.
 const GROWTH: usize = 16;
 
 /// All batches, computed or not.
@@ -26,17 +24,31 @@ pub(super) struct Batches<'a, T> {
     pieces: Pieces<T>,
     computed: usize,
     nfev: u64,
-    /// Sum of busy shares, weighted with the systems they were measured over, and those systems.
-    busy: (f64, usize),
+    busy_lanes: Option<f64>,
     warnings: Vec<String>,
 }
 
-/// What one call integrates.
-struct Part<T> {
-    batches: Range<usize>,
-    /// Its systems that have not ended.
-    left: Vec<usize>,
-    ensemble: Ensemble<T>,
+/// The batches that are left, as they are integrated.
+struct Left<'r, 'a, T> {
+    batches: &'r mut Batches<'a, T>,
+    store: &'r mut Store,
+    /// The first batch that no part has.
+    next: usize,
+    size: Size,
+    /// Batches of each part, and its systems: those that had not ended. Empty once it has ended.
+    parts: Vec<(Range<usize>, Vec<usize>)>,
+}
+
+/// How many batches a part has.
+struct Size {
+    /// Of the next part, at most.
+    most: usize,
+    /// Time that a part should take.
+    aim: Duration,
+    /// Since when parts have ended, and how many batches they had.
+    since: Instant,
+    ended: usize,
+    is_measured: bool,
 }
 
 impl<'a, T: Compiled> Batches<'a, T> {
@@ -57,56 +69,23 @@ impl<'a, T: Compiled> Batches<'a, T> {
             pieces,
             computed: 0,
             nfev: 0,
-            busy: (0.0, 0),
+            busy_lanes: None,
             warnings: Vec::new(),
         }
     }
 
-    /// Computes what is left, until the end or until the monitor is stopped. What the next call starts
-    /// from is made while one runs.
+    /// Computes what is left, until the end or until the monitor is stopped.
     pub(super) fn run(&mut self, monitor: &Monitor, store: &mut Store) -> Result<(), Error> {
-        let aim = CALL.min(store.every());
-        let mut most = if aim.is_zero() { 1 } else { first_call(&self.plan.device) };
-        let Plan { case, device, options, .. } = self.plan;
-        // What depends on neither batch nor precision is found once.
-        let solver = Solver::new(&case.model.rhs, &case.method.method, device, options)?;
-        let mut coming = self.part(0, most)?;
-        while let Some(part) = coming.take() {
-            if monitor.is_stopped() {
-                break;
-            }
-            let Part { batches, left, ensemble } = part;
-            let begun = Instant::now();
-            let (next, solution) = parallel::beside(
-                || self.part(batches.end, most),
-                || {
-                    let solver = solver.with_options(self.plan.options_of(&left));
-                    solver.solve_monitored(&ensemble, monitor)
-                },
-            );
-            let solution = solution?;
-            most = fitting(batches.len(), begun.elapsed(), aim);
-            self.count(&solution);
-            self.put(batches.clone(), &left, solution);
-            store.finished(batches, &self.pieces);
-            coming = next?;
-        }
+        let Plan { case, device, .. } = self.plan;
+        // Each part brings its levels.
+        let options = self.plan.options_of(&[]);
+        let solver = Solver::new(&case.model.rhs, &case.method.method, device, &options)?;
+        let size = Size::new(PART.min(store.every()), first_part(device));
+        let mut left = Left { batches: self, store, next: 0, size, parts: Vec::new() };
+        let remarks = solver.solve_series(&mut left, monitor)?;
+        self.busy_lanes = remarks.busy_lanes;
+        self.add_warnings(&remarks.warnings);
         Ok(())
-    }
-
-    /// The first batches from `first` on of which something is left, about `most`, and the starts of
-    /// what is left; `None` after the last.
-    fn part(&self, mut first: usize, most: usize) -> Result<Option<Part<T>>, Error> {
-        while first < self.pieces.batches() {
-            let batches = self.group(first, most);
-            let left = self.left(&batches);
-            if !left.is_empty() {
-                let ensemble = self.plan.members.ensemble::<T>(&left, self.plan.threads())?;
-                return Ok(Some(Part { batches, left, ensemble }));
-            }
-            first = batches.end;
-        }
-        Ok(None)
     }
 
     /// Up to `most` batches from `first` on that nothing is known of, or the first alone.
@@ -138,11 +117,11 @@ impl<'a, T: Compiled> Batches<'a, T> {
             self.computed += 1;
             self.nfev += u64::from(stats.nfev);
         }
-        if let Some(busy) = part.busy_lanes {
-            self.busy.0 += busy * part.len() as f64;
-            self.busy.1 += part.len();
-        }
-        for warning in &part.warnings {
+        self.add_warnings(&part.warnings);
+    }
+
+    fn add_warnings(&mut self, warnings: &[String]) {
+        for warning in warnings {
             if !self.warnings.contains(warning) {
                 self.warnings.push(warning.clone());
             }
@@ -194,7 +173,7 @@ impl<'a, T: Compiled> Batches<'a, T> {
     }
 
     pub(super) fn busy_lanes(&self) -> Option<f64> {
-        (self.busy.1 > 0).then(|| self.busy.0 / self.busy.1 as f64)
+        self.busy_lanes
     }
 
     pub(super) fn warnings(&self) -> &[String] {
@@ -202,18 +181,72 @@ impl<'a, T: Compiled> Batches<'a, T> {
     }
 }
 
-/// Batches of the first call, of which nothing is known: what a GPU is done with in milliseconds.
-fn first_call(device: &Device) -> usize {
+impl<T: Compiled> Series<T> for Left<'_, '_, T> {
+    fn systems(&self) -> usize {
+        self.batches.plan.members.len() - self.batches.finished()
+    }
+
+    fn next(&mut self) -> Result<Option<Part<T>>, Error> {
+        let plan = self.batches.plan;
+        while self.next < self.batches.pieces.batches() {
+            let batches = self.batches.group(self.next, self.size.most);
+            self.next = batches.end;
+            let systems = self.batches.left(&batches);
+            if systems.is_empty() {
+                continue;
+            }
+            let ensemble = plan.members.ensemble::<T>(&systems, plan.threads())?;
+            let levels = plan.levels_of(&systems);
+            self.parts.push((batches, systems));
+            return Ok(Some(Part { ensemble, levels }));
+        }
+        Ok(None)
+    }
+
+    fn ended(&mut self, number: usize, solution: Solution<T>) {
+        let (batches, systems) = std::mem::take(&mut self.parts[number]);
+        self.size.ended(batches.len());
+        self.batches.count(&solution);
+        self.batches.put(batches.clone(), &systems, solution);
+        let is_last = self.next == self.batches.pieces.batches()
+            && self.parts.iter().all(|(batches, _)| batches.is_empty());
+        self.store.finished(batches, &self.batches.pieces, is_last);
+    }
+}
+
+/// Batches of the first part, of which nothing is known: what a GPU is done with in milliseconds.
+fn first_part(device: &Device) -> usize {
     match device {
         Device::Cpu(_) => 1,
         Device::Cuda(cuda) => 4 * cuda.ordinals.len(),
     }
 }
 
+impl Size {
+    fn new(aim: Duration, first: usize) -> Size {
+        let most = if aim.is_zero() { 1 } else { first };
+        Size { most, aim, since: Instant::now(), ended: 0, is_measured: false }
+    }
+
+    /// A part of so many batches has ended.
+    fn ended(&mut self, batches: usize) {
+        self.ended += batches;
+        let took = self.since.elapsed();
+        // Parts may end at the same moment: that says nothing of the time they take.
+        let is_measured = took > self.aim / 2;
+        if is_measured || !self.is_measured {
+            self.most = fitting(self.ended, took, self.aim).min(GROWTH * batches);
+        }
+        if is_measured {
+            (self.since, self.ended, self.is_measured) = (Instant::now(), 0, true);
+        }
+    }
+}
+
 /// How many batches take about the time aimed at, where so many took a time.
 fn fitting(batches: usize, took: Duration, aim: Duration) -> usize {
     let wanted = batches as f64 * aim.as_secs_f64() / took.as_secs_f64().max(1e-9);
-    (wanted as usize).clamp(1, GROWTH * batches)
+    (wanted as usize).max(1)
 }
 
 #[cfg(test)]
@@ -221,13 +254,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_grow_and_shrink_towards_the_time_aimed_at() {
+    fn parts_grow_and_shrink_towards_the_time_aimed_at() {
         let millis = Duration::from_millis;
-        assert_eq!(fitting(1, millis(250), CALL), 4);
-        assert_eq!(fitting(8, millis(4000), CALL), 2);
-        assert_eq!(fitting(1, millis(60_000), CALL), 1);
-        // A first call of next to no time says little.
-        assert_eq!(fitting(1, Duration::ZERO, CALL), GROWTH);
+        assert_eq!(fitting(1, millis(250), PART), 4);
+        assert_eq!(fitting(8, millis(4000), PART), 2);
+        assert_eq!(fitting(1, millis(60_000), PART), 1);
         assert_eq!(fitting(100, millis(1), Duration::ZERO), 1);
+        // A first part of next to no time says little.
+        let mut size = Size::new(PART, 3);
+        size.ended(3);
+        assert_eq!(size.most, 3 * GROWTH);
     }
 }

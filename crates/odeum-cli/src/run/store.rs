@@ -75,9 +75,13 @@ impl Store {
         self.every
     }
 
-    /// Batches have come to their end, or were stopped.
-    pub(super) fn finished<T: Scalar>(&mut self, batches: Range<usize>, pieces: &Pieces<T>) {
-        let is_last = batches.end == self.header.batches();
+    /// Batches have come to their end, or were stopped; after the last ones comes the result.
+    pub(super) fn finished<T: Scalar>(
+        &mut self,
+        batches: Range<usize>,
+        pieces: &Pieces<T>,
+        is_last: bool,
+    ) {
         self.waiting.extend(batches);
         if self.last.elapsed() >= self.every && !is_last {
             // The run itself is worth more than its checkpoint: it goes on without.

@@ -16,7 +16,7 @@ use odeum_core::{Lanes, Scalar};
 /// that rounding never leaves a sliver (Hairer, Nørsett & Wanner's DOPRI5 does the same).
 pub(crate) const REACH: f64 = 1.01;
 
-/// Integrates systems from the queue until it is empty.
+/// Integrates systems until there are no more.
 #[inline(always)]
 pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     mut stepper: M,
@@ -24,7 +24,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     task: &Task<L::Scalar>,
 ) {
     let options = task.options;
-    let mut pack = Pack::<L>::new(task.ensemble.dim(), task.ensemble.n_params());
+    let mut pack = Pack::<L>::new(task.dim, task.n_params);
     let mut control = Control::<L>::new(controller, stepper.error_order());
     let first = controller.fixed_step().map_or(options.first_step, FirstStep::Size);
     let first = First::<L>::new(first);
@@ -42,7 +42,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
     let guarded = stepper.pole().is_finite();
     let mut guard = options.growth_limit.filter(|_| guarded).map(Guard::<L>::new);
     let fixed = controller.fixed_step().is_some();
-    let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.ensemble.dim()));
+    let ranges = Ranges::new(task.ranges, &options.tolerance.atol_of(task.dim));
 
     let mut restarting = 0_u64;
     for l in 0..L::WIDTH {
@@ -227,7 +227,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
                 restarting |= 1 << l;
             }
         }
-        // Lanes without a system: the queue is empty.
+        // Lanes without a system: no more come.
         let fit = 2 * pack.active.count_ones() as usize <= L::WIDTH;
         if let Some(rest) = leaves
             && fit
@@ -244,7 +244,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             break;
         }
     }
-    task.results.add_lane_work(busy, offered);
+    pack.settle(task);
+    task.feed.add_lane_work(busy, offered);
 }
 
 /// Why lanes rejected last, one bit each, where it was not the size of the error.

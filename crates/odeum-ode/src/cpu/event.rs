@@ -77,15 +77,15 @@ pub(super) struct Watch<'a, L> {
 impl<'a, L: Lanes> Watch<'a, L> {
     pub(super) fn new(event: &'a TerminalEvent, task: &Task<L::Scalar>) -> Self {
         let tolerance = &task.options.tolerance;
-        let atol = tolerance.atol_of(task.ensemble.dim());
+        let atol = tolerance.atol_of(task.dim);
         Watch {
             event,
             atol: atol.get(event.component).copied().unwrap_or(0.0),
             rtol: tolerance.rtol,
             approaches: [Approach::default(); 64],
             steps: [0.0; 64],
-            end: vec![L::lit(0.0); task.ensemble.dim()],
-            end_slope: vec![L::lit(0.0); task.ensemble.dim()],
+            end: vec![L::lit(0.0); task.dim],
+            end_slope: vec![L::lit(0.0); task.dim],
             doubtful: 0,
         }
     }
@@ -93,7 +93,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
     /// How far component i lies beyond the level of lane `l`; negative before it.
     fn excess(&self, pack: &Pack<L>, l: usize, y: L) -> f64 {
         let sign = if self.event.rises { 1.0 } else { -1.0 };
-        sign * (y.lane(l).to_f64() - self.event.level(pack.system(l)))
+        sign * (y.lane(l).to_f64() - pack.level(l))
     }
 
     /// Finds f at the ends of the steps of size `h` that passed the error test, where the component
@@ -176,7 +176,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
         let mut sight = Sight::default();
         let i = self.event.component;
         for l in set_bits(passed) {
-            let level = self.event.level(pack.system(l));
+            let level = pack.level(l);
             let (before, after) =
                 (self.excess(pack, l, pack.y[i]), self.excess(pack, l, attempt.state[i]));
             let (t0, t1) = (pack.t.lane(l).to_f64(), t_new.lane(l).to_f64());

@@ -2,20 +2,23 @@
 //!
 //! One system per lane; every lane has its own time and step. A lane whose system ends stores
 //! the result and takes the next system from one queue, so nobody waits for a slow neighbour;
-//! threads draw from the same queue. All systems go through the same lane code, whatever their
+//! threads draw from the same queue, which the parts of a series lengthen. All systems go through the same lane code, whatever their
 //! place, so the answer of a system never depends on the others.
 
 mod compiled;
 pub(crate) mod drive;
 pub(crate) mod event;
+mod feed;
 pub(crate) mod guard;
+mod hand;
 mod inlining;
 mod pack;
 mod pairs;
-mod queue;
+mod pool;
 pub(crate) mod ranges;
 mod rest;
 mod results;
+mod series;
 
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
@@ -26,12 +29,12 @@ use crate::method::rkc::stepper::RkcStepper;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use drive::drive;
+use feed::Feed;
 use inlining::Timing;
 use odeum_core::lanes::LaneWork;
 use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange, cores};
-use queue::Queue;
+use pool::Pool;
 use rest::Rest;
-use results::Results;
 use std::thread::Builder;
 
 /// How to use the processor.
@@ -56,73 +59,104 @@ impl Cpu {
     }
 }
 
-/// Integrates an ensemble on the processor; with a plan, where the method needs a Jacobian.
-pub(crate) fn solve<T: Scalar>(
-    system: &dyn OnLanes<T>,
-    ensemble: &Inputs<'_, T>,
-    method: &Method,
-    plan: Option<&Plan>,
-    cpu: &Cpu,
-    options: &Options,
-    mut outputs: Outputs<'_, T>,
-    monitor: &Monitor,
-) -> Result<Remarks, Error> {
-    if cpu.threads == Some(0) {
-        return Err(Error::input("threads", 0, "must be at least 1"));
+/// How systems are integrated on the processor.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a, T> {
+    pub(crate) on_lanes: &'a dyn OnLanes<T>,
+    pub(crate) method: &'a Method,
+    /// Where the method needs a Jacobian.
+    pub(crate) plan: Option<&'a Plan>,
+    pub(crate) cpu: &'a Cpu,
+    pub(crate) options: &'a Options,
+    pub(crate) monitor: &'a Monitor,
+}
+
+impl<T: Scalar> Run<'_, T> {
+    fn check(&self) -> Result<(), Error> {
+        if self.cpu.threads == Some(0) {
+            return Err(Error::input("threads", 0, "must be at least 1"));
+        }
+        if !self.cpu.isa.is_available() {
+            let names: Vec<_> = Isa::available().into_iter().map(Isa::name).collect();
+            return Err(Error::input(
+                "isa",
+                self.cpu.isa,
+                format!("this processor has no such instructions; it has {}", names.join(", ")),
+            ));
+        }
+        Ok(())
     }
-    if !cpu.isa.is_available() {
-        let names: Vec<_> = Isa::available().into_iter().map(Isa::name).collect();
-        return Err(Error::input(
-            "isa",
-            cpu.isa,
-            format!("this processor has no such instructions; it has {}", names.join(", ")),
-        ));
+
+    /// Integrates an ensemble.
+    pub(crate) fn solve(
+        &self,
+        inputs: &Inputs<'_, T>,
+        mut outputs: Outputs<'_, T>,
+    ) -> Result<Remarks, Error> {
+        self.check()?;
+        let threads = self.cpu.thread_count().min(inputs.len());
+        let pool = Pool::lent(inputs.len(), threads, &mut outputs);
+        let feed = Feed::lent(*inputs, self.options, pool);
+        let ranges = self.on_lanes.ranges();
+        let task =
+            self.task(&feed, &ranges, (inputs.dim(), inputs.n_params()), (inputs.len(), threads));
+        if threads == 1 {
+            self.integrate(&task);
+        } else {
+            std::thread::scope(|scope| {
+                let another = |_: &usize| {
+                    Builder::new().spawn_scoped(scope, || self.integrate(&task)).is_ok()
+                };
+                // Those that begin do the work of those that the system does not give.
+                if (0..threads).filter(another).count() == 0 {
+                    self.integrate(&task);
+                }
+            });
+        }
+        let first = (inputs.initial_state(0), inputs.params_of(0));
+        Ok(self.remarks(&feed, &first, inputs.len()))
     }
-    let threads = cpu.thread_count().min(ensemble.len());
-    let queue = Queue::new(ensemble.len(), threads);
-    let results = Results::new(&mut outputs);
-    let ranges = system.ranges();
-    let task = Task {
-        ensemble,
-        options,
-        ranges: &ranges,
-        threads,
-        queue: &queue,
-        results: &results,
-        rest: None,
-        monitor,
-    };
-    let run = || system.run(cpu.isa, Job::Integrate { method, plan, task: &task });
-    if threads == 1 {
-        run();
-    } else {
-        std::thread::scope(|scope| {
-            let another = |_: &usize| Builder::new().spawn_scoped(scope, run).is_ok();
-            // Those that begin do the work of those that the system does not give.
-            if (0..threads).filter(another).count() == 0 {
-                run();
-            }
-        });
+
+    fn task<'t>(
+        &'t self,
+        feed: &'t Feed<'t, T>,
+        ranges: &'t [ValidRange],
+        (dim, n_params): (usize, usize),
+        (systems, threads): (usize, usize),
+    ) -> Task<'t, T> {
+        let (options, monitor) = (self.options, self.monitor);
+        Task { feed, options, ranges, dim, n_params, systems, threads, rest: None, monitor }
     }
-    let (state, params) = (ensemble.initial_state(0), ensemble.params_of(0));
-    let warning = inlining::warning(system, cpu.isa, &state, &params, ensemble.len());
-    Ok(Remarks {
-        warnings: warning.into_iter().collect(),
-        busy_lanes: Some(results.busy_lanes()),
-        gpu_times: None,
-    })
+
+    /// What one thread does.
+    fn integrate(&self, task: &Task<'_, T>) {
+        let (method, plan) = (self.method, self.plan);
+        self.on_lanes.run(self.cpu.isa, Job::Integrate { method, plan, task });
+    }
+
+    /// What was noticed, with state and parameters of one of so many systems.
+    fn remarks(&self, feed: &Feed<'_, T>, (y, p): &(Vec<T>, Vec<T>), systems: usize) -> Remarks {
+        let warning = inlining::warning(self.on_lanes, self.cpu.isa, y, p, systems);
+        Remarks {
+            warnings: warning.into_iter().collect(),
+            busy_lanes: Some(feed.busy_lanes()),
+            gpu_times: None,
+        }
+    }
 }
 
 /// What the threads of a run share.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a, T> {
-    ensemble: &'a Inputs<'a, T>,
+    feed: &'a Feed<'a, T>,
     options: &'a Options,
     /// Where the model holds.
     ranges: &'a [ValidRange],
+    /// Number of equations.
+    dim: usize,
+    n_params: usize,
+    systems: usize,
     threads: usize,
-    queue: &'a Queue,
-    results: &'a Results<T>,
     /// Of a thread that runs a pair of packs, and then what is left in a single one.
     rest: Option<&'a Rest<T>>,
     monitor: &'a Monitor,
@@ -131,7 +165,7 @@ pub(crate) struct Task<'a, T> {
 /// What a thread does with a system, whatever its lanes.
 #[derive(Clone, Copy)]
 pub(crate) enum Job<'a, T> {
-    /// Integrates what the queue gives.
+    /// Integrates what the feed gives.
     Integrate {
         method: &'a Method,
         /// Of a method that needs a Jacobian.

@@ -1,21 +1,22 @@
 //! The systems in the lanes of one pack: loading, storing, and what each is to reach next.
 
 use super::Task;
+use super::hand::Hand;
 use super::rest::Halfway;
 use crate::method::stepper::{Cost, set_bits};
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Lanes, Scalar};
-use std::ops::Range;
-
-/// No system in this lane.
-const NONE: usize = usize::MAX;
 
 /// What a lane knows of its system besides the numbers in the pack.
 #[derive(Clone, Copy)]
 pub(super) struct Lane {
     system: usize,
+    /// Of its pool in the hand of this pack.
+    slot: usize,
     span: (f64, f64),
+    /// At which it ends, where there is a terminal event.
+    level: f64,
     /// Segments that are done.
     piece: u32,
     /// Save times that are done.
@@ -30,13 +31,22 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    fn new(system: usize, span: (f64, f64), loaded_at: u64) -> Lane {
-        Lane { system, span, piece: 0, saved: 0, rejected: 0, guarded: 0, outside: 0, loaded_at }
-    }
+    const EMPTY: Lane = Lane {
+        system: usize::MAX,
+        slot: usize::MAX,
+        span: (0.0, 1.0),
+        level: 0.0,
+        piece: 0,
+        saved: 0,
+        rejected: 0,
+        guarded: 0,
+        outside: 0,
+        loaded_at: 0,
+    };
 }
 
 /// Times, states and parameters of the systems in a pack.
-pub(super) struct Pack<L> {
+pub(super) struct Pack<L: Lanes> {
     pub(super) t: L,
     /// Time at which the integration next stops, to save, to restart or to end.
     pub(super) stop: L,
@@ -58,7 +68,7 @@ pub(super) struct Pack<L> {
     /// The same for its evaluations of the right-hand side.
     pub(super) work_deadline: u64,
     lanes: [Lane; 64],
-    hand: Range<usize>,
+    hand: Hand<L::Scalar>,
 }
 
 /// What became of a lane that reached its stop.
@@ -74,7 +84,6 @@ pub(super) enum Arrival {
 impl<L: Lanes> Pack<L> {
     pub(super) fn new(dim: usize, n_params: usize) -> Self {
         let one = L::lit(1.0);
-        let empty = Lane::new(NONE, (0.0, 1.0), 0);
         Pack {
             t: L::lit(0.0),
             stop: one,
@@ -88,33 +97,34 @@ impl<L: Lanes> Pack<L> {
             active: 0,
             deadline: u64::MAX,
             work_deadline: u64::MAX,
-            lanes: [empty; 64],
-            hand: 0..0,
+            lanes: [Lane::EMPTY; 64],
+            hand: Hand::new(),
         }
     }
 
-    /// The system in lane `l`.
-    pub(super) fn system(&self, l: usize) -> usize {
-        self.lanes[l].system
+    /// The level at which the system in lane `l` ends.
+    pub(super) fn level(&self, l: usize) -> f64 {
+        self.lanes[l].level
     }
 
-    /// Puts the next system of the queue into lane `l`; false when there is none.
+    /// Puts the next system into lane `l`; false when there is none.
     #[inline(always)]
     pub(super) fn load(&mut self, l: usize, task: &Task<L::Scalar>, clock: u64) -> bool {
         self.active &= !(1 << l);
         if task.monitor.is_stopped() {
             return false;
         }
-        let ensemble = task.ensemble;
-        let s = loop {
-            let Some(s) = task.queue.take(&mut self.hand) else { return false };
+        let (s, slot, ensemble) = loop {
+            let Some((s, slot)) = self.hand.next(task.feed) else { return false };
+            let ensemble = task.feed.inputs(self.hand.pool(slot));
             if !ensemble.starts_invalid(s) {
-                break s;
+                break (s, slot, ensemble);
             }
-            Self::refuse(s, task);
+            self.refuse(s, slot, task);
         };
         let span = ensemble.span(s);
-        self.lanes[l] = Lane::new(s, span, clock);
+        let level = task.feed.level(self.hand.pool(slot), s);
+        self.lanes[l] = Lane { system: s, slot, span, level, loaded_at: clock, ..Lane::EMPTY };
         for (i, y) in self.y.iter_mut().enumerate() {
             y.set_lane(l, ensemble.state(s, i));
         }
@@ -126,6 +136,7 @@ impl<L: Lanes> Pack<L> {
             self.given.set_lane(l, step);
             self.resuming |= 1 << l;
         }
+        self.hand.begin(slot);
         self.cost.reset(l);
         self.active |= 1 << l;
         self.deadline = self.deadline.min(clock + u64::from(task.options.max_steps));
@@ -139,6 +150,7 @@ impl<L: Lanes> Pack<L> {
         let zero = L::Scalar::from_f64(0.0);
         Halfway {
             lane: self.lanes[l],
+            pool: self.hand.pool(self.lanes[l].slot).clone(),
             attempts: clock - self.lanes[l].loaded_at,
             t: self.t.lane(l),
             h: self.h.lane(l),
@@ -159,7 +171,8 @@ impl<L: Lanes> Pack<L> {
         task: &Task<L::Scalar>,
         clock: u64,
     ) {
-        self.lanes[l] = Lane { loaded_at: clock - system.attempts, ..system.lane };
+        let slot = self.hand.take_up(&system.pool);
+        self.lanes[l] = Lane { slot, loaded_at: clock - system.attempts, ..system.lane };
         for (place, value) in self.y.iter_mut().zip(&system.y) {
             place.set_lane(l, *value);
         }
@@ -176,15 +189,24 @@ impl<L: Lanes> Pack<L> {
     }
 
     /// Writes the result of a system that starts from no numbers.
-    fn refuse(s: usize, task: &Task<L::Scalar>) {
-        for i in 0..task.ensemble.dim() {
-            // SAFETY: this pack drew `s` from the queue; i counts components.
-            unsafe { task.results.write_state(s, i, task.ensemble.state(s, i)) };
+    fn refuse(&mut self, s: usize, slot: usize, task: &Task<L::Scalar>) {
+        let pool = self.hand.pool(slot);
+        let (ensemble, results) = (task.feed.inputs(pool), pool.results());
+        for i in 0..task.dim {
+            // SAFETY: this pack drew `s` from the pool; i counts components.
+            unsafe { results.write_state(s, i, ensemble.state(s, i)) };
         }
-        let (t, status) = (task.ensemble.span(s).0, Status::InvalidStart);
-        // SAFETY: this pack drew `s` from the queue.
-        unsafe { task.results.write_end(s, t, status, Stats::default()) };
+        let (t, status) = (ensemble.span(s).0, Status::InvalidStart);
+        // SAFETY: this pack drew `s` from the pool.
+        unsafe { results.write_end(s, t, status, Stats::default()) };
+        self.hand.begin(slot);
+        self.hand.end(slot);
         task.monitor.add_finished(1);
+    }
+
+    /// No system comes any more: counts what has ended.
+    pub(super) fn settle(&mut self, task: &Task<L::Scalar>) {
+        self.hand.settle(task.feed);
     }
 
     /// Sets stop and length of lane `l` for the piece it is in, after saving whatever falls on
@@ -230,11 +252,11 @@ impl<L: Lanes> Pack<L> {
     /// Writes the result of lane `l`, whose system ends in `status`.
     #[inline(always)]
     pub(super) fn finish(&mut self, l: usize, status: Status, task: &Task<L::Scalar>, clock: u64) {
-        let lane = &self.lanes[l];
-        let s = lane.system;
+        let lane = self.lanes[l];
+        let (s, results) = (lane.system, self.hand.pool(lane.slot).results());
         for (i, y) in self.y.iter().enumerate() {
-            // SAFETY: this pack drew `s` from the queue; i counts components.
-            unsafe { task.results.write_state(s, i, y.lane(l)) };
+            // SAFETY: this pack drew `s` from the pool; i counts components.
+            unsafe { results.write_state(s, i, y.lane(l)) };
         }
         let stats = Stats {
             steps: (clock - lane.loaded_at) as u32 - lane.rejected,
@@ -246,10 +268,11 @@ impl<L: Lanes> Pack<L> {
             guarded: lane.guarded,
             outside: lane.outside,
         };
-        // SAFETY: this pack drew `s` from the queue.
-        unsafe { task.results.write_end(s, self.t.lane(l).to_f64(), status, stats) };
+        // SAFETY: this pack drew `s` from the pool.
+        unsafe { results.write_end(s, self.t.lane(l).to_f64(), status, stats) };
         // SAFETY: as above.
-        unsafe { task.results.write_next_step(s, self.h.abs().lane(l)) };
+        unsafe { results.write_next_step(s, self.h.abs().lane(l)) };
+        self.hand.end(lane.slot);
         task.monitor.add_finished(1);
     }
 
@@ -327,15 +350,14 @@ impl<L: Lanes> Pack<L> {
                 break;
             }
             let lane = &mut self.lanes[l];
+            let results = self.hand.pool(lane.slot).results();
             for (i, y) in self.y.iter().enumerate() {
-                // SAFETY: this pack drew the system from the queue; the time is one of those that are saved.
-                unsafe {
-                    task.results.write_saved(lane.system, lane.saved as usize, i, y.lane(l));
-                }
+                // SAFETY: this pack drew the system from the pool; the time is one of those that are saved.
+                unsafe { results.write_saved(lane.system, lane.saved as usize, i, y.lane(l)) };
             }
             lane.saved += 1;
-            // SAFETY: this pack drew the system from the queue; there are save times.
-            unsafe { task.results.write_n_saved(lane.system, lane.saved) };
+            // SAFETY: this pack drew the system from the pool; there are save times.
+            unsafe { results.write_n_saved(lane.system, lane.saved) };
         }
     }
 }

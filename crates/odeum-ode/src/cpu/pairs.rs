@@ -24,7 +24,7 @@ pub(super) fn pay<T: Scalar>(isa: Isa, job: &Job<'_, T>, system: &impl System) -
     let lanes = isa.dispatch_pair::<T, _>(Width);
     same_work_in_all_lanes(method)
         && stays_near(lanes, system.workspace() + matrices + VECTORS * system.dim(), size_of::<T>())
-        && lasts(lanes, task.ensemble.len(), task.threads)
+        && lasts(lanes, task.systems, task.threads)
 }
 
 /// Whether all lanes do the same in an attempt; elsewhere they wait for the last one, and the more there are the

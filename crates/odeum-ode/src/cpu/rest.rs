@@ -1,15 +1,17 @@
 //! Systems on their way, from a pair of packs to a single one.
 //!
-//! A step of a pair takes longer than one of a single pack. When the queue is empty and a single pack has room for what is left,
+//! A step of a pair takes longer than one of a single pack. When no more systems come and a single pack has room for what is left,
 //! it goes on there. Each lane does what it does in a pair, so nobody sees it in the results.
 
 use super::pack::Lane;
+use super::pool::Pool;
 use odeum_core::lock;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A system between two steps: the last attempt was accepted.
 pub(super) struct Halfway<T> {
     pub(super) lane: Lane,
+    pub(super) pool: Arc<Pool<T>>,
     /// Attempts that it has made.
     pub(super) attempts: u64,
     pub(super) t: T,

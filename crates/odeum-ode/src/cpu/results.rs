@@ -4,29 +4,28 @@ use crate::lent::{Outputs, Places};
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::Scalar;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The arrays of a run, written by many threads at once, each system by one.
+/// The arrays of a pool, written by many threads at once, each system by one.
 pub(super) struct Results<T> {
     places: Places<T>,
-    busy: AtomicU64,
-    offered: AtomicU64,
 }
 
-// SAFETY: the pointers come from arrays that outlive the threads (`solve` joins them before it
-// gives the arrays back), and every element belongs to one system, which the queue hands to
-// one thread only.
+// SAFETY: the pointers come from arrays that outlive whoever writes: those that are lent are given back after the
+// threads were joined, those of a part are taken from its pool when all its systems have ended, or the threads have.
+// Every element belongs to one system, which a pool hands to one thread only.
 unsafe impl<T: Send> Sync for Results<T> {}
+// SAFETY: as above; nothing belongs to the thread that made them.
+unsafe impl<T: Send> Send for Results<T> {}
 
 impl<T: Scalar> Results<T> {
     pub(super) fn new(outputs: &mut Outputs<'_, T>) -> Self {
-        Results { places: outputs.places(), busy: AtomicU64::new(0), offered: AtomicU64::new(0) }
+        Results { places: outputs.places() }
     }
 
     /// Writes component `i` of the state system `s` ended with.
     ///
     /// # Safety
-    /// `s` was drawn from the queue by this thread, and `i` is a component.
+    /// `s` was drawn from the pool by this thread, and `i` is a component.
     #[inline(always)]
     pub(super) unsafe fn write_state(&self, s: usize, i: usize, y: T) {
         let place = s * self.places.strides[0] + i * self.places.strides[1];
@@ -80,17 +79,5 @@ impl<T: Scalar> Results<T> {
             // SAFETY: inside the array [M], and this thread's own by the caller's word.
             unsafe { *self.places.next_steps.add(s) = h }
         }
-    }
-
-    /// Adds the lane work of a thread: attempts that advanced a system, and all there was room
-    /// for.
-    pub(super) fn add_lane_work(&self, busy: u64, offered: u64) {
-        self.busy.fetch_add(busy, Ordering::Relaxed);
-        self.offered.fetch_add(offered, Ordering::Relaxed);
-    }
-
-    pub(super) fn busy_lanes(&self) -> f64 {
-        let offered = self.offered.load(Ordering::Relaxed).max(1);
-        self.busy.load(Ordering::Relaxed) as f64 / offered as f64
     }
 }

@@ -21,6 +21,7 @@ mod problems;
 mod recorded_groups;
 mod refill;
 mod rkc_work;
+mod series;
 mod session;
 mod stiff;
 mod suggested;
