@@ -2,11 +2,13 @@
 
 mod atomic;
 mod lock;
+mod mapped;
 mod read;
 mod room;
 
 pub(crate) use atomic::write_into;
 pub use atomic::{cannot_write, temporary, write_whole};
 pub use lock::Lock;
+pub(crate) use mapped::Mapped;
 pub use read::{open, read_bytes, read_text, reason};
 pub use room::Room;

@@ -3,6 +3,7 @@
 //! To find room for new bytes takes a memory disk more than a third of the time of a write. The file has no name until it is whole, so nothing is left of a run that is
 //! killed.
 
+use super::mapped::Mapped;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -12,7 +13,10 @@ use std::thread::JoinHandle;
 const LARGE: u128 = 64 << 20;
 
 /// A file without a name, that is being given room.
-pub struct Room(JoinHandle<Option<File>>);
+pub struct Room(JoinHandle<Option<Made>>);
+
+/// A file without a name that has room; on a memory disk, its bytes as memory.
+pub(crate) type Made = (File, Option<Mapped>);
 
 impl Room {
     /// Begins to make room for about so many bytes in a folder, by a thread of its own. `None` where that
@@ -20,12 +24,15 @@ impl Room {
     pub fn begin(folder: &Path, bytes: u128) -> Option<Room> {
         let length = i64::try_from(bytes).ok().filter(|_| bytes >= LARGE)?;
         let file = unnamed(folder)?;
-        let make = move || reserve(&file, length).then_some(file);
+        let make = move || {
+            let mapped = reserve(&file, length).then(|| Mapped::of(&file, length))?;
+            Some((file, mapped))
+        };
         std::thread::Builder::new().spawn(make).ok().map(Room)
     }
 
     /// The file, once it has its room. `None` where the file system gives none ahead.
-    pub fn file(self) -> Option<File> {
+    pub(crate) fn made(self) -> Option<Made> {
         self.0.join().ok().flatten()
     }
 }

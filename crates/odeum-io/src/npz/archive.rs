@@ -5,7 +5,7 @@
 
 use super::desk::{Desk, Fill, Idle, Out, Place, Pour, Sink, lock};
 use super::zip::Members;
-use crate::file::{Room, write_into};
+use crate::file::{Mapped, Room, write_into};
 use crate::finding::Finding;
 use crate::npy;
 use std::borrow::Cow;
@@ -119,11 +119,11 @@ impl<'a> Archive<'a> {
         self.whole(name, &descr, &[], data);
     }
 
-    /// Writes all of it into a file, which has nothing but room.
-    fn write(self, file: &mut File, threads: usize) -> io::Result<()> {
+    /// Writes all of it into a file, which has nothing but room, perhaps as memory.
+    fn write(self, file: &mut File, mapped: Option<Mapped>, threads: usize) -> io::Result<()> {
         let mut members = Members::default();
         let out = Mutex::new(Out { file, failed: None });
-        let desk = Desk { out: &out, idle: Idle::default() };
+        let desk = Desk { out: &out, mapped, idle: Idle::default() };
         let mut sums = Vec::new();
         for Entry { arrays, make } in self.0 {
             let mut places = Vec::new();
@@ -173,7 +173,8 @@ pub fn write_archive(
     threads: usize,
     archive: Archive<'_>,
 ) -> Result<(), Finding> {
-    write_into(room.and_then(Room::file), path, |file| archive.write(file, threads))
+    let (file, mapped) = room.and_then(Room::made).unzip();
+    write_into(file, path, |file| archive.write(file, mapped.flatten(), threads))
 }
 
 #[cfg(test)]
@@ -258,25 +259,34 @@ mod tests {
 
     #[test]
     fn room_made_ahead_changes_nothing_and_leaves_nothing() {
-        let folder = file("room");
-        std::fs::create_dir(&folder).unwrap();
-        let write = |name: &str, room| {
-            let mut archive = Archive::default();
-            archive.rows("x", "<f8", &[COUNT], COUNT, bytes_of);
-            write_archive(&folder.join(name), room, 2, archive).unwrap();
-            std::fs::read(folder.join(name)).unwrap()
-        };
-        let plain = write("plain", None);
-        // More than is needed; some file systems give none.
-        let room = Room::begin(&folder, 1 << 27);
-        let names = || std::fs::read_dir(&folder).unwrap().count();
-        assert_eq!(names(), 1, "it has no name");
-        assert!(write("x", room) == plain);
-        // What stands there is replaced, and room that nobody takes is given back.
-        assert!(write("x", Room::begin(&folder, 1 << 27)) == plain);
-        drop(Room::begin(&folder, 1 << 27));
-        assert_eq!(names(), 2);
-        std::fs::remove_dir_all(&folder).unwrap();
+        let on_disk = file("room");
+        // A memory disk, where files are written as memory.
+        let in_memory = PathBuf::from("/dev/shm").join(on_disk.file_name().unwrap());
+        let folders = [on_disk, in_memory];
+        for folder in folders.iter().filter(|folder| folder.parent().is_some_and(Path::is_dir)) {
+            std::fs::create_dir(folder).unwrap();
+            let write = |name: &str, room| {
+                let mut archive = Archive::default();
+                archive.rows("x", "<f8", &[COUNT], COUNT, bytes_of);
+                archive.in_order("y", "<f8", &[COUNT], |sink| {
+                    (0..COUNT).for_each(|r| sink.append(|bytes| bytes_of(r..r + 1, bytes)));
+                    Ok(())
+                });
+                write_archive(&folder.join(name), room, 2, archive).unwrap();
+                std::fs::read(folder.join(name)).unwrap()
+            };
+            let plain = write("plain", None);
+            // More than is needed; some file systems give none.
+            let room = Room::begin(folder, 1 << 27);
+            let names = || std::fs::read_dir(folder).unwrap().count();
+            assert_eq!(names(), 1, "it has no name");
+            assert!(write("x", room) == plain);
+            // What stands there is replaced, and room that nobody takes is given back.
+            assert!(write("x", Room::begin(folder, 1 << 27)) == plain);
+            drop(Room::begin(folder, 1 << 27));
+            assert_eq!(names(), 2);
+            std::fs::remove_dir_all(folder).unwrap();
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How threads share the writing of one file: pieces of arrays, made in any order or in one.
 
+use crate::file::Mapped;
 use crate::parallel;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -48,12 +49,24 @@ impl Idle {
 /// What threads that write share.
 pub(super) struct Desk<'a, 'f> {
     pub(super) out: &'a Mutex<Out<'f>>,
+    /// The bytes of the file, where they are memory.
+    pub(super) mapped: Option<Mapped>,
     pub(super) idle: Idle,
 }
 
 impl Desk<'_, '_> {
     fn has_failed(&self) -> bool {
         lock(self.out).failed.is_some()
+    }
+
+    /// Writes a piece of an array.
+    fn put(&self, at: u64, bytes: &[u8]) {
+        // SAFETY: pieces of arrays do not overlap, each is written once, and what is written by the file itself lies between
+        // arrays; the file is shortened after the last piece.
+        let is_copied = self.mapped.as_ref().is_some_and(|mapped| unsafe { mapped.put(at, bytes) });
+        if !is_copied {
+            lock(self.out).put(at, bytes);
+        }
     }
 
     /// Writes arrays of so many rows each, whose rows are made together; of each the checksums of its
@@ -88,7 +101,7 @@ impl Desk<'_, '_> {
                     let mut sum = crc32fast::Hasher::new();
                     sum.update(&bytes);
                     lock(&sums[n]).push(sum);
-                    lock(self.out).put(place.at + (rows.start * width) as u64, &bytes);
+                    self.put(place.at + (rows.start * width) as u64, &bytes);
                 } else {
                     lock(self.out).fail(place.misfit(bytes.len(), wanted));
                 }
@@ -119,7 +132,7 @@ impl Desk<'_, '_> {
                 let Ok((n, at, bytes)) = received else { break };
                 let mut sum = crc32fast::Hasher::new();
                 sum.update(&bytes);
-                lock(self.out).put(at, &bytes);
+                self.put(at, &bytes);
                 lock(&sums).push((n, sum));
                 self.idle.give_back(bytes);
             }
