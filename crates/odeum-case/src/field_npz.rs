@@ -6,7 +6,7 @@
 use crate::case::FieldCase;
 use odeum_fields::{AXES, Precision, Simulation, Summary};
 use odeum_io::Finding;
-use odeum_io::cells::put;
+use odeum_io::cells::{in_files, put};
 use odeum_io::file::Room;
 use odeum_io::npz::{Archive, write_archive};
 use odeum_ode::Error;
@@ -69,8 +69,7 @@ pub fn write<T: Precision>(
             None => {
                 let broken = &broken;
                 archive.in_order(&name, real, &shape, move |sink| {
-                    let read =
-                        simulation.values(s, &mut |part| sink.append(|bytes| put(bytes, part)));
+                    let read = simulation.values(s, &mut |part| sink.append(&in_files(part)));
                     read.map_err(|error| {
                         let told = io::Error::other(error.to_string());
                         broken.set(Some(error));

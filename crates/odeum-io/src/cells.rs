@@ -3,6 +3,7 @@
 use crate::npy::Head;
 use odeum_fields::Grid;
 use odeum_ode::Scalar;
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{Read, Seek};
 
@@ -100,17 +101,22 @@ pub fn aside(name: &str, species: &[String]) -> String {
     name
 }
 
-/// Bytes of a value as the files have it, little-endian.
+/// Appends values as the files have them.
 pub fn put<T: Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
+    bytes.extend_from_slice(&in_files(values));
+}
+
+/// The bytes of values as the files have them, little-endian.
+pub fn in_files<T: Scalar>(values: &[T]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         // SAFETY: scalars are floating-point numbers, whose bytes have values of their own; here
         // they lie in the order of the files.
         let whole = unsafe {
             std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values))
         };
-        bytes.extend_from_slice(whole);
-        return;
+        return Cow::Borrowed(whole);
     }
+    let mut bytes = Vec::with_capacity(size_of_val(values));
     for value in values {
         if size_of::<T>() == 8 {
             bytes.extend(value.to_f64().to_le_bytes());
@@ -119,6 +125,7 @@ pub fn put<T: Scalar>(bytes: &mut Vec<u8>, values: &[T]) {
             bytes.extend((value.to_f64() as f32).to_le_bytes());
         }
     }
+    Cow::Owned(bytes)
 }
 
 /// Equal numbers look equal, however wide: whether a run goes on from a result is judged by this.

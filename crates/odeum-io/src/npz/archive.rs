@@ -88,7 +88,7 @@ impl<'a> Archive<'a> {
         name: &str,
         descr: &str,
         shape: &[usize],
-        pour: impl FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a,
+        pour: impl FnOnce(&mut Sink<'_, '_>) -> io::Result<()> + 'a,
     ) {
         let make = Make::InOrder(Box::new(pour));
         self.0.push(Entry { arrays: vec![Array::new(name, descr, shape)], make });
@@ -189,10 +189,20 @@ mod tests {
     }
 
     /// Numbers that fill several pieces.
-    const COUNT: usize = 3 * PIECE / 8 + 5;
+    const COUNT: usize = 9 * PIECE / 8 + 5;
 
     fn bytes_of(rows: Range<usize>, bytes: &mut Vec<u8>) {
         rows.for_each(|r| bytes.extend((r as f64).sqrt().to_le_bytes()));
+    }
+
+    /// Appends all of them, so many at a time.
+    fn append(sink: &mut Sink<'_, '_>, step: usize) -> io::Result<()> {
+        for first in (0..COUNT).step_by(step) {
+            let mut bytes = Vec::new();
+            bytes_of(first..(first + step).min(COUNT), &mut bytes);
+            sink.append(&bytes);
+        }
+        Ok(())
     }
 
     fn written<'a>(name: &str, threads: usize, add: impl FnOnce(&mut Archive<'a>)) -> Vec<u8> {
@@ -213,16 +223,16 @@ mod tests {
                 archive.rows("x", "<f8", &[COUNT], COUNT, bytes_of);
             })
         };
-        let in_order = |threads| {
+        let in_order = |threads, step| {
             written("order", threads, |archive| {
-                archive.in_order("x", "<f8", &[COUNT], |sink| {
-                    (0..COUNT).for_each(|r| sink.append(|bytes| bytes_of(r..r + 1, bytes)));
-                    Ok(())
-                });
+                archive.in_order("x", "<f8", &[COUNT], move |sink| append(sink, step));
             })
         };
         let one = rows(1);
-        assert!(one == rows(4) && one == in_order(1) && one == in_order(4));
+        assert!(one == rows(4));
+        for (threads, step) in [(1, 1), (4, 1), (4, 1000), (1, PIECE / 4), (3, COUNT - 1)] {
+            assert!(one == in_order(threads, step), "{threads} threads, {step} at a time");
+        }
         // Another program's reader compares the checksums.
         let mut archive = zip::ZipArchive::new(io::Cursor::new(one)).unwrap();
         for name in ["first.npy", "x.npy", "last.npy"] {
@@ -268,10 +278,7 @@ mod tests {
             let write = |name: &str, room| {
                 let mut archive = Archive::default();
                 archive.rows("x", "<f8", &[COUNT], COUNT, bytes_of);
-                archive.in_order("y", "<f8", &[COUNT], |sink| {
-                    (0..COUNT).for_each(|r| sink.append(|bytes| bytes_of(r..r + 1, bytes)));
-                    Ok(())
-                });
+                archive.in_order("y", "<f8", &[COUNT], |sink| append(sink, PIECE / 2));
                 write_archive(&folder.join(name), room, 2, archive).unwrap();
                 std::fs::read(folder.join(name)).unwrap()
             };
@@ -306,7 +313,7 @@ mod tests {
         assert!(message.contains("x.npy has"), "{message}");
         let message = refused("poured", |archive| {
             archive.in_order("x", "<f8", &[2], |sink| {
-                sink.append(|bytes| bytes_of(0..1, bytes));
+                sink.append(&[0; 8]);
                 Ok(())
             });
         });

@@ -5,17 +5,18 @@ use crate::parallel;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that a thread makes at once, about.
 pub(super) const PIECE: usize = 1 << 20;
+/// Bytes that wait to be written by several threads, about.
+const BUFFER: usize = 8 << 20;
 
 /// Appends the bytes of some rows of each of several arrays.
 pub(super) type Fill<'a> = Box<dyn Fn(Range<usize>, &mut [Vec<u8>]) + Sync + 'a>;
 
 /// Appends all bytes, one after the other.
-pub(super) type Pour<'a> = Box<dyn FnOnce(&mut Sink<'_>) -> io::Result<()> + 'a>;
+pub(super) type Pour<'a> = Box<dyn FnOnce(&mut Sink<'_, '_>) -> io::Result<()> + 'a>;
 
 /// Where the bytes of an array belong in the file, and how many they are.
 pub(super) struct Place<'a> {
@@ -116,78 +117,72 @@ impl Desk<'_, '_> {
         all
     }
 
-    /// Writes an array as this thread makes it; the checksums of its pieces.
+    /// Writes an array as this thread gives its bytes; the checksums of its pieces.
     pub(super) fn in_order(
         &self,
         threads: usize,
         place: &Place<'_>,
         pour: Pour<'_>,
     ) -> Vec<crc32fast::Hasher> {
-        // No more waits than makes up for threads that are late.
-        let (sender, inbox) = sync_channel::<(usize, u64, Vec<u8>)>(2 * threads);
-        let (inbox, sums) = (Mutex::new(inbox), Mutex::new(Vec::new()));
-        let work = || {
-            loop {
-                let received = lock(&inbox).recv();
-                let Ok((n, at, bytes)) = received else { break };
-                let mut sum = crc32fast::Hasher::new();
-                sum.update(&bytes);
-                self.put(at, &bytes);
-                lock(&sums).push((n, sum));
-                self.idle.give_back(bytes);
-            }
-        };
-        std::thread::scope(|scope| {
-            let begun = (0..threads.max(1)).filter(|_| parallel::another(scope, work)).count();
-            if begun == 0 {
-                lock(self.out).fail(io::Error::other("the system gives no thread to write with"));
-                return;
-            }
-            let (idle, at) = (&self.idle, place.at);
-            let mut sink = Sink { idle, sender, at, sent: 0, bytes: idle.take() };
-            let poured = pour(&mut sink).and_then(|()| sink.finish(place));
-            if let Err(error) = poured {
-                lock(self.out).fail(error);
-            }
-        });
-        let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
-        sums.sort_by_key(|(n, _)| *n);
-        sums.into_iter().map(|(_, sum)| sum).collect()
+        let (bytes, sums) = (Vec::new(), Vec::new());
+        let mut sink = Sink { desk: self, threads, at: place.at, bytes, sums };
+        let poured = pour(&mut sink).and_then(|()| sink.finish(place));
+        if let Err(error) = poured {
+            lock(self.out).fail(error);
+        }
+        sink.sums
     }
 }
 
-/// Takes the bytes of an array from one thread, and hands them to others in pieces.
-pub struct Sink<'a> {
-    idle: &'a Idle,
-    sender: SyncSender<(usize, u64, Vec<u8>)>,
+/// Takes the bytes of an array from one thread; several write them.
+pub struct Sink<'d, 'f> {
+    desk: &'d Desk<'d, 'f>,
+    threads: usize,
     /// Where the next piece belongs in the file.
     at: u64,
-    sent: usize,
+    /// What is too short to be written by itself.
     bytes: Vec<u8>,
+    /// Of the pieces that are written.
+    sums: Vec<crc32fast::Hasher>,
 }
 
-impl Sink<'_> {
-    /// Appends what `fill` does.
-    pub fn append(&mut self, fill: impl FnOnce(&mut Vec<u8>)) {
-        fill(&mut self.bytes);
-        if self.bytes.len() >= PIECE {
-            self.send();
+impl Sink<'_, '_> {
+    /// Appends some bytes.
+    pub fn append(&mut self, bytes: &[u8]) {
+        if self.bytes.is_empty() && bytes.len() >= PIECE {
+            return self.write(bytes);
+        }
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= BUFFER {
+            self.flush();
         }
     }
 
-    fn send(&mut self) {
-        let bytes = std::mem::replace(&mut self.bytes, self.idle.take());
-        let (n, at) = (self.sent, self.at);
+    fn flush(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        self.write(&bytes);
+        bytes.clear();
+        self.bytes = bytes;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if self.desk.has_failed() {
+            return;
+        }
+        let at = (0..).map(|n| self.at + n * PIECE as u64);
+        let pieces: Vec<(u64, &[u8])> = at.zip(bytes.chunks(PIECE)).collect();
+        let sums = parallel::map(self.threads, 1, &pieces, |(at, piece)| {
+            let mut sum = crc32fast::Hasher::new();
+            sum.update(piece);
+            self.desk.put(*at, piece);
+            sum
+        });
+        self.sums.extend(sums);
         self.at += bytes.len() as u64;
-        self.sent += 1;
-        // Threads listen as long as there is a sender.
-        let _ = self.sender.send((n, at, bytes));
     }
 
     fn finish(&mut self, place: &Place<'_>) -> io::Result<()> {
-        if !self.bytes.is_empty() {
-            self.send();
-        }
+        self.flush();
         let found = (self.at - place.at) as usize;
         if found == place.bytes { Ok(()) } else { Err(place.misfit(found, place.bytes)) }
     }
