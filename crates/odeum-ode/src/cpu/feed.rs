@@ -156,6 +156,12 @@ impl<'a, T: Scalar> Feed<'a, T> {
         ended.iter().chain(&open).filter_map(|pool| pool.take()).collect()
     }
 
+    /// Completes the feed when it is dropped: whoever makes parts leaves, be it by a panic, and no thread waits for
+    /// another part.
+    pub(super) fn maker(&self) -> Maker<'_, 'a, T> {
+        Maker(self)
+    }
+
     /// A thread begins; it is at work until what is given back is dropped.
     pub(super) fn at_work(&self) -> AtWork<'_, 'a, T> {
         lock(&self.state).threads += 1;
@@ -172,6 +178,15 @@ impl<'a, T: Scalar> Feed<'a, T> {
     pub(super) fn busy_lanes(&self) -> f64 {
         let offered = self.offered.load(Ordering::Relaxed).max(1);
         self.busy.load(Ordering::Relaxed) as f64 / offered as f64
+    }
+}
+
+/// That somebody makes parts.
+pub(super) struct Maker<'f, 'a, T: Scalar>(&'f Feed<'a, T>);
+
+impl<T: Scalar> Drop for Maker<'_, '_, T> {
+    fn drop(&mut self) {
+        self.0.complete();
     }
 }
 

@@ -22,6 +22,7 @@ impl<T: Scalar> Run<'_, T> {
         let ranges = self.on_lanes.ranges();
         let task = self.task(&feed, &ranges, sizes, (systems, threads));
         std::thread::scope(|scope| {
+            let _maker = feed.maker();
             let another = |_: &usize| {
                 let at_work = feed.at_work();
                 let work = || {

@@ -6,7 +6,7 @@ use odeum_ode::{
 };
 
 /// A rotation whose frequency is a parameter: cost in proportion.
-struct Rotor;
+pub(crate) struct Rotor;
 
 impl System for Rotor {
     fn dim(&self) -> usize {

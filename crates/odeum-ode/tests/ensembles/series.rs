@@ -1,27 +1,11 @@
 //! Parts of a series, integrated without a wait between them.
 
+use crate::refill::Rotor;
 use odeum_ode::{
-    Cpu, Device, DynSystem, Ensemble, Error, Isa, Method, Monitor, Options, Part, Real, Series,
-    Solution, Solver, Status, System, Tolerance,
+    Cpu, Device, DynSystem, Ensemble, Error, Isa, Method, Monitor, Options, Part, Series, Solution,
+    Solver, Status, Tolerance,
 };
 use std::ops::Range;
-
-/// A rotation whose frequency is a parameter: cost in proportion.
-struct Rotor;
-
-impl System for Rotor {
-    fn dim(&self) -> usize {
-        2
-    }
-    fn n_params(&self) -> usize {
-        1
-    }
-    #[inline(always)]
-    fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
-        dydt[0] = p[0] * y[1];
-        dydt[1] = -(p[0] * y[0]);
-    }
-}
 
 /// These rotors from an ensemble of any length.
 fn rotors(systems: Range<usize>, frequency: impl Fn(usize) -> f64) -> Ensemble<f64> {
@@ -188,6 +172,31 @@ fn what_was_integrated_before_a_failure_is_given() {
         assert_eq!(series.ended.len(), ended);
         assert!(series.ended.iter().all(|(_, solution)| solution.all_succeeded()));
     }
+}
+
+/// A series that panics when its second part is asked for.
+struct Panicking {
+    made: bool,
+}
+
+impl Series<f64> for Panicking {
+    fn systems(&self) -> usize {
+        100
+    }
+
+    fn next(&mut self) -> Result<Option<Part<f64>>, Error> {
+        assert!(!std::mem::replace(&mut self.made, true), "no second part");
+        Ok(Some(rotors(0..50, uneven).into()))
+    }
+
+    fn ended(&mut self, _: usize, _: Solution<f64>) {}
+}
+
+#[test]
+#[should_panic = "no second part"]
+fn a_panic_of_whoever_makes_parts_is_passed_on() {
+    let solver = solver(&Method::dopri5(), 2, &options());
+    let _ = solver.solve_series(&mut Panicking { made: false }, &Monitor::new());
 }
 
 #[test]
