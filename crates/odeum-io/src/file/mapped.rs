@@ -1,7 +1,7 @@
 //! A file on a memory disk, as memory that several threads write to at once.
 //!
 //! File systems let no two threads write to one file at the same time. On a memory disk a write is nothing but a copy, which
-//! one thread does at a fraction of the speed of memory. On other disks pages of a mapped file cost more than writes.
+//! one thread does at a fraction of the speed of memory. Files on other disks are written.
 
 use std::fs::File;
 

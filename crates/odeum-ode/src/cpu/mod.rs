@@ -2,8 +2,8 @@
 //!
 //! One system per lane; every lane has its own time and step. A lane whose system ends stores
 //! the result and takes the next system from one queue, so nobody waits for a slow neighbour;
-//! threads draw from the same queue, which the parts of a series lengthen. All systems go through the same lane code, whatever their
-//! place, so the answer of a system never depends on the others.
+//! threads draw from the same queue, which the parts of a series lengthen. All systems go through
+//! the same lane code, whatever their place, so the answer of a system never depends on the others.
 
 mod compiled;
 pub(crate) mod drive;
