@@ -43,6 +43,9 @@ use std::fmt::Write;
 /// called, they cost a jump each.
 pub const INLINE_CALLS: usize = 50;
 
+/// Lines after which a number from a table is read again: that costs less than a register all the while.
+const READ_AGAIN: usize = 40;
+
 /// How an emitted function looks from outside, and how it reaches its data.
 ///
 /// In the spellings of states, parameters and outputs `{}` stands for the index.
@@ -161,8 +164,16 @@ struct Printer<'a> {
     takes: Option<&'a Takes<'a>>,
     /// What the text reads from tables, where it does.
     tables: Option<Numbers>,
-    /// Where the value that a condition chooses stands in a pair of numbers.
-    choices: HashMap<NodeId, String>,
+    /// Of choices between two numbers the numbers, and of their conditions the addresses, as they were read.
+    reads: HashMap<NodeId, Read>,
+    n_addresses: usize,
+    n_lines: usize,
+}
+
+/// What is called so was read from a table, and used last at this line.
+struct Read {
+    name: String,
+    line: usize,
 }
 
 /// Numbers of a text that it reads from tables, by their bits.
@@ -215,35 +226,46 @@ impl<'a> Printer<'a> {
             out_of_line: graph.counts().functions > INLINE_CALLS,
             takes: None,
             tables: None,
-            choices: HashMap::new(),
+            reads: HashMap::new(),
+            n_addresses: 0,
+            n_lines: 0,
         }
     }
 
     fn line(&mut self, line: &str) {
+        self.n_lines += 1;
         // Writing to a string cannot fail.
         let _ = writeln!(self.text, "    {line}");
     }
 
-    /// The line that computes a node, and those that assign the outputs it gives.
+    /// The line that computes a node, and those that assign the outputs it gives. A choice between two numbers is read
+    /// where it is used.
     fn operation(&mut self, id: NodeId) {
         let Node::Op(op, _) = self.graph.node(id) else { return };
+        if self.pair(id).is_some() {
+            return self.assign(id);
+        }
         let info = op.info();
-        let choice = self.choice(id);
-        let mut expression = choice.as_deref().unwrap_or(info.c).to_owned();
+        let mut expression = info.c.to_owned();
         if self.out_of_line && info.class == Class::Function {
             expression = expression.replacen('(', "_call(", 1);
         }
-        let operands = if choice.is_some() { 0 } else { info.arity };
-        for (k, &operand) in self.graph.node(id).args()[..operands].iter().enumerate() {
+        for (k, &operand) in self.graph.node(id).args().iter().enumerate() {
             let name = self.name(operand);
             expression = expression.replace(&format!("{{{k}}}"), &name);
         }
         let kind = if info.class == Class::Condition { "bool" } else { "real" };
+        let name = self.value(kind, &expression);
+        self.names[id.index()] = Some(name);
+        self.assign(id);
+    }
+
+    /// The name of a new value.
+    fn value(&mut self, kind: &str, expression: &str) -> String {
         let name = format!("v{}", self.n_values);
         self.n_values += 1;
         self.line(&format!("const {kind} {name} = {expression};"));
-        self.names[id.index()] = Some(name);
-        self.assign(id);
+        name
     }
 
     /// Assigns the outputs that come from nodes of one kind.
@@ -282,30 +304,53 @@ impl<'a> Printer<'a> {
         format!("od_numbers[{}]", Numbers::place(&mut tables.single, bits))
     }
 
-    /// A choice between two numbers: an entry of the table of pairs, whose index depends on the condition.
-    fn choice(&mut self, id: NodeId) -> Option<String> {
+    /// The condition of a choice between two numbers, and these, where text reads them from a table.
+    fn pair(&self, id: NodeId) -> Option<(NodeId, [u64; 2])> {
+        self.tables.as_ref()?;
         let Node::Op(Op::Select, [condition, a, b]) = self.graph.node(id) else { return None };
         let number = |id: NodeId| match self.graph.node(id) {
             Node::Const(bits) if f64::from_bits(bits).is_finite() => Some(bits),
             _ => None,
         };
-        let pair = [number(a)?, number(b)?];
-        let first = 2 * Numbers::place(&mut self.tables.as_mut()?.pairs, pair);
-        if !self.choices.contains_key(&condition) {
-            let holds = self.name(condition);
-            let of = format!("of{}", self.choices.len());
-            // One address for all pairs, which the compiler would else compute for each.
-            self.line(&format!(
-                "const real *const {of} = od_pairs + od_opaque({holds} ? 0u : 1u);"
-            ));
-            self.choices.insert(condition, of);
+        Some((condition, [number(a)?, number(b)?]))
+    }
+
+    /// A choice between two numbers: an entry of the table of pairs, whose index depends on the condition.
+    fn chosen(&mut self, id: NodeId) -> Option<String> {
+        let (condition, pair) = self.pair(id)?;
+        if let Some(name) = self.read_lately(id) {
+            return Some(name);
         }
-        Some(format!("{}[{first}]", self.choices[&condition]))
+        let first = 2 * Numbers::place(&mut self.tables.as_mut()?.pairs, pair);
+        let address = self.read_lately(condition).unwrap_or_else(|| {
+            let holds = self.name(condition);
+            let name = format!("of{}", self.n_addresses);
+            self.n_addresses += 1;
+            // One address for all pairs, which the compiler would else compute for each.
+            let index = format!("od_opaque({holds} ? 0u : 1u)");
+            self.line(&format!("const real *const {name} = od_pairs + {index};"));
+            self.reads.insert(condition, Read { name: name.clone(), line: self.n_lines });
+            name
+        });
+        let name = self.value("real", &format!("{address}[{first}]"));
+        self.reads.insert(id, Read { name: name.clone(), line: self.n_lines });
+        Some(name)
+    }
+
+    /// What was read of a node, unless its last use is too long ago.
+    fn read_lately(&mut self, id: NodeId) -> Option<String> {
+        let now = self.n_lines;
+        let read = self.reads.get_mut(&id).filter(|read| now - read.line <= READ_AGAIN)?;
+        read.line = now;
+        Some(read.name.clone())
     }
 
     /// What a node is called. A state or parameter that is used more than once is read into a
     /// variable the first time.
     fn name(&mut self, id: NodeId) -> String {
+        if let Some(name) = self.chosen(id) {
+            return name;
+        }
         if let Some(name) = &self.names[id.index()] {
             return name.clone();
         }

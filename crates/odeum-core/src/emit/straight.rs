@@ -71,7 +71,8 @@ fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces) -> String {
         printer.takes = Some(&takes);
         printer.tables = Some(std::mem::take(&mut tables));
         printer.outputs_at(|node| node.is_leaf());
-        wanted.narrow_schedule().into_iter().for_each(|id| printer.operation(id));
+        let order = wanted.narrow_schedule_but(|id| printer.pair(id).is_some());
+        order.into_iter().for_each(|id| printer.operation(id));
         tables = printer.tables.unwrap_or_default();
         printer.text
     };
@@ -121,6 +122,21 @@ OD_FN void od_group_linearise(const OdGroup &g, real t, const real *y, const OdP
 }
 ";
         assert_eq!(straight(&graph, &places), expected);
+    }
+
+    #[test]
+    fn choices_between_numbers_are_read_again_after_a_while() {
+        // A long chain between two uses of the same choice.
+        let graph = Graph::record(1, 1, |_, y, p| {
+            let chosen = Symbol::select(y[0].lt(p[0]), Symbol::lit(0.1), Symbol::lit(2.0));
+            let chain = |n: usize| (0..n).fold(chosen * y[0], |x, _| x * y[0] + p[0]);
+            vec![chain(5) * chosen, chain(50) * chosen]
+        });
+        let places = MatrixPlaces { entries: vec![2, 2], unused: 2, zero: 2, len: 2 };
+        let text = straight(&graph, &places);
+        let rhs = text.split("od_group_linearise").next().unwrap_or_default();
+        let count = |what: &str| rhs.matches(what).count();
+        assert_eq!((count("od_opaque("), count("= of0[0]"), count("= of1[0]")), (2, 1, 1), "{rhs}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The order in which a graph's operations are carried out.
 
 use super::{Graph, NodeId};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// Operations a result should wait before it is used. On a tape a value goes through memory, and
@@ -27,10 +28,77 @@ impl Graph {
     /// in an n-body problem), and one output after the other, deepest operand first (good for
     /// expressions; Sethi & Ullman, J. ACM 17 (1970) 715, optimal for trees).
     pub(crate) fn narrow_schedule(&self) -> Vec<NodeId> {
-        let written: Vec<NodeId> =
-            (0..self.nodes.len()).filter(|&k| !self.nodes[k].is_leaf()).map(NodeId::new).collect();
-        let depth_first = self.depth_first();
-        if self.peak(&depth_first) < self.peak(&written) { depth_first } else { written }
+        self.narrowest([self.written(), self.depth_first()], |_| false)
+    }
+
+    /// The same for text of a function and its Jacobian, which have much in common: the orders of
+    /// [`narrow_schedule`](Graph::narrow_schedule) compute the function first, and keep what the
+    /// Jacobian needs of it alive. One more order is tried, from the last operation to the first. What is
+    /// free is read anew where it is wanted, and not kept alive.
+    pub(crate) fn narrow_schedule_but(&self, is_free: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+        let orders = [self.written(), self.depth_first(), self.backward(&is_free)];
+        self.narrowest(orders, is_free)
+    }
+
+    /// The first of the orders that keep fewest values alive at once.
+    fn narrowest<const N: usize>(
+        &self,
+        orders: [Vec<NodeId>; N],
+        is_free: impl Fn(NodeId) -> bool,
+    ) -> Vec<NodeId> {
+        let narrowest = orders.into_iter().min_by_key(|order| self.peak(order, &is_free));
+        narrowest.unwrap_or_default()
+    }
+
+    /// The order in which the graph was written down.
+    fn written(&self) -> Vec<NodeId> {
+        self.operations().collect()
+    }
+
+    fn operations(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.nodes.len()).map(NodeId::new).filter(|&id| !self.node(id).is_leaf())
+    }
+
+    /// From the last operation to the first: of those all of whose users stand, always the one that makes
+    /// fewest values alive which were not; of equals the one that was wanted last.
+    fn backward(&self, is_free: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+        let operands = |id: NodeId| {
+            let mut operands = self.node(id).args().to_vec();
+            operands.retain(|&operand| !self.node(operand).is_leaf());
+            operands.sort_unstable();
+            operands.dedup();
+            operands
+        };
+        let mut users = vec![0_u32; self.nodes.len()];
+        for id in self.operations() {
+            operands(id).into_iter().for_each(|operand| users[operand.index()] += 1);
+        }
+        let mut ready: Vec<NodeId> =
+            self.operations().filter(|id| users[id.index()] == 0).collect();
+        // How many operations stood when a value was wanted last; zero where nobody has wanted it.
+        let mut wanted = vec![0_usize; self.nodes.len()];
+        let mut order = Vec::new();
+        while !ready.is_empty() {
+            let rank = |id: NodeId| {
+                let counted = |id: &NodeId| !is_free(*id);
+                let is_new = |id: &NodeId| wanted[id.index()] == 0;
+                let begin = operands(id).iter().filter(|id| counted(id) && is_new(id)).count();
+                let end = usize::from(counted(&id) && !is_new(&id));
+                (begin as isize - end as isize, Reverse(wanted[id.index()]), Reverse(id))
+            };
+            let best = (0..ready.len()).min_by_key(|&k| rank(ready[k]));
+            let id = ready.remove(best.unwrap_or(0));
+            order.push(id);
+            for operand in operands(id) {
+                wanted[operand.index()] = order.len();
+                users[operand.index()] -= 1;
+                if users[operand.index()] == 0 {
+                    ready.push(operand);
+                }
+            }
+        }
+        order.reverse();
+        order
     }
 
     /// Moves operations forward over at most `window` others so that results are used `distance`
@@ -103,21 +171,23 @@ impl Graph {
         need
     }
 
-    /// Largest number of computed values alive at once. Outputs have places of their own.
-    fn peak(&self, order: &[NodeId]) -> usize {
+    /// Largest number of computed values alive at once. Outputs have places of their own, and so has
+    /// what is free.
+    fn peak(&self, order: &[NodeId], is_free: impl Fn(NodeId) -> bool) -> usize {
         let mut left = self.use_counts();
-        let mut is_output = vec![false; self.nodes.len()];
-        self.outputs.iter().for_each(|id| is_output[id.index()] = true);
+        let mut has_place = vec![false; self.nodes.len()];
+        self.outputs.iter().for_each(|id| has_place[id.index()] = true);
+        order.iter().filter(|id| is_free(**id)).for_each(|id| has_place[id.index()] = true);
         let (mut live, mut peak) = (0_usize, 0);
         for &id in order {
             for &operand in self.node(id).args() {
                 left[operand.index()] -= 1;
                 let index = operand.index();
-                if left[index] == 0 && !self.nodes[index].is_leaf() && !is_output[index] {
+                if left[index] == 0 && !self.nodes[index].is_leaf() && !has_place[index] {
                     live -= 1;
                 }
             }
-            if !is_output[id.index()] {
+            if !has_place[id.index()] {
                 live += 1;
                 peak = peak.max(live);
             }
@@ -128,6 +198,7 @@ impl Graph {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Node, Op};
     use super::*;
     use crate::Real;
 
@@ -137,7 +208,8 @@ mod tests {
             let a = (y[0] + y[1]) * (y[1] + y[2]);
             vec![a.exp() - a, a * y[2], (a + y[0]).sqrt()]
         });
-        for order in [graph.schedule(), graph.narrow_schedule(), graph.depth_first()] {
+        let orders = [graph.schedule(), graph.narrow_schedule(), graph.depth_first()];
+        for order in orders.into_iter().chain([graph.backward(|_| false)]) {
             let place = |id: NodeId| order.iter().position(|&other| other == id);
             assert_eq!(order.len(), graph.nodes().iter().filter(|node| !node.is_leaf()).count());
             for &id in &order {
@@ -154,8 +226,25 @@ mod tests {
             let terms: Vec<_> = y.iter().map(|&x| x.exp()).collect();
             vec![terms[1..].iter().fold(terms[0], |sum, &term| sum + term)]
         });
-        assert_eq!(graph.peak(&graph.narrow_schedule()), 2);
-        assert!(graph.peak(&graph.schedule()) <= WINDOW);
+        assert_eq!(graph.peak(&graph.narrow_schedule(), |_| false), 2);
+        assert_eq!(graph.peak(&graph.backward(|_| false), |_| false), 2);
+        assert!(graph.peak(&graph.schedule(), |_| false) <= WINDOW);
+    }
+
+    #[test]
+    fn what_outputs_share_is_computed_where_it_is_wanted() {
+        // All slopes, then all entries: each exponential would stay alive for its second use.
+        let graph = Graph::record(40, 0, |_, y, _| {
+            let terms: Vec<_> = y.iter().map(|y| y.exp()).collect();
+            let slopes = terms.iter().zip(y).map(|(&term, &y)| term + y);
+            let entries = terms.iter().zip(y).map(|(&term, y)| term * y.sin());
+            slopes.chain(entries).collect()
+        });
+        assert!(graph.peak(&graph.narrow_schedule(), |_| false) > 39);
+        assert!(graph.peak(&graph.narrow_schedule_but(|_| false), |_| false) <= 3);
+        // What is free is not counted, wherever it stands.
+        let is_exponential = |id: NodeId| matches!(graph.node(id), Node::Op(Op::Exp, _));
+        assert!(graph.peak(&graph.narrow_schedule(), is_exponential) <= 2);
     }
 
     #[test]

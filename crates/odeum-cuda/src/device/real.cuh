@@ -77,9 +77,9 @@ OD_FN real od_exp(real a) { return OD_CALL(exp)(a); }
 // NaN when either is NaN, so that no failure is masked (fmin and fmax drop it).
 OD_FN real od_min(real a, real b) { return (a < b || a != a) ? a : b; }
 OD_FN real od_max(real a, real b) { return (b < a || a != a) ? a : b; }
-// A value of which the compiler knows nothing.
+// A value of which the compiler knows nothing, each time another one.
 OD_FN unsigned od_opaque(unsigned a) {
-    asm("" : "+r"(a));
+    asm volatile("" : "+r"(a));
     return a;
 }
 // For values whose NaN is caught elsewhere.
