@@ -15,7 +15,8 @@ use crate::graph::{Graph, Node};
 /// the last where f depends on the time. Every index is a number, so that arrays of the thread become registers;
 /// parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives; entries whose place is
 /// `places.len` are left out. Numbers stand in tables, from which instructions take them: in the code they would be most
-/// of it. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of its surroundings
+/// of it. Operations stand in an order that keeps few values alive at once, and a choice between two numbers, which is
+/// a read from a table, is read again where its last use is far. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of its surroundings
 /// there must be `OD_FN`, `od_entry`, `od_opaque`, `OdGroup` and `OdParams`.
 pub fn straight(graph: &Graph, places: &MatrixPlaces) -> String {
     let mut text = evaluate(&graph.linearised().fused(), graph.outputs().len(), places);
@@ -71,7 +72,7 @@ fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces) -> String {
         printer.takes = Some(&takes);
         printer.tables = Some(std::mem::take(&mut tables));
         printer.outputs_at(|node| node.is_leaf());
-        let order = wanted.narrow_schedule_but(|id| printer.pair(id).is_some());
+        let order = wanted.narrow_schedule_except(|id| printer.pair(id).is_some());
         order.into_iter().for_each(|id| printer.operation(id));
         tables = printer.tables.unwrap_or_default();
         printer.text
