@@ -59,6 +59,12 @@ pub trait Grouped: Debug + Send + Sync {
         false
     }
 
+    /// Coefficients of the linear invariants, sums that every solution keeps \[each: n\]: those that matrices of single
+    /// precision would change.
+    fn invariants(&self) -> Vec<Vec<f64>> {
+        Vec::new()
+    }
+
     /// Text and tables for groups of `width` threads; `single`: entries of the matrix are of single precision.
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText;
 

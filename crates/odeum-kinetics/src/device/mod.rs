@@ -51,6 +51,7 @@
 
 pub mod cells;
 mod chunks;
+mod invariants;
 mod laws;
 mod lists;
 mod matrix;
@@ -101,6 +102,10 @@ impl Grouped for Reactor {
 
     fn allows_single(&self) -> bool {
         true
+    }
+
+    fn invariants(&self) -> Vec<Vec<f64>> {
+        invariants::of(self)
     }
 
     fn group_text(&self, width: usize, places: &MatrixPlaces, single: bool) -> GroupText {

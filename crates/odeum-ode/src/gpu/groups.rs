@@ -12,13 +12,14 @@ use crate::method::device::{GroupKernel, Implicit, Subject};
 use crate::method::{JacobianBy, Method};
 use odeum_core::emit::{self, Grouped, MatrixPlaces, Tables};
 use odeum_core::{Graph, Pattern};
-use odeum_cuda::{Limits, Text};
+use odeum_cuda::{Limits, Text, literal};
 
 const GROUP: &str = include_str!("device/group.cuh");
 const WORK: &str = include_str!("device/work.cuh");
 const SYSTEM: &str = include_str!("device/system.cuh");
 const LINEARISED: &str = include_str!("device/linearised.cuh");
 const STAGES: &str = include_str!("device/stages.cuh");
+const INVARIANTS: &str = include_str!("device/invariants.cuh");
 const INTEGRATE: &str = include_str!("device/integrate.cuh");
 const PART: &str = include_str!("device/part.cuh");
 /// The kernel of a part of a step.
@@ -67,6 +68,24 @@ fn write(
     }
     text.line(INTEGRATE);
     text.line(kernel.text);
+}
+
+/// Of a pivot in the equations of the invariants, less than this part of its diagonal is rounding.
+const INVARIANT_ROUNDING: f64 = 1e-12;
+
+/// Writes the coefficients of linear invariants, for one thread as numbers, for more as a table.
+fn write_invariants(text: &mut Text, rows: &[Vec<f64>], tables: &mut Tables, width: usize) {
+    text.define("OD_INVARIANTS", rows.len());
+    if rows.is_empty() {
+        return;
+    }
+    text.define("OD_INVARIANT_ROUNDING", literal(INVARIANT_ROUNDING));
+    let all = rows.concat();
+    if width > 1 {
+        return tables.push_f64("OD_INVARIANT_COEFFICIENTS", &all);
+    }
+    let numbers: Vec<String> = all.into_iter().map(literal).collect();
+    text.table("real", "od_invariant_coefficient(int k)", "k", &numbers);
 }
 
 /// How the text reads a system, and its matrix where there is one.
@@ -240,7 +259,7 @@ pub(super) fn kernel(
     let single =
         traits.float || implicit.is_some() && traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
-    let Planned { linear, layout, in_global } = match implicit {
+    let Planned { mut linear, layout, in_global } = match implicit {
         Some(implicit) => linearised(system, implicit, (word, entry, single), limits, least_width)?,
         None => slopes(system, word, limits, least_width)?,
     };
@@ -275,9 +294,15 @@ pub(super) fn kernel(
     }
     text.line(GROUP);
     text.line(WORK);
+    let of_system = || system.grouped.invariants();
+    let invariants = (single && !traits.float).then(of_system).unwrap_or_default();
+    write_invariants(&mut text, &invariants, &mut linear.tables, layout.width);
     text.line(linear.tables.defines());
     text.line(&linear.text);
     text.line(SYSTEM);
+    if !invariants.is_empty() {
+        text.line(INVARIANTS);
+    }
     write(&mut text, method, &kernel, &subject, part);
     let tables = linear.tables.bytes().to_vec();
     let name = if part.is_some() { PART_NAME } else { kernel.name };

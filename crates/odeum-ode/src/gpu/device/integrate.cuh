@@ -138,6 +138,9 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
         const auto next_step = [&](real h, real factor) { return method.next(h, factor); };
         const bool accepted = od_settle(task, c, attempt, verdict, whole, next_step, lost);
         if (accepted) {
+#if OD_INVARIANTS > 0
+            od_keep_invariants(x, after);
+#endif
             OD_OWN(e, i) x.y[e] = after[e];
 #if OD_RANGES
             c.outside += od_is_outside(x, memory);
