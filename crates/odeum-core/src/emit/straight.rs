@@ -16,8 +16,9 @@ use crate::graph::{Graph, Node};
 /// parameters are `p[j]`. `places` are those of the pattern that [`Graph::jacobian`] gives; entries whose place is
 /// `places.len` are left out. Numbers stand in tables, from which instructions take them: in the code they would be most
 /// of it. Operations stand in an order that keeps few values alive at once, and a choice between two numbers, which is
-/// a read from a table, is read again where its last use is far. The text grows as the graph does ([`straight_cost`]). Beside what [`function`] expects of its surroundings
-/// there must be `OD_FN`, `od_entry`, `od_opaque`, `OdGroup` and `OdParams`.
+/// a read from a table, is read again where its last use is far. The text grows as the graph does ([`straight_cost`]).
+/// Beside what [`function`] expects of its surroundings there must be `OD_FN`, `od_entry`, `od_opaque`, `OdGroup` and
+/// `OdParams`.
 pub fn straight(graph: &Graph, places: &MatrixPlaces) -> String {
     let mut text = evaluate(&graph.linearised().fused(), graph.outputs().len(), places);
     if graph.uses_time() {

@@ -13,7 +13,7 @@ OD_FN real od_invariant(const OdGroup &g, int r, int i) {
 }
 
 // Moves `after` so that all sums are what they are at the state: the least change, each component over its size. That is
-// y + |y| sum c lambda with (C |y| C^T) lambda = C (before - y); a sum to which nothing but others contributes stays.
+// y + |y| sum c lambda with (C |y| C^T) lambda = C (before - y), where a sum that follows from those before it has lambda = 0.
 OD_FN void od_keep_invariants(const OdSystem &x, real (&after)[OD_EACH]) {
     const OdGroup &g = x.g;
     real lambda[OD_INVARIANTS], matrix[OD_INVARIANTS][OD_INVARIANTS];
