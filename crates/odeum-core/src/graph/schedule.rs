@@ -1,6 +1,6 @@
 //! The order in which a graph's operations are carried out.
 
-use super::{Graph, NodeId};
+use super::{Graph, Node, NodeId};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
@@ -62,17 +62,17 @@ impl Graph {
     /// From the last operation to the first: of those all of whose users stand, always the one that makes
     /// fewest values alive which were not; of equals the one that was wanted last.
     fn backward(&self, is_free: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
-        let operands = |id: NodeId| {
-            let mut operands = self.node(id).args().to_vec();
+        // Of each node those that are computed, each once.
+        let computed = |node: &Node| {
+            let mut operands = node.args().to_vec();
             operands.retain(|&operand| !self.node(operand).is_leaf());
             operands.sort_unstable();
             operands.dedup();
             operands
         };
+        let operands: Vec<Vec<NodeId>> = self.nodes.iter().map(computed).collect();
         let mut users = vec![0_u32; self.nodes.len()];
-        for id in self.operations() {
-            operands(id).into_iter().for_each(|operand| users[operand.index()] += 1);
-        }
+        operands.iter().flatten().for_each(|operand| users[operand.index()] += 1);
         let mut ready: Vec<NodeId> =
             self.operations().filter(|id| users[id.index()] == 0).collect();
         // How many operations stood when a value was wanted last; zero where nobody has wanted it.
@@ -82,18 +82,18 @@ impl Graph {
             let rank = |id: NodeId| {
                 let counted = |id: &NodeId| !is_free(*id);
                 let is_new = |id: &NodeId| wanted[id.index()] == 0;
-                let begin = operands(id).iter().filter(|id| counted(id) && is_new(id)).count();
+                let begin = operands[id.index()].iter().filter(|id| counted(id) && is_new(id));
                 let end = usize::from(counted(&id) && !is_new(&id));
-                (begin as isize - end as isize, Reverse(wanted[id.index()]), Reverse(id))
+                (begin.count() as isize - end as isize, Reverse(wanted[id.index()]), Reverse(id))
             };
             let best = (0..ready.len()).min_by_key(|&k| rank(ready[k]));
             let id = ready.remove(best.unwrap_or(0));
             order.push(id);
-            for operand in operands(id) {
+            for operand in &operands[id.index()] {
                 wanted[operand.index()] = order.len();
                 users[operand.index()] -= 1;
                 if users[operand.index()] == 0 {
-                    ready.push(operand);
+                    ready.push(*operand);
                 }
             }
         }
@@ -198,7 +198,7 @@ impl Graph {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Node, Op};
+    use super::super::Op;
     use super::*;
     use crate::Real;
 

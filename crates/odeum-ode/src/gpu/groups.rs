@@ -294,8 +294,9 @@ pub(super) fn kernel(
     }
     text.line(GROUP);
     text.line(WORK);
-    let of_system = || system.grouped.invariants();
-    let invariants = (single && !traits.float).then(of_system).unwrap_or_default();
+    // A part of a step accepts nothing.
+    let keeps = single && !traits.float && part.is_none();
+    let invariants = if keeps { system.grouped.invariants() } else { Vec::new() };
     write_invariants(&mut text, &invariants, &mut linear.tables, layout.width);
     text.line(linear.tables.defines());
     text.line(&linear.text);
