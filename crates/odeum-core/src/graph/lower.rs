@@ -51,6 +51,56 @@ impl Graph {
         })
     }
 
+    /// The same functions where state i is given in other units, as one in `unit(i)` of it. A product of such a state and a
+    /// number stays one product, of which the number is another.
+    ///
+    /// ```
+    /// use odeum_core::{Graph, Real, Symbol};
+    ///
+    /// let graph = |c: f64| Graph::record(2, 0, |_t, y, _p| vec![y[0] * (Symbol::lit(c) * y[1])]);
+    /// assert_eq!(graph(3.0).with_units(|i| if i == 1 { 0.5 } else { 1.0 }), graph(1.5));
+    /// ```
+    pub fn with_units(&self, unit: impl Fn(usize) -> f64) -> Graph {
+        let unit = |builder: &Builder, id: NodeId| match builder.node(id) {
+            Node::State(i) => Some(unit(i as usize)).filter(|unit| *unit != 1.0),
+            _ => None,
+        };
+        // The number and the state of a product of both.
+        let product = |builder: &Builder, id: NodeId| match builder.node(id) {
+            Node::Op(Op::Mul, [a, b, _]) => [(a, b), (b, a)].into_iter().find_map(|(c, state)| {
+                unit(builder, state)?;
+                Some((builder.value(c)?, state))
+            }),
+            _ => None,
+        };
+        self.rewrite(|builder, place, node| match node.map(|id| place[id.index()]) {
+            Node::Op(op, mut args) => {
+                if let Op::Mul | Op::MulAdd | Op::MulSub | Op::NegMulAdd = op {
+                    for (c, other) in [(args[0], args[1]), (args[1], args[0])] {
+                        if let Some(c) = builder.value(c)
+                            && let Some((factor, state)) = product(builder, other)
+                        {
+                            (args[0], args[1]) = (builder.constant(c * factor), state);
+                            break;
+                        }
+                    }
+                }
+                builder.apply(op, &args[..op.info().arity])
+            }
+            Node::Powi(base, exponent) => builder.powi(base, exponent),
+            leaf => {
+                let id = builder.intern(leaf);
+                match unit(builder, id) {
+                    Some(unit) => {
+                        let unit = builder.constant(unit);
+                        builder.apply(Op::Mul, &[unit, id])
+                    }
+                    None => id,
+                }
+            }
+        })
+    }
+
     /// Integer powers written out as the multiplications of [`Real::powi`](crate::Real::powi),
     /// in the same order; powers of one base share their squares.
     pub(crate) fn expand_powers(&self) -> Graph {
@@ -221,7 +271,7 @@ fn expand_power(builder: &mut Builder, base: NodeId, exponent: i32) -> NodeId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Real;
+    use crate::{Real, Symbol};
 
     #[test]
     fn powers_keep_their_bits_and_fraction_squares() {
@@ -245,8 +295,19 @@ mod tests {
     }
 
     #[test]
+    fn a_state_in_other_units_has_the_same_meaning() {
+        let graph = Graph::record(3, 0, |_t, y, _p| {
+            let c = Symbol::lit(4.0);
+            vec![y[1] * c - y[0], y[1].mul_add(c, y[2]), y[1] * y[1], -(c * y[1]), y[2]]
+        });
+        let scaled = graph.with_units(|i| if i == 1 { 0.5 } else { 1.0 });
+        assert_eq!(graph.eval(0.0, &[3.0, 1.5, 5.0], &[]), scaled.eval(0.0, &[3.0, 3.0, 5.0], &[]));
+        // Only what is no product with a number costs one more.
+        assert_eq!(scaled.counts().flops, graph.counts().flops + 1);
+    }
+
+    #[test]
     fn of_finite_values_zeros_do_nothing() {
-        use crate::Symbol;
         let lit = Symbol::lit;
         let cases: [fn(Symbol) -> Symbol; 9] = [
             |x| x + Symbol::lit(0.0),

@@ -67,6 +67,18 @@ pub(crate) struct Tape {
     pub(crate) potential_inputs: Inputs,
 }
 
+impl Tape {
+    fn new(rhs: &Graph, potentials: &Graph, species: usize) -> Tape {
+        Tape {
+            rhs: Program::new(rhs),
+            rhs_inputs: Inputs::of(rhs, species),
+            n_potentials: potentials.outputs().len(),
+            potentials: Program::new(potentials),
+            potential_inputs: Inputs::of(potentials, species),
+        }
+    }
+}
+
 /// Which states a graph of S species reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inputs {
@@ -158,13 +170,7 @@ impl<T: Scalar> Plan<T> {
         let linear = split(&rhs).zip(split(&potentials)).map(<[Linear; 2]>::from);
         let kernel = match diffusion_only(&rhs, species) {
             Some(d) => Kernel::Diffusion(d),
-            None => Kernel::Tape(Box::new(Tape {
-                rhs: Program::new(&rhs),
-                rhs_inputs: Inputs::of(&rhs, species),
-                n_potentials: potentials.outputs().len(),
-                potentials: Program::new(&potentials),
-                potential_inputs: Inputs::of(&potentials, species),
-            })),
+            None => Kernel::Tape(Box::new(Tape::new(&rhs, &potentials, species))),
         };
         let velocity = match &problem.velocity {
             None => None,
@@ -223,11 +229,24 @@ impl<T: Scalar> Plan<T> {
         Ok(plan)
     }
 
-    /// For the sweeps of a processor, of a problem whose axes of one cell are the last.
+    /// For the sweeps of a processor, of a problem whose axes of one cell are the last. Programs are given sums over
+    /// neighbours there: the scale of the weights is in their numbers.
     pub(crate) fn for_processor(problem: &Problem) -> Result<Plan<T>, Error> {
         let plan = Plan::new(problem)?;
         let weights = plan.weights.within(flat::reach(&plan));
-        Ok(Plan { weights, ..plan })
+        let kernel = match plan.kernel {
+            Kernel::Diffusion(d) => Kernel::Diffusion(d),
+            Kernel::Tape(_) => {
+                let species = plan.layout.species;
+                let is_laplacian =
+                    |i| !(0..species).contains(&i) && !(2 * species..2 * species + 3).contains(&i);
+                let unit = |i: usize| if is_laplacian(i) { weights.scale } else { 1.0 };
+                let (rhs, potentials) = problem.model.bound();
+                let [rhs, potentials] = [rhs, potentials].map(|graph| graph.with_units(unit));
+                Kernel::Tape(Box::new(Tape::new(&rhs, &potentials, species)))
+            }
+        };
+        Ok(Plan { weights, kernel, ..plan })
     }
 
     /// Whether a velocity may blow along an axis.

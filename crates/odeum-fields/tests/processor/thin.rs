@@ -27,7 +27,7 @@ fn slope<T: Precision>(problem: &Problem, isa: Isa, u: &Field<T>) -> Field<T> {
     out
 }
 
-fn a_layer_is_a_plane_of_a_box<T: Precision>(isa: Isa, boundaries: &Boundaries) {
+fn compare_a_layer_with_a_plane<T: Precision>(isa: Isa, boundaries: &Boundaries) {
     for nx in [1, 2, 7, 16, 37] {
         let layer = Grid::new([nx, 11, 1], 0.8).unwrap();
         let deep = Grid::new([nx, 11, 3], 0.8).unwrap();
@@ -38,18 +38,17 @@ fn a_layer_is_a_plane_of_a_box<T: Precision>(isa: Isa, boundaries: &Boundaries) 
             slope::<T>(&problem(deep), isa, &rough(&deep, 2)),
         );
         for (s, y) in (0..2).flat_map(|s| (0..11).map(move |y| (s, y))) {
-            // A grid [1, n] is swept along y: there sums of neighbours are taken in another order.
-            let apart = thin.row(s, y, 0).iter().zip(thick.row(s, y, 1));
-            let bound = if nx == 1 { 60.0 * T::EPSILON } else { 0.0 };
-            for (a, b) in apart {
-                assert!((a.to_f64() - b.to_f64()).abs() <= bound, "{isa} {nx} {s} {y}: {a} {b}");
+            // The sums over nine points and over nineteen are taken in different orders.
+            for (a, b) in thin.row(s, y, 0).iter().zip(thick.row(s, y, 1)) {
+                let apart = (a.to_f64() - b.to_f64()).abs();
+                assert!(apart <= 60.0 * T::EPSILON, "{isa} {nx} {s} {y}: {a} {b}");
             }
         }
     }
 }
 
 #[test]
-fn a_layer_has_the_bits_of_a_plane_of_a_box() {
+fn a_layer_is_a_plane_of_a_box() {
     let given = Boundary::Dirichlet(Quantity::from("0.2 + t"));
     for isa in Isa::available() {
         for boundaries in [
@@ -57,8 +56,8 @@ fn a_layer_has_the_bits_of_a_plane_of_a_box() {
             Boundaries::all(Boundary::Periodic),
             Boundaries::default().axis(0, given.clone()),
         ] {
-            a_layer_is_a_plane_of_a_box::<f64>(isa, &boundaries);
-            a_layer_is_a_plane_of_a_box::<f32>(isa, &boundaries);
+            compare_a_layer_with_a_plane::<f64>(isa, &boundaries);
+            compare_a_layer_with_a_plane::<f32>(isa, &boundaries);
         }
     }
 }

@@ -168,9 +168,7 @@ impl InstructionList {
             Value::Constant(number) => self.scalar(Given::Number(Number(number))),
             Value::Time => self.scalar(Given::Time),
             Value::State(i) => match *form {
-                Form::Rod { scale, .. } if i >= self.outputs => {
-                    self.laplacian(i - self.outputs, scale)?
-                }
+                Form::Rod { .. } if i >= self.outputs => self.laplacian(i - self.outputs)?,
                 _ => Operand::Row(i),
             },
             Value::Param(_) => return None,
@@ -180,17 +178,13 @@ impl InstructionList {
 
     /// Of a rod: what comes after the species, as far as it is read, are their Laplacians. The
     /// operations are those of a sweep.
-    fn laplacian(&mut self, s: usize, scale: f64) -> Option<Operand> {
+    fn laplacian(&mut self, s: usize) -> Option<Operand> {
         if let Some(known) = *self.laplacians.get(s)? {
             return Some(known);
         }
         let minus_two = self.scalar(Given::Number(Number(-2.0)));
         let sides = self.line(Kind::Add, &[Operand::Before(s), Operand::Behind(s)]);
-        let mut sum = self.line(Kind::MulAdd, &[minus_two, Operand::Row(s), sides]);
-        if scale != 1.0 {
-            let scale = self.scalar(Given::Number(Number(scale)));
-            sum = self.line(Kind::Mul, &[sum, scale]);
-        }
+        let sum = self.line(Kind::MulAdd, &[minus_two, Operand::Row(s), sides]);
         self.laplacians[s] = Some(sum);
         Some(sum)
     }
@@ -294,8 +288,7 @@ impl InstructionList {
             let mut value = output;
             if let Form::Rod { .. } = form {
                 let factor = self.scalar(Given::Rhs);
-                let gained = self.line(Kind::Mul, &[output, factor]);
-                value = self.line(Kind::Add, &[Operand::Row(s), gained]);
+                value = self.line(Kind::MulAdd, &[output, factor, Operand::Row(s)]);
             }
             self.line(Kind::Store { row, streams: false }, &[value]);
             return;
@@ -305,16 +298,16 @@ impl InstructionList {
             rhs = self.line(Kind::Add, &[rhs, Operand::Row(row + 1)]);
         }
         let factor = self.scalar(Given::Rhs);
-        let mut sum = self.line(Kind::Mul, &[rhs, factor]);
-        let states = (*here != Here::No).then_some(s);
-        let rows = states.into_iter().chain((0..*terms).map(|k| row + 2 + k));
-        for (k, term) in rows.enumerate() {
-            sum = if k == 0 && *here == Here::Whole {
-                self.line(Kind::Add, &[Operand::Row(term), sum])
-            } else {
-                let factor = self.scalar(Given::Factor(k));
-                self.line(Kind::MulAdd, &[Operand::Row(term), factor, sum])
-            };
+        let mut sum = match here {
+            Here::Whole => self.line(Kind::MulAdd, &[rhs, factor, Operand::Row(s)]),
+            Here::No | Here::Scaled => self.line(Kind::Mul, &[rhs, factor]),
+        };
+        let scaled = (*here == Here::Scaled).then_some(s);
+        let begin = usize::from(*here == Here::Whole);
+        let rows = scaled.into_iter().chain((0..*terms).map(|k| row + 2 + k));
+        for (k, term) in (begin..).zip(rows) {
+            let factor = self.scalar(Given::Factor(k));
+            sum = self.line(Kind::MulAdd, &[Operand::Row(term), factor, sum]);
         }
         if *own {
             let factor = self.scalar(Given::Own);

@@ -41,10 +41,9 @@ pub(crate) enum Form {
         masked: Option<Left>,
     },
     /// A step of forward Euler along a rod, out = u + rhs · F, where each lane has a stretch of its
-    /// own: neighbours of a pack are the packs beside it. Laplacians are computed from them, in
-    /// place of rows that are read, with this factor of second differences. Not all code looks whether
-    /// what it writes is finite.
-    Rod { scale: f64, looks: bool },
+    /// own: neighbours of a pack are the packs beside it. Second differences are computed from them, in
+    /// place of rows that are read. Not all code looks whether what it writes is finite.
+    Rod { looks: bool },
 }
 
 /// How the states themselves are added.

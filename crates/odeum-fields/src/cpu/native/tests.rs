@@ -100,12 +100,17 @@ impl<T: Scalar> LaneWork<T> for Interpreted<'_, T> {
                     if gains[s] {
                         rhs = rhs + pack(&rows[at + 1]);
                     }
-                    let mut sum = rhs * L::lit(FACTORS.rhs);
+                    let factor = L::lit(FACTORS.rhs);
+                    let mut sum = match here {
+                        Here::Whole => rhs.mul_add(factor, pack(&rows[s])),
+                        Here::No | Here::Scaled => rhs * factor,
+                    };
                     let first = (*here != Here::No).then_some(s).into_iter();
                     for (k, term) in first.chain((0..*terms).map(|k| at + 2 + k)).enumerate() {
-                        let is_whole = k == 0 && *here == Here::Whole;
-                        let factor = if is_whole { 1.0 } else { FACTORS.terms[k] };
-                        sum = pack(&rows[term]).mul_add(L::lit(factor), sum);
+                        if k > 0 || *here != Here::Whole {
+                            let factor = L::lit(FACTORS.terms[k]);
+                            sum = pack(&rows[term]).mul_add(factor, sum);
+                        }
                     }
                     if *own {
                         sum = pack(&rows[at]).mul_add(L::lit(FACTORS.own), sum);

@@ -59,9 +59,7 @@ impl Codes {
     /// values are finite.
     pub(super) fn rod<T: Scalar>(&self, plan: &Plan<T>) -> Option<&[Code; 2]> {
         let Kernel::Tape(tape) = &plan.kernel else { return None };
-        let code = |looks: bool| {
-            Code::new::<T>(&tape.rhs, &Form::Rod { scale: plan.weights.scale, looks }, self.isa)
-        };
+        let code = |looks: bool| Code::new::<T>(&tape.rhs, &Form::Rod { looks }, self.isa);
         self.rod.get_or_init(|| Some([code(false)?, code(true)?])).as_ref()
     }
 

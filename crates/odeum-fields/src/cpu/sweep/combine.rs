@@ -24,7 +24,9 @@ pub(super) struct Row<'a, L: Lanes> {
     /// step have those values there, but their sum, by rounded factors, would wander.
     kept: Option<&'a [L::Scalar]>,
     streams: bool,
-    /// Whether what F is taken of is the first term, once, and there is nothing else.
+    /// Whether the first term is what F is taken of, once: h F and its sum with that are rounded as one then.
+    whole: bool,
+    /// Whether there is nothing else.
     simple: bool,
 }
 
@@ -90,8 +92,14 @@ impl<'a, T: Scalar> Goal<'a, T> {
         };
         let kept = here.filter(|_| first.is_some() || own.is_some());
         let streams = frame.streams && self.kept.is_none();
-        let simple = frame.from_here && first.is_some();
-        Row { out, rhs, own, first, others, at, kept, streams, simple }
+        let whole = match (first, here) {
+            (Some((factor, first)), Some(here)) => {
+                std::ptr::eq(first.as_ptr(), here.as_ptr()) && factor.lane(0) == T::from_f64(1.0)
+            }
+            _ => false,
+        };
+        let simple = frame.from_here && whole;
+        Row { out, rhs, own, first, others, at, kept, streams, whole, simple }
     }
 }
 
@@ -129,14 +137,17 @@ impl<'a, L: Lanes> Row<'a, L> {
     /// `x` is below a number that [`check`](Row::check) has compared with the slices.
     #[inline(always)]
     unsafe fn sum<const SIMPLE: bool>(&self, x: usize, rhs: L, centre: Option<L>) -> L {
-        let mut sum = rhs * self.rhs;
         if SIMPLE && let Some(centre) = centre {
-            return centre + sum;
+            return rhs.mul_add(self.rhs, centre);
         }
+        let mut sum = rhs * self.rhs;
         if let Some((factor, values)) = self.first {
             // SAFETY: the caller's promise.
             let value: L = unsafe { row::within(values, x) };
-            sum = value.mul_add(factor, sum);
+            sum = match self.whole {
+                true => rhs.mul_add(self.rhs, value),
+                false => value.mul_add(factor, sum),
+            };
         }
         if SIMPLE {
             return sum;

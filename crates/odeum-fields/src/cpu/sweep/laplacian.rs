@@ -120,10 +120,10 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
             (0, ghost) => end(ghost, weight, first),
             _ => one(x - 1),
         };
-        let mut left = L::splat(before);
-        // A line has no row above.
+        let mut up = here.shifted_up(L::splat(before));
+        // A line has no row above, and the rows of a plane are one stream, which the processor sees.
         let ask = |x: usize| {
-            if KIND != LINE {
+            if KIND != LINE && KIND != PLANE {
                 prefetch(above.wrapping_add(x));
             }
         };
@@ -133,9 +133,11 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
             ask(at);
             // SAFETY: a pack that holds cells, as asserted.
             let (next_z, next, next_centre) = unsafe { parts::<L, KIND>(yz, &rows, at) };
-            let sides = here.shifted_up(left) + here.shifted_down(next);
+            // With AVX2 both shifts between two packs begin with the same operation.
+            let sides = up + here.shifted_down(next);
+            up = next.shifted_up(here);
             sink.take(x, L::WIDTH, joined::<L, KIND>(z, sides, centre), centre);
-            (left, here, z, centre) = (here, next, next_z, next_centre);
+            (here, z, centre) = (next, next_z, next_centre);
             x = at;
         }
         let count = last + 1 - x;
@@ -148,16 +150,20 @@ pub(super) unsafe fn simulation<L: Lanes, const KIND: usize>(
         if count < L::WIDTH {
             here.set_lane(count, after);
         }
-        let sides = here.shifted_up(left) + here.shifted_down(L::splat(after));
+        let sides = up + here.shifted_down(L::splat(after));
         sink.take(x, count, joined::<L, KIND>(z, sides, centre), centre);
     }
 }
 
 /// Z + G(x − 1) + G(x + 1). Along a line Z is −2 a, a product without rounding: with the sum it is one
-/// operation.
+/// operation. So it is in a plane, where a quarter of Z is given.
 #[inline(always)]
 fn joined<L: Lanes, const KIND: usize>(z: L, sides: L, centre: L) -> L {
-    if KIND == LINE { L::lit(-2.0).mul_add(centre, sides) } else { z + sides }
+    match KIND {
+        LINE => L::lit(-2.0).mul_add(centre, sides),
+        PLANE => L::lit(4.0).mul_add(z, sides),
+        _ => z + sides,
+    }
 }
 
 /// G beyond a boundary, from that before it.
@@ -169,7 +175,8 @@ pub(super) fn end<T: Scalar>(ghost: &Ghost<T>, weight: T, mirror: T) -> T {
     }
 }
 
-/// Z and G at `x`, and the row itself, with what the star stencil weighs its axes y and z by.
+/// Z, or in a plane a quarter of it, and G at `x`, and the row itself, with what the star stencil
+/// weighs its axes y and z by.
 ///
 /// # Safety
 ///
@@ -212,14 +219,17 @@ fn edges<L: Lanes>(at: [L; 9]) -> (L, L) {
     (z, two.mul_add(a, nearest))
 }
 
-/// As [`edges`], to the bit, where the planes below and above are this one.
+/// As [`edges`] where the planes below and above are this one, so that Q = 2 a + S and E = 2 S with the sum S of the rows
+/// beside: a quarter of Z, S − 5 a, and G = 4 a + S. A field that is the same everywhere has −3 a and 6 a, equally rounded.
 #[inline(always)]
 fn plane<L: Lanes>([before, a, behind]: [L; 3]) -> (L, L) {
-    let (sides, two) = (before + behind, L::lit(2.0));
-    let nearest = two.mul_add(a, sides);
-    let next = sides + sides;
-    let z = L::lit(-4.0).mul_add(L::lit(6.0) * a, two.mul_add(nearest, next));
-    (z, two.mul_add(a, nearest))
+    let sides = before + behind;
+    let quarter = match L::WIDTH {
+        // Without lanes nothing is fused, and 5 a would be rounded by itself.
+        1 => L::lit(-4.0).mul_add(a, sides) - a,
+        _ => L::lit(-5.0).mul_add(a, sides),
+    };
+    (quarter, L::lit(4.0).mul_add(a, sides))
 }
 
 /// Z of the star stencil from the rows below, before, here, behind and above; G is the row here.
@@ -231,49 +241,47 @@ fn star<L: Lanes>([along_y, along_z]: [L; 2], [below, before, a, behind, above]:
     minus_two.mul_add(a, along_y.mul_add(y, along_z * z))
 }
 
-/// Writes `scale` times the Laplacian into a padded row.
+/// Writes the Laplacian over the scale of its weights into a padded row.
 #[inline(always)]
 pub(super) fn store<L: Lanes>(
     weights: &Weights,
     nine: &Nine<'_, L::Scalar>,
-    scale: f64,
     padded: &mut [L::Scalar],
 ) {
     let row = &mut padded[row::PAD..];
     assert!(row.len() >= nine.wide::<L>());
-    L::outline(Stored::<L> { weights, nine, store: Store { row, scale: L::lit(scale) } });
+    L::outline(Stored::<L> { weights, nine, store: Store { row } });
 }
 
 /// A row out of line: its loop wants all registers.
 struct Stored<'a, L: Lanes> {
     weights: &'a Weights,
     nine: &'a Nine<'a, L::Scalar>,
-    store: Store<'a, L>,
+    store: Store<'a, L::Scalar>,
 }
 
 impl<L: Lanes> Outlined for Stored<'_, L> {
     #[inline(always)]
     fn run(self) {
         let Stored { weights, nine, mut store } = self;
-        along(weights, nine, &mut store);
+        along::<L>(weights, nine, &mut store);
     }
 }
 
 /// A row that all packs fit into.
-pub(super) struct Store<'a, L: Lanes> {
-    pub(super) row: &'a mut [L::Scalar],
-    pub(super) scale: L,
+pub(super) struct Store<'a, T> {
+    pub(super) row: &'a mut [T],
 }
 
-impl<L: Lanes> Store<'_, L> {
+impl<T: Scalar> Store<'_, T> {
     #[inline(always)]
-    pub(super) fn put(&mut self, x: usize, sum: L) {
+    pub(super) fn put<L: Lanes<Scalar = T>>(&mut self, x: usize, sum: L) {
         // SAFETY: packs lie within the width that `store` has compared with the row.
-        unsafe { row::put(self.row, x, sum * self.scale) };
+        unsafe { row::put(self.row, x, sum) };
     }
 }
 
-impl<L: Lanes> Sink<L> for Store<'_, L> {
+impl<L: Lanes> Sink<L> for Store<'_, L::Scalar> {
     #[inline(always)]
     fn take(&mut self, x: usize, _cells: usize, sum: L, _centre: L) {
         self.put(x, sum);

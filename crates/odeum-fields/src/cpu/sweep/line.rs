@@ -49,14 +49,13 @@ fn compute<L: Lanes>(origin: &Origin<'_, L::Scalar>, scratch: &mut Scratch<L::Sc
             program::run::<L>(Which::Rhs, tape, origin, scratch, at);
         }
         Kernel::Diffusion(_) if origin.solids(at).is_none() => {}
-        Kernel::Diffusion(d) => {
+        Kernel::Diffusion(_) => {
             for s in 0..plan.layout.species {
                 let Scratch { stride, ahead, spare, patch, rates, .. } = scratch;
                 let mut rows = [&[][..]; 9];
                 let nine = nine::of_species::<L>(origin, (spare, *ahead), s, at, &mut rows);
                 let to = &mut rates[s * *stride..(s + 1) * *stride];
-                let scale = d[s] * plan.weights.scale;
-                nine::store::<L>(origin, &nine, at, scale, patch, to);
+                nine::store::<L>(origin, &nine, at, patch, to);
             }
         }
     }
@@ -131,8 +130,11 @@ impl<L: Lanes> Write<'_, '_, L> {
                     end.along(plan, &nine, spread)
                 }
             }
-            (_, Some(domain)) => {
+            (kernel, Some(domain)) => {
                 let mut end = End::<L, _, SIMPLE, STREAMS>::new(plan, at.rows, kept, out);
+                if let Kernel::Diffusion(d) = kernel {
+                    end.spread = L::lit(d[s] * plan.weights.scale);
+                }
                 let nx = plan.layout.shape[0];
                 assert!(end.wide <= rates.len());
                 for n in 0..at.rows {
@@ -199,13 +201,13 @@ impl<'a, L: Lanes, G: Gain<L>, const SIMPLE: bool, const STREAMS: bool>
         self.non_finite[0] + self.non_finite[1]
     }
 
-    /// As [`put`](End::put), where only these cells belong to the domain.
+    /// As [`put`](End::put), where only these cells belong to the domain, and F is over `spread`.
     #[inline(always)]
     fn among_solids(&mut self, x: usize, cells: L::Mask, rhs: L) {
         debug_assert!(x + L::WIDTH <= self.wide);
         // SAFETY: packs up to `wide` lie within the gains and the output, and tiles end with a fence.
         let value = unsafe {
-            let rhs = self.gain.added(x, L::WIDTH, rhs);
+            let rhs = self.gain.added(x, L::WIDTH, rhs * self.spread);
             self.out.among_solids::<SIMPLE, STREAMS>(x, cells, rhs)
         };
         self.written(value);

@@ -19,22 +19,19 @@ const fn line<T>() -> usize {
     LINE / size_of::<T>()
 }
 
-/// Puts `scale` times the Laplacian over the scale of its weights into padded rows, zeros where
-/// cells are solid. `patch` holds nine times three groups.
+/// Puts the Laplacian over the scale of its weights into padded rows, zeros where cells are solid. `patch` holds nine times three groups.
 #[inline(always)]
 pub(super) fn store<L: Lanes>(
     weights: &Weights,
     nine: &Nine<'_, L::Scalar>,
     (solids, at): (&Solids, At),
-    scale: f64,
     patch: &mut [L::Scalar],
     to: &mut [L::Scalar],
 ) {
     nine.check::<L>();
     let row = &mut to[PAD..];
     assert!(row.len() >= nine.wide::<L>());
-    let store = Store { row, scale: L::lit(scale) };
-    L::outline(Stored::<L> { weights, nine, solids, at, patch, store });
+    L::outline(Stored::<L> { weights, nine, solids, at, patch, store: Store { row } });
 }
 
 /// [`store`] out of line: it is long, and asked for in several places.
@@ -44,7 +41,7 @@ struct Stored<'a, 'n, L: Lanes> {
     solids: &'a Solids,
     at: At,
     patch: &'a mut [L::Scalar],
-    store: Store<'a, L>,
+    store: Store<'a, L::Scalar>,
 }
 
 impl<L: Lanes> Outlined for Stored<'_, '_, L> {

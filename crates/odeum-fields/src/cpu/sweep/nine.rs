@@ -20,7 +20,7 @@ pub(super) fn laplacians<L: Lanes>(
         let mut rows = [&[][..]; 9];
         let nine = of_species::<L>(origin, (spare, *ahead), s, at, &mut rows);
         let to = &mut laplacians[s * *stride..(s + 1) * *stride];
-        store::<L>(origin, &nine, at, origin.plan.weights.scale, patch, to);
+        store::<L>(origin, &nine, at, patch, to);
     }
     for &k in &inputs.beyond {
         let Some((around, there)) = origin.around_potential(k) else { continue };
@@ -29,7 +29,7 @@ pub(super) fn laplacians<L: Lanes>(
         let nine = of::<L>(&around, (spare, 0), there, &mut rows);
         let n = origin.plan.layout.species + k;
         let to = &mut laplacians[n * *stride..(n + 1) * *stride];
-        store::<L>(origin, &nine, at, origin.plan.weights.scale, patch, to);
+        store::<L>(origin, &nine, at, patch, to);
     }
 }
 
@@ -60,19 +60,18 @@ fn of<'r, 'a: 'r, L: Lanes>(
     Nine { nx: around.shape[0], count, row, rows, ends: &around.ghosts[0], ahead }
 }
 
-/// Puts `scale` times the Laplacian over the scale of its weights into padded rows.
+/// Puts the Laplacian over the scale of its weights into padded rows.
 #[inline(always)]
 pub(super) fn store<L: Lanes>(
     origin: &Origin<'_, L::Scalar>,
     nine: &Nine<'_, L::Scalar>,
     at: At,
-    scale: f64,
     patch: &mut [L::Scalar],
     to: &mut [L::Scalar],
 ) {
     let weights = &origin.plan.weights;
     match origin.solids(at) {
-        None => laplacian::store::<L>(weights, nine, scale, to),
-        Some(solids) => masked::store::<L>(weights, nine, (solids, at), scale, patch, to),
+        None => laplacian::store::<L>(weights, nine, to),
+        Some(solids) => masked::store::<L>(weights, nine, (solids, at), patch, to),
     }
 }
