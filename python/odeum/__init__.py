@@ -31,6 +31,7 @@ from odeum.ivp import IvpResult, solve_ivp
 from odeum.levels import fall, fall_to, rise, rise_to
 from odeum.run import run
 from odeum.runs import Axis, Runs, concat
+from odeum.session import Session
 from odeum.solution import Solution
 from odeum.statuses import STATUSES, Status
 from odeum.system import System
@@ -54,6 +55,7 @@ __all__ = [
     "Reactor",
     "ReactorRuns",
     "Runs",
+    "Session",
     "Simulation",
     "SimulationError",
     "Solution",

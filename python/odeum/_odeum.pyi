@@ -23,6 +23,7 @@ __all__ = [
     "Integrator",
     "Mechanism",
     "Pasr",
+    "Session",
     "Simulation",
     "Solution",
     "__version__",
@@ -78,6 +79,7 @@ class Case:
         systems: NDArray[np.uint64] | None = None,
         progress: _Progress | None = None,
     ) -> tuple[Solution, BaseException | None]: ...
+    def session(self, systems: NDArray[np.uint64] | None = None) -> Session: ...
     def solve_arrays(
         self,
         systems: int,
@@ -161,6 +163,27 @@ class GpuArray:
     def shape(self) -> tuple[int, ...]: ...
     @property
     def T(self) -> GpuArray: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]: ...
+
+@final
+class Session:
+    def advance(self, span: tuple[float, float]) -> Array: ...
+    def states(self) -> Array: ...
+    def set_states(self, states: _Floats) -> None: ...
+    @property
+    def stats(self) -> Array: ...
+    @property
+    def states_on_gpu(self) -> GpuArray | None: ...
 
 @final
 class Integrator:

@@ -16,6 +16,7 @@ from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, finite, number
 from odeum._progress import Progress
 from odeum.errors import InputError
+from odeum.session import Session
 
 if TYPE_CHECKING:
     from odeum.solution import Solution
@@ -271,6 +272,45 @@ class Runs:
         solution = case.solve(systems, threads=threads, progress=progress)
         solution.axes = self.axes
         return solution
+
+    def session(self, **options: Any) -> Session:
+        """Brings all systems to the memory of their device, to stay there over many calls of `Session.advance`.
+
+        For codes that do something between the steps, on the CPU or a GPU (`Session.states_on_gpu`), and for results
+        that stay on a GPU.
+
+        Parameters
+        ----------
+        **options
+            Those of `solve` but for `save`, `until` and `progress`; on one GPU at most.
+
+        Returns
+        -------
+        Session
+
+        Raises
+        ------
+        InputError
+            An argument that cannot be used.
+        DeviceError
+            A GPU that is not there, or has too little memory.
+        """
+        remedies = {
+            "save": "look at the states after each advance",
+            "until": "a session takes all systems over the same spans: solve",
+            "segments": "advance over one after the other",
+        }
+        for name, remedy in remedies.items():
+            if options.get(name) is not None:
+                raise InputError(name, "in a session", remedy)
+        for name in ("t_start", "t_end"):
+            if name in self._columns:
+                raise InputError(name, "in a session", "leave it out: `advance` says where to go")
+        threads = _options.threads(options)
+        case = self.case((0.0, 1.0), **{"warm_start": True, **options})
+        systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
+        raw = case.open(threads).session(systems)
+        return Session._of(raw, self.system.states, self.axes, len(self))
 
     def _is_plain(self, case: EnsembleCase) -> bool:
         """True where initial values and parameters are all there is: then the solver of earlier calls serves."""

@@ -15,14 +15,12 @@ from odeum._case import solve as solve_case
 from odeum._convert import Floats
 from odeum._progress import Progress
 from odeum.errors import InputError, SolveError
-from odeum.statuses import STATUSES
+from odeum.statuses import STATUSES, is_success
 
 if TYPE_CHECKING:
     import xarray
 
     from odeum.runs import Axis
-
-_SUCCESS = np.array([status.is_success for status in STATUSES])
 
 
 class Solution:
@@ -150,9 +148,7 @@ class Solution:
     @property
     def success(self) -> NDArray[np.bool_]:
         """Which systems reached the end or a terminal event [*shape]."""
-        status = self.status
-        # Zero is the success that is meant most often.
-        return _SUCCESS.take(status) if status.any() else np.ones(status.shape, np.bool_)
+        return is_success(self.status)
 
     @property
     def failed(self) -> NDArray[np.bool_]:
@@ -194,7 +190,7 @@ class Solution:
         """Itself, or a `SolveError` that says how many systems failed, and what helps."""
         if not self._status.any():
             return self
-        failed = np.flatnonzero(~_SUCCESS[self._status])
+        failed = np.flatnonzero(~is_success(self._status))
         if not len(failed):
             return self
         lines = [f"{len(failed):,} of {len(self):,} systems failed"]
@@ -215,7 +211,7 @@ class Solution:
         """
         threads = _options.threads(changes)
         case = self._case.with_keys(_options.changes(changes))
-        failed = np.flatnonzero(~_SUCCESS[self._status])
+        failed = np.flatnonzero(~is_success(self._status))
         if not len(failed):
             return self
         numbers = failed.astype(np.uint64) if self._systems is None else self._systems[failed]

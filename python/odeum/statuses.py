@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from odeum import _odeum
 
 
@@ -30,3 +33,11 @@ class Status:
 STATUSES: tuple[Status, ...] = tuple(
     Status(number, name, good, advice) for number, (name, good, advice) in enumerate(_odeum.statuses())
 )
+
+_SUCCESS = np.array([status.is_success for status in STATUSES])
+
+
+def is_success(numbers: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which of these numbers mean success."""
+    # Zero is the success that is meant most often.
+    return _SUCCESS.take(numbers) if numbers.any() else np.ones(numbers.shape, np.bool_)

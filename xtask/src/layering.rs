@@ -156,9 +156,10 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-python",
         &[
-            &["array", "buffer", "failure", "properties", "watch", "worker"],
-            &["dlpack", "mechanism", "running", "solution"],
-            &["given", "on_gpu"],
+            &["array", "buffer", "dlpack", "failure", "properties", "watch", "worker"],
+            &["loan", "mechanism", "running", "solution"],
+            &["given", "gpu_array"],
+            &["on_gpu", "session"],
             &["case", "integrator", "pasr", "simulation"],
         ],
     ),

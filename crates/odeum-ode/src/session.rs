@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 ///
 /// With [`Options::warm_start`](crate::Options::warm_start), or first steps that were given, every system begins an advance with
 /// the size of step with which it ended the one before. A system that failed stands at its last accepted state and is advanced
-/// from there like the others: look at [`statuses`](Session::statuses) after each advance.
+/// from there like the others, with a first step anew: look at [`statuses`](Session::statuses) after each advance.
 ///
 /// ```
 /// use odeum_ode::{Device, DynSystem, Ensemble, Method, Options, Solver, Tolerance, problems};
@@ -120,6 +120,27 @@ impl<T: Compiled> Session<T> {
         match &mut self.0 {
             On::Cpu(here) => Ok(here.ensemble.states().to_vec()),
             On::Gpu(session) => session.states(),
+        }
+    }
+
+    /// Where the states lie on a GPU, component-major \[n × M\]: its number, and the address in its memory, which is theirs as long
+    /// as the session lives. Whoever writes there sets states; before the next advance
+    /// [`wait_for_all`](Session::wait_for_all) says that it is done. `None` of a session on the processor.
+    pub fn place_on_gpu(&self) -> Option<(usize, u64)> {
+        match &self.0 {
+            On::Cpu(_) => None,
+            On::Gpu(session) => session.place(),
+        }
+    }
+
+    /// Waits for all work that this process has given to the GPU, that of other libraries too.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn wait_for_all(&self) -> Result<(), Error> {
+        match &self.0 {
+            On::Cpu(_) => Ok(()),
+            On::Gpu(session) => session.wait_for_all(),
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Solution<T> {
     pub status: Vec<Status>,
     /// What each system cost \[M\].
     pub stats: Vec<Stats>,
-    /// Size of the step that each system would have taken next \[M\], zero of one that did not run:
+    /// Size of the step that each system would have taken next \[M\], zero of one that failed or did not run:
     /// where the ensemble gave first steps, for those of the next call. Else empty.
     pub next_steps: Vec<T>,
     /// Remarks on the run as a whole.

@@ -4,6 +4,7 @@ use crate::array::{Array, Element};
 use crate::buffer::numbers;
 use crate::failure::{raise, tell};
 use crate::given::GivenSystems;
+use crate::session::Session;
 use crate::solution::{Arrays, Solution};
 use crate::watch::watch;
 use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
@@ -142,17 +143,21 @@ impl Case {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
         let plan = self.plan(py)?;
-        let systems: Vec<usize> = match systems {
-            None => (0..plan.members.len()).collect(),
-            Some(numbers) => numbers.to_vec(py)?.into_iter().map(|s| s as usize).collect(),
-        };
-        if let Some(&beyond) = systems.iter().find(|&&system| system >= plan.members.len()) {
-            let message = format!("there is no system {beyond} of {}", plan.members.len());
-            return Err(PyValueError::new_err(message));
-        }
+        let systems = numbers_of(py, &plan, systems)?;
         match self.case.run.precision {
             Precision::F64 => self.run::<f64>(py, &plan, &systems, progress),
             Precision::F32 => self.run::<f32>(py, &plan, &systems, progress),
+        }
+    }
+
+    /// Brings all systems, or those of the given numbers, to the device of the case, to stay there.
+    #[pyo3(signature = (systems = None))]
+    fn session(&self, py: Python<'_>, systems: Option<PyBuffer<u64>>) -> PyResult<Session> {
+        let plan = self.plan(py)?;
+        let systems = numbers_of(py, &plan, systems)?;
+        match self.case.run.precision {
+            Precision::F64 => self.begin::<f64>(py, &plan, &systems),
+            Precision::F32 => self.begin::<f32>(py, &plan, &systems),
         }
     }
 
@@ -210,6 +215,22 @@ impl Case {
         watched(py, &monitor, progress, work)
     }
 
+    fn begin<T: Compiled + Element>(
+        &self,
+        py: Python<'_>,
+        plan: &Plan<'_>,
+        systems: &[usize],
+    ) -> PyResult<Session> {
+        let work = || {
+            let solver = self.solver(plan)?.with_options(plan.options_of(systems));
+            solver.session(&plan.members.ensemble::<T>(systems, plan.threads())?)
+        };
+        let (session, raised) = watch(py, &Monitor::new(), None, work)?;
+        raised.map_or(Ok(()), Err)?;
+        let session = session.map_err(|error| raise(py, error))?;
+        Ok(Session::new(session, [self.case.model.dim(), systems.len()]))
+    }
+
     fn run_arrays<T: Compiled + Element>(
         &self,
         py: Python<'_>,
@@ -236,6 +257,25 @@ impl Case {
         let (rhs, method) = (&self.case.model.rhs, &self.case.method.method);
         let solver = Solver::new(rhs, method, &plan.device, &plan.options)?;
         Ok(self.solver.get_or_init(|| solver))
+    }
+}
+
+/// The given numbers of systems, or those of all.
+fn numbers_of(
+    py: Python<'_>,
+    plan: &Plan<'_>,
+    systems: Option<PyBuffer<u64>>,
+) -> PyResult<Vec<usize>> {
+    let systems: Vec<usize> = match systems {
+        None => (0..plan.members.len()).collect(),
+        Some(numbers) => numbers.to_vec(py)?.into_iter().map(|s| s as usize).collect(),
+    };
+    match systems.iter().find(|&&system| system >= plan.members.len()) {
+        None => Ok(systems),
+        Some(beyond) => {
+            let message = format!("there is no system {beyond} of {}", plan.members.len());
+            Err(PyValueError::new_err(message))
+        }
     }
 }
 

@@ -1,282 +1,51 @@
-//! Arrays on GPUs, as other libraries lend them: DLPack (dlpack.h, versions 0.x and 1.x).
+//! The structures of DLPack (dlpack.h, versions 0.x and 1.x).
 
-use crate::buffer::is_apart;
-use crate::failure::exception;
-use pyo3::ffi;
-use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use std::ffi::{CStr, c_void};
-use std::sync::Arc;
 
 /// `kDLCUDA` and `kDLCUDAManaged`.
-const ON_GPUS: [i32; 2] = [2, 13];
+pub(crate) const ON_GPUS: [i32; 2] = [2, 13];
 /// `kDLFloat`.
-const FLOAT: u8 = 2;
+pub(crate) const FLOAT: u8 = 2;
 /// `DLPACK_FLAG_BITMASK_READ_ONLY` and `..._IS_COPIED`.
-const READ_ONLY: u64 = 1;
-const IS_COPIED: u64 = 2;
+pub(crate) const READ_ONLY: u64 = 1;
+pub(crate) const IS_COPIED: u64 = 2;
 /// The version that is understood; later ones of the same major version have the same structures.
-const MAJOR: u32 = 1;
+pub(crate) const MAJOR: u32 = 1;
 
-const SIZE: isize = size_of::<f64>() as isize;
+/// Names of the capsules that hold a [`Managed`] and a [`Versioned`].
+pub(crate) const MANAGED: &CStr = c"dltensor";
+pub(crate) const VERSIONED: &CStr = c"dltensor_versioned";
 
 /// `DLTensor`.
 #[repr(C)]
-struct Tensor {
-    data: *mut c_void,
-    device_type: i32,
-    device_id: i32,
-    ndim: i32,
-    code: u8,
-    bits: u8,
-    lanes: u16,
-    shape: *const i64,
-    strides: *const i64,
-    byte_offset: u64,
+pub(crate) struct Tensor {
+    pub(crate) data: *mut c_void,
+    pub(crate) device_type: i32,
+    pub(crate) device_id: i32,
+    pub(crate) ndim: i32,
+    pub(crate) code: u8,
+    pub(crate) bits: u8,
+    pub(crate) lanes: u16,
+    pub(crate) shape: *const i64,
+    pub(crate) strides: *const i64,
+    pub(crate) byte_offset: u64,
 }
 
 /// `DLManagedTensor`.
 #[repr(C)]
-struct Managed {
-    tensor: Tensor,
-    context: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+pub(crate) struct Managed {
+    pub(crate) tensor: Tensor,
+    pub(crate) context: *mut c_void,
+    pub(crate) deleter: Option<unsafe extern "C" fn(*mut Managed)>,
 }
 
 /// `DLManagedTensorVersioned`.
 #[repr(C)]
-struct Versioned {
-    major: u32,
-    minor: u32,
-    context: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
-    flags: u64,
-    tensor: Tensor,
-}
-
-/// What a producer lent; given back when dropped.
-enum Lent {
-    Managed(*mut Managed),
-    Versioned(*mut Versioned),
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        // SAFETY: the structure is ours since its capsule was renamed, and is given back once, here.
-        unsafe {
-            match *self {
-                Lent::Managed(managed) => (*managed).deleter.map(|delete| delete(managed)),
-                Lent::Versioned(managed) => (*managed).deleter.map(|delete| delete(managed)),
-            }
-        };
-    }
-}
-
-// SAFETY: nobody changes the structure while it is lent, and DLPack lets any thread give it back.
-unsafe impl Send for Lent {}
-// SAFETY: as above.
-unsafe impl Sync for Lent {}
-
-/// Why an array cannot be used: what was found, and what to do.
-type Refusal = (String, String);
-
-fn refuse<T>(found: impl Into<String>, remedy: impl Into<String>) -> Result<T, Refusal> {
-    Err((found.into(), remedy.into()))
-}
-
-impl Lent {
-    /// Takes what a capsule holds, and renames it so that nobody else does; `None` of what is no such capsule, or was taken.
-    fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Option<Lent>> {
-        let pointer = capsule.as_ptr();
-        let take = |name: &CStr, used: &'static CStr| {
-            // SAFETY: any object may be asked for its name. It is a capsule of that one then, which holds the structure that
-            // DLPack says, and gets a name that is static.
-            unsafe {
-                if ffi::PyCapsule_IsValid(pointer, name.as_ptr()) != 1 {
-                    return Ok(None);
-                }
-                let held = ffi::PyCapsule_GetPointer(pointer, name.as_ptr());
-                match ffi::PyCapsule_SetName(pointer, used.as_ptr()) {
-                    0 => Ok(Some(held)),
-                    _ => Err(PyErr::fetch(capsule.py())),
-                }
-            }
-        };
-        if let Some(held) = take(c"dltensor_versioned", c"used_dltensor_versioned")? {
-            return Ok(Some(Lent::Versioned(held.cast())));
-        }
-        let held = take(c"dltensor", c"used_dltensor")?;
-        Ok(held.map(|held| Lent::Managed(held.cast())))
-    }
-
-    /// The array and its flags.
-    fn tensor(&self) -> Result<(&Tensor, u64), Refusal> {
-        match *self {
-            // SAFETY: the producer's structure, which lives as long as `self`.
-            Lent::Managed(managed) => Ok((unsafe { &(*managed).tensor }, 0)),
-            Lent::Versioned(managed) => {
-                // SAFETY: as above; of another major version only what stands before the flags is where it was.
-                let major = unsafe { (*managed).major };
-                if major != MAJOR {
-                    return refuse(
-                        format!("DLPack {major}"),
-                        format!("give an array of DLPack {MAJOR}"),
-                    );
-                }
-                // SAFETY: as above.
-                Ok(unsafe { (&(*managed).tensor, (*managed).flags) })
-            }
-        }
-    }
-}
-
-/// Numbers in memory of a GPU, with one or two axes.
-#[pyclass(frozen, module = "odeum._odeum")]
-pub(crate) struct GpuArray {
-    /// Keeps the memory.
-    lent: Arc<Lent>,
-    /// Where its first number lies.
-    pub(crate) address: u64,
-    pub(crate) shape: Vec<usize>,
-    /// From a number to the next along each axis \[numbers\].
-    pub(crate) strides: Vec<isize>,
-    /// Number of the GPU.
-    pub(crate) gpu: usize,
-    /// It may be written to, and no two numbers share a place.
-    pub(crate) is_written: bool,
-}
-
-#[pymethods]
-impl GpuArray {
-    /// Takes what a capsule of DLPack holds: doubles on a GPU, which are written to where `is_written`.
-    #[new]
-    fn new(
-        py: Python<'_>,
-        field: &str,
-        capsule: &Bound<'_, PyAny>,
-        gpu: usize,
-        is_written: bool,
-    ) -> PyResult<GpuArray> {
-        let array = match Lent::take(capsule)? {
-            Some(lent) => GpuArray::of(lent, gpu, is_written),
-            None => refuse(
-                "no capsule of DLPack, or one that was used",
-                "give an array that DLPack lends",
-            ),
-        };
-        array.map_err(|(found, remedy)| exception(py, "InputError", (field, found, remedy)))
-    }
-
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.shape)
-    }
-
-    /// The same numbers, the axes in reverse order.
-    #[getter(T)]
-    fn transposed(&self) -> GpuArray {
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
-        shape.reverse();
-        strides.reverse();
-        let GpuArray { address, gpu, is_written, .. } = *self;
-        GpuArray { lent: self.lent.clone(), address, shape, strides, gpu, is_written }
-    }
-}
-
-impl GpuArray {
-    fn of(lent: Lent, gpu: usize, is_written: bool) -> Result<GpuArray, Refusal> {
-        let (tensor, flags) = lent.tensor()?;
-        if !ON_GPUS.contains(&tensor.device_type) || usize::try_from(tensor.device_id) != Ok(gpu) {
-            let found = format!("memory of device {}:{}", tensor.device_type, tensor.device_id);
-            return refuse(found, format!("give an array on cuda:{gpu}"));
-        }
-        if (tensor.code, tensor.bits, tensor.lanes) != (FLOAT, 64, 1) {
-            let kind = match tensor.code {
-                0 => "int",
-                1 => "uint",
-                FLOAT => "float",
-                5 => "complex",
-                6 => "bool",
-                _ => "other",
-            };
-            let found = format!("an array of {kind}{}", tensor.bits);
-            return refuse(found, "give float64: kernels read it, and write to it, in place");
-        }
-        if is_written && flags & (READ_ONLY | IS_COPIED) != 0 {
-            let found = if flags & READ_ONLY != 0 { "a read-only array" } else { "a copy" };
-            return refuse(
-                found,
-                "give an array that can be written to in place, as one of CuPy or PyTorch",
-            );
-        }
-        let (shape, strides) = axes(tensor)?;
-        let is_empty = shape.contains(&0);
-        if tensor.data.is_null() && !is_empty {
-            return refuse("no memory", "give an array that has some");
-        }
-        let address = (tensor.data as u64).checked_add(tensor.byte_offset);
-        let address = address.filter(|address| reaches(*address, &shape, &strides));
-        let Some(address) = address else {
-            return refuse("strides that leave memory", "give an array that lies in memory");
-        };
-        if !address.is_multiple_of(SIZE as u64) {
-            return refuse("numbers that are not aligned", "give a copy of it");
-        }
-        let of = |axis: usize| {
-            (shape.get(axis).copied().unwrap_or(1), strides.get(axis).copied().unwrap_or(0))
-        };
-        let ((n, by), (m, across)) = (of(0), of(1));
-        if is_written && !is_apart([n, m], [by, across]) {
-            return refuse("numbers that share places", "give a copy of it");
-        }
-        Ok(GpuArray { lent: Arc::new(lent), address, shape, strides, gpu, is_written })
-    }
-}
-
-/// Lengths and strides of at most two axes.
-fn axes(tensor: &Tensor) -> Result<(Vec<usize>, Vec<isize>), Refusal> {
-    let ndim = match usize::try_from(tensor.ndim) {
-        Ok(ndim @ 0..=2) => ndim,
-        _ => return refuse(format!("{} axes", tensor.ndim), "give one or two"),
-    };
-    if ndim > 0 && tensor.shape.is_null() {
-        return refuse("no shape", "give an array that has one");
-    }
-    let mut shape = Vec::with_capacity(ndim);
-    for axis in 0..ndim {
-        // SAFETY: the producer's shape has a length for each axis.
-        let len = unsafe { *tensor.shape.add(axis) };
-        match usize::try_from(len) {
-            Ok(len) => shape.push(len),
-            Err(_) => {
-                return refuse(format!("an axis of length {len}"), "give lengths of zero or more");
-            }
-        }
-    }
-    let in_c_order = [shape.get(1).map_or(1, |&len| len as isize), 1];
-    let stride = |axis: usize| match tensor.strides.is_null() {
-        true => in_c_order[axis],
-        // SAFETY: the producer's strides have a number for each axis.
-        false => signed(unsafe { *tensor.strides.add(axis) }) as isize,
-    };
-    let strides = (0..ndim).map(stride).collect();
-    Ok((shape, strides))
-}
-
-/// A stride as it was meant: CuPy 14 divides those in bytes without their sign, so that −1 comes as 2⁶¹ − 1.
-fn signed(stride: i64) -> i64 {
-    const TURN: i64 = 1 << 61;
-    if (TURN / 2..TURN).contains(&stride) { stride - TURN } else { stride }
-}
-
-/// Whether all numbers have addresses.
-fn reaches(address: u64, shape: &[usize], strides: &[isize]) -> bool {
-    let (mut low, mut high) = (i128::from(address), i128::from(address));
-    for (&len, &stride) in shape.iter().zip(strides) {
-        // Of two words at most: what is beyond them is beyond memory.
-        let steps = (len as i128 - 1).max(0);
-        let far = steps.saturating_mul(stride as i128).saturating_mul(SIZE as i128);
-        (low, high) = (low.saturating_add(far.min(0)), high.saturating_add(far.max(0)));
-    }
-    low >= 0 && high <= i128::from(i64::MAX)
+pub(crate) struct Versioned {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+    pub(crate) context: *mut c_void,
+    pub(crate) deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    pub(crate) flags: u64,
+    pub(crate) tensor: Tensor,
 }

@@ -2,8 +2,8 @@
 
 use crate::array::Array;
 use crate::buffer::View;
-use crate::dlpack::GpuArray;
 use crate::failure::{raise, tell};
+use crate::gpu_array::GpuArray;
 use crate::on_gpu::{AS_THEY_WERE, Arrays as GpuArrays, OnGpu};
 use crate::watch::watch;
 use odeum_case::gas::Gas;
@@ -322,12 +322,10 @@ impl Integrator {
             let (states, (steps, next_steps)) = work;
             for (k, state) in states.chunks(dim).enumerate() {
                 let cell = PIECE * piece + k;
-                // A cell that failed begins anew when it is tried again.
-                steps[k] = 0.0;
+                steps[k] = next_steps[k];
                 if !status[cell].is_success() {
                     continue;
                 }
-                steps[k] = next_steps[k];
                 arrays.t.set(cell, 0, state[0]);
                 for (i, y) in state[1..dim - 1].iter().enumerate() {
                     arrays.y.set(cell, i, *y);

@@ -10,12 +10,15 @@ mod case;
 mod dlpack;
 mod failure;
 mod given;
+mod gpu_array;
 mod integrator;
+mod loan;
 mod mechanism;
 mod on_gpu;
 mod pasr;
 mod properties;
 mod running;
+mod session;
 mod simulation;
 mod solution;
 mod watch;
@@ -34,13 +37,15 @@ mod _odeum {
     #[pymodule_export]
     use crate::case::Case;
     #[pymodule_export]
-    use crate::dlpack::GpuArray;
+    use crate::gpu_array::GpuArray;
     #[pymodule_export]
     use crate::integrator::Integrator;
     #[pymodule_export]
     use crate::mechanism::Mechanism;
     #[pymodule_export]
     use crate::pasr::Pasr;
+    #[pymodule_export]
+    use crate::session::Session;
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Cells of a flow code in arrays on a GPU, integrated without copies through the host.
 
-use crate::dlpack::GpuArray;
+use crate::gpu_array::GpuArray;
 use odeum_case::gas::Gas;
 use odeum_core::{Argument, Error, memory};
 use odeum_kinetics::cells::{self, NotFinite};

@@ -112,6 +112,14 @@ impl Gpu {
         self.0.ordinal
     }
 
+    /// Waits for all work that this process has given to the GPU, on any stream: other libraries' too, which share its context.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn wait_for_all(&self) -> Result<(), Error> {
+        self.0.context.synchronize().map_err(failed("waiting for a GPU"))
+    }
+
     /// Makes the GPU the one that this thread's driver calls mean.
     pub(super) fn bind(&self) -> Result<(), Error> {
         let bound = self.0.context.bind_to_thread();

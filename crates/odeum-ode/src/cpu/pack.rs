@@ -270,8 +270,10 @@ impl<L: Lanes> Pack<L> {
         };
         // SAFETY: this pack drew `s` from the pool.
         unsafe { results.write_end(s, self.t.lane(l).to_f64(), status, stats) };
+        // What made a system fail made its steps small, or no numbers: it begins anew where it is tried again.
+        let next = if status.is_success() { self.h.abs().lane(l) } else { L::Scalar::default() };
         // SAFETY: as above.
-        unsafe { results.write_next_step(s, self.h.abs().lane(l)) };
+        unsafe { results.write_next_step(s, next) };
         self.hand.end(lane.slot);
         task.monitor.add_finished(1);
     }

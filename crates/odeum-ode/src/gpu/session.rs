@@ -30,7 +30,7 @@ use std::sync::Arc;
 ///
 /// With [`Options::warm_start`], or first steps that were given, every system begins an advance with the step size with which it
 /// ended the one before. A system that failed stands at its last accepted state and is advanced
-/// from there like the others: look at [`statuses`](Session::statuses) after each advance.
+/// from there like the others, with a first step anew: look at [`statuses`](Session::statuses) after each advance.
 ///
 /// From the second advance on the systems that cost most in the one before begin first, where not all of them fit on the GPU at
 /// once; their results are the same in any order.
@@ -91,6 +91,16 @@ impl<T: Scalar> Session<T> {
         method.check()?;
         options.check_for_session(system.grouped.sizes(), ensemble)?;
         Self::begin(Kept::open(ordinal)?, &system, ensemble, method, options)
+    }
+
+    /// Number of the GPU, and the address of the states in its memory, component-major \[n × M\].
+    pub(crate) fn place(&self) -> Option<(usize, u64)> {
+        self.resident().map(|(resident, gpu, _)| (gpu.ordinal(), resident.states))
+    }
+
+    /// Waits for all work on the GPU: [`Gpu::wait_for_all`].
+    pub(crate) fn wait_for_all(&self) -> Result<(), Error> {
+        self.kept.device.wait_for_all()
     }
 }
 

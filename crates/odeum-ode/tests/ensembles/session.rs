@@ -229,3 +229,17 @@ fn what_a_session_cannot_use_is_refused() {
         }
     }
 }
+
+/// What made a system fail may have made its steps as small as roundings: they are not those to go on with.
+#[test]
+fn a_system_that_failed_begins_its_steps_anew() {
+    let options = Options { max_steps: 5, ..options().warm_start() };
+    for mut place in Place::all(&start(), &options) {
+        place.advance((0.0, 1e-4));
+        assert!(place.solution().status.iter().all(|status| status.is_success()));
+        assert!(place.step_sizes().iter().all(|h| *h > 0.0));
+        place.advance((1e-4, 4e3));
+        assert!(place.solution().status.iter().all(|status| *status == Status::MaxSteps));
+        assert_eq!(place.step_sizes(), vec![0.0; SYSTEMS]);
+    }
+}

@@ -267,7 +267,9 @@ OD_FN OdNext od_proceed(const OdTask &task, OdStepLoop &c, bool arrived, bool lo
 OD_FN void od_finish(const OdTask &task, const OdStepLoop &c, int status) {
     const unsigned s = c.system;
     task.end_times[s] = c.t;
-    if (task.end_steps) task.end_steps[s] = od_abs(c.h);
+    // What made a system fail made its steps small, or no numbers: it begins anew where it is tried again.
+    const bool failed = status != OD_SUCCESS && status != OD_TERMINAL_EVENT;
+    if (task.end_steps) task.end_steps[s] = failed ? real(0) : od_abs(c.h);
     task.status[s] = (unsigned char)status;
     OdStats stats = {};
     stats.steps = c.attempts - c.rejected;

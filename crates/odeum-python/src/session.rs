@@ -1,0 +1,161 @@
+//! Ensembles that stay on their device over many calls.
+
+use crate::array::{Array, Element};
+use crate::buffer::numbers;
+use crate::failure::raise;
+use crate::gpu_array::GpuArray;
+use crate::watch::watch;
+use odeum_ode::{Compiled, Error, Monitor, Stats, Status};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// An ensemble in the memory of its device.
+#[pyclass(frozen, module = "odeum._odeum")]
+pub(crate) struct Session {
+    held: Arc<Held>,
+    /// States of a system, and systems.
+    n: usize,
+    systems: usize,
+    /// Of a number.
+    bits: u8,
+    /// Number of the GPU and the address of the states there.
+    place: Option<(usize, u64)>,
+    /// Others may work on the states.
+    is_lent: AtomicBool,
+}
+
+/// A session of either precision. As in `OnGpu`, threads of ours alone use it, and end it.
+struct Held(Mutex<Option<Box<dyn Resident>>>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let held = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // Where there is no thread its memory goes with this one.
+        let _ = std::thread::Builder::new().spawn(move || drop(held)).map(|thread| thread.join());
+    }
+}
+
+/// A session, whatever its precision.
+trait Resident: Send {
+    fn advance(&mut self, span: (f64, f64), monitor: &Monitor) -> Result<bool, Error>;
+    fn wait_for_all(&self) -> Result<(), Error>;
+    /// [n, M]
+    fn states(&mut self, shape: &[usize; 2]) -> Result<Array, Error>;
+    fn set_states(&mut self, states: &[f64]) -> Result<(), Error>;
+    fn statuses(&mut self) -> Result<Vec<Status>, Error>;
+    fn stats(&mut self) -> Result<Vec<Stats>, Error>;
+}
+
+impl<T: Compiled + Element> Resident for odeum_ode::Session<T> {
+    fn advance(&mut self, span: (f64, f64), monitor: &Monitor) -> Result<bool, Error> {
+        self.advance_monitored(span, monitor)
+    }
+
+    fn wait_for_all(&self) -> Result<(), Error> {
+        odeum_ode::Session::wait_for_all(self)
+    }
+
+    fn states(&mut self, shape: &[usize; 2]) -> Result<Array, Error> {
+        Ok(Array::new(odeum_ode::Session::states(self)?, shape))
+    }
+
+    fn set_states(&mut self, states: &[f64]) -> Result<(), Error> {
+        let states: Vec<T> = states.iter().map(|value| T::from_f64(*value)).collect();
+        odeum_ode::Session::set_states(self, &states)
+    }
+
+    fn statuses(&mut self) -> Result<Vec<Status>, Error> {
+        odeum_ode::Session::statuses(self)
+    }
+
+    fn stats(&mut self) -> Result<Vec<Stats>, Error> {
+        odeum_ode::Session::stats(self)
+    }
+}
+
+impl Session {
+    /// One that was begun by a thread of ours, of so many states and systems.
+    pub(crate) fn new<T: Compiled + Element>(
+        session: odeum_ode::Session<T>,
+        [n, systems]: [usize; 2],
+    ) -> Session {
+        let (place, bits) = (session.place_on_gpu(), 8 * <T as Element>::SIZE as u8);
+        let held = Arc::new(Held(Mutex::new(Some(Box::new(session)))));
+        Session { held, n, systems, bits, place, is_lent: AtomicBool::new(false) }
+    }
+
+    /// What a thread of ours does with it, which hears Ctrl-C.
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        monitor: &Monitor,
+        work: impl FnOnce(&mut dyn Resident) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        let mut held = self.held()?;
+        let session =
+            held.as_mut().ok_or_else(|| PyRuntimeError::new_err("the session has ended"))?;
+        let (done, raised) = watch(py, monitor, None, || work(&mut **session))?;
+        raised.map_or_else(|| done.map_err(|error| raise(py, error)), Err)
+    }
+
+    /// Refuses to wait: who holds it may need the interpreter to go on.
+    fn held(&self) -> PyResult<MutexGuard<'_, Option<Box<dyn Resident>>>> {
+        match self.held.0.try_lock() {
+            Ok(held) => Ok(held),
+            Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                let message = "another thread uses the session: make one for each thread";
+                Err(PyRuntimeError::new_err(message))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Integrates all systems over a span, once whoever borrowed the states has done what it began; statuses \[M\].
+    fn advance(&self, py: Python<'_>, span: (f64, f64)) -> PyResult<Array> {
+        let (monitor, is_lent) = (Monitor::new(), self.is_lent.load(Ordering::Relaxed));
+        let status = self.with(py, &monitor, |session| {
+            if is_lent {
+                session.wait_for_all()?;
+            }
+            session.advance(span, &monitor)?;
+            session.statuses()
+        })?;
+        let numbers: Vec<u8> = status.into_iter().map(|status| status as u8).collect();
+        Ok(Array::new(numbers, &[self.systems]))
+    }
+
+    /// A copy of the states [n, M].
+    fn states(&self, py: Python<'_>) -> PyResult<Array> {
+        let shape = [self.n, self.systems];
+        self.with(py, &Monitor::new(), |session| session.states(&shape))
+    }
+
+    /// Other states [n, M], in C order.
+    fn set_states(&self, py: Python<'_>, states: PyBuffer<f64>) -> PyResult<()> {
+        let states = numbers(py, &states)?;
+        self.with(py, &Monitor::new(), |session| session.set_states(&states))
+    }
+
+    /// What the last advance cost [M, 8], named by `counts()`.
+    #[getter]
+    fn stats(&self, py: Python<'_>) -> PyResult<Array> {
+        let stats = self.with(py, &Monitor::new(), |session| session.stats())?;
+        Ok(Array::new(stats, &[self.systems, Stats::COUNTS]))
+    }
+
+    /// The states [n, M] where they lie on the GPU; `None` of a session on the processor.
+    #[getter]
+    fn states_on_gpu(&self) -> Option<GpuArray> {
+        let (gpu, address) = self.place?;
+        self.is_lent.store(true, Ordering::Relaxed);
+        let (shape, strides) = (vec![self.n, self.systems], vec![self.systems as isize, 1]);
+        let (owner, bits) = (self.held.clone(), self.bits);
+        Some(GpuArray { owner, address, shape, strides, bits, gpu, is_written: true })
+    }
+}

@@ -1,0 +1,161 @@
+"""Ensembles that stay on their device over many calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odeum import _odeum
+from odeum._convert import Floats, finite
+from odeum.errors import InputError
+from odeum.statuses import STATUSES, is_success
+
+if TYPE_CHECKING:
+    from odeum.runs import Axis
+
+_NOT_RUN = next(status.number for status in STATUSES if status.name == "not run")
+
+
+class Session:
+    """An ensemble whose states stay in the memory of its device, advanced over one span after the other.
+
+    Made by `Runs.session`. Every system begins an advance with the step size with which it ended the one before. One
+    that failed stands at its last good state, and is advanced from there like the others: look at `failed` after
+    each advance. A session serves one thread at a time.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        Names, lengths and values of the axes of the ensemble; their lengths are `shape`.
+    state_names : tuple of str
+        Names of the states [n].
+
+    Examples
+    --------
+    >>> import odeum as od
+    >>> decay = od.System.from_text({"x": "-k * x"}, states={"x": 1.0}, parameters={"k": 1.0})
+    >>> session = decay.sweep(k=[1.0, 2.0]).session(rtol=1e-8)
+    >>> for step in range(10):
+    ...     status = session.advance((0.1 * step, 0.1 * (step + 1)))
+    ...     session.states = 2.0 * session.states            # what a code does between the steps
+    >>> (session["x"] / 2.0**10).round(6)
+    array([0.367879, 0.135335])
+    """
+
+    axes: tuple[Axis, ...]
+    state_names: tuple[str, ...]
+    _raw: _odeum.Session
+    _status: NDArray[np.uint8]
+
+    def __init__(self) -> None:
+        raise TypeError("sessions are made by `Runs.session`")
+
+    @classmethod
+    def _of(cls, raw: _odeum.Session, states: tuple[str, ...], axes: Sequence[Axis], systems: int) -> Session:
+        session = cls.__new__(cls)
+        session._raw = raw
+        session.state_names = states
+        session.axes = tuple(axes)
+        session._status = np.full(systems, _NOT_RUN, np.uint8)
+        return session
+
+    def advance(self, span: Any) -> NDArray[np.uint8]:
+        """Integrates all systems over a span.
+
+        Parameters
+        ----------
+        span : (float, float)
+            Start and end of the time.
+
+        Returns
+        -------
+        ndarray
+            How each system ended [*shape]: numbers of `odeum.STATUSES`, 0 for success.
+
+        Raises
+        ------
+        InputError
+            A span that cannot be used.
+        KeyboardInterrupt
+            Ctrl-C. Systems that had not begun keep their states then, others are at the end of the span.
+        """
+        times = finite("span", span)
+        if times.shape != (2,):
+            found = f"an array of shape {times.shape}"
+            raise InputError("span", found, "give start and end: (0.0, 10.0)")
+        self._status = np.asarray(self._raw.advance((float(times[0]), float(times[1]))))
+        return self.status
+
+    @property
+    def states(self) -> Floats:
+        """A copy of the states [n, M]; set it to set those of all systems."""
+        return np.asarray(self._raw.states())
+
+    @states.setter
+    def states(self, values: Any) -> None:
+        shape = (len(self.state_names), len(self))
+        array = finite("states", values)
+        if array.shape != shape:
+            raise InputError("states", f"an array of shape {array.shape}", f"give one of shape {shape}")
+        self._raw.set_states(array)
+
+    @property
+    def y(self) -> Floats:
+        """A copy of the states [*shape, n], systems first."""
+        return self.states.T.reshape(*self.shape, len(self.state_names))
+
+    @property
+    def states_on_gpu(self) -> _odeum.GpuArray:
+        """The states [n, M] where they lie on the GPU: an array that CuPy, PyTorch, JAX and Numba take without a copy.
+
+        ``torch.from_dlpack(session.states_on_gpu)``; it shows the new states after each advance, and what is written
+        to it are states of the session. An advance waits for the work that was given to the GPU before. The memory
+        lives as long as somebody has such an array.
+        """
+        array = self._raw.states_on_gpu
+        if array is None:
+            raise InputError("device", "cpu", 'begin the session with device="cuda", or use `states`')
+        return array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes of the ensemble; () of one system."""
+        return tuple(axis.length for axis in self.axes)
+
+    def __len__(self) -> int:
+        return len(self._status)
+
+    @property
+    def status(self) -> NDArray[np.uint8]:
+        """How each system ended the last advance [*shape]: numbers of `odeum.STATUSES`."""
+        return self._status.reshape(self.shape)
+
+    @property
+    def success(self) -> NDArray[np.bool_]:
+        """Which systems reached the end of the last advance [*shape]."""
+        return is_success(self.status)
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """Which did not [*shape]."""
+        return ~self.success
+
+    @property
+    def counts(self) -> dict[str, NDArray[np.uint32]]:
+        """What each system cost in the last advance, by name: steps, rejected, nfev, ... [*shape]."""
+        stats = np.asarray(self._raw.stats)
+        return {name: stats[:, k].reshape(self.shape) for k, name in enumerate(_odeum.counts())}
+
+    def __getitem__(self, state: str) -> Floats:
+        """A copy of a state [*shape], by its name."""
+        if state not in self.state_names:
+            raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
+        values: Floats = self.states[self.state_names.index(state)].reshape(self.shape)
+        return values
+
+    def __repr__(self) -> str:
+        axes = " x ".join(f"{axis.name} {axis.length}" for axis in self.axes)
+        return f"<odeum.Session: {len(self):,} systems{f' ({axes})' if axes else ''}>"

@@ -1,0 +1,204 @@
+"""Ensembles that stay on their device: sessions on the CPU, and what is lent of a GPU, without one."""
+
+from __future__ import annotations
+
+import ctypes as c
+import gc
+import re
+
+import numpy as np
+import pytest
+from test_gpu_arrays import CUDA, Lender
+
+import odeum as od
+from odeum import _odeum
+
+VERSION = (1, 0)
+
+
+def oscillator():
+    equations = {"x": "v", "v": "-w^2 * x"}
+    return od.System.from_text(equations, states={"x": 1.0, "v": 0.0}, parameters={"w": 1.0})
+
+
+def runs():
+    return oscillator().sweep(w=np.linspace(1, 3, 5), x=[1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("method", ["tsit5", "rodas4"])
+def test_a_session_goes_where_solve_goes(method):
+    session = runs().session(method=method, rtol=1e-9, atol=1e-12)
+    assert session.shape == (5, 3) and len(session) == 15
+    assert np.array_equal(session.y, runs().values("x")[..., None] * [1.0, 0.0])
+    for step in range(4):
+        assert not session.advance((0.5 * step, 0.5 * (step + 1))).any()
+    x, w = runs().values("x"), runs().values("w")
+    assert np.allclose(session["x"], x * np.cos(2 * w), rtol=0, atol=1e-6)
+    assert np.allclose(session["v"], -w * x * np.sin(2 * w), rtol=0, atol=1e-6)
+    assert session.success.all() and not session.failed.any()
+    assert (session.counts["steps"] > 0).all() and session.counts["steps"].shape == (5, 3)
+
+
+def test_one_advance_has_the_bits_of_solve():
+    session = runs().session(rtol=1e-7)
+    session.advance((0, 3))
+    sol = runs().solve((0, 3), rtol=1e-7)
+    assert np.array_equal(session.states, sol.states)
+    assert np.array_equal(session.counts["steps"], sol.counts["steps"])
+
+
+def test_steps_are_kept_unless_said():
+    kept, forgets = (runs().session(rtol=1e-10, warm_start=warm) for warm in (True, False))
+    for session in (kept, forgets):
+        session.advance((0, 1))
+        session.advance((1, 1.01))
+    assert kept.counts["nfev"].sum() < forgets.counts["nfev"].sum()
+
+
+def test_states_are_copies_and_can_be_set():
+    session = runs().session()
+    before = session.states
+    before[:] = 7.0
+    assert not (session.states == 7.0).any()
+    session.states = 2.0 * session.states
+    assert np.array_equal(session["x"], 2.0 * runs().values("x"))
+    session.states = np.ones((15, 2), np.float32).T
+    assert (session.states == 1.0).all()
+
+
+def test_single_precision_stays_single():
+    session = runs().session(precision="f32", rtol=1e-4, atol=1e-6)
+    session.advance((0, 1))
+    assert session.states.dtype == np.float32
+    sol = runs().solve((0, 1), precision="f32", rtol=1e-4, atol=1e-6)
+    assert np.array_equal(session.states, sol.states)
+
+
+def test_a_part_of_an_ensemble_has_the_bits_of_the_whole():
+    whole = runs().session()
+    whole.advance((0, 1))
+    parts = [part.session() for part in runs().split(4)]
+    for part in parts:
+        part.advance((0, 1))
+    assert np.array_equal(np.concatenate([part.states for part in parts], axis=1), whole.states)
+
+
+def test_what_failed_says_why_and_costs_no_neighbour():
+    blow_up = od.System.from_text({"x": "x^2"}, states={"x": 1.0})
+    session = blow_up.sweep(x=[0.1, 2.0]).session(rtol=1e-8, atol=1e-10)
+    assert [od.STATUSES[number].name for number in session.status] == ["not run", "not run"]
+    session.advance((0, 1))
+    assert session.failed.tolist() == [False, True]
+    assert session["x"][0] == pytest.approx(1 / 9) and np.isfinite(session["x"][1])
+    session.states = [[0.1, 0.1]]
+    assert not session.advance((1, 2)).any()
+
+
+@pytest.mark.parametrize(
+    ("call", "field", "remedy"),
+    [
+        (lambda r: r.session(save=[1.0]), "save", "after each advance"),
+        (lambda r: r.session(until={"x": {"rises_to": 1.0}}), "until", "solve"),
+        (lambda r: r.session(segments=3), "segments", "advance"),
+        (lambda r: r.session(rtol=-1.0), "rtol", "between"),
+        (lambda r: r.session().advance((1.0, 1.0)), "span", "must differ"),
+        (lambda r: r.session().advance((0.0, np.nan)), "span", "finite"),
+        (lambda r: r.session().advance(1.0), "span", "start and end"),
+        (lambda r: r.session().states_on_gpu, "device", "cuda"),
+        (lambda r: r.session()["y"], "state", "there are x, v"),
+        (lambda r: setattr(r.session(), "states", np.ones((15, 2))), "states", r"\(2, 15\)"),
+        (lambda r: setattr(r.session(), "states", np.full((2, 15), np.nan)), "states", "finite"),
+        (lambda r: oscillator()(t_end=[1.0, 2.0]).session(), "t_end", "advance"),
+    ],
+)
+def test_bad_input_names_field_and_remedy(call, field, remedy):
+    with pytest.raises(od.InputError) as caught:
+        call(runs())
+    assert re.search(field, caught.value.field), str(caught.value)
+    assert re.search(remedy, str(caught.value)), str(caught.value)
+
+
+def test_sessions_are_made_by_runs():
+    with pytest.raises(TypeError, match=r"Runs\.session"):
+        od.Session()
+    assert "15 systems (w 5 x x0 3)" in repr(runs().session())
+
+
+# What is lent of a GPU: here it is memory that a lender of ours has lent before.
+
+
+def lent(shape=(2, 3), strides=None, written=True):
+    lender = Lender(shape, strides, version=VERSION)
+    return lender, _odeum.GpuArray("Y", lender.capsule(), 0, written)
+
+
+@pytest.mark.parametrize("max_version", [None, (0, 8), (1, 0), (1, 3)])
+@pytest.mark.parametrize("strides", [None, (1, 2), (-3, 1)])
+def test_what_is_lent_again_is_the_same_and_comes_back(max_version, strides):
+    lender, array = lent(strides=strides)
+    assert array.__dlpack_device__() == (CUDA, 0)
+    again = _odeum.GpuArray("Y", array.__dlpack__(max_version=max_version), 0, True)
+    theirs, ours = again.__cuda_array_interface__, array.__cuda_array_interface__
+    assert theirs == ours and theirs["typestr"] == "<f8" and theirs["version"] == 3
+    assert theirs["shape"] == (2, 3) and theirs["data"] == (0x1000, False)
+    assert theirs["strides"] == tuple(8 * stride for stride in strides or (3, 1))
+    del array
+    gc.collect()
+    assert lender.given_back == 0
+    del again
+    gc.collect()
+    assert lender.given_back == 1
+
+
+@pytest.mark.parametrize("max_version", [None, (1, 0)])
+def test_a_capsule_that_nobody_takes_gives_the_memory_back(max_version):
+    lender, array = lent()
+    capsule = array.__dlpack__(max_version=max_version)
+    del array
+    assert lender.given_back == 0
+    del capsule
+    assert lender.given_back == 1
+
+
+def test_a_capsule_is_taken_once():
+    lender, array = lent()
+    capsule = array.__dlpack__()
+    first = _odeum.GpuArray("Y", capsule, 0, True)
+    with pytest.raises(od.InputError, match="was used"):
+        _odeum.GpuArray("Y", capsule, 0, True)
+    del array, capsule, first
+    assert lender.given_back == 1
+
+
+def test_what_is_read_only_says_so():
+    _lender, array = lent(written=False)
+    assert array.__cuda_array_interface__["data"] == (0x1000, True)
+    with pytest.raises(BufferError, match="max_version"):
+        array.__dlpack__()
+    with pytest.raises(od.InputError, match="read-only"):
+        _odeum.GpuArray("Y", array.__dlpack__(max_version=VERSION), 0, True)
+    assert _odeum.GpuArray("Y", array.__dlpack__(max_version=VERSION), 0, False).shape == (2, 3)
+
+
+@pytest.mark.parametrize("asked", [{"copy": True}, {"dl_device": (1, 0)}, {"dl_device": (CUDA, 1)}])
+def test_copies_and_other_devices_are_refused(asked):
+    _lender, array = lent()
+    with pytest.raises(BufferError, match="cuda:0"):
+        array.__dlpack__(max_version=VERSION, **asked)
+    assert array.__dlpack__(max_version=VERSION, copy=False, dl_device=(CUDA, 0)) is not None
+
+
+def test_the_structure_is_that_of_dlpack():
+    from test_gpu_arrays import Managed, Versioned
+
+    pointer = c.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
+    _lender, array = lent()
+    old, new = array.__dlpack__(), array.__dlpack__(max_version=(1, 1))
+    managed = c.cast(pointer(old, b"dltensor"), c.POINTER(Managed)).contents
+    versioned = c.cast(pointer(new, b"dltensor_versioned"), c.POINTER(Versioned)).contents
+    assert (versioned.major, versioned.flags) == (1, 0)
+    for tensor in (managed.tensor, versioned.tensor):
+        assert (tensor.data, tensor.device_type, tensor.device_id) == (0x1000, CUDA, 0)
+        assert (tensor.code, tensor.bits, tensor.lanes, tensor.byte_offset) == (2, 64, 1, 0)
+        assert tensor.ndim == 2 and tensor.shape[:2] == [2, 3] and tensor.strides[:2] == [3, 1]
