@@ -55,7 +55,7 @@ def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
     options = {"method": usual.method, **tolerances, **options}
     made: Document = {"time": {}, "method": {}, "tolerance": {}, "run": {}}
     if span is not None:
-        made["time"]["span"] = _span(span)
+        made["time"]["span"] = start_and_end(span)
     method = options.pop("method")
     if isinstance(method, Mapping):
         made["method"].update({str(key): plain(f"method.{key}", value) for key, value in method.items()})
@@ -80,7 +80,8 @@ def changes(options: Mapping[str, Any]) -> dict[str, Document]:
     return made
 
 
-def _span(span: Any) -> list[float]:
+def start_and_end(span: Any) -> list[float]:
+    """The times of a span."""
     array = finite("span", span)
     if array.shape != (2,):
         raise InputError("span", f"an array of shape {array.shape}", "give start and end: (0.0, 10.0)")

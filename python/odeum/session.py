@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odeum import _odeum
+from odeum import _odeum, _options
 from odeum._convert import Floats, finite
+from odeum._ended import Ended
 from odeum.errors import InputError
-from odeum.statuses import STATUSES, is_success
+from odeum.statuses import STATUSES
 
 if TYPE_CHECKING:
     from odeum.runs import Axis
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _NOT_RUN = next(status.number for status in STATUSES if status.name == "not run")
 
 
-class Session:
+class Session(Ended):
     """An ensemble whose states stay in the memory of its device, advanced over one span after the other.
 
     Made by `Runs.session`. Every system begins an advance with the step size with which it ended the one before. One
@@ -45,10 +46,7 @@ class Session:
     array([0.367879, 0.135335])
     """
 
-    axes: tuple[Axis, ...]
-    state_names: tuple[str, ...]
     _raw: _odeum.Session
-    _status: NDArray[np.uint8]
 
     def __init__(self) -> None:
         raise TypeError("sessions are made by `Runs.session`")
@@ -82,11 +80,8 @@ class Session:
         KeyboardInterrupt
             Ctrl-C. Systems that had not begun keep their states then, others are at the end of the span.
         """
-        times = finite("span", span)
-        if times.shape != (2,):
-            found = f"an array of shape {times.shape}"
-            raise InputError("span", found, "give start and end: (0.0, 10.0)")
-        self._status = np.asarray(self._raw.advance((float(times[0]), float(times[1]))))
+        start, end = _options.start_and_end(span)
+        self._status = np.asarray(self._raw.advance((start, end)))
         return self.status
 
     @property
@@ -102,10 +97,8 @@ class Session:
             raise InputError("states", f"an array of shape {array.shape}", f"give one of shape {shape}")
         self._raw.set_states(array)
 
-    @property
-    def y(self) -> Floats:
-        """A copy of the states [*shape, n], systems first."""
-        return self.states.T.reshape(*self.shape, len(self.state_names))
+    def _end_states(self) -> Floats:
+        return self.states
 
     @property
     def states_on_gpu(self) -> _odeum.GpuArray:
@@ -121,40 +114,10 @@ class Session:
         return array
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes of the ensemble; () of one system."""
-        return tuple(axis.length for axis in self.axes)
-
-    def __len__(self) -> int:
-        return len(self._status)
-
-    @property
-    def status(self) -> NDArray[np.uint8]:
-        """How each system ended the last advance [*shape]: numbers of `odeum.STATUSES`."""
-        return self._status.reshape(self.shape)
-
-    @property
-    def success(self) -> NDArray[np.bool_]:
-        """Which systems reached the end of the last advance [*shape]."""
-        return is_success(self.status)
-
-    @property
-    def failed(self) -> NDArray[np.bool_]:
-        """Which did not [*shape]."""
-        return ~self.success
-
-    @property
     def counts(self) -> dict[str, NDArray[np.uint32]]:
         """What each system cost in the last advance, by name: steps, rejected, nfev, ... [*shape]."""
         stats = np.asarray(self._raw.stats)
         return {name: stats[:, k].reshape(self.shape) for k, name in enumerate(_odeum.counts())}
-
-    def __getitem__(self, state: str) -> Floats:
-        """A copy of a state [*shape], by its name."""
-        if state not in self.state_names:
-            raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
-        values: Floats = self.states[self.state_names.index(state)].reshape(self.shape)
-        return values
 
     def __repr__(self) -> str:
         axes = " x ".join(f"{axis.name} {axis.length}" for axis in self.axes)

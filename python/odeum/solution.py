@@ -13,6 +13,7 @@ from odeum import _odeum, _options
 from odeum._case import EnsembleCase
 from odeum._case import solve as solve_case
 from odeum._convert import Floats
+from odeum._ended import Ended
 from odeum._progress import Progress
 from odeum.errors import InputError, SolveError
 from odeum.statuses import STATUSES, is_success
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from odeum.runs import Axis
 
 
-class Solution:
+class Solution(Ended):
     """End states, statuses and counts of M systems of n equations.
 
     Attributes
@@ -47,16 +48,13 @@ class Solution:
     def __init__(self) -> None:
         raise TypeError("solutions are made by `solve`")
 
-    axes: tuple[Axis, ...]
     title: str
-    state_names: tuple[str, ...]
     states: Floats
     save_times: Floats
     saved_states: Floats
     warnings: tuple[str, ...]
     busy_lanes: float | None
     _t: Floats
-    _status: NDArray[np.uint8]
     _stats: NDArray[np.uint32]
     _n_saved: NDArray[np.uint32]
     _case: EnsembleCase
@@ -116,18 +114,8 @@ class Solution:
 
     # Arrays
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes of the ensemble; () of one system."""
-        return tuple(axis.length for axis in self.axes)
-
-    def __len__(self) -> int:
-        return len(self._status)
-
-    @property
-    def y(self) -> Floats:
-        """State at the time reached [*shape, n]: a view of `states`, systems first."""
-        return self.states.T.reshape(*self.shape, len(self.state_names))
+    def _end_states(self) -> Floats:
+        return self.states
 
     @property
     def saved(self) -> Floats:
@@ -139,21 +127,6 @@ class Solution:
     def t(self) -> Floats:
         """Time reached [*shape]."""
         return self._t.reshape(self.shape)
-
-    @property
-    def status(self) -> NDArray[np.uint8]:
-        """How each system ended [*shape]: numbers of `odeum.STATUSES`."""
-        return self._status.reshape(self.shape)
-
-    @property
-    def success(self) -> NDArray[np.bool_]:
-        """Which systems reached the end or a terminal event [*shape]."""
-        return is_success(self.status)
-
-    @property
-    def failed(self) -> NDArray[np.bool_]:
-        """Which did not [*shape]."""
-        return ~self.success
 
     @property
     def n_saved(self) -> NDArray[np.uint32]:
@@ -170,13 +143,6 @@ class Solution:
         if name in _odeum.counts() and "_stats" in vars(self):
             return self.counts[name]
         raise AttributeError(f"a solution has no {name!r}")
-
-    def __getitem__(self, state: str) -> Floats:
-        """A state at the time reached [*shape], by its name."""
-        if state not in self.state_names:
-            raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
-        values: Floats = self.states[self.state_names.index(state)].reshape(self.shape)
-        return values
 
     # Failures
 
