@@ -78,10 +78,16 @@ class Session(Ended):
         InputError
             A span that cannot be used.
         KeyboardInterrupt
-            Ctrl-C. Systems that had not begun keep their states then, others are at the end of the span.
+            Ctrl-C. Systems that had not begun keep their states then, others are at the end of the span; which,
+            is not told: `status` says of all that they did not run.
         """
         start, end = _options.start_and_end(span)
-        self._status = np.asarray(self._raw.advance((start, end)))
+        try:
+            self._status = np.asarray(self._raw.advance((start, end)))
+        except KeyboardInterrupt:
+            # Those of the advance before would be taken for those of this one.
+            self._status = np.full(len(self), _NOT_RUN, np.uint8)
+            raise
         return self.status
 
     @property

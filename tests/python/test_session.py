@@ -94,6 +94,19 @@ def test_what_failed_says_why_and_costs_no_neighbour():
     assert not session.advance((1, 2)).any()
 
 
+def test_after_ctrl_c_no_system_counts_as_ended():
+    class Interrupted:
+        def advance(self, span):
+            raise KeyboardInterrupt
+
+    session = runs().session()
+    assert not session.advance((0, 1)).any()
+    session._raw = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        session.advance((1, 2))
+    assert session.failed.all()
+
+
 @pytest.mark.parametrize(
     ("call", "field", "remedy"),
     [
