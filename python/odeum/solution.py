@@ -102,6 +102,11 @@ class Solution(Ended):
             if not np.array_equal(part.save_times, first.save_times):
                 raise InputError(f"solutions[{k}]", "other save times", "join parts with the same save times")
         systems = np.concatenate([part._systems for part in parts if part._systems is not None])
+        numbers = np.sort(systems)
+        if np.any(numbers[1:] == numbers[:-1]):
+            raise InputError(
+                "solutions", "systems that are there twice", "give each part once, of one `Runs.split`"
+            )
         joined = copy.copy(first)
         joined._systems = systems
         for name in ("states", "saved_states", "_t", "_status", "_n_saved"):

@@ -92,7 +92,12 @@ def test_parts_of_one_ensemble_are_joined_and_can_be_tried_again():
     np.testing.assert_array_equal(again.y[[1, 3]], wanted.y[[1, 3]])
     assert od.concat([parts[0].retry(method="radau"), parts[1]]).failed.sum() == 1
     other = van_der_pol()(mu=[2.0, 900.0, 1.0, 1000.0]).split(2)[1].solve((0, 5))
-    for wrong, found in [([parts[0], other], "another ensemble"), ([wanted], "a whole ensemble")]:
+    three = runs.split(3)[2].solve((0, 5), max_steps=200)
+    for wrong, found in [
+        ([parts[0], other], "another ensemble"),
+        ([wanted], "a whole ensemble"),
+        ([*parts, three], "there twice"),
+    ]:
         with pytest.raises(od.InputError, match=found):
             od.concat(wrong)
 
