@@ -19,7 +19,8 @@ cargo xtask TASK
   check          format, lints, layering, book: what a commit must pass
   python         the Python package alone: built, installed under target, checked and tested
   wheel [PYTHON …]
-                 the Python package for others in target/wheels, tested in the interpreters named
+                 the Python package for others in target/wheels, tested in the interpreters named; a
+                 free-threaded one (python3.14t) has a wheel of its own
   docs           the site in target/docs, its notebooks executed
   layering       which module imports which, as CONTRIBUTING.md says
   book           every page is in the table of contents, every link leads somewhere

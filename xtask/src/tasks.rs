@@ -63,11 +63,13 @@ pub(crate) fn quick_test() -> Vec<Step> {
     plan
 }
 
-/// The wheel for others, tested in each of these interpreters.
+/// The wheels for others, tested in each of these interpreters.
 pub(crate) fn release(interpreters: &[&str]) -> Vec<Step> {
-    let mut plan = vec![Step::new("wheel", wheel::for_release)];
-    for (number, interpreter) in interpreters.iter().enumerate() {
-        let (base, name) = (OsString::from(interpreter), format!("xtask-python-{}", number + 1));
+    let interpreters: Vec<_> = interpreters.iter().map(OsString::from).collect();
+    let named = interpreters.clone();
+    let mut plan = vec![Step::new("wheel", move || wheel::for_release(&named))];
+    for (number, base) in interpreters.into_iter().enumerate() {
+        let name = format!("xtask-python-{}", number + 1);
         plan.push(Step::new("wheel tested", move || {
             let python = python::tests_of(base, name);
             wheel::install_release(&python)?;

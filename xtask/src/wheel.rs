@@ -1,4 +1,4 @@
-//! The Python package as wheels: one for the tests, one for others.
+//! The Python package as wheels: one for the tests, and those for others.
 //!
 //! The wheel for the tests holds the extension that the build of the tests made. Cargo unites the features of what
 //! is built together, so `maturin`, which builds `odeum-python` alone, would compile the whole engine again; here
@@ -6,6 +6,7 @@
 
 use crate::python::{Environment, release, site, tests};
 use crate::steps::{Outcome, call, root, words};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -47,8 +48,9 @@ fn pack(python: &Environment) -> Result<PathBuf, String> {
     only_wheel(&folder)
 }
 
-/// Builds the wheel that is given to others.
-pub(crate) fn for_release() -> Outcome {
+/// Builds what is given to others: one wheel for all versions of Python, and one for each of these interpreters that
+/// has not its stable ABI, as those without a global lock.
+pub(crate) fn for_release(interpreters: &[OsString]) -> Outcome {
     let python = release();
     python.prepare()?;
     let folder = root().join("target/wheels");
@@ -56,24 +58,19 @@ pub(crate) fn for_release() -> Outcome {
         fs::remove_dir_all(&folder).map_err(|reason| format!("{}: {reason}", folder.display()))?;
     }
     let mut build = python.module("maturin");
-    build.args([
-        "build",
-        "--release",
-        "--zig",
-        "--compatibility",
-        "manylinux_2_28",
-        "--interpreter",
-    ]);
-    call(build.arg(python.interpreter()).arg("--out").arg(&folder))?;
-    sized(&only_wheel(&folder)?)
+    build.args(["build", "--release", "--zig", "--compatibility", "manylinux_2_28", "--out"]);
+    build.arg(&folder).arg("--interpreter").arg(python.interpreter());
+    call(build.args(interpreters))?;
+    let told: Result<Vec<_>, _> = wheels(&folder)?.iter().map(|wheel| sized(wheel)).collect();
+    Ok(told?.join("; "))
 }
 
-/// Installs the wheel that [`for_release`] built into an environment for tests.
+/// Installs into an environment for tests what fits it of the wheels that [`for_release`] built.
 pub(crate) fn install_release(python: &Environment) -> Outcome {
     python.prepare()?;
-    let wheel = only_wheel(&root().join("target/wheels"))?;
-    install(python, &wheel)?;
-    sized(&wheel)
+    let folder = root().join("target/wheels");
+    let alone = ["--no-deps", "--reinstall", "--no-index", "--find-links"];
+    python.install(|command| command.args(alone).arg(&folder).arg("odeum"))
 }
 
 /// Installs a wheel in place of the one before.
@@ -83,15 +80,23 @@ fn install(python: &Environment, wheel: &Path) -> Outcome {
 
 /// The one wheel of a folder.
 fn only_wheel(folder: &Path) -> Result<PathBuf, String> {
-    let entries =
-        fs::read_dir(folder).map_err(|reason| format!("{}: {reason}", folder.display()))?;
-    let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");
-    let mut wheels = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(is_wheel);
-    match (wheels.next(), wheels.next()) {
-        (Some(wheel), None) => Ok(wheel),
+    let mut wheels = wheels(folder)?;
+    match (wheels.pop(), wheels.is_empty()) {
+        (Some(wheel), true) => Ok(wheel),
         (None, _) => Err(format!("{}: no wheel", folder.display())),
         _ => Err(format!("{}: more than one wheel", folder.display())),
     }
+}
+
+/// The wheels of a folder, by their names.
+fn wheels(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries =
+        fs::read_dir(folder).map_err(|reason| format!("{}: {reason}", folder.display()))?;
+    let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");
+    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+    let mut wheels: Vec<_> = paths.filter(is_wheel).collect();
+    wheels.sort();
+    Ok(wheels)
 }
 
 /// A wheel's name and size.
