@@ -240,6 +240,12 @@ pub trait Stream: Send + Sized + 'static {
     /// When one has not been recorded.
     fn elapsed_ms(&self, a: usize, b: usize) -> Result<f64, Error>;
 
+    /// Whether all that was given is done.
+    ///
+    /// # Errors
+    /// What went wrong with the work.
+    fn is_done(&self) -> Result<bool, Error>;
+
     /// Waits for all that was given.
     ///
     /// # Errors

@@ -238,6 +238,17 @@ impl crate::stream::Stream for Stream {
         self.times[k.min(1)].record(&self.stream).map_err(failed("recording a time"))
     }
 
+    fn is_done(&self) -> Result<bool, Error> {
+        self.gpu.bind()?;
+        // SAFETY: the stream lives.
+        match unsafe { sys::cuStreamQuery(self.stream.cu_stream()) } {
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            other => {
+                other.result().map(|()| true).map_err(failed("asking a GPU whether it is done"))
+            }
+        }
+    }
+
     fn wait(&self) -> Result<(), Error> {
         self.gpu.bind()?;
         self.stream.synchronize().map_err(failed("waiting for a GPU"))

@@ -55,6 +55,16 @@ impl Schedule {
         lock(&self.0).given[stream].push_back(work);
     }
 
+    /// Whether a stream has nothing left; else some work is done, of whichever stream.
+    pub(super) fn is_done(&self, stream: usize) -> Result<bool, Error> {
+        let streams = &mut lock(&self.0);
+        let done = streams.given[stream].is_empty();
+        if !done {
+            streams.work()?;
+        }
+        Ok(done)
+    }
+
     /// Works until a stream has nothing left.
     pub(super) fn wait(&self, stream: usize) -> Result<(), Error> {
         let streams = &mut lock(&self.0);

@@ -222,6 +222,10 @@ impl crate::stream::Stream for Stream {
         Ok(0.0)
     }
 
+    fn is_done(&self) -> Result<bool, Error> {
+        self.host.schedule().is_done(self.number)
+    }
+
     fn wait(&self) -> Result<(), Error> {
         self.host.schedule().wait(self.number)
     }

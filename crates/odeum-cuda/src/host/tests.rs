@@ -117,6 +117,19 @@ fn memory_ends_and_comes_back() {
     assert_eq!(host.memory(1000).unwrap().bytes(), 1000);
 }
 
+#[test]
+fn who_asks_often_enough_finds_a_stream_done() {
+    let host = Setup::new("").device();
+    let stream = host.stream().unwrap();
+    let mut memory = host.reserve(8).unwrap();
+    for _ in 0..3 {
+        // SAFETY: the memory lives until the stream is done.
+        unsafe { stream.set_bytes(&mut memory, 0..8, 7).unwrap() };
+    }
+    let asked = (0..10).position(|_| stream.is_done().unwrap());
+    assert_eq!(asked, Some(3));
+}
+
 /// A stream that waits for an event nobody will pass is an error, not a program that hangs.
 #[test]
 fn waiting_for_ever_is_an_error() {

@@ -2,7 +2,8 @@
 //!
 //! All that a device has room for lie in one arena, in a few parts with a launch each. Workers upload batches of the first part, then of the
 //! next one while the kernel of the first runs, and so on; groups of threads that one kernel does not need any more make room for those
-//! of the next. Results of a part are downloaded while the next ones are integrated.
+//! of the next. Results of a part are downloaded while the next ones are uploaded and integrated, so that the bus works in both
+//! directions.
 
 use super::arena::{Offsets, Shape};
 use super::kept::Kept;
@@ -17,13 +18,17 @@ use crate::status::Status;
 use odeum_core::{Error, Scalar, lock};
 use odeum_cuda::{Device, Memory, Rows, Stream};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex};
+use std::time::Duration;
 
 /// Parts, at most: more let copies overlap better, fewer fill the GPU better.
 const PARTS: usize = 4;
 /// Batches of a part at least: the end of each leaves some of the GPU idle.
 const LEAST_BATCHES: usize = 4;
+/// How long a worker does nothing when there is nothing to do.
+const PAUSE: Duration = Duration::from_micros(50);
+
 /// So many batches as a device has room for.
 struct Round<'a, T, D: Device> {
     job: &'a Job<'a, T>,
@@ -39,6 +44,12 @@ struct Round<'a, T, D: Device> {
     room: usize,
     arena: Mutex<Arena<D>>,
     parts: Vec<Part<D>>,
+    /// The next batch to upload, and the next to download.
+    next: AtomicUsize,
+    next_results: Mutex<usize>,
+    /// The next batch whose pages of results are to come into being, and for each batch who writes its results.
+    next_pages: AtomicUsize,
+    writes: Vec<Mutex<()>>,
 }
 
 /// Where the systems lie.
@@ -55,10 +66,20 @@ struct Part<D: Device> {
     kernel: Mutex<Option<D::Stream>>,
 }
 
-/// What a worker uploads and downloads with.
+/// What of results is next for a worker.
+enum Results {
+    /// Those of the batch of this place.
+    Of(usize),
+    /// None that is there yet.
+    Wait,
+    End,
+}
+
+/// What a worker uploads and downloads with: memory that has a place for the inputs of a batch and another for the results of one.
 struct Desk<D: Device> {
     staging: Staging<D>,
-    stream: D::Stream,
+    uploads: D::Stream,
+    downloads: D::Stream,
 }
 
 impl<T: Scalar> Job<'_, T> {
@@ -74,7 +95,8 @@ impl<T: Scalar> Job<'_, T> {
         let at_once = (device.free_memory()? / 2 / self.shape.bytes(self.batch)).max(1);
         let desk = || {
             let staging = device.staging(self.shape.bytes(self.batch))?;
-            Ok(Desk { staging, stream: device.device.stream()? })
+            let (uploads, downloads) = (device.device.stream()?, device.device.stream()?);
+            Ok(Desk { staging, uploads, downloads })
         };
         let mut desks = (0..workers).map(|_| desk()).collect::<Result<Vec<_>, Error>>()?;
         for batches in batches.chunks(at_once) {
@@ -119,21 +141,36 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         }
         stream.wait()?;
         let arena = Mutex::new(Arena { lane, launched: device.device.event()? });
-        Ok(Round { job, device, ready, batches, of_part, shape, offsets, room, arena, parts })
+        let (next, next_results, next_pages) = Default::default();
+        let writes = batches.iter().map(|_| Mutex::default()).collect();
+        Ok(Round {
+            job,
+            device,
+            ready,
+            batches,
+            of_part,
+            shape,
+            offsets,
+            room,
+            arena,
+            parts,
+            next,
+            next_results,
+            next_pages,
+            writes,
+        })
     }
 
     fn run(self, desks: &mut [Desk<D>]) {
-        let [uploads, downloads, finished] = [const { AtomicUsize::new(0) }; 3];
-        let all_have_uploaded = Barrier::new(desks.len());
+        let finished = AtomicUsize::new(0);
         let mut told = 0;
         let work = || {
             std::thread::scope(|scope| {
                 for desk in desks {
                     scope.spawn(|| {
-                        let brought = self.bring(desk, &uploads);
-                        all_have_uploaded.wait();
-                        let done = brought.and_then(|()| self.take(desk, &downloads, &finished));
-                        if let Err(error) = done.and(desk.stream.wait()) {
+                        let done = self.work(desk, &finished);
+                        let ended = desk.uploads.wait().and(desk.downloads.wait());
+                        if let Err(error) = done.and(ended) {
                             self.job.fail(error);
                         }
                     });
@@ -157,31 +194,85 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         self.device.keep(arena.lane);
     }
 
+    /// Uploads batches and takes their results, until there are none. One upload and one download are under way while the worker copies
+    /// to page-locked memory for the next one, and from it.
+    fn work(&self, desk: &mut Desk<D>, finished: &AtomicUsize) -> Result<(), Error> {
+        let (mut uploading, mut downloading) = (None, None);
+        loop {
+            if let Some(place) = uploading.take() {
+                desk.uploads.wait()?;
+                self.arrive(place)?;
+            }
+            uploading = self.next_to_upload();
+            if let Some(place) = uploading {
+                self.upload(desk, place)?;
+            }
+            if let Some(place) = downloading.take() {
+                desk.downloads.wait()?;
+                self.take(&mut desk.staging, place, finished);
+            }
+            match self.next_results()? {
+                Results::Of(place) => {
+                    self.download(desk, place)?;
+                    downloading = Some(place);
+                }
+                Results::Wait if uploading.is_none() => {
+                    if !self.touch() {
+                        std::thread::sleep(PAUSE);
+                    }
+                }
+                Results::End if uploading.is_none() => return Ok(()),
+                Results::Wait | Results::End => {}
+            }
+        }
+    }
+
+    fn next_to_upload(&self) -> Option<usize> {
+        if self.job.is_over() {
+            return None;
+        }
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        (place < self.batches.len()).then_some(place)
+    }
+
+    /// Lets the pages of the results of a batch come into being while there is nothing else to do; false when it has been done for all.
+    fn touch(&self) -> bool {
+        let place = self.next_pages.fetch_add(1, Ordering::Relaxed);
+        let Some(&batch) = self.batches.get(place) else { return false };
+        let _writes = lock(&self.writes[place]);
+        if !self.job.taken[batch].load(Ordering::Relaxed) {
+            // SAFETY: nobody else writes the results of the batch meanwhile.
+            unsafe { self.job.sink.touch(&self.systems(place).0) };
+        }
+        true
+    }
+
+    /// The next batch to download: of the first part of which there are any left, once its kernel is done.
+    fn next_results(&self) -> Result<Results, Error> {
+        let place = &mut *lock(&self.next_results);
+        if *place == self.batches.len() {
+            return Ok(Results::End);
+        }
+        let is_over = self.job.is_over();
+        Ok(match &*lock(&self.parts[*place / self.of_part].kernel) {
+            Some(kernel) if kernel.is_done()? => {
+                *place += 1;
+                Results::Of(*place - 1)
+            }
+            // Stopped before the kernel was started: who uploads the last batch of the part, and starts it all the same, comes here again.
+            None if is_over => Results::End,
+            _ => Results::Wait,
+        })
+    }
+
     /// The systems of a batch, and the place of the first in the arena.
     fn systems(&self, place: usize) -> (Range<usize>, usize) {
         (self.job.systems(self.batches[place]), place * self.job.batch)
     }
 
-    /// Uploads batches until there are none.
-    fn bring(&self, desk: &mut Desk<D>, next: &AtomicUsize) -> Result<(), Error> {
-        while !self.job.is_over() {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            if place >= self.batches.len() {
-                break;
-            }
-            self.upload(desk, place)?;
-            let part = place / self.of_part;
-            if self.parts[part].missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-                self.launch(part)?;
-            }
-            // While the GPU works: the pages of the results come into being.
-            // SAFETY: this worker alone has taken the batch.
-            unsafe { self.job.sink.touch(&self.systems(place).0) };
-        }
-        Ok(())
-    }
-
-    fn upload(&self, Desk { staging, stream }: &mut Desk<D>, place: usize) -> Result<(), Error> {
+    /// Starts the upload of a batch.
+    fn upload(&self, desk: &mut Desk<D>, place: usize) -> Result<(), Error> {
+        let Desk { staging, uploads, .. } = desk;
         let (range, first) = self.systems(place);
         let of_batch = Offsets::new(&self.job.shape, range.len());
         staging.fill(&of_batch, self.job.inputs, &range, &self.job.lists);
@@ -189,11 +280,20 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         for (here, there) in here.into_iter().zip(there) {
             let rows = rows(here, there, (range.len(), self.room), first);
             let arena = &mut lock(&self.arena).lane.arena;
-            // SAFETY: the memory here lives, and is not written, until the stream has been waited for, below or by who gets the
+            // SAFETY: the inputs here live, and are not written, until the stream has been waited for, by this worker or by who gets the
             // error; the arena lives until all streams have.
-            unsafe { stream.upload_rows(&mut staging.pinned, arena, rows)? };
+            unsafe { uploads.upload_rows(&mut staging.pinned, arena, rows)? };
         }
-        stream.wait()
+        Ok(())
+    }
+
+    /// Says that a batch has arrived, and starts the kernel of its part when that was the last one.
+    fn arrive(&self, place: usize) -> Result<(), Error> {
+        let part = place / self.of_part;
+        if self.parts[part].missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.launch(part)?;
+        }
+        Ok(())
     }
 
     /// Starts the kernel of a part that has arrived.
@@ -259,40 +359,32 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         no_more(&self.device.device, arena, self.offsets.next, self.parts.len())
     }
 
-    /// Downloads batches of parts that have been launched, and copies them out.
-    fn take(
-        &self,
-        Desk { staging, stream }: &mut Desk<D>,
-        next: &AtomicUsize,
-        finished: &AtomicUsize,
-    ) -> Result<(), Error> {
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            if place >= self.batches.len() {
-                return Ok(());
-            }
-            match &*lock(&self.parts[place / self.of_part].kernel) {
-                Some(kernel) => kernel.wait()?,
-                // Stopped before it came to it.
-                None => continue,
-            }
-            let (range, first) = self.systems(place);
-            let of_batch = Offsets::new(&self.job.shape, range.len());
-            let (here, there) = (of_batch.outputs(&self.shape), self.offsets.outputs(&self.shape));
-            for (here, there) in here.into_iter().zip(there) {
-                let rows = rows(here, there, (range.len(), self.room), first);
-                let arena = &lock(&self.arena).lane.arena;
-                // SAFETY: the stream is waited for before anyone uses the memory here, below or by who gets the error; the arena
-                // lives until all streams have been.
-                unsafe { stream.download_rows(arena, &mut staging.pinned, rows)? };
-            }
-            stream.wait()?;
-            let statuses: &[u8] = staging.values(of_batch.status, range.len());
-            let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
-            // SAFETY: this worker alone has taken the batch.
-            unsafe { self.job.take(staging, &of_batch, self.batches[place]) };
-            finished.fetch_add(run, Ordering::Relaxed);
+    /// Starts the download of a batch whose kernel is done.
+    fn download(&self, desk: &mut Desk<D>, place: usize) -> Result<(), Error> {
+        let Desk { staging, downloads, .. } = desk;
+        let (range, first) = self.systems(place);
+        let of_batch = Offsets::new(&self.job.shape, range.len());
+        let (here, there) = (of_batch.outputs(&self.shape), self.offsets.outputs(&self.shape));
+        for (here, there) in here.into_iter().zip(there) {
+            let rows = rows(here, there, (range.len(), self.room), first);
+            let arena = &lock(&self.arena).lane.arena;
+            // SAFETY: the stream is waited for before anyone uses the results here, by this worker or by who gets the error; the
+            // arena lives until all streams have been.
+            unsafe { downloads.download_rows(arena, &mut staging.pinned, rows)? };
         }
+        Ok(())
+    }
+
+    /// Copies out a batch that has been downloaded.
+    fn take(&self, staging: &mut Staging<D>, place: usize, finished: &AtomicUsize) {
+        let (range, _) = self.systems(place);
+        let of_batch = Offsets::new(&self.job.shape, range.len());
+        let statuses: &[u8] = staging.values(of_batch.status, range.len());
+        let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
+        let _writes = lock(&self.writes[place]);
+        // SAFETY: nobody else writes the results of the batch meanwhile.
+        unsafe { self.job.take(staging, &of_batch, self.batches[place]) };
+        finished.fetch_add(run, Ordering::Relaxed);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::lent::{Outputs, Places};
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::Scalar;
+use odeum_core::memory::copy_past_caches;
 use odeum_cuda::Device;
 use std::ops::Range;
 
@@ -114,7 +115,7 @@ impl<T: Scalar> Sink<T> {
         let write = |(row, stride): (*mut T, usize), values: &[T], all: bool| {
             if stride == 1 && all {
                 // SAFETY: the systems of the range follow each other in the row, and are the caller's alone.
-                return unsafe { part(row, 0, range) }.copy_from_slice(values);
+                return copy_past_caches(values, unsafe { part(row, 0, range) });
             }
             for ((s, value), status) in range.clone().zip(values).zip(&*status) {
                 if all || *status != Status::NotRun {
@@ -145,9 +146,13 @@ impl<T: Scalar> Sink<T> {
         }
         // SAFETY: as above.
         let stats = unsafe { part(self.places.stats, 0, range) };
-        let counts = staging.values::<u32>(offsets.stats, self.n_counts * count);
-        for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
-            *stats = task::stats(counts);
+        if self.n_counts == Stats::COUNTS {
+            copy_past_caches(staging.values::<Stats>(offsets.stats, count), stats);
+        } else {
+            let counts = staging.values::<u32>(offsets.stats, self.n_counts * count);
+            for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
+                *stats = task::stats(counts);
+            }
         }
         if self.n_saves > 0 {
             // SAFETY: as above; there is a row of these when there are save times.
