@@ -383,7 +383,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
         let _writes = lock(&self.writes[place]);
         // SAFETY: nobody else writes the results of the batch meanwhile.
-        unsafe { self.job.take(staging, &of_batch, self.batches[place]) };
+        unsafe { self.job.take(staging, &of_batch, self.batches[place], true) };
         finished.fetch_add(run, Ordering::Relaxed);
     }
 }

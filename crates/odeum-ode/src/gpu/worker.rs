@@ -81,7 +81,7 @@ impl<T: Scalar> Job<'_, T> {
         first..(first + self.batch).min(self.inputs.len())
     }
 
-    /// Copies the results of a batch out of page-locked memory.
+    /// Copies the results of a batch out of page-locked memory, past the caches or not: see [`Sink::take`].
     ///
     /// # Safety
     /// No other thread uses the systems of the batch.
@@ -90,9 +90,10 @@ impl<T: Scalar> Job<'_, T> {
         staging: &mut Staging<D>,
         offsets: &Offsets,
         batch: usize,
+        past_caches: bool,
     ) {
         // SAFETY: the caller's word.
-        unsafe { self.sink.take(staging, offsets, &self.systems(batch)) };
+        unsafe { self.sink.take(staging, offsets, &self.systems(batch), past_caches) };
         self.taken[batch].store(true, Ordering::Relaxed);
     }
 
@@ -135,7 +136,7 @@ impl<T: Scalar> Job<'_, T> {
         unsafe { self.sink.touch(&range) };
         lane.stream.wait()?;
         // SAFETY: as above.
-        unsafe { self.take(staging, &offsets, batch) };
+        unsafe { self.take(staging, &offsets, batch, false) };
         self.monitor.add_finished(range.len());
         Ok(())
     }
