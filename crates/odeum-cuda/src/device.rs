@@ -59,6 +59,10 @@ pub trait Device: Clone + Send + Sync + Sized + 'static {
     /// When there is not that much.
     fn pinned(&self, bytes: usize) -> Result<Self::Pinned, Error>;
 
+    /// Whether so many bytes from an address on lie in page-locked memory, whoever reserved it: copies to and from there need no
+    /// other memory between.
+    fn is_page_locked(&self, address: *const u8, bytes: usize) -> bool;
+
     /// A stream with nothing in it.
     ///
     /// # Errors

@@ -16,6 +16,9 @@ pub trait Pinned: Send + 'static {
     /// Its size.
     fn bytes(&self) -> usize;
 
+    /// Where it begins.
+    fn address(&mut self) -> *mut u8;
+
     /// Values from byte `at` on.
     ///
     /// # Safety

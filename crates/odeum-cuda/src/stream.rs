@@ -13,22 +13,23 @@ type KernelOf<S> = <<S as Stream>::Device as Device>::Kernel;
 type EventOf<S> = <<S as Stream>::Device as Device>::Event;
 type GraphOf<S> = <<S as Stream>::Device as Device>::Graph;
 
-/// Rows of bytes, as far apart in page-locked memory as in that of a device they need not be.
+/// Rows of bytes in page-locked memory and in that of a device, as far apart in one as in the other they need not be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// How many.
     pub count: usize,
     /// Bytes of each.
     pub bytes: usize,
-    /// Where the first begins in page-locked memory, and bytes from one to the next.
-    pub pinned: (usize, usize),
-    /// The same on the device.
+    /// Bytes from one to the next in page-locked memory.
+    pub pitch: usize,
+    /// Where the first begins on the device, and bytes from one to the next.
     pub device: (usize, usize),
 }
 
 impl Rows {
-    /// Where the last row ends, counted as `place` is.
-    pub(crate) fn end(&self, (first, pitch): (usize, usize)) -> usize {
+    /// Where the last row ends on the device.
+    pub(crate) fn end(&self) -> usize {
+        let (first, pitch) = self.device;
         self.count.checked_sub(1).map_or(first, |rows| first + rows * pitch + self.bytes)
     }
 }
@@ -169,16 +170,16 @@ pub trait Stream: Send + Sized + 'static {
         bytes: Range<usize>,
     ) -> Result<(), Error>;
 
-    /// Starts the copy of rows to memory of the device.
+    /// Starts the copy of rows, of which the first begins at an address of page-locked memory, to memory of the device.
     ///
     /// # Safety
-    /// As [`upload`](Stream::upload).
+    /// As [`upload`](Stream::upload); the rows lie in the memory here.
     ///
     /// # Errors
-    /// Rows that do not lie in the memories, or a driver that fails.
+    /// Rows that do not lie in the device's memory, or a driver that fails.
     unsafe fn upload_rows(
         &self,
-        from: &mut PinnedOf<Self>,
+        from: *const u8,
         to: &mut MemoryOf<Self>,
         rows: Rows,
     ) -> Result<(), Error>;
@@ -186,14 +187,14 @@ pub trait Stream: Send + Sized + 'static {
     /// Starts the copy of rows from memory of the device.
     ///
     /// # Safety
-    /// As [`download`](Stream::download).
+    /// As [`download`](Stream::download); the rows lie in the memory here.
     ///
     /// # Errors
     /// As [`upload_rows`](Stream::upload_rows).
     unsafe fn download_rows(
         &self,
         from: &MemoryOf<Self>,
-        to: &mut PinnedOf<Self>,
+        to: *mut u8,
         rows: Rows,
     ) -> Result<(), Error>;
 

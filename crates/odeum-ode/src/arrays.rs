@@ -141,6 +141,11 @@ impl<'a, T: Scalar> ArrayRef<'a, T> {
         self.values[self.layout.place(system, component)]
     }
 
+    /// As [`ArrayMut::raw`].
+    pub(crate) fn raw(&self) -> (*const T, [usize; 2]) {
+        (self.values.as_ptr(), self.layout.strides)
+    }
+
     /// Copies as many numbers as there is room for, in component-major order, from one on.
     pub(crate) fn copy_from(&self, first: usize, to: &mut [T]) {
         let (mut place, mut to) = (first, to);

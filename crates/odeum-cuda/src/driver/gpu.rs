@@ -1,7 +1,7 @@
 //! One GPU: its context, its limits, and the kernels that are compiled for it.
 
 use super::kernel::Kernel;
-use super::memory::{Memory, Pinned};
+use super::memory::{Memory, Pinned, is_page_locked};
 use super::pending::Pending;
 use super::stream::{Event, Graph, Stream};
 use crate::compile::{Source, version};
@@ -181,6 +181,10 @@ impl Device for Gpu {
 
     fn pinned(&self, bytes: usize) -> Result<Pinned, Error> {
         Pinned::new(self, bytes)
+    }
+
+    fn is_page_locked(&self, address: *const u8, bytes: usize) -> bool {
+        is_page_locked(self, address, bytes)
     }
 
     fn stream(&self) -> Result<Stream, Error> {

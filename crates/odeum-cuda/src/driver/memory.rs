@@ -84,9 +84,41 @@ impl Pinned {
     }
 }
 
+/// Whether so many bytes from an address on lie in one piece of page-locked memory.
+pub(super) fn is_page_locked(gpu: &Gpu, address: *const u8, bytes: usize) -> bool {
+    let Some(last) = bytes.checked_sub(1).map(|last| address.wrapping_add(last)) else {
+        return false;
+    };
+    if gpu.bind().is_err() {
+        return false;
+    }
+    let piece = |address: *const u8| {
+        let (mut kind, mut piece) = (0_u32, 0_u64);
+        // SAFETY: the types of these two; the driver reads no memory at the address, and knows none that is not its own.
+        let known = unsafe {
+            let place = address as sys::CUdeviceptr;
+            let (of_kind, of_piece) = (
+                sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID,
+            );
+            sys::cuPointerGetAttribute((&raw mut kind).cast(), of_kind, place).result().is_ok()
+                && sys::cuPointerGetAttribute((&raw mut piece).cast(), of_piece, place)
+                    .result()
+                    .is_ok()
+        };
+        (known && kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32).then_some(piece)
+    };
+    let first = piece(address);
+    first.is_some() && first == piece(last)
+}
+
 impl crate::memory::Pinned for Pinned {
     fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn address(&mut self) -> *mut u8 {
+        self.address
     }
 
     unsafe fn values<V: Copy>(&mut self, at: usize, count: usize) -> &mut [V] {

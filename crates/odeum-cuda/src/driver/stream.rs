@@ -287,43 +287,36 @@ impl crate::stream::Stream for Stream {
 
     unsafe fn upload_rows(
         &self,
-        from: &mut Pinned,
+        from: *const u8,
         to: &mut Memory,
         rows: Rows,
     ) -> Result<(), Error> {
-        to.fits(rows.end(rows.device))?;
-        let here = from.part(0..rows.end(rows.pinned)).as_ptr();
+        to.fits(rows.end())?;
         let copy = sys::CUDA_MEMCPY2D_st {
-            srcHost: here.wrapping_add(rows.pinned.0).cast(),
-            srcPitch: rows.pinned.1,
+            srcHost: from.cast(),
+            srcPitch: rows.pitch,
             dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
             dstDevice: to.address + rows.device.0 as u64,
             dstPitch: rows.device.1,
             ..of_rows(rows)
         };
-        // SAFETY: the rows lie within both; for the time of the copy the caller answers.
+        // SAFETY: the rows lie within the device's memory; for those here, and for the time of the copy, the caller answers.
         unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
             .result()
             .map_err(failed("copying to the GPU"))
     }
 
-    unsafe fn download_rows(
-        &self,
-        from: &Memory,
-        to: &mut Pinned,
-        rows: Rows,
-    ) -> Result<(), Error> {
-        from.fits(rows.end(rows.device))?;
-        let here = to.part(0..rows.end(rows.pinned)).as_mut_ptr();
+    unsafe fn download_rows(&self, from: &Memory, to: *mut u8, rows: Rows) -> Result<(), Error> {
+        from.fits(rows.end())?;
         let copy = sys::CUDA_MEMCPY2D_st {
             srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
             srcDevice: from.address + rows.device.0 as u64,
             srcPitch: rows.device.1,
-            dstHost: here.wrapping_add(rows.pinned.0).cast(),
-            dstPitch: rows.pinned.1,
+            dstHost: to.cast(),
+            dstPitch: rows.pitch,
             ..of_rows(rows)
         };
-        // SAFETY: the rows lie within both; for the time of the copy the caller answers.
+        // SAFETY: as in `upload_rows`.
         unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, self.stream.cu_stream()) }
             .result()
             .map_err(failed("copying from the GPU"))

@@ -65,7 +65,9 @@ impl Drop for Memory {
 
 impl Pinned {
     pub(super) fn new(host: &Host, bytes: usize) -> Pinned {
-        Pinned { words: unwritten(bytes), bytes, host: host.clone() }
+        let words = unwritten(bytes);
+        host.lock_pages(words.as_ptr().addr(), bytes);
+        Pinned { words, bytes, host: host.clone() }
     }
 
     pub(super) fn place(&mut self) -> usize {
@@ -76,6 +78,10 @@ impl Pinned {
 impl crate::memory::Pinned for Pinned {
     fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn address(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
     }
 
     unsafe fn values<V: Copy>(&mut self, at: usize, count: usize) -> &mut [V] {
@@ -91,5 +97,6 @@ impl crate::memory::Pinned for Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         self.host.schedule().finish();
+        self.host.unlock_pages(self.words.as_ptr().addr());
     }
 }

@@ -24,6 +24,7 @@ use super::device::{Device, Limits};
 use super::tensor_map::{TensorMap, TensorMapLayout};
 use odeum_core::{Error, lock};
 use schedule::Schedule;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -54,6 +55,8 @@ struct Shared {
     launches: AtomicUsize,
     compilations: AtomicUsize,
     launched: Mutex<Vec<String>>,
+    /// Where page-locked memory begins, and its bytes.
+    page_locked: Mutex<BTreeMap<usize, usize>>,
 }
 
 impl Setup {
@@ -118,6 +121,7 @@ impl Host {
             schedule,
             compilations: AtomicUsize::new(0),
             launched: Mutex::default(),
+            page_locked: Mutex::default(),
         }))
     }
 
@@ -154,6 +158,14 @@ impl Host {
 
     fn give_back(&self, bytes: usize) {
         self.0.free.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn lock_pages(&self, address: usize, bytes: usize) {
+        lock(&self.0.page_locked).insert(address, bytes);
+    }
+
+    fn unlock_pages(&self, address: usize) {
+        lock(&self.0.page_locked).remove(&address);
     }
 
     fn schedule(&self) -> &Schedule {
@@ -197,6 +209,12 @@ impl Device for Host {
 
     fn pinned(&self, bytes: usize) -> Result<Pinned, Error> {
         Ok(Pinned::new(self, bytes))
+    }
+
+    fn is_page_locked(&self, address: *const u8, bytes: usize) -> bool {
+        let pieces = lock(&self.0.page_locked);
+        let before = pieces.range(..=address.addr()).next_back();
+        before.is_some_and(|(first, len)| address.addr() + bytes <= first + len)
     }
 
     fn stream(&self) -> Result<Stream, Error> {

@@ -168,30 +168,21 @@ impl crate::stream::Stream for Stream {
 
     unsafe fn upload_rows(
         &self,
-        from: &mut Pinned,
+        from: *const u8,
         to: &mut Memory,
         rows: Rows,
     ) -> Result<(), Error> {
-        check_fit(rows.end(rows.pinned), crate::memory::Pinned::bytes(from))?;
-        let (from, to) = (from.place(), to.place_mut(rows.end(rows.device))?);
+        let (from, to) = (from.expose_provenance(), to.place_mut(rows.end())? + rows.device.0);
         (0..rows.count).try_for_each(|k| {
-            let at = |(first, pitch): (usize, usize)| first + k * pitch;
-            let (from, to) = (from + at(rows.pinned), to + at(rows.device));
+            let (from, to) = (from + k * rows.pitch, to + k * rows.device.1);
             self.give(Work::Copy { from, to, bytes: rows.bytes })
         })
     }
 
-    unsafe fn download_rows(
-        &self,
-        from: &Memory,
-        to: &mut Pinned,
-        rows: Rows,
-    ) -> Result<(), Error> {
-        check_fit(rows.end(rows.pinned), crate::memory::Pinned::bytes(to))?;
-        let (from, to) = (from.place(rows.end(rows.device))?, to.place());
+    unsafe fn download_rows(&self, from: &Memory, to: *mut u8, rows: Rows) -> Result<(), Error> {
+        let (from, to) = (from.place(rows.end())? + rows.device.0, to.expose_provenance());
         (0..rows.count).try_for_each(|k| {
-            let at = |(first, pitch): (usize, usize)| first + k * pitch;
-            let (from, to) = (from + at(rows.device), to + at(rows.pinned));
+            let (from, to) = (from + k * rows.device.1, to + k * rows.pitch);
             self.give(Work::Copy { from, to, bytes: rows.bytes })
         })
     }

@@ -27,6 +27,8 @@ pub(super) struct Kept<D: Device> {
     lanes: Mutex<Vec<Lane<D>>>,
     /// Page-locked memory that no run is using.
     staging: Mutex<Vec<Staging<D>>>,
+    /// Streams without memory that no run is using.
+    streams: Mutex<Vec<D::Stream>>,
 }
 
 /// Where a kernel is, or will be: who loads it keeps others from the same work, but not from other kernels.
@@ -72,9 +74,19 @@ impl<D: Device> Kept<D> {
     pub(super) fn new(device: D) -> Self {
         let limits = device.limits();
         let lane_systems = plan::lane_systems(&limits);
-        let (loaded, lanes, staging) = Default::default();
+        let (loaded, lanes, staging, streams) = Default::default();
         let (least_width, largest_batch) = (1, usize::MAX);
-        Kept { device, limits, lane_systems, least_width, largest_batch, loaded, lanes, staging }
+        Kept {
+            device,
+            limits,
+            lane_systems,
+            least_width,
+            largest_batch,
+            loaded,
+            lanes,
+            staging,
+            streams,
+        }
     }
 
     /// A lane whose arena has at least this many bytes: an idle one, or a new one.
@@ -97,9 +109,15 @@ impl<D: Device> Kept<D> {
         }
     }
 
+    /// A stream with nothing in it.
+    pub(super) fn stream(&self) -> Result<D::Stream, Error> {
+        let idle = lock(&self.streams).pop();
+        idle.map_or_else(|| self.device.stream(), Ok)
+    }
+
     /// Takes a lane back for later runs, when its stream is done; after an error it may never be.
     pub(super) fn keep(&self, lane: Lane<D>) {
-        if lane.is_done() && lane.arena.bytes() <= LARGEST_KEPT {
+        if lane.stream.wait().is_ok() && lane.arena.bytes() <= LARGEST_KEPT {
             lock(&self.lanes).push(lane);
         }
     }
@@ -107,6 +125,13 @@ impl<D: Device> Kept<D> {
     /// Takes back page-locked memory of which no stream makes use any more.
     pub(super) fn keep_staging(&self, staging: Staging<D>) {
         lock(&self.staging).push(staging);
+    }
+
+    /// Takes back a stream, when it is done.
+    pub(super) fn keep_stream(&self, stream: D::Stream) {
+        if stream.wait().is_ok() {
+            lock(&self.streams).push(stream);
+        }
     }
 
     /// Lanes that no run is using.

@@ -127,9 +127,4 @@ impl<D: Device> Lane<D> {
         self.stream.read(&self.arena, place, &mut values)?;
         Ok(values)
     }
-
-    /// Waits for all that was given; false when it failed.
-    pub(super) fn is_done(&self) -> bool {
-        self.stream.wait().is_ok()
-    }
 }

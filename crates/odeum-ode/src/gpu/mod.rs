@@ -12,6 +12,7 @@ mod arena;
 mod differences;
 mod exchange;
 mod groups;
+mod in_place;
 #[doc(hidden)]
 pub mod inspect;
 mod kept;
@@ -19,6 +20,7 @@ mod lane;
 mod launch;
 mod layout;
 mod order;
+mod page_locked;
 mod parts;
 mod plan;
 mod published;
@@ -36,6 +38,7 @@ mod worker;
 
 pub use exchange::Exchange;
 pub use odeum_cuda::{DeviceInfo, devices, least_free_memory};
+pub use page_locked::PageLocked;
 pub use parts::StepPart;
 pub use plan::layout_in_words;
 #[doc(hidden)]

@@ -6,6 +6,7 @@
 //! directions.
 
 use super::arena::{Offsets, Shape};
+use super::in_place::{InPlace, RowsAt};
 use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::{blocks, launch_blocks};
@@ -44,11 +45,17 @@ struct Round<'a, T, D: Device> {
     room: usize,
     arena: Mutex<Arena<D>>,
     parts: Vec<Part<D>>,
-    /// The next batch to upload, and the next to download.
-    next: AtomicUsize,
-    next_results: Mutex<usize>,
-    /// The next batch whose pages of results are to come into being, and for each batch who writes its results.
-    next_pages: AtomicUsize,
+    in_place: InPlace,
+    turns: Turns,
+}
+
+/// Whose turn it is: the next batch to upload, the next to download, the next whose pages of results are to come into being.
+#[derive(Default)]
+struct Turns {
+    uploads: AtomicUsize,
+    downloads: Mutex<usize>,
+    pages: AtomicUsize,
+    /// For each batch, who writes its results.
     writes: Vec<Mutex<()>>,
 }
 
@@ -65,6 +72,9 @@ struct Part<D: Device> {
     /// Of its kernel, once it is launched.
     kernel: Mutex<Option<D::Stream>>,
 }
+
+/// Where an array begins, its rows, and bytes of a value: see [`Offsets::inputs`].
+type OfArray = (usize, usize, usize);
 
 /// What of results is next for a worker.
 enum Results {
@@ -95,8 +105,7 @@ impl<T: Scalar> Job<'_, T> {
         let at_once = (device.free_memory()? / 2 / self.shape.bytes(self.batch)).max(1);
         let desk = || {
             let staging = device.staging(self.shape.bytes(self.batch))?;
-            let (uploads, downloads) = (device.device.stream()?, device.device.stream()?);
-            Ok(Desk { staging, uploads, downloads })
+            Ok(Desk { staging, uploads: device.stream()?, downloads: device.stream()? })
         };
         let mut desks = (0..workers).map(|_| desk()).collect::<Result<Vec<_>, Error>>()?;
         for batches in batches.chunks(at_once) {
@@ -104,7 +113,11 @@ impl<T: Scalar> Job<'_, T> {
                 Round::begin(self, device, ready, batches)?.run(&mut desks);
             }
         }
-        desks.into_iter().for_each(|desk| device.keep_staging(desk.staging));
+        for Desk { staging, uploads, downloads } in desks {
+            device.keep_staging(staging);
+            device.keep_stream(uploads);
+            device.keep_stream(downloads);
+        }
         Ok(())
     }
 }
@@ -141,8 +154,9 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         }
         stream.wait()?;
         let arena = Mutex::new(Arena { lane, launched: device.device.event()? });
-        let (next, next_results, next_pages) = Default::default();
+        let in_place = InPlace::new(&device.device, job.inputs, &job.sink, &shape);
         let writes = batches.iter().map(|_| Mutex::default()).collect();
+        let turns = Turns { writes, ..Turns::default() };
         Ok(Round {
             job,
             device,
@@ -154,10 +168,8 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             room,
             arena,
             parts,
-            next,
-            next_results,
-            next_pages,
-            writes,
+            in_place,
+            turns,
         })
     }
 
@@ -185,9 +197,10 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         };
         watched(work, is_over, || self.stop());
         self.job.monitor.add_finished(finished.into_inner().saturating_sub(told));
-        for part in &self.parts {
-            if let Some(Err(error)) = lock(&part.kernel).as_ref().map(Stream::wait) {
-                self.job.fail(error);
+        for kernel in self.parts.iter().filter_map(|part| lock(&part.kernel).take()) {
+            match kernel.wait() {
+                Ok(()) => self.device.keep_stream(kernel),
+                Err(error) => self.job.fail(error),
             }
         }
         let arena = self.arena.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -207,14 +220,17 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             if let Some(place) = uploading {
                 self.upload(desk, place)?;
             }
-            if let Some(place) = downloading.take() {
+            if let Some((place, in_place)) = downloading.take() {
                 desk.downloads.wait()?;
-                self.take(&mut desk.staging, place, finished);
+                self.take(&mut desk.staging, place, &in_place, finished);
             }
             match self.next_results()? {
                 Results::Of(place) => {
-                    self.download(desk, place)?;
-                    downloading = Some(place);
+                    // Where nobody stopped the run until the kernel was done all systems have ended, and no state of the caller is to stay.
+                    let in_place =
+                        if self.job.is_over() { InPlace::default() } else { self.in_place };
+                    self.download(desk, place, &in_place)?;
+                    downloading = Some((place, in_place));
                 }
                 Results::Wait if uploading.is_none() => {
                     if !self.touch() {
@@ -231,15 +247,19 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         if self.job.is_over() {
             return None;
         }
-        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        let place = self.turns.uploads.fetch_add(1, Ordering::Relaxed);
         (place < self.batches.len()).then_some(place)
     }
 
     /// Lets the pages of the results of a batch come into being while there is nothing else to do; false when it has been done for all.
+    /// Those that the device writes are there.
     fn touch(&self) -> bool {
-        let place = self.next_pages.fetch_add(1, Ordering::Relaxed);
+        let place = self.turns.pages.fetch_add(1, Ordering::Relaxed);
         let Some(&batch) = self.batches.get(place) else { return false };
-        let _writes = lock(&self.writes[place]);
+        if self.in_place.has_results() {
+            return false;
+        }
+        let _writes = lock(&self.turns.writes[place]);
         if !self.job.taken[batch].load(Ordering::Relaxed) {
             // SAFETY: nobody else writes the results of the batch meanwhile.
             unsafe { self.job.sink.touch(&self.systems(place).0) };
@@ -249,7 +269,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
 
     /// The next batch to download: of the first part of which there are any left, once its kernel is done.
     fn next_results(&self) -> Result<Results, Error> {
-        let place = &mut *lock(&self.next_results);
+        let place = &mut *lock(&self.turns.downloads);
         if *place == self.batches.len() {
             return Ok(Results::End);
         }
@@ -275,14 +295,15 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         let Desk { staging, uploads, .. } = desk;
         let (range, first) = self.systems(place);
         let of_batch = Offsets::new(&self.job.shape, range.len());
-        staging.fill(&of_batch, self.job.inputs, &range, &self.job.lists);
+        staging.fill(&of_batch, self.job.inputs, &range, &self.job.lists, &self.in_place);
         let (here, there) = (of_batch.inputs(&self.shape), self.offsets.inputs(&self.shape));
         for (here, there) in here.into_iter().zip(there) {
-            let rows = rows(here, there, (range.len(), self.room), first);
+            let in_place = self.in_place.at(&self.offsets, there.0);
+            let (address, rows) = self.rows(staging, (here, there), (&range, first), in_place);
             let arena = &mut lock(&self.arena).lane.arena;
             // SAFETY: the inputs here live, and are not written, until the stream has been waited for, by this worker or by who gets the
-            // error; the arena lives until all streams have.
-            unsafe { uploads.upload_rows(&mut staging.pinned, arena, rows)? };
+            // error; the arena lives until all streams have. The rows are those of `Self::rows`.
+            unsafe { uploads.upload_rows(address, arena, rows)? };
         }
         Ok(())
     }
@@ -360,45 +381,56 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
     }
 
     /// Starts the download of a batch whose kernel is done.
-    fn download(&self, desk: &mut Desk<D>, place: usize) -> Result<(), Error> {
+    fn download(&self, desk: &mut Desk<D>, place: usize, in_place: &InPlace) -> Result<(), Error> {
         let Desk { staging, downloads, .. } = desk;
         let (range, first) = self.systems(place);
         let of_batch = Offsets::new(&self.job.shape, range.len());
         let (here, there) = (of_batch.outputs(&self.shape), self.offsets.outputs(&self.shape));
         for (here, there) in here.into_iter().zip(there) {
-            let rows = rows(here, there, (range.len(), self.room), first);
+            let in_place = in_place.at(&self.offsets, there.0);
+            let (address, rows) = self.rows(staging, (here, there), (&range, first), in_place);
             let arena = &lock(&self.arena).lane.arena;
             // SAFETY: the stream is waited for before anyone uses the results here, by this worker or by who gets the error; the
-            // arena lives until all streams have been.
-            unsafe { downloads.download_rows(arena, &mut staging.pinned, rows)? };
+            // arena lives until all streams have been. The rows are those of `Self::rows`; nobody else writes results of the batch.
+            unsafe { downloads.download_rows(arena, address, rows)? };
         }
         Ok(())
     }
 
+    /// The rows of an array of the systems of `range`, which lie in the memory of a batch, or in place; and in the arena, from the place
+    /// of the first on.
+    fn rows(
+        &self,
+        staging: &mut Staging<D>,
+        ((here, count, size), (there, _, _)): (OfArray, OfArray),
+        (range, first): (&Range<usize>, usize),
+        in_place: Option<RowsAt>,
+    ) -> (*mut u8, Rows) {
+        let bytes = range.len() * size;
+        let (address, pitch) = match in_place {
+            // Within the rows: the range is one of the systems of all.
+            Some(rows) => (rows.address.wrapping_add(range.start * size), rows.pitch),
+            None => (staging.address(here, count * bytes), bytes),
+        };
+        let device = (there + first * size, self.room * size);
+        (address, Rows { count, bytes, pitch, device })
+    }
+
     /// Copies out a batch that has been downloaded.
-    fn take(&self, staging: &mut Staging<D>, place: usize, finished: &AtomicUsize) {
+    fn take(
+        &self,
+        staging: &mut Staging<D>,
+        place: usize,
+        in_place: &InPlace,
+        finished: &AtomicUsize,
+    ) {
         let (range, _) = self.systems(place);
         let of_batch = Offsets::new(&self.job.shape, range.len());
         let statuses: &[u8] = staging.values(of_batch.status, range.len());
         let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
-        let _writes = lock(&self.writes[place]);
+        let _writes = lock(&self.turns.writes[place]);
         // SAFETY: nobody else writes the results of the batch meanwhile.
-        unsafe { self.job.take(staging, &of_batch, self.batches[place], true) };
+        unsafe { self.job.take(staging, &of_batch, self.batches[place], (true, in_place)) };
         finished.fetch_add(run, Ordering::Relaxed);
-    }
-}
-
-/// The rows of an array in the memory of a batch of so many systems, and from a system on in an arena with room for more.
-fn rows(
-    (here, count, size): (usize, usize, usize),
-    (there, _, _): (usize, usize, usize),
-    (systems, room): (usize, usize),
-    first: usize,
-) -> Rows {
-    Rows {
-        count,
-        bytes: systems * size,
-        pinned: (here, systems * size),
-        device: (there + first * size, room * size),
     }
 }

@@ -1,6 +1,7 @@
 //! Where workers write results.
 
 use super::arena::Offsets;
+use super::in_place::{InPlace, RowsAt};
 use super::staging::Staging;
 use super::task;
 use crate::lent::{Outputs, Places};
@@ -94,7 +95,31 @@ impl<T: Scalar> Sink<T> {
         })
     }
 
-    /// Copies the results of a batch out of page-locked memory, past the caches where that is wanted: it is faster where the bus works in both
+    /// The rows of end states, one for each component, where the systems follow each other.
+    pub(super) fn end_states(&self, systems: usize) -> Option<RowsAt> {
+        let Places { states, strides, .. } = self.places;
+        (strides[0] == 1).then(|| RowsAt::of(states, self.dim, strides[1], systems))
+    }
+
+    /// The same of the times reached, where these are of the precision of the states.
+    pub(super) fn end_times(&self, systems: usize) -> Option<RowsAt> {
+        (T::NAME == f64::NAME).then(|| RowsAt::of(self.places.t, 1, 0, systems))
+    }
+
+    /// The same of saved states, one for each time and component.
+    pub(super) fn saved(&self, systems: usize) -> Option<RowsAt> {
+        let Places { saved, saved_strides: [by_time, by_system, by_component], .. } = self.places;
+        let follow = by_system == 1 && (by_time == self.dim * by_component || self.n_saves == 1);
+        let rows = self.n_saves * self.dim;
+        follow.then(|| RowsAt::of(saved, rows, by_component, systems))
+    }
+
+    /// The same of counts.
+    pub(super) fn stats(&self, systems: usize) -> Option<RowsAt> {
+        Some(RowsAt::of(self.places.stats, 1, 0, systems))
+    }
+
+    /// Copies the results of a batch out of page-locked memory, but for those that the device wrote to their places, past the caches where that is wanted: it is faster where the bus works in both
     /// directions meanwhile, and up to a tenth slower else. Systems that did not run keep their states.
     ///
     /// # Safety
@@ -104,7 +129,7 @@ impl<T: Scalar> Sink<T> {
         staging: &mut Staging<D>,
         offsets: &Offsets,
         range: &Range<usize>,
-        past_caches: bool,
+        (past_caches, in_place): (bool, &InPlace),
     ) {
         let count = range.len();
         // SAFETY: one row of M; the range is the caller's alone.
@@ -126,34 +151,42 @@ impl<T: Scalar> Sink<T> {
                 }
             }
         };
-        let states: &[T] = staging.values(offsets.end_states, self.dim * count);
-        for (i, values) in states.chunks_exact(count).enumerate() {
-            // A row lies in the array.
-            let row = self.places.states.wrapping_add(i * self.places.strides[1]);
-            write((row, self.places.strides[0]), values, all_ran);
+        if in_place.end_states.is_none() {
+            let states: &[T] = staging.values(offsets.end_states, self.dim * count);
+            for (i, values) in states.chunks_exact(count).enumerate() {
+                // A row lies in the array.
+                let row = self.places.states.wrapping_add(i * self.places.strides[1]);
+                write((row, self.places.strides[0]), values, all_ran);
+            }
         }
-        let saved: &[T] = staging.values(offsets.saved, self.n_saves * self.dim * count);
-        for (row, values) in self.saved_rows().zip(saved.chunks_exact(count)) {
-            write(row, values, true);
+        if in_place.saved.is_none() {
+            let saved: &[T] = staging.values(offsets.saved, self.n_saves * self.dim * count);
+            for (row, values) in self.saved_rows().zip(saved.chunks_exact(count)) {
+                write(row, values, true);
+            }
         }
-        // SAFETY: one row of M; the range is the caller's alone.
-        let t = unsafe { part(self.places.t, 0, range) };
-        for (t, reached) in t.iter_mut().zip(staging.values::<T>(offsets.end_times, count)) {
-            *t = reached.to_f64();
+        if in_place.end_times.is_none() {
+            // SAFETY: one row of M; the range is the caller's alone.
+            let t = unsafe { part(self.places.t, 0, range) };
+            for (t, reached) in t.iter_mut().zip(staging.values::<T>(offsets.end_times, count)) {
+                *t = reached.to_f64();
+            }
         }
         if let Some(place) = offsets.end_steps.filter(|_| !self.places.next_steps.is_null()) {
             // SAFETY: as above; the row is there.
             let steps = unsafe { part(self.places.next_steps, 0, range) };
             steps.copy_from_slice(staging.values(place, count));
         }
-        // SAFETY: as above.
-        let stats = unsafe { part(self.places.stats, 0, range) };
-        if self.n_counts == Stats::COUNTS {
-            copy(staging.values::<Stats>(offsets.stats, count), stats, past_caches);
-        } else {
-            let counts = staging.values::<u32>(offsets.stats, self.n_counts * count);
-            for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
-                *stats = task::stats(counts);
+        if in_place.stats.is_none() {
+            // SAFETY: as above.
+            let stats = unsafe { part(self.places.stats, 0, range) };
+            if self.n_counts == Stats::COUNTS {
+                copy(staging.values::<Stats>(offsets.stats, count), stats, past_caches);
+            } else {
+                let counts = staging.values::<u32>(offsets.stats, self.n_counts * count);
+                for (stats, counts) in stats.iter_mut().zip(counts.chunks_exact(self.n_counts)) {
+                    *stats = task::stats(counts);
+                }
             }
         }
         if self.n_saves > 0 {

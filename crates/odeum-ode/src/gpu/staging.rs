@@ -1,6 +1,7 @@
 //! Page-locked memory through which batches travel.
 
 use super::arena::{Offsets, Work};
+use super::in_place::InPlace;
 use super::task::Lists;
 use crate::arrays::ArrayRef;
 use crate::lent::Inputs;
@@ -22,19 +23,25 @@ impl<D: Device> Staging<D> {
         self.pinned.bytes()
     }
 
+    /// Where so many bytes from a place on lie.
+    pub(super) fn address(&mut self, place: usize, bytes: usize) -> *mut u8 {
+        self.values::<u8>(place, bytes).as_mut_ptr()
+    }
+
     /// Numbers at a place.
     pub(super) fn values<V: Copy>(&mut self, place: usize, count: usize) -> &mut [V] {
         // SAFETY: every bit pattern of what is asked for is a number.
         unsafe { self.pinned.values(place, count) }
     }
 
-    /// Fills in the inputs of the systems of `range`.
+    /// Fills in the inputs of the systems of `range`, but for those that the device reads where they lie.
     pub(super) fn fill<T: Scalar>(
         &mut self,
         offsets: &Offsets,
         inputs: &Inputs<'_, T>,
         range: &Range<usize>,
         lists: &Lists<T>,
+        in_place: &InPlace,
     ) {
         let part = range.len();
         let rows = |from: &ArrayRef<'_, T>, to: &mut [T]| {
@@ -42,11 +49,13 @@ impl<D: Device> Staging<D> {
                 from.copy_row(component, range.start, to);
             }
         };
-        rows(inputs.states(), self.values(offsets.states, inputs.dim() * part));
+        if in_place.states.is_none() {
+            rows(inputs.states(), self.values(offsets.states, inputs.dim() * part));
+        }
         let n_params = inputs.n_params();
         if inputs.shares_params() {
             self.values(offsets.params, n_params).copy_from_slice(&inputs.params_of(0));
-        } else {
+        } else if in_place.params.is_none() {
             rows(inputs.params(), self.values(offsets.params, n_params * part));
         }
         if let Some(place) = offsets.spans {

@@ -5,6 +5,7 @@
 //! and for the memory of the GPU.
 
 use super::arena::{Offsets, Shape};
+use super::in_place::InPlace;
 use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::launch;
@@ -81,7 +82,7 @@ impl<T: Scalar> Job<'_, T> {
         first..(first + self.batch).min(self.inputs.len())
     }
 
-    /// Copies the results of a batch out of page-locked memory, past the caches or not: see [`Sink::take`].
+    /// Copies the results of a batch out of page-locked memory: see [`Sink::take`].
     ///
     /// # Safety
     /// No other thread uses the systems of the batch.
@@ -90,10 +91,10 @@ impl<T: Scalar> Job<'_, T> {
         staging: &mut Staging<D>,
         offsets: &Offsets,
         batch: usize,
-        past_caches: bool,
+        how: (bool, &InPlace),
     ) {
         // SAFETY: the caller's word.
-        unsafe { self.sink.take(staging, offsets, &self.systems(batch), past_caches) };
+        unsafe { self.sink.take(staging, offsets, &self.systems(batch), how) };
         self.taken[batch].store(true, Ordering::Relaxed);
     }
 
@@ -115,7 +116,9 @@ impl<T: Scalar> Job<'_, T> {
     ) -> Result<(), Error> {
         let range = self.systems(batch);
         let offsets = Offsets::new(&self.shape, range.len());
-        staging.fill(&offsets, self.inputs, &range, &self.lists);
+        // A batch travels in one copy: nothing is read or written where it lies.
+        let in_place = InPlace::default();
+        staging.fill(&offsets, self.inputs, &range, &self.lists, &in_place);
         // SAFETY: the memory here lives, and is used by nobody else, until the stream has been waited for, here or in
         // `Kept::keep` after an error.
         unsafe { lane.upload(staging, 0..offsets.results)? };
@@ -136,7 +139,7 @@ impl<T: Scalar> Job<'_, T> {
         unsafe { self.sink.touch(&range) };
         lane.stream.wait()?;
         // SAFETY: as above.
-        unsafe { self.take(staging, &offsets, batch, false) };
+        unsafe { self.take(staging, &offsets, batch, (false, &in_place)) };
         self.monitor.add_finished(range.len());
         Ok(())
     }

@@ -2,13 +2,20 @@
 
 use crate::host;
 use odeum_cuda::host::{Host, Setup};
+use odeum_cuda::{Device, Pinned};
 use odeum_ode::gpu::inspect::Devices;
-use odeum_ode::problems::Lorenz;
-use odeum_ode::{Ensemble, Error, Method, Monitor, Options, Solution, Status, Tolerance};
+use odeum_ode::problems::{self, Lorenz};
+use odeum_ode::{
+    ArrayMut, ArrayRef, DynSystem, Ensemble, Error, Inputs, Method, Monitor, Options, Outputs,
+    SavedMut, Solution, Stats, Status, Tolerance,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Threads of a system, and systems: of a block of several warps the matrices are in global memory.
 const WIDTHS: [(usize, usize); 3] = [(1, 500), (32, 70), (128, 40)];
+
+/// What arrays hold that nobody has written.
+const UNTOUCHED: f64 = -7.0;
 
 /// Lorenz systems of which each has its own state, parameters, span and first step.
 fn ensemble(count: usize) -> Ensemble<f64> {
@@ -71,6 +78,85 @@ fn bits_are_those_of_all_at_once() {
                 assert!((hosts.len()..=count.div_ceil(32)).contains(&launched), "{launched}");
             }
         }
+    }
+}
+
+fn numbers(memory: &mut <Host as Device>::Pinned) -> &mut [f64] {
+    // SAFETY: all bits are numbers.
+    unsafe { memory.values(0, memory.bytes() / 8) }
+}
+
+/// The same from and to page-locked arrays, whose rows of systems are longer than the ensemble; `like` takes the results.
+fn solve_in_place(
+    host: &Host,
+    devices: &Devices<Host>,
+    monitor: &Monitor,
+    mut like: Solution<f64>,
+) -> Solution<f64> {
+    let (count, room) = (like.len(), like.len() + 5);
+    let (ensemble, options) = (ensemble(count), options(count));
+    let mut memories = [3, 3, 3, 6, 1].map(|rows| host.pinned(8 * rows * room).unwrap());
+    let [states, params, end_states, saved, t] = memories.each_mut().map(numbers);
+    let mut memory = host.pinned(size_of::<Stats>() * count).unwrap();
+    // SAFETY: all bits are counts.
+    let stats = unsafe { memory.values::<Stats>(0, count) };
+    let rows = |from: &[f64], to: &mut [f64]| {
+        for (from, to) in from.chunks(count).zip(to.chunks_mut(room)) {
+            to[..count].copy_from_slice(from);
+        }
+    };
+    rows(ensemble.states(), states);
+    rows(ensemble.params(), params);
+    for values in [&mut *end_states, saved, t] {
+        values.fill(UNTOUCHED);
+    }
+    let spans: Vec<(f64, f64)> = (0..count).map(|s| ensemble.span(s)).collect();
+    let strided = |values| ArrayRef::strided(values, [count, 3], [1, room]).unwrap();
+    let inputs = Inputs::new(strided(states), (0.0, 1.0))
+        .and_then(|inputs| inputs.with_params(strided(params))?.with_spans(&spans))
+        .and_then(|inputs| inputs.with_first_steps(ensemble.first_steps().unwrap()))
+        .unwrap();
+    let ends = ArrayMut::strided(end_states, [count, 3], [1, room]).unwrap();
+    let room_of_saved = SavedMut::strided(saved, [2, count, 3], [3 * room, 1, room]).unwrap();
+    let outputs = Outputs::new(ends, &mut t[..count], &mut like.status, stats)
+        .and_then(|outputs| outputs.with_next_steps(&mut like.next_steps))
+        .and_then(|outputs| outputs.with_saved(room_of_saved, &mut like.n_saved))
+        .unwrap();
+    let system = DynSystem::from(&problems::find("lorenz").unwrap());
+    devices.solve_into(&system, &inputs, &Method::rodas4(), &options, outputs, monitor).unwrap();
+    let gathered = |from: &[f64]| -> Vec<f64> {
+        let rows = from.chunks(room);
+        rows.flat_map(|row| {
+            assert!(row[count..].iter().all(|value| *value == UNTOUCHED), "beyond the rows");
+            &row[..count]
+        })
+        .copied()
+        .collect()
+    };
+    (like.states, like.saved) = (gathered(end_states), gathered(saved));
+    (like.t, like.stats) = (t[..count].to_vec(), stats.to_vec());
+    like
+}
+
+#[test]
+fn arrays_in_page_locked_memory_are_read_and_written_in_place() {
+    if !host::is_available() {
+        return;
+    }
+    for (width, count) in WIDTHS {
+        let of = |host: &Host| Devices::new(vec![host.clone()]).threads_at_least(width);
+        let host = host::setup().seed(3).multiprocessors(1).device();
+        let wanted = solve(&of(&host), count);
+        let devices = of(&host).batches_up_to(32);
+        let found = solve_in_place(&host, &devices, &Monitor::new(), wanted.clone());
+        assert_same(&found, &wanted);
+        // Whoever did not run keeps what was there.
+        let stopped = Monitor::new();
+        stopped.stop();
+        let kept = solve_in_place(&host, &devices, &stopped, wanted);
+        assert!(kept.status.iter().all(|status| *status == Status::NotRun));
+        assert!(kept.states.iter().all(|value| *value == UNTOUCHED));
+        assert!(kept.t.iter().all(|t| *t == 0.0) && kept.saved.iter().all(|y| y.is_nan()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs of one study, and rows of what came out.
 
+use super::locked::Locked;
 use super::part::Part;
 use super::row::Row;
 use super::runs::{Place, Run};
@@ -131,13 +132,20 @@ impl<'a> Study<'a> {
         let solver =
             Solver::new(rhs, &run.method, &run.place.device(), &options).map_err(broken)?;
         let written = match run.place {
-            Place::SameArrays(_) => Some(solver.solve(&ensemble).map_err(broken)?),
+            Place::SameArrays(_) | Place::LockedArrays(_) => {
+                Some(solver.solve(&ensemble).map_err(broken)?)
+            }
+            _ => None,
+        };
+        let mut locked = match run.place {
+            Place::LockedArrays(ordinal) => Some(Locked::new(ordinal, &ensemble).map_err(broken)?),
             _ => None,
         };
         let (mut written, mut seconds, all) = (written, Vec::new(), Instant::now());
         let solution = loop {
             let begun = Instant::now();
-            let (solution, kernel) = match run.place {
+            // Where the time is not that of all that is done here, the time.
+            let (solution, seconds_of_run) = match run.place {
                 Place::Kernel(_) | Place::Again(_) => {
                     let mut session = solver.session(&ensemble).map_err(broken)?;
                     let mut kernel = session.advance((0.0, self.dt)).map_err(broken)?;
@@ -147,19 +155,27 @@ impl<'a> Study<'a> {
                     }
                     (session.solution().map_err(broken)?, Some(kernel.as_secs_f64()))
                 }
-                _ => match written.take() {
-                    Some(arrays) => (again(&solver, &ensemble, arrays).map_err(broken)?, None),
-                    None => (solver.solve(&ensemble).map_err(broken)?, None),
+                _ => match (written.take(), &mut locked) {
+                    (Some(arrays), Some(locked)) => {
+                        let solved = locked.solve(&solver, (0.0, self.dt), arrays);
+                        let (seconds, solution) = solved.map_err(broken)?;
+                        (solution, Some(seconds))
+                    }
+                    (Some(arrays), None) => {
+                        (again(&solver, &ensemble, arrays).map_err(broken)?, None)
+                    }
+                    (None, _) => (solver.solve(&ensemble).map_err(broken)?, None),
                 },
             };
-            let taken = kernel.unwrap_or_else(|| begun.elapsed().as_secs_f64());
+            let taken = seconds_of_run.unwrap_or_else(|| begun.elapsed().as_secs_f64());
             seconds.push(taken);
             let few = seconds.len() < *RUNS.start();
             let enough = all.elapsed().as_secs_f64() > ENOUGH && !few;
             if enough || taken > LONG_RUN || seconds.len() >= *RUNS.end() {
                 break solution;
             }
-            written = matches!(run.place, Place::SameArrays(_)).then_some(solution);
+            let again = matches!(run.place, Place::SameArrays(_) | Place::LockedArrays(_));
+            written = again.then_some(solution);
         };
         let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let summary = solution.summary();

@@ -5,6 +5,7 @@
 //! has that of Niemeyer & Sung (2014): ten steps of 1e-6 s at constant volume, each from a cold
 //! start, from states along an ignition.
 
+mod locked;
 mod measure;
 mod part;
 mod picture;

@@ -45,6 +45,8 @@ pub(super) enum Place {
     Arrays(usize),
     /// The same to arrays that were written before, as those of a program that calls again.
     SameArrays(usize),
+    /// The same from and to page-locked arrays.
+    LockedArrays(usize),
 }
 
 impl Place {
@@ -63,7 +65,8 @@ impl Place {
             Place::Kernel(ordinal)
             | Place::Again(ordinal)
             | Place::Arrays(ordinal)
-            | Place::SameArrays(ordinal) => Device::cuda(ordinal),
+            | Place::SameArrays(ordinal)
+            | Place::LockedArrays(ordinal) => Device::cuda(ordinal),
         }
     }
 
@@ -82,6 +85,7 @@ impl Place {
             Place::Again(_) => "cuda kernel, again",
             Place::Arrays(_) => "cuda",
             Place::SameArrays(_) => "cuda, same arrays",
+            Place::LockedArrays(_) => "cuda, page-locked arrays",
         }
     }
 }
@@ -258,7 +262,8 @@ impl Study<'_> {
                 for method in [Method::rodas4(), Method::radau()] {
                     runs.push(Run { place: Place::Again(ordinal), ..usual(method).whole() });
                 }
-                for place in [Place::Arrays(ordinal), Place::SameArrays(ordinal)] {
+                for place in [Place::Arrays, Place::SameArrays, Place::LockedArrays] {
+                    let place = place(ordinal);
                     runs.push(Run { place, ..usual(Method::rodas4()) });
                 }
             }
