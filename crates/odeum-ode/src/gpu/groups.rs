@@ -22,8 +22,18 @@ const STAGES: &str = include_str!("device/stages.cuh");
 const INVARIANTS: &str = include_str!("device/invariants.cuh");
 const INTEGRATE: &str = include_str!("device/integrate.cuh");
 const PART: &str = include_str!("device/part.cuh");
-/// The kernel of a part of a step.
-const PART_NAME: &str = "od_part";
+const EXPECT: &str = include_str!("device/expect.cuh");
+
+/// What a kernel does with the systems of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// It integrates them.
+    Steps,
+    /// A part of a step over and over.
+    Part(StepPart),
+    /// It says what they will probably cost.
+    Costs,
+}
 
 /// Entries of the matrix and its factors, in those of a real matrix, up to which a thread has a system: what its
 /// registers do not hold is then a small part.
@@ -43,15 +53,15 @@ const EXPLICIT_WARPS: usize = 24;
 /// Registers that hold the stages of a thread, in numbers, at most.
 const STAGE_REGISTERS: usize = 32;
 
-/// Writes the numbers of a method and its kernel; of `part`, that of a part of a step instead.
+/// Writes the numbers of a method and its kernel, or what there is in its place.
 fn write(
     text: &mut Text,
     method: &Method,
     kernel: &GroupKernel,
     subject: &Subject<'_>,
-    part: Option<StepPart>,
+    content: Content,
 ) {
-    if let Some(part) = part {
+    if let Content::Part(part) = content {
         for other in StepPart::ALL {
             text.define(other.flag(), u8::from(other == part));
         }
@@ -60,8 +70,10 @@ fn write(
     if kernel.implicit.is_some() {
         text.line(LINEARISED);
     }
-    if part.is_some() {
-        return text.line(PART);
+    match content {
+        Content::Steps => {}
+        Content::Part(_) => return text.line(PART),
+        Content::Costs => return text.line(EXPECT),
     }
     if kernel.keeps_stages {
         text.line(STAGES);
@@ -241,12 +253,11 @@ type Sizes = (usize, usize, usize);
 /// Numbers that the threads of a group tell each other at once.
 const CELLS: usize = 4;
 
-/// The kernel of a method with at least so many threads for each system, or that which does one part of its step over and over,
-/// laid out as the whole; `None` where not even the vectors of a system fit in shared memory.
+/// The kernel of a method with at least so many threads for each system, or what there is in its place, laid out as that; `None` where not even the vectors of a system fit in shared memory.
 pub(super) fn kernel(
     system: &DeviceSystem,
     method: &Method,
-    part: Option<StepPart>,
+    content: Content,
     traits: &Traits,
     limits: &Limits,
     least_width: usize,
@@ -294,8 +305,7 @@ pub(super) fn kernel(
     }
     text.line(GROUP);
     text.line(WORK);
-    // A part of a step accepts nothing.
-    let keeps = single && !traits.float && part.is_none();
+    let keeps = single && !traits.float && content == Content::Steps;
     let invariants = if keeps { system.grouped.invariants() } else { Vec::new() };
     write_invariants(&mut text, &invariants, &mut linear.tables, layout.width);
     text.line(linear.tables.defines());
@@ -304,9 +314,13 @@ pub(super) fn kernel(
     if !invariants.is_empty() {
         text.line(INVARIANTS);
     }
-    write(&mut text, method, &kernel, &subject, part);
+    write(&mut text, method, &kernel, &subject, content);
     let tables = linear.tables.bytes().to_vec();
-    let name = if part.is_some() { PART_NAME } else { kernel.name };
+    let name = match content {
+        Content::Steps => kernel.name,
+        Content::Part(_) => "od_part",
+        Content::Costs => "od_expect_costs",
+    };
     Some(Kernel { name, source: text.finish(), tables, layout })
 }
 

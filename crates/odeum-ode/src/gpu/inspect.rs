@@ -1,5 +1,6 @@
 //! For checks: the texts of kernels, and ensembles on devices that are no GPUs.
 
+use super::groups::Content;
 use super::kept::Kept;
 use super::parts::StepPart;
 use super::plan::{Kernel, Wanted};
@@ -84,7 +85,19 @@ pub fn part(
 ) -> Option<KernelText> {
     let system = system.into();
     let traits = Traits::new(false, false, &parts::method(), options, &system.ranges);
-    groups::kernel(&system, &parts::method(), Some(part), &traits, &Limits::HOPPER, 1)
+    groups::kernel(&system, &parts::method(), Content::Part(part), &traits, &Limits::HOPPER, 1)
+        .map(|kernel| KernelText::of(&kernel))
+}
+
+/// The kernel that says what the systems of a first call will probably cost, as that of an implicit method is laid out.
+pub fn costs(
+    system: impl Into<DeviceSystem>,
+    method: &Method,
+    options: &Options,
+) -> Option<KernelText> {
+    let system = system.into();
+    let traits = Traits::new(false, false, method, options, &system.ranges);
+    groups::kernel(&system, method, Content::Costs, &traits, &Limits::HOPPER, 1)
         .map(|kernel| KernelText::of(&kernel))
 }
 

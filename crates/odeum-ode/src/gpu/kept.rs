@@ -1,6 +1,7 @@
 //! What is kept of a device between calls: kernels, and streams with their memory.
 
 use super::lane::Lane;
+use super::order::Order;
 use super::plan::{self, Kernel};
 use super::recent::Recent;
 use super::staging::Staging;
@@ -29,6 +30,8 @@ pub(super) struct Kept<D: Device> {
     staging: Mutex<Vec<Staging<D>>>,
     /// Streams without memory that no run is using.
     streams: Mutex<Vec<D::Stream>>,
+    /// The kernels that sort, since the first sort.
+    order: Mutex<Option<Arc<Order<D>>>>,
 }
 
 /// Where a kernel is, or will be: who loads it keeps others from the same work, but not from other kernels.
@@ -40,13 +43,20 @@ pub(super) struct Loaded<D: Device> {
     /// Blocks that a multiprocessor holds at once.
     pub(super) resident: usize,
     /// What the kernel reads, on the device.
-    pub(super) tables: Option<Arc<D::Memory>>,
+    tables: Option<Arc<D::Memory>>,
 }
 
 impl<D: Device> Clone for Loaded<D> {
     fn clone(&self) -> Self {
         let Loaded { kernel, resident, tables } = self;
         Loaded { kernel: kernel.clone(), resident: *resident, tables: tables.clone() }
+    }
+}
+
+impl<D: Device> Loaded<D> {
+    /// The address of what the kernel reads.
+    pub(super) fn tables(&self) -> *const u8 {
+        self.tables.as_ref().map_or(0, |tables| tables.address()) as *const u8
     }
 }
 
@@ -74,7 +84,7 @@ impl<D: Device> Kept<D> {
     pub(super) fn new(device: D) -> Self {
         let limits = device.limits();
         let lane_systems = plan::lane_systems(&limits);
-        let (loaded, lanes, staging, streams) = Default::default();
+        let (loaded, lanes, staging, streams, order) = Default::default();
         let (least_width, largest_batch) = (1, usize::MAX);
         Kept {
             device,
@@ -86,6 +96,7 @@ impl<D: Device> Kept<D> {
             lanes,
             staging,
             streams,
+            order,
         }
     }
 
@@ -107,6 +118,15 @@ impl<D: Device> Kept<D> {
                 Staging::new(&self.device, bytes)
             }
         }
+    }
+
+    /// The kernels that sort.
+    pub(super) fn order(&self) -> Result<Arc<Order<D>>, Error> {
+        let mut order = lock(&self.order);
+        if let Some(order) = &*order {
+            return Ok(Arc::clone(order));
+        }
+        Ok(Arc::clone(order.insert(Arc::new(Order::new(&self.device)?))))
     }
 
     /// A stream with nothing in it.

@@ -1,6 +1,7 @@
 //! A stream with memory on its device: what the systems of one launch need, kept between runs because making it is slow.
 
 use super::arena::Offsets;
+use super::order::Ordered;
 use super::staging::Staging;
 use super::task::Lists;
 use crate::arrays::ArrayRef;
@@ -15,12 +16,15 @@ pub(super) struct Lane<D: Device> {
     pub(super) arena: D::Memory,
     /// Matrices of a kernel that keeps them outside of shared memory.
     matrices: Option<D::Memory>,
+    /// The order in which systems begin, where that is not as they lie.
+    ordered: Option<Ordered<D>>,
 }
 
 impl<D: Device> Lane<D> {
     /// One whose arena has this many bytes.
     pub(super) fn new(device: &D, bytes: usize) -> Result<Self, Error> {
-        Ok(Lane { stream: device.stream()?, arena: device.reserve(bytes)?, matrices: None })
+        let (stream, arena) = (device.stream()?, device.reserve(bytes)?);
+        Ok(Lane { stream, arena, matrices: None, ordered: None })
     }
 
     /// The same with at least so many bytes.
@@ -28,9 +32,9 @@ impl<D: Device> Lane<D> {
         if self.arena.bytes() >= bytes {
             return Ok(self);
         }
-        let Lane { stream, arena, matrices } = self;
+        let Lane { arena, .. } = self;
         drop(arena);
-        Ok(Lane { stream, arena: device.reserve(bytes)?, matrices })
+        Ok(Lane { arena: device.reserve(bytes)?, ..self })
     }
 
     /// The address of at least so many bytes for matrices.
@@ -41,6 +45,18 @@ impl<D: Device> Lane<D> {
         self.matrices = None;
         let matrices = device.reserve(bytes)?;
         Ok(self.matrices.insert(matrices).address())
+    }
+
+    /// The stream, and memory for the order of so many systems in so many parts.
+    pub(super) fn ordered(
+        &mut self,
+        device: &D,
+        systems: usize,
+        parts: usize,
+    ) -> Result<(&D::Stream, &mut Ordered<D>), Error> {
+        let ordered = self.ordered.take().filter(|ordered| ordered.has_room(systems, parts));
+        let ordered = ordered.map_or_else(|| Ordered::new(device, systems, parts), Ok)?;
+        Ok((&self.stream, self.ordered.insert(ordered)))
     }
 
     /// Starts the copy of a range of bytes to the arena.

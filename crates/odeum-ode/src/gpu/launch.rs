@@ -6,7 +6,7 @@ use super::layout::Layout;
 use super::task::Task;
 use crate::method::device::Storage;
 use odeum_core::{Error, Scalar};
-use odeum_cuda::{Device, Memory, Stream, argument};
+use odeum_cuda::{Device, Stream, argument};
 
 /// Starts a kernel over the systems of a task, on one part in `fraction` of the device.
 ///
@@ -60,7 +60,7 @@ pub(super) unsafe fn launch_blocks<T: Scalar, D: Device>(
     stream: &D::Stream,
 ) -> Result<(), Error> {
     let mut task = *task;
-    task.arrays.tables = loaded.tables.as_ref().map_or(0, |tables| tables.address()) as *const u8;
+    task.arrays.tables = loaded.tables();
     let mut arguments = [argument(&task)];
     // SAFETY: the kernel takes one argument, the structure that `Task` mirrors; the driver copies
     // it before it returns. Of the arrays the caller answers for.

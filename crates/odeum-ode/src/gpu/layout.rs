@@ -69,6 +69,11 @@ impl Layout {
         (shared <= limits.shared_per_block).then_some(layout)
     }
 
+    /// Systems that a multiprocessor holds at once.
+    pub(crate) fn systems(&self) -> usize {
+        self.block / self.width * self.blocks_per_sm
+    }
+
     /// Shared memory of so many blocks, in bytes.
     pub(crate) fn shared_by(&self, blocks: usize) -> usize {
         blocks * (self.shared + RESERVED)

@@ -11,6 +11,7 @@
 mod arena;
 mod differences;
 mod exchange;
+mod expect;
 mod groups;
 mod in_place;
 #[doc(hidden)]

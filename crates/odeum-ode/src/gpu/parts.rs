@@ -1,7 +1,7 @@
 //! What the parts of a step cost on a GPU.
 
 use super::arena::{Offsets, Shape};
-use super::groups;
+use super::groups::{self, Content};
 use super::kept::Kept;
 use super::launch::launch;
 use super::plan::no_kernel;
@@ -93,9 +93,15 @@ pub(super) fn measure<T: Scalar, D: Device>(
     options.check(ensemble)?;
     let shared = ensemble.shares_params();
     let traits = Traits::new(T::NAME == "f32", shared, &method, &options, &[]);
-    let kernel =
-        groups::kernel(system, &method, Some(part), &traits, &kept.limits, kept.least_width)
-            .ok_or_else(|| no_kernel(system, &method, &kept.device.name()))?;
+    let kernel = groups::kernel(
+        system,
+        &method,
+        Content::Part(part),
+        &traits,
+        &kept.limits,
+        kept.least_width,
+    )
+    .ok_or_else(|| no_kernel(system, &method, &kept.device.name()))?;
     let kernel = Arc::new(kernel);
     let loaded = kept.load(&kernel)?;
     let shape =

@@ -1,6 +1,6 @@
 //! Which kernel integrates an ensemble.
 
-use super::groups;
+use super::groups::{self, Content};
 use super::layout::Layout;
 use super::recent::Recent;
 use super::source::{self, Traits};
@@ -38,6 +38,8 @@ pub(crate) struct Wanted {
     lanes: bool,
     /// Threads of a system at least.
     least_width: usize,
+    /// The kernel that says what systems will probably cost, of a method with kernels of groups.
+    costs: bool,
     limits: Limits,
     traits: Traits,
     method: Method,
@@ -57,6 +59,7 @@ impl Wanted {
         Wanted {
             lanes,
             least_width,
+            costs: false,
             limits: *limits,
             traits: traits.clone(),
             method: method.clone(),
@@ -64,10 +67,20 @@ impl Wanted {
         }
     }
 
+    /// The same, but what says what systems will probably cost.
+    pub(crate) fn costs(self) -> Self {
+        Wanted { costs: true, ..self }
+    }
+
     /// The kernel; `None` where there is none. That of lanes gives the same bits as that of threads.
     fn plan(&self) -> Option<Kernel> {
-        let Wanted { lanes: wants_lanes, least_width, limits, traits, method, system } = self;
-        let by_groups = || groups::kernel(system, method, None, traits, limits, *least_width);
+        let Wanted { lanes: wants_lanes, least_width, costs, limits, traits, method, system } =
+            self;
+        let of = |content| groups::kernel(system, method, content, traits, limits, *least_width);
+        if *costs {
+            return of(Content::Costs);
+        }
+        let by_groups = || of(Content::Steps);
         let Some(graph) = system.graph.as_deref().filter(|_| *least_width == 1) else {
             return by_groups();
         };
@@ -115,7 +128,7 @@ pub fn layout_in_words(
     let limits = Gpu::open(ordinal).map_or(Limits::HOPPER, |gpu| gpu.limits());
     let wanted = Wanted::new(&system, method, &traits, &limits, (false, 1));
     let layout = planned(wanted)?.layout;
-    let systems = layout.block / layout.width * layout.blocks_per_sm;
+    let systems = layout.systems();
     let threads = match layout.width {
         1 => "one thread for each system".to_owned(),
         width => format!("{width} threads for each system"),

@@ -321,9 +321,18 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
     fn launch(&self, part: usize) -> Result<(), Error> {
         let Arena { lane, launched } = &mut *lock(&self.arena);
         let mut task = self.task(part, lane.arena.address());
-        let Ready { kernel, loaded } = self.ready;
+        let Ready { kernel, loaded, expected } = self.ready;
         let blocks_of = |systems| blocks(self.device, loaded, &kernel.layout, 1, systems);
-        let stream = self.device.device.stream()?;
+        let stream = self.device.stream()?;
+        if let Some(expected) = expected {
+            let (_, ordered) = lane.ordered(&self.device.device, self.room, self.parts.len())?;
+            let systems = self.systems_of(part);
+            let (first, at_once) = (systems.start, self.ready.at_once(&self.device.limits));
+            let place = (part, systems);
+            // SAFETY: the arena, and the order with it, live until all streams have been waited for.
+            unsafe { expected.order(self.device, &stream, ordered, place, (&task, at_once))? };
+            task.arrays.order = ordered.address(first) as *const u32;
+        }
         if kernel.layout.global > 0 {
             // All launches have the same memory for matrices.
             let bytes = blocks_of(self.of_part * self.job.batch) * kernel.layout.global;

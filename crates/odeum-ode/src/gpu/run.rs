@@ -2,6 +2,7 @@
 
 use super::Cuda;
 use super::arena::Shape;
+use super::expect::Expected;
 use super::kept::{Kept, Loaded};
 use super::layout::WARP;
 use super::plan::{Kernel, Wanted, no_kernel, planned};
@@ -177,6 +178,8 @@ fn batch_size<D: Device>(
 pub(super) struct Ready<D: Device> {
     pub(super) kernel: Arc<Kernel>,
     pub(super) loaded: Loaded<D>,
+    /// What tells their costs, where systems wait for others and some may take far longer.
+    pub(super) expected: Option<Expected<D>>,
 }
 
 impl<D: Device> Ready<D> {
@@ -197,7 +200,20 @@ impl<D: Device> Ready<D> {
         let wanted = Wanted::new(system, method, traits, &device.limits, widths);
         let kernel =
             planned(wanted).ok_or_else(|| no_kernel(system, method, &device.device.name()))?;
-        let loaded = device.load(&kernel)?;
-        Ok(Ready { kernel, loaded })
+        let held = device.limits.multiprocessors * kernel.layout.systems();
+        let is_wanted = method.jacobian_by().is_some() && !traits.event && systems > held;
+        let expected = || {
+            let widths = (false, device.least_width);
+            let wanted = Wanted::new(system, method, traits, &device.limits, widths).costs();
+            let Some(kernel) = planned(wanted) else { return Ok(None) };
+            Ok(Some(Expected { loaded: device.load(&kernel)?, kernel }))
+        };
+        // Compiled side by side.
+        std::thread::scope(|scope| {
+            let expected = is_wanted.then(|| scope.spawn(expected));
+            let loaded = device.load(&kernel)?;
+            let expected = expected.map(|thread| thread.join().unwrap_or(Ok(None))).transpose()?;
+            Ok(Ready { kernel, loaded, expected: expected.flatten() })
+        })
     }
 }

@@ -4,7 +4,7 @@ use super::arena::{Offsets, Shape, Work};
 use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::launch;
-use super::order::Order;
+use super::order::Costs;
 use super::run::Ready;
 use super::source::Traits;
 use super::stop::{no_more, watched};
@@ -32,8 +32,8 @@ use std::sync::Arc;
 /// ended the one before. A system that failed stands at its last accepted state and is advanced
 /// from there like the others, with a first step anew: look at [`statuses`](Session::statuses) after each advance.
 ///
-/// From the second advance on the systems that cost most in the one before begin first, where not all of them fit on the GPU at
-/// once; their results are the same in any order.
+/// Where not all systems fit on the GPU at once, those that cost most in the advance before begin first, in the first advance those that
+/// will probably cost most; their results are the same in any order.
 pub struct Session<T, D: Device = Gpu> {
     kept: Arc<Kept<D>>,
     ready: Ready<D>,
@@ -42,8 +42,6 @@ pub struct Session<T, D: Device = Gpu> {
     offsets: Offsets,
     /// Sizes of the first steps of the next advance \[M\], where they are kept, and memory for those of the one after it.
     steps: Option<[D::Memory; 2]>,
-    /// Since the second advance.
-    order: Option<Order<D>>,
     /// There was an advance: what systems cost is known.
     advanced: bool,
     dim: usize,
@@ -156,7 +154,6 @@ impl<T: Scalar, D: Device> Session<T, D> {
             lane: Some(lane),
             offsets,
             steps,
-            order: None,
             advanced: false,
             dim: ensemble.dim(),
             systems: ensemble.len(),
@@ -214,23 +211,35 @@ impl<T: Scalar, D: Device> Session<T, D> {
                 return Ok(false);
             }
         }
-        let orders = self.advanced && queues(&self.kept, &self.ready, systems);
-        if orders && self.order.is_none() {
-            self.order = Some(Order::new(&self.kept.device, systems, self.n_counts)?);
-        }
-        let order = self.order.as_mut().filter(|_| orders);
-        if let Some(order) = &order {
-            arrays.order = order.address() as *const u32;
-        }
-        let task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
+        let mut task = Task::new(arrays, span, systems, systems, &self.method, &self.options);
         // SAFETY: the arena lives as long as the session.
         unsafe { lane.stream.set_bytes(&mut lane.arena, self.offsets.counters(), 0)? };
+        let expected = self.ready.expected.as_ref().filter(|_| !self.advanced);
+        let orders = queues(&self.kept, &self.ready, systems);
+        let order = (orders && (self.advanced || expected.is_some())).then(|| self.kept.order());
+        let order = order.transpose()?;
+        if order.is_some() {
+            // Not in the time of the advance.
+            lane.ordered(&self.kept.device, systems, 1)?;
+        }
         lane.stream.record_time(0)?;
         if let Some(order) = order {
-            // SAFETY: the counts lie in the arena, which lives as long as the session, and so does the order.
-            unsafe { order.sort(&lane.stream, arrays.stats as u64)? };
+            let (stream, ordered) = lane.ordered(&self.kept.device, systems, 1)?;
+            let (address, part) = (ordered.address(0), (0, 0..systems));
+            let at_once = self.ready.at_once(&self.kept.limits);
+            let counted = Costs::Counted(arrays.stats as u64, self.n_counts);
+            // SAFETY: all arrays lie in the arena, which lives as long as the session, and so does the order.
+            unsafe {
+                match expected {
+                    Some(expected) => {
+                        expected.order(&self.kept, stream, ordered, part, (&task, at_once))?;
+                    }
+                    None => order.sort(stream, ordered, part, counted)?,
+                }
+            }
+            task.arrays.order = address as *const u32;
         }
-        let Ready { kernel, loaded } = &self.ready;
+        let Ready { kernel, loaded, .. } = &self.ready;
         // SAFETY: the arena and the step sizes live as long as the session, which waits here.
         unsafe { launch(&self.kept, loaded, &kernel.layout, 1, &task, lane)? };
         lane.stream.record_time(1)?;

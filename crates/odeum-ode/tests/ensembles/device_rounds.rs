@@ -1,13 +1,13 @@
 //! Ensembles in rounds and parts: batches by batches on a device, of which none waits for its most costly system.
 
 use crate::host;
+use odeum_cuda::Pinned;
 use odeum_cuda::host::{Host, Setup};
-use odeum_cuda::{Device, Pinned};
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::{self, Lorenz};
 use odeum_ode::{
-    ArrayMut, ArrayRef, DynSystem, Ensemble, Error, Inputs, Method, Monitor, Options, Outputs,
-    SavedMut, Solution, Stats, Status, Tolerance,
+    ArrayMut, ArrayRef, Device, DynSystem, Ensemble, Error, Inputs, Method, Monitor, Options,
+    Outputs, SavedMut, Solution, Stats, Status, Tolerance,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -81,7 +81,7 @@ fn bits_are_those_of_all_at_once() {
     }
 }
 
-fn numbers(memory: &mut <Host as Device>::Pinned) -> &mut [f64] {
+fn numbers(memory: &mut odeum_cuda::host::Pinned) -> &mut [f64] {
     // SAFETY: all bits are numbers.
     unsafe { memory.values(0, memory.bytes() / 8) }
 }
@@ -95,9 +95,10 @@ fn solve_in_place(
 ) -> Solution<f64> {
     let (count, room) = (like.len(), like.len() + 5);
     let (ensemble, options) = (ensemble(count), options(count));
-    let mut memories = [3, 3, 3, 6, 1].map(|rows| host.pinned(8 * rows * room).unwrap());
+    let mut memories =
+        [3, 3, 3, 6, 1].map(|rows| odeum_cuda::Device::pinned(host, 8 * rows * room).unwrap());
     let [states, params, end_states, saved, t] = memories.each_mut().map(numbers);
-    let mut memory = host.pinned(size_of::<Stats>() * count).unwrap();
+    let mut memory = odeum_cuda::Device::pinned(host, size_of::<Stats>() * count).unwrap();
     // SAFETY: all bits are counts.
     let stats = unsafe { memory.values::<Stats>(0, count) };
     let rows = |from: &[f64], to: &mut [f64]| {
@@ -158,6 +159,41 @@ fn arrays_in_page_locked_memory_are_read_and_written_in_place() {
         assert!(kept.states.iter().all(|value| *value == UNTOUCHED));
         assert!(kept.t.iter().all(|t| *t == 0.0) && kept.saved.iter().all(|y| y.is_nan()));
     }
+}
+
+/// Systems of which some probably cost far more begin in another order, in runs and in sessions: their numbers are the same.
+#[test]
+fn the_order_by_expected_costs_changes_no_bit() {
+    if !host::is_available() {
+        return;
+    }
+    let (width, count) = (32, 90);
+    let options = Options::new(Tolerance::new(1e-5, 1e-7));
+    let lorenz = Lorenz::problem();
+    // Of a few the start is far away.
+    let far = |s: usize| if s % 30 == 7 { 1e4 } else { 1.0 };
+    let states = (0..3 * count).map(|k| lorenz.y0[k / count] * far(k % count)).collect();
+    let ensemble = Ensemble::new(3, states, (0.0, 0.02))
+        .and_then(|ensemble| ensemble.with_shared_params(lorenz.params))
+        .unwrap();
+    let (method, monitor) = (Method::rodas4(), Monitor::new());
+    let cpu = odeum_ode::solve(&Lorenz, &ensemble, &method, &Device::cpu(), &options).unwrap();
+    let of = |host: &Host| Devices::new(vec![host.clone()]).threads_at_least(width);
+    let run = |devices: Devices<Host>| {
+        devices.solve(&Lorenz, &ensemble, &method, &options, &monitor).unwrap()
+    };
+    let wanted = run(of(&host::setup().device()));
+    assert_eq!(wanted.status, cpu.status);
+    let host = host::setup().multiprocessors(1).device();
+    assert_same(&run(of(&host).batches_up_to(32)), &wanted);
+    let devices = of(&host);
+    let mut session = devices.session(&Lorenz, &ensemble, &method, &options).unwrap();
+    session.advance((0.0, 0.02)).unwrap();
+    assert_eq!(session.states().unwrap(), wanted.states);
+    let launched = host.launched();
+    let launches = |name: &str| launched.iter().filter(|kernel| *kernel == name).count();
+    assert_eq!(launches("od_expect_costs"), 2, "{launched:?}");
+    assert_eq!(launches("od_place_systems"), 2);
 }
 
 /// Who is stopped begins no more systems, and keeps those that have ended.

@@ -1,0 +1,47 @@
+// What each system of a first call will probably cost, from f at its start.
+//
+// x is the way that the state would go at its first speed, in units of the tolerance. At a constant speed a method of order 4 takes
+// about (x rtol) / rtol^(1/4) steps; as fast starts slow down, 2 (x rtol)^(3/4) / rtol^(1/4) is nearer (Rodas4 on states of hydrogen and
+// methane). Only which systems cost much more than others is of use. Where first steps are given they say it better.
+
+// The cost of the system that was read as number s.
+OD_FN float od_expected_cost(const OdTask &task, OdStepLoop &c, OdSystem &x, OdMemory &memory, unsigned s) {
+    const OdGroup &g = x.g;
+    c.t = task.spans ? task.spans[s] : task.t0;
+    const real length = od_abs((task.spans ? task.spans[task.stride + s] : task.t1) - c.t);
+    const real given = task.first_steps ? task.first_steps[s] : real(0);
+    real cost = length / given;
+    if (!(given > real(0))) {
+        od_evaluate(c, x, memory, c.t, x.y);
+        OdNorm slope;
+        od_norm_clear(slope);
+        OD_OWN(e, i) {
+            const real y = x.y[e], f = memory.slope[i];
+            od_norm_ratio(slope, f * od_weight(task, i, y, y, length * f));
+        }
+        const real way = length * od_norm_of_size(od_group_norm(task, g, slope));
+        cost = real(2) * od_sqrt(way * od_sqrt(way) * task.rtol);
+    }
+    // Of what is no number, too, nothing is expected.
+    return cost > real(1) ? float(cost) : 1.0f;
+}
+
+// The costs of the systems 0, every, 2 every, ... of the task, unless there is a word that says they are not worth it.
+extern "C" __global__ void __launch_bounds__(OD_BLOCK, OD_BLOCKS_PER_SM)
+od_expect_costs(const OdTask task, float *costs, unsigned every, const unsigned *pays) {
+    if (pays && !*pays) return;
+    OD_GROUP_MEMORY(memory);
+    OdStepLoop c = {};
+    OdSystem x;
+    x.g = od_group(task, memory);
+    const OdGroup &g = x.g;
+    od_place(task, g, memory);
+    const unsigned groups = OD_BLOCK / OD_WIDTH;
+    for (size_t k = blockIdx.x * groups + threadIdx.x / OD_WIDTH; k * every < task.n_systems; k += gridDim.x * groups) {
+        const unsigned s = unsigned(k * every);
+        od_read(task, x, memory, s);
+        const float cost = od_expected_cost(task, c, x, memory, s);
+        if (g.slot == 0) costs[k] = cost;
+        OD_GROUP_BARRIER();
+    }
+}

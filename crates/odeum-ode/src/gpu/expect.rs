@@ -1,0 +1,147 @@
+//! The order of the systems of a first call: by what they will probably cost (device/expect.cuh).
+
+use super::kept::{Kept, Loaded};
+use super::launch::blocks;
+use super::order::{Costs, Ordered};
+use super::plan::Kernel;
+use super::task::Task;
+use odeum_core::{Error, Scalar};
+use odeum_cuda::{Device, Stream, argument};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Systems of which the costs are looked at first, about: those of all take as long as a part of a step.
+const SAMPLE: usize = 2048;
+
+/// The kernel that says what systems will probably cost.
+pub(super) struct Expected<D: Device> {
+    pub(super) kernel: Arc<Kernel>,
+    pub(super) loaded: Loaded<D>,
+}
+
+impl<D: Device> Expected<D> {
+    /// Gives the order of a part, of the systems of `range`, to a stream. `at_once`: systems that the kernel to come integrates at
+    /// once.
+    ///
+    /// # Safety
+    /// The arrays of the task, which are those of the part, and `ordered` must live until the stream has been waited for.
+    pub(super) unsafe fn order<T: Scalar>(
+        &self,
+        device: &Kept<D>,
+        stream: &D::Stream,
+        ordered: &mut Ordered<D>,
+        (part, range): (usize, Range<usize>),
+        (task, at_once): (&Task<T>, usize),
+    ) -> Result<(), Error> {
+        let (order, systems) = (device.order()?, range.len());
+        let every = (systems / SAMPLE).max(1);
+        let (costs, pays) = (ordered.costs(range.start), ordered.pays(part));
+        let of_group = systems as f32 / at_once as f32;
+        // SAFETY: the caller's.
+        unsafe {
+            self.costs(device, stream, task, (costs, every, 0))?;
+            order.judge(
+                stream,
+                ordered,
+                (part, range.start),
+                (systems.div_ceil(every), of_group),
+            )?;
+            if every > 1 {
+                self.costs(device, stream, task, (costs, 1, pays))?;
+            }
+            order.sort(stream, ordered, (part, range), Costs::Expected)
+        }
+    }
+
+    /// Gives the costs of every so-many-th system of a task to a stream, unless a word says that they do not pay.
+    ///
+    /// # Safety
+    /// As [`order`](Expected::order); there is room for the costs.
+    unsafe fn costs<T: Scalar>(
+        &self,
+        device: &Kept<D>,
+        stream: &D::Stream,
+        task: &Task<T>,
+        (costs, every, pays): (u64, usize, u64),
+    ) -> Result<(), Error> {
+        let Expected { kernel, loaded } = self;
+        let mut task = *task;
+        task.arrays.tables = loaded.tables();
+        let layout = &kernel.layout;
+        let blocks = blocks(device, loaded, layout, 1, (task.n_systems as usize).div_ceil(every));
+        let every = every as u32;
+        let mut arguments = [argument(&task), argument(&costs), argument(&every), argument(&pays)];
+        // SAFETY: the kernel takes these four; the driver copies them before it returns. Of the arrays the caller answers for.
+        unsafe {
+            let (blocks, threads) = ([blocks, 1, 1], [layout.block, 1]);
+            stream.launch(&loaded.kernel, blocks, threads, layout.shared, &mut arguments)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::Ensemble;
+    use crate::gpu::arena::{Offsets, Shape};
+    use crate::gpu::plan::{Wanted, planned};
+    use crate::gpu::source::Traits;
+    use crate::gpu::system::DeviceSystem;
+    use crate::gpu::task::Lists;
+    use crate::{Method, Options, Tolerance};
+    use odeum_core::Graph;
+    use odeum_cuda::Memory;
+    use odeum_cuda::host::{self, Setup};
+
+    /// Of y' = -k y, by a thread and by a warp for each system, of every one and of every third.
+    #[test]
+    fn costs_follow_from_the_first_speed_or_the_first_step() {
+        if !host::is_available() {
+            return eprintln!("SKIPPED: device code is not executed, for want of g++ on the PATH");
+        }
+        let graph = Graph::record(2, 1, |_, y, p| vec![-(p[0] * y[0]), -(p[0] * y[1])]);
+        let system = DeviceSystem::recorded(graph, Vec::new());
+        let (rtol, atol, span, y) = (1e-6, 1e-9, 2.0, [3.0, 0.5]);
+        let rates: Vec<f64> = (0..90).map(|s| 10_f64.powi(s % 9 - 4)).collect();
+        let steps: Vec<f64> = (0..90).map(|s| if s % 5 == 1 { 0.01 } else { 0.0 }).collect();
+        let states = y.iter().flat_map(|&y| [y; 90]).collect();
+        let ensemble = Ensemble::new(2, states, (0.0, span))
+            .and_then(|ensemble| ensemble.with_params(rates.clone()))
+            .and_then(|ensemble| ensemble.with_first_steps(steps.clone()))
+            .unwrap();
+        let (method, options) = (Method::rodas4(), Options::new(Tolerance::new(rtol, atol)));
+        let traits = Traits::new(false, false, &method, &options, &[]);
+        let device = Kept::new(Setup::new(std::env::temp_dir().join("odeum-expect")).device());
+        for width in [1, 32] {
+            let wanted = Wanted::new(&system, &method, &traits, &device.limits, (false, width));
+            let kernel = planned(wanted.costs()).unwrap();
+            assert_eq!(kernel.layout.width, width);
+            let expected = Expected { loaded: device.load(&kernel).unwrap(), kernel };
+            let shape = Shape { shared_span: true, ..Shape::of(&ensemble.inputs(), &options, 8) };
+            let offsets = Offsets::new(&shape, 90);
+            let mut lane = device.lane(offsets.end).unwrap();
+            let lists = Lists::new(&traits, &options, 2);
+            lane.put(&offsets, &ensemble.inputs(), &lists).unwrap();
+            lane.write(offsets.first_steps.unwrap(), &steps).unwrap();
+            let arrays = offsets.arrays::<f64>(lane.arena.address());
+            let task = Task::new(arrays, (0.0, span), 90, 90, &method, &options);
+            for every in [1, 3] {
+                let memory = device.device.reserve(4 * 90).unwrap();
+                let at = (memory.address(), every, 0);
+                // SAFETY: all memory lives until the stream has been waited for, which reading does.
+                unsafe { expected.costs(&device, &lane.stream, &task, at).unwrap() };
+                let mut found = vec![0_f32; 90 / every];
+                lane.stream.read(&memory, 0, &mut found).unwrap();
+                for (k, cost) in found.into_iter().enumerate() {
+                    let s = k * every;
+                    let units = y.map(|y| rates[s] * y / (atol + rtol * y));
+                    let way = span * ((units[0].powi(2) + units[1].powi(2)) / 2.0).sqrt();
+                    let by_speed = 2.0 * way.powf(0.75) * rtol.sqrt();
+                    let wanted = if steps[s] > 0.0 { span / steps[s] } else { by_speed.max(1.0) };
+                    let error = (f64::from(cost) / wanted - 1.0).abs();
+                    assert!(error < 1e-5, "{width} {every} {s}: {cost} {wanted}");
+                }
+            }
+        }
+    }
+}
