@@ -1,4 +1,4 @@
-"""Arrays of CuPy and PyTorch that lie on a GPU, advanced in place by an integrator: beside the same numbers as NumPy's arrays.
+"""Arrays of CuPy, PyTorch and JAX that lie on a GPU, advanced by an integrator: beside the same numbers as NumPy's arrays.
 
     pip install ".[cuda]" cupy-cuda13x
     python validation/gpu_arrays.py --mechanism mechanisms/hydrogen-burke-2012.yaml
@@ -137,6 +137,30 @@ def cupy_layouts_give_the_same_bits():
             same(f"{where}: Y", xp.asnumpy(Y.T if by_species else Y), expected[2])
         said.append(f"{kind}, {method}: {np.count_nonzero(told[-1][0] == 0)} of {cells} succeed")
     return "; ".join(said)
+
+
+@check
+def jax_gets_new_arrays():
+    jax, cells, kind = library("jax"), 500, "constant volume"
+    jax.config.update("jax_enable_x64", True)
+    if jax.default_backend() != "gpu":
+        raise Skip("this JAX has no CUDA")
+    expected, chem = with_faults(*mixture(cells)), integrator(kind, cells)
+    arrays = [jax.numpy.asarray(part) for part in with_faults(*mixture(cells))]
+    kept = [np.array(array) for array in arrays]
+    other = integrator(kind, cells)
+    refused(lambda: other.advance(*arrays, 1e-6), "T", "advanced")
+    first = arrays
+    for _ in range(3):
+        # What JAX has still to do with its arrays comes first.
+        arrays = [array * 1.0 for array in arrays]
+        *arrays, status = chem.advanced(*arrays, 2e-6)
+        same("status", status, other.advance(*expected, 2e-6))
+    for name, array, now, before, wanted in zip("TpY", first, arrays, kept, expected, strict=True):
+        assert isinstance(now, jax.Array) and now.devices() == array.devices(), type(now)
+        same(f"{name} that was given", array, before)
+        same(name, now, wanted)
+    return f"{np.count_nonzero(status == 0)} of {cells} succeed"
 
 
 @check

@@ -317,6 +317,10 @@ def test_arrays_that_cannot_be_written_to_are_refused(array, found):
     assert refused.value.field == "T" and found in refused.value.found and refused.value.remedy
 
 
+def test_a_copy_that_nobody_else_has_is_written_to():
+    assert _gpu.borrow("T", Immutable(), 0, 7, written=True, own=True).shape == (4,)
+
+
 def test_the_stream_is_told_to_libraries_of_either_kind():
     for lender, asked in (
         (Lender(version=VERSION), [(7, (1, 0))]),

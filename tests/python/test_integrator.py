@@ -60,6 +60,26 @@ def test_cells_go_where_cantera_goes(gas, kind):
     assert (p == before).all() == (kind == "constant pressure")
 
 
+@pytest.mark.parametrize("kind", ["constant pressure", "constant volume"])
+def test_new_arrays_have_what_is_written_in_place(gas, kind):
+    given = cells(gas, 20)
+    before = [array.copy() for array in given]
+    for array in given:
+        array.flags.writeable = False
+    new, in_place = gas.integrator(kind, cells=20), gas.integrator(kind, cells=20)
+    arrays = [array.copy() for array in given]
+    for _ in range(2):
+        *found, status = new.advanced(*(given if _ == 0 else found), 1e-5)
+        assert (status == in_place.advance(*arrays, 1e-5)).all()
+    for array, kept, now, expected in zip(given, before, found, arrays, strict=True):
+        assert (array == kept).all()
+        assert (now == expected).all()
+    assert (found[1] is given[1]) == (kind == "constant pressure")
+    assert new.advanced(given[0], 2e5, given[2], 1e-6)[1] == 2e5
+    with pytest.raises(od.InputError, match="dt"):
+        new.advanced(*given, 0.0)
+
+
 def layouts(T, p, Y):
     """The same numbers, in several memory layouts."""
     n, species = Y.shape

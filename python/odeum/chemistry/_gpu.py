@@ -33,13 +33,33 @@ def check(gpus: list[int], arrays: dict[str, Any]) -> None:
             raise InputError(field, found, f'make the integrator with device="cuda:{number}"')
 
 
-def borrow(field: str, value: Any, gpu: int, stream: int, *, written: bool) -> _odeum.GpuArray:
-    """The memory of an array, for work on a stream, which waits for what its library has still to do with it."""
+def is_of_jax(value: Any) -> bool:
+    """Whether it is an array of JAX, which never changes."""
+    return type(value).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def copied(value: Any) -> Any:
+    """A copy of an array on a GPU, of the same library, that nobody else has."""
+    if is_of_jax(value):
+        import jax.numpy
+
+        return jax.numpy.array(value, copy=True)
+    # Of PyTorch, whose gradients do not go through an integration; of others.
+    return value.detach().clone() if hasattr(value, "detach") else value.copy()
+
+
+def borrow(
+    field: str, value: Any, gpu: int, stream: int, *, written: bool, own: bool = False
+) -> _odeum.GpuArray:
+    """The memory of an array, for work on a stream, which waits for what its library has still to do with it.
+
+    `own`: nobody else has the array.
+    """
     name = type(value).__name__
     # JAX lends them without a word that they must not be written to.
-    if written and type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
-        remedy = "give a copy of it: cupy.array(x), and jax.dlpack.from_dlpack for the way back"
-        raise InputError(field, f"an array of JAX ({name}), which never changes", remedy)
+    if written and not own and is_of_jax(value):
+        found = f"an array of JAX ({name}), which never changes"
+        raise InputError(field, found, "call `advanced`, which gives new arrays")
     try:
         try:
             capsule = value.__dlpack__(stream=stream, max_version=(1, 0))

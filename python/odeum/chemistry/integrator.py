@@ -144,9 +144,7 @@ class Integrator:
         KeyboardInterrupt
             Ctrl-C. The arrays are as they were then.
         """
-        dt = number("dt", dt)
-        if not dt > 0.0:
-            raise InputError("dt", str(dt), "give a time above zero")
+        dt = _positive(dt)
         if any(_gpu.device(array) is not None for array in (T, p, Y)):
             return self._advance_on_gpu(T, p, Y, dt)
         T, Y = _in_place("T", T), self._by_cell(_in_place("Y", Y))
@@ -160,16 +158,53 @@ class Integrator:
         self._check_length(T=T, p=p)
         return np.asarray(self._raw.advance(T, p, updates_p, Y, dt))
 
-    def _advance_on_gpu(self, T: Any, p: Any, Y: Any, dt: float) -> NDArray[np.uint8]:
+    def advanced(self, T: Any, p: Any, Y: Any, dt: float) -> tuple[Any, Any, Any, NDArray[np.uint8]]:
+        """Integrates all cells over a time, into new arrays of the same kind; those given stay as they are.
+
+        For arrays that never change, as JAX's, and for codes that need what was before. Everything else is as with
+        `advance`.
+
+        Parameters
+        ----------
+        T, p, Y, dt :
+            As those of `advance`; the arrays may be read-only.
+
+        Returns
+        -------
+        T, p, Y, status
+            The new temperatures, pressures and mass fractions; `p` as it was given at constant pressure. How each
+            cell ended.
+
+        Raises
+        ------
+        InputError
+            As `advance`.
+        """
+        on_gpu = any(_gpu.device(array) is not None for array in (T, p, Y))
+        copied = _gpu.copied if on_gpu else np.array
+        updates_p = self.kind == "constant volume" and np.ndim(p) > 0
+        new = copied(T), copied(p) if updates_p else p, copied(Y)
+        if on_gpu:
+            return *new, self._advance_on_gpu(*new, _positive(dt), own=True)
+        status = self.advance(*new, dt)
+        if _gpu.is_of_jax(T):
+            import jax.numpy
+
+            return *(jax.numpy.asarray(array) for array in new), status
+        return *new, status
+
+    def _advance_on_gpu(
+        self, T: Any, p: Any, Y: Any, dt: float, *, own: bool = False
+    ) -> NDArray[np.uint8]:
         """The same of arrays on the GPU."""
         one_p = not hasattr(p, "__dlpack_device__") and np.ndim(p) == 0
         pressure = number("p", p) if one_p else 0.0
         _gpu.check(self._raw.gpus, {"T": T, "Y": Y} if one_p else {"T": T, "p": p, "Y": Y})
         gpu, stream = self._raw.gpus[0], self._raw.stream()
         updates_p = self.kind == "constant volume" and not one_p
-        t = _gpu.borrow("T", T, gpu, stream, written=True)
-        q = None if one_p else _gpu.borrow("p", p, gpu, stream, written=updates_p)
-        y = self._by_cell(_gpu.borrow("Y", Y, gpu, stream, written=True))
+        t = _gpu.borrow("T", T, gpu, stream, written=True, own=own)
+        q = None if one_p else _gpu.borrow("p", p, gpu, stream, written=updates_p, own=own)
+        y = self._by_cell(_gpu.borrow("Y", Y, gpu, stream, written=True, own=own))
         self._check_length(T=t, **({} if q is None else {"p": q}))
         return np.asarray(self._raw.advance_on_gpu(t, q, pressure, updates_p, y, dt))
 
@@ -201,6 +236,13 @@ class Integrator:
 
     def __repr__(self) -> str:
         return f"<odeum.Integrator: {self.cells:,} cells at {self.kind} of {self.mechanism!r}>"
+
+
+def _positive(dt: Any) -> float:
+    dt = number("dt", dt)
+    if not dt > 0.0:
+        raise InputError("dt", str(dt), "give a time above zero")
+    return dt
 
 
 def _in_place(field: str, value: Any) -> Floats:
