@@ -5,6 +5,7 @@ use crate::library::failed;
 use crate::memory::{check_fit, checked_place};
 use cudarc::driver::{result, sys};
 use odeum_core::Error;
+use std::ffi::c_void;
 use std::ops::Range;
 
 /// Memory of a GPU, freed when dropped.
@@ -94,19 +95,19 @@ pub(super) fn is_page_locked(gpu: &Gpu, address: *const u8, bytes: usize) -> boo
     }
     let piece = |address: *const u8| {
         let (mut kind, mut piece) = (0_u32, 0_u64);
-        // SAFETY: the types of these two; the driver reads no memory at the address, and knows none that is not its own.
-        let known = unsafe {
+        let mut attributes = [
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID,
+        ];
+        let mut values = [(&raw mut kind).cast::<c_void>(), (&raw mut piece).cast()];
+        // SAFETY: the values are of the types of these two. The driver reads no memory at the address; of one that it does not know it
+        // says zero.
+        let asked = unsafe {
             let place = address as sys::CUdeviceptr;
-            let (of_kind, of_piece) = (
-                sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID,
-            );
-            sys::cuPointerGetAttribute((&raw mut kind).cast(), of_kind, place).result().is_ok()
-                && sys::cuPointerGetAttribute((&raw mut piece).cast(), of_piece, place)
-                    .result()
-                    .is_ok()
+            sys::cuPointerGetAttributes(2, attributes.as_mut_ptr(), values.as_mut_ptr(), place)
         };
-        (known && kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32).then_some(piece)
+        let is_host = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32;
+        (asked.result().is_ok() && is_host).then_some(piece)
     };
     let first = piece(address);
     first.is_some() && first == piece(last)
