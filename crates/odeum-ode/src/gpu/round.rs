@@ -23,8 +23,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Parts, at most: more let copies overlap better, fewer fill the GPU better.
-const PARTS: usize = 4;
+/// How large parts are, at most so many, beside each other. A small first one lets the GPU begin early; more let copies overlap better, fewer fill
+/// the GPU better.
+const PARTS: [usize; 4] = [1, 2, 3, 3];
 /// Batches of a part at least: the end of each leaves some of the GPU idle.
 const LEAST_BATCHES: usize = 4;
 /// How long a worker does nothing when there is nothing to do.
@@ -37,8 +38,6 @@ struct Round<'a, T, D: Device> {
     ready: &'a Ready<D>,
     /// In the order in which they lie in the arena.
     batches: &'a [usize],
-    /// Batches of a part.
-    of_part: usize,
     shape: Shape,
     offsets: Offsets,
     /// Systems that there is room for, which is the distance between components.
@@ -67,6 +66,8 @@ struct Arena<D: Device> {
 }
 
 struct Part<D: Device> {
+    /// The places of its batches.
+    batches: Range<usize>,
     /// Batches that have not arrived.
     missing: AtomicUsize,
     /// Of its kernel, once it is launched.
@@ -129,12 +130,11 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         ready: &'a Ready<D>,
         batches: &'a [usize],
     ) -> Result<Self, Error> {
-        let of_part = batches.len().div_ceil(PARTS).max(LEAST_BATCHES);
-        let part = |batches: &[usize]| {
+        let part = |batches: Range<usize>| {
             let missing = AtomicUsize::new(batches.len());
-            Part { missing, kernel: Mutex::default() }
+            Part { batches, missing, kernel: Mutex::default() }
         };
-        let parts: Vec<Part<D>> = batches.chunks(of_part).map(part).collect();
+        let parts: Vec<Part<D>> = parts_of(batches.len()).into_iter().map(part).collect();
         let shape = Shape { queues: parts.len(), ..job.shape };
         let room = batches.len() * job.batch;
         let offsets = Offsets::new(&shape, room);
@@ -162,7 +162,6 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             device,
             ready,
             batches,
-            of_part,
             shape,
             offsets,
             room,
@@ -274,7 +273,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             return Ok(Results::End);
         }
         let is_over = self.job.is_over();
-        Ok(match &*lock(&self.parts[*place / self.of_part].kernel) {
+        Ok(match &*lock(&self.part_of(*place).1.kernel) {
             Some(kernel) if kernel.is_done()? => {
                 *place += 1;
                 Results::Of(*place - 1)
@@ -283,6 +282,12 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             None if is_over => Results::End,
             _ => Results::Wait,
         })
+    }
+
+    /// The part of a batch, and its number.
+    fn part_of(&self, place: usize) -> (usize, &Part<D>) {
+        let number = self.parts.partition_point(|part| part.batches.end <= place);
+        (number, &self.parts[number])
     }
 
     /// The systems of a batch, and the place of the first in the arena.
@@ -310,9 +315,9 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
 
     /// Says that a batch has arrived, and starts the kernel of its part when that was the last one.
     fn arrive(&self, place: usize) -> Result<(), Error> {
-        let part = place / self.of_part;
-        if self.parts[part].missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.launch(part)?;
+        let (number, part) = self.part_of(place);
+        if part.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.launch(number)?;
         }
         Ok(())
     }
@@ -335,7 +340,8 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         }
         if kernel.layout.global > 0 {
             // All launches have the same memory for matrices.
-            let bytes = blocks_of(self.of_part * self.job.batch) * kernel.layout.global;
+            let largest = self.parts.iter().map(|part| part.batches.len()).max().unwrap_or(0);
+            let bytes = blocks_of(largest * self.job.batch) * kernel.layout.global;
             task.arrays.matrices = lane.matrices(&self.device.device, bytes)? as *mut u8;
             stream.wait_event(launched)?;
         }
@@ -362,11 +368,10 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
 
     /// The places of the systems of a part in the arena.
     fn systems_of(&self, part: usize) -> Range<usize> {
-        let first = part * self.of_part;
-        let last = (first + self.of_part).min(self.batches.len()) - 1;
+        let Range { start, end } = self.parts[part].batches;
         // Only the last batch of all may have fewer systems.
-        let (systems, place) = self.systems(last);
-        first * self.job.batch..place + systems.len()
+        let (systems, place) = self.systems(end - 1);
+        start * self.job.batch..place + systems.len()
     }
 
     /// Systems that have ended at least: those that were handed out, but for as many as there is room for at once.
@@ -441,5 +446,39 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         // SAFETY: nobody else writes the results of the batch meanwhile.
         unsafe { self.job.take(staging, &of_batch, self.batches[place], (true, in_place)) };
         finished.fetch_add(run, Ordering::Relaxed);
+    }
+}
+
+/// The batches of each part, of so many.
+fn parts_of(batches: usize) -> Vec<Range<usize>> {
+    let (all, mut sum, mut parts) = (PARTS.iter().sum::<usize>(), 0, Vec::<Range<usize>>::new());
+    for size in PARTS {
+        sum += size;
+        let start = parts.last().map_or(0, |part| part.end);
+        let end = (batches * sum).div_ceil(all).max(start + LEAST_BATCHES);
+        // No part has fewer.
+        let end = if end + LEAST_BATCHES > batches { batches } else { end };
+        if start < end {
+            parts.push(start..end);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST_BATCHES, parts_of};
+
+    #[test]
+    fn parts_have_all_batches_and_none_has_few() {
+        for batches in 1..300 {
+            let parts = parts_of(batches);
+            assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, batches));
+            assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+            let least = LEAST_BATCHES.min(batches);
+            assert!(parts.iter().all(|part| part.len() >= least), "{batches}: {parts:?}");
+        }
+        assert_eq!(parts_of(9), vec![0..4, 4..9]);
+        assert_eq!(parts_of(196), vec![0..22, 22..66, 66..131, 131..196]);
     }
 }
