@@ -10,8 +10,8 @@ use std::ops::{Deref, DerefMut};
 ///
 /// [`Solver::solve_into`](crate::Solver::solve_into) by a stiff method recognises such memory, whoever reserved it: of states and
 /// parameters, and of end states, times, saved states and counts, arrays in which the systems follow each other travel between here and the
-/// GPU as they are; all others are copied to and from page-locked memory on their way. To reserve it takes about as long as to fill
-/// it ten times, so it pays for arrays that many calls use; what is locked is lost to other programs.
+/// GPU as they are; all others are copied to and from page-locked memory on their way. It is slow to reserve,
+/// and lost to other programs, so it pays for arrays that many calls use.
 ///
 /// ```no_run
 /// use odeum_ode::gpu::PageLocked;
