@@ -3,11 +3,12 @@
 use crate::host;
 use odeum_cuda::Pinned;
 use odeum_cuda::host::{Host, Setup};
+use odeum_ode::gpu::PageLocked;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::{self, Lorenz};
 use odeum_ode::{
-    ArrayMut, ArrayRef, Device, DynSystem, Ensemble, Error, Inputs, Method, Monitor, Options,
-    Outputs, SavedMut, Solution, Stats, Status, Tolerance,
+    ArrayMut, ArrayRef, Cuda, Device, DynSystem, Ensemble, Error, Inputs, Method, Monitor, Options,
+    Outputs, SavedMut, Solution, Solver, Stats, Status, Tolerance,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -254,5 +255,48 @@ fn an_error_ends_the_run() {
         }
         // Memory comes back.
         assert!(devices.idle_lanes() > 0);
+    }
+}
+
+/// From and to ordinary arrays and page-locked ones, on one GPU and on all; of some systems the start is far away.
+#[test]
+#[ignore = "needs a GPU"]
+fn page_locked_arrays_take_the_same_bits_on_a_gpu() {
+    let (count, span, lorenz) = (400_000, (0.0, 0.1), Lorenz::problem());
+    let start = |k: usize| {
+        let (i, s) = (k / count, k % count);
+        lorenz.y0[i] * if s % 1009 == 7 { 1e3 } else { 1.0 + 1e-6 * s as f64 }
+    };
+    let ensemble = Ensemble::new(3, (0..3 * count).map(start).collect(), span)
+        .and_then(|ensemble| ensemble.with_shared_params(lorenz.params))
+        .unwrap();
+    let system = DynSystem::from(&problems::find("lorenz").unwrap());
+    let (method, options) = (Method::rodas4(), Options::new(Tolerance::new(1e-6, 1e-9)));
+    let gpus = odeum_ode::gpu::devices().unwrap().len();
+    let mut found = Vec::new();
+    for ordinals in [vec![0], (0..gpus).collect()] {
+        let device = Device::Cuda(Cuda { ordinals });
+        let solver = Solver::new(&system, &method, &device, &options).unwrap();
+        found.push(solver.solve(&ensemble).unwrap());
+        let mut locked = [(); 2].map(|()| PageLocked::<f64>::zeros(0, 3 * count).unwrap());
+        let [states, end_states] = &mut locked;
+        states.copy_from_slice(ensemble.states());
+        let mut t = PageLocked::<f64>::zeros(0, count).unwrap();
+        let mut stats = PageLocked::<Stats>::zeros(0, count).unwrap();
+        let mut solution = found[0].clone();
+        let inputs = Inputs::new(ArrayRef::component_major(states, 3).unwrap(), span)
+            .and_then(|inputs| inputs.with_shared_params(ensemble.params()))
+            .unwrap();
+        let ends = ArrayMut::component_major(end_states, 3).unwrap();
+        let outputs = Outputs::new(ends, &mut t, &mut solution.status, &mut stats).unwrap();
+        solver.solve_into(&inputs, outputs, &Monitor::new()).unwrap();
+        (solution.states, solution.t) = (end_states.to_vec(), t.to_vec());
+        solution.stats = stats.to_vec();
+        found.push(solution);
+    }
+    assert!(found[0].all_succeeded());
+    for solution in &found[1..] {
+        assert!(solution.states == found[0].states && solution.t == found[0].t);
+        assert!(solution.status == found[0].status && solution.stats == found[0].stats);
     }
 }
