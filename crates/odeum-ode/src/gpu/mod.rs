@@ -9,6 +9,7 @@
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
 mod arena;
+mod batch_parts;
 mod differences;
 mod exchange;
 mod expect;

@@ -6,6 +6,7 @@
 //! directions.
 
 use super::arena::{Offsets, Shape};
+use super::batch_parts::batch_parts;
 use super::in_place::{InPlace, RowsAt};
 use super::kept::Kept;
 use super::lane::Lane;
@@ -23,11 +24,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How large parts are, at most so many, beside each other. A small first one lets the GPU begin early; more let copies overlap better, fewer fill
-/// the GPU better.
-const PARTS: [usize; 4] = [1, 2, 3, 3];
-/// Batches of a part at least: the end of each leaves some of the GPU idle.
-const LEAST_BATCHES: usize = 4;
 /// How long a worker does nothing when there is nothing to do.
 const PAUSE: Duration = Duration::from_micros(50);
 
@@ -134,7 +130,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             let missing = AtomicUsize::new(batches.len());
             Part { batches, missing, kernel: Mutex::default() }
         };
-        let parts: Vec<Part<D>> = parts_of(batches.len()).into_iter().map(part).collect();
+        let parts: Vec<Part<D>> = batch_parts(batches.len()).into_iter().map(part).collect();
         let shape = Shape { queues: parts.len(), ..job.shape };
         let room = batches.len() * job.batch;
         let offsets = Offsets::new(&shape, room);
@@ -446,39 +442,5 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         // SAFETY: nobody else writes the results of the batch meanwhile.
         unsafe { self.job.take(staging, &of_batch, self.batches[place], (true, in_place)) };
         finished.fetch_add(run, Ordering::Relaxed);
-    }
-}
-
-/// The batches of each part, of so many.
-fn parts_of(batches: usize) -> Vec<Range<usize>> {
-    let (all, mut sum, mut parts) = (PARTS.iter().sum::<usize>(), 0, Vec::<Range<usize>>::new());
-    for size in PARTS {
-        sum += size;
-        let start = parts.last().map_or(0, |part| part.end);
-        let end = (batches * sum).div_ceil(all).max(start + LEAST_BATCHES);
-        // No part has fewer.
-        let end = if end + LEAST_BATCHES > batches { batches } else { end };
-        if start < end {
-            parts.push(start..end);
-        }
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LEAST_BATCHES, parts_of};
-
-    #[test]
-    fn parts_have_all_batches_and_none_has_few() {
-        for batches in 1..300 {
-            let parts = parts_of(batches);
-            assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, batches));
-            assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
-            let least = LEAST_BATCHES.min(batches);
-            assert!(parts.iter().all(|part| part.len() >= least), "{batches}: {parts:?}");
-        }
-        assert_eq!(parts_of(9), vec![0..4, 4..9]);
-        assert_eq!(parts_of(196), vec![0..22, 22..66, 66..131, 131..196]);
     }
 }
