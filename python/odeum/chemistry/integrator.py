@@ -193,9 +193,7 @@ class Integrator:
             return *(jax.numpy.asarray(array) for array in new), status
         return *new, status
 
-    def _advance_on_gpu(
-        self, T: Any, p: Any, Y: Any, dt: float, *, own: bool = False
-    ) -> NDArray[np.uint8]:
+    def _advance_on_gpu(self, T: Any, p: Any, Y: Any, dt: float, *, own: bool = False) -> NDArray[np.uint8]:
         """The same of arrays on the GPU."""
         one_p = not hasattr(p, "__dlpack_device__") and np.ndim(p) == 0
         pressure = number("p", p) if one_p else 0.0
@@ -239,10 +237,10 @@ class Integrator:
 
 
 def _positive(dt: Any) -> float:
-    dt = number("dt", dt)
-    if not dt > 0.0:
-        raise InputError("dt", str(dt), "give a time above zero")
-    return dt
+    time = number("dt", dt)
+    if not time > 0.0:
+        raise InputError("dt", str(time), "give a time above zero")
+    return time
 
 
 def _in_place(field: str, value: Any) -> Floats:
