@@ -10,7 +10,7 @@ use std::ops::{Deref, DerefMut};
 ///
 /// [`Solver::solve_into`](crate::Solver::solve_into) by a stiff method recognises such memory, whoever reserved it: of states and
 /// parameters, and of end states, times, saved states and counts, arrays in which the systems follow each other travel between here and the
-/// GPU as they are; all others are copied to and from page-locked memory on their way. It is slow to reserve,
+/// GPU as they are; all others, and ensembles of which all systems begin at once, are copied on their way. It is slow to reserve,
 /// and lost to other programs, so it pays for arrays that many calls use.
 ///
 /// ```no_run

@@ -119,8 +119,8 @@ impl<T: Scalar> Sink<T> {
         Some(RowsAt::of(self.places.stats, 1, 0, systems))
     }
 
-    /// Copies the results of a batch out of page-locked memory, but for those that the device wrote to their places, past the caches where that is wanted: it is faster where the bus works in both
-    /// directions meanwhile, and up to a tenth slower else. Systems that did not run keep their states.
+    /// Copies the results of a batch out of page-locked memory, but for those that the device wrote to their places. Past the caches where
+    /// that is wanted: it is faster where the bus works in both directions meanwhile, and up to a tenth slower else. Systems that did not run keep their states.
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
