@@ -59,7 +59,7 @@ impl Solver {
     pub fn session<T: Compiled>(&self, ensemble: &Ensemble<T>) -> Result<Session<T>, Error> {
         let sizes = (self.system().dim(), self.system().n_params());
         self.options().check_for_session(sizes, ensemble)?;
-        let Some((cuda, system)) = self.on_gpus() else {
+        let Some((ordinal, system)) = self.on_one_gpu::<T>()? else {
             let (solver, mut ensemble) = (self.clone(), ensemble.clone());
             if self.options().warm_start {
                 let len = ensemble.len();
@@ -67,12 +67,6 @@ impl Solver {
             }
             let last = Solution::of(&ensemble.inputs(), &[]);
             return Ok(Session(On::Cpu(Box::new(Here { solver, ensemble, last }))));
-        };
-        let &[ordinal] = &*cuda.ordinals else {
-            let found = format!("{} GPUs", cuda.ordinals.len());
-            let remedy =
-                "a session stays on one GPU: begin one for each, with a part of the systems";
-            return Err(Error::input("device", found, remedy));
         };
         let (method, options) = (self.method(), self.options());
         let session = gpu::Session::of(system.clone(), ensemble, method, ordinal, options)?;

@@ -126,7 +126,7 @@ mod sealed {
         }
     }
 
-    fn refused() -> Error {
+    pub(super) fn refused() -> Error {
         Error::input("precision", "f32", "mechanisms are integrated in f64")
     }
 
@@ -251,12 +251,18 @@ impl Solver {
         &self.options
     }
 
-    /// The GPUs that it runs on, if any, and what they need to know of its system.
-    pub(crate) fn on_gpus(&self) -> Option<(&gpu::Cuda, &DeviceSystem)> {
-        match &self.ready {
-            Ready::Cpu(..) => None,
-            Ready::Cuda(cuda, system) => Some((cuda, system)),
+    /// The one GPU in whose memory systems may stay, and what it needs to know of this one; `None` of a solver for the processor.
+    pub(crate) fn on_one_gpu<T: Compiled>(&self) -> Result<Option<(usize, &DeviceSystem)>, Error> {
+        if T::NAME == f32::NAME && self.system.any().in_f32().is_none() {
+            return Err(sealed::refused());
         }
+        let Ready::Cuda(cuda, system) = &self.ready else { return Ok(None) };
+        let &[ordinal] = &*cuda.ordinals else {
+            let found = format!("{} GPUs", cuda.ordinals.len());
+            let remedy = "systems stay on one GPU: give each a part of them";
+            return Err(Error::input("device", found, remedy));
+        };
+        Ok(Some((ordinal, system)))
     }
 
     /// As [`solve()`](solve).

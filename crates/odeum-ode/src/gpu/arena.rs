@@ -47,6 +47,8 @@ pub(super) struct Shape {
     pub(super) keeps_steps: bool,
     /// Systems have levels of their own at which they end.
     pub(super) own_levels: bool,
+    /// End states take the place of initial ones: a system is read when it begins and written when it ends, by the same threads.
+    pub(super) in_place: bool,
     pub(super) n_saves: usize,
     /// Counts of a system.
     pub(super) n_counts: usize,
@@ -68,6 +70,7 @@ impl Shape {
             shared_span: inputs.shares_span(),
             keeps_steps: inputs.first_steps().is_some(),
             own_levels: own_levels(options).is_some(),
+            in_place: false,
             n_saves: options.save_times().len(),
             n_counts,
             word: size_of::<T>(),
@@ -112,7 +115,10 @@ impl Offsets {
             next,
             work,
             results,
-            end_states: place(shape.dim * systems * word),
+            end_states: match shape.in_place {
+                true => states,
+                false => place(shape.dim * systems * word),
+            },
             end_times: place(systems * word),
             end_steps: shape.keeps_steps.then(|| place(systems * word)),
             saved: place(shape.n_saves * shape.dim * systems * word),
@@ -212,6 +218,7 @@ mod tests {
                 shared_span: shared,
                 keeps_steps: !shared,
                 own_levels: !shared,
+                in_place: false,
                 n_saves: 4,
                 n_counts: 8,
                 word: 8,

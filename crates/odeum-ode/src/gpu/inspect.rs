@@ -5,6 +5,7 @@ use super::kept::Kept;
 use super::parts::StepPart;
 use super::plan::{Kernel, Wanted};
 use super::session::Session;
+use super::solution::SolutionOnGpu;
 use super::source::Traits;
 use super::system::DeviceSystem;
 use super::{exchange, groups, parts, plan, run};
@@ -244,6 +245,22 @@ impl<D: Device> Devices<D> {
         tolerance: &Tolerance,
     ) -> Result<Vec<T>, Error> {
         Ok(parts::measure(part, &self.0[0], &system.into(), ensemble, tolerance)?.values)
+    }
+
+    /// As [`Solver::solve_on_gpu`](crate::Solver::solve_on_gpu), on the first device.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve_there<T: Scalar, S: System>(
+        &self,
+        system: &S,
+        ensemble: &Ensemble<T>,
+        method: &Method,
+        options: &Options,
+        monitor: &Monitor,
+    ) -> Result<SolutionOnGpu<T, D>, Error> {
+        let (kept, system) = (Arc::clone(&self.0[0]), DeviceSystem::traced(system));
+        SolutionOnGpu::solved(kept, &system, ensemble, (method, options), monitor)
     }
 
     /// As [`Session::new`], on the first device.

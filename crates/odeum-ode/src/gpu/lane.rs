@@ -85,7 +85,7 @@ impl<D: Device> Lane<D> {
         unsafe { self.stream.download(&self.arena, &mut to.pinned, bytes) }
     }
 
-    /// Writes the inputs of a whole ensemble, all of whose systems have one span and no first step nor level of their own.
+    /// Writes the inputs of a whole ensemble.
     pub(super) fn put<T: Scalar>(
         &mut self,
         offsets: &Offsets,
@@ -95,6 +95,20 @@ impl<D: Device> Lane<D> {
         self.write_array(offsets.states, inputs.states())?;
         if !inputs.shares_params() {
             self.write_array(offsets.params, inputs.params())?;
+        }
+        if let Some(place) = offsets.spans {
+            let spans: Vec<[T; 2]> = (0..inputs.len())
+                .map(|s| inputs.span(s))
+                .map(|(t0, t1)| [T::from_f64(t0), T::from_f64(t1)])
+                .collect();
+            let spans = spans.as_flattened();
+            self.write_array(place, &ArrayRef::strided(spans, [inputs.len(), 2], [2, 1])?)?;
+        }
+        if let (Some(place), Some(steps)) = (offsets.first_steps, inputs.first_steps()) {
+            self.write(place, steps)?;
+        }
+        if let Some(place) = offsets.levels {
+            self.write(place, &lists.levels)?;
         }
         self.put_shared(offsets, inputs, lists)
     }

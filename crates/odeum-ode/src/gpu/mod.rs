@@ -14,6 +14,7 @@ mod differences;
 mod exchange;
 mod expect;
 mod groups;
+mod in_memory;
 mod in_place;
 #[doc(hidden)]
 pub mod inspect;
@@ -31,6 +32,7 @@ mod round;
 mod run;
 mod session;
 mod sink;
+mod solution;
 mod source;
 mod staging;
 mod stop;
@@ -47,6 +49,7 @@ pub use plan::layout_in_words;
 pub use published::pleiades_as_published;
 pub(crate) use run::solve;
 pub use session::Session;
+pub use solution::SolutionOnGpu;
 pub use system::DeviceSystem;
 
 use odeum_core::Error;

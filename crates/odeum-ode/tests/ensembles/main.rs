@@ -13,6 +13,7 @@ mod device_kernels;
 mod device_parts;
 mod device_radau;
 mod device_rounds;
+mod device_solution;
 mod event;
 #[path = "../device/host.rs"]
 mod host;
