@@ -11,7 +11,6 @@
 //! This crate does no input or output, starts no threads and knows no device.
 
 mod argument;
-mod cores;
 mod derive;
 pub mod emit;
 pub mod error;
@@ -30,9 +29,9 @@ pub mod symbol;
 pub mod system;
 pub mod tape;
 pub mod text;
+mod threads;
 
 pub use argument::{Argument, ArgumentPart};
-pub use cores::cores;
 pub use error::Error;
 pub use graph::Graph;
 pub use lanes::{Isa, Lanes, Scalar};
@@ -43,3 +42,4 @@ pub use real::{Mask, Real};
 pub use symbol::Symbol;
 pub use system::System;
 pub use tape::{NotSquare, Program, Tape};
+pub use threads::{IS_UNOPTIMISED, computing_thread, cores, stack_size};

@@ -13,9 +13,8 @@ use crate::options::Options;
 use crate::series::{Made, Parts, Series};
 use crate::solution::Solution;
 use crate::{cpu, gpu};
-use odeum_core::{Error, Graph, Pattern, Scalar, System, lock};
+use odeum_core::{Error, Graph, Pattern, Scalar, System, computing_thread, lock};
 use std::sync::{Arc, Mutex};
-use std::thread::Builder;
 
 /// Parts of a series that are integrated at once by calls.
 const CALLS: usize = 2;
@@ -411,7 +410,7 @@ impl Solver {
         std::thread::scope(|scope| {
             for _ in 1..CALLS {
                 // Those that begin do the work of those that do not.
-                let _ = Builder::new().spawn_scoped(scope, call);
+                let _ = computing_thread().spawn_scoped(scope, call);
             }
             call();
         });

@@ -1,5 +1,6 @@
 //! Work on a thread of its own, while the interpreter serves others and hears Ctrl-C.
 
+use odeum_core::computing_thread;
 use odeum_ode::Monitor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -44,7 +45,7 @@ pub(crate) fn watched<R: Send>(
             let done = catch_unwind(AssertUnwindSafe(work));
             let _ = send.send(done);
         };
-        let thread = thread::Builder::new().spawn_scoped(scope, work);
+        let thread = computing_thread().spawn_scoped(scope, work);
         thread.map_err(|error| PyRuntimeError::new_err(format!("no thread: {error}")))?;
         attend(py, receive, stop, tell)
     })

@@ -2,12 +2,12 @@
 
 use crate::failure::exception;
 use crate::watch::attend;
+use odeum_core::computing_thread;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Mutex, TryLockError};
-use std::thread::Builder;
 
 /// Work on what the thread owns; false ends the thread.
 type Job<S> = Box<dyn FnOnce(&mut S) -> bool + Send>;
@@ -36,7 +36,7 @@ impl<S: 'static> Worker<S> {
                 }
             }
         };
-        let thread = Builder::new().name("odeum simulation".to_owned()).spawn(work);
+        let thread = computing_thread().name("odeum simulation".to_owned()).spawn(work);
         thread.map_err(|error| PyRuntimeError::new_err(format!("no thread: {error}")))?;
         let (made, raised) = attend(py, receive, || (), || Ok(()))?;
         match raised {

@@ -32,10 +32,11 @@ use drive::drive;
 use feed::Feed;
 use inlining::Timing;
 use odeum_core::lanes::LaneWork;
-use odeum_core::{Error, Isa, Lanes, Scalar, System, ValidRange, cores};
+use odeum_core::{
+    Error, IS_UNOPTIMISED, Isa, Lanes, Scalar, System, ValidRange, computing_thread, cores,
+};
 use pool::Pool;
 use rest::Rest;
-use std::thread::Builder;
 
 /// How to use the processor.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,12 +101,12 @@ impl<T: Scalar> Run<'_, T> {
         let ranges = self.on_lanes.ranges();
         let task =
             self.task(&feed, &ranges, (inputs.dim(), inputs.n_params()), (inputs.len(), threads));
-        if threads == 1 {
+        if threads == 1 && !IS_UNOPTIMISED {
             self.integrate(&task);
         } else {
             std::thread::scope(|scope| {
                 let another = |_: &usize| {
-                    Builder::new().spawn_scoped(scope, || self.integrate(&task)).is_ok()
+                    computing_thread().spawn_scoped(scope, || self.integrate(&task)).is_ok()
                 };
                 // Those that begin do the work of those that the system does not give.
                 if (0..threads).filter(another).count() == 0 {

@@ -5,8 +5,7 @@ use super::feed::{Feed, Turn};
 use super::pool::Pool;
 use crate::lent::Remarks;
 use crate::series::{Made, Parts};
-use odeum_core::{Error, Scalar};
-use std::thread::Builder;
+use odeum_core::{Error, Scalar, computing_thread};
 
 impl<T: Scalar> Run<'_, T> {
     /// Integrates the parts of a series; where the system gives no thread, none but the first.
@@ -29,7 +28,7 @@ impl<T: Scalar> Run<'_, T> {
                     let _at_work = at_work;
                     self.integrate(&task);
                 };
-                Builder::new().spawn_scoped(scope, work).is_ok()
+                computing_thread().spawn_scoped(scope, work).is_ok()
             };
             // Those that begin do the work of those that the system does not give.
             if (0..threads).filter(another).count() == 0 {

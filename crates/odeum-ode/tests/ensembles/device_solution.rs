@@ -16,7 +16,8 @@ fn ensemble(count: usize) -> Ensemble<f64> {
     let start = |k: usize| lorenz.y0[k / count] + 1e-2 * (k % count % 61) as f64;
     let mut states: Vec<f64> = (0..3 * count).map(start).collect();
     states[count + 5] = f64::NAN;
-    let params = (0..3 * count).map(|k| lorenz.params[k / count] * (1.0 + (k % count) as f64 / 1e4));
+    let params =
+        (0..3 * count).map(|k| lorenz.params[k / count] * (1.0 + (k % count) as f64 / 1e4));
     Ensemble::with_invalid_starts(3, states, (0.0, 1.0))
         .and_then(|ensemble| ensemble.with_params(params.collect()))
         .and_then(|ensemble| {
@@ -39,7 +40,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 /// Numbers where they lie: memory of a host device is that of the processor.
-fn lying_at<'a>(address: u64, count: usize, _owner: &'a SolutionOnGpu<f64, Host>) -> &'a [f64] {
+fn lying_at(address: u64, count: usize, _owner: &SolutionOnGpu<f64, Host>) -> &[f64] {
     // SAFETY: so many numbers, which the owner keeps and nobody writes.
     unsafe { std::slice::from_raw_parts(address as *const f64, count) }
 }
@@ -74,8 +75,7 @@ fn results_that_stay_are_those_that_come_back() {
         let device = host::setup().multiprocessors(1).device();
         let devices = Devices::new(vec![device]).threads_at_least(width);
         let (ensemble, options) = (ensemble(count), options(count));
-        let wanted =
-            devices.solve(&Lorenz, &ensemble, &method, &options, &Monitor::new()).unwrap();
+        let wanted = devices.solve(&Lorenz, &ensemble, &method, &options, &Monitor::new()).unwrap();
         for status in [Status::Success, Status::TerminalEvent, Status::InvalidStart] {
             assert!(wanted.status.contains(&status), "{status:?}");
         }

@@ -12,7 +12,7 @@ use crate::cpu::native::{Code, Factors, Here};
 use crate::field::Field;
 use crate::plan::solids::Solids;
 use crate::plan::{Kernel, Plan};
-use odeum_core::Isa;
+use odeum_core::{IS_UNOPTIMISED, Isa, stack_size};
 use odeum_ode::Error;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -48,9 +48,14 @@ impl<T: Precision> Sweeper<T> {
     pub(crate) fn new(plan: Plan<T>, isa: Isa, threads: usize) -> Result<Sweeper<T>, Error> {
         let threads = sharing(&plan, threads);
         let pool = match threads {
-            1 => None,
+            1 if !IS_UNOPTIMISED => None,
             _ => {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                let pool = match stack_size() {
+                    Some(bytes) => pool.stack_size(bytes),
+                    None => pool,
+                };
+                let pool = pool.build();
                 Some(pool.map_err(|e| Error::input("threads", threads, e.to_string()))?)
             }
         };
