@@ -33,6 +33,7 @@ from odeum.run import run
 from odeum.runs import Axis, Runs, concat
 from odeum.session import Session
 from odeum.solution import Solution
+from odeum.solution_on_gpu import SolutionOnGpu
 from odeum.statuses import STATUSES, Status
 from odeum.system import System
 
@@ -59,6 +60,7 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Solution",
+    "SolutionOnGpu",
     "SolveError",
     "Status",
     "System",

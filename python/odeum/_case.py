@@ -82,9 +82,10 @@ class EnsembleCase:
         *,
         threads: int | None = None,
         progress: Progress = None,
+        results_on_gpu: bool = False,
     ) -> Solution:
-        """Integrates all systems, or those of the given numbers."""
-        return solve(self, self.open(threads), systems, progress)
+        """Integrates all systems, or those of the given numbers; the results stay on the GPU where that is wanted."""
+        return solve(self, self.open(threads), systems, progress, results_on_gpu)
 
 
 def solve(
@@ -92,17 +93,22 @@ def solve(
     opened: _odeum.Case,
     systems: NDArray[np.uint64] | None = None,
     progress: Progress = None,
+    results_on_gpu: bool = False,
 ) -> Solution:
     """Integrates the systems of a case that was read."""
     from odeum.runs import Axis
 
     total = len(opened) if systems is None else len(systems)
+    there = None
     with told(progress, total, "systems") as tell:
-        raw, raised = opened.solve(systems, tell)
+        if results_on_gpu:
+            raw, there, raised = opened.solve_on_gpu(systems, tell)
+        else:
+            raw, raised = opened.solve(systems, tell)
     axes = [Axis("run", total)]
     if systems is None:
         axes = [Axis(name, n, None if v is None else np.asarray(v)) for name, n, v in opened.axes]
-    return finished(case, opened.title, tuple(opened.states), axes, raw, raised, systems)
+    return finished(case, opened.title, tuple(opened.states), axes, raw, raised, systems, there)
 
 
 def finished(
@@ -113,11 +119,15 @@ def finished(
     raw: _odeum.Solution,
     raised: BaseException | None,
     systems: NDArray[np.uint64] | None = None,
+    there: _odeum.SolutionOnGpu | None = None,
 ) -> Solution:
     """The solution, or what was raised on the way, with what was finished until then."""
     from odeum.solution import Solution
+    from odeum.solution_on_gpu import SolutionOnGpu
 
     solution = Solution._of(case, title, states, axes, raw, systems)
+    if there is not None:
+        solution = SolutionOnGpu._at(solution, there)
     if isinstance(raised, KeyboardInterrupt):
         raise Interrupted(solution) from raised
     if raised is not None:

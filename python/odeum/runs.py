@@ -216,7 +216,9 @@ class Runs:
         whole._part = None
         return whole
 
-    def solve(self, span: Any = None, *, progress: Progress = None, **options: Any) -> Solution:
+    def solve(
+        self, span: Any = None, *, progress: Progress = None, results_on_gpu: bool = False, **options: Any
+    ) -> Solution:
         """Integrates all systems.
 
         Parameters
@@ -244,6 +246,10 @@ class Runs:
             Threads of the CPU; all unless said.
         progress : bool or callable
             True: a bar (tqdm). A callable gets the number of systems that have ended, and of all.
+        results_on_gpu : bool
+            True: with ``device="cuda"``, states and saved states stay in the memory of the GPU, where PyTorch, CuPy,
+            JAX and Numba take them without a copy (`SolutionOnGpu`). All systems have room there at once, and
+            progress is told at the end.
 
         Returns
         -------
@@ -261,7 +267,7 @@ class Runs:
         """
         threads = _options.threads(options)
         case = self.case(span, **options)
-        if self._is_plain(case):
+        if self._is_plain(case) and not results_on_gpu:
             system = self.system
             usual = system.variables.items()
             rows = [case.table.get(name, np.array([value])) for name, value in usual]
@@ -269,15 +275,15 @@ class Runs:
             raw = system._solve_arrays(case, len(self), rows[:n], rows[n:], threads, progress)
             return finished(case, system.title, system.states, self.axes, *raw)
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
-        solution = case.solve(systems, threads=threads, progress=progress)
+        solution = case.solve(systems, threads=threads, progress=progress, results_on_gpu=results_on_gpu)
         solution.axes = self.axes
         return solution
 
     def session(self, **options: Any) -> Session:
         """Brings all systems to the memory of their device, to stay there over many calls of `Session.advance`.
 
-        For codes that do something between the steps, on the CPU or a GPU (`Session.states_on_gpu`), and for results
-        that stay on a GPU.
+        For codes that do something between the steps, on the CPU or a GPU (`Session.states_on_gpu`). Results of one call
+        stay on a GPU by `solve` with ``results_on_gpu=True``.
 
         Parameters
         ----------

@@ -76,7 +76,9 @@ class Solution(Ended):
         solution.title = title
         solution.state_names = states
         solution.axes = tuple(axes)
-        solution.states = np.asarray(raw.states)[-1]
+        # There are none where they stay on a GPU.
+        last = np.asarray(raw.states)[-1:]
+        solution.states = last.reshape(-1, last.shape[-1])
         solution.save_times = np.asarray(raw.save_times, dtype=np.float64)
         solution.saved_states = np.asarray(raw.saved)
         solution.warnings = tuple(raw.warnings)
@@ -93,6 +95,7 @@ class Solution(Ended):
 
         if not parts:
             raise InputError("solutions", "none", "give one at least")
+        parts = [part.to_host() for part in parts]
         first = parts[0]
         for k, part in enumerate(parts):
             if part._systems is None:
@@ -201,6 +204,10 @@ class Solution(Ended):
         return merged
 
     # Where results go
+
+    def to_host(self) -> Solution:
+        """Itself; of one whose states are on a GPU (`SolutionOnGpu`) a copy with NumPy's arrays."""
+        return self
 
     @property
     def case_text(self) -> str:

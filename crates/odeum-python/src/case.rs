@@ -6,6 +6,7 @@ use crate::failure::{raise, tell};
 use crate::given::GivenSystems;
 use crate::session::Session;
 use crate::solution::{Arrays, Solution};
+use crate::solution_on_gpu::SolutionOnGpu;
 use crate::watch::watch;
 use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
 use odeum_io::{Findings, Source};
@@ -150,6 +151,22 @@ impl Case {
         }
     }
 
+    /// The same on one GPU, where the states and the saved states stay: they are not in the solution, but beside it.
+    #[pyo3(signature = (systems = None, progress = None))]
+    fn solve_on_gpu(
+        &self,
+        py: Python<'_>,
+        systems: Option<PyBuffer<u64>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+        let plan = self.plan(py)?;
+        let systems = numbers_of(py, &plan, systems)?;
+        match self.case.run.precision {
+            Precision::F64 => self.run_on_gpu::<f64>(py, &plan, &systems, progress),
+            Precision::F32 => self.run_on_gpu::<f32>(py, &plan, &systems, progress),
+        }
+    }
+
     /// Brings all systems, or those of the given numbers, to the device of the case, to stay there.
     #[pyo3(signature = (systems = None))]
     fn session(&self, py: Python<'_>, systems: Option<PyBuffer<u64>>) -> PyResult<Session> {
@@ -213,6 +230,27 @@ impl Case {
             solver.solve_monitored(&ensemble, &monitor).map(Arrays::from)
         };
         watched(py, &monitor, progress, work)
+    }
+
+    fn run_on_gpu<T: Compiled + Element>(
+        &self,
+        py: Python<'_>,
+        plan: &Plan<'_>,
+        systems: &[usize],
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+        let monitor = Monitor::new();
+        let work = || {
+            let solver = self.solver(plan)?.with_options(plan.options_of(systems));
+            let ensemble = plan.members.ensemble::<T>(systems, plan.threads())?;
+            let there = solver.solve_on_gpu(&ensemble, &monitor)?;
+            let here = Arrays::from(there.without_states()?);
+            Ok((SolutionOnGpu::new(there, here.save_times.len()), here))
+        };
+        let (done, raised) = watch(py, &monitor, progress, work)?;
+        let (there, here) = done.map_err(|error| raise(py, error))?;
+        let raised = raised.map(|error| error.into_value(py).into_any());
+        Ok((Solution::new(py, here)?, there, raised))
     }
 
     fn begin<T: Compiled + Element>(

@@ -6,7 +6,7 @@ use crate::dlpack::{
 };
 use crate::failure::exception;
 use crate::loan;
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -93,7 +93,7 @@ impl Lent {
     }
 }
 
-/// Numbers in memory of a GPU, with one or two axes.
+/// Numbers in memory of a GPU.
 #[pyclass(frozen, module = "odeum._odeum")]
 pub(crate) struct GpuArray {
     /// Keeps the memory.
@@ -140,11 +140,54 @@ impl GpuArray {
     /// The same numbers, the axes in reverse order.
     #[getter(T)]
     fn transposed(&self) -> GpuArray {
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
-        shape.reverse();
-        strides.reverse();
-        let GpuArray { address, bits, gpu, is_written, .. } = *self;
-        GpuArray { owner: self.owner.clone(), address, shape, strides, bits, gpu, is_written }
+        let reversed = |axes: &[usize]| axes.iter().rev().copied().collect();
+        self.view(0, reversed(&self.shape), self.strides.iter().rev().copied().collect())
+    }
+
+    /// The same numbers, with the last axis split into some of these lengths, before all others.
+    fn split_last(&self, lengths: Vec<usize>) -> PyResult<GpuArray> {
+        let product = lengths.iter().try_fold(1_usize, |all, len| all.checked_mul(*len));
+        let (Some((last, first)), Some((by, strides))) =
+            (self.shape.split_last(), self.strides.split_last())
+        else {
+            return Err(PyValueError::new_err("no axis to split"));
+        };
+        if product != Some(*last) {
+            return Err(PyValueError::new_err("lengths that do not fit"));
+        }
+        let mut split = vec![*by; lengths.len()];
+        for axis in (1..lengths.len()).rev() {
+            split[axis - 1] = split[axis] * lengths[axis] as isize;
+        }
+        Ok(self.view(0, [&lengths, first].concat(), [&split, strides].concat()))
+    }
+
+    /// The numbers at a place along the first axis.
+    fn __getitem__(&self, place: usize) -> PyResult<GpuArray> {
+        let (Some((len, shape)), Some((by, strides))) =
+            (self.shape.split_first(), self.strides.split_first())
+        else {
+            return Err(PyIndexError::new_err("an array without axes"));
+        };
+        if place >= *len {
+            return Err(PyIndexError::new_err(format!("{place} of {len}")));
+        }
+        Ok(self.view(place as isize * by, shape.to_vec(), strides.to_vec()))
+    }
+
+    /// No copy to the processor unless it is asked for.
+    #[pyo3(signature = (*_arguments, **_options))]
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, PyTuple>,
+        _options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        let message = format!(
+            "it lies on cuda:{}: borrow it there (torch.from_dlpack, cupy.from_dlpack, ...), or copy it by `to_host` of the \
+             solution or `states` of the session",
+            self.gpu
+        );
+        Err(PyTypeError::new_err(message))
     }
 
     fn __repr__(&self) -> String {
@@ -216,6 +259,14 @@ impl GpuArray {
 }
 
 impl GpuArray {
+    /// Numbers of it, from one on.
+    fn view(&self, first: isize, shape: Vec<usize>, strides: Vec<isize>) -> GpuArray {
+        let GpuArray { bits, gpu, is_written, .. } = *self;
+        let bytes = first * isize::from(bits / 8);
+        let address = self.address.wrapping_add_signed(bytes as i64);
+        GpuArray { owner: self.owner.clone(), address, shape, strides, bits, gpu, is_written }
+    }
+
     fn of(lent: Lent, gpu: usize, is_written: bool) -> Result<GpuArray, Refusal> {
         let (tensor, flags) = lent.tensor()?;
         if !ON_GPUS.contains(&tensor.device_type) || usize::try_from(tensor.device_id) != Ok(gpu) {

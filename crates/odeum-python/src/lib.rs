@@ -15,12 +15,14 @@ mod integrator;
 mod loan;
 mod mechanism;
 mod on_gpu;
+mod ours;
 mod pasr;
 mod properties;
 mod running;
 mod session;
 mod simulation;
 mod solution;
+mod solution_on_gpu;
 mod watch;
 mod worker;
 
@@ -50,6 +52,8 @@ mod _odeum {
     use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::solution::Solution;
+    #[pymodule_export]
+    use crate::solution_on_gpu::SolutionOnGpu;
 
     /// Adds what is no class and no function.
     #[pymodule_init]

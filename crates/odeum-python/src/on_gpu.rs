@@ -1,6 +1,7 @@
 //! Cells of a flow code in arrays on a GPU, integrated without copies through the host.
 
 use crate::gpu_array::GpuArray;
+use crate::ours::Ours;
 use odeum_case::gas::Gas;
 use odeum_core::{Argument, Error, memory};
 use odeum_kinetics::cells::{self, NotFinite};
@@ -51,25 +52,15 @@ impl Arrays<'_> {
     }
 }
 
-/// The cells in memory of a GPU, and the kernels that fill them. Made and used by threads of ours alone: the driver's calls
-/// change which GPU is the present one of a thread, and on Python's other libraries go by that.
+/// The cells in memory of a GPU, and the kernels that fill them.
 pub(crate) struct OnGpu {
-    /// There until the end.
-    held: Option<Held>,
+    held: Ours<Held>,
     n_species: usize,
 }
 
 struct Held {
     session: Session<f64>,
     exchange: Exchange,
-}
-
-impl Drop for OnGpu {
-    fn drop(&mut self) {
-        let held = self.held.take();
-        // Where there is no thread its memory goes with this one.
-        let _ = std::thread::Builder::new().spawn(move || drop(held)).map(|thread| thread.join());
-    }
 }
 
 impl OnGpu {
@@ -93,17 +84,13 @@ impl OnGpu {
             Error::input("system", "a gas without mass fractions", "give `mass_fractions`")
         })?;
         let exchange = session.exchange(&text, &[cells::TO_STATES, cells::TO_CELLS])?;
-        let held = Some(Held { session, exchange });
+        let held = Ours::new(Held { session, exchange });
         Ok(OnGpu { held, n_species: gas.reactor.kinetics().n_species() })
-    }
-
-    fn held(&mut self) -> Result<&mut Held, Error> {
-        self.held.as_mut().ok_or_else(|| Error::input("integrator", "its end", "make another one"))
     }
 
     /// The handle of the stream on which arrays are read and written.
     pub(crate) fn stream(&mut self) -> Result<u64, Error> {
-        self.held()?.session.stream()
+        self.held.session.stream()
     }
 
     /// Integrates all cells over `dt` in place; how each ended. Of a call that was stopped nothing is written to the arrays, and
@@ -119,7 +106,7 @@ impl OnGpu {
         monitor: &Monitor,
     ) -> Result<Vec<Status>, Error> {
         let n_species = self.n_species;
-        let Held { session, exchange } = self.held()?;
+        let Held { session, exchange } = &mut *self.held;
         // SAFETY: the kernel takes such cells; of their memory the caller's promise.
         if let Some(number) = unsafe { session.run(exchange, 0, cells)? } {
             return Err(not_finite(NotFinite::told(number, n_species)));
@@ -133,17 +120,17 @@ impl OnGpu {
 
     /// What the last call cost each cell.
     pub(crate) fn stats(&mut self) -> Result<Vec<Stats>, Error> {
-        self.held()?.session.stats()
+        self.held.session.stats()
     }
 
     /// Sizes of the first steps of the next call \[cells\], zero where there is none.
     pub(crate) fn steps(&mut self) -> Result<Vec<f64>, Error> {
-        self.held()?.session.step_sizes()
+        self.held.session.step_sizes()
     }
 
     /// Sets them.
     pub(crate) fn set_steps(&mut self, steps: &[f64]) -> Result<(), Error> {
-        self.held()?.session.set_step_sizes(steps)
+        self.held.session.set_step_sizes(steps)
     }
 }
 

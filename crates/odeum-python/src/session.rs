@@ -4,18 +4,19 @@ use crate::array::{Array, Element};
 use crate::buffer::numbers;
 use crate::failure::raise;
 use crate::gpu_array::GpuArray;
+use crate::ours::Ours;
 use crate::watch::watch;
 use odeum_ode::{Compiled, Error, Monitor, Stats, Status};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// An ensemble in the memory of its device.
 #[pyclass(frozen, module = "odeum._odeum")]
 pub(crate) struct Session {
-    held: Arc<Held>,
+    held: Arc<Ours<Mutex<Held>>>,
     /// States of a system, and systems.
     n: usize,
     systems: usize,
@@ -27,14 +28,13 @@ pub(crate) struct Session {
     is_lent: AtomicBool,
 }
 
-/// A session of either precision. As in `OnGpu`, threads of ours alone use it, and end it.
-struct Held(Mutex<Option<Box<dyn Resident>>>);
+/// A session of either precision, on whose memory others may work until it goes.
+struct Held(Box<dyn Resident>);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let held = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        // Where there is no thread its memory goes with this one.
-        let _ = std::thread::Builder::new().spawn(move || drop(held)).map(|thread| thread.join());
+        // What cannot be waited for cannot be used either.
+        let _ = self.0.wait_for_all();
     }
 }
 
@@ -83,11 +83,11 @@ impl Session {
         [n, systems]: [usize; 2],
     ) -> Session {
         let (place, bits) = (session.place_on_gpu(), 8 * <T as Element>::SIZE as u8);
-        let held = Arc::new(Held(Mutex::new(Some(Box::new(session)))));
+        let held = Arc::new(Ours::new(Mutex::new(Held(Box::new(session)))));
         Session { held, n, systems, bits, place, is_lent: AtomicBool::new(false) }
     }
 
-    /// What a thread of ours does with it, which hears Ctrl-C.
+    /// What a thread of ours does with it, which hears Ctrl-C, once whoever borrowed the states has done what it began.
     fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -95,15 +95,21 @@ impl Session {
         work: impl FnOnce(&mut dyn Resident) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let mut held = self.held()?;
-        let session =
-            held.as_mut().ok_or_else(|| PyRuntimeError::new_err("the session has ended"))?;
-        let (done, raised) = watch(py, monitor, None, || work(&mut **session))?;
+        let session = &mut *held.0;
+        let is_lent = self.is_lent.load(Ordering::Relaxed);
+        let work = || {
+            if is_lent {
+                session.wait_for_all()?;
+            }
+            work(session)
+        };
+        let (done, raised) = watch(py, monitor, None, work)?;
         raised.map_or_else(|| done.map_err(|error| raise(py, error)), Err)
     }
 
     /// Refuses to wait: who holds it may need the interpreter to go on.
-    fn held(&self) -> PyResult<MutexGuard<'_, Option<Box<dyn Resident>>>> {
-        match self.held.0.try_lock() {
+    fn held(&self) -> PyResult<MutexGuard<'_, Held>> {
+        match self.held.try_lock() {
             Ok(held) => Ok(held),
             Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
             Err(TryLockError::WouldBlock) => {
@@ -116,13 +122,10 @@ impl Session {
 
 #[pymethods]
 impl Session {
-    /// Integrates all systems over a span, once whoever borrowed the states has done what it began; statuses \[M\].
+    /// Integrates all systems over a span; statuses \[M\].
     fn advance(&self, py: Python<'_>, span: (f64, f64)) -> PyResult<Array> {
-        let (monitor, is_lent) = (Monitor::new(), self.is_lent.load(Ordering::Relaxed));
+        let monitor = Monitor::new();
         let status = self.with(py, &monitor, |session| {
-            if is_lent {
-                session.wait_for_all()?;
-            }
             session.advance(span, &monitor)?;
             session.statuses()
         })?;

@@ -1,0 +1,74 @@
+"""Solutions whose states stay on a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from odeum import _odeum
+from odeum._progress import Progress
+from odeum.errors import InputError
+from odeum.solution import Solution
+
+if TYPE_CHECKING:
+    import xarray
+
+
+class SolutionOnGpu(Solution):
+    """A `Solution` whose states stay in the memory of the GPU that integrated: `solve` with ``results_on_gpu=True``.
+
+    `states`, `saved_states`, `y`, `saved` and each state by its name have the shapes that they have elsewhere, and are arrays that
+    PyTorch, CuPy, JAX and Numba take without a copy: ``torch.from_dlpack(solution.y)``. They own the memory, which lives as long as
+    one of them or the solution. What is written to them is in the solution. All else is NumPy's; what needs the states, as
+    `to_xarray`, `plot`, `retry` and pickling, copies them to the processor, as `to_host` does.
+    """
+
+    _there: _odeum.SolutionOnGpu
+
+    @classmethod
+    def _at(cls, solution: Solution, there: _odeum.SolutionOnGpu) -> SolutionOnGpu:
+        """The solution with the states that lie there."""
+        on_gpu = cls.__new__(cls)
+        states: Any = {"states": there.states, "saved_states": there.saved}
+        vars(on_gpu).update(vars(solution), _there=there, **states)
+        return on_gpu
+
+    @property
+    def y(self) -> Any:
+        """State at the time reached [*shape, n], on the GPU."""
+        return self._there.states.split_last(self.shape)
+
+    @property
+    def saved(self) -> Any:
+        """Saved states [*shape, K, n], on the GPU."""
+        return self._there.saved.split_last(self.shape)
+
+    def __getitem__(self, state: str) -> Any:
+        """A state at the time reached [*shape], by its name, on the GPU."""
+        if state not in self.state_names:
+            raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
+        return self._there.states[self.state_names.index(state)].split_last(self.shape)
+
+    def to_host(self) -> Solution:
+        """A copy with NumPy's arrays, once what was given to the GPU before is done."""
+        host = Solution.__new__(Solution)
+        values = {name: value for name, value in vars(self).items() if name != "_there"}
+        states = np.asarray(self._there.copy_states())
+        vars(host).update(values, states=states, saved_states=np.asarray(self._there.copy_saved()))
+        return host
+
+    def retry(self, *, progress: Progress = None, **changes: Any) -> Solution:
+        """As `Solution.retry`; the result is NumPy's."""
+        return self.to_host().retry(progress=progress, **changes)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """As `Solution.to_xarray`."""
+        return self.to_host().to_xarray()
+
+    def plot(self, state: str | None = None, ax: Any = None) -> Any:
+        """As `Solution.plot`."""
+        return self.to_host().plot(state, ax)
+
+    def __reduce__(self) -> Any:
+        return Solution.to_host, (self.to_host(),)
