@@ -48,8 +48,8 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
         "odeum-core",
         &[
             &[
-                "argument", "cores", "lock", "memory", "pattern", "random", "range", "real",
-                "spelling",
+                "argument", "lock", "memory", "pattern", "random", "range", "real", "spelling",
+                "threads",
             ],
             &["error", "recycled"],
             &["graph", "lanes", "system"],
@@ -156,10 +156,10 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
     (
         "odeum-python",
         &[
-            &["array", "buffer", "dlpack", "failure", "properties", "watch", "worker"],
+            &["array", "buffer", "dlpack", "failure", "ours", "properties", "watch", "worker"],
             &["loan", "mechanism", "running", "solution"],
             &["given", "gpu_array"],
-            &["on_gpu", "session"],
+            &["on_gpu", "session", "solution_on_gpu"],
             &["case", "integrator", "pasr", "simulation"],
         ],
     ),

@@ -4,7 +4,7 @@ use crate::cpu::{ByLanes, ERK, OnLanes, RKC};
 use crate::device::Device;
 use crate::dynamic::DynSystem;
 use crate::ensemble::{Ensemble, check_shape};
-use crate::gpu::DeviceSystem;
+use crate::gpu::{DeviceSystem, SolutionOnGpu};
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
 use crate::method::linearised::Plan;
@@ -319,6 +319,39 @@ impl Solver {
         monitor: &Monitor,
     ) -> Result<Remarks, Error> {
         T::solve_into(self, inputs, outputs, monitor)
+    }
+
+    /// As [`solve_monitored`](Solver::solve_monitored) on one GPU, where the results stay; they are the same to the bit.
+    ///
+    /// All systems are in its memory at once. The monitor tells of none that ended before the last.
+    ///
+    /// ```no_run
+    /// use odeum_ode::{
+    ///     Device, DynSystem, Ensemble, Method, Monitor, Options, Solver, Tolerance, problems,
+    /// };
+    ///
+    /// let lorenz = DynSystem::from(&problems::find("lorenz").expect("a built-in problem"));
+    /// let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    /// let solver = Solver::new(lorenz, &Method::tsit5(), &Device::cuda(0), &options)?;
+    /// let start = Ensemble::repeated(&[1.0_f64, 0.0, 0.0], 1_000_000, (0.0, 1.0))?
+    ///     .with_shared_params(vec![10.0, 28.0, 8.0 / 3.0])?;
+    /// let solution = solver.solve_on_gpu(&start, &Monitor::new())?;
+    /// println!("states [3 × 1000000] at {:x} of cuda:{}", solution.states_address(), solution.gpu());
+    /// # Ok::<(), odeum_ode::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`solve()`](solve); a solver for the processor or for several GPUs; too little memory on the GPU.
+    pub fn solve_on_gpu<T: Compiled>(
+        &self,
+        ensemble: &Ensemble<T>,
+        monitor: &Monitor,
+    ) -> Result<SolutionOnGpu<T>, Error> {
+        let Some((ordinal, system)) = self.on_one_gpu::<T>()? else {
+            let remedy = "results stay on a GPU that integrates: name one, as cuda:0";
+            return Err(Error::input("device", "cpu", remedy));
+        };
+        SolutionOnGpu::solve(ordinal, system, ensemble, (&self.method, &self.options), monitor)
     }
 
     /// Integrates the parts of a series, without a wait between them: a lane that finds no more systems of one takes the next

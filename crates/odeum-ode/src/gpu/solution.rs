@@ -9,7 +9,6 @@ use crate::method::Method;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::{GpuTimes, Solution};
-use crate::solve::{Compiled, Solver};
 use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Scalar};
@@ -18,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What an integration gives, in the memory of the GPU that integrated: for codes that go on with it there. Made by
-/// [`Solver::solve_on_gpu`]. The memory is that of the ensemble, and lives as long as this.
+/// [`Solver::solve_on_gpu`](crate::Solver::solve_on_gpu). The memory is that of the ensemble, and lives as long as this.
 pub struct SolutionOnGpu<T, D: Device = Gpu> {
     memory: InMemory<T, D>,
     save_times: Vec<f64>,
@@ -27,43 +26,18 @@ pub struct SolutionOnGpu<T, D: Device = Gpu> {
     times: GpuTimes,
 }
 
-impl Solver {
-    /// As [`solve_monitored`](Solver::solve_monitored) on one GPU, where the results stay; they are the same to the bit.
-    ///
-    /// All systems are in its memory at once. The monitor tells of none that ended before the last.
-    ///
-    /// ```no_run
-    /// use odeum_ode::{
-    ///     Device, DynSystem, Ensemble, Method, Monitor, Options, Solver, Tolerance, problems,
-    /// };
-    ///
-    /// let lorenz = DynSystem::from(&problems::find("lorenz").expect("a built-in problem"));
-    /// let options = Options::new(Tolerance::new(1e-6, 1e-6));
-    /// let solver = Solver::new(lorenz, &Method::tsit5(), &Device::cuda(0), &options)?;
-    /// let start = Ensemble::repeated(&[1.0_f64, 0.0, 0.0], 1_000_000, (0.0, 1.0))?
-    ///     .with_shared_params(vec![10.0, 28.0, 8.0 / 3.0])?;
-    /// let solution = solver.solve_on_gpu(&start, &Monitor::new())?;
-    /// println!("states [3 × 1000000] at {:x} of cuda:{}", solution.states_address(), solution.gpu());
-    /// # Ok::<(), odeum_ode::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`solve()`](crate::solve()); a solver for the processor or for several GPUs; too little memory on the GPU.
-    pub fn solve_on_gpu<T: Compiled>(
-        &self,
-        ensemble: &Ensemble<T>,
-        monitor: &Monitor,
-    ) -> Result<SolutionOnGpu<T>, Error> {
-        let Some((ordinal, system)) = self.on_one_gpu::<T>()? else {
-            let remedy = "results stay on a GPU that integrates: name one, as cuda:0";
-            return Err(Error::input("device", "cpu", remedy));
-        };
-        let (kept, method) = (Kept::open(ordinal)?, (self.method(), self.options()));
-        SolutionOnGpu::solved(kept, system, ensemble, method, monitor)
-    }
-}
-
 impl<T: Scalar> SolutionOnGpu<T> {
+    /// Integrates on the GPU of this number.
+    pub(crate) fn solve(
+        ordinal: usize,
+        system: &DeviceSystem,
+        ensemble: &Ensemble<T>,
+        with: (&Method, &Options),
+        monitor: &Monitor,
+    ) -> Result<Self, Error> {
+        Self::solved(Kept::open(ordinal)?, system, ensemble, with, monitor)
+    }
+
     /// Number of the GPU.
     pub fn gpu(&self) -> usize {
         self.memory.device().ordinal()
