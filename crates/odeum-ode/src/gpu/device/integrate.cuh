@@ -50,21 +50,28 @@ OD_FN bool od_is_outside(const OdSystem &x, const OdMemory &memory) {
     return od_group_any(g, outside);
 }
 
-// Whether it can be no state. A thread that has all of a system reads where it has written it.
-OD_FN bool od_is_impossible(const OdTask &task, const OdSystem &x, unsigned s) {
+// Whether it can be no state.
+OD_FN bool od_is_impossible(const OdTask &task, const OdSystem &x, const OdMemory &memory) {
     const OdGroup &g = x.g;
     bool impossible = false;
+    OD_OWN(e, i) impossible = impossible | od_impossible(task, i, x.y[e]);
 #if OD_WIDTH == 1
-#pragma unroll 1
-    for (int i = 0; i < OD_PHYSICAL_END; ++i) {
-        impossible = impossible || od_impossible(task, i, task.end_states[(size_t)i * task.stride + s]);
-    }
-#else
-    OD_OWN(e, i) impossible = impossible || od_impossible(task, i, x.y[e]);
+    OD_CONSTANT_STATES(i) impossible = impossible | od_impossible(task, i, memory.state[i]);
 #endif
     return od_group_any(g, impossible);
 }
 #endif
+
+// Whether a group is to take a system. Threads of a warp with a group each take systems two at least at a time, unless none of them has
+// one: so all of them meet here, and none goes into an attempt apart from the others.
+OD_FN bool od_takes(bool busy) {
+#if OD_WIDTH == 1 && defined(__CUDACC__)
+    const unsigned here = __activemask(), idle = __ballot_sync(here, !busy);
+    return !busy && (idle == here || __popc(idle) >= 2);
+#else
+    return !busy;
+#endif
+}
 
 // Integrates systems from the queue until it is empty. A method has
 //
@@ -105,7 +112,7 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
     work.begin();
     // One attempt in every turn. It ends, because every attempt counts and od_proceed ends a system at max_steps.
     for (;;) {
-        if (!busy) {
+        if (od_takes(busy)) {
             const unsigned k = od_group_take(g, task.next);
             if (k >= task.n_systems) break;
             const unsigned s = od_in_order(task, k);
@@ -115,6 +122,7 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
             starting = OD_PROBE && !c.resumed;
             busy = true;
         }
+        if (!busy) continue;
         bool whole, lost;
         real proposed;
         const auto propose = [&] {
@@ -162,7 +170,7 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
         if (next == OD_END) {
             od_write(task, x, memory, task.end_states, c.system);
 #if OD_RANGES
-            if (od_reaches_end(status) && od_is_impossible(task, x, c.system)) status = OD_OUTSIDE_BOUNDS;
+            if (od_reaches_end(status) && od_is_impossible(task, x, memory)) status = OD_OUTSIDE_BOUNDS;
 #endif
             if (g.slot == 0) od_finish(task, c, status);
             work.end_system();

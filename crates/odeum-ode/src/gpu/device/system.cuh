@@ -143,6 +143,8 @@ OD_FN void od_write(const OdTask &task, const OdSystem &x, const OdMemory &memor
     const OdGroup &g = x.g;
     OD_OWN(e, i) to[(size_t)i * task.stride + s] = x.y[e];
 #if OD_WIDTH == 1
+    // In place they are there.
+    if (to == task.states) return;
     OD_CONSTANT_STATES(i) to[(size_t)i * task.stride + s] = memory.state[i];
 #endif
 }
