@@ -63,7 +63,7 @@ def levels_spans_and_failures_are_those_of_solve():
         {"x": np.linspace(0.1, 2, 500), "t_end": np.linspace(0.1, 3, 500)}
     )
     for method in ("tsit5", "rodas4", "radau"):
-        options = {"until": {"x": {"rises_to": 50.0}}, "method": method, "growth_limit": 1e3, **OPTIONS}
+        options = {"until": {"x": {"rises_to": 50.0}}, "method": method, **OPTIONS}
         sol, here = pole.solve(results_on_gpu=True, **options), pole.solve(**options)
         assert np.array_equal(sol.status, here.status) and np.array_equal(sol.t, here.t)
         assert np.array_equal(torch.from_dlpack(sol.y).cpu().numpy(), here.y, equal_nan=True)
@@ -138,7 +138,8 @@ def cupy_and_numba_see_the_states():
 
 @check
 def jax_sees_the_states():
-    jax, sol = library("jax"), lorenz(1000).solve((0, 1), results_on_gpu=True, **OPTIONS)
+    options = {"precision": "f32", "device": "cuda", "rtol": 1e-4, "atol": 1e-4}
+    jax, sol = library("jax"), lorenz(1000).solve((0, 1), results_on_gpu=True, **options)
     assert np.array_equal(np.asarray(jax.dlpack.from_dlpack(sol.states)), sol.to_host().states)
 
 

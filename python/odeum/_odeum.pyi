@@ -94,6 +94,14 @@ class Case:
         progress: _Progress | None = None,
         keep: bool = False,
     ) -> tuple[Solution, BaseException | None]: ...
+    def solve_arrays_on_gpu(
+        self,
+        systems: int,
+        states: list[_Floats],
+        params: list[_Floats],
+        span: tuple[float, float],
+        progress: _Progress | None = None,
+    ) -> tuple[Solution, SolutionOnGpu, BaseException | None]: ...
 
 @final
 class Solution:

@@ -267,13 +267,16 @@ class Runs:
         """
         threads = _options.threads(options)
         case = self.case(span, **options)
-        if self._is_plain(case) and not results_on_gpu:
+        if self._is_plain(case):
             system = self.system
             usual = system.variables.items()
             rows = [case.table.get(name, np.array([value])) for name, value in usual]
-            n = len(system.states)
-            raw = system._solve_arrays(case, len(self), rows[:n], rows[n:], threads, progress)
-            return finished(case, system.title, system.states, self.axes, *raw)
+            arrays = rows[: len(system.states)], rows[len(system.states) :]
+            ends = case, system.title, system.states, self.axes
+            if results_on_gpu:
+                raw, there, raised = system._solve_arrays_on_gpu(case, len(self), *arrays, threads, progress)
+                return finished(*ends, raw, raised, there=there)
+            return finished(*ends, *system._solve_arrays(case, len(self), *arrays, threads, progress))
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         solution = case.solve(systems, threads=threads, progress=progress, results_on_gpu=results_on_gpu)
         solution.axes = self.axes

@@ -113,6 +113,26 @@ class System:
     ) -> tuple[_odeum.Solution, BaseException | None]:
         """Integrates initial states with parameters, in blocks each [M], [M, components], or [1] for all systems;
         solvers are kept for later calls."""
+        opened, span = self._opened_for(case, threads)
+        with told(progress, systems, "systems") as tell:
+            return opened.solve_arrays(systems, states, params, span, tell, keep)
+
+    def _solve_arrays_on_gpu(
+        self,
+        case: EnsembleCase,
+        systems: int,
+        states: list[Floats],
+        params: list[Floats],
+        threads: int | None,
+        progress: Progress,
+    ) -> tuple[_odeum.Solution, _odeum.SolutionOnGpu, BaseException | None]:
+        """The same on one GPU, where the results stay."""
+        opened, span = self._opened_for(case, threads)
+        with told(progress, systems, "systems") as tell:
+            return opened.solve_arrays_on_gpu(systems, states, params, span, tell)
+
+    def _opened_for(self, case: EnsembleCase, threads: int | None) -> tuple[_odeum.Case, Any]:
+        """The case as it was read by an earlier call that differs in the span alone, and the span."""
         time = case.document["time"]
         span = tuple(time["span"])
         rest = {name: keys for name, keys in case.document.items() if name != "system"}
@@ -126,8 +146,7 @@ class System:
             if len(self._opened) >= _KEPT:
                 self._opened.pop(next(iter(self._opened)), None)
         self._opened[key] = opened
-        with told(progress, systems, "systems") as tell:
-            return opened.solve_arrays(systems, states, params, span, tell, keep)
+        return opened, span
 
     @classmethod
     def _made(cls, section: Document) -> System:

@@ -321,13 +321,13 @@ impl Solver {
         T::solve_into(self, inputs, outputs, monitor)
     }
 
-    /// As [`solve_monitored`](Solver::solve_monitored) on one GPU, where the results stay; they are the same to the bit.
+    /// Integrates systems from the caller's arrays on one GPU, where the results stay; they are the same to the bit.
     ///
     /// All systems are in its memory at once. The monitor tells of none that ended before the last.
     ///
     /// ```no_run
     /// use odeum_ode::{
-    ///     Device, DynSystem, Ensemble, Method, Monitor, Options, Solver, Tolerance, problems,
+    ///     Device, DynSystem, Ensemble, Inputs, Method, Monitor, Options, Solver, Tolerance, problems,
     /// };
     ///
     /// let lorenz = DynSystem::from(&problems::find("lorenz").expect("a built-in problem"));
@@ -335,7 +335,7 @@ impl Solver {
     /// let solver = Solver::new(lorenz, &Method::tsit5(), &Device::cuda(0), &options)?;
     /// let start = Ensemble::repeated(&[1.0_f64, 0.0, 0.0], 1_000_000, (0.0, 1.0))?
     ///     .with_shared_params(vec![10.0, 28.0, 8.0 / 3.0])?;
-    /// let solution = solver.solve_on_gpu(&start, &Monitor::new())?;
+    /// let solution = solver.solve_on_gpu(&Inputs::from(&start), &Monitor::new())?;
     /// println!("states [3 × 1000000] at {:x} of cuda:{}", solution.states_address(), solution.gpu());
     /// # Ok::<(), odeum_ode::Error>(())
     /// ```
@@ -344,14 +344,14 @@ impl Solver {
     /// As [`solve()`](solve); a solver for the processor or for several GPUs; too little memory on the GPU.
     pub fn solve_on_gpu<T: Compiled>(
         &self,
-        ensemble: &Ensemble<T>,
+        inputs: &Inputs<'_, T>,
         monitor: &Monitor,
     ) -> Result<SolutionOnGpu<T>, Error> {
         let Some((ordinal, system)) = self.on_one_gpu::<T>()? else {
             let remedy = "results stay on a GPU that integrates: name one, as cuda:0";
             return Err(Error::input("device", "cpu", remedy));
         };
-        SolutionOnGpu::solve(ordinal, system, ensemble, (&self.method, &self.options), monitor)
+        SolutionOnGpu::solve(ordinal, system, inputs, (&self.method, &self.options), monitor)
     }
 
     /// Integrates the parts of a series, without a wait between them: a lane that finds no more systems of one takes the next

@@ -10,7 +10,7 @@ use crate::solution_on_gpu::SolutionOnGpu;
 use crate::watch::watch;
 use odeum_case::{Columns, Described, Given, Overrides, Plan, Precision, Values};
 use odeum_io::{Findings, Source};
-use odeum_ode::{Compiled, Monitor, Solver};
+use odeum_ode::{Compiled, Inputs, Monitor, Solver};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -199,6 +199,25 @@ impl Case {
             Precision::F32 => self.run_arrays::<f32>(py, &given, progress),
         }
     }
+
+    /// The same on one GPU, where the results stay: see `solve_on_gpu`.
+    #[pyo3(signature = (systems, states, params, span, progress = None))]
+    fn solve_arrays_on_gpu(
+        &self,
+        py: Python<'_>,
+        systems: usize,
+        states: Vec<PyBuffer<f64>>,
+        params: Vec<PyBuffer<f64>>,
+        span: (f64, f64),
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+        let given = GivenSystems::new(systems, states, params, span, false);
+        let given = given.map_err(|error| raise(py, error))?;
+        match self.case.run.precision {
+            Precision::F64 => self.run_arrays_on_gpu::<f64>(py, &given, progress),
+            Precision::F32 => self.run_arrays_on_gpu::<f32>(py, &given, progress),
+        }
+    }
 }
 
 impl Case {
@@ -243,14 +262,9 @@ impl Case {
         let work = || {
             let solver = self.solver(plan)?.with_options(plan.options_of(systems));
             let ensemble = plan.members.ensemble::<T>(systems, plan.threads())?;
-            let there = solver.solve_on_gpu(&ensemble, &monitor)?;
-            let here = Arrays::from(there.without_states()?);
-            Ok((SolutionOnGpu::new(there, here.save_times.len()), here))
+            solver.solve_on_gpu(&Inputs::from(&ensemble), &monitor)
         };
-        let (done, raised) = watch(py, &monitor, progress, work)?;
-        let (there, here) = done.map_err(|error| raise(py, error))?;
-        let raised = raised.map(|error| error.into_value(py).into_any());
-        Ok((Solution::new(py, here)?, there, raised))
+        watched_on_gpu(py, &monitor, progress, work)
     }
 
     fn begin<T: Compiled + Element>(
@@ -275,16 +289,29 @@ impl Case {
         given: &GivenSystems,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Solution, Option<Py<PyAny>>)> {
+        let (solver, monitor) = (self.solver_of_arrays(py)?, Monitor::new());
+        watched(py, &monitor, progress, || given.solve::<T>(solver, &monitor))
+    }
+
+    fn run_arrays_on_gpu<T: Compiled + Element>(
+        &self,
+        py: Python<'_>,
+        given: &GivenSystems,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+        let (solver, monitor) = (self.solver_of_arrays(py)?, Monitor::new());
+        watched_on_gpu(py, &monitor, progress, || given.solve_on_gpu::<T>(solver, &monitor))
+    }
+
+    /// The solver for systems of the caller.
+    fn solver_of_arrays(&self, py: Python<'_>) -> PyResult<&Solver> {
         if self.case.time.until.is_some() {
             return Err(PyValueError::new_err("levels that end systems need a plan of the case"));
         }
-        let solver = match self.solver.get() {
-            Some(solver) => solver,
-            None => self.solver(&self.plan(py)?).map_err(|error| raise(py, error))?,
-        };
-        let monitor = Monitor::new();
-        let work = || given.solve::<T>(solver, &monitor);
-        watched(py, &monitor, progress, work)
+        match self.solver.get() {
+            Some(solver) => Ok(solver),
+            None => self.solver(&self.plan(py)?).map_err(|error| raise(py, error)),
+        }
     }
 
     /// What is found of the system once, for every run.
@@ -328,4 +355,22 @@ fn watched<T: Compiled + Element>(
     let arrays = arrays.map_err(|error| raise(py, error))?;
     let raised = raised.map(|error| error.into_value(py).into_any());
     Ok((Solution::new(py, arrays)?, raised))
+}
+
+/// The same of what stays on a GPU; what does not is in the solution.
+fn watched_on_gpu<T: Compiled + Element>(
+    py: Python<'_>,
+    monitor: &Monitor,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce() -> Result<odeum_ode::gpu::SolutionOnGpu<T>, odeum_ode::Error> + Send,
+) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+    let work = || {
+        let there = work()?;
+        let here = Arrays::from(there.without_states()?);
+        Ok((SolutionOnGpu::new(there, here.save_times.len()), here))
+    };
+    let (done, raised) = watch(py, monitor, progress, work)?;
+    let (there, here) = done.map_err(|error| raise(py, error))?;
+    let raised = raised.map(|error| error.into_value(py).into_any());
+    Ok((Solution::new(py, here)?, there, raised))
 }

@@ -6,6 +6,7 @@ use odeum_core::memory::Zeroable;
 use odeum_core::recycled::Recycled;
 use odeum_core::{Error, cores};
 use odeum_io::parallel;
+use odeum_ode::gpu::SolutionOnGpu;
 use odeum_ode::{
     ArrayMut, ArrayRef, Compiled, Inputs, Monitor, Outputs, Remarks, SavedMut, Solver, Status,
 };
@@ -76,17 +77,47 @@ impl GivenSystems {
         Ok(GivenSystems { systems, states, params, span, keep })
     }
 
+    /// Numbers of states and parameters, and of sets of these: one where all systems share them.
+    fn sizes(&self) -> [usize; 3] {
+        let sets = if self.params.are_shared() { 1 } else { self.systems };
+        [self.states.components().count(), self.params.components().count(), sets]
+    }
+
+    /// Copies the systems to states [n, M] and parameters [m, sets].
+    fn copied<'a, T: Compiled>(
+        &self,
+        states: &'a mut [T],
+        params: &'a mut [T],
+    ) -> Result<Inputs<'a, T>, Error> {
+        let [n, m, sets] = self.sizes();
+        let rows = self.states.components().zip(states.chunks_exact_mut(self.systems));
+        let of_params = self.params.components().zip(params.chunks_exact_mut(sets));
+        copy(rows.chain(of_params).collect());
+        let inputs = Inputs::new(ArrayRef::component_major(states, n)?, self.span)?;
+        match self.params.are_shared() {
+            true => inputs.with_shared_params(params),
+            false => inputs.with_params(ArrayRef::component_major(params, m)?),
+        }
+    }
+
+    /// Integrates them on one GPU, where the results stay.
+    pub(crate) fn solve_on_gpu<T: Compiled + Zeroable>(
+        &self,
+        solver: &Solver,
+        monitor: &Monitor,
+    ) -> Result<SolutionOnGpu<T>, Error> {
+        let [n, m, sets] = self.sizes();
+        let (mut states, mut params) = (room(&[n, self.systems])?, room(&[m, sets])?);
+        solver.solve_on_gpu(&self.copied(&mut states, &mut params)?, monitor)
+    }
+
     /// Integrates them.
     pub(crate) fn solve<T: Compiled + Zeroable>(
         &self,
         solver: &Solver,
         monitor: &Monitor,
     ) -> Result<Arrays<T>, Error> {
-        let (states, params) = (&self.states, &self.params);
-        let (n, m, systems) =
-            (states.components().count(), params.components().count(), self.systems);
-        let are_shared = params.are_shared();
-        let sets = if are_shared { 1 } else { systems };
+        let ([n, m, sets], systems) = (self.sizes(), self.systems);
         let save_times = solver.options().save_times().to_vec();
         let times = save_times.len();
 
@@ -95,15 +126,7 @@ impl GivenSystems {
         let mut params = room(&[m, sets])?;
         let (first, end_states) = states.split_at_mut(if self.keep { n * systems } else { 0 });
         let start = starts.as_deref_mut().unwrap_or(first);
-        let rows = self.states.components().zip(start.chunks_exact_mut(systems));
-        let of_params = self.params.components().zip(params.chunks_exact_mut(sets));
-        copy(rows.chain(of_params).collect());
-
-        let mut inputs = Inputs::new(ArrayRef::component_major(start, n)?, self.span)?;
-        inputs = match are_shared {
-            true => inputs.with_shared_params(&params)?,
-            false => inputs.with_params(ArrayRef::component_major(&params, m)?)?,
-        };
+        let inputs = self.copied(start, &mut params)?;
         let (mut t, mut stats) = (room(&[systems])?, room(&[systems])?);
         let mut status = vec![Status::NotRun; systems];
         let (mut saved, mut n_saved) =

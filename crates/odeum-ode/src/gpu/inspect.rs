@@ -260,7 +260,7 @@ impl<D: Device> Devices<D> {
         monitor: &Monitor,
     ) -> Result<SolutionOnGpu<T, D>, Error> {
         let (kept, system) = (Arc::clone(&self.0[0]), DeviceSystem::traced(system));
-        SolutionOnGpu::solved(kept, &system, ensemble, (method, options), monitor)
+        SolutionOnGpu::solved(kept, &system, &ensemble.inputs(), (method, options), monitor)
     }
 
     /// As [`Session::new`], on the first device.

@@ -3,7 +3,7 @@
 use super::in_memory::InMemory;
 use super::kept::Kept;
 use super::system::DeviceSystem;
-use crate::ensemble::{Ensemble, check_shape};
+use crate::ensemble::check_shape;
 use crate::lent::Inputs;
 use crate::method::Method;
 use crate::monitor::Monitor;
@@ -31,11 +31,11 @@ impl<T: Scalar> SolutionOnGpu<T> {
     pub(crate) fn solve(
         ordinal: usize,
         system: &DeviceSystem,
-        ensemble: &Ensemble<T>,
+        inputs: &Inputs<'_, T>,
         with: (&Method, &Options),
         monitor: &Monitor,
     ) -> Result<Self, Error> {
-        Self::solved(Kept::open(ordinal)?, system, ensemble, with, monitor)
+        Self::solved(Kept::open(ordinal)?, system, inputs, with, monitor)
     }
 
     /// Number of the GPU.
@@ -57,15 +57,14 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
     pub(super) fn solved(
         kept: Arc<Kept<D>>,
         system: &DeviceSystem,
-        ensemble: &Ensemble<T>,
+        inputs: &Inputs<'_, T>,
         (method, options): (&Method, &Options),
         monitor: &Monitor,
     ) -> Result<Self, Error> {
         let begun = Instant::now();
-        let inputs = ensemble.inputs();
         check_shape(system.grouped.sizes(), (inputs.dim(), inputs.n_params()))?;
-        options.check_for(&inputs)?;
-        let mut memory = InMemory::new(kept, system, &inputs, (method, options), |shape| shape)?;
+        options.check_for(inputs)?;
+        let mut memory = InMemory::new(kept, system, inputs, (method, options), |shape| shape)?;
         memory.clear()?;
         // SAFETY: there is no memory of steps beside that of the ensemble.
         unsafe { memory.integrate(inputs.span(0), None, Some(monitor))? };
@@ -74,7 +73,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
         Ok(SolutionOnGpu {
             memory,
             save_times: options.save_times().to_vec(),
-            invalid: invalid(&inputs),
+            invalid: invalid(inputs),
             times: GpuTimes { total_ms, batches: 1 },
         })
     }

@@ -6,8 +6,8 @@ use odeum_ode::gpu::SolutionOnGpu;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::{self, Lorenz};
 use odeum_ode::{
-    Cuda, Device, DynSystem, Ensemble, Method, Monitor, Options, Solution, Solver, Stats, Status,
-    Tolerance,
+    Cuda, Device, DynSystem, Ensemble, Inputs, Method, Monitor, Options, Solution, Solver, Stats,
+    Status, Tolerance,
 };
 
 /// Lorenz systems with spans, parameters and first steps of their own; one does not start from numbers.
@@ -120,7 +120,7 @@ fn a_solver_for_another_place_is_refused() {
         let solver = Solver::new(system.clone(), &Method::tsit5(), &device, &options).unwrap();
         let ensemble = Ensemble::repeated(&[1.0_f64; 3], 4, (0.0, 1.0)).unwrap();
         let ensemble = ensemble.with_shared_params(vec![10.0, 28.0, 2.0]).unwrap();
-        let error = solver.solve_on_gpu(&ensemble, &Monitor::new()).err().unwrap();
+        let error = solver.solve_on_gpu(&Inputs::from(&ensemble), &Monitor::new()).err().unwrap();
         assert!(error.to_string().contains(found), "{error}");
     }
 }
