@@ -60,7 +60,7 @@ def a_million_systems_stay_where_torch_goes_on():
 def levels_spans_and_failures_are_those_of_solve():
     torch = library("torch")
     pole = od.System.from_text({"x": "x^2"}, states={"x": 0.5}).table(
-        {"x": np.linspace(0.1, 2, 500), "t_end": np.linspace(0.1, 3, 500)}
+        {"x": np.linspace(0.1, 2, 500), "t_start": np.zeros(500), "t_end": np.linspace(0.1, 3, 500)}
     )
     for method in ("tsit5", "rodas4", "radau"):
         options = {"until": {"x": {"rises_to": 50.0}}, "method": method, **OPTIONS}

@@ -99,16 +99,13 @@ def solve(
     from odeum.runs import Axis
 
     total = len(opened) if systems is None else len(systems)
-    there = None
     with told(progress, total, "systems") as tell:
-        if results_on_gpu:
-            raw, there, raised = opened.solve_on_gpu(systems, tell)
-        else:
-            raw, raised = opened.solve(systems, tell)
+        integrate = opened.solve_on_gpu if results_on_gpu else opened.solve
+        raw, raised = integrate(systems, tell)
     axes = [Axis("run", total)]
     if systems is None:
         axes = [Axis(name, n, None if v is None else np.asarray(v)) for name, n, v in opened.axes]
-    return finished(case, opened.title, tuple(opened.states), axes, raw, raised, systems, there)
+    return finished(case, opened.title, tuple(opened.states), axes, raw, raised, systems)
 
 
 def finished(
@@ -116,18 +113,18 @@ def finished(
     title: str,
     states: tuple[str, ...],
     axes: Sequence[Axis],
-    raw: _odeum.Solution,
+    raw: _odeum.Solution | _odeum.SolutionOnGpu,
     raised: BaseException | None,
     systems: NDArray[np.uint64] | None = None,
-    there: _odeum.SolutionOnGpu | None = None,
 ) -> Solution:
     """The solution, or what was raised on the way, with what was finished until then."""
     from odeum.solution import Solution
     from odeum.solution_on_gpu import SolutionOnGpu
 
-    solution = Solution._of(case, title, states, axes, raw, systems)
-    if there is not None:
-        solution = SolutionOnGpu._at(solution, there)
+    if isinstance(raw, _odeum.SolutionOnGpu):
+        solution: Solution = SolutionOnGpu._at(case, title, states, axes, raw, systems)
+    else:
+        solution = Solution._of(case, title, states, axes, raw, systems)
     if isinstance(raised, KeyboardInterrupt):
         raise Interrupted(solution) from raised
     if raised is not None:

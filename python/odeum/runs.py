@@ -272,11 +272,9 @@ class Runs:
             usual = system.variables.items()
             rows = [case.table.get(name, np.array([value])) for name, value in usual]
             arrays = rows[: len(system.states)], rows[len(system.states) :]
-            ends = case, system.title, system.states, self.axes
-            if results_on_gpu:
-                raw, there, raised = system._solve_arrays_on_gpu(case, len(self), *arrays, threads, progress)
-                return finished(*ends, raw, raised, there=there)
-            return finished(*ends, *system._solve_arrays(case, len(self), *arrays, threads, progress))
+            integrate = system._solve_arrays_on_gpu if results_on_gpu else system._solve_arrays
+            raw, raised = integrate(case, len(self), *arrays, threads, progress)
+            return finished(case, system.title, system.states, self.axes, raw, raised)
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         solution = case.solve(systems, threads=threads, progress=progress, results_on_gpu=results_on_gpu)
         solution.axes = self.axes

@@ -71,14 +71,8 @@ class Solution(Ended):
         systems: NDArray[np.uint64] | None,
     ) -> Solution:
         solution = cls.__new__(cls)
-        solution._case = case
-        solution._systems = systems
-        solution.title = title
-        solution.state_names = states
-        solution.axes = tuple(axes)
-        # There are none where they stay on a GPU.
-        last = np.asarray(raw.states)[-1:]
-        solution.states = last.reshape(-1, last.shape[-1])
+        solution._begin(case, title, states, axes, systems)
+        solution.states = np.asarray(raw.states)[-1]
         solution.save_times = np.asarray(raw.save_times, dtype=np.float64)
         solution.saved_states = np.asarray(raw.saved)
         solution.warnings = tuple(raw.warnings)
@@ -88,6 +82,20 @@ class Solution(Ended):
         solution._stats = np.asarray(raw.stats)
         solution._n_saved = np.asarray(raw.n_saved)
         return solution
+
+    def _begin(
+        self,
+        case: EnsembleCase,
+        title: str,
+        states: tuple[str, ...],
+        axes: Sequence[Axis],
+        systems: NDArray[np.uint64] | None,
+    ) -> None:
+        self._case = case
+        self._systems = systems
+        self.title = title
+        self.state_names = states
+        self.axes = tuple(axes)
 
     @classmethod
     def _joined(cls, parts: list[Solution]) -> Solution:

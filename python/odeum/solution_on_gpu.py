@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odeum import _odeum
+from odeum._case import EnsembleCase
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.solution import Solution
 
 if TYPE_CHECKING:
     import xarray
+
+    from odeum.runs import Axis
+
+
+_COPIED = {"_t": "copy_t", "_stats": "copy_stats", "_n_saved": "copy_n_saved"}
 
 
 class SolutionOnGpu(Solution):
@@ -27,12 +35,35 @@ class SolutionOnGpu(Solution):
     _there: _odeum.SolutionOnGpu
 
     @classmethod
-    def _at(cls, solution: Solution, there: _odeum.SolutionOnGpu) -> SolutionOnGpu:
-        """The solution with the states that lie there."""
-        on_gpu = cls.__new__(cls)
-        states: Any = {"states": there.states, "saved_states": there.saved}
-        vars(on_gpu).update(vars(solution), _there=there, **states)
-        return on_gpu
+    def _at(
+        cls,
+        case: EnsembleCase,
+        title: str,
+        states: tuple[str, ...],
+        axes: Sequence[Axis],
+        there: _odeum.SolutionOnGpu,
+        systems: NDArray[np.uint64] | None = None,
+    ) -> SolutionOnGpu:
+        solution = cls.__new__(cls)
+        solution._begin(case, title, states, axes, systems)
+        solution._there = there
+        arrays: Any = {"states": there.states, "saved_states": there.saved}
+        vars(solution).update(arrays)
+        solution.save_times = np.asarray(there.save_times, dtype=np.float64)
+        solution.warnings = ()
+        solution.busy_lanes = there.busy_lanes
+        solution._status = np.asarray(there.status)
+        return solution
+
+    def __getattr__(self, name: str) -> Any:
+        there = vars(self).get("_there")
+        if there is not None and name in _COPIED:
+            # It comes to the processor when it is first asked for.
+            values = vars(self)[name] = np.asarray(getattr(there, _COPIED[name])())
+            return values
+        if there is not None and name in _odeum.counts():
+            return self.counts[name]
+        return super().__getattr__(name)
 
     @property
     def y(self) -> Any:
@@ -53,9 +84,10 @@ class SolutionOnGpu(Solution):
     def to_host(self) -> Solution:
         """A copy with NumPy's arrays, once what was given to the GPU before is done."""
         host = Solution.__new__(Solution)
-        values = {name: value for name, value in vars(self).items() if name != "_there"}
-        states = np.asarray(self._there.copy_states())
-        vars(host).update(values, states=states, saved_states=np.asarray(self._there.copy_saved()))
+        vars(host).update({name: value for name, value in vars(self).items() if name != "_there"})
+        host._t, host._stats, host._n_saved = self._t, self._stats, self._n_saved
+        host.states = np.asarray(self._there.copy_states())
+        host.saved_states = np.asarray(self._there.copy_saved())
         return host
 
     def retry(self, *, progress: Progress = None, **changes: Any) -> Solution:

@@ -125,7 +125,7 @@ class System:
         params: list[Floats],
         threads: int | None,
         progress: Progress,
-    ) -> tuple[_odeum.Solution, _odeum.SolutionOnGpu, BaseException | None]:
+    ) -> tuple[_odeum.SolutionOnGpu, BaseException | None]:
         """The same on one GPU, where the results stay."""
         opened, span = self._opened_for(case, threads)
         with told(progress, systems, "systems") as tell:

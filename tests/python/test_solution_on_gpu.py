@@ -29,6 +29,12 @@ def runs():
 LENT = []
 
 
+@pytest.fixture(autouse=True, scope="module")
+def given_back():
+    yield
+    LENT.clear()
+
+
 def lent(shape, strides=None):
     lender = Lender(shape, strides, version=VERSION)
     LENT.append((lender, _odeum.GpuArray("Y", lender.capsule(), 0, True)))
@@ -39,20 +45,30 @@ class There:
     """What a GPU would hold of a solution: arrays of addresses alone, and copies of the numbers."""
 
     def __init__(self, solution):
-        self._copies = solution.states.copy(), solution.saved_states.copy()
+        self._solution = solution
         self.states = lent((STATES, len(solution)))
         self.saved = lent((TIMES * STATES, len(solution)))
+        self.save_times = solution.save_times
+        self.status = solution._status
+        self.busy_lanes = solution.busy_lanes
+        self.copied = []
 
-    def copy_states(self):
-        return self._copies[0]
+    def __getattr__(self, name):
+        if not name.startswith("copy_"):
+            raise AttributeError(name)
+        of = {"copy_states": "states", "copy_saved": "saved_states"}.get(name, name.removeprefix("copy"))
+        self.copied.append(of)
+        return lambda: getattr(self._solution, of).copy()
 
-    def copy_saved(self):
-        return self._copies[1]
+
+def on_gpu(here):
+    arguments = here._case, here.title, here.state_names, here.axes, There(here), here._systems
+    return SolutionOnGpu._at(*arguments)
 
 
 def both(**options):
     here = runs().solve((0, 2), save=[1.0, 2.0], **options)
-    return here, SolutionOnGpu._at(here, There(here))
+    return here, on_gpu(here)
 
 
 def interface(array):
@@ -71,6 +87,7 @@ def test_arrays_have_the_axes_that_they_have_elsewhere():
     assert there.shape == SHAPE and len(there) == 15
     assert np.array_equal(there.status, here.status) and np.array_equal(there.t, here.t)
     assert not there.failed.any() and there.raise_if_failed() is there
+    assert there.steps is not None and there._there.copied == ["_t", "_stats"]
     with pytest.raises(od.InputError, match="there are x, v"):
         there["y"]
 
@@ -127,7 +144,7 @@ def test_those_that_failed_are_integrated_again():
 
 def test_parts_are_joined_on_the_host():
     parts = [part.solve((0, 2), save=[1.0, 2.0]) for part in runs().split(2)]
-    whole = od.concat([SolutionOnGpu._at(part, There(part)) for part in parts])
+    whole = od.concat([on_gpu(part) for part in parts])
     assert np.array_equal(whole.states, runs().solve((0, 2), save=[1.0, 2.0]).states)
 
 

@@ -151,14 +151,14 @@ impl Case {
         }
     }
 
-    /// The same on one GPU, where the states and the saved states stay: they are not in the solution, but beside it.
+    /// The same on one GPU, where the results stay.
     #[pyo3(signature = (systems = None, progress = None))]
     fn solve_on_gpu(
         &self,
         py: Python<'_>,
         systems: Option<PyBuffer<u64>>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+    ) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
         let plan = self.plan(py)?;
         let systems = numbers_of(py, &plan, systems)?;
         match self.case.run.precision {
@@ -210,7 +210,7 @@ impl Case {
         params: Vec<PyBuffer<f64>>,
         span: (f64, f64),
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+    ) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
         let given = GivenSystems::new(systems, states, params, span, false);
         let given = given.map_err(|error| raise(py, error))?;
         match self.case.run.precision {
@@ -257,7 +257,7 @@ impl Case {
         plan: &Plan<'_>,
         systems: &[usize],
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+    ) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
         let monitor = Monitor::new();
         let work = || {
             let solver = self.solver(plan)?.with_options(plan.options_of(systems));
@@ -298,7 +298,7 @@ impl Case {
         py: Python<'_>,
         given: &GivenSystems,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+    ) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
         let (solver, monitor) = (self.solver_of_arrays(py)?, Monitor::new());
         watched_on_gpu(py, &monitor, progress, || given.solve_on_gpu::<T>(solver, &monitor))
     }
@@ -357,20 +357,20 @@ fn watched<T: Compiled + Element>(
     Ok((Solution::new(py, arrays)?, raised))
 }
 
-/// The same of what stays on a GPU; what does not is in the solution.
+/// The same of what stays on a GPU.
 fn watched_on_gpu<T: Compiled + Element>(
     py: Python<'_>,
     monitor: &Monitor,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce() -> Result<odeum_ode::gpu::SolutionOnGpu<T>, odeum_ode::Error> + Send,
-) -> PyResult<(Solution, SolutionOnGpu, Option<Py<PyAny>>)> {
+) -> PyResult<(SolutionOnGpu, Option<Py<PyAny>>)> {
     let work = || {
-        let there = work()?;
-        let here = Arrays::from(there.without_states()?);
-        Ok((SolutionOnGpu::new(there, here.save_times.len()), here))
+        let solution = work()?;
+        let (status, busy_lanes) = (solution.statuses()?, solution.busy_lanes()?);
+        Ok(((solution, status), busy_lanes))
     };
     let (done, raised) = watch(py, monitor, progress, work)?;
-    let (there, here) = done.map_err(|error| raise(py, error))?;
+    let (solved, busy_lanes) = done.map_err(|error| raise(py, error))?;
     let raised = raised.map(|error| error.into_value(py).into_any());
-    Ok((Solution::new(py, here)?, there, raised))
+    Ok((SolutionOnGpu::new(py, solved, busy_lanes)?, raised))
 }

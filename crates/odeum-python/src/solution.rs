@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 pub(crate) struct Solution {
     /// Time each system reached \[M\].
     t: Py<Array>,
-    /// State at that time [1, n, M]; where inputs are kept, after the state at the start [2, n, M]; none where they stay on a GPU.
+    /// State at that time [1, n, M]; where inputs are kept, after the state at the start [2, n, M].
     states: Py<Array>,
     /// Parameters [m, M], or [m, 1] of all systems, where inputs are kept.
     params: Option<Py<Array>>,
-    /// Saved states [K, n, M], NaN where a system did not come; none where they stay on a GPU.
+    /// Saved states [K, n, M], NaN where a system did not come.
     saved: Py<Array>,
     /// Save times that each system reached \[M\]; empty without save times.
     n_saved: Py<Array>,
@@ -71,7 +71,6 @@ impl Solution {
     ) -> PyResult<Solution> {
         let (n, systems, times) = (arrays.dim, arrays.status.len(), arrays.save_times.len());
         let (n_saved, kept) = (arrays.n_saved.len(), arrays.states.len() / (n * systems).max(1));
-        let saved = if arrays.saved.is_empty() { 0 } else { times };
         let status: Vec<u8> = arrays.status.into_iter().map(|status| status as u8).collect();
         let params = arrays.params.map(|(params, m)| {
             let sets = params.len().checked_div(m).unwrap_or(1);
@@ -81,7 +80,7 @@ impl Solution {
             t: Py::new(py, Array::new(arrays.t, &[systems]))?,
             states: Py::new(py, Array::new(arrays.states, &[kept, n, systems]))?,
             params: params.transpose()?,
-            saved: Py::new(py, Array::new(arrays.saved, &[saved, n, systems]))?,
+            saved: Py::new(py, Array::new(arrays.saved, &[times, n, systems]))?,
             n_saved: Py::new(py, Array::new(arrays.n_saved, &[n_saved]))?,
             save_times: arrays.save_times,
             status: Py::new(py, Array::new(status, &[systems]))?,

@@ -23,7 +23,7 @@ pub struct SolutionOnGpu<T, D: Device = Gpu> {
     save_times: Vec<f64>,
     /// Systems that do not start from numbers.
     invalid: Vec<usize>,
-    times: GpuTimes,
+    gpu_times: GpuTimes,
 }
 
 impl<T: Scalar> SolutionOnGpu<T> {
@@ -74,7 +74,7 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
             memory,
             save_times: options.save_times().to_vec(),
             invalid: invalid(inputs),
-            times: GpuTimes { total_ms, batches: 1 },
+            gpu_times: GpuTimes { total_ms, batches: 1 },
         })
     }
 
@@ -103,27 +103,78 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
         self.memory.addresses().map_or(0, |[_, saved]| saved)
     }
 
-    /// A copy of all but the states and the saved ones.
+    /// How each system ended \[M\].
     ///
     /// # Errors
     /// When the driver fails.
-    pub fn without_states(&self) -> Result<Solution<T>, Error> {
-        let mut solution = Solution {
-            t: self.memory.times()?,
-            save_times: self.save_times.clone(),
-            n_saved: self.memory.n_saved()?,
-            status: self.memory.statuses()?,
-            stats: self.memory.stats()?,
-            next_steps: self.memory.next_steps()?,
-            busy_lanes: self.memory.busy_lanes()?,
-            gpu_times: Some(self.times),
-            ..Solution::empty(0, self.dim(), &[])
-        };
+    pub fn statuses(&self) -> Result<Vec<Status>, Error> {
+        let mut statuses = self.memory.statuses()?;
         for &s in &self.invalid {
-            solution.status[s] = Status::InvalidStart;
-            solution.stats[s] = Stats::default();
+            statuses[s] = Status::InvalidStart;
         }
-        Ok(solution)
+        Ok(statuses)
+    }
+
+    /// What each system cost \[M\].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn stats(&self) -> Result<Vec<Stats>, Error> {
+        let mut stats = self.memory.stats()?;
+        for &s in &self.invalid {
+            stats[s] = Stats::default();
+        }
+        Ok(stats)
+    }
+
+    /// Time each system reached \[M\].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn times(&self) -> Result<Vec<f64>, Error> {
+        self.memory.times()
+    }
+
+    /// Times of the saved states \[K\], as asked.
+    pub fn save_times(&self) -> &[f64] {
+        &self.save_times
+    }
+
+    /// How many of the save times each system reached \[M\]; empty without any.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn n_saved(&self) -> Result<Vec<u32>, Error> {
+        self.memory.n_saved()
+    }
+
+    /// A copy of everything.
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn to_host(&self) -> Result<Solution<T>, Error> {
+        Ok(Solution {
+            dim: self.dim(),
+            t: self.times()?,
+            states: self.states()?,
+            save_times: self.save_times.clone(),
+            saved: self.saved()?,
+            n_saved: self.n_saved()?,
+            status: self.statuses()?,
+            stats: self.stats()?,
+            next_steps: self.memory.next_steps()?,
+            warnings: Vec::new(),
+            busy_lanes: self.busy_lanes()?,
+            gpu_times: Some(self.gpu_times),
+        })
+    }
+
+    /// How busy lanes were, where that is measured: see [`Solution::busy_lanes`].
+    ///
+    /// # Errors
+    /// When the driver fails.
+    pub fn busy_lanes(&self) -> Result<Option<f64>, Error> {
+        self.memory.busy_lanes()
     }
 
     /// A copy of the states [n × M].

@@ -46,18 +46,17 @@ fn lying_at(address: u64, count: usize, _owner: &SolutionOnGpu<f64, Host>) -> &[
 }
 
 fn assert_same(found: &SolutionOnGpu<f64, Host>, wanted: &Solution<f64>) {
-    let (count, rest) = (found.len(), found.without_states().unwrap());
+    let (count, copy) = (found.len(), found.to_host().unwrap());
     assert_eq!((count, found.dim()), (wanted.len(), 3));
-    assert_eq!((rest.states.len(), rest.saved.len()), (0, 0));
-    assert_eq!(bits(&found.states().unwrap()), bits(&wanted.states));
+    assert_eq!(bits(&copy.states), bits(&wanted.states));
     assert_eq!(bits(lying_at(found.states_address(), 3 * count, found)), bits(&wanted.states));
-    assert_eq!(bits(&found.saved().unwrap()), bits(&wanted.saved));
+    assert_eq!(bits(&copy.saved), bits(&wanted.saved));
     let saved = lying_at(found.saved_address(), wanted.saved.len(), found);
     assert_eq!(bits(saved), bits(&wanted.saved));
-    assert_eq!((rest.status, rest.stats), (wanted.status.clone(), wanted.stats.clone()));
-    assert_eq!((rest.t, rest.n_saved), (wanted.t.clone(), wanted.n_saved.clone()));
-    assert_eq!(rest.save_times, wanted.save_times);
-    assert_eq!(bits(&rest.next_steps), bits(&wanted.next_steps));
+    assert_eq!((copy.status, copy.stats), (wanted.status.clone(), wanted.stats.clone()));
+    assert_eq!((copy.t, copy.n_saved), (wanted.t.clone(), wanted.n_saved.clone()));
+    assert_eq!(copy.save_times, wanted.save_times);
+    assert_eq!(bits(&copy.next_steps), bits(&wanted.next_steps));
 }
 
 /// Threads of a system, and systems: of a block of several warps the matrices are in global memory.
@@ -102,13 +101,13 @@ fn who_is_stopped_keeps_the_states() {
     let stopped = Monitor::new();
     stopped.stop();
     let found = devices.solve_there(&Lorenz, &ensemble, &method, &options, &stopped).unwrap();
-    assert_eq!(bits(&found.states().unwrap()), bits(ensemble.states()));
-    assert!(found.saved().unwrap().iter().all(|y| y.is_nan()));
-    let rest = found.without_states().unwrap();
-    let left = |s: &usize| rest.status[*s] == Status::NotRun && rest.stats[*s] == Stats::default();
+    let copy = found.to_host().unwrap();
+    assert_eq!(bits(&copy.states), bits(ensemble.states()));
+    assert!(copy.saved.iter().all(|y| y.is_nan()));
+    let left = |s: &usize| copy.status[*s] == Status::NotRun && copy.stats[*s] == Stats::default();
     assert_eq!((0..count).filter(left).count(), count - 1, "all but the one with an invalid start");
-    assert!(rest.t.iter().all(|t| *t == 0.0) && rest.n_saved.iter().all(|n| *n == 0));
-    assert!(rest.next_steps.iter().all(|h| *h == 0.0));
+    assert!(copy.t.iter().all(|t| *t == 0.0) && copy.n_saved.iter().all(|n| *n == 0));
+    assert!(copy.next_steps.iter().all(|h| *h == 0.0));
 }
 
 #[test]
