@@ -42,4 +42,4 @@ pub use real::{Mask, Real};
 pub use symbol::Symbol;
 pub use system::System;
 pub use tape::{NotSquare, Program, Tape};
-pub use threads::{IS_UNOPTIMISED, computing_thread, cores, stack_size};
+pub use threads::{IS_UNOPTIMISED, LARGE_STACK, computing_thread, cores};

@@ -12,7 +12,7 @@ use crate::cpu::native::{Code, Factors, Here};
 use crate::field::Field;
 use crate::plan::solids::Solids;
 use crate::plan::{Kernel, Plan};
-use odeum_core::{IS_UNOPTIMISED, Isa, stack_size};
+use odeum_core::{IS_UNOPTIMISED, Isa, LARGE_STACK};
 use odeum_ode::Error;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -51,10 +51,7 @@ impl<T: Precision> Sweeper<T> {
             1 if !IS_UNOPTIMISED => None,
             _ => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-                let pool = match stack_size() {
-                    Some(bytes) => pool.stack_size(bytes),
-                    None => pool,
-                };
+                let pool = if IS_UNOPTIMISED { pool.stack_size(LARGE_STACK) } else { pool };
                 let pool = pool.build();
                 Some(pool.map_err(|e| Error::input("threads", threads, e.to_string()))?)
             }
