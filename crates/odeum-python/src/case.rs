@@ -24,6 +24,8 @@ pub(crate) struct Case {
     overrides: Overrides,
     /// Made by the first run.
     solver: OnceLock<Solver>,
+    /// Names and lengths of the axes, once a plan was made: of many systems that takes a while.
+    shape: OnceLock<Vec<(String, usize)>>,
 }
 
 #[pymethods]
@@ -110,17 +112,16 @@ impl Case {
     /// Name, length and, of a sweep, values of the axes, the last fastest.
     #[getter]
     fn axes(&self, py: Python<'_>) -> PyResult<Vec<(String, usize, Option<Array>)>> {
-        let plan = self.plan(py)?;
+        let shape = self.shape(py)?;
         let swept = &self.case.ensemble.sweep;
         let values = |name: &str| swept.iter().find(|axis| axis.name == name).map(|a| &a.values);
         let array = |values: &Values| Array::new(values.all().into_owned(), &[values.len()]);
-        let shape = plan.members.shape().iter();
-        Ok(shape.map(|(name, len)| (name.clone(), *len, values(name).map(array))).collect())
+        Ok(shape.iter().map(|(name, len)| (name.clone(), *len, values(name).map(array))).collect())
     }
 
     /// Number of systems.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.plan(py)?.members.len())
+        Ok(self.shape(py)?.iter().map(|(_, len)| len).product())
     }
 
     /// What the ensemble varies, or would vary: the values of a variable for all systems.
@@ -225,14 +226,27 @@ impl Case {
         // What is wrong with it was raised already.
         let case = case.ok_or_else(|| PyValueError::new_err("the case cannot be read"))?;
         let overrides = Overrides { device: None, threads };
-        Ok(Case { case, overrides, solver: OnceLock::new() })
+        Ok(Case { case, overrides, solver: OnceLock::new(), shape: OnceLock::new() })
     }
 
     fn plan(&self, py: Python<'_>) -> PyResult<Plan<'_>> {
         let findings = Findings::default();
         let plan = Plan::new(&self.case, &self.overrides, &findings);
         tell(py, &findings)?;
-        plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))
+        let plan = plan.ok_or_else(|| PyValueError::new_err("the case cannot be run"))?;
+        self.shape.get_or_init(|| plan.members.shape().to_vec());
+        Ok(plan)
+    }
+
+    /// Names and lengths of the axes.
+    fn shape(&self, py: Python<'_>) -> PyResult<&[(String, usize)]> {
+        match self.shape.get() {
+            Some(shape) => Ok(shape),
+            None => {
+                let plan = self.plan(py)?;
+                Ok(self.shape.get_or_init(|| plan.members.shape().to_vec()))
+            }
+        }
     }
 
     fn run<T: Compiled + Element>(
