@@ -205,7 +205,7 @@ fn what_a_session_cannot_use_is_refused() {
     let two = Device::Cuda(Cuda { ordinals: vec![0, 1] });
     let solver = Solver::new(DynSystem::new(Robertson), &Method::rodas4(), &two, &options());
     let error = solver.unwrap().session(&start()).map(drop).unwrap_err();
-    assert!(error.to_string().contains("a session stays on one GPU"), "{error}");
+    assert!(error.to_string().contains("systems stay on one GPU"), "{error}");
 
     let refused = |done: Result<(), Error>, word: &str| {
         let error = done.unwrap_err().to_string();
