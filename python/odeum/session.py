@@ -79,7 +79,7 @@ class Session(Ended):
             A span that cannot be used.
         KeyboardInterrupt
             Ctrl-C. Systems that had not begun keep their states then, others are at the end of the span; which,
-            is not told: `status` says of all that they did not run.
+            is not told: ``status`` says of all that they did not run.
         """
         start, end = _options.start_and_end(span)
         try:
