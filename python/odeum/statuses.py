@@ -17,7 +17,7 @@ class Status:
     Attributes
     ----------
     number : int
-        As it stands in `Solution.status`.
+        As it stands in `odeum.Solution.status`.
     name : str
     is_success : bool
     advice : str

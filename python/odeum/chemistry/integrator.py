@@ -171,9 +171,9 @@ class Integrator:
 
         Returns
         -------
-        T, p, Y, status
-            The new temperatures, pressures and mass fractions; `p` as it was given at constant pressure. How each
-            cell ended.
+        tuple
+            The new temperatures, pressures and mass fractions, and how each cell ended; `p` as it was given at constant
+            pressure.
 
         Raises
         ------
