@@ -56,7 +56,11 @@ class Ended:
 
     def __getitem__(self, state: str) -> Floats:
         """A state at the time reached [*shape], by its name."""
+        values: Floats = self._end_states()[self._place(state)].reshape(self.shape)
+        return values
+
+    def _place(self, state: str) -> int:
+        """Where a state stands among the names."""
         if state not in self.state_names:
             raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
-        values: Floats = self._end_states()[self.state_names.index(state)].reshape(self.shape)
-        return values
+        return self.state_names.index(state)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from odeum import _odeum
 from odeum._case import EnsembleCase
 from odeum._progress import Progress
-from odeum.errors import InputError
 from odeum.solution import Solution
 
 if TYPE_CHECKING:
@@ -77,9 +76,7 @@ class SolutionOnGpu(Solution):
 
     def __getitem__(self, state: str) -> Any:
         """A state at the time reached [*shape], by its name, on the GPU."""
-        if state not in self.state_names:
-            raise InputError("state", repr(state), f"there are {', '.join(self.state_names[:12])}")
-        return self._there.states[self.state_names.index(state)].split_last(self.shape)
+        return self._there.states[self._place(state)].split_last(self.shape)
 
     def to_host(self) -> Solution:
         """A copy with NumPy's arrays, once what was given to the GPU before is done."""

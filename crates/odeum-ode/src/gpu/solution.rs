@@ -67,8 +67,9 @@ impl<T: Scalar, D: Device> SolutionOnGpu<T, D> {
         let mut memory = InMemory::new(kept, system, inputs, (method, options), |shape| shape)?;
         memory.clear()?;
         // SAFETY: there is no memory of steps beside that of the ensemble.
-        unsafe { memory.integrate(inputs.span(0), None, Some(monitor))? };
-        monitor.add_finished(inputs.len());
+        if unsafe { memory.integrate(inputs.span(0), None, Some(monitor))? } {
+            monitor.add_finished(inputs.len());
+        }
         let total_ms = begun.elapsed().as_secs_f64() * 1e3;
         Ok(SolutionOnGpu {
             memory,

@@ -101,6 +101,7 @@ fn who_is_stopped_keeps_the_states() {
     let stopped = Monitor::new();
     stopped.stop();
     let found = devices.solve_there(&Lorenz, &ensemble, &method, &options, &stopped).unwrap();
+    assert_eq!(stopped.finished(), 0);
     let copy = found.to_host().unwrap();
     assert_eq!(bits(&copy.states), bits(ensemble.states()));
     assert!(copy.saved.iter().all(|y| y.is_nan()));
