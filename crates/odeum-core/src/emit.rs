@@ -24,6 +24,7 @@ mod group;
 mod partition;
 mod recorded;
 mod rows;
+mod spill;
 mod straight;
 mod tables;
 
@@ -34,6 +35,7 @@ pub use straight::{straight, straight_cost};
 pub use tables::Tables;
 
 use crate::graph::{Class, Graph, Node, NodeId, Op};
+use spill::Line;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -258,6 +260,21 @@ impl<'a> Printer<'a> {
         let name = self.value(kind, &expression);
         self.names[id.index()] = Some(name);
         self.assign(id);
+    }
+
+    /// The line that does what `spill` says.
+    fn spill_line(&mut self, line: Line) {
+        match line {
+            Line::Compute(id) => self.operation(id),
+            Line::Spill(id, place) => {
+                let name = self.name(id);
+                self.line(&format!("od_spill({place}, {name});"));
+            }
+            Line::Reload(id, place) => {
+                let name = self.value("real", &format!("od_reload({place})"));
+                self.names[id.index()] = Some(name);
+            }
+        }
     }
 
     /// The name of a new value.

@@ -1,6 +1,7 @@
 //! Recorded systems as what one thread evaluates by itself.
 
 use super::group::MatrixPlaces;
+use super::spill::spilled;
 use super::{Numbers, Printer, Signature, function};
 use crate::graph::{Graph, Node};
 
@@ -17,10 +18,15 @@ use crate::graph::{Graph, Node};
 /// `places.len` are left out. Numbers stand in tables, from which instructions take them: in the code they would be most
 /// of it. Operations stand in an order that keeps few values alive at once, and a choice between two numbers, which is
 /// a read from a table, is read again where its last use is far. The text grows as the graph does ([`straight_cost`]).
+///
+/// f with its Jacobian keeps more values alive than a thread has registers: as many as `spills` of them lie in memory of
+/// the thread meanwhile, to and from which `od_spill(place, value)` and `od_reload(place)` go.
+///
 /// Beside what [`function`] expects of its surroundings there must be `OD_FN`, `od_entry`, `od_opaque`, `OdGroup` and
 /// `OdParams`.
-pub fn straight(graph: &Graph, places: &MatrixPlaces) -> String {
-    let mut text = evaluate(&graph.linearised().fused(), graph.outputs().len(), places);
+pub fn straight(graph: &Graph, places: &MatrixPlaces, spills: usize) -> String {
+    let all = graph.linearised().fused();
+    let mut text = evaluate(&all, graph.outputs().len(), places, spills);
     if graph.uses_time() {
         let time = graph.time_derivative().fused();
         text += &function(&time, "od_group_time_derivative", &signature("dfdt"));
@@ -57,7 +63,7 @@ fn signature(output: &str) -> Signature {
 }
 
 /// The functions of f, which are the first n outputs, and of f and the entries of its Jacobian.
-fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces) -> String {
+fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces, spills: usize) -> String {
     let takes = |output: usize, value: &str| match output.checked_sub(n).map(|e| places.entries[e])
     {
         None => Some(format!("f[{output}] = {value};")),
@@ -66,15 +72,17 @@ fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces) -> String {
     };
     let signature = signature("f");
     let mut tables = Numbers::default();
-    let mut body = |end: usize| {
+    let mut body = |end: usize, spills: usize| {
         let outputs: Vec<usize> = (0..end).collect();
         let wanted = all.subset(&outputs);
         let mut printer = Printer::new(&wanted, &outputs, &signature);
         printer.takes = Some(&takes);
         printer.tables = Some(std::mem::take(&mut tables));
         printer.outputs_at(|node| node.is_leaf());
-        let order = wanted.narrow_schedule_except(|id| printer.pair(id).is_some());
-        order.into_iter().for_each(|id| printer.operation(id));
+        let is_free = |id| printer.pair(id).is_some();
+        let order = wanted.narrow_schedule_except(is_free);
+        let lines = spilled(&wanted, &order, is_free, spills);
+        lines.into_iter().for_each(|line| printer.spill_line(line));
         tables = printer.tables.unwrap_or_default();
         printer.text
     };
@@ -82,8 +90,8 @@ fn evaluate(all: &Graph, n: usize, places: &MatrixPlaces) -> String {
     let text = format!(
         "OD_FN void od_group_rhs({head}) {{\n{}}}\n\
          OD_FN void od_group_linearise({head}, od_entry *matrix) {{\n{}}}\n",
-        body(n),
-        body(all.outputs().len())
+        body(n, 0),
+        body(all.outputs().len(), spills)
     );
     tables.text() + &text
 }
@@ -123,7 +131,7 @@ OD_FN void od_group_linearise(const OdGroup &g, real t, const real *y, const OdP
     matrix[1] = od_entry(-v4);
 }
 ";
-        assert_eq!(straight(&graph, &places), expected);
+        assert_eq!(straight(&graph, &places, 0), expected);
     }
 
     #[test]
@@ -135,7 +143,7 @@ OD_FN void od_group_linearise(const OdGroup &g, real t, const real *y, const OdP
             vec![chain(5) * chosen, chain(50) * chosen]
         });
         let places = MatrixPlaces { entries: vec![2, 2], unused: 2, zero: 2, len: 2 };
-        let text = straight(&graph, &places);
+        let text = straight(&graph, &places, 0);
         let rhs = text.split("od_group_linearise").next().unwrap_or_default();
         let count = |what: &str| rhs.matches(what).count();
         assert_eq!((count("od_opaque("), count("= of0[0]"), count("= of1[0]")), (2, 1, 1), "{rhs}");

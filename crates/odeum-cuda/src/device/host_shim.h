@@ -43,6 +43,8 @@ static inline bool isnan(double a) { return a != a; }
 #define __launch_bounds__(...)
 #define __restrict__
 #define __ldg(pointer) (*(pointer))
+#define __ldcs(pointer) (*(pointer))
+#define __stcs(pointer, value) (*(pointer) = (value))
 
 struct uint3_ { unsigned x, y, z; };
 struct uint2 { unsigned x, y; };

@@ -15,6 +15,7 @@ use odeum_core::{Graph, Pattern};
 use odeum_cuda::{Limits, Text, literal};
 
 const GROUP: &str = include_str!("device/group.cuh");
+const COLUMNS: &str = include_str!("device/columns.cuh");
 const WORK: &str = include_str!("device/work.cuh");
 const SYSTEM: &str = include_str!("device/system.cuh");
 const LINEARISED: &str = include_str!("device/linearised.cuh");
@@ -194,22 +195,37 @@ fn without(graph: &Graph, constant: &[usize]) -> (StraightLu, MatrixPlaces) {
     (lu, places)
 }
 
-/// By one thread, where the system is small and recorded; `each`: entries that the matrices have for each place.
-fn straight(system: &DeviceSystem, by: JacobianBy, each: usize) -> Option<Linear> {
+/// By one thread, where the system is small and recorded; `entry`: bytes of an entry of the matrix.
+fn straight(
+    system: &DeviceSystem,
+    implicit: &Implicit,
+    (word, entry): (usize, usize),
+    limits: &Limits,
+) -> Option<Planned> {
     let graph = system.graph.as_deref()?;
+    let by = implicit.jacobian;
+    let (_, of_place) = implicit.bytes(entry);
     let constant = constant_states(graph);
     let (lu, places) = without(graph, &constant);
-    if places.len as usize * each > MOST_OF_THREAD || emit::straight_cost(graph) > MOST_STRAIGHT {
+    let matrix = places.len as usize;
+    let is_small = matrix * of_place <= MOST_OF_THREAD * entry;
+    if !is_small || emit::straight_cost(graph) > MOST_STRAIGHT {
         return None;
     }
-    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, &places));
+    let changing = graph.outputs().len() - constant.len();
+    let vectors = implicit.vectors + vectors_of(by);
+    let registers = (matrix * of_place + vectors * changing * word) / 4;
+    let wanted = Columns::wanted(implicit.stages, changing, matrix * entry, word);
+    let layout = Layout::implicit(registers, wanted.len() * word, limits);
+    let columns = if layout.shared > 0 { wanted } else { Columns::default() };
+    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, &places, columns.spills()));
     let differences = (by == JacobianBy::Differences)
         .then(|| Differences::new(&graph.matrix_pattern(), &places).straight());
     text.extend(differences);
-    Some(Linear {
+    let linear = Linear {
         text,
         tables: Tables::default(),
-        matrix: places.len as usize,
+        matrix,
         jacobian: lu.jacobian_entries(),
         x: graph.outputs().len(),
         unused: places.unused as usize,
@@ -217,7 +233,51 @@ fn straight(system: &DeviceSystem, by: JacobianBy, each: usize) -> Option<Linear
         in_place: false,
         uses_time: graph.uses_time(),
         constant,
-    })
+    };
+    Some(Planned { linear, layout, in_global: false, columns })
+}
+
+/// Bytes of the stages of a thread in shared memory, at most.
+const MOST_OF_STAGES: usize = 512;
+/// Of all its columns. What is left of that memory is the cache of what neither registers nor columns hold: with 768 bytes
+/// hydrogen takes 2 to 4 % longer, with 512 (no factors, and the state in registers) a third.
+const MOST_OF_COLUMNS: usize = 720;
+
+/// Columns of shared memory that a thread has (device/columns.cuh), in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Columns {
+    stages: usize,
+    state: usize,
+    factors: usize,
+}
+
+impl Columns {
+    /// Of a method with so many stages of `changing` components, and factors of so many bytes.
+    fn wanted(stages: usize, changing: usize, factors: usize, word: usize) -> Columns {
+        let stages = stages * changing;
+        if stages == 0 || stages * word > MOST_OF_STAGES {
+            return Columns::default();
+        }
+        // What is not in stages is read as 64 bits.
+        let others = if word == 8 { MOST_OF_COLUMNS / word - stages } else { 0 };
+        let state = if changing <= others { changing } else { 0 };
+        Columns { stages, state, factors: (others - state).min(factors / word) }
+    }
+
+    fn len(&self) -> usize {
+        self.stages + self.state + self.factors
+    }
+
+    /// Places for values that wait while J is evaluated: the columns of stages, of which there are none then.
+    fn spills(&self) -> usize {
+        if self.state > 0 { self.stages } else { 0 }
+    }
+
+    fn write(&self, text: &mut Text) {
+        text.define("OD_STAGE_COLUMNS", self.stages);
+        text.define("OD_STATE_COLUMNS", self.state);
+        text.define("OD_FACTOR_COLUMNS", self.factors);
+    }
 }
 
 /// Which states of n one thread integrates, and which never change.
@@ -270,12 +330,12 @@ pub(super) fn kernel(
     let single =
         traits.float || implicit.is_some() && traits.loose && system.grouped.allows_single();
     let entry = if single { 4 } else { 8 };
-    let Planned { mut linear, layout, in_global } = match implicit {
+    let Planned { mut linear, layout, in_global, columns } = match implicit {
         Some(implicit) => linearised(system, implicit, (word, entry, single), limits, least_width)?,
         None => slopes(system, word, limits, least_width)?,
     };
     let by = implicit.map(|implicit| implicit.jacobian).unwrap_or_default();
-    let (stages, scratch) = implicit.map_or((0, 0), |implicit| (implicit.stages, implicit.scratch));
+    let scratch = implicit.map_or(0, |implicit| implicit.scratch);
 
     let mut text = Text::default();
     source::head(&mut text, (dim, n_params), traits, method, &layout);
@@ -291,9 +351,7 @@ pub(super) fn kernel(
     text.define("OD_MATRIX_UNUSED", format_args!("{}u", linear.unused));
     text.define("OD_GROUP_BYTES", layout.shared / (layout.block / layout.width));
     text.define("OD_JACOBIAN_ENTRIES", format_args!("{}u", linear.jacobian));
-    let changing = dim - linear.constant.len();
-    let has_columns = layout.width == 1 && layout.shared > 0;
-    text.define("OD_STAGE_COLUMNS", if has_columns { stages * changing } else { 0 });
+    columns.write(&mut text);
     text.define("OD_MATRIX_IN_GLOBAL", u8::from(in_global));
     text.define("OD_SCRATCH_BYTES", scratch);
     text.define("OD_GLOBAL_BYTES", layout.global / (layout.block / layout.width));
@@ -304,6 +362,7 @@ pub(super) fn kernel(
         write_states(&mut text, dim, &linear.constant);
     }
     text.line(GROUP);
+    text.line(COLUMNS);
     text.line(WORK);
     let keeps = single && !traits.float && content == Content::Steps;
     let invariants = if keeps { system.grouped.invariants() } else { Vec::new() };
@@ -330,6 +389,7 @@ struct Planned {
     layout: Layout,
     /// Whether matrices lie in global memory.
     in_global: bool,
+    columns: Columns,
 }
 
 /// Threads of a system of `dim` equations.
@@ -349,7 +409,7 @@ fn slopes(
     let linear = right_hand_side(system, width);
     let bytes = memory(&linear, JacobianBy::default(), 0, (dim, word, 0));
     let layout = Layout::group((width, EXPLICIT_WARPS), bytes, 0, limits)?;
-    Some(Planned { linear, layout, in_global: false })
+    Some(Planned { linear, layout, in_global: false, columns: Columns::default() })
 }
 
 /// An implicit method, by one thread for each system where that is small, else by groups.
@@ -363,14 +423,9 @@ fn linearised(
     let dim = system.grouped.sizes().0;
     let Implicit { jacobian: by, scratch, .. } = *implicit;
     let (largest, of_place) = implicit.bytes(entry);
-    let alone = if least_width == 1 { straight(system, by, of_place / entry) } else { None };
-    if let Some(linear) = alone {
-        let changing = dim - linear.constant.len();
-        let matrices = linear.matrix * of_place;
-        let vectors = implicit.vectors + vectors_of(by);
-        let registers = (matrices + vectors * changing * word) / 4;
-        let layout = Layout::implicit(registers, implicit.stages * changing * word, limits);
-        return Some(Planned { linear, layout, in_global: false });
+    let alone = (least_width == 1).then(|| straight(system, implicit, (word, entry), limits));
+    if let Some(planned) = alone.flatten() {
+        return Some(planned);
     }
     let width = width(dim, least_width);
     let linear = grouped(system, by, width, largest, single);
@@ -383,5 +438,5 @@ fn linearised(
         Some(layout) => (layout, false),
         None => (group(shared(POINTER), matrices + scratch)?, true),
     };
-    Some(Planned { linear, layout, in_global })
+    Some(Planned { linear, layout, in_global, columns: Columns::default() })
 }

@@ -80,9 +80,9 @@ impl Layout {
     }
 
     /// One thread per system, for an implicit method whose state and matrix take so many registers; where these are too
-    /// many, stages take `bytes` of shared memory.
+    /// many, a part of that has `bytes` of shared memory, unless that is none.
     pub(crate) fn implicit(registers: usize, bytes: usize, limits: &Limits) -> Self {
-        let columns = || shared(bytes, registers, limits).filter(|_| bytes <= MOST_OF_COLUMNS);
+        let columns = || shared(bytes, registers, limits).filter(|_| bytes > 0);
         match if registers <= 255 { None } else { columns() } {
             Some(layout) => layout,
             None => {
@@ -124,10 +124,6 @@ impl Layout {
 /// Warps on a multiprocessor where systems have several lanes: these few have all the registers
 /// they want (Pleiades, 1,024 systems, H200: 0.122 ms; with twelve 0.166, with sixteen 0.245).
 const LANE_WARPS: usize = 8;
-
-/// Shared memory of a thread for its stages \[bytes\], at most: the other half of that memory is the cache of what
-/// registers do not hold.
-const MOST_OF_COLUMNS: usize = 512;
 
 /// The shape where each thread keeps `bytes` in shared memory and wants about `registers`; `None`
 /// when not even four warps fit on a multiprocessor.

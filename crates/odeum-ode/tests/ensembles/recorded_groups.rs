@@ -25,6 +25,12 @@ struct OdParams {
 #else
 #define OD_GROUP_BARRIER() __syncthreads()
 #endif
+#ifndef __CUDACC__
+// Of the thread that runs the block.
+static __thread real od_spilled[OD_TEST_SPILLS];
+OD_FN void od_spill(int k, real value) { od_spilled[k] = value; }
+OD_FN real od_reload(int k) { return od_spilled[k]; }
+#endif
 OD_TEXT
 extern "C" __global__ void od_recorded(
     const unsigned char *tables, real t, const real *states, const real *params, real *slopes,
@@ -55,6 +61,9 @@ extern "C" __global__ void od_recorded(
 }
 "#;
 
+/// Places for values that wait while one thread evaluates a Jacobian.
+const SPILLS: usize = 60;
+
 /// Places of a matrix with room between its entries.
 fn places(nnz: usize) -> MatrixPlaces {
     let nnz = nnz as u32;
@@ -70,7 +79,7 @@ fn source<T: Scalar>(
     single: bool,
 ) -> (String, Vec<u8>) {
     let (text, tables) = if width == 1 {
-        (straight(graph, places), Vec::new())
+        (straight(graph, places, SPILLS), Vec::new())
     } else {
         let group = graph.group_text(width, places, single);
         (format!("{}{}", group.tables.defines(), group.text), group.tables.bytes().to_vec())
@@ -79,7 +88,8 @@ fn source<T: Scalar>(
     let text = format!(
         "#define OD_FLOAT {}\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}\n\
          #define OD_GROUP_USES_TIME {}\n#define OD_TEST_STATES {}u\n\
-         #define OD_TEST_PARAMS {}u\n#define OD_TEST_MATRIX {}u\n{}",
+         #define OD_TEST_PARAMS {}u\n#define OD_TEST_MATRIX {}u\n\
+         #define OD_TEST_SPILLS {SPILLS}\n{}",
         u8::from(float),
         u8::from(graph.uses_time()),
         graph.n_states(),
@@ -221,6 +231,21 @@ fn every_operation_agrees() {
     agrees::<f64>(&graph, 1, false, &states(6, 9), 1e-14);
     agrees::<f64>(&graph, 1, true, &states(6, 3), 1e-14);
     agrees::<f32>(&graph, 1, false, &states(6, 3), 3e-5);
+}
+
+#[test]
+fn values_that_one_thread_spills_come_back() {
+    // All exponentials are wanted again after the last one, and by the Jacobian.
+    let graph = Graph::record(2, 1, |_, y, p| {
+        let term = |k: usize| (Symbol::lit(0.01 * k as f64) * y[0] - p[0]).exp();
+        let terms: Vec<Symbol> = (0..140).map(term).collect();
+        let product = terms.iter().fold(y[1], |x, &term| x * term + y[0]);
+        vec![terms.iter().rev().fold(product, |x, &term| x * term + term), product]
+    });
+    let text = straight(&graph, &places(graph.jacobian().1.nnz()), SPILLS);
+    let count = |what: &str| text.matches(what).count();
+    assert!(count("od_spill(") > 30 && count("od_reload(") >= count("od_spill("), "{text}");
+    agrees::<f64>(&graph, 1, false, &states(2, 9), 1e-13);
 }
 
 #[test]

@@ -24,11 +24,35 @@ OD_FN void od_linearise(OdStepLoop &c, OdSystem &x, OdMemory &memory, bool moved
     ++c.njev;
 }
 
-// Solves with the factors in `matrix`: b becomes the solution.
+#if OD_FACTOR_COLUMNS > 0
+// Entries in a column.
+#define OD_ENTRIES_OF_COLUMN (sizeof(real) / sizeof(od_entry))
+#endif
+
+// The first of the factors in `matrix` go to columns, from where od_solve reads them.
+OD_FN void od_keep_factors(OdMemory &memory) {
+#if OD_FACTOR_COLUMNS > 0
+#pragma unroll
+    for (int k = 0; k < OD_FACTOR_COLUMNS; ++k) {
+        real both;
+        memcpy(&both, memory.matrices().matrix + k * OD_ENTRIES_OF_COLUMN, sizeof(real));
+        od_spill(OD_STAGE_COLUMNS + OD_STATE_COLUMNS + k, both);
+    }
+#endif
+}
+
+// Solves with the factors in `matrix`, or where od_keep_factors has put them: b becomes the solution.
 OD_FN void od_solve(const OdSystem &x, OdMemory &memory, real (&b)[OD_EACH]) {
     const OdGroup &g = x.g;
     OD_OWN(e, i) memory.x[od_rhs_place(g, i)] = od_entry(b[e]);
     OD_GROUP_BARRIER();
+#if OD_FACTOR_COLUMNS > 0
+#pragma unroll
+    for (int k = 0; k < OD_FACTOR_COLUMNS; ++k) {
+        const real both = od_reload(OD_STAGE_COLUMNS + OD_STATE_COLUMNS + k);
+        memcpy(memory.matrices().matrix + k * OD_ENTRIES_OF_COLUMN, &both, sizeof(real));
+    }
+#endif
     od_group_solve(g, memory.matrices().matrix, memory.x);
     OD_OWN(e, i) b[e] = real(memory.x[od_solution_place(g, i)]);
 }

@@ -51,6 +51,7 @@ od_part(const OdTask task) {
 #if OD_PART_SOLUTION
         od_linearise(c, x, memory);
         od_factor_part(task, x, memory);
+        od_keep_factors(memory);
         OD_GROUP_BARRIER();
 #endif
 #pragma unroll 1

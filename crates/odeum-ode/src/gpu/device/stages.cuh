@@ -1,18 +1,14 @@
 // The stages of a Runge-Kutta or Rosenbrock step, of which each thread of a group has its components.
 
-// Stages in registers, all of whose indices are known to the compiler; of a thread that has too many in OD_STAGE_COLUMNS of
-// shared memory, where those of its neighbours lie beside each number; else in local memory.
+// Stages in registers, all of whose indices are known to the compiler; of a thread that has too many in columns
+// (device/columns.cuh); else in local memory.
 #define OD_STAGES_IN_REGISTERS (OD_STAGES * OD_EACH <= OD_MOST_STAGE_REGISTERS)
 
 struct OdStages {
 #if OD_STAGE_COLUMNS > 0
     static_assert(OD_STAGE_COLUMNS == OD_STAGES * OD_EACH, "each number of a stage has a column");
-    real *columns;
-    OD_FN_MEMBER OdStages() {
-        OD_SHARED(real, all);
-        columns = all + threadIdx.x;
-    }
-    OD_FN_MEMBER real &at(int m, int e) const { return columns[(m * OD_EACH + e) * OD_BLOCK]; }
+    OD_FN_MEMBER OdStages() {}
+    OD_FN_MEMBER real &at(int m, int e) const { return *od_column(m * OD_EACH + e); }
 #else
     real u[OD_STAGES][OD_EACH];
     OD_FN_MEMBER OdStages() {

@@ -129,25 +129,41 @@ OD_FN OdSystem od_copy(const OdSystem &system, OdMemory &memory) {
 }
 #endif
 
-// Reads system s.
+// Reads system s. States are read and written once: caches are for what threads keep in local memory.
 OD_FN void od_read(const OdTask &task, OdSystem &x, OdMemory &memory, unsigned s) {
     const OdGroup &g = x.g;
     x.p = od_params(task, s);
-    OD_OWN(e, i) x.y[e] = task.states[(size_t)i * task.stride + s];
+    const auto state = [&](int i) { return __ldcs(task.states + (size_t)i * task.stride + s); };
+    OD_OWN(e, i) x.y[e] = state(i);
 #if OD_WIDTH == 1
-    OD_CONSTANT_STATES(i) memory.state[i] = task.states[(size_t)i * task.stride + s];
+    OD_CONSTANT_STATES(i) memory.state[i] = state(i);
 #endif
 }
 
 OD_FN void od_write(const OdTask &task, const OdSystem &x, const OdMemory &memory, real *to, unsigned s) {
     const OdGroup &g = x.g;
-    OD_OWN(e, i) to[(size_t)i * task.stride + s] = x.y[e];
+    OD_OWN(e, i) __stcs(to + (size_t)i * task.stride + s, x.y[e]);
 #if OD_WIDTH == 1
     // In place they are there.
     if (to == task.states) return;
     OD_CONSTANT_STATES(i) to[(size_t)i * task.stride + s] = memory.state[i];
 #endif
 }
+
+#if OD_STATE_COLUMNS > 0
+// The state goes to columns, and comes back.
+OD_FN void od_keep_state(const OdSystem &x) {
+    OD_UNROLL_OWN
+    for (int e = 0; e < OD_EACH; ++e) od_spill(OD_STAGE_COLUMNS + e, x.y[e]);
+}
+OD_FN void od_reload_state(OdSystem &x) {
+    OD_UNROLL_OWN
+    for (int e = 0; e < OD_EACH; ++e) x.y[e] = od_reload(OD_STAGE_COLUMNS + e);
+}
+#else
+OD_FN void od_keep_state(const OdSystem &) {}
+OD_FN void od_reload_state(OdSystem &) {}
+#endif
 
 // After each evaluation of f at the state: keeps it of the component of the terminal event.
 OD_FN void od_keep_event_slope(OdSystem &x, const OdMemory &memory) {

@@ -47,6 +47,8 @@ struct OdRosenbrock {
         real start[OD_EACH];
         OD_OWN(e, i) start[e] = memory.slope[i];
 #endif
+        od_keep_factors(memory);
+        od_keep_state(x);
         OdStages stages;
         const real rate = real(1) / attempt.step;
 #pragma unroll 1
@@ -54,6 +56,7 @@ struct OdRosenbrock {
             real b[OD_EACH];
             OD_IN_STEP();
             if (od_evaluates(s)) {
+                od_reload_state(x);
                 const auto a = [&](int m) { return od_a(s, m); };
                 stages.combine(s, a, x.y, real(1), b);
                 od_evaluate(c, x, memory, od_fma(od_alpha(s), attempt.step, c.t), b);
@@ -67,6 +70,7 @@ struct OdRosenbrock {
             od_solve(x, memory, b);
             stages.keep(s, b);
         }
+        od_reload_state(x);
         const auto weights = [](int m) { return od_m(m); };
         stages.combine(OD_STAGES, weights, x.y, real(1), after);
         real error[OD_EACH];
