@@ -46,11 +46,6 @@ const MOST_OF_WARP: usize = 128;
 /// Warps of such a block.
 const WARPS: usize = 4;
 
-/// Warps on a multiprocessor at most: with more, their registers do not hold what implicit methods need.
-const IMPLICIT_WARPS: usize = 16;
-/// The same of explicit methods.
-const EXPLICIT_WARPS: usize = 24;
-
 /// Registers that hold the stages of a thread, in numbers, at most.
 const STAGE_REGISTERS: usize = 32;
 
@@ -408,7 +403,7 @@ fn slopes(
     let width = width(dim, least_width);
     let linear = right_hand_side(system, width);
     let bytes = memory(&linear, JacobianBy::default(), 0, (dim, word, 0));
-    let layout = Layout::group((width, EXPLICIT_WARPS), bytes, 0, limits)?;
+    let layout = Layout::group(width, bytes, 0, limits)?;
     Some(Planned { linear, layout, in_global: false, columns: Columns::default() })
 }
 
@@ -433,7 +428,7 @@ fn linearised(
     // What a method has beside its matrices is always in global memory.
     let pointer = if scratch > 0 { POINTER } else { 0 };
     let shared = |matrices: usize| memory(&linear, by, matrices, (dim, word, largest)) + pointer;
-    let group = |bytes, global| Layout::group((width, IMPLICIT_WARPS), bytes, global, limits);
+    let group = |bytes, global| Layout::group(width, bytes, global, limits);
     let (layout, in_global) = match group(shared(matrices), scratch) {
         Some(layout) => (layout, false),
         None => (group(shared(POINTER), matrices + scratch)?, true),

@@ -93,10 +93,10 @@ impl Layout {
         }
     }
 
-    /// A group of `width` threads per system, each with `bytes` of shared memory and `global` of global, with `warps` on a
-    /// multiprocessor at most; `None` when there is not that much.
+    /// A group of `width` threads per system, each with `bytes` of shared memory and `global` of global; `None` when there is
+    /// not that much.
     pub(crate) fn group(
-        (width, warps): (usize, usize),
+        width: usize,
         bytes: usize,
         global: usize,
         limits: &Limits,
@@ -106,7 +106,7 @@ impl Layout {
         let of = |&groups: &usize| {
             let (block, shared) = (groups * width, groups * bytes);
             let blocks = limits.shared_per_multiprocessor / (shared + RESERVED);
-            let most = warps * WARP / block;
+            let most = GROUP_WARPS * WARP / block;
             (shared <= limits.shared_per_block && blocks > 0).then(|| Layout {
                 width,
                 global: groups * global,
@@ -120,6 +120,10 @@ impl Layout {
         })
     }
 }
+
+/// Warps on a multiprocessor where they share systems, at most: registers of more do not hold what methods and right-hand sides
+/// need (RKC with ethanol, H200: 112 µs for each reactor; with twenty 132, with 24 128).
+const GROUP_WARPS: usize = 16;
 
 /// Warps on a multiprocessor where systems have several lanes: these few have all the registers
 /// they want (Pleiades, 1,024 systems, H200: 0.122 ms; with twelve 0.166, with sixteen 0.245).
