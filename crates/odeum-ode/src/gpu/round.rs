@@ -5,20 +5,22 @@
 //! of the next. Results of a part are downloaded while the next ones are uploaded and integrated, so that the bus works in both
 //! directions.
 
+mod copies;
+
 use super::arena::{Offsets, Shape};
 use super::batch_parts::batch_parts;
-use super::in_place::{InPlace, RowsAt};
+use super::in_place::InPlace;
 use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::{blocks, launch_blocks};
 use super::run::Ready;
-use super::staging::Staging;
 use super::stop::{no_more, watched};
 use super::task::Task;
 use super::worker::Job;
 use crate::status::Status;
+use copies::Desk;
 use odeum_core::{Error, Scalar, lock};
-use odeum_cuda::{Device, Memory, Rows, Stream};
+use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -70,9 +72,6 @@ struct Part<D: Device> {
     kernel: Mutex<Option<D::Stream>>,
 }
 
-/// Where an array begins, its rows, and bytes of a value: see [`Offsets::inputs`].
-type OfArray = (usize, usize, usize);
-
 /// What of results is next for a worker.
 enum Results {
     /// Those of the batch of this place.
@@ -80,13 +79,6 @@ enum Results {
     /// None that is there yet.
     Wait,
     End,
-}
-
-/// What a worker uploads and downloads with: memory that has a place for the inputs of a batch and another for the results of one.
-struct Desk<D: Device> {
-    staging: Staging<D>,
-    uploads: D::Stream,
-    downloads: D::Stream,
 }
 
 impl<T: Scalar> Job<'_, T> {
@@ -291,24 +283,6 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         (self.job.systems(self.batches[place]), place * self.job.batch)
     }
 
-    /// Starts the upload of a batch.
-    fn upload(&self, desk: &mut Desk<D>, place: usize) -> Result<(), Error> {
-        let Desk { staging, uploads, .. } = desk;
-        let (range, first) = self.systems(place);
-        let of_batch = Offsets::new(&self.job.shape, range.len());
-        staging.fill(&of_batch, self.job.inputs, &range, &self.job.lists, &self.in_place);
-        let (here, there) = (of_batch.inputs(&self.shape), self.offsets.inputs(&self.shape));
-        for (here, there) in here.into_iter().zip(there) {
-            let in_place = self.in_place.at(&self.offsets, there.0);
-            let (address, rows) = self.rows(staging, (here, there), (&range, first), in_place);
-            let arena = &mut lock(&self.arena).lane.arena;
-            // SAFETY: the inputs here live, and are not written, until the stream has been waited for, by this worker or by who gets the
-            // error; the arena lives until all streams have. The rows are those of `Self::rows`.
-            unsafe { uploads.upload_rows(address, arena, rows)? };
-        }
-        Ok(())
-    }
-
     /// Says that a batch has arrived, and starts the kernel of its part when that was the last one.
     fn arrive(&self, place: usize) -> Result<(), Error> {
         let (number, part) = self.part_of(place);
@@ -388,59 +362,5 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
     fn stop(&self) -> Result<(), Error> {
         let arena = &mut lock(&self.arena).lane.arena;
         no_more(&self.device.device, arena, self.offsets.next, self.parts.len())
-    }
-
-    /// Starts the download of a batch whose kernel is done.
-    fn download(&self, desk: &mut Desk<D>, place: usize, in_place: &InPlace) -> Result<(), Error> {
-        let Desk { staging, downloads, .. } = desk;
-        let (range, first) = self.systems(place);
-        let of_batch = Offsets::new(&self.job.shape, range.len());
-        let (here, there) = (of_batch.outputs(&self.shape), self.offsets.outputs(&self.shape));
-        for (here, there) in here.into_iter().zip(there) {
-            let in_place = in_place.at(&self.offsets, there.0);
-            let (address, rows) = self.rows(staging, (here, there), (&range, first), in_place);
-            let arena = &lock(&self.arena).lane.arena;
-            // SAFETY: the stream is waited for before anyone uses the results here, by this worker or by who gets the error; the
-            // arena lives until all streams have been. The rows are those of `Self::rows`; nobody else writes results of the batch.
-            unsafe { downloads.download_rows(arena, address, rows)? };
-        }
-        Ok(())
-    }
-
-    /// The rows of an array of the systems of `range`, which lie in the memory of a batch, or in place; and in the arena, from the place
-    /// of the first on.
-    fn rows(
-        &self,
-        staging: &mut Staging<D>,
-        ((here, count, size), (there, _, _)): (OfArray, OfArray),
-        (range, first): (&Range<usize>, usize),
-        in_place: Option<RowsAt>,
-    ) -> (*mut u8, Rows) {
-        let bytes = range.len() * size;
-        let (address, pitch) = match in_place {
-            // Within the rows: the range is one of the systems of all.
-            Some(rows) => (rows.address.wrapping_add(range.start * size), rows.pitch),
-            None => (staging.address(here, count * bytes), bytes),
-        };
-        let device = (there + first * size, self.room * size);
-        (address, Rows { count, bytes, pitch, device })
-    }
-
-    /// Copies out a batch that has been downloaded.
-    fn take(
-        &self,
-        staging: &mut Staging<D>,
-        place: usize,
-        in_place: &InPlace,
-        finished: &AtomicUsize,
-    ) {
-        let (range, _) = self.systems(place);
-        let of_batch = Offsets::new(&self.job.shape, range.len());
-        let statuses: &[u8] = staging.values(of_batch.status, range.len());
-        let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
-        let _writes = lock(&self.turns.writes[place]);
-        // SAFETY: nobody else writes the results of the batch meanwhile.
-        unsafe { self.job.take(staging, &of_batch, self.batches[place], (true, in_place)) };
-        finished.fetch_add(run, Ordering::Relaxed);
     }
 }
