@@ -20,7 +20,9 @@ mod stop;
 use args::{Args, Command};
 use clap::Parser;
 use exit::Exit;
-use report::{ended, heard, show};
+use odeum_core::IS_UNOPTIMISED;
+use odeum_io::Finding;
+use report::{ended, heard, show, tell};
 use std::ffi::OsString;
 
 /// Runs the command with these arguments, the name it was called by first, and gives its exit status. It
@@ -33,6 +35,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if let Err(finding) = odeum_case::available::prepare() {
         let exit = show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput);
         return ended(exit) as u8;
+    }
+    if IS_UNOPTIMISED
+        && matches!(args.command, Command::Run(_) | Command::Pasr(_) | Command::Bench(_))
+    {
+        let slow = Finding::warning(
+            "this program was compiled without optimisation: it takes many times as long",
+        );
+        tell(
+            slow.help("compile it with `cargo build --release`, or run `cargo run --release -- …`"),
+        );
     }
     let exit = match args.command {
         Command::Run(args) => run::command(&args),

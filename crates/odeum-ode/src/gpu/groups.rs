@@ -1,6 +1,7 @@
 //! Kernels of the loop that integrates by groups of threads (device/integrate.cuh): implicit methods, and explicit ones on
 //! systems that are too large for one thread. Who evaluates and solves, how that is laid out, and the complete text.
 
+use super::columns::Columns;
 use super::differences::Differences;
 use super::layout::{Layout, WARP};
 use super::parts::StepPart;
@@ -213,7 +214,7 @@ fn straight(
     let wanted = Columns::wanted(implicit.stages, changing, matrix * entry, word);
     let layout = Layout::implicit(registers, wanted.len() * word, limits);
     let columns = if layout.shared > 0 { wanted } else { Columns::default() };
-    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, &places, columns.spills()));
+    let mut text = format!("{}\n{}", lu.text(), emit::straight(graph, &places, columns.spills));
     let differences = (by == JacobianBy::Differences)
         .then(|| Differences::new(&graph.matrix_pattern(), &places).straight());
     text.extend(differences);
@@ -230,49 +231,6 @@ fn straight(
         constant,
     };
     Some(Planned { linear, layout, in_global: false, columns })
-}
-
-/// Bytes of the stages of a thread in shared memory, at most.
-const MOST_OF_STAGES: usize = 512;
-/// Of all its columns. What is left of that memory is the cache of what neither registers nor columns hold: with 768 bytes
-/// hydrogen takes 2 to 4 % longer, with 512 (no factors, and the state in registers) a third.
-const MOST_OF_COLUMNS: usize = 720;
-
-/// Columns of shared memory that a thread has (device/columns.cuh), in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Columns {
-    stages: usize,
-    state: usize,
-    factors: usize,
-}
-
-impl Columns {
-    /// Of a method with so many stages of `changing` components, and factors of so many bytes.
-    fn wanted(stages: usize, changing: usize, factors: usize, word: usize) -> Columns {
-        let stages = stages * changing;
-        if stages == 0 || stages * word > MOST_OF_STAGES {
-            return Columns::default();
-        }
-        // What is not in stages is read as 64 bits.
-        let others = if word == 8 { MOST_OF_COLUMNS / word - stages } else { 0 };
-        let state = if changing <= others { changing } else { 0 };
-        Columns { stages, state, factors: (others - state).min(factors / word) }
-    }
-
-    fn len(&self) -> usize {
-        self.stages + self.state + self.factors
-    }
-
-    /// Places for values that wait while J is evaluated: the columns of stages, of which there are none then.
-    fn spills(&self) -> usize {
-        if self.state > 0 { self.stages } else { 0 }
-    }
-
-    fn write(&self, text: &mut Text) {
-        text.define("OD_STAGE_COLUMNS", self.stages);
-        text.define("OD_STATE_COLUMNS", self.state);
-        text.define("OD_FACTOR_COLUMNS", self.factors);
-    }
 }
 
 /// Which states of n one thread integrates, and which never change.

@@ -10,6 +10,7 @@
 
 mod arena;
 mod batch_parts;
+mod columns;
 mod differences;
 mod exchange;
 mod expect;
