@@ -14,11 +14,11 @@ OD_FN real *od_column(int k) {
 
 OD_FN void od_spill(int k, real value) { *od_column(k) = value; }
 
-// A number as it is read: the compiler, which knows what was written, would keep it in registers.
+// What was written is read, and not kept in a register, as the compiler would do, which knows it.
 OD_FN real od_reload(int k) {
 #ifdef __CUDA_ARCH__
     real value;
-    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"((unsigned)__cvta_generic_to_shared(od_column(k))));
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"((unsigned)__cvta_generic_to_shared(od_column(k))) : "memory");
     return value;
 #else
     return *od_column(k);
