@@ -25,6 +25,11 @@ pub(super) fn with_ahead<T: Copy>(terms: &[T], width: usize, zero: T) -> Vec<T> 
     terms.iter().copied().chain(more).collect()
 }
 
+/// Values of all rounds, `row` of each, and of one that is read and never taken.
+pub(super) fn with_round_ahead<T: Copy + Default>(values: &[T], row: usize) -> Vec<T> {
+    values.iter().copied().chain(std::iter::repeat_n(T::default(), row)).collect()
+}
+
 /// First step and number of steps of all rounds, and of one that is read and never taken.
 pub(super) fn rounds_with_ahead(rounds: &[[u32; 2]]) -> Vec<u32> {
     rounds.as_flattened().iter().copied().chain([0, 0]).collect()

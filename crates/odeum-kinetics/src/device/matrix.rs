@@ -2,7 +2,9 @@
 
 use super::chunks::{Chunk, Chunks};
 use super::laws::Shape;
-use super::lists::{Long, Reads, Short, Sum, rounds_with_ahead, with_ahead};
+use super::lists::{
+    AT_ONCE, Long, Reads, Short, Sum, rounds_with_ahead, with_ahead, with_round_ahead,
+};
 use super::production::{NEGATIVE, repeated, unit_reads, weighted_reads};
 use super::rounds::Rounds;
 use crate::kinetics::Kinetics;
@@ -150,7 +152,8 @@ impl Entries {
         tables.count("OD_GAS_UNUSED", places.unused as usize);
         tables.count("OD_GAS_ZERO", places.zero as usize);
         tables.push_u32("OD_GAS_ENTRY_ROUNDS", &rounds_with_ahead(&self.unit.rounds));
-        self.push_places("OD_GAS_ENTRY_TARGETS", &self.unit.targets, tables);
+        let targets = with_round_ahead(&self.unit.targets, AT_ONCE * self.width);
+        self.push_places("OD_GAS_ENTRY_TARGETS", &targets, tables);
         tables.push_u16("OD_GAS_ENTRY_TERMS", &with_ahead(&self.unit.terms, self.width, 0));
         let (slots, values): (Vec<u16>, Vec<f64>) = self.weighted.terms.iter().copied().unzip();
         tables.push_u32("OD_GAS_WEIGHTED_ENTRY_ROUNDS", self.weighted.rounds.as_flattened());
@@ -161,7 +164,8 @@ impl Entries {
         tables.count("OD_GAS_COLUMN_COUNT", self.columns.rounds.len());
         tables.push_u32("OD_GAS_COLUMN_ROUNDS", self.columns.rounds.as_flattened());
         tables.push_u16("OD_GAS_COLUMN_TARGETS", &targets);
-        self.push_places("OD_GAS_COLUMN_TERMS", self.columns.terms.as_flattened(), tables);
+        let terms = with_round_ahead(&self.columns.terms, AT_ONCE * self.width);
+        self.push_places("OD_GAS_COLUMN_TERMS", terms.as_flattened(), tables);
 
         let plan = &reactor.plan;
         let n = reactor.kinetics().n_species();

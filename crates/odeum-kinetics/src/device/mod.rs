@@ -14,7 +14,7 @@
 //! Sums are by owner, over lists of about equal length ([`lists`]): no atomic operations, and a fixed order.
 //!
 //! The text expects `real`, `od_entry`, `OD_FLOAT`, `OD_WIDTH`, `OdGroup`, `OdParams`, `OD_GROUP_BARRIER` and
-//! `od_group_sum` (see [`Grouped`]), and the functions of `real` that device code has everywhere. Shared memory holds
+//! `od_group_sum`, `od_group_sums` (see [`Grouped`]), and the functions of `real` that device code has everywhere. Shared memory holds
 //! nothing between calls. Names of its own begin with `od_gas_`, `OdGas` and `OD_GAS_`, or say what of a rate they are.
 //!
 //! # Tables
@@ -173,6 +173,10 @@ fn write_rhs(
     let rows: Vec<u32> =
         rows.flat_map(|(chunk, [unit, weighted])| chunk_row(chunk, [unit, weighted])).collect();
     tables.count("OD_GAS_RHS_CHUNK_COUNT", chunks.rhs.len());
+    // Ends of the ranges of the last chunk: the compiler knows them where that is the first one.
+    let ends = rows.iter().skip(1).step_by(2).rev().take(3).map(|&end| end as usize);
+    let names = ["OD_GAS_WEIGHTED_RHS_END", "OD_GAS_RHS_LISTS_END", "OD_GAS_RHS_REACTIONS_END"];
+    names.into_iter().zip(ends).for_each(|(name, end)| tables.count(name, end));
     tables.push_u32("OD_GAS_RHS_CHUNKS", &rows);
     let names = [
         "OD_GAS_RHS_ROUNDS",

@@ -49,6 +49,17 @@ OD_FN real od_gas_slope(const OdGas &gas, real released, real capacity) {
 #endif
 }
 
+// Rounds of a chunk of the right-hand side: of reactions, of lists, and of those with weights.
+OD_FN OdGasRange od_gas_rhs_range(const OdGroup &g, unsigned chunk, unsigned which) {
+#if OD_GAS_RHS_CHUNK_COUNT == 1
+    // Known to the compiler.
+    return OdGasRange{0u, which == 0 ? OD_GAS_RHS_REACTIONS_END
+                          : which == 1 ? OD_GAS_RHS_LISTS_END : OD_GAS_WEIGHTED_RHS_END};
+#else
+    return od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * chunk + which);
+#endif
+}
+
 OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams &p, real *f) {
     const OdGas gas = od_gas(g, y, p);
     const OdSpeciesSums own = od_gas_species<false>(gas, y);
@@ -56,18 +67,18 @@ OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams 
     OD_GROUP_BARRIER();
     const OdGasLists lists = {OD_GAS_RHS_ROUNDS, OD_GAS_RHS_TARGETS, OD_GAS_RHS_TERMS};
     for (unsigned i = 0; i < OD_GAS_RHS_CHUNK_COUNT; ++i) {
-        const OdGasRange rounds = od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * i);
+        const OdGasRange rounds = od_gas_rhs_range(g, i, 0);
         const OdGasChunk chunk = {rounds.first, rounds.end};
+        OdGasBegun begun(g, lists, od_gas_rhs_range(g, i, 1));
         od_gas_reactions<false>(gas, chunk);
         od_keep_zero<false>(gas, chunk);
         OD_GROUP_BARRIER();
-        od_add_production<false>(gas, lists, od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * i + 1));
+        od_add_production<false>(gas, begun);
 #if OD_GAS_PART_WEIGHTS
         const OdGasWeightedLists weighted = {
             OD_GAS_WEIGHTED_RHS_ROUNDS, OD_GAS_WEIGHTED_RHS_TARGETS, OD_GAS_WEIGHTED_RHS_TERMS,
             OD_GAS_WEIGHTED_RHS_WEIGHTS};
-        const OdGasRange others = od_gas_range(g, OD_GAS_RHS_CHUNKS, 3 * i + 2);
-        od_add_weighted_production<false>(gas, weighted, others);
+        od_add_weighted_production<false>(gas, weighted, od_gas_rhs_range(g, i, 2));
 #endif
         OD_GROUP_BARRIER();
     }
@@ -79,9 +90,9 @@ OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams 
         released = od_fma(gas.energy(k), w, released);
         moles = moles + w;
     }
-    moles = od_group_sum(g, moles);
-    released = od_group_sum(g, released);
-    od_keep_rest(gas, od_gas_slope(gas, released, od_group_sum(g, own.capacity)), moles, f);
+    real sums[3] = {moles, released, own.capacity};
+    od_group_sums(g, sums);
+    od_keep_rest(gas, od_gas_slope(gas, sums[1], sums[2]), sums[0], f);
     OD_GROUP_BARRIER();
 }
 
@@ -100,11 +111,14 @@ OD_FN void od_linearise_reactions(const OdGas &gas, od_entry *matrix) {
         OD_GAS_PRODUCTION_ROUNDS, OD_GAS_PRODUCTION_TARGETS, OD_GAS_PRODUCTION_TERMS};
     for (unsigned i = 0; i < OD_GAS_CHUNK_COUNT; ++i) {
         const OdGasRange rounds = od_gas_range(g, OD_GAS_CHUNKS, 5 * i);
+        const OdGasRange entries = od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 3);
+        const OdGasRange colliders = od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 4);
         const OdGasChunk chunk = {rounds.first, rounds.end};
+        OdGasBegun begun(g, lists, od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 1));
         od_gas_reactions<true>(gas, chunk);
         od_keep_zero<true>(gas, chunk);
         OD_GROUP_BARRIER();
-        od_add_production<true>(gas, lists, od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 1));
+        od_add_production<true>(gas, begun);
 #if OD_GAS_PART_WEIGHTS
         const OdGasWeightedLists weighted = {
             OD_GAS_WEIGHTED_PRODUCTION_ROUNDS, OD_GAS_WEIGHTED_PRODUCTION_TARGETS,
@@ -112,9 +126,8 @@ OD_FN void od_linearise_reactions(const OdGas &gas, od_entry *matrix) {
         const OdGasRange others = od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 2);
         od_add_weighted_production<true>(gas, weighted, others);
 #endif
-        od_add_entries(gas, od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 3), matrix);
+        od_add_entries(gas, entries, matrix);
         OD_GROUP_BARRIER();
-        const OdGasRange colliders = od_gas_range(g, OD_GAS_CHUNKS, 5 * i + 4);
         // The same for all threads: other threads add to entries of these.
         if (colliders.first < colliders.end) {
             od_add_weighted_entries(gas, colliders, matrix);
@@ -145,6 +158,8 @@ OD_FN OdGasHeat od_linearise_state(
         by_m = spread * gas.recip_m;
 #endif
         const real weight = od_gas_number(g, OD_GAS_WEIGHT, k), energy = gas.energy(k);
+        // For the columns, which read it from here; nobody wants e any more.
+        gas.array(OD_GAS_E)[k] = weight;
         f[1 + k] = weight * w;
         od_gas_set(matrix, od_gas_place(g, OD_GAS_COLUMN_T, k), -(weight * by_t));
         od_gas_set(matrix, od_gas_place(g, OD_GAS_COLUMN_M, k), -(weight * by_m));
@@ -156,25 +171,20 @@ OD_FN OdGasHeat od_linearise_state(
         released_t = od_fma(gas.t * energy, by_t, released_t);
         released_m = od_fma(energy, by_m, released_m);
     }
-    moles = od_group_sum(g, moles);
-    released = od_group_sum(g, released);
-    moles_t = od_group_sum(g, moles_t);
-    moles_m = od_group_sum(g, moles_m);
-    const real capacity = od_group_sum(g, own.capacity);
-    const OdGasHeat heat = {od_gas_slope(gas, released, capacity), od_recip(capacity)};
-    od_keep_rest(gas, heat.slope, moles, f);
+    real sums[8] = {moles,        released,   moles_t,    moles_m,
+                    own.capacity, released_t, released_m, own.capacity_slope};
+    od_group_sums(g, sums);
+    const OdGasHeat heat = {od_gas_slope(gas, sums[1], sums[4]), od_recip(sums[4])};
+    od_keep_rest(gas, heat.slope, sums[0], f);
     if (g.slot == 0) {
-        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 2), -moles_t);
-        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 3), -moles_m);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 2), -sums[2]);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 3), -sums[3]);
     }
 #if OD_GAS_ADIABATIC
-    released_t = od_group_sum(g, released_t);
-    released_m = od_group_sum(g, released_m);
-    const real capacity_slope = od_group_sum(g, own.capacity_slope);
     if (g.slot == 0) {
-        const real by_t = od_fma(heat.slope, capacity_slope, released_t) * heat.recip_capacity;
+        const real by_t = od_fma(heat.slope, sums[7], sums[5]) * heat.recip_capacity;
         od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 0), by_t);
-        const real by_m = gas.t * released_m * heat.recip_capacity;
+        const real by_m = gas.t * sums[6] * heat.recip_capacity;
         od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 1), by_m);
     }
 #endif
@@ -190,11 +200,28 @@ struct OdGasColumn {
         const real value = matrix[place];
         released = od_fma(gas.at(OD_GAS_U, row), value, released);
         moles = moles + value;
-        const real scale = od_gas_number(gas.g, OD_GAS_WEIGHT, row) * recip_weight;
+        const real scale = gas.at(OD_GAS_E, row) * recip_weight;
         // Several threads may read the entry that fills rows up: it stays as it is.
         if (place != OD_GAS_ZERO) matrix[place] = (od_entry)-(scale * value);
     }
 };
+
+// The entries of a column that a thread takes in a step, as tables have them.
+struct OdGasColumnTerms {
+    uint4 left;
+#if OD_GAS_WIDE_PLACES
+    uint4 right;
+#endif
+};
+OD_FN OdGasColumnTerms od_gas_column_terms(const OdGroup &g, unsigned step) {
+    const unsigned at = step * OD_WIDTH + g.slot;
+#if OD_GAS_WIDE_PLACES
+    return OdGasColumnTerms{od_gas_table<uint4>(g, OD_GAS_COLUMN_TERMS, 2 * at),
+                            od_gas_table<uint4>(g, OD_GAS_COLUMN_TERMS, 2 * at + 1)};
+#else
+    return OdGasColumnTerms{od_gas_table<uint4>(g, OD_GAS_COLUMN_TERMS, at)};
+#endif
+}
 
 // Columns of the species: the entries of their rows, and of the rows T and m the sums of these.
 OD_FN void od_linearise_columns(const OdGas &gas, const OdGasHeat &heat, od_entry *matrix) {
@@ -207,22 +234,24 @@ OD_FN void od_linearise_columns(const OdGas &gas, const OdGasHeat &heat, od_entr
         if (j >= OD_GAS_SPECIES) continue;
         const real recip_weight = od_gas_number(g, OD_GAS_RECIP_WEIGHT, j);
         OdGasColumn sum = {0, 0};
+        OdGasColumnTerms next = od_gas_column_terms(g, steps.x);
 #pragma unroll 2
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
-            const unsigned at = step * OD_WIDTH + g.slot;
+            const uint4 left = next.left;
 #if OD_GAS_WIDE_PLACES
-            const uint4 left = od_gas_table<uint4>(g, OD_GAS_COLUMN_TERMS, 2 * at);
-            const uint4 right = od_gas_table<uint4>(g, OD_GAS_COLUMN_TERMS, 2 * at + 1);
+            const uint4 right = next.right;
+#endif
+            next = od_gas_column_terms(g, step + 1);
+#if OD_GAS_WIDE_PLACES
             sum.add(gas, left.x, left.y, recip_weight, matrix);
             sum.add(gas, left.z, left.w, recip_weight, matrix);
             sum.add(gas, right.x, right.y, recip_weight, matrix);
             sum.add(gas, right.z, right.w, recip_weight, matrix);
 #else
-            const uint4 all = od_gas_table<uint4>(g, OD_GAS_COLUMN_TERMS, at);
-            sum.add(gas, od_gas_low(all.x), od_gas_high(all.x), recip_weight, matrix);
-            sum.add(gas, od_gas_low(all.y), od_gas_high(all.y), recip_weight, matrix);
-            sum.add(gas, od_gas_low(all.z), od_gas_high(all.z), recip_weight, matrix);
-            sum.add(gas, od_gas_low(all.w), od_gas_high(all.w), recip_weight, matrix);
+            sum.add(gas, od_gas_low(left.x), od_gas_high(left.x), recip_weight, matrix);
+            sum.add(gas, od_gas_low(left.y), od_gas_high(left.y), recip_weight, matrix);
+            sum.add(gas, od_gas_low(left.z), od_gas_high(left.z), recip_weight, matrix);
+            sum.add(gas, od_gas_low(left.w), od_gas_high(left.w), recip_weight, matrix);
 #endif
         }
         od_gas_set(matrix, od_gas_place(g, OD_GAS_ROW_M, j), -(sum.moles * recip_weight));
@@ -246,6 +275,7 @@ OD_FN void od_group_linearise(
     OD_GROUP_BARRIER();
     od_linearise_reactions(gas, matrix);
     const OdGasHeat heat = od_linearise_state(gas, own, f, matrix);
+    OD_GROUP_BARRIER();
     od_linearise_columns(gas, heat, matrix);
     OD_GROUP_BARRIER();
 }

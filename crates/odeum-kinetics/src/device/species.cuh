@@ -49,19 +49,43 @@ OD_FN OdStandardState od_polynomials(
         cp, od_fma(b1, gas.recip_t, h), od_fma(b1_shifted, gas.recip_t, g) - b2_shifted, dcp};
 }
 
-// A species of one or two ranges without negative powers of T.
-OD_FN OdStandardState od_pair_state(const OdGas &gas, const OdGasBasis &basis, unsigned i) {
-    const bool upper = gas.t > od_gas_number(gas.g, OD_GAS_PAIR_MID, i);
+#if OD_GAS_PAIRS > 0
+// Species of one or two ranges without negative powers of T, those of a thread one after the other. What one of them
+// is computed from is read before the one before it is computed, and the temperature that decides which range
+// before that: none waits for tables.
+struct OdGasPairs {
+    unsigned i;             // of the species whose coefficients are here
+    unsigned species;
     real a[8];
-#pragma unroll
-    for (unsigned j = 0; j < 4; ++j) {
-        const unsigned row = upper ? 4 + j : j;
-        const OdGasPair pair = od_gas_pair(gas.g, OD_GAS_PAIR_COEFFICIENTS, row * OD_GAS_PAIRS + i);
-        a[2 * j] = pair.first;
-        a[2 * j + 1] = pair.second;
+    unsigned species_ahead; // of the next one
+    real mid_ahead;
+
+    OD_FN_MEMBER explicit OdGasPairs(const OdGas &gas) : i(0), species(0) {
+        look_ahead(gas, gas.g.slot);
+        take(gas, gas.g.slot);
     }
-    return od_polynomials(gas, basis, a, a[5], a[6], a[7]);
-}
+    // Those behind the last one are the last one: they are read and never taken.
+    OD_FN_MEMBER static unsigned within(unsigned i) { return i < OD_GAS_PAIRS ? i : OD_GAS_PAIRS - 1u; }
+    OD_FN_MEMBER void look_ahead(const OdGas &gas, unsigned at) {
+        species_ahead = od_gas_short(gas.g, OD_GAS_PAIR_SPECIES, within(at));
+        mid_ahead = od_gas_number(gas.g, OD_GAS_PAIR_MID, within(at));
+    }
+    OD_FN_MEMBER void take(const OdGas &gas, unsigned at) {
+        const bool upper = gas.t > mid_ahead;
+        i = at;
+        species = species_ahead;
+#pragma unroll
+        for (unsigned j = 0; j < 4; ++j) {
+            const unsigned row = upper ? 4 + j : j;
+            const OdGasPair pair =
+                od_gas_pair(gas.g, OD_GAS_PAIR_COEFFICIENTS, row * OD_GAS_PAIRS + within(at));
+            a[2 * j] = pair.first;
+            a[2 * j + 1] = pair.second;
+        }
+        look_ahead(gas, at + OD_WIDTH);
+    }
+};
+#endif
 
 // Any other species.
 OD_FN OdStandardState od_nasa9_state(const OdGas &gas, const OdGasBasis &basis, unsigned i) {
@@ -115,8 +139,10 @@ OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
 #pragma unroll 1
     for (unsigned r = 0; r < OD_GAS_SET_COUNT; ++r) {
         const uint2 steps = od_gas_table<uint2>(g, OD_GAS_SET_ROUNDS, r);
+        const unsigned set = od_gas_short(g, OD_GAS_SET_TARGETS, r * OD_WIDTH + g.slot);
+        const real of_all = od_gas_number(g, OD_GAS_SET_DEFAULT, set) * gas.total;
         real listed = 0;
-#pragma unroll 1
+#pragma unroll 2
         for (unsigned step = steps.x; step < steps.x + steps.y; ++step) {
             const unsigned at = step * OD_WIDTH + g.slot;
             const uint2 k = od_gas_table<uint2>(g, OD_GAS_SET_SPECIES, at);
@@ -127,10 +153,8 @@ OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
             listed = od_fma(b.first, y[1 + od_gas_low(k.y)], listed);
             listed = od_fma(b.second, y[1 + od_gas_high(k.y)], listed);
         }
-        const unsigned set = od_gas_short(g, OD_GAS_SET_TARGETS, r * OD_WIDTH + g.slot);
         if (set < OD_GAS_SETS) {
-            const real x = od_fma(
-                listed, gas.density, od_gas_number(g, OD_GAS_SET_DEFAULT, set) * gas.total);
+            const real x = od_fma(listed, gas.density, of_all);
             gas.array(OD_GAS_X)[set] = x;
             gas.array(OD_GAS_LOG2_X)[set] = od_gas_log2(x < OD_GAS_TINY ? OD_GAS_TINY : x);
         }
@@ -161,11 +185,17 @@ template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const rea
     const OdGroup &g = gas.g;
     const OdGasBasis basis = od_gas_basis(gas);
     OdSpeciesSums sums = {0, 0};
+#if OD_GAS_PAIRS > 0
+    OdGasPairs next(gas);
 #pragma unroll 1
-    for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
-        const unsigned k = od_gas_short(g, OD_GAS_PAIR_SPECIES, i);
-        od_keep_species<D>(gas, y, k, od_pair_state(gas, basis, i), sums);
+    while (next.i < OD_GAS_PAIRS) {
+        const OdGasPairs now = next;
+        next.take(gas, now.i + OD_WIDTH);
+        const real *const a = now.a;
+        od_keep_species<D>(
+            gas, y, now.species, od_polynomials(gas, basis, a, a[5], a[6], a[7]), sums);
     }
+#endif
     for (unsigned i = g.slot; i < OD_GAS_NASA9; i += OD_WIDTH) {
         const unsigned k = od_gas_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i);
         od_keep_species<D>(gas, y, k, od_nasa9_state(gas, basis, i), sums);

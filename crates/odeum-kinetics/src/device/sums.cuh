@@ -111,23 +111,39 @@ OD_FN void od_gas_add(
     sum.add(values[od_gas_index(term)], term);
 }
 
+// Lists of a chunk whose first words are read before its reactions are computed: afterwards threads would wait for them.
+struct OdGasBegun {
+    OdGasRange rounds;
+    OdGasSteps steps;
+    OdGasStream<uint2> stream;
+    const unsigned short *targets;
+    unsigned target;
+
+    OD_FN_MEMBER OdGasBegun(const OdGroup &g, const OdGasLists &lists, const OdGasRange &rounds)
+        : rounds(rounds), steps(g, lists.rounds, rounds.first),
+          stream(g, lists.terms, steps.first()),
+          targets(reinterpret_cast<const unsigned short *>(g.tables + lists.targets) +
+                  rounds.first * OD_WIDTH + g.slot),
+          target(__ldg(targets)) {}
+    OD_FN_MEMBER unsigned take_target() {
+        const unsigned now = target;
+        targets = targets + OD_WIDTH;
+        target = __ldg(targets);
+        return now;
+    }
+};
+
 // Adds the terms of the reactions of a chunk to the parts.
-template <bool D>
-OD_FN void od_add_production(
-    const OdGas &gas, const OdGasLists &lists, const OdGasRange &rounds) {
-    if (rounds.first == rounds.end) return;
-    const OdGroup &g = gas.g;
+template <bool D> OD_FN void od_add_production(const OdGas &gas, OdGasBegun &lists) {
     typedef typename OdProduction<D>::Value Value;
     const Value *values = gas.array_of<Value>(OD_GAS_BUFFER);
     Value *parts = gas.array_of<Value>(OD_GAS_PARTS);
-    OdGasSteps steps(g, lists.rounds, rounds.first);
-    OdGasStream<uint2> stream(g, lists.terms, steps.first());
-    for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const unsigned part = od_gas_short(g, lists.targets, r * OD_WIDTH + g.slot);
+    for (unsigned r = lists.rounds.first; r < lists.rounds.end; ++r) {
+        const unsigned part = lists.take_target();
         OdProduction<D> sum = {};
 #pragma unroll 2
-        for (unsigned left = steps.take(); left > 0; --left) {
-            const uint2 terms = stream.take();
+        for (unsigned left = lists.steps.take(); left > 0; --left) {
+            const uint2 terms = lists.stream.take();
             od_gas_add(sum, values, od_gas_low(terms.x));
             od_gas_add(sum, values, od_gas_high(terms.x));
             od_gas_add(sum, values, od_gas_low(terms.y));
@@ -139,10 +155,12 @@ OD_FN void od_add_production(
 }
 
 // Four targets of a thread.
-OD_FN uint4 od_gas_parts_at(const OdGroup &g, unsigned section, unsigned i) {
-    const uint2 parts = od_gas_table<uint2>(g, section, i);
+OD_FN uint4 od_gas_halves(const uint2 &words) {
     return make_uint4(
-        od_gas_low(parts.x), od_gas_high(parts.x), od_gas_low(parts.y), od_gas_high(parts.y));
+        od_gas_low(words.x), od_gas_high(words.x), od_gas_low(words.y), od_gas_high(words.y));
+}
+OD_FN uint4 od_gas_parts_at(const OdGroup &g, unsigned section, unsigned i) {
+    return od_gas_halves(od_gas_table<uint2>(g, section, i));
 }
 #if OD_GAS_PART_WEIGHTS
 // The same with weights; a species has a part for these alone.
@@ -176,12 +194,16 @@ OD_FN void od_add_weighted_production(
 #endif
 
 #if OD_GAS_LINEARISES
-OD_FN uint4 od_gas_places_at(const OdGroup &g, unsigned section, unsigned i) {
+// Places as tables have them.
 #if OD_GAS_WIDE_PLACES
-    return od_gas_table<uint4>(g, section, i);
+typedef uint4 OdGasPlaces;
+OD_FN uint4 od_gas_places(const OdGasPlaces &places) { return places; }
 #else
-    return od_gas_parts_at(g, section, i);
+typedef uint2 OdGasPlaces;
+OD_FN uint4 od_gas_places(const OdGasPlaces &places) { return od_gas_halves(places); }
 #endif
+OD_FN uint4 od_gas_places_at(const OdGroup &g, unsigned section, unsigned i) {
+    return od_gas_places(od_gas_table<OdGasPlaces>(g, section, i));
 }
 OD_FN unsigned od_gas_place(const OdGroup &g, unsigned section, unsigned i) {
 #if OD_GAS_WIDE_PLACES
@@ -209,8 +231,14 @@ OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *
     const od_entry *slots = gas.array_of<od_entry>(OD_GAS_BUFFER);
     OdGasSteps steps(g, OD_GAS_ENTRY_ROUNDS, rounds.first);
     OdGasStream<uint2> stream(g, OD_GAS_ENTRY_TERMS, steps.first());
+    const OdGasPlaces *targets = reinterpret_cast<const OdGasPlaces *>(g.tables + OD_GAS_ENTRY_TARGETS) +
+                                 rounds.first * OD_WIDTH + g.slot;
+    // Read a round before they are taken.
+    OdGasPlaces ahead = __ldg(targets);
     for (unsigned r = rounds.first; r < rounds.end; ++r) {
-        const uint4 place = od_gas_places_at(g, OD_GAS_ENTRY_TARGETS, r * OD_WIDTH + g.slot);
+        const OdGasPlaces places = ahead;
+        targets = targets + OD_WIDTH;
+        ahead = __ldg(targets);
         od_entry sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
 #pragma unroll 4
         for (unsigned left = steps.take(); left > 0; --left) {
@@ -220,7 +248,7 @@ OD_FN void od_add_entries(const OdGas &gas, const OdGasRange &rounds, od_entry *
             sum2 = sum2 + od_gas_term(slots, od_gas_low(terms.y));
             sum3 = sum3 + od_gas_term(slots, od_gas_high(terms.y));
         }
-        od_gas_add_to(matrix, place, sum0, sum1, sum2, sum3);
+        od_gas_add_to(matrix, od_gas_places(places), sum0, sum1, sum2, sum3);
     }
 }
 

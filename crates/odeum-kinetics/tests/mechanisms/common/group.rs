@@ -33,6 +33,9 @@ OD_FN real od_group_sum(const OdGroup &g, real x) {
     OD_GROUP_BARRIER();
     return sum;
 }
+template <int COUNT> OD_FN void od_group_sums(const OdGroup &g, real (&x)[COUNT]) {
+    for (int k = 0; k < COUNT; ++k) x[k] = od_group_sum(g, x[k]);
+}
 ";
 const KERNEL: &str = r#"
 extern "C" __global__ void od_evaluate(

@@ -82,6 +82,37 @@ static __device__ __noinline__ real od_warp_sum(real x) {
     for (int step = 16; step > 0; step /= 2) x = x + __shfl_xor_sync(0xffffffffu, x, step);
     return x;
 }
+// Several at once. Of many, a thread completes one: in each exchange it takes half of the sums that it has parts of, and gives the
+// other half away.
+template <int STEP> OD_FN void od_warp_halve(unsigned slot, real *x) {
+    const bool upper = (slot & unsigned(STEP)) != 0;
+#pragma unroll
+    for (int k = 0; k < STEP; ++k) {
+        const real own = upper ? x[k + STEP] : x[k], other = upper ? x[k] : x[k + STEP];
+        x[k] = own + __shfl_xor_sync(0xffffffffu, other, STEP);
+    }
+}
+template <int COUNT> OD_FN void od_warp_sums(unsigned slot, real (&x)[COUNT]) {
+    __syncwarp();
+    if constexpr (COUNT > 8 && COUNT <= 32) {
+        real all[32];
+#pragma unroll
+        for (int k = 0; k < 32; ++k) all[k] = k < COUNT ? x[k < COUNT ? k : 0] : real(0);
+        od_warp_halve<16>(slot, all);
+        od_warp_halve<8>(slot, all);
+        od_warp_halve<4>(slot, all);
+        od_warp_halve<2>(slot, all);
+        od_warp_halve<1>(slot, all);
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) x[k] = __shfl_sync(0xffffffffu, all[0], k);
+    } else {
+#pragma unroll
+        for (int step = 16; step > 0; step /= 2) {
+#pragma unroll
+            for (int k = 0; k < COUNT; ++k) x[k] = x[k] + __shfl_xor_sync(0xffffffffu, x[k], step);
+        }
+    }
+}
 static __device__ __noinline__ real od_warp_largest(real x) {
     __syncwarp();
 #pragma unroll
@@ -158,6 +189,16 @@ OD_FN unsigned od_group_take(const OdGroup &g, unsigned *counter) {
 }
 
 #endif
+
+// Several sums at once, each as od_group_sum has it, to the bit. One alone waits for five exchanges.
+template <int COUNT> OD_FN void od_group_sums(const OdGroup &g, real (&x)[COUNT]) {
+#if OD_WIDTH == 32 && defined(__CUDACC__)
+    od_warp_sums(g.slot, x);
+#else
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) x[k] = od_group_sum(g, x[k]);
+#endif
+}
 
 // Numbers that the thread of component i has, to all threads.
 template <int COUNT> OD_FN void od_group_tell(const OdGroup &g, int i, real (&values)[COUNT]) {

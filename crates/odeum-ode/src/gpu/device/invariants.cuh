@@ -36,12 +36,23 @@ OD_FN void od_keep_invariants(const OdSystem &x, real (&after)[OD_EACH]) {
             }
         }
     }
+    // Sums of all threads.
+    real sums[OD_INVARIANTS * (OD_INVARIANTS + 3) / 2];
+    int at = 0;
+#pragma unroll
+    for (int r = 0; r < OD_INVARIANTS; ++r) {
+        sums[at++] = lambda[r];
+#pragma unroll
+        for (int q = 0; q <= r; ++q) sums[at++] = matrix[r][q];
+    }
+    od_group_sums(g, sums);
+    at = 0;
     real least[OD_INVARIANTS];
 #pragma unroll
     for (int r = 0; r < OD_INVARIANTS; ++r) {
-        lambda[r] = od_group_sum(g, lambda[r]);
+        lambda[r] = sums[at++];
 #pragma unroll
-        for (int q = 0; q <= r; ++q) matrix[r][q] = od_group_sum(g, matrix[r][q]);
+        for (int q = 0; q <= r; ++q) matrix[r][q] = sums[at++];
         least[r] = matrix[r][r] * OD_INVARIANT_ROUNDING;
     }
     // L D L^T in place.

@@ -126,11 +126,16 @@ OD_FN void od_lu_head(const OdGroup &g, E *matrix) {
     const OdIndices *targets = (const OdIndices *)(g.tables + OD_LU_TARGETS) + g.slot;
     const unsigned *const lengths = (const unsigned *)(g.tables + OD_LU_LENGTHS);
     const unsigned char *terms = g.tables + OD_LU_TERMS + g.slot * sizeof(OdTerms);
-    // Loads from tables run a step ahead.
+    const uint4 *const level_ends = (const uint4 *)(g.tables + OD_LU_LEVEL_ENDS);
+    // Loads from tables run a step, a round, a level ahead: threads would wait for them, each time.
     OdTerms next = od_terms(terms);
+    OdIndices to_next = __ldg(targets);
+    unsigned steps_next = __ldg(lengths);
+    uint4 ends_next = __ldg(level_ends);
     unsigned entry = 0, pivot = 0, round = 0;
     for (unsigned level = 0; level < OD_LU_LEVELS; ++level) {
-        const uint4 ends = __ldg((const uint4 *)(g.tables + OD_LU_LEVEL_ENDS) + level);
+        const uint4 ends = ends_next;
+        ends_next = __ldg(level_ends + level + 1);
         for (unsigned e = entry + g.slot; e < ends.x; e += OD_WIDTH) {
             const OdIndexPair pair = __ldg(scaled + e);
             E &factor = matrix[od_left(pair)];
@@ -141,9 +146,11 @@ OD_FN void od_lu_head(const OdGroup &g, E *matrix) {
             matrix[k] = od_reciprocal(matrix[k]);
         }
         for (; round < ends.z; ++round) {
-            const OdIndices to = __ldg(targets);
+            const OdIndices to = to_next;
             targets += OD_WIDTH;
-            unsigned steps = __ldg(lengths + round);
+            to_next = __ldg(targets);
+            unsigned steps = steps_next;
+            steps_next = __ldg(lengths + round + 1);
             E sums[OD_SIDES];
 #pragma unroll
             for (unsigned s = 0; s < OD_SIDES; ++s) sums[s] = matrix[od_index(to, s)];
@@ -213,9 +220,13 @@ OD_FN void od_lu_rounds(
     const OdIndexPair *const targets =
         (const OdIndexPair *)(g.tables + OD_LU_SOLVE_TARGETS) + g.slot;
     const unsigned *const lengths = (const unsigned *)(g.tables + OD_LU_SOLVE_LENGTHS);
+    OdIndexPair target_next = __ldg(targets + round * OD_WIDTH);
+    unsigned length_next = __ldg(lengths + round);
     for (; round < end; ++round) {
-        const OdIndexPair target = __ldg(targets + round * OD_WIDTH);
-        const unsigned length = __ldg(lengths + round);
+        const OdIndexPair target = target_next;
+        const unsigned length = length_next;
+        target_next = __ldg(targets + (round + 1) * OD_WIDTH);
+        length_next = __ldg(lengths + round + 1);
         E even = x[od_left(target)], odd = E(0);
         // Unrolled, it would take too much of the cache of instructions.
 #pragma unroll 1

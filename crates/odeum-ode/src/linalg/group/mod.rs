@@ -117,10 +117,11 @@ impl GroupLu {
         push("OD_LU_LOWER", &self.factors.lower_starts);
         push("OD_LU_UPPER", &self.factors.upper_starts);
         push("OD_LU_SCALED", updates.scaled.as_flattened());
-        push("OD_LU_TARGETS", &updates.targets);
-        push("OD_LU_TERMS", ahead(&updates.terms, self.width).as_flattened());
-        push("OD_LU_SOLVE_TARGETS", solves.targets.as_flattened());
-        push("OD_LU_SOLVE_TERMS", ahead(&solves.terms, self.width).as_flattened());
+        let width = self.width;
+        push("OD_LU_TARGETS", &ahead(&updates.targets, rounds::SIDES * width));
+        push("OD_LU_TERMS", ahead(&updates.terms, rounds::SIDES * width).as_flattened());
+        push("OD_LU_SOLVE_TARGETS", ahead(&solves.targets, width).as_flattened());
+        push("OD_LU_SOLVE_TERMS", ahead(&solves.terms, rounds::SIDES * width).as_flattened());
         let starts = (0..self.jacobian.rows()).map(|i| self.jacobian.row_start(i));
         let starts = starts.chain([self.jacobian.nnz()]);
         push("OD_PRODUCT_ROWS", &starts.map(|start| start as u32).collect::<Vec<_>>());
@@ -134,18 +135,16 @@ impl GroupLu {
             .collect();
         push("OD_PRODUCT_TERMS", terms.as_flattened());
         let ends: Vec<u32> = updates.levels.iter().flat_map(|&[a, b, c]| [a, b, c, 0]).collect();
-        tables.push_u32("OD_LU_LEVEL_ENDS", &ends);
-        tables.push_u32("OD_LU_LENGTHS", &updates.lengths);
-        tables.push_u32("OD_LU_SOLVE_LENGTHS", &solves.lengths);
+        tables.push_u32("OD_LU_LEVEL_ENDS", &ahead(&ends, 4));
+        tables.push_u32("OD_LU_LENGTHS", &ahead(&updates.lengths, 1));
+        tables.push_u32("OD_LU_SOLVE_LENGTHS", &ahead(&solves.lengths, 1));
         tables.count("OD_LU_FORWARD", solves.forward);
         tables.count("OD_LU_ROUNDS", solves.lengths.len());
         tables
     }
 }
 
-/// Terms with a step behind the last: loads run one step ahead.
-fn ahead(terms: &[Term], width: usize) -> Vec<Term> {
-    let mut terms = terms.to_vec();
-    terms.resize(terms.len() + rounds::SIDES * width, [0; 2]);
-    terms
+/// Values with so many behind the last: loads run ahead by a step, a round or a level.
+fn ahead<T: Copy + Default>(values: &[T], more: usize) -> Vec<T> {
+    values.iter().copied().chain(std::iter::repeat_n(T::default(), more)).collect()
 }
