@@ -51,7 +51,7 @@ OD_FN real od_gas_slope(const OdGas &gas, real released, real capacity) {
 
 // Rounds of a chunk of the right-hand side: of reactions, of lists, and of those with weights.
 OD_FN OdGasRange od_gas_rhs_range(const OdGroup &g, unsigned chunk, unsigned which) {
-#if OD_GAS_RHS_CHUNK_COUNT == 1
+#if OD_GAS_RHS_CHUNK_COUNT == 1 && OD_GAS_READS_AHEAD
     // Known to the compiler.
     return OdGasRange{0u, which == 0 ? OD_GAS_RHS_REACTIONS_END
                           : which == 1 ? OD_GAS_RHS_LISTS_END : OD_GAS_WEIGHTED_RHS_END};
@@ -69,8 +69,13 @@ OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams 
     for (unsigned i = 0; i < OD_GAS_RHS_CHUNK_COUNT; ++i) {
         const OdGasRange rounds = od_gas_rhs_range(g, i, 0);
         const OdGasChunk chunk = {rounds.first, rounds.end};
+#if OD_GAS_READS_AHEAD
         OdGasBegun begun(g, lists, od_gas_rhs_range(g, i, 1));
         od_gas_reactions<false>(gas, chunk);
+#else
+        od_gas_reactions<false>(gas, chunk);
+        OdGasBegun begun(g, lists, od_gas_rhs_range(g, i, 1));
+#endif
         od_keep_zero<false>(gas, chunk);
         OD_GROUP_BARRIER();
         od_add_production<false>(gas, begun);

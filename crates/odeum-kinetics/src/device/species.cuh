@@ -50,9 +50,8 @@ OD_FN OdStandardState od_polynomials(
 }
 
 #if OD_GAS_PAIRS > 0
-// Species of one or two ranges without negative powers of T, those of a thread one after the other. What one of them
-// is computed from is read before the one before it is computed, and the temperature that decides which range
-// before that: none waits for tables.
+// Species of one or two ranges without negative powers of T, those of a thread one after the other. The temperature that
+// decides which range is read before the one before it is computed.
 struct OdGasPairs {
     unsigned i;             // of the species whose coefficients are here
     unsigned species;
@@ -62,7 +61,6 @@ struct OdGasPairs {
 
     OD_FN_MEMBER explicit OdGasPairs(const OdGas &gas) : i(0), species(0) {
         look_ahead(gas, gas.g.slot);
-        take(gas, gas.g.slot);
     }
     // Those behind the last one are the last one: they are read and never taken.
     OD_FN_MEMBER static unsigned within(unsigned i) { return i < OD_GAS_PAIRS ? i : OD_GAS_PAIRS - 1u; }
@@ -187,6 +185,9 @@ template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const rea
     OdSpeciesSums sums = {0, 0};
 #if OD_GAS_PAIRS > 0
     OdGasPairs next(gas);
+#if OD_GAS_READS_AHEAD
+    // Coefficients, too, are read before the species before it is computed.
+    next.take(gas, g.slot);
 #pragma unroll 1
     while (next.i < OD_GAS_PAIRS) {
         const OdGasPairs now = next;
@@ -195,6 +196,15 @@ template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const rea
         od_keep_species<D>(
             gas, y, now.species, od_polynomials(gas, basis, a, a[5], a[6], a[7]), sums);
     }
+#else
+#pragma unroll 1
+    for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
+        next.take(gas, i);
+        const real *const a = next.a;
+        od_keep_species<D>(
+            gas, y, next.species, od_polynomials(gas, basis, a, a[5], a[6], a[7]), sums);
+    }
+#endif
 #endif
     for (unsigned i = g.slot; i < OD_GAS_NASA9; i += OD_WIDTH) {
         const unsigned k = od_gas_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i);
