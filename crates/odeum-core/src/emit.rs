@@ -32,7 +32,7 @@ pub use banks::spread;
 pub use group::{GroupText, Grouped, MatrixPlaces};
 pub use partition::partition;
 pub use straight::{straight, straight_cost};
-pub use tables::Tables;
+pub use tables::{Tables, with_ahead};
 
 use crate::graph::{Class, Graph, Node, NodeId, Op};
 use spill::Line;

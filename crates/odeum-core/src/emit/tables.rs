@@ -15,6 +15,11 @@ pub struct Tables {
     counts: Vec<(&'static str, usize)>,
 }
 
+/// Values with so many behind the last one, which device code that reads ahead of what it takes reads and never takes.
+pub fn with_ahead<T: Copy + Default>(values: &[T], more: usize) -> Vec<T> {
+    values.iter().copied().chain(std::iter::repeat_n(T::default(), more)).collect()
+}
+
 impl Tables {
     /// A section of bytes; `name` is defined as its offset in the block \[bytes\].
     pub fn push_bytes(&mut self, name: &'static str, values: &[u8]) {

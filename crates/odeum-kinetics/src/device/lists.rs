@@ -9,7 +9,7 @@
 //!
 //! Tables are \[step\]\[thread\]\[4\]: the threads of a group read consecutive words.
 
-use odeum_core::emit::spread;
+use odeum_core::emit::{spread, with_ahead};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -20,19 +20,13 @@ pub(super) const AT_ONCE: usize = 4;
 const AHEAD: usize = 2;
 
 /// Terms of all steps, and of those that are read and never taken.
-pub(super) fn with_ahead<T: Copy>(terms: &[T], width: usize, zero: T) -> Vec<T> {
-    let more = std::iter::repeat_n(zero, AHEAD * AT_ONCE * width);
-    terms.iter().copied().chain(more).collect()
-}
-
-/// Values of all rounds, `row` of each, and of one that is read and never taken.
-pub(super) fn with_round_ahead<T: Copy + Default>(values: &[T], row: usize) -> Vec<T> {
-    values.iter().copied().chain(std::iter::repeat_n(T::default(), row)).collect()
+pub(super) fn with_steps_ahead<T: Copy + Default>(terms: &[T], width: usize) -> Vec<T> {
+    with_ahead(terms, AHEAD * AT_ONCE * width)
 }
 
 /// First step and number of steps of all rounds, and of one that is read and never taken.
 pub(super) fn rounds_with_ahead(rounds: &[[u32; 2]]) -> Vec<u32> {
-    rounds.as_flattened().iter().copied().chain([0, 0]).collect()
+    with_ahead(rounds.as_flattened(), 2)
 }
 
 /// What a thread reads of shared memory for a term: K numbers of so many bytes each, at places counted in such numbers.

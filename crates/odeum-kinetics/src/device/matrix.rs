@@ -2,15 +2,13 @@
 
 use super::chunks::{Chunk, Chunks};
 use super::laws::Shape;
-use super::lists::{
-    AT_ONCE, Long, Reads, Short, Sum, rounds_with_ahead, with_ahead, with_round_ahead,
-};
+use super::lists::{AT_ONCE, Long, Reads, Short, Sum, rounds_with_ahead, with_steps_ahead};
 use super::production::{NEGATIVE, repeated, unit_reads, weighted_reads};
 use super::rounds::Rounds;
 use crate::kinetics::Kinetics;
 use crate::reactor::plan::{NONE, Term, terms};
 use crate::reactor::{Energy, Reactor};
-use odeum_core::emit::{MatrixPlaces, Tables};
+use odeum_core::emit::{MatrixPlaces, Tables, with_ahead};
 use std::ops::Range;
 
 /// Largest coefficient that is written as so many terms.
@@ -152,9 +150,9 @@ impl Entries {
         tables.count("OD_GAS_UNUSED", places.unused as usize);
         tables.count("OD_GAS_ZERO", places.zero as usize);
         tables.push_u32("OD_GAS_ENTRY_ROUNDS", &rounds_with_ahead(&self.unit.rounds));
-        let targets = with_round_ahead(&self.unit.targets, AT_ONCE * self.width);
+        let targets = with_ahead(&self.unit.targets, AT_ONCE * self.width);
         self.push_places("OD_GAS_ENTRY_TARGETS", &targets, tables);
-        tables.push_u16("OD_GAS_ENTRY_TERMS", &with_ahead(&self.unit.terms, self.width, 0));
+        tables.push_u16("OD_GAS_ENTRY_TERMS", &with_steps_ahead(&self.unit.terms, self.width));
         let (slots, values): (Vec<u16>, Vec<f64>) = self.weighted.terms.iter().copied().unzip();
         tables.push_u32("OD_GAS_WEIGHTED_ENTRY_ROUNDS", self.weighted.rounds.as_flattened());
         self.push_places("OD_GAS_WEIGHTED_ENTRY_TARGETS", &self.weighted.targets, tables);
@@ -164,7 +162,7 @@ impl Entries {
         tables.count("OD_GAS_COLUMN_COUNT", self.columns.rounds.len());
         tables.push_u32("OD_GAS_COLUMN_ROUNDS", self.columns.rounds.as_flattened());
         tables.push_u16("OD_GAS_COLUMN_TARGETS", &targets);
-        let terms = with_round_ahead(&self.columns.terms, AT_ONCE * self.width);
+        let terms = with_ahead(&self.columns.terms, AT_ONCE * self.width);
         self.push_places("OD_GAS_COLUMN_TERMS", terms.as_flattened(), tables);
 
         let plan = &reactor.plan;

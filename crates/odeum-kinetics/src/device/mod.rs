@@ -14,8 +14,8 @@
 //! Sums are by owner, over lists of about equal length ([`lists`]): no atomic operations, and a fixed order.
 //!
 //! The text expects `real`, `od_entry`, `OD_FLOAT`, `OD_WIDTH`, `OdGroup`, `OdParams`, `OD_GROUP_BARRIER` and
-//! `od_group_sum`, `od_group_sums` (see [`Grouped`]), and the functions of `real` that device code has everywhere. Shared memory holds
-//! nothing between calls. Names of its own begin with `od_gas_`, `OdGas` and `OD_GAS_`, or say what of a rate they are.
+//! `od_group_sums` (see [`Grouped`]), and the functions of `real` that device code has everywhere. Shared memory
+//! holds nothing between calls. Names of its own begin with `od_gas_`, `OdGas` and `OD_GAS_`, or say what of a rate they are.
 //!
 //! # Tables
 //!

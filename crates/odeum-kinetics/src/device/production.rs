@@ -6,12 +6,10 @@
 //! have a part of their own.
 
 use super::chunks::Chunk;
-use super::lists::{
-    AT_ONCE, Long, Reads, Short, Sum, rounds_with_ahead, with_ahead, with_round_ahead,
-};
+use super::lists::{AT_ONCE, Long, Reads, Short, Sum, rounds_with_ahead, with_steps_ahead};
 use super::rounds::Rounds;
 use crate::kinetics::Kinetics;
-use odeum_core::emit::Tables;
+use odeum_core::emit::{Tables, with_ahead};
 use std::ops::Range;
 
 /// A term with this bit counts negative.
@@ -154,8 +152,8 @@ impl Production {
     pub(super) fn write(&self, names: [&'static str; 7], width: usize, tables: &mut Tables) {
         let [rounds, targets, terms, weighted @ ..] = names;
         tables.push_u32(rounds, &rounds_with_ahead(&self.unit.rounds));
-        tables.push_u16(targets, &with_round_ahead(&short(&self.unit.targets), width));
-        tables.push_u16(terms, &with_ahead(&self.unit.terms, width, 0));
+        tables.push_u16(targets, &with_ahead(&short(&self.unit.targets), width));
+        tables.push_u16(terms, &with_steps_ahead(&self.unit.terms, width));
         let [rounds, targets, terms, weights] = weighted;
         tables.push_u32(rounds, self.weighted.rounds.as_flattened());
         tables.push_u16(targets, &short(&self.weighted.targets));

@@ -97,7 +97,8 @@ OD_FN void od_group_rhs(const OdGroup &g, real t, const real *y, const OdParams 
     }
     real sums[3] = {moles, released, own.capacity};
     od_group_sums(g, sums);
-    od_keep_rest(gas, od_gas_slope(gas, sums[1], sums[2]), sums[0], f);
+    const auto &[all_moles, all_released, capacity] = sums;
+    od_keep_rest(gas, od_gas_slope(gas, all_released, capacity), all_moles, f);
     OD_GROUP_BARRIER();
 }
 
@@ -179,17 +180,19 @@ OD_FN OdGasHeat od_linearise_state(
     real sums[8] = {moles,        released,   moles_t,    moles_m,
                     own.capacity, released_t, released_m, own.capacity_slope};
     od_group_sums(g, sums);
-    const OdGasHeat heat = {od_gas_slope(gas, sums[1], sums[4]), od_recip(sums[4])};
-    od_keep_rest(gas, heat.slope, sums[0], f);
+    const auto &[all_moles, all_released, all_moles_t, all_moles_m, capacity, all_released_t,
+                 all_released_m, capacity_slope] = sums;
+    const OdGasHeat heat = {od_gas_slope(gas, all_released, capacity), od_recip(capacity)};
+    od_keep_rest(gas, heat.slope, all_moles, f);
     if (g.slot == 0) {
-        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 2), -sums[2]);
-        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 3), -sums[3]);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 2), -all_moles_t);
+        od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 3), -all_moles_m);
     }
 #if OD_GAS_ADIABATIC
     if (g.slot == 0) {
-        const real by_t = od_fma(heat.slope, sums[7], sums[5]) * heat.recip_capacity;
+        const real by_t = od_fma(heat.slope, capacity_slope, all_released_t) * heat.recip_capacity;
         od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 0), by_t);
-        const real by_m = gas.t * sums[6] * heat.recip_capacity;
+        const real by_m = gas.t * all_released_m * heat.recip_capacity;
         od_gas_set(matrix, od_gas_place(g, OD_GAS_CORNER, 1), by_m);
     }
 #endif

@@ -53,13 +53,12 @@ OD_FN OdStandardState od_polynomials(
 // Species of one or two ranges without negative powers of T, those of a thread one after the other. The temperature that
 // decides which range is read before the one before it is computed.
 struct OdGasPairs {
-    unsigned i;             // of the species whose coefficients are here
     unsigned species;
     real a[8];
     unsigned species_ahead; // of the next one
     real mid_ahead;
 
-    OD_FN_MEMBER explicit OdGasPairs(const OdGas &gas) : i(0), species(0) {
+    OD_FN_MEMBER explicit OdGasPairs(const OdGas &gas) : species(0) {
         look_ahead(gas, gas.g.slot);
     }
     // Those behind the last one are the last one: they are read and never taken.
@@ -70,7 +69,6 @@ struct OdGasPairs {
     }
     OD_FN_MEMBER void take(const OdGas &gas, unsigned at) {
         const bool upper = gas.t > mid_ahead;
-        i = at;
         species = species_ahead;
 #pragma unroll
         for (unsigned j = 0; j < 4; ++j) {
@@ -188,23 +186,20 @@ template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const rea
 #if OD_GAS_READS_AHEAD
     // Coefficients, too, are read before the species before it is computed.
     next.take(gas, g.slot);
+#endif
 #pragma unroll 1
-    while (next.i < OD_GAS_PAIRS) {
+    for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
+#if OD_GAS_READS_AHEAD
         const OdGasPairs now = next;
-        next.take(gas, now.i + OD_WIDTH);
+        next.take(gas, i + OD_WIDTH);
+#else
+        next.take(gas, i);
+        const OdGasPairs &now = next;
+#endif
         const real *const a = now.a;
         od_keep_species<D>(
             gas, y, now.species, od_polynomials(gas, basis, a, a[5], a[6], a[7]), sums);
     }
-#else
-#pragma unroll 1
-    for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
-        next.take(gas, i);
-        const real *const a = next.a;
-        od_keep_species<D>(
-            gas, y, next.species, od_polynomials(gas, basis, a, a[5], a[6], a[7]), sums);
-    }
-#endif
 #endif
     for (unsigned i = g.slot; i < OD_GAS_NASA9; i += OD_WIDTH) {
         const unsigned k = od_gas_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i);

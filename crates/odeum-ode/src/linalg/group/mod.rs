@@ -22,7 +22,7 @@ mod tests;
 use super::lu::ROUNDINGS;
 use factors::Factors;
 use odeum_core::Pattern;
-use odeum_core::emit::{MatrixPlaces, Tables};
+use odeum_core::emit::{MatrixPlaces, Tables, with_ahead};
 use rounds::{Solves, Term, Updates};
 
 /// Device text, for entries of either kind and precision.
@@ -118,10 +118,11 @@ impl GroupLu {
         push("OD_LU_UPPER", &self.factors.upper_starts);
         push("OD_LU_SCALED", updates.scaled.as_flattened());
         let width = self.width;
-        push("OD_LU_TARGETS", &ahead(&updates.targets, rounds::SIDES * width));
-        push("OD_LU_TERMS", ahead(&updates.terms, rounds::SIDES * width).as_flattened());
-        push("OD_LU_SOLVE_TARGETS", ahead(&solves.targets, width).as_flattened());
-        push("OD_LU_SOLVE_TERMS", ahead(&solves.terms, rounds::SIDES * width).as_flattened());
+        // Loads run ahead by a step, a round or a level.
+        push("OD_LU_TARGETS", &with_ahead(&updates.targets, rounds::SIDES * width));
+        push("OD_LU_TERMS", with_ahead(&updates.terms, rounds::SIDES * width).as_flattened());
+        push("OD_LU_SOLVE_TARGETS", with_ahead(&solves.targets, width).as_flattened());
+        push("OD_LU_SOLVE_TERMS", with_ahead(&solves.terms, rounds::SIDES * width).as_flattened());
         let starts = (0..self.jacobian.rows()).map(|i| self.jacobian.row_start(i));
         let starts = starts.chain([self.jacobian.nnz()]);
         push("OD_PRODUCT_ROWS", &starts.map(|start| start as u32).collect::<Vec<_>>());
@@ -135,16 +136,11 @@ impl GroupLu {
             .collect();
         push("OD_PRODUCT_TERMS", terms.as_flattened());
         let ends: Vec<u32> = updates.levels.iter().flat_map(|&[a, b, c]| [a, b, c, 0]).collect();
-        tables.push_u32("OD_LU_LEVEL_ENDS", &ahead(&ends, 4));
-        tables.push_u32("OD_LU_LENGTHS", &ahead(&updates.lengths, 1));
-        tables.push_u32("OD_LU_SOLVE_LENGTHS", &ahead(&solves.lengths, 1));
+        tables.push_u32("OD_LU_LEVEL_ENDS", &with_ahead(&ends, 4));
+        tables.push_u32("OD_LU_LENGTHS", &with_ahead(&updates.lengths, 1));
+        tables.push_u32("OD_LU_SOLVE_LENGTHS", &with_ahead(&solves.lengths, 1));
         tables.count("OD_LU_FORWARD", solves.forward);
         tables.count("OD_LU_ROUNDS", solves.lengths.len());
         tables
     }
-}
-
-/// Values with so many behind the last: loads run ahead by a step, a round or a level.
-fn ahead<T: Copy + Default>(values: &[T], more: usize) -> Vec<T> {
-    values.iter().copied().chain(std::iter::repeat_n(T::default(), more)).collect()
 }
