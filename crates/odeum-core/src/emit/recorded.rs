@@ -2,7 +2,7 @@
 
 use super::group::{GroupText, Grouped, MatrixPlaces};
 use super::rows::{Kind, Operand, Row, Rows};
-use super::tables::Tables;
+use super::tables::{Tables, with_ahead};
 use crate::graph::{Class, Graph, Op};
 use crate::pattern::Pattern;
 use std::collections::HashMap;
@@ -99,7 +99,7 @@ fn tape(graph: &Graph, width: usize, places: Option<&MatrixPlaces>) -> GroupText
         }
     }
     // Loads run a row ahead.
-    steps.resize(steps.len() + 4 * width, 0);
+    let steps = with_ahead(&steps, 4 * width);
     if wide {
         tables.push_u32("OD_TAPE_STEPS", &steps);
     } else {

@@ -36,6 +36,8 @@ pub struct Setup {
     memory: usize,
     seed: u64,
     multiprocessors: usize,
+    /// Of a block.
+    shared_memory: usize,
     patience: usize,
     launches: usize,
 }
@@ -67,6 +69,7 @@ impl Setup {
             memory: 1 << 40,
             seed: 0,
             multiprocessors: 2,
+            shared_memory: Limits::HOPPER.shared_per_block,
             patience: 0,
             launches: usize::MAX,
         }
@@ -85,6 +88,11 @@ impl Setup {
     /// With so many multiprocessors, at least one.
     pub fn multiprocessors(self, multiprocessors: usize) -> Setup {
         Setup { multiprocessors: multiprocessors.max(1), ..self }
+    }
+
+    /// With so many bytes of shared memory for a block, of which a multiprocessor holds one at least.
+    pub fn shared_memory(self, bytes: usize) -> Setup {
+        Setup { shared_memory: bytes, ..self }
     }
 
     /// With a compiler that takes its time: kernels are ready when that has been asked so often.
@@ -188,7 +196,8 @@ impl Device for Host {
     }
 
     fn limits(&self) -> Limits {
-        Limits { multiprocessors: self.0.setup.multiprocessors, ..Limits::HOPPER }
+        let Setup { multiprocessors, shared_memory, .. } = self.0.setup;
+        Limits { multiprocessors, shared_per_block: shared_memory, ..Limits::HOPPER }
     }
 
     fn has_warp_groups(&self) -> bool {

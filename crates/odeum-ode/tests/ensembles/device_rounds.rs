@@ -12,8 +12,21 @@ use odeum_ode::{
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Threads of a system, and systems: of a block of several warps the matrices are in global memory.
+/// Threads of a system, and systems: of a block of several warps the matrices are in global memory ([`setup`]).
 const WIDTHS: [(usize, usize); 3] = [(1, 500), (32, 70), (128, 40)];
+
+/// A device whose shared memory holds all of a thread or a warp, and of a block of several warps nothing that may lie in global memory.
+pub(crate) fn setup(method: &Method, width: usize) -> Setup {
+    if width <= 32 {
+        return host::setup();
+    }
+    let has_kernel = |setup: &Setup| {
+        let devices = Devices::new(vec![setup.clone().device()]).threads_at_least(width);
+        devices.solve(&Lorenz, &ensemble(1), method, &options(1), &Monitor::new()).is_ok()
+    };
+    let mut setups = (0..).step_by(16).map(|bytes| host::setup().shared_memory(bytes));
+    setups.find(has_kernel).unwrap()
+}
 
 /// What arrays hold that nobody has written.
 const UNTOUCHED: f64 = -7.0;
@@ -67,8 +80,9 @@ fn bits_are_those_of_all_at_once() {
         assert_eq!(wanted.gpu_times.unwrap().batches, 1);
         let ended = wanted.status.iter().filter(|&&s| s == Status::TerminalEvent).count();
         assert!(0 < ended && ended < count, "{ended}");
+        let like = setup(&Method::rodas4(), width);
         for seed in 0..2 {
-            let setup = || host::setup().seed(seed).multiprocessors(1);
+            let setup = || like.clone().seed(seed).multiprocessors(1);
             // Room for two batches of 32.
             let little = || setup().memory(48 << 10);
             for setups in [vec![setup()], vec![little()], vec![setup(), setup()]] {
@@ -147,7 +161,7 @@ fn arrays_in_page_locked_memory_are_read_and_written_in_place() {
     }
     for (width, count) in WIDTHS {
         let of = |host: &Host| Devices::new(vec![host.clone()]).threads_at_least(width);
-        let host = host::setup().seed(3).multiprocessors(1).device();
+        let host = setup(&Method::rodas4(), width).seed(3).multiprocessors(1).device();
         let wanted = solve(&of(&host), count);
         let devices = of(&host).batches_up_to(32);
         let found = solve_in_place(&host, &devices, &Monitor::new(), wanted.clone());
@@ -168,7 +182,7 @@ fn the_order_by_expected_costs_changes_no_bit() {
     if !host::is_available() {
         return;
     }
-    let (width, count) = (32, 90);
+    let count = 90;
     let options = Options::new(Tolerance::new(1e-5, 1e-7));
     let lorenz = Lorenz::problem();
     // Of a few the start is far away.
@@ -179,22 +193,24 @@ fn the_order_by_expected_costs_changes_no_bit() {
         .unwrap();
     let (method, monitor) = (Method::rodas4(), Monitor::new());
     let cpu = odeum_ode::solve(&Lorenz, &ensemble, &method, &Device::cpu(), &options).unwrap();
-    let of = |host: &Host| Devices::new(vec![host.clone()]).threads_at_least(width);
     let run = |devices: Devices<Host>| {
         devices.solve(&Lorenz, &ensemble, &method, &options, &monitor).unwrap()
     };
-    let wanted = run(of(&host::setup().device()));
-    assert_eq!(wanted.status, cpu.status);
-    let host = host::setup().multiprocessors(1).device();
-    assert_same(&run(of(&host).batches_up_to(32)), &wanted);
-    let devices = of(&host);
-    let mut session = devices.session(&Lorenz, &ensemble, &method, &options).unwrap();
-    session.advance((0.0, 0.02)).unwrap();
-    assert_eq!(session.states().unwrap(), wanted.states);
-    let launched = host.launched();
-    let launches = |name: &str| launched.iter().filter(|kernel| *kernel == name).count();
-    assert_eq!(launches("od_expect_costs"), 2, "{launched:?}");
-    assert_eq!(launches("od_place_systems"), 2);
+    for (width, _) in WIDTHS.into_iter().filter(|(width, _)| *width > 1) {
+        let of = |host: &Host| Devices::new(vec![host.clone()]).threads_at_least(width);
+        let wanted = run(of(&host::setup().device()));
+        assert_eq!(wanted.status, cpu.status);
+        let host = setup(&method, width).multiprocessors(1).device();
+        assert_same(&run(of(&host).batches_up_to(32)), &wanted);
+        let devices = of(&host);
+        let mut session = devices.session(&Lorenz, &ensemble, &method, &options).unwrap();
+        session.advance((0.0, 0.02)).unwrap();
+        assert_eq!(session.states().unwrap(), wanted.states);
+        let launched = host.launched();
+        let launches = |name: &str| launched.iter().filter(|kernel| *kernel == name).count();
+        assert_eq!(launches("od_expect_costs"), 2, "{launched:?}");
+        assert_eq!(launches("od_place_systems"), 2);
+    }
 }
 
 /// Who is stopped begins no more systems, and keeps those that have ended.

@@ -1,5 +1,6 @@
 //! Results that stay in the memory of a device.
 
+use crate::device_rounds::setup;
 use crate::host;
 use odeum_cuda::host::Host;
 use odeum_ode::gpu::SolutionOnGpu;
@@ -71,7 +72,7 @@ fn results_that_stay_are_those_that_come_back() {
         (Method::rodas4(), 32, 70),
         (Method::radau(), 128, 40),
     ] {
-        let device = host::setup().multiprocessors(1).device();
+        let device = setup(&method, width).multiprocessors(1).device();
         let devices = Devices::new(vec![device]).threads_at_least(width);
         let (ensemble, options) = (ensemble(count), options(count));
         let wanted = devices.solve(&Lorenz, &ensemble, &method, &options, &Monitor::new()).unwrap();
