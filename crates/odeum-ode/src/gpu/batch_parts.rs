@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-/// How large parts are, at most so many, beside each other. A small first one lets the GPU begin early; more let copies overlap better, fewer fill
-/// the GPU better.
-const PARTS: [usize; 4] = [1, 2, 3, 3];
+/// How large parts are, at most so many, beside each other. A small first one lets the GPU begin early, and little is left
+/// to download after a small last one; more let copies overlap better, fewer fill the GPU better.
+const PARTS: [usize; 6] = [1, 2, 3, 3, 2, 1];
 /// Batches of a part at least: the end of each leaves some of the GPU idle.
 const LEAST_BATCHES: usize = 4;
 
@@ -38,6 +38,6 @@ mod tests {
             assert!(parts.iter().all(|part| part.len() >= least), "{batches}: {parts:?}");
         }
         assert_eq!(batch_parts(9), vec![0..4, 4..9]);
-        assert_eq!(batch_parts(196), vec![0..22, 22..66, 66..131, 131..196]);
+        assert_eq!(batch_parts(196), vec![0..17, 17..49, 49..98, 98..147, 147..180, 180..196]);
     }
 }
