@@ -1,8 +1,8 @@
 //! Ensembles in rounds and parts: batches by batches on a device, of which none waits for its most costly system.
 
 use crate::host;
-use odeum_cuda::Pinned;
 use odeum_cuda::host::{Host, Setup};
+use odeum_cuda::{Limits, Pinned};
 use odeum_ode::gpu::PageLocked;
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::problems::{self, Lorenz};
@@ -24,8 +24,8 @@ pub(crate) fn setup(method: &Method, width: usize) -> Setup {
         let devices = Devices::new(vec![setup.clone().device()]).threads_at_least(width);
         devices.solve(&Lorenz, &ensemble(1), method, &options(1), &Monitor::new()).is_ok()
     };
-    let mut setups = (0..).step_by(16).map(|bytes| host::setup().shared_memory(bytes));
-    setups.find(has_kernel).unwrap()
+    let sizes = (0..Limits::HOPPER.shared_per_block).step_by(16);
+    sizes.map(|bytes| host::setup().shared_memory(bytes)).find(has_kernel).unwrap()
 }
 
 /// What arrays hold that nobody has written.
