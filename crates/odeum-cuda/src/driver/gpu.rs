@@ -9,6 +9,7 @@ use crate::cubin::Cubin;
 use crate::device::{Device, Limits};
 use crate::library::{failed, need_driver};
 use crate::tensor_map::{TensorMap, TensorMapLayout};
+use cudarc::driver::result::device;
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
@@ -19,12 +20,15 @@ use std::iter;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-/// An opened GPU. Opening takes a tenth of a second, so it is done once per process.
+/// An opened GPU. Its context takes a tenth of a second, so it is made once per process, and only when it is wanted: what kernels are
+/// compiled for is known without.
 #[derive(Clone)]
 pub struct Gpu(Arc<Opened>);
 
 struct Opened {
-    context: Arc<CudaContext>,
+    context: OnceLock<Arc<CudaContext>>,
+    /// Held by who makes it.
+    opening: Mutex<()>,
     limits: Limits,
     ordinal: usize,
     /// `sm_90a`.
@@ -32,7 +36,7 @@ struct Opened {
 }
 
 /// What code is compiled for. An `a` asks for what only this generation of GPUs has.
-fn architecture(major: i32, minor: i32) -> String {
+fn architecture(major: usize, minor: usize) -> String {
     let own = if (major, minor) == (9, 0) { "a" } else { "" };
     format!("sm_{major}{minor}{own}")
 }
@@ -63,10 +67,11 @@ impl Gpu {
         }
         // The compiler's library comes while the driver starts.
         let _ = thread::Builder::new().spawn(version);
-        let context = CudaContext::new(ordinal).map_err(failed(format!("opening {device}")))?;
+        let number = device::get(ordinal as i32).map_err(failed(format!("opening {device}")))?;
         let attribute = |attribute| -> Result<usize, Error> {
-            let value = context.attribute(attribute).map_err(failed("reading attributes"))?;
-            Ok(usize::try_from(value).unwrap_or(0))
+            // SAFETY: the driver has just said that it is a device.
+            let value = unsafe { device::get_attribute(number, attribute) };
+            Ok(usize::try_from(value.map_err(failed("reading attributes"))?).unwrap_or(0))
         };
         let limits = Limits {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
@@ -77,24 +82,31 @@ impl Gpu {
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
         };
-        let (major, minor) =
-            context.compute_capability().map_err(failed("reading the compute capability"))?;
-        let arch = architecture(major, minor);
-        let gpu = Gpu(Arc::new(Opened { context, limits, ordinal, arch }));
+        let arch = architecture(
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        );
+        let (context, opening) = Default::default();
+        let gpu = Gpu(Arc::new(Opened { context, opening, limits, ordinal, arch }));
         *place = Some(gpu.clone());
         Ok(gpu)
     }
 
-    /// The GPUs of these numbers, opened side by side.
+    /// The GPUs of these numbers, opened side by side, with their contexts.
     ///
     /// # Errors
     /// As [`open`](Gpu::open).
     pub fn open_all(ordinals: &[usize]) -> Result<Vec<Gpu>, Error> {
         let Some((&first, others)) = ordinals.split_first() else { return Ok(Vec::new()) };
         thread::scope(|scope| {
-            let open = |&ordinal| scope.spawn(move || Gpu::open(ordinal));
-            let opening: Vec<_> = others.iter().map(open).collect();
-            let first = Gpu::open(first);
+            let open = |ordinal: usize| -> Result<Gpu, Error> {
+                let gpu = Gpu::open(ordinal)?;
+                gpu.context()?;
+                Ok(gpu)
+            };
+            let opening: Vec<_> =
+                others.iter().map(|&ordinal| scope.spawn(move || open(ordinal))).collect();
+            let first = open(first);
             let opened = others.iter().zip(opening).map(|(ordinal, opening)| {
                 opening.join().unwrap_or_else(|_| {
                     Err(Error::Cuda {
@@ -117,17 +129,27 @@ impl Gpu {
     /// # Errors
     /// When the driver fails.
     pub fn wait_for_all(&self) -> Result<(), Error> {
-        self.0.context.synchronize().map_err(failed("waiting for a GPU"))
+        self.context()?.synchronize().map_err(failed("waiting for a GPU"))
     }
 
     /// Makes the GPU the one that this thread's driver calls mean.
     pub(super) fn bind(&self) -> Result<(), Error> {
-        let bound = self.0.context.bind_to_thread();
+        let bound = self.context()?.bind_to_thread();
         bound.map_err(failed(format!("binding cuda:{}", self.0.ordinal)))
     }
 
-    pub(super) fn context(&self) -> &Arc<CudaContext> {
-        &self.0.context
+    /// Its context.
+    pub(super) fn context(&self) -> Result<&Arc<CudaContext>, Error> {
+        let Opened { context, opening, ordinal, .. } = &*self.0;
+        if let Some(context) = context.get() {
+            return Ok(context);
+        }
+        let _alone = lock(opening);
+        if let Some(context) = context.get() {
+            return Ok(context);
+        }
+        let made = CudaContext::new(*ordinal).map_err(failed(format!("opening cuda:{ordinal}")))?;
+        Ok(context.get_or_init(|| made))
     }
 
     fn source(&self, source: &str, kernels: &[&str]) -> Source {
@@ -137,7 +159,7 @@ impl Gpu {
 
     /// Loads machine code; the modules are those who asked's to keep.
     fn module(&self, name: &str, cubin: Cubin) -> Result<Arc<CudaModule>, Error> {
-        let loaded = self.0.context.load_module(Ptx::from_binary(cubin.code));
+        let loaded = self.context()?.load_module(Ptx::from_binary(cubin.code));
         loaded.map_err(failed(format!("loading {name}")))
     }
 }
@@ -166,7 +188,7 @@ impl Device for Gpu {
     /// `ODEUM_CUDA_MEMORY_LIMIT` (bytes) is the limit, which is how small GPUs are tried on large ones.
     fn free_memory(&self, idle: usize) -> Result<usize, Error> {
         self.bind()?;
-        let (free, _) = self.0.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        let (free, _) = self.context()?.mem_get_info().map_err(failed("asking for free memory"))?;
         let limit = std::env::var("ODEUM_CUDA_MEMORY_LIMIT").ok().and_then(|l| l.parse().ok());
         Ok((free + idle).min(limit.unwrap_or(usize::MAX)))
     }
@@ -229,7 +251,7 @@ impl Device for Gpu {
         }
         self.bind()?;
         let mut can = 0;
-        let (device, peer) = (self.0.context.cu_device(), other.0.context.cu_device());
+        let (device, peer) = (self.context()?.cu_device(), other.context()?.cu_device());
         // SAFETY: both devices are open; the pointer is to a live integer.
         unsafe { sys::cuDeviceCanAccessPeer(&mut can, device, peer) }
             .result()
@@ -239,7 +261,7 @@ impl Device for Gpu {
         }
         // SAFETY: the context that is bound is this GPU's, and the other one's lives as long as
         // it is open. What is refused (reached already, or too many) leaves the way it was.
-        let _ = unsafe { sys::cuCtxEnablePeerAccess(other.0.context.cu_ctx(), 0) };
+        let _ = unsafe { sys::cuCtxEnablePeerAccess(other.context()?.cu_ctx(), 0) };
         Ok(())
     }
 
@@ -252,8 +274,10 @@ impl Device for Gpu {
     }
 
     fn wait(&self, pending: Pending) -> Result<Vec<Kernel>, Error> {
+        // The context is made beside the compiler.
+        let bound = self.bind();
         let (name, kernels, cubin) = pending.wait()?;
-        self.bind()?;
+        bound?;
         let module = self.module(&name, cubin)?;
         let load = |kernel: String| {
             let function = module.load_function(&kernel);
@@ -301,7 +325,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
     (0..device_count()?)
         .map(|ordinal| {
             let gpu = Gpu::open(ordinal)?;
-            let context = &gpu.0.context;
+            let context = gpu.context()?;
             let doing = || failed(format!("describing cuda:{ordinal}"));
             let (free, all) = context.mem_get_info().map_err(doing())?;
             let clock =

@@ -29,7 +29,7 @@ pub struct Event(CudaEvent);
 pub struct Graph(CudaGraph);
 
 fn new_event(gpu: &Gpu, flags: sys::CUevent_flags) -> Result<CudaEvent, Error> {
-    gpu.context().new_event(Some(flags)).map_err(failed("making an event"))
+    gpu.context()?.new_event(Some(flags)).map_err(failed("making an event"))
 }
 
 impl Event {
@@ -63,7 +63,7 @@ fn of_rows(rows: Rows) -> sys::CUDA_MEMCPY2D_st {
 impl Stream {
     pub(super) fn new(gpu: &Gpu) -> Result<Stream, Error> {
         gpu.bind()?;
-        let stream = gpu.context().new_stream().map_err(failed("making a stream"))?;
+        let stream = gpu.context()?.new_stream().map_err(failed("making a stream"))?;
         let time = || new_event(gpu, sys::CUevent_flags::CU_EVENT_DEFAULT);
         let times = [time()?, time()?];
         Ok(Stream { gpu: gpu.clone(), stream, times, staging: RefCell::default() })
@@ -134,7 +134,7 @@ impl crate::stream::Stream for Stream {
         to.fits(place.saturating_add(bytes))?;
         self.gpu.bind()?;
         let (source, target) = (from.address + first as u64, to.address + place as u64);
-        let (mine, theirs) = (from.gpu.context().cu_ctx(), to.gpu.context().cu_ctx());
+        let (mine, theirs) = (from.gpu.context()?.cu_ctx(), to.gpu.context()?.cu_ctx());
         // SAFETY: both ranges lie within their memories, whose GPUs' contexts these are. Who gives
         // the copy keeps the memories until this stream has been waited for.
         unsafe {

@@ -66,9 +66,9 @@ impl Kept<Gpu> {
         Gpu::open(ordinal).map(Kept::of_process)
     }
 
-    /// The GPUs of these numbers, opened side by side.
+    /// The GPUs of these numbers.
     pub(super) fn open_all(ordinals: &[usize]) -> Result<Vec<Arc<Self>>, Error> {
-        Ok(Gpu::open_all(ordinals)?.into_iter().map(Kept::of_process).collect())
+        ordinals.iter().map(|&ordinal| Kept::open(ordinal)).collect()
     }
 
     /// One for each number.

@@ -20,6 +20,7 @@ use crate::stats::Stats;
 use crate::status::Status;
 use odeum_core::{Error, Scalar, cores};
 use odeum_cuda::{Device, Limits};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -75,6 +76,8 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         keeps_steps: inputs.first_steps().is_some() || !outputs.next_steps.is_empty(),
         ..Shape::of(inputs, options, traits.n_counts)
     };
+    // Before anything that wants a context, which is made while a kernel is compiled.
+    let ready = Ready::all(devices, system, method, &traits, inputs.len())?;
     let workers = WORKERS.min((cores() / devices.len()).max(1));
     let batch = batch_size(devices, &shape, inputs.len(), workers)?;
     let n_batches = inputs.len().div_ceil(batch);
@@ -98,33 +101,30 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
         failure: Mutex::new(None),
     };
     let each = workers.min(n_batches.div_ceil(devices.len()));
-    let on = |n: usize, device: &Kept<D>| {
-        let ready = Ready::new(device, system, method, &traits, inputs.len());
-        let done = ready.and_then(|ready| {
-            // Each has its group of threads at once: nobody takes the place of who is done.
-            let one_each = devices.len() == 1 && inputs.len() <= ready.at_once(&device.limits);
-            if uneven && n_batches > devices.len() && !one_each {
-                let own: Vec<usize> = (n..n_batches).step_by(devices.len()).collect();
-                return job.integrate(device, &ready, &own, each);
+    let on = |n: usize| {
+        let (device, ready) = (&*devices[n], &ready[n]);
+        // Each has its group of threads at once: nobody takes the place of who is done.
+        let one_each = devices.len() == 1 && inputs.len() <= ready.at_once(&device.limits);
+        if uneven && n_batches > devices.len() && !one_each {
+            let own: Vec<usize> = (n..n_batches).step_by(devices.len()).collect();
+            if let Err(error) = job.integrate(device, ready, &own, each) {
+                job.fail(error);
             }
-            std::thread::scope(|scope| {
-                for _ in 1..each {
-                    scope.spawn(|| job.work(device, &ready));
-                }
-                job.work(device, &ready);
-            });
-            Ok(())
-        });
-        if let Err(error) = done {
-            job.fail(error);
+            return;
         }
+        std::thread::scope(|scope| {
+            for _ in 1..each {
+                scope.spawn(|| job.work(device, ready));
+            }
+            job.work(device, ready);
+        });
     };
     std::thread::scope(|scope| {
         let on = &on;
-        for (n, device) in devices.iter().enumerate().skip(1) {
-            scope.spawn(move || on(n, device));
+        for n in 1..devices.len() {
+            scope.spawn(move || on(n));
         }
-        on(0, &devices[0]);
+        on(0);
     });
     job.leave_rest();
     let Job { failure, .. } = job;
@@ -187,6 +187,26 @@ impl<D: Device> Ready<D> {
     pub(super) fn at_once(&self, limits: &Limits) -> usize {
         let of_block = self.kernel.layout.block / self.kernel.layout.width;
         limits.multiprocessors * self.loaded.resident * of_block
+    }
+
+    /// On each of these devices, side by side.
+    fn all(
+        devices: &[Arc<Kept<D>>],
+        system: &DeviceSystem,
+        method: &Method,
+        traits: &Traits,
+        systems: usize,
+    ) -> Result<Vec<Self>, Error> {
+        let on = |device: &Kept<D>| Ready::new(device, system, method, traits, systems);
+        let Some((first, others)) = devices.split_first() else { return Ok(Vec::new()) };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = others.iter().map(|device| scope.spawn(|| on(device))).collect();
+            let first = on(first);
+            let others = others
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            std::iter::once(first).chain(others).collect()
+        })
     }
 
     pub(super) fn new(
