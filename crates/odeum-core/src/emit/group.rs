@@ -70,4 +70,17 @@ pub trait Grouped: Debug + Send + Sync {
 
     /// The same of `od_group_rhs` alone, which takes less memory.
     fn rhs_text(&self, width: usize) -> GroupText;
+
+    /// Text and tables of the right-hand side of systems abreast: each lane has one, and so many warps share it, each with its
+    /// number `g.warp`. A number of a system and the next one are `place` bytes apart. `None` where there is no such text. It defines
+    ///
+    /// ```text
+    /// void od_group_rhs(const OdGroup &g, real t, OdNumbers y, const OdParams &p, F &f);
+    /// ```
+    ///
+    /// where y lies in shared memory, and `f[e]` is of component `g.warp + e * OD_WARPS`. All threads call it; y is complete before,
+    /// and before the memory is used again there has to be a barrier.
+    fn abreast_text(&self, _warps: usize, _place: usize) -> Option<GroupText> {
+        None
+    }
 }

@@ -9,6 +9,10 @@
 
 OD_FN real od_gas_exp2(real x) { return exp2f(x); }
 OD_FN real od_gas_log2(real x) { return log2f(x); }
+template <unsigned COUNT> OD_FN void od_gas_exp2s(real (&x)[COUNT]) {
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i) x[i] = od_gas_exp2(x[i]);
+}
 
 #else
 
@@ -25,6 +29,33 @@ OD_FN real od_gas_exp2(real x) {
     const int high = __double2hiint(x), size = high & 0x7fffffff;
     const int beyond = size > 0x7ff00000 ? size : (high < 0 ? 0 : 0x7ff00000);
     return size >= 0x408ff000 ? od_gas_special(beyond) : value;
+}
+
+// The same of several, term after term, so that none waits for itself. What lies beyond is rare: there is a branch.
+template <unsigned COUNT> OD_FN void od_gas_exp2s(real (&x)[COUNT]) {
+    if constexpr (COUNT == 1) {
+        x[0] = od_gas_exp2(x[0]);
+        return;
+    }
+    real r[COUNT];
+    int n[COUNT], high[COUNT], most = 0;
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i) {
+        const real shifted = x[i] + 6755399441055744.0;
+        n[i] = __double2loint(shifted);
+        r[i] = x[i] - (shifted - 6755399441055744.0);
+        high[i] = __double2hiint(x[i]);
+        const int size = high[i] & 0x7fffffff;
+        most = size > most ? size : most;
+    }
+    od_scaled_exp2s(r, n, x);
+    if (most < 0x408ff000) return;
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i) {
+        const int size = high[i] & 0x7fffffff;
+        const int beyond = size > 0x7ff00000 ? size : (high[i] < 0 ? 0 : 0x7ff00000);
+        if (size >= 0x408ff000) x[i] = od_gas_special(beyond);
+    }
 }
 
 OD_FN real od_gas_log2(real x) {

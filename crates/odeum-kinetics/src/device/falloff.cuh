@@ -1,8 +1,11 @@
 // Rate constants of one Arrhenius expression, and between a low-pressure and a high-pressure limit.
 
-// A T^b exp(-Ta/T), and the derivative of its logarithm; `ta` is Ta log2 e.
+// A T^b exp(-Ta/T), the binary logarithm of what A multiplies, and the derivative of its logarithm; `ta` is Ta log2 e.
+OD_FN real od_arrhenius_power(const OdGas &gas, real b, real ta) {
+    return od_fma(b, gas.log2_t, -(ta * gas.recip_t));
+}
 OD_FN real od_arrhenius(const OdGas &gas, real a, real b, real ta) {
-    return a * od_gas_exp2(od_fma(b, gas.log2_t, -(ta * gas.recip_t)));
+    return a * od_gas_exp2(od_arrhenius_power(gas, b, ta));
 }
 OD_FN real od_arrhenius_slope(const OdGas &gas, real b, real ta) {
     return od_fma(ta * OD_GAS_LN_2, gas.recip_t, b) * gas.recip_t;
@@ -67,6 +70,11 @@ struct OdBroadened {
         const OdGasPair p1 = od_gas_pair(gas.g, SECTION, row + OD_WIDTH);
         const OdGasPair p2 = od_gas_pair(gas.g, SECTION, row + 2 * OD_WIDTH);
         const OdGasPair p3 = od_gas_pair(gas.g, SECTION, row + 3 * OD_WIDTH);
+#ifdef OD_ABREAST
+        // Warps have one reaction and branch as one.
+        const bool is_plain = p1.first == 0 && p2.first == 0 && p3.first == 0;
+        if (is_plain && line.first == 1 && line.second == 0) return OdBlend{1, 0, 0};
+#endif
         const real w1 = p1.first * od_gas_exp2(-(p1.second * gas.t));
         const real w2 = p2.first * od_gas_exp2(-(p2.second * gas.t));
         const real w3 = p3.first * od_gas_exp2(-(p3.second * gas.recip_t));

@@ -5,13 +5,25 @@
 // number OD_GAS_NEVER never is there: its C is zero.
 #define OD_GAS_NEVER (OD_GAS_SPECIES + 1u)
 
+// From a number in an array to the next, as tables of reactions count places.
+#ifdef OD_ABREAST
+#define OD_GAS_PLACE (OD_ABREAST * (unsigned)sizeof(real))
+#else
+#define OD_GAS_PLACE 1u
+#endif
+
 // Whether words of tables are read long before they are wanted. Kernels of explicit methods, which call f out of line, have no
 // registers for that: RKC with ethanol took 1.3 times the time.
 #define OD_GAS_READS_AHEAD OD_GAS_LINEARISES
 
 // A value of a section of the tables.
 template <typename T> OD_FN T od_gas_table(const OdGroup &g, unsigned section, unsigned i) {
-    return __ldg(reinterpret_cast<const T *>(g.tables + section) + i);
+    const T *const at = reinterpret_cast<const T *>(g.tables + section) + i;
+#if OD_TABLES_HERE
+    return *at;
+#else
+    return __ldg(at);
+#endif
 }
 OD_FN real od_gas_number(const OdGroup &g, unsigned section, unsigned i) {
     return (real)od_gas_table<double>(g, section, i);
@@ -58,6 +70,31 @@ OD_FN OdGasRecord od_gas_load(const OdGasRecord &from) { return from; }
 OD_FN void od_gas_store(OdGasRecord &to, const OdGasRecord &record) { to = record; }
 #endif
 
+// Which of the species and of the sets a thread takes, and of the species how many side by side.
+#ifdef OD_ABREAST
+#define OD_GAS_TOGETHER 2u
+#define OD_GAS_FIRST(g) (g).warp
+#define OD_GAS_SHARES OD_WARPS
+#else
+#define OD_GAS_TOGETHER 1u
+#define OD_GAS_FIRST(g) (g).slot
+#define OD_GAS_SHARES OD_WIDTH
+#endif
+
+// An array in the memory of a group. Numbers may lie apart there, and are reached by [].
+template <typename T> struct OdGasArray {
+    typedef T *Type;
+    static OD_FN_MEMBER T *of(real *memory, unsigned part) {
+        return reinterpret_cast<T *>(reinterpret_cast<unsigned char *>(memory) + part);
+    }
+};
+template <> struct OdGasArray<real> {
+    typedef decltype(OdGroup::memory) Type;
+    static OD_FN_MEMBER Type of(const Type &memory, unsigned part) {
+        return memory + part / (unsigned)sizeof(real);
+    }
+};
+
 struct OdGas {
     const OdGroup &g;
     real t, recip_t, log2_t;
@@ -67,22 +104,27 @@ struct OdGas {
     real log2_p;                    // of the pressure [Pa]; where a rate depends on it
 
     // Parts of the shared memory, which begin at so many bytes: of numbers, records, or entries of the matrix.
-    template <typename T> OD_FN_MEMBER T *array_of(unsigned part) const {
-        return reinterpret_cast<T *>(reinterpret_cast<unsigned char *>(g.memory) + part);
+    template <typename T> OD_FN_MEMBER typename OdGasArray<T>::Type array_of(unsigned part) const {
+        return OdGasArray<T>::of(g.memory, part);
     }
-    OD_FN_MEMBER real *array(unsigned part) const { return array_of<real>(part); }
-    OD_FN_MEMBER real at(unsigned part, unsigned i) const { return array(part)[i]; }
+    OD_FN_MEMBER OdGasArray<real>::Type array(unsigned part) const { return array_of<real>(part); }
+    // The number at a place of a part, as tables of reactions have it: of systems abreast in bytes.
+#ifdef OD_ABREAST
+    OD_FN_MEMBER real at(unsigned part, unsigned place) const { return array(part).at(place); }
+#else
+    OD_FN_MEMBER real at(unsigned part, unsigned place) const { return array(part)[place]; }
+#endif
     OD_FN_MEMBER real cp(unsigned k) const { return array_of<od_entry>(OD_GAS_CP)[k]; }
     // h/RT, or u/RT at constant volume: where heat is counted.
     OD_FN_MEMBER real energy(unsigned k) const {
-        return OD_GAS_AT_VOLUME ? at(OD_GAS_U, k) : at(OD_GAS_U, k) + (real)1;
+        return OD_GAS_AT_VOLUME ? array(OD_GAS_U)[k] : array(OD_GAS_U)[k] + (real)1;
     }
 };
 
 // cp/R less this is what stands in the heat capacity.
 #define OD_GAS_EXPANSION ((real)OD_GAS_AT_VOLUME)
 
-OD_FN OdGas od_gas(const OdGroup &g, const real *y, const OdParams &p) {
+template <class OdY> OD_FN OdGas od_gas(const OdGroup &g, OdY y, const OdParams &p) {
     const real t = y[0], m = y[OD_GAS_SPECIES + 1u];
     const real recip_t = od_recip(t), recip_m = od_recip(m);
 #if OD_GAS_AT_VOLUME

@@ -50,7 +50,7 @@ template <unsigned K> struct OdGasFactors {
 
     OD_FN_MEMBER OdGasFactors(const OdGas &gas, unsigned in_shape);
 
-    OD_FN_MEMBER bool goes_back() const { return to[0] != OD_GAS_NEVER; }
+    OD_FN_MEMBER bool goes_back() const { return to[0] != OD_GAS_NEVER * OD_GAS_PLACE; }
 
     // q/k without derivatives.
     OD_FN_MEMBER real net(const OdGas &gas) const {
@@ -187,7 +187,7 @@ OD_FN void od_gas_rounds(const OdGas &gas, const OdGasChunk &chunk, const OdGasR
         }
         return;
     }
-    real *q = gas.array(OD_GAS_BUFFER) + gas.g.slot;
+    const auto q = gas.array(OD_GAS_BUFFER) + gas.g.slot;
     // Several rounds before the first of them is kept: none waits for another.
     for (; round + Shape::TOGETHER <= end; round += Shape::TOGETHER) {
         real some[Shape::TOGETHER];

@@ -36,6 +36,34 @@ impl Memory {
         memory
     }
 
+    /// Of reactors abreast, with so many numbers of reactions, parts of production, and sums of all warps.
+    pub(super) fn abreast(
+        kinetics: &Kinetics,
+        reactions: usize,
+        parts: usize,
+        sums: usize,
+    ) -> Memory {
+        let n = kinetics.n_species();
+        let sets = kinetics.bodies.default.len() + 1;
+        let general = !kinetics.mass_action.general.reversible.is_empty();
+        let mut memory = Memory { parts: Vec::new(), len: 0 };
+        // What is summed takes the place of what reactions have read.
+        memory.add("OD_GAS_SUMS", sums);
+        memory.add("OD_GAS_PARTS", parts);
+        let summed = std::mem::take(&mut memory.len);
+        for name in ["OD_GAS_C", "OD_GAS_E", "OD_GAS_Z"] {
+            memory.add(name, n + 2);
+        }
+        memory.len = memory.len.max(summed);
+        memory.add("OD_GAS_U", n + 2);
+        memory.add("OD_GAS_CP", 0);
+        memory.add("OD_GAS_GAMMA", if general { n } else { 0 });
+        memory.add("OD_GAS_X", sets);
+        memory.add("OD_GAS_LOG2_X", sets);
+        memory.add("OD_GAS_BUFFER", reactions);
+        memory
+    }
+
     /// A part that begins at a multiple of 16 bytes.
     fn add(&mut self, name: &'static str, len: usize) {
         self.parts.push((name, self.len));

@@ -17,6 +17,15 @@
 //! `od_group_sums` (see [`Grouped`]), and the functions of `real` that device code has everywhere. Shared memory
 //! holds nothing between calls. Names of its own begin with `od_gas_`, `OdGas` and `OD_GAS_`, or say what of a rate they are.
 //!
+//! # Reactors abreast
+//!
+//! Explicit methods have many reactors in a block, of which each lane of a warp has one and all warps are the threads
+//! ([`abreast`]): they share species, reactions and sums of production, and what they read of a table is the same for all
+//! lanes. Rows of tables are of one thread then, and places of species and q are distances in bytes. The production of a
+//! species has one or more parts, of which each warp takes some: `NET_SHARES` has \[warp\] where its parts begin in the rows of
+//! `NET_ENDS` (ends of the fours of places that are added, of those that are taken away, and of the terms with weights;
+//! part and species), `NET_PARTS` the first part of each species.
+//!
 //! # Tables
 //!
 //! The first table is of numbers, the second of lists. What the threads of a group read at once lies together: \[thread\]
@@ -49,6 +58,7 @@
 //! With groups of 32 threads GRI-Mech 3.0 (53 species, 325 reactions) has 11 rounds, 75 kB of tables and 6.6 kB of shared
 //! memory (10.6 kB where the matrix is of double precision); hydrogen (13 species, 27 reactions) 3 rounds, 21 kB and 4.0 kB.
 
+mod abreast;
 pub mod cells;
 mod chunks;
 mod invariants;
@@ -119,6 +129,12 @@ impl Grouped for Reactor {
         let chunks = Chunks::of_rhs(self.kinetics(), &rounds);
         evaluation(self, &rounds, &chunks, None)
     }
+
+    fn abreast_text(&self, warps: usize, place: usize) -> Option<GroupText> {
+        // Places of species have 16 bits.
+        let last = (self.kinetics().n_species() + 1) * place;
+        (last <= usize::from(u16::MAX)).then(|| abreast::text(self, warps, place))
+    }
 }
 
 /// The right-hand side, and where the matrix has places the linearisation.
@@ -134,7 +150,7 @@ fn evaluation(
     let mut tables = Tables::default();
     memory.write(&mut tables);
     species::write(kinetics, rounds.width, &mut tables);
-    reactions::write(kinetics, rounds, &mut tables);
+    reactions::write(kinetics, rounds, 1, &mut tables);
     tables.count("OD_GAS_PART_COUNT", parts.len());
     tables.push_u32("OD_GAS_PART_STARTS", &parts.starts);
     let mut weights = write_rhs(reactor, rounds, chunks, &parts, &mut tables);
@@ -235,7 +251,9 @@ fn write_linearise(
 fn text(reactor: &Reactor, rounds: &Rounds) -> String {
     let mut text = constants(reactor);
     text.extend(BEFORE);
-    text.push_str(&classes(rounds));
+    let signature =
+        "template <bool D> OD_FN void od_gas_reactions(const OdGas &gas, const OdGasChunk &chunk)";
+    text.push_str(&classes(rounds, signature, "od_gas_rounds<D, ", "gas, chunk"));
     text.extend(AFTER);
     text
 }
@@ -268,12 +286,10 @@ fn constants(reactor: &Reactor) -> String {
     text
 }
 
-/// The function that evaluates rounds of reactions of all classes that a mechanism has.
-fn classes(rounds: &Rounds) -> String {
-    let mut text = "
-template <bool D> OD_FN void od_gas_reactions(const OdGas &gas, const OdGasChunk &chunk) {
-"
-    .to_owned();
+/// The function that evaluates reactions of all classes that a mechanism has, each by a call of the function that begins so, with these
+/// arguments.
+fn classes(rounds: &Rounds, signature: &str, function: &str, arguments: &str) -> String {
+    let mut text = format!("\n{signature} {{\n");
     let of_law = |law, end| rounds.rounds[..end].iter().filter(|r| r.class.law == law).count();
     let of_shape =
         |shape, end| rounds.rounds[..end].iter().filter(|r| r.class.shape == shape).count();
@@ -282,7 +298,7 @@ template <bool D> OD_FN void od_gas_reactions(const OdGas &gas, const OdGasChunk
         let Range { start, end } = range;
         let (in_law, in_shape) = (of_law(class.law, start), of_shape(class.shape, start));
         let rounds = format!("OdGasRounds{{{start}u, {end}u, {in_law}u, {in_shape}u}}");
-        let _ = writeln!(text, "    od_gas_rounds<D, {law}, {shape}>(gas, chunk, {rounds});");
+        let _ = writeln!(text, "    {function}{law}, {shape}>({arguments}, {rounds});");
     }
     text.push_str("}\n");
     text

@@ -12,8 +12,10 @@ use odeum_core::emit::Tables;
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// All sections of the reactions.
-pub(super) fn write(kinetics: &Kinetics, rounds: &Rounds, tables: &mut Tables) {
-    let writer = Writer { kinetics, rounds, expressions: expressions(kinetics) };
+/// From a place of a species to the next there are `place`.
+pub(super) fn write(kinetics: &Kinetics, rounds: &Rounds, place: usize, tables: &mut Tables) {
+    let writer =
+        Writer { kinetics, rounds, place: place as u16, expressions: expressions(kinetics) };
     writer.arrhenius(tables);
     tables.push_f64("OD_GAS_BROADENED", &writer.numbers(Law::Broadened, |r| writer.broadened(r)));
     tables.push_f64("OD_GAS_SRI", &writer.numbers(Law::Sri, |r| writer.sri(r)));
@@ -26,6 +28,7 @@ pub(super) fn write(kinetics: &Kinetics, rounds: &Rounds, tables: &mut Tables) {
 struct Writer<'a> {
     kinetics: &'a Kinetics,
     rounds: &'a Rounds,
+    place: u16,
     /// A, b, Tₐ of each slot of the rate constants.
     expressions: Vec<[f64; 3]>,
 }
@@ -197,7 +200,7 @@ impl Writer<'_> {
     /// one that never is, where the reaction does not go back.
     fn slots(&self, reaction: Option<usize>, k: usize) -> Vec<u16> {
         let n = self.kinetics.n_species() as u16;
-        let (none, never) = (n, n + 1);
+        let (none, never) = (n * self.place, (n + 1) * self.place);
         let mut reactants = vec![none; k];
         let mut products = vec![never; k];
         let Some(r) = reaction else { return [reactants, products].concat() };
@@ -205,13 +208,13 @@ impl Writer<'_> {
         let is_two = r < self.kinetics.mass_action.two.reactants.len();
         let (from, to) = slots.split_at(if is_two { 2 } else { 3 });
         for (slot, (_, species)) in reactants.iter_mut().zip(from) {
-            *slot = *species as u16;
+            *slot = *species as u16 * self.place;
         }
         if !to.is_empty() {
             products.fill(none);
         }
         for (slot, (_, species)) in products.iter_mut().zip(to) {
-            *slot = *species as u16;
+            *slot = *species as u16 * self.place;
         }
         [reactants, products].concat()
     }
@@ -219,7 +222,7 @@ impl Writer<'_> {
     /// Set of colliders, the last where there are none, and 1 for a chemically activated reaction.
     fn colliders(&self, reaction: Option<usize>) -> [u16; 2] {
         let bodies = &self.kinetics.bodies;
-        let none = [bodies.default.len() as u16, 0];
+        let none = [bodies.default.len() as u16 * self.place, 0];
         let Some(described) = reaction.map(|r| self.rounds.described[r]) else { return none };
         let Some(body) = described.body else { return none };
         let falloffs = &self.kinetics.falloffs;
@@ -230,7 +233,7 @@ impl Writer<'_> {
             Rate::Tsang(i) => falloffs.tsang.activated[i],
             _ => false,
         };
-        [bodies.set[body] as u16, u16::from(activated)]
+        [bodies.set[body] as u16 * self.place, u16::from(activated)]
     }
 
     /// Reactions with lists of factors: ends of the lists, set and flags, and whether they go back; factors with
@@ -259,9 +262,12 @@ impl Writer<'_> {
         tables.count("OD_GAS_GENERAL", usize::from(!table.reversible.is_empty()));
         tables.push_u32("OD_GAS_GENERAL_LISTS", &lists);
         tables.push_f64("OD_GAS_GENERAL_SHIFTS", &shifts);
-        tables.push_u32("OD_GAS_GENERAL_SPECIES", &table.species);
+        let places = |species: &[u32]| -> Vec<u32> {
+            species.iter().map(|k| k * u32::from(self.place)).collect()
+        };
+        tables.push_u32("OD_GAS_GENERAL_SPECIES", &places(&table.species));
         tables.push_f64("OD_GAS_GENERAL_ORDERS", &orders);
-        tables.push_u32("OD_GAS_GENERAL_NET_SPECIES", &table.net_species);
+        tables.push_u32("OD_GAS_GENERAL_NET_SPECIES", &places(&table.net_species));
         tables.push_f64("OD_GAS_GENERAL_NET", &table.net);
     }
 }

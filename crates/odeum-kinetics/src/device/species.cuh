@@ -59,7 +59,7 @@ struct OdGasPairs {
     real mid_ahead;
 
     OD_FN_MEMBER explicit OdGasPairs(const OdGas &gas) : species(0) {
-        look_ahead(gas, gas.g.slot);
+        look_ahead(gas, OD_GAS_FIRST(gas.g));
     }
     // Those behind the last one are the last one: they are read and never taken.
     OD_FN_MEMBER static unsigned within(unsigned i) { return i < OD_GAS_PAIRS ? i : OD_GAS_PAIRS - 1u; }
@@ -78,7 +78,7 @@ struct OdGasPairs {
             a[2 * j] = pair.first;
             a[2 * j + 1] = pair.second;
         }
-        look_ahead(gas, at + OD_WIDTH);
+        look_ahead(gas, at + OD_GAS_SHARES);
     }
 };
 #endif
@@ -107,33 +107,47 @@ OD_FN OdStandardState od_nasa9_state(const OdGas &gas, const OdGasBasis &basis, 
     return s;
 }
 
-// C, e, u/RT; C/e, or 1/e and cp/R for derivatives.
-template <bool D>
-OD_FN void od_keep_species(
-    const OdGas &gas, const real *y, unsigned k, const OdStandardState &s, OdSpeciesSums &sums) {
-    const real amount = y[1 + k] * od_gas_number(gas.g, OD_GAS_RECIP_WEIGHT, k);
-    const real c = amount * gas.density;
-    const real e = od_gas_exp2(-s.gamma * OD_GAS_LOG2_E) * (OD_GAS_STANDARD * gas.recip_t);
-    const real recip_e = od_recip(e);
-    gas.array(OD_GAS_C)[k] = c;
-    gas.array(OD_GAS_E)[k] = e;
-    gas.array(OD_GAS_Z)[k] = D ? recip_e : c * recip_e;
-    gas.array(OD_GAS_U)[k] = s.h - (real)1;
+// C, e, u/RT; C/e, or 1/e and cp/R for derivatives: of species side by side, of which so many are there.
+template <bool D, unsigned COUNT, class OdY>
+OD_FN void od_keep_species(const OdGas &gas, OdY y, unsigned there, const unsigned (&species)[COUNT],
+                           const OdStandardState (&states)[COUNT], OdSpeciesSums &sums) {
+    real powers[COUNT];
+#pragma unroll
+    for (unsigned j = 0; j < COUNT; ++j) powers[j] = -states[j].gamma * OD_GAS_LOG2_E;
+    od_gas_exp2s(powers);
+#pragma unroll
+    for (unsigned j = 0; j < COUNT; ++j) {
+        if (j >= there) break;
+        const unsigned k = species[j];
+        const OdStandardState &s = states[j];
+        const real amount = y[1 + k] * od_gas_number(gas.g, OD_GAS_RECIP_WEIGHT, k);
+        const real c = amount * gas.density;
+        const real e = powers[j] * (OD_GAS_STANDARD * gas.recip_t);
+        const real recip_e = od_recip(e);
+        gas.array(OD_GAS_C)[k] = c;
+        gas.array(OD_GAS_E)[k] = e;
+        gas.array(OD_GAS_Z)[k] = D ? recip_e : c * recip_e;
+        gas.array(OD_GAS_U)[k] = s.h - (real)1;
 #if OD_GAS_GENERAL
-    gas.array(OD_GAS_GAMMA)[k] = s.gamma;
+        gas.array(OD_GAS_GAMMA)[k] = s.gamma;
 #endif
-    sums.capacity = od_fma(amount, s.cp - OD_GAS_EXPANSION, sums.capacity);
-    if (D) {
-        gas.array_of<od_entry>(OD_GAS_CP)[k] = (od_entry)s.cp;
-        sums.capacity_slope = od_fma(amount, s.dcp, sums.capacity_slope);
+        sums.capacity = od_fma(amount, s.cp - OD_GAS_EXPANSION, sums.capacity);
+        if (D) {
+            gas.array_of<od_entry>(OD_GAS_CP)[k] = (od_entry)s.cp;
+            sums.capacity_slope = od_fma(amount, s.dcp, sums.capacity_slope);
+        }
     }
 }
 
 // X and log2 X of every set of colliders, the last of which has none.
-OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
+template <class OdY> OD_FN void od_keep_colliders(const OdGas &gas, OdY y) {
     const OdGroup &g = gas.g;
 #pragma unroll 1
+#ifdef OD_ABREAST
+    for (unsigned r = OD_WARPS - 1u - g.warp; r < OD_GAS_SET_COUNT; r += OD_WARPS) {
+#else
     for (unsigned r = 0; r < OD_GAS_SET_COUNT; ++r) {
+#endif
         const uint2 steps = od_gas_table<uint2>(g, OD_GAS_SET_ROUNDS, r);
         const unsigned set = od_gas_short(g, OD_GAS_SET_TARGETS, r * OD_WIDTH + g.slot);
         const real of_all = od_gas_number(g, OD_GAS_SET_DEFAULT, set) * gas.total;
@@ -155,7 +169,7 @@ OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
             gas.array(OD_GAS_LOG2_X)[set] = od_gas_log2(x < OD_GAS_TINY ? OD_GAS_TINY : x);
         }
     }
-    if (g.slot == 0) {
+    if (OD_GAS_FIRST(g) == 0) {
         gas.array(OD_GAS_X)[OD_GAS_SETS] = 1;
         gas.array(OD_GAS_LOG2_X)[OD_GAS_SETS] = 0;
     }
@@ -163,7 +177,7 @@ OD_FN void od_keep_colliders(const OdGas &gas, const real *y) {
 
 // What stands for a factor that is not there, and for all products of a reaction that does not go back.
 OD_FN void od_keep_absent(const OdGas &gas) {
-    if (gas.g.slot != 0) return;
+    if (OD_GAS_FIRST(gas.g) != 0) return;
     const real one = 1, zero = 0;
     const unsigned none = OD_GAS_SPECIES, never = OD_GAS_NEVER;
     gas.array(OD_GAS_C)[none] = one;
@@ -177,7 +191,7 @@ OD_FN void od_keep_absent(const OdGas &gas) {
 }
 
 // All that reactions read; complete after a barrier.
-template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const real *y) {
+template <bool D, class OdY> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, OdY y) {
     const OdGroup &g = gas.g;
     const OdGasBasis basis = od_gas_basis(gas);
     OdSpeciesSums sums = {0, 0};
@@ -185,25 +199,34 @@ template <bool D> OD_FN OdSpeciesSums od_gas_species(const OdGas &gas, const rea
     OdGasPairs next(gas);
 #if OD_GAS_READS_AHEAD
     // Coefficients, too, are read before the species before it is computed.
-    next.take(gas, g.slot);
+    next.take(gas, OD_GAS_FIRST(g));
 #endif
 #pragma unroll 1
-    for (unsigned i = g.slot; i < OD_GAS_PAIRS; i += OD_WIDTH) {
+    for (unsigned i = OD_GAS_FIRST(g); i < OD_GAS_PAIRS; i += OD_GAS_TOGETHER * OD_GAS_SHARES) {
+        unsigned species[OD_GAS_TOGETHER], there = 0;
+        OdStandardState states[OD_GAS_TOGETHER];
+#pragma unroll
+        for (unsigned j = 0; j < OD_GAS_TOGETHER; ++j) {
+            const unsigned at = i + j * OD_GAS_SHARES;
 #if OD_GAS_READS_AHEAD
-        const OdGasPairs now = next;
-        next.take(gas, i + OD_WIDTH);
+            const OdGasPairs now = next;
+            next.take(gas, at + OD_GAS_SHARES);
 #else
-        next.take(gas, i);
-        const OdGasPairs &now = next;
+            next.take(gas, at);
+            const OdGasPairs &now = next;
 #endif
-        const real *const a = now.a;
-        od_keep_species<D>(
-            gas, y, now.species, od_polynomials(gas, basis, a, a[5], a[6], a[7]), sums);
+            const real *const a = now.a;
+            there += at < OD_GAS_PAIRS;
+            species[j] = now.species;
+            states[j] = od_polynomials(gas, basis, a, a[5], a[6], a[7]);
+        }
+        od_keep_species<D>(gas, y, there, species, states, sums);
     }
 #endif
-    for (unsigned i = g.slot; i < OD_GAS_NASA9; i += OD_WIDTH) {
-        const unsigned k = od_gas_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i);
-        od_keep_species<D>(gas, y, k, od_nasa9_state(gas, basis, i), sums);
+    for (unsigned i = OD_GAS_FIRST(g); i < OD_GAS_NASA9; i += OD_GAS_SHARES) {
+        const unsigned species[1] = {od_gas_table<unsigned>(g, OD_GAS_NASA9_SPECIES, i)};
+        const OdStandardState states[1] = {od_nasa9_state(gas, basis, i)};
+        od_keep_species<D>(gas, y, 1, species, states, sums);
     }
     od_keep_colliders(gas, y);
     od_keep_absent(gas);

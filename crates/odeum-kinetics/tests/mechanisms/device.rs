@@ -32,14 +32,19 @@ fn compare(
 ) {
     compare_by(group::evaluate, what, reactor, places, width, precision);
     if precision == Precision::Double {
-        compare_slopes(what, reactor, width);
+        compare_slopes(group::slopes, what, reactor, width);
+        // Warps of reactors abreast, fewer than there are species and more.
+        compare_slopes(group::slopes_abreast, &format!("{what}, abreast"), reactor, 1 + width / 8);
     }
 }
 
-/// The text of the right-hand side alone gives that of the CPU.
-fn compare_slopes(what: &str, reactor: &Reactor, width: usize) {
+/// How f alone is evaluated, by so many threads, at states.
+type Slopes = fn(&Reactor, usize, &[(Vec<f64>, f64)]) -> Option<Vec<Vec<f64>>>;
+
+/// It is that of the CPU.
+fn compare_slopes(slopes: Slopes, what: &str, reactor: &Reactor, width: usize) {
     let states = states(reactor);
-    let Some(found) = group::slopes(reactor, width, &states) else { return };
+    let Some(found) = slopes(reactor, width, &states) else { return };
     for ((y, p), found) in states.iter().zip(&found) {
         let (f, jacobian) = by_cpu(reactor, y, *p);
         let size = sizes(reactor, y, &jacobian);
@@ -208,7 +213,7 @@ fn large_mechanisms_are_those_of_the_cpu() {
     println!("{memory} bytes of shared memory, {tables} of tables, {:?}", begin.elapsed());
     assert!(memory < 200 << 10);
     compare("large", &reactor, &places, 128, Precision::Mixed);
-    compare_slopes("large", &reactor, 128);
+    compare_slopes(group::slopes, "large", &reactor, 128);
 }
 
 /// Text and tables do for single precision throughout, as far as its range goes: to hydrogen, not to methane.

@@ -93,6 +93,14 @@ impl Layout {
         }
     }
 
+    /// A warp of systems abreast, and a block of `warps` for all of them with `shared` bytes of shared memory; `None` when there
+    /// is not that much.
+    pub(crate) fn abreast(warps: usize, shared: usize, limits: &Limits) -> Option<Self> {
+        let block = warps * WARP;
+        let layout = Layout { width: warps, ..Layout::threads(Storage::Abreast, block, 1, shared) };
+        (shared <= limits.shared_per_block).then_some(layout)
+    }
+
     /// A group of `width` threads per system, each with `bytes` of shared memory and `global` of global; `None` when there is
     /// not that much.
     pub(crate) fn group(

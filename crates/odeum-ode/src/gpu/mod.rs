@@ -8,6 +8,7 @@
 //! The answer of a system is the same to the bit whatever the ensemble, the batch and the kernel
 //! it falls to. Products and sums are fused where the source says so, never by the compiler.
 
+mod abreast;
 mod arena;
 mod batch_parts;
 mod columns;

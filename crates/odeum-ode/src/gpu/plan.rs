@@ -1,5 +1,6 @@
 //! Which kernel integrates an ensemble.
 
+use super::abreast;
 use super::groups::{self, Content};
 use super::layout::Layout;
 use super::recent::Recent;
@@ -80,7 +81,10 @@ impl Wanted {
         if *costs {
             return of(Content::Costs);
         }
-        let by_groups = || of(Content::Steps);
+        let by_groups = || {
+            let abreast = || abreast::kernel(system, method, traits, limits);
+            (*least_width == 1).then(abreast).flatten().or_else(|| of(Content::Steps))
+        };
         let Some(graph) = system.graph.as_deref().filter(|_| *least_width == 1) else {
             return by_groups();
         };

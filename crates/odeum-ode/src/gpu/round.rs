@@ -122,7 +122,12 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             let missing = AtomicUsize::new(batches.len());
             Part { batches, missing, kernel: Mutex::default() }
         };
-        let parts: Vec<Part<D>> = batch_parts(batches.len()).into_iter().map(part).collect();
+        // Mechanisms take an explicit method far longer than the bus, and the end of each part would leave lanes idle.
+        let parts: Vec<Part<D>> = if ready.is_abreast() {
+            vec![part(0..batches.len())]
+        } else {
+            batch_parts(batches.len()).into_iter().map(part).collect()
+        };
         let shape = Shape { queues: parts.len(), ..job.shape };
         let room = batches.len() * job.batch;
         let offsets = Offsets::new(&shape, room);

@@ -13,6 +13,7 @@ use super::task::Lists;
 use super::worker::Job;
 use crate::lent::{Inputs, Outputs, Remarks};
 use crate::method::Method;
+use crate::method::device::Storage;
 use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::solution::GpuTimes;
@@ -81,8 +82,8 @@ pub(super) fn solve_on<T: Scalar, D: Device>(
     let workers = WORKERS.min((cores() / devices.len()).max(1));
     let batch = batch_size(devices, &shape, inputs.len(), workers)?;
     let n_batches = inputs.len().div_ceil(batch);
-    // Of stiff systems one may cost a hundred times what others do.
-    let uneven = method.jacobian_by().is_some();
+    // Of stiff systems one may cost a hundred times what others do; and a block of systems abreast ends with its longest one.
+    let uneven = method.jacobian_by().is_some() || ready[0].is_abreast();
     let job = Job {
         inputs,
         method,
@@ -183,6 +184,11 @@ pub(super) struct Ready<D: Device> {
 }
 
 impl<D: Device> Ready<D> {
+    /// Whether systems are abreast.
+    pub(super) fn is_abreast(&self) -> bool {
+        self.kernel.layout.storage == Storage::Abreast
+    }
+
     /// Systems that the device integrates at once.
     pub(super) fn at_once(&self, limits: &Limits) -> usize {
         let of_block = self.kernel.layout.block / self.kernel.layout.width;

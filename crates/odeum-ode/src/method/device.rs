@@ -20,6 +20,8 @@ pub(crate) enum Storage {
     Lanes,
     /// Registers of the threads of a group and shared memory.
     Group,
+    /// The same of systems abreast.
+    Abreast,
 }
 
 /// What the text of a kernel is written for.
@@ -37,7 +39,12 @@ pub(crate) trait OnDevice {
     /// Its kernel of the loop that integrates by groups of threads, or by straight code (gpu/device/integrate.cuh).
     fn group_kernel(&self, subject: &Subject<'_>) -> GroupKernel;
 
-    /// Writes the numbers of that kernel.
+    /// Name and text of its kernel of systems abreast (gpu/device/abreast.cuh), where there is one.
+    fn abreast_kernel(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// Writes the numbers of these kernels.
     fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>);
 
     /// Its kernels by which one thread, or several lanes of a warp, have a system: for this right-hand side, in numbers of so

@@ -1,11 +1,11 @@
 //! Reacting gases through whole ignitions: all ignite, and what must stay, stays.
 
 use crate::host;
-use odeum_kinetics::{Kinetics, Mechanism, Reactor, read};
+use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Mechanism, Reactor, read};
 use odeum_ode::gpu::inspect::Devices;
 use odeum_ode::{
-    Controller, Cpu, Device, DynSystem, Ensemble, Isa, Method, Monitor, Options, Solver, Stats,
-    Status, System, Tolerance,
+    Controller, Cpu, Device, DynSystem, Ensemble, Isa, Method, Monitor, Options, Solution, Solver,
+    Stats, Status, System, Tolerance,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -284,5 +284,96 @@ fn explicit_methods_by_groups_take_the_same_steps() {
             let mass = |y: &[f64]| y[1..=n].iter().sum::<f64>();
             assert!((mass(&end) - mass(start)).abs() <= KEPT, "{what}");
         }
+    }
+}
+
+/// Reactors by which [`Method::rkc`] has a kernel of reactors abreast, more of them than a block has lanes and each with a span of its own;
+/// and options with segments, save times and terminal events.
+fn abreast() -> (DynSystem, Ensemble<f64>, [Options; 3]) {
+    const COUNT: usize = 40;
+    let kinetics = Arc::new(Kinetics::new(&hydrogen()).unwrap());
+    let fuel = kinetics.composition(&[("H2", 1.0), ("H", 0.01)]).unwrap();
+    let air = kinetics.composition(&[("O2", 1.0), ("N2", 3.76)]).unwrap();
+    // Such a reactor is not recorded, as a larger mechanism's is not.
+    let reactor = Reactor::new(
+        kinetics.clone(),
+        Constraint::ConstantVolume,
+        Energy::Adiabatic,
+        JacobianForm::Approximate,
+    );
+    let starts: Vec<(Vec<f64>, [f64; 1])> = (0..COUNT)
+        .map(|s| {
+            let y = kinetics.at_equivalence_ratio(0.8 + 0.02 * s as f64, &fuel, &air).unwrap();
+            let temperature = if s == 7 { 900.0 } else { 1380.0 + s as f64 };
+            reactor.state(temperature, 101_325.0, &y).unwrap()
+        })
+        .collect();
+    let states = (0..reactor.dim()).flat_map(|i| starts.iter().map(move |(y, _)| y[i]));
+    let ensemble = Ensemble::new(reactor.dim(), states.collect(), (0.0, 1e-6))
+        .and_then(|e| e.with_params(starts.iter().map(|(_, p)| p[0]).collect()))
+        .and_then(|e| e.with_spans((0..COUNT).map(|s| (0.0, 1e-6 + 2e-8 * s as f64)).collect()))
+        .unwrap();
+    let options = || Options::new(Tolerance::new(1e-6, 1e-10));
+    let levels = starts.iter().map(|(y, _)| y[0] - 0.05).collect();
+    let until = options().end_when_falls(0, levels);
+    let all = [options().segments(2), options().save_at(vec![0.0, 5e-7, 1e-6]), until];
+    (DynSystem::from(reactor), ensemble, all)
+}
+
+/// Equal steps and counts, ends and saved states as on the processor.
+fn assert_same_steps(found: &Solution<f64>, wanted: &Solution<f64>) {
+    assert_eq!(found.status, wanted.status);
+    for s in 0..found.status.len() {
+        let what = format!("reactor {s}: {:?}", found.stats[s]);
+        // Lanes of the processor go on with the stages of a step that has no radius.
+        let more = if wanted.status[s] == Status::SpectralRadius { 1000 } else { 0 };
+        let (there, here) = (found.stats[s], wanted.stats[s]);
+        assert!(here.nfev - there.nfev <= more, "{what}: {here:?}");
+        assert_eq!(Stats { nfev: here.nfev, ..there }, here, "{what}");
+        assert!((found.t[s] - wanted.t[s]).abs() <= 1e-9 * wanted.t[s], "{what}");
+        let pairs = found.y(s).into_iter().zip(wanted.y(s));
+        let saved = (0..found.save_times.len()).flat_map(|k| {
+            let [found, wanted] = [&found, &wanted].map(|solution| solution.y_at(k, s));
+            assert_eq!(found.is_some(), wanted.is_some(), "{what}");
+            found.into_iter().flatten().zip(wanted.into_iter().flatten())
+        });
+        for (a, b) in pairs.chain(saved) {
+            assert!((a - b).abs() <= 1e-9 * b.abs() + 1e-14, "{what}: {a:e} {b:e}");
+        }
+    }
+}
+
+/// And the same bits in whichever batches.
+#[test]
+fn reactors_abreast_take_the_same_steps() {
+    if !host::is_available() {
+        return;
+    }
+    let (system, ensemble, all) = abreast();
+    for options in &all {
+        let method = Method::rkc();
+        let solver = Solver::new(&system, &method, &Device::cpu(), options).unwrap();
+        let wanted = solver.solve(&ensemble).unwrap();
+        let host = host::setup().multiprocessors(1).device();
+        let (devices, monitor) = (Devices::new(vec![host.clone()]), Monitor::new());
+        let found = devices.solve_any(&system, &ensemble, &method, options, &monitor).unwrap();
+        assert!(host.launched().iter().any(|kernel| kernel == "od_rkc_abreast"));
+        assert_same_steps(&found, &wanted);
+        let few = devices.batches_up_to(32);
+        let again = few.solve_any(&system, &ensemble, &method, options, &monitor).unwrap();
+        assert_eq!((again.states, again.stats), (found.states, found.stats));
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn reactors_abreast_take_the_same_steps_on_a_gpu() {
+    let (system, ensemble, all) = abreast();
+    for options in &all {
+        let [wanted, found] = [Device::cpu(), Device::cuda(0)].map(|device| {
+            let solver = Solver::new(&system, &Method::rkc(), &device, options).unwrap();
+            solver.solve(&ensemble).unwrap()
+        });
+        assert_same_steps(&found, &wanted);
     }
 }

@@ -8,7 +8,7 @@
 pub(crate) mod nvrtc;
 
 use odeum_core::Graph;
-use odeum_kinetics::{Kinetics, Reactor, read};
+use odeum_kinetics::{Constraint, Energy, JacobianForm, Kinetics, Reactor, read};
 use odeum_ode::gpu::StepPart;
 use odeum_ode::gpu::inspect::{self, KernelText};
 use odeum_ode::method::JacobianBy;
@@ -58,7 +58,7 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
         ("robertson", problem("robertson")),
         ("pollu", problem("pollu")),
         ("brusselator", problem("brusselator_1d")),
-        ("hydrogen", DynSystem::from(hydrogen())),
+        ("hydrogen", DynSystem::from(Reactor::constant_pressure(hydrogen()))),
     ];
     let mut all = Vec::new();
     for (name, system) in &systems {
@@ -84,14 +84,19 @@ fn integrating_kernels() -> Vec<(String, KernelText)> {
             all.push((format!("{name}, {}, f64", method.name()), kernel));
         }
     }
+    let (constraint, energy) = (Constraint::ConstantPressure, Energy::Adiabatic);
+    let reactor = Reactor::new(hydrogen(), constraint, energy, JacobianForm::Approximate);
+    let system = DynSystem::from(reactor);
+    let kernel = inspect::planned(&system, &Method::rkc(), &options, 1).unwrap();
+    all.push(("hydrogen abreast, rkc, f64".to_owned(), kernel));
     all
 }
 
-fn hydrogen() -> Reactor {
+fn hydrogen() -> Arc<Kinetics> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../mechanisms/hydrogen-burke-2012.yaml");
     let text = std::fs::read_to_string(path).unwrap();
     let mechanism = read::yaml(path, &text, None).unwrap().mechanism;
-    Reactor::constant_pressure(Arc::new(Kinetics::new(&mechanism).unwrap()))
+    Arc::new(Kinetics::new(&mechanism).unwrap())
 }
 
 fn report() -> Option<String> {

@@ -7,14 +7,17 @@ use odeum_cuda::{Device, Gpu, Memory, REAL, Stream, argument};
 use odeum_kinetics::{Kinetics, Reactor};
 use std::sync::Arc;
 
-/// What a group of threads has of its surroundings, and a kernel: a state for each block.
-const BEFORE: &str = r"
+/// Shared memory and barriers of a block.
+const BLOCK: &str = r"
 #ifdef __CUDACC_RTC__
 #define OD_SHARED(type, name) extern __shared__ type name[]
 #define OD_GROUP_BARRIER() __syncthreads()
 #else
 #define OD_GROUP_BARRIER() OD_LANE_BARRIER()
 #endif
+";
+/// What a group of threads has of its surroundings, and a kernel: a state for each block.
+const BEFORE: &str = r"
 struct OdGroup {
     unsigned slot;
     const unsigned char *tables;
@@ -56,6 +59,40 @@ extern "C" __global__ void od_evaluate(
     od_group_linearise(g, 0, y, params, f, matrix + (size_t)blockIdx.x * OD_GAS_PLACES);
     for (unsigned i = g.slot; i < OD_TEST_N; i += OD_WIDTH) slopes_too[first + i] = f[i];
 #endif
+}
+"#;
+
+/// The same of systems abreast: lanes have a state each, and warps are so many threads of every lane.
+const ABREAST: &str = r"
+struct OdNumbers {
+    real *first;
+    OD_FN_MEMBER real &operator[](unsigned i) const { return first[i * OD_ABREAST]; }
+    OD_FN_MEMBER real &at(unsigned place) const { return *(real *)((char *)first + place); }
+    OD_FN_MEMBER OdNumbers operator+(unsigned i) const { return OdNumbers{first + i * OD_ABREAST}; }
+};
+struct OdGroup {
+    unsigned slot, warp;
+    const unsigned char *tables;
+    OdNumbers memory;
+};
+struct OdParams {
+    real value;
+    OD_FN_MEMBER real operator[](int) const { return value; }
+};
+";
+const KERNEL_ABREAST: &str = r#"
+extern "C" __global__ void od_evaluate(
+    const unsigned char *tables, const double *state, const double *param, double *slopes) {
+    OD_SHARED(real, memory);
+    const unsigned lane = threadIdx.x % OD_ABREAST, warp = threadIdx.x / OD_ABREAST;
+    const OdNumbers y = {memory + lane};
+    const OdGroup g = {0, warp, tables, y + OD_TEST_N};
+    const unsigned s = blockIdx.x * OD_ABREAST + lane, first = s * OD_TEST_N;
+    for (unsigned i = warp; i < OD_TEST_N; i += OD_WARPS) y[i] = (real)state[first + i];
+    OD_GROUP_BARRIER();
+    real f[OD_TEST_N / OD_WARPS + 1];
+    od_group_rhs(g, 0, y, OdParams{param[s]}, f);
+    for (unsigned i = warp; i < OD_TEST_N; i += OD_WARPS) slopes[first + i] = f[i / OD_WARPS];
 }
 "#;
 
@@ -102,7 +139,7 @@ pub(crate) fn source(
     let n = reactor.dim();
     format!(
         "#define OD_FLOAT {float}\n{REAL}\ntypedef {entry} od_entry;\n#define OD_WIDTH {width}u\n\
-         #define OD_TEST_N {n}u\n#define OD_TEST_SUMS {}u\n{}{BEFORE}{}{KERNEL}",
+         #define OD_TEST_N {n}u\n#define OD_TEST_SUMS {}u\n{}{BLOCK}{BEFORE}{}{KERNEL}",
         group.memory / 8,
         group.tables.defines(),
         group.text
@@ -165,6 +202,49 @@ pub(crate) fn slopes(
     let all = is_available()
         .then(|| evaluate_on(&device(), reactor, width, Precision::Double, None, states))?;
     Some(all.into_iter().map(|evaluated| evaluated.f).collect())
+}
+
+/// f by the text of systems abreast, four of them by so many warps, in double precision.
+pub(crate) fn slopes_abreast(
+    reactor: &Reactor,
+    warps: usize,
+    states: &[(Vec<f64>, f64)],
+) -> Option<Vec<Vec<f64>>> {
+    const LANES: usize = 4;
+    if !is_available() {
+        return None;
+    }
+    let (n, count) = (reactor.dim(), states.len().next_multiple_of(LANES));
+    let group = reactor.abreast_text(warps, LANES * size_of::<f64>()).unwrap();
+    let text = format!(
+        "#define OD_FLOAT 0\n{REAL}\ntypedef real od_entry;\n#define OD_WIDTH 1u\n\
+         #define OD_ABREAST {LANES}u\n#define OD_WARPS {warps}u\n#define OD_TEST_N {n}u\n\
+         {}{BLOCK}{ABREAST}{}{KERNEL_ABREAST}",
+        group.tables.defines(),
+        group.text
+    );
+    let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
+    let (stream, kernel) =
+        (device.stream().unwrap(), device.compile(&text, "od_evaluate").unwrap());
+    let mut tables = device.memory(group.tables.bytes().len()).unwrap();
+    let [mut y, f] = [(); 2].map(|()| device.memory(8 * n * count).unwrap());
+    let mut p = device.memory(8 * count).unwrap();
+    // What fills up the last block is the last state.
+    let all = || states.iter().chain(states.last().into_iter().cycle()).take(count);
+    let flat: Vec<f64> = all().flat_map(|(y, _)| y.iter().copied()).collect();
+    let params: Vec<f64> = all().map(|(_, p)| *p).collect();
+    stream.write(&mut tables, 0, group.tables.bytes()).unwrap();
+    stream.write(&mut y, 0, &flat).unwrap();
+    stream.write(&mut p, 0, &params).unwrap();
+    let addresses = [&tables, &y, &p, &f].map(|memory| memory.address());
+    let mut arguments = addresses.each_ref().map(argument);
+    let shared = LANES * (8 * n + group.memory);
+    let (blocks, threads) = ([count / LANES, 1, 1], [LANES * warps, 1]);
+    // SAFETY: the arguments are those of the kernel, and the memory has room for the states of each block.
+    unsafe { stream.launch(&kernel, blocks, threads, shared, &mut arguments).unwrap() };
+    let mut slopes = vec![0.0; n * count];
+    stream.read(&f, 0, &mut slopes).unwrap();
+    Some(slopes.chunks(n).take(states.len()).map(<[f64]>::to_vec).collect())
 }
 
 /// The same on the first GPU.

@@ -13,6 +13,10 @@ const SINGLE: &str = concat!(include_str!("recurrence.cuh"), "\n", include_str!(
 /// The kernel `od_rkc_groups`, of a group of threads for each system.
 const GROUPS: &str = concat!(include_str!("recurrence.cuh"), "\n", include_str!("rkc_groups.cuh"));
 
+/// The kernel `od_rkc_abreast`, of systems abreast.
+const ABREAST: &str =
+    concat!(include_str!("recurrence.cuh"), "\n", include_str!("rkc_abreast.cuh"));
+
 /// Vectors of a thread that lie in shared memory where registers do not hold all.
 const SHARED_VECTORS: usize = 4;
 
@@ -22,6 +26,10 @@ const TASK_NUMBERS: [&str; NUMBERS] = ["od_radius_bound", "od_max_stages"];
 impl OnDevice for Rkc {
     fn group_kernel(&self, _: &Subject<'_>) -> GroupKernel {
         GroupKernel { name: "od_rkc_groups", text: GROUPS, keeps_stages: false, implicit: None }
+    }
+
+    fn abreast_kernel(&self) -> Option<(&'static str, &'static str)> {
+        Some(("od_rkc_abreast", ABREAST))
     }
 
     fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>) {

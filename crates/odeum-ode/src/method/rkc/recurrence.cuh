@@ -76,3 +76,10 @@ OD_FN real od_rkc_first_size(real trial, real error, real length) {
     const real size = cautious < length * root ? cautious / root : length;
     return size > real(0) ? size : length;
 }
+
+// What ends for want of a spectral radius has made an attempt.
+OD_FN void od_no_radius(OdStepLoop &c, int &status) {
+    ++c.attempts;
+    ++c.rejected;
+    status = OD_SPECTRAL_RADIUS;
+}

@@ -193,9 +193,7 @@ od_rkc(const OdTask task) {
             if (starting) {
                 choose_first = true;
             } else if (stale && od_magnitude(power.sigma) < OD_NOT_FINITE) {
-                ++c.attempts;
-                ++c.rejected;
-                status = OD_SPECTRAL_RADIUS;
+                od_no_radius(c, status);
                 ended = true;
             } else {
                 // Where f is not finite there is no radius for that reason: the attempt says so.
@@ -318,9 +316,7 @@ od_rkc(const OdTask task) {
             if (find_radius) choose_first = true;
             if (!(od_magnitude(radius) < OD_NOT_FINITE)) radius = od_nan();
             if (attempt && radius < real(0)) {
-                ++c.attempts;
-                ++c.rejected;
-                status = OD_SPECTRAL_RADIUS;
+                od_no_radius(c, status);
                 attempt = false;
                 ended = true;
             }
