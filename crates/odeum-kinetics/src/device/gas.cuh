@@ -19,7 +19,7 @@
 // A value of a section of the tables.
 template <typename T> OD_FN T od_gas_table(const OdGroup &g, unsigned section, unsigned i) {
     const T *const at = reinterpret_cast<const T *>(g.tables + section) + i;
-#if OD_TABLES_HERE
+#ifdef OD_SHARED_TABLES
     return *at;
 #else
     return __ldg(at);

@@ -1,7 +1,7 @@
 //! Kernels of explicit methods over systems abreast (device/abreast.cuh): of 32 systems each lane of a warp has one, and the warps of
 //! the block are the threads of every one of them.
 //!
-//! Mechanisms have such texts. Where their shared memory does not hold 32 systems, a group of threads has each (`groups`).
+//! Mechanisms have such texts. Where shared memory does not hold 32 systems and the tables, a group of threads has each (`groups`).
 
 use super::layout::{Layout, WARP};
 use super::plan::Kernel;
@@ -37,14 +37,10 @@ pub(super) fn kernel(
     let work = group.memory.div_ceil(word);
     let numbers = dim + work.max(CELLS * WARPS) + NUMBERS;
     let bytes = numbers * word + WORDS * size_of::<u32>();
-    // Tables lie there, too, where there is room: the first-level cache is small then, and does not hold them.
+    // Tables lie there, too: the first-level cache is small then, and does not hold them.
     let mut tables = group.tables.bytes().to_vec();
     tables.resize(tables.len().next_multiple_of(size_of::<[u64; 2]>()), 0);
-    let layout = |tables| Layout::abreast(WARPS, WARP * bytes + tables, limits);
-    let (layout, tables_here) = match layout(tables.len()) {
-        Some(layout) => (layout, tables.len()),
-        None => (layout(0)?, 0),
-    };
+    let layout = Layout::abreast(WARPS, WARP * bytes + tables.len(), limits)?;
     let mut text = Text::default();
     source::head(&mut text, (dim, n_params), traits, method, &layout);
     text.define("OD_IMPLICIT", 0);
@@ -57,7 +53,7 @@ pub(super) fn kernel(
     text.define("OD_ABREAST_WORDS", WORDS);
     text.define("OD_GROUP_WORK", work);
     text.define("OD_GROUP_BYTES", bytes);
-    text.define("OD_TABLES_HERE", tables_here);
+    text.define("OD_SHARED_TABLES", tables.len());
     source::common(&mut text, traits);
     text.line("typedef real od_entry;");
     text.line(ABREAST);

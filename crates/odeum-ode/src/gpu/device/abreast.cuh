@@ -5,7 +5,7 @@
 // same barriers, whatever their systems want next: code between barriers may differ, calls with barriers in them may not.
 //
 // The scalars of a system are the same in all threads of its group. Of its vectors each thread has the components warp,
-// warp + OD_WARPS, ...: OD_EACH at most. Sums are in a fixed order: every thread has the same bits.
+// warp + OD_WARPS, ...: OD_EACH at most. Sums are in a fixed order.
 
 #define OD_EACH ((OD_N + OD_WARPS - 1) / OD_WARPS)
 #define OD_UNROLL_OWN _Pragma("unroll")
@@ -24,7 +24,7 @@ struct OdNumbers {
 
 // Shared memory of a block.
 struct alignas(16) OdMemory {
-    real state[OD_N][OD_ABREAST];               // where the system is evaluated, then f there
+    real state[OD_N][OD_ABREAST];               // where the system is evaluated
     // What evaluates it has the memory, then what threads tell each other: between them is a barrier.
     union {
         real work[OD_GROUP_WORK][OD_ABREAST];
@@ -32,12 +32,10 @@ struct alignas(16) OdMemory {
     };
     real numbers[OD_ABREAST_NUMBERS][OD_ABREAST];
     unsigned words[OD_ABREAST_WORDS][OD_ABREAST];
-#if OD_TABLES_HERE
-    unsigned char tables[OD_TABLES_HERE];
-#endif
+    unsigned char tables[OD_SHARED_TABLES];
 };
 static_assert(
-    sizeof(OdMemory) == OD_GROUP_BYTES * OD_ABREAST + OD_TABLES_HERE, "the size of OdMemory is that of gpu/abreast.rs");
+    sizeof(OdMemory) == OD_GROUP_BYTES * OD_ABREAST + OD_SHARED_TABLES, "the size of OdMemory is that of gpu/abreast.rs");
 
 struct OdGroup {
     unsigned warp;                  // the number of this thread in its group
@@ -59,14 +57,11 @@ OD_FN OdGroup od_group(const OdTask &task, OdMemory &memory) {
 #endif
     g.lane = threadIdx.x % OD_ABREAST;
     g.slot = 0;
-#if OD_TABLES_HERE
-    for (unsigned i = threadIdx.x; i < OD_TABLES_HERE / 4u; i += OD_BLOCK) {
+    // They are complete after the next barrier.
+    for (unsigned i = threadIdx.x; i < OD_SHARED_TABLES / 4u; i += OD_BLOCK) {
         reinterpret_cast<unsigned *>(memory.tables)[i] = reinterpret_cast<const unsigned *>(task.tables)[i];
     }
     g.tables = memory.tables;
-#else
-    g.tables = task.tables;
-#endif
     g.block = &memory;
     g.memory = OdNumbers{memory.work[0] + g.lane};
     return g;
