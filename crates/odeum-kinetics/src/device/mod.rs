@@ -131,8 +131,9 @@ impl Grouped for Reactor {
     }
 
     fn abreast_text(&self, warps: usize, place: usize) -> Option<GroupText> {
-        // Places of species have 16 bits.
-        let last = (self.kinetics().n_species() + 1) * place;
+        // Places of species and of sets of colliders have 16 bits.
+        let (species, sets) = (self.kinetics().n_species(), self.kinetics().bodies.default.len());
+        let last = (species + 1).max(sets) * place;
         (last <= usize::from(u16::MAX)).then(|| abreast::text(self, warps, place))
     }
 }
