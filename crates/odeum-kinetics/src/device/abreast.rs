@@ -1,17 +1,14 @@
 //! Tables of the right-hand side of reactors abreast (abreast.cuh).
 
+use super::lists::AT_ONCE;
 use super::memory::Memory;
-use super::production::repeated;
+use super::production::{MOST_TERMS, repeated};
 use super::rounds::Rounds;
 use super::{BEFORE, classes, constants, reactions, species};
 use crate::kinetics::Kinetics;
 use crate::reactor::Reactor;
 use odeum_core::emit::{GroupText, Tables};
 
-/// Largest coefficient that is written as so many terms.
-const MOST_TERMS: f64 = 4.0;
-/// Terms that are read at once.
-const AT_ONCE: usize = 4;
 /// What a part costs beside its terms, in fours of them.
 const PART: usize = 2;
 /// Sums that each warp has its share of: of production, of heat, and of heat capacity.
@@ -32,7 +29,7 @@ pub(super) fn text(reactor: &Reactor, warps: usize, place: usize) -> GroupText {
     tables.count("OD_GAS_DERIVATIVES", 0);
     tables.count("OD_GAS_WORDS", 1);
     tables.count("OD_GAS_MOST_FACTORS", 0);
-    GroupText { text: source(reactor, &rounds), tables, memory: memory.bytes(), in_place: true }
+    GroupText { text: source(reactor, &rounds), tables, memory: memory.bytes(), in_place: false }
 }
 
 fn source(reactor: &Reactor, rounds: &Rounds) -> String {

@@ -19,16 +19,21 @@ template <unsigned COUNT> OD_FN void od_gas_exp2s(real (&x)[COUNT]) {
 // A double by its leading 32 bits: infinity 0x7ff00000, NaN above.
 OD_FN double od_gas_special(int high) { return __hiloint2double(high, 0); }
 
+// 2^x where x, by its leading 32 bits, lies beyond: 1022 is 0x408ff000 00000000.
+#define OD_GAS_BEYOND 0x408ff000
+OD_FN double od_gas_beyond(int high) {
+    const int size = high & 0x7fffffff;
+    return od_gas_special(size > 0x7ff00000 ? size : (high < 0 ? 0 : 0x7ff00000));
+}
+
 OD_FN real od_gas_exp2(real x) {
     // Adding 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
     const real shifted = x + 6755399441055744.0;
     const int n = __double2loint(shifted);
     const real r = x - (shifted - 6755399441055744.0);
     const real value = od_scaled_exp2(r, n);
-    // 1022 is 0x408ff000 00000000.
-    const int high = __double2hiint(x), size = high & 0x7fffffff;
-    const int beyond = size > 0x7ff00000 ? size : (high < 0 ? 0 : 0x7ff00000);
-    return size >= 0x408ff000 ? od_gas_special(beyond) : value;
+    const int high = __double2hiint(x);
+    return (high & 0x7fffffff) >= OD_GAS_BEYOND ? od_gas_beyond(high) : value;
 }
 
 // The same of several, term after term, so that none waits for itself. What lies beyond is rare: there is a branch.
@@ -49,12 +54,10 @@ template <unsigned COUNT> OD_FN void od_gas_exp2s(real (&x)[COUNT]) {
         most = size > most ? size : most;
     }
     od_scaled_exp2s(r, n, x);
-    if (most < 0x408ff000) return;
+    if (most < OD_GAS_BEYOND) return;
 #pragma unroll
     for (unsigned i = 0; i < COUNT; ++i) {
-        const int size = high[i] & 0x7fffffff;
-        const int beyond = size > 0x7ff00000 ? size : (high[i] < 0 ? 0 : 0x7ff00000);
-        if (size >= 0x408ff000) x[i] = od_gas_special(beyond);
+        if ((high[i] & 0x7fffffff) >= OD_GAS_BEYOND) x[i] = od_gas_beyond(high[i]);
     }
 }
 

@@ -16,7 +16,7 @@ use std::ops::Range;
 pub(super) const NEGATIVE: u16 = 0x8000;
 
 /// Largest coefficient that is written as so many terms.
-const MOST_TERMS: f64 = 4.0;
+pub(super) const MOST_TERMS: f64 = 4.0;
 
 /// Longest parts that are tried.
 const LENGTHS: [usize; 4] = [16, 24, 32, 48];

@@ -98,9 +98,13 @@ extern "C" __global__ void od_evaluate(
 
 /// Elementary functions of the text.
 const ELEMENTARY: &str = r#"
-extern "C" __global__ void od_elementary(const real *x, real *exp2, real *log2) {
-    exp2[blockIdx.x] = od_gas_exp2(x[blockIdx.x]);
-    log2[blockIdx.x] = od_gas_log2(x[blockIdx.x]);
+extern "C" __global__ void od_elementary(const real *x, real *exp2, real *of_several, real *log2) {
+    const real value = x[blockIdx.x];
+    real several[3] = {1, value, -1};
+    od_gas_exp2s(several);
+    exp2[blockIdx.x] = od_gas_exp2(value);
+    of_several[blockIdx.x] = several[1];
+    log2[blockIdx.x] = od_gas_log2(value);
 }
 "#;
 
@@ -155,7 +159,7 @@ fn is_available() -> bool {
 }
 
 /// 2^x and log₂ x; `None` without a compiler.
-pub(crate) fn elementary(x: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+pub(crate) fn elementary(x: &[f64]) -> Option<[Vec<f64>; 3]> {
     if !is_available() {
         return None;
     }
@@ -166,17 +170,17 @@ pub(crate) fn elementary(x: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
     let device = Setup::new(env!("CARGO_TARGET_TMPDIR")).device();
     let (stream, kernel) =
         (device.stream().unwrap(), device.compile(&text, "od_elementary").unwrap());
-    let [mut given, exp2, log2] = [(); 3].map(|()| device.memory(8 * x.len()).unwrap());
+    let [mut given, exp2, of_several, log2] = [(); 4].map(|()| device.memory(8 * x.len()).unwrap());
     stream.write(&mut given, 0, x).unwrap();
-    let addresses = [&given, &exp2, &log2].map(|memory| memory.address());
+    let addresses = [&given, &exp2, &of_several, &log2].map(|memory| memory.address());
     let mut arguments = addresses.each_ref().map(argument);
     // SAFETY: the arguments are those of the kernel, and the memory has room for a number of each block.
     unsafe { stream.launch(&kernel, [x.len(), 1, 1], [1, 1], 0, &mut arguments).unwrap() };
-    let mut found = [vec![0.0; x.len()], vec![0.0; x.len()]];
-    stream.read(&exp2, 0, &mut found[0]).unwrap();
-    stream.read(&log2, 0, &mut found[1]).unwrap();
-    let [exp2, log2] = found;
-    Some((exp2, log2))
+    Some([exp2, of_several, log2].map(|memory| {
+        let mut found = vec![0.0; x.len()];
+        stream.read(&memory, 0, &mut found).unwrap();
+        found
+    }))
 }
 
 /// f and the Jacobian at states and parameters, by groups of `width` threads; `None` without a compiler.
