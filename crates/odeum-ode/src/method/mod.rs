@@ -11,6 +11,7 @@ pub mod radau;
 pub(crate) mod rhs;
 pub mod rkc;
 pub mod rosenbrock;
+pub(crate) mod step_matrix;
 pub(crate) mod stepper;
 
 pub use erk::Erk;

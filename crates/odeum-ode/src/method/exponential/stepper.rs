@@ -3,9 +3,8 @@
 use super::expansion::{Expand, Expansion, SHIFT};
 use super::krylov::{Krylov, Project};
 use super::{Action, Exponential, Tableau};
-use crate::linalg::{Factor, Lu, Pivots};
-use crate::method::first_step;
-use crate::method::linearised::{Along, Derivatives, Linearised};
+use crate::method::linearised::{Along, Linearised};
+use crate::method::step_matrix::StepMatrix;
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
 use crate::tolerance::{Tolerance, Weights};
 use odeum_core::Lanes;
@@ -22,17 +21,11 @@ enum Actor<L> {
 
 /// Memory of an exponential method for one pack of systems of n equations.
 pub(crate) struct ExponentialStepper<'a, L: Lanes> {
-    equations: Linearised<'a, L>,
+    matrix: StepMatrix<'a, L>,
     tableau: &'static Tableau,
     actor: Actor<L>,
     weights: Weights<L>,
     inverse_scales: Vec<L>,
-    /// Lanes that have moved since f(t, y) and its derivatives were evaluated.
-    moved: L::Mask,
-    /// f(t, y) \[n\].
-    slope: Vec<L>,
-    derivatives: Derivatives<L>,
-    lu: Lu<L, L>,
     /// Increments of the stages 2, …, s, that of the solution, error estimate \[n\] each.
     sums: Vec<L>,
     /// State of a stage, then Dⱼ \[n\].
@@ -41,7 +34,6 @@ pub(crate) struct ExponentialStepper<'a, L: Lanes> {
     /// State of stage 2, which is half-way \[n\].
     middle: Vec<L>,
     candidate: Vec<L>,
-    work: Vec<L>,
 }
 
 impl<'a, L: Lanes> ExponentialStepper<'a, L> {
@@ -50,9 +42,8 @@ impl<'a, L: Lanes> ExponentialStepper<'a, L> {
         tolerance: &Tolerance,
         equations: Linearised<'a, L>,
     ) -> Self {
-        let (plan, workspace) = (equations.plan(), equations.workspace());
         let tableau = method.tableau;
-        let (n, stages) = (plan.symbolic().dim(), tableau.stages());
+        let (n, stages) = (equations.plan().symbolic().dim(), tableau.stages());
         let zeros = || vec![L::lit(0.0); n];
         let functions: Vec<_> = (0..stages).map(|j| tableau.functions_of(j)).collect();
         let actor = match method.action {
@@ -65,56 +56,24 @@ impl<'a, L: Lanes> ExponentialStepper<'a, L> {
             }
         };
         ExponentialStepper {
-            equations,
+            matrix: StepMatrix::new(equations),
             tableau,
             actor,
             weights: Weights::new(tolerance, n),
             inverse_scales: zeros(),
-            moved: L::from_bits(0),
-            slope: zeros(),
-            derivatives: Derivatives::new(plan),
-            lu: Lu::new(plan.symbolic()),
             sums: vec![L::lit(0.0); (stages + 1) * n],
             stage: zeros(),
             f: zeros(),
             middle: zeros(),
             candidate: zeros(),
-            work: vec![L::lit(0.0); workspace],
         }
-    }
-
-    /// Brings f and its derivatives up to date. What is computed again in lanes that have not
-    /// moved comes out the same.
-    #[inline(always)]
-    fn linearise(&mut self, at: &Point<L>, cost: &mut Cost) {
-        let stale = self.moved;
-        if L::bits(stale) != 0 {
-            let (slope, out, work) = (&mut self.slope, &mut self.derivatives, &mut self.work);
-            self.equations.linearise(at, slope, out, work);
-            cost.add_jacobian::<L>(stale);
-            cost.add_fresh::<L>(stale, 1 + self.equations.plan().evaluations());
-        }
-        self.moved = L::from_bits(0);
-    }
-
-    /// The lanes in which f, J and fₜ are numbers.
-    #[inline(always)]
-    fn finite(&self) -> L::Mask {
-        let zero = L::lit(0.0);
-        let mut non_finite = zero;
-        for values in [&self.slope, &self.derivatives.jacobian, &self.derivatives.dfdt] {
-            for value in values {
-                non_finite = value.mul_add(zero, non_finite);
-            }
-        }
-        non_finite.eq(zero)
     }
 
     /// Dⱼ of a later stage, into `stage`, from the increment of the stage.
     #[inline(always)]
     fn nonlinearity(&mut self, j: usize, at: &Point<L>, h: L) {
         let n = at.y.len();
-        let Self { sums, stage, f, slope, derivatives, work, .. } = self;
+        let Self { matrix, sums, stage, f, .. } = self;
         let elapsed = h * L::lit(self.tableau.c[j]);
         let increment = &mut sums[(j - 1) * n..j * n];
         for i in 0..n {
@@ -125,11 +84,12 @@ impl<'a, L: Lanes> ExponentialStepper<'a, L> {
             self.middle.copy_from_slice(stage);
         }
         let point = Point { t: at.t + elapsed, y: stage, p: at.p };
-        self.equations.slope(&point, f, work);
-        let (plan, direction, time) = (self.equations.plan(), &*increment, L::lit(1.0));
+        matrix.evaluate(&point, f);
+        let (plan, direction, time) = (matrix.plan(), &*increment, L::lit(1.0));
+        let derivatives = &matrix.derivatives;
         L::outline(Along { plan, direction, time, derivatives, out: &mut *stage });
         for i in 0..n {
-            stage[i] = f[i] - slope[i] - elapsed * stage[i];
+            stage[i] = f[i] - matrix.slope[i] - elapsed * stage[i];
         }
     }
 }
@@ -138,16 +98,17 @@ impl<L: Lanes> ExponentialStepper<'_, L> {
     /// Adds what becomes of h Dⱼ to the sums in the lanes of `open`; the norm of what is left out.
     #[inline(always)]
     fn act(&mut self, j: usize, h: L, open: L::Mask) -> L {
-        let plan = self.equations.plan();
-        let Self { weights, inverse_scales, derivatives, sums, .. } = self;
-        let vector = if j == 0 { &self.slope } else { &self.stage };
+        let plan = self.matrix.plan();
+        let Self { weights, inverse_scales, sums, .. } = self;
+        let StepMatrix { slope, derivatives, lu, .. } = &mut self.matrix;
+        let vector = if j == 0 { &*slope } else { &self.stage };
         let timed = j == 0 && !plan.is_autonomous();
         let mut rest = L::lit(0.0);
         match &mut self.actor {
             Actor::Resolvent { expansions, polynomials } => L::outline(Expand {
                 expansion: &expansions[j],
                 symbolic: plan.symbolic(),
-                lu: &mut self.lu,
+                lu,
                 h,
                 vector,
                 dfdt: timed.then_some(&derivatives.dfdt[..]),
@@ -187,7 +148,7 @@ impl<L: Lanes> Stepper<L> for ExponentialStepper<'_, L> {
     }
 
     fn most_evaluations(&self) -> Option<u32> {
-        Some(self.tableau.stages() as u32 + self.equations.plan().evaluations())
+        Some(self.tableau.stages() as u32 + self.matrix.plan().evaluations())
     }
 
     fn middle(&self) -> Option<&[L]> {
@@ -195,45 +156,26 @@ impl<L: Lanes> Stepper<L> for ExponentialStepper<'_, L> {
     }
 
     fn slope(&self) -> &[L] {
-        &self.slope
+        &self.matrix.slope
     }
 
     fn evaluate(&mut self, at: &Point<L>, out: &mut [L]) {
-        self.equations.slope(at, out, &mut self.work);
+        self.matrix.evaluate(at, out);
     }
 
     #[inline(always)]
     fn begin(&mut self, at: &Point<L>, start: &Start<L>, restarted: L::Mask, cost: &mut Cost) -> L {
-        self.moved = self.moved | restarted;
-        let mut size = start.length;
-        if start.first.is_automatic() {
-            // The step that follows starts at this point in all lanes and finds f and J there.
-            self.linearise(at, cost);
-            let (plan, order) = (self.equations.plan(), self.tableau.embedded_order);
-            let (direction, derivatives, out) = (&self.slope, &self.derivatives, &mut self.stage);
-            let along = Along { plan, direction, time: L::lit(1.0), derivatives, out };
-            size = first_step::linearised(&self.weights, at.y, along, start.length, order);
-        }
-        first_step::signed(start.first, size, start.length)
+        let weighed = (&self.weights, self.tableau.embedded_order);
+        self.matrix.begin((at, start), restarted, cost, weighed, &mut self.stage)
     }
 
     #[inline(always)]
     fn attempt(&mut self, at: &Point<L>, h: L, cost: &mut Cost) -> Attempt<L> {
-        let (n, stages, none) = (at.y.len(), self.tableau.stages(), L::from_bits(0));
-        let (plan, zero) = (self.equations.plan(), L::lit(0.0));
-        self.linearise(at, cost);
-        let mut pivots = Pivots::none();
-        L::outline(Factor {
-            symbolic: plan.symbolic(),
-            lu: &mut self.lu,
-            jacobian: &self.derivatives.jacobian,
-            shift: L::lit(SHIFT) / h,
-            pivots: &mut pivots,
-        });
-        cost.add_factors::<L>(!none, 1);
+        let (n, stages, zero) = (at.y.len(), self.tableau.stages(), L::lit(0.0));
+        let pivots = self.matrix.factor(at, L::lit(SHIFT) / h, cost);
 
         for i in 0..n {
-            let scale = self.weights.inverse_scale(i, at.y[i], h * self.slope[i]);
+            let scale = self.weights.inverse_scale(i, at.y[i], h * self.matrix.slope[i]);
             self.inverse_scales[i] = scale;
         }
         self.sums.fill(zero);
@@ -249,15 +191,9 @@ impl<L: Lanes> Stepper<L> for ExponentialStepper<'_, L> {
         for i in 0..n {
             self.candidate[i] = at.y[i] + increment[i];
         }
-        let (candidate, slope) = (&self.candidate, &self.slope);
-        let mut error = self.weights.error_norm(at.y, candidate, error_estimate, slope, h) + rest;
-        let (mut singular, valid) = (none, pivots.valid);
-        if L::bits(!valid) != 0 {
-            error = L::select(valid, error, L::lit(f64::NAN));
-            singular = !valid & self.finite();
-        }
-        let growth = pivots.growth * L::lit(SHIFT);
-        Attempt { singular, growth, ..Attempt::new(h, error) }
+        let (candidate, slope) = (&self.candidate, &self.matrix.slope);
+        let error = self.weights.error_norm(at.y, candidate, error_estimate, slope, h) + rest;
+        self.matrix.attempt(h, SHIFT, &pivots, error)
     }
 
     #[inline(always)]
@@ -267,6 +203,6 @@ impl<L: Lanes> Stepper<L> for ExponentialStepper<'_, L> {
 
     #[inline(always)]
     fn settle(&mut self, accepted: L::Mask) {
-        self.moved = self.moved | accepted;
+        self.matrix.settle(accepted);
     }
 }
