@@ -20,12 +20,14 @@ pub(crate) fn setup(method: &Method, width: usize) -> Setup {
     if width <= 32 {
         return host::setup();
     }
-    let has_kernel = |setup: &Setup| {
-        let devices = Devices::new(vec![setup.clone().device()]).threads_at_least(width);
+    let has_kernel = |bytes: usize| {
+        let devices = vec![host::setup().shared_memory(bytes).device()];
+        let devices = Devices::new(devices).threads_at_least(width);
         devices.solve(&Lorenz, &ensemble(1), method, &options(1), &Monitor::new()).is_ok()
     };
-    let sizes = (0..Limits::HOPPER.shared_per_block).step_by(16);
-    sizes.map(|bytes| host::setup().shared_memory(bytes)).find(has_kernel).unwrap()
+    let sizes: Vec<usize> = (0..=Limits::HOPPER.shared_per_block).step_by(16).collect();
+    let least = sizes.partition_point(|&bytes| !has_kernel(bytes));
+    host::setup().shared_memory(sizes[least])
 }
 
 /// What arrays hold that nobody has written.
