@@ -193,15 +193,7 @@ impl Kinetics {
     ) {
         self.arrhenius.evaluate::<R, D>(&with.at, s.k, s.dlnk);
         self.bodies.concentrations(with, s.c, s.x, s.ln_x);
-        let mut rates = Constants {
-            k: s.k,
-            dlnk: s.dlnk,
-            x: s.x,
-            ln_x: s.ln_x,
-            terms: s.terms,
-            dk_dx: s.dk_dx,
-            dlnk_dlnp: s.dlnk_dlnp,
-        };
+        let mut rates = Constants::of(s);
         if collide {
             self.bodies.multiply::<R, D>(&mut rates);
         }

@@ -17,6 +17,7 @@ pub(crate) mod third_body;
 pub(crate) mod troe;
 pub(crate) mod tsang;
 
+use crate::scratch::Scratch;
 use crate::thermo::Temperature;
 
 /// What rate constants depend on.
@@ -46,4 +47,20 @@ pub(crate) struct Constants<'a, R> {
     pub(crate) dk_dx: &'a mut [R],
     /// ∂ ln k/∂ ln p of each reaction of [`Tabulated`](tabulated::Tabulated).
     pub(crate) dlnk_dlnp: &'a mut [R],
+}
+
+impl<'a, R> Constants<'a, R> {
+    /// Those of an evaluation.
+    #[inline(always)]
+    pub(crate) fn of(s: &'a mut Scratch<'_, R>) -> Self {
+        Constants {
+            k: s.k,
+            dlnk: s.dlnk,
+            x: s.x,
+            ln_x: s.ln_x,
+            terms: s.terms,
+            dk_dx: s.dk_dx,
+            dlnk_dlnp: s.dlnk_dlnp,
+        }
+    }
 }

@@ -23,15 +23,7 @@ pub(super) fn write(
     let with = Conditions { at: mixture.at, ln_p, total: mixture.total };
     arrhenius(kinetics, &with, &scales, s.k);
     falloff::write(kinetics, &with, &scales, s);
-    let mut rates = Constants {
-        k: s.k,
-        dlnk: s.dlnk,
-        x: s.x,
-        ln_x: s.ln_x,
-        terms: s.terms,
-        dk_dx: s.dk_dx,
-        dlnk_dlnp: s.dlnk_dlnp,
-    };
+    let mut rates = Constants::of(s);
     kinetics.tabulated.evaluate::<Symbol, false>(&with, &mut rates);
     for j in 0..kinetics.tabulated.len() {
         let r = kinetics.tabulated.reaction(j);

@@ -145,6 +145,19 @@ impl<L: Lanes> Derivatives<L> {
         let zero = L::lit(0.0);
         Derivatives { jacobian: vec![zero; plan.nnz()], dfdt: vec![zero; plan.symbolic().dim()] }
     }
+
+    /// The lanes in which these, and f, which is `slope`, are numbers.
+    #[inline(always)]
+    pub(crate) fn are_finite(&self, slope: &[L]) -> L::Mask {
+        let zero = L::lit(0.0);
+        let mut non_finite = zero;
+        for values in [slope, &self.jacobian, &self.dfdt] {
+            for value in values {
+                non_finite = value.mul_add(zero, non_finite);
+            }
+        }
+        non_finite.eq(zero)
+    }
 }
 
 /// The derivative of f along a direction, (∂f/∂y) v + τ ∂f/∂t: with f and 1 it is y″.

@@ -102,23 +102,10 @@ impl<'a, L: Lanes> StepMatrix<'a, L> {
         let (mut singular, valid) = (L::from_bits(0), pivots.valid);
         if L::bits(!valid) != 0 {
             error = L::select(valid, error, L::lit(f64::NAN));
-            singular = !valid & self.finite();
+            singular = !valid & self.derivatives.are_finite(&self.slope);
         }
         let growth = pivots.growth * L::lit(pole);
         Attempt { singular, growth, ..Attempt::new(h, error) }
-    }
-
-    /// The lanes in which f, J and fₜ are numbers.
-    #[inline(always)]
-    fn finite(&self) -> L::Mask {
-        let zero = L::lit(0.0);
-        let mut non_finite = zero;
-        for values in [&self.slope, &self.derivatives.jacobian, &self.derivatives.dfdt] {
-            for value in values {
-                non_finite = value.mul_add(zero, non_finite);
-            }
-        }
-        non_finite.eq(zero)
     }
 
     /// Learns which lanes accepted the attempt.

@@ -290,19 +290,6 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         L::select(again, norm(self), error)
     }
 
-    /// The lanes in which f, J and fₜ are numbers.
-    #[inline(always)]
-    fn finite(&self) -> L::Mask {
-        let zero = L::lit(0.0);
-        let mut non_finite = zero;
-        for values in [&self.slope, &self.derivatives.jacobian, &self.derivatives.dfdt] {
-            for value in values {
-                non_finite = value.mul_add(zero, non_finite);
-            }
-        }
-        non_finite.eq(zero)
-    }
-
     /// Lanes whose iteration would gain from a new Jacobian.
     #[inline(always)]
     fn slow(&self) -> L::Mask {
@@ -363,7 +350,7 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         let error = self.error(at, h, usable, cost);
         let mut singular = L::from_bits(0);
         if L::bits(!valid) != 0 {
-            singular = !valid & self.finite();
+            singular = !valid & self.derivatives.are_finite(&self.slope);
         }
         let error = L::select(usable, error, L::lit(f64::NAN));
         Attempt { singular, diverged, growth: self.growth, ..Attempt::new(h, error) }
