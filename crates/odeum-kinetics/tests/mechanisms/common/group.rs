@@ -158,7 +158,7 @@ fn is_available() -> bool {
     host::is_available()
 }
 
-/// 2^x and log₂ x; `None` without a compiler.
+/// 2^x alone, 2^x beside others, and log₂ x; `None` without a compiler.
 pub(crate) fn elementary(x: &[f64]) -> Option<[Vec<f64>; 3]> {
     if !is_available() {
         return None;
