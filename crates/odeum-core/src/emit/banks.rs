@@ -18,8 +18,8 @@ const TURNS: usize = 6;
 const REACH: usize = 32;
 
 /// Orders the lists of the threads of a group, all of one length, of which every thread takes a term at a time, so that few of
-/// them read the same bank at once. Of a term each thread reads K numbers, of so many `bytes` each, at `places` counted in
-/// such numbers.
+/// them read the same bank at once. Of a term each thread reads K numbers, of so many `bytes` each, a power of two, at `places` counted
+/// in such numbers.
 pub fn spread<T: Copy, const K: usize>(
     lists: &mut [Vec<T>],
     bytes: [usize; K],
@@ -63,14 +63,18 @@ fn turn<T>(list: &mut [T], reads: &mut [Reads], thread: usize, length: usize) ->
 
 /// The numbers of one kind that the threads of a warp read, one after the other.
 struct Reads {
-    /// Threads of a pass; as many banks.
+    /// Threads of a pass, a power of two; as many banks.
     lanes: usize,
+    /// Its logarithm: what is counted here is counted millions of times.
+    shift: u32,
     /// Terms of a thread.
     length: usize,
     /// Places \[threads of a pass\]\[term\]\[thread among them\].
     places: Vec<u32>,
     /// How many numbers of each bank are wanted \[threads of a pass\]\[term\]\[bank\].
     wanted: Vec<u8>,
+    /// Passes \[threads of a pass\]\[term\]: numbers of the bank of which most are wanted; and of how many banks as many are.
+    passes: Vec<(u8, u8)>,
 }
 
 /// What a pass weighs against banks that are a little more even.
@@ -81,10 +85,11 @@ const NONE: u32 = u32::MAX;
 
 impl Reads {
     fn new(bytes: usize, lists: &[Vec<u32>]) -> Reads {
-        let (lanes, length) = (PASS / bytes.clamp(4, PASS), lists[0].len());
-        let numbers = lists.len().div_ceil(lanes) * length * lanes;
-        let mut reads =
-            Reads { lanes, length, places: vec![NONE; numbers], wanted: vec![0; numbers] };
+        let (lanes, length) = (PASS / bytes.clamp(4, PASS).next_power_of_two(), lists[0].len());
+        let shift = lanes.ilog2();
+        let rows = lists.len().div_ceil(lanes) * length;
+        let (places, wanted) = (vec![NONE; rows * lanes], vec![0; rows * lanes]);
+        let mut reads = Reads { lanes, shift, length, places, wanted, passes: vec![(0, 0); rows] };
         for (thread, list) in lists.iter().enumerate() {
             for (term, &place) in list.iter().enumerate() {
                 reads.put(thread, term, place);
@@ -95,35 +100,49 @@ impl Reads {
 
     /// Where the row of a term begins.
     fn row(&self, thread: usize, term: usize) -> usize {
-        (thread / self.lanes * self.length + term) * self.lanes
+        ((thread >> self.shift) * self.length + term) << self.shift
+    }
+
+    /// A thread among those of its pass.
+    fn lane(&self, thread: usize) -> usize {
+        thread & (self.lanes - 1)
     }
 
     fn place(&self, thread: usize, term: usize) -> u32 {
-        self.places[self.row(thread, term) + thread % self.lanes]
+        self.places[self.row(thread, term) + self.lane(thread)]
     }
 
     /// Threads that want the number at this place: they share it.
-    fn sharers(&self, row: usize, place: u32) -> usize {
-        self.places[row..][..self.lanes].iter().filter(|other| **other == place).count()
+    fn sharers(&self, row: usize, place: u32) -> u32 {
+        self.places[row..][..self.lanes].iter().map(|other| u32::from(*other == place)).sum()
     }
 
     fn bank(&self, place: u32) -> usize {
-        place as usize % self.lanes
+        place as usize & (self.lanes - 1)
     }
 
     fn put(&mut self, thread: usize, term: usize, place: u32) {
         let row = self.row(thread, term);
-        let (bank, first) = (self.bank(place), self.sharers(row, place) == 0);
-        self.wanted[row + bank] += u8::from(first);
-        self.places[row + thread % self.lanes] = place;
+        let (bank, lane) = (row + self.bank(place), row + self.lane(thread));
+        self.wanted[bank] += u8::from(self.sharers(row, place) == 0);
+        self.places[lane] = place;
+        self.count_passes(row);
     }
 
     fn take(&mut self, thread: usize, term: usize) -> u32 {
         let (row, place) = (self.row(thread, term), self.place(thread, term));
-        let (bank, last) = (self.bank(place), self.sharers(row, place) == 1);
-        self.wanted[row + bank] -= u8::from(last);
-        self.places[row + thread % self.lanes] = NONE;
+        let (bank, lane) = (row + self.bank(place), row + self.lane(thread));
+        self.wanted[bank] -= u8::from(self.sharers(row, place) == 1);
+        self.places[lane] = NONE;
+        self.count_passes(row);
         place
+    }
+
+    fn count_passes(&mut self, row: usize) {
+        let wanted = &self.wanted[row..][..self.lanes];
+        let most = wanted.iter().copied().max().unwrap_or(0);
+        let banks = wanted.iter().filter(|numbers| **numbers == most).count();
+        self.passes[row >> self.shift] = (most, banks as u8);
     }
 
     /// What costs less when a thread exchanges two terms.
@@ -136,17 +155,30 @@ impl Reads {
             + self.gain_of(self.row(thread, b), of_b, of_a)
     }
 
-    /// The same of one row, where a thread wants one place for the other.
+    /// The same of one row, where a thread wants one place for the other. A row costs its passes, and the sum of the squares of its
+    /// numbers of each bank, which says where passes are equal how even the banks are.
     fn gain_of(&self, row: usize, old: u32, new: u32) -> i64 {
+        let (from, to) = (row + self.bank(old), row + self.bank(new));
         let leaves = self.sharers(row, old) == 1;
-        let comes = self.sharers(row, new) == 0;
-        let before = &self.wanted[row..][..self.lanes];
-        let mut after = [0; WARP];
-        let after = &mut after[..self.lanes];
-        after.copy_from_slice(before);
-        after[self.bank(old)] -= u8::from(leaves);
-        after[self.bank(new)] += u8::from(comes);
-        cost(before) - cost(after)
+        let comes = self.wanted[to] == 0 || self.sharers(row, new) == 0;
+        if !leaves && !comes || from == to && leaves == comes {
+            return 0;
+        }
+        let (most, banks) = self.passes[row >> self.shift];
+        let [of_old, of_new] = [from, to].map(|bank| i64::from(self.wanted[bank]));
+        let (most, leaves, comes) = (i64::from(most), i64::from(leaves), i64::from(comes));
+        // One bank alone decides on the passes, and has fewer then.
+        let fewer = of_old == most && banks == 1 && leaves > 0;
+        let (passes, squares) = if from == to {
+            (
+                (most - i64::from(fewer)).max(of_old + comes - leaves),
+                (comes - leaves) * (2 * of_old) + 1,
+            )
+        } else {
+            let squares = comes * (2 * of_new + 1) - leaves * (2 * of_old - 1);
+            ((most - i64::from(fewer)).max(of_new + comes), squares)
+        };
+        PASS_WEIGHT * (most - passes) - squares
     }
 
     fn exchange(&mut self, thread: usize, a: usize, b: usize) {
@@ -154,13 +186,6 @@ impl Reads {
         self.put(thread, a, of_b);
         self.put(thread, b, of_a);
     }
-}
-
-/// Of a read that wants so many numbers of each bank: its passes, and where these are equal how even the banks are.
-fn cost(wanted: &[u8]) -> i64 {
-    let passes = wanted.iter().copied().max().unwrap_or(0);
-    let squares: u32 = wanted.iter().map(|&numbers| u32::from(numbers) * u32::from(numbers)).sum();
-    PASS_WEIGHT * i64::from(passes) + i64::from(squares)
 }
 
 #[cfg(test)]
@@ -233,6 +258,35 @@ mod tests {
         spread(&mut lists, [4], |place| [place]);
         println!("{}", all_passes(&lists, 4));
         assert!(all_passes(&lists, 4) < 32 * 4);
+    }
+
+    /// Passes of all rows, and the squares of their numbers of each bank.
+    fn cost(reads: &Reads) -> i64 {
+        let of_row = |wanted: &[u8]| {
+            let passes = wanted.iter().copied().max().unwrap_or(0);
+            let squares = wanted.iter().map(|&numbers| i64::from(numbers).pow(2));
+            PASS_WEIGHT * i64::from(passes) + squares.sum::<i64>()
+        };
+        reads.wanted.chunks(reads.lanes).map(of_row).sum()
+    }
+
+    #[test]
+    fn what_an_exchange_gains_is_what_it_costs_less() {
+        let mut signs = [0; 3];
+        // Of few places many are shared.
+        for (bytes, places) in [(4, 700), (8, 50), (16, 9), (4, 3)] {
+            let lists = lists(20, 8, places);
+            let mut reads = Reads::new(bytes, &lists);
+            for thread in 0..20 {
+                for (a, b) in (0..8).flat_map(|a| (a + 1..8).map(move |b| (a, b))) {
+                    let (gain, before) = (reads.gain(thread, a, b), cost(&reads));
+                    reads.exchange(thread, a, b);
+                    assert_eq!(gain, before - cost(&reads), "{thread} {a} {b}");
+                    signs[(gain.signum() + 1) as usize] += 1;
+                }
+            }
+        }
+        assert!(signs.iter().all(|count| *count > 100), "{signs:?}");
     }
 
     /// Of two numbers of a term both count.
