@@ -262,7 +262,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "FILE.npz")]
     pub(crate) states: Option<PathBuf>,
     /// Parts of the studies `chemistry` and `ethanol`, separated by commas [default: all]: methods, reactive (states that
-    /// react), tolerances, sizes, orders, jacobians, convergence, and on GPUs parts (of a step)
+    /// react), tolerances, sizes, orders, jacobians, convergence, and on GPUs parts (of a
+    /// step) and calls (the first of each method, and later ones)
     #[arg(long, value_name = "PART,…", value_delimiter = ',')]
     pub(crate) parts: Vec<String>,
     /// Only these methods in the studies `chemistry` and `ethanol`, separated by commas: rodas4, radau…

@@ -53,8 +53,11 @@ fn options_that_change_nothing_are_refused() {
     }
     let parts = ["no part `orders`", "its parts are methods, tolerances, sizes"];
     refused(&folder, &["ethanol", "--mechanism", "h2.yaml", "--parts", "orders"], &parts);
-    let parts = ["`parts` is measured on GPUs alone", "--device cuda"];
-    refused(&folder, &["chemistry", "--mechanism", "h2.yaml", "--parts", "parts"], &parts);
+    for part in ["parts", "calls"] {
+        let found = format!("`{part}` is measured on GPUs alone");
+        let parts = [&*found, "--device cuda"];
+        refused(&folder, &["chemistry", "--mechanism", "h2.yaml", "--parts", part], &parts);
+    }
     let parts = ["`ethanol` does not use --states", "its own states"];
     refused(&folder, &["ethanol", "--mechanism", "h2.yaml", "--states", "s.npz"], &parts);
 }

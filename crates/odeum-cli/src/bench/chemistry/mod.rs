@@ -25,6 +25,7 @@ use odeum_kinetics::Reactor;
 use odeum_ode::Device;
 use part::Part;
 use row::{Document, Row};
+use runs::Place;
 use states::States;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -171,14 +172,15 @@ fn known_methods(named: &[String], along_ignition: bool) -> Result<(), Finding> 
     }
 }
 
-/// The parts that are named, or all.
+/// The parts that are named, or all. First calls come first: what others use is there already.
 fn chosen(parts: &[Part], named: &[String]) -> Result<Vec<Part>, Finding> {
     if named.is_empty() {
         return Ok(parts.to_vec());
     }
     let find = |name: &String| {
         parts.iter().copied().find(|part| part.name() == name).ok_or_else(|| {
-            if *name == Part::Parts.name() && parts.contains(&Part::Orders) {
+            let of_gpus = |part: &Part| part.is_on_gpus_alone() && part.name() == name;
+            if parts.contains(&Part::Orders) && Part::of(false, true).iter().any(of_gpus) {
                 let message = format!("the part `{name}` is measured on GPUs alone");
                 return Finding::error(message).help("add --device cuda, or leave it out");
             }
@@ -187,12 +189,18 @@ fn chosen(parts: &[Part], named: &[String]) -> Result<Vec<Part>, Finding> {
                 .help(format!("its parts are {}", known.join(", ")))
         })
     };
-    named.iter().map(find).collect()
+    let mut found = named.iter().map(find).collect::<Result<Vec<Part>, Finding>>()?;
+    found.sort_by_key(|part| *part != Part::Calls);
+    Ok(found)
 }
 
 fn show_part(rows: &[Row], part: Part, dt: f64, quiet: bool) {
     if !quiet {
-        let table = if part == Part::Parts { table_of_parts(rows) } else { table(rows) };
+        let table = match part {
+            Part::Parts => table_of_parts(rows),
+            Part::Calls => table_of_calls(rows),
+            _ => table(rows),
+        };
         say(&format!("{}, {dt:.0e} s\n{}\n", part.about(), table.render(Style::stdout())));
     }
 }
@@ -205,6 +213,20 @@ fn table_of_parts(rows: &[Row]) -> Table {
         let name = if row.variant == "cuda kernel" { "step" } else { &row.variant };
         let each = significant(row.seconds / row.systems as f64 * 1e9);
         table.row([name.to_owned(), count(row.systems as u64), each]);
+    }
+    table
+}
+
+/// What calls take.
+fn table_of_calls(rows: &[Row]) -> Table {
+    use Align::{Left, Right};
+    let mut table =
+        Table::new(&[("method", Left), ("call", Left), ("reactors", Right), ("ms", Right)]);
+    for row in rows {
+        let is_first = row.variant == Place::FirstCall(0).variant();
+        let call = if is_first { "first" } else { "later" };
+        let milliseconds = significant(row.seconds * 1e3);
+        table.row([row.method.clone(), call.into(), count(row.systems as u64), milliseconds]);
     }
     table
 }

@@ -19,10 +19,13 @@ pub(super) enum Part {
     Convergence,
     /// What a step consists of.
     Parts,
+    /// First calls and later ones.
+    Calls,
 }
 
 impl Part {
-    const OF_CHEMISTRY: [Part; 8] = [
+    const OF_CHEMISTRY: [Part; 9] = [
+        Part::Calls,
         Part::Methods,
         Part::Tolerances,
         Part::Sizes,
@@ -37,7 +40,12 @@ impl Part {
     /// Those of a study, as far as they are measured there.
     pub(super) fn of(along_ignition: bool, on_gpu: bool) -> Vec<Part> {
         let all = if along_ignition { &Part::OF_ETHANOL[..] } else { &Part::OF_CHEMISTRY };
-        all.iter().copied().filter(|part| on_gpu || *part != Part::Parts).collect()
+        all.iter().copied().filter(|part| on_gpu || !part.is_on_gpus_alone()).collect()
+    }
+
+    /// Whether a processor has nothing like it.
+    pub(super) fn is_on_gpus_alone(self) -> bool {
+        matches!(self, Part::Parts | Part::Calls)
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -50,6 +58,7 @@ impl Part {
             Part::Jacobians => "jacobians",
             Part::Convergence => "convergence",
             Part::Parts => "parts",
+            Part::Calls => "calls",
         }
     }
 
@@ -65,11 +74,15 @@ impl Part {
             Part::Jacobians => "Exact Jacobian, by differences, and approximate",
             Part::Convergence => "Steps of one size",
             Part::Parts => "Parts of a step of rodas4, by kernels that do nothing else",
+            Part::Calls => {
+                "First calls, in which the kernel is planned, compiled or found in the cache, and loaded"
+            }
         }
     }
 
-    /// Whether it is measured over global steps of this size \[s\]: what has steps of one size over short ones alone.
+    /// Whether it is measured over global steps of this size \[s\]: what has steps of one size, or does not depend on them, over short ones
+    /// alone.
     pub(super) fn is_over(self, dt: f64) -> bool {
-        !matches!(self, Part::Convergence | Part::Parts) || dt < 1e-5
+        !matches!(self, Part::Convergence | Part::Parts | Part::Calls) || dt < 1e-5
     }
 }

@@ -21,8 +21,8 @@ pub(crate) struct Row {
     pub(crate) part: Cow<'static, str>,
     pub(crate) method: String,
     /// `scalar`, `lanes`, `cuda kernel` (over resident states; `again`: with the costs of the call before known) or `cuda` (from
-    /// arrays to arrays of the host; `same arrays`: that were written before, `page-locked arrays`: that the GPU reads and
-    /// writes); of a part of a step its name.
+    /// arrays to arrays of the host; `first call`: before which no kernel was there, `same arrays`: that were written before,
+    /// `page-locked arrays`: that the GPU reads and writes); of a part of a step its name.
     pub(crate) variant: Cow<'static, str>,
     pub(crate) device: String,
     pub(crate) precision: Cow<'static, str>,

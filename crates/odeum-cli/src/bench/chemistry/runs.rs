@@ -18,6 +18,8 @@ const MANY_OF_ETHANOL: usize = 65_536;
 const CPU_SYSTEMS: usize = 65_536;
 /// Reactors of the part on convergence, and how many steps they take.
 const FEW: usize = 512;
+/// Reactors where what is done before is to be timed.
+const VERY_FEW: usize = 32;
 const STEPS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
 /// What a row varies.
@@ -43,6 +45,8 @@ pub(super) enum Place {
     Again(usize),
     /// The same from arrays of the host to new arrays of the host.
     Arrays(usize),
+    /// The same, for which no kernel was planned or loaded before.
+    FirstCall(usize),
     /// The same to arrays that were written before, as those of a program that calls again.
     SameArrays(usize),
     /// The same from and to page-locked arrays.
@@ -65,6 +69,7 @@ impl Place {
             Place::Kernel(ordinal)
             | Place::Again(ordinal)
             | Place::Arrays(ordinal)
+            | Place::FirstCall(ordinal)
             | Place::SameArrays(ordinal)
             | Place::LockedArrays(ordinal) => Device::cuda(ordinal),
         }
@@ -84,6 +89,7 @@ impl Place {
             Place::Kernel(_) => "cuda kernel",
             Place::Again(_) => "cuda kernel, again",
             Place::Arrays(_) => "cuda",
+            Place::FirstCall(_) => "cuda, first call",
             Place::SameArrays(_) => "cuda, same arrays",
             Place::LockedArrays(_) => "cuda, page-locked arrays",
         }
@@ -235,7 +241,7 @@ impl Study<'_> {
                     runs.extend(STEPS.map(|steps| run.clone().fixed(self.dt, steps)));
                 }
             }
-            Part::Parts => {}
+            Part::Parts | Part::Calls => {}
         }
         runs
     }
@@ -318,6 +324,13 @@ impl Study<'_> {
             }
             // What the parts make up.
             Part::Parts => runs.push(usual(Method::rodas4()).fixed(self.dt, 1.0)),
+            Part::Calls => {
+                for method in self.methods() {
+                    let run = || of(method.clone(), VERY_FEW);
+                    runs.push(Run { place: Place::FirstCall(ordinal), ..run() });
+                    runs.push(Run { place: Place::Arrays(ordinal), ..run() });
+                }
+            }
         }
         runs
     }
