@@ -28,6 +28,7 @@ static unsigned long od_host_sizes(void (*)(A...), unsigned long *to) {
     } \
     static void od_host_body_##name(void **arguments) { od_host_call(name, arguments); } \
     extern "C" void od_host_run_##name( \
-        void **arguments, const unsigned long *blocks, const unsigned long *block) { \
-        od_host_launch(od_host_body_##name, arguments, blocks, block); \
+        void **arguments, const unsigned long *blocks, const unsigned long *block, \
+        const unsigned long *range) { \
+        od_host_launch(od_host_body_##name, arguments, blocks, block, range); \
     }

@@ -44,6 +44,9 @@ static inline bool isnan(double a) { return a != a; }
 #define __restrict__
 #define __ldg(pointer) (*(pointer))
 #define __ldcs(pointer) (*(pointer))
+static inline void od_publish(unsigned char *to, unsigned char value) {
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
 #define __stcs(pointer, value) (*(pointer) = (value))
 
 struct uint3_ { unsigned x, y, z; };
@@ -130,6 +133,7 @@ extern "C" __thread double *od_host_numbers;
 // Of a warp, all of whose lanes vote equally often.
 extern "C" bool od_any_lane(bool x);
 
-// Runs a body for each thread of each block.
+// Runs a body for each thread of a range of blocks.
 extern "C" void od_host_launch(
-    void (*body)(void **), void **arguments, const unsigned long *blocks, const unsigned long *block);
+    void (*body)(void **), void **arguments, const unsigned long *blocks, const unsigned long *block,
+    const unsigned long *range);

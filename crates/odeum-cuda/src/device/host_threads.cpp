@@ -103,7 +103,8 @@ static void od_host_block(OdHostThread &me, unsigned threads) {
 }
 
 void od_host_launch(
-    void (*body)(void **), void **arguments, const unsigned long *blocks, const unsigned long *block) {
+    void (*body)(void **), void **arguments, const unsigned long *blocks, const unsigned long *block,
+    const unsigned long *range) {
     static thread_local std::unique_ptr<OdHostThread> own(new OdHostThread());
     OdHostThread &me = *(od_host_me = own.get());
     const unsigned threads = block[0] * block[1];
@@ -114,10 +115,9 @@ void od_host_launch(
     od_host_numbers = me.numbers;
     blockDim = uint3_{(unsigned)block[0], (unsigned)block[1], 1};
     gridDim = uint3_{(unsigned)blocks[0], (unsigned)blocks[1], (unsigned)blocks[2]};
-    for (unsigned z = 0; z < gridDim.z; ++z)
-        for (unsigned y = 0; y < gridDim.y; ++y)
-            for (unsigned x = 0; x < gridDim.x; ++x) {
-                blockIdx = uint3_{x, y, z};
-                od_host_block(me, threads);
-            }
+    for (unsigned long n = range[0]; n < range[1]; ++n) {
+        const unsigned row = n / gridDim.x;
+        blockIdx = uint3_{(unsigned)(n % gridDim.x), row % gridDim.y, row / gridDim.y};
+        od_host_block(me, threads);
+    }
 }

@@ -38,7 +38,7 @@ const RESIDENT: usize = 4;
 /// The most arguments that a kernel has.
 const MOST_ARGUMENTS: usize = 16;
 
-type Run = unsafe extern "C" fn(*mut *mut c_void, *const u64, *const u64);
+type Run = unsafe extern "C" fn(*mut *mut c_void, *const u64, *const u64, *const u64);
 type Sizes = unsafe extern "C" fn(*mut u64) -> u64;
 
 /// A kernel of a text, as plain C++.
@@ -135,23 +135,38 @@ impl Kernel {
         Ok(arguments.iter().zip(&sizes).map(copy).collect())
     }
 
-    /// Runs all threads of a launch.
+    /// Runs all threads of a launch; `at_once`, its blocks side by side.
     ///
     /// # Safety
     /// The arguments are values of the types that the kernel takes, and what they point at is alive.
     pub(super) unsafe fn run(
         &self,
-        arguments: &mut [Vec<u128>],
+        arguments: &[Vec<u128>],
         blocks: [u64; 3],
         threads: [u64; 2],
+        at_once: bool,
     ) -> Result<(), Error> {
-        let mut arguments: Vec<*mut c_void> =
-            arguments.iter_mut().map(|argument| argument.as_mut_ptr().cast()).collect();
-        // SAFETY: the library exports this function for each of its kernels; of the rest the caller's promise.
-        unsafe {
-            let run: Symbol<Run> = self.function("od_host_run")?;
-            run(arguments.as_mut_ptr(), blocks.as_ptr(), threads.as_ptr());
+        // SAFETY: the library exports this function for each of its kernels.
+        let run: Symbol<Run> = unsafe { self.function("od_host_run")? };
+        let of_range = |range: [u64; 2]| {
+            // They are copied before the kernel uses them.
+            let mut arguments: Vec<*mut c_void> =
+                arguments.iter().map(|argument| argument.as_ptr().cast_mut().cast()).collect();
+            // SAFETY: the caller's promise.
+            unsafe {
+                run(arguments.as_mut_ptr(), blocks.as_ptr(), threads.as_ptr(), range.as_ptr())
+            }
+        };
+        let all = blocks.iter().product();
+        if !at_once {
+            of_range([0, all]);
+            return Ok(());
         }
+        std::thread::scope(|scope| {
+            for block in 0..all {
+                scope.spawn(move || of_range([block, block + 1]));
+            }
+        });
         Ok(())
     }
 

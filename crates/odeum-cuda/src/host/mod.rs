@@ -40,6 +40,7 @@ pub struct Setup {
     shared_memory: usize,
     patience: usize,
     launches: usize,
+    concurrent: bool,
 }
 
 /// This computer in place of a GPU.
@@ -72,6 +73,7 @@ impl Setup {
             shared_memory: Limits::HOPPER.shared_per_block,
             patience: 0,
             launches: usize::MAX,
+            concurrent: false,
         }
     }
 
@@ -103,6 +105,11 @@ impl Setup {
     /// With a driver that refuses all launches after so many.
     pub fn launches(self, launches: usize) -> Setup {
         Setup { launches, ..self }
+    }
+
+    /// With kernels that run while other work is done, their blocks side by side: others see what they have written so far.
+    pub fn concurrent(self) -> Setup {
+        Setup { concurrent: true, ..self }
     }
 
     /// One device.

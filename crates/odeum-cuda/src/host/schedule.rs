@@ -5,10 +5,15 @@ use super::kernel::Kernel;
 use super::stream::Event;
 use odeum_core::{Error, lock};
 use std::collections::VecDeque;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Pieces of work after which chance decides anew which streams go first, so that others fall behind.
 const STREAK: usize = 16;
+/// How long nothing is done where all wait for kernels that run.
+const PAUSE: Duration = Duration::from_micros(50);
 
 /// The streams of devices that work together.
 #[derive(Clone)]
@@ -23,9 +28,25 @@ struct Streams {
 }
 
 pub(super) enum Work {
-    Launch { kernel: Kernel, blocks: [u64; 3], threads: [u64; 2], arguments: Vec<Vec<u128>> },
-    Copy { from: usize, to: usize, bytes: usize },
-    Set { to: usize, bytes: usize, value: u8 },
+    Launch {
+        kernel: Kernel,
+        blocks: [u64; 3],
+        threads: [u64; 2],
+        arguments: Vec<Vec<u128>>,
+        concurrent: bool,
+    },
+    /// A concurrent kernel that has been started.
+    Running(JoinHandle<Result<(), Error>>),
+    Copy {
+        from: usize,
+        to: usize,
+        bytes: usize,
+    },
+    Set {
+        to: usize,
+        bytes: usize,
+        value: u8,
+    },
     Record(usize, u64),
     Wait(usize, u64),
 }
@@ -67,11 +88,14 @@ impl Schedule {
 
     /// Works until a stream has nothing left.
     pub(super) fn wait(&self, stream: usize) -> Result<(), Error> {
-        let streams = &mut lock(&self.0);
-        while !streams.given[stream].is_empty() {
+        loop {
+            // Others get on in between.
+            let streams = &mut lock(&self.0);
+            if streams.given[stream].is_empty() {
+                return Ok(());
+            }
             streams.work()?;
         }
-        Ok(())
     }
 
     /// Works until no stream has anything left. Work that fails, or waits for ever, is given up.
@@ -91,12 +115,20 @@ impl Streams {
         let may = |given: &VecDeque<Work>| match given.front() {
             None => false,
             Some(Work::Wait(event, times)) => self.passed[*event] >= *times,
+            Some(Work::Running(kernel)) => kernel.is_finished(),
             Some(_) => true,
         };
         let ready = (0..self.given.len()).filter(|&n| may(&self.given[n]));
         let rank = |n: &usize| mix(self.seed, self.done / STREAK, *n);
-        let next = ready.max_by_key(rank).and_then(|n| self.given[n].pop_front());
-        let Some(work) = next else {
+        let next = ready.max_by_key(rank);
+        let work = next.and_then(|n| self.given[n].pop_front());
+        let (Some(stream), Some(work)) = (next, work) else {
+            let is_running =
+                |given: &VecDeque<Work>| matches!(given.front(), Some(Work::Running(_)));
+            if self.given.iter().any(is_running) {
+                std::thread::sleep(PAUSE);
+                return Ok(());
+            }
             let reason = "every stream waits for another one".to_owned();
             return Err(Error::Cuda { doing: "waiting for the host device".to_owned(), reason });
         };
@@ -116,10 +148,16 @@ impl Streams {
                 // SAFETY: as above.
                 unsafe { std::ptr::write_bytes(to, value, bytes) };
             }
-            Work::Launch { kernel, blocks, threads, mut arguments } => {
+            Work::Launch { kernel, blocks, threads, arguments, concurrent } => {
                 // SAFETY: whoever launched it promised the types, and that the memory lives.
-                unsafe { kernel.run(&mut arguments, blocks, threads)? };
+                let run = move || unsafe { kernel.run(&arguments, blocks, threads, concurrent) };
+                if !concurrent {
+                    return run();
+                }
+                let running = Work::Running(std::thread::spawn(run));
+                self.given[stream].push_front(running);
             }
+            Work::Running(kernel) => kernel.join().unwrap_or_else(|panic| resume_unwind(panic))?,
         }
         Ok(())
     }

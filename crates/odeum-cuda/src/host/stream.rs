@@ -65,7 +65,8 @@ impl crate::stream::Stream for Stream {
         let (blocks, threads) = (blocks.map(|n| n as u64), threads.map(|n| n as u64));
         // SAFETY: the caller's promise is the same.
         let arguments = unsafe { kernel.arguments(arguments)? };
-        self.give(Work::Launch { kernel: kernel.clone(), blocks, threads, arguments })
+        let concurrent = self.host.0.setup.concurrent;
+        self.give(Work::Launch { kernel: kernel.clone(), blocks, threads, arguments, concurrent })
     }
 
     fn copy(&self, from: &Memory, to: &mut Memory, bytes: usize) -> Result<(), Error> {
