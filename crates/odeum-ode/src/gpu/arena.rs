@@ -139,18 +139,18 @@ impl Offsets {
         given.iter().chain(&own).filter_map(row).filter(|row| row.1 > 0).collect()
     }
 
-    /// The same of results.
+    /// The same of results; the status first: who copies in this order has the results of systems that had a status.
     pub(super) fn outputs(&self, shape: &Shape) -> Vec<(usize, usize, usize)> {
         let of_steps = self.end_steps.map(|place| (place, 1, shape.word));
+        let status = (self.status, 1, 1);
         let others = [
             (self.end_states, shape.dim, shape.word),
             (self.end_times, 1, shape.word),
             (self.saved, shape.n_saves * shape.dim, shape.word),
             (self.stats, 1, shape.n_counts * size_of::<u32>()),
             (self.n_saved, shape.n_saves.min(1), size_of::<u32>()),
-            (self.status, 1, 1),
         ];
-        of_steps.into_iter().chain(others).filter(|row| row.1 > 0).collect()
+        std::iter::once(status).chain(of_steps).chain(others).filter(|row| row.1 > 0).collect()
     }
 
     /// What the kernel counts, from zero at its start.

@@ -1,6 +1,7 @@
 //! What is kept of a device between calls: kernels, and streams with their memory.
 
 use super::lane::Lane;
+use super::late::Late;
 use super::order::Order;
 use super::plan::{self, Kernel};
 use super::recent::Recent;
@@ -35,6 +36,7 @@ pub(super) struct Kept<D: Device> {
     streams: Mutex<Vec<D::Stream>>,
     /// The kernels that sort, since the first sort.
     order: Mutex<Option<Arc<Order<D>>>>,
+    late: Mutex<Option<Arc<Late<D>>>>,
 }
 
 /// Where a kernel is, or will be: who loads it keeps others from the same work, but not from other kernels.
@@ -87,7 +89,7 @@ impl<D: Device> Kept<D> {
     pub(super) fn new(device: D) -> Self {
         let limits = device.limits();
         let lane_systems = plan::lane_systems(&limits);
-        let (loaded, lanes, staging, streams, order) = Default::default();
+        let (loaded, lanes, staging, streams, order, late) = Default::default();
         let (least_width, largest_batch) = (1, usize::MAX);
         Kept {
             device,
@@ -100,6 +102,7 @@ impl<D: Device> Kept<D> {
             staging,
             streams,
             order,
+            late,
         }
     }
 
@@ -130,11 +133,12 @@ impl<D: Device> Kept<D> {
 
     /// The kernels that sort.
     pub(super) fn order(&self) -> Result<Arc<Order<D>>, Error> {
-        let mut order = lock(&self.order);
-        if let Some(order) = &*order {
-            return Ok(Arc::clone(order));
-        }
-        Ok(Arc::clone(order.insert(Arc::new(Order::new(&self.device)?))))
+        once(&self.order, || Order::new(&self.device))
+    }
+
+    /// The kernel that gathers late results.
+    pub(super) fn late(&self) -> Result<Arc<Late<D>>, Error> {
+        once(&self.late, || Late::new(&self.device))
     }
 
     /// A stream with nothing in it.
@@ -217,6 +221,18 @@ impl<D: Device> Kept<D> {
         let idle = lock(&self.lanes).iter().map(|lane| lane.arena.bytes()).sum();
         self.device.free_memory(idle)
     }
+}
+
+/// What is at a place, or is made for it.
+fn once<V>(
+    place: &Mutex<Option<Arc<V>>>,
+    make: impl FnOnce() -> Result<V, Error>,
+) -> Result<Arc<V>, Error> {
+    let mut place = lock(place);
+    if let Some(made) = &*place {
+        return Ok(Arc::clone(made));
+    }
+    Ok(Arc::clone(place.insert(Arc::new(make()?))))
 }
 
 /// One of what is idle, if possible one that fits.

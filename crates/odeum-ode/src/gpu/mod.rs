@@ -22,6 +22,7 @@ mod in_place;
 pub mod inspect;
 mod kept;
 mod lane;
+mod late;
 mod launch;
 mod layout;
 mod order;

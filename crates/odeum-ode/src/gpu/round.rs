@@ -3,9 +3,10 @@
 //! All that a device has room for lie in one arena, in a few parts with a launch each. Workers upload batches of the first part, then of the
 //! next one while the kernel of the first runs, and so on; groups of threads that one kernel does not need any more make room for those
 //! of the next. Results of a part are downloaded while the next ones are uploaded and integrated, so that the bus works in both
-//! directions.
+//! directions; its longest systems hold up none of the others (`early`).
 
 mod copies;
+mod early;
 
 use super::arena::{Offsets, Shape};
 use super::batch_parts::batch_parts;
@@ -19,11 +20,12 @@ use super::task::Task;
 use super::worker::Job;
 use crate::status::Status;
 use copies::Desk;
+use early::Early;
 use odeum_core::{Error, Scalar, lock};
 use odeum_cuda::{Device, Memory, Stream};
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long a worker does nothing when there is nothing to do.
@@ -44,6 +46,7 @@ struct Round<'a, T, D: Device> {
     parts: Vec<Part<D>>,
     in_place: InPlace,
     turns: Turns,
+    early: Early,
 }
 
 /// Whose turn it is: the next batch to upload, the next to download, the next whose pages of results are to come into being.
@@ -70,12 +73,19 @@ struct Part<D: Device> {
     missing: AtomicUsize,
     /// Of its kernel, once it is launched.
     kernel: Mutex<Option<D::Stream>>,
+    /// Groups of threads of that.
+    groups: AtomicUsize,
+    /// All systems have begun, and few go on: results may come back ([`early`]).
+    comes_early: AtomicBool,
 }
 
 /// What of results is next for a worker.
 enum Results {
-    /// Those of the batch of this place.
-    Of(usize),
+    /// Those of the batch of this place. Where they come early, those of some systems are late.
+    Of {
+        place: usize,
+        is_early: bool,
+    },
     /// None that is there yet.
     Wait,
     End,
@@ -99,7 +109,7 @@ impl<T: Scalar> Job<'_, T> {
         let mut desks = (0..workers).map(|_| desk()).collect::<Result<Vec<_>, Error>>()?;
         for batches in batches.chunks(at_once) {
             if !self.is_over() {
-                Round::begin(self, device, ready, batches)?.run(&mut desks);
+                Round::begin(self, (device, ready), batches, workers)?.run(&mut desks);
             }
         }
         for Desk { staging, uploads, downloads } in desks {
@@ -114,13 +124,14 @@ impl<T: Scalar> Job<'_, T> {
 impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
     fn begin(
         job: &'a Job<'a, T>,
-        device: &'a Kept<D>,
-        ready: &'a Ready<D>,
+        (device, ready): (&'a Kept<D>, &'a Ready<D>),
         batches: &'a [usize],
+        workers: usize,
     ) -> Result<Self, Error> {
         let part = |batches: Range<usize>| {
             let missing = AtomicUsize::new(batches.len());
-            Part { batches, missing, kernel: Mutex::default() }
+            let (kernel, groups, comes_early) = Default::default();
+            Part { batches, missing, kernel, groups, comes_early }
         };
         // Mechanisms take an explicit method far longer than the bus, and the end of each part would leave lanes idle.
         let parts: Vec<Part<D>> = if ready.is_abreast() {
@@ -150,6 +161,10 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         let in_place = InPlace::new(&device.device, job.inputs, &job.sink, &shape);
         let writes = batches.iter().map(|_| Mutex::default()).collect();
         let turns = Turns { writes, ..Turns::default() };
+        let early = match ready.is_abreast() {
+            true => Early::never(),
+            false => Early::new(&job.shape, &offsets, (job.batch, workers)),
+        };
         Ok(Round {
             job,
             device,
@@ -162,6 +177,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             parts,
             in_place,
             turns,
+            early,
         })
     }
 
@@ -170,7 +186,7 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         let mut told = 0;
         let work = || {
             std::thread::scope(|scope| {
-                for desk in desks {
+                for desk in &mut *desks {
                     scope.spawn(|| {
                         let done = self.work(desk, &finished);
                         let ended = desk.uploads.wait().and(desk.downloads.wait());
@@ -188,13 +204,16 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             self.job.is_over()
         };
         watched(work, is_over, || self.stop());
-        self.job.monitor.add_finished(finished.into_inner().saturating_sub(told));
         for kernel in self.parts.iter().filter_map(|part| lock(&part.kernel).take()) {
             match kernel.wait() {
                 Ok(()) => self.device.keep_stream(kernel),
                 Err(error) => self.job.fail(error),
             }
         }
+        if !self.job.is_failed() {
+            self.take_late(desks, &finished);
+        }
+        self.job.monitor.add_finished(finished.into_inner().saturating_sub(told));
         let arena = self.arena.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.device.keep(arena.lane);
     }
@@ -212,25 +231,26 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             if let Some(place) = uploading {
                 self.upload(desk, place)?;
             }
-            if let Some((place, in_place)) = downloading.take() {
+            if let Some((place, in_place, is_early)) = downloading.take() {
                 desk.downloads.wait()?;
-                self.take(&mut desk.staging, place, &in_place, finished);
+                self.take(&mut desk.staging, place, (&in_place, is_early), finished);
             }
             match self.next_results()? {
-                Results::Of(place) => {
-                    // Where nobody stopped the run until the kernel was done all systems have ended, and no state of the caller is to stay.
-                    let in_place =
-                        if self.job.is_over() { InPlace::default() } else { self.in_place };
+                Results::Of { place, is_early } => {
+                    // Where nobody stopped the run until all systems had begun, no state of the caller is to stay.
+                    let stays = self.job.is_over() && !is_early;
+                    let in_place = if stays { InPlace::default() } else { self.in_place };
                     self.download(desk, place, &in_place)?;
-                    downloading = Some((place, in_place));
+                    downloading = Some((place, in_place, is_early));
                 }
-                Results::Wait if uploading.is_none() => {
-                    if !self.touch() {
+                Results::Wait => {
+                    self.look(desk)?;
+                    if uploading.is_none() && !self.touch() {
                         std::thread::sleep(PAUSE);
                     }
                 }
                 Results::End if uploading.is_none() => return Ok(()),
-                Results::Wait | Results::End => {}
+                Results::End => {}
             }
         }
     }
@@ -266,10 +286,12 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
             return Ok(Results::End);
         }
         let is_over = self.job.is_over();
-        Ok(match &*lock(&self.part_of(*place).1.kernel) {
-            Some(kernel) if kernel.is_done()? => {
+        let part = self.part_of(*place).1;
+        let is_early = part.comes_early.load(Ordering::Relaxed);
+        Ok(match &*lock(&part.kernel) {
+            Some(kernel) if is_early || kernel.is_done()? => {
                 *place += 1;
-                Results::Of(*place - 1)
+                Results::Of { place: *place - 1, is_early }
             }
             // Stopped before the kernel was started: who uploads the last batch of the part, and starts it all the same, comes here again.
             None if is_over => Results::End,
@@ -326,6 +348,8 @@ impl<'a, T: Scalar, D: Device> Round<'a, T, D> {
         if kernel.layout.global > 0 {
             stream.record_event(launched)?;
         }
+        let groups = blocks * kernel.layout.block / kernel.layout.width;
+        self.parts[part].groups.store(groups, Ordering::Release);
         *lock(&self.parts[part].kernel) = Some(stream);
         Ok(())
     }

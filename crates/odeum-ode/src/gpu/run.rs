@@ -237,6 +237,10 @@ impl<D: Device> Ready<D> {
         // Compiled side by side.
         std::thread::scope(|scope| {
             let expected = is_wanted.then(|| scope.spawn(expected));
+            if method.jacobian_by().is_some() && systems > held {
+                // Who wants it has the error, if there is one.
+                scope.spawn(|| device.late());
+            }
             let loaded = device.load(&kernel)?;
             let expected = expected.map(|thread| thread.join().unwrap_or(Ok(None))).transpose()?;
             Ok(Ready { kernel, loaded, expected: expected.flatten() })

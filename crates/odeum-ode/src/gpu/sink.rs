@@ -119,8 +119,7 @@ impl<T: Scalar> Sink<T> {
         Some(RowsAt::of(self.places.stats, 1, 0, systems))
     }
 
-    /// Copies the results of a batch out of page-locked memory, but for those that the device wrote to their places. Past the caches where
-    /// that is wanted: it is faster where the bus works in both directions meanwhile, and up to a tenth slower else. Systems that did not run keep their states.
+    /// Copies the results of a batch out of page-locked memory. Systems that did not run keep their states.
     ///
     /// # Safety
     /// No other thread uses the systems of `range`.
@@ -129,7 +128,7 @@ impl<T: Scalar> Sink<T> {
         staging: &mut Staging<D>,
         offsets: &Offsets,
         range: &Range<usize>,
-        (past_caches, in_place): (bool, &InPlace),
+        Taken { past_caches, all_began, in_place }: Taken<'_>,
     ) {
         let count = range.len();
         // SAFETY: one row of M; the range is the caller's alone.
@@ -138,7 +137,7 @@ impl<T: Scalar> Sink<T> {
         for (status, &mut number) in status.iter_mut().zip(statuses) {
             *status = Status::from_number(number).unwrap_or_default();
         }
-        let all_ran = !status.contains(&Status::NotRun);
+        let all_ran = all_began || !status.contains(&Status::NotRun);
         let write = |(row, stride): (*mut T, usize), values: &[T], all: bool| {
             if stride == 1 && all {
                 // SAFETY: the systems of the range follow each other in the row, and are the caller's alone.
@@ -195,6 +194,64 @@ impl<T: Scalar> Sink<T> {
             n_saved.copy_from_slice(staging.values(offsets.n_saved, count));
         }
     }
+
+    /// Copies the results of these systems, whichever they are, out of page-locked memory.
+    ///
+    /// # Safety
+    /// No other thread uses these systems.
+    pub(super) unsafe fn take_each<D: Device>(
+        &self,
+        staging: &mut Staging<D>,
+        offsets: &Offsets,
+        systems: &[usize],
+    ) {
+        let Places { states, strides, t, next_steps, status, stats, n_saved, .. } = self.places;
+        let count = systems.len();
+        let write = |row: *mut T, stride: usize, values: &[T]| {
+            for (&s, &value) in systems.iter().zip(values) {
+                // SAFETY: a place of a system that is the caller's alone.
+                unsafe { *row.add(s * stride) = value };
+            }
+        };
+        let values: &[T] = staging.values(offsets.end_states, self.dim * count);
+        for (i, values) in values.chunks_exact(count).enumerate() {
+            write(states.wrapping_add(i * strides[1]), strides[0], values);
+        }
+        let values: &[T] = staging.values(offsets.saved, self.n_saves * self.dim * count);
+        for ((row, stride), values) in self.saved_rows().zip(values.chunks_exact(count)) {
+            write(row, stride, values);
+        }
+        if let Some(place) = offsets.end_steps.filter(|_| !next_steps.is_null()) {
+            write(next_steps, 1, staging.values(place, count));
+        }
+        for (k, &s) in systems.iter().enumerate() {
+            let number = staging.values::<u8>(offsets.status, count)[k];
+            let reached = staging.values::<T>(offsets.end_times, count)[k];
+            let counts = &staging.values::<u32>(offsets.stats, self.n_counts * count)
+                [k * self.n_counts..(k + 1) * self.n_counts];
+            // SAFETY: as above; one row of M each.
+            unsafe {
+                *status.add(s) = Status::from_number(number).unwrap_or_default();
+                *t.add(s) = reached.to_f64();
+                *stats.add(s) = task::stats(counts);
+            }
+            if self.n_saves > 0 {
+                // SAFETY: as above; there is a row of these when there are save times.
+                unsafe { *n_saved.add(s) = staging.values(offsets.n_saved, count)[k] };
+            }
+        }
+    }
+}
+
+/// How the results of a batch are copied.
+#[derive(Clone, Copy)]
+pub(super) struct Taken<'a> {
+    /// It is faster where the bus works in both directions meanwhile, and up to a tenth slower else.
+    pub(super) past_caches: bool,
+    /// All systems had begun: what there is of those without results is nobody's.
+    pub(super) all_began: bool,
+    /// What the device wrote to its place.
+    pub(super) in_place: &'a InPlace,
 }
 
 /// Copies as many values as there is room for.

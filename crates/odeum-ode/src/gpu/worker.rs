@@ -10,7 +10,7 @@ use super::kept::Kept;
 use super::lane::Lane;
 use super::launch::launch;
 use super::run::Ready;
-use super::sink::Sink;
+use super::sink::{Sink, Taken};
 use super::staging::Staging;
 use super::task::{Lists, Task};
 use crate::lent::Inputs;
@@ -73,7 +73,12 @@ impl<T: Scalar> Job<'_, T> {
 
     /// Whether no more batches are wanted.
     pub(super) fn is_over(&self) -> bool {
-        self.monitor.is_stopped() || lock(&self.failure).is_some()
+        self.monitor.is_stopped() || self.is_failed()
+    }
+
+    /// Whether there was an error.
+    pub(super) fn is_failed(&self) -> bool {
+        lock(&self.failure).is_some()
     }
 
     /// The systems of a batch.
@@ -91,7 +96,7 @@ impl<T: Scalar> Job<'_, T> {
         staging: &mut Staging<D>,
         offsets: &Offsets,
         batch: usize,
-        how: (bool, &InPlace),
+        how: Taken<'_>,
     ) {
         // SAFETY: the caller's word.
         unsafe { self.sink.take(staging, offsets, &self.systems(batch), how) };
@@ -138,8 +143,9 @@ impl<T: Scalar> Job<'_, T> {
         // SAFETY: this worker alone has taken the batch.
         unsafe { self.sink.touch(&range) };
         lane.stream.wait()?;
+        let how = Taken { past_caches: false, all_began: false, in_place: &in_place };
         // SAFETY: as above.
-        unsafe { self.take(staging, &offsets, batch, (false, &in_place)) };
+        unsafe { self.take(staging, &offsets, batch, how) };
         self.monitor.add_finished(range.len());
         Ok(())
     }

@@ -178,6 +178,42 @@ fn arrays_in_page_locked_memory_are_read_and_written_in_place() {
     }
 }
 
+/// While the longest systems go on, results of all others come back; theirs follow.
+#[test]
+fn results_do_not_wait_for_the_longest_systems() {
+    if !host::is_available() {
+        return;
+    }
+    for (width, count, long) in [(1, 2000, 200.0), (32, 600, 20.0)] {
+        let is_long = |s: usize| s == 5 || s + 7 == count;
+        let lorenz = Lorenz::problem();
+        let states = (0..3 * count).map(|k| lorenz.y0[k / count] + 1e-2 * (k % count % 61) as f64);
+        let spans = (0..count).map(|s| (0.0, if is_long(s) { long } else { 0.02 })).collect();
+        let ensemble = Ensemble::new(3, states.collect(), (0.0, 1.0))
+            .and_then(|ensemble| ensemble.with_shared_params(lorenz.params)?.with_spans(spans))
+            .unwrap();
+        let method = Method::rodas4();
+        let ends = Options::new(Tolerance::new(1e-5, 1e-7));
+        for options in [ends.clone().save_at(vec![0.01, 0.015]), ends] {
+            let run = |devices: Devices<Host>| {
+                let monitor = Monitor::new();
+                let devices = devices.threads_at_least(width);
+                let solution =
+                    devices.solve(&Lorenz, &ensemble, &method, &options, &monitor).unwrap();
+                assert_eq!(monitor.finished(), count);
+                solution
+            };
+            let wanted = run(Devices::new(vec![host::setup().device()]));
+            assert!(wanted.failed().is_empty());
+            let host = host::setup().concurrent().device();
+            let found = run(Devices::new(vec![host.clone()]).batches_up_to(64));
+            assert_same(&found, &wanted);
+            let gathers = host.launched().iter().filter(|name| *name == "od_gather_late").count();
+            assert_eq!(gathers, 1, "{width}");
+        }
+    }
+}
+
 /// Systems of which some probably cost far more begin in another order, in runs and in sessions: their numbers are the same.
 #[test]
 fn the_order_by_expected_costs_changes_no_bit() {

@@ -69,6 +69,10 @@ OD_FN bool od_takes(bool busy) {
     const unsigned here = __activemask(), idle = __ballot_sync(here, !busy);
     return !busy && (idle == here || __popc(idle) >= 2);
 #else
+#if OD_WIDTH == 1
+    // They take turns.
+    od_host_yield();
+#endif
     return !busy;
 #endif
 }
@@ -171,6 +175,9 @@ OD_FN void od_integrate(const OdTask &task, OdMemory &memory, Method &method) {
             od_write(task, x, memory, task.end_states, c.system);
 #if OD_RANGES
             if (od_reaches_end(status) && od_is_impossible(task, x, memory)) status = OD_OUTSIDE_BOUNDS;
+#endif
+#if OD_WIDTH > 1
+            OD_GROUP_BARRIER();
 #endif
             if (g.slot == 0) od_finish(task, c, status);
             work.end_system();

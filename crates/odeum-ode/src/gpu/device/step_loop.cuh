@@ -270,7 +270,6 @@ OD_FN void od_finish(const OdTask &task, const OdStepLoop &c, int status) {
     // What made a system fail made its steps small, or no numbers: it begins anew where it is tried again.
     const bool failed = status != OD_SUCCESS && status != OD_TERMINAL_EVENT;
     if (task.end_steps) task.end_steps[s] = failed ? real(0) : od_abs(c.h);
-    task.status[s] = (unsigned char)status;
     OdStats stats = {};
     stats.steps = c.attempts - c.rejected;
     stats.rejected = c.rejected;
@@ -287,5 +286,11 @@ OD_FN void od_finish(const OdTask &task, const OdStepLoop &c, int status) {
     task.stats[s] = stats;
 #if OD_SAVES
     task.n_saved[s] = c.saved;
+#endif
+#if OD_IMPLICIT
+    // Results are read while other systems go on: gpu/round.rs.
+    od_publish(task.status + s, (unsigned char)status);
+#else
+    task.status[s] = (unsigned char)status;
 #endif
 }

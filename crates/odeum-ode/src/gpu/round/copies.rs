@@ -2,6 +2,7 @@
 
 use super::super::arena::Offsets;
 use super::super::in_place::{InPlace, RowsAt};
+use super::super::sink::Taken;
 use super::super::staging::Staging;
 use super::Round;
 use crate::status::Status;
@@ -39,7 +40,7 @@ impl<T: Scalar, D: Device> Round<'_, T, D> {
         Ok(())
     }
 
-    /// Starts the download of a batch whose kernel is done.
+    /// Starts the download of a batch whose results are there, or come early.
     pub(super) fn download(
         &self,
         desk: &mut Desk<D>,
@@ -85,16 +86,22 @@ impl<T: Scalar, D: Device> Round<'_, T, D> {
         &self,
         staging: &mut Staging<D>,
         place: usize,
-        in_place: &InPlace,
+        (in_place, is_early): (&InPlace, bool),
         finished: &AtomicUsize,
     ) {
-        let (range, _) = self.systems(place);
+        let (range, first) = self.systems(place);
         let of_batch = Offsets::new(&self.job.shape, range.len());
         let statuses: &[u8] = staging.values(of_batch.status, range.len());
         let run = statuses.iter().filter(|&&status| status != Status::NotRun as u8).count();
+        if is_early {
+            let late = statuses.iter().zip(first as u32..);
+            let late = late.filter(|&(&status, _)| status == Status::NotRun as u8);
+            self.early.are_late(late.map(|(_, place)| place));
+        }
+        let how = Taken { past_caches: true, all_began: is_early, in_place };
         let _writes = lock(&self.turns.writes[place]);
         // SAFETY: nobody else writes the results of the batch meanwhile.
-        unsafe { self.job.take(staging, &of_batch, self.batches[place], (true, in_place)) };
+        unsafe { self.job.take(staging, &of_batch, self.batches[place], how) };
         finished.fetch_add(run, Ordering::Relaxed);
     }
 }
