@@ -3,7 +3,7 @@
 use super::arena::{Offsets, Shape};
 use super::source;
 use odeum_core::Error;
-use odeum_cuda::{Device, Kernel, Memory, REAL, Stream, Text, argument};
+use odeum_cuda::{Device, Kernel, Memory, Stream, Text, argument};
 
 const LATE: &str = include_str!("device/late.cuh");
 /// Arrays of results, at most.
@@ -36,13 +36,9 @@ struct Arguments {
 impl<D: Device> Late<D> {
     pub(super) fn new(device: &D) -> Result<Self, Error> {
         let mut text = Text::default();
-        text.define("OD_FLOAT", 0);
         text.define("OD_ARRAYS", ARRAYS);
         text.define("OD_LATE_BLOCK", BLOCK);
-        source::compiler(&mut text);
-        text.line(REAL);
-        text.line(LATE);
-        let kernel = device.compile(&text.finish(), "od_gather_late")?;
+        let kernel = device.compile(&source::of_none(text, LATE), "od_gather_late")?;
         kernel.prepare(BLOCK, 0)?;
         Ok(Late(kernel))
     }

@@ -2,7 +2,7 @@
 
 use super::source;
 use odeum_core::Error;
-use odeum_cuda::{Device, Kernel, Memory, REAL, Stream, Text, argument, literal};
+use odeum_cuda::{Device, Kernel, Memory, Stream, Text, argument, literal};
 use std::ops::Range;
 
 const ORDER: &str = include_str!("device/order.cuh");
@@ -93,15 +93,12 @@ impl<D: Device> Ordered<D> {
 impl<D: Device> Order<D> {
     pub(super) fn new(device: &D) -> Result<Self, Error> {
         let mut text = Text::default();
-        text.define("OD_FLOAT", 0);
         text.define("OD_CLASSES", CLASSES);
         text.define("OD_TURNS", TURNS);
         text.define("OD_PART_OF_ALL", literal(PART_OF_ALL));
         text.define("OD_TIMES_MEAN", literal(TIMES_MEAN));
-        source::compiler(&mut text);
-        text.line(REAL);
-        text.line(ORDER);
-        let kernels = device.wait(device.compile_async(&text.finish(), &KERNELS))?;
+        let pending = device.compile_async(&source::of_none(text, ORDER), &KERNELS);
+        let kernels = device.wait(pending)?;
         for kernel in &kernels {
             kernel.prepare(CLASSES, SHARED)?;
         }

@@ -205,6 +205,15 @@ pub(super) fn compiler(text: &mut Text) {
     text.line("#endif");
 }
 
+/// The whole text of kernels that know no system.
+pub(super) fn of_none(mut text: Text, kernels: &str) -> String {
+    text.define("OD_FLOAT", 0);
+    compiler(&mut text);
+    text.line(REAL);
+    text.line(kernels);
+    text.finish()
+}
+
 /// Headers of every kernel.
 pub(super) fn common(text: &mut Text, traits: &Traits) {
     compiler(text);
