@@ -191,6 +191,7 @@ fn results_do_not_wait_for_the_longest_systems() {
         let spans = (0..count).map(|s| (0.0, if is_long(s) { long } else { 0.02 })).collect();
         let ensemble = Ensemble::new(3, states.collect(), (0.0, 1.0))
             .and_then(|ensemble| ensemble.with_shared_params(lorenz.params)?.with_spans(spans))
+            .and_then(|ensemble| ensemble.with_first_steps(vec![0.0; count]))
             .unwrap();
         let method = Method::rodas4();
         let ends = Options::new(Tolerance::new(1e-5, 1e-7));
