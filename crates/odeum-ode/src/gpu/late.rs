@@ -61,6 +61,7 @@ impl<D: Device> Late<D> {
         let of_late = Offsets::new(shape, places.len());
         let mut arrays = [Rows::default(); ARRAYS];
         let both = offsets.outputs(shape).into_iter().zip(of_late.outputs(shape));
+        debug_assert!(both.len() <= ARRAYS, "none is left out");
         for (array, ((from, rows, bytes), (to, _, _))) in arrays.iter_mut().zip(both) {
             let (from, to) = (at(from), at(room + to));
             *array = Rows { from, to, rows: rows as u32, bytes: bytes as u32 };
