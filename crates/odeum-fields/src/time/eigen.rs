@@ -41,16 +41,26 @@ impl Complex {
 
     /// The root with a real part that is not negative.
     fn sqrt(self) -> Complex {
-        let size = self.abs();
-        let re = ((size + self.re) / 2.0).max(0.0).sqrt();
-        let im = ((size - self.re) / 2.0).max(0.0).sqrt();
-        Complex::new(re, if self.im < 0.0 { -im } else { im })
+        // The larger part first: the smaller one would be a difference of near numbers.
+        let larger = ((self.abs() + self.re.abs()) / 2.0).sqrt();
+        if larger == 0.0 {
+            return Complex::default();
+        }
+        let smaller = self.im / (2.0 * larger);
+        if self.re >= 0.0 {
+            Complex::new(larger, smaller)
+        } else {
+            Complex::new(smaller.abs(), larger.copysign(self.im))
+        }
     }
 }
 
 /// Eigenvalues of an n × n matrix, row by row, which is destroyed: Hessenberg form, then shifted
 /// QR steps with deflation, both by rotations. Golub & Van Loan, Matrix Computations, sec. 7.4–7.5.
 pub(crate) fn eigenvalues(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
+    if let [a, b, c, d] = *matrix {
+        return of_two(a, b, c, d).into();
+    }
     hessenberg(matrix, n);
     let mut values = vec![Complex::default(); n];
     let mut m = n;
@@ -82,11 +92,16 @@ pub(crate) fn eigenvalues(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
 
 /// The eigenvalue of a 2 × 2 matrix that is nearer to its last entry.
 fn wilkinson(a: Complex, b: Complex, c: Complex, d: Complex) -> Complex {
+    let [plus, minus] = of_two(a, b, c, d);
+    if plus.sub(d).abs() < minus.sub(d).abs() { plus } else { minus }
+}
+
+/// The eigenvalues of a 2 × 2 matrix, to roundings of its largest entry.
+fn of_two(a: Complex, b: Complex, c: Complex, d: Complex) -> [Complex; 2] {
     let half = a.sub(d).scale(0.5);
     let root = half.mul(half).add(b.mul(c)).sqrt();
     let mean = a.add(d).scale(0.5);
-    let (plus, minus) = (mean.add(root), mean.sub(root));
-    if plus.sub(d).abs() < minus.sub(d).abs() { plus } else { minus }
+    [mean.add(root), mean.sub(root)]
 }
 
 /// Zeros below the first subdiagonal, by rotations of neighbouring rows.
@@ -188,6 +203,21 @@ mod tests {
             &[0.0, 0.0, 1.0, 0.0],
         ]);
         check(&four, &[(1.0, 0.0), (2.0, 0.0), (3.0, 0.0), (4.0, 0.0)]);
+    }
+
+    /// Roots of the characteristic polynomial, also where the eigenvalues lie close to each other and to an axis.
+    #[test]
+    fn two_by_two() {
+        let entries = [0.0, 1.0, -1.0, 1e-8, -1e-8, 3.0];
+        let entry = |k: usize| Complex::new(entries[k % 6], entries[k / 6 % 6]);
+        for k in 0..36_usize.pow(2) {
+            let (b, d) = (entry(k), entry(k / 36));
+            let (a, c) = (Complex::new(1.0, 1e-8), Complex::new(0.25, 0.0));
+            let values = eigenvalues(&mut [a, b, c, d], 2);
+            let sum = values[0].add(values[1]).sub(a.add(d));
+            let product = values[0].mul(values[1]).sub(a.mul(d).sub(b.mul(c)));
+            assert!(sum.abs() < 4e-15 && product.abs() < 2e-14, "{a:?} {b:?} {c:?} {d:?}");
+        }
     }
 
     #[test]
