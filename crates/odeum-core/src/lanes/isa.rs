@@ -38,6 +38,8 @@ pub trait LaneWork<T: Scalar> {
 pub trait PackVisitor<T: Scalar> {
     /// Does it for this pack.
     fn visit<L: Lanes<Scalar = T>>(&mut self);
+    /// Does it for two packs as one.
+    fn visit_pair<L: Lanes<Scalar = T>>(&mut self);
 }
 
 impl Isa {

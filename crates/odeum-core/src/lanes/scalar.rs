@@ -100,14 +100,14 @@ macro_rules! one_lane {
                 if Isa::Avx512.is_available() {
                     visitor.visit::<$avx512>();
                     if pairs {
-                        visitor.visit::<$pair512>();
+                        visitor.visit_pair::<$pair512>();
                     }
                     visitor.visit::<Wide<$avx512, AVX512_BLOCK>>();
                 }
                 if Isa::Avx2.is_available() {
                     visitor.visit::<$avx2>();
                     if pairs {
-                        visitor.visit::<$pair2>();
+                        visitor.visit_pair::<$pair2>();
                     }
                     visitor.visit::<Wide<$avx2, AVX2_BLOCK>>();
                 }

@@ -71,18 +71,30 @@ fn compiled() -> &'static [Option<Compiled>; PACKS] {
 
 struct Collected([Option<Compiled>; PACKS]);
 
-impl<T: Scalar> PackVisitor<T> for Collected {
-    fn visit<L: Lanes<Scalar = T>>(&mut self) {
+impl Collected {
+    fn add<L: Lanes>(&mut self, run: unsafe fn(*const ())) {
         if let Some(free) = self.0.iter_mut().find(|place| place.is_none()) {
-            *free = Some(Compiled { pack: TypeId::of::<L>(), run: run_compiled::<L> });
+            *free = Some(Compiled { pack: TypeId::of::<L>(), run });
         }
     }
 }
 
+impl<T: Scalar> PackVisitor<T> for Collected {
+    fn visit<L: Lanes<Scalar = T>>(&mut self) {
+        self.add::<L>(run_compiled::<L, false>);
+    }
+
+    fn visit_pair<L: Lanes<Scalar = T>>(&mut self) {
+        self.add::<L>(run_compiled::<L, true>);
+    }
+}
+
+/// Does a job by whichever method; where the pack is a `PAIR`, by those alone that [go over pairs](super::pairs).
+///
 /// # Safety
 ///
 /// The pointer is to a live [`Run`] over `L`.
-unsafe fn run_compiled<L: Lanes>(run: *const ()) {
+unsafe fn run_compiled<L: Lanes, const PAIR: bool>(run: *const ()) {
     // SAFETY: the caller's promise.
     let Run { equations, job } = *unsafe { &*run.cast::<Run<'_, L>>() };
     let (method, plan, task) = match job {
@@ -94,10 +106,11 @@ unsafe fn run_compiled<L: Lanes>(run: *const ()) {
         _ if cfg!(test) => {
             unreachable!("unit tests integrate by explicit Runge-Kutta methods alone")
         }
-        (Method::Rkc(method), _) => L::outline(ByRkc { method, equations, task }),
         (Method::Rosenbrock(method), Some(plan)) => {
             L::outline(ByRosenbrock { method, equations, plan, task });
         }
+        _ if const { PAIR } => unreachable!("lanes that wait for each other do not go in pairs"),
+        (Method::Rkc(method), _) => L::outline(ByRkc { method, equations, task }),
         (Method::Radau(method), Some(plan)) => {
             L::outline(ByRadau { method, equations, plan, task });
         }
