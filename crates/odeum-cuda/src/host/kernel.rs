@@ -29,8 +29,8 @@ const OPTIONS: [&str; 12] = [
     "-pipe",
 ];
 
-/// Of what runs their threads. Jumps from stack to stack are not what fortified ones take them for.
-const THREADS_OPTIONS: [&str; 2] = ["-O2", "-U_FORTIFY_SOURCE"];
+/// Of what runs their threads.
+const THREADS_OPTIONS: [&str; 1] = ["-O2"];
 
 /// Blocks that a multiprocessor holds at once, of whichever kernel.
 const RESIDENT: usize = 4;
