@@ -46,9 +46,11 @@ impl System for Explosion {
 /// whole span may: such tolerances do not notice the pole.)
 pub(crate) fn poles_are_not_passed<T: Precision>(subject: &Subject) {
     for exponent in 1..=subject.tightest::<T>() {
+        // Wide tolerances come to the pole in fewer attempts.
+        let most = if exponent > 4 { 3000 } else { 500 };
         for first in if exponent > 2 { &FIRST[..] } else { &FIRST[..1] } {
             let options = Options::new(tolerance::<T>(10f64.powi(-exponent), 1e-2))
-                .max_steps(3000)
+                .max_steps(most)
                 .first_step(*first);
             let not_passed = |solution: &Solution<T>, what: &str| {
                 for (s, status) in solution.status.iter().enumerate() {
