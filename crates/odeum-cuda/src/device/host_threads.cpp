@@ -25,7 +25,8 @@ struct OdHostFibre {
 struct OdHostThread {
     OdHostPlace scheduler;
     std::vector<OdHostFibre> fibres;
-    unsigned current;
+    // Of the block that is run: its threads, those that have not ended, and the one whose turn it is.
+    unsigned threads, running, current;
     void (*body)(void **);
     void **arguments;
     // More than the 227 KiB that a block may have.
@@ -41,10 +42,22 @@ __thread void *od_host_shared;
 __thread double *od_host_numbers;
 static __thread OdHostThread *od_host_me;
 
-// Goes to the scheduler, and comes back when that enters the fibre.
+// Goes to the next thread of the block that has begun, or where there is none to the scheduler.
+[[noreturn]] static __attribute__((noinline)) void od_host_next(OdHostThread &me) {
+    for (unsigned t = me.current + 1; t < me.threads; ++t) {
+        OdHostFibre &fibre = me.fibres[t];
+        if (fibre.ended) continue;
+        if (!fibre.stack) break;
+        me.current = t;
+        threadIdx = fibre.index;
+        od_host_jump(fibre.place);
+    }
+    od_host_jump(me.scheduler);
+}
+
 __attribute__((noinline)) void od_host_yield() {
     OdHostThread &me = *od_host_me;
-    if (!__builtin_setjmp(me.fibres[me.current].place)) od_host_jump(me.scheduler);
+    if (!__builtin_setjmp(me.fibres[me.current].place)) od_host_next(me);
 }
 
 // A vote is written in one round and read in the next, while the one after it is cleared.
@@ -63,11 +76,12 @@ static void od_host_fibre() {
     for (;;) {
         me.body(me.arguments);
         me.fibres[me.current].ended = true;
+        --me.running;
         od_host_yield();
     }
 }
 
-// Comes back when the fibre yields, or has ended.
+// Comes back when the fibre, or one of those after it, goes to the scheduler.
 static __attribute__((noinline)) void od_host_enter(OdHostThread &me, OdHostFibre &fibre) {
     if (__builtin_setjmp(me.scheduler)) return;
     if (fibre.stack) od_host_jump(fibre.place);
@@ -95,16 +109,14 @@ static void od_host_block(OdHostThread &me, unsigned threads) {
     }
     // One round is as far as the next barrier. Threads that end have as many barriers behind
     // them as the others, or none follow: a finished fibre is not resumed.
-    bool any = true;
-    while (any) {
-        any = false;
-        for (unsigned t = 0; t < threads; ++t) {
+    me.threads = me.running = threads;
+    while (me.running > 0) {
+        for (unsigned t = 0; t < threads; t = me.current + 1) {
             OdHostFibre &fibre = me.fibres[t];
-            if (fibre.ended) continue;
             me.current = t;
+            if (fibre.ended) continue;
             threadIdx = fibre.index;
             od_host_enter(me, fibre);
-            any = any || !fibre.ended;
         }
     }
 }
