@@ -46,11 +46,9 @@ impl System for Explosion {
 /// whole span may: such tolerances do not notice the pole.)
 pub(crate) fn poles_are_not_passed<T: Precision>(subject: &Subject) {
     for exponent in 1..=subject.tightest::<T>() {
-        // Wide tolerances come to the pole in fewer attempts.
-        let most = if exponent > 4 { 3000 } else { 500 };
         for first in if exponent > 2 { &FIRST[..] } else { &FIRST[..1] } {
             let options = Options::new(tolerance::<T>(10f64.powi(-exponent), 1e-2))
-                .max_steps(most)
+                .max_steps(3000)
                 .first_step(*first);
             let not_passed = |solution: &Solution<T>, what: &str| {
                 for (s, status) in solution.status.iter().enumerate() {
@@ -63,7 +61,7 @@ pub(crate) fn poles_are_not_passed<T: Precision>(subject: &Subject) {
             };
             // From tan(−1.47), tan(−π/4), 0 and tan 0.29: past the pole, to a period later and more.
             let starts: Vec<T> = [-10.0, -1.0, 0.0, 0.3].map(T::from_f64).to_vec();
-            for end in [4.5, 5.2, 6.0] {
+            for &end in if subject.is_short() { &[5.2][..] } else { &[4.5, 5.2, 6.0] } {
                 let ensemble = Ensemble::new(1, starts.clone(), (0.0, end)).unwrap();
                 not_passed(
                     &subject.solve_recorded(&Tangent, &ensemble, &subject.method, &options),

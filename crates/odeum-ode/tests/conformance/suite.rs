@@ -72,7 +72,7 @@ impl Place {
 impl Subject {
     /// On the host device groups of threads are slow, as are Krylov subspaces: there all of a test is for
     /// `ODEUM_THOROUGH`.
-    fn is_short(&self) -> bool {
+    pub(crate) fn is_short(&self) -> bool {
         let krylov =
             matches!(&self.method, Method::Exponential(e) if e.action != Action::Resolvent);
         let slow = match self.place {
