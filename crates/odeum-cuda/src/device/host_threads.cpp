@@ -4,7 +4,7 @@
 #include <ucontext.h>
 #include <vector>
 
-// Where a jump goes. The compiler's own jumps save nothing but that and the stack: those of the C library took a sixth of the time of
+// Where a jump goes. The compiler's own jumps save nothing but that and the stack: those of the C library took an eighth of the time of
 // kernels with barriers.
 typedef void *OdHostPlace[5];
 
