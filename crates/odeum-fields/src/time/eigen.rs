@@ -58,9 +58,6 @@ impl Complex {
 /// Eigenvalues of an n × n matrix, row by row, which is destroyed: Hessenberg form, then shifted
 /// QR steps with deflation, both by rotations. Golub & Van Loan, Matrix Computations, sec. 7.4–7.5.
 pub(crate) fn eigenvalues(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
-    if let [a, b, c, d] = *matrix {
-        return of_two(a, b, c, d).into();
-    }
     hessenberg(matrix, n);
     let mut values = vec![Complex::default(); n];
     let mut m = n;
@@ -78,6 +75,10 @@ pub(crate) fn eigenvalues(matrix: &mut [Complex], n: usize) -> Vec<Complex> {
             values[m - 1] = at(m - 1, m - 1);
             (m, steps) = (m - 1, 0);
             continue;
+        }
+        if m == 2 {
+            values[..2].copy_from_slice(&of_two(at(0, 0), at(0, 1), at(1, 0), at(1, 1)));
+            break;
         }
         let shift =
             wilkinson(at(m - 2, m - 2), at(m - 2, m - 1), at(m - 1, m - 2), at(m - 1, m - 1));
@@ -191,6 +192,8 @@ mod tests {
         check(&real(&[&[3.0]]), &[(3.0, 0.0)]);
         check(&real(&[&[0.0, 1.0], &[-4.0, 0.0]]), &[(0.0, -2.0), (0.0, 2.0)]);
         check(&real(&[&[2.0, 1.0], &[1.0, 2.0]]), &[(1.0, 0.0), (3.0, 0.0)]);
+        // One that does not feel the other, and is far smaller.
+        check(&real(&[&[1e10, 1.0], &[0.0, -1e-8]]), &[(-1e-8, 0.0), (1e10, 0.0)]);
         // A permutation: the third roots of one.
         let root = 0.75_f64.sqrt();
         let cycle = real(&[&[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0], &[1.0, 0.0, 0.0]]);
