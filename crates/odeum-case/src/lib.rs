@@ -1,9 +1,9 @@
 //! Case files of Odeum: TOML documents that say what to integrate.
 //!
-//! [`read`] reads one; everything that is wrong with it is gathered as [`Finding`](odeum_io::Finding)s,
-//! each with its file, line and field and what helps, so that one run shows all of it. What comes out
-//! is a [`Case`] of an ensemble or a [`FieldCase`] of fields on a grid. A [`Plan`] or [`FieldPlan`] of
-//! it has checked all that can be checked without computing, and holds what the solvers take: the
+//! [`read`] reads one and returns a [`Case`] of an ensemble or a [`FieldCase`] of fields on a grid.
+//! All errors are collected as [`Finding`](odeum_io::Finding)s, each with its file, line and field and
+//! what helps, so that one run shows all of them. A [`Plan`] or [`FieldPlan`] has checked everything
+//! that can be checked without computing, and holds the arguments of the solvers: the
 //! system, its [`Members`] in any range, options and device; or the problem, its initial field and the
 //! steps it can take.
 //!

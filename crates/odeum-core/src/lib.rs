@@ -1,14 +1,14 @@
 //! The language in which Odeum's systems are written.
 //!
-//! A system of ordinary differential equations is said once, as one generic function over
-//! [`Real`]; what `Real` is decides what happens:
+//! A system of ordinary differential equations is written once, as one generic function over
+//! [`Real`]; the type that stands for `Real` decides what the function does:
 //!
 //! - `f64` and `f32` compute one system;
 //! - a pack of SIMD [`lanes`] computes one system per lane;
-//! - the recording scalar writes the function down as an expression graph, from which come the
-//!   sparsity pattern, the derivatives, the tape that runs without a compiler, and CUDA C text.
+//! - the recording scalar records the function as an expression graph, from which follow the
+//!   sparsity pattern, the derivatives, the tape that is interpreted without a compiler, and CUDA C text.
 //!
-//! This crate does no input or output, starts no threads and knows no device.
+//! This crate does no input or output, starts no threads and depends on no device.
 
 mod argument;
 mod derive;

@@ -1,15 +1,15 @@
-//! NVIDIA GPUs for Odeum: the only crate that knows CUDA.
+//! NVIDIA GPUs for Odeum: the only crate that uses CUDA.
 //!
-//! A [`Device`] compiles and runs kernels, and has memory and streams. There are two: [`Gpu`], by the
-//! NVIDIA driver, and, behind the feature `host`, this computer in its place (`host::Host`), on which tests
-//! execute the same kernels and the same drivers of them without a GPU.
+//! A [`Device`] compiles and runs kernels, and has memory and streams. There are two: [`Gpu`], through the
+//! NVIDIA driver, and, behind the feature `host`, an emulation on the CPU (`host::Host`), on which tests
+//! execute the same kernels and the same host code without a GPU.
 //!
-//! A text of CUDA C++ becomes machine code for the GPU at hand ([`Device::compile`]), once per machine: the
-//! code is kept in the user's cache. Kernels, memory, streams and events are those of the driver. Nothing
-//! CUDA is linked: without a driver programs work, and asking for a GPU is an error that says what is
+//! CUDA C++ source is compiled to machine code for the GPU at hand ([`Device::compile`]), once per machine: the
+//! code is kept in the user's cache. Kernels, memory, streams and events are those of the driver. No CUDA
+//! library is linked: without a driver programs work, and asking for a GPU is an error that says what is
 //! missing.
 //!
-//! What device code needs everywhere stands here too: its scalar ([`REAL`]) and the builder of texts
+//! This crate also has what all device code needs: its scalar ([`REAL`]) and the builder of source text
 //! ([`Text`]).
 
 mod cache;

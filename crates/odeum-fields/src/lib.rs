@@ -1,8 +1,8 @@
 //! Reaction–diffusion–advection on grids of one to three dimensions.
 //!
 //! A [`Model`] is the equations as data; a [`Problem`] puts it on a [`Grid`] with [`Boundaries`], a
-//! velocity and sources; an [`Engine`] computes right-hand sides of a [`Field`], and a [`Simulation`] carries one
-//! through time.
+//! velocity and sources; an [`Engine`] computes right-hand sides of a [`Field`], and a [`Simulation`] advances one
+//! in time.
 
 mod analysis;
 mod backend;

@@ -1,12 +1,12 @@
-//! Files of Odeum.
+//! File formats of Odeum.
 //!
-//! What is read and written by the command, and may be by any program: arrays of NumPy ([`npy`],
-//! [`npz`]), stores of Zarr ([`zarr`]), VTK ([`vti`]), tables ([`table`]) and checkpoints
-//! ([`checkpoint`]); and what makes files safe ([`mod@file`]): they appear whole or not at all, one run
-//! at a time writes a result, and a disk that is too small is noticed before a run. On these stand
-//! two lists of formats, of results of ensembles ([`ensemble`]) and of states of fields ([`field`]).
+//! This crate reads and writes the files of the command, for any program: NumPy arrays ([`npy`],
+//! [`npz`]), Zarr stores ([`zarr`]), VTK ([`vti`]), tables ([`table`]) and checkpoints
+//! ([`checkpoint`]). [`mod@file`] makes files safe: they appear whole or not at all, one run
+//! at a time writes a result, and a disk that is too small is noticed before a run. Two lists of
+//! formats use these modules: for results of ensembles ([`ensemble`]) and for states of fields ([`field`]).
 //!
-//! What is wrong with a file is a [`Finding`]: one sentence, the place, what was found and what helps.
+//! An error in a file is a [`Finding`]: one sentence, the place, what was found and what helps.
 
 pub mod cells;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! Chemical mechanisms, and the reactors that run them.
+//! Chemical mechanisms, and the reactors that use them.
 //!
 //! A mechanism file, Cantera YAML or Chemkin, is read into one [`Mechanism`] in SI units with
 //! kmol as the amount of substance: the units of Cantera's own interfaces. [`Kinetics`] computes

@@ -3,7 +3,7 @@
 //!
 //! A [`System`] is written once over [`Real`]. An [`Ensemble`] holds the data of many of them:
 //! initial states, parameters, time spans. [`solve()`] integrates every one with its own step
-//! size, [`Status`] and [`Stats`]; a system that fails says why and disturbs no other.
+//! size, [`Status`] and [`Stats`]; a system that fails has a status that says why, and affects no other.
 //!
 //! ```
 //! use odeum_ode::{Device, Ensemble, Method, Options, Real, System, Tolerance, solve};

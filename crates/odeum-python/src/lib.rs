@@ -1,8 +1,8 @@
 //! `odeum._odeum`: what the Python package calls.
 //!
-//! Arrays come in by the buffer protocol and go out as `Array`s, which lend their memory by it.
-//! What computes runs on a thread of its own, with the interpreter free for others, and hears Ctrl-C
-//! (`watch`). Whatever is wrong becomes an exception of `odeum.errors`.
+//! Arrays come in by the buffer protocol and go out as `Array`s, which export their memory by it.
+//! Computations run on a separate thread, with the GIL released, and can be interrupted by Ctrl-C
+//! (`watch`). Errors become exceptions of `odeum.errors`.
 
 mod array;
 mod buffer;

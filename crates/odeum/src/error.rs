@@ -1,4 +1,4 @@
-//! One error for all that can go wrong in a call, whichever crate it comes from.
+//! One error type for all failures of a call, whichever crate they come from.
 
 use odeum_core::NotSquare;
 use odeum_core::graph::PartsError;

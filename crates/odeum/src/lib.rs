@@ -1,12 +1,12 @@
 //! Odeum integrates very large numbers of independent ODE systems at once, and reaction–diffusion
 //! fields, on SIMD lanes and threads of a CPU and on NVIDIA GPUs.
 //!
-//! This crate gathers what users import:
+//! This crate re-exports the public interface:
 //!
 //! - [`ode`]: ensembles of ODE systems, methods, solvers,
 //! - [`fields`]: reaction–diffusion–advection equations on grids,
 //! - [`kinetics`]: chemical mechanisms, reactors,
-//! - [`core`]: the language of right-hand sides (generic Rust, text, recorded graphs).
+//! - [`core`]: right-hand sides (generic Rust, text, recorded graphs).
 //!
 //! ```
 //! use odeum::prelude::*;

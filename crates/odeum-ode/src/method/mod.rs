@@ -1,5 +1,5 @@
-//! Integration methods: one family per folder, each with its equation, order, stability,
-//! reference and options at the head of its file.
+//! Integration methods: one family per folder; the head of its `mod.rs` gives equation, order,
+//! stability, reference and options.
 
 pub(crate) mod combination;
 pub(crate) mod device;

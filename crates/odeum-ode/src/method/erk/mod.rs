@@ -1,4 +1,4 @@
-//! Explicit Runge–Kutta pairs.
+//! Explicit embedded Runge–Kutta pairs.
 //!
 //! # Equation
 //! y' = f(t, y), not stiff.
@@ -9,16 +9,16 @@
 //! solution of higher order (local extrapolation).
 //!
 //! # Order and stability
-//! As the [`Tableau`] says; the stability intervals on the negative real axis
+//! Each [`Tableau`] states its orders; the stability intervals on the negative real axis
 //! ([`Tableau::real_stability`]) are 3.73 for Cash & Karp, 3.31 for Dormand & Prince, 3.51 for
-//! Tsitouras and 4.64 for Verner. Beyond them the step is held down by stability.
+//! Tsitouras and 4.64 for Verner. Beyond them stability limits the step.
 //!
 //! # Reference
 //! Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*, 2nd ed., ch. II.4–II.5;
 //! each tableau names its own source.
 //!
 //! # Options
-//! [`Erk::tableau`]; [`Erk::controller`] (integral unless said, as Niemeyer & Sung 2014 have it; use `pi` when a
+//! [`Erk::tableau`]; [`Erk::controller`] (by default integral, as in Niemeyer & Sung 2014; use `pi` if a
 //! mildly stiff system makes the step size oscillate).
 //!
 //! # Statuses

@@ -10,19 +10,19 @@
 //! Uᵢ = y + h Σ aᵢⱼ(hJ) Dⱼ for j < i,  y⁺ = y + h Σ bⱼ(hJ) Dⱼ,
 //!
 //! where the coefficients are combinations of φₖ(c hJ), φₖ(z) = Σ zʲ/(j + k)!. A system that depends
-//! on t is treated as the autonomous one with t' = 1, by ∂f/∂t.
+//! on t is made autonomous by t' = 1, with ∂f/∂t.
 //!
 //! By default the functions act on vectors as series of Chebyshev polynomials in the resolvent
 //! (σI − J)⁻¹, σ = 25/h: one factorisation for each attempt, and as many solutions for each vector
-//! as the tolerance asks for (about 15 at 10⁻⁴, 20 at 10⁻⁶). [`Action::Krylov`] takes subspaces
-//! instead, as Curtis et al. do. Either goes on lane by lane until an estimate of what is left out is small;
-//! what then is left out counts as error of the step.
+//! as the tolerance requires (about 15 at 10⁻⁴, 20 at 10⁻⁶). [`Action::Krylov`] uses Krylov subspaces
+//! instead, as Curtis et al. do. Both continue lane by lane until the estimated truncation error is
+//! small; the truncation error counts as error of the step.
 //!
 //! # Order and stability
-//! Order 4, error estimate of order 3. What is linear is followed exactly, whatever its
+//! Order 4, error estimate of order 3. The linear part is integrated exactly, whatever its
 //! stiffness, as long as its eigenvalues lie near the negative real axis or within |hλ| ≲ 4 (1 at
-//! tolerances of 10⁻¹⁰): oscillations are resolved, not damped. Components that decay fast are
-//! damped as exp z damps them.
+//! tolerances of 10⁻¹⁰): oscillations are resolved, not damped. Fast-decaying components are
+//! damped as by exp z.
 //!
 //! | | stages | evaluations | for |
 //! |-|--------|-------------|-----|
@@ -37,7 +37,7 @@
 //! [`Exponential::tableau`]; [`Exponential::action`]; [`Exponential::jacobian`];
 //! [`Exponential::controller`]; [`Options::growth_limit`](crate::Options::growth_limit), as for
 //! [Rosenbrock methods](super::rosenbrock): beyond hλ = 25 growth would be damped, and the series
-//! converge to hλ = 1 or somewhat beyond.
+//! converge only up to hλ = 1 or somewhat beyond.
 //!
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,

@@ -5,10 +5,10 @@
 //! (diffusion, slow chemistry).
 //!
 //! # Method
-//! s stages joined by the three-term recurrence of the Chebyshev polynomials, with s chosen in
+//! The s stages follow the three-term recurrence of the Chebyshev polynomials. s is chosen in
 //! each step so that the step is stable for the spectral radius σ of ∂f/∂y:
-//! s = 1 + ⌊√(1 + 1.54 h σ)⌋. Work grows with √(hσ) where that of an ordinary explicit method
-//! grows with hσ; only a few vectors are stored whatever s. Coefficients are computed for any s
+//! s = 1 + ⌊√(1 + 1.54 h σ)⌋. Work grows with √(hσ), that of an ordinary explicit method
+//! with hσ; only a few vectors are stored whatever s. Coefficients are computed for any s
 //! from their closed formulas.
 //!
 //! # Order and stability
@@ -21,18 +21,18 @@
 //! wⱼ₋₂).
 //!
 //! # Where the estimate of σ fails
-//! The power method wants one real eigenvalue that is larger than the others. A dominant complex
-//! pair makes the growth oscillate for ever; two real eigenvalues of opposite sign and nearly equal
-//! size let it settle too slowly (turning points of the Oregonator, Van der Pol at large μ, the
+//! The power method needs one real eigenvalue that dominates the others. With a dominant complex
+//! pair the estimate oscillates for ever; with two real eigenvalues of opposite sign and nearly equal
+//! size it converges too slowly (turning points of the Oregonator, Van der Pol at large μ, the
 //! Brusselator without diffusion). Such a system ends with `SpectralRadius`: give a bound, or take
 //! an implicit method.
 //!
 //! # Options
-//! [`Rkc::radius_bound`]: a bound of σ you know; or let the system give one
-//! ([`System::spectral_radius`](odeum_core::System::spectral_radius)); without either σ is
+//! [`Rkc::radius_bound`]: a known bound of σ; the system may give one too
+//! ([`System::spectral_radius`](odeum_core::System::spectral_radius)). Without either, σ is
 //! estimated by a nonlinear power method, again every [`Rkc::RADIUS_EVERY`] steps and after each
-//! rejection. [`Rkc::max_stages`]: where a step would need more stages it is shortened instead;
-//! lower it when rounding of the many stages shows.
+//! rejection. [`Rkc::max_stages`]: a step that would need more stages is shortened instead;
+//! lower it if the rounding errors of many stages matter.
 //!
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SpectralRadius`, `MaxEvaluations`,

@@ -12,17 +12,17 @@
 //! and y⁺ = y + Σ mᵢUᵢ with the error estimate Σ eᵢUᵢ. The transformed form of Hairer & Wanner II,
 //! eqs. IV.7.16–17 and (for fₜ) IV.7.25, avoids products with J.
 //!
-//! No iteration: one Jacobian for each step, one factorisation for each attempt, a fixed number of
-//! evaluations. After a rejection Jacobian and f(y) stand.
+//! Nothing is iterated: each step evaluates one Jacobian, each attempt takes one factorisation and a
+//! fixed number of evaluations. After a rejection the Jacobian and f(y) are kept (on CPUs).
 //!
 //! # Order and stability
-//! As the [`Tableau`] says; all are L-stable and stiffly accurate.
+//! Each [`Tableau`] states its orders; all are L-stable and stiffly accurate.
 //!
 //! | | order | stages | evaluations | for |
 //! |-|-------|--------|-------------|-----|
 //! | [`RODAS3`] | 3(2) | 4 | 3 | loose tolerances (above 10⁻⁴), costly right-hand sides |
 //! | [`RODAS4`] | 4(3) | 6 | 6 | tolerances about 10⁻⁴ to 10⁻⁶ |
-//! | [`RODAS5P`] | 5(4) | 8 | 8 | tighter ones |
+//! | [`RODAS5P`] | 5(4) | 8 | 8 | 10⁻⁴ to 10⁻⁸ (the default for stiff systems) |
 //! | [`ROS34PW2`] | 3(2) | 4 | 4 | Jacobians that are not exact |
 //!
 //! # Reference
@@ -34,7 +34,7 @@
 //!
 //! [`Options::growth_limit`](crate::Options::growth_limit), for all implicit methods: a step over
 //! which a perturbation grows by more than e to this power is rejected, since the method would damp
-//! it. Turn it off where an unstable solution is to be followed with large steps.
+//! it. Turn it off to follow an unstable solution with large steps.
 //!
 //! # Statuses
 //! `Success`, `MaxSteps`, `StepTooSmall`, `NonFinite`, `SingularMatrix`, `MaxEvaluations`,
