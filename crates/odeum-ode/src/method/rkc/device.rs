@@ -9,13 +9,33 @@ use odeum_core::{Graph, emit};
 use odeum_cuda::{Text, literal};
 
 /// The kernel `od_rkc`, of one thread for each system.
-const SINGLE: &str = concat!(include_str!("recurrence.cuh"), "\n", include_str!("rkc.cuh"));
+const SINGLE: &str = concat!(
+    include_str!("recurrence.cuh"),
+    "\n",
+    include_str!("radius.cuh"),
+    "\n",
+    include_str!("phases.cuh"),
+    "\n",
+    include_str!("rkc.cuh")
+);
 /// The kernel `od_rkc_groups`, of a group of threads for each system.
-const GROUPS: &str = concat!(include_str!("recurrence.cuh"), "\n", include_str!("rkc_groups.cuh"));
-
+const GROUPS: &str = concat!(
+    include_str!("recurrence.cuh"),
+    "\n",
+    include_str!("radius.cuh"),
+    "\n",
+    include_str!("rkc_groups.cuh")
+);
 /// The kernel `od_rkc_abreast`, of systems abreast.
-const ABREAST: &str =
-    concat!(include_str!("recurrence.cuh"), "\n", include_str!("rkc_abreast.cuh"));
+const ABREAST: &str = concat!(
+    include_str!("recurrence.cuh"),
+    "\n",
+    include_str!("radius.cuh"),
+    "\n",
+    include_str!("phases.cuh"),
+    "\n",
+    include_str!("rkc_abreast.cuh")
+);
 
 /// Vectors of a thread that lie in shared memory where registers do not hold all.
 const SHARED_VECTORS: usize = 4;

@@ -49,65 +49,36 @@ struct OdRkc {
     }
 };
 
-// The Euclidean norm of a vector.
-OD_FN real od_euclid(const OdGroup &g, const real (&vector)[OD_EACH]) {
-    real sum = real(0);
-    OD_OWN(e, i) sum = od_fma(vector[e], vector[e], sum);
-    return od_sqrt(od_group_sum(g, sum));
-}
+// The vectors of a system, for the power method.
+struct OdVectors {
+    const OdSystem &x;
+    OdRkc &rkc;
 
-struct OdPower {
-    real sigma, distance;
-    int iteration;
-};
-
-// Sets `point` beside the state, in the direction found last.
-OD_FN void od_power_start(OdPower &power, const OdSystem &x, const real (&direction)[OD_EACH],
-                          real (&point)[OD_EACH]) {
-    const OdGroup &g = x.g;
-    const real epsilon = OD_EPSILON, root_epsilon = OD_ROOT_EPSILON;
-    const real y_norm = od_euclid(g, x.y), d_norm = od_euclid(g, direction);
-    const bool has_y = y_norm > real(0), has_d = d_norm > real(0);
-    power.distance = has_y ? y_norm * root_epsilon : epsilon;
-    const real stretch = has_d ? power.distance / d_norm : real(0);
-    OD_OWN(e, i) {
-        const real blind = has_y ? od_fma(x.y[e], root_epsilon, x.y[e]) : epsilon;
-        point[e] = has_d ? od_fma(direction[e], stretch, x.y[e]) : blind;
+    OD_FN_MEMBER real squares(const real (&vector)[OD_EACH]) const {
+        const OdGroup &g = x.g;
+        real sum = real(0);
+        OD_OWN(e, i) sum = od_fma(vector[e], vector[e], sum);
+        return od_group_sum(g, sum);
     }
-    power.sigma = real(0);
-    power.iteration = 0;
-}
-
-enum OdPowerNext { OD_POWER_ON, OD_POWER_FOUND, OD_POWER_FAILED };
-
-// One iteration, with f at `point`; a direction that is found goes to `direction`.
-OD_FN OdPowerNext od_power_turn(OdPower &power, const OdSystem &x, const real (&slope)[OD_EACH],
-                                real (&direction)[OD_EACH], real (&point)[OD_EACH],
-                                const real (&f)[OD_EACH], real longest) {
-    const OdGroup &g = x.g;
-    real differs[OD_EACH];
-    OD_OWN(e, i) differs[e] = f[e] - slope[e];
-    const real change = od_euclid(g, differs), before = power.sigma;
-    power.sigma = change / power.distance;
-    ++power.iteration;
-    if (power.iteration >= 2) {
-        const real near = OD_SETTLED * od_larger(power.sigma, real(1) / longest);
-        if (od_abs(power.sigma - before) <= near) {
-            OD_OWN(e, i) direction[e] = point[e] - x.y[e];
-            return OD_POWER_FOUND;
+    OD_FN_MEMBER real squares_of_state() const { return squares(x.y); }
+    OD_FN_MEMBER real squares_of_direction() const { return squares(rkc.direction); }
+    OD_FN_MEMBER real squares_of_change() const {
+        const OdGroup &g = x.g;
+        real change[OD_EACH];
+        OD_OWN(e, i) change[e] = rkc.f[e] - rkc.slope[e];
+        return squares(change);
+    }
+    OD_FN_MEMBER void keep_direction() {
+        const OdGroup &g = x.g;
+        OD_OWN(e, i) rkc.direction[e] = rkc.w[e] - x.y[e];
+    }
+    OD_FN_MEMBER void move(OdMove how, real a, int mirrored = -1) {
+        const OdGroup &g = x.g;
+        OD_OWN(e, i) {
+            rkc.w[e] = od_moved(how, a, i == mirrored, rkc.w[e], x.y[e], rkc.slope[e], rkc.direction[e], rkc.f[e]);
         }
     }
-    if (power.iteration >= OD_POWER_ITERATIONS) return OD_POWER_FAILED;
-    // A direction that f does not feel is left by mirroring one component.
-    const bool moves = change > real(0);
-    const real stretch = moves ? power.distance / change : real(0);
-    const int mirrored = power.iteration % OD_N;
-    OD_OWN(e, i) {
-        const real still = i == mirrored ? x.y[e] - (point[e] - x.y[e]) : point[e];
-        point[e] = moves ? od_fma(differs[e], stretch, x.y[e]) : still;
-    }
-    return OD_POWER_ON;
-}
+};
 
 // Evaluates f at `w` and time `at`; or from the state as often as the power method wants it, whether that settles or
 // not; or through a step of so many stages. It works on copies: see od_copy.
@@ -121,11 +92,12 @@ static __device__ __noinline__ bool od_rkc_evaluate(OdStepLoop &loop, const OdSy
     const OdGroup &g = x.g;
     OdRecurrence chebyshev;
     OdPower power;
+    OdVectors vectors{x, rkc};
     OdPowerNext next = OD_POWER_FOUND;
     real before[OD_EACH];       // the stage before the last
     int stage = 2;
     if (aim == OD_FOR_RADIUS) {
-        od_power_start(power, x, rkc.direction, rkc.w);
+        od_power_start(power, vectors);
     } else if (aim == OD_FOR_STEP) {
         od_chebyshev_start(chebyshev, stages);
         const real first = step * chebyshev.theta[1];
@@ -142,8 +114,7 @@ static __device__ __noinline__ bool od_rkc_evaluate(OdStepLoop &loop, const OdSy
         if (aim == OD_FOR_ITSELF) break;
         if (aim == OD_FOR_RADIUS) {
             ++c.nfev_radius;
-            next = od_power_turn(
-                power, x, rkc.slope, rkc.direction, rkc.w, rkc.f, od_abs(c.length));
+            next = od_power_turn(power, vectors, od_abs(c.length));
             if (next == OD_POWER_ON) continue;
             rkc.radius = power.sigma * OD_MARGIN;
             rkc.age = 0;
