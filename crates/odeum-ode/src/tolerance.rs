@@ -201,6 +201,11 @@ impl<L: Lanes> Weights<L> {
     }
 }
 
+/// Sums of squares below this may have lost digits, or all of them, where what was squared has not.
+pub(crate) fn underflow<S: Scalar>() -> f64 {
+    S::MIN_POSITIVE / S::EPSILON
+}
+
 /// The larger of two, for values whose NaN is caught elsewhere: cheaper than [`Real::max`].
 #[inline(always)]
 pub(crate) fn largest<R: Real>(a: R, b: R) -> R {

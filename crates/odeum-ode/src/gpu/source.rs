@@ -10,8 +10,8 @@ use crate::method::{Method, first_step};
 use crate::options::{FirstStep, Options};
 use crate::stats::Stats;
 use crate::status::Status;
-use crate::tolerance::{Atol, Norm, TINY};
-use odeum_core::{Graph, RangeKind, ValidRange};
+use crate::tolerance::{Atol, Norm, TINY, underflow};
+use odeum_core::{Graph, RangeKind, Scalar, ValidRange};
 use odeum_cuda::{REAL, Text, literal};
 
 /// The headers, in the order in which they stand in a source.
@@ -107,6 +107,9 @@ pub(super) fn head(
     let law = method.controller().law;
     text.define("OD_FLOAT", i32::from(traits.float));
     text.define("OD_EPSILON", literal(epsilon(traits.word())));
+    let [least, steepest] = if traits.float { limits::<f32>() } else { limits::<f64>() };
+    text.define("OD_UNDERFLOW", literal(least));
+    text.define("OD_STEEPEST", literal(steepest));
     text.define("OD_N", dim);
     text.define("OD_EVENT", i32::from(traits.event));
     text.define("OD_RANGES", i32::from(!traits.ranges.is_empty()));
@@ -147,6 +150,11 @@ pub(super) fn counts(text: &mut Text, n_counts: usize) {
     // Written at once, sixteen bytes each time.
     let names = Stats::NAMES[..n_counts].join(", ");
     text.line(format_args!("struct alignas(16) OdStats {{ unsigned {names}; }};"));
+}
+
+/// Sums of squares below which digits are lost, and the steepest curvature.
+fn limits<T: Scalar>() -> [f64; 2] {
+    [underflow::<T>(), first_step::steepest::<T>()]
 }
 
 /// Components up to which loops over all of them are unrolled in a thread. What lies in local memory anyway gains

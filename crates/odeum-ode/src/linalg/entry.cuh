@@ -77,7 +77,7 @@ template <class Size>
 struct OdWatch {
     Size rounding;              // of 1 − d/σ, for each unit of the size of a row
     Size growth;                // the largest 1 − d/σ, less rounding
-    bool valid;                 // every pivot has a reciprocal, and no row of U outgrew that of the matrix
+    bool valid;                 // every row is finite and pivot has a reciprocal, and no row of U outgrew that of the matrix
 };
 
 template <class E>
@@ -91,8 +91,9 @@ OD_FN auto od_watch(E sigma) -> OdWatch<decltype(od_size(sigma))> {
 template <class E, class Size>
 OD_FN void od_watch_pivot(
     OdWatch<Size> &watch, E pivot, E inverse, E inverse_shift, Size grown, Size size) {
-    watch.valid = watch.valid && grown <= od_growth_limit(size) * size
-        && od_size(inverse) < Size(od_inf());
+    const Size infinity = Size(od_inf());
+    watch.valid = watch.valid && grown <= od_growth_limit(size) * size && size < infinity
+        && od_size(inverse) > Size(0) && od_size(inverse) < infinity;
     const Size growth = od_minus_product(od_growth(pivot, inverse_shift), watch.rounding, size);
     watch.growth = watch.growth < growth ? growth : watch.growth;
 }

@@ -2,8 +2,8 @@
 //!
 //! Pivots come from the diagonal in an order fixed beforehand, so that all lanes do the same and
 //! nothing is searched for. What that may cost is watched in every lane: when a row of U outgrows
-//! the same row of the matrix by 1/√ε, in the sum of the sizes of its entries, or a pivot has no
-//! reciprocal, half the digits are gone and the lane says so. (Growth bounds the backward error of
+//! the same row of the matrix by 1/√ε, in the sum of the sizes of its entries, half the digits are gone
+//! and the lane says so; and so it does where a row of the matrix is not finite or a pivot has no reciprocal. (Growth bounds the backward error of
 //! Gaussian elimination: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., thm
 //! 9.5. With 1/(hγ) on the diagonal a smaller step always helps.)
 
@@ -91,7 +91,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
             *diagonal = diagonal.add(shift);
         }
 
-        let (limit, infinity) = (L::lit(1.0 / L::Scalar::EPSILON.sqrt()), L::lit(f64::INFINITY));
+        let limit = L::lit(1.0 / L::Scalar::EPSILON.sqrt());
         let mut good = zero.eq(zero);
         let inverse_shift = shift.recip();
         let rounding = inverse_shift.size() * L::lit(ROUNDINGS * L::Scalar::EPSILON);
@@ -112,7 +112,7 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
                 grown = grown + right[j].size();
             }
             let size = sizes[symbolic.order[k] as usize];
-            good = good & grown.le(limit * size) & inverse.size().lt(infinity);
+            good = good & grown.le(limit * size) & is_regular(size, inverse);
             growth = largest(growth, (-rounding).mul_add(size, excess));
             // Two rows at a time read the row of U once.
             let (pairs, rest) = symbolic.below.of(k).as_chunks::<2>();
@@ -152,12 +152,20 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
                 grown = grown + tail[i * m + j].size();
             }
             let size = sizes[symbolic.order[head + i] as usize];
-            good = good & grown.le(limit * size) & inverse.size().lt(infinity);
+            good = good & grown.le(limit * size) & is_regular(size, inverse);
             let excess = E::growth(pivot, inverse_shift);
             growth = largest(growth, (-rounding).mul_add(size, excess));
         }
         *told = Pivots { valid: good, growth };
     }
+}
+
+/// Where a row of this size is finite, and a pivot has a reciprocal: one that is zero, as that of an infinite pivot, makes of
+/// every right-hand side a zero.
+#[inline(always)]
+fn is_regular<L: Lanes, E: Entry<L>>(size: L, inverse: E) -> L::Mask {
+    let infinity = L::lit(f64::INFINITY);
+    size.lt(infinity) & inverse.size().gt(L::lit(0.0)) & inverse.size().lt(infinity)
 }
 
 /// Solves with factors; long, hence out of line.

@@ -6,7 +6,7 @@
 use crate::method::linearised::Along;
 use crate::method::stepper::First;
 use crate::tolerance::{Norm, Weights, largest};
-use odeum_core::Lanes;
+use odeum_core::{Lanes, Scalar};
 
 /// A state or a slope whose norm is below this says nothing of the scale.
 pub(crate) const SMALL: f64 = 1e-5;
@@ -20,6 +20,11 @@ pub(crate) const FLAT_FRACTION: f64 = 1e-3;
 /// The step is longer than the guess by this at most; and by its curvature the error of the step is
 /// one over this.
 pub(crate) const LONGER: f64 = 100.0;
+
+/// The curvature where its square is beyond the range of numbers: it asks for a step as small as it can be.
+pub(crate) fn steepest<S: Scalar>() -> f64 {
+    S::MAX.sqrt()
+}
 
 /// A first guess, to be refined by the curvature.
 pub(crate) struct Guess<L> {
@@ -69,6 +74,8 @@ pub(crate) fn linearised<L: Lanes>(
     L::outline(Along { plan, direction: slope, time, derivatives, out: &mut *second });
     let guess = guess(weights, y, slope, length);
     let curvature = start_norm(weights, y, slope, length, |i| second[i]);
+    let beyond = L::lit(f64::INFINITY);
+    let curvature = L::select(curvature.eq(beyond), L::lit(steepest::<L::Scalar>()), curvature);
     refined(curvature, length, &guess, error_order)
 }
 

@@ -92,6 +92,72 @@ pub(crate) fn fixed_steps_do_not_pass_poles<T: Precision>(subject: &Subject) {
     }
 }
 
+/// y' = 1 − √(y + ε), and with the fourth root: what fills a tank that leaks. At zero ∂f/∂y is huge, and infinite without ε; it
+/// falls by orders of magnitude as soon as there is anything. Beside them a component that iterations converge for.
+struct Tanks;
+
+impl System for Tanks {
+    fn dim(&self) -> usize {
+        3
+    }
+    fn n_params(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, y: &[R], p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(1.0) - (y[0] + p[0]).sqrt();
+        dydt[1] = R::lit(1.0) - (y[1] + p[0]).sqrt().sqrt();
+        dydt[2] = R::lit(10.0) * (R::lit(1.0) - y[2] * y[2] * y[2]);
+    }
+}
+
+/// Both at t = 1 where ε is small. With s for the root, t = 2 (−s − ln(1 − s)) of the first one, and
+/// 4 (−s³/3 − s²/2 − s − ln(1 − s)) of the second.
+fn full_tanks() -> [f64; 2] {
+    let root = |time: &dyn Fn(f64) -> f64| {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            *(if time(middle) < 1.0 { &mut low } else { &mut high }) = middle;
+        }
+        low
+    };
+    let square = root(&|s| 2.0 * (-s - (1.0 - s).ln()));
+    let fourth = root(&|s| 4.0 * (-s * (1.0 + s * (0.5 + s / 3.0)) - (1.0 - s).ln()));
+    [square.powi(2), fourth.powi(4)]
+}
+
+/// A Jacobian that holds for no step, or is not finite, makes every change small: what it shows is not taken for convergence,
+/// nor for a small error.
+pub(crate) fn tanks_are_filled<T: Precision>(subject: &Subject) {
+    let double = T::EPSILON < 1e-10;
+    let shifts: &[f64] = if double {
+        &[0.0, 1e-100, 1e-40, 1e-30, 1e-20, 1e-10]
+    } else {
+        &[0.0, 1e-30, 1e-20, 1e-10]
+    };
+    let params: Vec<T> = shifts.iter().map(|&x| T::from_f64(x)).collect();
+    let ensemble = Ensemble::new(3, vec![T::from_f64(0.0); 3 * shifts.len()], (0.0, 1.0))
+        .unwrap()
+        .with_params(params)
+        .unwrap();
+    for tol in [1e-3, 1e-5, 1e-8] {
+        let options = Options::new(tolerance::<T>(tol, 1e-2)).max_steps(20_000);
+        let solution = subject.solve_recorded(&Tanks, &ensemble, &subject.method, &options);
+        for (s, &shift) in shifts.iter().enumerate() {
+            let what = format!("shift {shift:e} at {tol:e}: {:?}", solution.y(s));
+            if solution.status[s].is_success() {
+                for (y, exact) in solution.y(s).iter().zip(full_tanks()) {
+                    let bound = 30.0 * tol.max(40.0 * T::EPSILON) + 2e-5;
+                    assert!((y.to_f64() / exact - 1.0).abs() < bound, "{what} with success");
+                }
+            } else if double && shift >= 1e-10 && subject.method.name() != "rkc" {
+                panic!("{what}: {}", solution.status[s]);
+            }
+        }
+    }
+}
+
 /// y' = k (y + ε)(1 − y): lies still for ln(1/ε)/k, then jumps to 1; beside it a stiff decay.
 struct Ignition;
 

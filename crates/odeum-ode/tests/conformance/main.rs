@@ -40,6 +40,7 @@ macro_rules! conforms {
             conforms!(@test spans_and_parameters_are_per_system, $precision, $($attribute)?);
             conforms!(@deceiver poles_are_not_passed, $precision, $($attribute)?);
             conforms!(@deceiver fixed_steps_do_not_pass_poles, $precision, $($attribute)?);
+            conforms!(@deceiver tanks_are_filled, $precision, $($attribute)?);
             conforms!(@deceiver ignitions_are_not_missed, $precision, $($attribute)?);
             conforms!(@deceiver saddles_are_left, $precision, $($attribute)?);
             conforms!(@deceiver undisturbed_equilibria_end, $precision, $($attribute)?);

@@ -126,8 +126,9 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
     h0 = h0 < length ? h0 : length;
     // Whatever is not a positive finite number (a slope that is not finite) becomes the tiny step.
     h0 = h0 > real(0) ? h0 : OD_TINY_STEP;
-    // A Jacobian that is not finite says nothing of the step; the step itself will say what it is.
-    const real steepest = od_larger(d1, d2 < od_inf() ? d2 : d1);
+    // Of a Jacobian that is not a number the step itself will say so.
+    const real curved = d2 == od_inf() ? OD_STEEPEST : d2;
+    const real steepest = od_larger(d1, curved < od_inf() ? curved : d1);
     const real exponent = real(-1) / real(OD_ERROR_ORDER + 1);
     const real by_slope = od_exp(od_ln(steepest * OD_LONGER) * exponent);
     const real flat = od_larger(OD_TINY_STEP, h0 * OD_FLAT_FRACTION);

@@ -1,9 +1,7 @@
 //! What Radau IIA is in device code.
 
 use super::Radau;
-use super::newton::{
-    DIVERGES, FADING, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK,
-};
+use super::newton::{DIVERGES, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK};
 use super::stepper::{FAST, SAME_STEP};
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
 use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject};
@@ -49,7 +47,6 @@ fn write(text: &mut Text, radau: &Radau) {
         ("OD_SHRINK", SHRINK),
         ("OD_SLOW_SHRINK", SLOW_SHRINK),
         ("OD_MOST_EXCESS", MOST_EXCESS),
-        ("OD_FADING", FADING),
         ("OD_ROUNDINGS", ROUNDINGS),
         ("OD_MOST_LEFT", MOST_LEFT),
     ] {

@@ -1,9 +1,12 @@
 //! When a simplified Newton iteration has converged, and when it should be given up; per lane.
 //!
-//! Hairer & Wanner II, sec. IV.8, eqs. 8.10–8.12, and RADAU5.
+//! Hairer & Wanner II, sec. IV.8, eqs. 8.10–8.12, and RADAU5, with one difference: RADAU5 may take a step after one iteration, by the
+//! rate of convergence of the step before. A change is the residual over the matrix of the iteration: where ∂f/∂y falls by orders of
+//! magnitude within a step, as from √y near zero, the old matrix makes it small however far the solution is, and the
+//! error estimate, which has the same matrix, with it. So the rate is measured in every step, unless there is no change at all;
+//! and for each component by itself, whose small changes a norm does not show beside larger ones of others.
 
-use crate::tolerance::largest;
-use odeum_core::Lanes;
+use odeum_core::{Lanes, Scalar};
 
 /// Rates of convergence from this on count as none.
 pub(super) const DIVERGES: f64 = 0.99;
@@ -14,10 +17,8 @@ pub(super) const SHRINK: f64 = 0.5;
 pub(super) const SLOW_SHRINK: f64 = 0.8;
 pub(super) const MOST_EXCESS: f64 = 20.0;
 pub(super) const SLOW_DELAY: u32 = 4;
-/// What is known of the rate of convergence fades between steps: its power.
-pub(super) const FADING: f64 = 0.8;
-/// Error that may be left, in the norm of the tolerance: roundings over `rtol`, or the root of `rtol` and no more than
-/// this, whichever is larger.
+/// Units of ε that count as rounding. Error that may be left, in the norm of the tolerance: as many over `rtol`, or the root
+/// of `rtol` and no more than `MOST_LEFT`, whichever is larger.
 pub(super) const ROUNDINGS: f64 = 10.0;
 pub(super) const MOST_LEFT: f64 = 0.03;
 
@@ -33,8 +34,6 @@ pub(super) struct Progress<L: Lanes> {
     pub(super) shrink: L,
     /// Rate of convergence θ.
     pub(super) theta: L,
-    /// θ/(1 − θ): how much of the iteration is left after a change; kept from step to step.
-    pub(super) rest: L,
     /// Iterations made.
     pub(super) iterations: L,
     last_change: L,
@@ -42,9 +41,9 @@ pub(super) struct Progress<L: Lanes> {
 }
 
 impl<L: Lanes> Progress<L> {
-    /// An iteration in the lanes of `open`; `rest` as it was at the end of the last one.
+    /// An iteration in the lanes of `open`, whose rate of convergence counts as `theta` until it is measured.
     #[inline(always)]
-    pub(super) fn new(open: L::Mask, rest: L, theta: L, epsilon: L) -> Self {
+    pub(super) fn new(open: L::Mask, theta: L) -> Self {
         let one = L::lit(1.0);
         Progress {
             open,
@@ -52,46 +51,53 @@ impl<L: Lanes> Progress<L> {
             non_finite: L::from_bits(0),
             shrink: one,
             theta,
-            rest: (largest(rest, epsilon).ln() * L::lit(FADING)).exp(),
             iterations: one,
             last_change: one,
             last_ratio: one,
         }
     }
 
-    /// Learns the norm of the change that iteration number `k` of at most `most` (from 1) makes,
-    /// and gives the lanes that take it; `enough` is the error that may be left.
+    /// Learns the norm of the change that iteration number `k` of at most `most` (from 1) makes, and the lanes in which a
+    /// component [crawls](Component::crawls); gives the lanes that take it. `enough` is the error that may be left.
     #[inline(always)]
-    pub(super) fn learn(&mut self, k: u32, most: u32, change: L, enough: L, epsilon: L) -> L::Mask {
-        let one = L::lit(1.0);
+    pub(super) fn learn(
+        &mut self,
+        (k, most): (u32, u32),
+        (change, crawls): (L, L::Mask),
+        enough: L,
+    ) -> L::Mask {
+        let (zero, one) = (L::lit(0.0), L::lit(1.0));
         let finite = change.lt(L::lit(f64::INFINITY));
         // What is not finite ends the iteration, but is no divergence: its cause is f.
         self.non_finite = self.non_finite | (self.open & !finite);
         self.open = self.open & finite;
         self.iterations = L::select(self.open, L::lit(f64::from(k)), self.iterations);
+        let mut converged = change.eq(zero);
         if k > 1 {
             let ratio = change / self.last_change;
             let theta = if k == 2 { ratio } else { (ratio * self.last_ratio).sqrt() };
             self.last_ratio = ratio;
             self.theta = L::select(self.open, theta, self.theta);
             let converges = theta.lt(L::lit(DIVERGES));
-            let rest = theta / (one - theta);
-            self.rest = L::select(self.open & converges, rest, self.rest);
-            self.give_up(self.open & !converges, L::lit(SHRINK));
+            // θ/(1 − θ) of the last change is left.
+            let left = theta / (one - theta) * change;
+            // Changes that small may be roundings, which do not converge.
+            let rounds = !converges & change.le(enough);
+            self.give_up(self.open & !converges & !rounds, L::lit(SHRINK));
             if k < most {
                 // The error expected after the last iteration.
-                let left = (most - 1 - k) as i32;
-                let expected = self.rest * change * theta.powi(left) / enough;
-                let slow = self.open & expected.ge(one);
+                let remaining = (most - 1 - k) as i32;
+                let expected = left * theta.powi(remaining) / enough;
+                let slow = self.open & converges & expected.ge(one);
                 let most = L::lit(MOST_EXCESS);
                 let excess = L::select(expected.lt(most), expected, most);
-                let power = L::lit(-1.0 / (f64::from(SLOW_DELAY) + f64::from(left)));
+                let power = L::lit(-1.0 / (f64::from(SLOW_DELAY) + f64::from(remaining)));
                 self.give_up(slow, L::lit(SLOW_SHRINK) * (excess.ln() * power).exp());
             }
+            converged = ((converges & left.le(enough)) | rounds) & !crawls;
         }
-        self.last_change = largest(change, epsilon);
+        self.last_change = change;
         let taken = self.open;
-        let converged = (self.rest * change).le(enough);
         self.open = self.open & !converged;
         if k == most {
             self.give_up(self.open, L::lit(SHRINK));
@@ -104,5 +110,28 @@ impl<L: Lanes> Progress<L> {
         self.diverged = self.diverged | lanes;
         self.shrink = L::select(lanes, shrink, self.shrink);
         self.open = self.open & !lanes;
+    }
+}
+
+/// A component of the real system in an iteration.
+pub(super) struct Component<L> {
+    /// Its change, and that of the iteration before.
+    pub(super) change: L,
+    pub(super) before: L,
+    /// The two terms whose difference is its residual, and the state.
+    pub(super) terms: [L; 2],
+    pub(super) state: L,
+}
+
+impl<L: Lanes> Component<L> {
+    /// Where it has more left to go than `enough` in units of 1/`scale`: δ²/(δ' − δ), if it goes on so (Aitken). A norm does not
+    /// show it beside larger changes of others. What rounds, in its residual or in the state, may stand still.
+    #[inline(always)]
+    pub(super) fn crawls(&self, scale: L, enough: L) -> L::Mask {
+        let rounding = L::lit(ROUNDINGS * L::Scalar::EPSILON);
+        let &Component { change, before, terms: [a, b], state } = self;
+        (change * scale * change).gt((before - change).abs() * enough)
+            & (a - b).abs().gt((a.abs() + b.abs()) * rounding)
+            & change.abs().gt(state.abs() * rounding)
     }
 }

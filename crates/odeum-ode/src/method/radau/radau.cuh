@@ -20,7 +20,6 @@ OD_FN real od_power(real x, unsigned exponent) {
 // When a simplified Newton iteration has converged, and when it is given up. Powers have six digits, as those of
 // step-size control.
 struct OdNewton {
-    real rest;                  // theta / (1 - theta): what is left after a change; kept from step to step
     real theta;                 // rate of convergence
     real shrink;                // by what to multiply the step when the iteration diverged
     real last_change, last_ratio;
@@ -29,7 +28,6 @@ struct OdNewton {
     bool finite;
 
     OD_FN_MEMBER void begin() {
-        rest = od_exp2(float(OD_FADING) * od_log2(od_larger(rest, OD_EPSILON)));
         theta = OD_FAST;
         shrink = real(1);
         iterations = 0;
@@ -43,27 +41,33 @@ struct OdNewton {
         shrink = by;
     }
 
-    // Learns the norm of the next change, and whether it is to be taken; `enough` is the error that may be left.
-    OD_FN_MEMBER bool learn(real change, real enough) {
+    // Learns the norm of the next change, whether a component crawls, and whether the change is to be taken; `enough` is the
+    // error that may be left.
+    OD_FN_MEMBER bool learn(real change, bool crawls, real enough) {
         if (!(change < od_inf())) {
             // No divergence: its cause is f.
             open = finite = false;
             return false;
         }
         ++iterations;
+        // The rate is measured in every step, unless there is no change: see newton.rs.
+        open = change > real(0);
         if (iterations > 1) {
             const real ratio = change / last_change;
             theta = iterations == 2 ? ratio : od_sqrt(ratio * last_ratio);
             last_ratio = ratio;
-            if (!(theta < OD_DIVERGES)) {
+            const bool converges = theta < OD_DIVERGES;
+            // Changes that small may be roundings, which do not converge.
+            if (!converges && !(change <= enough)) {
                 give_up(OD_SHRINK);
                 return false;
             }
-            rest = theta / (real(1) - theta);
+            // theta / (1 - theta) of the last change is left.
+            const real rest = converges ? theta / (real(1) - theta) * change : real(0);
             if (iterations < OD_MAX_ITERATIONS) {
                 // The error expected after the last iteration.
                 const unsigned left = OD_MAX_ITERATIONS - 1u - iterations;
-                const real expected = rest * change * od_power(theta, left) / enough;
+                const real expected = rest * od_power(theta, left) / enough;
                 if (expected >= real(1)) {
                     const real excess = expected < OD_MOST_EXCESS ? expected : OD_MOST_EXCESS;
                     const float power = -1.0f / float(OD_SLOW_DELAY + left);
@@ -71,9 +75,9 @@ struct OdNewton {
                     return false;
                 }
             }
+            open = crawls || !(rest <= enough);
         }
-        last_change = od_larger(change, OD_EPSILON);
-        open = !(rest * change <= enough);
+        last_change = change;
         if (open && iterations == OD_MAX_ITERATIONS) give_up(OD_SHRINK);
         return true;
     }
@@ -105,7 +109,6 @@ struct OdRadau {
     OD_FN_MEMBER void begin() {
         moved = stale = first = true;
         current = rejected = false;
-        newton.rest = real(1);
     }
 
 #if OD_PROBE
@@ -168,20 +171,36 @@ struct OdRadau {
         return od_fma(w[2][e], od_t(k, 2), od_fma(w[1][e], od_t(k, 1), w[0][e] * od_t(k, 0)));
     }
 
-    // The norm of a change of the transformed increments: of the first by `one`, of the others by theirs.
+    // The norm of a change of the transformed increments: of the first by `one`, before by `last`, of the others by theirs; and
+    // whether a component crawls, as newton.rs has it, where f over the stages has these sums.
     OD_FN_MEMBER real change(const OdTask &task, const OdSystem &x, const real (&one)[OD_EACH],
-                             const real (&others)[OD_STAGES][OD_EACH]) const {
+                             const real (&sums)[OD_EACH], const real (&others)[OD_STAGES][OD_EACH],
+                             real (&last)[OD_EACH], real enough, bool &crawls) const {
+        const real rounding = OD_ROUNDINGS * OD_EPSILON;
         const OdGroup &g = x.g;
-        real sum = real(0);
+        const real limit = OD_NORM == OD_NORM_RMS ? enough : enough * task.rtol;
+        real sum = real(0), most = real(0);
+        crawls = false;
         OD_OWN(e, i) {
             const real weight = od_weight(task, i, x.y[e], x.y[e], h * slope[e]);
             const real ratios[OD_STAGES] = {
                 one[e] * weight, others[1][e] * weight, others[2][e] * weight};
 #pragma unroll
-            for (int k = 0; k < OD_STAGES; ++k) sum = od_fma(ratios[k], ratios[k], sum);
+            for (int k = 0; k < OD_STAGES; ++k) {
+                sum = od_fma(ratios[k], ratios[k], sum);
+                most = od_larger(most, od_abs(ratios[k]));
+            }
+            const real a = sums[e], b = OD_GAMMA / h * w[0][e];
+            const bool rounds = od_abs(a - b) <= (od_abs(a) + od_abs(b)) * rounding || od_abs(one[e]) <= od_abs(x.y[e]) * rounding;
+            crawls = crawls || (!rounds && ratios[0] * one[e] > od_abs(last[e] - one[e]) * limit);
+            last[e] = one[e];
         }
-        const real mean = od_group_sum(g, sum) * (real(1) / real(OD_STAGES * OD_N));
-        return OD_NORM == OD_NORM_RMS ? od_sqrt(mean) : od_sqrt(mean) / task.rtol;
+        sum = od_group_sum(g, sum);
+        crawls = od_group_any(g, crawls);
+        // A change whose square underflows is one still.
+        const real size = sum < OD_UNDERFLOW ? od_group_largest(g, most)
+                                             : od_sqrt(sum * (real(1) / real(OD_STAGES * OD_N)));
+        return OD_NORM == OD_NORM_RMS ? size : size / task.rtol;
     }
 
     // The error norm of a step to `after`.
@@ -213,6 +232,8 @@ struct OdRadau {
         const real enough = od_larger(OD_ROUNDINGS * OD_EPSILON / task.rtol,
                                       left < OD_MOST_LEFT ? left : OD_MOST_LEFT);
         const real rate = real(1) / h;
+        real last[OD_EACH];
+        bool crawls;
         // What the state has added to it for the next evaluation, then a real right-hand side and its solution.
         real b[OD_EACH];
         // Sums of f over the stages, transformed; the last two become the complex right-hand side and solution. When
@@ -223,6 +244,8 @@ struct OdRadau {
             for (int e = 0; e < OD_EACH; ++e) b[e] = sums[0][e] = sums[1][e] = sums[2][e] = real(0);
         };
         clear();
+        OD_UNROLL_OWN
+        for (int e = 0; e < OD_EACH; ++e) last[e] = real(0);
         int turn = moved ? OD_AT_STATE : 0;
         // It ends, because the iteration does, and a turn or two follow it.
 #pragma unroll 1
@@ -266,7 +289,8 @@ struct OdRadau {
             od_solve(x, memory, b);
             if (turn == OD_ITERATION) {
                 od_solve_complex(x, memory, sums[1], sums[2]);
-                if (newton.learn(change(task, x, b, sums), enough)) {
+                const real changed = change(task, x, b, sums[0], sums, last, enough, crawls);
+                if (newton.learn(changed, crawls, enough)) {
                     OD_UNROLL_OWN
                     for (int e = 0; e < OD_EACH; ++e) {
                         w[0][e] = w[0][e] + b[e];

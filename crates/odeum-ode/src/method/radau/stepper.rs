@@ -5,13 +5,13 @@
 //! was not asked for comes out the same to the bit.
 
 use super::Radau;
-use super::newton::{MOST_LEFT, Progress, ROUNDINGS};
+use super::newton::{Component, MOST_LEFT, Progress, ROUNDINGS};
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
 use crate::linalg::{Complex, Factor, Lu, Pivots, Solve};
 use crate::method::first_step;
 use crate::method::linearised::{Along, Derivatives, Linearised};
 use crate::method::stepper::{Attempt, Cost, Point, Start, Stepper};
-use crate::tolerance::{Tolerance, Weights};
+use crate::tolerance::{Tolerance, Weights, largest, underflow};
 use odeum_core::{Lanes, Scalar};
 
 /// The Jacobian is kept while the iteration converges at least as fast as this, or has needed no
@@ -65,6 +65,8 @@ pub(crate) struct RadauStepper<'a, L: Lanes> {
     f: [Vec<L>; 3],
     pair: Vec<Complex<L>>,
     stage: Vec<L>,
+    /// Change of the real transformed increments in the iteration before \[n\].
+    last_change: Vec<L>,
     candidate: Vec<L>,
     /// Estimated error of each component \[n\].
     error_estimate: Vec<L>,
@@ -96,7 +98,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             factored: zero,
             valid: none,
             growth: zero,
-            progress: Progress::new(none, one, one, L::lit(epsilon)),
+            progress: Progress::new(none, one),
             h: one,
             last_h: one,
             slope: zeros(),
@@ -110,6 +112,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             f: three(),
             pair: vec![Complex { re: zero, im: zero }; n],
             stage: zeros(),
+            last_change: zeros(),
             candidate: zeros(),
             error_estimate: zeros(),
             work: vec![zero; workspace],
@@ -198,10 +201,8 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
     #[inline(always)]
     fn iterate(&mut self, at: &Point<L>, h: L, cost: &mut Cost) {
         let (n, symbolic) = (at.y.len(), self.equations.plan().symbolic());
-        let epsilon = L::lit(L::Scalar::EPSILON);
         let (gamma, alpha, beta) = (L::lit(GAMMA) / h, L::lit(ALPHA) / h, L::lit(BETA) / h);
-        let (rest, theta) = (self.progress.rest, L::lit(FAST));
-        self.progress = Progress::new(self.valid, rest, theta, epsilon);
+        self.progress = Progress::new(self.valid, L::lit(FAST));
         for iteration in 1..=self.max_iterations {
             if L::bits(self.progress.open) == 0 {
                 break;
@@ -224,8 +225,8 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
             L::outline(Solve { symbolic, lu: &mut self.real, x: &mut self.stage });
             L::outline(Solve { symbolic, lu: &mut self.complex, x: &mut self.pair });
             let change = self.change(at, h);
-            let (most, enough) = (self.max_iterations, self.enough);
-            let taken = self.progress.learn(iteration, most, change, enough, epsilon);
+            let most = self.max_iterations;
+            let taken = self.progress.learn((iteration, most), change, self.enough);
             for i in 0..n {
                 let steps = [self.stage[i], self.pair[i].re, self.pair[i].im];
                 for k in 0..3 {
@@ -241,19 +242,32 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         }
     }
 
-    /// The norm of a change of the transformed increments.
+    /// The norm of a change of the transformed increments, and the lanes in which a component crawls.
     #[inline(always)]
-    fn change(&self, at: &Point<L>, h: L) -> L {
+    fn change(&mut self, at: &Point<L>, h: L) -> (L, L::Mask) {
         let n = at.y.len();
-        let mut sum = L::lit(0.0);
+        let (mut sum, mut most) = (L::lit(0.0), L::lit(0.0));
+        let (mut crawling, gamma) = (L::from_bits(0), L::lit(GAMMA) / h);
         for i in 0..n {
             let scale = self.weights.inverse_scale(i, at.y[i], h * self.slope[i]);
             for x in [self.stage[i], self.pair[i].re, self.pair[i].im] {
                 let ratio = x * scale;
                 sum = ratio.mul_add(ratio, sum);
+                most = largest(most, ratio.abs());
             }
+            let component = Component {
+                change: self.stage[i],
+                before: self.last_change[i],
+                terms: [combined(&T_INVERSE[0], &self.f, i), self.w[0][i] * gamma],
+                state: at.y[i],
+            };
+            crawling = crawling | component.crawls(scale, self.enough);
+            self.last_change[i] = self.stage[i];
         }
-        (sum / L::lit(3.0 * n as f64)).sqrt()
+        // A change whose square underflows is one still.
+        let root = (sum / L::lit(3.0 * n as f64)).sqrt();
+        let size = L::select(sum.lt(L::lit(underflow::<L::Scalar>())), most, root);
+        (size, crawling)
     }
 
     /// The error norm of the step, in lanes whose increments are `usable`.
@@ -325,7 +339,6 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
         self.current = self.current & !restarted;
         self.first = self.first | restarted;
         self.rejected = self.rejected & !restarted;
-        self.progress.rest = L::select(restarted, L::lit(1.0), self.progress.rest);
         let mut size = start.length;
         if start.first.is_automatic() {
             // The step that follows starts at this point in all lanes and finds f and J there.
