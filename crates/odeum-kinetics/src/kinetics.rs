@@ -208,17 +208,28 @@ impl Kinetics {
         at: &Temperature<R>,
         s: &mut Scratch<'_, R>,
     ) {
-        let ln_standard = R::lit((REFERENCE_PRESSURE / GAS_CONSTANT).ln()) - at.ln;
         let with = Factors { c: s.c, e: s.e, z: s.z, recip_e: s.recip_e, u: s.u, gamma: s.gamma };
         let mut out =
             Progress { q: s.k, by_t: s.dlnk, net: s.net, scaled: s.scaled, slots: s.slots };
-        self.mass_action.evaluate::<R, D>(at, &with, ln_standard, &mut out);
+        self.mass_action.evaluate::<R, D>(at, &with, ln_standard(at), &mut out);
+    }
+
+    /// Forward rates of progress of all reactions from the rate constants, to `scaled`, and reverse ones, to `net`.
+    pub(crate) fn both_ways<R: Real>(&self, at: &Temperature<R>, s: &mut Scratch<'_, R>) {
+        let with = Factors { c: s.c, e: s.e, z: s.z, recip_e: s.recip_e, u: s.u, gamma: s.gamma };
+        self.mass_action.both_ways(at, &with, ln_standard(at), s.k, [s.scaled, s.net]);
     }
 
     /// True when a rate depends on pressure by a table.
     pub(crate) fn needs_pressure(&self) -> bool {
         self.tabulated.len() > 0
     }
+}
+
+/// ln p°/(R T).
+#[inline(always)]
+pub(crate) fn ln_standard<R: Real>(at: &Temperature<R>) -> R {
+    R::lit((REFERENCE_PRESSURE / GAS_CONSTANT).ln()) - at.ln
 }
 
 /// Rate laws of the reactions in the order of evaluation.

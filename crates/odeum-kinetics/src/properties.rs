@@ -7,8 +7,8 @@
 
 use odeum_core::Real;
 
-use crate::constants::{GAS_CONSTANT, REFERENCE_PRESSURE};
-use crate::kinetics::Kinetics;
+use crate::constants::GAS_CONSTANT;
+use crate::kinetics::{Kinetics, ln_standard};
 use crate::rate::Conditions;
 use crate::scratch::Scratch;
 use crate::thermo::Temperature;
@@ -122,7 +122,7 @@ impl Kinetics {
         let at = Temperature::new(t);
         let mut s = self.split(work);
         self.standard_state::<R, false>(&at, &mut s);
-        let ln_standard = R::lit((REFERENCE_PRESSURE / GAS_CONSTANT).ln()) - at.ln;
+        let ln_standard = ln_standard(&at);
         for (r, file) in self.order.iter().enumerate() {
             let mut exponent = R::lit(0.0);
             for &(k, nu) in &self.net[r] {
@@ -146,11 +146,10 @@ impl Kinetics {
     ) {
         let (with, mut s) = self.at::<R, false>(t, concentrations, work);
         self.constants::<R, false>(&with, true, &mut s);
-        self.mass_action.forward(s.c, s.k, s.scaled);
-        self.progress::<R, false>(&with.at, &mut s);
+        self.both_ways(&with.at, &mut s);
         for (r, file) in self.order.iter().enumerate() {
             forward[*file as usize] = s.scaled[r];
-            reverse[*file as usize] = s.scaled[r] - s.k[r];
+            reverse[*file as usize] = s.net[r];
         }
     }
 

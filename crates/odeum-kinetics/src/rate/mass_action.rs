@@ -198,6 +198,20 @@ impl<const K: usize> SlotTable<K> {
         }
     }
 
+    /// k Π C / Kc of the reactions from `first` on.
+    fn reverse<R: Real>(&self, first: usize, with: &Factors<'_, R>, k: &[R], out: &mut [R]) {
+        for (i, from) in self.reactants.iter().enumerate() {
+            let mut reverse = R::lit(0.0);
+            if let Some(to) = self.products.get(i) {
+                reverse = k[first + i];
+                for (from, to) in from.iter().zip(to) {
+                    reverse = reverse * (with.e[*from as usize] * with.z[*to as usize]);
+                }
+            }
+            out[first + i] = reverse;
+        }
+    }
+
     /// As [`rates`](SlotTable::rates), with the derivatives.
     #[inline(always)]
     fn derivatives<R: Real>(
@@ -495,14 +509,30 @@ impl MassAction {
         self.general.evaluate::<R, D>(first, slot, at, with, ln_standard, out);
     }
 
-    /// Forward rates of all reactions [kmol/m³/s].
-    pub(crate) fn forward<R: Real>(&self, c: &[R], k: &[R], out: &mut [R]) {
+    /// Forward and reverse rates of all reactions [kmol/m³/s] from their k.
+    pub(crate) fn both_ways<R: Real>(
+        &self,
+        at: &Temperature<R>,
+        with: &Factors<'_, R>,
+        ln_standard: R,
+        k: &[R],
+        [forward, reverse]: [&mut [R]; 2],
+    ) {
         let [three, general, _] = self.firsts();
-        self.two.forward(0, c, k, out);
-        self.three.forward(three.0, c, k, out);
-        for i in 0..self.general.reversible.len() {
+        self.two.forward(0, with.c, k, forward);
+        self.two.reverse(0, with, k, reverse);
+        self.three.forward(three.0, with.c, k, forward);
+        self.three.reverse(three.0, with, k, reverse);
+        let table = &self.general;
+        for i in 0..table.reversible.len() {
             let r = general.0 + i;
-            out[r] = self.general.product::<R, false>(2 * i, k[r], c, &mut []).0;
+            let product = |list, k| table.product::<R, false>(list, k, with.c, &mut []).0;
+            forward[r] = product(2 * i, k[r]);
+            reverse[r] = R::lit(0.0);
+            if table.reversible[i] {
+                let (recip_kc, _) = table.equilibrium(i, at, with, ln_standard);
+                reverse[r] = product(2 * i + 1, k[r] * recip_kc);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Log;
 use super::duplicates::Duplicates;
 use super::found::Found;
 use crate::check::{Imbalance, imbalance, thermodynamics};
-use crate::mechanism::{Arrhenius, Mechanism, Rate, Reaction};
+use crate::mechanism::{Arrhenius, Blending, Mechanism, Rate, Reaction};
 
 /// All of them; a jump in the thermodynamic data of a species is a warning.
 pub(super) fn whole(found: &Found, log: &mut Log) {
@@ -61,7 +61,23 @@ fn balance(mechanism: &Mechanism, reaction: &Reaction, log: &mut Log) {
 /// Temperatures at which rates must be finite \[K\].
 const PROBES: [f64; 6] = [300.0, 500.0, 1000.0, 2000.0, 5000.0, 10000.0];
 
+/// The sum of SRI that is raised to a power: it may vanish, but not be negative.
+fn sri_sum(a: f64, b: f64, c: f64, t: f64) -> f64 {
+    a * (-b / t).exp() + if c == 0.0 { 0.0 } else { (-t / c).exp() }
+}
+
 fn finite(reaction: &Reaction, log: &mut Log) {
+    if let Rate::Falloff { blending: Blending::Sri { a, b, c, d, .. }, .. } = reaction.rate {
+        let bad = PROBES.iter().find(|&&t| !(0.0..f64::INFINITY).contains(&sri_sum(a, b, c, t)));
+        let found = match bad {
+            Some(t) => Some(format!("A exp(−B/T) + exp(−T/C) of SRI is not positive at {t} K")),
+            None => (c < 0.0 || d <= 0.0).then(|| format!("SRI with C = {c}, D = {d}")),
+        };
+        if let Some(found) = found {
+            let remedy = "correct the parameters: C is not negative, and D is positive";
+            log.error(reaction.line, &reaction.equation, found, remedy);
+        }
+    }
     let mut tell = |found: String| {
         log.error(reaction.line, &reaction.equation, found, "correct A, b, Ea or their units");
     };

@@ -87,6 +87,10 @@ fn one_thing_wrong_in_yaml() {
             "  SRI: {A: 0.45, B: 797, C: 979}\n  Troe: {A: 1, T3: 1, T1: 1}",
             "several blending",
         ),
+        ("SRI: {A: 0.45, B: 797,", "SRI: {A: -0.45, B: 797,", "not positive at 2000 K"),
+        ("B: 797, C: 979", "B: 797, C: -979", "SRI with C = -979"),
+        ("kinetics: gas", "kinetics: gas\n  rate-multipliers: {default: 1, 4: 3.0}", "reaction 4"),
+        ("kinetics: gas", "kinetics: gas\n  rate-multipliers: {default: 0.0}", "reactions default"),
     ];
     let mut wrong = Vec::new();
     for (from, to, expected) in cases {
@@ -115,6 +119,9 @@ fn one_thing_wrong_in_chemkin() {
         ("LOW / 2.3E-30 -0.9 -1.7 /", "LOW / 2.3E-30 -0.9 -1.7", "without closing slash"),
         ("LOW / 2.3E-30 -0.9 -1.7 /", "DUP", "needs LOW or HIGH"),
         ("CHEB / 2 3 ", "CHEB / 3 3 ", "N times M"),
+        ("H2/2.4/ H2O/15.4/", "H2/2.4/ H2O/15.4/ H2/3/", "the efficiency of H2 twice"),
+        ("H2/2.4/ H2O/15.4/", "H2/2.4/\n  H2O/15.4/ H2/2.4/", "the efficiency of H2 twice"),
+        ("REV / 1.0E-13 0.5 36. /", "FORD / H 1 /\n  FORD / H 2 /", "FORD H twice"),
         ("SPECIES\nH2 O2", "SPECIES\nH2 QQ O2", "no thermodynamic data"),
         ("H   2O   1          G", "H   2Zz  1          G", "element Zz"),
         ("H   2O   1          G", "                    G", "no atoms"),

@@ -209,7 +209,13 @@ fn auxiliary(
                 _ => Err("not a species and an order".to_owned()),
             };
             match order {
-                Ok((name, order)) => entry.aux.push((line, format!("{key} {name}"), vec![order])),
+                Ok((name, order)) => {
+                    let key = format!("{key} {name}");
+                    if entry.all(&key).next().is_some() {
+                        tell(format!("{key} twice"), "keep one of the two");
+                    }
+                    entry.aux.push((line, key, vec![order]));
+                }
                 Err(what) => tell(format!("{key}: {what}"), "write it as in FORD/H2 0.5/"),
             }
             continue;
@@ -241,7 +247,11 @@ fn auxiliary(
         } else if key == "CHEB" {
             entry.aux.push((line, key, values));
         } else if values.len() == 1 {
-            entry.aux.push((line, format!("={word}"), values));
+            let key = format!("={word}");
+            if entry.all(&key).next().is_some() {
+                tell(format!("the efficiency of {word} twice"), "keep one of the two");
+            }
+            entry.aux.push((line, key, values));
         } else {
             tell(format!("{} values as the efficiency of {word}", values.len()), "give one");
         }

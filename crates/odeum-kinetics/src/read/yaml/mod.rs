@@ -31,6 +31,7 @@ const PHASE_FIELDS: &[&str] = &[
     "elements",
     "species",
     "kinetics",
+    "rate-multipliers",
     "reactions",
     "transport",
     "state",
@@ -53,6 +54,7 @@ pub(super) fn read(
     let own = Document::open(file, text, log)?;
     let phase = phase::choose(&own.root, own.units, wanted, log)?;
     phase.warn_unknown(PHASE_FIELDS, log);
+    phase::refuse_multipliers(&phase, log);
     let reacts = reacts(&phase, log);
     let mut sources = |key: &'static str| phase::sources(&phase, key, log);
     let elements = match phase.get("elements") {

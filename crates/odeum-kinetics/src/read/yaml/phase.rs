@@ -79,6 +79,19 @@ pub(super) fn choose<'a>(
     None
 }
 
+/// Refuses factors by which Cantera multiplies rates, other than 1: those of a gas go with it into the file.
+pub(super) fn refuse_multipliers(phase: &Fields<'_>, log: &mut Log) {
+    let multipliers = phase.get("rate-multipliers").and_then(Node::mapping).unwrap_or(&[]);
+    for entry in multipliers {
+        if phase.plain(&entry.value, "rate-multipliers", log).is_some_and(|factor| factor != 1.0) {
+            let of = if entry.key == "default" { "reactions" } else { "reaction" };
+            let found = format!("'rate-multipliers' other than 1 for {of} {}", quote(&entry.key));
+            let remedy = "set it to 1, and multiply the rate constants themselves";
+            log.error(entry.line, phase.subject, found, remedy);
+        }
+    }
+}
+
 /// The sources under `key` of a phase; `default` where the key is absent.
 pub(super) fn sources<'a>(
     phase: &Fields<'a>,
