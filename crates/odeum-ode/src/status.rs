@@ -99,9 +99,10 @@ impl Status {
                  zero"
             }
             Status::NonFinite => {
-                "the right-hand side gives NaN or infinity at the time reached: a logarithm or \
-                 root of a negative number, a division by zero, or a blow-up; look at the state \
-                 there"
+                "the right-hand side, or with an implicit method a derivative of it, gives NaN or \
+                 infinity at the time reached: a logarithm or root of a negative number, a \
+                 division by zero, the derivative of a root at zero, or a blow-up; look at the \
+                 state there"
             }
             Status::SpectralRadius => {
                 "the power method did not settle: a complex pair of eigenvalues, or two of opposite \

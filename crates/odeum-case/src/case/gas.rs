@@ -90,7 +90,7 @@ pub(super) fn missed_ignitions(
     if !followed || finest <= RADICALS {
         return None;
     }
-    let message = "ignitions may be stepped over: the radicals they grow from count as zero";
+    let message = "delays may be inexact: the radicals from which ignitions grow count as zero";
     let finding = source_spans.find("atol")?.error(message).into_warning();
     Some(finding.help("take atol = 1e-15, or one as small for the radicals"))
 }

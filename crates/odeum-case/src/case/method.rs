@@ -37,6 +37,7 @@ pub(super) fn read(section: &Section<'_>, source_spans: &mut SourceSpans) -> Opt
     });
     let controller = section.get("controller");
     let fixed_step = section.get("fixed_step");
+    let is_fixed = fixed_step.is_some();
     let controller = match (controller, fixed_step) {
         (Some(_), Some(fixed)) => {
             fixed.refuse("`fixed_step` and `controller` together", "leave one of them out")
@@ -71,6 +72,9 @@ pub(super) fn read(section: &Section<'_>, source_spans: &mut SourceSpans) -> Opt
     let largest_step = number(&section.get("largest_step"), "largest_step", source_spans);
     let first_step = section.get("first_step").map_or(Some(FirstStep::Automatic), |field| {
         source_spans.put("first_step", field.source_span());
+        if is_fixed {
+            return field.refuse("`fixed_step` and `first_step` together", "leave one of them out");
+        }
         read_first_step(&field)
     });
     section.finish();

@@ -73,6 +73,7 @@ fn run(args: &BenchArgs) -> Result<(), (Finding, Exit)> {
         return chemistry::run(args);
     }
     if args.name == fields::NAME {
+        unused::of_fields(args).map_err(bad)?;
         return fields::run(args);
     }
     let names = || {

@@ -6,7 +6,23 @@ use odeum_ode::Device;
 
 /// Refuses what a study of a built-in problem does not use.
 pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {
-    small(args)?;
+    fields_only(args)?;
+    mechanisms_only(args)
+}
+
+/// Refuses what a study of fields does not use.
+pub(super) fn of_fields(args: &BenchArgs) -> Result<(), Finding> {
+    mechanisms_only(args)?;
+    let given = [
+        ("--systems", !args.systems.is_empty()),
+        ("--variants", !args.variants.is_empty()),
+        ("--add", !args.add.is_empty()),
+    ];
+    refuse(args, &given, "these belong to studies of ensembles; --sizes says how large fields are")
+}
+
+/// Mechanisms have studies of their own.
+fn mechanisms_only(args: &BenchArgs) -> Result<(), Finding> {
     let given = [
         ("--mechanism", args.mechanism.is_some()),
         ("--thermo", args.beside.thermo.is_some()),
@@ -22,7 +38,7 @@ pub(super) fn of_problems(args: &BenchArgs) -> Result<(), Finding> {
 
 /// Refuses what a study of a mechanism does not use.
 pub(super) fn of_mechanisms(args: &BenchArgs) -> Result<(), Finding> {
-    small(args)?;
+    fields_only(args)?;
     let own_states = args.name == "ethanol" && args.states.is_some();
     refuse(args, &[("--states", own_states)], "it makes its own states; leave them out")?;
     let given = [("--variants", !args.variants.is_empty())];
@@ -56,9 +72,10 @@ pub(super) fn of_drawings(args: &BenchArgs) -> Result<(), Finding> {
     refuse(args, &given, help)
 }
 
-/// Small grids are a study of fields alone.
-fn small(args: &BenchArgs) -> Result<(), Finding> {
-    refuse(args, &[("--small", args.small)], "it belongs to `odeum bench fields`; leave it out")
+/// Grids are of fields alone.
+fn fields_only(args: &BenchArgs) -> Result<(), Finding> {
+    let given = [("--small", args.small), ("--sizes", !args.sizes.is_empty())];
+    refuse(args, &given, "it belongs to `odeum bench fields`; leave it out")
 }
 
 fn refuse(args: &BenchArgs, options: &[(&str, bool)], help: &str) -> Result<(), Finding> {

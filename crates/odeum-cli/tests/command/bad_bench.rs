@@ -33,6 +33,14 @@ fn options_that_change_nothing_are_refused() {
 
     let small = "it belongs to `odeum bench fields`";
     refused(&folder, &["pleiades", "--small"], &["`pleiades` does not use --small", small]);
+    refused(&folder, &["lorenz", "--sizes", "4"], &["`lorenz` does not use --sizes", small]);
+    let ensembles = "studies of ensembles";
+    for (option, value) in [("--systems", "4"), ("--variants", "scalar")] {
+        refused(&folder, &["fields", option, value], &["`fields` does not use", option, ensembles]);
+    }
+    let add = ["fields", "--add", "b.json", "--plot", "a.svg"];
+    refused(&folder, &add, &["`fields` does not use --add", ensembles]);
+    refused(&folder, &["fields", "--parts", "methods"], &["`fields` does not use --parts"]);
     let chemistry = ["chemistry", "--mechanism", "h2.yaml", "--small"];
     refused(&folder, &chemistry, &["does not use --small", small]);
     for (option, value) in [("--threads", "2"), ("--device", "cuda"), ("--plot", "a.svg")] {
