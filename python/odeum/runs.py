@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from odeum.solution import Solution
     from odeum.system import System
 
+# Columns and axes that are no variables: start and end of each system's span.
+_SPANS = ("t_start", "t_end")
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -63,7 +66,7 @@ class Runs:
         Parameters
         ----------
         **axes : array_like
-            Values [k] of initial states or parameters, by name.
+            Values [k] of initial states or parameters, by name, or of `t_start` and `t_end`, where spans begin and end.
         """
         sweep = dict(self._sweep)
         for name, values in axes.items():
@@ -134,7 +137,7 @@ class Runs:
     __rmul__ = __mul__
 
     def _free(self, name: str) -> None:
-        if name not in (*self.system.variables, "t_start", "t_end"):
+        if name not in (*self.system.variables, *_SPANS):
             known = ", ".join([*self.system.variables][:12])
             raise InputError(name, "no state or parameter of this name", f"there are {known}")
         if name in self._columns or name in self._sweep:
@@ -310,9 +313,8 @@ class Runs:
         for name, remedy in remedies.items():
             if options.get(name) is not None:
                 raise InputError(name, "in a session", remedy)
-        for name in ("t_start", "t_end"):
-            if name in self._columns:
-                raise InputError(name, "in a session", "leave it out: `advance` says where to go")
+        for name in self._spans():
+            raise InputError(name, "in a session", "leave it out: `advance` says where to go")
         threads = _options.threads(options)
         case = self.case((0.0, 1.0), **{"warm_start": True, **options})
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
@@ -321,10 +323,13 @@ class Runs:
 
     def _is_plain(self, case: EnsembleCase) -> bool:
         """True where initial values and parameters are all there is: then the solver of earlier calls serves."""
-        spans = {"t_start", "t_end"} & self._columns.keys()
         time = case.document.get("time", {})
-        changed = "ensemble" in case.document or self._part is not None
-        return self.system.is_direct and not spans and not changed and "span" in time and "until" not in time
+        changed = "ensemble" in case.document or self._part is not None or self._spans()
+        return self.system.is_direct and not changed and "span" in time and "until" not in time
+
+    def _spans(self) -> list[str]:
+        """What gives systems spans of their own."""
+        return [name for name in _SPANS if name in self._columns or name in self._sweep]
 
     def values(self, name: str) -> Floats:
         """What the systems start with: initial values or a parameter, with the shape of the ensemble."""
@@ -342,7 +347,8 @@ class Runs:
         """The case file of this ensemble, with the options of `solve`: ``odeum run`` does the same.
 
         With a `path` the file is written, and columns beside it as an NPZ file. Without one, columns are
-        refused: a case file names a file for them.
+        refused: a case file names a file for them. Case files sweep no spans: of an ensemble that does, the NPZ file
+        has all combinations, whose axis is ``run``.
 
         Returns
         -------
@@ -355,14 +361,17 @@ class Runs:
         case = whole.case(span, **options)
         document = copy.deepcopy(case.document)
         ensemble = document.setdefault("ensemble", {})
-        if self._sweep:
+        sweeps_spans = any(name in self._sweep for name in _SPANS)
+        columns = whole._table() if sweeps_spans else self._columns
+        if self._sweep and not sweeps_spans:
             ensemble["sweep"] = {name: values.tolist() for name, values in self._sweep.items()}
-        if self._columns:
+        if columns:
             if path is None:
-                raise InputError("path", "None, with columns", "give the path of the case file")
-            rows = max((len(c) for c in self._columns.values() if c.ndim), default=1)
+                found = "None, with swept spans" if sweeps_spans else "None, with columns"
+                raise InputError("path", found, "give the path of the case file")
+            rows = max((len(c) for c in columns.values() if c.ndim), default=1)
             table = Path(path).with_suffix(".table.npz")
-            np.savez(table, **{name: np.broadcast_to(c, rows) for name, c in self._columns.items()})  # type: ignore[arg-type]
+            np.savez(table, **{name: np.broadcast_to(c, rows) for name, c in columns.items()})  # type: ignore[arg-type]
             ensemble["table"] = table.name
         if not ensemble:
             del document["ensemble"]

@@ -52,6 +52,20 @@ def test_a_table_may_give_each_system_its_span():
     np.testing.assert_array_equal(solution.y[1], short.y)
 
 
+def test_swept_spans_are_obeyed_however_systems_are_integrated(tmp_path):
+    runs = van_der_pol().sweep(mu=[1.0, 2.0], t_end=[1.0, 3.0])
+    whole = runs.solve((0, 1))
+    np.testing.assert_array_equal(whole.t, [[1.0, 3.0]] * 2)
+    pairs = van_der_pol()(mu=[1.0, 1.0, 2.0, 2.0], t_end=[1.0, 3.0] * 2).solve((0, 1))
+    parts = od.concat([part.solve((0, 1)) for part in runs.split(3)])
+    copies = (runs * 2).solve((0, 1))
+    runs.to_toml(tmp_path / "case.toml", (0, 1))
+    for other in (pairs.y, parts.y, copies.y[..., 1, :], od.run(tmp_path / "case.toml").y):
+        np.testing.assert_array_equal(other.reshape(2, 2, 2), whole.y)
+    late = van_der_pol().sweep(t_start=[0.0, 0.5]).solve((0, 1))
+    np.testing.assert_array_equal(late.y[1], van_der_pol().solve((0.5, 1)).y)
+
+
 def test_states_are_saved_at_given_times():
     times = np.linspace(0, 5, 11)
     solution = van_der_pol().sweep(mu=[1.0, 2.0]).solve((0, 5), save=times, rtol=1e-9, atol=1e-11)
@@ -294,6 +308,7 @@ def test_other_threads_run_while_systems_are_integrated():
         (lambda s: s.sweep(mu=[[1.0], [1.0, 2.0]]), "mu", "numbers"),
         (lambda s: s(mu=[1.0], x=[1.0, 2.0]), "columns", "equal length"),
         (lambda s: s.table([1.0]), "table", "mapping"),
+        (lambda s: s.sweep(t_end=[1.0]).to_toml(None, (0, 1)), "path", "path of the case file"),
         (lambda s: s * 0, "copies", "one or more"),
         (lambda s: s.perturb("z", relative=0.1).solve((0, 1)), "z", "x"),
         (lambda s: s.perturb("x").solve((0, 1)), "perturb", "relative"),

@@ -122,6 +122,7 @@ def test_after_ctrl_c_no_system_counts_as_ended():
         (lambda r: setattr(r.session(), "states", np.ones((15, 2))), "states", r"\(2, 15\)"),
         (lambda r: setattr(r.session(), "states", np.full((2, 15), np.nan)), "states", "finite"),
         (lambda r: oscillator()(t_end=[1.0, 2.0]).session(), "t_end", "advance"),
+        (lambda r: r.sweep(t_start=[0.0, 0.5]).session(), "t_start", "advance"),
     ],
 )
 def test_bad_input_names_field_and_remedy(call, field, remedy):
