@@ -102,6 +102,8 @@ def solve(
     with told(progress, total, "systems") as tell:
         integrate = opened.solve_on_gpu if results_on_gpu else opened.solve
         raw, raised = integrate(systems, tell)
+        if tell is not None and raised is None:
+            tell(total)
     axes = [Axis("run", total)]
     if systems is None:
         axes = [Axis(name, n, None if v is None else np.asarray(v)) for name, n, v in opened.axes]

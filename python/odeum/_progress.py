@@ -14,13 +14,15 @@ Progress = bool | Callable[[Any, Any], object] | None
 
 @contextmanager
 def told(progress: Progress, total: float, unit: str) -> Iterator[Callable[[float], object] | None]:
-    """What the extension calls with the count of what is done; `None` where nobody listens."""
+    """What the extension calls with the count of what is done; `None` where nobody listens.
+
+    Who gets it calls it with `total` at the end, if that was reached.
+    """
     if progress is None or progress is False:
         yield None
         return
     if callable(progress):
         yield lambda done: progress(done, total)
-        progress(total, total)
         return
     if progress is not True:
         raise InputError("progress", repr(progress), "give True, False or a callable of (done, total)")
@@ -31,4 +33,3 @@ def told(progress: Progress, total: float, unit: str) -> Iterator[Callable[[floa
         return
     with tqdm(total=total, unit=unit, unit_scale=True) as bar:
         yield lambda done: bar.update(done - bar.n)
-        bar.update(total - bar.n)

@@ -78,13 +78,13 @@ class Session(Ended):
         InputError
             A span that cannot be used.
         KeyboardInterrupt
-            Ctrl-C. Systems that had not begun keep their states then, others are at the end of the span; which,
-            is not told: ``status`` says of all that they did not run.
+            Ctrl-C, or whatever else a signal raises. Systems that had not begun keep their states then, others are at
+            the end of the span; which, is not told: ``status`` says of all that they did not run.
         """
         start, end = _options.start_and_end(span)
         try:
             self._status = np.asarray(self._raw.advance((start, end)))
-        except KeyboardInterrupt:
+        except BaseException:
             # Those of the advance before would be taken for those of this one.
             self._status = np.full(len(self), _NOT_RUN, np.uint8)
             raise

@@ -115,7 +115,10 @@ class System:
         solvers are kept for later calls."""
         opened, span = self._opened_for(case, threads)
         with told(progress, systems, "systems") as tell:
-            return opened.solve_arrays(systems, states, params, span, tell, keep)
+            raw, raised = opened.solve_arrays(systems, states, params, span, tell, keep)
+            if tell is not None and raised is None:
+                tell(systems)
+        return raw, raised
 
     def _solve_arrays_on_gpu(
         self,
@@ -129,7 +132,10 @@ class System:
         """The same on one GPU, where the results stay."""
         opened, span = self._opened_for(case, threads)
         with told(progress, systems, "systems") as tell:
-            return opened.solve_arrays_on_gpu(systems, states, params, span, tell)
+            raw, raised = opened.solve_arrays_on_gpu(systems, states, params, span, tell)
+            if tell is not None and raised is None:
+                tell(systems)
+        return raw, raised
 
     def _opened_for(self, case: EnsembleCase, threads: int | None) -> tuple[_odeum.Case, Any]:
         """The case as it was read by an earlier call that differs in the span alone, and the span."""

@@ -245,6 +245,20 @@ def test_what_progress_raises_stops_the_run():
         runs.solve((0, 2000), max_steps=10_000_000, progress=stop)
 
 
+@pytest.mark.parametrize("copies", [1, 2])
+def test_progress_of_a_run_that_was_stopped_never_tells_its_end(copies):
+    told = []
+    runs = van_der_pol().sweep(mu=np.full(20_000, 500.0)) * copies
+
+    def stop(done, total):
+        told.append(done)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(od.Interrupted):
+        runs.solve((0, 2000), max_steps=10_000_000, progress=stop)
+    assert len(told) == 1 and told[0] < len(runs)
+
+
 def test_ctrl_c_keeps_what_is_finished():
     mu = np.concatenate([np.full(64, 1.0), np.full(50_000, 1000.0)])
     runs = van_der_pol()(mu=mu)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as c
 import gc
 import re
+import signal
 
 import numpy as np
 import pytest
@@ -94,16 +95,33 @@ def test_what_failed_says_why_and_costs_no_neighbour():
     assert not session.advance((1, 2)).any()
 
 
-def test_after_ctrl_c_no_system_counts_as_ended():
-    class Interrupted:
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, TimeoutError, SystemExit, od.DeviceError])
+def test_after_an_advance_that_raised_no_system_counts_as_ended(raised):
+    class Stopped:
         def advance(self, span):
-            raise KeyboardInterrupt
+            raise raised
 
     session = runs().session()
     assert not session.advance((0, 1)).any()
-    session._raw = Interrupted()
-    with pytest.raises(KeyboardInterrupt):
+    session._raw = Stopped()
+    with pytest.raises(raised):
         session.advance((1, 2))
+    assert session.failed.all()
+
+
+def test_what_a_signal_raises_leaves_no_system_that_counts_as_ended():
+    def late(number, frame):
+        raise TimeoutError
+
+    session = runs().session(rtol=1e-10, max_steps=1_000_000_000)
+    session.advance((0, 1))
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError):
+            session.advance((1, 1e7))
+    finally:
+        signal.signal(signal.SIGALRM, before)
     assert session.failed.all()
 
 

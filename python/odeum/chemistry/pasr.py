@@ -97,6 +97,8 @@ def pasr(
     raw = _odeum.Pasr(mechanism._raw, arguments + ([] if premixed else ["--non-premixed"]))
     with told(progress, raw.steps, "steps") as tell:
         T, p, Y, t, run = map(np.asarray, raw.run(tell))
+        if tell is not None:
+            tell(raw.steps)
     return PasrStates(T, p, Y, t, run.astype(np.int64))
 
 

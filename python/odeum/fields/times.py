@@ -76,3 +76,5 @@ def bar(progress: Progress, begin: float, end: float) -> Iterator[Callable[[floa
         return
     with told(progress, end - begin, "t") as tell:
         yield None if tell is None else lambda t: tell(t - begin)
+        if tell is not None:
+            tell(end - begin)
