@@ -54,6 +54,13 @@ def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     return array
 
 
+def kept(field: str, value: Any) -> Floats:
+    """As `finite`: a copy that nobody changes."""
+    array = finite(field, value, copies=False).copy()
+    array.flags.writeable = False
+    return array
+
+
 def number(field: str, value: Any) -> float:
     """One finite number."""
     array = finite(field, value)

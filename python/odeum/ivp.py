@@ -195,7 +195,7 @@ def _result(
             y = y.copy()
             y[~success.ravel(), :, 1] = np.nan
     else:
-        t, y = times, solution.saved_states.transpose(2, 1, 0)
+        t, y = times.copy(), solution.saved_states.transpose(2, 1, 0)
     y = y.reshape(*batch, *y.shape[1:])
     counts = solution.counts
 

@@ -13,7 +13,7 @@ import tomli_w
 
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
-from odeum._convert import Floats, finite, number
+from odeum._convert import Floats, kept, number
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.session import Session
@@ -71,7 +71,7 @@ class Runs:
         sweep = dict(self._sweep)
         for name, values in axes.items():
             self._free(name)
-            sweep[name] = _axis(name, values)
+            sweep[name] = _axis(name, kept(name, values))
         return self._with(_sweep=sweep)
 
     def __call__(self, **columns: Any) -> Runs:
@@ -89,7 +89,7 @@ class Runs:
             raise InputError("table", type(table).__name__, "give a DataFrame or a mapping of columns")
         for name, values in named.items():
             self._free(name)
-            array = finite(name, values)
+            array = kept(name, values)
             columns[name] = array if array.ndim == 0 else _axis(name, array)
         lengths = {name: len(column) for name, column in columns.items() if column.ndim}
         if len(set(lengths.values())) > 1:
@@ -385,8 +385,7 @@ class Runs:
         return f"<odeum.{type(self).__name__}: {len(self):,} systems{f' ({axes})' if axes else ''} of {self.system!r}>"
 
 
-def _axis(name: str, values: Any) -> Floats:
-    array = finite(name, values, copies=False)
+def _axis(name: str, array: Floats) -> Floats:
     if array.ndim != 1 or array.size == 0:
         found = "no values" if array.size == 0 else f"an array of shape {array.shape}"
         raise InputError(name, found, "give one axis of values")

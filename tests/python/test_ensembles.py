@@ -66,6 +66,22 @@ def test_swept_spans_are_obeyed_however_systems_are_integrated(tmp_path):
     np.testing.assert_array_equal(late.y[1], van_der_pol().solve((0.5, 1)).y)
 
 
+def test_arrays_that_change_later_change_no_ensemble_and_no_result():
+    mu, x = np.array([1.0, 1000.0]), np.array(2.0)
+    for runs in (van_der_pol().sweep(mu=mu), van_der_pol()(mu=mu, x=x), van_der_pol().table({"mu": mu})):
+        solution = runs.solve((0, 20), max_steps=300)
+        wanted = solution.retry(method="radau")
+        for array in (mu, x):
+            array *= 2.0
+        np.testing.assert_array_equal(solution.retry(method="radau").y, wanted.y)
+        np.testing.assert_array_equal(runs.solve((0, 20), max_steps=300).y, solution.y)
+        assert all(axis.values is None or axis.values.tolist() == [1.0, 1000.0] for axis in solution.axes)
+        with pytest.raises(ValueError, match="read-only"):
+            next(iter((runs._sweep or runs._columns).values()))[...] = 0.0
+        for array in (mu, x):
+            array /= 2.0
+
+
 def test_states_are_saved_at_given_times():
     times = np.linspace(0, 5, 11)
     solution = van_der_pol().sweep(mu=[1.0, 2.0]).solve((0, 5), save=times, rtol=1e-9, atol=1e-11)

@@ -25,6 +25,7 @@ def test_one_system_has_the_shapes_of_scipy():
     assert ours.y.shape == theirs.y.shape and ours.success is True and ours.status == 0
     assert ours.message == "success" and isinstance(ours.nfev, int) and ours.nfev > 0
     np.testing.assert_array_equal(ours.t, theirs.t)
+    assert not np.shares_memory(ours.t, times)
     np.testing.assert_allclose(ours.y, theirs.y, atol=1e-7)
     ends = od.solve_ivp(van_der_pol, (0, 5), [2.0, 0.0], args=(3.0,), rtol=1e-9, atol=1e-11)
     np.testing.assert_array_equal(ends.t, [0.0, 5.0])

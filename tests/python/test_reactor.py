@@ -99,6 +99,13 @@ def test_amounts_by_species_come_from_columns(gas):
     assert moles.solve((0.0, 1e-3))["T"][0] == pytest.approx(swept["T"][0, 1], rel=1e-6)
 
 
+def test_a_composition_that_changes_later_changes_no_reactor(gas):
+    fuel = {"H2": 1.0}
+    reactor = gas.reactor("constant volume", fuel=fuel, oxidizer=AIR)
+    fuel["N2"] = 5.0
+    assert reactor.sweep(oxidizer=AIR).system.section == reactor.section
+
+
 def test_the_end_is_the_equilibrium(gas):
     reactor = gas.reactor("constant pressure", fuel="H2", oxidizer=AIR)
     end = reactor.sweep(T=[1300.0]).solve((0.0, 1.0), rtol=1e-9)

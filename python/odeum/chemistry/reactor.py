@@ -67,7 +67,8 @@ class Reactor(System):
     def __init__(self, mechanism: Mechanism, kind: str = "constant volume", **keys: Any) -> None:
         self.mechanism = mechanism
         self.kind = kind
-        self._keys = {key: value for key, value in keys.items() if value is not None}
+        # Copies: reactors with other compositions are made of them.
+        self._keys = {key: copy.deepcopy(value) for key, value in keys.items() if value is not None}
         self._set(section_of(mechanism, kind, self._keys), mechanism._texts)
 
     def _probe(self, case: EnsembleCase) -> EnsembleCase:
