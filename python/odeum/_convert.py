@@ -20,7 +20,7 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     Raises
     ------
     InputError
-        Objects, complex numbers, texts or truth values; rows of different lengths; arrays on a GPU.
+        Objects, complex numbers, texts or truth values; rows of different lengths; masked values; arrays on a GPU.
     """
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__"):
         if value.__dlpack_device__()[0] not in (1, 3):
@@ -28,7 +28,13 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
         if not hasattr(value, "__array__"):
             value = np.from_dlpack(value)
     try:
-        array = np.asarray(value)
+        refuse_masked(field, value)
+        # What a library makes an array of may be masked, too.
+        array = np.asanyarray(value)
+        refuse_masked(field, array)
+        array = np.asarray(array)
+    except InputError:
+        raise
     except (ValueError, TypeError, RuntimeError) as error:
         raise InputError(
             field, f"{type(value).__name__} ({error})", "give numbers, or an array of them"
@@ -44,13 +50,30 @@ def numbers(field: str, value: Any, *, copies: bool = True) -> Floats:
     return array if array.flags.aligned else array.copy()
 
 
+def refuse_masked(field: str, value: Any) -> None:
+    """Refuses masked values, in lists of arrays too: NumPy takes what lies behind a mask for data."""
+    if isinstance(value, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(value)
+        if mask.dtype == np.bool_ and mask.any():
+            place = tuple(np.argwhere(mask)[0])
+            raise InputError(f"{field}{_at(place)}", "a masked value", "fill it, or leave it out")
+    elif isinstance(value, (list, tuple)):
+        for k, each in enumerate(value):
+            if isinstance(each, (list, tuple, np.ma.MaskedArray)):
+                refuse_masked(f"{field}[{k}]", each)
+
+
+def _at(place: tuple[int, ...]) -> str:
+    """A place in an array as messages have it."""
+    return f"[{', '.join(map(str, place))}]" if place else ""
+
+
 def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     """As `numbers`, and none of them NaN or infinite."""
     array = numbers(field, value, copies=copies)
     if not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        at = f"[{', '.join(map(str, place))}]" if place else ""
-        raise InputError(f"{field}{at}", str(array[place]), "give finite numbers")
+        place = tuple(np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{field}{_at(place)}", str(array[place]), "give finite numbers")
     return array
 
 

@@ -1,6 +1,7 @@
 """The extension refuses whatever it is given: an exception of the right class, never an abort."""
 
 import faulthandler
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -152,6 +153,61 @@ def test_columns_and_sweeps_of_any_kind(name, value):
             assert str(error)
         else:
             assert np.isfinite(solution.y).all()
+
+
+MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+HYDROGEN = Path(__file__).parents[2] / "mechanisms/hydrogen-burke-2012.yaml"
+
+
+def decay() -> od.System:
+    return od.System.from_text({"x": "-k * x"}, states={"x": 1.0}, parameters={"k": 1.0})
+
+
+def cells(name):
+    """Three cells of a flow code, of which an array is masked."""
+    chem = od.Mechanism(HYDROGEN).integrator("constant volume", cells=3)
+    arrays = {"T": np.full(3, 1200.0), "p": np.full(3, od.atm), "Y": np.tile(np.eye(11)[0], (3, 1))}
+    return chem, arrays | {name: np.ma.masked_less(arrays[name], np.inf)}
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda: decay().sweep(k=MASKED), "k[1]"),
+        (lambda: decay()(k=MASKED), "k[1]"),
+        (lambda: decay()(k=np.ma.masked), "k"),
+        (lambda: decay().table({"x": [np.ma.masked, 1.0]}), "x[0]"),
+        (lambda: decay().solve((0, 3), save=MASKED), "save[1]"),
+        (lambda: od.System.from_text({"x": "0"}, states={"x": np.ma.masked}), "states.x"),
+        (lambda: od.solve_ivp(lambda t, y: -y, (0, 1), MASKED), "y0[1]"),
+        (lambda: od.solve_ivp(lambda t, y: -y, (0, 1), [MASKED, MASKED]), "y0[0][1]"),
+        (lambda: od.solve_ivp(lambda t, y, k: -k * y, (0, 1), [[1.0]] * 3, args=(MASKED,)), "args[0][1]"),
+        (lambda: setattr(decay().sweep(k=[1, 2, 3]).session(), "states", MASKED[None]), "states[0, 1]"),
+        (lambda: od.Simulation(od.Model({"u": "lap(u)"}), {"u": MASKED}, step=0.1), "start.u[1]"),
+        (
+            lambda: od.Simulation(od.Model({"u": "0"}), {"u": MASKED.astype(np.float32)}, step=0.1),
+            "start.u[1]",
+        ),
+        (lambda: od.Mechanism(HYDROGEN).density(MASKED, od.atm, np.eye(11)[0]), "T[1]"),
+        *((lambda name=name: cells(name)[0].advance(*cells(name)[1].values(), 1e-6), name) for name in "TpY"),
+        *(
+            (lambda name=name: cells(name)[0].advanced(*cells(name)[1].values(), 1e-6), name)
+            for name in "TpY"
+        ),
+    ],
+)
+def test_masked_values_are_no_numbers(call, field):
+    with pytest.raises(od.InputError, match="masked value; fill it") as caught:
+        call()
+    assert caught.value.field.startswith(field)
+
+
+def test_arrays_that_could_be_masked_are_arrays():
+    k = np.ma.array([1.0, 2.0])
+    assert (decay().sweep(k=k).solve((0, 1)).y == decay().sweep(k=[1.0, 2.0]).solve((0, 1)).y).all()
+    chem, arrays = cells("T")
+    arrays["T"].mask = np.ma.nomask
+    assert not chem.advance(*arrays.values(), 1e-6).any()
 
 
 @SETTINGS
