@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import tomli_w
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tracing import solve, values
 
+import odeum as od
 from odeum import _odeum
 from odeum._trace import trace, trace_model
 from odeum._trace.check import evaluate
@@ -100,6 +103,54 @@ def test_choices_are_those_of_scipy():
             stages.append(np.array([rate["heat"], rate["flow"]]))
         y = y + h * sum(w * s for w, s in zip(b, stages, strict=True))
     np.testing.assert_allclose(list(found.values()), y, rtol=1e-8)
+
+
+def _quotients(dtype: type, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers with quotients of up to so many bits: of any numbers, of multiples, and of what is beside these."""
+    random, n = np.random.default_rng(9), 12_000
+    size, signs = 2.0 ** random.integers(-bits // 2, bits // 2, n), random.choice([-1.0, 1.0], (2, n))
+    a = (random.uniform(1, 2, n) * size * signs[0]).astype(dtype)
+    b = (np.abs(a) * random.uniform(0.5, 2, n) / 2.0 ** random.integers(-1, bits + 2, n) * signs[1]).astype(
+        dtype
+    )
+    multiples = (random.integers(1, 2 ** (bits // 2), n) * b).astype(dtype)
+    a = np.where(np.arange(n) % 3 == 0, a, multiples)
+    return np.where(np.arange(n) % 3 == 1, np.nextafter(a, random.choice([0, 2], n).astype(dtype) * a), a), b
+
+
+@pytest.mark.parametrize(("precision", "dtype", "bits"), [("f64", np.float64, 53), ("f32", np.float32, 24)])
+def test_remainders_are_those_of_python_to_the_bit(precision, dtype, bits):
+    a, b = _quotients(dtype, bits)
+    exact = [(Fraction(float(x)), Fraction(float(y))) for x, y in zip(a, b, strict=True)]
+    size = np.array([float(abs(x / y)) for x, y in exact]) / 2.0**bits
+    wanted = {"whole": [float(x // y) for x, y in exact], "mod": np.mod(a, b), "fmod": np.fmod(a, b)}
+
+    def same(t, y, a, b, whole, mod, fmod):
+        return [a // b == whole, a % b == mod, np.fmod(a, b) == fmod]
+
+    names = ("a", "b", *wanted)
+    rates = od.System(same, states=dict.fromkeys("xyz", 0.0), parameters=dict.fromkeys(names, 1.0))
+    options = {"method": "rkck", "fixed_step": 1.0, "rtol": 1e-3, "atol": 1e-3, "precision": precision}
+    found = rates(a=a, b=b, **wanted).solve((0, 1), **options).y.round()
+    assert (found[size < 1 - 2.0**-bits] == 1.0).all() and (found[size > 1] == 0.0).all()
+    assert ((0.1 < size) & (size < 1)).sum() > 100 and (size > 1).sum() > 100
+
+
+def test_what_has_no_remainder_is_none():
+    def f(t, y, a, b):
+        return [np.isnan(a // b), np.isnan(a % b), np.isnan(np.fmod(a, b))]
+
+    at = {"a": np.array([1.0, 1e30, 2.0**60, 1e300]), "b": np.array([0.0, 1.0, 3.0, 1e-300])}
+    found = values(trace(f, ["x", "y", "z"], ["a", "b"]), at)
+    np.testing.assert_allclose([*found.values()], 1.0, rtol=1e-15)
+
+
+def test_remainders_have_the_slope_of_their_numbers():
+    """Steps of an implicit method would not succeed with a wrong Jacobian: its errors would be large."""
+    system = od.System(lambda t, y, b: [-50 * (y[0] % b)], states={"x": 3.9}, parameters={"b": 3.0})
+    for x, b in ((3.9, 3.0), (-0.5, 1.0), (-3.9, -3.0)):
+        end = system(x=x, b=b).solve((0, 0.01), method="rodas4", rtol=1e-8, atol=1e-12)
+        assert end["x"] - (x - x % b) == pytest.approx((x % b) * np.exp(-0.5), rel=1e-7) and end.steps < 60
 
 
 def test_fields_are_read(tmp_path):

@@ -84,16 +84,73 @@ def _bits(name: str, logical: Function) -> Function:
     return bitwise
 
 
+def _divided(a: Any, b: Any) -> tuple[Any, Any]:
+    """|a| by |b|: the whole quotient and the remainder, to the last bit; NaN where the quotient has more bits than a
+    number, or the divisor is within a factor of 2²⁷ of the largest one.
+
+    Halves of the quotient and of the divisor have products without rounding (Dekker 1971), so that what is left of |a|
+    after each of them is exact, whether the engine fuses it with the product or not.
+    """
+    x, d = absolute(a), absolute(b)
+    rounded = floor(divide(x, d))
+    above = add(rounded, 1.0)
+    # A number of single precision has half as many bits, and does not see 2⁻⁴⁰ beside 1.
+    is_single = equal(add(above, scale(2.0**-40, above)), above)
+    half = where(is_single, 2.0**12, 2.0**27)
+    high = multiply(half, floor(divide(rounded, half)))
+    low = subtract(rounded, high)
+    split = multiply(add(half, 1.0), d)
+    front = subtract(split, subtract(split, d))
+    back = subtract(d, front)
+    rest = x
+    for part in (high, low):
+        for piece in (front, back):
+            rest = subtract(rest, multiply(part, piece))
+    # The quotient was rounded up to the next whole number.
+    over = less(rest, 0.0)
+    whole, rest = where(over, subtract(rounded, 1.0), rounded), where(over, add(rest, d), rest)
+    fits, none = equal(subtract(above, rounded), 1.0), sqrt(negative(above))
+    return where(fits, whole, none), where(fits, rest, none)
+
+
+def _by_symbols(function: Any) -> Callable[[Function], Function]:
+    """Leaves numbers to NumPy."""
+
+    def chosen(of_symbols: Function) -> Function:
+        def divided(a: Any, b: Any) -> Any:
+            has_symbol = isinstance(a, Symbol) or isinstance(b, Symbol)
+            return of_symbols(a, b) if has_symbol else function(a, b)
+
+        return divided
+
+    return chosen
+
+
+@_by_symbols(np.floor_divide)
 def floor_divide(a: Any, b: Any) -> Any:
-    return floor(divide(a, b))
+    whole, rest = _divided(a, b)
+    below = where(greater(rest, 0.0), add(whole, 1.0), whole)
+    return where(_signs_differ(a, b), negative(below), whole)
 
 
+@_by_symbols(np.remainder)
 def remainder(a: Any, b: Any) -> Any:
-    return subtract(a, multiply(b, floor_divide(a, b)))
+    """Of the sign of b, as Python's."""
+    rest = _divided(a, b)[1]
+    other = logical_and(_signs_differ(a, b), greater(rest, 0.0))
+    rest = where(other, subtract(absolute(b), rest), rest)
+    return where(less(b, 0.0), negative(rest), rest)
 
 
+@_by_symbols(np.fmod)
 def fmod(a: Any, b: Any) -> Any:
-    return subtract(a, multiply(b, trunc(divide(a, b))))
+    """Of the sign of a, as C's."""
+    rest = _divided(a, b)[1]
+    return where(less(a, 0.0), negative(rest), rest)
+
+
+def _signs_differ(a: Any, b: Any) -> Any:
+    return logical_xor(less(a, 0.0), less(b, 0.0))
 
 
 def ceil(x: Any) -> Any:
