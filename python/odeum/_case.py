@@ -96,7 +96,7 @@ def solve(
     results_on_gpu: bool = False,
 ) -> Solution:
     """Integrates the systems of a case that was read."""
-    from odeum.runs import Axis
+    from odeum.runs import Axis, named
 
     total = len(opened) if systems is None else len(systems)
     with told(progress, total, "systems") as tell:
@@ -106,8 +106,13 @@ def solve(
             tell(total)
     axes = [Axis("run", total)]
     if systems is None:
-        axes = [Axis(name, n, None if v is None else np.asarray(v)) for name, n, v in opened.axes]
-    return finished(case, opened.title, tuple(opened.states), axes, raw, raised, systems)
+        axes = []
+        for name, length, values in opened.axes:
+            # They come by name, so those of a swept parameter `copy` come to copies, too.
+            own = values is not None and name not in (axis.name for axis in axes)
+            axes.append(Axis(name, length, np.asarray(values) if own else None))
+    states = tuple(opened.states)
+    return finished(case, opened.title, states, named(axes, states), raw, raised, systems)
 
 
 def finished(

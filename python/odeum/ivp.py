@@ -17,7 +17,7 @@ from odeum._case import finished
 from odeum._convert import Floats, finite, numbers
 from odeum._progress import Progress
 from odeum.errors import InputError
-from odeum.runs import Axis
+from odeum.runs import Axis, named
 from odeum.solution import Solution
 from odeum.statuses import STATUSES
 from odeum.system import System
@@ -181,7 +181,7 @@ def solve_ivp(
         table = [np.array(np.broadcast_to(column, len(flat))) for column in (*flat.T, *rows)]
     case = replace(case, table=dict(zip(names, table, strict=True)))
     axes = [Axis(f"batch_{k}" if len(batch) > 1 else "batch", length) for k, length in enumerate(batch)]
-    solution = finished(case, system.title, system.states, axes, raw, raised)
+    solution = finished(case, system.title, system.states, named(axes, system.states), raw, raised)
     return _result(solution, t_span, times, ends, batch)
 
 

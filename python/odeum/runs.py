@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,26 @@ class Axis:
     name: str
     length: int
     values: Floats | None = None
+
+
+def named(axes: Sequence[Axis], states: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes, each under a name that nothing else in a result has.
+
+    What is swept keeps its name, but for an initial value `x`, which lies along ``x0``: `x` is the solution. A name
+    that something else has got before has ``_`` behind it.
+    """
+    swept = {axis.name for axis in axes if axis.values is not None and axis.name not in states}
+    taken = {"t", *states, *swept}
+    result = []
+    for axis in axes:
+        name = axis.name
+        if axis.values is None or name not in swept:
+            name = name if axis.values is None else f"{name}0"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+        result.append(replace(axis, name=name))
+    return tuple(result)
 
 
 class Runs:
@@ -148,17 +168,17 @@ class Runs:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes: the runs of columns, what is swept, copies."""
-        lengths = [len(column) for column in self._columns.values() if column.ndim]
-        axes = [Axis("run", lengths[0])] if lengths else []
-        for name, values in self._sweep.items():
-            # The values of a swept initial value lie along an axis of their own name: `x` is the solution.
-            axis = f"{name}0" if name in self.system.states else name
-            axes.append(Axis(axis, len(values), values))
-        if self._copies > 1:
-            axes.append(Axis("copy", self._copies))
         if self._part is not None:
-            return (Axis("run", self._part[1] - self._part[0]),)
-        return tuple(axes)
+            axes = [Axis("run", self._part[1] - self._part[0])]
+        else:
+            axes = [Axis("run", rows) for rows in self._runs()]
+            axes += [Axis(name, len(values), values) for name, values in self._sweep.items()]
+            axes += [Axis("copy", self._copies)] if self._copies > 1 else []
+        return named(axes, self.system.states)
+
+    def _runs(self) -> list[int]:
+        """The length of columns, where there are some."""
+        return [len(column) for column in self._columns.values() if column.ndim][:1]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -203,11 +223,10 @@ class Runs:
 
     def _table(self) -> dict[str, Floats]:
         """A row for each combination of columns and sweeps; their copies follow one another."""
-        rows = [axis.length for axis in self._whole().axes if axis.name != "copy"]
+        rows = [*self._runs(), *map(len, self._sweep.values())]
         table: dict[str, Floats] = {}
-        along = [len(column) for column in self._columns.values() if column.ndim][:1]
         for name, column in self._columns.items():
-            column = column.reshape([-1] + [1] * len(self._sweep)) if along and column.ndim else column
+            column = column.reshape([-1] + [1] * len(self._sweep)) if column.ndim else column
             table[name] = np.broadcast_to(column, rows or [1]).reshape(-1)
         for k, (name, values) in enumerate(self._sweep.items()):
             after = [1] * (len(self._sweep) - k - 1)
@@ -348,7 +367,7 @@ class Runs:
 
         With a `path` the file is written, and columns beside it as an NPZ file. Without one, columns are
         refused: a case file names a file for them. Case files sweep no spans: of an ensemble that does, the NPZ file
-        has all combinations, whose axis is ``run``.
+        has all combinations along one axis.
 
         Returns
         -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,8 +100,6 @@ class Solution(Ended):
 
     @classmethod
     def _joined(cls, parts: list[Solution]) -> Solution:
-        from odeum.runs import Axis
-
         if not parts:
             raise InputError("solutions", "none", "give one at least")
         parts = [part.to_host() for part in parts]
@@ -123,7 +122,7 @@ class Solution(Ended):
         for name in ("states", "saved_states", "_t", "_status", "_n_saved"):
             setattr(joined, name, np.concatenate([getattr(part, name) for part in parts], axis=-1))
         joined._stats = np.concatenate([part._stats for part in parts])
-        joined.axes = (Axis("run", sum(len(part) for part in parts)),)
+        joined.axes = (replace(first.axes[0], length=len(systems)),)
         joined.warnings = tuple(dict.fromkeys(text for part in parts for text in part.warnings))
         joined.busy_lanes = None
         return joined

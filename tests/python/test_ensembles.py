@@ -177,6 +177,30 @@ def test_an_xarray_has_axes_statuses_and_the_case():
     assert named["status"].item() == pytest.approx(np.exp(-1), rel=1e-5) and named["status_"].item() == 0
 
 
+def test_axes_have_names_of_their_own(tmp_path):
+    pytest.importorskip("xarray")
+    text, ones = {"x": "-(x0 + run + copy) * x", "w": "w"}, dict.fromkeys(("x0", "run", "copy"), 1.0)
+    system = od.System.from_text(text, states={"x": 1.0, "w": 1.0}, parameters=ones)
+    clash = od.System.from_text({"run": "run", "copy": "x0", "x0": "x", "x": "1"}, states=ones | {"x": 1.0})
+    for runs, wanted in [
+        (system.sweep(x=[1.0, 2.0], x0=[1.0, 2.0, 3.0]), {"x0_": 2, "x0": 3}),
+        (system(x0=[1.0, 2.0]).sweep(run=[1.0, 2.0, 3.0], w=[1.0]), {"run_": 2, "run": 3, "w0": 1}),
+        (system.sweep(copy=[1.0, 2.0, 3.0]) * 4, {"copy": 3, "copy_": 4}),
+        (clash(x=[1.0, 2.0]).sweep(copy=[0.0]) * 4, {"run_": 2, "copy0": 1, "copy_": 4}),
+        (clash.sweep(x=[1.0, 2.0, 3.0]) * 3, {"x0_": 3, "copy_": 3}),
+    ]:
+        solution = runs.solve((0, 1))
+        dataset = solution.to_xarray()
+        assert dict(dataset.sizes) == wanted and dataset["x"].dims == tuple(wanted)
+        for axis, values in zip([*wanted][len(runs._runs()) :], runs._sweep.values(), strict=False):
+            np.testing.assert_array_equal(dataset[axis], values)
+        joined = od.concat([part.solve((0, 1)) for part in runs.split(2)]).to_xarray()
+        assert joined["x"].dims == ("run_" if runs.system is clash else "run",)
+        if not runs._columns:
+            runs.to_toml(tmp_path / "case.toml", (0, 1))
+            assert dict(od.run(tmp_path / "case.toml").to_xarray().sizes) == wanted
+
+
 def test_solutions_and_ensembles_survive_pickling():
     runs = van_der_pol().sweep(mu=[1.0, 1000.0])
     solution = runs.solve((0, 20), max_steps=300)
