@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -265,13 +266,21 @@ def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
             return system
     states, parameters = [f"y{i}" for i in range(n)], [f"p{j}" for j in range(m)]
     # Parameters are told by their place, whatever they are called.
-    equations = trace(lambda t, y, *args: fun(t, y, *args), states, parameters, check=fun not in _CHECKED)
-    _CHECKED.add(fun)
+    equations = trace(lambda t, y, *args: fun(t, y, *args), states, parameters, check=not _was_checked(fun))
+    # What has no hash or cannot be referred to weakly is compared every time.
+    with suppress(TypeError):
+        _CHECKED.add(fun)
     texts = (tuple(equations.equations.items()), tuple(equations.definitions.items()))
     system = _system_of(texts, m)
     if alone is not None:
         _KNOWN[alone] = (alone.__code__, (n, m), system)
     return system
+
+
+def _was_checked(fun: Callable[..., Any]) -> bool:
+    with suppress(TypeError):
+        return fun in _CHECKED
+    return False
 
 
 def _reads_nothing_else(fun: Callable[..., Any]) -> TypeGuard[FunctionType]:

@@ -1,5 +1,6 @@
 """`solve_ivp`, and systems from functions, beside SciPy."""
 
+import dataclasses
 import inspect
 import timeit
 
@@ -31,6 +32,26 @@ def test_one_system_has_the_shapes_of_scipy():
     np.testing.assert_array_equal(ends.t, [0.0, 5.0])
     np.testing.assert_array_equal(ends.y[:, 0], [2.0, 0.0])
     np.testing.assert_allclose(ends.y[:, -1], theirs.y[:, -1], atol=1e-7)
+
+
+def test_objects_that_can_be_called_are_functions():
+    @dataclasses.dataclass
+    class Unhashable:
+        k: float
+
+        def __call__(self, t, y):
+            return -self.k * y
+
+    class Slotted:
+        __slots__ = ("k",)
+
+        def __call__(self, t, y):
+            return -self.k * y
+
+    for fun in (Unhashable(2.0), Slotted()):
+        for fun.k in (2.0, 3.0):
+            end = od.solve_ivp(fun, (0, 1), [1.0], rtol=1e-9, atol=1e-12).y[0, -1]
+            assert end == pytest.approx(np.exp(-fun.k), rel=1e-8)
 
 
 def test_batches_broadcast():
