@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import sys
 from typing import Any
 
 import numpy as np
@@ -90,3 +92,16 @@ def number(field: str, value: Any) -> float:
     if array.size != 1:
         raise InputError(field, f"an array of shape {array.shape}", "give one number")
     return float(array.reshape(()))
+
+
+def whole(field: str, value: Any, least: int, most: int = sys.maxsize) -> int:
+    """A whole number, of Python, NumPy or another library, from `least`, which is 0 or 1, to `most`."""
+    try:
+        count = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        count = None
+    if count is None or count < least:
+        raise InputError(field, repr(value), f"give a whole number, {('zero', 'one')[least]} or more")
+    if count > most:
+        raise InputError(field, repr(value), f"give {least} to {most}")
+    return count

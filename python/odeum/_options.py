@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from odeum._case import Document
-from odeum._convert import finite, number
+from odeum._convert import finite, number, whole
 from odeum.errors import InputError
 
 
@@ -35,15 +35,14 @@ _SECTIONS = {
     "device": "run",
 }
 
+# As many as case files may ask for.
+MOST_THREADS = 65_536
+
 
 def threads(options: dict[str, Any]) -> int | None:
     """Takes the number of threads out of the options."""
     value = options.pop("threads", None)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError("threads", repr(value), "give a whole number, one or more")
-    return value
+    return None if value is None else whole("threads", value, 1, MOST_THREADS)
 
 
 def document(usual: Usual, span: Any, options: Mapping[str, Any]) -> Document:
@@ -91,8 +90,8 @@ def start_and_end(span: Any) -> list[float]:
 def _save(value: Any) -> Any:
     if isinstance(value, Mapping):
         return plain("save", value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return {"count": value}
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return {"count": int(value)}
     array = finite("save", value)
     if array.ndim != 1:
         raise InputError(

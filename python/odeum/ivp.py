@@ -152,6 +152,7 @@ def solve_ivp(
         chosen["largest_step"] = max_step
     if device is not None:
         chosen["device"] = device
+    threads = _options.threads({"threads": threads})
     chosen["atol"] = _atol(atol, system)
     times = finite("t_eval", t_eval) if t_eval is not None else None
     if times is not None:

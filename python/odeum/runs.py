@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import tomli_w
 
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
-from odeum._convert import Floats, kept, number
+from odeum._convert import Floats, kept, number, whole
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.session import Session
@@ -144,15 +145,11 @@ class Runs:
         for name, size in (("relative", relative), ("absolute", absolute)):
             if size is not None:
                 entry[name] = number(f"perturb.{name}", size)
-        kept = self._seed if seed is None else seed
-        if not isinstance(kept, int) or isinstance(kept, bool) or kept < 0:
-            raise InputError("seed", repr(kept), "give a whole number, zero or more")
-        return self._with(_perturb=[*self._perturb, entry], _seed=kept)
+        used = self._seed if seed is None else whole("seed", seed, 0, 2**64 - 1)
+        return self._with(_perturb=[*self._perturb, entry], _seed=used)
 
     def __mul__(self, copies: int) -> Runs:
-        if not isinstance(copies, int) or copies < 1:
-            raise InputError("copies", repr(copies), "give a whole number, one or more")
-        return self._with(_copies=self._copies * copies)
+        return self._with(_copies=self._copies * whole("copies", copies, 1, sys.maxsize // len(self)))
 
     __rmul__ = __mul__
 
@@ -193,8 +190,7 @@ class Runs:
 
         The solutions of the parts are joined by `odeum.concat`.
         """
-        if not isinstance(parts, int) or not 1 <= parts <= len(self):
-            raise InputError("parts", repr(parts), f"give 1 to {len(self)}")
+        parts = whole("parts", parts, 1, len(self))
         if self._part is not None:
             raise InputError("runs", "a part of an ensemble", "split the whole")
         bounds = [len(self) * k // parts for k in range(parts + 1)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from odeum import _odeum, _options
 from odeum._case import Document, EnsembleCase
-from odeum._convert import Floats, number
+from odeum._convert import Floats, number, whole
 from odeum._progress import Progress, told
 from odeum.equations import Equations
 from odeum.errors import InputError
@@ -196,7 +196,7 @@ class System:
     @classmethod
     def problem(cls, name: str, size: int | None = None) -> System:
         """A built-in problem: ``lorenz``, ``pleiades``, ``robertson``, ... (the command ``odeum problems``)."""
-        return cls._made({"problem": name} | ({} if size is None else {"size": size}))
+        return cls._made({"problem": name} | ({} if size is None else {"size": whole("size", size, 1)}))
 
     @property
     def equations(self) -> Equations | None:

@@ -155,6 +155,42 @@ def test_columns_and_sweeps_of_any_kind(name, value):
             assert np.isfinite(solution.y).all()
 
 
+@pytest.mark.parametrize("whole", [np.int64, np.uint8, np.array])
+def test_whole_numbers_of_numpy_are_whole_numbers(whole):
+    runs = (decay() * whole(4)).perturb(relative=0.1, seed=whole(3))
+    plain = (decay() * 4).perturb(relative=0.1, seed=3)
+    wanted = plain.solve((0, 1), save=3, threads=2).saved
+    assert (runs.solve((0, 1), save=np.int64(3), threads=whole(2)).saved == wanted).all()
+    assert [len(part) for part in runs.split(whole(2))] == [2, 2]
+    assert len(od.System.problem("brusselator_1d", size=whole(4)).states) == 8
+    assert od.Mechanism(HYDROGEN).integrator(cells=whole(2), threads=whole(1)).cells == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda n: decay().solve((0, 1), threads=n), "threads"),
+        (lambda n: od.solve_ivp(decay(), (0, 1), [1.0], args=(1.0,), threads=n), "threads"),
+        (lambda n: od.run("nowhere.toml", threads=n), "threads"),
+        (lambda n: od.Simulation.from_case("nowhere.toml", threads=n), "threads"),
+        (lambda n: decay().perturb(relative=0.1, seed=n), "seed"),
+        (lambda n: decay() * n, "copies"),
+        (lambda n: decay() * 4 * n, "copies"),
+        (lambda n: decay().runs().split(n), "parts"),
+        (lambda n: od.System.problem("lorenz", size=n), "size"),
+        (lambda n: od.Mechanism(HYDROGEN).integrator(cells=n), "cells"),
+        (lambda n: od.pasr(od.Mechanism(HYDROGEN), seed=n), "seed"),
+        (lambda n: od.pasr(od.Mechanism(HYDROGEN), particles=n), "particles"),
+        (lambda n: od.pasr(od.Mechanism(HYDROGEN), threads=n), "threads"),
+    ],
+)
+def test_what_is_no_whole_number_is_refused(call, field):
+    for number, remedy in [(2**70, "give [01] to"), (-1, "or more"), (2.0, "or more"), (np.True_, "or more")]:
+        with pytest.raises(od.InputError, match=remedy) as caught:
+            call(number)
+        assert caught.value.field == field
+
+
 MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
 HYDROGEN = Path(__file__).parents[2] / "mechanisms/hydrogen-burke-2012.yaml"
 

@@ -9,7 +9,7 @@ import tomli_w
 from numpy.typing import NDArray
 
 from odeum import _nvrtc, _odeum, _options
-from odeum._convert import Floats, number, numbers, refuse_masked
+from odeum._convert import Floats, number, numbers, refuse_masked, whole
 from odeum.chemistry import _gpu
 from odeum.chemistry.reactor import section_of
 from odeum.errors import InputError
@@ -78,8 +78,7 @@ class Integrator:
         species_axis: int | None = None,
         **options: Any,
     ) -> None:
-        if not isinstance(cells, (int, np.integer)) or isinstance(cells, bool) or cells < 1:
-            raise InputError("cells", repr(cells), "give a whole number, one or more")
+        self.cells = whole("cells", cells, 1)
         if species_axis not in (None, 0, 1):
             raise InputError("species_axis", repr(species_axis), "give 0 or 1")
         for name in ("save", "until", "precision"):
@@ -98,10 +97,9 @@ class Integrator:
         if str(device).startswith("cuda"):
             _nvrtc.load()
         texts = list(mechanism._texts.items())
-        self._raw = _odeum.Integrator(tomli_w.dumps(document), ".", int(cells), texts, threads)
+        self._raw = _odeum.Integrator(tomli_w.dumps(document), ".", self.cells, texts, threads)
         self.mechanism = mechanism
         self.kind = kind
-        self.cells = int(cells)
         self._species_axis = species_axis
 
     def advance(self, T: Floats, p: Any, Y: Floats, dt: float) -> NDArray[np.uint8]:

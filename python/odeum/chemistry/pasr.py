@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum
-from odeum._convert import Floats, number, numbers
+from odeum._convert import Floats, number, numbers, whole
+from odeum._options import MOST_THREADS
 from odeum._progress import Progress, told
 from odeum.chemistry.composition import Composition, by_name
 from odeum.chemistry.mechanism import Mechanism
@@ -85,13 +86,13 @@ def pasr(
         "--fuel": None if fuel is None else _composition("fuel", fuel),
         "--oxidizer": None if oxidizer is None else _composition("oxidizer", oxidizer),
         "--phi": repr(number("phi", phi)),
-        "--particles": _whole("particles", particles),
+        "--particles": str(whole("particles", particles, 1)),
         "--residence-times": repr(number("residence_times", residence_times)),
         "--tau-res": None if tau_res is None else repr(number("tau_res", tau_res)),
         "--tau-mix": None if tau_mix is None else repr(number("tau_mix", tau_mix)),
         "--tau-pair": None if tau_pair is None else repr(number("tau_pair", tau_pair)),
-        "--seed": _whole("seed", seed),
-        "--threads": None if threads is None else _whole("threads", threads),
+        "--seed": str(whole("seed", seed, 0, 2**64 - 1)),
+        "--threads": None if threads is None else str(whole("threads", threads, 1, MOST_THREADS)),
     }
     arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
     raw = _odeum.Pasr(mechanism._raw, arguments + ([] if premixed else ["--non-premixed"]))
@@ -111,9 +112,3 @@ def _list(field: str, value: Any) -> str:
 
 def _composition(field: str, value: Composition) -> str:
     return ",".join(f"{name}:{amount!r}" for name, amount in by_name(field, value).items())
-
-
-def _whole(field: str, value: int) -> str:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-        raise InputError(field, repr(value), "give a whole number")
-    return str(int(value))

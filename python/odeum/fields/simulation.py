@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from odeum import _odeum
+from odeum import _odeum, _options
 from odeum._case import Document
 from odeum._convert import Floats, number
 from odeum._progress import Progress
@@ -164,6 +164,7 @@ class Simulation:
         """The simulation of a case file; `device` and `threads` take precedence over its own."""
         path = Path(path)
         load_compiler(device or "")
+        threads = _options.threads({"threads": threads})
         raw = _odeum.Simulation.read(path, device=device, threads=threads)
         simulation = cls.__new__(cls)
         simulation._set(raw, tomllib.loads(raw.text), path, ())
