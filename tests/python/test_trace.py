@@ -47,6 +47,12 @@ def _filled(v):
     return w + np.ones_like(v) + np.full_like(v, 3.0)
 
 
+def _rounded(v):
+    w = np.empty_like(v)
+    np.round(v, 1, w)
+    return w
+
+
 # Each of three numbers; those that are functions of one number are taken for each element.
 TABLE = {
     "operators": lambda v: -v + 2 * v - v / 3 + 1 / (v + 3) + v**2 + 2.0**v + abs(v) + (+v),
@@ -69,7 +75,7 @@ TABLE = {
     "sign": lambda v: np.sign(v) + np.heaviside(v, 0.5) + np.fabs(v),
     "integer parts": lambda v: np.floor(v) + np.ceil(v) * 10 + np.trunc(v) * 100 + np.rint(3 * v) * 1000,
     "remainders": lambda v: v % 0.7 + np.mod(v, -0.3) + v // 0.4 + np.fmod(v, 0.6) + divmod(v, 0.9)[1],
-    "halves": lambda v: np.round(np.array([0.5, 1.5, -2.5]) + 0 * v) + round(v[0]),
+    "halves": lambda v: np.round(np.array([0.5, 1.5, -2.5]) + 0 * v) + round(v[0]) + _rounded(v),
     "math.floor": lambda v: [math.floor(v[0]), math.ceil(v[1]), math.trunc(v[2])],
     "where": lambda v: np.where(v > 0, v, -2 * v) + np.where(v[0] > 0, v, 1),
     "select": lambda v: np.select([v < -0.5, v < 0.5], [v, v**2], default=3),
@@ -106,7 +112,12 @@ TABLE = {
     "roll": lambda v: np.roll(v, 1) - 2 * v + np.roll(v, -1) + v[::-1] + np.flip(v),
     "broadcast": _pairs,
     "cross": lambda v: np.cross(v, np.array([1.0, 2.0, 3.0])) + np.cross(v, np.roll(v, 1)),
-    "norm": lambda v: v / np.linalg.norm(v) + np.linalg.norm(A * v, axis=1) + np.linalg.norm(v, 1),
+    "norm": lambda v: (
+        v / np.linalg.norm(v)
+        + np.linalg.norm(A * v, axis=1)
+        + np.linalg.norm(v, 1)
+        + np.linalg.norm(A * v, 1, axis=np.int64(0))
+    ),
     "norms": lambda v: np.linalg.norm(v, np.inf) + np.linalg.norm(np.outer(v, v)) + v,
     "outer": lambda v: np.outer(v, v)[0] + np.multiply.outer(v, v)[1] + np.subtract.outer(v, v)[:, 2],
     "einsum": lambda v: (
@@ -120,6 +131,11 @@ TABLE = {
     "shapes": lambda v: (
         v.reshape(3, 1).T[0] + np.ravel(v[None]) + np.expand_dims(v, 0)[0] + v.reshape((1, 3)).squeeze()
     ),
+    "orders": lambda v: [
+        np.outer(v, [1.0, 2.0]).flatten("F")[1],
+        np.outer(v, [1.0, 2.0]).ravel("F")[1],
+        np.outer(v, [1.0, 2.0]).copy("F").ravel("K")[2] + np.outer(v, v).reshape(-1, order="F")[4],
+    ],
     "sizes": lambda v: (
         v * len(v) + v.size + v.shape[0] + v.ndim + np.shape(v)[0] + np.size(v) + np.ndim(v[0])
     ),

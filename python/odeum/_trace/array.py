@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from odeum._trace.refusal import Refusal, UnknownName
 from odeum._trace.symbol import BRANCH, Symbol, Traced, is_condition
 
 Objects = NDArray[np.object_]
+Order = Literal["K", "A", "C", "F"] | None
 
 # Methods that are functions of NumPy, and methods of arrays of any elements.
 _FUNCTIONS = tuple("sum prod mean min max any all clip dot cumsum cumprod round var std".split())
@@ -55,11 +56,11 @@ class Array(Traced):
     def flat(self) -> Iterator[Any]:
         return iter(self._data.flat)
 
-    def copy(self, order: str = "C") -> Array:
-        return Array(self._data.copy())
+    def copy(self, order: Order = "C") -> Array:
+        return Array(self._data.copy(order))
 
-    def flatten(self, order: str = "C") -> Array:
-        return Array(self._data.flatten())
+    def flatten(self, order: Order = "C") -> Array:
+        return Array(self._data.flatten(order))
 
     def astype(self, dtype: Any, **options: Any) -> Array:
         if np.dtype(dtype).kind not in "fO":

@@ -157,7 +157,11 @@ def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
 
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     scale = 10.0**decimals
-    return np.rint(a) if decimals == 0 else np.rint(a * scale) / scale
+    result = np.rint(a) if decimals == 0 else np.rint(a * scale) / scale
+    if out is None:
+        return result
+    out[...] = result
+    return out
 
 
 def _sinc(x: Any) -> Any:

@@ -72,11 +72,11 @@ def dot(a: Objects, b: Objects) -> Any:
 def norm(x: Objects, order: Any, axis: Any, keepdims: bool) -> Any:
     """`np.linalg.norm` of vectors, and the Frobenius norm."""
     absolute = np.abs(Array(x))
-    if order in (1, np.inf) and (x.ndim == 1 or isinstance(axis, int)):
+    along_one = x.ndim == 1 or not isinstance(axis, tuple | None)
+    if order in (1, np.inf) and along_one:
         function = np.sum if order == 1 else np.max
         return function(absolute, axis=axis, keepdims=keepdims)
-    vectors = order == 2 and (x.ndim == 1 or isinstance(axis, int))
-    if order is None or vectors or order == "fro":
+    if order is None or order == "fro" or (order == 2 and along_one):
         squares = elementwise(square, numeric(x))
         return elementwise(sqrt, np.sum(squares, axis=axis, keepdims=keepdims))
     raise ValueError(f"the norm of order {order} of an array of symbols of shape {x.shape} is not available")

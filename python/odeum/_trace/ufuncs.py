@@ -104,6 +104,8 @@ def reduce(
         raise Refusal(f"np.{name}.reduce with `where`", "write np.where around the array")
     if function in (add, multiply):
         data = numeric(data)
+    # NumPy judges which axes there are.
+    np.add.reduce(np.broadcast_to(0.0, data.shape), axis)
     axes = range(data.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(a % data.ndim if data.ndim else 0 for a in axes)
     if not axes or not data.ndim:
