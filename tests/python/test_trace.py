@@ -264,6 +264,7 @@ def test_states_by_name_and_any_form_of_result():
         assert trace(f, ["T", "v"], []).equations == {"T": "v", "v": "-T"}
     assert trace(lambda t, y, k: -k * y, ["x"], ["k"]).equations == {"x": "-k * x"}
     assert trace(lambda t, y, k: -k * y[0], ["x"], ["k"]).equations == {"x": "-k * x"}
+    assert trace(lambda t, y: y[0] > 0, ["x"], []).equations == {"x": "select(x > 0, 1, 0)"}
     assert trace(lambda t, y: [0, True], ["x", "v"], []).equations == {"x": "0", "v": "1"}
 
 

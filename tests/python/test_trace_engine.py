@@ -153,6 +153,33 @@ def test_remainders_have_the_slope_of_their_numbers():
         assert end["x"] - (x - x % b) == pytest.approx((x % b) * np.exp(-0.5), rel=1e-7) and end.steps < 60
 
 
+_LARGE = np.array([0.0, 1e-300, 1e-12, 0.3, 1.0 - 1e-12, 1.0, 1.0 + 1e-12, 7.0, 1e9, 1e20, 1e160, 1.7e308])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.arcsinh,
+        np.arccosh,
+        lambda x: np.arctanh(np.where(np.abs(x) == 1.0, 0.5, x)),
+        lambda x: np.log1p(x + 1e-12),
+        lambda x: np.hypot(x, 1e200) * 0.5,
+        lambda x: np.hypot(1e-200, x) * 0.5,
+        lambda x: np.hypot(x, 0.0),
+    ],
+)
+def test_functions_are_right_for_all_numbers(function):
+    x = np.concatenate([-_LARGE[::-1], _LARGE])
+    with np.errstate(all="ignore"):
+        wanted = function(x)
+    known = np.isfinite(wanted)
+    traced = trace(lambda t, y, a: np.where(np.isnan(function(a)), 0, function(a)), ["x"], ["a"])
+    found = values(traced, {"a": x})["x"]
+    np.testing.assert_allclose(found[known], wanted[known], rtol=1e-14)
+    traced = trace(lambda t, y, a: np.isnan(function(a)), ["x"], ["a"])
+    np.testing.assert_array_equal(values(traced, {"a": x})["x"].round() == 1, np.isnan(wanted))
+
+
 def test_fields_are_read(tmp_path):
     """Laplacians, potentials and coordinates have the names that the reader of fields knows."""
 

@@ -179,7 +179,11 @@ def heaviside(x: Any, at_zero: Any) -> Any:
 
 
 def hypot(a: Any, b: Any) -> Any:
-    return sqrt(add(square(a), square(b)))
+    """Of the larger, whose square may be no number, times a root near 1."""
+    x, y = absolute(a), absolute(b)
+    longer = maximum(x, y)
+    ratio = divide(minimum(x, y), longer)
+    return where(equal(longer, 0.0), 0.0, multiply(longer, sqrt(add(1.0, square(ratio)))))
 
 
 def arctan2(y: Any, x: Any) -> Any:
@@ -197,21 +201,35 @@ def expm1(x: Any) -> Any:
 def log1p(x: Any) -> Any:
     """Of u = 1 + x as it is rounded, ln u / (u - 1) is accurate, and so is its product with x."""
     u = add(1.0, x)
-    return where(equal(u, 1.0), x, divide(multiply(ln(u), x), subtract(u, 1.0)))
+    return where(equal(u, 1.0), x, multiply(ln(u), divide(x, subtract(u, 1.0))))
 
 
+def _odd(positive: Function) -> Function:
+    """A function whose values for -x are those for x with the other sign."""
+
+    def odd(x: Any) -> Any:
+        value = positive(absolute(x))
+        return where(less(x, 0.0), negative(value), value)
+
+    return odd
+
+
+@_odd
 def arcsinh(x: Any) -> Any:
-    t = absolute(x)
+    """ln 2x where x² + 1 is x², and may be no number."""
     squared = square(x)
-    root = add(1.0, sqrt(add(squared, 1.0)))
-    return multiply(sign(x), log1p(add(t, divide(squared, root))))
+    near = log1p(add(x, divide(squared, add(1.0, sqrt(add(squared, 1.0))))))
+    return where(greater(x, 2.0**28), add(ln(x), math.log(2.0)), near)
 
 
 def arccosh(x: Any) -> Any:
-    t = subtract(x, 1.0)
-    return log1p(add(t, sqrt(multiply(t, add(t, 2.0)))))
+    """Twice that of √((x + 1)/2), which squares nothing, and is no number below 1."""
+    half = scale(0.5, subtract(x, 1.0))
+    more = divide(half, add(1.0, sqrt(add(1.0, half))))
+    return scale(2.0, log1p(add(sqrt(half), more)))
 
 
+@_odd
 def arctanh(x: Any) -> Any:
     return scale(0.5, log1p(divide(scale(2.0, x), subtract(1.0, x))))
 

@@ -25,7 +25,7 @@ def values(returned: Any, names: Sequence[str]) -> list[Any]:
         raise Refusal("nothing returned (None)", wanted)
     if isinstance(returned, Mapping):
         return _by_name(returned, names)
-    if isinstance(returned, Symbol | float | int | np.number):
+    if isinstance(returned, Symbol | float | int | np.number | np.bool_):
         listed = [returned]
     elif isinstance(returned, Array | np.ndarray | list | tuple):
         listed = _flat(returned, wanted)
