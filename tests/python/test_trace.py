@@ -12,6 +12,7 @@ import pytest
 from tracing import values
 
 from odeum._trace import trace, trace_model
+from odeum.errors import InputError
 
 A = np.array([[1.0, 0.0, -2.0], [0.5, 3.0, 0.0], [0.0, 0.0, 1.0]])
 NODES = np.linspace(-1.0, 1.0, 9)
@@ -251,6 +252,27 @@ def test_parameters_by_name_or_in_order():
     ):
         assert trace(f, ["x"], ["a", "b"]).equations == {"x": "a * x - b"}, inspect.signature(f)
     assert trace(lambda t, y, a, b=2: [a * y[0] - b], ["x"], ["a"]).equations == {"x": "a * x - 2"}
+
+
+def _linear(t, y, a, b):
+    return [a * y[0] - b]
+
+
+def test_functions_that_wrap_others_are_called_as_they_take_it():
+    swapped = functools.wraps(lambda t, y, b, a: _linear(t, y, a, b))
+    for f in (
+        functools.wraps(_linear)(lambda t, y, *p: _linear(t, y, *p)),
+        functools.wraps(_linear)(lambda *p: _linear(*p)),
+        functools.wraps(_linear)(lambda *p, **named: _linear(*p, **named)),
+        swapped(lambda *p, **named: _linear(*p, **named)),
+        functools.wraps(_linear)(lambda t, y, **named: _linear(t, y, **named)),
+        functools.wraps(_linear)(lambda t, y, first, second: _linear(t, y, first, second)),
+    ):
+        assert trace(f, ["x"], ["a", "b"]).equations == {"x": "a * x - b"}, inspect.signature(f)
+    fixed = functools.wraps(_linear)(lambda t, y: _linear(t, y, 3.0, 2.0))
+    assert trace(fixed, ["x"], []).equations == {"x": "3 * x - 2"}
+    with pytest.raises(InputError, match="the names of the parameters"):
+        trace(swapped(lambda t, y, *p: _linear(t, y, *p[::-1])), ["x"], ["a", "b"])
 
 
 def test_states_by_name_and_any_form_of_result():

@@ -12,6 +12,7 @@ from odeum.errors import InputError
 Call = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _ORDERED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -28,9 +29,13 @@ def bind(f: Any, leading: tuple[str, ...], parameters: Sequence[str]) -> Call:
     if not callable(f):
         raise InputError("f", f"{type(f).__name__}", f"give a function f({', '.join(leading)}, ...)")
     try:
-        arguments = list(inspect.signature(f).parameters.values())
+        arguments = list(inspect.signature(f, follow_wrapped=False).parameters.values())
+        wrapped = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):
         return lambda first, values: f(*first, *values)
+    if {a.kind for a in arguments} >= set(_ANY):
+        # What a function is given goes on to the one that it wraps.
+        arguments = wrapped
     ordered = [a for a in arguments if a.kind in _ORDERED]
     star = any(a.kind is inspect.Parameter.VAR_POSITIONAL for a in arguments)
     stars = any(a.kind is inspect.Parameter.VAR_KEYWORD for a in arguments)
@@ -51,7 +56,8 @@ def bind(f: Any, leading: tuple[str, ...], parameters: Sequence[str]) -> Call:
     least = sum(a.default is a.empty for a in behind)
     fits = least <= len(parameters) and (star or len(parameters) <= len(behind))
     # A name of another place is rather a slip than meant.
-    swapped = any(a.name in parameters and a.name != p for a, p in zip(behind, parameters, strict=False))
+    given = [a for a in wrapped if a.kind in _ORDERED][len(leading) :] if star else behind
+    swapped = any(a.name in parameters and a.name != p for a, p in zip(given, parameters, strict=False))
     if by_keyword or not fits or swapped:
         takes = ", ".join(a.name for a in arguments if a.name not in first)
         remedy = f"give the arguments behind {' and '.join(leading)} the names of the parameters"
