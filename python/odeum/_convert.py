@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -58,14 +59,14 @@ def refuse_masked(field: str, value: Any) -> None:
         mask = np.ma.getmaskarray(value)
         if mask.dtype == np.bool_ and mask.any():
             place = tuple(np.argwhere(mask)[0])
-            raise InputError(f"{field}{_at(place)}", "a masked value", "fill it, or leave it out")
+            raise InputError(f"{field}{at(place)}", "a masked value", "fill it, or leave it out")
     elif isinstance(value, (list, tuple)):
         for k, each in enumerate(value):
             if isinstance(each, (list, tuple, np.ma.MaskedArray)):
                 refuse_masked(f"{field}[{k}]", each)
 
 
-def _at(place: tuple[int, ...]) -> str:
+def at(place: tuple[int, ...]) -> str:
     """A place in an array as messages have it."""
     return f"[{', '.join(map(str, place))}]" if place else ""
 
@@ -75,7 +76,7 @@ def finite(field: str, value: Any, *, copies: bool = True) -> Floats:
     array = numbers(field, value, copies=copies)
     if not np.isfinite(array).all():
         place = tuple(np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"{field}{_at(place)}", str(array[place]), "give finite numbers")
+        raise InputError(f"{field}{at(place)}", str(array[place]), "give finite numbers")
     return array
 
 
@@ -92,6 +93,26 @@ def number(field: str, value: Any) -> float:
     if array.size != 1:
         raise InputError(field, f"an array of shape {array.shape}", "give one number")
     return float(array.reshape(()))
+
+
+def text(field: str, value: Any) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise InputError(field, repr(value), "give text")
+    return value
+
+
+def mapping(field: str, value: Any, remedy: str) -> Mapping[Any, Any]:
+    """Something by names."""
+    if not isinstance(value, Mapping):
+        raise InputError(field, type(value).__name__, remedy)
+    return value
+
+
+def expressions(field: str, value: Any) -> dict[str, str]:
+    """Expressions of case files by name."""
+    named = mapping(field, value, 'give names and expressions as text: {"x": "-x"}')
+    return {str(name): text(f"{field}.{name}", each) for name, each in named.items()}
 
 
 def whole(field: str, value: Any, least: int, most: int = sys.maxsize) -> int:

@@ -12,20 +12,25 @@ from odeum.errors import InputError
 Progress = bool | Callable[[Any, Any], object] | None
 
 
+def check(progress: Progress) -> None:
+    """Refuses what nothing can be told to."""
+    if not (isinstance(progress, bool | None) or callable(progress)):
+        raise InputError("progress", repr(progress), "give True, False or a callable of (done, total)")
+
+
 @contextmanager
 def told(progress: Progress, total: float, unit: str) -> Iterator[Callable[[float], object] | None]:
     """What the extension calls with the count of what is done; `None` where nobody listens.
 
     Who gets it calls it with `total` at the end, if that was reached.
     """
+    check(progress)
     if progress is None or progress is False:
         yield None
         return
     if callable(progress):
         yield lambda done: progress(done, total)
         return
-    if progress is not True:
-        raise InputError("progress", repr(progress), "give True, False or a callable of (done, total)")
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,7 +141,10 @@ class Runs:
         seed : int, optional
             Another ensemble of the same kind.
         """
-        entry: Document = {"of": of if isinstance(of, str) else list(of), "distribution": distribution}
+        what = of if isinstance(of, str) else list(of) if isinstance(of, Iterable) else None
+        if what is None or not all(isinstance(name, str) for name in what):
+            raise InputError("perturb.of", repr(of), 'give "states", "parameters", or a list of names')
+        entry: Document = {"of": what, "distribution": distribution}
         for name, size in (("relative", relative), ("absolute", absolute)):
             if size is not None:
                 entry[name] = number(f"perturb.{name}", size)
@@ -334,7 +337,8 @@ class Runs:
         case = self.case((0.0, 1.0), **{"warm_start": True, **options})
         systems = None if self._part is None else np.arange(*self._part, dtype=np.uint64)
         raw = case.open(threads).session(systems)
-        return Session._of(raw, self.system.states, self.axes, len(self))
+        is_single = case.document.get("run", {}).get("precision") == "f32"
+        return Session._of(raw, self.system.states, self.axes, len(self), is_single)
 
     def _is_plain(self, case: EnsembleCase) -> bool:
         """True where initial values and parameters are all there is: then the solver of earlier calls serves."""
@@ -407,8 +411,12 @@ def _axis(name: str, array: Floats) -> Floats:
     return array
 
 
-def concat(solutions: Sequence[Solution]) -> Solution:
+def concat(solutions: Iterable[Solution]) -> Solution:
     """The solutions of the parts of an ensemble (`Runs.split`), joined in their order."""
     from odeum.solution import Solution
 
-    return Solution._joined(list(solutions))
+    parts = list(solutions) if isinstance(solutions, Iterable) else [solutions]
+    for part in parts:
+        if not isinstance(part, Solution):
+            raise InputError("solutions", type(part).__name__, "give solutions of the parts of an ensemble")
+    return Solution._joined(parts)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odeum import _odeum, _options
-from odeum._convert import Floats, finite
+from odeum._convert import Floats, at, finite
 from odeum._ended import Ended
 from odeum.errors import InputError
 from odeum.statuses import STATUSES
@@ -17,6 +17,7 @@ from odeum.statuses import STATUSES
 if TYPE_CHECKING:
     from odeum.runs import Axis
 
+_LARGEST = float(np.finfo(np.float32).max)
 _NOT_RUN = next(status.number for status in STATUSES if status.name == "not run")
 
 
@@ -47,14 +48,28 @@ class Session(Ended):
     """
 
     _raw: _odeum.Session
+    _is_single: bool
 
     def __init__(self) -> None:
         raise TypeError("sessions are made by `Runs.session`")
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a session stays on its device: begin another one in place of a copy (`Runs.session`)"
+        )
+
     @classmethod
-    def _of(cls, raw: _odeum.Session, states: tuple[str, ...], axes: Sequence[Axis], systems: int) -> Session:
+    def _of(
+        cls,
+        raw: _odeum.Session,
+        states: tuple[str, ...],
+        axes: Sequence[Axis],
+        systems: int,
+        is_single: bool,
+    ) -> Session:
         session = cls.__new__(cls)
         session._raw = raw
+        session._is_single = is_single
         session.state_names = states
         session.axes = tuple(axes)
         session._status = np.full(systems, _NOT_RUN, np.uint8)
@@ -101,6 +116,10 @@ class Session(Ended):
         array = finite("states", values)
         if array.shape != shape:
             raise InputError("states", f"an array of shape {array.shape}", f"give one of shape {shape}")
+        if self._is_single and (large := np.argwhere(np.abs(array) > _LARGEST)).size:
+            place = tuple(large[0])
+            remedy = 'scale it, or begin the session with precision="f64"'
+            raise InputError(f"states{at(place)}", f"{array[place]}, too large for f32", remedy)
         self._raw.set_states(array)
 
     def _end_states(self) -> Floats:

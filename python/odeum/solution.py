@@ -15,7 +15,7 @@ from odeum._case import EnsembleCase
 from odeum._case import solve as solve_case
 from odeum._convert import Floats
 from odeum._ended import Ended
-from odeum._progress import Progress
+from odeum._progress import Progress, check
 from odeum.errors import InputError, SolveError
 from odeum.statuses import STATUSES, is_success
 
@@ -190,13 +190,15 @@ class Solution(Ended):
         Solution
             The same, with the new results of these systems.
         """
+        check(progress)
         threads = _options.threads(changes)
         case = self._case.with_keys(_options.changes(changes))
         failed = np.flatnonzero(~is_success(self._status))
-        if not len(failed):
+        opened = case.open(threads) if len(failed) or changes else None
+        if opened is None or not len(failed):
             return self
         numbers = failed.astype(np.uint64) if self._systems is None else self._systems[failed]
-        again = solve_case(case, case.open(threads), numbers, progress)
+        again = solve_case(case, opened, numbers, progress)
         if not np.array_equal(again.save_times, self.save_times):
             raise InputError("save", "other save times", "retry with the save times of the solution")
         merged = copy.copy(self)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from odeum import _odeum, _options
 from odeum._case import Document, EnsembleCase
-from odeum._convert import Floats, number, whole
+from odeum._convert import Floats, expressions, mapping, number, text, whole
 from odeum._progress import Progress, told
 from odeum.equations import Equations
 from odeum.errors import InputError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # A span for cases that are read for their system, or whose solver serves any span.
 _SPAN = (0.0, 1.0)
+_VALUES = 'give names and values: {"x": 1.0}'
 # How many methods and options of a system are kept ready for further calls.
 _KEPT = 8
 
@@ -172,8 +173,9 @@ class System:
     ) -> System:
         """From expressions of case files: ``from_text({"x": "-k * x"}, states={"x": 1.0}, ...)``."""
         states, parameters = _values("states", states), _values("parameters", parameters or {})
-        text = Equations(dict(equations), dict(definitions or {}))
-        return cls._made(_section(text, states, parameters, spectral_radius))
+        named = expressions("definitions", definitions or {})
+        written = Equations(expressions("equations", equations), named)
+        return cls._made(_section(written, states, parameters, spectral_radius))
 
     @classmethod
     def from_sympy(
@@ -187,16 +189,21 @@ class System:
         """From SymPy: derivatives by symbol or name, `time` the symbol of t."""
         from odeum._sympy import from_sympy
 
-        by_name = {str(symbol): value for symbol, value in states.items()}
-        values = {str(symbol): value for symbol, value in (parameters or {}).items()}
+        mapping("equations", equations, "give derivatives by symbol or name")
+        by_name, values = (
+            {str(symbol): value for symbol, value in mapping(field, each, _VALUES).items()}
+            for field, each in (("states", states), ("parameters", parameters or {}))
+        )
         states, parameters = _values("states", by_name), _values("parameters", values)
-        text = from_sympy(equations, list(states), list(parameters), time)
-        return cls._made(_section(text, states, parameters, None))
+        written = from_sympy(equations, list(states), list(parameters), time)
+        return cls._made(_section(written, states, parameters, None))
 
     @classmethod
     def problem(cls, name: str, size: int | None = None) -> System:
         """A built-in problem: ``lorenz``, ``pleiades``, ``robertson``, ... (the command ``odeum problems``)."""
-        return cls._made({"problem": name} | ({} if size is None else {"size": whole("size", size, 1)}))
+        return cls._made(
+            {"problem": text("problem", name)} | ({} if size is None else {"size": whole("size", size, 1)})
+        )
 
     @property
     def equations(self) -> Equations | None:
@@ -244,9 +251,7 @@ class System:
 
 
 def _values(field: str, values: Any) -> dict[str, float]:
-    if not isinstance(values, Mapping):
-        raise InputError(field, type(values).__name__, 'give names and values: {"x": 1.0}')
-    for name in values:
+    for name in mapping(field, values, _VALUES):
         if not isinstance(name, str):
             raise InputError(field, f"the name {name!r}", "give names as text")
     return {name: number(f"{field}.{name}", value) for name, value in values.items()}
@@ -265,7 +270,7 @@ def _section(
         section["definitions"] = dict(equations.definitions)
     section["equations"] = dict(equations.equations)
     if spectral_radius is not None:
-        section["spectral_radius"] = spectral_radius
+        section["spectral_radius"] = text("spectral_radius", spectral_radius)
     return section
 
 

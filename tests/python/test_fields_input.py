@@ -166,6 +166,9 @@ def test_models():
         od.Model({"u": "k"}, {"k": "one"})
     with pytest.raises(od.InputError, match="equations.u"):
         od.Model({"u": 1.0})
+    for options in ({"species": 3}, {"species": "u"}, {"definitions": 3}):
+        with pytest.raises(od.InputError, match=f"^{next(iter(options))}: "):
+            od.Model({"u": "0"}, **options)
     assert (
         refused({"u": 1.0}, od.Model({"u": "lapp(u)"}), shape={"x": 4}, **BOX).field == "system.equations.u"
     )

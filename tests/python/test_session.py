@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes as c
 import gc
+import pickle
 import re
 import signal
 
@@ -24,6 +26,10 @@ def oscillator():
 
 def runs():
     return oscillator().sweep(w=np.linspace(1, 3, 5), x=[1.0, 2.0, 3.0])
+
+
+def single(runs):
+    return runs.session(precision="f32", rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["tsit5", "rodas4"])
@@ -68,7 +74,7 @@ def test_states_are_copies_and_can_be_set():
 
 
 def test_single_precision_stays_single():
-    session = runs().session(precision="f32", rtol=1e-4, atol=1e-6)
+    session = single(runs())
     session.advance((0, 1))
     assert session.states.dtype == np.float32
     sol = runs().solve((0, 1), precision="f32", rtol=1e-4, atol=1e-6)
@@ -139,6 +145,7 @@ def test_what_a_signal_raises_leaves_no_system_that_counts_as_ended():
         (lambda r: r.session()["y"], "state", "there are x, v"),
         (lambda r: setattr(r.session(), "states", np.ones((15, 2))), "states", r"\(2, 15\)"),
         (lambda r: setattr(r.session(), "states", np.full((2, 15), np.nan)), "states", "finite"),
+        (lambda r: setattr(single(r), "states", np.full((2, 15), -1e39)), r"states\[0, 0\]", "f64"),
         (lambda r: oscillator()(t_end=[1.0, 2.0]).session(), "t_end", "advance"),
         (lambda r: r.sweep(t_start=[0.0, 0.5]).session(), "t_start", "advance"),
     ],
@@ -153,6 +160,9 @@ def test_bad_input_names_field_and_remedy(call, field, remedy):
 def test_sessions_are_made_by_runs():
     with pytest.raises(TypeError, match=r"Runs\.session"):
         od.Session()
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"Runs\.session"):
+            copied(runs().session())
     assert "15 systems (w 5 x x0 3)" in repr(runs().session())
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from odeum._case import Document
-from odeum._convert import number
+from odeum._convert import expressions, mapping, number, text
 from odeum.equations import Equations
 from odeum.errors import InputError
 
@@ -60,17 +60,16 @@ class Model:
             self.title = None if name.startswith("<") else name
             equations = trace_model(equations, species, list(values))
         elif isinstance(equations, Mapping):
-            texts = {str(name): _text(f"equations.{name}", text) for name, text in equations.items()}
-            named = {
-                str(name): _text(f"definitions.{name}", text) for name, text in (definitions or {}).items()
-            }
-            equations = Equations(texts, named)
+            named = expressions("definitions", definitions or {})
+            equations = Equations(expressions("equations", equations), named)
         if not isinstance(equations, Equations):
             found = type(equations).__name__
             raise InputError(
                 "equations", found, "give a function, or a dict of text by the name of the species"
             )
         self.equations: Equations | None = equations
+        if isinstance(species, str) or not isinstance(species, Iterable | None):
+            raise InputError("species", repr(species), "give a list of names")
         self.section: Document = {"species": list(equations.equations if species is None else species)}
         if values:
             self.section["parameters"] = values
@@ -86,7 +85,7 @@ class Model:
         """
         model = cls.__new__(cls)
         model.equations, model.title = None, None
-        model.section = {"problem": _text("problem", name)}
+        model.section = {"problem": text("problem", name)}
         if parameters:
             model.section["parameters"] = _values(parameters)
         return model
@@ -105,12 +104,5 @@ class Model:
 def _values(parameters: Mapping[str, float] | None) -> dict[str, float]:
     if parameters is None:
         return {}
-    if not isinstance(parameters, Mapping):
-        raise InputError("parameters", type(parameters).__name__, 'give names and values: {"k": 1.0}')
-    return {str(name): number(f"parameters.{name}", value) for name, value in parameters.items()}
-
-
-def _text(field: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InputError(field, repr(value), "give text")
-    return value
+    named = mapping("parameters", parameters, 'give names and values: {"k": 1.0}')
+    return {str(name): number(f"parameters.{name}", value) for name, value in named.items()}
