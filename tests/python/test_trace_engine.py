@@ -180,6 +180,15 @@ def test_functions_are_right_for_all_numbers(function):
     np.testing.assert_array_equal(values(traced, {"a": x})["x"].round() == 1, np.isnan(wanted))
 
 
+def test_remainders_of_one_divide_by_no_reciprocal():
+    """Those of GPUs are off by a unit in the last place."""
+    equations = trace(lambda t, y: np.float64(-1.0) % y[0], ["x"], [])
+    texts = [*equations.equations.values(), *equations.definitions.values()]
+    assert not any(part in text for text in texts for part in (" 1 / ", "(1 / "))
+    b = 1.0 / np.arange(1.0, 1000.0)
+    np.testing.assert_allclose(values(equations, {"x": b})["x"], -1.0 % b, rtol=1e-15)
+
+
 def test_fields_are_read(tmp_path):
     """Laplacians, potentials and coordinates have the names that the reader of fields knows."""
 

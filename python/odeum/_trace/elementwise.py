@@ -92,7 +92,9 @@ def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     after each of them is exact, whether the engine fuses it with the product or not.
     """
     x, d = absolute(a), absolute(b)
-    rounded = floor(divide(x, d))
+    # 1 / d is a reciprocal, which GPUs do not round to the nearest number.
+    one = not isinstance(x, Symbol) and x == 1.0
+    rounded = floor(divide(2.0, scale(2.0, d)) if one else divide(x, d))
     above = add(rounded, 1.0)
     # A number of single precision has half as many bits, and does not see 2⁻⁴⁰ beside 1.
     is_single = equal(add(above, scale(2.0**-40, above)), above)
