@@ -124,13 +124,13 @@ pub(super) struct Component<L> {
 }
 
 impl<L: Lanes> Component<L> {
-    /// Where it has more left to go than `enough` in units of 1/`scale`: δ²/(δ' − δ), if it goes on so (Aitken). A norm does not
+    /// Where it has more left to go than `most` in units of 1/`scale`: δ²/(δ' − δ), if it goes on so (Aitken). A norm does not
     /// show it beside larger changes of others. What rounds, in its residual or in the state, may stand still.
     #[inline(always)]
-    pub(super) fn crawls(&self, scale: L, enough: L) -> L::Mask {
+    pub(super) fn crawls(&self, scale: L, most: L) -> L::Mask {
         let rounding = L::lit(ROUNDINGS * L::Scalar::EPSILON);
         let &Component { change, before, terms: [a, b], state } = self;
-        (change * scale * change).gt((before - change).abs() * enough)
+        (change * scale * change).gt((before - change).abs() * most)
             & (a - b).abs().gt((a.abs() + b.abs()) * rounding)
             & change.abs().gt(state.abs() * rounding)
     }

@@ -178,7 +178,8 @@ struct OdRadau {
                              real (&last)[OD_EACH], real enough, bool &crawls) const {
         const real rounding = OD_ROUNDINGS * OD_EPSILON;
         const OdGroup &g = x.g;
-        const real limit = OD_NORM == OD_NORM_RMS ? enough : enough * task.rtol;
+        // What one component may have left if the others have nothing.
+        const real alone = od_sqrt(real(OD_N)) * (OD_NORM == OD_NORM_RMS ? enough : enough * task.rtol);
         real sum = real(0), most = real(0);
         crawls = false;
         OD_OWN(e, i) {
@@ -192,7 +193,7 @@ struct OdRadau {
             }
             const real a = sums[e], b = OD_GAMMA / h * w[0][e];
             const bool rounds = od_abs(a - b) <= (od_abs(a) + od_abs(b)) * rounding || od_abs(one[e]) <= od_abs(x.y[e]) * rounding;
-            crawls = crawls || (!rounds && ratios[0] * one[e] > od_abs(last[e] - one[e]) * limit);
+            crawls = crawls || (!rounds && ratios[0] * one[e] > od_abs(last[e] - one[e]) * alone);
             last[e] = one[e];
         }
         sum = od_group_sum(g, sum);

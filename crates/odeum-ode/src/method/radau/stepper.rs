@@ -248,6 +248,8 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
         let n = at.y.len();
         let (mut sum, mut most) = (L::lit(0.0), L::lit(0.0));
         let (mut crawling, gamma) = (L::from_bits(0), L::lit(GAMMA) / h);
+        // What one component may have left if the others have nothing.
+        let alone = self.enough * L::lit((n as f64).sqrt());
         for i in 0..n {
             let scale = self.weights.inverse_scale(i, at.y[i], h * self.slope[i]);
             for x in [self.stage[i], self.pair[i].re, self.pair[i].im] {
@@ -261,7 +263,7 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
                 terms: [combined(&T_INVERSE[0], &self.f, i), self.w[0][i] * gamma],
                 state: at.y[i],
             };
-            crawling = crawling | component.crawls(scale, self.enough);
+            crawling = crawling | component.crawls(scale, alone);
             self.last_change[i] = self.stage[i];
         }
         // A change whose square underflows is one still.
