@@ -153,6 +153,7 @@ fn against_cantera(name: &str) {
             check("equilibrium_constants", &found.kc, &|i| kc[i], 1e-11);
             check("forward_rates_of_progress", &found.forward, &larger, 1e-12);
             check("reverse_rates_of_progress", &found.reverse, &larger, 1e-12);
+            check("reverse_rates_of_progress", &found.reverse, &|i| reverse[i].abs(), 1e-11);
             let mut gross = vec![0.0; kinetics.n_species()];
             for (r, reaction) in mechanism.reactions.iter().enumerate() {
                 for (species, n) in reaction.reactants.iter().chain(&reaction.products) {
