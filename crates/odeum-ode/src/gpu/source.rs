@@ -187,6 +187,7 @@ fn constants(text: &mut Text) {
         ("OD_FLAT", first_step::FLAT),
         ("OD_FLAT_FRACTION", first_step::FLAT_FRACTION),
         ("OD_LONGER", first_step::LONGER),
+        ("OD_LEAST_ULPS", first_step::LEAST_ULPS),
         ("OD_GUARD_EXPONENTS", guard::EXPONENTS),
         ("OD_GUARD_SAFETY", guard::SAFETY),
         ("OD_GUARD_LEAST", guard::SHRINK[0]),

@@ -21,6 +21,9 @@ pub(crate) const FLAT_FRACTION: f64 = 1e-3;
 /// one over this.
 pub(crate) const LONGER: f64 = 100.0;
 
+/// A step of implicit methods moves the time by so many roundings at least.
+pub(crate) const LEAST_ULPS: f64 = 8.0;
+
 /// The curvature where its square is beyond the range of numbers: it asks for a step as small as it can be.
 pub(crate) fn steepest<S: Scalar>() -> f64 {
     S::MAX.sqrt()
@@ -65,7 +68,7 @@ pub(crate) fn estimated_curvature<L: Lanes>(
 #[inline(always)]
 pub(crate) fn linearised<L: Lanes>(
     weights: &Weights<L>,
-    y: &[L],
+    (t, y): (L, &[L]),
     along: Along<'_, L>,
     length: L,
     error_order: u32,
@@ -76,7 +79,8 @@ pub(crate) fn linearised<L: Lanes>(
     let curvature = start_norm(weights, y, slope, length, |i| second[i]);
     let beyond = L::lit(f64::INFINITY);
     let curvature = L::select(curvature.eq(beyond), L::lit(steepest::<L::Scalar>()), curvature);
-    refined(curvature, length, &guess, error_order)
+    let size = refined(curvature, length, &guess, error_order);
+    largest(size, t.abs() * L::lit(LEAST_ULPS * L::Scalar::EPSILON))
 }
 
 /// The size of the first step, from the norm of the curvature.

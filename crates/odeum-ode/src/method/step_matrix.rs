@@ -61,7 +61,7 @@ impl<'a, L: Lanes> StepMatrix<'a, L> {
             self.linearise(at, cost);
             let (plan, derivatives, time) = (self.plan(), &self.derivatives, L::lit(1.0));
             let along = Along { plan, direction: &self.slope, time, derivatives, out };
-            size = first_step::linearised(weights, at.y, along, start.length, error_order);
+            size = first_step::linearised(weights, (at.t, at.y), along, start.length, error_order);
         }
         first_step::signed(start.first, size, start.length)
     }

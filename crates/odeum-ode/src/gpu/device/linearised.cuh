@@ -134,6 +134,6 @@ OD_FN real od_first_size(const OdTask &task, const OdStepLoop &c, const OdSystem
     const real flat = od_larger(OD_TINY_STEP, h0 * OD_FLAT_FRACTION);
     const real h1 = steepest <= OD_FLAT ? flat : by_slope;
     const real cap = h0 * OD_LONGER;
-    return h1 < cap ? h1 : cap;
+    return od_larger(h1 < cap ? h1 : cap, od_abs(c.t) * (OD_LEAST_ULPS * OD_EPSILON));
 }
 #endif

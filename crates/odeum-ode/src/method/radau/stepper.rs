@@ -348,7 +348,7 @@ impl<L: Lanes> Stepper<L> for RadauStepper<'_, L> {
             let (plan, order) = (self.equations.plan(), Radau::ERROR_ORDER);
             let (slope, derivatives, out) = (&self.slope, &self.derivatives, &mut self.stage);
             let along = Along { plan, direction: slope, time: L::lit(1.0), derivatives, out };
-            size = first_step::linearised(&self.weights, at.y, along, start.length, order);
+            size = first_step::linearised(&self.weights, (at.t, at.y), along, start.length, order);
         }
         first_step::signed(start.first, size, start.length)
     }
