@@ -61,23 +61,19 @@ fn balance(mechanism: &Mechanism, reaction: &Reaction, log: &mut Log) {
 /// Temperatures at which rates must be finite \[K\].
 const PROBES: [f64; 6] = [300.0, 500.0, 1000.0, 2000.0, 5000.0, 10000.0];
 
-/// The sum of SRI that is raised to a power: it may vanish, but not be negative.
-fn sri_sum(a: f64, b: f64, c: f64, t: f64) -> f64 {
-    a * (-b / t).exp() + if c == 0.0 { 0.0 } else { (-t / c).exp() }
+/// What is wrong with a blending function that nothing else tells: of SRI the sum that is raised to a power may vanish, but
+/// not be negative.
+fn irregular(blending: &Blending) -> Option<String> {
+    let &Blending::Sri { a, b, c, d, .. } = blending else { return None };
+    let sum = |t: f64| a * (-b / t).exp() + if c == 0.0 { 0.0 } else { (-t / c).exp() };
+    if c < 0.0 || d <= 0.0 {
+        return Some(format!("SRI with C = {c}, D = {d}"));
+    }
+    let negative = PROBES.iter().find(|&&t| sum(t) < 0.0)?;
+    Some(format!("A exp(−B/T) + exp(−T/C) of SRI is negative at {negative} K"))
 }
 
 fn finite(reaction: &Reaction, log: &mut Log) {
-    if let Rate::Falloff { blending: Blending::Sri { a, b, c, d, .. }, .. } = reaction.rate {
-        let bad = PROBES.iter().find(|&&t| !(0.0..f64::INFINITY).contains(&sri_sum(a, b, c, t)));
-        let found = match bad {
-            Some(t) => Some(format!("A exp(−B/T) + exp(−T/C) of SRI is not positive at {t} K")),
-            None => (c < 0.0 || d <= 0.0).then(|| format!("SRI with C = {c}, D = {d}")),
-        };
-        if let Some(found) = found {
-            let remedy = "correct the parameters: C is not negative, and D is positive";
-            log.error(reaction.line, &reaction.equation, found, remedy);
-        }
-    }
     let mut tell = |found: String| {
         log.error(reaction.line, &reaction.equation, found, "correct A, b, Ea or their units");
     };
@@ -88,11 +84,15 @@ fn finite(reaction: &Reaction, log: &mut Log) {
                 tell(format!("the rate constant is not finite at {t} K"));
             }
         }
-        Rate::Falloff { low, high, .. } => {
+        Rate::Falloff { low, high, blending, .. } => {
             for k in [low, high] {
                 if let Some(t) = PROBES.iter().find(|&&t| !at(k, t).is_finite()) {
                     tell(format!("a limit of the rate constant is not finite at {t} K"));
                 }
+            }
+            if let Some(found) = irregular(blending) {
+                let remedy = "correct the parameters of the blending function";
+                log.error(reaction.line, &reaction.equation, found, remedy);
             }
         }
         Rate::Plog(points) => {

@@ -87,7 +87,7 @@ fn one_thing_wrong_in_yaml() {
             "  SRI: {A: 0.45, B: 797, C: 979}\n  Troe: {A: 1, T3: 1, T1: 1}",
             "several blending",
         ),
-        ("SRI: {A: 0.45, B: 797,", "SRI: {A: -0.45, B: 797,", "not positive at 2000 K"),
+        ("SRI: {A: 0.45, B: 797,", "SRI: {A: -0.45, B: 797,", "negative at 2000 K"),
         ("B: 797, C: 979", "B: 797, C: -979", "SRI with C = -979"),
         ("kinetics: gas", "kinetics: gas\n  rate-multipliers: {default: 1, 4: 3.0}", "reaction 4"),
         ("kinetics: gas", "kinetics: gas\n  rate-multipliers: {default: 0.0}", "reactions default"),

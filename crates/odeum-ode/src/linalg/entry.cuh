@@ -77,7 +77,8 @@ template <class Size>
 struct OdWatch {
     Size rounding;              // of 1 − d/σ, for each unit of the size of a row
     Size growth;                // the largest 1 − d/σ, less rounding
-    bool valid;                 // every row is finite and pivot has a reciprocal, and no row of U outgrew that of the matrix
+    // Every row is finite, every pivot has a reciprocal, and no row of U outgrew that of the matrix.
+    bool valid;
 };
 
 template <class E>

@@ -2,10 +2,10 @@
 //!
 //! Pivots come from the diagonal in an order fixed beforehand, so that all lanes do the same and
 //! nothing is searched for. What that may cost is watched in every lane: when a row of U outgrows
-//! the same row of the matrix by 1/√ε, in the sum of the sizes of its entries, half the digits are gone
-//! and the lane says so; and so it does where a row of the matrix is not finite or a pivot has no reciprocal. (Growth bounds the backward error of
-//! Gaussian elimination: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., thm
-//! 9.5. With 1/(hγ) on the diagonal a smaller step always helps.)
+//! the same row of the matrix by 1/√ε, in the sum of the sizes of its entries, half the digits are
+//! gone and the lane says so, as it does when a row is not finite or a pivot has no reciprocal.
+//! (Growth bounds the backward error of Gaussian elimination: Higham, *Accuracy and Stability of
+//! Numerical Algorithms*, 2nd ed., thm 9.5. With 1/(hγ) on the diagonal a smaller step always helps.)
 
 use super::{Entry, Symbolic, dense};
 use crate::tolerance::largest;
@@ -160,8 +160,8 @@ impl<L: Lanes, E: Entry<L>> Outlined for Factor<'_, L, E> {
     }
 }
 
-/// Where a row of this size is finite, and a pivot has a reciprocal: one that is zero, as that of an infinite pivot, makes of
-/// every right-hand side a zero.
+/// Where a row of this size is finite and a pivot has a reciprocal. One that is zero, as that of an
+/// infinite pivot, makes every solution zero.
 #[inline(always)]
 fn is_regular<L: Lanes, E: Entry<L>>(size: L, inverse: E) -> L::Mask {
     let infinity = L::lit(f64::INFINITY);

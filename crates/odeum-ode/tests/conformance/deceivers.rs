@@ -132,9 +132,9 @@ fn full_tanks() -> [f64; 2] {
 pub(crate) fn tanks_are_filled<T: Precision>(subject: &Subject) {
     let double = T::EPSILON < 1e-10;
     let shifts: &[f64] = if double {
-        &[0.0, 1e-100, 1e-40, 1e-30, 1e-20, 1e-10]
+        &[0.0, 1e-300, 1e-100, 1e-40, 1e-30, 1e-20, 1e-10]
     } else {
-        &[0.0, 1e-30, 1e-20, 1e-10]
+        &[0.0, 1e-36, 1e-30, 1e-20, 1e-10]
     };
     let params: Vec<T> = shifts.iter().map(|&x| T::from_f64(x)).collect();
     let ensemble = Ensemble::new(3, vec![T::from_f64(0.0); 3 * shifts.len()], (0.0, 1.0))

@@ -60,7 +60,8 @@ OD_FN void od_orthogonalise(const OdGroup &g, OdKrylov &krylov, int m, OdWithTim
             if (g.slot == 0) column[k] = pass == 0 ? product : column[k] + product;
         }
     }
-    const real length = od_length(g, next);
+    // Of a length whose square overflows nothing is known: what follows is no number.
+    const real length = whole < od_inf() ? od_length(g, next) : od_nan();
     const bool within = length <= whole * (OD_ROUNDINGS * OD_EPSILON);
     if (g.slot == 0) column[m] = within ? real(0) : length;
     od_scale_by(g, next, within ? real(0) : real(1) / length);

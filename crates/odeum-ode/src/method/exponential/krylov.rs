@@ -207,7 +207,9 @@ impl<L: Lanes> Outlined for Orthogonalise<'_, L> {
                 *entry = *entry + product;
             }
         }
-        let length = norm(next);
+        // Of a length whose square overflows nothing is known: what follows is no number.
+        let known = whole.lt(L::lit(f64::INFINITY));
+        let length = L::select(known, norm(next), L::lit(f64::NAN));
         let within = length.le(whole * L::lit(ROUNDINGS * L::Scalar::EPSILON));
         entries[(column + 1) * most + column] = L::select(within, zero, length);
         let inverse = L::select(within, zero, length.recip());

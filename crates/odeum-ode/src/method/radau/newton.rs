@@ -135,3 +135,24 @@ impl<L: Lanes> Component<L> {
             & change.abs().gt(state.abs() * rounding)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_still_crawls_unless_it_rounds() {
+        // A change, the one before, the terms of the residual, the state; in units of a millionth, of which a hundredth may be left.
+        let crawls = |change: f64, before: f64, terms, state| {
+            Component { change, before, terms, state }.crawls(1e6, 1e-2)
+        };
+        let wrong = [1.0, 1e3];
+        assert!(crawls(1e-30, 1e-30, wrong, 0.0), "however small its changes");
+        assert!(crawls(1e-12, 1.0001e-12, wrong, 1e-6), "it goes on for ten thousand changes");
+        assert!(!crawls(1e-12, 1e-10, wrong, 1e-6), "it converges");
+        assert!(!crawls(1e-12, -1e-12, wrong, 1e-6), "it goes to and fro, about where it stays");
+        assert!(!crawls(1e-30, 1e-30, [1.0, 1.0 + 1e-15], 0.0), "its residual is one of roundings");
+        assert!(!crawls(1e-22, 1e-22, wrong, 1e-6), "the state does not feel it");
+        assert!(!crawls(0.0, 0.0, wrong, 0.0), "there is no change");
+    }
+}
