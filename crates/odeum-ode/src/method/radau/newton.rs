@@ -124,13 +124,16 @@ pub(super) struct Component<L> {
 }
 
 impl<L: Lanes> Component<L> {
-    /// Where it has more left to go than `most` in units of 1/`scale`: δ²/(δ' − δ), if it goes on so (Aitken). A norm does not
-    /// show it beside larger changes of others. What rounds, in its residual or in the state, may stand still.
+    /// Where its change δ is more than half of the one before, δ', and it has more left to go than `most` in units of
+    /// 1/`scale`: δ²/(δ' − δ), if it goes on so (Aitken). A norm does not show it beside larger changes of others. What
+    /// rounds, in its residual or in the state, may stand still.
     #[inline(always)]
     pub(super) fn crawls(&self, scale: L, most: L) -> L::Mask {
         let rounding = L::lit(ROUNDINGS * L::Scalar::EPSILON);
         let &Component { change, before, terms: [a, b], state } = self;
-        (change * scale * change).gt((before - change).abs() * most)
+        let less = (before - change).abs();
+        less.lt(change.abs())
+            & (change * scale * change).gt(less * most)
             & (a - b).abs().gt((a.abs() + b.abs()) * rounding)
             & change.abs().gt(state.abs() * rounding)
     }
@@ -150,6 +153,7 @@ mod tests {
         assert!(crawls(1e-30, 1e-30, wrong, 0.0), "however small its changes");
         assert!(crawls(1e-12, 1.0001e-12, wrong, 1e-6), "it goes on for ten thousand changes");
         assert!(!crawls(1e-12, 1e-10, wrong, 1e-6), "it converges");
+        assert!(!crawls(1e-6, 3e-6, wrong, 1.0), "it converges, however large its changes");
         assert!(!crawls(1e-12, -1e-12, wrong, 1e-6), "it goes to and fro, about where it stays");
         assert!(!crawls(1e-30, 1e-30, [1.0, 1.0 + 1e-15], 0.0), "its residual is one of roundings");
         assert!(!crawls(1e-22, 1e-22, wrong, 1e-6), "the state does not feel it");

@@ -193,7 +193,8 @@ struct OdRadau {
             }
             const real a = sums[e], b = OD_GAMMA / h * w[0][e];
             const bool rounds = od_abs(a - b) <= (od_abs(a) + od_abs(b)) * rounding || od_abs(one[e]) <= od_abs(x.y[e]) * rounding;
-            crawls = crawls || (!rounds && ratios[0] * one[e] > od_abs(last[e] - one[e]) * alone);
+            const real less = od_abs(last[e] - one[e]);
+            crawls = crawls || (!rounds && less < od_abs(one[e]) && ratios[0] * one[e] > less * alone);
             last[e] = one[e];
         }
         sum = od_group_sum(g, sum);
