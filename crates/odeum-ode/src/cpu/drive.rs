@@ -7,7 +7,7 @@ use super::pack::{Arrival, Pack};
 use super::ranges::Ranges;
 use super::rest::{Halfway, Rest};
 use crate::controller::{Control, Controller};
-use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
+use crate::method::stepper::{Attempt, First, Point, Start, Stepper, exact_step, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
 use odeum_core::{Lanes, Scalar};
@@ -106,12 +106,12 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
             break;
         }
 
-        let remaining = pack.stop - pack.t;
-        let cut = (pack.h.abs() * L::lit(REACH)).ge(remaining.abs());
+        let (remaining, step) = (pack.stop - pack.t, exact_step(pack.t, pack.h));
+        let cut = (step.abs() * L::lit(REACH)).ge(remaining.abs());
         let active = L::from_bits(pack.active);
         // An idle lane attempts a step of no length, the cheapest there is (RKC takes as many
         // stages as the lane that wants most).
-        let wanted = L::select(active, L::select(cut, remaining, pack.h), zero);
+        let wanted = L::select(active, L::select(cut, remaining, step), zero);
         let at = Point { t: pack.t, y: &pack.y, p: &pack.p };
         let attempt = stepper.attempt(&at, wanted, &mut pack.cost);
         let whole = cut & attempt.h.eq(wanted);
@@ -140,7 +140,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         }
         pack.t = L::select(accepted, t_new, pack.t);
         // The step proposed before a cut is taken up again after it.
-        let mut proposed = stepper.next_step(attempt.h, factor);
+        let of = if fixed { pack.h } else { attempt.h };
+        let mut proposed = stepper.next_step(of, factor);
         if !fixed && let Some(guard) = &mut guard {
             let failed = !passed & !vetoed;
             proposed = guard.next_step(attempt.h, attempt.growth, proposed, vetoed, failed);
@@ -178,6 +179,7 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         restarting = 0;
         let mut ended = sight.hit;
         for l in set_bits(sight.hit) {
+            pack.save_due(l, pack.t.lane(l), task);
             pack.finish(l, reached(l, Status::TerminalEvent), task, clock);
         }
         if arrived | lost != 0 {

@@ -16,7 +16,8 @@ use crate::method::stepper::{Point, Stepper, set_bits};
 use crate::options::TerminalEvent;
 use odeum_core::{Lanes, Scalar};
 
-/// A level is reached within this fraction of the tolerance there.
+/// A level is reached at it, or beyond it by no more than this fraction of the tolerance there: what goes on from there begins
+/// at its level. The middle of that is aimed at.
 pub(crate) const FRACTION: f64 = 0.01;
 
 /// A component may move by this much more than its slope at the start and its change say.
@@ -194,13 +195,14 @@ impl<'a, L: Lanes> Watch<'a, L> {
             let rounding = 4.0 * L::Scalar::EPSILON * level.abs();
             let near = (FRACTION * (self.atol + self.rtol * level.abs())).max(rounding);
             let least = 4.0 * L::Scalar::EPSILON * t0.abs().max(t1.abs());
-            let bit = 1 << l;
-            if after.abs() <= near || (after >= 0.0 && (t1 - t0).abs() <= least) {
+            let (bit, aim) = (1 << l, 0.5 * near);
+            if after >= 0.0 && (after <= near || (t1 - t0).abs() <= least) {
                 sight.hit |= bit;
                 continue;
             }
             let aimed = if after >= 0.0 {
                 sight.overshot |= bit;
+                let (before, after) = (before - aim, after - aim);
                 let weighed = before * 0.5_f64.powi(approach.overshoots);
                 approach.overshoots += 1;
                 approach.beyond = Some((t1, after));
@@ -210,6 +212,7 @@ impl<'a, L: Lanes> Watch<'a, L> {
             {
                 approach.overshoots = 0;
                 approach.beyond = Some((beyond, 0.5 * excess));
+                let after = after - aim;
                 (beyond - t1) * (after / (after - excess))
             } else {
                 // A step from further back, with another error, went past at this time: the event comes later.

@@ -345,7 +345,7 @@ impl<L: Lanes> Pack<L> {
 
     /// Saves the state of lane `l` for every save time that is the time `t` in its precision.
     #[inline(always)]
-    fn save_due(&mut self, l: usize, t: L::Scalar, task: &Task<L::Scalar>) {
+    pub(super) fn save_due(&mut self, l: usize, t: L::Scalar, task: &Task<L::Scalar>) {
         let times = task.options.save_times();
         while let Some(&time) = times.get(self.lanes[l].saved as usize) {
             if L::Scalar::from_f64(time) != t {

@@ -207,6 +207,32 @@ pub(crate) fn ignitions_are_not_missed<T: Precision>(subject: &Subject) {
     }
 }
 
+/// Far from zero times are coarse. States go on as far as they do, and what depends on no time is the same from any start.
+pub(crate) fn clocks_do_not_drift<T: Precision>(subject: &Subject) {
+    // Of the times from `far` on; steps of so many that nearly half of one is rounded away each time.
+    let unit = 0.5_f64.powi(16);
+    let (far, largest) = (1.25 * unit / T::EPSILON, 655.45 * unit);
+    let options = Options::new(tolerance::<T>(1e-6, 1.0)).largest_step(largest);
+    let ends = [0.0, far].map(|start| {
+        let ensemble = Ensemble::new(2, vec![T::from_f64(0.0); 2], (start, start + 1.0))
+            .unwrap()
+            .with_shared_params([2.0, 0.5].map(T::from_f64).to_vec())
+            .unwrap();
+        let solution = subject.solve_recorded(&Ignition, &ensemble, &subject.method, &options);
+        assert_eq!(solution.status[0], Status::Success, "from {start}");
+        [solution.y(0)[0].to_f64(), solution.y(0)[1].to_f64()]
+    });
+    for i in 0..2 {
+        let drift = (ends[1][i] - ends[0][i]).abs();
+        assert!(
+            drift < 5e-5,
+            "component {i} is {} from 0, but {} from {far}",
+            ends[0][i],
+            ends[1][i]
+        );
+    }
+}
+
 /// A saddle: x decays at a thousand times the rate at which a small y leaves; a pair of unknowns
 /// grows at two rates, another spirals out.
 struct Saddles;

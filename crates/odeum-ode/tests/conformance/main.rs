@@ -42,6 +42,7 @@ macro_rules! conforms {
             conforms!(@deceiver fixed_steps_do_not_pass_poles, $precision, $($attribute)?);
             conforms!(@deceiver tanks_are_filled, $precision, $($attribute)?);
             conforms!(@deceiver ignitions_are_not_missed, $precision, $($attribute)?);
+            conforms!(@deceiver clocks_do_not_drift, $precision, $($attribute)?);
             conforms!(@deceiver saddles_are_left, $precision, $($attribute)?);
             conforms!(@deceiver undisturbed_equilibria_end, $precision, $($attribute)?);
             conforms!(@deceiver jumps_and_pulses_are_resolved, $precision, $($attribute)?);

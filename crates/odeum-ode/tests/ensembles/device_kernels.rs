@@ -37,7 +37,8 @@ fn agrees<T: Compiled, S: System + Copy + Send + 'static>(
     assert_eq!(found.status, expected.status);
     assert_eq!(found.n_saved, expected.n_saved);
     for s in 0..ensemble.len() {
-        assert_eq!(found.t[s], expected.t[s]);
+        // Times of many steps at once have fewer roundings.
+        assert!((found.t[s] - expected.t[s]).abs() <= 1e-12 * expected.t[s].abs(), "system {s}");
         let (a, b) = (found.stats[s], expected.stats[s]);
         assert_eq!((a.steps, a.rejected, a.nfev), (b.steps, b.rejected, b.nfev), "system {s}");
         let size = expected.y(s).iter().map(|y| y.to_f64().abs()).fold(0.0, f64::max);

@@ -77,7 +77,16 @@ fn events_are_found_to_the_tolerance() {
                 assert_eq!(rising.status[s], Status::TerminalEvent, "{name}");
                 let late = (rising.t[s] - level.asin()).abs();
                 assert!(late < 3e3 * rtol, "{name}: {}", rising.t[s]);
-                assert!((rising.y(s)[0] - level).abs() < rtol, "{name}: {:?}", rising.y(s));
+                let beyond = rising.y(s)[0] - level;
+                assert!((0.0..rtol).contains(&beyond), "{name}: {:?}", rising.y(s));
+            }
+            // What goes on from there comes to its level a period later.
+            let onward = Ensemble::new(2, rising.states.clone(), (0.0, 7.0)).unwrap();
+            let again = solve(place, &DynSystem::new(Oscillator), &onward, &method, &each);
+            for (s, level) in levels.iter().enumerate() {
+                let late = (again.t[s] - std::f64::consts::TAU).abs();
+                let name = format!("{} on the {place:?}, {level} again", method.name());
+                assert!(late < 3e4 * rtol, "{name}: {:?} at {}", again.status[s], again.t[s]);
             }
             // Alone, a system does the same to the bit.
             let own = options.clone().end_when_rises(0, vec![levels[17]]);
@@ -102,6 +111,39 @@ fn falling_and_absent_events() {
             assert_eq!((never.status[0], never.t[0]), (Status::Success, END));
             let plain = run(place, &method, 1, &options);
             assert_eq!(never.y(0), plain.y(0));
+        }
+    }
+}
+
+/// x' = 1.
+struct Clock;
+
+impl System for Clock {
+    fn dim(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    fn rhs<R: Real>(&self, _t: R, _y: &[R], _p: &[R], dydt: &mut [R]) {
+        dydt[0] = R::lit(1.0);
+    }
+}
+
+/// Whatever rounding makes of an event at a save time, what is saved is what has been reached.
+#[test]
+fn events_at_save_times() {
+    let times = vec![0.5, 1.0, 1.5];
+    for place in places() {
+        for method in Method::all() {
+            let options = Options::new(Tolerance::new(1e-6, 1e-10))
+                .save_at(times.clone())
+                .end_when_rises(0, vec![1.0]);
+            let ensemble = Ensemble::new(1, vec![0.0], (0.0, 2.0)).unwrap();
+            let found = solve(place, &DynSystem::new(Clock), &ensemble, &method, &options);
+            let t = found.t[0];
+            let reached = times.iter().filter(|&&time| time <= t).count();
+            let name = format!("{} on the {place:?}, at {t}", method.name());
+            assert_eq!(found.status[0], Status::TerminalEvent, "{name}");
+            assert_eq!(found.n_saved[0] as usize, reached, "{name}");
         }
     }
 }

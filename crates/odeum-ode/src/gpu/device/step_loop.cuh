@@ -137,11 +137,17 @@ OD_FN void od_load(const OdTask &task, OdStepLoop &c, unsigned s, Save save) {
     }
 }
 
+// A step of about h that is as long as the time moves by it; h itself where it does not move the time.
+OD_FN real od_exact_step(real t, real h) {
+    const real moves = (t + h) - t;
+    return moves == real(0) ? h : moves;
+}
+
 // The signed step to attempt; `whole` when it goes to the stop.
 OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
-    const real remaining = c.stop - c.t;
-    whole = od_abs(c.h) * OD_REACH >= od_abs(remaining);
-    return whole ? remaining : c.h;
+    const real remaining = c.stop - c.t, step = od_exact_step(c.t, c.h);
+    whole = od_abs(step) * OD_REACH >= od_abs(remaining);
+    return whole ? remaining : step;
 }
 
 // Judges an attempt.
@@ -183,7 +189,7 @@ template <class Next>
 OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt,
                      const OdVerdict &verdict, bool whole, Next next, bool &lost) {
     const bool accepted = verdict.accepted, stuck = verdict.stuck;
-    real proposed = next(attempt.step, verdict.factor);
+    real proposed = next(OD_LAW == OD_LAW_FIXED ? c.h : attempt.step, verdict.factor);
 #if OD_IMPLICIT && OD_LAW != OD_LAW_FIXED
     proposed = od_guard_next(c.guard, task.growth_limit, attempt.step, attempt.growth, proposed,
                              verdict.vetoed, !verdict.passed && !verdict.vetoed);
@@ -232,6 +238,7 @@ OD_FN OdNext od_proceed(const OdTask &task, OdStepLoop &c, bool arrived, bool lo
     OdNext next = OD_ONWARD;
 #if OD_EVENT
     if (c.event.sight.hit) {
+        od_save_due(task, c, save);
         status = OD_TERMINAL_EVENT;
         return OD_END;
     }

@@ -141,7 +141,8 @@ OD_FN void od_look_at_step(const OdTask &task, OdStepLoop &c, const OdParams &p,
 // they are accepted when they are finite, and a state that is not finite stays so, for
 // y+ = y + h (...). A sprint that ends so is forgotten, and its system goes on step by step. The
 // size OD_STEP is known to the compiler, so that the products h a_sm are part of its
-// instructions instead of lying in registers. Backward in time there are no sprints.
+// instructions instead of lying in registers. By n h the time moves as far as it can be told, and the next step that is judged
+// makes up for the rest. Backward in time there are no sprints.
 #define OD_SPRINT 250
 
 // How many steps are sure to stay short of the stop and of max_steps.
@@ -155,9 +156,9 @@ OD_FN unsigned od_sprint_length(const OdTask &task, const OdStepLoop &c) {
     return fit < real(most) ? (fit > real(0) ? (unsigned)fit : 0) : most;
 }
 
-// Takes n steps; false, and nothing changed, when they end at what is not finite.
+// Takes n steps; false, and nothing changed, when they end at what is not finite. The state is `ahead` of the time c.t.
 OD_FN bool od_sprint(const OdTask &task, OdStepLoop &c, real (&y)[OD_N], OdSlopes &slopes,
-                     const OdParams &p, bool &have_slope, unsigned n) {
+                     const OdParams &p, bool &have_slope, unsigned n, real &ahead) {
     const real h = OD_STEP;
     real from[OD_N], last[OD_N], f[OD_N];
     OdNorm norm;
@@ -183,10 +184,11 @@ OD_FN bool od_sprint(const OdTask &task, OdStepLoop &c, real (&y)[OD_N], OdSlope
 #pragma unroll
         for (int i = 0; i < OD_N; ++i) y[i] = last[i];
         if (OD_FSAL) od_keep_slopes(slopes, 0, f);
-        c.t = c.t + h;
+        c.t = od_fma(real(k + 1), h, t);
     }
     have_slope = OD_FSAL;
     if (norm.magnitude < OD_NOT_FINITE) {
+        ahead += real(n) * h - (c.t - t);
         c.attempts += n;
         c.nfev += n * (OD_STAGES - OD_FSAL);
         return true;
@@ -220,6 +222,7 @@ od_erk(const OdTask task) {
     bool busy = false, probing = false, have_slope = false;
 #if OD_SPRINTS
     bool careful = false;       // the last sprint of this system was forgotten
+    real ahead = real(0);       // how far its state is ahead of its time
 #endif
 
     // One attempt, or one probe for a first step, in every turn: a flat loop, so that a thread
@@ -239,17 +242,22 @@ od_erk(const OdTask task) {
             busy = true;
 #if OD_SPRINTS
             careful = false;
+            ahead = real(0);
 #endif
         }
 #if OD_SPRINTS
         const unsigned sprint = careful ? 0 : od_sprint_length(task, c);
         if (sprint > 0) {
-            careful = !od_sprint(task, c, y, slopes, p, have_slope, sprint);
+            careful = !od_sprint(task, c, y, slopes, p, have_slope, sprint, ahead);
             continue;
         }
 #endif
         bool whole;
-        const real wanted = od_propose(c, whole);
+        real wanted = od_propose(c, whole);
+#if OD_SPRINTS
+        const real before = c.t;
+        wanted = wanted - ahead;
+#endif
         real step = probing ? c.length : wanted;
         real last[OD_N], f[OD_N];
 #if OD_PROBE
@@ -296,6 +304,9 @@ od_erk(const OdTask task) {
 #endif
         bool lost;
         const bool accepted = od_settle(task, c, attempt, verdict, whole, lost);
+#if OD_SPRINTS
+        if (accepted) ahead += step - (c.t - before);
+#endif
         if (accepted) {
             OD_UNROLL
             for (int i = 0; i < OD_N; ++i) y[i] = last[i];

@@ -2,9 +2,9 @@
 
 use super::Radau;
 use super::newton::{DIVERGES, MOST_EXCESS, MOST_LEFT, ROUNDINGS, SHRINK, SLOW_DELAY, SLOW_SHRINK};
-use super::stepper::{FAST, SAME_STEP};
+use super::stepper::{FAST, SAME_STEP, same_factors};
 use super::transform::{ALPHA, BETA, C, ERROR, GAMMA, T, T_INVERSE};
-use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject};
+use crate::method::device::{GroupKernel, Implicit, OnDevice, Subject, epsilon};
 use odeum_cuda::{Text, literal};
 
 impl OnDevice for Radau {
@@ -24,7 +24,8 @@ impl OnDevice for Radau {
         }
     }
 
-    fn write_numbers(&self, text: &mut Text, _: &Subject<'_>) {
+    fn write_numbers(&self, text: &mut Text, subject: &Subject<'_>) {
+        text.define("OD_SAME_FACTORS", literal(same_factors(epsilon(subject.word))));
         write(text, self);
     }
 }

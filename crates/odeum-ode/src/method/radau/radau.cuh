@@ -226,7 +226,7 @@ struct OdRadau {
         const OdGroup &g = x.g;
         prepare(c, x, memory);
         h = propose();
-        if (unfactored || h != factored) factor(c, g, memory.matrices());
+        if (unfactored || od_abs(h - factored) > od_abs(h) * OD_SAME_FACTORS) factor(c, g, memory.matrices());
         OdAttempt attempt = {h, od_nan(), OD_NON_FINITE, growth};
         start();
         newton.begin();

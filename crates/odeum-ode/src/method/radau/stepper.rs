@@ -20,6 +20,10 @@ pub(super) const FAST: f64 = 1e-3;
 /// The step is kept, and with it the factors, when it would change by no more than this: with the
 /// controller's safety factor, an error that should pass again.
 pub(super) const SAME_STEP: [f64; 2] = [0.9, 1.2];
+/// Steps that differ by no more than this fraction, as those that are kept do when the time is rounded, have the same factors.
+pub(super) fn same_factors(epsilon: f64) -> f64 {
+    epsilon.sqrt()
+}
 
 /// Memory of Radau IIA for one pack of systems of n equations.
 pub(crate) struct RadauStepper<'a, L: Lanes> {
@@ -155,7 +159,9 @@ impl<'a, L: Lanes> RadauStepper<'a, L> {
     fn prepare(&mut self, at: &Point<L>, h: L, cost: &mut Cost) {
         self.linearise(at, cost);
         let (plan, none) = (self.equations.plan(), L::from_bits(0));
-        let wanted = self.unfactored | !h.eq(self.factored);
+        let differs = (h - self.factored).abs();
+        let wanted =
+            self.unfactored | differs.gt(h.abs() * L::lit(same_factors(L::Scalar::EPSILON)));
         if L::bits(wanted) != 0 {
             self.factored = L::select(wanted, h, self.factored);
             self.unfactored = none;

@@ -175,7 +175,7 @@ template <class Vectors> OD_FN void od_rkc_decide(const OdTask &task, OdRkcLoop 
 #endif
     if (attempt && !power) {
         const real wanted = od_propose(c, loop.whole);
-        const OdStable stable = od_stable(task, wanted, loop.radius);
+        const OdStable stable = od_stable(task, c.t, wanted, loop.radius);
         loop.step = stable.step;
         loop.valid = stable.valid;
         loop.whole = loop.whole && stable.step == wanted;

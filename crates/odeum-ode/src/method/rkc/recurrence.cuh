@@ -55,14 +55,14 @@ struct OdStable {
     bool valid;                 // there is a number of stages
 };
 
-OD_FN OdStable od_stable(const OdTask &task, real wanted, real radius) {
+OD_FN OdStable od_stable(const OdTask &task, real t, real wanted, real radius) {
     const real by_radius =
         od_floor(od_sqrt(od_fma(od_abs(wanted) * radius, OD_STABILITY, real(1))));
     real stages = od_larger(by_radius + real(1), real(2));
     const bool too_many = stages > od_max_stages(task);
     if (too_many) stages = od_max_stages(task);
     const real stable = (stages * stages - real(1)) / (radius * OD_STABILITY);
-    const real step = too_many ? (wanted < real(0) ? -stable : stable) : wanted;
+    const real step = too_many ? od_exact_step(t, wanted < real(0) ? -stable : stable) : wanted;
     // A non-finite radius gives no number of stages: two, and a NaN error, which rejects.
     const bool valid = stages >= real(2);
     return OdStable{step, valid ? stages : real(2), valid};

@@ -227,7 +227,7 @@ OD_FN_MEMBER OdAttempt OdRkc::attempt(const OdTask &task, OdStepLoop &c, OdSyste
         attempt.cause = OD_SPECTRAL_RADIUS;
         return attempt;
     }
-    const OdStable stable = od_stable(task, wanted, radius);
+    const OdStable stable = od_stable(task, c.t, wanted, radius);
     const real step = attempt.step = stable.step;
     od_rkc_evaluate(c, x, *this, OD_FOR_STEP, c.t, step, stable.stages);
     OdNorm norm;

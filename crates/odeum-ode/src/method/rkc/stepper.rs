@@ -4,7 +4,7 @@ use super::Rkc;
 use super::radius::{Estimation, PowerMethod};
 use super::recurrence::{Recurrence, STABILITY};
 use crate::method::rhs::Rhs;
-use crate::method::stepper::{Attempt, Cost, First, Point, Start, Stepper};
+use crate::method::stepper::{Attempt, Cost, First, Point, Start, Stepper, exact_step};
 use crate::tolerance::{Norm, Tolerance, Weights, largest};
 use odeum_core::{Lanes, Scalar};
 
@@ -256,7 +256,7 @@ impl<L: Lanes, F: Rhs<L> + ?Sized> Stepper<L> for RkcStepper<'_, L, F> {
         let stages = L::select(too_many, self.max_stages, wanted);
         let stable = (stages * stages - one) / (self.radius * L::lit(STABILITY));
         let shortened = L::select(h.lt(zero), -stable, stable);
-        let h = L::select(too_many, shortened, h);
+        let h = L::select(too_many, exact_step(at.t, shortened), h);
         // A non-finite radius gives no number of stages: two, and a NaN error, which rejects.
         let valid = stages.ge(L::lit(2.0));
         let stages = L::select(valid, stages, L::lit(2.0));
