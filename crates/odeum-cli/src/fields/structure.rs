@@ -8,7 +8,8 @@
 //! Its average over shells of equal |k| is what is written: Puri & Wadhawan (eds.), Kinetics of
 //! Phase Transitions, CRC Press 2009, chapter 1, whose continuous S(k) is this one times the volume
 //! of a cell; Chakrabarti, Toral & Gunton, Physical Review B 39 (1989) 4386, for the lattice. A field
-//! counts as periodic whatever its boundaries are. The sum over all wave vectors is N times the variance.
+//! counts as periodic whatever its boundaries are. The sum over all wave vectors is the
+//! variance times the number of cells of the box, solid ones included.
 
 use crate::report::Exact;
 use odeum_case::Structure;

@@ -106,3 +106,34 @@ fn slips_of_expressions_stand_where_they_are() {
     let parts = ["nothing is called `hil`", &format!("a.toml:24:{column}"), "`hill`"];
     check("hill * x^2", "hil * x^2").refused(&parts);
 }
+
+#[test]
+fn values_of_one_time_do_not_depend_on_it() {
+    let parts = ["it depends on t", "a.toml:24:", "time.start"];
+    check("hill * x^2", "hill * x^2 / (t + 1)").refused(&parts);
+    check("edge - y / 2", "edge - y / 2 + t").refused(&["it depends on t", "a.toml:10:"]);
+}
+
+#[test]
+fn steps_beyond_what_is_stable_are_wanted_by_force() {
+    let longer = "step = { stable = 1.5 }";
+    check("step = 1e-3", longer).refused(&["longer than the longest stable", "force = true"]);
+    check("step = 1e-3", &format!("{longer}\nforce = true")).well();
+    check("step = 1e-3", "step = 1e-300").refused(&["does not move the time at 0.01"]);
+}
+
+#[test]
+fn what_has_no_effect_is_warned_of() {
+    let warned = |from: &str, to: &str, words: &str| {
+        let said = check(from, to).well();
+        assert_eq!(said.err.matches(words).count(), 1, "{}", said.err);
+    };
+    let solid = "all cells of the source are solid";
+    // The ball ends at y = 1.6, where cells have their centres at 1.25 and 1.75.
+    warned("edge - y / 2", "y - 1.5", solid);
+    warned("uniform = [\"gust\", 0.0, 0.0]", "advection = \"koren\"", "there is no velocity");
+    for touched in ["y - 1", "1.3 - x", "edge - y / 2"] {
+        let said = check("edge - y / 2", touched).well();
+        assert!(!said.err.contains(solid), "{}", said.err);
+    }
+}

@@ -18,6 +18,8 @@ pub(super) struct Files<'a> {
 
 const HELP: &str = "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers";
 
+const FINITE: &str = "give finite numbers";
+
 /// The numbers of the array that a field names; `member` is looked for in an archive and in a group.
 pub(super) fn read(
     field: &Field<'_>,
@@ -56,7 +58,8 @@ pub(super) fn read(
         Err(message) => return refuse(message),
     };
     if let Some((at, value)) = values.not_finite() {
-        return refuse(format!("it holds {value} in cell {:?}", grid.cell(at)));
+        let message = format!("{}: it holds {value} in cell {:?}", path.display(), grid.cell(at));
+        return field.refuse(message, FINITE);
     }
     Some(Arc::new(values))
 }
@@ -83,7 +86,7 @@ fn check(array: &CellArray, grid: &Grid) -> Result<(), (String, String)> {
         None => Ok(()),
         Some((at, value)) => {
             let found = format!("{value} in cell {:?}", grid.cell(at));
-            Err((found, "give finite numbers".to_owned()))
+            Err((found, FINITE.to_owned()))
         }
     }
 }

@@ -61,20 +61,36 @@ impl Row<'_> {
     }
 }
 
+/// What an expression may depend on besides the parameters and the place.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Of {
+    /// The time.
+    Time,
+    /// Nothing: its values are those of one time.
+    Place,
+}
+
 /// The graph of an expression, of no states; its parameters are the model's, then x, y and z. `None`
 /// after reporting what is wrong with it.
-pub(super) fn read(field: &Field<'_>, model: &Model) -> Option<Graph> {
+pub(super) fn read(field: &Field<'_>, model: &Model, of: Of) -> Option<Graph> {
+    let known = match of {
+        Of::Time => "it knows t, the parameters, x, y and z",
+        Of::Place => "it knows the parameters, x, y and z",
+    };
     let text = field.text()?;
     let mut names: Vec<&str> = model.params().iter().map(|(name, _)| name.as_str()).collect();
     names.extend(AXES);
     let source =
         TextSource { params: names, definitions: vec![("value", text)], ..TextSource::default() };
     match source.read_definitions() {
+        Ok(graph) if of == Of::Place && graph.uses_time() => field.refuse(
+            "it depends on t, but its values are those of one time",
+            &format!("write the number for t, that of `time.start`, say; {known}"),
+        ),
         Ok(graph) => Some(graph),
         Err(errors) => {
             for error in &errors.0 {
-                let help = error.help.as_deref();
-                let help = help.unwrap_or("it knows t, the parameters, x, y and z");
+                let help = error.help.as_deref().unwrap_or(known);
                 field.report(&error.message, error, help);
             }
             None

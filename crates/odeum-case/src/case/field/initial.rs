@@ -1,10 +1,10 @@
 //! `[initial]`: the values at the start.
 
 use super::arrays::{self, Files};
-use super::expression::{Expression, STRIP};
+use super::expression::{self, Expression, Of, STRIP};
+use super::known;
 use super::shape::Shape;
 use super::surroundings::Context;
-use super::{expression, known};
 use crate::case::reader::{Field, Section};
 use odeum_core::Argument;
 use odeum_fields::problems::Builtin;
@@ -243,7 +243,7 @@ fn value(field: &Field<'_>, model: Option<&Model>) -> Option<Base> {
         }
         return field.number().map(Base::Constant);
     }
-    let graph = expression::read(field, model?)?;
+    let graph = expression::read(field, model?, Of::Place)?;
     let params: Vec<f64> = model?.params().iter().map(|(_, value)| *value).collect();
     Some(Base::Expression(Box::new(Expression::new(&graph, &params))))
 }

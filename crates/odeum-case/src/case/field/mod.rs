@@ -123,8 +123,10 @@ pub(super) fn read(
     let boundaries =
         optional(root, "boundary", |section| boundaries::read(section, names, &mut source_spans));
     let cells = grid.as_ref().map(|cells| &cells.grid);
-    let context = surroundings::Context { grid: cells, model, names, files, findings };
+    let context = surroundings::Context { grid: cells, model, names, mask: None, files, findings };
     let mask = section.and_then(|section| grid::mask(&section, model, context, &mut source_spans));
+    let mask_of_cells = mask.as_ref().and_then(Option::as_ref);
+    let context = surroundings::Context { mask: mask_of_cells, ..context };
     let velocity = optional(root, "velocity", |section| {
         surroundings::velocity(section, context, &mut source_spans)
     });
@@ -168,6 +170,9 @@ pub(super) fn read(
     if let Some((velocity, advected, advection)) = velocity? {
         if let Some(velocity) = velocity {
             problem.velocity = Some(velocity);
+        }
+        if let (None, Some(field)) = (&problem.velocity, root.get("velocity")) {
+            field.warn("there is no velocity", "give `uniform`, the same everywhere, or `cells`");
         }
         if let Some(advected) = advected {
             problem.advected = Some(advected);

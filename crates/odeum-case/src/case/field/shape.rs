@@ -2,7 +2,7 @@
 
 use super::three;
 use crate::case::reader::{Field, Section};
-use odeum_fields::{AXES, Grid};
+use odeum_fields::{AXES, Grid, Mask};
 use odeum_ode::Real;
 
 /// A part of the box, its surface included.
@@ -64,7 +64,7 @@ impl Shape {
             }
             Shape::Box { from, to }
         };
-        if let Some(grid) = grid.filter(|grid| !shape.holds(shape.nearest(grid), grid)) {
+        if let Some(grid) = grid.filter(|grid| !shape.holds_cells(grid)) {
             let [x, y, z] = shape.nearest(grid);
             let message = if ball { "the ball holds no cell" } else { "the box holds no cell" };
             let help =
@@ -72,6 +72,41 @@ impl Shape {
             field.warn(message, help);
         }
         Some(shape)
+    }
+
+    /// Whether it holds a cell.
+    pub(super) fn holds_cells(&self, grid: &Grid) -> bool {
+        self.holds(self.nearest(grid), grid)
+    }
+
+    /// Whether it holds a cell of the domain.
+    pub(super) fn meets(&self, grid: &Grid, mask: &Mask) -> bool {
+        // Cells that it may hold along an axis; rounding of their centres may take one in on either side.
+        let range = |axis: usize| {
+            let (low, high) = match self {
+                Shape::Ball { centre, radius } => (centre[axis] - radius, centre[axis] + radius),
+                Shape::Box { from, to } => (from[axis], to[axis]),
+            };
+            let count = grid.shape()[axis];
+            let number = |x: f64| (x - grid.origin()[axis]) / grid.spacing()[axis] - 0.5;
+            match count {
+                1 => 0..1,
+                _ => {
+                    (number(low) - 1.0).max(0.0) as usize
+                        ..count.min((number(high) + 3.0).max(0.0) as usize)
+                }
+            }
+        };
+        let [x, y, z] = [0, 1, 2].map(range);
+        z.into_iter().any(|k| {
+            y.clone().any(|j| {
+                x.clone().any(|i| {
+                    let cell = [i, j, k];
+                    let centre = [0, 1, 2].map(|axis| grid.centre(axis, cell[axis]));
+                    mask.contains(cell) && self.holds(centre, grid)
+                })
+            })
+        })
     }
 
     /// The centre of a cell that is nearest to the middle: the shape holds it, or none.

@@ -1,13 +1,14 @@
 //! `[velocity]`, `[[sources]]` and `[diffusion]`: what surrounds the equations.
 
 use super::arrays::{self, Files};
+use super::expression::{self, Of};
 use super::shape::Shape;
-use super::{expression, known, quantity, species, three};
+use super::{known, quantity, species, three};
 use crate::case::reader::{Field, Section};
 use crate::case::source_spans::SourceSpans;
 use crate::case::text;
 use odeum_core::{Argument, Graph, Symbol};
-use odeum_fields::{AXES, Advection, Grid, Local, Model, PointSource, Problem, Velocity};
+use odeum_fields::{AXES, Advection, Grid, Local, Mask, Model, PointSource, Problem, Velocity};
 use odeum_io::finding::Findings;
 use odeum_ode::{Error, Real};
 
@@ -20,6 +21,8 @@ pub(super) struct Context<'a> {
     pub(super) model: Option<&'a Model>,
     /// Names of the species, where they could be read.
     pub(super) names: Option<&'a [String]>,
+    /// Which cells belong to the domain, where that could be read; `None` for all.
+    pub(super) mask: Option<&'a Mask>,
     /// Where arrays are looked for.
     pub(super) files: Files<'a>,
     pub(super) findings: &'a Findings,
@@ -149,7 +152,7 @@ fn source(
         }
         ([(key, place)], Some(rate)) => {
             let rate = model.and_then(|model| rate_of_places(rate, model));
-            let shape = region(key, place, context.grid);
+            let shape = region(key, place, context);
             of.zip(rate).zip(shape).map(|((species, rate), shape)| {
                 let place = shape.as_ref().map_or("everywhere".to_owned(), Shape::words);
                 (Source::Spread { species, rate, shape }, place)
@@ -182,7 +185,7 @@ fn cell(key: &str, field: &Field<'_>, Context { grid, .. }: Context<'_>) -> Opti
 }
 
 /// The part of the box where a source is; `Some(None)` for all of it.
-fn region(key: &str, field: &Field<'_>, grid: Option<&Grid>) -> Option<Option<Shape>> {
+fn region(key: &str, field: &Field<'_>, context: Context<'_>) -> Option<Option<Shape>> {
     if key == "everywhere" {
         return match field.truth()? {
             true => Some(None),
@@ -190,15 +193,22 @@ fn region(key: &str, field: &Field<'_>, grid: Option<&Grid>) -> Option<Option<Sh
         };
     }
     let section = field.section()?;
-    let shape = Shape::read(field, &section, key == "ball", grid);
+    let shape = Shape::read(field, &section, key == "ball", context.grid);
     section.finish();
+    if let (Some(shape), Some(grid), Some(mask)) = (&shape, context.grid, context.mask)
+        && shape.holds_cells(grid)
+        && !shape.meets(grid, mask)
+    {
+        field
+            .warn("all cells of the source are solid", "it gives nothing: move it into the domain");
+    }
     shape.map(Some)
 }
 
 /// A rate that may depend on the time, the place and the parameters.
 fn rate_of_places(field: &Field<'_>, model: &Model) -> Option<Graph> {
     if field.is_text() {
-        return expression::read(field, model);
+        return expression::read(field, model, Of::Time);
     }
     let rate = field.number()?;
     let inputs = model.params().len() + AXES.len();

@@ -112,6 +112,23 @@ pub(super) fn read(
         (Some(field), Some(_)) => field.refuse("both `step` and `tolerance`", "give one of them"),
     };
     let force = section.get("force").map_or(Some(false), |field| field.truth());
+    match (&steps, force, &step) {
+        (Some(StepSpec::Fraction(fraction)), Some(false), Some(field)) if *fraction > 1.0 => {
+            return field.refuse(
+                "steps longer than the longest stable one",
+                "give a fraction up to 1, or force = true to take them all the same",
+            );
+        }
+        (Some(StepSpec::Fixed(step)), _, Some(field)) => {
+            if let Some(until) = until.filter(|until| until + step == *until) {
+                return field.refuse(
+                    format!("a step of {step:e} does not move the time at {until}"),
+                    "give a larger step",
+                );
+            }
+        }
+        _ => {}
+    }
     let max_steps =
         section.get("max_steps").map_or(Some(u64::MAX), |field| field.whole(1, u64::MAX));
     section.finish();
