@@ -302,14 +302,15 @@ impl<T: Precision> Simulation<T> {
             self.clock.counts.sweeps += 1;
         }
         let method = self.options.method;
-        let mut h = h;
+        let adaptive = matches!(self.options.steps, Steps::Adaptive(_));
+        let mut h = if adaptive && whole { exact_step(t, h) } else { h };
         let mut stages = method.stages(h, self.clock.radius);
         if let Steps::Adaptive(tolerance) = &self.options.steps {
             // Rounding errors of the stages stay below the tolerance (SSV).
             let most = (tolerance.rtol / (10.0 * T::EPSILON)).sqrt().round().max(2.0) as u32;
             if stages > most.min(MOST_STAGES) {
                 stages = most.min(MOST_STAGES);
-                h = (method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
+                h = exact_step(t, method.reach(stages) / (self.clock.radius * MARGIN)).min(h);
             }
         }
         let Simulation { backend, is_stopped, .. } = self;
@@ -361,4 +362,11 @@ impl<T: Precision> Simulation<T> {
         self.backend.swap(Slot::Now, Slot::Next);
         self.backend.swap(Slot::Rhs, Slot::Older);
     }
+}
+
+/// A step of about `h` that is as long as the time moves by it: t + h is rounded, and with steps of another length fields and
+/// times would drift apart. `h` itself where it does not move the time.
+fn exact_step(t: f64, h: f64) -> f64 {
+    let moves = (t + h) - t;
+    if moves > 0.0 { moves } else { h }
 }

@@ -253,6 +253,24 @@ fn adaptive_errors_follow_the_tolerance() {
     assert!(errors[2] < errors[0] / 100.0, "{errors:?}");
 }
 
+/// What depends on no time is the same far from zero, where times are coarse.
+#[test]
+fn clocks_of_adaptive_steps_do_not_drift() {
+    let problem = Problem::new(model(&[("u", "-u")]), Grid::new([3, 2, 1], 1.0).unwrap());
+    let steps = Steps::Adaptive(Tolerance::new(1e-9, 1e-9));
+    let options = Options::new(Method::Rkc { stages: None }, steps);
+    let end = |t: f64| {
+        let u = Field::<f64>::from_fn(&problem.grid, 1, |_, _| 1.0).unwrap();
+        let mut simulation = Simulation::new(&problem, u, t, &options, cpu(1)).unwrap();
+        let outcome = simulation.until(t + 1.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(outcome, Outcome::Reached);
+        simulation.field().unwrap().to_values(0)[0]
+    };
+    // Of the times from the second on, 2⁻¹⁶ apart.
+    let (near, far) = (end(0.0), end(1.25 * 2.0_f64.powi(36)));
+    assert!((near - far).abs() < 1e-7, "{near} {far}");
+}
+
 /// Euler is stable just below the limit and blows up just above, with noise as the start.
 #[test]
 fn step_limits_are_tight() {
