@@ -52,6 +52,7 @@ pub fn solve_monitored<T: Scalar, S: System>(
     options: &Options,
     monitor: &Monitor,
 ) -> Result<Solution<T>, Error> {
+    check_steps(method, options)?;
     let sizes = (system.dim(), system.n_params());
     let trace = || Graph::trace(system);
     let on_device = || DeviceSystem::traced(system);
@@ -204,8 +205,8 @@ impl Solver {
     /// Makes a system ready.
     ///
     /// # Errors
-    /// A method whose options mean nothing, a Jacobian pattern that does not fit the system, or a system that
-    /// the device cannot run.
+    /// A method whose options mean nothing, a largest step below its fixed step, a Jacobian pattern that does not
+    /// fit the system, or a system that the device cannot run.
     pub fn new(
         system: impl Into<DynSystem>,
         method: &Method,
@@ -221,6 +222,7 @@ impl Solver {
         device: &Device,
         options: &Options,
     ) -> Result<Solver, Error> {
+        check_steps(method, options)?;
         let trace = || {
             let refused = || Error::input("system", "a mechanism", "it has a Jacobian of its own");
             system.any().trace().ok_or_else(refused)
@@ -479,6 +481,17 @@ impl Solver {
     }
 }
 
+/// Refuses options that contradict the steps of the method.
+fn check_steps(method: &Method, options: &Options) -> Result<(), Error> {
+    if let (Some(step), Some(largest)) = (method.controller().fixed_step(), options.largest_step)
+        && largest < step
+    {
+        let remedy = format!("every step has the size {step}: leave one of the two out");
+        return Err(Error::input("largest_step", largest, remedy));
+    }
+    Ok(())
+}
+
 /// What a device needs to know of a system.
 #[derive(Clone, Debug)]
 enum Ready {
@@ -553,7 +566,7 @@ impl Ready {
 mod tests {
     use super::*;
     use crate::series::Part;
-    use crate::{Tolerance, problems};
+    use crate::{Controller, Tolerance, problems};
 
     /// Lorenz systems, two parts of them.
     struct Two {
@@ -580,6 +593,19 @@ mod tests {
         fn ended(&mut self, number: usize, solution: Solution<f64>) {
             self.ended.push((number, solution));
         }
+    }
+
+    #[test]
+    fn fixed_steps_are_not_cut_unasked() {
+        let system = DynSystem::from(&problems::find("lorenz").unwrap());
+        let method = Method::tsit5().with_controller(Controller::fixed(0.5));
+        let solver = |largest| {
+            let options = Options::new(Tolerance::new(1e-6, 1e-6)).largest_step(largest);
+            Solver::new(system.clone(), &method, &Device::cpu(), &options).map(drop)
+        };
+        let error = solver(0.01).unwrap_err().to_string();
+        assert!(error.contains("largest_step") && error.contains("size 0.5"), "{error}");
+        assert!(solver(0.5).is_ok());
     }
 
     #[test]

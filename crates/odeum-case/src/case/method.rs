@@ -69,7 +69,19 @@ pub(super) fn read(section: &Section<'_>, source_spans: &mut SourceSpans) -> Opt
         source_spans.put("growth_limit", field.source_span());
         read_growth_limit(field).map(Some)
     });
-    let largest_step = number(&section.get("largest_step"), "largest_step", source_spans);
+    let fixed = match &controller {
+        Some(Some(controller)) => controller.fixed_step(),
+        _ => None,
+    };
+    let largest_field = section.get("largest_step");
+    let mut largest_step = number(&largest_field, "largest_step", source_spans);
+    if let (Some(field), Some(step), Some(Some(largest))) = (&largest_field, fixed, largest_step)
+        && largest < step
+    {
+        let message = "`fixed_step` is longer than `largest_step`";
+        largest_step =
+            field.refuse(message, "every step has the fixed size: leave one of them out");
+    }
     let first_step = section.get("first_step").map_or(Some(FirstStep::Automatic), |field| {
         source_spans.put("first_step", field.source_span());
         if is_fixed {

@@ -167,6 +167,19 @@ fn tolerances_and_options() {
         with(method, "name = \"dopri5\"\nlargest_step = 0.0"),
         &["`method.largest_step`", "must be positive"],
     );
+    let fixed = |largest: &str| {
+        with(method, &format!("{method}\nfixed_step = 0.5\nlargest_step = {largest}"))
+    };
+    refused(
+        fixed("0.01"),
+        &[
+            "`fixed_step` is longer than `largest_step`",
+            "--> a.toml:13:16",
+            "leave one of them out",
+        ],
+    );
+    let folder = Folder::new();
+    folder.write("a.toml", fixed("0.5")).odeum(&["check", "a.toml"]).well();
     let radius = "name = \"rkc\"\nspectral_radius = -1e-300";
     let said = refused(
         with(method, radius),
