@@ -1,7 +1,7 @@
 //! Whether the steps that a system may take can be enough: judged by the stops at which a step must
 //! end, and by the longest step there may be.
 
-use crate::case::{Case, ColumnTarget, Precision, Values};
+use crate::case::{Case, ColumnTarget, Values};
 use odeum_core::Argument;
 use odeum_io::number::count;
 use odeum_io::{Finding, Findings};
@@ -66,17 +66,15 @@ fn at(case: &Case, field: Argument, message: String) -> Finding {
 }
 
 /// Stops that every system makes on its way from the start to the end, the end included; counted as
-/// far as one above `most`. Times that are one number in the precision of the run are one stop.
+/// far as one above `most`.
 fn stops(case: &Case, times: &Values, most: u64) -> u64 {
-    let single = case.run.precision == Precision::F32;
-    let rounded = |t: f64| if single { f64::from(t as f32) } else { t };
     // The state at the start is there already; where a table says where that is, it may be any.
     let own = own_spans(case);
     let (mut last, mut stops) = match case.time.span {
-        Some((start, _)) if !own => (Some(rounded(start)), 0),
-        _ => (times.iter().next().map(rounded), 0),
+        Some((start, _)) if !own => (Some(start), 0),
+        _ => (times.iter().next(), 0),
     };
-    for t in times.iter().map(rounded) {
+    for t in times.iter() {
         if Some(t) != last {
             stops += 1;
             last = Some(t);
@@ -85,7 +83,7 @@ fn stops(case: &Case, times: &Values, most: u64) -> u64 {
             break;
         }
     }
-    let end = case.time.span.map(|(_, end)| rounded(end));
+    let end = case.time.span.map(|(_, end)| end);
     stops + u64::from(!own && end.is_some() && end != last)
 }
 

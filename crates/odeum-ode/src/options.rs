@@ -15,6 +15,7 @@ pub enum SaveAt {
     ///
     /// Steps are cut to land on the times, so a saved state has the accuracy of the method
     /// itself, whichever the method; the step proposed before the cut is taken up again after it.
+    /// In single precision, times that it would move by a large part of their distance are refused.
     Times(Vec<f64>),
 }
 
@@ -259,7 +260,8 @@ impl Options {
         if let Some(event) = &self.terminal_event {
             event.check(ensemble.dim(), ensemble.len())?;
         }
-        self.check_save_times(ensemble)
+        self.check_save_times(ensemble)?;
+        self.check_distances(ensemble)
     }
 
     fn check_save_times<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
@@ -289,5 +291,109 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// Refuses spans and save times that the precision moves: their states would be those of other
+    /// times.
+    fn check_distances<T: Scalar>(&self, ensemble: &Inputs<'_, T>) -> Result<(), Error> {
+        let times = self.save_times();
+        let refused = |i: usize, found: String, pair| {
+            Err(Error::input(Argument::new("save_at").at(i), found, moved::<T>(pair)))
+        };
+        for (i, pair) in times.windows(2).enumerate() {
+            let (before, time) = (pair[0], pair[1]);
+            if is_moved::<T>(before, time) && !is_same(before, time) {
+                return refused(i + 1, format!("{time}, after {before}"), [before, time]);
+            }
+        }
+        let spans = if ensemble.shares_span() { 1 } else { ensemble.len() };
+        for s in 0..spans {
+            let (start, end) = ensemble.span(s);
+            let shared = Argument::new("span");
+            let field = if ensemble.shares_span() { shared } else { Argument::new("spans").at(s) };
+            check_length::<T>((start, end), field)?;
+            let (Some(&first), Some(&last)) = (times.first(), times.last()) else { continue };
+            if is_moved::<T>(start, first) && !is_same(start, first) {
+                return refused(0, format!("{first}, after the start at {start}"), [start, first]);
+            }
+            if is_moved::<T>(last, end) && !is_same(last, end) {
+                let found = format!("{last}, before the end at {end}");
+                return refused(times.len() - 1, found, [last, end]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// By how much of its size rounding may change the distance of two times.
+const MOVED: f64 = 0.25;
+
+/// True where a precision changes the distance of two times by a large part of it.
+fn is_moved<T: Scalar>(a: f64, b: f64) -> bool {
+    let round = |t: f64| T::from_f64(t).to_f64();
+    let (distance, rounded) = ((b - a).abs(), (round(b) - round(a)).abs());
+    // Times beyond the range of the precision have no distance.
+    rounded.is_nan() || (rounded - distance).abs() > MOVED * distance
+}
+
+/// True where only rounding in double precision, as of a range of times, tells two times apart.
+fn is_same(a: f64, b: f64) -> bool {
+    (b - a).abs() <= 8.0 * f64::EPSILON * a.abs().max(b.abs())
+}
+
+/// What a precision makes of two times, and what helps.
+fn moved<T: Scalar>([a, b]: [f64; 2]) -> String {
+    let (name, a, b) = (T::NAME, T::from_f64(a), T::from_f64(b));
+    format!("in {name} these are {a} and {b}: compute in f64, or count times from zero")
+}
+
+/// Refuses a span whose length is another in this precision.
+pub(crate) fn check_length<T: Scalar>(
+    (start, end): (f64, f64),
+    field: impl Into<Argument>,
+) -> Result<(), Error> {
+    if is_moved::<T>(start, end) {
+        return Err(Error::input(field, format!("{start} to {end}"), moved::<T>([start, end])));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_single_precision_moves_are_refused() {
+        fn checked<T: Scalar>(span: (f64, f64), times: &[f64]) -> Result<(), String> {
+            let ensemble = Ensemble::<T>::repeated(&[T::from_f64(1.0)], 2, span).unwrap();
+            let options = Options::new(Tolerance::new(1e-4, 1e-6));
+            let options = if times.is_empty() { options } else { options.save_at(times.to_vec()) };
+            options.check(&ensemble).map_err(|error| error.to_string())
+        }
+        let far = (1e6, 1e6 + 1.0);
+        for (times, parts) in [
+            // Two that are one number, one that is the start, one that is the end.
+            (&[1000000.51, 1000000.52][..], ["save_at[1]", "1000000.52, after 1000000.51"]),
+            (&[1000000.01, 1000000.5], ["save_at[0]", "1000000.01, after the start at 1000000"]),
+            (&[1000000.5, 1000000.99], ["save_at[1]", "1000000.99, before the end at 1000001"]),
+            // One that goes half as far again.
+            (&[1000000.04, 1000000.5], ["save_at[0]", "in f32 these are 1000000 and 1000000.06"]),
+        ] {
+            let error = checked::<f32>(far, times).unwrap_err();
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+            assert!(error.contains("compute in f64"), "{error}");
+            assert_eq!(checked::<f64>(far, times), Ok(()));
+        }
+        let error = checked::<f32>((1e6, 1e6 + 0.01), &[]).unwrap_err();
+        assert!(error.contains("span") && error.contains("1000000 to 1000000.01"), "{error}");
+        assert!(checked::<f32>((0.0, 1e39), &[]).is_err());
+        assert_eq!(checked::<f64>((1e6, 1e6 + 0.01), &[]), Ok(()));
+        // Backward, and where rounding is little beside the distances.
+        assert!(checked::<f32>((far.1, far.0), &[1000000.52, 1000000.51]).is_err());
+        assert_eq!(checked::<f32>(far, &[1e6, 1000000.3, 1000000.7, far.1]), Ok(()));
+        let fine: Vec<f64> = (0..=100_000).map(|i| f64::from(i) * 1e-4).collect();
+        assert_eq!(checked::<f32>((0.0, 10.0), &fine), Ok(()));
+        // The last of a range misses the end by rounding in double precision.
+        assert_eq!(checked::<f32>((0.0, 0.3), &[0.1, 0.3_f64.next_down()]), Ok(()));
     }
 }

@@ -88,17 +88,63 @@ fn a_step_ends_at_every_time_to_save_at() {
     }
 }
 
-/// Times that are one number in single precision are one stop.
+/// States are not saved at other times than those asked for.
 #[test]
-fn stops_are_counted_in_the_precision_of_the_run() {
-    let method = "name = \"dopri5\"\nmax_steps = 30";
-    let case = DECAY.replace("name = \"dopri5\"", method).replace("1e-8", "1e-5");
-    let case = case.replace("[time]", "[time]\nsave = { from = 0.5, to = 0.5000001, count = 60 }");
+fn times_that_single_precision_moves_are_refused() {
+    let case = |span: &str, save: &str| {
+        DECAY
+            .replace("span = [0.0, 1.0]", &format!("span = {span}\nsave = {save}"))
+            .replace("1e-8", "1e-5")
+    };
+    let (far, single) = ("[1e6, 1000001.0]", "[run]\nprecision = \"f32\"\n");
     let folder = Folder::new();
-    folder.write("a.toml", &case).odeum(&["run", "a.toml"]).refused(&["a system takes 30 steps"]);
-    folder.write("a.toml", case + "[run]\nprecision = \"f32\"\n");
-    let said = folder.odeum(&["run", "a.toml"]).well();
-    assert!(!said.err.contains("steps"), "{}", said.err);
+    for (span, save, parts) in [
+        (
+            far,
+            "[1000000.51, 1000000.52]",
+            [
+                "`time.save[1]`",
+                "a.toml:9:21",
+                "1000000.52, after 1000000.51",
+                "1000000.5 and 1000000.5",
+            ],
+        ),
+        (
+            far,
+            "[1000000.01, 1000000.5]",
+            [
+                "`time.save[0]`",
+                "a.toml:9:9",
+                "1000000.01, after the start at 1000000",
+                "1000000 and 1000000",
+            ],
+        ),
+        (
+            far,
+            "[1000000.99]",
+            ["`time.save[0]`", "a.toml:9:9", "before the end at 1000001", "1000001 and 1000001"],
+        ),
+        (
+            "[0.0, 1.0]",
+            "{ from = 0.5, to = 0.5000001, count = 60 }",
+            ["`time.save`", "a.toml:9:8", "after 0.5", "compute in f64"],
+        ),
+        (
+            "[1e6, 1000000.01]",
+            "[1e6]",
+            ["`time.span`", "a.toml:8:8", "1000000 to 1000000.01", "count times from zero"],
+        ),
+    ] {
+        folder.write("a.toml", case(span, save)).odeum(&["check", "a.toml"]).well();
+        folder.write("a.toml", case(span, save) + single);
+        folder.odeum(&["check", "a.toml"]).refused(&parts);
+    }
+    folder.write("a.toml", case(far, "[1e6, 1000000.3, 1000001.0]") + single);
+    folder.odeum(&["run", "a.toml"]).well();
+    let csv = "a,t_start,t_end\n1,0,1\n1,1e6,1000000.01\n";
+    let table = format!("{DECAY}[ensemble]\ntable = \"t.csv\"\n{single}").replace("1e-8", "1e-5");
+    folder.write("t.csv", csv).write("a.toml", table);
+    folder.odeum(&["check", "a.toml"]).refused(&["span of table row 1", "in f32 these are"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::task::Resident;
 use crate::ensemble::{Ensemble, check_count, check_first_steps, check_span};
 use crate::method::Method;
 use crate::monitor::Monitor;
-use crate::options::Options;
+use crate::options::{Options, check_length};
 use crate::solution::Solution;
 use crate::stats::Stats;
 use crate::status::Status;
@@ -159,6 +159,7 @@ impl<T: Scalar, D: Device> Session<T, D> {
         monitor: Option<&Monitor>,
     ) -> Result<bool, Error> {
         check_span(span, "span")?;
+        check_length::<T>(span, "span")?;
         let steps = self.steps.as_ref().map(|[first, end]| (first.address(), end.address()));
         // SAFETY: the memory of the steps lives as long as the session.
         let whole = unsafe { self.memory.integrate(span, steps, monitor)? };
