@@ -189,8 +189,11 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
     let stride = members.len() / rows;
     let spans: Vec<(f64, f64)> = (0..rows).map(|row| members.span(row * stride)).collect();
     let state = vec![T::default(); case.model.dim()];
-    let checked = Ensemble::repeated(&state, rows, spans[0]).and_then(|ensemble| {
-        let ensemble = if members.has_own_spans() { ensemble.with_spans(spans)? } else { ensemble };
+    let own = members.has_own_spans();
+    // Spans of rows are judged as such, that of the first row too.
+    let shared = if own { (0.0, 1.0) } else { spans[0] };
+    let checked = Ensemble::repeated(&state, rows, shared).and_then(|ensemble| {
+        let ensemble = if own { ensemble.with_spans(spans)? } else { ensemble };
         options.check(&ensemble)
     });
     if let Err(error) = checked {
@@ -201,8 +204,13 @@ fn check<T: Scalar>(case: &Case, members: &Members<'_>, options: &Options, findi
         findings.push(match (&case.ensemble.table, row, &error) {
             (Some(table), Some(row), Error::Input { found, remedy, .. }) => {
                 let error = format!("span of table row {row}: found {found}; {remedy}");
+                let (start, end) = members.span(row * stride);
+                // As of a result some of whose systems ended at a level, the others at the end.
+                let done = "a system that has come to the end has nothing left to do: leave such rows \
+                            out, or raise the end; ";
+                let done = if start == end { done } else { "" };
                 table.source_span.error(error).help(format!(
-                    "look at the columns t_start and t_end of {} (rows from 0)",
+                    "{done}look at the columns t_start and t_end of {} (rows from 0)",
                     table.name
                 ))
             }

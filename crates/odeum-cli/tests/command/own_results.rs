@@ -166,6 +166,14 @@ fn states_and_swept_parameters_of_a_result_are_a_table() {
     folder.write("e.toml", later).odeum(&["run", "e.toml"]).well();
     let spans = npz::read(&folder.path("e.npz"))["span"].f64();
     assert_eq!(spans, [1.0, 4.0, 1.0, 4.0, 1.0, 4.0]);
+    // A system that has come to the end has nothing left to do; the others stopped at their level.
+    let until = "[0.0, 1.0]\nuntil = { a = { falls_to = 0.3 } }";
+    let stopped = format!("{DECAY}{swept}").replace("[0.0, 1.0]", until);
+    folder.write("s.toml", stopped).odeum(&["run", "s.toml"]).well();
+    folder
+        .write("r.toml", start("s.npz", more))
+        .odeum(&["check", "r.toml"])
+        .refused(&["span of table row 0: found 1 to 1", "leave such rows out, or raise the end"]);
     // Where the run before could not go on, its systems are not at the end.
     let blown = start("a.npz", "").replace("\"dopri5\"", "\"dopri5\"\nmax_steps = 1");
     folder.write("f.toml", blown).odeum(&["run", "f.toml"]).well();
