@@ -134,7 +134,7 @@ const LEVELS: [(&str, &[&[&str]]); 10] = [
             &["available", "device", "gas", "mechanism", "random", "suggest"],
             &["model"],
             &["case"],
-            &["members", "steps"],
+            &["levels", "members", "steps"],
             &["starts"],
             &["plan"],
             &["field_ending", "field_npz", "field_plan", "results", "stiffness"],

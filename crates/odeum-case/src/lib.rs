@@ -31,6 +31,7 @@ pub mod field_ending;
 pub mod field_npz;
 mod field_plan;
 pub mod gas;
+mod levels;
 pub mod mechanism;
 mod members;
 mod model;

@@ -2,6 +2,7 @@
 
 use crate::case::{Case, SourceSpan};
 use crate::gas::{self, COMPOSITION, Gas, Mixture};
+use crate::levels::Beyond;
 use crate::members::Members;
 use crate::model::Start;
 use odeum_core::Argument;
@@ -23,10 +24,18 @@ struct Raised {
 /// Looks at the start of every system. Where a table may have bad rows these are told, else they
 /// are errors.
 pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
+    let mut beyond = case.time.until.as_ref().and_then(Beyond::new);
     let gas = match &case.model.start {
         Start::Gas(gas) => Some(&**gas),
         // Without a table, or a lenient one, all numbers are finite.
-        Start::Direct if !case.ensemble.takes_bad_rows => return,
+        Start::Direct if !case.ensemble.takes_bad_rows => {
+            if let Some(mut beyond) = beyond {
+                let component = beyond.component();
+                (0..members.len()).for_each(|s| beyond.look(s, members.value(component, s)));
+                beyond.tell(case, members.len(), findings);
+            }
+            return;
+        }
         Start::Direct => None,
     };
     let (mut wrong, mut raised) = (0, Raised::default());
@@ -41,6 +50,13 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
         {
             extrapolated.0 += 1;
             extrapolated.1.get_or_insert((system, state[0]));
+        }
+        let state = match &start {
+            Some(state) => state.as_ref().ok(),
+            None => Some(&values),
+        };
+        if let (Some(beyond), Some(state)) = (&mut beyond, state) {
+            beyond.look(system, state[beyond.component()]);
         }
         match start {
             Some(Err(why)) => {
@@ -64,6 +80,9 @@ pub(crate) fn check(case: &Case, members: &Members<'_>, findings: &Findings) {
             _ => not_finite(case, members, system),
         };
         tell(case, finding, wrong, members.len(), findings);
+    }
+    if let Some(beyond) = beyond {
+        beyond.tell(case, members.len(), findings);
     }
     let Some(gas) = gas else { return };
     if let (systems, Some((system, temperature))) = extrapolated {

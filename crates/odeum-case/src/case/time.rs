@@ -95,7 +95,10 @@ pub(super) fn read(
             range::read(&field, span.flatten()).map(Some)
         }
     };
-    let until = section.get("until").map(|field| read_until(&field, model, findings));
+    let until = section.get("until").map(|field| {
+        source_spans.put("until", field.source_span());
+        read_until(&field, model, findings)
+    });
     section.finish();
     Some(TimeSpec {
         span: span?,

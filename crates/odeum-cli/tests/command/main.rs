@@ -20,6 +20,7 @@ mod fields_words;
 mod guide;
 mod help;
 mod idle_output;
+mod levels;
 mod limits;
 mod mechanism_files;
 mod own_results;
