@@ -208,7 +208,16 @@ fn events<T: Compiled>(results: &Results<'_, T>) -> Option<[f64; 3]> {
         .map(|row| row.t() - results.members().span(row.system).0)
         .collect();
     times.sort_by(f64::total_cmp);
-    Some([*times.first()?, times[times.len() / 2], *times.last()?])
+    Some([*times.first()?, median(&times), *times.last()?])
+}
+
+/// The median of numbers in order, of which there is one at least.
+fn median(sorted: &[f64]) -> f64 {
+    let upper = sorted.len() / 2;
+    match sorted.len() % 2 {
+        0 => f64::midpoint(sorted[upper - 1], sorted[upper]),
+        _ => sorted[upper],
+    }
 }
 
 /// Keeps what is finished, and says how to go on.

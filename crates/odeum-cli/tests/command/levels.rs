@@ -1,4 +1,4 @@
-//! Systems that end at a level: what is said of those that start there.
+//! Systems that end at a level: what is said of those that start there, and of when the others ended.
 
 use crate::common::{DECAY, Folder, hydrogen};
 
@@ -63,4 +63,16 @@ fn gases_that_start_at_their_level_or_beyond_are_told() {
         let said = folder.write("a.toml", case(level)).odeum(&["check", "a.toml"]).well();
         assert!(said.err.is_empty(), "{}", said.err);
     }
+}
+
+/// Times of ln 2 / k, of which the middle ones are 0.1733 and 0.3466.
+#[test]
+fn the_median_of_an_even_number_lies_between_the_middle_ones() {
+    let folder = Folder::new();
+    folder.write("a.toml", decay("k = [1.0, 2.0, 4.0, 8.0]", "falls_to = 0.5"));
+    let said = folder.odeum(&["run", "a.toml"]).well();
+    assert!(said.out.contains("8.664e-2 to 6.931e-1, median 2.599e-1"), "{}", said.out);
+    folder.write("a.toml", decay("k = [1.0, 2.0, 4.0]", "falls_to = 0.5"));
+    let said = folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+    assert!(said.out.contains("median 3.466e-1"), "{}", said.out);
 }
