@@ -43,6 +43,31 @@ fn tolerances_that_hide_the_first_radicals_are_warned_of() {
     }
 }
 
+/// The parameter of a reactor follows from what the case says, and differs from system to system.
+#[test]
+fn tables_have_the_parameters_of_reactors() {
+    let folder = Folder::new();
+    folder.write("h2.yaml", hydrogen());
+    for (reactor, parameter) in [("volume", "density"), ("pressure", "pressure")] {
+        let system = format!("pressure = 1e6\nreactor = \"constant {reactor}\"");
+        let case = ignition("h2.yaml", &system).replace("1e-3]", "1e-7]");
+        folder.write("a.toml", case + "[output]\nformats = [\"csv\"]\n");
+        folder.odeum(&["run", "a.toml", "--overwrite"]).well();
+        let result = npz::read(&folder.path("a.npz"));
+        assert_eq!(result["param_names"].texts(), [parameter]);
+        let text = String::from_utf8(folder.read("a.csv")).unwrap();
+        let mut lines = text.lines();
+        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let at = |name: &str| header.iter().position(|column| *column == name).unwrap();
+        let (place, pressure) = (at(parameter), at("p_start"));
+        let rows = lines.map(|line| line.split(',').collect::<Vec<_>>());
+        let rows: Vec<Vec<&str>> = rows.collect();
+        let found: Vec<f64> = rows.iter().map(|row| row[place].parse().unwrap()).collect();
+        assert_eq!(found, result["params"].f64(), "{parameter}");
+        assert!(rows.iter().all(|row| row[pressure].parse() == Ok(1e6)));
+    }
+}
+
 #[test]
 fn delays_of_ignition() {
     let folder = Folder::new();

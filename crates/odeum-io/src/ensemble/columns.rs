@@ -27,7 +27,7 @@ pub(super) fn write<T: Scalar>(
     Ok((written, None))
 }
 
-/// One row for each system: how it ended, what it started from and what it cost.
+/// One row for each system: how it ended, what it started from, its parameters and what it cost.
 fn systems<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
     let (about, results) = (&result.about, result.rows);
     let mut table = Columns::new(results.count());
@@ -36,6 +36,21 @@ fn systems<'a, T: Scalar>(result: &'a EnsembleResult<'a, T>) -> Columns<'a> {
     table.number("t", |r| results.row(r).t());
     for (i, name) in about.state_names.iter().enumerate() {
         table.number(name, move |r| results.row(r).y(i));
+    }
+    // Parameters that follow from the variables.
+    if !about.is_direct {
+        let states = about.state_names.len();
+        for (j, name) in about.param_names.iter().enumerate() {
+            table.number(name, move |r| {
+                let mut param = f64::NAN;
+                results.starts(r..r + 1, &mut |_, i, x| {
+                    if i == states + j {
+                        param = x;
+                    }
+                });
+                T::from_f64(param)
+            });
+        }
     }
     // What states start from is told apart from what they end with.
     let starts = if about.is_direct { about.state_names.len() } else { about.variable_names.len() };
