@@ -128,23 +128,6 @@ impl Inputs {
     }
 }
 
-/// The numbers d when every output is Fₛ = dₛ Lₛ.
-fn diffusion_only(rhs: &Graph, species: usize) -> Option<Vec<f64>> {
-    let (entries, pattern) = rhs.jacobian();
-    if rhs.uses_time() || pattern.iter().any(|(row, col)| col != species + row) {
-        return None;
-    }
-    let zeros = vec![0.0; rhs.n_states()];
-    if rhs.eval(0.0, &zeros, &[]).iter().any(|value| *value != 0.0) {
-        return None;
-    }
-    let mut d = vec![0.0; species];
-    for (k, (row, _)) in pattern.iter().enumerate() {
-        d[row] = entries.node(entries.outputs()[k]).constant()?;
-    }
-    Some(d)
-}
-
 /// The axes along which the box continues at its other end; one is so for all species.
 fn periodic(boundaries: &[SpeciesBoundaries]) -> [bool; 3] {
     [0, 1, 2].map(|axis| boundaries[0].wraps(axis))
@@ -166,12 +149,12 @@ impl<T: Scalar> Plan<T> {
         let layout = Layout::new::<T>(grid, species)
             .ok_or_else(|| Error::input("grid", format!("{bytes} bytes"), "does not fit"))?;
         let (rhs, potentials) = model.bound();
-        let split = |graph: &Graph| Linear::new(graph, species);
-        let linear = split(&rhs).zip(split(&potentials)).map(<[Linear; 2]>::from);
-        let kernel = match diffusion_only(&rhs, species) {
+        let [of_rhs, of_potentials] = [&rhs, &potentials].map(|graph| Linear::new(graph, species));
+        let kernel = match of_rhs.as_ref().and_then(Linear::diffusion_only) {
             Some(d) => Kernel::Diffusion(d),
             None => Kernel::Tape(Box::new(Tape::new(&rhs, &potentials, species))),
         };
+        let linear = of_rhs.zip(of_potentials).map(<[Linear; 2]>::from);
         let velocity = match &problem.velocity {
             None => None,
             Some(Velocity::Uniform([x, y, z])) => {

@@ -220,6 +220,54 @@ pub(crate) fn sources_that_spoil_are_found(machine: Machine) {
     }
 }
 
+/// Rates that jump have the derivative zero, and are rates all the same: of the state, of the place, of the time and of a
+/// Laplacian.
+pub(crate) fn rates_that_jump_count(machine: Machine) {
+    let grid = Grid::new([16; 3], 1.0).unwrap();
+    let ball = "0.15 * lap(u) + select((x - 8)^2 + (y - 8)^2 + (z - 8)^2 < 9, 2, 0)";
+    let middle = [8, 7, 6];
+    // Equations, and what they give a cell in a step of 1 where u is 1/2, but 100 in one cell.
+    type Rate = fn([f64; 3], bool) -> f64;
+    let equations: [(&'static str, Rate); 10] = [
+        ("select(lap(u) > -1, 0, 1)", |_, spike| f64::from(u8::from(spike))),
+        ("select(lap(u) > -1, 0, u)", |_, spike| if spike { 100.0 } else { 0.0 }),
+        ("0 * lap(u) + select(u > 0.25, 1, 0)", |_, _| 1.0),
+        ("floor(lap(u) / 1000)", |_, spike| -f64::from(u8::from(spike))),
+        ("0 * lap(u) + floor(x)", |[x, ..], _| x.floor()),
+        ("floor(u + 0.6)", |_, spike| if spike { 100.0 } else { 1.0 }),
+        ("-floor(-y / 4)", |[_, y, _], _| (y / 4.0).ceil()),
+        ("select(z > 3, 1, 0)", |[.., z], _| f64::from(u8::from(z > 3.0))),
+        ("select(t < 5, 1, 0)", |_, _| 1.0),
+        (
+            "select(u > 50, lap(u) + 400, lap(u)) - lap(u)",
+            |_, spike| if spike { 400.0 } else { 0.0 },
+        ),
+    ];
+    for (equation, rate) in machine.some(equations, &[1, 4]) {
+        let problem = Problem::new(model(&[("u", equation)]), grid);
+        let here = |[x, y, z]: [f64; 3]| [x, y, z].map(|x| x as usize) == middle;
+        let value = |at| if here(at) { 100.0 } else { 0.5 };
+        let field = Field::from_fn(&grid, 1, |_, at| value(at)).unwrap();
+        let options = Options { force: true, ..Options::euler(1.0) };
+        let mut simulation = machine.begin(&problem, start(&field), &options);
+        assert_eq!(until(&mut simulation, 1.0), Outcome::Reached);
+        let wanted = |at| value(at) + rate(at, here(at));
+        let wanted = Field::<f64>::from_fn(&grid, 1, |_, at| wanted(at)).unwrap();
+        for (found, wanted) in
+            simulation.field().unwrap().to_values(0).iter().zip(wanted.to_values(0))
+        {
+            assert!((found - wanted).abs() < 1e-9, "{equation}: {found}, not {wanted}");
+        }
+    }
+    // 136 cells lie in the ball.
+    let problem = Problem::new(model(&[("u", ball)]), grid);
+    let field = Field::zeros(&grid, 1).unwrap();
+    let mut simulation = machine.begin(&problem, start(&field), &Options::euler(0.5));
+    assert_eq!(until(&mut simulation, 10.0), Outcome::Reached);
+    let Summary { mass, .. } = summary(&simulation);
+    assert!((mass - 2720.0).abs() < 1e-9, "{mass}");
+}
+
 /// Steps that follow the limit, by every method that has one.
 fn shares() -> [Options; 4] {
     let fraction = |method| Options::new(method, Steps::Fraction(0.8));

@@ -27,6 +27,7 @@ deceivers! {
     inflow_keeps_bounds,
     channels_fill_with_what_comes_in,
     sources_that_spoil_are_found,
+    rates_that_jump_count,
     shares_follow_the_field,
     fixed_steps_end_where_they_are_too_large,
     phases_part_within_their_limit,
