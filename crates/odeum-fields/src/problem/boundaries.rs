@@ -53,7 +53,8 @@ pub enum Boundary {
     Dirichlet(Quantity),
     /// a u + b ∂u/∂n = g at the boundary, with n pointing outward:
     /// (a/2 + b/h) u₋ = g − (a/2 − b/h) u₊. With a = 0 and b = 1, a given gradient. A velocity that
-    /// comes in carries the value at the boundary, (u₋ + u₊)/2.
+    /// comes in carries the value at the boundary, (u₋ + u₊)/2. If a and b have opposite signs, more
+    /// enters where there is more, and cells must be smaller than 2 |b/a|.
     Robin {
         /// a
         value: f64,
@@ -175,6 +176,11 @@ impl Boundaries {
         Ok(())
     }
 
+    /// Whether a species has a boundary of its own on a face.
+    pub(crate) fn has_own(&self, face: Face, species: &str) -> bool {
+        self.faces.iter().any(|(other, name, _)| *other == face && name.as_deref() == Some(species))
+    }
+
     /// The boundary that counts for a species on a face.
     fn of(&self, face: Face, species: &str) -> &Boundary {
         let find = |wanted: Option<&str>| {
@@ -210,10 +216,21 @@ impl Boundary {
                     let found = format!("a = {value}, b = {gradient}");
                     return Err(Error::input(field, found, "a/2 + b/h must not be zero"));
                 }
+                let scale = (b - a) / ghost;
+                // The ghost of a cell too large for what it meets at the boundary is of opposite sign and larger: no step is
+                // stable that is for all other boundaries.
+                if scale < -1.0 {
+                    let found = format!("a = {value}, b = {gradient}");
+                    let most = 2.0 * (gradient / value).abs();
+                    let remedy = format!(
+                        "a and b have opposite signs: cells must be smaller than 2 |b/a| = {most}, not {h}"
+                    );
+                    return Err(Error::input(field, found, remedy));
+                }
                 BoundCondition::Affine {
                     amount: amount.bind(params, field)?,
                     gain: 1.0 / ghost,
-                    scale: (b - a) / ghost,
+                    scale,
                 }
             }
         })
@@ -280,6 +297,37 @@ pub(crate) fn source<T: Copy>(i: isize, n: usize, ends: &[Ghost<T>; 2]) -> (usiz
     }
 }
 
+/// The largest eigenvalue of half the sum over both neighbours in a row of n ≥ 2 cells, or one where it is smaller: ghosts
+/// beyond its ends have so many times the value of the outermost cells.
+fn largest_mean(n: usize, scales: [f64; 2]) -> f64 {
+    // No eigenvalue is above the largest sum of a row.
+    let (mut low, mut high) = (1.0, (scales[0].max(scales[1]) + 1.0) / 2.0);
+    // All are below c where the pivots of c less the matrix are positive.
+    let is_above = |c: f64| {
+        let mut pivot = 2.0 * c - scales[0];
+        for _ in 2..n {
+            if pivot <= 0.0 {
+                return false;
+            }
+            pivot = 2.0 * c - 1.0 / pivot;
+        }
+        pivot > 0.0 && 2.0 * c - scales[1] - 1.0 / pivot > 0.0
+    };
+    if high <= 1.0 || is_above(1.0) {
+        return 1.0;
+    }
+    while high - low > 1e-6 * high {
+        let middle = 0.5 * (low + high);
+        *(if is_above(middle) { &mut high } else { &mut low }) = middle;
+    }
+    high
+}
+
+/// Along which axes some species has boundaries that are [given](End::Given).
+pub(crate) fn given(boundaries: &[SpeciesBoundaries]) -> [bool; 3] {
+    [0, 1, 2].map(|axis| boundaries.iter().any(|b| b.ends()[axis].contains(&End::Given)))
+}
+
 impl SpeciesBoundaries {
     /// The ghosts at time `t`.
     pub(crate) fn at<T: odeum_ode::Scalar>(&self, t: f64) -> Ghosts<T> {
@@ -314,6 +362,23 @@ impl SpeciesBoundaries {
             BoundCondition::Affine { scale, .. } => scale,
             _ => 0.0,
         })
+    }
+
+    /// Between which numbers the mean over both neighbours of a cell lies along an axis of `n` cells, in units of its value, of
+    /// eigenvectors of that mean: of waves the cosine of their phase. What is given at boundaries counts as zero.
+    pub(crate) fn cosines(&self, axis: usize, n: usize) -> [f64; 2] {
+        let scale = |high: usize| match self.0[2 * axis + high] {
+            BoundCondition::Affine { scale, .. } => scale,
+            _ => 1.0,
+        };
+        let scales = [scale(0), scale(1)];
+        match n {
+            1 => {
+                let mean = (scales[0] + scales[1]) / 2.0;
+                [mean.min(1.0), mean.max(1.0)]
+            }
+            _ => [-1.0, largest_mean(n, scales)],
+        }
     }
 
     /// The first face whose ghosts are not those of a closed or periodic boundary.

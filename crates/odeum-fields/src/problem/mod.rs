@@ -9,14 +9,14 @@ pub(crate) mod record;
 pub(crate) mod stencil;
 pub(crate) mod text;
 
-use crate::problem::boundaries::{Boundaries, SpeciesBoundaries};
+use crate::problem::boundaries::{Boundaries, End, Face, SpeciesBoundaries};
 use crate::problem::grid::Grid;
 use crate::problem::mask::Mask;
 use crate::problem::model::Model;
 use crate::problem::quantity::Quantity;
 use crate::problem::stencil::Stencil;
-use odeum_core::Argument;
 use odeum_core::graph::Node;
+use odeum_core::{Argument, Graph};
 use odeum_ode::Error;
 
 /// How the divergence of an advective flux is approximated.
@@ -153,10 +153,11 @@ impl Problem {
     /// Refuses what does not fit together. [`Engine::new`](crate::Engine::new) asks too.
     pub fn check(&self) -> Result<(), Error> {
         let cells = self.grid.cells();
-        self.stencil.check(&self.grid)?;
         let boundaries =
             self.boundaries.bind(&self.grid, self.model.species(), self.model.params())?;
+        self.stencil.check_between(&self.grid, boundaries::given(&boundaries))?;
         self.check_potentials(&boundaries)?;
+        self.check_transport(&boundaries)?;
         match &self.velocity {
             Some(Velocity::Uniform(parts)) => {
                 for part in parts {
@@ -230,6 +231,33 @@ impl Problem {
                                   the species itself, as in D*lap(u)";
                     return Err(Error::input(face.argument().key(name.clone()), found, remedy));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses boundaries of species that nothing diffuses or carries: what is given there has no effect. What is given for all
+    /// species together may have none on some.
+    fn check_transport(&self, boundaries: &[SpeciesBoundaries]) -> Result<(), Error> {
+        let (names, advected) = (self.model.species(), self.advected());
+        let moves = |s: usize| {
+            let laplacian = Node::State((names.len() + s) as u32);
+            let reads = |graph: &Graph| graph.nodes().contains(&laplacian);
+            let varying = || self.diffusion.iter().any(|(name, _)| *name == names[s]);
+            advected[s] || reads(self.model.rhs()) || reads(self.model.potentials()) || varying()
+        };
+        for face in Face::ALL {
+            let is_given =
+                |s: &usize| boundaries[*s].ends()[face.axis][usize::from(face.high)] == End::Given;
+            let (by_name, together): (Vec<usize>, Vec<usize>) = (0..names.len())
+                .filter(is_given)
+                .partition(|s| self.boundaries.has_own(face, &names[*s]));
+            let nothing_moves = !together.iter().any(|s| moves(*s));
+            let together = together.first().filter(|_| nothing_moves).copied();
+            if let Some(s) = by_name.into_iter().find(|s| !moves(*s)).or(together) {
+                let found = format!("a value, but nothing diffuses or carries {}", names[s]);
+                let remedy = "it would have no effect: leave it out, or let the species diffuse";
+                return Err(Error::input(face.argument().key(names[s].clone()), found, remedy));
             }
         }
         Ok(())

@@ -20,8 +20,13 @@ pub enum Stencil {
 impl Stencil {
     /// Refuses a grid the stencil is not made for.
     pub fn check(self, grid: &Grid) -> Result<(), Error> {
-        let wide: Vec<f64> = wide_spacings(grid).collect();
-        let equal = wide.iter().all(|h| *h == wide[0]);
+        self.check_between(grid, [false; 3])
+    }
+
+    /// The same where boundaries across some axes are given: a single cell differs from its ghosts then, and its edge counts.
+    pub(crate) fn check_between(self, grid: &Grid, given: [bool; 3]) -> Result<(), Error> {
+        let counts = |axis: &usize| grid.shape()[*axis] > 1 || given[*axis];
+        let equal = (0..3).filter(counts).all(|axis| grid.spacing()[axis] == spacing(grid));
         match self {
             Stencil::Isotropic if !equal => Err(Error::input(
                 "spacing",
@@ -42,6 +47,12 @@ impl Stencil {
                 cosines[axis] = theta[axis].cos();
             }
         }
+        self.symbol_of(grid, cosines)
+    }
+
+    /// What the Laplacian multiplies a field by whose mean over both neighbours of a cell along each axis is so many times its
+    /// value there: of a wave the cosine of its phase. Linear in each of the three.
+    pub(crate) fn symbol_of(self, grid: &Grid, cosines: [f64; 3]) -> f64 {
         let [a, b, c] = cosines;
         match self {
             Stencil::Isotropic => {
@@ -118,15 +129,10 @@ impl Weights {
     }
 }
 
-/// Edges along the axes with more than one cell.
-fn wide_spacings(grid: &Grid) -> impl Iterator<Item = f64> {
-    let (shape, spacing) = (grid.shape(), grid.spacing());
-    (0..3).filter(move |&axis| shape[axis] > 1).map(move |axis| spacing[axis])
-}
-
-/// The edge of the cells of a grid whose edges are equal.
+/// The edge of the cells of a grid whose edges are equal, along axes with more than one cell at least.
 fn spacing(grid: &Grid) -> f64 {
-    wide_spacings(grid).next().unwrap_or(grid.spacing()[0])
+    let wide = grid.shape().iter().position(|n| *n > 1);
+    grid.spacing()[wide.unwrap_or(0)]
 }
 
 #[cfg(test)]

@@ -3,15 +3,17 @@
 //! On a wave that changes by the angles θ from cell to cell, the equations linearised about the
 //! values of one cell are a small matrix: ∂F/∂u + s ∂F/∂L + s ∂F/∂M (∂μ/∂u + s ∂μ/∂L) + a, with
 //! s(θ) the symbol of the Laplacian and a(θ) that of the upwind difference. Its eigenvalues λ, over
-//! waves, over a sample of cells and over the time of a run, limit the steps.
+//! waves, over a sample of cells and over the time of a run, limit the steps. Across a single cell s and a are what
+//! it exchanges with its boundaries.
 //!
 //! Where the domain is a part of the box the limits are the box's: what solid cells leave out of
 //! the Laplacian cannot raise its largest eigenvalue (docs/src/theory/fields.md, solid cells).
 
 use crate::analysis::sample::{Care, State, sample};
 use crate::field::Field;
-use crate::problem::boundaries::{End, SpeciesBoundaries};
+use crate::problem::boundaries::{self, SpeciesBoundaries};
 use crate::problem::quantity::{Quantity, TimeDependent};
+use crate::problem::stencil::Stencil;
 use crate::problem::{Advection, Problem, Velocity};
 use crate::time::eigen::{Complex, eigenvalues};
 use crate::time::method::{MOST_STAGES, Method};
@@ -139,8 +141,13 @@ pub fn stability<T: Scalar>(
 pub(crate) struct Judge {
     linear: Linear,
     boundaries: Vec<SpeciesBoundaries>,
+    /// Of each species, and of potentials.
+    cosines: Vec<Cosines>,
     velocity: Option<Speeds>,
 }
+
+/// What lies between the least and the largest mean over both neighbours of a cell along each axis, in units of its value.
+type Cosines = [[f64; 2]; 3];
 
 /// |w|/h along each axis, of a velocity as it changes or the largest of all cells.
 enum Speeds {
@@ -163,7 +170,14 @@ impl Judge {
             }))),
         };
         let boundaries = problem.boundaries.bind(grid, model.species(), model.params())?;
-        Ok(Judge { linear: Linear::new(problem), boundaries, velocity })
+        let of_axes = |of: &dyn Fn(usize, usize) -> [f64; 2]| {
+            [0, 1, 2].map(|axis| of(axis, grid.shape()[axis]))
+        };
+        let mut cosines: Vec<Cosines> =
+            boundaries.iter().map(|b| of_axes(&|axis, n| b.cosines(axis, n))).collect();
+        // Nothing passes the boundaries of potentials.
+        cosines.push(of_axes(&|_, n| [if n == 1 { 1.0 } else { -1.0 }, 1.0]));
+        Ok(Judge { linear: Linear::new(problem), boundaries, cosines, velocity })
     }
 
     /// Whether limits depend on the values of the field, or on the time.
@@ -208,7 +222,7 @@ impl Judge {
     ) -> Result<Stability, Error> {
         let linear = &self.linear;
         let velocity = self.speeds(problem, span, care);
-        let waves = waves(problem, velocity, care);
+        let waves = self.waves(problem, velocity, care);
         let mut limits = Limits {
             fading: f64::INFINITY,
             radius: 0.0,
@@ -271,12 +285,11 @@ impl Judge {
         let Problem { grid, .. } = problem;
         let weights = problem.stencil.weights(grid);
         let sum = if weights.edges { 24.0 } else { 2.0 * weights.axes.iter().sum::<f64>() };
-        let given =
-            |axis: usize| self.boundaries.iter().any(|w| w.ends()[axis].contains(&End::Given));
+        let given = boundaries::given(&self.boundaries);
         let factor = |axis: usize| match problem.advection {
             Advection::Upwind => 1.0,
             // The right-hand side at the first face within such a boundary is twice that to its value.
-            Advection::Koren if given(axis) => 3.0,
+            Advection::Koren if given[axis] => 3.0,
             Advection::Koren => 2.0,
         };
         // Beyond a boundary with a value lies what a cell has less than that.
@@ -291,6 +304,102 @@ impl Judge {
         let velocity: f64 = (0..3).map(|axis| factor(axis) * speed[axis]).sum();
         velocity + spread * sum * weights.scale
     }
+
+    fn waves(&self, problem: &Problem, velocity: Option<[f64; 3]>, care: Care) -> Vec<Wave> {
+        let (count, per_axis) = match care {
+            Care::Full => (WAVES, WAVES_PER_AXIS),
+            Care::Brief => (WAVES_BRIEFLY, WAVES_PER_AXIS_BRIEFLY),
+        };
+        let Problem { grid, stencil, .. } = problem;
+        let Some(speed) = velocity else {
+            // Only the size of the symbol counts: from the largest, which is 0 or more, to the least.
+            let between = |stencil: Stencil| -> Vec<[f64; 2]> {
+                let of = |cosines: &Cosines| {
+                    extremes(|cosines| stencil.symbol_of(grid, cosines), cosines)
+                };
+                self.cosines.iter().map(of).collect()
+            };
+            let (laplacian, star) = (between(*stencil), between(Stencil::Star));
+            let wave = |at: &dyn Fn(&[f64; 2]) -> f64| Wave {
+                laplacian: laplacian.iter().map(at).collect(),
+                star: star.iter().map(at).collect(),
+                velocity: Complex::default(),
+                third: None,
+            };
+            let part = |k: usize| k as f64 / (count - 1) as f64;
+            let of_part = |k: usize| wave(&|[least, most]| most + (least - most) * part(k));
+            let grows = laplacian.iter().any(|[_, most]| *most > 0.0);
+            // What is the same everywhere is among the waves.
+            return (0..count).map(of_part).chain(grows.then(|| wave(&|_| 0.0))).collect();
+        };
+        let wide = grid.shape().iter().filter(|n| **n > 1).count();
+        let [x, y, z] =
+            [0, 1, 2].map(|axis| self.phases(axis, grid.shape()[axis], per_axis[wide.max(1) - 1]));
+        let mut waves = Vec::with_capacity(x.len() * y.len() * z.len());
+        for z in &z {
+            for y in &y {
+                for x in &x {
+                    let [mut velocity, mut third] = [Complex::default(); 2];
+                    for (phase, speed) in [x, y, z].into_iter().zip(speed) {
+                        velocity = velocity.add(phase.velocity.scale(speed));
+                        third = third.add(phase.third.scale(LIMITED * speed));
+                    }
+                    let symbols = |stencil: Stencil| {
+                        let of = |s: usize| {
+                            stencil.symbol_of(grid, [x.cosines[s], y.cosines[s], z.cosines[s]])
+                        };
+                        (0..self.cosines.len()).map(of).collect()
+                    };
+                    waves.push(Wave {
+                        laplacian: symbols(*stencil),
+                        star: symbols(Stencil::Star),
+                        velocity,
+                        third: Some(third).filter(|_| problem.advection == Advection::Koren),
+                    });
+                }
+            }
+        }
+        waves
+    }
+
+    /// What waves are along one axis of `n` cells, if they are looked at for so many angles.
+    fn phases(&self, axis: usize, n: usize, angles: usize) -> Vec<Phase> {
+        let wave = |k: usize| {
+            let (sin, cos) = (k as f64 * PI / (angles - 1) as f64).sin_cos();
+            Phase {
+                cosines: vec![cos; self.cosines.len()],
+                velocity: Complex::new(cos - 1.0, -sin),
+                // −(2 e^{iθ} + 3 − 6 e^{−iθ} + e^{−2iθ})/6
+                third: Complex::new((1.0 - cos) * (cos - 1.0) / 3.0, (sin * cos - 4.0 * sin) / 3.0),
+            }
+        };
+        let mut phases: Vec<Phase> = (0..if n > 1 { angles } else { 1 }).map(wave).collect();
+        let [least, most] =
+            [0, 1].map(|end| self.cosines.iter().map(|c| c[axis][end]).collect::<Vec<f64>>());
+        let grows = most.iter().any(|c| *c > 1.0);
+        if n == 1 && boundaries::given(&self.boundaries)[axis] {
+            // What a velocity carries out is lost, and what it brings in is given; by Koren's scheme the slope to
+            // what is given counts twice.
+            let cosines =
+                least.iter().zip(&most).map(|(a, b)| if *b > 1.0 { *b } else { *a }).collect();
+            let [velocity, third] = [-1.0, -2.0].map(|re| Complex::new(re, 0.0));
+            phases.push(Phase { cosines, velocity, third });
+        } else if grows {
+            phases.push(Phase {
+                cosines: most,
+                velocity: Complex::default(),
+                third: Complex::default(),
+            });
+        }
+        phases
+    }
+}
+
+/// The least and the largest of what is linear in each of three numbers, of which each lies between two.
+fn extremes(f: impl Fn([f64; 3]) -> f64, between: &Cosines) -> [f64; 2] {
+    let corner = |bits: usize| f([0, 1, 2].map(|axis| between[axis][bits >> axis & 1]));
+    let corners = (0..8).map(corner);
+    corners.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)])
 }
 
 struct Limits {
@@ -304,10 +413,19 @@ struct Limits {
 /// A wave: the symbol of the Laplacian, that of the star stencil for diffusion in fluxes, that of
 /// the upwind difference and, of Koren's scheme where nothing is limited, that of its third order.
 struct Wave {
-    laplacian: f64,
-    star: f64,
+    /// Of each species, and of potentials.
+    laplacian: Vec<f64>,
+    star: Vec<f64>,
     velocity: Complex,
     third: Option<Complex>,
+}
+
+/// What a wave is along one axis, where w/h is 1.
+struct Phase {
+    /// Of each species, and of potentials: the mean over both neighbours of a cell in units of its value.
+    cosines: Vec<f64>,
+    velocity: Complex,
+    third: Complex,
 }
 
 /// How many waves are looked at on the way.
@@ -317,52 +435,6 @@ pub(crate) fn waves_briefly(problem: &Problem) -> usize {
         None => WAVES_BRIEFLY,
         Some(_) => WAVES_PER_AXIS_BRIEFLY[axes - 1].pow(axes as u32),
     }
-}
-
-fn waves(problem: &Problem, velocity: Option<[f64; 3]>, care: Care) -> Vec<Wave> {
-    let (count, per_axis) = match care {
-        Care::Full => (WAVES, WAVES_PER_AXIS),
-        Care::Brief => (WAVES_BRIEFLY, WAVES_PER_AXIS_BRIEFLY),
-    };
-    let Problem { grid, stencil, .. } = problem;
-    let star = crate::problem::stencil::Stencil::Star;
-    let Some(speed) = velocity else {
-        // Only the size of the symbol counts: from 0 to the largest.
-        let (laplacian, star) = (stencil.largest_eigenvalue(grid), star.largest_eigenvalue(grid));
-        let part = |k: usize| k as f64 / (count - 1) as f64;
-        let wave = |k: usize| Wave {
-            laplacian: -laplacian * part(k),
-            star: -star * part(k),
-            velocity: Complex::default(),
-            third: None,
-        };
-        return (0..count).map(wave).collect();
-    };
-    let axes = grid.shape().iter().filter(|n| **n > 1).count();
-    let per_axis = per_axis[axes.max(1) - 1];
-    let angles = |axis: usize| if grid.shape()[axis] > 1 { per_axis } else { 1 };
-    let [a, b, c] = [0, 1, 2].map(angles);
-    let wave = |at: usize| {
-        let place = [at % a, at / a % b, at / (a * b)];
-        let theta = place.map(|k| k as f64 * PI / (per_axis - 1) as f64);
-        let [mut velocity, mut third] = [Complex::default(); 2];
-        for axis in 0..3 {
-            let (sin, cos) = theta[axis].sin_cos();
-            velocity = velocity.add(Complex::new(cos - 1.0, -sin).scale(speed[axis]));
-            // −(2 e^{iθ} + 3 − 6 e^{−iθ} + e^{−2iθ})/6
-            let damped =
-                Complex::new((1.0 - cos) * (cos - 1.0) / 3.0, (sin * cos - 4.0 * sin) / 3.0);
-            third = third.add(damped.scale(LIMITED * speed[axis]));
-        }
-        let third = Some(third).filter(|_| problem.advection == Advection::Koren);
-        Wave {
-            laplacian: stencil.symbol(grid, theta),
-            star: star.symbol(grid, theta),
-            velocity,
-            third,
-        }
-    };
-    (0..a * b * c).map(wave).collect()
 }
 
 /// The derivatives of a problem's F and potentials.
@@ -469,20 +541,21 @@ impl Parts {
     /// The matrix of a wave, of which this is the symbol of the velocity.
     fn matrix(&self, wave: &Wave, velocity: Complex) -> Vec<Complex> {
         let (n, k) = (self.species, self.potentials);
-        let symbol = wave.laplacian;
+        let beyond = wave.laplacian[n];
         let mut matrix = vec![Complex::default(); n * n];
         for row in 0..n {
             for col in 0..n {
+                let symbol = wave.laplacian[col];
                 let mut value = self.state[row * n + col] + symbol * self.laplacian[row * n + col];
                 for p in 0..k {
                     let inner = self.potential_state[p * n + col]
                         + symbol * self.potential_laplacian[p * n + col];
-                    value += symbol * self.beyond[row * k + p] * inner;
+                    value += beyond * self.beyond[row * k + p] * inner;
                 }
                 matrix[row * n + col] = Complex::new(value, 0.0);
             }
             let own = &mut matrix[row * n + row];
-            own.re += self.diffusion[row] * wave.star;
+            own.re += self.diffusion[row] * wave.star[row];
             if self.advected[row] {
                 *own = own.add(velocity);
             }
@@ -493,8 +566,8 @@ impl Parts {
     /// Lowers the limits by the eigenvalues of a wave.
     fn limit(&self, wave: &Wave, limits: &mut Limits) {
         let n = self.species;
-        let uniform =
-            wave.laplacian == 0.0 && wave.star == 0.0 && wave.velocity == Complex::default();
+        let uniform = wave.laplacian.iter().chain(&wave.star).all(|symbol| *symbol == 0.0)
+            && wave.velocity == Complex::default();
         for value in eigenvalues(&mut self.matrix(wave, wave.velocity), n) {
             let size = value.abs();
             if !size.is_finite() {

@@ -3,7 +3,7 @@
 use super::{methods, model, some};
 use odeum_fields::{
     Advection, Boundaries, Boundary, Checkpoint, Clock, Face, Field, Grid, Mask, Method, Options,
-    Outcome, PointSource, Problem, Quantity, Simulation, Steps, Summary, Velocity, noise,
+    Outcome, PointSource, Problem, Quantity, Simulation, Stencil, Steps, Summary, Velocity, noise,
     stability,
 };
 use odeum_ode::Status;
@@ -277,6 +277,66 @@ fn shares() -> [Options; 4] {
         fraction(Method::Rkc { stages: Some(4) }),
         fraction(Method::Rkl2 { stages: Some(5) }),
     ]
+}
+
+/// What a single cell exchanges with boundaries that are given, by diffusion and by a velocity, limits steps as neighbours
+/// do.
+pub(crate) fn single_cells_between_boundaries_are_stable(machine: Machine) {
+    let value = |g: f64| Boundary::Dirichlet(Quantity::from(g));
+    let leak = Boundary::Robin { value: 1.0, gradient: 0.02, amount: Quantity::from(0.5) };
+    let low =
+        |boundary| Boundaries::all(Boundary::Open).face(Face { axis: 1, high: false }, boundary);
+    let both = |boundary| Boundaries::all(Boundary::Open).axis(1, boundary);
+    let plain = |shape, boundaries| {
+        let grid = Grid::with_spacing(shape, [1.0, 0.1, 1.0]).unwrap();
+        let (stencil, model) = (Stencil::Star, model(&[("u", "lap(u)"), ("v", "0.2 * lap(v)")]));
+        Problem::new(model, grid).stencil(stencil).boundaries(boundaries)
+    };
+    let varying = {
+        let grid = Grid::with_spacing([5, 1, 4], [1.0, 0.1, 1.0]).unwrap();
+        Problem::new(model(&[("u", "0")]), grid)
+            .stencil(Stencil::Star)
+            .boundaries(both(value(0.5)))
+            .diffusion("u", (0..20).map(|n| 0.5 + 0.02 * f64::from(n)).collect())
+    };
+    let blown = |scheme| {
+        let velocity = Velocity::Uniform(["0.1", "3", "0"].map(Quantity::from));
+        plain([8, 1, 1], both(value(0.5))).velocity(velocity, scheme)
+    };
+    let slow = |mut problem: Problem| {
+        problem.model = model(&[("u", "1e-4 * lap(u)")]);
+        problem
+    };
+    let equal = Problem::new(model(&[("u", "lap(u)")]), Grid::new([6, 1, 3], 0.1).unwrap());
+    let problems = [
+        plain([8, 1, 1], both(value(0.0))),
+        slow(blown(Advection::Upwind)),
+        plain([8, 1, 6], low(value(0.5))),
+        plain([1, 1, 1], both(leak.clone())),
+        plain([1, 1, 5], low(leak)),
+        blown(Advection::Upwind),
+        blown(Advection::Koren),
+        slow(blown(Advection::Koren)),
+        varying,
+        equal.boundaries(both(value(1.0))),
+    ];
+    for problem in machine.some(problems, &[0, 1]) {
+        let species = problem.model.species().len();
+        let mut cell = 0;
+        let field = Field::from_fn(&problem.grid, species, |_, _| {
+            cell += 1;
+            0.5 + 0.5 * noise(5, 0, cell)
+        });
+        let field = field.unwrap();
+        for options in shares() {
+            let mut simulation = machine.begin(&problem, start(&field), &options);
+            assert_eq!(until(&mut simulation, 2.0), Outcome::Reached, "{options:?}");
+            for Summary { min, max, .. } in simulation.summaries().unwrap() {
+                let within = min > -0.01 && max < 1.01;
+                assert!(within, "{options:?}: {min} {max} in {problem:?}");
+            }
+        }
+    }
 }
 
 /// The same with a size that is stable for the field at the start.

@@ -1,8 +1,8 @@
 //! Boundaries, each against a solution or an identity; diffusion that differs from cell to cell.
 
 use odeum_fields::{
-    Boundaries, Boundary, Engine, Face, Field, Grid, Method, ModelText, Options, Outcome, Problem,
-    Quantity, Simulation, Stencil, Steps, noise,
+    Advection, Boundaries, Boundary, Engine, Face, Field, Grid, Method, ModelText, Options,
+    Outcome, Problem, Quantity, Simulation, Stencil, Steps, Velocity, noise,
 };
 use odeum_ode::{Cpu, Isa, Tolerance};
 use std::f64::consts::PI;
@@ -259,4 +259,38 @@ fn boundaries_of_expressions() {
     assert!(Engine::<f64>::new(&given(separating), &cpu()).is_ok());
     let closed = Problem::new(model("lap(c^2)"), grid);
     assert!(Engine::<f64>::new(&closed, &cpu()).is_ok());
+}
+
+/// What is given at a boundary of a species is refused where nothing would ask for it; what is given for all species where none
+/// would.
+#[test]
+fn boundaries_that_nothing_asks_for() {
+    let grid = Grid::new([6, 5, 4], 1.0).unwrap();
+    let low = Face { axis: 0, high: false };
+    let value = || Boundary::Dirichlet(Quantity::from(5.0));
+    let of = |equations: &[(&'static str, &'static str)], boundaries: Boundaries| {
+        Problem::new(crate::common::model(equations), grid).boundaries(boundaries)
+    };
+    let moving = [("u", "lap(u) - u"), ("v", "u - v")];
+    let of_all = || Boundaries::default().face(low, value());
+    let of_v = || Boundaries::default().species(low, "v", value());
+    for refused in [
+        of(&[("v", "-v")], of_all()),
+        of(&[("v", "-v")], of_v()),
+        of(&[("v", "-v")], Boundaries::all(value())),
+        of(&[("u", "lap(v^2)"), ("v", "-v")], Boundaries::default().species(low, "u", value())),
+        of(&moving, of_v()),
+        // Nothing is left of what is given for all.
+        of(&moving, of_all().species(low, "u", Boundary::NoFlux)),
+    ] {
+        let error = refused.check().unwrap_err().to_string();
+        assert!(error.contains("boundary.x_low") && error.contains("no effect"), "{error}");
+    }
+    assert!(of(&moving, of_all()).check().is_ok());
+    assert!(of(&moving, of_v()).diffusion("v", vec![1.0; 120]).check().is_ok());
+    assert!(of(&[("u", "lap(u^2 - lap(v))"), ("v", "-v")], of_v()).check().is_ok());
+    let velocity = Velocity::Uniform([1.0, 0.0, 0.0].map(Quantity::from));
+    let blown = of(&moving, of_v()).velocity(velocity, Advection::Upwind);
+    assert!(blown.check().is_ok());
+    assert!(Problem { advected: Some(vec!["u".to_owned()]), ..blown }.check().is_err());
 }

@@ -25,6 +25,7 @@ deceivers! {
     channels_fill_with_what_comes_in,
     sources_that_spoil_are_found,
     rates_that_jump_count,
+    single_cells_between_boundaries_are_stable,
     shares_follow_the_field,
     fixed_steps_end_where_they_are_too_large,
     phases_part_within_their_limit,

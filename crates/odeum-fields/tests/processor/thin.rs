@@ -2,8 +2,8 @@
 
 use crate::common::{mixed_boundaries, model, one_thread};
 use odeum_fields::{
-    Boundaries, Boundary, Combination, Engine, Field, Grid, Mask, PointSource, Precision, Problem,
-    Quantity, Stencil, Summary, Velocity, noise,
+    Boundaries, Boundary, Combination, Engine, Face, Field, Grid, Mask, Options, PointSource,
+    Precision, Problem, Quantity, Stencil, Summary, Velocity, noise, stability,
 };
 use odeum_ode::{Cpu, Isa};
 
@@ -210,4 +210,99 @@ fn sums_and_masks_know_where_cells_are() {
 
 fn engine_zeros(problem: &Problem) -> Field<f64> {
     Field::zeros(&problem.grid, problem.model.species().len()).unwrap()
+}
+
+/// The isotropic stencil has one edge for all axes along which a cell meets others, or ghosts that differ from it.
+#[test]
+fn a_single_cell_between_values_has_its_own_edge() {
+    let zero = || Boundary::Dirichlet(Quantity::from(0.0));
+    let face = Face { axis: 1, high: true };
+    let both = Boundaries::default().axis(1, zero());
+    let one = Boundaries::default().species(face, "u", zero());
+    let equations = [("u", "lap(u)"), ("v", "lap(v)")];
+    let problem = |shape, boundaries: &Boundaries, stencil| {
+        let grid = Grid::with_spacing(shape, [1.0, 0.1, 1.0]).unwrap();
+        Problem::new(model(&equations), grid).boundaries(boundaries.clone()).stencil(stencil)
+    };
+    for shape in [[8, 1, 1], [1, 1, 8], [8, 1, 6], [1, 1, 1]] {
+        for boundaries in [&both, &one] {
+            let error = problem(shape, boundaries, Stencil::Isotropic).check().unwrap_err();
+            assert!(error.to_string().contains("star stencil"), "{error}");
+            assert!(problem(shape, boundaries, Stencil::Star).check().is_ok());
+        }
+        let closed = problem(shape, &Boundaries::default(), Stencil::Isotropic);
+        assert!(closed.check().is_ok());
+    }
+    let problem = problem([8, 1, 1], &both, Stencil::Star);
+    let ones = Field::<f64>::from_fn(&problem.grid, 2, |_, _| 1.0).unwrap();
+    let end = crate::common::advected(&problem, ones, &Options::euler(1e-4), 0.01);
+    assert!((end.get(0, [3, 0, 0]) - 0.96_f64.powi(100)).abs() < 1e-12);
+}
+
+/// Steps up to the limit make nothing grow that does not grow by itself, and that no faster: by boundaries of every kind, on
+/// grids down to a single cell.
+#[test]
+fn limits_hold_between_boundaries_of_every_kind() {
+    let robin = |value, gradient| Boundary::Robin { value, gradient, amount: Quantity::from(0.0) };
+    let zero = || Boundary::Dirichlet(Quantity::from(0.0));
+    // By the last two more enters where there is more: the row grows.
+    let kinds = [Boundary::NoFlux, zero(), robin(1.0, 0.3), robin(1.0, -0.7), robin(-0.2, 1.0)];
+    let norm = |u: &Field<f64>| u.to_values(0).iter().map(|x| x * x).sum::<f64>().sqrt();
+    for shape in [[1, 1, 1], [2, 1, 1], [5, 1, 1], [1, 1, 3], [3, 1, 4], [4, 3, 1], [2, 3, 2]] {
+        for (low, high) in (0..5).flat_map(|low| (0..5).map(move |high| (low, high))) {
+            for stencil in [Stencil::Star, Stencil::Isotropic] {
+                let boundaries = (0..3).fold(Boundaries::default(), |all, axis| {
+                    let [low, high] = if axis == 2 { [high, low] } else { [low, high] };
+                    all.face(Face { axis, high: false }, kinds[low].clone())
+                        .face(Face { axis, high: true }, kinds[high].clone())
+                });
+                let problem =
+                    Problem::new(model(&[("u", "lap(u)")]), Grid::new(shape, 1.0).unwrap())
+                        .boundaries(boundaries)
+                        .stencil(stencil);
+                let mut cell = 0;
+                let start = Field::<f64>::from_fn(&problem.grid, 1, |_, _| {
+                    cell += 1;
+                    noise(3, 0, cell)
+                });
+                let start = start.unwrap();
+                let limits = stability(&problem, &start, (0.0, 1.0)).unwrap();
+                let (h, steps) = (limits.euler.min(1.0), 60.0);
+                let end =
+                    crate::common::advected(&problem, start.clone(), &Options::euler(h), steps * h);
+                let (grown, most) =
+                    (norm(&end) / norm(&start), (1.0 + h * limits.growth).powf(steps));
+                let held = grown <= most * (1.0 + 1e-9);
+                assert!(
+                    held,
+                    "{shape:?} {low} {high} {stencil:?}: {grown:e} over {most:e}, {limits:?}"
+                );
+                // What grows does so about as fast as limits say, which for sums of axes are sharp.
+                let sharp = stencil == Stencil::Star && limits.growth > 0.1;
+                let found = !sharp || grown.ln() > 0.3 * most.ln() - 2.0;
+                assert!(
+                    found,
+                    "{shape:?} {low} {high} {stencil:?}: {grown:e} {most:e}, {limits:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Ghosts that would be larger than the cells that they mirror, and of the other sign.
+#[test]
+fn cells_that_are_too_large_for_a_boundary_are_refused() {
+    let problem = |value, gradient| {
+        let robin = Boundary::Robin { value, gradient, amount: Quantity::from(0.0) };
+        let grid = Grid::new([8, 1, 1], 1.0).unwrap();
+        Problem::new(model(&[("u", "lap(u)")]), grid)
+            .boundaries(Boundaries::default().face(Face { axis: 0, high: false }, robin))
+    };
+    for (a, b) in [(1.0, -0.3), (-1.0, 0.3), (2.0, -0.9)] {
+        let error = problem(a, b).check().unwrap_err().to_string();
+        assert!(error.contains("boundary.x_low.u") && error.contains("opposite signs"), "{error}");
+    }
+    for (a, b) in [(1.0, 0.3), (1.0, -0.7), (-1.0, 3.0), (1.0, 0.0)] {
+        assert!(problem(a, b).check().is_ok(), "{a} {b}");
+    }
 }
