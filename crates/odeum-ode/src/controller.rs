@@ -3,6 +3,14 @@
 use crate::tolerance::largest;
 use odeum_core::{Argument, Error, Lanes};
 
+/// A step of about `h` that is as long as the time moves by it: t + h is rounded, and with steps of another length states
+/// and times would drift apart. `h` itself where it does not move the time.
+#[inline(always)]
+pub fn exact_step<L: Lanes>(t: L, h: L) -> L {
+    let moves = (t + h) - t;
+    L::select(moves.eq(L::lit(0.0)), h, moves)
+}
+
 /// How the next step follows from the errors of the last ones.
 ///
 /// With eₙ the error norm of the step just tried (1 is the largest acceptable) and k the order of

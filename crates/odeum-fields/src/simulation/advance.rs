@@ -6,6 +6,7 @@ use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
 use crate::time::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::time::stages::{self, Looked};
+use odeum_ode::controller::exact_step;
 use odeum_ode::{Error, Rkc, Status};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -362,11 +363,4 @@ impl<T: Precision> Simulation<T> {
         self.backend.swap(Slot::Now, Slot::Next);
         self.backend.swap(Slot::Rhs, Slot::Older);
     }
-}
-
-/// A step of about `h` that is as long as the time moves by it: t + h is rounded, and with steps of another length fields and
-/// times would drift apart. `h` itself where it does not move the time.
-fn exact_step(t: f64, h: f64) -> f64 {
-    let moves = (t + h) - t;
-    if moves > 0.0 { moves } else { h }
 }

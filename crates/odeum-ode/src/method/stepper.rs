@@ -125,14 +125,6 @@ pub(crate) trait Stepper<L: Lanes> {
     fn settle(&mut self, accepted: L::Mask);
 }
 
-/// A step of about `h` that is as long as the time moves by it: t + h is rounded, and with steps of another length states
-/// and times would drift apart. `h` itself where it does not move the time.
-#[inline(always)]
-pub(crate) fn exact_step<L: Lanes>(t: L, h: L) -> L {
-    let moves = (t + h) - t;
-    L::select(moves.eq(L::lit(0.0)), h, moves)
-}
-
 /// What the systems in the lanes have cost so far.
 pub(crate) struct Cost {
     /// Evaluations of the right-hand side.

@@ -1,5 +1,6 @@
 //! Terminal events and ranges by the kernels of GPUs on the host device, against the processor.
 
+use crate::event::Clock;
 use crate::host;
 use odeum_core::{RangeKind, ValidRange};
 use odeum_ode::gpu::inspect::Devices;
@@ -268,20 +269,6 @@ fn levels_just_below_the_top() {
             let time = speed - 2e-6_f64.sqrt();
             assert!((found.t[s] - time).abs() < 1e-6, "{}: {} {time}", method.name(), found.t[s]);
         }
-    }
-}
-
-/// x' = 1.
-#[derive(Clone, Copy)]
-struct Clock;
-
-impl System for Clock {
-    fn dim(&self) -> usize {
-        1
-    }
-    #[inline(always)]
-    fn rhs<R: Real>(&self, _t: R, _y: &[R], _p: &[R], dydt: &mut [R]) {
-        dydt[0] = R::lit(1.0);
     }
 }
 

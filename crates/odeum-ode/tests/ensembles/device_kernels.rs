@@ -130,6 +130,33 @@ fn fixed_steps_end_where_they_end_on_the_processor() {
     }
 }
 
+/// Steps of one size leave states at their times far from zero, one by one or many at once.
+#[test]
+fn fixed_steps_do_not_drift() {
+    // Of the times from `far` on; steps of so many that nearly half of one is rounded away each time.
+    let unit = 0.5_f64.powi(16);
+    let (far, h) = (1.25 * unit / f64::EPSILON, 655.45 * unit);
+    let ensemble = Ensemble::new(1, vec![1.0, 4.0], (far, far + 1.0)).unwrap();
+    let options = Options::new(Tolerance::new(1e-6, 1e-6));
+    for method in [Method::rkck(), Method::dopri5()] {
+        let fixed = method.with_controller(Controller::fixed(h));
+        let solver = Solver::new(DynSystem::new(Drain), &fixed, &Device::cpu(), &options).unwrap();
+        let on_host = host::is_available()
+            .then(|| host::solve("od_erk", &Drain, &ensemble, &fixed, &options).unwrap());
+        for found in [Some(solver.solve(&ensemble).unwrap()), on_host].into_iter().flatten() {
+            for (s, start) in [1.0_f64, 2.0].into_iter().enumerate() {
+                let late = found.y(s)[0] - (start - 0.5).powi(2);
+                assert!(
+                    late.abs() < 1e-7,
+                    "{} after {} steps",
+                    found.y(s)[0],
+                    found.stats[s].steps
+                );
+            }
+        }
+    }
+}
+
 /// y' = −√y.
 #[derive(Clone, Copy)]
 struct Drain;

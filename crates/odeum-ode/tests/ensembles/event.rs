@@ -116,7 +116,8 @@ fn falling_and_absent_events() {
 }
 
 /// x' = 1.
-struct Clock;
+#[derive(Clone, Copy)]
+pub(crate) struct Clock;
 
 impl System for Clock {
     fn dim(&self) -> usize {

@@ -3,8 +3,9 @@
 use super::Rkc;
 use super::radius::{Estimation, PowerMethod};
 use super::recurrence::{Recurrence, STABILITY};
+use crate::controller::exact_step;
 use crate::method::rhs::Rhs;
-use crate::method::stepper::{Attempt, Cost, First, Point, Start, Stepper, exact_step};
+use crate::method::stepper::{Attempt, Cost, First, Point, Start, Stepper};
 use crate::tolerance::{Norm, Tolerance, Weights, largest};
 use odeum_core::{Lanes, Scalar};
 
