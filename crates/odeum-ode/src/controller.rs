@@ -11,6 +11,14 @@ pub fn exact_step<L: Lanes>(t: L, h: L) -> L {
     L::select(moves.eq(L::lit(0.0)), h, moves)
 }
 
+/// The step after one that was rejected: `next`, or a quarter of the `rejected` one where [`exact_step`] would make `next`
+/// as long as that again, and again in vain. A step of one unit in the last place of t is followed by one that does not move the time.
+#[inline(always)]
+pub fn shorter_step<L: Lanes>(t: L, rejected: L, next: L) -> L {
+    let shorter = exact_step(t, next).abs().lt(rejected.abs());
+    L::select(shorter, next, rejected * L::lit(0.25))
+}
+
 /// How the next step follows from the errors of the last ones.
 ///
 /// With eₙ the error norm of the step just tried (1 is the largest acceptable) and k the order of

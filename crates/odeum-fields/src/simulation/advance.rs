@@ -6,7 +6,7 @@ use crate::cpu::sweep::Precision;
 use crate::simulation::checkpoint::Clock;
 use crate::time::method::{MARGIN, MOST_STAGES, Method, Steps};
 use crate::time::stages::{self, Looked};
-use odeum_ode::controller::exact_step;
+use odeum_ode::controller::{exact_step, shorter_step};
 use odeum_ode::{Error, Rkc, Status};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -349,7 +349,7 @@ impl<T: Precision> Simulation<T> {
         self.has_rhs = true;
         if !accepted {
             self.clock.counts.rejected += 1;
-            self.clock.next_step = h * factor;
+            self.clock.next_step = shorter_step(self.clock.t, h, h * factor);
             self.clock.radius_age = RADIUS_EVERY;
             return;
         }

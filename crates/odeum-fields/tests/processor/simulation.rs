@@ -271,6 +271,24 @@ fn clocks_of_adaptive_steps_do_not_drift() {
     assert!((near - far).abs() < 1e-7, "{near} {far}");
 }
 
+/// Near a pole adaptive steps become too small soon: none is attempted over and over.
+#[test]
+fn poles_end_adaptive_steps() {
+    let problem = Problem::new(model(&[("u", "u^2")]), Grid::new([3, 2, 1], 1.0).unwrap());
+    for rtol in [1e-3, 1e-4, 1e-5, 1e-6] {
+        let steps = Steps::Adaptive(Tolerance::new(rtol, rtol));
+        let options = Options::new(Method::Rkc { stages: None }, steps);
+        let u = Field::<f64>::from_fn(&problem.grid, 1, |_, _| 1.0).unwrap();
+        let mut simulation = Simulation::new(&problem, u, 0.0, &options, cpu(1)).unwrap();
+        let outcome = simulation.until(2.0, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+        let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(failure.status, Status::StepTooSmall, "{rtol}: {failure:?}");
+        let counts = simulation.counts();
+        assert!((failure.t - 1.0).abs() < 0.01, "{rtol}: {failure:?}");
+        assert!(counts.rejected <= 2 * counts.steps + 100, "{rtol}: {counts:?}");
+    }
+}
+
 /// Euler is stable just below the limit and blows up just above, with noise as the start.
 #[test]
 fn step_limits_are_tight() {

@@ -6,7 +6,7 @@ use super::guard::Guard;
 use super::pack::{Arrival, Pack};
 use super::ranges::Ranges;
 use super::rest::{Halfway, Rest};
-use crate::controller::{Control, Controller, exact_step};
+use crate::controller::{Control, Controller, exact_step, shorter_step};
 use crate::method::stepper::{Attempt, First, Point, Start, Stepper, set_bits};
 use crate::options::FirstStep;
 use crate::status::Status;
@@ -158,6 +158,8 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         busy += u64::from(pack.active.count_ones());
         offered += L::WIDTH as u64;
         if rejected != 0 {
+            let shorter = shorter_step(pack.t, attempt.h, pack.h);
+            pack.h = L::select(L::from_bits(rejected), shorter, pack.h);
             pack.count_rejections(rejected);
             pack.count_guarded(rejected & L::bits(vetoed));
             // A step too small to move the time is too small for the cause to show: the cause is

@@ -57,6 +57,12 @@ pub(crate) fn poles_are_not_passed<T: Precision>(subject: &Subject) {
                         !status.is_success(),
                         "{what} at 1e-{exponent}, {first:?}: {reached:?}"
                     );
+                    // Steps too long by a tenth each time become too small to move the time in 350 attempts.
+                    let stats = solution.stats[s];
+                    assert!(
+                        stats.rejected <= 2 * stats.steps + 400,
+                        "{what} at 1e-{exponent}, {first:?}: {status:?} after {stats:?}"
+                    );
                 }
             };
             // From tan(−1.47), tan(−π/4), 0 and tan 0.29: past the pole, to a period later and more.

@@ -143,6 +143,12 @@ OD_FN real od_exact_step(real t, real h) {
     return moves == real(0) ? h : moves;
 }
 
+// The step after one that was rejected: next, or a quarter of the rejected one where od_exact_step would make next as long
+// as that again.
+OD_FN real od_shorter_step(real t, real rejected, real next) {
+    return od_abs(od_exact_step(t, next)) < od_abs(rejected) ? next : rejected * real(0.25);
+}
+
 // The signed step to attempt; `whole` when it goes to the stop.
 OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
     const real remaining = c.stop - c.t, step = od_exact_step(c.t, c.h);
@@ -215,6 +221,7 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
 #if OD_EVENT
     c.h = od_aimed(c.event.sight, c.h);
 #endif
+    if (!accepted) c.h = od_shorter_step(c.t, attempt.step, c.h);
     ++c.attempts;
     lost = stuck || c.h == real(0);
     return accepted;
