@@ -14,8 +14,11 @@ use std::ops::ControlFlow;
 /// Steps after which the spectral radius is computed anew.
 const RADIUS_EVERY: u64 = Rkc::RADIUS_EVERY as u64;
 
-/// Steps end this close to a time asked for, as a part of the step.
+/// Steps that end this close to a time asked for, as a part of the step, end at it, if rounding can have made the difference.
 const NEAR: f64 = 1e-9;
+
+/// Units roundoff, of the larger times, that rounding can make of the end of many steps.
+const ROUNDINGS: f64 = 8.0;
 
 /// F alone.
 const RHS: Blend<'_> = Blend { rhs: 1.0, own: None, terms: &[] };
@@ -123,7 +126,7 @@ impl<T: Precision> Simulation<T> {
         end: f64,
         watch: &mut dyn FnMut(&Simulation<T>) -> ControlFlow<(), u64>,
     ) -> Result<Outcome, Error> {
-        if !(end.is_finite() && end >= self.clock.t - NEAR) {
+        if !(end.is_finite() && end >= self.clock.t - self.near(end)) {
             let remedy = format!("must be finite and not before {}", self.clock.t);
             return Err(Error::input("end", end, remedy));
         }
@@ -149,7 +152,7 @@ impl<T: Precision> Simulation<T> {
     fn attempt(&mut self, end: f64, most: u64) -> Result<Attempt, Error> {
         let (h, whole) = match self.size() {
             Some(h) => {
-                if end - self.clock.t <= NEAR * h {
+                if end - self.clock.t <= self.near(end) {
                     return Ok(Attempt::AtEnd);
                 }
                 if self.ends_within(1, end) { (h, true) } else { (end - self.clock.t, false) }
@@ -212,7 +215,14 @@ impl<T: Precision> Simulation<T> {
     /// Whether so many more whole steps of fixed size end before `end`, or at it.
     fn ends_within(&self, steps: u64, end: f64) -> bool {
         let Some(h) = self.size() else { return false };
-        self.clock.origin + (self.clock.since_origin + steps) as f64 * h <= end + NEAR * h
+        self.clock.origin + (self.clock.since_origin + steps) as f64 * h <= end + self.near(end)
+    }
+
+    /// By how much a step of fixed size may miss `end` and still end there. A part of the step alone would leave out the rest
+    /// of a span that is much shorter than a step.
+    fn near(&self, end: f64) -> f64 {
+        let rounding = ROUNDINGS * f64::EPSILON * (end.abs() + self.clock.origin.abs());
+        self.size().map_or(rounding, |h| rounding.min(NEAR * h))
     }
 
     fn failure(&self, status: Status, non_finite: Option<Place>) -> Failure {

@@ -271,6 +271,27 @@ fn clocks_of_adaptive_steps_do_not_drift() {
     assert!((near - far).abs() < 1e-7, "{near} {far}");
 }
 
+/// Steps however long end at the times that are asked for.
+#[test]
+fn spans_much_shorter_than_a_step_are_integrated() {
+    let problem =
+        Problem::new(model(&[("u", "1e-15*lap(u) + 1")]), Grid::new([3, 2, 1], 1.0).unwrap());
+    for steps in [Steps::Fraction(1.0), Steps::Fixed(1e10), Steps::Fixed(1e13)] {
+        for method in [Method::Euler, Method::Ssprk3, Method::Rkc { stages: Some(5) }] {
+            let options = Options { force: true, ..Options::new(method, steps.clone()) };
+            let u = Field::<f64>::zeros(&problem.grid, 1).unwrap();
+            let mut simulation = Simulation::new(&problem, u, 2.0, &options, cpu(1)).unwrap();
+            for end in [7.0, 7.0 + 1e-9, 40.0] {
+                assert_eq!(simulation.advance_to(end).unwrap(), Outcome::Reached);
+                assert_eq!(simulation.t(), end, "{method:?}, {steps:?}");
+                let u = simulation.field().unwrap().to_values(0)[0];
+                assert!((u - (end - 2.0)).abs() < 1e-12, "{method:?}, {steps:?}: {u} at {end}");
+            }
+            assert!(simulation.advance_to(40.0 - 1e-9).is_err());
+        }
+    }
+}
+
 /// Near a pole adaptive steps become too small soon: none is attempted over and over.
 #[test]
 fn poles_end_adaptive_steps() {
