@@ -1,7 +1,6 @@
 //! What fields lie on and are swept by: the processor, or a GPU.
 
 use crate::analysis::reduce::Summary;
-use crate::analysis::sample::{Care, State};
 use crate::field::Field;
 use crate::tiling::Tiling;
 use odeum_ode::{Error, Tolerance};
@@ -102,8 +101,8 @@ pub(crate) trait Backend<T: odeum_ode::Scalar> {
     /// Sum, mass, mean and extremes of every species.
     fn summaries(&self) -> Result<Vec<Summary>, Error>;
 
-    /// Cells by which the stability of steps is judged.
-    fn sample(&self, care: Care) -> Result<Vec<State>, Error>;
+    /// Cells of the domain with the least and the largest value of every species.
+    fn extreme_cells(&self) -> Result<Vec<[usize; 3]>, Error>;
 
     /// The values of all species in some cells \[cells × S\].
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error>;

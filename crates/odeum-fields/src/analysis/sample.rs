@@ -1,86 +1,93 @@
-//! Cells by which the steps of a field are judged.
+//! What is looked at of a field to judge its steps: cells spread over the domain, and those with extreme values.
 
 use crate::analysis::reduce::FRACTION;
 use crate::field::Field;
-use crate::problem::Problem;
 use crate::problem::mask::Mask;
-use odeum_ode::Scalar;
+use odeum_ode::{Error, Scalar};
 use rayon::prelude::*;
 
-/// Cells of the sample beside those with extreme values: at the start, and on the way.
-const CELLS: usize = 32;
-const CELLS_BRIEFLY: usize = 4;
+/// A cell \[i, j, k\].
+pub(crate) type Cell = [usize; 3];
 
-/// How closely a field is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Care {
-    /// At the start.
-    Full,
-    /// On the way.
-    Brief,
-}
-
-impl Care {
-    /// Cells of the sample beside those with extreme values.
-    fn cells(self) -> usize {
-        if self == Care::Full { CELLS } else { CELLS_BRIEFLY }
-    }
-}
-
-/// The values of all species in a cell.
+/// The values of all species in a cell, and their Laplacians; zeros where no rate reads them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
-    pub(crate) cell: [usize; 3],
+    pub(crate) cell: Cell,
     pub(crate) values: Vec<f64>,
+    pub(crate) laplacians: Vec<f64>,
 }
 
-/// Cells of the sample that do not depend on the values; in place of solid ones the next that
-/// belong to the domain.
-pub(crate) fn everywhere(
-    [nx, ny, nz]: [usize; 3],
-    mask: Option<&Mask>,
-    care: Care,
-) -> Vec<[usize; 3]> {
-    let cells = nx * ny * nz;
-    let count = care.cells().min(cells);
-    let at = |index: usize| [index % nx, index / nx % ny, index / (nx * ny)];
-    let mut next = 0;
-    let mut offsets = Vec::with_capacity(count);
-    for k in 0..count {
-        next = next.max(k * cells / count);
-        while next < cells && mask.is_some_and(|mask| !mask.contains(at(next))) {
-            next += 1;
-        }
-        if next < cells {
-            offsets.push(at(next));
-        }
+/// What is asked about the values of a field, in memory or on GPUs.
+pub(crate) trait Values {
+    /// Cells of the domain with the least and the largest value of every species.
+    fn extremes(&self) -> Result<Vec<Cell>, Error>;
+
+    /// The values of all species in some cells \[cells × S\].
+    fn pick(&self, cells: &[Cell]) -> Result<Vec<f64>, Error>;
+}
+
+/// A field in memory.
+pub(crate) struct InMemory<'a, T>(pub(crate) &'a Field<T>, pub(crate) Option<&'a Mask>);
+
+impl<T: Scalar> Values for InMemory<'_, T> {
+    fn extremes(&self) -> Result<Vec<Cell>, Error> {
+        Ok(extreme_cells(self.0, self.1))
     }
-    offsets
-}
 
-/// Some cells of the domain, for limits that no value matters to.
-pub(crate) fn anything(problem: &Problem) -> Vec<State> {
-    let cells = everywhere(problem.grid.shape(), problem.mask.as_ref(), Care::Brief);
-    let values = vec![0.0; problem.model.species().len()];
-    cells.into_iter().map(|cell| State { cell, values: values.clone() }).collect()
-}
-
-/// Cells of the domain with the extreme values of every species, and some others.
-pub(crate) fn sample<T: Scalar>(field: &Field<T>, mask: Option<&Mask>, care: Care) -> Vec<State> {
-    let mut sample = everywhere(field.shape(), mask, care);
-    for s in 0..field.species() {
-        let ends = extremes(field, mask, s);
-        sample.extend(ends.into_iter().flatten().map(|(cell, _)| cell));
+    fn pick(&self, cells: &[Cell]) -> Result<Vec<f64>, Error> {
+        let InMemory(field, _) = self;
+        let of_cell = |cell: &Cell| {
+            let cell = *cell;
+            (0..field.species()).map(move |s| field.get(s, cell).to_f64())
+        };
+        Ok(cells.iter().flat_map(of_cell).collect())
     }
-    sample.sort_unstable();
-    sample.dedup();
-    let values = |cell| (0..field.species()).map(|s| field.get(s, cell).to_f64()).collect();
-    sample.into_iter().map(|cell| State { cell, values: values(cell) }).collect()
+}
+
+/// Up to `count` cells of the domain, spread over all axes: the multiples of powers of the inverse of a root of
+/// x^(d + 1) = x + 1 leave no axis, no plane and no diagonal out (Kronecker's sequence).
+pub(crate) fn spread(shape: [usize; 3], mask: Option<&Mask>, count: usize) -> Vec<Cell> {
+    let [nx, ny, nz] = shape;
+    let is_open = |cell: &Cell| mask.is_none_or(|mask| mask.contains(*cell));
+    let all = || (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / (nx * ny)]).filter(is_open);
+    if nx * ny * nz <= count {
+        return all().collect();
+    }
+    let root = match shape.iter().filter(|n| **n > 1).count() {
+        0 | 1 => 1.618_033_988_749_895,
+        2 => 1.324_717_957_244_746,
+        _ => 1.220_744_084_605_76,
+    };
+    let mut factor = 1.0;
+    let factors = shape.map(|n| {
+        factor /= if n > 1 { root } else { 1.0 };
+        factor
+    });
+    let cell = |k: usize| {
+        [0, 1, 2].map(|axis| {
+            let part = ((k as f64 + 0.5) * factors[axis]).fract();
+            ((part * shape[axis] as f64) as usize).min(shape[axis] - 1)
+        })
+    };
+    // Where most cells are solid more are tried.
+    let tries = if mask.is_some() { 8 * count } else { count };
+    let mut cells: Vec<Cell> = (0..tries).map(cell).filter(is_open).take(count).collect();
+    if cells.is_empty() {
+        cells.extend(all().next());
+    }
+    cells.sort_unstable();
+    cells.dedup();
+    cells
+}
+
+/// Cells of the domain with the least and the largest value of every species.
+pub(crate) fn extreme_cells<T: Scalar>(field: &Field<T>, mask: Option<&Mask>) -> Vec<Cell> {
+    let ends = (0..field.species()).flat_map(|s| extremes(field, mask, s));
+    ends.flatten().map(|(cell, _)| cell).collect()
 }
 
 /// A cell with its value, of the least and of the largest; none where no value is a number.
-type Ends<T> = [Option<([usize; 3], T)>; 2];
-
+type Ends<T> = [Option<(Cell, T)>; 2];
 /// The first cells of the domain with the least and the largest value of a species.
 fn extremes<T: Scalar>(field: &Field<T>, mask: Option<&Mask>, s: usize) -> Ends<T> {
     let [nx, ny, nz] = field.shape();
@@ -110,13 +117,12 @@ fn of_row<T: Scalar>(row: &[T], mask: Option<&Mask>, (y, z): (usize, usize)) -> 
 
 /// Of two the lower and the higher end; the first where they are as low or as high.
 fn further<T: Scalar>([a, b]: Ends<T>, [c, d]: Ends<T>) -> Ends<T> {
-    let better =
-        |own: Option<([usize; 3], T)>, other: Option<([usize; 3], T)>, wins: fn(T, T) -> bool| {
-            match (own, other) {
-                (Some(own), Some(other)) if wins(other.1, own.1) => Some(other),
-                (None, other) => other,
-                (own, _) => own,
-            }
-        };
+    let better = |own: Option<(Cell, T)>, other: Option<(Cell, T)>, wins: fn(T, T) -> bool| match (
+        own, other,
+    ) {
+        (Some(own), Some(other)) if wins(other.1, own.1) => Some(other),
+        (None, other) => other,
+        (own, _) => own,
+    };
     [better(a, c, |x, y| x < y), better(b, d, |x, y| x > y)]
 }

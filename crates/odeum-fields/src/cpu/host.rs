@@ -1,7 +1,7 @@
 //! Fields in memory, swept by the processor.
 
 use crate::analysis::reduce::{Summary, first_non_finite};
-use crate::analysis::sample::{self, Care, State};
+use crate::analysis::sample::extreme_cells;
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::cpu::engine::Engine;
 use crate::cpu::sweep::{Combination, MOST, Precision};
@@ -94,8 +94,8 @@ impl<T: Precision> Backend<T> for Host<T> {
         Ok(self.engine.summaries(self.now()))
     }
 
-    fn sample(&self, care: Care) -> Result<Vec<State>, Error> {
-        Ok(sample::sample(self.now(), self.engine.mask(), care))
+    fn extreme_cells(&self) -> Result<Vec<[usize; 3]>, Error> {
+        Ok(extreme_cells(self.now(), self.engine.mask()))
     }
 
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {

@@ -8,7 +8,6 @@ use super::shape::Shape;
 use super::source::Variant;
 use super::step_cache::StepCache;
 use crate::analysis::reduce::Summary;
-use crate::analysis::sample::{self, Care, State};
 use crate::backend::{Backend, Batch, Blend, Slot, Snapshot, Taken};
 use crate::field::Field;
 use crate::field::slab::Slab;
@@ -226,23 +225,12 @@ impl<T: Scalar, D: Device> Backend<T> for Engine<T, D> {
         Ok(self.extremes()?.into_iter().map(summary).collect())
     }
 
-    fn sample(&self, care: Care) -> Result<Vec<State>, Error> {
+    fn extreme_cells(&self) -> Result<Vec<[usize; 3]>, Error> {
         let grid = self.grid();
-        let mut cells = sample::everywhere(grid.shape(), self.problem.mask.as_ref(), care);
-        for all in self.extremes()? {
-            // Of a field without a number there is none.
-            let found = |at: i64| usize::try_from(at).ok().filter(|at| *at < grid.cells());
-            cells.extend([all.low, all.high].into_iter().filter_map(found).map(|at| grid.cell(at)));
-        }
-        cells.sort_unstable();
-        cells.dedup();
-        let values = self.pick(&cells)?;
-        let values = values.chunks(self.problem.model.species().len());
-        let state = |(cell, values): (&[usize; 3], &[T])| State {
-            cell: *cell,
-            values: values.iter().map(|x| x.to_f64()).collect(),
-        };
-        Ok(cells.iter().zip(values).map(state).collect())
+        // Of a field without a number there is none.
+        let found = |at: i64| usize::try_from(at).ok().filter(|at| *at < grid.cells());
+        let ends = self.extremes()?.into_iter().flat_map(|all| [all.low, all.high]);
+        Ok(ends.filter_map(found).map(|at| grid.cell(at)).collect())
     }
 
     fn pick(&self, cells: &[[usize; 3]]) -> Result<Vec<T>, Error> {

@@ -303,7 +303,7 @@ impl<T: Precision> Simulation<T> {
 
     /// A step by stages; an adaptive one also moves the clock, or proposes a smaller step.
     fn stabilised(&mut self, h: f64, end: f64, whole: bool) -> Result<Step, Error> {
-        if self.clock.radius_age >= RADIUS_EVERY {
+        if self.clock.radius_age >= RADIUS_EVERY && self.judge.changes(&self.problem) {
             let limits = self.limits_now((RADIUS_EVERY as f64 * h).min(end - self.clock.t))?;
             (self.clock.radius, self.clock.radius_age) = (limits.radius, 0);
         }

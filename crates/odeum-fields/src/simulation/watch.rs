@@ -5,17 +5,15 @@
 //! or what grows may change it.
 
 use super::{Outcome, Simulation, Unstable};
-use crate::analysis::sample::{self, Care};
+use crate::analysis::sample::{Cell, Values};
+use crate::backend::Backend;
 use crate::cpu::sweep::Precision;
 use crate::time::method::{Method, Steps};
 use crate::time::stability::{self, Stability};
 use odeum_ode::Error;
 
-/// A look at all cells, in sweeps.
-const LOOK: f64 = 0.5;
-
 /// The eigenvalues of a wave, over S², in updates of a cell.
-const EIGENVALUES: f64 = 500.0;
+const EIGENVALUES: f64 = 1000.0;
 
 /// Sweeps for each that judgements cost.
 const SELDOM: f64 = 50.0;
@@ -52,9 +50,8 @@ impl<T: Precision> Simulation<T> {
     /// Computes the limits of the steps, and refuses larger ones.
     pub(super) fn judge_stability(&mut self, end: f64) -> Result<(), Error> {
         if self.judged.as_ref().is_none_or(|judged| end > judged.until) {
-            let sample = self.backend.sample(Care::Full)?;
             let span = (self.clock.t, end);
-            let limits = self.judge.limits(&self.problem, &sample, span)?;
+            let limits = self.judge.limits(&self.problem, &Present(&*self.backend), span)?;
             self.set_stability(limits, end);
         }
         let Some(limits) = self.stability() else { return Ok(()) };
@@ -140,13 +137,9 @@ impl<T: Precision> Simulation<T> {
 
     /// The limits for the present field, and for so long a time from here.
     pub(super) fn limits_now(&mut self, ahead: f64) -> Result<Stability, Error> {
-        let sample = match self.judge.reads_values() {
-            true => self.backend.sample(Care::Brief)?,
-            false => sample::anything(&self.problem),
-        };
         let floor = self.clock.floor;
         let span = (self.clock.t, self.clock.t + ahead);
-        self.judge.limits_on_the_way(&self.problem, &sample, span, floor)
+        self.judge.limits_on_the_way(&self.problem, &Present(&*self.backend), span, floor)
     }
 
     /// Takes steps of another size from here on, where those taken are not about as large.
@@ -182,7 +175,20 @@ impl<T: Precision> Simulation<T> {
         };
         let waves = stability::waves_briefly(&self.problem);
         let eigenvalues = EIGENVALUES * (waves * species) as f64 / cells as f64;
-        let look = if self.judge.reads_values() { LOOK } else { 0.0 };
+        let look = self.judge.look(&self.problem);
         (SELDOM * (look + eigenvalues) / f64::from(sweeps)).clamp(EVERY[0], EVERY[1])
+    }
+}
+
+/// The state of a backend.
+struct Present<'a, T>(&'a dyn Backend<T>);
+
+impl<T: Precision> Values for Present<'_, T> {
+    fn extremes(&self) -> Result<Vec<Cell>, Error> {
+        self.0.extreme_cells()
+    }
+
+    fn pick(&self, cells: &[Cell]) -> Result<Vec<f64>, Error> {
+        Ok(self.0.pick(cells)?.into_iter().map(|value| value.to_f64()).collect())
     }
 }

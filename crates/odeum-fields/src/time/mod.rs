@@ -2,7 +2,9 @@
 
 pub(crate) mod coefficients;
 pub(crate) mod eigen;
+mod linearised;
 pub(crate) mod method;
+pub(crate) mod places;
 pub(crate) mod spectrum;
 pub(crate) mod stability;
 pub(crate) mod stages;

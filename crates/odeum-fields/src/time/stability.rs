@@ -9,18 +9,19 @@
 //! Where the domain is a part of the box the limits are the box's: what solid cells leave out of
 //! the Laplacian cannot raise its largest eigenvalue (docs/src/theory/fields.md, solid cells).
 
-use crate::analysis::sample::{Care, State, sample};
+use crate::analysis::sample::{InMemory, State, Values};
 use crate::field::Field;
 use crate::problem::boundaries::{self, SpeciesBoundaries};
 use crate::problem::quantity::{Quantity, TimeDependent};
 use crate::problem::stencil::Stencil;
 use crate::problem::{Advection, Problem, Velocity};
 use crate::time::eigen::{Complex, eigenvalues};
+use crate::time::linearised::{Linear, Parts, Wave};
 use crate::time::method::{MOST_STAGES, Method};
+use crate::time::places::{Care, Places};
 use crate::time::spectrum::{Slow, Spectrum};
-use odeum_core::graph::Node;
-use odeum_core::{Graph, Pattern};
 use odeum_ode::{Error, Scalar};
+use std::collections::HashSet;
 use std::f64::consts::PI;
 
 /// Limits of explicit steps.
@@ -112,12 +113,35 @@ const TIMES: usize = 33;
 const WAVES_BRIEFLY: usize = 9;
 const WAVES_PER_AXIS_BRIEFLY: [usize; 3] = [33, 9, 5];
 const TIMES_BRIEFLY: usize = 3;
+/// The extreme values of all species, and derivatives in all cells, in sweeps.
+const EXTREMES: f64 = 0.5;
+const BY_PLACE: f64 = 3.0;
 /// Steps times a growth that are too large to see it.
 const UNSEEN: f64 = 2.0;
 /// By how much a wave that does not fade may grow over the span of a run: ln of the factor.
 const BUDGET: f64 = 0.1;
 
+impl Speeds {
+    /// Whether it is not the same everywhere and always.
+    fn varies(&self) -> bool {
+        match self {
+            Speeds::Uniform(parts) => {
+                parts.iter().any(|part| !matches!(part, TimeDependent::Constant(_)))
+            }
+            Speeds::Cells(_) => true,
+        }
+    }
+}
+
 impl Care {
+    /// Times of a span at which derivatives are looked for where they are extreme.
+    fn scanned(self, (from, to): (f64, f64)) -> Vec<f64> {
+        match self {
+            Care::Full if to.is_finite() && to > from => vec![from, 0.5 * (from + to), to],
+            _ => vec![from],
+        }
+    }
+
     /// Times of a span.
     fn times(self, (from, to): (f64, f64)) -> Vec<f64> {
         let count = if self == Care::Full { TIMES } else { TIMES_BRIEFLY };
@@ -133,13 +157,14 @@ pub fn stability<T: Scalar>(
     field: &Field<T>,
     span: (f64, f64),
 ) -> Result<Stability, Error> {
-    let states = sample(field, problem.mask.as_ref(), Care::Full);
-    Judge::new(problem)?.limits(problem, &states, span)
+    let judge = Judge::new(problem)?;
+    judge.limits(problem, &InMemory(field, problem.mask.as_ref()), span)
 }
 
 /// A problem made ready to be judged.
 pub(crate) struct Judge {
     linear: Linear,
+    places: Places,
     boundaries: Vec<SpeciesBoundaries>,
     /// Of each species, and of potentials.
     cosines: Vec<Cosines>,
@@ -177,52 +202,69 @@ impl Judge {
             boundaries.iter().map(|b| of_axes(&|axis, n| b.cosines(axis, n))).collect();
         // Nothing passes the boundaries of potentials.
         cosines.push(of_axes(&|_, n| [if n == 1 { 1.0 } else { -1.0 }, 1.0]));
-        Ok(Judge { linear: Linear::new(problem), boundaries, cosines, velocity })
+        let linear = Linear::new(problem);
+        let symbols =
+            cosines.iter().map(|c| extremes(|c| problem.stencil.symbol_of(grid, c), c)[0]);
+        let fastest = symbols.fold(0.0, f64::min);
+        let places = Places::new(&linear, model.species().len(), fastest);
+        Ok(Judge { linear, places, boundaries, cosines, velocity })
     }
 
     /// Whether limits depend on the values of the field, or on the time.
     pub(crate) fn changes(&self, problem: &Problem) -> bool {
-        self.linear.changes || problem.changes_with_time()
+        self.linear.reads.values || problem.changes_with_time()
     }
 
-    /// Whether limits depend on the values of the field.
-    pub(crate) fn reads_values(&self) -> bool {
-        self.linear.changes
+    /// What a look on the way costs, in sweeps.
+    pub(crate) fn look(&self, problem: &Problem) -> f64 {
+        let reads = &self.linear.reads;
+        let extremes =
+            if reads.values { EXTREMES + self.places.scans(problem, Care::Brief) } else { 0.0 };
+        let by_place = reads.time && reads.coordinates.contains(&true);
+        extremes + if by_place { BY_PLACE } else { 0.0 }
     }
 
-    /// Limits of the steps about some states, over a span of time.
+    /// Limits of the steps about the values of a field, over a span of time.
     pub(crate) fn limits(
         &self,
         problem: &Problem,
-        states: &[State],
+        values: &dyn Values,
         span: (f64, f64),
     ) -> Result<Stability, Error> {
         let length = span.1 - span.0;
         let floor = if length > 0.0 && length.is_finite() { BUDGET / length } else { 0.0 };
-        self.within(problem, states, (span, floor), Care::Full)
+        self.within(problem, values, (span, floor), Care::Full)
     }
 
     /// The same on the way, with the floor of what was judged at the start.
     pub(crate) fn limits_on_the_way(
         &self,
         problem: &Problem,
-        states: &[State],
+        values: &dyn Values,
         span: (f64, f64),
         floor: f64,
     ) -> Result<Stability, Error> {
-        self.within(problem, states, (span, floor), Care::Brief)
+        self.within(problem, values, (span, floor), Care::Brief)
     }
 
     fn within(
         &self,
         problem: &Problem,
-        states: &[State],
+        values: &dyn Values,
         (span, floor): ((f64, f64), f64),
         care: Care,
     ) -> Result<Stability, Error> {
         let linear = &self.linear;
         let velocity = self.speeds(problem, span, care);
-        let waves = self.waves(problem, velocity, care);
+        let mut waves = self.waves(problem, velocity, care);
+        if velocity.is_some() && self.velocity.as_ref().is_some_and(Speeds::varies) {
+            // Upwinding damps waves: where, or when, nothing blows they fade more slowly.
+            waves.extend(self.waves(problem, None, care));
+        }
+        let times = if linear.reads.time { care.times(span) } else { vec![span.0] };
+        let scanned = if linear.reads.time { care.scanned(span) } else { vec![span.0] };
+        let of = (problem, &self.boundaries[..], linear);
+        let states: Vec<State> = self.places.look(of, values, &scanned, care)?;
         let mut limits = Limits {
             fading: f64::INFINITY,
             radius: 0.0,
@@ -230,22 +272,20 @@ impl Judge {
             slow: Slow::default(),
             turning: Spectrum::default(),
         };
-        let mut spread: f64 = linear.variable;
-        let mut last = None;
-        for t in if linear.rhs.uses_time() { care.times(span) } else { vec![span.0] } {
-            for state in states {
-                let parts = linear.at(problem, state, t);
-                // Of linear equations they are the same everywhere.
-                if last.as_ref() == Some(&parts) {
+        let mut spread = linear.largest_diffusion();
+        // Of linear equations the matrices are the same in many cells.
+        let mut seen = HashSet::new();
+        for t in times {
+            for parts in states.iter().flat_map(|state| linear.at(problem, state, t)) {
+                if !seen.insert(parts.bits()) {
                     continue;
                 }
                 for s in 0..parts.species {
                     spread = spread.max(parts.laplacian[s * parts.species + s]);
                 }
                 for wave in &waves {
-                    parts.limit(wave, &mut limits);
+                    limits.add(&parts, wave);
                 }
-                last = Some(parts);
             }
         }
         let mut positive = None;
@@ -410,16 +450,6 @@ struct Limits {
     turning: Spectrum,
 }
 
-/// A wave: the symbol of the Laplacian, that of the star stencil for diffusion in fluxes, that of
-/// the upwind difference and, of Koren's scheme where nothing is limited, that of its third order.
-struct Wave {
-    /// Of each species, and of potentials.
-    laplacian: Vec<f64>,
-    star: Vec<f64>,
-    velocity: Complex,
-    third: Option<Complex>,
-}
-
 /// What a wave is along one axis, where w/h is 1.
 struct Phase {
     /// Of each species, and of potentials: the mean over both neighbours of a cell in units of its value.
@@ -437,157 +467,32 @@ pub(crate) fn waves_briefly(problem: &Problem) -> usize {
     }
 }
 
-/// The derivatives of a problem's F and potentials.
-struct Linear {
-    rhs: Graph,
-    rhs_pattern: Pattern,
-    potentials: Graph,
-    potentials_pattern: Pattern,
-    advected: Vec<bool>,
-    /// Largest D of fluxes, of each species and of all.
-    diffusion: Vec<f64>,
-    variable: f64,
-    /// Whether any derivative depends on the values of a cell.
-    changes: bool,
-}
-
-/// The parts of the matrix at one cell; S × S, S × K and K × S, row by row.
-#[derive(PartialEq)]
-struct Parts {
-    species: usize,
-    potentials: usize,
-    state: Vec<f64>,
-    laplacian: Vec<f64>,
-    beyond: Vec<f64>,
-    potential_state: Vec<f64>,
-    potential_laplacian: Vec<f64>,
-    advected: Vec<bool>,
-    diffusion: Vec<f64>,
-}
-
-impl Linear {
-    fn new(problem: &Problem) -> Linear {
-        let (rhs, potentials) = problem.model.bound();
-        let (rhs, rhs_pattern) = rhs.jacobian();
-        let (potentials, potentials_pattern) = potentials.jacobian();
-        let largest = |name: &String| {
-            let given = problem.diffusion.iter().find(|(other, _)| other == name);
-            given.map_or(0.0, |(_, d)| d.iter().copied().fold(0.0, f64::max))
-        };
-        let diffusion: Vec<f64> = problem.model.species().iter().map(largest).collect();
-        let variable = diffusion.iter().copied().fold(0.0, f64::max);
-        let advected = problem.advected();
-        let coordinates = 2 * advected.len()..2 * advected.len() + 3;
-        let reads = |graph: &Graph| {
-            let value = |node: &Node| matches!(node, Node::State(i) if !coordinates.contains(&(*i as usize)));
-            graph.nodes().iter().any(value)
-        };
-        let changes = reads(&rhs) || reads(&potentials);
-        Linear {
-            rhs,
-            rhs_pattern,
-            potentials,
-            potentials_pattern,
-            advected,
-            diffusion,
-            variable,
-            changes,
-        }
-    }
-
-    fn at(&self, problem: &Problem, State { cell, values }: &State, t: f64) -> Parts {
-        let s = values.len();
-        let k = self.potentials_pattern.rows();
-        // The Laplacians that the field has there are not known; zero stands for them.
-        let mut y = vec![0.0; 2 * s + 3 + k];
-        y[..s].copy_from_slice(values);
-        for axis in 0..3 {
-            y[2 * s + axis] = problem.grid.centre(axis, cell[axis]);
-        }
-        let mut parts = Parts {
-            species: s,
-            potentials: k,
-            state: vec![0.0; s * s],
-            laplacian: vec![0.0; s * s],
-            beyond: vec![0.0; s * k],
-            potential_state: vec![0.0; k * s],
-            potential_laplacian: vec![0.0; k * s],
-            advected: self.advected.clone(),
-            diffusion: self.diffusion.clone(),
-        };
-        for ((row, col), value) in self.rhs_pattern.iter().zip(self.rhs.eval(t, &y, &[])) {
-            match col {
-                _ if col < s => parts.state[row * s + col] = value,
-                _ if col < 2 * s => parts.laplacian[row * s + col - s] = value,
-                _ if col < 2 * s + 3 => {}
-                _ => parts.beyond[row * k + col - 2 * s - 3] = value,
-            }
-        }
-        let y = &y[..2 * s + 3];
-        for ((row, col), value) in
-            self.potentials_pattern.iter().zip(self.potentials.eval(t, y, &[]))
-        {
-            match col {
-                _ if col < s => parts.potential_state[row * s + col] = value,
-                _ if col < 2 * s => parts.potential_laplacian[row * s + col - s] = value,
-                _ => {}
-            }
-        }
-        parts
-    }
-}
-
-impl Parts {
-    /// The matrix of a wave, of which this is the symbol of the velocity.
-    fn matrix(&self, wave: &Wave, velocity: Complex) -> Vec<Complex> {
-        let (n, k) = (self.species, self.potentials);
-        let beyond = wave.laplacian[n];
-        let mut matrix = vec![Complex::default(); n * n];
-        for row in 0..n {
-            for col in 0..n {
-                let symbol = wave.laplacian[col];
-                let mut value = self.state[row * n + col] + symbol * self.laplacian[row * n + col];
-                for p in 0..k {
-                    let inner = self.potential_state[p * n + col]
-                        + symbol * self.potential_laplacian[p * n + col];
-                    value += beyond * self.beyond[row * k + p] * inner;
-                }
-                matrix[row * n + col] = Complex::new(value, 0.0);
-            }
-            let own = &mut matrix[row * n + row];
-            own.re += self.diffusion[row] * wave.star[row];
-            if self.advected[row] {
-                *own = own.add(velocity);
-            }
-        }
-        matrix
-    }
-
+impl Limits {
     /// Lowers the limits by the eigenvalues of a wave.
-    fn limit(&self, wave: &Wave, limits: &mut Limits) {
-        let n = self.species;
+    fn add(&mut self, parts: &Parts, wave: &Wave) {
+        let n = parts.species;
         let uniform = wave.laplacian.iter().chain(&wave.star).all(|symbol| *symbol == 0.0)
             && wave.velocity == Complex::default();
-        for value in eigenvalues(&mut self.matrix(wave, wave.velocity), n) {
+        for value in eigenvalues(&mut parts.matrix(wave, wave.velocity), n) {
             let size = value.abs();
             if !size.is_finite() {
                 // A derivative that is not finite says nothing about the size of a step.
                 continue;
             }
-            limits.radius = limits.radius.max(size);
-            limits.growth = limits.growth.max(value.re);
-            limits.turning.add(value);
+            self.radius = self.radius.max(size);
+            self.growth = self.growth.max(value.re);
+            self.turning.add(value);
             // Waves that grow do so by themselves.
-            if !limits.slow.add(value) && value.re < 0.0 {
-                limits.fading = limits.fading.min(-2.0 * value.re / (size * size));
+            if !self.slow.add(value) && value.re < 0.0 {
+                self.fading = self.fading.min(-2.0 * value.re / (size * size));
             }
         }
         // Forward Euler is limited by new extrema instead, and the radius is that of upwind.
         if let Some(third) = wave.third
             && !uniform
         {
-            for value in eigenvalues(&mut self.matrix(wave, third), n) {
-                limits.turning.add(value);
+            for value in eigenvalues(&mut parts.matrix(wave, third), n) {
+                self.turning.add(value);
             }
         }
     }

@@ -515,3 +515,78 @@ pub(crate) fn limits_do_not_depend_on_noise() {
         assert!(most < 1.05 * least && least > 0.02, "{b}: {all:?}");
     }
 }
+
+/// What limits steps may be in a few cells alone: stiff rods, balls and films, a sink, a layer that damps waves, a slope.
+pub(crate) fn limits_are_those_of_all_cells(machine: Machine) {
+    fn diffusion(text: &str) -> odeum_fields::Model {
+        let text = odeum_fields::ModelText {
+            species: vec!["u"],
+            equations: vec![("u", text)],
+            ..odeum_fields::ModelText::default()
+        };
+        text.read().unwrap().0
+    }
+    let (plane, layer) = (Grid::new([64, 64, 1], 1.0 / 64.0).unwrap(), "abs(x - 0.5) < 0.1");
+    let ball = "(x-0.5)^2 + (y-0.5)^2 + (z-0.5)^2 < 0.04";
+    let fine = Grid::new([2001, 1, 1], 1.0 / 2001.0).unwrap();
+    let columns = (0..plane.cells()).map(|n| if n % 64 == 37 { 1.0 } else { 0.01 }).collect();
+    let problems = [
+        Problem::new(diffusion(&format!("select({layer}, 1, 0.01) * lap(u)")), plane),
+        Problem::new(diffusion("(0.01 + 4*x*(1 - x)) * lap(u)"), plane),
+        Problem::new(diffusion(&format!("0.01*lap(u) - select({layer}, 2000*u, 0)")), plane),
+        Problem::new(
+            diffusion(&format!("select({ball}, 1, 0.01) * lap(u)")),
+            Grid::new([48; 3], 1.0 / 48.0).unwrap(),
+        ),
+        Problem::new(diffusion("select(x > 0.3 && x < 0.301, 1, 0.01) * lap(u)"), fine),
+        Problem::new(diffusion("select(x > 0.3 && x < 0.301, u, 0.01) * lap(u)"), fine),
+        Problem::new(diffusion("select(t*x > 0.03 && t*x < 0.031, 1, 0.01) * lap(u)"), fine),
+        Problem::new(diffusion("0 * u"), plane).diffusion("u", columns),
+        Problem::new(
+            diffusion("0.01*lap(u) + lap(u)^3/(1 + lap(u)^2)"),
+            Grid::new([40, 1, 1], 1.0 / 40.0).unwrap(),
+        ),
+    ];
+    for (n, problem) in machine.some(problems, &[0, 7]).into_iter().enumerate() {
+        let field = Field::from_fn(&problem.grid, 1, |_, [x, ..]| {
+            (std::f64::consts::PI * problem.grid.centre(0, x as usize)).cos()
+        });
+        let field = field.unwrap();
+        for options in machine.some(shares(), &[0, 3]) {
+            // A hundred steps at least of each.
+            let limits = stability(&problem, &field, (0.1, 0.2)).unwrap();
+            let end = 0.1 + 100.0 * limits.largest_step(options.method);
+            let limits = stability(&problem, &field, (0.1, end)).unwrap();
+            let begin = Checkpoint { clock: Clock::at(0.1), ..start(&field) };
+            let mut simulation = machine.begin(&problem, begin, &options);
+            simulation.set_stability(limits, end);
+            assert_eq!(until(&mut simulation, end), Outcome::Reached, "{n}: {options:?}");
+            let of = summary(&simulation);
+            assert!(of.max < 2.0 && of.min > -2.0, "{n}: {options:?}: {of:?}");
+        }
+    }
+}
+
+/// Less diffusion may mean shorter steps: beside an absorbing layer waves do not fade.
+pub(crate) fn limits_are_those_of_the_least_diffusion(machine: Machine) {
+    let n = 40;
+    let grid = Grid::new([n, 1, 1], 1.0 / n as f64).unwrap();
+    let layer = (0..n).map(|i| if i > 3 * n / 4 { 0.05 } else { 0.0 }).collect();
+    let problem = Problem::new(model(&[("u", "v"), ("v", "lap(u)")]), grid).diffusion("v", layer);
+    let field = Field::from_fn(&grid, 2, |s, [x, ..]| {
+        if s == 0 { (-((x / n as f64 - 0.3) / 0.1).powi(2)).exp() } else { 0.0 }
+    });
+    let field = field.unwrap();
+    for options in machine.some(shares(), &[1, 3]) {
+        // Forward Euler alone may make such waves grow, by a tenth; its steps would be a million.
+        if options.method == Method::Euler {
+            continue;
+        }
+        let mut simulation = machine.begin(&problem, start(&field), &options);
+        assert_eq!(until(&mut simulation, 2.0), Outcome::Reached, "{options:?}");
+        let of = summary(&simulation);
+        assert!(of.max < 1.2 && of.min > -1.2, "{options:?}: {of:?}");
+    }
+    let limits = stability(&problem, &field, (0.0, f64::INFINITY)).unwrap();
+    assert!(limits.largest_step(Method::Euler) == 0.0, "{limits:?}");
+}

@@ -34,4 +34,6 @@ deceivers! {
     phases_part_within_their_limit,
     shares_go_on_with_the_same_bits,
     waves_that_never_fade_do_not_grow,
+    limits_are_those_of_all_cells,
+    limits_are_those_of_the_least_diffusion,
 }

@@ -188,7 +188,7 @@ fn failures_are_placed_and_the_last_state_is_kept() {
         return;
     }
     let grid = Grid::new([20, 5, 6], 1.0).unwrap();
-    for (from, stop) in [(0.0_f64, 0), (0.975, 0), (1.785, 0), (1.785, 23)] {
+    for (from, stop) in [(0.0_f64, 0), (0.575, 0), (0.785, 0), (0.785, 23)] {
         let rate: &'static str =
             format!("select(c > 0.9, select(t > {from}, 1/(t - t), 1), d)").leak();
         let problem = Problem::new(model(&[("c", "0.001*lap(d)"), ("d", rate)]), grid);
@@ -203,7 +203,7 @@ fn failures_are_placed_and_the_last_state_is_kept() {
         let simulations = both_from(&problem, &options, start());
         let mut ends = Vec::new();
         for mut simulation in simulations {
-            let outcome = simulation.until(2.3, stop, &mut go_on).unwrap();
+            let outcome = simulation.until(1.3, stop, &mut go_on).unwrap();
             let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
             assert_eq!(failure.status, Status::NonFinite);
             assert_eq!(failure.place, Some(("d".to_owned(), cell)));

@@ -1,0 +1,179 @@
+//! The equations linearised about the values of one cell, and what they make of a wave.
+
+use crate::analysis::sample::State;
+use crate::problem::Problem;
+use crate::time::eigen::Complex;
+use odeum_core::graph::Node;
+use odeum_core::{Graph, Pattern};
+
+/// A wave: the symbol of the Laplacian, that of the star stencil for diffusion in fluxes, that of
+/// the upwind difference and, of Koren's scheme where nothing is limited, that of its third order.
+pub(super) struct Wave {
+    /// Of each species, and of potentials.
+    pub(super) laplacian: Vec<f64>,
+    pub(super) star: Vec<f64>,
+    pub(super) velocity: Complex,
+    pub(super) third: Option<Complex>,
+}
+
+/// The derivatives of a problem's F and potentials.
+pub(super) struct Linear {
+    /// Of F, by the values and Laplacians of all species, the place and the Laplacians of the potentials.
+    pub(super) rhs: Graph,
+    pub(super) rhs_pattern: Pattern,
+    /// Of potentials, by the same but the last.
+    pub(super) potentials: Graph,
+    pub(super) potentials_pattern: Pattern,
+    pub(super) reads: Reads,
+    advected: Vec<bool>,
+    /// Of each species the number of its field of coefficients, and the largest of these.
+    diffusion: Vec<(Option<usize>, f64)>,
+}
+
+/// What derivatives depend on.
+pub(super) struct Reads {
+    /// Values of a cell, or Laplacians.
+    pub(super) values: bool,
+    pub(super) laplacians: bool,
+    pub(super) coordinates: [bool; 3],
+    pub(super) time: bool,
+}
+
+/// The parts of the matrix at one cell; S × S, S × K and K × S, row by row.
+#[derive(Clone)]
+pub(super) struct Parts {
+    pub(super) species: usize,
+    potentials: usize,
+    state: Vec<f64>,
+    pub(super) laplacian: Vec<f64>,
+    beyond: Vec<f64>,
+    potential_state: Vec<f64>,
+    potential_laplacian: Vec<f64>,
+    advected: Vec<bool>,
+    diffusion: Vec<f64>,
+}
+
+impl Linear {
+    pub(super) fn new(problem: &Problem) -> Linear {
+        let (rhs, potentials) = problem.model.bound();
+        let (rhs, rhs_pattern) = rhs.jacobian();
+        let (potentials, potentials_pattern) = potentials.jacobian();
+        let given = |name: &String| {
+            let at = problem.diffusion.iter().position(|(other, _)| other == name);
+            let largest = |at: usize| problem.diffusion[at].1.iter().copied().fold(0.0, f64::max);
+            (at, at.map_or(0.0, largest))
+        };
+        let s = problem.model.species().len();
+        let graphs = [&rhs, &potentials];
+        let reads = |which: &dyn Fn(usize) -> bool| {
+            let is_read = |node: &Node| matches!(node, Node::State(i) if which(*i as usize));
+            graphs.iter().any(|graph| graph.nodes().iter().any(is_read))
+        };
+        let reads = Reads {
+            values: reads(&|i| !(2 * s..2 * s + 3).contains(&i)),
+            laplacians: reads(&|i| (s..2 * s).contains(&i)),
+            coordinates: [0, 1, 2].map(|axis| reads(&|i| i == 2 * s + axis)),
+            time: graphs.iter().any(|graph| graph.uses_time()),
+        };
+        Linear {
+            diffusion: problem.model.species().iter().map(given).collect(),
+            advected: problem.advected(),
+            rhs,
+            rhs_pattern,
+            potentials,
+            potentials_pattern,
+            reads,
+        }
+    }
+
+    /// The largest D of fluxes.
+    pub(super) fn largest_diffusion(&self) -> f64 {
+        self.diffusion.iter().map(|(_, largest)| *largest).fold(0.0, f64::max)
+    }
+
+    /// The matrices about a state: with D of its cell and, in case a neighbour's counts, with the largest.
+    pub(super) fn at(&self, problem: &Problem, state: &State, t: f64) -> Vec<Parts> {
+        let State { cell, values, laplacians } = state;
+        let s = values.len();
+        let k = self.potentials_pattern.rows();
+        // Zero stands for the Laplacians of potentials.
+        let mut y = vec![0.0; 2 * s + 3 + k];
+        y[..s].copy_from_slice(values);
+        y[s..2 * s].copy_from_slice(laplacians);
+        for axis in 0..3 {
+            y[2 * s + axis] = problem.grid.centre(axis, cell[axis]);
+        }
+        let mut parts = Parts {
+            species: s,
+            potentials: k,
+            state: vec![0.0; s * s],
+            laplacian: vec![0.0; s * s],
+            beyond: vec![0.0; s * k],
+            potential_state: vec![0.0; k * s],
+            potential_laplacian: vec![0.0; k * s],
+            advected: self.advected.clone(),
+            diffusion: self.diffusion.iter().map(|(_, largest)| *largest).collect(),
+        };
+        for ((row, col), value) in self.rhs_pattern.iter().zip(self.rhs.eval(t, &y, &[])) {
+            match col {
+                _ if col < s => parts.state[row * s + col] = value,
+                _ if col < 2 * s => parts.laplacian[row * s + col - s] = value,
+                _ if col < 2 * s + 3 => {}
+                _ => parts.beyond[row * k + col - 2 * s - 3] = value,
+            }
+        }
+        let y = &y[..2 * s + 3];
+        for ((row, col), value) in
+            self.potentials_pattern.iter().zip(self.potentials.eval(t, y, &[]))
+        {
+            match col {
+                _ if col < s => parts.potential_state[row * s + col] = value,
+                _ if col < 2 * s => parts.potential_laplacian[row * s + col - s] = value,
+                _ => {}
+            }
+        }
+        if problem.diffusion.is_empty() {
+            return vec![parts];
+        }
+        let at = problem.grid.index(*cell);
+        let own =
+            |(field, _): &(Option<usize>, f64)| field.map_or(0.0, |n| problem.diffusion[n].1[at]);
+        let own = Parts { diffusion: self.diffusion.iter().map(own).collect(), ..parts.clone() };
+        vec![parts, own]
+    }
+}
+
+impl Parts {
+    /// The matrix of a wave, of which this is the symbol of the velocity.
+    pub(super) fn matrix(&self, wave: &Wave, velocity: Complex) -> Vec<Complex> {
+        let (n, k) = (self.species, self.potentials);
+        let beyond = wave.laplacian[n];
+        let mut matrix = vec![Complex::default(); n * n];
+        for row in 0..n {
+            for col in 0..n {
+                let symbol = wave.laplacian[col];
+                let mut value = self.state[row * n + col] + symbol * self.laplacian[row * n + col];
+                for p in 0..k {
+                    let inner = self.potential_state[p * n + col]
+                        + symbol * self.potential_laplacian[p * n + col];
+                    value += beyond * self.beyond[row * k + p] * inner;
+                }
+                matrix[row * n + col] = Complex::new(value, 0.0);
+            }
+            let own = &mut matrix[row * n + row];
+            own.re += self.diffusion[row] * wave.star[row];
+            if self.advected[row] {
+                *own = own.add(velocity);
+            }
+        }
+        matrix
+    }
+
+    /// The bits of all numbers: matrices with the same have the same eigenvalues.
+    pub(super) fn bits(&self) -> Vec<u64> {
+        let Parts { state, laplacian, beyond, potential_state, .. } = self;
+        let numbers =
+            [state, laplacian, beyond, potential_state, &self.potential_laplacian, &self.diffusion];
+        numbers.into_iter().flatten().map(|x| x.to_bits()).collect()
+    }
+}

@@ -1,0 +1,353 @@
+//! The cells by which steps are judged: those where derivatives of the equations are least and largest.
+//!
+//! Limits follow from derivatives, which may depend on the place, on the values and their Laplacians, and on the time; a limit that
+//! a few cells have and the others do not holds for all. So derivatives are evaluated
+//! - in every cell, along the axes whose coordinates they read, with made-up values;
+//! - in cells spread over the domain, with the values of the field;
+//!
+//! and the cells with the least and the largest of each are looked at, beside those with the extreme values of each species. What is
+//! looked at depends on nothing but the problem and the present field: a simulation that is taken up judges its steps as before.
+
+use crate::analysis::sample::{Cell, State, Values, spread};
+use crate::problem::Problem;
+use crate::problem::boundaries::SpeciesBoundaries;
+use crate::time::linearised::Linear;
+use odeum_core::lanes::LaneWork;
+use odeum_core::tape::Program;
+use odeum_core::{Isa, Lanes};
+use odeum_ode::Error;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// How closely a field is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Care {
+    /// At the start.
+    Full,
+    /// On the way.
+    Brief,
+}
+
+impl Care {
+    /// Cells in which derivatives are evaluated with the values of the field.
+    fn lattice(self) -> usize {
+        if self == Care::Full { 1 << 16 } else { 1 << 11 }
+    }
+
+    /// Cells that are looked at whatever the derivatives are there.
+    fn spread(self) -> usize {
+        if self == Care::Full { 32 } else { 4 }
+    }
+}
+
+/// Cells that a scan gives at most.
+const MOST: usize = 24;
+
+/// Levels of a field of diffusion coefficients, from the least to the largest, whose cells are looked at.
+const LEVELS: usize = 9;
+
+/// Points that are evaluated at once.
+const CHUNK: usize = 1 << 12;
+
+/// Where derivatives are looked at.
+pub(super) struct Places {
+    programs: [Program; 2],
+    /// What each derivative of F contributes to the fastest wave.
+    weights: Vec<f64>,
+    /// Those that no value and no time matters to.
+    steady: OnceLock<Vec<Cell>>,
+}
+
+/// Gives the values, Laplacians and coordinates of a point; false where there is none.
+type Fill<'a> = &'a (dyn Fn(usize, &mut [f64]) -> bool + Sync);
+
+impl Places {
+    /// `fastest` is the symbol of the fastest wave.
+    pub(super) fn new(linear: &Linear, species: usize, fastest: f64) -> Places {
+        let weight = |(_, col): (usize, usize)| match col {
+            _ if col < species => 1.0,
+            _ if (2 * species..2 * species + 3).contains(&col) => 0.0,
+            _ => fastest.abs(),
+        };
+        Places {
+            programs: [&linear.rhs, &linear.potentials].map(Program::new),
+            weights: linear.rhs_pattern.iter().map(weight).collect(),
+            steady: OnceLock::new(),
+        }
+    }
+
+    /// Cells that are evaluated with the values of the field, as a part of all.
+    pub(super) fn scans(&self, problem: &Problem, care: Care) -> f64 {
+        (care.lattice() as f64 / problem.cells() as f64).min(1.0)
+    }
+
+    /// The states by which steps are judged that are taken at these times.
+    pub(super) fn look(
+        &self,
+        (problem, boundaries, linear): (&Problem, &[SpeciesBoundaries], &Linear),
+        values: &dyn Values,
+        times: &[f64],
+        care: Care,
+    ) -> Result<Vec<State>, Error> {
+        let (shape, mask) = (problem.grid.shape(), problem.mask.as_ref());
+        let s = problem.model.species().len();
+        let reads = &linear.reads;
+        let mut cells = spread(shape, mask, care.spread());
+        if reads.time {
+            cells.extend(times.iter().flat_map(|t| self.by_place(problem, linear, *t)));
+            cells.extend(by_diffusion(problem));
+        } else {
+            cells.extend(self.steady.get_or_init(|| {
+                let mut cells = self.by_place(problem, linear, 0.0);
+                cells.extend(by_diffusion(problem));
+                cells
+            }));
+        }
+        let state_of = |cells: &[Cell]| -> Result<[Vec<f64>; 2], Error> {
+            let own = values.pick(cells)?;
+            let laplacians = match reads.laplacians {
+                true => laplacians(problem, boundaries, values, (cells, &own))?,
+                false => vec![0.0; own.len()],
+            };
+            Ok([own, laplacians])
+        };
+        if reads.values {
+            let lattice = spread(shape, mask, care.lattice());
+            let [own, laplacians] = state_of(&lattice)?;
+            let fill = |k: usize, y: &mut [f64]| {
+                y[..s].copy_from_slice(&own[k * s..(k + 1) * s]);
+                y[s..2 * s].copy_from_slice(&laplacians[k * s..(k + 1) * s]);
+                for axis in 0..3 {
+                    y[2 * s + axis] = problem.grid.centre(axis, lattice[k][axis]);
+                }
+                true
+            };
+            for t in times {
+                let found = self.scan(*t, lattice.len(), 2 * s + 3, &fill);
+                cells.extend(found.into_iter().map(|k| lattice[k]));
+            }
+            cells.extend(values.extremes()?);
+        }
+        cells.sort_unstable();
+        cells.dedup();
+        let [own, laplacians] = match reads.values {
+            true => state_of(&cells)?,
+            false => [(); 2].map(|()| vec![0.0; cells.len() * s]),
+        };
+        let state = |(n, cell): (usize, &Cell)| State {
+            cell: *cell,
+            values: own[n * s..(n + 1) * s].to_vec(),
+            laplacians: laplacians[n * s..(n + 1) * s].to_vec(),
+        };
+        Ok(cells.iter().enumerate().map(state).collect())
+    }
+
+    /// Cells in whose places derivatives are extreme, with values that are made up.
+    fn by_place(&self, problem: &Problem, linear: &Linear, t: f64) -> Vec<Cell> {
+        let reads = &linear.reads;
+        if reads.coordinates == [false; 3] {
+            return Vec::new();
+        }
+        let (grid, mask) = (&problem.grid, problem.mask.as_ref());
+        // Where all cells are open, those of the axes that are read stand for the others.
+        let [nx, ny, nz] = [0, 1, 2].map(|axis| {
+            if mask.is_some() || reads.coordinates[axis] { grid.shape()[axis] } else { 1 }
+        });
+        let cell = |k: usize| [k % nx, k / nx % ny, k / (nx * ny)];
+        let s = problem.model.species().len();
+        let made_up: &[fn(usize) -> [f64; 2]] = match reads.values {
+            true => &[
+                |_| [1.0, 0.0],
+                |s| [(0.618 * (s + 1) as f64).fract(), 1.0],
+                |s| [-(0.618 * (s + 1) as f64).fract(), -1.0],
+            ],
+            false => &[|_| [0.0, 0.0]],
+        };
+        let of_values = |of: &fn(usize) -> [f64; 2]| {
+            let fill = |k: usize, y: &mut [f64]| {
+                let cell = cell(k);
+                for n in 0..s {
+                    [y[n], y[s + n]] = of(n);
+                }
+                for axis in 0..3 {
+                    y[2 * s + axis] = grid.centre(axis, cell[axis]);
+                }
+                mask.is_none_or(|mask| mask.contains(cell))
+            };
+            self.scan(t, nx * ny * nz, 2 * s + 3, &fill)
+        };
+        made_up.iter().flat_map(of_values).map(cell).collect()
+    }
+
+    /// The points at which derivatives are extreme: first where their weighted sum is.
+    fn scan(&self, t: f64, points: usize, inputs: usize, fill: Fill<'_>) -> Vec<usize> {
+        let chunks = (0..points.div_ceil(CHUNK)).into_par_iter();
+        let of_chunk = |chunk: usize| {
+            let points = chunk * CHUNK..points.min((chunk + 1) * CHUNK);
+            let of = |program: &Program, weights: &[f64]| {
+                let points = points.clone();
+                Isa::best().dispatch(Scan { program, weights, t, points, inputs, fill })
+            };
+            let [rhs, potentials] = &self.programs;
+            let mut ends = of(rhs, &self.weights);
+            if potentials.n_outputs() > 0 {
+                ends.extend(of(potentials, &[]));
+            }
+            ends
+        };
+        let ends: Vec<Vec<[End; 2]>> = chunks.map(of_chunk).collect();
+        let further = |mut all: Vec<[End; 2]>, next: Vec<[End; 2]>| {
+            for ([low, high], [other_low, other_high]) in all.iter_mut().zip(next) {
+                if other_low.value < low.value {
+                    *low = other_low;
+                }
+                if other_high.value > high.value {
+                    *high = other_high;
+                }
+            }
+            all
+        };
+        let Some(ends) = ends.into_iter().reduce(further) else { return Vec::new() };
+        // What is the same at all points distinguishes none.
+        let differs = |[low, high]: &[End; 2]| low.value < high.value;
+        let mut found: Vec<usize> = ends
+            .iter()
+            .filter(|ends| differs(ends))
+            .flat_map(|[low, high]| [high.point, low.point])
+            .collect();
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|point| seen.insert(*point));
+        found.truncate(MOST);
+        found
+    }
+}
+
+/// The least or the largest value of something, and where it is.
+#[derive(Clone, Copy)]
+struct End {
+    value: f64,
+    point: usize,
+}
+
+/// The ends of the weighted sum of all outputs, and of each output, over some points.
+struct Scan<'a> {
+    program: &'a Program,
+    weights: &'a [f64],
+    t: f64,
+    points: Range<usize>,
+    /// Values, Laplacians and coordinates of a point; what else the program reads is zero.
+    inputs: usize,
+    fill: Fill<'a>,
+}
+
+impl LaneWork<f64> for Scan<'_> {
+    type Output = Vec<[End; 2]>;
+
+    #[inline(always)]
+    fn run<L: Lanes<Scalar = f64>>(self) -> Vec<[End; 2]> {
+        let Scan { program, weights, t, points, inputs, fill } = self;
+        let n = program.n_outputs();
+        let start = [f64::INFINITY, f64::NEG_INFINITY].map(|value| End { value, point: 0 });
+        let mut ends = vec![start; n + 1];
+        let zero = L::lit(0.0);
+        let mut y = vec![zero; program.n_states()];
+        let (mut out, mut work) = (vec![zero; n + 1], vec![zero; program.workspace()]);
+        let mut own = vec![0.0; inputs];
+        let mut first = points.start;
+        while first < points.end {
+            let count = L::WIDTH.min(points.end - first);
+            let mut is_point = 0_u64;
+            for l in 0..count {
+                if !fill(first + l, &mut own) {
+                    continue;
+                }
+                is_point |= 1 << l;
+                for i in 0..inputs {
+                    y[i].set_lane(l, own[i]);
+                }
+            }
+            program.run(L::lit(t), &y, &[], &mut out[1..], &mut work);
+            let mut sum = zero;
+            for (j, weight) in weights.iter().enumerate() {
+                sum = sum + out[j + 1].abs() * L::lit(*weight);
+            }
+            out[0] = sum;
+            for (ends, values) in ends.iter_mut().zip(&out) {
+                for l in 0..count {
+                    let (value, point) = (values.lane(l), first + l);
+                    // A derivative that is not finite says nothing about the size of a step.
+                    if is_point >> l & 1 == 0 || !value.is_finite() {
+                        continue;
+                    }
+                    if value < ends[0].value {
+                        ends[0] = End { value, point };
+                    }
+                    if value > ends[1].value {
+                        ends[1] = End { value, point };
+                    }
+                }
+            }
+            first += count;
+        }
+        ends
+    }
+}
+
+/// Cells with the least, the largest and some coefficients of diffusion between, of each species that has a field of them.
+fn by_diffusion(problem: &Problem) -> Vec<Cell> {
+    let (grid, mask) = (&problem.grid, problem.mask.as_ref());
+    let lattice = spread(grid.shape(), mask, Care::Full.lattice());
+    let of_field = |(_, coefficients): &(String, Vec<f64>)| -> Vec<Cell> {
+        let at = |cell: &Cell| coefficients[grid.index(*cell)];
+        let mut cells = lattice.clone();
+        cells.sort_by(|a, b| at(a).total_cmp(&at(b)));
+        let last = cells.len().saturating_sub(1);
+        let mut levels: Vec<Cell> =
+            (0..LEVELS).filter_map(|n| cells.get(n * last / (LEVELS - 1)).copied()).collect();
+        let is_open = |n: &usize| mask.is_none_or(|mask| mask.contains(grid.cell(*n)));
+        let open = || (0..grid.cells()).filter(is_open);
+        let by = |a: &usize, b: &usize| coefficients[*a].total_cmp(&coefficients[*b]);
+        levels.extend(
+            [open().min_by(by), open().max_by(by)].into_iter().flatten().map(|n| grid.cell(n)),
+        );
+        levels
+    };
+    problem.diffusion.iter().flat_map(of_field).collect()
+}
+
+/// The Laplacians \[cells × S\] of cells with these values, by the star stencil; what is given at boundaries is left out.
+fn laplacians(
+    problem: &Problem,
+    boundaries: &[SpeciesBoundaries],
+    values: &dyn Values,
+    (cells, own): (&[Cell], &[f64]),
+) -> Result<Vec<f64>, Error> {
+    let (grid, s) = (&problem.grid, problem.model.species().len());
+    let shape = grid.shape();
+    let wraps = |axis: usize| boundaries.iter().any(|boundaries| boundaries.wraps(axis));
+    let mut sum = vec![0.0; cells.len() * s];
+    for axis in (0..3).filter(|axis| shape[*axis] > 1) {
+        let (n, h) = (shape[axis], grid.spacing()[axis]);
+        for up in [false, true] {
+            let beside = |cell: &Cell| {
+                let mut beside = *cell;
+                let at_end = cell[axis] == if up { n - 1 } else { 0 };
+                beside[axis] = match at_end {
+                    true if !wraps(axis) => return *cell,
+                    true if up => 0,
+                    true => n - 1,
+                    false if up => cell[axis] + 1,
+                    false => cell[axis] - 1,
+                };
+                let is_open = problem.mask.as_ref().is_none_or(|mask| mask.contains(beside));
+                if is_open { beside } else { *cell }
+            };
+            let neighbours: Vec<Cell> = cells.iter().map(beside).collect();
+            for ((sum, other), own) in sum.iter_mut().zip(values.pick(&neighbours)?).zip(own) {
+                *sum += (other - own) / (h * h);
+            }
+        }
+    }
+    Ok(sum)
+}
