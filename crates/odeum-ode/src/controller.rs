@@ -1,7 +1,7 @@
 //! Step-size control. A controller knows error norms and orders, but no method.
 
 use crate::tolerance::largest;
-use odeum_core::{Argument, Error, Lanes};
+use odeum_core::{Argument, Error, Lanes, Scalar};
 
 /// A step of about `h` that is as long as the time moves by it: t + h is rounded, and with steps of another length states
 /// and times would drift apart. `h` itself where it does not move the time.
@@ -11,12 +11,15 @@ pub fn exact_step<L: Lanes>(t: L, h: L) -> L {
     L::select(moves.eq(L::lit(0.0)), h, moves)
 }
 
-/// The step after one that was rejected: `next`, or a quarter of the `rejected` one where [`exact_step`] would make `next`
-/// as long as that again, and again in vain. A step of one unit in the last place of t is followed by one that does not move the time.
+/// Roundings of the time below which a step is a quarter as long after a rejection: what a factor makes of so short a step
+/// [may be rounded](exact_step) to the same length again, and be rejected again, without end.
+pub(crate) const FEW_ROUNDINGS: f64 = 100.0;
+
+/// The step after one that was rejected: `next`, or a quarter of it where it is [few roundings](FEW_ROUNDINGS) long.
 #[inline(always)]
 pub fn shorter_step<L: Lanes>(t: L, rejected: L, next: L) -> L {
-    let shorter = exact_step(t, next).abs().lt(rejected.abs());
-    L::select(shorter, next, rejected * L::lit(0.25))
+    let few = t.abs() * L::lit(FEW_ROUNDINGS * L::Scalar::EPSILON);
+    L::select(rejected.abs().lt(few), rejected * L::lit(0.25), next)
 }
 
 /// How the next step follows from the errors of the last ones.

@@ -55,8 +55,10 @@ pub(super) struct Places {
     programs: [Program; 2],
     /// What each derivative of F contributes to the fastest wave.
     weights: Vec<f64>,
-    /// Those that no value and no time matters to.
+    /// Cells that no value and no time matters to.
     steady: OnceLock<Vec<Cell>>,
+    /// Cells spread over the domain, for either care.
+    lattices: [OnceLock<Vec<Cell>>; 2],
 }
 
 /// Gives the values, Laplacians and coordinates of a point; false where there is none.
@@ -74,6 +76,7 @@ impl Places {
             programs: [&linear.rhs, &linear.potentials].map(Program::new),
             weights: linear.rhs_pattern.iter().map(weight).collect(),
             steady: OnceLock::new(),
+            lattices: [OnceLock::new(), OnceLock::new()],
         }
     }
 
@@ -113,8 +116,9 @@ impl Places {
             Ok([own, laplacians])
         };
         if reads.values {
-            let lattice = spread(shape, mask, care.lattice());
-            let [own, laplacians] = state_of(&lattice)?;
+            let lattice = self.lattices[usize::from(care == Care::Brief)]
+                .get_or_init(|| spread(shape, mask, care.lattice()));
+            let [own, laplacians] = state_of(lattice)?;
             let fill = |k: usize, y: &mut [f64]| {
                 y[..s].copy_from_slice(&own[k * s..(k + 1) * s]);
                 y[s..2 * s].copy_from_slice(&laplacians[k * s..(k + 1) * s]);
@@ -182,7 +186,7 @@ impl Places {
 
     /// The points at which derivatives are extreme: first where their weighted sum is.
     fn scan(&self, t: f64, points: usize, inputs: usize, fill: Fill<'_>) -> Vec<usize> {
-        let chunks = (0..points.div_ceil(CHUNK)).into_par_iter();
+        let chunks = 0..points.div_ceil(CHUNK);
         let of_chunk = |chunk: usize| {
             let points = chunk * CHUNK..points.min((chunk + 1) * CHUNK);
             let of = |program: &Program, weights: &[f64]| {
@@ -196,7 +200,11 @@ impl Places {
             }
             ends
         };
-        let ends: Vec<Vec<[End; 2]>> = chunks.map(of_chunk).collect();
+        // For one the pool of threads would take longer than the scan.
+        let ends: Vec<Vec<[End; 2]>> = match chunks.len() {
+            0 | 1 => chunks.map(of_chunk).collect(),
+            _ => chunks.into_par_iter().map(of_chunk).collect(),
+        };
         let further = |mut all: Vec<[End; 2]>, next: Vec<[End; 2]>| {
             for ([low, high], [other_low, other_high]) in all.iter_mut().zip(next) {
                 if other_low.value < low.value {

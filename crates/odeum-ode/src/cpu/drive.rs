@@ -158,8 +158,11 @@ pub(super) fn drive<L: Lanes, M: Stepper<L>>(
         busy += u64::from(pack.active.count_ones());
         offered += L::WIDTH as u64;
         if rejected != 0 {
-            let shorter = shorter_step(pack.t, attempt.h, pack.h);
-            pack.h = L::select(L::from_bits(rejected), shorter, pack.h);
+            if !fixed {
+                let shorter = shorter_step(pack.t, attempt.h, pack.h);
+                let lanes = L::from_bits(rejected & !sight.overshot);
+                pack.h = L::select(lanes, shorter, pack.h);
+            }
             pack.count_rejections(rejected);
             pack.count_guarded(rejected & L::bits(vetoed));
             // A step too small to move the time is too small for the cause to show: the cause is

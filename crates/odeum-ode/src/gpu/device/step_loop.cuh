@@ -143,12 +143,6 @@ OD_FN real od_exact_step(real t, real h) {
     return moves == real(0) ? h : moves;
 }
 
-// The step after one that was rejected: next, or a quarter of the rejected one where od_exact_step would make next as long
-// as that again.
-OD_FN real od_shorter_step(real t, real rejected, real next) {
-    return od_abs(od_exact_step(t, next)) < od_abs(rejected) ? next : rejected * real(0.25);
-}
-
 // The signed step to attempt; `whole` when it goes to the stop.
 OD_FN real od_propose(const OdStepLoop &c, bool &whole) {
     const real remaining = c.stop - c.t, step = od_exact_step(c.t, c.h);
@@ -204,6 +198,12 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
         c.t = verdict.t_new;
     } else {
         ++c.rejected;
+#if OD_LAW != OD_LAW_FIXED
+        // What a factor makes of so short a step may be rounded to the same length again.
+        if (od_abs(attempt.step) < od_abs(c.t) * (real(OD_FEW_ROUNDINGS) * OD_EPSILON)) {
+            proposed = attempt.step * real(0.25);
+        }
+#endif
         // A step too small to move the time is too small for the cause to show, unless f itself is
         // not finite: the cause is that of the rejection before.
         const int cause = attempt.size != attempt.size ? attempt.cause : OD_STEP_TOO_SMALL;
@@ -221,7 +221,6 @@ OD_FN bool od_settle(const OdTask &task, OdStepLoop &c, const OdAttempt &attempt
 #if OD_EVENT
     c.h = od_aimed(c.event.sight, c.h);
 #endif
-    if (!accepted) c.h = od_shorter_step(c.t, attempt.step, c.h);
     ++c.attempts;
     lost = stuck || c.h == real(0);
     return accepted;
