@@ -20,8 +20,11 @@ pub(crate) trait Job {
     /// Files that it would replace beside the result.
     fn others(&self, target: &Target) -> Vec<PathBuf>;
 
-    /// How a run is taken up whose result is there. `None` where `--resume` does that, and the job says
-    /// itself whether it can.
+    /// Whether there is something that `--resume` goes on from. The job refuses it where it is of another
+    /// run; else what lies beside it is of this run, and may be replaced.
+    fn goes_on(&self, target: &Target) -> bool;
+
+    /// How a run is taken up whose result is there, where `--resume` does not do that.
     fn later(&self) -> Option<&'static str>;
 
     /// Bytes of the result, about.
@@ -79,10 +82,10 @@ fn refuse_to_replace(job: &impl Job, target: &Target, args: &RunArgs) -> Result<
         return Err(Finding::error("--overwrite and --resume together")
             .help("--resume goes on from a checkpoint, --overwrite starts anew: give one"));
     }
-    let later = job.later();
-    if args.overwrite || (args.resume && later.is_none()) {
+    if args.overwrite || (args.resume && job.goes_on(target)) {
         return Ok(());
     }
+    let later = job.later();
     let exists = |path: PathBuf| {
         let later = later.filter(|_| args.resume).map_or(String::new(), |l| format!("; {l}"));
         let help = "replace it with --overwrite, or choose another place with --output";

@@ -97,8 +97,12 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
         target::others(self.plan.case, target)
     }
 
-    fn later(&self) -> Option<&'static str> {
+    fn goes_on(&self, _target: &Target) -> bool {
         // What a run goes on from says whether it can.
+        true
+    }
+
+    fn later(&self) -> Option<&'static str> {
         None
     }
 

@@ -77,6 +77,10 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
         ensemble::files(target, &self.plan.case.output.formats)
     }
 
+    fn goes_on(&self, target: &Target) -> bool {
+        target.checkpoint().exists()
+    }
+
     fn later(&self) -> Option<&'static str> {
         Some(LATER)
     }

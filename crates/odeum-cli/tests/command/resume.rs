@@ -202,3 +202,49 @@ fn a_checkpoint_of_an_earlier_end_says_how_to_go_on() {
     let said = folder.odeum(&["run", "a.toml", "--resume"]);
     said.refused(&["it differs in: time span", "table = \"RESULT.npz\"", "restore the case"]);
 }
+
+/// A result of an earlier run does not stand in the way of the checkpoint of a later one.
+#[test]
+fn a_run_that_replaces_a_result_is_taken_up_too() {
+    let folder = Folder::new();
+    let whole = uninterrupted(&folder);
+    folder.write("a.toml", CASE.replace("40_000", "10")).odeum(&["run", "a.toml"]).well();
+    let earlier = folder.read("a.npz");
+    folder.write("a.toml", CASE);
+    let child = folder.start(&["run", "a.toml", "--overwrite", "--checkpoint-every", "0"]);
+    wait_for_checkpoint(&folder, 1);
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("odeum run a.toml --resume"));
+    assert!(folder.read("a.npz") == earlier);
+    folder.odeum(&["run", "a.toml"]).refused(&["the result exists already"]);
+    // That of another run replaces nothing.
+    folder.write("a.toml", CASE.replace("seed = 3", "seed = 4"));
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&["checkpoint is of another run"]);
+    assert!(folder.read("a.npz") == earlier);
+    folder.write("a.toml", CASE).odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(folder.read("a.npz") == whole, "the resumed result differs");
+    assert!(!folder.has("a.checkpoint"));
+}
+
+/// The NPZ says that a result is complete: it comes after the other formats, and where one of these cannot
+/// be written the run is taken up by the command that is told.
+#[test]
+fn a_result_that_cannot_be_written_whole_is_written_later() {
+    let folder = Folder::new();
+    let case = crate::common::DECAY.to_owned() + "[output]\nformats = [\"csv\", \"parquet\"]\n";
+    folder.write("a.toml", &case).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    std::fs::create_dir(folder.path("a.parquet")).unwrap();
+    let said = folder.odeum(&["run", "a.toml", "--overwrite"]);
+    said.failed(&["a.parquet", "kept in a.checkpoint", "--resume"]);
+    assert!(folder.has("a.csv") && !folder.has("a.npz"));
+    std::fs::remove_dir(folder.path("a.parquet")).unwrap();
+    let said = folder.odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(said.err.contains("1 systems are finished, 0 are left"), "{}", said.err);
+    for end in ["npz", "csv", "parquet"] {
+        assert!(folder.read(&format!("a.{end}")) == folder.read(&format!("whole.{end}")), "{end}");
+    }
+    // Without a checkpoint the result stays.
+    folder.odeum(&["run", "a.toml", "--resume"]).refused(&["the result exists already", "a.npz"]);
+}

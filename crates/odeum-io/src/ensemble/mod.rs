@@ -164,7 +164,7 @@ pub fn chosen<T: Scalar>(formats: &[&str]) -> impl Iterator<Item = &'static dyn 
 }
 
 /// Writes every file that is asked for, the NPZ where room was made for it; gives their names, and
-/// what there is to say of those that there are not.
+/// what there is to say of those that there are not. The NPZ comes last: where it is, the result is complete.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -174,13 +174,13 @@ pub fn write<T: Scalar>(
     formats: &[&str],
     room: Option<Room>,
 ) -> Result<(Vec<PathBuf>, Vec<Finding>), Finding> {
-    npz::write(result, &target.npz(), room)?;
     let (mut files, mut lacks) = (vec![target.npz()], Vec::new());
     for writer in chosen::<T>(formats) {
         let (written, lack) = writer.write(result, target)?;
         files.extend(written);
         lacks.extend(lack);
     }
+    npz::write(result, &target.npz(), room)?;
     Ok((files, lacks))
 }
 
