@@ -97,9 +97,8 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
         target::others(self.plan.case, target)
     }
 
-    fn goes_on(&self, _target: &Target) -> bool {
-        // What a run goes on from says whether it can.
-        true
+    fn goes_on(&self, target: &Target) -> bool {
+        target.checkpoint().exists() || target.npz().exists()
     }
 
     fn later(&self) -> Option<&'static str> {

@@ -225,3 +225,33 @@ fn checkpoints_that_do_not_fit_are_refused() {
     folder.write("a.toml", CASE).odeum(&["run", "a.toml", "--overwrite"]).well();
     assert!(!folder.has("a.checkpoint"));
 }
+
+/// Where there is nothing to go on from, files of this name are somebody else's.
+#[test]
+fn nothing_is_replaced_where_there_is_nothing_to_go_on_from() {
+    let folder = Folder::new();
+    let case = CASE.replace("[13, 12, 11]", "[4, 3, 2]").replace("until = 0.6", "until = 0.3");
+    folder.write("a.toml", case);
+    let resume = || folder.odeum(&["run", "a.toml", "--resume"]);
+    for (name, inside) in [
+        ("a.frames", "a.frames/00077.vti"),
+        ("a.pvd", "a.pvd"),
+        ("a.zarr", "a.zarr/zarr.json"),
+        ("a.csv", "a.csv"),
+        ("a.lines.csv", "a.lines.csv"),
+    ] {
+        if name != inside {
+            std::fs::create_dir(folder.path(name)).unwrap();
+        }
+        folder.write(inside, "my own data");
+        resume().refused(&["the result exists already", name, "--overwrite"]);
+        assert_eq!(folder.read(inside), b"my own data");
+        assert!(!folder.has("a.npz"));
+        if name == inside {
+            std::fs::remove_file(folder.path(name)).unwrap();
+        } else {
+            std::fs::remove_dir_all(folder.path(name)).unwrap();
+        }
+    }
+    assert!(resume().well().err.contains("there is no checkpoint"));
+}
