@@ -1,6 +1,6 @@
 //! Where the files of a field go.
 
-use super::frames;
+use super::{frames, writer};
 use odeum_case::{Every, FieldCase, FieldPlan};
 use odeum_io::{Finding, Target, field};
 use std::path::{Path, PathBuf};
@@ -22,12 +22,7 @@ pub(super) fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
         files.extend(names.iter().map(|stem| place.file(stem, 0, "png")));
     }
     files.extend(field::chosen::<f64>(&output.formats).flat_map(|format| format.files(&place)));
-    if output.series.is_some() {
-        files.extend([target.file("csv"), target.file("lines.csv")]);
-    }
-    if output.structure.is_some() {
-        files.push(target.file("structure.csv"));
-    }
+    files.extend(writer::tables(case).into_iter().flatten().map(|(end, _)| target.file(end)));
     files
 }
 

@@ -205,7 +205,7 @@ impl<T: Precision> Writer<T> {
 }
 
 /// Extension and heading of the tables of a case: series, lines, structure factors.
-fn tables(case: &FieldCase) -> [Option<(&'static str, String)>; 3] {
+pub(super) fn tables(case: &FieldCase) -> [Option<(&'static str, String)>; 3] {
     let (names, output) = (case.problem.model.species(), &case.output);
     let series = output.series.as_ref();
     let lines = series.filter(|series| !series.lines.is_empty());

@@ -303,3 +303,13 @@ fn numbers_of_any_size_are_short() {
     assert!(rows.contains("2e-292,2e-292") && rows.contains("\n2,2e-30,"), "{rows}");
     assert!(text(&folder, "a.pvd").contains("timestep=\"2e-30\""));
 }
+
+/// Only what a run would write stands in its way.
+#[test]
+fn tables_that_are_not_written_may_be_there() {
+    let folder = Folder::new();
+    let case = TURING.to_owned() + "series = { every = 1 }\n";
+    folder.write("a.toml", case).write("a.lines.csv", "mine").write("a.structure.csv", "mine");
+    folder.odeum(&["run", "a.toml"]).well();
+    assert_eq!(folder.read("a.lines.csv"), b"mine");
+}
