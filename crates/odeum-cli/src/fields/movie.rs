@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::report::show;
 use odeum_case::FieldCase;
 use odeum_io::{Finding, Target};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Whether there will be a movie.
@@ -16,8 +16,7 @@ pub(super) struct Movie {
 impl Movie {
     /// Looks for ffmpeg where a movie is wanted; says so at once where it is not found.
     pub(super) fn find(case: &FieldCase) -> Movie {
-        // One of a single picture is none, which reading the case says.
-        if !case.output.movie || case.output.every.is_none() {
+        if !is_wanted(case) {
             return Movie { found: false };
         }
         let found = Command::new("ffmpeg")
@@ -42,16 +41,15 @@ impl Movie {
         }
         let mut made = Vec::new();
         for stem in frames::picture_names(&case.output, case.problem.model.species()) {
-            let pictures = target.file("frames").join(format!("{stem}_%05d.png"));
-            let (part, movie) =
-                (target.file(&format!("{stem}.mp4.part")), target.file(&format!("{stem}.mp4")));
+            let pictures = pattern(&target.file("frames"), &stem);
+            let (part, movie) = (target.file(&format!("{stem}.mp4.part")), file(target, &stem));
             let status = Command::new("ffmpeg")
                 .args(["-y", "-loglevel", "error", "-framerate", "25", "-i"])
-                .arg(&pictures)
+                .arg(pictures)
                 // Widths and heights must be even.
                 .args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])
                 .args(["-f", "mp4"])
-                .arg(&part)
+                .arg(plain(&part))
                 .stdin(Stdio::null())
                 .status();
             let whole = status.is_ok_and(|status| status.success());
@@ -66,5 +64,59 @@ impl Movie {
             }
         }
         made
+    }
+}
+
+/// Whether the case asks for movies. One of a single picture is none, which reading the case says.
+fn is_wanted(case: &FieldCase) -> bool {
+    case.output.movie && case.output.every.is_some()
+}
+
+/// Movies that a run makes where ffmpeg is found.
+pub(super) fn files(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
+    if !is_wanted(case) {
+        return Vec::new();
+    }
+    let stems = frames::picture_names(&case.output, case.problem.model.species());
+    stems.iter().map(|stem| file(target, stem)).collect()
+}
+
+fn file(target: &Target, stem: &str) -> PathBuf {
+    target.file(&format!("{stem}.mp4"))
+}
+
+/// The numbered pictures of a stem, as ffmpeg is told of them: a `%` that begins no number is doubled.
+fn pattern(folder: &Path, stem: &str) -> PathBuf {
+    let parts = plain(folder);
+    let doubled = parts.iter().map(|part| match part.to_str() {
+        Some(text) => text.replace('%', "%%").into(),
+        // Of what is no text nothing is changed.
+        None => part.to_owned(),
+    });
+    doubled.collect::<PathBuf>().join(format!("{stem}_%05d.png"))
+}
+
+/// A path that ffmpeg takes for no option and no protocol, as it would `-a.mp4` and `a:b.mp4`.
+fn plain(path: &Path) -> PathBuf {
+    match path.is_relative() {
+        true => Path::new(".").join(path),
+        false => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ffmpeg_takes_names_for_what_they_are() {
+        for (folder, expected) in [
+            ("a.frames", "./a.frames/u_%05d.png"),
+            ("-r 50% off:1.frames", "./-r 50%% off:1.frames/u_%05d.png"),
+            ("/tmp/%d/a.frames", "/tmp/%%d/a.frames/u_%05d.png"),
+        ] {
+            assert_eq!(pattern(Path::new(folder), "u"), Path::new(expected));
+        }
+        assert_eq!(plain(Path::new("a:b.mp4")), Path::new("./a:b.mp4"));
     }
 }

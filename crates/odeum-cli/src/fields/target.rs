@@ -1,6 +1,6 @@
 //! Where the files of a field go.
 
-use super::{frames, writer};
+use super::{frames, movie, writer};
 use odeum_case::{Every, FieldCase, FieldPlan};
 use odeum_io::{Finding, Target, field};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ pub(super) fn others(case: &FieldCase, target: &Target) -> Vec<PathBuf> {
         files.extend(names.iter().map(|stem| place.file(stem, 0, "png")));
     }
     files.extend(field::chosen::<f64>(&output.formats).flat_map(|format| format.files(&place)));
+    files.extend(movie::files(case, target));
     files.extend(writer::tables(case).into_iter().flatten().map(|(end, _)| target.file(end)));
     files
 }

@@ -604,6 +604,12 @@ fn movies_are_made_by_ffmpeg_where_it_is_found() {
     assert!(!err.contains("ffmpeg"), "{err}");
     let movie = String::from_utf8(folder.read("a.c_z3.mp4")).unwrap();
     assert!(movie.contains("a.frames/c_z3_%05d.png") && !folder.has("a.c_z3.mp4.part"), "{movie}");
+    // It is a part of the result.
+    for end in ["npz", "frames"] {
+        std::fs::rename(folder.path(&format!("a.{end}")), folder.path(&format!("away.{end}")))
+            .unwrap();
+    }
+    folder.odeum(&["run", "a.toml"]).refused(&["the result exists already", "a.c_z3.mp4"]);
 }
 
 #[test]
