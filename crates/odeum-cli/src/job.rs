@@ -17,6 +17,9 @@ pub(crate) trait Job {
     /// Where its files go.
     fn target(&self, output: Option<&Path>) -> Result<Target, Finding>;
 
+    /// Files and folders that it was read from.
+    fn inputs(&self) -> &[PathBuf];
+
     /// Files that it would replace beside the result.
     fn others(&self, target: &Target) -> Vec<PathBuf>;
 
@@ -68,12 +71,37 @@ pub(crate) fn run(job: &impl Job, args: &RunArgs) -> Exit {
 
 fn try_run(job: &impl Job, args: &RunArgs) -> Result<Exit, Stop> {
     let target = job.target(args.output.as_deref()).map_err(Stop::bad)?;
+    let own = [target.npz(), target.partial(), target.checkpoint()];
+    let help =
+        "give the result another name, by `name` in [output], or another place with --output";
+    keep_inputs(job.inputs(), own.into_iter().chain(job.others(&target)), help)
+        .map_err(Stop::bad)?;
     let _lock = target.lock(tell).map_err(Stop::bad)?;
     refuse_to_replace(job, &target, args).map_err(Stop::bad)?;
     let ready = job.prepare().map_err(Stop::bad)?;
     target.probe(job.disk_bytes()).map_err(Stop::bad)?;
     let room = target.room(job.result_bytes());
     job.go(ready, Ground { args, target: &target, room })
+}
+
+/// What a run is computed from stays, whatever the user says: a second run would start from the output of
+/// the first.
+pub(crate) fn keep_inputs(
+    inputs: &[PathBuf],
+    outputs: impl IntoIterator<Item = PathBuf>,
+    help: &str,
+) -> Result<(), Finding> {
+    // What is not there cannot be what was read.
+    let whole = |path: &PathBuf| std::fs::canonicalize(path).ok();
+    let inputs: Vec<PathBuf> = inputs.iter().filter_map(whole).collect();
+    let replaced = outputs.into_iter().find(|output| {
+        whole(output).is_some_and(|output| inputs.iter().any(|input| input.starts_with(&output)))
+    });
+    replaced.map_or(Ok(()), |path| {
+        Err(Finding::error("the result would replace what it is computed from")
+            .in_file(path.display().to_string())
+            .help(help))
+    })
 }
 
 /// An existing result stays, unless the user says otherwise.

@@ -4,6 +4,7 @@
 //! of an array whose first axis is the table, whose next axes are the sweeps in the order
 //! written, and whose last and fastest axis is the copies.
 
+use super::inputs::Inputs;
 use super::range::{self, Values};
 use super::reader::{Field, Section, SourceSpan};
 use super::source_spans::SourceSpans;
@@ -87,6 +88,8 @@ pub(super) struct Table<'a> {
     pub(super) folder: &'a Path,
     /// One that is handed over.
     pub(super) given: Option<Columns>,
+    /// Where the file that is read is told of.
+    pub(super) inputs: &'a Inputs,
 }
 
 /// The ensemble of a table that is handed over, or the one system, where there is no section.
@@ -106,7 +109,7 @@ pub(super) fn of_columns(
 pub(super) fn read(
     section: &Section<'_>,
     model: Option<&Model>,
-    Table { folder, given }: Table<'_>,
+    Table { folder, given, inputs }: Table<'_>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<EnsembleSpec> {
@@ -130,7 +133,7 @@ pub(super) fn read(
             Some(field.refuse(message, "leave `table` out"))
         }
         (Some(field), None, Some(model)) => {
-            Some(table::read(&field, columns, lenient, model, folder, findings))
+            Some(table::read(&field, columns, lenient, model, (folder, inputs), findings))
         }
         (Some(field), None, None) => {
             field.text();

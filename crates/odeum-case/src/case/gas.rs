@@ -115,7 +115,7 @@ pub(super) fn explicit(
 pub(super) fn read(
     section: &Section<'_>,
     file: &Field<'_>,
-    &Beside { folder, tabled, mechanisms }: &Beside<'_>,
+    &Beside { folder, tabled, mechanisms, inputs }: &Beside<'_>,
     source_spans: &mut SourceSpans,
     findings: &Findings,
 ) -> Option<Model> {
@@ -189,7 +189,10 @@ pub(super) fn read(
     for (path, field) in files.into_iter().filter(|_| in_memory.is_none()) {
         let Some(field) = field else { continue };
         let what = match (path.exists(), path.is_dir()) {
-            (true, false) => continue,
+            (true, false) => {
+                inputs.add(path);
+                continue;
+            }
             (_, true) => "this is a folder",
             (false, false) => "there is no such file",
         };

@@ -7,6 +7,7 @@ mod ensemble;
 mod field;
 mod gas;
 mod given;
+mod inputs;
 mod method;
 mod names;
 mod range;
@@ -38,6 +39,7 @@ use odeum_io::{Finding, Findings};
 use odeum_ode::{Device, Method, Tolerance};
 pub use reader::SourceSpan;
 
+use inputs::Inputs;
 use reader::Section;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,6 +67,8 @@ pub struct Case {
     pub run: RunSpec,
     /// `[output]`.
     pub output: OutputSpec,
+    /// The files that it was read from, its own first.
+    pub inputs: Vec<PathBuf>,
     /// Where in the file the values stand.
     pub source_spans: SourceSpans,
 }
@@ -166,14 +170,16 @@ fn read_ensemble(
     let help = "add [system] with problem = \"lorenz\" (see `odeum problems`), with states, \
                 parameters and equations, or with mechanism = \"file.yaml\"";
     let folder = path.parent().unwrap_or(Path::new(""));
+    let inputs = Inputs::default();
+    inputs.add(path);
     let system = root.need("system", help).and_then(|field| field.section());
     let tabled = given.is_some() || root.holds("ensemble", "table");
-    let beside = system::Beside { folder, tabled, mechanisms: &mechanisms };
+    let beside = system::Beside { folder, tabled, mechanisms: &mechanisms, inputs: &inputs };
     let mut model =
         system.and_then(|section| system::read(&section, &beside, &mut source_spans, findings));
     let ensemble = match root.get("ensemble") {
         Some(field) => field.section().and_then(|section| {
-            let table = ensemble::Table { folder, given };
+            let table = ensemble::Table { folder, given, inputs: &inputs };
             ensemble::read(&section, model.as_ref(), table, &mut source_spans, findings)
         }),
         None => ensemble::of_columns(model.as_ref(), given, findings),
@@ -241,6 +247,7 @@ fn read_ensemble(
         tolerance: tolerance?,
         run: run?,
         output: output?,
+        inputs: inputs.into_paths(),
         source_spans,
         source: Arc::clone(source),
     };

@@ -1,5 +1,6 @@
 //! `[system]`: a built-in problem by name, equations as text, or a mechanism.
 
+use super::inputs::Inputs;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::text;
@@ -18,6 +19,8 @@ pub(super) struct Beside<'a> {
     pub(super) tabled: bool,
     /// Names and texts of mechanisms in memory.
     pub(super) mechanisms: &'a [(String, String)],
+    /// Where the files that are read are told of.
+    pub(super) inputs: &'a Inputs,
 }
 
 /// Reads the section.

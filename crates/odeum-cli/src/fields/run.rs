@@ -93,6 +93,10 @@ impl<T: odeum_fields::Precision> Job for FieldJob<'_, T> {
         target::of(self.plan.case, output)
     }
 
+    fn inputs(&self) -> &[PathBuf] {
+        &self.plan.case.inputs
+    }
+
     fn others(&self, target: &Target) -> Vec<PathBuf> {
         target::others(self.plan.case, target)
     }

@@ -40,6 +40,9 @@ pub(super) fn clear(case: &FieldCase, target: &Target) {
     }
     let place = frames::place(&case.output, target);
     field::chosen::<f64>(&case.output.formats).for_each(|format| format.clear(&place));
+    for movie in movie::files(case, target) {
+        let _ = std::fs::remove_file(movie);
+    }
 }
 
 /// Bytes of the field.

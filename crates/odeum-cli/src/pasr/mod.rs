@@ -12,6 +12,7 @@ pub use runs::Plan;
 
 use crate::args::PasrArgs;
 use crate::exit::Exit;
+use crate::job::keep_inputs;
 use crate::report::{Progress, Style, Table, count, say, show, significant};
 use odeum_case::mechanism;
 use odeum_core::cores;
@@ -21,7 +22,7 @@ use odeum_io::{Finding, refuse_other};
 use odeum_kinetics::Kinetics;
 use odeum_kinetics::pasr::PasrSettings;
 use odeum_ode::Monitor;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,6 +36,10 @@ pub(crate) fn command(args: &PasrArgs) -> Exit {
 fn run(args: &PasrArgs) -> Result<Exit, (Vec<Finding>, Exit)> {
     let bad = |finding| (vec![finding], Exit::BadInput);
     refuse_other("--output", &args.output, "npz", "its name may end in nothing too")
+        .map_err(bad)?;
+    let inputs: Vec<_> =
+        [&args.file].into_iter().chain(&args.beside.thermo).map(PathBuf::clone).collect();
+    keep_inputs(&inputs, [args.output.clone()], "choose another place with --output")
         .map_err(bad)?;
     let _lock = Lock::take(&args.output, crate::report::tell).map_err(bad)?;
     if args.output.exists() && !args.overwrite {

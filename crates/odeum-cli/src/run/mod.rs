@@ -73,6 +73,10 @@ impl<T: Compiled> Job for EnsembleJob<'_, T> {
         self.plan.case.output.target(output, &self.plan.case.path)
     }
 
+    fn inputs(&self) -> &[PathBuf] {
+        &self.plan.case.inputs
+    }
+
     fn others(&self, target: &Target) -> Vec<PathBuf> {
         ensemble::files(target, &self.plan.case.output.formats)
     }

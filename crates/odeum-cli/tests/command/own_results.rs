@@ -265,3 +265,75 @@ fn gases_without_a_start_end_as_their_systems() {
         assert!(rows[5 * n..].iter().all(|x| x.is_finite()), "{array}");
     }
 }
+
+/// What a run is computed from is not replaced by its results, whatever the flags.
+#[test]
+fn results_do_not_replace_what_they_are_computed_from() {
+    let folder = Folder::new();
+    let parts = ["would replace what it is computed from", "`name` in [output]", "--output"];
+    let refused = |args: &[&str], path: &str, content: &[u8]| {
+        for flag in [&[][..], &["--overwrite"], &["--resume"]] {
+            folder.odeum(&[args, flag].concat()).refused(&parts).refused(&[path]);
+            assert_eq!(folder.read(path), content);
+        }
+    };
+    let table = |file: &str, rest: &str| {
+        format!("{DECAY}[ensemble]\ntable = \"{file}\"\n[output]\nformats = [\"csv\"]\n{rest}")
+    };
+    let rows = b"a,b\n1.0,0.5\n";
+    for (file, name) in [("a.csv", "a"), ("b.saved.csv", "b"), ("c.d.csv", "c.d")] {
+        folder.write(file, rows);
+        let case = table(&format!("./{file}"), &format!("name = \"{name}\"\n"));
+        folder.write("a.toml", case.replace("1.0]\n\n[m", "1.0]\nsave = [0.5]\n\n[m"));
+        refused(&["run", "a.toml"], file, rows);
+    }
+    // By another way to the same file.
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    folder.write("sub/e.toml", table("../a.csv", ""));
+    refused(&["run", "sub/e.toml", "-o", "sub/../a.npz"], "a.csv", rows);
+    folder.odeum(&["run", "sub/e.toml", "-o", "other/"]).well();
+    // A result, what is left of one that was stopped, and the case itself.
+    folder.write("f.toml", DECAY).odeum(&["run", "f.toml", "-o", "f.npz"]).well();
+    let whole = folder.read("f.npz");
+    folder.write("f.partial.npz", &whole);
+    for file in ["f.npz", "f.partial.npz"] {
+        folder.write("f.toml", table(file, ""));
+        refused(&["run", "f.toml"], file, &whole);
+    }
+    let case = DECAY.to_owned() + "[output]\nformats = [\"csv\"]\n";
+    folder.write("g.csv", &case);
+    refused(&["run", "g.csv"], "g.csv", case.as_bytes());
+    folder.write("mechanism", hydrogen());
+    let said = folder.odeum(&["pasr", "mechanism", "-o", "./mechanism", "--overwrite"]);
+    said.refused(&["would replace what it is computed from", "mechanism"]);
+}
+
+/// The same of fields, which begin from arrays and stores.
+#[test]
+fn fields_do_not_replace_what_they_are_computed_from() {
+    let folder = Folder::new();
+    let case = |start: &str, rest: &str| {
+        format!(
+            "[system]\nspecies = [\"u\"]\nequations = {{ u = \"lap(u)\" }}\n[grid]\nshape = [4, 3, 2]\n\
+             spacing = 1.0\n{rest}\n[initial]\nu = {start}\n[time]\nuntil = 0.2\nstep = 0.04\n\
+             [output]\nformats = [\"zarr\"]\n"
+        )
+    };
+    folder.write("a.toml", case("\"x\"", "mask = \"3 - x\"")).odeum(&["run", "a.toml"]).well();
+    let (result, store) = (folder.read("a.npz"), folder.read("a.zarr/u/c/0/0/0/0"));
+    for (start, rest, path) in [
+        ("{ file = \"a.npz\" }", "", "a.npz"),
+        ("1.0", "mask = { file = \"./a.npz\" }", "a.npz"),
+        ("1.0", "[diffusion]\nu = \"a.npz\"", "a.npz"),
+        ("{ file = \"a.zarr\" }", "", "a.zarr"),
+        ("{ file = \"a.zarr/u\" }", "", "a.zarr"),
+    ] {
+        folder.write("b.toml", case(start, rest));
+        for flag in [&[][..], &["--overwrite"], &["--resume"]] {
+            let args = [&["run", "b.toml", "-o", "a.npz"], flag].concat();
+            folder.odeum(&args).refused(&["would replace what it is computed from", path]);
+        }
+        assert!(folder.read("a.npz") == result && folder.read("a.zarr/u/c/0/0/0/0") == store);
+        folder.odeum(&["run", "b.toml", "--overwrite"]).well();
+    }
+}

@@ -1,6 +1,7 @@
 //! Arrays with one number for each cell, from NPY and NPZ files and Zarr stores.
 
 use crate::case::given::CellArray;
+use crate::case::inputs::Inputs;
 use crate::case::reader::Field;
 use odeum_fields::Grid;
 use odeum_io::cells::{Numbers, fits};
@@ -14,6 +15,8 @@ use std::sync::Arc;
 pub(super) struct Files<'a> {
     pub(super) folder: &'a Path,
     pub(super) given: &'a [(String, CellArray)],
+    /// Where those that are read are told of.
+    pub(super) inputs: &'a Inputs,
 }
 
 const HELP: &str = "write it with numpy.save: an array of shape (nz, ny, nx) of plain numbers";
@@ -36,6 +39,7 @@ pub(super) fn read(
         };
     }
     let path = files.folder.join(name);
+    files.inputs.add(&path);
     let store = path.is_dir();
     let help = if store { zarr::HELP } else { HELP };
     let refuse = |message: String| field.refuse(format!("{}: {message}", path.display()), help);

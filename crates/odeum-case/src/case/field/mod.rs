@@ -18,6 +18,7 @@ pub use output::{Colours, Every, FieldOutput, Isosurface, Line, Series, Slice, S
 pub use time::{FieldTime, StepSpec};
 
 use super::given::Given;
+use super::inputs::Inputs;
 use super::reader::{Field, Section};
 use super::source_spans::SourceSpans;
 use super::{Precision, run};
@@ -57,6 +58,8 @@ pub struct FieldCase {
     pub checkpoint_steps: Option<u64>,
     /// `[output]`.
     pub output: FieldOutput,
+    /// The files and stores that it was read from, its own first.
+    pub inputs: Vec<PathBuf>,
     /// Where in the file the values stand.
     pub source_spans: SourceSpans,
 }
@@ -74,7 +77,10 @@ pub(super) fn read(
     let title = root.get("title").map(|field| field.text().map(str::to_owned));
     let mut source_spans = SourceSpans::default();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let files = Files { folder, given: given.map_or(&[], |given| &given.arrays) };
+    let inputs = Inputs::default();
+    inputs.add(path);
+    let given_arrays: &[_] = given.map_or(&[], |given| &given.arrays);
+    let files = Files { folder, given: given_arrays, inputs: &inputs };
     let help = "add [system] with problem = \"turing\" (see `odeum problems`), or species, \
                 parameters and equations";
     let system = root.need("system", help).and_then(|field| {
@@ -205,6 +211,7 @@ pub(super) fn read(
         memory,
         checkpoint_steps: run.checkpoint_steps,
         output: output?,
+        inputs: inputs.into_paths(),
         source_spans,
     })
 }

@@ -4,6 +4,7 @@ mod csv;
 mod numpy;
 mod result;
 
+use super::inputs::Inputs;
 use super::names;
 use super::reader::{Field, SourceSpan};
 use crate::gas::{Basis, Mixture};
@@ -110,10 +111,11 @@ pub(super) fn read(
     columns: Option<Field<'_>>,
     lenient: bool,
     model: &Model,
-    folder: &Path,
+    (folder, inputs): (&Path, &Inputs),
     findings: &Findings,
 ) -> Option<TableData> {
     let path = folder.join(field.text()?);
+    inputs.add(&path);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     let raw = match extension.as_str() {
         "csv" => csv::read(&path, lenient),
