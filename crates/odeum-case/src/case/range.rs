@@ -70,7 +70,14 @@ impl Range {
             to
         } else {
             let fraction = i as f64 / last as f64;
-            if log { from * (to / from).powf(fraction) } else { from + (to - from) * fraction }
+            let (ratio, width) = (to / from, to - from);
+            match log {
+                true if ratio.is_normal() => from * ratio.powf(fraction),
+                false if width.is_finite() => from + width * fraction,
+                // The ends are further apart than the largest number: their powers and halves are not.
+                true => from.powf(1.0 - fraction) * to.powf(fraction),
+                false => 2.0 * (from / 2.0 + (to / 2.0 - from / 2.0) * fraction),
+            }
         }
     }
 }
@@ -134,5 +141,37 @@ mod tests {
         let decades = spaced(1e-2, 1e2, 5, true);
         assert_eq!((decades[0], decades[4]), (1e-2, 1e2));
         assert!((decades[2] - 1.0).abs() < 1e-15);
+    }
+
+    /// Ends may be further apart than the largest number, or than the smallest.
+    #[test]
+    fn ends_far_apart_have_values_between() {
+        let spaced = |from, to, log| {
+            let values = Values::Range(Range { from, to, count: 5, log });
+            values.all().into_owned()
+        };
+        for (from, to, between) in [
+            (1e200, 1e-200, [1e100, 1.0, 1e-100]),
+            (1e-200, 1e200, [1e-100, 1.0, 1e100]),
+            (1e10, 1e-300, [3.1622776601683795e-68, 1e-145, 3.1622776601683795e-223]),
+            (1e300, 1e-20, [1e220, 1e140, 1e60]),
+            (1e-3, 1e3, [3.162_277_660_168_38e-2, 1.0, 31.622776601683793]),
+        ] {
+            let values = spaced(from, to, true);
+            assert_eq!((values[0], values[4]), (from, to));
+            for (x, expected) in values[1..4].iter().zip(between) {
+                assert!((x / expected - 1.0).abs() < 2e-13, "{from} to {to}: {x}, not {expected}");
+            }
+        }
+        for most in [1.7e308, -1.7e308] {
+            let values = spaced(-most, most, false);
+            let parts: Vec<f64> = values.iter().map(|x| x / most).collect();
+            let is_even = parts
+                .iter()
+                .zip([-1.0, -0.5, 0.0, 0.5, 1.0])
+                .all(|(x, part)| (x - part).abs() < 1e-15);
+            assert!(is_even && (values[0], values[4]) == (-most, most), "{values:?}");
+        }
+        assert_eq!(spaced(1.0, 5.0, false), [1.0, 2.0, 3.0, 4.0, 5.0]);
     }
 }
