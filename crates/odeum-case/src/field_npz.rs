@@ -6,7 +6,7 @@
 use crate::case::FieldCase;
 use odeum_fields::{AXES, Precision, Simulation, Summary};
 use odeum_io::Finding;
-use odeum_io::cells::{in_files, put};
+use odeum_io::cells::{MASK, SPECIES, aside, in_files, put};
 use odeum_io::file::Room;
 use odeum_io::npz::{Archive, write_archive};
 use odeum_ode::Error;
@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::io;
 use std::path::Path;
 
-/// The array of what a later run goes on from.
+/// The array of what a later run goes on from, where no species has its name.
 pub const RESUME: &str = "resume";
 
 /// What the file says beside the field.
@@ -30,17 +30,6 @@ pub struct End<'a> {
     pub end: &'a [Summary],
     /// What a later run goes on from.
     pub last: Option<Vec<u8>>,
-}
-
-/// The name of the array of a species: other than those beside it.
-pub fn array_name(species: &str, masked: bool) -> String {
-    const OTHERS: [&str; 10] =
-        ["t", "x", "y", "z", "steps", "species_names", "mass_start", "mass_end", "about", RESUME];
-    let mut name = species.to_owned();
-    while OTHERS.contains(&name.as_str()) || name == "mask" && masked {
-        name.push('_');
-    }
-    name
 }
 
 /// Writes the file, where room was made for it, by so many threads: of a field in memory, or as it comes from a GPU.
@@ -60,15 +49,14 @@ pub fn write<T: Precision>(
     let broken: Cell<Option<Error>> = Cell::new(None);
     let mut archive = Archive::default();
     for (s, name) in names.iter().enumerate() {
-        let name = array_name(name, mask.is_some());
         let shape = [nz, ny, nx];
         match simulation.in_memory() {
-            Some(field) => archive.rows(&name, real, &shape, nz * ny, move |rows, bytes| {
+            Some(field) => archive.rows(name, real, &shape, nz * ny, move |rows, bytes| {
                 rows.for_each(|r| put(bytes, field.row(s, r % ny, r / ny)));
             }),
             None => {
                 let broken = &broken;
-                archive.in_order(&name, real, &shape, move |sink| {
+                archive.in_order(name, real, &shape, move |sink| {
                     let read = simulation.values(s, &mut |part| sink.append(&in_files(part)));
                     read.map_err(|error| {
                         let told = io::Error::other(error.to_string());
@@ -79,9 +67,11 @@ pub fn write<T: Precision>(
             }
         }
     }
+    // Species have the arrays of their names, as in stores and VTK files; what is beside them stands aside.
+    let beside = |name: &str| aside(name, names);
     if let Some(mask) = mask {
         let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
-        archive.whole("mask", "|b1", &[nz, ny, nx], cells);
+        archive.whole(&beside(MASK), "|b1", &[nz, ny, nx], cells);
     }
     for axis in 0..3 {
         let n = grid.shape()[axis];
@@ -89,11 +79,11 @@ pub fn write<T: Precision>(
         archive.numbers(AXES[axis], &[n], centres);
     }
     archive.whole("t", "<f8", &[], end.t.to_le_bytes().to_vec());
-    archive.whole("steps", "<i8", &[], (end.steps as i64).to_le_bytes().to_vec());
-    archive.texts("species_names", names);
-    archive.numbers("mass_start", &[names.len()], end.start);
+    archive.whole(&beside("steps"), "<i8", &[], (end.steps as i64).to_le_bytes().to_vec());
+    archive.texts(&beside(SPECIES), names);
+    archive.numbers(&beside("mass_start"), &[names.len()], end.start);
     let masses: Vec<f64> = end.end.iter().map(|summary| summary.mass).collect();
-    archive.numbers("mass_end", &[names.len()], masses);
+    archive.numbers(&beside("mass_end"), &[names.len()], masses);
     let about = json!({
         "odeum": env!("CARGO_PKG_VERSION"),
         "title": case.title,
@@ -103,9 +93,9 @@ pub fn write<T: Precision>(
         "origin": grid.origin(),
         "case": case.source.text(),
     });
-    archive.text("about", &about.to_string());
+    archive.text(&beside("about"), &about.to_string());
     if let Some(last) = end.last {
-        archive.whole(RESUME, "|u1", &[last.len()], last);
+        archive.whole(&beside(RESUME), "|u1", &[last.len()], last);
     }
     let written = write_archive(path, room, threads, archive);
     match broken.take() {

@@ -58,7 +58,8 @@ The result NAME.npz opens with numpy.load. Its arrays have one row for each syst
   state_names [n], param_names [m], axes, shape   names; y.reshape(*shape, n) gives the sweep's axes
 
 The result of a case with a [grid] has one array [nz, ny, nx] for each species under its name, and
-t, x, y, z, steps, species_names, mass_start, mass_end; what else a case asks for (pictures, VTK,
+t, x, y, z, steps, species_names, mass_start, mass_end, about and, of a part of the box, mask; of
+these, one whose name a species has gets a _ behind it. What else a case asks for (pictures, VTK,
 Zarr, tables) lies beside it.
 
 An existing result is never replaced without --overwrite. A run that is stopped, by Ctrl-C or

@@ -1,6 +1,6 @@
 //! Numbers of cells: from files, as wide as there, and into them.
 
-use crate::npy::Head;
+use crate::npy::{Head, read_texts};
 use odeum_fields::Grid;
 use odeum_ode::Scalar;
 use std::borrow::Cow;
@@ -28,14 +28,15 @@ impl Numbers {
         }
     }
 
-    /// Reads the array of a name in an NPZ archive; the error says what is wrong.
+    /// Reads an array in an NPZ archive; the error says what is wrong.
     pub fn read_member(
         file: impl Read + Seek,
-        member: &str,
+        member: Member<'_>,
         grid: &Grid,
     ) -> Result<Numbers, String> {
         let damaged = |error: zip::result::ZipError| format!("it is no archive of arrays: {error}");
         let mut archive = zip::ZipArchive::new(file).map_err(damaged)?;
+        let member = member.name(|| species(&mut archive));
         let file = archive
             .by_name(&format!("{member}.npy"))
             .map_err(|_| format!("it has no array `{member}`"))?;
@@ -65,6 +66,50 @@ impl Numbers {
             Numbers::Double(all) => not_finite(all),
         }
     }
+}
+
+/// An array that is looked for among others.
+#[derive(Clone, Copy, Debug)]
+pub enum Member<'a> {
+    /// By its name.
+    Named(&'a str),
+    /// That of the cells of the domain, which stands aside where a species is called `mask`.
+    Mask,
+}
+
+impl Member<'_> {
+    /// Its name beside the arrays of such species.
+    pub(crate) fn name(self, species: impl FnOnce() -> Vec<String>) -> String {
+        match self {
+            Member::Named(name) => name.to_owned(),
+            Member::Mask => aside(MASK, &species()),
+        }
+    }
+}
+
+/// The array that says which cells belong to the domain.
+pub const MASK: &str = "mask";
+
+/// The array of the names of the species.
+pub const SPECIES: &str = "species_names";
+
+/// Most bytes of names that are read.
+const LONGEST: u64 = 16 << 20;
+
+/// The species of a result; none of an archive of another kind.
+fn species(archive: &mut zip::ZipArchive<impl Read + Seek>) -> Vec<String> {
+    let mut name = SPECIES.to_owned();
+    // One by that name may be a species; then the names stand aside.
+    while let Ok(file) = archive.by_name(&format!("{name}.npy")) {
+        let mut bytes = Vec::new();
+        if file.take(LONGEST).read_to_end(&mut bytes).is_ok()
+            && let Ok(names) = read_texts(&bytes)
+        {
+            return names;
+        }
+        name.push('_');
+    }
+    Vec::new()
 }
 
 /// The numbers of an array that has the shape of the grid; no others are read.

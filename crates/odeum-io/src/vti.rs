@@ -3,7 +3,7 @@
 //! The VTK User's Guide, *VTK XML formats*: `ImageData` with appended data in raw encoding; each
 //! array begins with its number of bytes as a 64-bit integer.
 
-use crate::cells::{aside, put};
+use crate::cells::{MASK, aside, put};
 use crate::number::Exact;
 use odeum_fields::{Field, Grid, Mask, Precision};
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub fn write<T: Precision>(
     }
     if mask.is_some() {
         let offset = names.len() as u64 * (8 + bytes);
-        let name = aside("mask", names);
+        let name = aside(MASK, names);
         let _ = writeln!(
             head,
             "        <DataArray type=\"UInt8\" Name=\"{name}\" format=\"appended\" \

@@ -4,10 +4,10 @@
 //! that an uninterrupted run would have written by then, and what the run depends on.
 
 use odeum_case::FieldCase;
-use odeum_case::field_npz::{RESUME, array_name};
+use odeum_case::field_npz::RESUME;
 use odeum_fields::{Checkpoint, Clock, Counts, Field, Precision};
 use odeum_io::Finding;
-use odeum_io::cells::values;
+use odeum_io::cells::{aside, values};
 use odeum_io::checkpoint::field::Header;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -52,7 +52,8 @@ pub(super) fn read<T: Precision>(
         .map_err(|error| error.to_string())
         .and_then(|file| ZipArchive::new(BufReader::new(file)).map_err(|error| error.to_string()))
         .map_err(unfit)?;
-    let Last { header, clock } = last(&mut archive).map_err(unfit)?;
+    let (grid, names) = (&case.problem.grid, case.problem.model.species());
+    let Last { header, clock } = last(&mut archive, &aside(RESUME, names)).map_err(unfit)?;
     header.belongs_to(identity, path)?;
     let clock = Clock::from_numbers(clock);
     if case.time.until <= clock.t {
@@ -63,13 +64,11 @@ pub(super) fn read<T: Precision>(
                     another place with --output";
         return Err(finding.help(help));
     }
-    let (grid, names) = (&case.problem.grid, case.problem.model.species());
     let mut field = Field::<T>::zeros(grid, names.len()).map_err(Finding::from)?;
     let [nx, ny, nz] = grid.shape();
     for (s, name) in names.iter().enumerate() {
-        let array = array_name(name, case.problem.mask.is_some());
-        let numbers = member(&mut archive, &array).and_then(|file| values::<T>(file, grid));
-        let numbers = numbers.map_err(|reason| unfit(format!("array `{array}`: {reason}")))?;
+        let numbers = member(&mut archive, name).and_then(|file| values::<T>(file, grid));
+        let numbers = numbers.map_err(|reason| unfit(format!("array `{name}`: {reason}")))?;
         for r in 0..ny * nz {
             let row = field.row_mut(s, r % ny, r / ny);
             row.copy_from_slice(&numbers[r * nx..][..nx]);
@@ -78,8 +77,8 @@ pub(super) fn read<T: Precision>(
     Ok((header, Checkpoint { field, clock }))
 }
 
-fn last(archive: &mut ZipArchive<BufReader<File>>) -> Result<Last, String> {
-    let mut file = member(archive, RESUME)?;
+fn last(archive: &mut ZipArchive<BufReader<File>>, array: &str) -> Result<Last, String> {
+    let mut file = member(archive, array)?;
     odeum_io::npy::Head::read(&mut file)?;
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(|error| error.to_string())?;

@@ -39,13 +39,13 @@ fn the_domain_is_in_every_output() {
     assert!(said.out.contains(&text), "{}", said.out);
 
     let end = npz::read(&folder.path("a.npz"));
-    let mask = &end["mask"];
+    let mask = &end["mask_"];
     assert_eq!(
         (mask.descr.as_str(), &mask.shape[..], &mask.data),
         ("|b1", &[3, 10, 12][..], &cells)
     );
-    // The species of that name stands aside.
-    let (c, other) = (end["c"].f64(), end["mask_"].f64());
+    // It stands aside: the species has the name.
+    let (c, other) = (end["c"].f64(), end["mask"].f64());
     for cell in 0..360 {
         if inside(cell) {
             assert!((2.0..10.0).contains(&c[cell]) && other[cell] > 1.0);
@@ -78,12 +78,53 @@ fn the_domain_is_in_every_output() {
     assert!(folder.has("a.c_z1.png") && folder.has("a.c_surface0.png"));
 
     // What was written is an initial value, and a mask, again.
-    let again = DISC
-        .replace("\"R^2 - (x - 6)^2 - (y - 5)^2\"", "{ file = \"a.npz\" }")
-        .replace("c = \"select((x - 6)^2 + (y - 5)^2 > R^2, 1e6, x)\"", "c = { file = \"a.npz\" }");
-    folder.write("b.toml", again).odeum(&["run", "b.toml"]).well();
-    let next = npz::read(&folder.path("b.npz"));
-    assert_eq!((next["mask"].data.clone(), next["mass_start"].f64()[0]), (cells, masses[1]));
+    for file in ["a.npz", "a.zarr"] {
+        let from = format!("{{ file = \"{file}\" }}");
+        let species = DISC.split("[initial]").next().unwrap().to_owned()
+            + &format!("[initial]\nc = {from}\nmask = {from}\n[time]\nuntil = 0.1\nstep = 0.1\n");
+        let again = species.replace("\"R^2 - (x - 6)^2 - (y - 5)^2\"", &from);
+        folder.write("b.toml", again).odeum(&["run", "b.toml", "--overwrite"]).well();
+        let next = npz::read(&folder.path("b.npz"));
+        assert_eq!(next["mask_"].data, cells, "{file}");
+        assert_eq!(next["mass_start"], end["mass_end"], "{file}");
+    }
+}
+
+/// Species keep their names in results, and whatever these are, a run goes on from them.
+#[test]
+fn species_may_be_called_as_other_arrays_are() {
+    let folder = Folder::new();
+    let names = ["steps", "species_names", "mass_start", "mass_end", "about", "resume", "mask"];
+    let listed: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    let each = |value: &str| {
+        names.iter().map(|name| format!("{name} = {value}\n")).collect::<Vec<_>>().concat()
+    };
+    let equations: Vec<String> =
+        names.iter().map(|name| format!("{name} = \"lap({name})\"")).collect();
+    let case = |start: &str, until: &str, mask: &str| {
+        format!(
+            "[system]\nspecies = [{}]\nequations = {{ {} }}\n[grid]\nshape = [4, 3, 2]\nspacing = 1.0\n\
+             mask = {mask}\n[initial]\n{}[time]\nuntil = {until}\nstep = 0.05\n",
+            listed.join(", "),
+            equations.join(", "),
+            each(start)
+        )
+    };
+    let to = |until: &str| case("\"x\"", until, "\"3 - x\"");
+    folder.write("a.toml", to("0.4")).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    folder.write("a.toml", to("0.2")).odeum(&["run", "a.toml"]).well();
+    let end = npz::read(&folder.path("a.npz"));
+    for name in names {
+        assert_eq!(end[name].shape, [2, 3, 4], "{name}");
+        assert_eq!(end[name], end["steps"], "{name}");
+    }
+    assert_eq!(end["species_names_"].texts(), names);
+    assert_eq!((end["steps_"].whole(), end["mask_"].descr.as_str()), (vec![4], "|b1"));
+    let from = "{ file = \"a.npz\" }";
+    folder.write("b.toml", case(from, "0.1", from)).odeum(&["run", "b.toml"]).well();
+    assert_eq!(npz::read(&folder.path("b.npz"))["mass_start_"], end["mass_end_"]);
+    folder.write("a.toml", to("0.4")).odeum(&["run", "a.toml", "--resume"]).well();
+    assert!(folder.read("a.npz") == folder.read("whole.npz"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! The Zarr core specification v3.0, of which is read: regular chunks of plain numbers, as they
 //! are or gzipped. An array is \[z, y, x\], or \[t, z, y, x\] of which the last state counts.
 
-use crate::cells::Numbers;
+use crate::cells::{Member, Numbers};
 use crate::npy::Kind;
 use flate2::read::GzDecoder;
 use odeum_fields::{AXES, Grid};
@@ -57,12 +57,13 @@ struct Array {
     fill: f64,
 }
 
-/// The numbers of an array, or of the array of a name in a group; the error says what is wrong.
-pub fn read(path: &Path, member: &str, grid: &Grid) -> Result<Numbers, String> {
+/// The numbers of an array, or of an array in a group; the error says what is wrong.
+pub fn read(path: &Path, member: Member<'_>, grid: &Grid) -> Result<Numbers, String> {
     let mut folder = path.to_owned();
     let mut described = describe(&folder)?;
     if described["node_type"] == "group" {
-        folder.push(member);
+        let member = member.name(|| species(&described));
+        folder.push(&member);
         if !folder.join("zarr.json").is_file() {
             return Err(format!("it has no array `{member}`"));
         }
@@ -80,6 +81,12 @@ pub fn read(path: &Path, member: &str, grid: &Grid) -> Result<Numbers, String> {
         true => array.values(grid).map(Numbers::Single),
         false => array.values(grid).map(Numbers::Double),
     }
+}
+
+/// The species of a store that a run has written, each of which is an image; none of another store.
+fn species(group: &Value) -> Vec<String> {
+    let images = group["attributes"]["ome"]["multiscales"].as_array().into_iter().flatten();
+    images.filter_map(|image| image["name"].as_str().map(str::to_owned)).collect()
 }
 
 fn describe(folder: &Path) -> Result<Value, String> {

@@ -6,7 +6,7 @@
 //! where not all do. A state is there when its chunks are: the shape grows last.
 
 use super::ome;
-use crate::cells::{aside, put};
+use crate::cells::{MASK, aside, put};
 use crate::file::{cannot_write, write_whole};
 use crate::finding::Finding;
 use crate::parallel;
@@ -91,7 +91,7 @@ impl Zarr {
         }
         let Some(mask) = &self.mask else { return Ok(()) };
         let cells: Vec<u8> = mask.to_values().into_iter().map(u8::from).collect();
-        self.bytes(&format!("{}/c/0/0/0", aside("mask", &self.names)), &cells)
+        self.bytes(&format!("{}/c/0/0/0", aside(MASK, &self.names)), &cells)
     }
 
     fn chunk_of_times(&self, n: usize) -> Result<(), Finding> {
@@ -174,7 +174,7 @@ impl Zarr {
         }
         if self.mask.is_some() {
             // One chunk: a byte a cell is little.
-            let name = aside("mask", &self.names);
+            let name = aside(MASK, &self.names);
             let mut mask = array(&[nz, ny, nx], &[nz, ny, nx], "bool", &["z", "y", "x"]);
             mask["fill_value"] = json!(false);
             arrays.push((name, mask));

@@ -4,7 +4,7 @@ use crate::case::given::CellArray;
 use crate::case::inputs::Inputs;
 use crate::case::reader::Field;
 use odeum_fields::Grid;
-use odeum_io::cells::{Numbers, fits};
+use odeum_io::cells::{Member, Numbers, fits};
 use odeum_io::{file, zarr};
 use std::io::BufReader;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) fn read(
     field: &Field<'_>,
     grid: Option<&Grid>,
     files: Files<'_>,
-    member: &str,
+    member: Member<'_>,
 ) -> Option<Arc<Numbers>> {
     let name = field.text()?;
     let grid = grid?;
@@ -75,7 +75,7 @@ pub(super) fn read_doubles(
     files: Files<'_>,
     member: &str,
 ) -> Option<Vec<f64>> {
-    let numbers = read(field, grid, files, member)?;
+    let numbers = read(field, grid, files, Member::Named(member))?;
     Some(Arc::unwrap_or_clone(numbers).into_doubles())
 }
 

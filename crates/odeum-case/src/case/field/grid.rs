@@ -74,7 +74,7 @@ pub(super) fn mask(
 ) -> Option<Option<Mask>> {
     let mask = section.get("mask").map(|field| {
         source_spans.put("mask", field.source_span());
-        let values = initial::cells(&field, "mask", model, context)?;
+        let values = initial::mask(&field, model, context)?;
         let mask = Mask::from_values(context.grid?, &values);
         mask.map_err(|error| context.findings.push(source_spans.place(error))).ok()
     });

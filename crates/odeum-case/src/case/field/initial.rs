@@ -9,7 +9,7 @@ use crate::case::reader::{Field, Section};
 use odeum_core::Argument;
 use odeum_fields::problems::Builtin;
 use odeum_fields::{Field as Cells, Grid, Model, noise};
-use odeum_io::cells::Numbers;
+use odeum_io::cells::{MASK, Member, Numbers};
 use odeum_io::finding::Findings;
 use odeum_ode::{Error, Scalar};
 use std::sync::Arc;
@@ -118,20 +118,19 @@ impl Initial {
     }
 }
 
-/// The numbers of all cells, x fastest, that a field says in the way of the initial values of a
+/// The numbers of all cells, x fastest, that the field `mask` says in the way of the initial values of a
 /// species; `None` after reporting what is wrong with it.
-pub(super) fn cells(
+pub(super) fn mask(
     field: &Field<'_>,
-    name: &str,
     model: Option<&Model>,
     context: Context<'_>,
 ) -> Option<Vec<f64>> {
-    let start = read_start(field, name, model, None, context.grid, context.files);
+    let start = read_start(field, Member::Mask, model, None, context.grid, context.files);
     let all = Initial { seed: 0, builtin: None, starts: vec![start?] };
     match all.field::<f64>(context.grid?) {
         Ok(values) => Some(values.to_values(0)),
         Err(Error::Input { found, remedy, .. }) => {
-            field.refuse(format!("`{name}` is {found}"), &format!("it {remedy}"))
+            field.refuse(format!("`{MASK}` is {found}"), &format!("it {remedy}"))
         }
         Err(error) => {
             context.findings.push(error.into());
@@ -161,7 +160,7 @@ pub(super) fn read(
             findings.push(source_span.error(message).help(help));
             None
         });
-        let start = read_start(&field, &name, model, builtin, grid, files);
+        let start = read_start(&field, Member::Named(&name), model, builtin, grid, files);
         good &= start.is_some() && (found.is_some() || names.is_none());
         if let Some(s) = found {
             starts[s] = start;
@@ -191,7 +190,7 @@ const HELP: &str = "give a number, an expression of x, y, z as text, or a table:
 
 fn read_start(
     field: &Field<'_>,
-    name: &str,
+    member: Member<'_>,
     model: Option<&Model>,
     builtin: Option<Builtin>,
     grid: Option<&Grid>,
@@ -204,7 +203,7 @@ fn read_start(
     let (given, file) = (section.get("value"), section.get("file"));
     let base = match (&given, &file) {
         (Some(field), None) => value(field, model),
-        (None, Some(field)) => arrays::read(field, grid, files, name).map(Base::Array),
+        (None, Some(field)) => arrays::read(field, grid, files, member).map(Base::Array),
         (None, None) if builtin.is_some() => Some(Base::Builtin),
         _ => field.refuse("one of `value` and `file` is wanted", HELP),
     };
