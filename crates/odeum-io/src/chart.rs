@@ -32,3 +32,28 @@ where
         .label_font(("sans-serif", 14))
         .draw()
 }
+
+/// A title in one line, of characters that an SVG file can hold; it is escaped as it is drawn.
+pub fn title(text: &str) -> String {
+    let known = text.chars().map(|c| match c {
+        c if c.is_whitespace() => ' ',
+        c if is_xml(c) => c,
+        _ => char::REPLACEMENT_CHARACTER,
+    });
+    known.collect::<String>().trim().to_owned()
+}
+
+/// Whether XML has a character, white space aside, however it is written (XML 1.0, section 2.2).
+pub(crate) fn is_xml(c: char) -> bool {
+    c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_have_one_line_and_no_control_characters() {
+        assert_eq!(title("a <b\n\tc\u{0}>\n"), "a <b  c\u{fffd}>");
+    }
+}

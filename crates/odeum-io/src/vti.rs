@@ -4,9 +4,10 @@
 //! array begins with its number of bytes as a 64-bit integer.
 
 use crate::cells::{MASK, aside, put};
+use crate::chart::is_xml;
 use crate::number::Exact;
 use odeum_fields::{Field, Grid, Mask, Precision};
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Write as _};
 use std::io::{self, Write};
 
 /// Writes a field as data of cells, and which of these belong to the domain.
@@ -28,10 +29,10 @@ pub fn write<T: Precision>(
          Extent=\"{extent}\">\n      <CellData Scalars=\"{}\">\n",
         triple(grid.origin()),
         triple(grid.spacing()),
-        names.first().map_or("", String::as_str),
+        Attribute(names.first().map_or("", String::as_str)),
     );
     for (s, name) in names.iter().enumerate() {
-        let offset = s as u64 * (8 + bytes);
+        let (offset, name) = (s as u64 * (8 + bytes), Attribute(name));
         let _ = writeln!(
             head,
             "        <DataArray type=\"{kind}\" Name=\"{name}\" format=\"appended\" \
@@ -41,6 +42,7 @@ pub fn write<T: Precision>(
     if mask.is_some() {
         let offset = names.len() as u64 * (8 + bytes);
         let name = aside(MASK, names);
+        let name = Attribute(&name);
         let _ = writeln!(
             head,
             "        <DataArray type=\"UInt8\" Name=\"{name}\" format=\"appended\" \
@@ -73,8 +75,39 @@ pub fn collection(files: &[(f64, String)]) -> String {
                     byte_order=\"LittleEndian\">\n  <Collection>\n"
         .to_owned();
     for (t, file) in files {
-        let t = Exact(*t);
+        let (t, file) = (Exact(*t), Attribute(file));
         let _ = writeln!(text, "    <DataSet timestep=\"{t}\" part=\"0\" file=\"{file}\"/>");
     }
     text + "  </Collection>\n</VTKFile>\n"
+}
+
+/// A text as the value of an attribute, between double quotes (XML 1.0, sections 2.4 and 3.3.3). A character
+/// that XML does not have is replaced.
+struct Attribute<'a>(&'a str);
+
+impl Display for Attribute<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            // As they are these would be read as spaces.
+            '\t' | '\n' | '\r' => write!(f, "&#{};", u32::from(c)),
+            c if is_xml(c) => f.write_char(c),
+            _ => f.write_char(char::REPLACEMENT_CHARACTER),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_to_xml_is_escaped() {
+        let text = "R&D <\"1>\" 'ü'\n\u{7}";
+        let expected = "R&amp;D &lt;&quot;1&gt;&quot; 'ü'&#10;\u{fffd}";
+        assert_eq!(Attribute(text).to_string(), expected);
+    }
 }

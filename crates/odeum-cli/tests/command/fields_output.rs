@@ -313,3 +313,15 @@ fn tables_that_are_not_written_may_be_there() {
     folder.odeum(&["run", "a.toml"]).well();
     assert_eq!(folder.read("a.lines.csv"), b"mine");
 }
+
+/// Names and titles may hold what means something to XML.
+#[test]
+fn xml_files_are_well_formed_whatever_the_names() {
+    let folder = Folder::new();
+    let name = "R&D <1> 'x' 50%";
+    let case = TURING.replace("\"zarr\"", "\"vti\"") + &format!("name = \"{name}\"\n");
+    folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let list = text(&folder, &format!("{name}.pvd"));
+    let expected = "file=\"R&amp;D &lt;1&gt; 'x' 50%.frames/00003.vti\"/>";
+    assert!(list.contains(expected) && folder.has(&format!("{name}.frames/00003.vti")), "{list}");
+}

@@ -301,8 +301,13 @@ fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
         + "[ensemble.sweep]\na = [1.0, 2.0]\n"
         + output;
     let titled = format!("title = \"{}\"\n{decay}", "long ".repeat(60));
-    for (case, unit, title) in
-        [(gas, true, "h2.yaml: "), (decay, false, ""), (titled, false, "long long")]
+    let marked = format!("title = \"R&D <1>\\u0001\\n2\"\n{decay}");
+    for (case, unit, title) in [
+        (gas, true, "h2.yaml: "),
+        (decay, false, ""),
+        (titled, false, "long long"),
+        (marked, false, "R&amp;D &lt;1&gt;\u{fffd} 2"),
+    ]
     {
         folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
         let svg = String::from_utf8(folder.read("a.svg")).unwrap();

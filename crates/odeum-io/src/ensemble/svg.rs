@@ -1,7 +1,7 @@
 //! A picture of when systems crossed their level, over a sweep: of ignition delays, say.
 
 use super::{About, EnsembleResult, Writer, Written};
-use crate::chart::{COLOURS, legend};
+use crate::chart::{self, COLOURS, legend};
 use crate::file::write_whole;
 use crate::finding::Finding;
 use crate::number::rounded;
@@ -151,7 +151,7 @@ fn render(
         // That of a gas begins with the path of its mechanism.
         None => about.system.rsplit(std::path::is_separator).next().unwrap_or_default(),
     };
-    let title = fitted(title, &others.join(", "));
+    let title = fitted(&chart::title(title), &others.join(", "));
     // Gases have units; nobody knows those of other systems.
     let unit = if about.is_direct { "" } else { " [s]" };
     let root = SVGBackend::with_string(text, (860, 520)).into_drawing_area();

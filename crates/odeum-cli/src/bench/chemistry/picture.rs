@@ -1,7 +1,7 @@
 //! The picture of a study of chemistry: a panel for each part that has curves.
 
 use super::row::Row;
-use odeum_io::chart::{COLOURS, legend};
+use odeum_io::chart::{self, COLOURS, legend};
 use plotters::chart::ChartContext;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{Ranged, ValueFormatter};
@@ -170,7 +170,7 @@ pub(super) fn draw(
     let root = SVGBackend::new(path, size).into_drawing_area();
     root.fill(&WHITE)?;
     let file = Path::new(mechanism).file_name().unwrap_or_default().to_string_lossy();
-    let title = format!("odeum bench {study}: {file}");
+    let title = chart::title(&format!("odeum bench {study}: {file}"));
     let root = root.titled(&title, ("sans-serif", 20))?;
     for ((panel, title, curves), area) in panels.iter().zip(root.split_evenly((lines, columns))) {
         draw_panel(panel, title, curves, &area)?;
