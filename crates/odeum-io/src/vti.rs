@@ -10,13 +10,20 @@ use odeum_fields::{Field, Grid, Mask, Precision};
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, Write};
 
-/// Writes a field as data of cells, and which of these belong to the domain.
-pub fn write<T: Precision>(
-    to: &mut impl Write,
-    (grid, mask): (&Grid, Option<&Mask>),
-    names: &[String],
-    field: &Field<T>,
-) -> io::Result<()> {
+/// How a file ends.
+pub const END: &str = "\n  </AppendedData>\n</VTKFile>\n";
+
+/// Bytes of a file.
+pub fn bytes<T: Precision>((grid, mask): (&Grid, Option<&Mask>), names: &[String]) -> u64 {
+    let cells = grid.cells() as u64;
+    let fields = names.len() as u64 * (8 + cells * size_of::<T>() as u64);
+    let mask_bytes = if mask.is_some() { 8 + cells } else { 0 };
+    let around = head::<T>((grid, mask), names).len() + END.len();
+    around as u64 + fields + mask_bytes
+}
+
+/// What stands before the data.
+fn head<T: Precision>((grid, mask): (&Grid, Option<&Mask>), names: &[String]) -> String {
     let [nx, ny, nz] = grid.shape();
     let triple = |v: [f64; 3]| v.map(|x| Exact(x).to_string()).join(" ");
     let extent = format!("0 {nx} 0 {ny} 0 {nz}");
@@ -49,9 +56,19 @@ pub fn write<T: Precision>(
              offset=\"{offset}\"/>"
         );
     }
-    head += "      </CellData>\n    </Piece>\n  </ImageData>\n  <AppendedData \
-             encoding=\"raw\">\n_";
-    to.write_all(head.as_bytes())?;
+    head + "      </CellData>\n    </Piece>\n  </ImageData>\n  <AppendedData encoding=\"raw\">\n_"
+}
+
+/// Writes a field as data of cells, and which of these belong to the domain.
+pub fn write<T: Precision>(
+    to: &mut impl Write,
+    (grid, mask): (&Grid, Option<&Mask>),
+    names: &[String],
+    field: &Field<T>,
+) -> io::Result<()> {
+    let [nx, ny, nz] = grid.shape();
+    to.write_all(head::<T>((grid, mask), names).as_bytes())?;
+    let bytes = (grid.cells() * size_of::<T>()) as u64;
     let mut buffer = Vec::with_capacity(nx * ny * size_of::<T>());
     for s in 0..names.len() {
         to.write_all(&bytes.to_le_bytes())?;
@@ -66,7 +83,7 @@ pub fn write<T: Precision>(
         to.write_all(&(cells.len() as u64).to_le_bytes())?;
         to.write_all(&cells)?;
     }
-    to.write_all(b"\n  </AppendedData>\n</VTKFile>\n")
+    to.write_all(END.as_bytes())
 }
 
 /// A series of files: time and path of each, relative to that of the collection.

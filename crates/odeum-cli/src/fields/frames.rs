@@ -4,10 +4,13 @@ use super::{slice, surface};
 use odeum_case::{FieldCase, FieldOutput, Slice};
 use odeum_fields::{AXES, Field, Precision};
 use odeum_io::field::{self, Cells, Place, Writer};
-use odeum_io::file::cannot_write;
+use odeum_io::file::{Whole, cannot_write};
 use odeum_io::table::LOST;
 use odeum_io::{Finding, Target};
 use std::path::PathBuf;
+
+/// The last chunk of a PNG file, which is empty (PNG, third edition, section 11.2.5), behind its length.
+const PNG_END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
 
 /// Writes states as the case asks for.
 pub(super) struct Frames<T> {
@@ -69,24 +72,28 @@ impl<T: Precision> Frames<T> {
         self.writers.iter().try_for_each(|writer| writer.restore())
     }
 
-    /// Of a run that goes on: an error where files of states are gone that were written before.
+    /// Of a run that goes on: an error where files of states that were written before are gone or cut off.
     pub(super) fn lost(&self) -> Option<Finding> {
         let pictures = self.picture_names();
         let (mut all, mut first, mut lost) = (0, None, 0);
         for index in 0..self.count {
-            let pictures = pictures.iter().map(|stem| self.path(stem, index, "png"));
+            let pictures = pictures.iter().map(|stem| {
+                let path = self.path(stem, index, "png");
+                Whole { path, bytes: None, end: PNG_END.to_vec() }
+            });
             let others = self.writers.iter().flat_map(|writer| writer.files_of(index));
             for file in pictures.chain(others) {
                 all += 1;
-                if !file.is_file() {
+                if !file.is_there() {
                     lost += 1;
-                    first.get_or_insert(file);
+                    first.get_or_insert(file.path);
                 }
             }
         }
-        let finding = Finding::error("files of states before the checkpoint are missing")
-            .in_file(first?.display().to_string())
-            .found(format!("{lost} of {all} files, this one first, are not there"));
+        let finding =
+            Finding::error("files of states before the checkpoint are missing or cut off")
+                .in_file(first?.display().to_string())
+                .found(format!("{lost} of {all} files, this one first, are not whole"));
         Some(finding.help(format!("put them back, or leave their format out; {LOST}")))
     }
 
@@ -98,7 +105,7 @@ impl<T: Precision> Frames<T> {
     fn is_numbered(&self) -> bool {
         let folder = self.place.folder();
         let mut files = self.writers.iter().flat_map(|writer| writer.files_of(0));
-        self.output.has_pictures() || files.any(|file| file.starts_with(&folder))
+        self.output.has_pictures() || files.any(|file| file.path.starts_with(&folder))
     }
 
     /// What was written, for people.

@@ -6,6 +6,7 @@
 mod vti;
 mod zarr;
 
+use crate::file::Whole;
 use crate::finding::Finding;
 use crate::target::Target;
 use odeum_fields::{Field, Grid, Mask, Precision};
@@ -87,8 +88,8 @@ pub trait Writer<T: Precision>: Send {
     /// A file cannot be written.
     fn restore(&self) -> Result<(), Finding>;
 
-    /// Files that a state has.
-    fn files_of(&self, index: usize) -> Vec<PathBuf>;
+    /// All files that a state has.
+    fn files_of(&self, index: usize) -> Vec<Whole>;
 
     /// What was written, for people.
     fn written(&self) -> Vec<PathBuf>;

@@ -1,7 +1,7 @@
 //! States as VTK image data, and the list of them.
 
 use super::{Cells, Format, Place, Writer};
-use crate::file::write_whole;
+use crate::file::{Whole, write_whole};
 use crate::finding::Finding;
 use crate::vti;
 use odeum_fields::{Field, Precision};
@@ -72,8 +72,10 @@ impl<T: Precision> Writer<T> for Images {
         self.collection()
     }
 
-    fn files_of(&self, index: usize) -> Vec<PathBuf> {
-        vec![self.path(index)]
+    fn files_of(&self, index: usize) -> Vec<Whole> {
+        let Cells { grid, mask, names } = &self.cells;
+        let bytes = Some(vti::bytes::<T>((grid, mask.as_ref()), names));
+        vec![Whole { path: self.path(index), bytes, end: vti::END.as_bytes().to_vec() }]
     }
 
     fn written(&self) -> Vec<PathBuf> {

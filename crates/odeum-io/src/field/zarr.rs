@@ -1,6 +1,7 @@
 //! States in a Zarr store.
 
 use super::{Cells, Format, Place, Writer};
+use crate::file::Whole;
 use crate::finding::Finding;
 use crate::zarr::Zarr;
 use odeum_fields::{Field, Precision};
@@ -52,8 +53,8 @@ impl<T: Precision> Writer<T> for Zarr {
         Zarr::restore::<T>(self)
     }
 
-    fn files_of(&self, index: usize) -> Vec<PathBuf> {
-        Zarr::files_of(self, index).collect()
+    fn files_of(&self, index: usize) -> Vec<Whole> {
+        Zarr::files_of::<T>(self, index)
     }
 
     fn written(&self) -> Vec<PathBuf> {

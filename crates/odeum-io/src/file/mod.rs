@@ -5,6 +5,7 @@ mod lock;
 mod mapped;
 mod read;
 mod room;
+mod whole;
 
 pub(crate) use atomic::write_into;
 pub use atomic::{cannot_write, temporary, write_whole};
@@ -12,3 +13,4 @@ pub use lock::Lock;
 pub(crate) use mapped::Mapped;
 pub use read::{open, read_bytes, read_text, reason};
 pub use room::Room;
+pub use whole::Whole;

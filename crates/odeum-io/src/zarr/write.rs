@@ -7,7 +7,7 @@
 
 use super::ome;
 use crate::cells::{MASK, aside, put};
-use crate::file::{cannot_write, write_whole};
+use crate::file::{Whole, cannot_write, write_whole};
 use crate::finding::Finding;
 use crate::parallel;
 use flate2::Compression;
@@ -71,15 +71,18 @@ impl Zarr {
         self.describe::<T>()
     }
 
-    /// Files that a state has: of each species those of its first chunk and of its last.
-    pub fn files_of(&self, index: usize) -> impl Iterator<Item = PathBuf> {
-        let [cx, cy, cz] = self.chunks();
-        let [nx, ny, nz] = self.grid.shape();
-        let last = format!("{}/{}/{}", (nz - 1) / cz, (ny - 1) / cy, (nx - 1) / cx);
-        self.names.iter().flat_map(move |name| {
-            let file = |at: &str| self.folder.join(format!("{name}/c/{index}/{at}"));
-            [file("0/0/0"), file(&last)]
-        })
+    /// All files of a state: the chunks of every species.
+    pub fn files_of<T: Precision>(&self, index: usize) -> Vec<Whole> {
+        let ([cx, cy, cz], [kx, ky, kz]) = (self.chunks(), self.counts());
+        // A gzip file ends with the size of what is packed, modulo 2^32 (RFC 1952, section 2.3.1).
+        let end = ((cx * cy * cz * size_of::<T>()) as u32).to_le_bytes().to_vec();
+        let file = |(s, n): (usize, usize)| {
+            let place = [n % kx, n / kx % ky, n / (kx * ky)];
+            let path = self.folder.join(self.key(s, index, place));
+            Whole { path, bytes: None, end: end.clone() }
+        };
+        let chunks = kx * ky * kz;
+        (0..self.names.len()).flat_map(|s| (0..chunks).map(move |n| (s, n))).map(file).collect()
     }
 
     /// Writes where cells are, and which belong to the domain.
@@ -100,8 +103,19 @@ impl Zarr {
         self.chunk(&format!("t/c/{n}"), &times)
     }
 
+    /// Cells along the edges of a chunk.
     fn chunks(&self) -> [usize; 3] {
         self.grid.shape().map(|n| n.min(CHUNK))
+    }
+
+    /// Chunks along x, y and z.
+    fn counts(&self) -> [usize; 3] {
+        self.grid.shape().map(|n| n.div_ceil(CHUNK))
+    }
+
+    /// Where in the store a chunk of a species is.
+    fn key(&self, s: usize, index: usize, [x, y, z]: [usize; 3]) -> String {
+        format!("{}/c/{index}/{z}/{y}/{x}", self.names[s])
     }
 
     fn species<T: Precision>(
@@ -111,7 +125,7 @@ impl Zarr {
         field: &Field<T>,
     ) -> Result<(), Finding> {
         let (shape, [cx, cy, cz]) = (self.grid.shape(), self.chunks());
-        let [kx, ky, kz] = [0, 1, 2].map(|axis| shape[axis].div_ceil(self.chunks()[axis]));
+        let [kx, ky, kz] = self.counts();
         let chunk = |[x, y, z]: [usize; 3]| {
             // Chunks at the upper ends are filled up with zeros.
             let mut values = vec![T::from_f64(0.0); cx * cy * cz];
@@ -123,7 +137,7 @@ impl Zarr {
                     values[at..at + part.len()].copy_from_slice(part);
                 }
             }
-            self.chunk(&format!("{}/c/{index}/{z}/{y}/{x}", self.names[s]), &values)
+            self.chunk(&self.key(s, index, [x, y, z]), &values)
         };
         // The trouble that is told is the first that a thread has; the others end then.
         let trouble = Mutex::new(None);
