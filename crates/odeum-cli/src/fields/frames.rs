@@ -63,9 +63,16 @@ impl<T: Precision> Frames<T> {
         self.writers.iter_mut().try_for_each(|writer| writer.append(t, field))
     }
 
-    /// Of a run that goes on: writes again what lies beside the states and follows from the case,
-    /// in place of what may have got lost.
+    /// Of a run that goes on: removes states that were written after those it has, which it may not come
+    /// to any more, and writes again what lies beside its own and follows from the case.
     pub(super) fn restore(&self) -> Result<(), Finding> {
+        for index in self.count.. {
+            let files = self.files_of(index).filter(|_| self.place.numbered);
+            let removed = files.filter(|file| std::fs::remove_file(&file.path).is_ok()).count();
+            if removed == 0 {
+                break;
+            }
+        }
         if self.count == 0 {
             return Ok(());
         }
@@ -74,15 +81,9 @@ impl<T: Precision> Frames<T> {
 
     /// Of a run that goes on: an error where files of states that were written before are gone or cut off.
     pub(super) fn lost(&self) -> Option<Finding> {
-        let pictures = self.picture_names();
         let (mut all, mut first, mut lost) = (0, None, 0);
         for index in 0..self.count {
-            let pictures = pictures.iter().map(|stem| {
-                let path = self.path(stem, index, "png");
-                Whole { path, bytes: None, end: PNG_END.to_vec() }
-            });
-            let others = self.writers.iter().flat_map(|writer| writer.files_of(index));
-            for file in pictures.chain(others) {
+            for file in self.files_of(index) {
                 all += 1;
                 if !file.is_there() {
                     lost += 1;
@@ -95,6 +96,15 @@ impl<T: Precision> Frames<T> {
                 .in_file(first?.display().to_string())
                 .found(format!("{lost} of {all} files, this one first, are not whole"));
         Some(finding.help(format!("put them back, or leave their format out; {LOST}")))
+    }
+
+    /// All files of a state.
+    fn files_of(&self, index: usize) -> impl Iterator<Item = Whole> {
+        let pictures = self.picture_names().into_iter().map(move |stem| {
+            let path = self.path(&stem, index, "png");
+            Whole { path, bytes: None, end: PNG_END.to_vec() }
+        });
+        pictures.chain(self.writers.iter().flat_map(move |writer| writer.files_of(index)))
     }
 
     fn path(&self, stem: &str, index: usize, extension: &str) -> PathBuf {

@@ -279,3 +279,23 @@ fn files_of_states_that_are_cut_off_are_told() {
     }
     resume().well();
 }
+
+/// States that a killed run wrote after its checkpoint are no part of a run to an earlier end, nor of its movie.
+#[test]
+fn states_after_a_checkpoint_do_not_outlive_it() {
+    let folder = Folder::new();
+    let to = |end: &str| {
+        let case = CASE.replace("[13, 12, 11]", "[4, 3, 2]");
+        case.replace("until = 0.6", &format!("until = {end}"))
+    };
+    folder.write("a.toml", to("0.3")).odeum(&["run", "a.toml", "-o", "whole.npz"]).well();
+    folder.write("a.toml", to("0.15")).odeum(&["run", "a.toml"]).well();
+    for index in 2..5 {
+        folder.write(&format!("a.frames/{index:05}.vti"), "of later");
+        folder.write(&format!("a.frames/u_z1_{index:05}.png"), "of later");
+    }
+    folder.write("a.frames/notes.png", "mine");
+    folder.write("a.toml", to("0.3")).odeum(&["run", "a.toml", "--resume"]).well();
+    std::fs::remove_file(folder.path("a.frames/notes.png")).unwrap();
+    assert_same(&folder, "a", "whole");
+}
