@@ -13,7 +13,9 @@ use std::time::Duration;
 
 /// How a simulation came to its end, and what of it is needed afterwards.
 pub(super) struct Ended {
+    /// Of all runs up to here.
     pub(super) counts: Counts,
+    pub(super) of_this_run: Counts,
     pub(super) t: f64,
     pub(super) updates: f64,
     pub(super) elapsed: Duration,
@@ -44,10 +46,14 @@ pub(super) fn print_summary(
     let mut facts = Table::pairs();
     facts.pair("system", &case.system);
     facts.pair("cells", super::plan::cells(&case.problem));
-    let Counts { steps, rejected, sweeps } = ended.counts;
+    // As the time and the rate.
+    let Counts { steps, rejected, sweeps } = ended.of_this_run;
     let mut text = count(steps);
     if rejected > 0 {
         text += &format!(", {} rejected", count(rejected));
+    }
+    if steps < ended.counts.steps {
+        text += &format!("; {} with those before", count(ended.counts.steps));
     }
     facts.pair("steps", text);
     facts.pair("sweeps", count(sweeps));

@@ -5,7 +5,7 @@ use super::queue::Outbox;
 use super::series;
 use super::writer::{Message, Signals};
 use odeum_case::{Every, FieldCase, FieldOutput};
-use odeum_fields::{Precision, Simulation};
+use odeum_fields::{Counts, Precision, Simulation};
 use odeum_io::checkpoint::field::Header;
 use odeum_ode::{Error, Monitor};
 use std::ops::ControlFlow;
@@ -36,8 +36,8 @@ pub(super) struct Observer<'a, T: Precision> {
     pub(super) pace: u64,
     /// What the device failed with while it was looked at.
     pub(super) broken: Option<Error>,
-    /// Sweeps before this run.
-    pub(super) first: u64,
+    /// Steps and sweeps before this run.
+    pub(super) first: Counts,
     /// What a run that goes on from the end later has behind it.
     pub(super) last_header: Option<Header>,
 }
@@ -102,9 +102,19 @@ impl<T: Precision> Observer<'_, T> {
         (self.last, self.looked) = (steps, Instant::now());
     }
 
+    /// Steps and sweeps of this run.
+    pub(super) fn counts(&self, simulation: &Simulation<T>) -> Counts {
+        let (all, first) = (simulation.counts(), self.first);
+        Counts {
+            steps: all.steps - first.steps,
+            rejected: all.rejected - first.rejected,
+            sweeps: all.sweeps - first.sweeps,
+        }
+    }
+
     /// Updates of cells in this run; every stage of a step is one.
     pub(super) fn updates(&self, simulation: &Simulation<T>) -> f64 {
-        let sweeps = simulation.counts().sweeps - self.first;
+        let sweeps = self.counts(simulation).sweeps;
         sweeps as f64 * self.case.problem.cells() as f64
     }
 

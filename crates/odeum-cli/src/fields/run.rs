@@ -236,7 +236,7 @@ fn simulation_and_write<T: odeum_fields::Precision>(
             looked: Instant::now(),
             pace: 1,
             broken: None,
-            first: simulation.counts().sweeps,
+            first: simulation.counts(),
             last_header: None,
         };
         let ended = simulation_on(&mut simulation, observer, resumed);
@@ -337,6 +337,7 @@ fn simulation_on<T: odeum_fields::Precision>(
     let summaries = simulation.summaries();
     let ended = Ended {
         counts: simulation.counts(),
+        of_this_run: observer.counts(simulation),
         t: simulation.t(),
         updates: observer.updates(simulation),
         elapsed: begun.elapsed(),

@@ -299,3 +299,23 @@ fn states_after_a_checkpoint_do_not_outlive_it() {
     std::fs::remove_file(folder.path("a.frames/notes.png")).unwrap();
     assert_same(&folder, "a", "whole");
 }
+
+/// Steps, sweeps, time and rate of a summary are of one run.
+#[test]
+fn a_summary_counts_what_this_run_did() {
+    let folder = Folder::new();
+    let to = |end: &str| {
+        let case = CASE.replace("[13, 12, 11]", "[4, 3, 2]").replace("\"stable\"", "0.001");
+        case.replace("until = 0.6", &format!("until = {end}"))
+    };
+    let pair = |out: &str, name: &str| {
+        let line = out.lines().find_map(|line| line.trim().strip_prefix(name));
+        line.map(|rest| rest.trim().to_owned())
+    };
+    let said = folder.write("a.toml", to("0.01")).odeum(&["run", "a.toml"]).well();
+    let counts = ["steps", "sweeps"].map(|name| pair(&said.out, name));
+    assert_eq!(counts, ["10", "10"].map(|count| Some(count.to_owned())));
+    let said = folder.write("a.toml", to("0.03")).odeum(&["run", "a.toml", "--resume"]).well();
+    let counts = ["steps", "sweeps"].map(|name| pair(&said.out, name));
+    assert_eq!(counts, ["20; 30 with those before", "20"].map(|count| Some(count.to_owned())));
+}
