@@ -232,6 +232,21 @@ fn tables_with_wrong_columns_or_ragged_rows() {
     refused_in(&folder, &["cannot use the table t.npy", "NPY signature"]);
     folder.write("t.npz", b"not an archive").write("a.toml", ensemble("t.npz"));
     refused_in(&folder, &["cannot use the table t.npz"]);
+    // The last byte of the only array does not fit its checksum any more.
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive.start_file("a.npy", zip::write::SimpleFileOptions::default()).unwrap();
+    let dict = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
+    let length = (dict.len() as u16).to_le_bytes();
+    let array =
+        [b"\x93NUMPY\x01\x00", &length[..], dict.as_bytes(), &1.5_f64.to_le_bytes()].concat();
+    std::io::Write::write_all(&mut archive, &array).unwrap();
+    let mut bytes = archive.finish().unwrap().into_inner();
+    folder.write("t.npz", &bytes).odeum(&["check", "a.toml"]).well();
+    let at = bytes.windows(array.len()).position(|part| part == array).unwrap() + array.len() - 3;
+    bytes[at] ^= 1;
+    folder.write("t.npz", bytes);
+    let said = folder.odeum(&["check", "a.toml"]).refused(&["the table t.npz: array `a`"]);
+    assert!(!said.err.contains("no rows"), "{}", said.err);
     folder.write("a.toml", ensemble("t.xlsx"));
     refused_in(&folder, &["the kind of the table is not known", ".csv"]);
     folder.write("t.csv", b"a,k\n1,\xff\n").write("a.toml", ensemble("t.csv"));

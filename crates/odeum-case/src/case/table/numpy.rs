@@ -60,6 +60,12 @@ pub(super) fn read_npz(
         columns.push(column);
     }
     let name_source_spans = vec![source_span.clone(); names.len()];
+    // Of no array is it known how many rows there are: what is wrong with the first is said, not that there are none.
+    if rows.is_none()
+        && let Some(slip) = columns.iter().position(Result::is_err)
+    {
+        columns.swap_remove(slip)?;
+    }
     let rows = rows.map_or(0, |(rows, _)| rows);
     Ok(RawTable::new(rows, Some(names), columns, "arrays", name_source_spans))
 }
