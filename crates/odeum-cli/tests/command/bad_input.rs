@@ -222,6 +222,11 @@ fn tables_with_wrong_columns_or_ragged_rows() {
     // As spreadsheets of half of Europe write them.
     table("a;k\n1;2,5\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: 2,5", "a point"]);
     table("a\tk\n1\tx\n", "", &["`k` is not a number", "--> t.csv:2:3", "found: x"]);
+    // A blank line between the rows of one column is a cell, on Windows too.
+    let found = "found: nothing";
+    table("a\n1\n\n2\n", "", &["`a` is not a number", "--> t.csv:3:1", found]);
+    table("a\r\n\r\n2\r\nx\r\n", "", &["--> t.csv:2:1", found, "--> t.csv:4:1", "found: x"]);
+    table("a,k\r\n1,2\r\n1,x2\r\n", "", &["--> t.csv:3:3", "found: x2"]);
     table("a,k\n1,2\n", "sweep = { k = [1.0] }", &["both in the table and in the sweep"]);
 
     let folder = Folder::new();
@@ -234,7 +239,9 @@ fn tables_with_wrong_columns_or_ragged_rows() {
     refused_in(&folder, &["cannot use the table t.npz"]);
     // The last byte of the only array does not fit its checksum any more.
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    archive.start_file("a.npy", zip::write::SimpleFileOptions::default()).unwrap();
+    let stored = zip::write::SimpleFileOptions::default();
+    let stored = stored.compression_method(zip::CompressionMethod::Stored);
+    archive.start_file("a.npy", stored).unwrap();
     let dict = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
     let length = (dict.len() as u16).to_le_bytes();
     let array =

@@ -337,3 +337,29 @@ fn fields_do_not_replace_what_they_are_computed_from() {
         folder.odeum(&["run", "b.toml", "--overwrite"]).well();
     }
 }
+
+/// Lines that are no rows move no other: comments, after spaces too, and blank lines. But in one column a blank
+/// line between others is an empty cell.
+#[test]
+fn blank_lines_and_comments_are_no_rows_but_empty_cells_are() {
+    let folder = Folder::new();
+    let case = format!("{DECAY}[ensemble]\ntable = \"t.csv\"\nbad_rows = \"status\"\n");
+    folder.write("a.toml", case);
+    let none = f64::NAN;
+    for (csv, column, expected) in [
+        ("a\n1\n\n3\n\n\n", 0, vec![1.0, none, 3.0]),
+        ("\n# of a\n\na\r\n\r\n  \r\n  # three\r\n4\r\n  \r\n", 0, vec![none, none, 4.0]),
+        ("a\n1\n\"\"\n3", 0, vec![1.0, none, 3.0]),
+        ("  # starts\na,b\n1,2\n\n   \n \t# more, here\n  3,4\n", 0, vec![1.0, 3.0]),
+        (" \t#\na\tb\n1\t2\n\t\n  \n3\t4\n  # end", 1, vec![2.0, none, 4.0]),
+    ] {
+        folder.write("t.csv", csv).odeum(&["run", "a.toml", "--overwrite"]).well();
+        let result = npz::read(&folder.path("a.npz"));
+        let start: Vec<f64> = result["y0"].f64().chunks(2).map(|y| y[column]).collect();
+        let equal = start.iter().zip(&expected).all(|(x, y)| x.to_bits() == y.to_bits());
+        assert!(equal && start.len() == expected.len(), "{csv:?}: {start:?}");
+        let statuses = result["status"].whole();
+        let bad = |(status, start): (&i64, &f64)| (*status != 0) == start.is_nan();
+        assert!(statuses.iter().zip(&expected).all(bad), "{csv:?}: {statuses:?}");
+    }
+}

@@ -1,11 +1,16 @@
-//! CSV tables: a header, then one row a system. Lines that start with `#` are comments.
+//! CSV tables: a header, then one row a system. Lines that start with `#`, after spaces too, are comments.
 //! Values are separated by commas, semicolons or tabs, as the header has them.
+//!
+//! Blank lines are skipped. But in a table of one column a blank line between others is a row whose cell is
+//! empty: skipped, it would move the rows after it.
 
 use super::RawTable;
 use crate::case::reader::SourceSpan;
 use odeum_io::Finding;
 use odeum_io::Source;
 use odeum_io::file::read_text;
+use std::borrow::Cow;
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,18 +22,22 @@ const MOST: usize = 5;
 /// where `lenient`, and cells empty.
 pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>> {
     let source = read_text(path, "table", u64::MAX).map_err(|finding| vec![finding])?;
-    let header_line = source.line_at(content_start(&source, 0)).1;
+    // Before the header nobody knows whether tabs separate values.
+    let header_line = source.line_at(content_start(&source, 0, ',')).1;
     let separator = separator(header_line);
+    let text = marked(source.text(), separator);
+    let text: &[u8] = &text;
     let mut reader = ::csv::ReaderBuilder::new()
         .delimiter(separator as u8)
         .flexible(true)
         .trim(::csv::Trim::All)
         .comment(Some(b'#'))
-        .from_reader(source.text().as_bytes());
+        // A comment that ends with the file would be a row.
+        .from_reader(text.chain(&b"\n"[..]));
     let header = reader.headers().map_err(|error| vec![broken(&error, &source)])?.clone();
     let header_at = header.position().map_or(0, |p| p.byte() as usize);
     // The reader's position may lie before comments and blank lines: the header is the next line.
-    let header_at = content_start(&source, header_at);
+    let header_at = content_start(&source, header_at, separator);
     if header.is_empty() {
         let finding = Finding::error("the table is empty").in_file(source.name());
         return Err(vec![finding.help("give a header line with names, then one line a system")]);
@@ -54,7 +63,16 @@ pub(super) fn read(path: &Path, lenient: bool) -> Result<RawTable, Vec<Finding>>
                 break;
             }
         }
-        let at = content_start(&source, record.position().map_or(0, |p| p.byte() as usize));
+        let from = record.position().map_or(0, |p| p.byte() as usize);
+        let at = content_start(&source, from, separator);
+        if names.len() == 1 {
+            for blank in blank_lines(&source, from..at, separator) {
+                let text = if lenient { "nan" } else { "" };
+                let place = || (Arc::clone(&source), blank..blank);
+                push(&mut columns[0], text, lenient, place, &names[0]);
+                rows += 1;
+            }
+        }
         if record.len() != names.len() {
             let line = source.line_at(at);
             let finding = Finding::error(format!(
@@ -131,21 +149,73 @@ fn push(
     }
 }
 
-/// Skips blank and comment lines, which the reader counts to the record after them.
-fn content_start(source: &Source, mut at: usize) -> usize {
-    let text = source.text();
-    while let Some(rest) = text.get(at..) {
-        let (start, line) = source.line_at(at);
-        let is_content = !(line.trim().is_empty() || line.starts_with('#'));
-        if is_content || rest.is_empty() {
-            break;
-        }
-        match text[start..].find('\n') {
-            Some(end) => at = start + end + 1,
-            None => break,
+/// What a line holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Blank,
+    Comment,
+    Values,
+}
+
+impl Line {
+    fn of(line: &str, separator: char) -> Line {
+        match line.trim_start_matches([' ', '\t']) {
+            // Where tabs separate values, a line of tabs has empty cells.
+            "" if separator == '\t' && line.contains('\t') => Line::Values,
+            "" => Line::Blank,
+            rest if rest.starts_with('#') => Line::Comment,
+            _ => Line::Values,
         }
     }
-    at
+}
+
+/// The text as the reader of CSV takes it, byte for byte in its place: it knows comments that begin a line
+/// and blank lines that are empty, so all others are marked as comments.
+fn marked(text: &str, separator: char) -> Cow<'_, [u8]> {
+    let mut marked = Cow::Borrowed(text.as_bytes());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let inner = line.trim_end_matches(['\n', '\r']);
+        if inner.starts_with([' ', '\t']) && Line::of(inner, separator) != Line::Values {
+            marked.to_mut()[at] = b'#';
+        }
+        at += line.len();
+    }
+    marked
+}
+
+/// Skips blank and comment lines, which the reader counts to the record after them.
+fn content_start(source: &Source, from: usize, separator: char) -> usize {
+    let lines = lines(source, from);
+    let mut content = lines.skip_while(|(_, line)| Line::of(line, separator) != Line::Values);
+    content.next().map_or(from, |(at, _)| at)
+}
+
+/// Where blank lines begin in a part of the text.
+fn blank_lines(
+    source: &Source,
+    Range { start, end }: Range<usize>,
+    separator: char,
+) -> impl Iterator<Item = usize> {
+    let lines = lines(source, start).take_while(move |(at, _)| *at < end);
+    let blank = lines.filter(move |(_, line)| Line::of(line, separator) == Line::Blank);
+    blank.map(|(at, _)| at)
+}
+
+/// The lines from a place on, and where they begin. The reader of CSV ends a line before its line feed where
+/// that follows a carriage return.
+fn lines(source: &Source, from: usize) -> impl Iterator<Item = (usize, &str)> {
+    let text = source.text();
+    let mut at = match text.as_bytes().get(from) {
+        Some(b'\n') if from > 0 && text.as_bytes()[from - 1] == b'\r' => from + 1,
+        _ => from,
+    };
+    let rest = text.get(at..).unwrap_or_default();
+    rest.split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        (start, line.trim_end_matches(['\n', '\r']))
+    })
 }
 
 /// The span of the `c`-th cell of a line; the whole line when cells are quoted.
