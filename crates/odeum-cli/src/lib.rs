@@ -22,6 +22,7 @@ use clap::Parser;
 use exit::Exit;
 use odeum_core::IS_UNOPTIMISED;
 use odeum_io::Finding;
+use odeum_io::file::outlive_size_limit;
 use report::{ended, heard, show, tell};
 use std::ffi::OsString;
 
@@ -32,6 +33,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(args) => args,
         Err(told) => return ended(answer(&told)) as u8,
     };
+    outlive_size_limit();
     if let Err(finding) = odeum_case::available::prepare() {
         let exit = show(&[finding], Exit::BadInput).unwrap_or(Exit::BadInput);
         return ended(exit) as u8;

@@ -1,6 +1,7 @@
 //! Files: read within limits, written whole or not at all, locked while a run writes them.
 
 mod atomic;
+mod limit;
 mod lock;
 mod mapped;
 mod read;
@@ -9,6 +10,7 @@ mod whole;
 
 pub(crate) use atomic::write_into;
 pub use atomic::{cannot_write, temporary, write_whole};
+pub use limit::outlive_size_limit;
 pub use lock::Lock;
 pub(crate) use mapped::Mapped;
 pub use read::{open, read_bytes, read_text, reason};
