@@ -7,6 +7,7 @@ use crate::case::{Case, ColumnTarget, Precision};
 use crate::model::Start;
 use crate::random;
 use odeum_core::{Argument, memory};
+use odeum_io::cells::aside;
 use odeum_io::parallel::{self, PIECE};
 use odeum_kinetics::StateError;
 use odeum_ode::{Ensemble, Error, Scalar};
@@ -47,13 +48,14 @@ impl<'a> Members<'a> {
     /// made here: that they fit into memory is the plan's business.
     pub fn new(case: &'a Case) -> Option<Members<'a>> {
         let spec = &case.ensemble;
+        let swept: Vec<String> = spec.sweep.iter().map(|axis| axis.name.clone()).collect();
         let mut shape = Vec::new();
         if let Some(table) = &spec.table {
-            shape.push(("table".to_owned(), table.rows));
+            shape.push((aside("table", &swept), table.rows));
         }
         shape.extend(spec.sweep.iter().map(|axis| (axis.name.clone(), axis.values.len())));
         if spec.count > 1 || shape.is_empty() {
-            shape.push(("copy".to_owned(), spec.count));
+            shape.push((aside("copy", &swept), spec.count));
         }
         let systems = shape.iter().try_fold(1_usize, |m, (_, len)| m.checked_mul(*len))?;
         let mut variables: Vec<Variable<'a>> = case

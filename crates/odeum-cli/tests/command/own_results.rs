@@ -363,3 +363,15 @@ fn blank_lines_and_comments_are_no_rows_but_empty_cells_are() {
         assert!(statuses.iter().zip(&expected).all(bad), "{csv:?}: {statuses:?}");
     }
 }
+
+/// No two axes have one name: those of the table and of copies stand aside.
+#[test]
+fn axes_have_names_of_their_own() {
+    let folder = Folder::new();
+    let case = DECAY.replace("{ k = 2.0 }", "{ k = 2.0, table = 1.0, copy = 1.0 }")
+        + "[ensemble]\ntable = \"t.csv\"\ncount = 2\nsweep = { copy = [1.0, 2.0, 3.0], table = [1.0] }\n";
+    folder.write("t.csv", "a\n1\n2\n").write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    let result = npz::read(&folder.path("a.npz"));
+    assert_eq!(result["axes"].texts(), ["table_", "copy", "table", "copy_"]);
+    assert_eq!(result["shape"].whole(), [2, 3, 1, 2]);
+}
