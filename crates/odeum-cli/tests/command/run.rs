@@ -283,6 +283,18 @@ fn numpy_opens_the_result() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// An axis needs a length, or drawing would not come to an end.
+#[test]
+fn a_sweep_too_wide_for_an_axis_is_not_drawn() {
+    let folder = Folder::new();
+    let decay = DECAY.replace("[0.0, 1.0]", "[0.0, 1.0]\nuntil = { b = { rises_to = 0.5 } }");
+    let case = decay.replace("{ k = 2.0 }", "{ k = 2.0, q = 0.0 }")
+        + "[ensemble.sweep]\nq = [-1.7e308, 0.0, 1.7e308]\n[output]\nformats = [\"svg\"]\n";
+    let said = folder.write("a.toml", case).odeum(&["run", "a.toml"]).well();
+    assert!(said.err.contains("too far apart for an axis"), "{}", said.err);
+    assert!(folder.has("a.npz") && !folder.has("a.svg"));
+}
+
 /// The picture of a sweep: its title fits, and only where units are known its time has one.
 #[test]
 fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
@@ -307,8 +319,7 @@ fn pictures_of_sweeps_have_titles_that_fit_and_units_that_are_known() {
         (decay, false, ""),
         (titled, false, "long long"),
         (marked, false, "R&amp;D &lt;1&gt;\u{fffd} 2"),
-    ]
-    {
+    ] {
         folder.write("a.toml", case).odeum(&["run", "a.toml", "--overwrite"]).well();
         let svg = String::from_utf8(folder.read("a.svg")).unwrap();
         assert_eq!(svg.contains("time of the event [s]"), unit, "{svg}");

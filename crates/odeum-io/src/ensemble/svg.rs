@@ -30,18 +30,24 @@ impl<T: Scalar> Writer<T> for Svg {
 
     fn write(&self, result: &EnsembleResult<'_, T>, target: &Target) -> Result<Written, Finding> {
         let path = target.file("svg");
-        if let Some(picture) = draw(result) {
-            write_whole(&path, |file| file.write_all(picture.as_bytes()))?;
-            return Ok((vec![path], None));
-        }
-        // Where nothing could be drawn at all, reading the case has said so.
-        let lack = result.about.can_be_drawn.then(|| {
-            let message = "no system of those in the picture came to its level: nothing is drawn";
-            Finding::warning(message)
-                .in_file(path.display().to_string())
-                .help("change the level or the span in [time]; the statuses say how systems ended")
-        });
-        Ok((Vec::new(), lack))
+        let (message, help) = match draw(result) {
+            Ok(picture) => {
+                write_whole(&path, |file| file.write_all(picture.as_bytes()))?;
+                return Ok((vec![path], None));
+            }
+            // Reading the case has said so.
+            Err(_) if !result.about.can_be_drawn => return Ok((Vec::new(), None)),
+            Err(Lack::Points) => (
+                "no system of those in the picture came to its level: nothing is drawn",
+                "change the level or the span in [time]; the statuses say how systems ended",
+            ),
+            Err(Lack::Axis) => (
+                "values or times are too far apart for an axis: nothing is drawn",
+                "sweep a narrower range, or draw the numbers of the NPZ file otherwise",
+            ),
+        };
+        let lack = Finding::warning(message).in_file(path.display().to_string()).help(help);
+        Ok((Vec::new(), Some(lack)))
     }
 }
 
@@ -61,11 +67,19 @@ struct View {
     fixed: Vec<usize>,
 }
 
-/// The picture as SVG; `None` when there is nothing to draw: no sweep, or nothing crossed.
-fn draw<T: Scalar>(result: &EnsembleResult<'_, T>) -> Option<String> {
+/// What a picture lacks.
+enum Lack {
+    /// There is nothing to draw: no sweep, or nothing crossed.
+    Points,
+    /// Its ends are further apart than the largest number.
+    Axis,
+}
+
+/// The picture as SVG.
+fn draw<T: Scalar>(result: &EnsembleResult<'_, T>) -> Result<String, Lack> {
     let (about, results) = (&result.about, result.rows);
     let sweep = &about.sweep;
-    let across = about.temperature.or((!sweep.is_empty()).then_some(0))?;
+    let across = about.temperature.or((!sweep.is_empty()).then_some(0)).ok_or(Lack::Points)?;
     let view = View {
         across,
         lines: (0..sweep.len()).find(|&k| k != across),
@@ -80,11 +94,12 @@ fn draw<T: Scalar>(result: &EnsembleResult<'_, T>) -> Option<String> {
         .collect();
     let lines = lines(about, &view, &times);
     let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
-    points().next()?;
+    points().next().ok_or(Lack::Points)?;
+    let ends = ends(&lines).ok_or(Lack::Axis)?;
     let mut text = String::new();
     // Drawing into a string fails only where there is nothing to draw.
-    render(about, &view, &lines, &mut text).ok()?;
-    Some(text)
+    render(about, &view, (&lines, ends), &mut text).map_err(|_| Lack::Points)?;
+    Ok(text)
 }
 
 type Line = (String, Vec<(f64, f64)>);
@@ -126,13 +141,9 @@ fn is_inverse(about: &About<'_>, view: &View) -> bool {
     about.temperature == Some(view.across)
 }
 
-fn render(
-    about: &About<'_>,
-    view: &View,
-    lines: &[Line],
-    text: &mut String,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let sweep = &about.sweep;
+/// The ends of both axes, with a margin; `None` where the axis has no length that is a number, of which no
+/// ticks can be found.
+fn ends(lines: &[Line]) -> Option<[(f64, f64); 2]> {
     let range = |of: fn(&(f64, f64)) -> f64| {
         let values = lines.iter().flat_map(|(_, points)| points.iter().map(of));
         values.fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(v), b.max(v)))
@@ -140,6 +151,18 @@ fn render(
     let (x0, x1) = range(|p| p.0);
     let (y0, y1) = range(|p| p.1);
     let margin = if x1 > x0 { 0.03 * (x1 - x0) } else { 0.03 * x0.abs().max(1.0) };
+    let [across, up] = [(x0 - margin, x1 + margin), (y0 / 1.5, y1 * 1.5)];
+    let fits = (across.1 - across.0).is_finite() && (up.1 / up.0).is_finite();
+    fits.then_some([across, up])
+}
+
+fn render(
+    about: &About<'_>,
+    view: &View,
+    (lines, [across, up]): (&[Line], [(f64, f64); 2]),
+    text: &mut String,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let sweep = &about.sweep;
     let name = sweep[view.across].0;
     let x_name = if is_inverse(about, view) { format!("1000 K / {name}") } else { name.to_owned() };
     let others: Vec<String> = (0..sweep.len())
@@ -161,7 +184,7 @@ fn render(
         .caption(title, ("sans-serif", 18))
         .x_label_area_size(44)
         .y_label_area_size(84)
-        .build_cartesian_2d(x0 - margin..x1 + margin, (y0 / 1.5..y1 * 1.5).log_scale())?;
+        .build_cartesian_2d(across.0..across.1, (up.0..up.1).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
