@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import Any, TypeGuard
+from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -257,10 +257,11 @@ def _traced(fun: Callable[..., Any], n: int, m: int) -> System:
     """Traced in every call, since what a function reads beside its arguments may have changed, unless it reads
     nothing; its system, and the solvers that this keeps, are those of the last call with the same equations."""
     from odeum._trace import trace
+    from odeum._trace.reads import reads_nothing_else
 
     if not callable(fun):
         raise InputError("fun", type(fun).__name__, "give a function of (t, y, *args), or an odeum.System")
-    alone = fun if _reads_nothing_else(fun) else None
+    alone = fun if reads_nothing_else(fun) else None
     if alone is not None and alone in _KNOWN:
         code, sizes, system = _KNOWN[alone]
         if code is alone.__code__ and sizes == (n, m):
@@ -282,25 +283,6 @@ def _was_checked(fun: Callable[..., Any]) -> bool:
     with suppress(TypeError):
         return fun in _CHECKED
     return False
-
-
-def _reads_nothing_else(fun: Callable[..., Any]) -> TypeGuard[FunctionType]:
-    """True of a plain function whose values follow from its arguments and NumPy alone."""
-    if not isinstance(fun, FunctionType) or fun.__closure__ or fun.__defaults__ or fun.__kwdefaults__:
-        return False
-    # A name that is no global now is one of an attribute, or of a builtin.
-    return _is_alone(fun.__code__) and all(
-        fun.__globals__.get(name, np) is np for name in fun.__code__.co_names
-    )
-
-
-@lru_cache(maxsize=256)
-def _is_alone(code: CodeType) -> bool:
-    """True of code with no other code in it, which imports nothing."""
-    from dis import get_instructions
-
-    has_inner = any(isinstance(constant, CodeType) for constant in code.co_consts)
-    return not has_inner and all(step.opname != "IMPORT_NAME" for step in get_instructions(code))
 
 
 # Functions whose equations were compared with them once.

@@ -1,8 +1,13 @@
 """`solve_ivp`, and systems from functions, beside SciPy."""
 
+import builtins
 import dataclasses
+import functools
 import inspect
+import sys
+import time
 import timeit
+import types
 
 import numpy as np
 import pytest
@@ -141,6 +146,101 @@ def test_what_a_function_reads_beside_its_arguments_is_read_in_every_call():
     np.testing.assert_allclose([first, second], np.exp([-1.0, -2.0]), rtol=1e-6)
 
 
+def test_what_may_change_between_calls_is_read_in_every_call(tmp_path, monkeypatch):
+    """Through NumPy, builtins and modules too: whatever is not known to be pure is looked at again."""
+    table, number = tmp_path / "table.txt", tmp_path / "k.txt"
+    module = types.ModuleType("module")
+    monkeypatch.setitem(sys.modules, "module_of_a_rate", module)
+    outside = {"np": np, "module": module, "functools": functools, "table": str(table)}
+    texts = {
+        "a file of NumPy": f"return -np.loadtxt({str(table)!r}) * y",
+        "a file": f"return -float(open({str(number)!r}).read()) * y",
+        "eval": "return eval('-K * y')",
+        "globals": "return -globals()['K'] * y",
+        "vars": "return -vars(module)['k'] * y",
+        "a global": "return -K * y",
+        "a module": "return -module.k * y",
+        "an import": "import module_of_a_rate as m\n return -m.k * y",
+        "__import__": "return -__import__('module_of_a_rate').k * y",
+        "an attribute of NumPy": "return -np.odeum_k * y",
+        "NumPy by another name": "m = np\n return -m.odeum_k * y",
+        "getattr": "return -getattr(np, 'odeum_k') * y",
+        "an attribute of a function": "return -np.sum.odeum_k * y",
+        "an attribute of itself": "return -f.k * y",
+        "a name in builtins": "return -odeum_k * y",
+        "a way round": "return -abs.__self__.odeum_k * y",
+        "a list": "return -LIST[0] * y",
+        "a comprehension": "return sum([-K * y for _ in range(1)])",
+        "a function of NumPy": "return -y * np.cosh(1.0)",
+        "a function of Python": "return -y * abs(-1.0)",
+        "the handling of errors": "return -y * np.geterrcall()",
+    }
+
+    def change(k):
+        table.write_text(str(k))
+        number.write_text(str(k))
+        outside.update(K=k, LIST=[k])
+        module.k = k
+        for f in functions.values():
+            f.k = k
+        for holder in (np, builtins, np.sum):
+            monkeypatch.setattr(holder, "odeum_k", k, raising=False)
+        monkeypatch.setattr(np, "cosh", lambda x: k)
+        monkeypatch.setattr(np, "geterrcall", lambda: k)
+        outside["abs"] = lambda x: k
+
+    functions = {}
+    for name, body in texts.items():
+        # Each has globals of its own, which follow those that change.
+        exec(f"def f(t, y):\n {body}", own := dict(outside))
+        functions[name] = own["f"]
+    for k in (1.0, 3.0):
+        change(k)
+        for name, f in functions.items():
+            if name != "a way round":  # which needs the own `abs`
+                f.__globals__.update(outside)
+            end = od.solve_ivp(f, (0, 1), [1.0], rtol=1e-8, atol=1e-10).y[0, -1]
+            assert end == pytest.approx(np.exp(-k), rel=1e-6), (name, k)
+
+
+def test_what_is_bound_to_a_function_is_read_in_every_call():
+    def closed(k):
+        return lambda t, y: -k[0] * y
+
+    class Decay:
+        k = 1.0
+
+        def __call__(self, t, y):
+            return -self.k * y
+
+        def method(self, t, y):
+            return -self.k * y
+
+    def default(t, y, *, k=[1.0]):  # noqa: B006
+        return -k[0] * y
+
+    held, one = [1.0], Decay()
+    part = functools.partial(lambda t, y, k: -k * y, k=1.0)
+    for k in (1.0, 3.0):
+        held[0] = one.k = default.__kwdefaults__["k"][0] = part.keywords["k"] = k
+        for f in (closed(held), one, one.method, default, part):
+            end = od.solve_ivp(f, (0, 1), [1.0], rtol=1e-8, atol=1e-10).y[0, -1]
+            assert end == pytest.approx(np.exp(-k), rel=1e-6), f
+
+
+def test_clocks_and_random_numbers_are_refused_in_every_call():
+    def noisy(t, y):
+        return -np.random.random() * y
+
+    def clock(t, y):
+        return -time.perf_counter() * y
+
+    for f in (noisy, clock):
+        for _ in range(2):
+            with pytest.raises(od.InputError, match="follow from its arguments alone"):
+                od.solve_ivp(f, (0, 1), [1.0])
+
+
 def test_a_function_that_reads_nothing_else_is_traced_once(monkeypatch):
     traced = []
 
@@ -151,7 +251,7 @@ def test_a_function_that_reads_nothing_else_is_traced_once(monkeypatch):
     monkeypatch.setattr(odeum._trace, "trace", trace)
     outside = {"np": np, "k": 1.0}
     texts = {
-        "alone": "def f(t, y): return -y * np.exp(-t) * abs(-1)",
+        "alone": "def f(t, y): return -np.exp(-t) * abs(-1) * np.array([y[0], *y[1:]]).copy()",
         "reads": "def f(t, y): return -k * y",
         "default": "def f(t, y, *, c=[1.0]): return -c[0] * y",
         "inner": "def f(t, y): return (lambda: -k * y)()",
