@@ -47,6 +47,6 @@ def run(path: str | Path, *, threads: int | None = None, progress: Progress = No
 def _document(path: Path) -> Document:
     """The keys of a case file; what is wrong with its text is told by whoever reads it for good."""
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import tomli_w
 from odeum import _options
 from odeum._case import Document, EnsembleCase, finished
 from odeum._convert import Floats, kept, number, whole
+from odeum._files import free, writing
 from odeum._progress import Progress
 from odeum.errors import InputError
 from odeum.session import Session
@@ -362,18 +363,31 @@ class Runs:
             known = ", ".join([*self.system.variables][:12])
             raise InputError("name", repr(name), f"there are {known}")
 
-    def to_toml(self, path: str | Path | None = None, span: Any = None, **options: Any) -> str:
+    def to_toml(
+        self, path: str | Path | None = None, span: Any = None, *, overwrite: bool = False, **options: Any
+    ) -> str:
         """The case file of this ensemble, with the options of `solve`: ``odeum run`` does the same.
 
         With a `path` the file is written, and columns beside it as an NPZ file. Without one, columns are
         refused: a case file names a file for them. Case files sweep no spans: of an ensemble that does, the NPZ file
-        has all combinations along one axis.
+        has all combinations along one axis. Files that exist are refused unless `overwrite` is true.
 
         Returns
         -------
         str
             The text.
         """
+        return self._write(None if path is None else Path(path), span, overwrite, {}, options)
+
+    def _write(
+        self,
+        path: Path | None,
+        span: Any,
+        overwrite: bool,
+        beside: Mapping[str, str],
+        options: dict[str, Any],
+    ) -> str:
+        """Writes the case and what it needs: a table, and the texts of `beside` by the names of their files."""
         whole = self._whole()
         if options.get("threads") is not None:
             raise InputError("threads", "in a case", "give them to the command: --threads")
@@ -388,15 +402,22 @@ class Runs:
             if path is None:
                 found = "None, with swept spans" if sweeps_spans else "None, with columns"
                 raise InputError("path", found, "give the path of the case file")
-            rows = max((len(c) for c in columns.values() if c.ndim), default=1)
-            table = Path(path).with_suffix(".table.npz")
-            np.savez(table, **{name: np.broadcast_to(c, rows) for name, c in columns.items()})  # type: ignore[arg-type]
-            ensemble["table"] = table.name
+            ensemble["table"] = path.with_suffix(".table.npz").name
         if not ensemble:
             del document["ensemble"]
         text = tomli_w.dumps(document)
-        if path is not None:
-            Path(path).write_text(text)
+        if path is None:
+            return text
+        texts = {path: text, **{path.with_name(name): other for name, other in beside.items()}}
+        table = path.with_name(ensemble["table"]) if columns else None
+        for file in (*texts, *([table] if table else [])):
+            free(file, overwrite)
+        with writing(path):
+            if table:
+                rows = max((len(c) for c in columns.values() if c.ndim), default=1)
+                np.savez(table, **{name: np.broadcast_to(c, rows) for name, c in columns.items()})  # type: ignore[arg-type]
+            for file, each in texts.items():
+                file.write_text(each, encoding="utf-8")
         return text
 
     def __repr__(self) -> str:

@@ -197,7 +197,7 @@ def test_axes_have_names_of_their_own(tmp_path):
         joined = od.concat([part.solve((0, 1)) for part in runs.split(2)]).to_xarray()
         assert joined["x"].dims == ("run_" if runs.system is clash else "run",)
         if not runs._columns:
-            runs.to_toml(tmp_path / "case.toml", (0, 1))
+            runs.to_toml(tmp_path / "case.toml", (0, 1), overwrite=True)
             assert dict(od.run(tmp_path / "case.toml").to_xarray().sizes) == wanted
 
 
@@ -249,6 +249,22 @@ def test_a_case_file_gives_the_same_answer(tmp_path):
     np.testing.assert_array_equal(od.run(tmp_path / "columns.toml").y, columns.solve((0, 4)).y)
     with pytest.raises(od.InputError, match="path"):
         columns.to_toml(None, (0, 4))
+
+
+def test_case_files_are_not_replaced_silently(tmp_path):
+    first, second = van_der_pol()(mu=[1.0, 2.0]), van_der_pol()(mu=[3.0])
+    path, table = tmp_path / "case.toml", tmp_path / "case.table.npz"
+    first.to_toml(path, (0, 4))
+    for there in (path, table):
+        with pytest.raises(od.InputError, match=f"{there.name}, which exists.*overwrite") as raised:
+            second.to_toml(path, (0, 4))
+        assert raised.value.field == "path"
+        np.testing.assert_array_equal(np.load(table)["mu"], [1.0, 2.0])
+        path.unlink(missing_ok=True)
+    second.to_toml(path, (0, 4), overwrite=True)
+    assert od.run(path).shape == (1,)
+    with pytest.raises(od.InputError, match="path"):
+        second.to_toml(tmp_path / "none" / "case.toml", (0, 4))
 
 
 def test_built_in_problems_have_their_own_span():

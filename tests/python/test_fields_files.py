@@ -114,18 +114,73 @@ def test_cases_go_to_the_time_reached(tmp_path):
     sim.advance(0.1)
     sim.to_toml(tmp_path / "case.toml")
     assert "until = 0.1" in (tmp_path / "case.toml").read_text()
-    assert np.array_equal(np.load(tmp_path / "initial-u.npy"), U)
+    assert np.array_equal(np.load(tmp_path / "case.initial-u.npy"), U)
     with pytest.raises(od.InputError, match="exists"):
         sim.to_toml(tmp_path / "case.toml")
-    with pytest.raises(od.InputError, match="exists"):
-        sim.to_toml(tmp_path / "other.toml")
+    sim.to_toml(tmp_path / "case.toml", overwrite=True)
+    (tmp_path / "case.toml").unlink()
+    with pytest.raises(od.InputError, match="initial-u.npy, which exists"):
+        sim.to_toml(tmp_path / "case.toml")
     sim.to_toml(tmp_path / "case.toml", overwrite=True)
     again = od.Simulation.from_case(tmp_path / "case.toml")
     again.to_toml(tmp_path / "later.toml", until=0.2)
-    with pytest.raises(od.InputError, match="folder"):
-        again.to_toml(tmp_path.parent / "later.toml")
     with pytest.raises(od.InputError, match="until"):
         sim.to_toml(tmp_path / "early.toml", until=-1.0)
+
+
+def test_cases_beside_one_another_have_arrays_of_their_own(tmp_path):
+    options = {"mask": U > 0.2, "velocity": [U, 0.0, 0.0], "diffusion": {"u": U}}
+    ours, other = made(**options), od.Simulation(MODEL, {"u": 1 - U, "v": 0.0}, spacing=0.5, step=0.01)
+    ours.to_toml(tmp_path / "a.toml", until=1.0)
+    other.to_toml(tmp_path / "b.toml", until=1.0)
+    for name, sim in {"a.toml": ours, "b.toml": other}.items():
+        assert np.array_equal(od.Simulation.from_case(tmp_path / name).arrays["u"], sim.arrays["u"])
+    assert all(path.name.startswith(("a.", "b.")) for path in tmp_path.iterdir())
+
+
+def test_cases_in_other_folders_name_the_same_files(tmp_path, monkeypatch):
+    """Of each kind of array; the files that the other folder has by the same names are others."""
+    near, far = tmp_path / "near", tmp_path / "far"
+    for folder, factor in ((near, 1.0), (far, 0.5)):
+        folder.mkdir()
+        for name in ("u", "velocity", "diffusion"):
+            np.save(folder / f"{name}.npy", factor * U)
+        np.save(folder / "mask.npy", U > 0.5 * factor)
+    monkeypatch.chdir(near)
+    start = {"u": {"file": "u.npy"}, "v": 0.0}
+    shape = dict(zip("zyx", U.shape, strict=True))
+    sim = od.Simulation(MODEL, start, shape=shape, spacing=0.5, step=0.01, mask={"file": "mask.npy"})
+    monkeypatch.chdir(tmp_path)
+    sim.to_toml(far / "case.toml", until=0.1)
+    sim.to_toml(near / "case.toml", until=0.1)
+    for folder in (near, far):
+        again = od.Simulation.from_case(folder / "case.toml")
+        assert np.array_equal(again.arrays["u"], U) and np.array_equal(again.mask, U > 0.5)
+    assert 'file = "u.npy"' in (near / "case.toml").read_text(), "what lies beside a case goes with it"
+    text = (
+        near / "case.toml"
+    ).read_text() + '[velocity]\ncells = ["velocity.npy", "velocity.npy", "velocity.npy"]\n'
+    (near / "more.toml").write_text(text + '[diffusion]\nv = "diffusion.npy"\n')
+    ends = []
+    for path in (near / "more.toml", far / "more.toml"):
+        sim = od.Simulation.from_case(path.relative_to(tmp_path))
+        if path.parent == near:
+            sim.to_toml(far / "more.toml")
+        sim.advance(0.05)
+        ends.append(sim.arrays["v"])
+    assert np.array_equal(*ends)
+
+
+def test_files_that_a_case_reads_are_not_taken_for_its_arrays(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("initial-v.npy", "case.initial-v.npy"):
+        np.save(name, U)
+        options = {"shape": dict(zip("zyx", U.shape, strict=True)), "spacing": 0.5, "step": 0.01}
+        sim = od.Simulation(MODEL, {"u": {"file": name}, "v": 1 - U}, **options)
+        assert np.array_equal(sim.arrays["u"], U) and np.array_equal(sim.arrays["v"], 1 - U)
+    with pytest.raises(od.InputError, match="reads"):
+        sim.to_toml("case.toml", until=1.0, overwrite=True)
+    assert np.array_equal(np.load("case.initial-v.npy"), U)
 
 
 def test_later_changes_of_an_array_change_nothing(tmp_path):
@@ -133,7 +188,7 @@ def test_later_changes_of_an_array_change_nothing(tmp_path):
     sim = od.Simulation(MODEL, {"u": u, "v": 0.0}, spacing=0.5)
     u[:] = 0
     sim.to_toml(tmp_path / "case.toml", until=1.0)
-    assert np.array_equal(np.load(tmp_path / "initial-u.npy"), U)
+    assert np.array_equal(np.load(tmp_path / "case.initial-u.npy"), U)
     assert np.array_equal(sim.arrays["u"], U)
 
 

@@ -125,6 +125,10 @@ def test_a_mechanism_in_memory_goes_into_a_case_file(gas, tmp_path):
         runs.to_toml(None, (0.0, 1e-3))
     runs.to_toml(tmp_path / "case.toml", (0.0, 1e-3))
     assert (tmp_path / "case.mechanism.yaml").read_text() == HYDROGEN.read_text()
+    (tmp_path / "case.toml").unlink()
+    with pytest.raises(od.InputError, match="case.mechanism.yaml, which exists"):
+        runs.to_toml(tmp_path / "case.toml", (0.0, 1e-3))
+    runs.to_toml(tmp_path / "case.toml", (0.0, 1e-3), overwrite=True)
     assert (od.run(tmp_path / "case.toml").states == solution.states).all()
 
 

@@ -115,17 +115,16 @@ class ReactorRuns(Runs):
 
         return ignition_delay(self, by, until, **options)
 
-    def to_toml(self, path: str | Path | None = None, span: Any = None, **options: Any) -> str:
+    def to_toml(
+        self, path: str | Path | None = None, span: Any = None, *, overwrite: bool = False, **options: Any
+    ) -> str:
         """The case file of this ensemble; see `Runs.to_toml`. A mechanism without a file is written beside it."""
         if not self.system.mechanisms:
-            return super().to_toml(path, span, **options)
+            return super().to_toml(path, span, overwrite=overwrite, **options)
         if path is None:
             raise InputError("path", "None, with a mechanism in memory", "give the path of the case file")
         runs, system = copy.copy(self), copy.copy(self.system)
         section, system.mechanisms = system.mechanism._in_files(Path(path))
         system.section = {**system.section, **section}
         runs.system = system
-        written = super(ReactorRuns, runs).to_toml(path, span, **options)
-        for name, text in system.mechanisms.items():
-            Path(path).with_name(name).write_text(text)
-        return written
+        return runs._write(Path(path), span, overwrite, system.mechanisms, options)

@@ -16,6 +16,7 @@ from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, Cells, along, array, is_array
 from odeum.fields.model import Model
+from odeum.fields.paths import absolute
 from odeum.fields.start import Start
 
 
@@ -119,7 +120,7 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
 
 def _mask(case: FieldCase, mask: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(mask, (str, Mapping)):
-        return plain("mask", mask)
+        return absolute(plain("mask", mask))
     return {"file": case.cells("mask.npy", "mask", mask, shape)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tomli_w
 
+from odeum._files import free, writing
 from odeum.errors import InputError
-from odeum.fields import times
+from odeum.fields import paths, times
 
 if TYPE_CHECKING:
     from odeum.fields.simulation import Simulation
@@ -24,7 +24,7 @@ def save(simulation: Simulation, path: Path, overwrite: bool) -> None:
     kind = path.suffix.removeprefix(".")
     if kind not in _FORMATS:
         raise InputError("path", str(path), f"end it with {', '.join('.' + each for each in _FORMATS)}")
-    _free(path, overwrite)
+    free(path, overwrite)
     if path.is_dir():
         if kind != "zarr" or not (path / "zarr.json").is_file():
             raise InputError("path", f"{path}, a folder that is no Zarr store", "choose another path")
@@ -33,12 +33,18 @@ def save(simulation: Simulation, path: Path, overwrite: bool) -> None:
 
 
 def write_case(simulation: Simulation, path: Path, until: Any, overwrite: bool) -> None:
-    """Writes the case of a simulation, and the arrays that it names beside it."""
-    own = simulation._path
-    if own is not None and own.resolve().parent != path.resolve().parent:
-        found = f"another folder than that of {own}"
-        raise InputError("path", found, "a case file may name others beside it: write into its folder")
-    document = copy.deepcopy(simulation._document)
+    """Writes the case of a simulation, and beside it the arrays that were given, under names that begin with its own."""
+    raw, folder = simulation._raw, path.absolute().parent
+    given = {name: f"{path.stem}.{name}" for name in raw.given}
+    used: set[Path] = set()
+
+    def named(name: str) -> str:
+        if name in given:
+            return given[name]
+        used.add(Path(name).resolve())
+        return paths.from_folder(name, folder)
+
+    document = paths.renamed(simulation._document, named)
     time = document.setdefault("time", {})
     start = time.get("start", 0.0)
     if until is None:
@@ -46,17 +52,12 @@ def write_case(simulation: Simulation, path: Path, until: Any, overwrite: bool) 
     if until is None:
         raise InputError("until", "nothing", "the simulation stands at its start: say how far, until=10.0")
     time["until"] = times.to(start, until, "until")
-    arrays = [path.parent / name for name in simulation._raw.given]
-    for file in (path, *arrays):
-        _free(file, overwrite)
-    try:
-        for file in arrays:
-            np.save(file, np.asarray(simulation._raw.given_array(file.name)))
+    arrays = {name: path.with_name(file) for name, file in given.items()}
+    for file in (path, *arrays.values()):
+        free(file, overwrite)
+        if file.resolve() in used:
+            raise InputError("path", f"{file}, from which the case itself reads", "choose another path")
+    with writing(path):
+        for name, file in arrays.items():
+            np.save(file, np.asarray(raw.given_array(name)))
         path.write_text(tomli_w.dumps(document), encoding="utf-8")
-    except OSError as error:
-        raise InputError("path", f"{path} ({error.strerror or error})", "choose another path") from error
-
-
-def _free(path: Path, overwrite: bool) -> None:
-    if path.exists() and not overwrite:
-        raise InputError("path", f"{path}, which exists", "choose another path, or overwrite=True")

@@ -14,7 +14,7 @@ from odeum._case import Document
 from odeum._convert import Floats, number
 from odeum._progress import Progress
 from odeum.errors import Interrupted, OdeumError
-from odeum.fields import files, times
+from odeum.fields import files, paths, times
 from odeum.fields.case import build, load_compiler
 from odeum.fields.cells import AXES, DIMS, Cells
 from odeum.fields.model import Model
@@ -131,14 +131,11 @@ class Simulation:
         options = {k: v for k, v in locals().items() if k not in ("self", "model", "start", "__class__")}
         given = read(start)
         case = build(model, given, options)
-        self._set(case.open(), case.document, None, given.dims)
+        self._set(case.open(), case.document, given.dims)
 
-    def _set(
-        self, raw: _odeum.Simulation, document: Document, path: Path | None, dims: Sequence[str]
-    ) -> None:
+    def _set(self, raw: _odeum.Simulation, document: Document, dims: Sequence[str]) -> None:
         self._raw = raw
         self._document = document
-        self._path = path
         sizes, spacing, origin = raw.grid
         self.species: tuple[str, ...] = tuple(raw.species)
         named = "title" in document or "problem" in document["system"]
@@ -167,7 +164,9 @@ class Simulation:
         threads = _options.threads({"threads": threads})
         raw = _odeum.Simulation.read(path, device=device, threads=threads)
         simulation = cls.__new__(cls)
-        simulation._set(raw, tomllib.loads(raw.text), path, ())
+        folder = path.absolute().parent
+        document = paths.renamed(tomllib.loads(raw.text), lambda name: str(folder / name))
+        simulation._set(raw, document, ())
         return simulation
 
     # What there is
@@ -303,7 +302,8 @@ class Simulation:
     def to_toml(self, path: str | Path, *, until: float | None = None, overwrite: bool = False) -> None:
         """Writes a case file from which ``odeum run`` does the same from the start, arrays beside it as NPY.
 
-        It ends at `until`, or at the time reached.
+        It ends at `until`, or at the time reached. The names of the arrays begin with that of the case:
+        ``a.initial-u.npy`` beside ``a.toml``. Files that were named stay where they are.
         """
         files.write_case(self, Path(path), until, overwrite)
 

@@ -13,6 +13,7 @@ from odeum._convert import finite
 from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, array, is_array
+from odeum.fields.paths import absolute
 
 # Coordinates are even where none is further from its place than this part of a cell.
 _EVEN = 1e-3
@@ -60,7 +61,7 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
     for name, value in start.items():
         place = f"start.{name}"
         if not is_array(value):
-            made.initial[str(name)] = plain(place, value)
+            made.initial[str(name)] = absolute(plain(place, value))
             continue
         cells = array(place, value)
         dims = tuple(value.dims) if hasattr(value, "dims") else DIMS[3 - cells.ndim :]
