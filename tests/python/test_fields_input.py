@@ -98,6 +98,91 @@ def test_arrays_of_other_shapes():
     assert refused({"u": np.ones((1, 1, 1, 1)), "v": 1.0}, **BOX).field == "start.u"
 
 
+def labelled(dims="zyx", values=U, **coords):
+    usual = {"x": np.arange(5) * 0.1, "y": np.arange(4) * 0.1, "z": np.arange(3) * 0.1}
+    places = {dim: usual[dim] for dim in dims} | coords
+    return xr.DataArray(values, dims=list(dims), coords={d: x for d, x in places.items() if x is not None})
+
+
+def given_as(kind, array):
+    """Options that have an array as an initial value, a diffusion coefficient, ..."""
+    return {
+        "start": {"start": {"u": array, "v": 1.0}},
+        "diffusion": {"start": dataset(), "diffusion": {"u": array}},
+        "mask": {"start": dataset(), "mask": array},
+        "velocity": {"start": dataset(), "velocity": [array, 0.0, 0.0]},
+    }[kind]
+
+
+KINDS = {
+    "start": "start.u",
+    "diffusion": "diffusion.u",
+    "mask": "grid.mask",
+    "velocity": "velocity.cells[0]",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_arrays_are_those_of_the_grid(kind):
+    od.Simulation(MODEL, **given_as(kind, labelled()))
+    od.Simulation(MODEL, **given_as(kind, labelled().transpose("x", "z", "y")))
+    od.Simulation(
+        MODEL, **given_as(kind, labelled(x=None, y=None, z=None)), **(BOX if kind == "start" else {})
+    )
+    error = refused(**given_as(kind, labelled().isel(y=slice(None, None, -1))))
+    assert error.field == f"{KINDS[kind]}.y" and "sortby" in error.remedy
+    uneven = refused(**given_as(kind, labelled(x=[0.0, 0.1, 0.2, 0.35, 0.4])))
+    assert uneven.field == f"{KINDS[kind]}.x"
+    options = given_as(kind, labelled(x=7.0 + np.arange(5) * 0.1)) | (
+        {"origin": [-0.05] * 3} if kind == "start" else {}
+    )
+    moved = refused(**options)
+    assert moved.field == f"{KINDS[kind]}.x" and "7" in moved.found and "drop_vars" in moved.remedy
+    options = given_as(kind, labelled(x=np.arange(5) * 0.2)) | (BOX if kind == "start" else {})
+    assert refused(**options).field == f"{KINDS[kind]}.x"
+
+
+@pytest.mark.parametrize("kind", ["diffusion", "mask", "velocity"])
+def test_arrays_lie_along_the_axes_of_the_grid(kind):
+    """An array of as many cells along other axes is none of this grid."""
+    u = xr.Dataset({"u": (("z", "x"), np.ones((4, 4)))}, {"x": np.arange(4.0), "z": np.arange(4.0)})
+    for array, said in [
+        (xr.DataArray(np.ones((4, 4)), dims=("x", "y")), "(y: 4, x: 4)"),
+        (xr.DataArray(np.ones(4), dims="x"), "(x: 4)"),
+        (np.ones((4, 4, 1)), "(4, 4, 1)"),
+        (np.ones((1, 4, 4)), "(1, 4, 4)"),
+        (np.ones((4, 5)), "(4, 5)"),
+    ]:
+        error = refused(**given_as(kind, array) | {"start": u, "model": od.Model({"u": "lap(u)"})})
+        assert error.field == KINDS[kind] and said in error.found, (array.shape, str(error))
+    for array in (
+        np.ones((4, 1, 4)),
+        np.ones((4, 4)),
+        xr.DataArray(np.ones((4, 4, 1)), dims=("x", "z", "y")),
+    ):
+        od.Simulation(od.Model({"u": "lap(u)"}), **{**given_as(kind, array), "start": u})
+
+
+def test_labels_give_the_grid_where_nothing_else_does():
+    start = {"u": labelled(x=2.0 + 0.1 * np.arange(5)), "v": 1.0}
+    sim = od.Simulation(MODEL, start)
+    assert sim.spacing == {"x": 0.1, "y": 0.1, "z": 0.1} and sim.origin["x"] == pytest.approx(1.95)
+    assert od.Simulation(MODEL, start, **BOX).origin == sim.origin
+    assert refused({"u": labelled(), "v": labelled(x=1.0 + 0.1 * np.arange(5))}).field == "start.v.x"
+    error = refused({"u": labelled("zy", U[:, :, 0]), "v": labelled("yx", U[:, :4].reshape(4, -1)[:, :5])})
+    assert "(y: 4, x: 5)" in error.found and "(z: 3, y: 4)" in error.remedy
+
+
+def test_edges_are_given_along_all_axes_of_several_cells():
+    for spacing in ({"x": 0.5}, (0.5, 0.0, 0.5)):
+        error = refused({"u": U, "v": 1.0}, spacing=spacing)
+        assert error.field == "spacing" and "along y, which has 4 cells" in error.found
+    assert refused(dataset().drop_vars("y")).field == "start.y"
+    assert refused({"u": labelled(z=None), "v": 1.0}).field == "start.z"
+    sim = od.Simulation(MODEL, {"u": U[0, 0], "v": 1.0}, spacing={"x": 0.5})
+    assert sim.spacing == {"x": 0.5, "y": 0.5, "z": 0.5}
+
+
 def test_arrays_of_other_kinds():
     assert refused({"u": U.astype(complex), "v": 1.0}, **BOX).field == "start.u"
     assert refused({"u": np.array([["a"]]), "v": 1.0}, **BOX).field == "start.u"

@@ -14,7 +14,8 @@ from odeum._case import Document
 from odeum._convert import number
 from odeum._options import plain
 from odeum.errors import InputError
-from odeum.fields.cells import AXES, Cells, along, array, is_array
+from odeum.fields.cells import AXES, DIMS, Cells, along, array, is_array
+from odeum.fields.labels import Labels
 from odeum.fields.model import Model
 from odeum.fields.paths import absolute
 from odeum.fields.start import Start
@@ -26,17 +27,39 @@ class FieldCase:
 
     document: Document
     arrays: dict[str, Cells] = field(default_factory=dict)
+    labels: list[Labels] = field(default_factory=list)
 
     def open(self) -> _odeum.Simulation:
         """Reads and checks it, and makes its field."""
         load_compiler(self.document.get("run", {}).get("device"))
-        return _odeum.Simulation(tomli_w.dumps(self.document), ".", list(self.arrays.items()))
+        raw = _odeum.Simulation(tomli_w.dumps(self.document), ".", list(self.arrays.items()))
+        # A built-in problem may have brought the spacing.
+        _, spacing, origin = (dict(zip(AXES, along_axes, strict=True)) for along_axes in raw.grid)
+        for labels in self.labels:
+            labels.agree_with(spacing, origin)
+        return raw
 
     def cells(self, name: str, place: str, value: Any, shape: tuple[int, ...]) -> str:
         """Takes an array of all cells, or a number for all of them; gives its name."""
-        cells = array(place, value)
-        self.arrays[name] = np.full(shape, cells) if cells.ndim == 0 else cells
+        cells, labels = array(place, value), Labels.of(place, value)
+        if cells.ndim == 0:
+            cells = np.full(shape, cells)
+        # Without a shape there is no grid, which is told by whoever reads the case.
+        elif "shape" in self.document["grid"]:
+            if labels:
+                labels.lie_on(dict(zip(DIMS, shape, strict=True)))
+                self.labels.append(labels)
+            _fits(place, cells, shape)
+        self.arrays[name] = cells
         return name
+
+
+def _fits(place: str, cells: Cells, shape: tuple[int, ...]) -> None:
+    """Refuses an array of another shape than that of the grid; one with less than three axes has those of several cells."""
+    wide = tuple(n for n in shape if n > 1)
+    if cells.shape != shape and (cells.ndim == 3 or tuple(n for n in cells.shape if n > 1) != wide):
+        remedy = f"give an array of shape (nz, ny, nx) = {shape}"
+        raise InputError(place, f"the shape {cells.shape}", remedy)
 
 
 def load_compiler(device: Any) -> None:
@@ -50,7 +73,7 @@ def build(model: Model, start: Start, options: Mapping[str, Any]) -> FieldCase:
     if not isinstance(model, Model):
         raise InputError("model", type(model).__name__, "give an odeum.Model")
     said = {name: value for name, value in options.items() if value is not None}
-    case = FieldCase({"system": model.section}, dict(start.arrays))
+    case = FieldCase({"system": model.section}, dict(start.arrays), list(start.labels))
     document = case.document
     title = said.get("title", model.title)
     if title is not None:
@@ -97,13 +120,19 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
     if shape is not None:
         grid["shape"] = [int(n) if n == int(n) else n for n in shape]
     for key in ("spacing", "origin"):
-        if key in said and start.spacing:
+        if key in said and start.spacing and not start.labels:
             raise InputError(key, str(said[key]), "leave it out: the initial values have coordinates")
     spacing = along("spacing", said.get("spacing"), 0.0)
     if spacing is None and start.spacing:
         spacing = [start.spacing.get(axis, 0.0) for axis in AXES]
     if spacing is not None:
-        # Along an axis that has none the edge of the others is as good as any.
+        for axis, h, n in zip(AXES, spacing, shape or [1.0] * 3, strict=True):
+            if h == 0 and n > 1:
+                place, remedy = "spacing", "give the edge along each axis of several cells"
+                if "spacing" not in said:
+                    place, remedy = f"start.{axis}", f"give them: start.assign_coords({axis}=...)"
+                raise InputError(place, f"none along {axis}, which has {n:g} cells", remedy)
+        # Along an axis of one cell that has none the edge of the others is as good as any.
         usual = next((h for h in spacing if h != 0), spacing[0])
         spacing = [h or usual for h in spacing]
         grid["spacing"] = spacing[0] if len(set(spacing)) == 1 else spacing
@@ -121,7 +150,7 @@ def _grid(start: Start, said: Mapping[str, Any]) -> Document:
 def _mask(case: FieldCase, mask: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(mask, (str, Mapping)):
         return absolute(plain("mask", mask))
-    return {"file": case.cells("mask.npy", "mask", mask, shape)}
+    return {"file": case.cells("mask.npy", "grid.mask", mask, shape)}
 
 
 def _velocity(case: FieldCase, velocity: Any, shape: tuple[int, ...]) -> Document:
@@ -137,9 +166,9 @@ def _velocity(case: FieldCase, velocity: Any, shape: tuple[int, ...]) -> Documen
     if cells is not None:
         if len(cells) != 3:
             raise InputError("velocity.cells", f"{len(cells)} arrays", "give three: along x, y and z")
-        parts = zip(AXES, cells, strict=True)
         made["cells"] = [
-            case.cells(f"velocity-{a}.npy", f"velocity.cells.{a}", part, shape) for a, part in parts
+            case.cells(f"velocity-{axis}.npy", f"velocity.cells[{k}]", part, shape)
+            for k, (axis, part) in enumerate(zip(AXES, cells, strict=True))
         ]
     return made
 

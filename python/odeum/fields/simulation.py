@@ -40,11 +40,11 @@ class Simulation:
         The initial value of each species. A dataset has dimensions among x, y and z (others have one cell); its
         coordinates are the centres of cells and give `spacing` and `origin`. A mapping has arrays (nz, ny, nx),
         (ny, nx) or (nx,), numbers, expressions of x, y and z as text, or tables as
-        ``{"value": 1.0, "noise": 1e-3}``. Built-in problems have initial values of their own.
+        ``{"value": 1.0, "noise": 1e-3}``; coordinates of a DataArray count as those of a dataset. Built-in problems have initial values of their own.
     shape : mapping or triple of int, optional
         Numbers of cells, where no array gives them: ``{"x": 64, "y": 64}``.
     spacing : float, mapping or triple, optional
-        Edges of a cell [length].
+        Edges of a cell [length], along all axes of several cells.
     origin : mapping or triple, optional
         The lowest corner of the box [length].
     boundary : str or mapping, optional

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from odeum._case import Document
-from odeum._convert import finite
+from odeum._convert import Floats
 from odeum._options import plain
 from odeum.errors import InputError
 from odeum.fields.cells import AXES, DIMS, Cells, array, is_array
+from odeum.fields.labels import EVEN, Labels, rising, shown
 from odeum.fields.paths import absolute
 
-# Coordinates are even where none is further from its place than this part of a cell.
-_EVEN = 1e-3
 # Edges of cells that agree to this are meant to be equal: coordinates are rounded.
 _EQUAL = 1e-6
 
@@ -35,6 +34,8 @@ class Start:
     # Centre of the first cell.
     first: dict[str, float] = field(default_factory=dict)
     t: float | None = None
+    # Of the arrays of a mapping: what is said of the grid beside them has to agree.
+    labels: list[Labels] = field(default_factory=list)
 
     def add(self, species: str, cells: Cells) -> None:
         """Takes an array for a species."""
@@ -63,17 +64,19 @@ def _of_mapping(start: Mapping[str, Any]) -> Start:
         if not is_array(value):
             made.initial[str(name)] = absolute(plain(place, value))
             continue
-        cells = array(place, value)
-        dims = tuple(value.dims) if hasattr(value, "dims") else DIMS[3 - cells.ndim :]
-        dims = tuple(dim for dim in DIMS if dim in dims)
-        shape = dict(zip(dims, cells.shape, strict=True))
+        cells, labels = array(place, value), Labels.of(place, value)
+        shape = labels.sizes if labels else dict(zip(DIMS[3 - cells.ndim :], cells.shape, strict=True))
         if made.dims and shape != made.shape:
-            other = tuple(made.shape.values())
-            raise InputError(
-                place, f"the shape {cells.shape}", f"give arrays of one shape: others have {other}"
-            )
-        made.dims, made.shape = dims, shape
+            found = f"the dimensions {shown(shape)}"
+            raise InputError(place, found, f"give arrays of the same: others have {shown(made.shape)}")
+        made.dims, made.shape = tuple(shape), shape
         made.add(str(name), cells)
+        if labels:
+            made.labels.append(labels)
+            for dim, x in labels.coordinates.items():
+                if dim not in made.first:
+                    _coordinates(made, f"{place}.{dim}", x)
+    _equal(made.spacing)
     return made
 
 
@@ -99,27 +102,25 @@ def _of_dataset(start: Any) -> Start:
         made.add(str(name), np.ascontiguousarray(whole))
     for dim in made.dims:
         if dim in start.coords:
-            _coordinates(made, dim, start.coords[dim].values)
+            _coordinates(made, f"start.{dim}", rising(f"start.{dim}", start.coords[dim]))
     if "t" in start.coords and start.coords["t"].ndim == 0:
         made.t = float(start.coords["t"])
     _equal(made.spacing)
     return made
 
 
-def _coordinates(made: Start, dim: str, values: Any) -> None:
+def _coordinates(made: Start, name: str, x: Floats) -> None:
     """Edge and place of the cells whose centres these are."""
-    x = finite(f"start.{dim}", values)
+    dim = name.rpartition(".")[2]
     made.first[dim] = float(x[0])
     if len(x) == 1:
         return
     h = float(x[-1] - x[0]) / (len(x) - 1)
-    if h <= 0:
-        raise InputError(f"start.{dim}", "coordinates that fall", f'sort them: start.sortby("{dim}")')
     off = np.abs(x - (x[0] + h * np.arange(len(x)))) / h
-    if off.max() > _EVEN:
+    if off.max() > EVEN:
         at = int(off.argmax())
         found = f"coordinates that are not evenly spaced ({x[at]:g} is {off.max():.2g} cells off)"
-        raise InputError(f"start.{dim}", found, "interpolate onto equal cells: start.interp")
+        raise InputError(name, found, "interpolate onto equal cells: start.interp")
     # Of what rounds to the same coordinates the shorter number is meant.
     short = float(f"{h:.12g}")
     made.spacing[dim] = (
