@@ -70,7 +70,7 @@ class Runs:
         self._sweep: dict[str, Floats] = {}
         self._copies = 1
         self._perturb: list[Document] = []
-        self._seed = 0
+        self._seed: int | None = None
         self._part: tuple[int, int] | None = None
 
     def _with(self, **changes: Any) -> Runs:
@@ -140,7 +140,7 @@ class Runs:
             Half-width of a factor 1 + r u, or of an added a u, with u uniform in (-1, 1), or normal with
             standard deviation 1 (`distribution` ``"normal"``).
         seed : int, optional
-            Another ensemble of the same kind.
+            Another ensemble of the same kind. All perturbations of an ensemble have one seed; zero unless said.
         """
         what = of if isinstance(of, str) else list(of) if isinstance(of, Iterable) else None
         if what is None or not all(isinstance(name, str) for name in what):
@@ -150,6 +150,9 @@ class Runs:
             if size is not None:
                 entry[name] = number(f"perturb.{name}", size)
         used = self._seed if seed is None else whole("seed", seed, 0, 2**64 - 1)
+        if self._seed not in (None, used):
+            found = f"{used} beside {self._seed} of a perturbation before"
+            raise InputError("seed", found, "give one seed: what is perturbed has numbers of its own by it")
         return self._with(_perturb=[*self._perturb, entry], _seed=used)
 
     def __mul__(self, copies: int) -> Runs:
@@ -215,7 +218,7 @@ class Runs:
             ensemble["count"] = self._copies
         if self._perturb:
             ensemble["perturb"] = self._perturb
-            ensemble["seed"] = self._seed
+            ensemble["seed"] = self._seed or 0
         if ensemble:
             document["ensemble"] = ensemble
         case = self.system.case(document)

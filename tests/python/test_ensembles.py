@@ -143,6 +143,21 @@ def test_perturbations_depend_on_seed_and_number_alone():
     assert not np.array_equal(other, starts)
 
 
+def test_perturbations_of_an_ensemble_have_one_seed():
+    def starts(*seeds):
+        runs = van_der_pol() * 3
+        for name, seed in zip(("x", "v"), seeds, strict=True):
+            runs = runs.perturb(name, absolute=0.1, seed=seed)
+        return [runs.values(name).tolist() for name in ("x", "v")]
+
+    for seeds in ((1, 2), (1, 0), (0, 1)):
+        with pytest.raises(od.InputError, match="one seed") as raised:
+            starts(*seeds)
+        assert raised.value.field == "seed"
+    assert starts(3, 3) == starts(3, None) == starts(None, 3) != starts(None, None) == starts(0, 0)
+    assert starts(3, 3)[0] != starts(3, 3)[1]
+
+
 def test_failures_are_data_and_can_be_tried_again():
     solution = van_der_pol()(mu=[1.0, 2.0, 1000.0]).solve((0, 20), max_steps=300)
     assert solution.failed.tolist() == [False, False, True]
