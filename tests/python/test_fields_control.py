@@ -32,6 +32,39 @@ def test_states_come_at_their_times():
     assert len(list(sim.run(until=3.4, every=0.3))) == 3
 
 
+def test_times_are_those_asked_for():
+    """Six steps of 0.1 end at 0.6000000000000001."""
+    decay = {"start": {"u": 1.0}, "shape": {"x": 3}, "spacing": 1.0, "step": 0.1}
+    sim = od.Simulation(od.Model({"u": "-u"}), **decay)
+    sim.advance_to(0.6)
+    assert sim._raw.t != sim.t == 0.6 == float(sim.state.t)
+    sim.advance_to(0.6)
+    assert sim.steps == 6
+    assert [float(state.t) for state in sim.run(times=[0.6, 0.7])] == [0.6, 0.7]
+    for options in ({"times": np.round(np.arange(0.1, 1.05, 0.1), 10)}, {"until": 1.0, "every": 0.1}):
+        sim = od.Simulation(od.Model({"u": "-u"}), **decay)
+        states = xr.concat(list(sim.run(**options)), "t")
+        assert (
+            states.t.values.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0] and sim.steps == 10
+        )
+        np.testing.assert_allclose(states.u.sel(t=0.6)[0], 0.9**6)
+    with pytest.raises(od.InputError, match="already"):
+        sim.advance_to(1.0 - 1e-13)
+
+
+def test_short_spans_at_late_times_are_no_rounding():
+    late, h = 1.7e9, 2.0**-21
+    sim = od.Simulation(od.Model({"u": "1"}), {"u": 0.0}, shape={"x": 3}, spacing=1.0, step=h, t=late)
+    assert [float(state.t) for state in sim.run(until=late + 6 * h, every=2 * h)] == [
+        late + 2 * h,
+        late + 4 * h,
+        late + 6 * h,
+    ]
+    assert sim.steps == 6 and sim.arrays["u"].max() == 6 * h
+    with pytest.raises(od.InputError):
+        sim.advance_to(late + 5 * h)
+
+
 def test_states_stay_as_they_were():
     sim = heat()
     first, second = sim.run(until=1.0, every=0.5)

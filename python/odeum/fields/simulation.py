@@ -136,6 +136,8 @@ class Simulation:
     def _set(self, raw: _odeum.Simulation, document: Document, dims: Sequence[str]) -> None:
         self._raw = raw
         self._document = document
+        # The time that steps have ended at, and the one that was asked for, which differs by rounding.
+        self._reached: tuple[float, float] | None = None
         sizes, spacing, origin = raw.grid
         self.species: tuple[str, ...] = tuple(raw.species)
         named = "title" in document or "problem" in document["system"]
@@ -173,8 +175,9 @@ class Simulation:
 
     @property
     def t(self) -> float:
-        """The time reached [time], also while another thread advances it."""
-        return self._raw.t
+        """The time reached [time], also while another thread advances it: the one asked for, not a sum of steps."""
+        t, reached = self._raw.t, self._reached
+        return reached[1] if reached is not None and reached[0] == t else t
 
     @property
     def arrays(self) -> dict[str, Cells]:
@@ -288,6 +291,7 @@ class Simulation:
             raise raised
         if raised is not None or not reached:
             raise Interrupted(self) from raised
+        self._reached = self._raw.t, end
 
     def stop(self) -> None:
         """Ends an `advance` or `run` of another thread, which raises `Interrupted` there."""

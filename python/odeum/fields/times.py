@@ -14,6 +14,8 @@ from odeum.errors import InputError
 
 # A state that is nearer to the end than this part of an interval is that of the end.
 _NEAR = 1e-9
+# Times that differ by so many units of the last place are meant to be equal: each is a sum of many steps.
+_ROUNDINGS = 16
 # More states than this are a slip.
 _MOST = 10_000_000
 
@@ -27,11 +29,23 @@ def after(t: float, dt: Any) -> float:
 
 
 def to(t: float, end: Any, field: str = "t") -> float:
-    """A time that is not before another."""
+    """A time that is not before another, but for rounding: how much that can be, the engine knows by its steps."""
     later = number(field, end)
-    if later < t:
+    if later < t - _rounding(t):
         raise InputError(field, str(later), f"the simulation stands at t = {t} already: give a later time")
     return later
+
+
+def _rounding(t: float) -> float:
+    """By how much times that are meant to be equal may differ."""
+    return _ROUNDINGS * float(np.finfo(np.float64).eps) * abs(t)
+
+
+def _multiple(t: float, n: int, interval: float) -> float:
+    """The time n intervals after another; of what differs by rounding alone the shorter number is meant."""
+    after = t + n * interval
+    short = float(f"{after:.12g}")
+    return short if abs(short - after) <= min(_rounding(after), _NEAR * interval) else after
 
 
 def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: Any) -> list[float]:
@@ -63,7 +77,7 @@ def plan(t: float, document: Mapping[str, Any], until: Any, every: Any, times: A
     if (end - t) / interval > _MOST:
         raise InputError("every", str(interval), f"there would be {(end - t) / interval:.2g} states")
     count = int((end - t) / interval + 1)
-    inner = [t + n * interval for n in range(1, count + 1)]
+    inner = [_multiple(t, n, interval) for n in range(1, count + 1)]
     return [*(each for each in inner if each < end - _NEAR * interval), end]
 
 
